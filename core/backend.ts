@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { dtypeSchema, modeSchema, type BenchmarkCase, type Mode } from './case'
+import type { FillSpec } from './random'
+import type { Op } from './ops/types'
+
+/** Whether something can be used, and if not, why and what would help, in one sentence. */
+export const availabilitySchema = z.discriminatedUnion('ok', [z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), reason: z.string() })])
+export type Availability = z.infer<typeof availabilitySchema>
+
+/** One implementation a device offers, and the ops it has kernels for (a missing op is a hole in the support table). */
+export const implSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  available: availabilitySchema,
+  /** op id -> dtypes with a kernel. */
+  kernels: z.record(z.string(), z.array(dtypeSchema)),
+  /** Picked when the user has not chosen. */
+  preferred: z.boolean(),
+})
+export type Impl = z.infer<typeof implSchema>
+
+/** One device of one backend, as shown in the Devices view and used by the planner. */
+export const deviceSchema = z.object({
+  backend: z.string(),
+  /** Logical id as in BenchmarkCase.device. */
+  id: z.string(),
+  /** `NVIDIA H200`, `AMD EPYC`, `SwiftShader`. */
+  name: z.string(),
+  available: availabilitySchema,
+  impls: z.array(implSchema),
+  modes: z.array(modeSchema),
+  /** Thread counts to choose from, smallest first; empty where there is no choice. */
+  threads: z.array(z.number().int().positive()),
+  /** Bytes a case may take on this device: all inputs and outputs together. */
+  memoryBytes: z.number().nonnegative(),
+  /** Largest single tensor in bytes, where the device limits it. */
+  maxTensorBytes: z.number().positive().optional(),
+  /** True where the device is emulated in software, so that its figures say nothing about hardware. */
+  software: z.boolean(),
+  /** Facts to show and keep with a session: driver, clocks, caches, limits. Values carry their unit. */
+  facts: z.array(z.object({ name: z.string(), value: z.string() })),
+  /** Things the user should know before trusting a figure, in plain words. */
+  warnings: z.array(z.string()),
+})
+export type Device = z.infer<typeof deviceSchema>
+
+/** Device condition during one batch of samples. Absent fields could not be read. */
+export const deviceStateSchema = z.object({
+  smClockMhz: z.number().optional(),
+  memClockMhz: z.number().optional(),
+  temperatureC: z.number().optional(),
+  powerW: z.number().optional(),
+  energyJ: z.number().optional(),
+  /** NVML throttle reasons that were set, in words; `idle` is left out. */
+  throttle: z.array(z.string()).optional(),
+  /** Other processes computing on the device. */
+  foreignProcesses: z.number().int().optional(),
+})
+export type DeviceState = z.infer<typeof deviceStateSchema>
+
+/** How a sample was timed. */
+export const timerSchema = z.enum(['steady-clock', 'cuda-event', 'timestamp-query', 'wall-clock', 'scripted'])
+export type Timer = z.infer<typeof timerSchema>
+
+export interface SampleRequest {
+  mode: Mode
+  /** Samples wanted; a backend may return fewer, never none. */
+  count: number
+  /** Calls per sample. Cold samples have one. */
+  inner: number
+}
+
+export interface SampleBatch {
+  /** Nanoseconds per call (elapsed / inner), in the order taken. */
+  samplesNs: Float64Array
+  state: DeviceState
+}
+
+export interface MemoryUse {
+  /** Bytes of this case's inputs, outputs and workspace on the device. */
+  caseBytes: number
+  /** Drop of the device's free memory while the case was open, where it can be read. */
+  deviceDeltaBytes?: number
+}
+
+/** What a backend needs to make a case ready: derived from the op once, the same for every backend. */
+export interface Problem {
+  case: BenchmarkCase
+  seed: number
+  dims: readonly number[]
+  inputs: readonly { elements: number; fill: FillSpec }[]
+  outputElements: number
+}
+
+/** A case with its buffers allocated and inputs filled by the rule in core/random.ts. All methods may throw a CaseError. */
+export interface PreparedCase {
+  readonly timer: Timer
+  /** Smallest time difference the timer can show, in ns. */
+  readonly tickNs: number
+  /** Facts about how this case is measured that belong on the result, e.g. a timer fallback. */
+  readonly notes: readonly string[]
+  /** Fill the whole output with the sentinel (core/numbers.ts). */
+  poison(): Promise<void>
+  /** Run the op once, untimed, and wait. */
+  run(): Promise<void>
+  /** Output elements that still hold the sentinel. */
+  countUnwritten(): Promise<number>
+  /** Output elements [start, start + count) as f32. */
+  read(start: number, count: number): Promise<Float32Array>
+  sample(request: SampleRequest): Promise<SampleBatch>
+  memory(): MemoryUse
+  dispose(): Promise<void>
+}
+
+/** A way to compute. core never asks which one it has. Lives in the measurement process or page. */
+export interface Backend {
+  readonly id: string
+  /** Devices with what each can do; one that is missing is listed with the reason. */
+  devices(): Promise<Device[]>
+  open(problem: Problem): Promise<PreparedCase>
+}
+
+/** Why a case ended without a measurement. */
+export const caseErrorCodeSchema = z.enum(['unsupported', 'out-of-memory', 'device-lost', 'kernel-failed', 'internal'])
+export type CaseErrorCode = z.infer<typeof caseErrorCodeSchema>
+
+/** Ends one case, not the run. `message` is for the user; `detail` holds the driver's own words. */
+export class CaseError extends Error {
+  constructor(
+    readonly code: CaseErrorCode,
+    message: string,
+    readonly detail?: string,
+  ) {
+    super(message)
+    this.name = 'CaseError'
+  }
+}
+
+/** The problem a case poses: tensor sizes and kernel integers, from the op's definition. */
+export function problemOf(op: Op, c: BenchmarkCase, seed: number): Problem {
+  const params = op.params.parse(c.params)
+  const elements = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
+  return {
+    case: c,
+    seed,
+    dims: op.dims(params),
+    inputs: op.inputs(params).map((input) => ({ elements: elements(input.shape), fill: input.fill })),
+    outputElements: elements(op.outputShape(params)),
+  }
+}

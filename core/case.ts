@@ -1,0 +1,49 @@
+import { z } from 'zod'
+
+/** Element types an operation can be asked for. `tf32` means f32 storage with tensor-core multiplication. */
+export const DTYPES = ['f32', 'f16', 'bf16', 'tf32'] as const
+export const dtypeSchema = z.enum(DTYPES)
+export type Dtype = z.infer<typeof dtypeSchema>
+
+/** Bytes one element takes in memory. */
+export const DTYPE_BYTES: Readonly<Record<Dtype, number>> = { f32: 4, f16: 2, bf16: 2, tf32: 4 }
+
+/**
+ * What surrounds one timed call. `cold`: caches flushed before every call, outside the timed window.
+ * `hot`: calls back to back. `graph`: a CUDA graph of many calls, launch cost shared.
+ */
+export const MODES = ['cold', 'hot', 'graph'] as const
+export const modeSchema = z.enum(MODES)
+export type Mode = z.infer<typeof modeSchema>
+
+/** Parameters of one case: sizes as positive integers, variants (`axis: 'last'`) as words. */
+export const paramsSchema = z.record(z.string().max(40), z.union([z.number(), z.string().max(40), z.boolean()]))
+export type Params = z.infer<typeof paramsSchema>
+
+/** One thing to measure. Two cases with the same identity string are the same case in any session or file. */
+export const benchmarkCaseSchema = z.object({
+  op: z.string().min(1).max(80),
+  params: paramsSchema,
+  dtype: dtypeSchema,
+  backend: z.string().min(1).max(40),
+  /** Implementation inside the backend: `avx2`, `wgsl`, `kernel`, ... */
+  impl: z.string().min(1).max(40),
+  /** Logical device id, stable across machines: `cpu`, `cuda:0`, `webgpu:0`. Its name stands in the environment record. */
+  device: z.string().min(1).max(80),
+  mode: modeSchema,
+  /** CPU threads; absent where the backend has no such choice. */
+  threads: z.number().int().min(1).max(4096).optional(),
+})
+export type BenchmarkCase = z.infer<typeof benchmarkCaseSchema>
+
+const paramText = (params: Params) =>
+  Object.keys(params)
+    .sort()
+    .map((key) => `${key}=${String(params[key])}`)
+    .join(',')
+
+/** Stable identity: equal exactly when op, parameters, dtype, backend, implementation, device, mode and threads are. */
+export function caseId(c: BenchmarkCase): string {
+  const threads = c.threads === undefined ? '' : `|t${c.threads}`
+  return `${c.op}|${paramText(c.params)}|${c.dtype}|${c.backend}|${c.impl}|${c.device}|${c.mode}${threads}`
+}

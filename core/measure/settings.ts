@@ -1,0 +1,31 @@
+import { z } from 'zod'
+
+/** How one case is measured. Seconds and fractions; see the presets for the field's usual values. */
+export const measureSettingsSchema = z.object({
+  /** Stop when the 95 % interval of the median is within ± this fraction of it. */
+  relativeCi: z.number().positive().max(1),
+  minSamples: z.number().int().min(2),
+  /** Measured time (sum of sample durations) that a case needs at least, in seconds. */
+  minSeconds: z.number().nonnegative(),
+  /** Wall time of sampling after which a case ends as not converged, in seconds. */
+  maxSeconds: z.number().positive(),
+  /** Warm-up ends when two windows agree within 1 %, or after this many seconds. */
+  maxWarmupSeconds: z.number().nonnegative(),
+  /** Work units the float64 reference may spend on a case before it checks a seeded sample of the output instead. */
+  verifyWork: z.number().positive(),
+  seed: z.number().int().min(0).max(0xffffffff),
+})
+export type MeasureSettings = z.infer<typeof measureSettingsSchema>
+
+export const PRESET_IDS = ['quick', 'standard', 'thorough'] as const
+export const presetIdSchema = z.enum(PRESET_IDS)
+export type PresetId = z.infer<typeof presetIdSchema>
+
+const seed = 20260101
+
+/** quick: ±2 %, 0.1 s to 1 s. standard: ±0.5 %, 16 samples and 50 ms to 15 s. thorough: ±0.2 %, 0.5 s to 60 s. */
+export const PRESETS: Readonly<Record<PresetId, MeasureSettings>> = {
+  quick: { relativeCi: 0.02, minSamples: 10, minSeconds: 0.1, maxSeconds: 1, maxWarmupSeconds: 0.1, verifyWork: 2e6, seed },
+  standard: { relativeCi: 0.005, minSamples: 16, minSeconds: 0.05, maxSeconds: 15, maxWarmupSeconds: 2, verifyWork: 1.6e7, seed },
+  thorough: { relativeCi: 0.002, minSamples: 64, minSeconds: 0.5, maxSeconds: 60, maxWarmupSeconds: 2, verifyWork: 1.28e8, seed },
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { benchmarkCaseSchema } from './case'
+import { deviceStateSchema, timerSchema } from './backend'
+
+/**
+ * ok: measured and right. wrong: computed a wrong answer (kept, never ranked). failed: ended with an error.
+ * skipped: not tried, with the reason. crashed: its process died. timeout: it hung and was ended.
+ */
+export const STATUSES = ['ok', 'wrong', 'failed', 'skipped', 'crashed', 'timeout'] as const
+export const statusSchema = z.enum(STATUSES)
+export type Status = z.infer<typeof statusSchema>
+
+/** Statistics of one case's samples, all in ns per call. A field that needs more samples than there were is absent. */
+export const summarySchema = z.object({
+  count: z.number().int().positive(),
+  medianNs: z.number().nonnegative(),
+  /** 95 % percentile-bootstrap interval of the median. */
+  ciLowNs: z.number().nonnegative().optional(),
+  ciHighNs: z.number().nonnegative().optional(),
+  madNs: z.number().nonnegative().optional(),
+  p05Ns: z.number().nonnegative().optional(),
+  p25Ns: z.number().nonnegative().optional(),
+  p75Ns: z.number().nonnegative().optional(),
+  p95Ns: z.number().nonnegative().optional(),
+  minNs: z.number().nonnegative(),
+  maxNs: z.number().nonnegative(),
+  meanNs: z.number().nonnegative(),
+  stddevNs: z.number().nonnegative().optional(),
+  /** Tukey outliers: beyond 1.5 and beyond 3 interquartile ranges. Labelled, never removed. */
+  mildOutliers: z.number().int().nonnegative(),
+  severeOutliers: z.number().int().nonnegative(),
+})
+export type Summary = z.infer<typeof summarySchema>
+
+/** Outcome of comparing an output with the float64 reference. */
+export const verificationSchema = z.object({
+  ok: z.boolean(),
+  /** ‖out − ref‖ / ‖ref‖ over the checked elements; absent when it is not a number. */
+  relL2: z.number().nonnegative().optional(),
+  maxAbs: z.number().nonnegative().optional(),
+  maxUlp: z.number().nonnegative().optional(),
+  tolerance: z.number().positive(),
+  checkedElements: z.number().int().nonnegative(),
+  totalElements: z.number().int().nonnegative(),
+  /** Elements no kernel wrote, over the whole output. */
+  unwritten: z.number().int().nonnegative(),
+  /** NaN or infinite where the reference is finite. */
+  nonFinite: z.number().int().nonnegative(),
+  /** What is wrong, in one sentence; absent when ok. */
+  message: z.string().optional(),
+})
+export type Verification = z.infer<typeof verificationSchema>
+
+/** A: clean and converged. B: noisy. C: throttled, disturbed or not converged. Reasons stand in `gradeReasons`. */
+export const gradeSchema = z.enum(['A', 'B', 'C'])
+export type Grade = z.infer<typeof gradeSchema>
+
+export const resultSchema = z.object({
+  id: z.string().min(1).max(64),
+  case: benchmarkCaseSchema,
+  status: statusSchema,
+  /** What happened, for the user; always present unless ok. */
+  message: z.string().max(4000).optional(),
+  /** The driver's or system's own words. */
+  detail: z.string().max(20000).optional(),
+  /** ISO 8601 UTC. */
+  startedAt: z.string(),
+  /** Wall time of the whole case: set-up, verification, warm-up, sampling. */
+  wallMs: z.number().nonnegative(),
+  /** Sum of sample durations. */
+  measuredMs: z.number().nonnegative(),
+  /** Cost model of the case at the time it was measured. */
+  bytes: z.number().nonnegative(),
+  flops: z.number().nonnegative(),
+  /** ns per call, in the order taken. */
+  samplesNs: z.array(z.number().nonnegative()),
+  /** Calls per sample. */
+  inner: z.number().int().positive().optional(),
+  timer: timerSchema.optional(),
+  tickNs: z.number().positive().optional(),
+  summary: summarySchema.optional(),
+  /** Before timing, and of the timed buffer after it. */
+  verification: verificationSchema.optional(),
+  verificationAfter: verificationSchema.optional(),
+  converged: z.boolean().optional(),
+  /** Why sampling ended, e.g. `interval within ±2 %`. */
+  stopReason: z.string().optional(),
+  grade: gradeSchema.optional(),
+  gradeReasons: z.array(z.string()).optional(),
+  notes: z.array(z.string()).optional(),
+  /** State of the device around each batch, with the index of the batch's first sample. */
+  deviceStates: z.array(z.object({ firstSample: z.number().int().nonnegative(), state: deviceStateSchema })).optional(),
+  caseBytes: z.number().nonnegative().optional(),
+  deviceDeltaBytes: z.number().optional(),
+  seed: z.number().int().nonnegative(),
+})
+export type Result = z.infer<typeof resultSchema>

@@ -1,0 +1,48 @@
+import { resolve } from 'node:path'
+import tailwindcss from '@tailwindcss/vite'
+import vue from '@vitejs/plugin-vue'
+import { defineConfig } from 'electron-vite'
+
+const at = (path: string) => resolve(import.meta.dirname, path)
+const alias = { '@core': at('core') }
+
+/** Main and preload run in the oldest supported runtime (Electron 33: Node 20, Chromium 130). */
+export default defineConfig({
+  main: {
+    resolve: { alias },
+    build: {
+      outDir: 'out/main',
+      target: 'node20',
+      rolldownOptions: {
+        input: {
+          index: at('main/index.ts'),
+          cli: at('main/cli/index.ts'),
+          worker: at('main/measurement/worker.ts'),
+        },
+        external: ['electron', '@photostructure/sqlite', /\.node$/],
+      },
+    },
+  },
+  preload: {
+    resolve: { alias },
+    build: {
+      outDir: 'out/preload',
+      target: 'node20',
+      rolldownOptions: {
+        input: { index: at('preload/index.ts'), webgpu: at('preload/webgpu.ts') },
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: at('renderer'),
+    resolve: { alias },
+    plugins: [vue(), tailwindcss()],
+    build: {
+      outDir: at('out/renderer'),
+      target: 'chrome130',
+      minify: true,
+      rolldownOptions: { input: { index: at('renderer/index.html'), webgpu: at('renderer/webgpu/index.html') } },
+    },
+  },
+})
