@@ -1,0 +1,35 @@
+/**
+ * Every command of the app, once: the menu bar, the palette and the keyboard are made from this list.
+ * `accelerator` uses Electron's notation (CmdOrCtrl becomes Ctrl or ⌘). The page runs a command by its id.
+ */
+export interface Command {
+  id: string
+  title: string
+  menu: 'File' | 'Edit' | 'Run' | 'View' | 'Help'
+  accelerator?: string
+}
+
+export const COMMANDS = [
+  { id: 'session.import', title: 'Import session…', menu: 'File', accelerator: 'CmdOrCtrl+O' },
+  { id: 'session.export-json', title: 'Export session as JSON…', menu: 'File', accelerator: 'CmdOrCtrl+S' },
+  { id: 'session.export-csv', title: 'Export session as CSV…', menu: 'File', accelerator: 'CmdOrCtrl+Shift+S' },
+  { id: 'edit.undo', title: 'Undo', menu: 'Edit', accelerator: 'CmdOrCtrl+Z' },
+  { id: 'table.copy', title: 'Copy rows', menu: 'Edit', accelerator: 'CmdOrCtrl+C' },
+  { id: 'table.select-all', title: 'Select all rows', menu: 'Edit', accelerator: 'CmdOrCtrl+A' },
+  { id: 'edit.find', title: 'Find', menu: 'Edit', accelerator: 'CmdOrCtrl+F' },
+  { id: 'run.start', title: 'Run', menu: 'Run', accelerator: 'CmdOrCtrl+Enter' },
+  { id: 'run.pause', title: 'Pause or resume', menu: 'Run', accelerator: 'CmdOrCtrl+.' },
+  { id: 'run.stop', title: 'Stop', menu: 'Run', accelerator: 'CmdOrCtrl+Shift+.' },
+  { id: 'run.ceilings', title: 'Measure this machine', menu: 'Run' },
+  { id: 'view.run', title: 'Run view', menu: 'View', accelerator: 'CmdOrCtrl+1' },
+  { id: 'view.session', title: 'Session view', menu: 'View', accelerator: 'CmdOrCtrl+2' },
+  { id: 'view.compare', title: 'Compare view', menu: 'View', accelerator: 'CmdOrCtrl+3' },
+  { id: 'view.history', title: 'History view', menu: 'View', accelerator: 'CmdOrCtrl+4' },
+  { id: 'view.devices', title: 'Devices view', menu: 'View', accelerator: 'CmdOrCtrl+5' },
+  { id: 'view.settings', title: 'Settings', menu: 'View', accelerator: 'CmdOrCtrl+,' },
+  { id: 'view.palette', title: 'Command palette', menu: 'View', accelerator: 'CmdOrCtrl+K' },
+  { id: 'view.theme', title: 'Switch theme', menu: 'View' },
+  { id: 'help.guide', title: 'Guide', menu: 'Help', accelerator: 'F1' },
+  { id: 'help.shortcuts', title: 'Keyboard shortcuts', menu: 'Help', accelerator: 'CmdOrCtrl+/' },
+] as const satisfies readonly Command[]
+export type CommandId = (typeof COMMANDS)[number]['id']

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { deviceSchema } from './backend'
+import { compareRequestSchema, comparisonSchema } from './compare'
+import { phaseSchema } from './measure/protocol'
+import { resultSchema } from './result'
+import type { RowBlock } from './session/rows'
+import { ceilingSchema, environmentSchema, sessionSchema, sessionSummarySchema } from './session/types'
+import { settingsSchema } from './settings'
+import { sweepSpecSchema } from './sweep/types'
+
+/**
+ * The whole contract between the visible page and main. Every request is registered through one function that checks
+ * the sender, then the payload, before any effect. The page names no path: opening and saving go through dialogs in main.
+ */
+const none = z.undefined()
+const id = z.string().min(1).max(64)
+const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && value !== null && 'caseOf' in value)
+
+/** Result of anything that goes through a file dialog. `cancelled` is not an error. */
+const fileReply = z.discriminatedUnion('done', [z.object({ done: z.literal(true), name: z.string() }), z.object({ done: z.literal(false) })])
+
+export const exportFormatSchema = z.enum(['json', 'csv'])
+export type ExportFormat = z.infer<typeof exportFormatSchema>
+
+export const runStateSchema = z.object({
+  phase: z.enum(['idle', 'starting', 'running', 'paused', 'stopping']),
+  sessionId: id.optional(),
+  sessionName: z.string().optional(),
+  done: z.number().int(),
+  total: z.number().int(),
+  failures: z.number().int(),
+  /** What is being measured now, in words: `layer_norm 16384x4096 bf16 cuda cold`. */
+  current: z.string().optional(),
+  currentPhase: phaseSchema.optional(),
+  samples: z.number().int().optional(),
+  /** Estimated seconds left, from the cases done so far and the plan's estimate. */
+  secondsLeft: z.number().optional(),
+})
+export type RunState = z.infer<typeof runStateSchema>
+
+export const REQUESTS = {
+  'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), interrupted: z.array(sessionSummarySchema) }) },
+  'settings:get': { request: none, reply: settingsSchema },
+  'settings:set': { request: settingsSchema.partial(), reply: settingsSchema },
+  'devices:list': { request: z.object({ refresh: z.boolean() }), reply: z.array(deviceSchema) },
+  'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
+  /** Starts a run that measures the ceilings of these devices (all available ones when empty). */
+  'ceilings:measure': { request: z.object({ devices: z.array(z.string().max(80)).max(64) }), reply: z.object({ sessionId: id }) },
+  'run:start': { request: z.object({ spec: sweepSpecSchema, name: z.string().max(200).optional() }), reply: z.object({ sessionId: id }) },
+  'run:resume-session': { request: z.object({ sessionId: id }), reply: z.object({ sessionId: id }) },
+  'run:pause': { request: none, reply: runStateSchema },
+  'run:resume': { request: none, reply: runStateSchema },
+  'run:stop': { request: none, reply: runStateSchema },
+  'run:state': { request: none, reply: runStateSchema },
+  'sessions:list': { request: z.object({ search: z.string().max(200), deleted: z.boolean() }), reply: z.array(sessionSummarySchema) },
+  'sessions:get': { request: z.object({ id }), reply: z.object({ session: sessionSchema, environment: environmentSchema, results: z.number().int() }) },
+  'sessions:rows': { request: z.object({ id, first: z.number().int().nonnegative(), count: z.number().int().positive().max(200_000) }), reply: rowBlock },
+  'sessions:result': { request: z.object({ resultId: id }), reply: resultSchema },
+  'sessions:update': { request: z.object({ id, name: z.string().trim().min(1).max(200).optional(), notes: z.string().max(100_000).optional(), tags: z.array(z.string().trim().min(1).max(60)).max(50).optional() }), reply: sessionSummarySchema },
+  /** Deleted sessions stay restorable until the app has been closed for a day. */
+  'sessions:delete': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ deleted: z.number().int() }) },
+  'sessions:restore': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ restored: z.number().int() }) },
+  'sessions:export': { request: z.object({ id, format: exportFormatSchema }), reply: fileReply },
+  'sessions:import': { request: none, reply: z.object({ imported: z.array(sessionSummarySchema), problems: z.array(z.string()) }) },
+  'compare:run': { request: compareRequestSchema, reply: comparisonSchema },
+  /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */
+  'chart:save': { request: z.object({ name: z.string().min(1).max(120), kind: z.enum(['png', 'svg', 'csv']), data: z.string().max(50_000_000) }), reply: fileReply },
+  'shell:open-link': { request: z.object({ link: z.enum(['documentation', 'licence']) }), reply: none },
+} as const satisfies Record<string, { request: z.ZodType; reply: z.ZodType }>
+
+export const EVENTS = {
+  'run:state': runStateSchema,
+  'run:results': z.object({ sessionId: id, block: rowBlock }),
+  'run:ended': z.object({ sessionId: id, state: z.enum(['done', 'stopped']), failures: z.number().int() }),
+  'sessions:changed': z.object({ ids: z.array(id) }),
+  'devices:changed': z.array(deviceSchema),
+  'ceilings:changed': z.array(ceilingSchema),
+  /** A menu item was chosen; ids are those of core/commands.ts. */
+  'menu:command': z.object({ command: z.string() }),
+  'notice': z.object({ level: z.enum(['info', 'warning', 'error']), message: z.string(), detail: z.string().optional() }),
+} as const satisfies Record<string, z.ZodType>
+
+export type Channel = keyof typeof REQUESTS
+export type Request<C extends Channel> = z.input<(typeof REQUESTS)[C]['request']>
+export type Reply<C extends Channel> = z.output<(typeof REQUESTS)[C]['reply']>
+export type EventName = keyof typeof EVENTS
+export type EventPayload<E extends EventName> = z.output<(typeof EVENTS)[E]>
+
+/** What a refused or failed request looks like to the page. */
+export const ipcErrorSchema = z.object({ code: z.enum(['bad-request', 'not-found', 'busy', 'failed', 'refused']), message: z.string(), detail: z.string().optional() })
+export type IpcError = z.infer<typeof ipcErrorSchema>
+export type IpcReply<C extends Channel> = { ok: true; value: Reply<C> } | { ok: false; error: IpcError }
+
+/** The one object the preload exposes, as `window.opscope`. */
+export interface OpscopeApi {
+  invoke<C extends Channel>(channel: C, request: Request<C>): Promise<IpcReply<C>>
+  on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void
+}

@@ -1,0 +1,100 @@
+import type { BenchmarkCase } from '../case'
+import { STATUSES, type Grade, type Result, type Status } from '../result'
+
+/** Numbers of a result that tables and charts use. Absent is NaN inside a block and `undefined` in a Row. */
+export const ROW_NUMBERS = [
+  'medianNs', 'ciLowNs', 'ciHighNs', 'madNs', 'p05Ns', 'p25Ns', 'p75Ns', 'p95Ns', 'minNs', 'maxNs', 'meanNs', 'stddevNs',
+  'samples', 'bytes', 'flops', 'caseBytes', 'relL2', 'wallMs', 'smClockMhz', 'temperatureC',
+] as const
+export type RowNumber = (typeof ROW_NUMBERS)[number]
+
+const GRADES: readonly (Grade | undefined)[] = [undefined, 'A', 'B', 'C']
+
+/**
+ * Results by column, without samples: what crosses from main to the page, for a live batch of three as for a saved
+ * session of 100,000. Row i is case `cases[caseOf[i]]`; typed arrays all have one element per row.
+ */
+export interface RowBlock {
+  /** Index of the first row within its session. */
+  first: number
+  ids: string[]
+  /** Distinct cases of this block. */
+  cases: BenchmarkCase[]
+  caseOf: Uint32Array
+  /** Index into STATUSES. */
+  status: Uint8Array
+  /** 0: none, 1: A, 2: B, 3: C. */
+  grade: Uint8Array
+  numbers: Record<RowNumber, Float64Array>
+  /** Messages of the rows that have one, by row index within the block. */
+  messages: Record<number, string>
+}
+
+/** One row of a block, as components use it. */
+export interface Row extends Partial<Record<RowNumber, number>> {
+  id: string
+  case: BenchmarkCase
+  status: Status
+  grade?: Grade
+  message?: string
+}
+
+/** The numbers of a result that go into a block; absent ones are NaN. */
+export function rowNumbersOf(result: Result): Record<RowNumber, number> {
+  const s = result.summary
+  const states = result.deviceStates ?? []
+  const mean = (values: (number | undefined)[]) => {
+    const known = values.filter((v): v is number => v !== undefined)
+    return known.length ? known.reduce((a, b) => a + b, 0) / known.length : NaN
+  }
+  return {
+    medianNs: s?.medianNs ?? NaN, ciLowNs: s?.ciLowNs ?? NaN, ciHighNs: s?.ciHighNs ?? NaN, madNs: s?.madNs ?? NaN,
+    p05Ns: s?.p05Ns ?? NaN, p25Ns: s?.p25Ns ?? NaN, p75Ns: s?.p75Ns ?? NaN, p95Ns: s?.p95Ns ?? NaN,
+    minNs: s?.minNs ?? NaN, maxNs: s?.maxNs ?? NaN, meanNs: s?.meanNs ?? NaN, stddevNs: s?.stddevNs ?? NaN,
+    samples: s?.count ?? 0, bytes: result.bytes, flops: result.flops, caseBytes: result.caseBytes ?? NaN,
+    relL2: result.verification?.relL2 ?? NaN, wallMs: result.wallMs,
+    smClockMhz: mean(states.map((x) => x.state.smClockMhz)), temperatureC: mean(states.map((x) => x.state.temperatureC)),
+  }
+}
+
+/** A block of these results; `first` is the index of the first within its session. */
+export function blockOf(results: readonly Result[], first: number): RowBlock {
+  const block = emptyBlock(results.length, first)
+  const index = new Map<string, number>()
+  results.forEach((result, i) => {
+    const key = JSON.stringify(result.case)
+    let at = index.get(key)
+    if (at === undefined) {
+      at = block.cases.push(result.case) - 1
+      index.set(key, at)
+    }
+    block.ids[i] = result.id
+    block.caseOf[i] = at
+    block.status[i] = STATUSES.indexOf(result.status)
+    block.grade[i] = GRADES.indexOf(result.grade)
+    const numbers = rowNumbersOf(result)
+    for (const name of ROW_NUMBERS) block.numbers[name][i] = numbers[name]
+    if (result.message !== undefined) block.messages[i] = result.message
+  })
+  return block
+}
+
+/** A block of `count` rows to be filled. */
+export function emptyBlock(count: number, first: number): RowBlock {
+  const numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, new Float64Array(count).fill(NaN)])) as Record<RowNumber, Float64Array>
+  return { first, ids: new Array<string>(count), cases: [], caseOf: new Uint32Array(count), status: new Uint8Array(count), grade: new Uint8Array(count), numbers, messages: {} }
+}
+
+/** Row i of a block. */
+export function rowAt(block: RowBlock, i: number): Row {
+  const row: Row = { id: block.ids[i]!, case: block.cases[block.caseOf[i]!]!, status: STATUSES[block.status[i]!]! }
+  const grade = GRADES[block.grade[i]!]
+  if (grade) row.grade = grade
+  const message = block.messages[i]
+  if (message !== undefined) row.message = message
+  for (const name of ROW_NUMBERS) {
+    const value = block.numbers[name][i]!
+    if (!Number.isNaN(value)) row[name] = value
+  }
+  return row
+}

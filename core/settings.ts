@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { sweepSpecSchema } from './sweep/types'
+
+/** What comes back at the next start. Parsed with defaults: a damaged file loses only the damaged keys. */
+export const settingsSchema = z.object({
+  theme: z.enum(['system', 'light', 'dark']),
+  /** The last picks of the run view. */
+  sweep: sweepSpecSchema.optional(),
+  /** Table columns to show, in order, with widths in px, by table name. */
+  columns: z.record(z.string().max(40), z.array(z.object({ id: z.string().max(40), width: z.number().positive().max(2000).optional() })).max(100)),
+  lastView: z.string().max(200).optional(),
+})
+export type Settings = z.infer<typeof settingsSchema>
+
+export const DEFAULT_SETTINGS: Settings = { theme: 'system', columns: {} }
