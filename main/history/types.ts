@@ -1,0 +1,49 @@
+import type { BenchmarkCase } from '@core/case'
+import type { MeasureSettings } from '@core/measure/settings'
+import type { Result } from '@core/result'
+import type { RowBlock } from '@core/session/rows'
+import type { Ceiling, Environment, Session, SessionFile, SessionState, SessionSummary } from '@core/session/types'
+import type { SweepSpec } from '@core/sweep/types'
+
+export interface NewSession {
+  name: string
+  environment: Environment
+  settings: MeasureSettings
+  /** Absent for ceilings. */
+  spec?: SweepSpec
+  /** Every case that will be tried, in order; kept so that an interrupted run can be taken up again. */
+  cases: readonly BenchmarkCase[]
+}
+
+/** Everything that is kept. Synchronous: each call is one short transaction in SQLite. Unknown ids throw NotFoundError. */
+export interface History {
+  createSession(session: NewSession): Session
+  /** Durable when it returns. */
+  addResult(sessionId: string, result: Result): void
+  setState(sessionId: string, state: SessionState): void
+  listSessions(filter: { search: string; deleted: boolean }): SessionSummary[]
+  summary(id: string): SessionSummary
+  getSession(id: string): { session: Session; environment: Environment; results: number }
+  /** Rows in the order measured, by column. */
+  rows(id: string, first: number, count: number): RowBlock
+  result(resultId: string): Result
+  /** All results with their samples, one at a time. */
+  results(id: string): Iterable<Result>
+  /** Planned cases that have no result yet, in order. */
+  remaining(id: string): BenchmarkCase[]
+  updateSession(id: string, change: { name?: string; notes?: string; tags?: string[] }): SessionSummary
+  deleteSessions(ids: readonly string[]): number
+  restoreSessions(ids: readonly string[]): number
+  exportSession(id: string): SessionFile
+  /** All or nothing. A session whose id is already here gets a new id. */
+  importSession(file: SessionFile): SessionSummary
+  /** Sessions whose process died while they ran. */
+  interrupted(): SessionSummary[]
+  ceilings(): Ceiling[]
+  putCeiling(ceiling: Ceiling): void
+  close(): void
+}
+
+export class NotFoundError extends Error {
+  override name = 'NotFoundError'
+}

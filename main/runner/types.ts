@@ -1,0 +1,46 @@
+import type { Device } from '@core/backend'
+import type { RunState } from '@core/ipc'
+import type { HostLink } from '@core/measure/protocol'
+import type { RowBlock } from '@core/session/rows'
+import type { Ceiling } from '@core/session/types'
+import type { SweepSpec } from '@core/sweep/types'
+
+/** Something that can start a measurement host. One per kind of process: native worker, WebGPU page. */
+export interface HostKind {
+  id: string
+  /** Backend ids it serves, known without starting it. */
+  backends: readonly string[]
+  /** Resolves when the host has said `ready`; rejects with a plain reason when it cannot be had. */
+  start(): Promise<HostLink>
+}
+
+export interface RunnerEvents {
+  state: RunState
+  /** At most ten a second. */
+  results: { sessionId: string; block: RowBlock }
+  ended: { sessionId: string; state: 'done' | 'stopped'; failures: number }
+  devices: Device[]
+  ceilings: Ceiling[]
+  notice: { level: 'info' | 'warning' | 'error'; message: string; detail?: string }
+}
+
+/** Plans, runs, stores. One run at a time; a second start throws BusyError. */
+export interface Runner {
+  devices(refresh: boolean): Promise<Device[]>
+  start(spec: SweepSpec, name?: string): Promise<{ sessionId: string }>
+  /** Runs the remaining cases of a stopped or interrupted session into the same session. */
+  resumeSession(sessionId: string): Promise<{ sessionId: string }>
+  measureCeilings(deviceIds: readonly string[]): Promise<{ sessionId: string }>
+  pause(): RunState
+  resume(): RunState
+  /** Ends the running case and keeps what is done. */
+  stop(): RunState
+  state(): RunState
+  on<E extends keyof RunnerEvents>(event: E, listener: (payload: RunnerEvents[E]) => void): () => void
+  /** Stops hosts and waits for them to go. */
+  dispose(): Promise<void>
+}
+
+export class BusyError extends Error {
+  override name = 'BusyError'
+}
