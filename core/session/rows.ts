@@ -8,7 +8,8 @@ export const ROW_NUMBERS = [
 ] as const
 export type RowNumber = (typeof ROW_NUMBERS)[number]
 
-const GRADES: readonly (Grade | undefined)[] = [undefined, 'A', 'B', 'C']
+/** Grades by their code in a block. */
+export const GRADES: readonly (Grade | undefined)[] = [undefined, 'A', 'B', 'C']
 
 /**
  * Results by column, without samples: what crosses from main to the page, for a live batch of three as for a saved

@@ -1,0 +1,102 @@
+import { caseId, type BenchmarkCase, type Params } from '@core/case'
+import { findOp } from '@core/ops/registry'
+import type { ChartPoint } from './types'
+
+export const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin'] as const
+export const DASHES = ['solid', 'dashed', 'dotted'] as const
+
+/** Points that differ in size alone, in order of size, with how they are drawn. */
+export interface ChartSeries {
+  key: string
+  label: string
+  backend: string
+  impl: string
+  /** Marks the op; shared by every series of that op. */
+  symbol: (typeof SYMBOLS)[number]
+  /** Marks dtype and mode. */
+  dash: (typeof DASHES)[number]
+  points: { point: ChartPoint; size: number }[]
+}
+
+/** Elements of the largest tensor of a case: the size axis of every chart. Undefined where the op is unknown. */
+export function sizeOf(c: BenchmarkCase): number | undefined {
+  const op = findOp(c.op)
+  const parsed = op?.params.safeParse(c.params)
+  if (!op || !parsed?.success) return undefined
+  const elements = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
+  return Math.max(elements(op.outputShape(parsed.data)), ...op.inputs(parsed.data).map((input) => elements(input.shape)))
+}
+
+const variantText = (params: Params) =>
+  Object.entries(params)
+    .filter(([, value]) => typeof value === 'string')
+    .map(([, value]) => value)
+    .join(' ')
+
+/** What tells series apart, each as the words shown for it. */
+const facets = (c: BenchmarkCase) => {
+  const variant = variantText(c.params)
+  return {
+    op: variant ? `${c.op} ${variant}` : c.op,
+    dtype: c.dtype as string,
+    backend: c.backend,
+    impl: c.impl,
+    device: c.device,
+    threads: c.threads === undefined ? '' : c.threads === 1 ? '1 thread' : `${c.threads} threads`,
+    mode: c.mode as string,
+  }
+}
+type Facet = keyof ReturnType<typeof facets>
+const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
+
+/** An implementation is named only next to others of its backend, and a device only next to others of its backend. */
+function varyingFacets(all: readonly ReturnType<typeof facets>[]): Facet[] {
+  const within = (facet: 'impl' | 'device' | 'threads') => {
+    const seen = new Map<string, string>()
+    return all.some((f) => {
+      const before = seen.get(f.backend)
+      seen.set(f.backend, f[facet])
+      return before !== undefined && before !== f[facet]
+    })
+  }
+  const varies = FACETS.filter((facet) =>
+    facet === 'impl' || facet === 'device' || facet === 'threads' ? within(facet) : new Set(all.map((f) => f[facet])).size > 1,
+  )
+  return varies.length ? varies : ['op', 'backend']
+}
+
+/**
+ * Groups points into series that differ in size alone, named by just what tells them apart.
+ * Of more than `limit` series the first ones in order are drawn; `omitted` counts the rest.
+ */
+export function groupSeries(points: readonly ChartPoint[], limit = 24): { series: ChartSeries[]; omitted: number } {
+  const groups = new Map<string, { sample: BenchmarkCase; points: Map<string, { point: ChartPoint; size: number }> }>()
+  for (const point of points) {
+    const size = sizeOf(point.case)
+    if (size === undefined || !(point.medianNs > 0)) continue
+    const f = facets(point.case)
+    const key = FACETS.map((facet) => f[facet]).join('|')
+    let group = groups.get(key)
+    if (!group) groups.set(key, (group = { sample: point.case, points: new Map() }))
+    // A case measured again in the same session replaces the earlier point.
+    group.points.set(caseId(point.case), { point, size })
+  }
+  const entries = [...groups].slice(0, limit)
+  const samples = entries.map(([, group]) => facets(group.sample))
+  const naming = varyingFacets(samples)
+  const opsSeen = [...new Set(samples.map((f) => f.op))]
+  const stylesSeen = [...new Set(samples.map((f) => `${f.dtype}|${f.mode}|${f.threads}`))]
+  const series = entries.map(([key, group], i): ChartSeries => {
+    const f = samples[i]!
+    return {
+      key,
+      label: naming.map((facet) => f[facet]).filter(Boolean).join(' · '),
+      backend: f.backend,
+      impl: f.impl,
+      symbol: SYMBOLS[opsSeen.indexOf(f.op) % SYMBOLS.length]!,
+      dash: DASHES[stylesSeen.indexOf(`${f.dtype}|${f.mode}|${f.threads}`) % DASHES.length]!,
+      points: [...group.points.values()].sort((a, b) => a.size - b.size),
+    }
+  })
+  return { series, omitted: groups.size - entries.length }
+}
