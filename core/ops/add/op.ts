@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { DTYPE_BYTES } from '../../case'
 import { formatCount } from '../../units'
+import { extent } from '../params'
+import { arithmetic } from '../tolerance'
 import { defineOp } from '../types'
 
-/** out[i] = a[i] + b[i]. dims: [n]. One add per element. */
+/** out[i] = a[i] + b[i]. PyTorch: torch.add(a, b). dims: [n]. One addition per element. */
 export default defineOp({
   id: 'add',
   family: 'binary',
   summary: 'Element-wise sum, torch.add(a, b)',
   sizeKind: 'vector',
-  params: z.object({ n: z.number().int().positive() }),
+  params: z.object({ n: extent() }),
   dtypes: ['f32', 'f16', 'bf16'],
   shapeLabel: ({ n }) => formatCount(n),
   inputs: ({ n }) => [
@@ -25,7 +27,9 @@ export default defineOp({
   reference: (_p, read, start, count) => {
     const a = read(0, start, count)
     const b = read(1, start, count)
-    return Float64Array.from(a, (x, i) => x + b[i]!)
+    const out = new Float64Array(count)
+    for (let i = 0; i < count; i++) out[i] = a[i]! + b[i]!
+    return out
   },
-  tolerance: (_p, dtype) => (dtype === 'f32' ? { relL2: 1e-6, maxUlp: 4 } : { relL2: dtype === 'f16' ? 2e-3 : 1e-2 }),
+  tolerance: (_p, dtype) => arithmetic(dtype),
 })
