@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { SetupError, run, say, step } from './steps.mjs'
+
+/**
+ * What a part needs from the system: a program on PATH or a shared library, and the Debian packages that bring it, the
+ * first that exists counting (Ubuntu renamed some). The libraries named bring all others Electron needs with them.
+ */
+const NEEDS = {
+  addon: [
+    { program: 'cmake', packages: ['cmake'] },
+    { program: 'ninja', packages: ['ninja-build'] },
+    { program: process.env.CXX || 'c++', packages: ['g++'] },
+  ],
+  app: [
+    { library: 'libgtk-3.so.0', packages: ['libgtk-3-0', 'libgtk-3-0t64'] },
+    { library: 'libnss3.so', packages: ['libnss3'] },
+    { library: 'libasound.so.2', packages: ['libasound2', 'libasound2t64'] },
+    { library: 'libgbm.so.1', packages: ['libgbm1'] },
+  ],
+  display: [
+    { program: 'Xvfb', packages: ['xvfb'] },
+    { program: 'xauth', packages: ['xauth'] },
+  ],
+  chromium: [{ program: 'chromium', packages: ['chromium'] }],
+}
+
+const onPath = (program) => (process.env.PATH ?? '').split(delimiter).some((folder) => {
+  try {
+    accessSync(join(folder, program), constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+})
+
+let libraries
+function hasLibrary(name) {
+  libraries ??= ['ldconfig', '/sbin/ldconfig'].map((tool) => spawnSync(tool, ['-p'], { encoding: 'utf8' }).stdout).find(Boolean) ?? ''
+  return libraries.includes(`\t${name} `)
+}
+
+/** Names of the groups' packages that are missing here, each with its alternatives. Only Linux is asked. */
+export function missingPackages(groups) {
+  return groups.flatMap((group) => NEEDS[group]).filter((need) => (need.program ? !onPath(need.program) : !hasLibrary(need.library))).map((need) => need.packages)
+}
+
+const pick = (alternatives) => alternatives.find((name) => /^Candidate: (?!\(none\))/m.test(spawnSync('apt-cache', ['policy', name], { encoding: 'utf8' }).stdout?.replace(/^ +/gm, '') ?? '')) ?? alternatives[0]
+
+/**
+ * Installs what is missing through apt-get, when allowed to without asking for a password.
+ * @param {string[]} groups keys of NEEDS
+ * @param {string} purpose what does not work without them, as in "the window cannot open"
+ * @param {boolean} required whether to stop when they cannot be had
+ * @returns {Promise<boolean>} whether everything is there
+ */
+export async function installSystemPackages(groups, purpose, required) {
+  if (process.platform !== 'linux') return true
+  const missing = missingPackages(groups)
+  if (missing.length === 0) return true
+  const hasApt = onPath('apt-get')
+  const root = process.getuid() === 0
+  const sudo = !root && hasApt && onPath('sudo') && spawnSync('sudo', ['-n', 'true']).status === 0
+  if (hasApt && (root || sudo)) {
+    const [command, ...before] = sudo ? ['sudo', '-n', 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'] : ['apt-get']
+    const apt = (...args) => run(command, [...before, ...args], { env: { DEBIAN_FRONTEND: 'noninteractive' }, what: `apt-get ${args[0]}` })
+    try {
+      await step(`installing system packages (${missing.map((names) => names[0]).join(', ')})`, async () => {
+        await apt('update', '-q')
+        await apt('install', '-y', '-q', '--no-install-recommends', ...missing.map(pick))
+      })
+      libraries = undefined
+    } catch (error) {
+      if (required) throw new SetupError(`${purpose} without system packages that apt-get could not install`, error.detail)
+      say(`opscope: ${purpose} without system packages that apt-get could not install: ${error.message}`)
+      return false
+    }
+    if (missingPackages(groups).length === 0) return true
+  }
+  const names = missing.map(hasApt ? pick : (alternatives) => alternatives[0]).join(' ')
+  const advice = hasApt ? `run: sudo apt-get install ${names}` : `install what your system calls these Debian packages: ${names}`
+  if (required) throw new SetupError(`${purpose} without some system packages; ${advice}`)
+  say(`opscope: ${purpose} without some system packages; ${advice}`)
+  return false
+}

@@ -1,0 +1,52 @@
+/** npm test: set-up, lint, types, then every test; arguments go to vitest. The last line counts what passed and failed. */
+import { readFileSync, rmSync } from 'node:fs'
+import { hasDisplay, startXvfb } from './lib/display.mjs'
+import { at, nodeBinary, packageScript } from './lib/paths.mjs'
+import { electronEnvironment, setUp } from './lib/setup.mjs'
+import { main, run, runAttached, say, step } from './lib/steps.mjs'
+
+const REPORT = at('.cache', 'vitest.json')
+
+/** Runs a check that prints only when it fails. */
+async function check(title, script, args) {
+  try {
+    await step(title, () => run(nodeBinary(), [script, ...args], { what: title }))
+    return true
+  } catch (error) {
+    say(error.detail || error.message)
+    return false
+  }
+}
+
+function counts() {
+  try {
+    const report = JSON.parse(readFileSync(REPORT, 'utf8'))
+    // A file that fails to load has no tests of its own to count.
+    const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
+    return { passed: report.numPassedTests, failed: report.numFailedTests + broken, skipped: report.numPendingTests + report.numTodoTests }
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+}
+
+await main(async () => {
+  const { electron } = await setUp('test')
+  if ('reason' in electron) say(`opscope: the end-to-end tests will fail, because there is no Electron: ${electron.reason}`)
+  const linted = await check('lint', packageScript('eslint', 'bin', 'eslint.js'), ['.'])
+  const typed = await check('types', packageScript('vue-tsc', 'bin', 'vue-tsc.js'), ['--noEmit', '-p', 'tsconfig.json'])
+  rmSync(REPORT, { force: true })
+  // Always an own display: windows of the tests must not depend on, or disturb, the screen of who runs them.
+  const screen = process.platform === 'linux' ? await startXvfb() : undefined
+  if (!screen && !hasDisplay()) say('opscope: there is no display for the end-to-end tests')
+  try {
+    const env = { ...electronEnvironment(electron), ...(screen ? { DISPLAY: screen.display, WAYLAND_DISPLAY: '' } : {}) }
+    const status = await runAttached(nodeBinary(), [packageScript('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)], { env })
+    const { passed, failed, skipped } = counts()
+    if (!linted) say('lint failed (see above)')
+    if (!typed) say('the type check failed (see above)')
+    process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+    return status === 0 && failed === 0 && linted && typed ? 0 : 1
+  } finally {
+    screen?.stop()
+  }
+})
