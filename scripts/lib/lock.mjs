@@ -12,6 +12,15 @@ const alive = (pid) => {
   }
 }
 
+/** The process that holds the lock; undefined when it has just been given up. */
+function ownerOf(file) {
+  try {
+    return Number(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
 /** Runs `work` while no other set-up holds `file`; a lock whose owner is gone is taken over. */
 export async function withLock(file, work) {
   mkdirSync(dirname(file), { recursive: true })
@@ -22,12 +31,8 @@ export async function withLock(file, work) {
       break
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
-      let owner = NaN
-      try {
-        owner = Number(readFileSync(file, 'utf8'))
-      } catch {
-        continue
-      }
+      const owner = ownerOf(file)
+      if (owner === undefined) continue
       if (owner > 0 && !alive(owner)) {
         rmSync(file, { force: true })
         continue

@@ -1,0 +1,110 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+const layers = ['core', 'main', 'preload', 'renderer', 'native'] as const
+
+interface Source {
+  path: string
+  text: string
+}
+
+function below(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((path) => !path.startsWith('native/build/'))
+}
+
+const sources: Source[] = layers.flatMap(below).filter((path) => /\.(ts|vue|cpp|cc|h|hpp|cu|cuh|inc|wgsl|css|html)$/.test(path)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+const scripts = sources.filter(({ path }) => /\.(ts|vue)$/.test(path))
+const shipped = scripts.filter(({ path }) => !path.endsWith('.test.ts'))
+
+/** Where an import leads: a path in the repository (`core/units`), or a package (`zod`, `node:fs`). */
+function importsOf({ path, text }: Source): string[] {
+  const forms = /^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\b(?:import|require)\(\s*['"]([^'"]+)['"]/gm
+  const specifiers = [...text.matchAll(forms)].map((match) => (match[1] ?? match[2] ?? match[3])!)
+  return specifiers.map((specifier) => {
+    if (specifier.startsWith('@core/')) return `core/${specifier.slice('@core/'.length)}`
+    if (specifier.startsWith('.')) return relative(root, resolve(root, dirname(path), specifier))
+    return specifier
+  })
+}
+
+const inRepository = (target: string) => layers.some((layer) => target === layer || target.startsWith(`${layer}/`))
+
+function offenders(files: readonly Source[], allowed: (target: string, from: string) => boolean): string[] {
+  return files.flatMap((file) => importsOf(file).filter((target) => !allowed(target, file.path)).map((target) => `${file.path} imports ${target}`))
+}
+
+const layer = (name: (typeof layers)[number]) => shipped.filter(({ path }) => path.startsWith(`${name}/`))
+
+describe('import layers', () => {
+  it('finds imports in every form', () => {
+    const text = `import a from '@core/units'\nimport { type B,\n c } from "../x"\nexport * from './y'\nimport './style.css'\nconst d = await import('node:fs')`
+    expect(importsOf({ path: 'main/app/file.ts', text })).toEqual(['core/units', 'main/x', 'main/app/y', 'main/app/style.css', 'node:fs'])
+  })
+
+  it('core imports only core and zod', () => {
+    expect(offenders(layer('core'), (target) => target.startsWith('core/') || target === 'zod')).toEqual([])
+  })
+
+  it('the page imports core, itself and packages, never main, preload, Node or Electron', () => {
+    const allowed = (target: string) => (inRepository(target) ? /^(core|renderer)\//.test(target) : !/^(node:|electron$|fs$|path$|child_process$)/.test(target))
+    expect(offenders(layer('renderer'), allowed)).toEqual([])
+  })
+
+  it('the preload imports its contracts and Electron, nothing else', () => {
+    expect(offenders(layer('preload'), (target) => target === 'electron' || /^core\/(ipc|measure\/protocol)$/.test(target) || target.startsWith('preload/'))).toEqual([])
+  })
+
+  it('main never imports the page or the preload', () => {
+    expect(offenders(layer('main'), (target) => !/^(renderer|preload)\//.test(target))).toEqual([])
+  })
+
+  it('native code is loaded in one place, and that is not Electron main', () => {
+    const loaders = shipped.filter(({ text }) => /process\.dlopen|require\([^)]*\.node['"`]|opscope\.node/.test(text)).map(({ path }) => path)
+    for (const path of loaders) expect(path).toMatch(/^main\/(backends\/native|measurement|paths)/)
+    const direct = shipped.filter(({ text }) => /process\.dlopen/.test(text) || (/createRequire/.test(text) && /addon|\.node\b/.test(text))).map(({ path }) => path)
+    expect(direct.length).toBeLessThanOrEqual(1)
+  })
+
+  it('only the Electron shell and the WebGPU host import Electron', () => {
+    const importers = layer('main').filter((file) => importsOf(file).includes('electron')).map(({ path }) => path)
+    expect(importers.filter((path) => !/^main\/(index\.ts$|app\/|windows\/|menu\/|ipc\/|measurement\/|backends\/webgpu\/|environment)/.test(path))).toEqual([])
+  })
+})
+
+/** Files longer than 350 lines, each with the reason why it is still one thing. */
+const LONG_FILES: Record<string, string> = {}
+
+describe('units stay small', () => {
+  it('no file is over 350 lines without a reason', () => {
+    const long = sources.filter(({ text }) => text.split('\n').length > 351).map(({ path }) => path)
+    expect(long.filter((path) => !(path in LONG_FILES))).toEqual([])
+  })
+
+  it('every reason belongs to a file that is still long', () => {
+    const stale = Object.keys(LONG_FILES).filter((path) => (sources.find((file) => file.path === path)?.text.split('\n').length ?? 0) <= 351)
+    expect(stale).toEqual([])
+  })
+})
+
+describe('operations are discovered', () => {
+  const folders = readdirSync(join(root, 'core/ops'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+
+  it('every folder in core/ops is an op, with its tests', () => {
+    expect(folders.length).toBeGreaterThan(0)
+    for (const folder of folders) {
+      expect(existsSync(join(root, 'core/ops', folder, 'op.ts')), `core/ops/${folder}/op.ts`).toBe(true)
+      expect(existsSync(join(root, 'core/ops', folder, 'op.test.ts')), `core/ops/${folder}/op.test.ts`).toBe(true)
+    }
+  })
+
+  it('nothing lists them', () => {
+    const outside = shipped.filter(({ path }) => !folders.some((folder) => path.startsWith(`core/ops/${folder}/`)))
+    const lists = outside.filter(({ text }) => folders.filter((folder) => new RegExp(`['"\`]${folder}['"\`]`).test(text)).length > 4).map(({ path }) => path)
+    expect(lists).toEqual([])
+  })
+})
