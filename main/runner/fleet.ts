@@ -1,0 +1,64 @@
+import type { Device } from '@core/backend'
+import { Host } from './host'
+import type { Limits } from './limits'
+import type { HostKind } from './types'
+
+/** Every host the app has, and the devices they reported, kept until asked again. */
+export class Fleet {
+  readonly #hosts: readonly Host[]
+  readonly #known = new Map<Host, Device[]>()
+
+  constructor(kinds: readonly HostKind[], limits: Limits) {
+    this.#hosts = kinds.map((kind) => new Host(kind, limits))
+  }
+
+  hostOf = (backend: string): Host | undefined => this.#hosts.find((host) => host.kind.backends.includes(backend))
+
+  /**
+   * Devices of the hosts that serve these backends (of all hosts when absent), asking only those not asked before
+   * unless `refresh`. A host that cannot be had stands in the list as unavailable devices, one for each backend.
+   */
+  async devices(refresh: boolean, backends?: ReadonlySet<string>): Promise<Device[]> {
+    const wanted = this.#hosts.filter((host) => !backends || host.kind.backends.some((id) => backends.has(id)))
+    const lists = await Promise.all(wanted.map((host) => (refresh ? undefined : this.#known.get(host)) ?? this.#ask(host)))
+    return lists.flat()
+  }
+
+  /** Devices known so far, asking nobody. */
+  known(): Device[] {
+    return this.#hosts.flatMap((host) => this.#known.get(host) ?? [])
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#hosts.map((host) => host.close()))
+  }
+
+  async #ask(host: Host): Promise<Device[]> {
+    try {
+      const devices = await host.devices()
+      this.#known.set(host, devices)
+      return devices
+    } catch (error) {
+      // Not kept: what stopped it may be gone by the next time.
+      this.#known.delete(host)
+      const reason = error instanceof Error ? error.message : String(error)
+      return host.kind.backends.map((backend) => missingDevice(backend, reason))
+    }
+  }
+}
+
+function missingDevice(backend: string, reason: string): Device {
+  return {
+    backend,
+    id: backend === 'cpu' ? 'cpu' : `${backend}:0`,
+    name: backend,
+    available: { ok: false, reason },
+    impls: [],
+    modes: [],
+    threads: [],
+    memoryBytes: 0,
+    software: false,
+    facts: [],
+    warnings: [],
+  }
+}

@@ -1,0 +1,205 @@
+import type { Device } from '@core/backend'
+import { caseId, type BenchmarkCase } from '@core/case'
+import type { RunState } from '@core/ipc'
+import { PRESETS, type MeasureSettings } from '@core/measure/settings'
+import type { Result } from '@core/result'
+import { blockOf } from '@core/session/rows'
+import type { Ceiling, Environment } from '@core/session/types'
+import type { SweepSpec } from '@core/sweep/types'
+import type { History } from '../history/types'
+import { Coalescer, Emitter } from './events'
+import { Fleet } from './fleet'
+import { Job, type JobSpec } from './job'
+import { LIMITS, type Limits } from './limits'
+import { BusyError, type HostKind, type Runner, type RunnerEvents } from './types'
+import { listed, sessionName } from './words'
+
+/** A case that measures one of a device's limits. */
+export interface CeilingPlan {
+  case: BenchmarkCase
+  /** The ceiling this result gives. */
+  ceiling(result: Result): Ceiling | undefined
+}
+
+/** The pure decisions of a run; core's by default (planner.ts). */
+export interface Planner {
+  /** The cases of a sweep, in the order to measure. */
+  cases(spec: SweepSpec, devices: readonly Device[]): readonly BenchmarkCase[]
+  /** Expected wall time of a case in seconds. */
+  seconds(c: BenchmarkCase, settings: MeasureSettings): number
+  ceilings(device: Device): readonly CeilingPlan[]
+}
+
+export interface RunnerDeps {
+  history: History
+  hostKinds: readonly HostKind[]
+  planner: Planner
+  environment(devices: readonly Device[]): Environment
+  limits?: Partial<Limits>
+}
+
+const IDLE: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
+
+interface Plan {
+  name: string
+  settings: MeasureSettings
+  cases: readonly BenchmarkCase[]
+  devices: readonly Device[]
+  spec?: SweepSpec
+}
+
+/** Why a selection came to nothing: what its targets lack, or that its parts do not meet. */
+function nothingToMeasure(spec: SweepSpec | undefined, devices: readonly Device[]): string {
+  const wanted = devices.filter((device) => !spec || spec.targets.some((target) => target.backend === device.backend && target.device === device.id))
+  const reasons = wanted.flatMap((device) => (device.available.ok ? [] : [`${device.backend}: ${device.available.reason}`]))
+  if (reasons.length > 0) return `Nothing can be measured: ${reasons.join('; ')}`
+  return 'No case is left of this selection: no picked operation has a kernel for the picked dtypes, sizes, modes and implementations.'
+}
+
+/** The one runner of a process; see Runner for what it promises. */
+export function createRunner(deps: RunnerDeps): Runner {
+  const limits = { ...LIMITS, ...deps.limits }
+  const { history, planner } = deps
+  const emitter = new Emitter<RunnerEvents>()
+  const fleet = new Fleet(deps.hostKinds, limits)
+  let starting = false
+  let job: Job | undefined
+  let running: Promise<void> | undefined
+
+  const fresh: Result[] = []
+  let firstFresh = 0
+  const state = (): RunState => job?.view() ?? (starting ? { ...IDLE, phase: 'starting' } : IDLE)
+  const states = new Coalescer(limits.eventMs, () => emitter.emit('state', state()))
+  const results = new Coalescer(limits.eventMs, () => {
+    if (!job || fresh.length === 0) return
+    const block = blockOf(fresh, firstFresh)
+    firstFresh += fresh.length
+    fresh.length = 0
+    emitter.emit('results', { sessionId: job.spec.sessionId, block })
+  })
+
+  /** Runs `prepare` as the one run being started. */
+  async function begin<T>(prepare: () => Promise<T>): Promise<T> {
+    if (starting || job) throw new BusyError('A run is in progress; stop it first.')
+    starting = true
+    states.request()
+    try {
+      return await prepare()
+    } finally {
+      starting = false
+      states.request()
+    }
+  }
+
+  function launch(spec: Omit<JobSpec, 'estimates'>, onResult: (result: Result) => void = () => undefined): { sessionId: string } {
+    firstFresh = spec.before.results
+    const estimates = spec.cases.map((c) => planner.seconds(c, spec.settings))
+    const started = (job = new Job({ ...spec, estimates }, {
+      history,
+      hostOf: fleet.hostOf,
+      changed: () => states.request(),
+      stored: (result) => {
+        fresh.push(result)
+        onResult(result)
+        results.request()
+      },
+    }))
+    running = conduct(started)
+    return { sessionId: spec.sessionId }
+  }
+
+  async function conduct(started: Job): Promise<void> {
+    const { sessionId } = started.spec
+    let end: RunnerEvents['ended'] = { sessionId, state: 'stopped', failures: started.view().failures }
+    try {
+      end = { sessionId, ...(await started.run()) }
+      history.setState(sessionId, end.state)
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      emitter.emit('notice', { level: 'error', message: 'The run ended because its results could not be stored. What was stored before is kept.', detail })
+    }
+    results.flush()
+    job = undefined
+    states.flush()
+    emitter.emit('ended', end)
+  }
+
+  /** Keeps the ceilings that results of these devices' ceiling cases give. */
+  function ceilingKeeper(devices: readonly Device[]) {
+    const plans = devices.flatMap((device) => planner.ceilings(device))
+    const byCase = new Map(plans.map((plan) => [caseId(plan.case), plan]))
+    const keep = (result: Result) => {
+      const ceiling = result.status === 'ok' ? byCase.get(caseId(result.case))?.ceiling(result) : undefined
+      if (!ceiling) return
+      history.putCeiling(ceiling)
+      emitter.emit('ceilings', history.ceilings())
+    }
+    return { cases: plans.map((plan) => plan.case), keep }
+  }
+
+  function create({ name, settings, cases, devices, spec }: Plan, onResult?: (result: Result) => void): { sessionId: string } {
+    if (cases.length === 0) throw new Error(nothingToMeasure(spec, devices))
+    const used = new Set(cases.map((c) => c.device))
+    const environment = deps.environment(devices.filter((device) => used.has(device.id)))
+    const session = history.createSession({ name, environment, settings, cases, ...(spec ? { spec } : {}) })
+    return launch({ sessionId: session.id, sessionName: name, cases, settings, before: { results: 0, failures: 0 } }, onResult)
+  }
+
+  return {
+    async devices(refresh) {
+      // A host that measures is not disturbed by questions.
+      if (job) return fleet.known()
+      const devices = await fleet.devices(refresh)
+      emitter.emit('devices', devices)
+      return devices
+    },
+
+    start: (spec, name) =>
+      begin(async () => {
+        const devices = await fleet.devices(false, new Set(spec.targets.map((target) => target.backend)))
+        const cases = planner.cases(spec, devices)
+        return create({ name: name?.trim() || sessionName(spec), settings: PRESETS[spec.preset], cases, devices, spec })
+      }),
+
+    resumeSession: (sessionId) =>
+      begin(async () => {
+        const { name, planned, failures, results: done } = history.summary(sessionId)
+        const { session, environment } = history.getSession(sessionId)
+        const cases = history.remaining(sessionId)
+        if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)
+        history.setState(sessionId, 'running')
+        // Only ceilings have no spec.
+        const keep = session.spec ? undefined : ceilingKeeper(environment.devices).keep
+        return launch({ sessionId, sessionName: name, cases, settings: session.settings ?? PRESETS.standard, before: { results: done, failures } }, keep)
+      }),
+
+    measureCeilings: (deviceIds) =>
+      begin(async () => {
+        const devices = (await fleet.devices(false)).filter((device) => device.available.ok && (deviceIds.length === 0 || deviceIds.includes(device.id)))
+        const { cases, keep } = ceilingKeeper(devices)
+        const name = `Ceilings of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200)
+        return create({ name, settings: PRESETS.standard, cases, devices }, keep)
+      }),
+
+    pause() {
+      job?.pause()
+      return state()
+    },
+    resume() {
+      job?.resume()
+      return state()
+    },
+    stop() {
+      job?.stop()
+      return state()
+    },
+    state,
+    on: (event, listener) => emitter.on(event, listener),
+
+    async dispose() {
+      job?.stop()
+      await running
+      await fleet.close()
+    },
+  }
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { caseWords, listed, sessionName } from './words'
+import { aCase, aSpec } from './testing'
+
+test('a case reads as a line of words', () => {
+  expect(caseWords({ ...aCase(16_777_216), impl: 'avx2', threads: 1 })).toBe('add 16.8M f32 cpu avx2 hot 1 thread')
+  expect(caseWords({ ...aCase(4), op: 'gone_op', threads: 8 })).toBe('gone_op 4 f32 cpu x hot 8 threads')
+})
+
+test('a session is named after what it runs, however much that is', () => {
+  const ops = ['add', 'exp', 'gelu', 'sum', 'copy'].map((op) => ({ op }))
+  expect(sessionName({ ...aSpec(['cpu', 'cuda', 'cpu']), ops })).toBe('add, exp, gelu and 2 more · cpu, cuda · quick')
+  expect(listed(['a'], 3)).toBe('a')
+})
