@@ -36,7 +36,8 @@ export const benchmarkCaseSchema = z.object({
 })
 export type BenchmarkCase = z.infer<typeof benchmarkCaseSchema>
 
-const paramText = (params: Params) =>
+/** `axis=last,n=1024`: parameters by name, in one order whatever the order they were written in. */
+export const paramText = (params: Params) =>
   Object.keys(params)
     .sort()
     .map((key) => `${key}=${String(params[key])}`)

@@ -1,0 +1,105 @@
+import { problemOf, type Backend, type PreparedCase } from '../backend'
+import { findOp } from '../ops/registry'
+import { resultSchema, type Result } from '../result'
+import { failure, measureCase } from './measure-case'
+import { toHostSchema, type FromHost, type ToHost } from './protocol'
+import { CancelledError } from './sampler'
+
+/** The host's end of a link to the runner, whatever carries it. */
+export interface ServeLink {
+  send(message: FromHost): void
+  /** Messages are unparsed. */
+  onMessage(listener: (message: unknown) => void): void
+}
+
+export interface ServeOptions {
+  /** Monotonic clock in ms. */
+  now?: () => number
+  /** Called after a message that does not parse was answered with an error; the process should end itself. */
+  onFault?: (reason: string) => void
+}
+
+type Measure = Extract<ToHost, { type: 'measure' }>
+
+/** Answers the measurement protocol with these backends, one request at a time, and says `ready`. */
+export function serve(backends: readonly Backend[], link: ServeLink, options: ServeOptions = {}): void {
+  const now = options.now ?? (() => performance.now())
+  let queue: Promise<void> = Promise.resolve()
+  /** Cases not ended yet, queued ones included. */
+  const open = new Map<number, AbortController>()
+
+  const enqueue = (id: number, work: () => Promise<FromHost>) => {
+    queue = queue.then(async () => {
+      try {
+        link.send(await work())
+      } catch (error) {
+        link.send(error instanceof CancelledError ? { type: 'cancelled', id } : { type: 'error', id, message: error instanceof Error ? error.message : String(error) })
+      }
+    })
+  }
+
+  link.onMessage((raw) => {
+    const parsed = toHostSchema.safeParse(raw)
+    if (!parsed.success) {
+      const first = parsed.error.issues[0]
+      const reason = `A message to the measurement host is malformed: ${first ? `${first.path.join('.') || 'message'}: ${first.message}` : 'unknown'}`
+      link.send({ type: 'error', id: idOf(raw), message: reason })
+      options.onFault?.(reason)
+      return
+    }
+    const message = parsed.data
+    if (message.type === 'cancel') open.get(message.id)?.abort()
+    else if (message.type === 'devices') {
+      enqueue(message.id, async () => ({ type: 'devices', id: message.id, devices: (await Promise.all(backends.map((b) => b.devices()))).flat() }))
+    } else {
+      const controller = new AbortController()
+      open.set(message.id, controller)
+      enqueue(message.id, async () => {
+        try {
+          return { type: 'result', id: message.id, result: await measureOne(backends, link, message, controller.signal, now) }
+        } finally {
+          open.delete(message.id)
+        }
+      })
+    }
+  })
+  link.send({ type: 'ready' })
+}
+
+const idOf = (raw: unknown): number => {
+  const id = typeof raw === 'object' && raw !== null && 'id' in raw ? raw.id : undefined
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0
+}
+
+async function measureOne(backends: readonly Backend[], link: ServeLink, request: Measure, signal: AbortSignal, now: () => number): Promise<Result> {
+  const { id, case: c, settings, resultId } = request
+  const startedMs = now()
+  const ended = (error: unknown) => failure(error, { resultId, case: c, seed: settings.seed, wallMs: now() - startedMs })
+  if (signal.aborted) throw new CancelledError()
+  link.send({ type: 'progress', id, phase: 'preparing', samples: 0 })
+
+  const op = findOp(c.op)
+  if (!op) return ended(new Error(`This version does not know the operation "${c.op}".`))
+  const params = op.params.safeParse(c.params)
+  if (!params.success) {
+    const issue = params.error.issues[0]
+    return ended(new Error(`The parameters of ${c.op} are not valid: ${issue?.path.join('.')}: ${issue?.message}.`))
+  }
+  const backend = backends.find((candidate) => candidate.id === c.backend)
+  if (!backend) return ended(new Error(`This process serves ${backends.map((b) => b.id).join(', ') || 'no backend'}, not "${c.backend}".`))
+
+  let prepared: PreparedCase | undefined
+  let result: Result
+  try {
+    prepared = await backend.open(problemOf(op, c, settings.seed))
+    result = await measureCase({ op, case: c, prepared, settings, now, startedMs, signal, resultId, onProgress: (progress) => link.send({ type: 'progress', id, ...progress }) })
+  } catch (error) {
+    if (error instanceof CancelledError) throw error
+    result = ended(error)
+  } finally {
+    // A device that was lost may refuse this too; the case's own ending is what counts.
+    await prepared?.dispose().catch(() => undefined)
+  }
+  const checked = resultSchema.safeParse(result)
+  return checked.success ? result : ended(new Error(`The measurement is not a valid result: ${checked.error.issues[0]?.path.join('.')}: ${checked.error.issues[0]?.message}`))
+}

@@ -1,0 +1,110 @@
+import { medianIntervalOfSorted } from '../stats/bootstrap'
+import { quantileOfSorted, sorted } from '../stats/quantile'
+import { relativeInterval } from '../stats/summarize'
+import type { MeasureSettings } from './settings'
+
+/** What a stopping rule may look at after each batch. */
+export interface SamplingProgress {
+  /** All samples so far, in the order taken, ns per call. */
+  samplesNs: ArrayLike<number>
+  /** Sum of the durations of all samples, in seconds. */
+  measuredSeconds: number
+  /** Wall time since sampling began, in seconds: flushes and set-up of batches count. */
+  elapsedSeconds: number
+}
+
+export type Decision =
+  | { stop: false; relativeCi?: number; /** Samples, counted from the first, that would probably be enough. */ expectedSamples?: number }
+  | { stop: true; converged: boolean; reason: string; relativeCi?: number }
+
+/** Says when a case has been sampled enough. Holds the history of one case: make a new one for each. */
+export interface StoppingCriterion {
+  readonly id: string
+  decide(progress: SamplingProgress): Decision
+}
+
+/** One call that lasts longer than the whole limit is still measured this often. */
+const SLOW_SAMPLES = 2
+/** Wall time counts for the least measured time at this rate, so that a 2 us case with a long flush ends. */
+const WALL_SHARE = 0.5
+/** Sample counts grow by this factor between two entries of the noise history. */
+const HISTORY_GROWTH = 2
+/** Doubling the samples should narrow the interval to 0.71; above this it no longer falls. */
+const STALLED = 0.92
+/** Noise is called stuck only after this many times the least time: drift of a device that warms up passes. */
+const PATIENCE = 8
+const MAX_SAMPLES = 200_000
+
+const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))} %`
+
+/** The share of `minSeconds` a case has behind it counts measured time, or half of the wall time where that is more. */
+const longEnough = (p: SamplingProgress, seconds: number) => Math.max(p.measuredSeconds, p.elapsedSeconds * WALL_SHARE) >= seconds
+
+/**
+ * Until the 95 % interval of the median is within ± `relativeCi`, after at least `minSamples` and `minSeconds`.
+ * Ends unconverged after `maxSeconds`, or when the interval has stopped narrowing over two doublings of the samples.
+ */
+export function relativeCiCriterion(settings: Pick<MeasureSettings, 'relativeCi' | 'minSamples' | 'minSeconds' | 'maxSeconds'>): StoppingCriterion {
+  const history: { samples: number; width: number }[] = []
+  let stalls = 0
+
+  const falls = (samples: number, width: number): boolean => {
+    const last = history.at(-1)
+    if (!last) history.push({ samples, width })
+    else if (samples >= last.samples * HISTORY_GROWTH) {
+      stalls = width > last.width * STALLED ? stalls + 1 : 0
+      history.push({ samples, width })
+    }
+    return stalls < 2
+  }
+
+  /** Samples that satisfy both minima at the pace so far. */
+  const least = (p: SamplingProgress): number => {
+    const seconds = Math.max(p.measuredSeconds, p.elapsedSeconds * WALL_SHARE)
+    const forTime = seconds > 0 ? Math.ceil((p.samplesNs.length * settings.minSeconds) / seconds) : 0
+    return Math.max(settings.minSamples, forTime + 1)
+  }
+
+  return {
+    id: 'relative-ci',
+    decide(p) {
+      const count = p.samplesNs.length
+      const timeUp = p.elapsedSeconds >= settings.maxSeconds && count >= SLOW_SAMPLES
+      const enough = count >= settings.minSamples && longEnough(p, settings.minSeconds)
+      if (!enough && !timeUp) return { stop: false, expectedSamples: least(p) }
+
+      const ascending = sorted(p.samplesNs)
+      const relativeCi = ascending && relativeInterval(medianIntervalOfSorted(ascending), quantileOfSorted(ascending, 0.5))
+      const known = relativeCi === undefined ? {} : { relativeCi }
+      if (enough && relativeCi !== undefined && relativeCi <= settings.relativeCi) {
+        return { stop: true, converged: true, reason: `interval within ±${percent(settings.relativeCi)}`, ...known }
+      }
+      const reached = relativeCi === undefined ? 'too few samples for an interval' : `interval still ±${percent(relativeCi)}`
+      if (timeUp) return { stop: true, converged: false, reason: `limit of ${settings.maxSeconds} s reached, ${reached}`, ...known }
+      if (count >= MAX_SAMPLES) return { stop: true, converged: false, reason: `limit of ${MAX_SAMPLES} samples reached, ${reached}`, ...known }
+      if (relativeCi === undefined) return { stop: false }
+      if (!falls(count, relativeCi) && p.elapsedSeconds >= PATIENCE * settings.minSeconds) return { stop: true, converged: false, reason: `noise no longer falls with more samples, ${reached}`, ...known }
+      // The width of an interval falls with the square root of the samples.
+      return { stop: false, relativeCi, expectedSamples: Math.ceil(count * (relativeCi / settings.relativeCi) ** 2) }
+    },
+  }
+}
+
+/** Exactly `count` samples or more, whatever the noise; converged means that they were all taken. */
+export function fixedCountCriterion(count: number): StoppingCriterion {
+  return {
+    id: 'fixed-count',
+    decide: (p) => (p.samplesNs.length >= count ? { stop: true, converged: true, reason: `${count} samples taken` } : { stop: false, expectedSamples: count }),
+  }
+}
+
+/** Samples for `seconds` of wall time, at least two. */
+export function fixedTimeCriterion(seconds: number): StoppingCriterion {
+  return {
+    id: 'fixed-time',
+    decide: (p) =>
+      p.elapsedSeconds >= seconds && p.samplesNs.length >= SLOW_SAMPLES
+        ? { stop: true, converged: true, reason: `${seconds} s sampled` }
+        : { stop: false },
+  }
+}

@@ -1,0 +1,69 @@
+import type { Mode } from '../case'
+import { quantileOfSorted } from '../stats/quantile'
+import { madOfSorted } from '../stats/spread'
+import type { Sampler } from './sampler'
+
+const MAX_INNER = 1 << 20
+/** Repeats grow at most this much per step: one short sample says little about many calls. */
+const MAX_GROWTH = 100
+const CALIBRATION_STEPS = 8
+/** A sample this close to the wanted length is long enough. */
+const CLOSE = 0.8
+
+export interface Pace {
+  /** Calls per sample. */
+  inner: number
+  /** Wall seconds one sample takes, flushes and launches included. */
+  wallSecondsPerSample: number
+  nsPerCall: number
+}
+
+/** Finds how many calls make a sample of `targetNs`. Cold samples have one call by definition. */
+export async function calibrate(sample: Sampler, mode: Mode, targetNs: number, tickNs: number): Promise<Pace> {
+  let inner = 1
+  for (let step = 1; ; step++) {
+    const timed = await sample({ mode, count: 1, inner })
+    const nsPerCall = timed.samplesNs[0]!
+    const sampleNs = nsPerCall * inner
+    const pace = { inner, wallSecondsPerSample: timed.wallSecondsPerSample, nsPerCall }
+    if (mode === 'cold' || sampleNs >= targetNs * CLOSE || inner >= MAX_INNER || step === CALIBRATION_STEPS) return pace
+    const growth = Math.min(MAX_GROWTH, targetNs / Math.max(sampleNs, tickNs))
+    inner = Math.min(MAX_INNER, Math.max(inner + 1, Math.ceil(inner * growth)))
+  }
+}
+
+/** Windows agree when their medians differ by less than this. */
+const AGREEMENT = 0.01
+const WINDOWS_PER_LIMIT = 20
+const LONGEST_WINDOW_SECONDS = 0.02
+const MAX_WINDOW_SAMPLES = 10_000
+
+/**
+ * Runs windows of samples until two in a row agree within 1 %, or within what their own noise explains, or the limit
+ * is reached. Returns the pace of the last window and whether it had settled.
+ */
+export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number): Promise<Pace & { settled: boolean }> {
+  const windowSeconds = Math.min(maxSeconds / WINDOWS_PER_LIMIT, LONGEST_WINDOW_SECONDS)
+  const from = now()
+  let previous: Float64Array | undefined
+  let { wallSecondsPerSample, nsPerCall } = pace
+  for (;;) {
+    if ((now() - from) / 1000 >= maxSeconds) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: false }
+    const count = Math.max(1, Math.min(MAX_WINDOW_SAMPLES, Math.ceil(windowSeconds / Math.max(wallSecondsPerSample, 1e-7))))
+    const timed = await sample({ mode, count, inner: pace.inner })
+    const window = Float64Array.from(timed.samplesNs).sort()
+    wallSecondsPerSample = timed.wallSecondsPerSample
+    nsPerCall = quantileOfSorted(window, 0.5)
+    if (previous && agree(previous, window)) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: true }
+    previous = window
+  }
+}
+
+function agree(before: Float64Array, after: Float64Array): boolean {
+  const a = quantileOfSorted(before, 0.5)
+  const b = quantileOfSorted(after, 0.5)
+  return Math.abs(a - b) <= Math.max(AGREEMENT * Math.max(a, b), 2 * Math.hypot(medianError(before), medianError(after)))
+}
+
+/** Standard error of a median, from the MAD as for a normal distribution; 0 for windows too short to know. */
+const medianError = (ascending: Float64Array) => (ascending.length < 5 ? 0 : (1.2533 * 1.4826 * madOfSorted(ascending)) / Math.sqrt(ascending.length))
