@@ -2,7 +2,7 @@ import { caseId, type BenchmarkCase, type Params } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import type { ChartPoint } from './types'
 
-export const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin'] as const
+export const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect'] as const
 export const DASHES = ['solid', 'dashed', 'dotted'] as const
 
 /** Points that differ in size alone, in order of size, with how they are drawn. */
@@ -18,11 +18,19 @@ export interface ChartSeries {
   points: { point: ChartPoint; size: number }[]
 }
 
+const sizes = new WeakMap<BenchmarkCase, number>()
+
 /** Elements of the largest tensor of a case: the size axis of every chart. Undefined where the op is unknown. */
 export function sizeOf(c: BenchmarkCase): number | undefined {
+  let size = sizes.get(c)
+  if (size === undefined) sizes.set(c, (size = largestTensor(c)))
+  return size > 0 ? size : undefined
+}
+
+function largestTensor(c: BenchmarkCase): number {
   const op = findOp(c.op)
   const parsed = op?.params.safeParse(c.params)
-  if (!op || !parsed?.success) return undefined
+  if (!op || !parsed?.success) return 0
   const elements = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
   return Math.max(elements(op.outputShape(parsed.data)), ...op.inputs(parsed.data).map((input) => elements(input.shape)))
 }
@@ -34,23 +42,45 @@ const variantText = (params: Params) =>
     .join(' ')
 
 /** What tells series apart, each as the words shown for it. */
-const facets = (c: BenchmarkCase) => {
+interface Facets {
+  op: string
+  dtype: string
+  backend: string
+  impl: string
+  device: string
+  threads: string
+  mode: string
+}
+type Facet = keyof Facets
+const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
+
+const known = new WeakMap<BenchmarkCase, { facets: Facets; series: string; id: string }>()
+
+/** A case's facets, its series and its identity; remembered, because live charts ask ten times a second. */
+function describe(c: BenchmarkCase) {
+  let found = known.get(c)
+  if (!found) {
+    const f = facetsOf(c)
+    known.set(c, (found = { facets: f, series: FACETS.map((facet) => f[facet]).join('|'), id: caseId(c) }))
+  }
+  return found
+}
+
+function facetsOf(c: BenchmarkCase): Facets {
   const variant = variantText(c.params)
   return {
     op: variant ? `${c.op} ${variant}` : c.op,
-    dtype: c.dtype as string,
+    dtype: c.dtype,
     backend: c.backend,
     impl: c.impl,
     device: c.device,
     threads: c.threads === undefined ? '' : c.threads === 1 ? '1 thread' : `${c.threads} threads`,
-    mode: c.mode as string,
+    mode: c.mode,
   }
 }
-type Facet = keyof ReturnType<typeof facets>
-const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
 
 /** An implementation is named only next to others of its backend, and a device only next to others of its backend. */
-function varyingFacets(all: readonly ReturnType<typeof facets>[]): Facet[] {
+function varyingFacets(all: readonly Facets[]): Facet[] {
   const within = (facet: 'impl' | 'device' | 'threads') => {
     const seen = new Map<string, string>()
     return all.some((f) => {
@@ -74,15 +104,14 @@ export function groupSeries(points: readonly ChartPoint[], limit = 24): { series
   for (const point of points) {
     const size = sizeOf(point.case)
     if (size === undefined || !(point.medianNs > 0)) continue
-    const f = facets(point.case)
-    const key = FACETS.map((facet) => f[facet]).join('|')
+    const { series: key, id } = describe(point.case)
     let group = groups.get(key)
     if (!group) groups.set(key, (group = { sample: point.case, points: new Map() }))
     // A case measured again in the same session replaces the earlier point.
-    group.points.set(caseId(point.case), { point, size })
+    group.points.set(id, { point, size })
   }
   const entries = [...groups].slice(0, limit)
-  const samples = entries.map(([, group]) => facets(group.sample))
+  const samples = entries.map(([, group]) => describe(group.sample).facets)
   const naming = varyingFacets(samples)
   const opsSeen = [...new Set(samples.map((f) => f.op))]
   const stylesSeen = [...new Set(samples.map((f) => `${f.dtype}|${f.mode}|${f.threads}`))]

@@ -1,0 +1,56 @@
+import type { LogAxisBaseOption } from 'echarts/types/src/coord/axisCommonTypes'
+import type { ChartTheme } from './types'
+
+/** Powers of two read as 64Ki, 1Mi; anything between as a plain number. Elements. */
+export function formatSizeTick(value: number): string {
+  for (const [size, letter] of [[2 ** 40, 'Ti'], [2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki']] as const) {
+    if (value >= size) return `${Number((value / size).toPrecision(3))}${letter}`
+  }
+  return String(Number(value.toPrecision(3)))
+}
+
+/** `base ** n` bounds that hold all values with at least one step between them; undefined without values. */
+export function logBounds(values: readonly number[], base: number): { min: number; max: number } | undefined {
+  const positive = values.filter((v) => v > 0 && Number.isFinite(v))
+  if (!positive.length) return undefined
+  const exponent = (v: number) => Math.log(v) / Math.log(base)
+  const low = Math.floor(exponent(Math.min(...minMax(positive))) + 1e-9)
+  const high = Math.ceil(exponent(Math.max(...minMax(positive))) - 1e-9)
+  return { min: base ** low, max: base ** Math.max(high, low + 1) }
+}
+
+/** Smallest and largest, without spreading a long array into a call. */
+function minMax(values: readonly number[]): [number, number] {
+  let low = Infinity
+  let high = -Infinity
+  for (const v of values) {
+    if (v < low) low = v
+    if (v > high) high = v
+  }
+  return [low, high]
+}
+
+/** Axis lines, ticks and labels in the theme's colours, for any axis. */
+export const axisStyle = (theme: ChartTheme) => ({
+  nameLocation: 'middle' as const,
+  nameTextStyle: { color: theme.muted, fontSize: 11, fontFamily: theme.fontText },
+  axisLine: { lineStyle: { color: theme.grid } },
+  axisTick: { lineStyle: { color: theme.grid } },
+  axisLabel: { color: theme.muted, fontSize: 11, fontFamily: theme.fontText, hideOverlap: true },
+  splitLine: { lineStyle: { color: theme.grid, width: 1 } },
+  minorSplitLine: { show: false },
+})
+
+/** A logarithmic axis with whole powers of `base` at both ends. */
+export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: { min: number; max: number }, format: (value: number) => string) => {
+  const style = axisStyle(theme)
+  return {
+    ...style,
+    type: 'log' as const satisfies LogAxisBaseOption['type'],
+    logBase: base,
+    name,
+    min: bounds.min,
+    max: bounds.max,
+    axisLabel: { ...style.axisLabel, formatter: format },
+  }
+}

@@ -1,0 +1,106 @@
+import { formatTime } from '@core/units'
+import { axisStyle } from '../axes'
+import { csvOf, frame } from '../frame'
+import type { ChartTheme } from '../types'
+
+export interface Histogram {
+  /** Edges in ns, one more than counts. */
+  edges: number[]
+  counts: number[]
+}
+
+/**
+ * Histogram by the Freedman-Diaconis rule (bin width 2 IQR / n^(1/3)), between 1 and 80 bins over the whole range.
+ * Undefined without samples; a single value gets one bin around it.
+ */
+export function histogram(samplesNs: readonly number[]): Histogram | undefined {
+  if (!samplesNs.length) return undefined
+  const sorted = Float64Array.from(samplesNs).sort()
+  const low = sorted[0]!
+  const high = sorted[sorted.length - 1]!
+  if (low === high) return { edges: [low * 0.995, high * 1.005 + (high === 0 ? 1 : 0)], counts: [sorted.length] }
+  const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!
+  const width = (2 * (at(0.75) - at(0.25))) / Math.cbrt(sorted.length)
+  const bins = width > 0 ? Math.min(80, Math.max(1, Math.ceil((high - low) / width))) : 20
+  const counts = new Array<number>(bins).fill(0)
+  for (const v of sorted) counts[Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins))]!++
+  return { edges: Array.from({ length: bins + 1 }, (_, i) => low + ((high - low) * i) / bins), counts }
+}
+
+/** Empirical distribution function as steps: [ns, share of samples at or below it]. */
+export function ecdf(samplesNs: readonly number[]): [number, number][] {
+  const sorted = Float64Array.from(samplesNs).sort()
+  return Array.from(sorted, (v, i): [number, number] => [v, (i + 1) / sorted.length])
+}
+
+/** Everything beyond this many samples is thinned before drawing; the CSV keeps all of them. */
+const DRAWN = 4000
+
+const thin = <T>(values: readonly T[]): T[] => {
+  const step = Math.ceil(values.length / DRAWN)
+  return step <= 1 ? [...values] : values.filter((_, i) => i % step === 0)
+}
+
+/**
+ * Raw samples of one result: histogram with the ECDF above the same axis on the left, samples in the order taken on
+ * the right, median and its interval marked in both. Undefined without samples.
+ */
+export function distributionOption(samplesNs: readonly number[], summary: { medianNs: number; ciLowNs?: number; ciHighNs?: number } | undefined, color: string, theme: ChartTheme) {
+  const bins = histogram(samplesNs)
+  if (!bins) return undefined
+  const style = axisStyle(theme)
+  const base = frame(theme, [])
+  const range = { min: bins.edges[0]!, max: bins.edges[bins.edges.length - 1]! }
+  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: formatTime }, splitNumber: 4 }
+  const mark = (axis: 'xAxis' | 'yAxis') => ({
+    silent: true,
+    symbol: 'none',
+    lineStyle: { color: theme.text, width: 1, type: 'solid' as const },
+    label: { formatter: '{b}', color: theme.text, fontSize: 11, position: axis === 'xAxis' ? ('end' as const) : ('insideEndTop' as const) },
+    data: summary ? [{ [axis]: summary.medianNs, name: `median ${formatTime(summary.medianNs)}` }] : [],
+  })
+  const interval = (axis: 'xAxis' | 'yAxis') => ({
+    silent: true,
+    itemStyle: { color: theme.accent, opacity: 0.14 },
+    data: summary?.ciLowNs !== undefined && summary.ciHighNs !== undefined ? [[{ [axis]: summary.ciLowNs }, { [axis]: summary.ciHighNs }]] : [],
+  })
+  return {
+    ...base,
+    grid: [
+      { left: 52, right: '54%', top: 30, bottom: 44 },
+      { left: '54%', right: 18, top: 30, bottom: 44 },
+    ],
+    tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },
+    xAxis: [
+      { ...time, gridIndex: 0, name: 'Time per call', nameGap: 28, splitLine: { show: false } },
+      { ...style, gridIndex: 1, type: 'value' as const, name: 'Sample', nameGap: 28, min: 0, max: Math.max(1, samplesNs.length - 1), splitLine: { show: false }, minInterval: 1 },
+    ],
+    yAxis: [
+      { ...style, gridIndex: 0, type: 'value' as const, name: 'Samples', nameGap: 36, minInterval: 1 },
+      { ...style, gridIndex: 0, type: 'value' as const, min: 0, max: 1, position: 'right' as const, splitLine: { show: false }, axisLabel: { ...style.axisLabel, formatter: (v: number) => `${Math.round(v * 100)} %` } },
+      { ...time, gridIndex: 1, name: '' },
+    ],
+    series: [
+      {
+        type: 'custom' as const,
+        id: 'histogram',
+        name: 'Samples',
+        xAxisIndex: 0,
+        yAxisIndex: 0,
+        clip: true,
+        data: bins.counts.map((count, i) => [bins.edges[i], bins.edges[i + 1], count]),
+        encode: { x: [0, 1], y: 2 },
+        renderItem: (_p: unknown, api: { value(d: number): number; coord(v: [number, number]): [number, number] }) => {
+          const [x1, top] = api.coord([api.value(0), api.value(2)])
+          const [x2, bottom] = api.coord([api.value(1), 0])
+          return { type: 'rect' as const, shape: { x: x1 + 0.5, y: top, width: Math.max(1, x2 - x1 - 1), height: bottom - top }, style: { fill: color, opacity: 0.75 } }
+        },
+      },
+      { type: 'line' as const, id: 'ecdf', name: 'At or below', xAxisIndex: 0, yAxisIndex: 1, step: 'end' as const, data: thin(ecdf(samplesNs)), symbol: 'none', lineStyle: { color: theme.muted, width: 1.25 }, markLine: mark('xAxis'), markArea: interval('xAxis') },
+      { type: 'scatter' as const, id: 'order', name: 'Sample', xAxisIndex: 1, yAxisIndex: 2, data: thin(samplesNs.map((ns, i) => [i, ns])), symbolSize: 4, itemStyle: { color, opacity: 0.7 }, large: false, markLine: mark('yAxis'), markArea: interval('yAxis') },
+    ],
+  }
+}
+
+/** Every sample, in the order taken, as CSV. */
+export const distributionCsv = (samplesNs: readonly number[]): string => csvOf(['sample', 'ns'], samplesNs.map((ns, i) => [i, ns]))

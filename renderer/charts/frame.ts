@@ -1,0 +1,112 @@
+import { encodeHTML } from 'zrender/lib/core/dom'
+import type { ChartSeries } from './series'
+import type { ChartPoint, ChartTheme } from './types'
+
+/** Up to this many series are named at their line's end; more get a legend. */
+export const DIRECT_LABELS = 6
+
+/** One drawn point: [x, y, low, high, id]. `low` and `high` are NaN where there is no interval. */
+export type Datum = [x: number, y: number, low: number, high: number, id: string]
+
+/** Everything the charts have in common: no animation, margins, legend, tooltip, drag zoom. */
+export function frame(theme: ChartTheme, labels: readonly string[]) {
+  const direct = labels.length <= DIRECT_LABELS
+  const longest = Math.max(0, ...labels.map((label) => label.length))
+  return {
+    animation: false,
+    backgroundColor: theme.surface,
+    textStyle: { fontFamily: theme.fontText, color: theme.text },
+    grid: { left: 62, right: direct ? Math.min(220, 24 + longest * 6.2) : 20, top: direct ? 18 : 46, bottom: 44 },
+    legend: direct
+      ? { show: false }
+      : { type: 'scroll' as const, top: 6, left: 8, right: 8, itemWidth: 22, itemHeight: 8, textStyle: { color: theme.text, fontSize: 11 }, pageTextStyle: { color: theme.muted }, pageIconColor: theme.muted, pageIconInactiveColor: theme.grid },
+    tooltip: {
+      trigger: 'item' as const,
+      confine: true,
+      transitionDuration: 0,
+      backgroundColor: theme.surface,
+      borderColor: theme.grid,
+      textStyle: { color: theme.text, fontSize: 12, fontFamily: theme.fontText },
+      extraCssText: 'box-shadow: 0 4px 16px rgb(0 0 0 / 18%); font-variant-numeric: tabular-nums;',
+    },
+    // Invisible, but its select-zoom is what dragging on the plot uses (see ChartFrame.vue).
+    toolbox: { show: true, itemSize: 0, right: -40, feature: { dataZoom: { filterMode: 'none' as const, icon: { zoom: 'path://M0 0', back: 'path://M0 0' } }, restore: { icon: 'path://M0 0' } } },
+  }
+}
+
+/** Lines of a tooltip; every text is escaped. */
+export function tooltipHtml(title: string, rows: readonly (readonly [string, string])[]): string {
+  const cells = rows.map(([name, value]) => `<tr><td style="padding-right:12px;opacity:.7">${encodeHTML(name)}</td><td style="text-align:right">${encodeHTML(value)}</td></tr>`)
+  return `<div style="font-weight:600;margin-bottom:4px">${encodeHTML(title)}</div><table style="border-spacing:0">${cells.join('')}</table>`
+}
+
+/** A line with its marks; selected results are drawn larger and ringed. */
+export function lineOf(series: ChartSeries, data: Datum[], theme: ChartTheme, selected: ReadonlySet<string>, direct: boolean) {
+  const color = theme.colorOf(series.backend, series.impl)
+  return {
+    type: 'line' as const,
+    id: series.key,
+    name: series.label,
+    data: data.map((value) =>
+      selected.has(value[4]) ? { value, symbolSize: 11, itemStyle: { color, borderColor: theme.text, borderWidth: 2 } } : { value },
+    ),
+    dimensions: ['x', 'y', 'low', 'high', 'id'],
+    encode: { x: 'x', y: 'y' },
+    color,
+    symbol: series.symbol,
+    symbolSize: 6,
+    showAllSymbol: true,
+    lineStyle: { width: 1.75, type: series.dash, color },
+    itemStyle: { color, opacity: 1 },
+    endLabel: { show: direct, formatter: '{a}', color, fontSize: 11, distance: 8, fontFamily: theme.fontText },
+    labelLayout: { moveOverlap: 'shiftY' as const },
+    emphasis: { focus: 'series' as const, scale: 1.4 },
+    blur: { lineStyle: { opacity: 0.2 }, itemStyle: { opacity: 0.2 } },
+    clip: true,
+  }
+}
+
+interface CustomApi {
+  value(dimension: number): number
+  coord(value: [number, number]): [number, number]
+}
+
+/** Whiskers from low to high of every point of a line, as a silent series beside it. */
+export function whiskersOf(series: ChartSeries, data: Datum[], theme: ChartTheme) {
+  const stroke = theme.colorOf(series.backend, series.impl)
+  return {
+    type: 'custom' as const,
+    id: `${series.key}|interval`,
+    name: series.label,
+    silent: true,
+    tooltip: { show: false },
+    z: 1,
+    clip: true,
+    data: data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, high]),
+    dimensions: ['x', 'low', 'high'],
+    encode: { x: 0, y: [1, 2] },
+    renderItem: (_params: unknown, api: CustomApi) => {
+      const [x, low] = api.coord([api.value(0), api.value(1)])
+      const [, high] = api.coord([api.value(0), api.value(2)])
+      const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: 1, opacity: 0.8 } })
+      return { type: 'group' as const, children: [line(x, low, x, high), line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)] }
+    },
+  }
+}
+
+/** "±0.4 %" of a median's interval, or an en dash where there is none. */
+export function intervalText(point: ChartPoint): string {
+  if (point.ciLowNs === undefined || point.ciHighNs === undefined) return '–'
+  return `±${(((point.ciHighNs - point.ciLowNs) / 2 / point.medianNs) * 100).toPrecision(2)} %`
+}
+
+/** Table form of what a chart shows, for "export data": RFC 4180 with a header line, formula cells made harmless. */
+export function csvOf(header: readonly string[], rows: readonly (readonly (string | number | undefined)[])[]): string {
+  const cell = (value: string | number | undefined) => {
+    if (value === undefined) return ''
+    if (typeof value === 'number') return Number.isFinite(value) ? String(value) : ''
+    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  }
+  return [header, ...rows].map((row) => row.map(cell).join(',')).join('\n') + '\n'
+}

@@ -1,0 +1,23 @@
+import type { RowSource } from '../stores/row-source'
+import type { ChartPoint } from './types'
+
+/** The measured, correct rows of a source as chart points. Wrong and failed ones are never drawn as if they ranked. */
+export function pointsOf(rows: RowSource): ChartPoint[] {
+  const median = rows.column('medianNs')
+  const low = rows.column('ciLowNs')
+  const high = rows.column('ciHighNs')
+  const bytes = rows.column('bytes')
+  const flops = rows.column('flops')
+  const samples = rows.column('samples')
+  const points: ChartPoint[] = []
+  for (let i = 0; i < rows.length; i++) {
+    if (rows.status(i) !== 'ok' || !(median[i]! > 0)) continue
+    const point: ChartPoint = { id: rows.id(i), case: rows.case(i), medianNs: median[i]!, bytes: bytes[i]!, flops: flops[i]!, samples: samples[i]! }
+    if (low[i]! > 0) point.ciLowNs = low[i]!
+    if (high[i]! > 0) point.ciHighNs = high[i]!
+    const grade = rows.grade(i)
+    if (grade) point.grade = grade
+    points.push(point)
+  }
+  return points
+}

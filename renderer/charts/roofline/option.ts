@@ -1,0 +1,128 @@
+import { formatBandwidth, formatFlops } from '@core/units'
+import { logAxis, logBounds } from '../axes'
+import { csvOf, frame, intervalText, tooltipHtml } from '../frame'
+import type { ChartSeries } from '../series'
+import type { ChartPoint, ChartTheme, Roof } from '../types'
+
+/** FLOP per byte of least traffic (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 2009); 0 where nothing is computed. */
+export const intensityOf = (point: ChartPoint): number => (point.bytes > 0 ? point.flops / point.bytes : 0)
+
+interface DeviceRoofs {
+  device: string
+  name: string
+  bandwidth: number
+  peaks: { dtype: string; value: number }[]
+}
+
+/** Measured roofs of the devices that have both a bandwidth and at least one peak for the dtypes shown. */
+function roofsOf(devices: ReadonlySet<string>, dtypes: ReadonlySet<string>, roofs: readonly Roof[]): DeviceRoofs[] {
+  return [...devices].flatMap((device) => {
+    const own = roofs.filter((roof) => roof.device === device)
+    const copy = own.find((roof) => roof.kind === 'copy')
+    const peaks = own.filter((roof) => roof.kind.startsWith('flops:') && dtypes.has(roof.kind.slice(6))).map((roof) => ({ dtype: roof.kind.slice(6), value: roof.value }))
+    return copy && peaks.length ? [{ device, name: copy.deviceName, bandwidth: copy.value, peaks }] : []
+  })
+}
+
+/**
+ * Roofline: FLOP/s against arithmetic intensity, both logarithmic, under the measured roofs of each device shown.
+ * Ops that compute nothing (copy) have no place on it. Undefined when there is nothing to draw.
+ */
+export function rooflineOption(series: readonly ChartSeries[], roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>) {
+  const drawn = series
+    .map((s) => ({ series: s, points: s.points.filter(({ point }) => point.flops > 0 && point.bytes > 0) }))
+    .filter((s) => s.points.length)
+  if (!drawn.length) return undefined
+  const all = drawn.flatMap((s) => s.points.map((p) => p.point))
+  const devices = roofsOf(new Set(all.map((p) => p.case.device)), new Set(all.map((p) => p.case.dtype)), roofs)
+  const rate = (point: ChartPoint) => (point.flops / point.medianNs) * 1e9
+  const ridges = devices.flatMap((d) => d.peaks.map((peak) => peak.value / d.bandwidth))
+  const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
+  const y = logBounds([...all.map(rate), ...devices.flatMap((d) => d.peaks.map((p) => p.value))], 10)!
+  const points = new Map(all.map((point) => [point.id, point]))
+  const base = frame(theme, drawn.map((s) => s.series.label))
+  return {
+    ...base,
+    grid: { ...base.grid, right: 20, top: 46 },
+    legend: { ...frame(theme, new Array<string>(99).fill('')).legend, data: drawn.map((s) => s.series.label) },
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: [number, number, string]; seriesName: string }) => {
+        const point = points.get(item.value[2])
+        if (!point) return ''
+        const device = devices.find((d) => d.device === point.case.device)
+        const peak = device?.peaks.find((p) => p.dtype === point.case.dtype)
+        const attainable = device && peak ? Math.min(peak.value, device.bandwidth * intensityOf(point)) : undefined
+        return tooltipHtml(item.seriesName, [
+          ['Intensity', `${Number(intensityOf(point).toPrecision(3))} FLOP/byte`],
+          ['Rate', formatFlops(rate(point))],
+          ...(attainable ? [['Of the roof above it', `${((rate(point) / attainable) * 100).toFixed(1)} %`] as const] : []),
+          ['95 % interval', intervalText(point)],
+          ['Samples', point.samples.toLocaleString('en')],
+        ])
+      },
+    },
+    xAxis: { ...logAxis(theme, 2, 'Arithmetic intensity (FLOP per byte)', x, (v) => (v < 1 ? `1/${Math.round(1 / v)}` : String(Math.round(v)))), nameGap: 28 },
+    yAxis: { ...logAxis(theme, 10, 'FLOP/s', y, formatFlops), nameGap: 54 },
+    series: [
+      ...devices.flatMap((device) => device.peaks.map((peak, i) => roofLine(device, peak, i === 0, x, theme))),
+      ...drawn.map(({ series: s, points: own }) => {
+        const color = theme.colorOf(s.backend, s.impl)
+        return {
+          type: 'scatter' as const,
+          id: s.key,
+          name: s.label,
+          symbol: s.symbol,
+          symbolSize: 8,
+          color,
+          itemStyle: { color, opacity: 0.9 },
+          data: own.map(({ point }) => {
+            const value = [intensityOf(point), rate(point), point.id]
+            return selected.has(point.id) ? { value, symbolSize: 13, itemStyle: { color, borderColor: theme.text, borderWidth: 2 } } : { value }
+          }),
+          emphasis: { focus: 'series' as const, scale: 1.3 },
+          blur: { itemStyle: { opacity: 0.15 } },
+          z: 3,
+        }
+      }),
+    ],
+  }
+}
+
+function roofLine(device: DeviceRoofs, peak: { dtype: string; value: number }, withSlope: boolean, x: { min: number; max: number }, theme: ChartTheme) {
+  const ridge = peak.value / device.bandwidth
+  const corners = [[x.min, device.bandwidth * x.min], [ridge, peak.value], [x.max, peak.value]]
+  const label = (text: string, position: 'insideTopRight' | 'right' | 'insideTopLeft' | 'top') => ({ show: true, formatter: text, position, color: theme.muted, fontSize: 11 })
+  return {
+    type: 'line' as const,
+    id: `roof|${device.device}|${peak.dtype}`,
+    name: `${device.name} ${peak.dtype}`,
+    data: corners,
+    silent: true,
+    symbol: 'none',
+    tooltip: { show: false },
+    lineStyle: { color: theme.muted, width: 1.25 },
+    z: 1,
+    clip: true,
+    markPoint: {
+      silent: true,
+      symbol: 'circle',
+      symbolSize: 1,
+      itemStyle: { color: 'transparent' },
+      data: [
+        { coord: corners[2], label: { ...label(`${device.name} ${peak.dtype} peak ${formatFlops(peak.value)}`, 'top'), align: 'right' as const } },
+        ...(withSlope ? [{ coord: [ridge / 4, peak.value / 4], label: { ...label(`copy ${formatBandwidth(device.bandwidth)}`, 'top'), align: 'right' as const } }] : []),
+      ],
+    },
+  }
+}
+
+/** What the chart shows, as CSV. */
+export const rooflineCsv = (series: readonly ChartSeries[], roofs: readonly Roof[]): string =>
+  csvOf(
+    ['series', 'flop_per_byte', 'flop_per_second', 'roof', 'roof_value', 'roof_unit'],
+    [
+      ...series.flatMap((s) => s.points.filter(({ point }) => point.flops > 0).map(({ point: p }) => [s.label, intensityOf(p), (p.flops / p.medianNs) * 1e9, undefined, undefined, undefined])),
+      ...roofs.map((roof) => [undefined, undefined, undefined, `${roof.deviceName} ${roof.kind}`, roof.value, roof.unit]),
+    ],
+  )

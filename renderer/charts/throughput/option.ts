@@ -1,0 +1,102 @@
+import { formatBandwidth, formatFlops } from '@core/units'
+import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
+import { csvOf, DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
+import type { ChartSeries } from '../series'
+import type { ChartPoint, ChartTheme, Roof } from '../types'
+
+/** What is counted per second: bytes of least traffic, or floating-point operations. */
+export type Rate = 'bandwidth' | 'flops'
+
+/** FLOP per byte above which an op is judged by its arithmetic rather than its traffic, when nothing else is chosen. */
+const COMPUTE_INTENSITY = 8
+
+const work = (point: ChartPoint, rate: Rate) => (rate === 'bandwidth' ? point.bytes : point.flops)
+
+/** FLOP/s where most of the points do much arithmetic per byte, else bandwidth. */
+export function preferredRate(series: readonly ChartSeries[]): Rate {
+  const points = series.flatMap((s) => s.points)
+  const heavy = points.filter(({ point }) => point.bytes > 0 && point.flops / point.bytes > COMPUTE_INTENSITY)
+  return points.length > 0 && heavy.length * 2 > points.length ? 'flops' : 'bandwidth'
+}
+
+const dataOf = (series: ChartSeries, rate: Rate): Datum[] =>
+  series.points
+    .filter(({ point }) => work(point, rate) > 0)
+    .map(({ point, size }) => {
+      const perSecond = (ns: number | undefined) => (ns === undefined ? NaN : (work(point, rate) / ns) * 1e9)
+      return [size, perSecond(point.medianNs), perSecond(point.ciHighNs), perSecond(point.ciLowNs), point.id]
+    })
+
+/** Roofs of the devices shown, for this rate: the copy bandwidth, or the peak of each dtype shown. */
+function roofsFor(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[]): Roof[] {
+  const devices = new Set(series.flatMap((s) => s.points.map((p) => p.point.case.device)))
+  const dtypes = new Set(series.flatMap((s) => s.points.map((p) => p.point.case.dtype as string)))
+  return roofs.filter((roof) => devices.has(roof.device) && (rate === 'bandwidth' ? roof.kind === 'copy' : roof.kind.startsWith('flops:') && dtypes.has(roof.kind.slice(6))))
+}
+
+/**
+ * Bandwidth or FLOP/s against size. The rate axis starts at zero unless the series differ by more than 20 times, when
+ * it is logarithmic so that the slow ones can be read too. Measured roofs of the devices shown are labelled lines.
+ */
+export function throughputOption(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>) {
+  const data = series.map((s) => dataOf(s, rate))
+  const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
+  if (!x) return undefined
+  const format = rate === 'bandwidth' ? formatBandwidth : formatFlops
+  const shown = roofsFor(series, rate, roofs)
+  const peaks = data.filter((d) => d.length).map((d) => d.reduce((top, [, y]) => Math.max(top, y), 0))
+  const spread = Math.max(...peaks) / Math.min(...peaks)
+  const values = [...data.flatMap((d) => d.map(([, y]) => y)), ...shown.map((roof) => roof.value)]
+  const top = values.reduce((a, b) => Math.max(a, b), 0)
+  const logarithmic = spread > 20
+  const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, p] as const)))
+  const base = frame(theme, series.map((s) => s.label))
+  const name = rate === 'bandwidth' ? 'Bandwidth (least traffic / median time)' : 'FLOP/s'
+  const style = axisStyle(theme)
+  const linear = { ...style, type: 'value' as const, name, min: 0, max: Math.ceil((top * 1.06) / 10 ** Math.floor(Math.log10(top))) * 10 ** Math.floor(Math.log10(top)), axisLabel: { ...style.axisLabel, formatter: format } }
+  return {
+    ...base,
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: Datum; seriesName: string }) => {
+        const found = points.get(item.value[4])
+        if (!found) return ''
+        const { point, size } = found
+        const roof = shown.find((r) => r.device === point.case.device && (rate === 'bandwidth' || r.kind === `flops:${point.case.dtype}`))
+        return tooltipHtml(item.seriesName, [
+          ['Size', `${size.toLocaleString('en')} elements`],
+          [rate === 'bandwidth' ? 'Bandwidth' : 'Rate', format(item.value[1])],
+          ...(roof ? [['Of the measured roof', `${((item.value[1] / roof.value) * 100).toFixed(1)} %`] as const] : []),
+          ['95 % interval', intervalText(point)],
+          ['Samples', point.samples.toLocaleString('en')],
+          ['Grade', point.grade ?? '–'],
+        ])
+      },
+    },
+    xAxis: { ...logAxis(theme, 2, 'Size (elements of the largest tensor)', x, formatSizeTick), nameGap: 28 },
+    yAxis: { ...(logarithmic ? logAxis(theme, 10, name, logBounds(values, 10)!, format) : linear), nameGap: 54 },
+    series: [
+      ...series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),
+      {
+        type: 'line' as const,
+        id: 'roofs',
+        data: [],
+        silent: true,
+        markLine: {
+          silent: true,
+          symbol: 'none',
+          lineStyle: { color: theme.muted, type: 'dashed' as const, width: 1 },
+          label: { position: 'insideStartTop' as const, color: theme.muted, fontSize: 11, formatter: '{b}' },
+          data: shown.map((roof) => ({ yAxis: roof.value, name: `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `peak ${roof.kind.slice(6)}`} ${format(roof.value)} (measured)` })),
+        },
+      },
+    ],
+  }
+}
+
+/** What the chart shows, as CSV. */
+export const throughputCsv = (series: readonly ChartSeries[]): string =>
+  csvOf(
+    ['series', 'size_elements', 'bytes_per_second', 'flop_per_second', 'median_ns'],
+    series.flatMap((s) => s.points.map(({ point: p, size }) => [s.label, size, (p.bytes / p.medianNs) * 1e9, (p.flops / p.medianNs) * 1e9, p.medianNs])),
+  )

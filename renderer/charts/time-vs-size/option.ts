@@ -1,0 +1,49 @@
+import { formatTime } from '@core/units'
+import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
+import { csvOf, DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
+import type { ChartSeries } from '../series'
+import type { ChartTheme } from '../types'
+
+const dataOf = (series: ChartSeries): Datum[] =>
+  series.points.map(({ point, size }) => [size, point.medianNs, point.ciLowNs ?? NaN, point.ciHighNs ?? NaN, point.id])
+
+/**
+ * Median time per call against size, both logarithmic, with the 95 % interval of each median as whiskers.
+ * Undefined when there is nothing to draw.
+ */
+export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>) {
+  const data = series.map(dataOf)
+  const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
+  const y = logBounds(data.flatMap((d) => d.flatMap(([, median, low, high]) => [median, low, high])), 10)
+  if (!x || !y) return undefined
+  const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, p] as const)))
+  const base = frame(theme, series.map((s) => s.label))
+  return {
+    ...base,
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: Datum; seriesName: string }) => {
+        const found = points.get(item.value[4])
+        if (!found) return ''
+        const { point, size } = found
+        return tooltipHtml(item.seriesName, [
+          ['Size', `${size.toLocaleString('en')} elements`],
+          ['Median', formatTime(point.medianNs)],
+          ['95 % interval', intervalText(point)],
+          ['Samples', point.samples.toLocaleString('en')],
+          ['Grade', point.grade ?? '–'],
+        ])
+      },
+    },
+    xAxis: { ...logAxis(theme, 2, 'Size (elements of the largest tensor)', x, formatSizeTick), nameGap: 28 },
+    yAxis: { ...logAxis(theme, 10, 'Median time per call', y, formatTime), nameGap: 48, axisLine: axisStyle(theme).axisLine },
+    series: series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),
+  }
+}
+
+/** What the chart shows, as CSV. */
+export const timeVsSizeCsv = (series: readonly ChartSeries[]): string =>
+  csvOf(
+    ['series', 'size_elements', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'samples'],
+    series.flatMap((s) => s.points.map(({ point: p, size }) => [s.label, size, p.medianNs, p.ciLowNs, p.ciHighNs, p.samples])),
+  )
