@@ -23,7 +23,7 @@ function erfcFraction(x: number): number {
   return Math.exp(-x * x) / (SQRT_PI * tail)
 }
 
-/** Complementary error function in double precision: within 1e-14 relative for x < 5, 1e-13 beyond. */
+/** Complementary error function in double precision: within 1e-12 relative for x < 2.5 (one minus the series), 1e-13 beyond. */
 export function erfc(x: number): number {
   if (Number.isNaN(x)) return NaN
   if (x < 0) return 2 - erfc(-x)
