@@ -1,0 +1,69 @@
+// Node-API glue. Nothing is computed here: JavaScript values are checked, handed to native/cpu or native/cuda, and
+// what comes back is turned into JavaScript. Errors carry `code` and `detail` as core/backend.ts CaseError wants them.
+#include <napi.h>
+
+#include "case_object.h"
+#include "convert.h"
+
+namespace opscope {
+namespace {
+
+std::vector<DeviceInfo> devices_of(const std::string& backend) {
+  if (backend == "cpu") return cpu::devices();
+  if (backend == "cuda") return cuda::devices();
+  throw Error("internal", "no native backend is called \"" + backend + "\"; expected cpu or cuda");
+}
+
+// devices(backend): what one backend offers, see core/backend.ts Device.
+Napi::Value devices(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    const std::string backend = text_argument(info, 0, "backend");
+    Napi::Array list = Napi::Array::New(info.Env());
+    for (const DeviceInfo& device : devices_of(backend)) list.Set(list.Length(), to_js(info.Env(), device));
+    return Napi::Value(list);
+  });
+}
+
+// info(): the parts of this build and whether each can be used here, with the reason where not.
+Napi::Value parts(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    const Napi::Env env = info.Env();
+    Napi::Array list = Napi::Array::New(env);
+    const auto add = [&](const std::string& id, const std::string& title, bool available, const std::string& reason) {
+      Napi::Object part = Napi::Object::New(env);
+      part.Set("id", id);
+      part.Set("title", title);
+      part.Set("available", available);
+      if (!available) part.Set("reason", reason);
+      list.Set(list.Length(), part);
+    };
+    for (const DeviceInfo& device : cpu::devices())
+      for (const ImplInfo& impl : device.impls) add("cpu." + impl.id, impl.title, impl.available, impl.reason);
+#if defined(OPSCOPE_CUDA)
+    add("cuda.build", "CUDA kernels", true, "");
+#else
+    add("cuda.build", "CUDA kernels", false, "built without nvcc: install the CUDA toolkit and run npm run build");
+#endif
+    bool any = false;
+    std::string reason = "no CUDA device was found";
+    for (const DeviceInfo& device : cuda::devices()) {
+      any = any || device.available;
+      if (!device.available && !device.reason.empty()) reason = device.reason;
+    }
+    add("cuda.device", "CUDA driver and device", any, reason);
+    return Napi::Value(list);
+  });
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  exports.Set("info", Napi::Function::New(env, parts, "info"));
+  exports.Set("devices", Napi::Function::New(env, devices, "devices"));
+  CaseObject::define(env, exports);
+  return exports;
+}
+
+}  // namespace
+}  // namespace opscope
+
+static Napi::Object initialize(Napi::Env env, Napi::Object exports) { return opscope::init(env, exports); }
+NODE_API_MODULE(opscope, initialize)

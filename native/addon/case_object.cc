@@ -1,0 +1,120 @@
+#include "case_object.h"
+
+#include <new>
+
+#include "convert.h"
+
+namespace opscope {
+
+namespace {
+constexpr int64_t MAX_READ_BYTES = int64_t{1} << 31;
+constexpr int64_t MAX_SAMPLES = 1 << 20;
+constexpr int64_t MAX_INNER = 1 << 30;
+}  // namespace
+
+void CaseObject::define(Napi::Env env, Napi::Object exports) {
+  Napi::Function constructor = DefineClass(env, "Case",
+                                           {
+                                               InstanceMethod("poison", &CaseObject::poison),
+                                               InstanceMethod("run", &CaseObject::run),
+                                               InstanceMethod("countUnwritten", &CaseObject::count_unwritten),
+                                               InstanceMethod("read", &CaseObject::read),
+                                               InstanceMethod("sample", &CaseObject::sample),
+                                               InstanceMethod("caseBytes", &CaseObject::case_bytes),
+                                               InstanceMethod("deviceDeltaBytes", &CaseObject::device_delta_bytes),
+                                               InstanceMethod("tickNs", &CaseObject::tick_ns),
+                                               InstanceMethod("timer", &CaseObject::timer),
+                                               InstanceMethod("notes", &CaseObject::notes),
+                                               InstanceMethod("dispose", &CaseObject::dispose),
+                                           });
+  // Constructing is opening: `new Case(spec)`.
+  exports.Set("Case", constructor);
+}
+
+CaseObject::CaseObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<CaseObject>(info) {
+  guarded(info.Env(), [&] {
+    const OpenRequest request = to_request(info[0]);
+    if (request.backend == "cpu") case_ = cpu::open(request.spec);
+    else if (request.backend == "cuda") case_ = cuda::open(request.spec);
+    else throw Error("internal", "no native backend is called \"" + request.backend + "\"; expected cpu or cuda");
+    element_bytes_ = dtype_bytes(request.spec.dtype);
+    elements_ = request.spec.output_elements;
+  });
+}
+
+Prepared& CaseObject::open_case() const {
+  if (!case_) throw Error("internal", "the case was disposed");
+  return *case_;
+}
+
+Napi::Value CaseObject::poison(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    open_case().poison();
+    return info.Env().Undefined();
+  });
+}
+
+Napi::Value CaseObject::run(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    open_case().run();
+    return info.Env().Undefined();
+  });
+}
+
+Napi::Value CaseObject::count_unwritten(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(open_case().count_unwritten()))); });
+}
+
+Napi::Value CaseObject::read(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    Prepared& prepared = open_case();
+    const int64_t start = to_integer(info[0], "start", 0, elements_);
+    const int64_t count = to_integer(info[1], "count", 0, elements_ - start);
+    const int64_t bytes = count * static_cast<int64_t>(element_bytes_);
+    if (bytes > MAX_READ_BYTES) throw Error("internal", "read: expected at most 2 GiB at a time");
+    Napi::ArrayBuffer buffer = Napi::ArrayBuffer::New(info.Env(), static_cast<size_t>(bytes));
+    if (count > 0) prepared.read(start, count, buffer.Data());
+    return Napi::Value(buffer);
+  });
+}
+
+Napi::Value CaseObject::sample(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    Prepared& prepared = open_case();
+    const Mode mode = to_mode(info[0]);
+    const int count = static_cast<int>(to_integer(info[1], "count", 1, MAX_SAMPLES));
+    const int inner = static_cast<int>(to_integer(info[2], "inner", 1, MAX_INNER));
+    return Napi::Value(to_js(info.Env(), prepared.sample(mode, count, inner)));
+  });
+}
+
+Napi::Value CaseObject::case_bytes(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(open_case().case_bytes()))); });
+}
+
+Napi::Value CaseObject::device_delta_bytes(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const int64_t bytes = open_case().device_delta_bytes();
+    if (bytes < 0) return info.Env().Undefined();
+    return Napi::Number::New(info.Env(), static_cast<double>(bytes));
+  });
+}
+
+Napi::Value CaseObject::tick_ns(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(Napi::Number::New(info.Env(), open_case().tick_ns())); });
+}
+
+Napi::Value CaseObject::timer(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(Napi::String::New(info.Env(), open_case().timer())); });
+}
+
+Napi::Value CaseObject::notes(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(to_js(info.Env(), open_case().notes())); });
+}
+
+Napi::Value CaseObject::dispose(const Napi::CallbackInfo& info) {
+  case_.reset();
+  return info.Env().Undefined();
+}
+
+}  // namespace opscope

@@ -1,0 +1,190 @@
+#include "convert.h"
+
+#include <cmath>
+#include <cstring>
+#include <new>
+
+namespace opscope {
+
+namespace {
+
+constexpr int64_t MAX_ELEMENTS = int64_t{1} << 40;
+constexpr size_t MAX_TEXT = 200;
+
+struct DtypeName {
+  const char* name;
+  Dtype dtype;
+};
+constexpr DtypeName DTYPES[] = {{"f32", Dtype::f32}, {"f16", Dtype::f16}, {"bf16", Dtype::bf16}, {"tf32", Dtype::tf32}};
+
+const char* name_of(Dtype dtype) {
+  for (const auto& entry : DTYPES)
+    if (entry.dtype == dtype) return entry.name;
+  return "f32";
+}
+
+const char* name_of(Mode mode) { return mode == Mode::cold ? "cold" : mode == Mode::hot ? "hot" : "graph"; }
+
+Dtype to_dtype(const Napi::Value& value) {
+  const std::string text = to_text(value, "dtype");
+  for (const auto& entry : DTYPES)
+    if (text == entry.name) return entry.dtype;
+  throw Error("internal", "dtype: expected f32, f16, bf16 or tf32, received \"" + text + "\"");
+}
+
+Napi::Object to_object(const Napi::Value& value, const char* name) {
+  if (!value.IsObject()) throw Error("internal", std::string(name) + ": expected an object");
+  return value.As<Napi::Object>();
+}
+
+Napi::Array to_array(const Napi::Value& value, const char* name, uint32_t longest) {
+  if (!value.IsArray()) throw Error("internal", std::string(name) + ": expected an array");
+  const auto array = value.As<Napi::Array>();
+  if (array.Length() > longest) throw Error("internal", std::string(name) + ": expected at most " + std::to_string(longest) + " entries");
+  return array;
+}
+
+InputDesc to_input(const Napi::Value& value) {
+  const Napi::Object object = to_object(value, "input");
+  const Napi::Value positive = object.Get("positive"), factor = object.Get("factor");
+  if (!positive.IsBoolean()) throw Error("internal", "input.positive: expected a boolean");
+  if (!factor.IsNumber() || !std::isfinite(factor.As<Napi::Number>().DoubleValue())) throw Error("internal", "input.factor: expected a finite number");
+  InputDesc input{};
+  input.elements = to_integer(object.Get("elements"), "input.elements", 1, MAX_ELEMENTS);
+  input.fill.positive = positive.As<Napi::Boolean>().Value();
+  input.fill.factor = factor.As<Napi::Number>().FloatValue();
+  input.fill.key0 = static_cast<uint32_t>(to_integer(object.Get("key0"), "input.key0", 0, UINT32_MAX));
+  input.fill.key1 = static_cast<uint32_t>(to_integer(object.Get("key1"), "input.key1", 0, UINT32_MAX));
+  return input;
+}
+
+Napi::Object availability(Napi::Env env, bool ok, const std::string& reason) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("ok", ok);
+  if (!ok) object.Set("reason", reason);
+  return object;
+}
+
+Napi::Object to_js(Napi::Env env, const ImplInfo& impl) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("id", impl.id);
+  object.Set("title", impl.title);
+  object.Set("available", availability(env, impl.available, impl.reason));
+  object.Set("preferred", impl.preferred);
+  Napi::Object kernels = Napi::Object::New(env);
+  for (const KernelInfo& kernel : impl.kernels) {
+    Napi::Array dtypes = Napi::Array::New(env);
+    for (Dtype dtype : kernel.dtypes) dtypes.Set(dtypes.Length(), name_of(dtype));
+    kernels.Set(kernel.op, dtypes);
+  }
+  object.Set("kernels", kernels);
+  return object;
+}
+
+}  // namespace
+
+int64_t to_integer(const Napi::Value& value, const char* name, int64_t low, int64_t high) {
+  const std::string expected = std::string(name) + ": expected a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+  if (!value.IsNumber()) throw Error("internal", expected);
+  const double number = value.As<Napi::Number>().DoubleValue();
+  if (!(number >= static_cast<double>(low) && number <= static_cast<double>(high)) || number != std::floor(number))
+    throw Error("internal", expected + ", received " + std::to_string(number));
+  return static_cast<int64_t>(number);
+}
+
+std::string to_text(const Napi::Value& value, const char* name) {
+  if (!value.IsString()) throw Error("internal", std::string(name) + ": expected text");
+  std::string text = value.As<Napi::String>().Utf8Value();
+  if (text.empty() || text.size() > MAX_TEXT) throw Error("internal", std::string(name) + ": expected 1 to " + std::to_string(MAX_TEXT) + " bytes of text");
+  return text;
+}
+
+std::string text_argument(const Napi::CallbackInfo& info, size_t index, const char* name) { return to_text(info[index], name); }
+
+Mode to_mode(const Napi::Value& value) {
+  const std::string text = to_text(value, "mode");
+  for (Mode mode : {Mode::cold, Mode::hot, Mode::graph})
+    if (text == name_of(mode)) return mode;
+  throw Error("internal", "mode: expected cold, hot or graph, received \"" + text + "\"");
+}
+
+OpenRequest to_request(const Napi::Value& value) {
+  const Napi::Object object = to_object(value, "case");
+  OpenRequest request;
+  request.backend = to_text(object.Get("backend"), "backend");
+  CaseSpec& spec = request.spec;
+  spec.op = to_text(object.Get("op"), "op");
+  spec.impl = to_text(object.Get("impl"), "impl");
+  spec.device = static_cast<int>(to_integer(object.Get("device"), "device", 0, 1023));
+  spec.dtype = to_dtype(object.Get("dtype"));
+  const Napi::Value threads = object.Get("threads");
+  if (!threads.IsUndefined()) spec.threads = static_cast<int>(to_integer(threads, "threads", 1, 4096));
+  const Napi::Array dims = to_array(object.Get("dims"), "dims", 32);
+  for (uint32_t i = 0; i < dims.Length(); i++) spec.dims.push_back(to_integer(dims.Get(i), "dim", 0, MAX_ELEMENTS));
+  const Napi::Array inputs = to_array(object.Get("inputs"), "inputs", 16);
+  for (uint32_t i = 0; i < inputs.Length(); i++) spec.inputs.push_back(to_input(inputs.Get(i)));
+  spec.output_elements = to_integer(object.Get("outputElements"), "outputElements", 1, MAX_ELEMENTS);
+  return request;
+}
+
+Napi::Array to_js(Napi::Env env, const std::vector<std::string>& list) {
+  Napi::Array array = Napi::Array::New(env);
+  for (const std::string& text : list) array.Set(array.Length(), text);
+  return array;
+}
+
+Napi::Object to_js(Napi::Env env, const DeviceInfo& device) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("backend", device.backend);
+  object.Set("id", device.id);
+  object.Set("name", device.name);
+  object.Set("available", availability(env, device.available, device.reason));
+  Napi::Array impls = Napi::Array::New(env), modes = Napi::Array::New(env), threads = Napi::Array::New(env), facts = Napi::Array::New(env);
+  for (const ImplInfo& impl : device.impls) impls.Set(impls.Length(), to_js(env, impl));
+  for (Mode mode : device.modes) modes.Set(modes.Length(), name_of(mode));
+  for (int n : device.threads) threads.Set(threads.Length(), n);
+  for (const auto& [name, value] : device.facts) {
+    Napi::Object fact = Napi::Object::New(env);
+    fact.Set("name", name);
+    fact.Set("value", value);
+    facts.Set(facts.Length(), fact);
+  }
+  object.Set("impls", impls);
+  object.Set("modes", modes);
+  object.Set("threads", threads);
+  object.Set("memoryBytes", device.memory_bytes);
+  if (device.max_tensor_bytes > 0) object.Set("maxTensorBytes", device.max_tensor_bytes);
+  object.Set("software", false);
+  object.Set("facts", facts);
+  object.Set("warnings", to_js(env, device.warnings));
+  return object;
+}
+
+Napi::Object to_js(Napi::Env env, const SampleBatch& batch) {
+  Napi::Object object = Napi::Object::New(env);
+  Napi::Float64Array samples = Napi::Float64Array::New(env, batch.ns.size());
+  if (!batch.ns.empty()) std::memcpy(samples.Data(), batch.ns.data(), batch.ns.size() * sizeof(double));
+  object.Set("samplesNs", samples);
+  Napi::Object state = Napi::Object::New(env);
+  const auto reading = [&](const char* name, double value) {
+    if (std::isfinite(value)) state.Set(name, value);
+  };
+  reading("smClockMhz", batch.state.sm_clock_mhz);
+  reading("memClockMhz", batch.state.mem_clock_mhz);
+  reading("temperatureC", batch.state.temperature_c);
+  reading("powerW", batch.state.power_w);
+  reading("energyJ", batch.state.energy_j);
+  if (batch.state.has_throttle) state.Set("throttle", to_js(env, batch.state.throttle));
+  if (batch.state.foreign_processes >= 0) state.Set("foreignProcesses", batch.state.foreign_processes);
+  object.Set("state", state);
+  return object;
+}
+
+void throw_js(Napi::Env env, const std::string& code, const std::string& message, const std::string& detail) {
+  Napi::Error error = Napi::Error::New(env, message);
+  error.Set("code", Napi::String::New(env, code));
+  if (!detail.empty()) error.Set("detail", Napi::String::New(env, detail));
+  throw error;
+}
+
+}  // namespace opscope

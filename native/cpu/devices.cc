@@ -1,0 +1,116 @@
+// What the CPU backend offers here, and how a case is opened.
+#include <algorithm>
+#include <string>
+
+#include "clock.h"
+#include "cpu_case.h"
+#include "isa.h"
+#include "prepared.h"
+#include "registry.h"
+#include "topology.h"
+
+namespace opscope::cpu {
+
+namespace {
+
+std::string size_text(int64_t bytes) {
+  if (bytes >= int64_t{1} << 20 && bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + " MiB";
+  return std::to_string(bytes >> 10) + " KiB";
+}
+
+std::string one_decimal(double value) {
+  std::string text = std::to_string(value);
+  return text.substr(0, text.find('.') + 2);
+}
+
+std::vector<int> thread_choices() {
+  const Topology& t = topology();
+  std::vector<int> out{1, t.physical, static_cast<int>(t.processors.size())};
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void describe(DeviceInfo& device) {
+  const Topology& t = topology();
+  const auto fact = [&](const std::string& name, const std::string& value) { device.facts.emplace_back(name, value); };
+  fact("Physical cores", std::to_string(t.physical));
+  fact("Logical processors", std::to_string(t.processors.size()));
+  for (const Cache& cache : t.caches) {
+    const std::string name = "L" + std::to_string(cache.level) + (cache.type == "Data" ? " data" : cache.type == "Instruction" ? " instruction" : "");
+    fact(name + " cache", size_text(cache.bytes) + (cache.shared_by > 1 ? ", shared by " + std::to_string(cache.shared_by) : ", per core"));
+  }
+  const ClockCost& cost = clock_cost();
+  fact("Clock", "steady clock, tick " + one_decimal(cost.tick_ns) + " ns, reading " + one_decimal(cost.read_ns) + " ns (subtracted)");
+  if (!t.governor.empty()) fact("Frequency governor", t.governor);
+  if (virtual_machine()) device.warnings.push_back("This is a virtual machine: other guests share its cores and caches, and its clock speed cannot be read.");
+  if (!t.llc_known) device.warnings.push_back("The cache sizes cannot be read; cold samples assume a last-level cache of " + size_text(t.llc_bytes) + ".");
+  if (!t.governor.empty() && t.governor != "performance")
+    device.warnings.push_back("The frequency governor is \"" + t.governor + "\"; with \"performance\" the figures vary less.");
+}
+
+const Kernel* find(const std::string& op, const std::string& isa) {
+  for (const Entry& entry : all_kernels())
+    if (entry.op == op && entry.isa == isa) return entry.kernel;
+  return nullptr;
+}
+
+// Nothing that came from outside may make a kernel touch memory it does not own.
+void check(const CaseSpec& spec, const Kernel& kernel) {
+  const auto refuse = [](const std::string& what) { throw Error("internal", "malformed case: " + what); };
+  if (spec.dims.size() != static_cast<size_t>(kernel.dims))
+    refuse("expected " + std::to_string(kernel.dims) + " dims, received " + std::to_string(spec.dims.size()));
+  for (int64_t d : spec.dims)
+    if (d < 0 || d > int64_t{1} << 32) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^32");
+  if (spec.inputs.size() != static_cast<size_t>(kernel.inputs))
+    refuse("expected " + std::to_string(kernel.inputs) + " inputs, received " + std::to_string(spec.inputs.size()));
+  int64_t sizes[5] = {};
+  kernel.shape(spec.dims.data(), sizes);
+  for (size_t i = 0; i <= spec.inputs.size(); i++) {
+    const int64_t given = i < spec.inputs.size() ? spec.inputs[i].elements : spec.output_elements;
+    const std::string name = i < spec.inputs.size() ? "input " + std::to_string(i) : "the output";
+    if (sizes[i] != given || given < 1 || given > int64_t{1} << 40)
+      refuse(name + " should have " + std::to_string(sizes[i]) + " elements, received " + std::to_string(given));
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> devices() {
+  DeviceInfo device;
+  device.backend = "cpu";
+  device.id = "cpu";
+  device.name = brand();
+  device.modes = {Mode::cold, Mode::hot};
+  device.threads = thread_choices();
+  device.memory_bytes = 0.8 * static_cast<double>(available_memory());  // the rest is the system's and the app's
+  for (const Isa& isa : isas()) {
+    ImplInfo impl;
+    impl.id = isa.id;
+    impl.title = isa.title;
+    impl.available = isa.available;
+    impl.reason = isa.reason;
+    for (const Entry& entry : all_kernels())
+      if (entry.isa == isa.id) impl.kernels.push_back({std::string(entry.op), {Dtype::f32}});
+    device.impls.push_back(std::move(impl));
+  }
+  const auto best = std::find_if(device.impls.rbegin(), device.impls.rend(), [](const ImplInfo& impl) { return impl.available; });
+  if (best != device.impls.rend()) best->preferred = true;
+  describe(device);
+  return {device};
+}
+
+std::unique_ptr<Prepared> open(const CaseSpec& spec) {
+  if (spec.device != 0) throw Error("unsupported", "there is one CPU device; received number " + std::to_string(spec.device));
+  if (spec.dtype != Dtype::f32) throw Error("unsupported", "the CPU backend computes in f32 only");
+  const auto isa = std::find_if(isas().begin(), isas().end(), [&](const Isa& candidate) { return candidate.id == spec.impl; });
+  if (isa == isas().end()) throw Error("unsupported", "no CPU implementation is called \"" + spec.impl + "\"");
+  if (!isa->available) throw Error("unsupported", isa->title + " cannot run here: " + isa->reason);
+  const Kernel* kernel = find(spec.op, spec.impl);
+  if (!kernel) throw Error("unsupported", "no " + isa->title + " kernel for " + spec.op);
+  if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
+  check(spec, *kernel);
+  return std::make_unique<CpuCase>(spec, *kernel);
+}
+
+}  // namespace opscope::cpu

@@ -1,0 +1,132 @@
+#include "isa.h"
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+#if defined(__x86_64__) || defined(_M_X64)
+#define OPSCOPE_X86 1
+#if defined(_MSC_VER)
+#include <intrin.h>
+#else
+#include <cpuid.h>
+#endif
+#include <xmmintrin.h>
+#endif
+
+namespace opscope::cpu {
+
+#if OPSCOPE_X86
+namespace {
+
+struct Regs {
+  uint32_t a, b, c, d;
+};
+
+Regs cpuid(uint32_t leaf, uint32_t sub = 0) {
+  Regs r{};
+#if defined(_MSC_VER)
+  int v[4];
+  __cpuidex(v, static_cast<int>(leaf), static_cast<int>(sub));
+  std::memcpy(&r, v, sizeof v);
+#else
+  __cpuid_count(leaf, sub, r.a, r.b, r.c, r.d);
+#endif
+  return r;
+}
+
+// Register state the operating system saves on a context switch (XCR0).
+uint64_t saved_state() {
+  if (!(cpuid(1).c & (1u << 27))) return 0;  // OSXSAVE
+#if defined(_MSC_VER)
+  return _xgetbv(0);
+#else
+  uint32_t lo, hi;
+  __asm__ volatile("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
+  return (static_cast<uint64_t>(hi) << 32) | lo;
+#endif
+}
+
+std::string missing(bool processor, bool system, const char* what) {
+  if (!processor) return std::string("this processor has no ") + what;
+  if (!system) return std::string("the operating system does not save the registers of ") + what;
+  return {};
+}
+
+}  // namespace
+
+const std::vector<Isa>& isas() {
+  static const std::vector<Isa> list = [] {
+    const uint32_t top = cpuid(0).a;
+    const Regs one = cpuid(1);
+    const Regs seven = top >= 7 ? cpuid(7) : Regs{};
+    const uint64_t saved = saved_state();
+    const bool avx2 = (one.c >> 28 & 1) && (one.c >> 12 & 1) && (seven.b >> 5 & 1);
+    const uint32_t avx512_bits = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW, VL
+    const bool avx512 = avx2 && (seven.b & avx512_bits) == avx512_bits;
+    const std::string no_avx2 = missing(avx2, (saved & 0x6) == 0x6, "AVX2 with FMA");
+    const std::string no_avx512 = missing(avx512, (saved & 0xe6) == 0xe6, "AVX-512 (F, DQ, BW and VL)");
+    return std::vector<Isa>{
+        {"scalar", "Scalar", true, ""},
+        {"sse2", "SSE2", true, ""},
+        {"avx2", "AVX2 + FMA", no_avx2.empty(), no_avx2},
+        {"avx512", "AVX-512", no_avx512.empty(), no_avx512},
+    };
+  }();
+  return list;
+}
+
+std::string brand() {
+  if (cpuid(0x80000000u).a < 0x80000004u) return "CPU";
+  char text[49] = {};
+  for (uint32_t i = 0; i < 3; i++) {
+    const Regs r = cpuid(0x80000002u + i);
+    std::memcpy(text + 16 * i, &r, 16);
+  }
+  std::string name(text);
+  const size_t from = name.find_first_not_of(' ');
+  if (from == std::string::npos) return "CPU";
+  return name.substr(from, name.find_last_not_of(' ') - from + 1);
+}
+
+bool virtual_machine() { return cpuid(1).c >> 31 & 1; }
+
+void denormals_off() { _mm_setcsr(_mm_getcsr() | 0x8040); }  // flush to zero, denormals are zero
+
+void relax() { _mm_pause(); }
+
+#else
+
+const std::vector<Isa>& isas() {
+  static const std::vector<Isa> list{{"scalar", "Scalar", true, ""}};
+  return list;
+}
+
+std::string brand() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos && (line.starts_with("model name") || line.starts_with("Model"))) return line.substr(colon + 2);
+  }
+  return "CPU";
+}
+
+bool virtual_machine() { return false; }
+
+void denormals_off() {
+#if defined(__aarch64__)
+  uint64_t fpcr;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+  __asm__ volatile("msr fpcr, %0" : : "r"(fpcr | (1ull << 24)));
+#endif
+}
+
+void relax() {
+#if defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+#endif
+
+}  // namespace opscope::cpu

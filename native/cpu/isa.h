@@ -1,0 +1,29 @@
+// Which instruction sets this processor has and this system lets programs use.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace opscope::cpu {
+
+struct Isa {
+  std::string id, title;
+  bool available;
+  std::string reason;  // when not
+};
+
+// Slowest first. Only sets this addon was built for, each with whether it can run here.
+const std::vector<Isa>& isas();
+
+// The processor's own words for itself, e.g. "AMD EPYC 9654"; "CPU" when it has none.
+std::string brand();
+
+// True when a hypervisor announces itself.
+bool virtual_machine();
+
+// Makes subnormal results and inputs zero on the calling thread, in every variant alike.
+void denormals_off();
+
+// Tells the core that this is a spin loop.
+void relax();
+
+}  // namespace opscope::cpu

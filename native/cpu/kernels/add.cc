@@ -1,0 +1,8 @@
+// out[i] = a[i] + b[i]. dims: [n].
+#include "simd/map.h"
+
+static void run(const Call& c) {
+  binary(c, [](V a, V b) { return vadd(a, b); });
+}
+
+OPSCOPE_KERNEL(add, 1, 2, shape2, nullptr, run)

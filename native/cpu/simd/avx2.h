@@ -1,0 +1,39 @@
+#pragma once
+#include <immintrin.h>
+
+namespace {
+
+using V = __m256;
+constexpr int W = 8;
+
+inline V vset(float x) { return _mm256_set1_ps(x); }
+inline V vload(const float* p) { return _mm256_loadu_ps(p); }
+inline void vstore(float* p, V v) { _mm256_storeu_ps(p, v); }
+inline void vstream(float* p, V v) { _mm256_stream_ps(p, v); }
+inline void vfence() { _mm_sfence(); }
+inline V vadd(V a, V b) { return _mm256_add_ps(a, b); }
+inline V vsub(V a, V b) { return _mm256_sub_ps(a, b); }
+inline V vmul(V a, V b) { return _mm256_mul_ps(a, b); }
+inline V vdiv(V a, V b) { return _mm256_div_ps(a, b); }
+inline V vfma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
+inline V vmin(V a, V b) { return _mm256_min_ps(a, b); }
+inline V vmax(V a, V b) { return _mm256_max_ps(a, b); }
+inline V vpow2(V n) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvttps_epi32(n), _mm256_set1_epi32(127)), 23)); }
+inline float vsum(V v) {
+  __m128 h = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  h = _mm_add_ps(h, _mm_movehl_ps(h, h));
+  return _mm_cvtss_f32(_mm_add_ss(h, _mm_shuffle_ps(h, h, 1)));
+}
+inline float vpeak(V v) {
+  __m128 h = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  h = _mm_max_ps(h, _mm_movehl_ps(h, h));
+  return _mm_cvtss_f32(_mm_max_ss(h, _mm_shuffle_ps(h, h, 1)));
+}
+inline __m256i vmask_n(int n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
+inline V vload_n(const float* p, int n, float pad) {
+  const __m256i mask = vmask_n(n);
+  return _mm256_blendv_ps(_mm256_set1_ps(pad), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+}
+inline void vstore_n(float* p, V v, int n) { _mm256_maskstore_ps(p, vmask_n(n), v); }
+
+}  // namespace

@@ -1,0 +1,28 @@
+#pragma once
+#include <immintrin.h>
+
+namespace {
+
+using V = __m512;
+constexpr int W = 16;
+
+inline V vset(float x) { return _mm512_set1_ps(x); }
+inline V vload(const float* p) { return _mm512_loadu_ps(p); }
+inline void vstore(float* p, V v) { _mm512_storeu_ps(p, v); }
+inline void vstream(float* p, V v) { _mm512_stream_ps(p, v); }
+inline void vfence() { _mm_sfence(); }
+inline V vadd(V a, V b) { return _mm512_add_ps(a, b); }
+inline V vsub(V a, V b) { return _mm512_sub_ps(a, b); }
+inline V vmul(V a, V b) { return _mm512_mul_ps(a, b); }
+inline V vdiv(V a, V b) { return _mm512_div_ps(a, b); }
+inline V vfma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+inline V vmin(V a, V b) { return _mm512_min_ps(a, b); }
+inline V vmax(V a, V b) { return _mm512_max_ps(a, b); }
+inline V vpow2(V n) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvttps_epi32(n), _mm512_set1_epi32(127)), 23)); }
+inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
+inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
+inline __mmask16 vmask_n(int n) { return static_cast<__mmask16>((1u << n) - 1); }
+inline V vload_n(const float* p, int n, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_n(n), p); }
+inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n), v); }
+
+}  // namespace

@@ -1,0 +1,31 @@
+// One float at a time; also the reference for what the wider sets must do.
+#pragma once
+#include <stdint.h>
+
+namespace {
+
+using V = float;
+constexpr int W = 1;
+
+inline V vset(float x) { return x; }
+inline V vload(const float* p) { return *p; }
+inline void vstore(float* p, V v) { *p = v; }
+inline void vstream(float* p, V v) { *p = v; }
+inline void vfence() {}
+inline V vadd(V a, V b) { return a + b; }
+inline V vsub(V a, V b) { return a - b; }
+inline V vmul(V a, V b) { return a * b; }
+inline V vdiv(V a, V b) { return a / b; }
+inline V vfma(V a, V b, V c) { return a * b + c; }
+// Like the x86 instructions: a NaN in the second operand is kept.
+inline V vmin(V a, V b) { return a < b ? a : b; }
+inline V vmax(V a, V b) { return a > b ? a : b; }
+// 2^n for integral n in [-126, 127].
+inline V vpow2(V n) { return __builtin_bit_cast(float, (static_cast<int32_t>(n) + 127) << 23); }
+inline float vsum(V v) { return v; }
+inline float vpeak(V v) { return v; }
+// First n (< W) elements; there are none here.
+inline V vload_n(const float*, int, float pad) { return pad; }
+inline void vstore_n(float*, V, int) {}
+
+}  // namespace

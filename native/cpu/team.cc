@@ -1,0 +1,148 @@
+#include "team.h"
+
+#include <exception>
+
+#include "clock.h"
+#include "isa.h"
+#include "topology.h"
+
+namespace opscope::cpu {
+
+namespace {
+
+constexpr int64_t SPIN_NS = 50'000;
+
+// Spins until `done`, giving the core away when that takes long: a team with more threads than free cores must not
+// burn the time that its own slowest member needs.
+template <class Done>
+void spin_until(Done done) {
+  for (int i = 0; i < 4096; i++) {
+    if (done()) return;
+    relax();
+  }
+  while (!done()) std::this_thread::yield();
+}
+
+}  // namespace
+
+Team::Team(int threads) : threads_(threads) {
+  workers_.reserve(static_cast<size_t>(threads_ - 1));
+  for (int i = 1; i < threads_; i++) {
+    workers_.push_back(std::make_unique<Worker>());
+    Worker& worker = *workers_.back();
+    worker.thread = std::thread([this, &worker, i] { work(worker, i); });
+  }
+  leader_ = std::thread([this] { follow(); });
+  std::unique_lock lock(lead_mutex_);
+  lead_changed_.wait(lock, [this] { return ready_; });
+}
+
+Team::~Team() {
+  closing_ = true;
+  for (auto& worker : workers_) {
+    std::lock_guard lock(worker->mutex);
+    worker->wake.notify_one();
+  }
+  {
+    std::lock_guard lock(lead_mutex_);
+    lead_changed_.notify_all();
+  }
+  for (auto& worker : workers_) worker->thread.join();
+  leader_.join();
+}
+
+void Team::prepare_thread(int index) {
+  const auto& processors = topology().processors;
+  if (static_cast<size_t>(index) < processors.size() && pin(processors[static_cast<size_t>(index)])) pinned_++;
+  denormals_off();
+}
+
+void Team::lead(const std::function<void()>& job) {
+  std::exception_ptr problem;
+  const std::function<void()> guarded = [&] {
+    try {
+      job();
+    } catch (...) {
+      problem = std::current_exception();
+    }
+  };
+  {
+    std::unique_lock lock(lead_mutex_);
+    job_ = &guarded;
+    job_done_ = false;
+    lead_changed_.notify_all();
+    lead_changed_.wait(lock, [this] { return job_done_; });
+  }
+  if (problem) std::rethrow_exception(problem);
+}
+
+void Team::follow() {
+  prepare_thread(0);
+  std::unique_lock lock(lead_mutex_);
+  ready_ = true;
+  lead_changed_.notify_all();
+  for (;;) {
+    lead_changed_.wait(lock, [this] { return job_ != nullptr || closing_; });
+    if (job_ == nullptr) return;
+    const auto* job = job_;
+    lock.unlock();
+    (*job)();
+    lock.lock();
+    job_ = nullptr;
+    job_done_ = true;
+    lead_changed_.notify_all();
+  }
+}
+
+void Team::run(void (*fn)(void*, int), void* context) {
+  if (threads_ == 1) {
+    fn(context, 0);
+    return;
+  }
+  fn_ = fn;
+  context_ = context;
+  running_.store(threads_ - 1, std::memory_order_relaxed);
+  for (auto& worker : workers_) {
+    worker->asked.fetch_add(1);  // sequentially consistent, as is `asleep`: one side always sees the other
+    if (worker->asleep.load()) {
+      std::lock_guard lock(worker->mutex);
+      worker->wake.notify_one();
+    }
+  }
+  fn(context, 0);
+  spin_until([this] { return running_.load(std::memory_order_acquire) == 0; });
+}
+
+void Team::work(Worker& self, int index) {
+  prepare_thread(index);
+  uint32_t seen = 0;
+  const auto asked = [&] { return self.asked.load() != seen || closing_.load(std::memory_order_relaxed); };
+  for (;;) {
+    const int64_t until = now_ns() + SPIN_NS;
+    while (!asked() && now_ns() < until)
+      for (int i = 0; i < 64 && !asked(); i++) relax();
+    if (!asked()) {
+      std::unique_lock lock(self.mutex);
+      self.asleep.store(true);
+      self.wake.wait(lock, asked);
+      self.asleep.store(false);
+    }
+    if (self.asked.load() == seen) return;  // closing
+    seen++;
+    fn_(context_, index);
+    running_.fetch_sub(1, std::memory_order_acq_rel);
+  }
+}
+
+void Team::barrier() {
+  if (threads_ == 1) return;
+  const uint32_t generation = generation_.load(std::memory_order_acquire);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    generation_.store(generation + 1, std::memory_order_release);
+    return;
+  }
+  spin_until([&] { return generation_.load(std::memory_order_acquire) != generation; });
+}
+
+}  // namespace opscope::cpu

@@ -1,0 +1,66 @@
+// A fixed set of threads that run the same function together, each bound to its own core where that is allowed.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace opscope::cpu {
+
+class Team {
+ public:
+  // `threads` >= 1. Thread 0 leads: it takes the times, so that the caller's own thread is never bound to a core.
+  explicit Team(int threads);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int size() const { return threads_; }
+  // Threads that could be bound to a core.
+  int pinned() const { return pinned_; }
+
+  // Runs `job` on the leading thread and waits for it. What it throws is thrown here.
+  void lead(const std::function<void()>& job);
+
+  // Only on the leading thread: runs fn(context, thread) on every thread of the team and waits for all.
+  void run(void (*fn)(void* context, int thread), void* context);
+
+  // Only inside run(): waits until every thread of the team is here.
+  void barrier();
+
+ private:
+  // A worker spins for a moment, for the next call is mostly near, and then sleeps.
+  struct alignas(64) Worker {
+    std::atomic<uint32_t> asked{0};
+    std::atomic<bool> asleep{false};
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::thread thread;
+  };
+
+  void work(Worker& self, int index);
+  void follow();
+  void prepare_thread(int index);
+
+  const int threads_;
+  std::atomic<int> pinned_{0};
+  std::atomic<bool> closing_{false};
+
+  void (*fn_)(void*, int) = nullptr;
+  void* context_ = nullptr;
+  std::vector<std::unique_ptr<Worker>> workers_;  // threads 1 .. threads_ - 1
+  alignas(64) std::atomic<int> running_{0};
+  alignas(64) std::atomic<int> arrived_{0};
+  alignas(64) std::atomic<uint32_t> generation_{0};
+
+  std::mutex lead_mutex_;
+  std::condition_variable lead_changed_;
+  const std::function<void()>* job_ = nullptr;
+  bool job_done_ = false, ready_ = false;
+  std::thread leader_;
+};
+
+}  // namespace opscope::cpu

@@ -1,0 +1,157 @@
+#include "topology.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <thread>
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#elif defined(_WIN32)
+#define NOMINMAX
+#include <windows.h>
+#endif
+
+namespace opscope::cpu {
+
+namespace {
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+#if defined(__linux__)
+
+// "0-3,8" -> 0 1 2 3 8
+std::vector<int> parse_list(const std::string& text) {
+  std::vector<int> out;
+  size_t at = 0;
+  while (at < text.size()) {
+    char* end = nullptr;
+    const long from = std::strtol(text.c_str() + at, &end, 10);
+    if (end == text.c_str() + at) break;
+    long to = from;
+    if (*end == '-') to = std::strtol(end + 1, &end, 10);
+    for (long i = from; i <= to && out.size() < 65536; i++) out.push_back(static_cast<int>(i));
+    at = static_cast<size_t>(end - text.c_str()) + 1;
+  }
+  return out;
+}
+
+// "32768K" -> bytes
+int64_t parse_size(const std::string& text) {
+  const int64_t n = std::strtoll(text.c_str(), nullptr, 10);
+  if (text.ends_with('K')) return n << 10;
+  if (text.ends_with('M')) return n << 20;
+  return n;
+}
+
+std::vector<int> allowed() {
+  std::vector<int> out;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int i = 0; i < CPU_SETSIZE; i++)
+      if (CPU_ISSET(i, &set)) out.push_back(i);
+  return out;
+}
+
+void read_linux(Topology& t) {
+  const std::string root = "/sys/devices/system/cpu/cpu";
+  std::vector<int> usable = allowed();
+  if (usable.empty()) return;
+
+  std::set<int> leaders;
+  std::vector<int> first, rest;
+  for (int cpu : usable) {
+    const std::vector<int> siblings = parse_list(first_line(root + std::to_string(cpu) + "/topology/thread_siblings_list"));
+    const int leader = siblings.empty() ? cpu : siblings.front();
+    (leaders.insert(leader).second ? first : rest).push_back(cpu);
+  }
+  t.physical = static_cast<int>(first.size());
+  t.processors = first;
+  t.processors.insert(t.processors.end(), rest.begin(), rest.end());
+
+  const std::string caches = root + std::to_string(usable.front()) + "/cache/index";
+  for (int i = 0; i < 8; i++) {
+    const std::string dir = caches + std::to_string(i);
+    const int64_t bytes = parse_size(first_line(dir + "/size"));
+    if (bytes <= 0) continue;
+    const int level = std::atoi(first_line(dir + "/level").c_str());
+    const auto shared = parse_list(first_line(dir + "/shared_cpu_list"));
+    t.caches.push_back({level, first_line(dir + "/type"), bytes, std::max(1, static_cast<int>(shared.size()))});
+  }
+  int top = -1;
+  for (size_t i = 0; i < t.caches.size(); i++)
+    if (t.caches[i].type != "Instruction" && (top < 0 || t.caches[i].level > t.caches[static_cast<size_t>(top)].level)) top = static_cast<int>(i);
+  if (top >= 0) {
+    t.llc_known = true;
+    t.llc_bytes = t.caches[static_cast<size_t>(top)].bytes;
+    std::set<std::string> instances;
+    for (int cpu : usable) instances.insert(first_line(root + std::to_string(cpu) + "/cache/index" + std::to_string(top) + "/shared_cpu_list"));
+    t.llc_instances = std::max<int>(1, static_cast<int>(instances.size()));
+  }
+  t.governor = first_line(root + std::to_string(usable.front()) + "/cpufreq/scaling_governor");
+}
+
+#endif
+
+}  // namespace
+
+const Topology& topology() {
+  static const Topology t = [] {
+    Topology out;
+#if defined(__linux__)
+    read_linux(out);
+#endif
+    if (out.processors.empty()) {
+      const int n = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+      for (int i = 0; i < n; i++) out.processors.push_back(i);
+      out.physical = n;
+    }
+    return out;
+  }();
+  return t;
+}
+
+int64_t available_memory() {
+  int64_t bytes = 0;
+#if defined(_WIN32)
+  MEMORYSTATUSEX status{};
+  status.dwLength = sizeof status;
+  if (GlobalMemoryStatusEx(&status)) bytes = static_cast<int64_t>(status.ullAvailPhys);
+#else
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("MemAvailable:")) bytes = std::strtoll(line.c_str() + 13, nullptr, 10) << 10;
+  // The control group's limit, where this process has one of its own (version 2).
+  const std::string limit = first_line("/sys/fs/cgroup/memory.max");
+  if (!limit.empty() && limit != "max") {
+    const int64_t left = std::strtoll(limit.c_str(), nullptr, 10) - std::strtoll(first_line("/sys/fs/cgroup/memory.current").c_str(), nullptr, 10);
+    if (left > 0) bytes = bytes > 0 ? std::min(bytes, left) : left;
+  }
+#endif
+  return bytes > 0 ? bytes : int64_t{4} << 30;
+}
+
+bool pin(int processor) {
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (processor < 0 || processor >= CPU_SETSIZE) return false;
+  CPU_SET(processor, &set);
+  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
+#elif defined(_WIN32)
+  return processor >= 0 && processor < 64 && SetThreadAffinityMask(GetCurrentThread(), 1ull << processor) != 0;
+#else
+  (void)processor;
+  return false;
+#endif
+}
+
+}  // namespace opscope::cpu

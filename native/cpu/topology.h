@@ -1,0 +1,36 @@
+// Cores, caches and memory as the operating system tells them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace opscope::cpu {
+
+struct Cache {
+  int level;
+  std::string type;  // "Data", "Instruction", "Unified"
+  int64_t bytes;
+  int shared_by;  // logical processors that share one instance
+};
+
+struct Topology {
+  // Logical processors this process may use; one per physical core first, then their hardware siblings.
+  std::vector<int> processors;
+  int physical = 1;
+  std::vector<Cache> caches;
+  int64_t llc_bytes = 32 << 20;  // one instance of the last-level cache
+  int llc_instances = 1;         // instances that the usable processors reach
+  bool llc_known = false;
+  std::string governor;          // empty where it cannot be read
+};
+
+// Read once.
+const Topology& topology();
+
+// Bytes that can be taken now without swapping, limits of the control group respected.
+int64_t available_memory();
+
+// Binds the calling thread to one logical processor. False where that is not allowed or not known here.
+bool pin(int processor);
+
+}  // namespace opscope::cpu

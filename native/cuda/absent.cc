@@ -1,0 +1,24 @@
+// The CUDA backend of an addon that was built without nvcc: one device, listed as unavailable, with the way to get it.
+#include "prepared.h"
+
+namespace opscope::cuda {
+
+namespace {
+constexpr const char* reason =
+    "This build has no CUDA part, because nvcc was not found when it was built. "
+    "Install the CUDA toolkit 13 (only needed to build) and run npm run setup again.";
+}
+
+std::vector<DeviceInfo> devices() {
+  DeviceInfo device;
+  device.backend = "cuda";
+  device.id = "cuda:0";
+  device.name = "NVIDIA GPU";
+  device.available = false;
+  device.reason = reason;
+  return {device};
+}
+
+std::unique_ptr<Prepared> open(const CaseSpec&) { throw Error("unsupported", reason); }
+
+}  // namespace opscope::cuda
