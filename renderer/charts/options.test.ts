@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+import type { BenchmarkCase } from '@core/case'
+import { formatSizeTick, logBounds } from './axes'
+import { ecdf, distributionOption, histogram } from './distribution/option'
+import { renderSvg } from './echarts'
+import { csvOf, tooltipHtml } from './frame'
+import { intensityOf, rooflineOption } from './roofline/option'
+import { groupSeries } from './series'
+import { chartTheme } from './theme'
+import { preferredRate, throughputOption } from './throughput/option'
+import { timeVsSizeCsv, timeVsSizeOption } from './time-vs-size/option'
+import type { ChartPoint, Roof } from './types'
+
+const theme = chartTheme('light')
+const none = new Set<string>()
+const caseOf = (over: Partial<BenchmarkCase>): BenchmarkCase => ({ op: 'add', params: { n: 1024 }, dtype: 'f32', backend: 'cpu', impl: 'avx2', device: 'cpu', mode: 'hot', threads: 1, ...over })
+const point = (n: number, medianNs: number, over: Partial<BenchmarkCase> = {}): ChartPoint => ({
+  id: `${over.op ?? 'add'}${n}${over.impl ?? ''}`, case: caseOf({ params: { n }, ...over }), medianNs, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01, bytes: 12 * n, flops: n, samples: 20, grade: 'A',
+})
+const roofs: Roof[] = [
+  { device: 'cpu', deviceName: 'EPYC', kind: 'copy', value: 20e9, unit: 'bytes/s' },
+  { device: 'cpu', deviceName: 'EPYC', kind: 'flops:f32', value: 100e9, unit: 'FLOP/s' },
+]
+const { series } = groupSeries([point(1024, 500), point(1048576, 600_000), point(1024, 900, { impl: 'scalar' })])
+
+describe('axes', () => {
+  it('ends on whole powers around the values', () => {
+    expect(logBounds([1000, 5000], 2)).toEqual({ min: 512, max: 8192 })
+    expect(logBounds([1024], 2)).toEqual({ min: 1024, max: 2048 })
+    expect(logBounds([NaN, 0], 10)).toBeUndefined()
+  })
+  it('reads powers of two', () => expect([64, 65536, 2 ** 24, 1e6].map(formatSizeTick)).toEqual(['64', '64Ki', '16Mi', '977Ki']))
+})
+
+describe('time against size', () => {
+  it('draws every point with its interval and nothing when there are none', () => {
+    expect(timeVsSizeOption([], theme, none)).toBeUndefined()
+    const option = timeVsSizeOption(series, theme, none)!
+    const lines = option.series.filter((s) => s.type === 'line')
+    expect(lines.map((line) => line.data.map((d) => d.value.slice(0, 2)))).toEqual([[[1024, 500], [1048576, 600_000]], [[1024, 900]]])
+    expect(option.series.filter((s) => s.type === 'custom').map((s) => s.data.length)).toEqual([2, 1])
+  })
+  it('marks the selected result', () => {
+    const option = timeVsSizeOption(series, theme, new Set(['add1024']))!
+    const marked = option.series.flatMap((s) => (s.type === 'line' ? s.data.filter((d) => 'symbolSize' in d) : []))
+    expect(marked.map((d) => d.value[4])).toEqual(['add1024'])
+  })
+  it('becomes a picture with the series named at the line end', () => {
+    const svg = renderSvg(timeVsSizeOption(series, theme, none)!, 900, 400)
+    expect(svg).toContain('avx2')
+    expect(svg).not.toContain('NaN')
+  })
+  it('exports its data', () => expect(timeVsSizeCsv(series).split('\n')[1]).toBe('avx2,1024,500,495,505,20'))
+})
+
+describe('throughput', () => {
+  it('is bytes over median time', () => {
+    const line = throughputOption(series, 'bandwidth', roofs, theme, none)!.series.find((s) => s.type === 'line')!
+    expect(line.data[0]).toMatchObject({ value: [1024, (12 * 1024) / 500e-9, expect.any(Number), expect.any(Number), 'add1024'] })
+  })
+  it('turns the interval over: the slow end of the time is the low end of the rate', () => {
+    const datum = throughputOption(series, 'bandwidth', [], theme, none)!.series.find((s) => s.type === 'line')!.data[0] as { value: number[] }
+    expect(datum.value[2]).toBeLessThan(datum.value[1]!)
+    expect(datum.value[3]).toBeGreaterThan(datum.value[1]!)
+  })
+  it('draws the roof that belongs to the rate', () => {
+    const names = (rate: 'bandwidth' | 'flops') => {
+      const last = throughputOption(series, rate, roofs, theme, none)!.series.at(-1) as { markLine: { data: { yAxis: number }[] } }
+      return last.markLine.data.map((d) => d.yAxis)
+    }
+    expect(names('bandwidth')).toEqual([20e9])
+    expect(names('flops')).toEqual([100e9])
+  })
+  it('prefers FLOP/s for compute-heavy ops only', () => {
+    expect(preferredRate(series)).toBe('bandwidth')
+    expect(preferredRate(groupSeries([{ ...point(1024, 1), flops: 1e6 }]).series)).toBe('flops')
+  })
+})
+
+describe('roofline', () => {
+  it('places a result at its intensity and rate under the roof', () => {
+    const option = rooflineOption(series, roofs, theme, none)!
+    const scatter = option.series.find((s) => s.type === 'scatter')!
+    expect((scatter.data[0] as { value: number[] }).value.slice(0, 2)).toEqual([1 / 12, (1024 / 500) * 1e9])
+    const roof = option.series.find((s) => s.type === 'line')!
+    expect(roof.data[1]).toEqual([5, 100e9])
+  })
+  it('has no place for ops without arithmetic', () => {
+    const copies = groupSeries([{ ...point(64, 10), flops: 0 }]).series
+    expect(intensityOf(copies[0]!.points[0]!.point)).toBe(0)
+    expect(rooflineOption(copies, roofs, theme, none)).toBeUndefined()
+  })
+})
+
+describe('distribution', () => {
+  it('counts every sample once', () => {
+    const samples = Array.from({ length: 500 }, (_, i) => 100 + (i % 37))
+    expect(histogram(samples)!.counts.reduce((a, b) => a + b)).toBe(500)
+    expect(histogram([5, 5, 5])!.counts).toEqual([3])
+    expect(histogram([])).toBeUndefined()
+  })
+  it('rises to one', () => expect(ecdf([3, 1, 2])).toEqual([[1, 1 / 3], [2, 2 / 3], [3, 1]]))
+  it('marks median and interval', () => {
+    const svg = renderSvg(distributionOption([100, 110, 120, 130], { medianNs: 115, ciLowNs: 105, ciHighNs: 125 }, '#123456', theme)!, 900, 300)
+    expect(svg).toContain('median 115')
+  })
+})
+
+describe('what leaves a chart', () => {
+  it('shows markup as text', () => expect(tooltipHtml('<img src=x>', [['a', '<b>']])).not.toMatch(/<img|<b>/))
+  it('disarms formulas and quotes cells', () => expect(csvOf(['a'], [['=1+1'], ['x,"y"'], [undefined], [NaN]])).toBe('a\n\'=1+1\n"x,""y"""\n\n\n'))
+})
