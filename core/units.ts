@@ -1,10 +1,112 @@
+/** What stands where there is no number. */
+export const ABSENT = '–'
+
 const trim = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+const known = (value: number | undefined): value is number => value !== undefined && Number.isFinite(value)
 
 /** 16777216 -> "16.8M", 65536 -> "65.5K", 1000 -> "1K": three significant digits, SI letters. */
 export function formatCount(n: number): string {
-  if (!Number.isFinite(n)) return '–'
+  if (!Number.isFinite(n)) return ABSENT
   for (const [size, letter] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'K']] as const) {
     if (Math.abs(n) >= size) return `${trim((n / size).toPrecision(3))}${letter}`
   }
-  return String(n)
+  return trim(n.toPrecision(3))
+}
+
+/** A unit and how many base units (ns, bytes, bytes/s, FLOP/s) make one of it. */
+export interface Unit {
+  name: string
+  size: number
+}
+
+const TIME: readonly Unit[] = [{ name: 'ns', size: 1 }, { name: 'µs', size: 1e3 }, { name: 'ms', size: 1e6 }, { name: 's', size: 1e9 }]
+const BYTES: readonly Unit[] = [{ name: 'B', size: 1 }, { name: 'KiB', size: 2 ** 10 }, { name: 'MiB', size: 2 ** 20 }, { name: 'GiB', size: 2 ** 30 }, { name: 'TiB', size: 2 ** 40 }]
+const perSecond = (name: string): Unit[] => ['', 'K', 'M', 'G', 'T', 'P'].map((letter, i) => ({ name: `${letter}${name}`, size: 1000 ** i }))
+const BANDWIDTH: readonly Unit[] = perSecond('B/s')
+const FLOPS: readonly Unit[] = perSecond('FLOP/s')
+
+/** The largest unit that leaves at least one whole; the smallest where nothing is known. */
+function choose(units: readonly Unit[], value: number | undefined): Unit {
+  if (!known(value)) return units[0]!
+  return units.findLast((unit) => Math.abs(value) >= unit.size) ?? units[0]!
+}
+
+/** One unit for a column of times, from its median in ns. */
+export const chooseTimeUnit = (medianNs: number | undefined): Unit => choose(TIME, medianNs)
+/** One unit for a column of sizes, from its median in bytes. */
+export const chooseByteUnit = (medianBytes: number | undefined): Unit => choose(BYTES, medianBytes)
+/** One unit for a column of bandwidths, from its median in bytes per second. */
+export const chooseBandwidthUnit = (medianBytesPerSecond: number | undefined): Unit => choose(BANDWIDTH, medianBytesPerSecond)
+/** One unit for a column of rates, from its median in FLOP/s. */
+export const chooseFlopsUnit = (medianFlops: number | undefined): Unit => choose(FLOPS, medianFlops)
+
+/** Most decimals ever shown, so that one tiny value does not widen its column. */
+const MOST_DECIMALS = 4
+
+/** A value (in base units) as a number in `unit` with so many significant digits: "36.80", "1234", "0.0123"; "–" when absent. */
+export function formatIn(value: number | undefined, unit: Unit, significant = 4): string {
+  if (!known(value)) return ABSENT
+  const scaled = value / unit.size
+  if (scaled === 0) return '0'
+  const leading = Math.floor(Math.log10(Math.abs(scaled)))
+  const decimals = Math.min(MOST_DECIMALS, Math.max(0, significant - 1 - leading))
+  const text = scaled.toFixed(decimals)
+  if (Number(text) === 0) return `${scaled < 0 ? '>-' : '<'}${(10 ** -MOST_DECIMALS).toFixed(MOST_DECIMALS)}`
+  // 9.9996 rounds up to 10.000: take the digit back that the carry added.
+  const carried = Math.abs(Number(text)) >= 10 ** (leading + 1) && decimals > 0
+  return carried ? scaled.toFixed(decimals - 1) : text
+}
+
+/** A number cut at its decimal point, so that a table can right-align `whole` and left-align `fraction` (".80" or ""). */
+export function splitDecimal(text: string): { whole: string; fraction: string } {
+  const point = text.indexOf('.')
+  return point < 0 ? { whole: text, fraction: '' } : { whole: text.slice(0, point), fraction: text.slice(point) }
+}
+
+function withUnit(units: readonly Unit[], value: number | undefined): string {
+  if (!known(value)) return ABSENT
+  const unit = choose(units, value)
+  const text = formatIn(value, unit, 3)
+  // 999.9 ns is "1000 ns" at three digits; the next unit says it better.
+  const next = units[units.indexOf(unit) + 1]
+  if (next && Math.abs(Number(text)) * unit.size >= next.size) return `${formatIn(next.size * Math.sign(value), next, 3)} ${next.name}`
+  return `${text} ${unit.name}`
+}
+
+/** 36800 -> "36.8 µs". `ns` is a time in nanoseconds. */
+export const formatTime = (ns: number | undefined): string => withUnit(TIME, ns)
+/** 3.65e12 -> "3.65 TB/s"; SI, as the field gives bandwidth. */
+export const formatBandwidth = (bytesPerSecond: number | undefined): string => withUnit(BANDWIDTH, bytesPerSecond)
+/** 6.65e14 -> "665 TFLOP/s". */
+export const formatFlops = (flopsPerSecond: number | undefined): string => withUnit(FLOPS, flopsPerSecond)
+/** 1610612736 -> "1.50 GiB"; binary, as the field gives memory. */
+export const formatBytes = (bytes: number | undefined): string => withUnit(BYTES, bytes)
+
+/** 0.873 -> "87.3 %", 0.0031 -> "0.31 %", 1.04 -> "104 %". */
+export function formatPercent(fraction: number | undefined): string {
+  if (!known(fraction)) return ABSENT
+  const percent = fraction * 100
+  const magnitude = Math.abs(percent)
+  return `${percent.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 || magnitude === 0 ? 1 : 2)} %`
+}
+
+/** Half the width of an interval as a share of its middle value: "±0.31 %". */
+export function formatInterval(middle: number | undefined, low: number | undefined, high: number | undefined): string {
+  if (!known(middle) || !known(low) || !known(high) || middle <= 0) return ABSENT
+  return `±${formatPercent((high - low) / 2 / middle)}`
+}
+
+/** 1.2345 -> "1.23x"; ratios of medians. */
+export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? `${ratio.toPrecision(3)}x` : ABSENT)
+
+/** Wall time in words: "under 1 s", "42 s", "2 min 5 s", "1 h 3 min". */
+export function formatDuration(seconds: number | undefined): string {
+  if (!known(seconds) || seconds < 0) return ABSENT
+  if (seconds < 1) return 'under 1 s'
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return whole % 60 ? `${minutes} min ${whole % 60} s` : `${minutes} min`
+  const rest = Math.round(whole / 60) % 60
+  return `${Math.floor(Math.round(whole / 60) / 60)} h${rest ? ` ${rest} min` : ''}`
 }

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import {
+  ABSENT, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatBandwidth, formatBytes, formatCount, formatDuration, formatFlops, formatIn,
+  formatInterval, formatPercent, formatRatio, formatTime, splitDecimal,
+} from './units'
+
+describe('a value with its own unit', () => {
+  it.each([
+    [0, '0 ns'], [0.5, '0.500 ns'], [57.8, '57.8 ns'], [999.4, '999 ns'], [999.96, '1.00 µs'], [36_800, '36.8 µs'], [1_234_567, '1.23 ms'], [9_999_999, '10.0 ms'], [2.5e9, '2.50 s'], [1.234e12, '1234 s'],
+  ])('time %d ns', (ns, text) => expect(formatTime(ns)).toBe(text))
+
+  it('bandwidth, rate and memory', () => {
+    expect([formatBandwidth(3.65e12), formatBandwidth(15.4e9), formatFlops(6.65e14), formatFlops(0)]).toEqual(['3.65 TB/s', '15.4 GB/s', '665 TFLOP/s', '0 FLOP/s'])
+    expect([formatBytes(1023), formatBytes(1536), formatBytes(1.5 * 2 ** 30), formatBytes(0)]).toEqual(['1023 B', '1.50 KiB', '1.50 GiB', '0 B'])
+  })
+
+  it.each([[16777216, '16.8M'], [65536, '65.5K'], [1000, '1K'], [127, '127'], [0, '0'], [2 ** 40, '1.1T']])('count %d', (n, text) => expect(formatCount(n)).toBe(text))
+})
+
+describe('a column', () => {
+  it('takes the unit of its median', () => {
+    expect([chooseTimeUnit(36_800), chooseByteUnit(5e6), chooseBandwidthUnit(4.2e12), chooseFlopsUnit(5e13)].map((u) => u.name)).toEqual(['µs', 'MiB', 'TB/s', 'TFLOP/s'])
+    expect([chooseTimeUnit(undefined), chooseTimeUnit(NaN), chooseTimeUnit(0)].map((u) => u.name)).toEqual(['ns', 'ns', 'ns'])
+  })
+
+  it('shows every value in that unit with four significant digits, and at most four decimals', () => {
+    const us = chooseTimeUnit(5000)
+    expect([36_800, 1_234_567, 9.9996e3, 999.96, 12.3, 0.01, 0, 99_995].map((ns) => formatIn(ns, us))).toEqual(['36.80', '1235', '10.00', '1.000', '0.0123', '<0.0001', '0', '100.0'])
+  })
+
+  it('can be aligned on the decimal point', () => {
+    expect([splitDecimal('36.80'), splitDecimal('1235'), splitDecimal(ABSENT)]).toEqual([{ whole: '36', fraction: '.80' }, { whole: '1235', fraction: '' }, { whole: '–', fraction: '' }])
+  })
+})
+
+describe('shares and intervals', () => {
+  it.each([[0.873, '87.3 %'], [0.0031, '0.31 %'], [1.04, '104 %'], [0, '0.0 %'], [0.99951, '100 %'], [0.099951, '10.0 %'], [-0.05, '-5.00 %']])('%d', (share, text) => expect(formatPercent(share)).toBe(text))
+
+  it('an interval is half its width over the middle', () => {
+    expect(formatInterval(100, 99.5, 100.5)).toBe('±0.50 %')
+    expect(formatInterval(0, 0, 0)).toBe('–')
+    expect(formatRatio(0.98765)).toBe('0.988x')
+  })
+})
+
+it.each([[0.4, 'under 1 s'], [42.4, '42 s'], [59.7, '1 min'], [125, '2 min 5 s'], [3599.6, '1 h'], [3780, '1 h 3 min']])('a duration of %d s', (seconds, text) => expect(formatDuration(seconds)).toBe(text))
+
+it('never shows NaN, infinity or undefined', () => {
+  for (const absent of [undefined, NaN, Infinity, -Infinity]) {
+    const texts = [formatTime, formatBandwidth, formatFlops, formatBytes, formatPercent, formatRatio, formatDuration].map((format) => format(absent))
+    expect([...texts, formatIn(absent, chooseTimeUnit(1)), formatInterval(absent, 1, 2), formatInterval(1, absent, 2)]).toEqual(new Array(10).fill('–'))
+  }
+  expect(formatCount(NaN)).toBe('–')
+})
