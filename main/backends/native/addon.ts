@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module'
+import type { Mode } from '@core/case'
+
+/** One case to open, as native/addon/convert.h reads it. */
+export interface NativeSpec {
+  backend: 'cpu' | 'cuda'
+  op: string
+  impl: string
+  /** Index of the device within its backend. */
+  device: number
+  dtype: string
+  threads?: number
+  dims: readonly number[]
+  inputs: readonly { elements: number; positive: boolean; factor: number; key0: number; key1: number }[]
+  outputElements: number
+}
+
+/** An open case of the addon. Methods block, and throw errors with `code` and `detail` (see core/backend.ts CaseError). */
+export interface NativeCase {
+  poison(): void
+  run(): void
+  countUnwritten(): number
+  /** Raw elements, as many bytes each as the dtype has. */
+  read(start: number, count: number): ArrayBuffer
+  sample(mode: Mode, count: number, inner: number): { samplesNs: Float64Array; state: object }
+  caseBytes(): number
+  deviceDeltaBytes(): number | undefined
+  tickNs(): number
+  timer(): string
+  notes(): string[]
+  dispose(): void
+}
+
+/** A part of the addon, whether it can be used here, and why not. */
+export interface NativePart {
+  id: string
+  title: string
+  available: boolean
+  reason?: string
+}
+
+/** What native/addon/addon.cc exports. */
+export interface NativeAddon {
+  info(): NativePart[]
+  /** Unchecked; see core/backend.ts Device. */
+  devices(backend: 'cpu' | 'cuda'): unknown
+  Case: new (spec: NativeSpec) => NativeCase
+}
+
+const isAddon = (value: unknown): value is NativeAddon =>
+  typeof value === 'object' && value !== null && ['info', 'devices', 'Case'].every((name) => typeof Reflect.get(value, name) === 'function')
+
+/** Loads the addon at `path`. Throws with the loader's own words when it cannot be loaded or is another module. */
+export function loadAddon(path: string): NativeAddon {
+  const loaded: unknown = createRequire(import.meta.url)(path)
+  if (!isAddon(loaded)) throw new Error(`${path} is not the Opscope addon: expected it to export info, devices and Case`)
+  return loaded
+}

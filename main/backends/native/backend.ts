@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, timerSchema, type Backend, type Device, type PreparedCase, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
+import { DTYPE_BYTES, type Dtype } from '@core/case'
+import { decode } from '@core/numbers'
+import { fillFactor, streamKeys } from '@core/random'
+import type { NativeAddon, NativeCase, NativeSpec } from './addon'
+
+const thrownSchema = z.object({ code: caseErrorCodeSchema, message: z.string(), detail: z.string().optional().catch(undefined) })
+
+/** What the addon threw, as the error that ends one case. */
+function toCaseError(thrown: unknown): CaseError {
+  const parsed = thrownSchema.safeParse(thrown)
+  if (parsed.success) return new CaseError(parsed.data.code, parsed.data.message, parsed.data.detail)
+  return new CaseError('internal', thrown instanceof Error ? thrown.message : String(thrown))
+}
+
+const guarded = <T>(work: () => T): T => {
+  try {
+    return work()
+  } catch (thrown) {
+    throw toCaseError(thrown)
+  }
+}
+
+/** Lets messages in before a blocking call: a native call holds this thread until it is done. */
+const breathe = () => new Promise<void>((done) => setImmediate(done))
+
+/** Index of the device in its backend: `cpu` -> 0, `cuda:1` -> 1. */
+function deviceIndex(id: string): number {
+  const match = /^(?:cpu|cuda:(\d{1,4}))$/.exec(id)
+  if (!match) throw new CaseError('unsupported', `no device is called "${id}"; expected cpu or cuda:0, cuda:1, ...`)
+  return Number(match[1] ?? 0)
+}
+
+/** The addon's description of a problem: the inputs' keys and factors by the rule in core/random.ts. */
+export function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
+  const c = problem.case
+  return {
+    backend,
+    op: c.op,
+    impl: c.impl,
+    device: deviceIndex(c.device),
+    dtype: c.dtype,
+    threads: c.threads,
+    dims: problem.dims,
+    inputs: problem.inputs.map(({ elements, fill }, stream) => ({
+      elements,
+      positive: fill.kind === 'positive',
+      factor: fillFactor(fill),
+      ...streamKeys(problem.seed, stream),
+    })),
+    outputElements: problem.outputElements,
+  }
+}
+
+class NativePreparedCase implements PreparedCase {
+  readonly timer
+  readonly tickNs
+  readonly notes
+
+  constructor(
+    private readonly native: NativeCase,
+    private readonly dtype: Dtype,
+  ) {
+    this.timer = timerSchema.parse(native.timer())
+    this.tickNs = native.tickNs()
+    this.notes = native.notes()
+  }
+
+  async poison() {
+    await breathe()
+    guarded(() => this.native.poison())
+  }
+
+  async run() {
+    await breathe()
+    guarded(() => this.native.run())
+  }
+
+  async countUnwritten() {
+    await breathe()
+    return guarded(() => this.native.countUnwritten())
+  }
+
+  async read(start: number, count: number) {
+    const bytes = guarded(() => this.native.read(start, count))
+    if (bytes.byteLength !== count * DTYPE_BYTES[this.dtype])
+      throw new CaseError('internal', `read of ${count} ${this.dtype} elements gave ${bytes.byteLength} bytes`)
+    return decode(bytes, this.dtype)
+  }
+
+  async sample({ mode, count, inner }: SampleRequest): Promise<SampleBatch> {
+    await breathe()
+    const { samplesNs, state } = guarded(() => this.native.sample(mode, count, inner))
+    return { samplesNs, state: deviceStateSchema.parse(state) }
+  }
+
+  memory() {
+    const caseBytes = guarded(() => this.native.caseBytes())
+    const deviceDeltaBytes = guarded(() => this.native.deviceDeltaBytes())
+    return deviceDeltaBytes === undefined ? { caseBytes } : { caseBytes, deviceDeltaBytes }
+  }
+
+  async dispose() {
+    guarded(() => this.native.dispose())
+  }
+}
+
+/** One half of the addon as a Backend. */
+export class NativeBackend implements Backend {
+  constructor(
+    private readonly addon: NativeAddon,
+    readonly id: 'cpu' | 'cuda',
+  ) {}
+
+  async devices(): Promise<Device[]> {
+    return z.array(deviceSchema).parse(guarded(() => this.addon.devices(this.id)))
+  }
+
+  async open(problem: Problem): Promise<PreparedCase> {
+    await breathe()
+    const spec = toSpec(this.id, problem)
+    return new NativePreparedCase(
+      guarded(() => new this.addon.Case(spec)),
+      problem.case.dtype,
+    )
+  }
+}

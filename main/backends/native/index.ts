@@ -1,0 +1,25 @@
+import type { Backend } from '@core/backend'
+import { loadAddon, type NativeAddon } from './addon'
+import { NativeBackend } from './backend'
+import { locateAddon } from './locate'
+
+export type { NativeAddon, NativePart } from './addon'
+export { locateAddon } from './locate'
+
+/** The addon, or why it cannot be had and what would help, in one sentence. */
+export function nativeAddon(): { addon: NativeAddon; path: string } | { problem: string } {
+  const path = locateAddon(import.meta.dirname)
+  if (path === undefined) return { problem: 'the native part is not built: run npm run setup (it needs CMake, Ninja and a C++20 compiler)' }
+  try {
+    return { addon: loadAddon(path), path }
+  } catch (thrown) {
+    return { problem: `the native part at ${path} could not be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}` }
+  }
+}
+
+/** The CPU and CUDA backends. Without the addon there are none, and `problem` says why. */
+export function nativeBackends(): { backends: Backend[]; problem?: string } {
+  const found = nativeAddon()
+  if ('problem' in found) return { backends: [], problem: found.problem }
+  return { backends: [new NativeBackend(found.addon, 'cpu'), new NativeBackend(found.addon, 'cuda')] }
+}
