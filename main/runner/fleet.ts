@@ -1,6 +1,7 @@
 import type { Device } from '@core/backend'
 import { Host } from './host'
 import type { Limits } from './limits'
+import { missingDevice } from './missing-device'
 import type { HostKind } from './types'
 
 /** Every host the app has, and the devices they reported, kept until asked again. */
@@ -44,21 +45,5 @@ export class Fleet {
       const reason = error instanceof Error ? error.message : String(error)
       return host.kind.backends.map((backend) => missingDevice(backend, reason))
     }
-  }
-}
-
-function missingDevice(backend: string, reason: string): Device {
-  return {
-    backend,
-    id: backend === 'cpu' ? 'cpu' : `${backend}:0`,
-    name: backend,
-    available: { ok: false, reason },
-    impls: [],
-    modes: [],
-    threads: [],
-    memoryBytes: 0,
-    software: false,
-    facts: [],
-    warnings: [],
   }
 }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BenchmarkCase } from '@core/case'
 import type { RunState } from '@core/ipc'
+import { endedResult } from '@core/measure/ended'
 import type { MeasureSettings } from '@core/measure/settings'
-import type { Result } from '@core/result'
+import type { Result, Status } from '@core/result'
 import type { History } from '../history/types'
 import type { Host, Outcome, Progress } from './host'
 import { Pace } from './pace'
-import { isFailure, unmeasured } from './results'
 import { caseWords } from './words'
 
 /** What a job needs from the runner. */
@@ -31,6 +31,11 @@ export interface JobSpec {
   /** Expected wall time of each case, in seconds. */
   estimates: readonly number[]
 }
+
+type Unmeasured = Exclude<Status, 'ok' | 'wrong'>
+
+/** Whether a case was tried and gave no figure to trust. */
+const isFailure = (status: Status) => status !== 'ok' && status !== 'skipped'
 
 /** One session being measured: its cases one after the other, each stored before the next begins. */
 export class Job {
@@ -125,10 +130,10 @@ export class Job {
   async #one(c: BenchmarkCase, expectedSeconds: number): Promise<Result | undefined> {
     const { settings } = this.spec
     const id = randomUUID()
-    const startedAt = new Date()
+    const startedAt = new Date().toISOString()
     const begun = performance.now()
-    const without = (status: 'failed' | 'skipped' | 'crashed' | 'timeout', message: string, detail?: string) =>
-      unmeasured({ id, case: c, settings, status, message, ...(detail ? { detail } : {}), startedAt, wallMs: performance.now() - begun })
+    const without = (status: Unmeasured, message: string, detail?: string) =>
+      endedResult({ resultId: id, case: c, seed: settings.seed, status, message, ...(detail ? { detail } : {}), startedAt, wallMs: performance.now() - begun })
 
     const host = this.context.hostOf(c.backend)
     if (!host) return without('skipped', `nothing here serves the backend "${c.backend}"`)
@@ -151,7 +156,7 @@ export class Job {
     return this.#resultOf(outcome, host, without)
   }
 
-  #resultOf(outcome: Outcome, host: Host, without: (status: 'failed' | 'skipped' | 'crashed' | 'timeout', message: string, detail?: string) => Result): Result | undefined {
+  #resultOf(outcome: Outcome, host: Host, without: (status: Unmeasured, message: string, detail?: string) => Result): Result | undefined {
     switch (outcome.kind) {
       case 'result':
         return outcome.result

@@ -1,0 +1,57 @@
+import { UsageError } from './usage-error'
+
+/** Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`; optimal string alignment distance. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      let best = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + same)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, before[j - 2]! + 1)
+      row.push(best)
+    }
+    before = last
+    last = row
+  }
+  return last[b.length]!
+}
+
+/** The choice most like `word`, when one is like it: a beginning of it, or within a third of its letters. */
+export function nearest(word: string, choices: readonly string[]): string | undefined {
+  const lower = word.toLowerCase()
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(lower.length / 3)) + 1
+  for (const choice of choices) {
+    const other = choice.toLowerCase()
+    const distance = lower.length > 1 && other.startsWith(lower) ? 0.5 : editDistance(lower, other)
+    if (distance < bestDistance) [best, bestDistance] = [choice, distance]
+  }
+  return best
+}
+
+/** `what` is the noun of the message, `word` what was given. Never returns. */
+export function refuse(what: string, word: string, choices: readonly string[]): never {
+  const like = nearest(word, choices)
+  const hint = like === undefined ? '' : ` Did you mean "${like}"?`
+  throw new UsageError(`unknown ${what} "${word}".${hint} Choose from: ${choices.join(', ')}.`)
+}
+
+/** The one of `choices` that `word` names. */
+export function pickOne<T extends string>(what: string, word: string, choices: readonly T[]): T {
+  return choices.find((choice) => choice === word) ?? refuse(what, word, choices)
+}
+
+/** `a, b,c` as words; an empty list is refused. */
+export function words(what: string, text: string): string[] {
+  const list = text.split(',').map((word) => word.trim()).filter((word) => word !== '')
+  if (list.length === 0) throw new UsageError(`no ${what} given; expected a list such as a,b`)
+  return [...new Set(list)]
+}
+
+/** The choices a comma-separated list names, each once; `all` names every one. */
+export function pickList<T extends string>(what: string, text: string, choices: readonly T[]): T[] {
+  const list = words(what, text)
+  return list.includes('all') ? [...choices] : list.map((word) => pickOne(what, word, choices))
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { oneLine, table } from './table'
+
+test('columns line up, empty ones go, and nothing trails', () => {
+  const rows = [
+    { op: 'add', time: '1.5 us', note: '' },
+    { op: 'layer_norm', time: '12 us', note: '' },
+  ]
+  expect(
+    table(rows, [
+      { title: 'op', cell: (r) => r.op },
+      { title: 'median', align: 'right', cell: (r) => r.time },
+      { title: 'note', cell: (r) => r.note },
+    ]),
+  ).toBe('op          median\nadd         1.5 us\nlayer_norm   12 us')
+})
+
+test('no stored text can break a line or steer the terminal', () => {
+  expect(oneLine('a\r\nb\u001b[2Jc')).toBe('a b [2Jc')
+})

@@ -1,0 +1,31 @@
+import type { Backend } from '@core/backend'
+import { serve } from '@core/measure/serve'
+import { nativeBackends } from '../backends/native'
+import { missingBackend } from './missing-backend'
+import { parentLink } from './parent-link'
+
+/** Entry of the measurement process: native code runs here and nowhere else. */
+
+// Ctrl+C in a terminal reaches the whole process group; ending a run in good order is the parent's task.
+process.on('SIGINT', () => undefined)
+
+async function backends(): Promise<Backend[]> {
+  const { backends: native, problem } = nativeBackends()
+  const list = problem === undefined ? native : ['cpu', 'cuda'].map((id) => missingBackend(id, problem))
+  if (process.env['OPSCOPE_TEST_BACKEND'] === '1') list.push(await testBackend())
+  return list
+}
+
+/** Loaded only when asked for: no user ever meets it. */
+async function testBackend(): Promise<Backend> {
+  const { fakeBackend } = await import('../backends/fake')
+  return fakeBackend()
+}
+
+serve(await backends(), parentLink(), {
+  onFault: (reason) => {
+    console.error(reason)
+    // After the answer has been written.
+    setImmediate(() => process.exit(1))
+  },
+})

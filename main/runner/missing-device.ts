@@ -1,0 +1,18 @@
+import type { Device } from '@core/backend'
+
+/** The stand-in for the devices of a backend that cannot be had; `reason` says why and what would help. */
+export function missingDevice(backend: string, reason: string): Device {
+  return {
+    backend,
+    id: backend === 'cpu' ? 'cpu' : `${backend}:0`,
+    name: backend,
+    available: { ok: false, reason },
+    impls: [],
+    modes: [],
+    threads: [],
+    memoryBytes: 0,
+    software: false,
+    facts: [],
+    warnings: [],
+  }
+}
