@@ -1,0 +1,43 @@
+import type { Channel, EventName } from './ipc'
+
+/** Names of every request and event, without the schemas: the preload starts in every page and needs no more. */
+const channels: Record<Channel, true> = {
+  'app:info': true,
+  'settings:get': true,
+  'settings:set': true,
+  'devices:list': true,
+  'ceilings:list': true,
+  'ceilings:measure': true,
+  'run:start': true,
+  'run:resume-session': true,
+  'run:pause': true,
+  'run:resume': true,
+  'run:stop': true,
+  'run:state': true,
+  'sessions:list': true,
+  'sessions:get': true,
+  'sessions:rows': true,
+  'sessions:result': true,
+  'sessions:update': true,
+  'sessions:delete': true,
+  'sessions:restore': true,
+  'sessions:export': true,
+  'sessions:import': true,
+  'compare:run': true,
+  'chart:save': true,
+  'shell:open-link': true,
+}
+
+const events: Record<EventName, true> = {
+  'run:state': true,
+  'run:results': true,
+  'run:ended': true,
+  'sessions:changed': true,
+  'devices:changed': true,
+  'ceilings:changed': true,
+  'menu:command': true,
+  notice: true,
+}
+
+export const CHANNELS: ReadonlySet<string> = new Set(Object.keys(channels))
+export const EVENT_NAMES: ReadonlySet<string> = new Set(Object.keys(events))
