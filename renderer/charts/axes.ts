@@ -1,4 +1,3 @@
-import type { LogAxisBaseOption } from 'echarts/types/src/coord/axisCommonTypes'
 import type { ChartTheme } from './types'
 
 /** Powers of two read as 64Ki, 1Mi; anything between as a plain number. Elements. */
@@ -46,7 +45,7 @@ export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: {
   const style = axisStyle(theme)
   return {
     ...style,
-    type: 'log' as const satisfies LogAxisBaseOption['type'],
+    type: 'log' as const,
     logBase: base,
     name,
     min: bounds.min,

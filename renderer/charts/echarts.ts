@@ -1,18 +1,16 @@
 import { CustomChart, LineChart, ScatterChart } from 'echarts/charts'
 import { GridComponent, LegendComponent, LegendScrollComponent, MarkAreaComponent, MarkLineComponent, MarkPointComponent, ToolboxComponent, TooltipComponent, DataZoomComponent } from 'echarts/components'
-import { init, use } from 'echarts/core'
+import { init, use, type EChartsCoreOption } from 'echarts/core'
 import { LabelLayout } from 'echarts/features'
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers'
 
 use([LineChart, ScatterChart, CustomChart, GridComponent, LegendComponent, LegendScrollComponent, MarkLineComponent, MarkAreaComponent, MarkPointComponent, ToolboxComponent, TooltipComponent, DataZoomComponent, LabelLayout, CanvasRenderer, SVGRenderer])
 
-type Option = Parameters<ReturnType<typeof init>['setOption']>[0]
-
 /** The chart of this option as SVG text, drawn off screen at this size in px. */
-export function renderSvg(option: object, width: number, height: number): string {
+export function renderSvg(option: EChartsCoreOption, width: number, height: number): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
   try {
-    chart.setOption(option as Option)
+    chart.setOption(option)
     return chart.renderToSVGString()
   } finally {
     chart.dispose()

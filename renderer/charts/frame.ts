@@ -1,4 +1,4 @@
-import { encodeHTML } from 'zrender/lib/core/dom'
+import { format } from 'echarts/core'
 import type { ChartSeries } from './series'
 import type { ChartPoint, ChartTheme } from './types'
 
@@ -36,8 +36,8 @@ export function frame(theme: ChartTheme, labels: readonly string[]) {
 
 /** Lines of a tooltip; every text is escaped. */
 export function tooltipHtml(title: string, rows: readonly (readonly [string, string])[]): string {
-  const cells = rows.map(([name, value]) => `<tr><td style="padding-right:12px;opacity:.7">${encodeHTML(name)}</td><td style="text-align:right">${encodeHTML(value)}</td></tr>`)
-  return `<div style="font-weight:600;margin-bottom:4px">${encodeHTML(title)}</div><table style="border-spacing:0">${cells.join('')}</table>`
+  const cells = rows.map(([name, value]) => `<tr><td style="padding-right:12px;opacity:.7">${format.encodeHTML(name)}</td><td style="text-align:right">${format.encodeHTML(value)}</td></tr>`)
+  return `<div style="font-weight:600;margin-bottom:4px">${format.encodeHTML(title)}</div><table style="border-spacing:0">${cells.join('')}</table>`
 }
 
 /** A line with its marks; selected results are drawn larger and ringed. */

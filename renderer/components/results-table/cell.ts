@@ -1,0 +1,56 @@
+import { alignedText, type Unit } from '../../lib/column-format'
+import type { Efficiency } from '../../lib/efficiency'
+import type { RowSource } from '../../stores/row-source'
+import { exactShape, type Column } from './columns'
+
+/** A shown column with the one unit its numbers stand in. */
+export interface TableColumn {
+  column: Column
+  width: number
+  unit: Unit
+}
+
+export interface Cell {
+  text: string
+  /** Invisible digits after the text that keep decimal points in line. */
+  pad: string
+  hover: string | undefined
+}
+
+/** Why a number is missing, in one sentence. */
+function absence(column: Column, rows: RowSource, row: number): string {
+  const status = rows.status(row)
+  if (status !== 'ok') return rows.message(row) ?? `The case ended as ${status}, so there is no such number.`
+  if (column.id === 'efficiency') return 'The ceilings of this device have not been measured. Devices view, Measure ceilings.'
+  if (column.id === 'ci') return 'Too few samples for an interval.'
+  if (column.id === 'threads') return 'This backend has no choice of threads.'
+  return 'Not recorded for this case.'
+}
+
+/** What a cell shows. */
+export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: number, efficiency: Efficiency): Cell {
+  if (column.kind === 'number') {
+    const value = column.value(rows, row, efficiency)
+    if (!Number.isFinite(value)) return { text: '–', pad: '', hover: absence(column, rows, row) }
+    return { ...alignedText(value, column.quantity, unit), hover: undefined }
+  }
+  const text = column.text(rows, row)
+  if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }
+  if (column.id === 'status') return { text, pad: '', hover: rows.message(row) }
+  return { text, pad: '', hover: text || undefined }
+}
+
+/** Rows as tab-separated text with a header line, as spreadsheets take it. Numbers are in the unit of the header. */
+export function tsv(columns: readonly TableColumn[], rows: RowSource, order: Iterable<number>, efficiency: Efficiency): string {
+  const clean = (text: string) => text.replace(/[\t\r\n]+/g, ' ')
+  const lines = [columns.map(({ column, unit }) => (unit.label ? `${column.title} (${unit.label})` : column.title)).join('\t')]
+  for (const row of order) {
+    const cells = columns.map(({ column, unit }) => {
+      if (column.kind === 'text') return clean(column.text(rows, row))
+      const value = column.value(rows, row, efficiency)
+      return Number.isFinite(value) ? String(Number((value / unit.scale).toPrecision(9))) : ''
+    })
+    lines.push(cells.join('\t'))
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,100 @@
+import { findOp } from '@core/ops/registry'
+import type { BenchmarkCase } from '@core/case'
+import type { RowSource } from '../../stores/row-source'
+import type { Quantity } from '../../lib/column-format'
+import type { Efficiency } from '../../lib/efficiency'
+
+interface ColumnBase {
+  id: string
+  title: string
+  /** What the header tells on hover. */
+  about: string
+  /** px */
+  width: number
+  /** Hidden until chosen. */
+  optional?: boolean
+}
+
+/** Words; few distinct ones, so that ranking them is cheap. */
+export interface TextColumn extends ColumnBase {
+  kind: 'text'
+  text(rows: RowSource, row: number): string
+  /** Order where the alphabet's is wrong (shapes by size). */
+  rank?(rows: RowSource, row: number): number
+  mono?: boolean
+}
+
+export interface NumberColumn extends ColumnBase {
+  kind: 'number'
+  quantity: Quantity
+  /** In the quantity's base unit; NaN where there is none. */
+  value(rows: RowSource, row: number, efficiency: Efficiency): number
+}
+
+export type Column = TextColumn | NumberColumn
+
+/** `16.8M`, `4096x4096`; the raw parameters of an op this version does not know. */
+export function shapeText(c: BenchmarkCase): string {
+  const op = findOp(c.op)
+  if (!op) return Object.entries(c.params).map(([key, value]) => `${key}=${String(value)}`).join(' ')
+  return op.shapeLabel(c.params)
+}
+
+/** Words among the parameters, such as the axis of a sum. */
+export const variantText = (c: BenchmarkCase): string =>
+  Object.values(c.params).filter((value) => typeof value === 'string').join(' ')
+
+const elements = (c: BenchmarkCase): number =>
+  Object.values(c.params).reduce<number>((size, value) => (typeof value === 'number' ? size * value : size), 1)
+
+/** Parameters in full, for hover: `n = 16,777,216`. */
+export const exactShape = (c: BenchmarkCase): string =>
+  Object.entries(c.params).map(([key, value]) => `${key} = ${typeof value === 'number' ? value.toLocaleString('en-US') : String(value)}`).join(', ')
+
+const STATUS_WORDS = { ok: 'ok', wrong: 'wrong result', failed: 'failed', skipped: 'skipped', crashed: 'crashed', timeout: 'timed out' } as const
+export const statusWord = (status: keyof typeof STATUS_WORDS): string => STATUS_WORDS[status]
+
+const ciHalf = (rows: RowSource, i: number) => (rows.number(i, 'ciHighNs') - rows.number(i, 'ciLowNs')) / 2 / rows.number(i, 'medianNs')
+
+/** Only right results count as speed. */
+const perNs = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) => {
+  const value = rows.number(i, amount) / rows.number(i, 'medianNs')
+  return rows.status(i) === 'ok' && Number.isFinite(value) && value > 0 ? value : NaN
+}
+
+const verified = (rows: RowSource, i: number) => {
+  const status = rows.status(i)
+  if (status === 'wrong') return 'wrong'
+  return status === 'ok' ? 'right' : ''
+}
+
+export const COLUMNS: readonly Column[] = [
+  { id: 'op', title: 'Operation', about: 'Operation', kind: 'text', width: 108, mono: true, text: (r, i) => r.case(i).op },
+  { id: 'variant', title: 'Variant', about: 'Variant of the operation, such as the axis', kind: 'text', width: 66, text: (r, i) => variantText(r.case(i)) },
+  { id: 'shape', title: 'Shape', about: 'Elements, rows x columns, or m x n x k', kind: 'text', width: 112, mono: true, text: (r, i) => shapeText(r.case(i)), rank: (r, i) => elements(r.case(i)) },
+  { id: 'dtype', title: 'Dtype', about: 'Element type', kind: 'text', width: 56, mono: true, text: (r, i) => r.case(i).dtype },
+  { id: 'backend', title: 'Backend', about: 'Backend and implementation, with their colour in the charts', kind: 'text', width: 128, text: (r, i) => `${r.case(i).backend} ${r.case(i).impl}` },
+  { id: 'device', title: 'Device', about: 'Device', kind: 'text', width: 84, optional: true, text: (r, i) => r.case(i).device },
+  { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 72, value: (r, i) => r.case(i).threads ?? NaN },
+  { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 58, text: (r, i) => r.case(i).mode },
+  { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 98, value: (r, i) => r.number(i, 'medianNs') },
+  { id: 'ci', title: '±95', about: 'Half of the 95 % interval of the median, as a share of it', kind: 'number', quantity: 'percent', width: 70, value: ciHalf },
+  { id: 'bandwidth', title: 'Bandwidth', about: 'Least traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 122, value: perNs('bytes') },
+  { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 128, value: perNs('flops') },
+  { id: 'efficiency', title: 'Eff.', about: 'Share of what the measured ceilings of the device allow for this operation', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },
+  { id: 'grade', title: 'Grade', about: 'A: clean and converged. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 56, text: (r, i) => r.grade(i) ?? '' },
+  { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 92, text: (r, i) => statusWord(r.status(i)) },
+  { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before timing', kind: 'text', width: 72, text: verified },
+  { id: 'rel-error', title: 'Rel. error', about: 'Distance from the float64 reference divided by its norm', kind: 'number', quantity: 'scientific', width: 84, optional: true, value: (r, i) => r.number(i, 'relL2') },
+  { id: 'samples', title: 'Samples', about: 'Samples taken', kind: 'number', quantity: 'count', width: 76, optional: true, value: (r, i) => r.number(i, 'samples') || NaN },
+  { id: 'min', title: 'Min', about: 'Fastest sample', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'minNs') },
+  { id: 'p95', title: 'p95', about: '95th percentile of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'p95Ns') },
+  { id: 'mean', title: 'Mean', about: 'Mean of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'meanNs') },
+  { id: 'stddev', title: 'Std dev', about: 'Standard deviation of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'stddevNs') },
+  { id: 'mad', title: 'MAD', about: 'Median distance of the samples from their median', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'madNs') },
+  { id: 'intensity', title: 'FLOP/B', about: 'Arithmetic intensity: operations per byte of least traffic', kind: 'number', quantity: 'ratio', width: 84, optional: true, value: (r, i) => r.number(i, 'flops') / r.number(i, 'bytes') },
+  { id: 'memory', title: 'Memory', about: 'Inputs, outputs and workspace of the case on the device', kind: 'number', quantity: 'bytes', width: 94, optional: true, value: (r, i) => r.number(i, 'caseBytes') },
+  { id: 'clock', title: 'Clock', about: 'Mean clock of the device while sampling', kind: 'number', quantity: 'megahertz', width: 92, optional: true, value: (r, i) => r.number(i, 'smClockMhz') },
+  { id: 'temperature', title: 'Temp.', about: 'Mean temperature of the device while sampling', kind: 'number', quantity: 'celsius', width: 82, optional: true, value: (r, i) => r.number(i, 'temperatureC') },
+]
+

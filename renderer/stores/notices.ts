@@ -1,0 +1,54 @@
+import { defineStore } from 'pinia'
+import { ref } from 'vue'
+import { ApiError } from '../lib/api'
+
+export interface Notice {
+  id: number
+  level: 'info' | 'warning' | 'error'
+  message: string
+  detail?: string
+  /** Takes back what the notice tells of. */
+  undo?: () => Promise<void>
+}
+
+const SHOWN_MS = { info: 6_000, warning: 12_000, error: 20_000 } as const
+const UNDO_SHOWN_MS = 15_000
+
+/** Short messages in the corner, and the last action that can be undone. */
+export const useNotices = defineStore('notices', () => {
+  const notices = ref<Notice[]>([])
+  let next = 1
+  const undoable: Notice[] = []
+
+  function dismiss(id: number): void {
+    notices.value = notices.value.filter((notice) => notice.id !== id)
+  }
+
+  function show(notice: Omit<Notice, 'id'>): void {
+    const id = next++
+    const entry = { ...notice, id }
+    notices.value = [...notices.value.slice(-3), entry]
+    if (notice.undo) undoable.push(entry)
+    setTimeout(() => dismiss(id), notice.undo ? UNDO_SHOWN_MS : SHOWN_MS[notice.level])
+  }
+
+  /** Shows an error; `doing` completes "Could not …" where the error is not one of ours. */
+  function fail(problem: unknown, doing: string): void {
+    if (problem instanceof ApiError) show({ level: 'error', message: problem.message, detail: problem.detail })
+    else show({ level: 'error', message: `Could not ${doing}.`, detail: problem instanceof Error ? problem.message : String(problem) })
+  }
+
+  async function undo(id?: number): Promise<void> {
+    const at = id === undefined ? undoable.length - 1 : undoable.findIndex((entry) => entry.id === id)
+    const [entry] = at < 0 ? [] : undoable.splice(at, 1)
+    if (!entry?.undo) return
+    dismiss(entry.id)
+    try {
+      await entry.undo()
+    } catch (error) {
+      fail(error, 'undo this')
+    }
+  }
+
+  return { notices, show, fail, dismiss, undo }
+})

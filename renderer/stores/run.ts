@@ -1,0 +1,93 @@
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import type { RunState } from '@core/ipc'
+import type { SweepSpec } from '@core/sweep/types'
+import { call, listen } from '../lib/api'
+import { useNotices } from './notices'
+import type { ResultRows } from './result-rows'
+import { NO_ROWS } from './result-rows'
+import type { RowSource } from './row-source'
+import { loadRows, rowsOf } from './session-rows'
+
+const IDLE: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
+
+/** The run that is going on, or the last one: its progress and its rows as they arrive. */
+export const useRun = defineStore('run', () => {
+  const notices = useNotices()
+  const state = ref<RunState>(IDLE)
+  const rows = shallowRef<RowSource>(NO_ROWS)
+  /** The session whose rows are shown in the run view. */
+  const sessionId = ref<string>()
+  const ended = ref<{ sessionId: string; state: 'done' | 'stopped'; failures: number; rows: number }>()
+  const busy = computed(() => state.value.phase !== 'idle')
+  const paused = computed(() => state.value.phase === 'paused')
+
+  function follow(id: string): void {
+    if (sessionId.value === id) return
+    sessionId.value = id
+    rows.value = rowsOf(id)
+  }
+
+  function receive(next: RunState): void {
+    state.value = next
+    document.documentElement.toggleAttribute('data-measuring', next.phase === 'running' || next.phase === 'starting')
+    if (next.sessionId && next.phase !== 'idle') follow(next.sessionId)
+  }
+
+  async function begin(request: () => Promise<{ sessionId: string }>, doing: string): Promise<string | undefined> {
+    try {
+      ended.value = undefined
+      const { sessionId: id } = await request()
+      follow(id)
+      return id
+    } catch (error) {
+      notices.fail(error, doing)
+      return undefined
+    }
+  }
+
+  const startSweep = (spec: SweepSpec, name?: string) => begin(() => call('run:start', { spec: JSON.parse(JSON.stringify(spec)) as SweepSpec, name }), 'start the run')
+  const measureCeilings = (devices: string[] = []) => begin(() => call('ceilings:measure', { devices }), 'measure this machine')
+  async function resumeSession(id: string): Promise<string | undefined> {
+    const resumed = await begin(() => call('run:resume-session', { sessionId: id }), 'resume the session')
+    if (resumed) await loadRows(resumed)
+    return resumed
+  }
+
+  async function steer(channel: 'run:pause' | 'run:resume' | 'run:stop'): Promise<void> {
+    try {
+      receive(await call(channel, undefined))
+    } catch (error) {
+      notices.fail(error, channel === 'run:stop' ? 'stop the run' : 'pause or resume the run')
+    }
+  }
+
+  async function start(): Promise<void> {
+    listen('run:state', receive)
+    listen('run:results', ({ sessionId: id, block }) => {
+      const held: ResultRows = rowsOf(id)
+      if (!held.append(block)) void loadRows(id)
+    })
+    listen('run:ended', (end) => {
+      ended.value = { ...end, rows: rowsOf(end.sessionId).length }
+    })
+    receive(await call('run:state', undefined))
+    if (sessionId.value) await loadRows(sessionId.value)
+  }
+
+  /** Resolves when no run is going. */
+  const idle = () =>
+    new Promise<void>((resolve) => {
+      const timer = setInterval(() => {
+        if (busy.value) return
+        clearInterval(timer)
+        resolve()
+      }, 200)
+    })
+
+  return {
+    state, rows, sessionId, ended, busy, paused, start, startSweep, measureCeilings, resumeSession, idle,
+    pauseOrResume: () => steer(paused.value ? 'run:resume' : 'run:pause'),
+    stop: () => steer('run:stop'),
+  }
+})
