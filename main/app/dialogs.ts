@@ -1,0 +1,31 @@
+import { dialog, type BrowserWindow, type FileFilter } from 'electron'
+
+/** Choosing files. The page never names or sees a path. */
+export interface Dialogs {
+  /** Undefined when cancelled. */
+  save(title: string, fileName: string, filter: FileFilter): Promise<string | undefined>
+  /** Empty when cancelled. */
+  open(title: string, filter: FileFilter): Promise<string[]>
+}
+
+/** A text as a file name that every platform takes: no separators, control characters, leading dots or reserved signs. */
+export function safeFileName(text: string): string {
+  const name = [...text].map((c) => (c < ' ' || c === '\u007f' || '<>:"/\\|?*'.includes(c) ? '-' : c)).join('').replace(/^[.\s]+|[.\s]+$/g, '').slice(0, 120)
+  return name === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(name) ? `opscope-${name || 'file'}` : name
+}
+
+/** Dialogs of the visible window. */
+export const createDialogs = (window: () => BrowserWindow | undefined): Dialogs => ({
+  async save(title, fileName, filter) {
+    const options = { title, defaultPath: safeFileName(fileName), filters: [filter] }
+    const parent = window()
+    const { canceled, filePath } = parent ? await dialog.showSaveDialog(parent, options) : await dialog.showSaveDialog(options)
+    return canceled || !filePath ? undefined : filePath
+  },
+  async open(title, filter) {
+    const options = { title, filters: [filter], properties: ['openFile' as const, 'multiSelections' as const] }
+    const parent = window()
+    const { canceled, filePaths } = parent ? await dialog.showOpenDialog(parent, options) : await dialog.showOpenDialog(options)
+    return canceled ? [] : filePaths
+  },
+})

@@ -1,0 +1,16 @@
+import type { Emit } from '../ipc/register'
+import type { History } from '../history/types'
+import type { Runner } from '../runner/types'
+import type { Dialogs } from './dialogs'
+import type { SettingsStore } from './settings-store'
+
+/** What the handlers work with. */
+export interface Services {
+  history: History
+  runner: Runner
+  settings: SettingsStore
+  dialogs: Dialogs
+  emit: Emit
+  /** Things that went wrong while starting, for the user; empty when nothing did. */
+  startNotices: readonly string[]
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import type { IpcError } from '@core/ipc'
+import { NotFoundError } from '../history/types'
+import { BusyError } from '../runner/types'
+
+/** A request that cannot be carried out, in words for the user; `detail` is shown behind a click. */
+export class RequestError extends Error {
+  override name = 'RequestError'
+  constructor(
+    readonly code: IpcError['code'],
+    message: string,
+    readonly detail?: string,
+  ) {
+    super(message)
+  }
+}
+
+const LONGEST = 2000
+
+/** What the page is told about an error. Stacks stay in main. */
+export function toIpcError(error: unknown): IpcError {
+  if (error instanceof z.ZodError) return { code: 'bad-request', message: 'The request was not understood.', detail: z.prettifyError(error).slice(0, LONGEST) }
+  const message = (error instanceof Error ? error.message : String(error)).slice(0, LONGEST) || 'Something failed without saying why.'
+  if (error instanceof RequestError) return { code: error.code, message, ...(error.detail === undefined ? {} : { detail: error.detail }) }
+  if (error instanceof NotFoundError) return { code: 'not-found', message }
+  if (error instanceof BusyError) return { code: 'busy', message }
+  const cause = error instanceof Error && error.cause !== undefined ? String(error.cause instanceof Error ? error.cause.message : error.cause).slice(0, LONGEST) : undefined
+  return { code: 'failed', message, ...(cause === undefined ? {} : { detail: cause }) }
+}

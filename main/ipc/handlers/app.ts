@@ -1,0 +1,21 @@
+import { nativeTheme } from 'electron'
+import { openLink } from '../../app/links'
+import type { Services } from '../../app/services'
+import { readEnvironment } from '../../environment'
+import type { Handlers } from '../answer'
+
+export const appHandlers = ({ history, settings, startNotices }: Services) =>
+  ({
+    'app:info': () => {
+      const { devices: _devices, ...environment } = readEnvironment([])
+      const firstStart = history.ceilings().length === 0 && history.listSessions({ search: '', deleted: false }).length === 0
+      return { environment, firstStart, platform: process.platform, interrupted: history.interrupted(), ...(startNotices.length === 0 ? {} : { notice: startNotices.join(' ') }) }
+    },
+    'settings:get': () => settings.get(),
+    'settings:set': (change) => {
+      const saved = settings.set(change)
+      nativeTheme.themeSource = saved.theme
+      return saved
+    },
+    'shell:open-link': ({ link }) => openLink(link).then(() => undefined),
+  }) satisfies Partial<Handlers>

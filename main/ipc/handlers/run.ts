@@ -1,0 +1,15 @@
+import type { Services } from '../../app/services'
+import type { Handlers } from '../answer'
+
+export const runHandlers = ({ history, runner }: Services) =>
+  ({
+    'devices:list': ({ refresh }) => runner.devices(refresh),
+    'ceilings:list': () => history.ceilings(),
+    'ceilings:measure': ({ devices }) => runner.measureCeilings(devices),
+    'run:start': ({ spec, name }) => runner.start(spec, name),
+    'run:resume-session': ({ sessionId }) => runner.resumeSession(sessionId),
+    'run:pause': () => runner.pause(),
+    'run:resume': () => runner.resume(),
+    'run:stop': () => runner.stop(),
+    'run:state': () => runner.state(),
+  }) satisfies Partial<Handlers>

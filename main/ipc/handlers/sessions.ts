@@ -1,0 +1,25 @@
+import type { Services } from '../../app/services'
+import type { Handlers } from '../answer'
+
+export const sessionHandlers = ({ history, emit }: Services) =>
+  ({
+    'sessions:list': (filter) => history.listSessions(filter),
+    'sessions:get': ({ id }) => history.getSession(id),
+    'sessions:rows': ({ id, first, count }) => history.rows(id, first, count),
+    'sessions:result': ({ resultId }) => history.result(resultId),
+    'sessions:update': ({ id, ...change }) => {
+      const summary = history.updateSession(id, change)
+      emit('sessions:changed', { ids: [id] })
+      return summary
+    },
+    'sessions:delete': ({ ids }) => {
+      const deleted = history.deleteSessions(ids)
+      emit('sessions:changed', { ids })
+      return { deleted }
+    },
+    'sessions:restore': ({ ids }) => {
+      const restored = history.restoreSessions(ids)
+      emit('sessions:changed', { ids })
+      return { restored }
+    },
+  }) satisfies Partial<Handlers>
