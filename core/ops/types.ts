@@ -5,6 +5,9 @@ import type { FillSpec } from '../random'
 /** Which size editor and presets an op uses. vector: n. matrix: rows, cols. gemm: m, n, k. */
 export type SizeKind = 'vector' | 'matrix' | 'gemm'
 
+/** The parameters a size fills, in the order sizes are written (`4096x1024` is 4096 rows of 1024). */
+export const SIZE_PARAMS: Readonly<Record<SizeKind, readonly string[]>> = { vector: ['n'], matrix: ['rows', 'cols'], gemm: ['m', 'n', 'k'] }
+
 /** Families as the operation tree shows them, in this order. `ceiling` ops measure the device and are not listed. */
 export const FAMILIES = ['memory', 'binary', 'unary', 'activation', 'reduction', 'softmax', 'normalization', 'matmul', 'ceiling'] as const
 export type Family = (typeof FAMILIES)[number]
@@ -37,6 +40,8 @@ export interface Op<P extends Params = Params> {
   /** One line for the tree's tooltip, with the PyTorch call that means the same. */
   summary: string
   sizeKind: SizeKind
+  /** The parameters that the size kind's extents go to, in order, where they are not the kind's own names (SIZE_PARAMS). */
+  sizeParams?: readonly string[]
   /** Sizes (positive integers) and variants. Parsing is the only validation a case's params need. */
   params: z.ZodType<P>
   /** Parameters that are words with a fixed set of choices, such as `axis`; the first choice is the default. */

@@ -18,6 +18,7 @@ export default defineOp({
   family: 'normalization',
   summary: 'Layer normalisation over the last axis, F.layer_norm(x, [dim], weight, bias)',
   sizeKind: 'matrix',
+  sizeParams: ['tokens', 'dim'],
   params: z.object({ tokens: extent(), dim: extent() }),
   dtypes: ['f32', 'f16', 'bf16'],
   shapeLabel: ({ tokens, dim }) => `${tokens}x${dim}`,

@@ -1,0 +1,66 @@
+import type { Device } from '../backend'
+import type { Dtype, Mode } from '../case'
+import { PRESETS, type PresetId } from '../measure/settings'
+import { OPS } from '../ops/registry'
+import { estimateSeconds } from './estimate'
+import { planSweep } from './plan'
+import { findSizePreset } from './presets'
+import type { SizeTexts, SweepSpec, Target } from './types'
+
+/** Each usable device with its preferred implementations and all its threads; software devices stand in only where there is no other of their backend. */
+export function defaultTargets(devices: readonly Device[]): Target[] {
+  const usable = devices.filter((device) => device.available.ok && device.impls.some((impl) => impl.available.ok))
+  const hardware = usable.filter((device) => !device.software || !usable.some((other) => other.backend === device.backend && !other.software))
+  return hardware.map((device) => {
+    const impls = device.impls.filter((impl) => impl.available.ok)
+    const preferred = impls.filter((impl) => impl.preferred)
+    const target: Target = { backend: device.backend, device: device.id, impls: (preferred.length ? preferred : impls.slice(-1)).map((impl) => impl.id) }
+    if (device.threads.length > 0) target.threads = device.threads.slice(-1)
+    return target
+  })
+}
+
+interface Extent {
+  sizes: SizeTexts
+  modes: readonly Mode[]
+  dtypes: readonly Dtype[]
+  /** Every word of every variant, or the first alone. */
+  allVariants: boolean
+}
+
+function specOf(devices: readonly Device[], preset: PresetId, extent: Extent): SweepSpec {
+  const targets = defaultTargets(devices)
+  const offered = new Set(devices.flatMap((device) => (targets.some((t) => t.backend === device.backend && t.device === device.id) ? device.modes : [])))
+  const ops = OPS.map((op) => (op.variants && extent.allVariants ? { op: op.id, variants: Object.fromEntries(Object.entries(op.variants).map(([name, words]) => [name, [...words]])) } : { op: op.id }))
+  return { ops, sizes: extent.sizes, dtypes: [...extent.dtypes], targets, modes: extent.modes.filter((mode) => offered.has(mode)), preset }
+}
+
+const tourSizes = findSizePreset('tour')!.sizes
+const shortSizes: SizeTexts = { vector: '1Mi', matrix: '1024', gemm: '256' }
+
+/**
+ * What a start without a display runs: every op at one size on each device, in f32, preset quick.
+ * Some 30 s with two cores and a software GPU.
+ */
+export const defaultSweep = (devices: readonly Device[]): SweepSpec => specOf(devices, 'quick', { sizes: shortSizes, modes: ['hot'], dtypes: ['f32'], allVariants: false })
+
+/** From rich to poor; the tour takes the first that fits its time. */
+const TOURS: readonly Extent[] = [
+  { sizes: { vector: '64Ki, 1Mi, 16Mi', matrix: '256, 1024, 4096', gemm: '128, 512, 2048' }, modes: ['cold', 'hot'], dtypes: ['f32', 'bf16'], allVariants: true },
+  { sizes: tourSizes, modes: ['cold', 'hot'], dtypes: ['f32', 'f16'], allVariants: true },
+  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32', 'f16'], allVariants: true },
+  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32'], allVariants: true },
+  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32'], allVariants: false },
+]
+
+/** The most the tour of a first start is planned to take, in seconds: two minutes with some room. */
+export const TOUR_SECONDS = 105
+
+/** The two-minute tour: as many sizes, dtypes and modes over all ops as these devices get through in the time. */
+export function tourSweep(devices: readonly Device[]): SweepSpec {
+  for (const extent of TOURS) {
+    const spec = specOf(devices, 'quick', extent)
+    if (estimateSeconds(planSweep(spec, devices).cases, PRESETS.quick) <= TOUR_SECONDS) return spec
+  }
+  return defaultSweep(devices)
+}

@@ -1,0 +1,162 @@
+import type { Device, Impl } from '../backend'
+import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../case'
+import { MAX_EXTENT } from '../ops/params'
+import { findOp, OPS } from '../ops/registry'
+import type { Op } from '../ops/types'
+import { parseSizes, sizeParams, type Size } from './sizes'
+import type { SweepSpec } from './types'
+
+/** Cases that were asked for and cannot be measured, with the reason in plain words. `example` is the first of them. */
+export interface Skipped {
+  op: string
+  backend: string
+  device: string
+  impl: string
+  dtype: Dtype
+  reason: string
+  count: number
+  example: string
+}
+
+/** What a sweep comes to before anything runs. `problems` are mistakes in the picks; cases they spoil are left out. */
+export interface Plan {
+  cases: BenchmarkCase[]
+  skipped: Skipped[]
+  problems: string[]
+}
+
+/** More cases than a session is made for; the history and the tables are tested up to here. */
+export const MAX_CASES = 100_000
+
+/** One way to compute on one device. */
+interface Lane {
+  device: Device
+  impl: Impl
+  threads: number | undefined
+}
+
+/**
+ * Turns the user's picks into cases, each once, in a fixed order: op, variant, size, dtype and mode from the outside in, then
+ * devices and implementations side by side so that what is compared is measured close together. Pure.
+ */
+export function planSweep(spec: SweepSpec, devices: readonly Device[]): Plan {
+  const problems: string[] = []
+  const ops = pickedOps(spec, problems)
+  const lanes = pickedLanes(spec, devices, problems)
+  if (spec.dtypes.length === 0) problems.push('no dtype is picked')
+  if (spec.modes.length === 0) problems.push('no mode is picked')
+  const dtypes = [...new Set(spec.dtypes)]
+  const modes = [...new Set(spec.modes)]
+
+  const total = ops.reduce((sum, { params }) => sum + params.length, 0) * dtypes.length * modes.length * lanes.length
+  if (total > MAX_CASES) return { cases: [], skipped: [], problems: [...problems, `${total} cases; at most ${MAX_CASES} go into one session: pick fewer operations or sizes`] }
+
+  const cases = new Map<string, BenchmarkCase>()
+  const skipped = new Map<string, Skipped>()
+  for (const { op, params } of ops)
+    for (const p of params)
+      for (const dtype of dtypes)
+        for (const mode of modes)
+          for (const lane of lanes) {
+            const c = caseOf(op, p, dtype, mode, lane)
+            const reason = whyNot(op, p, dtype, mode, lane)
+            if (reason === undefined) cases.set(caseId(c), c)
+            else skip(skipped, op, p, c, reason)
+          }
+  return { cases: [...cases.values()], skipped: [...skipped.values()], problems }
+}
+
+function caseOf(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl, threads }: Lane): BenchmarkCase {
+  const c: BenchmarkCase = { op: op.id, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode }
+  if (threads !== undefined) c.threads = threads
+  return c
+}
+
+function skip(skipped: Map<string, Skipped>, op: Op, params: Params, c: BenchmarkCase, reason: string): void {
+  const key = [c.op, c.backend, c.device, c.impl, c.dtype, reason].join('|')
+  const known = skipped.get(key)
+  if (known) known.count++
+  else skipped.set(key, { op: c.op, backend: c.backend, device: c.device, impl: c.impl, dtype: c.dtype, reason, count: 1, example: `${op.id} ${op.shapeLabel(op.params.parse(params))} ${c.dtype} ${c.mode}` })
+}
+
+/** Why this case cannot be measured here, or undefined when it can. */
+function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl, threads }: Lane): string | undefined {
+  if (!op.dtypes.includes(dtype)) return `${op.id} is not defined for ${dtype}`
+  const kernels = impl.kernels[op.id]
+  if (!kernels) return `${impl.title} has no kernel for ${op.id}`
+  if (!kernels.includes(dtype)) return `${impl.title} has ${op.id} in ${kernels.join(', ')}, not in ${dtype}`
+  if (!device.modes.includes(mode)) return `${device.name} cannot be measured in mode ${mode}, only ${device.modes.join(', ')}`
+  if (threads !== undefined && !device.threads.includes(threads)) return `${device.name} runs with ${device.threads.join(', ')} threads, not ${threads}`
+  const p = op.params.parse(params)
+  const tensors = [...op.inputs(p).map((input) => input.shape), op.outputShape(p)].map((shape) => shape.reduce((a, b) => a * b, 1))
+  const largest = Math.max(...tensors)
+  if (largest > MAX_EXTENT) return `a tensor would have more than ${MAX_EXTENT} elements`
+  if (device.maxTensorBytes !== undefined && largest * DTYPE_BYTES[dtype] > device.maxTensorBytes) return `a tensor is larger than ${device.name} allows`
+  if (tensors.reduce((a, b) => a + b, 0) * DTYPE_BYTES[dtype] > device.memoryBytes) return `inputs and output do not fit the memory of ${device.name}`
+  return undefined
+}
+
+/** The picked ops with the parameters of all their sizes and variants. */
+function pickedOps(spec: SweepSpec, problems: string[]): { op: Op; params: Params[] }[] {
+  if (spec.ops.length === 0) problems.push('no operation is picked')
+  const sizesOf = new Map<Op['sizeKind'], readonly Size[]>()
+  const sizes = (kind: Op['sizeKind']) => {
+    if (!sizesOf.has(kind)) {
+      const result = parseSizes(kind, spec.sizes[kind])
+      if (!result.ok) problems.push(`${kind} sizes ${result.message}`)
+      else if (result.sizes.length === 0) problems.push(`no ${kind} size is given`)
+      sizesOf.set(kind, result.ok ? result.sizes : [])
+    }
+    return sizesOf.get(kind)!
+  }
+  return spec.ops.flatMap(({ op: id, variants }) => {
+    const op = findOp(id)
+    if (!op || op.family === 'ceiling') {
+      problems.push(`unknown operation "${id}"; expected one of ${OPS.map((o) => o.id).join(', ')}`)
+      return []
+    }
+    const choices = pickedVariants(op, variants ?? {}, problems)
+    const params = choices.flatMap((choice) => sizes(op.sizeKind).map((size) => ({ ...sizeParams(op, size), ...choice })))
+    return [{ op, params: params.filter((p) => op.params.safeParse(p).success) }]
+  })
+}
+
+/** Every combination of the picked words; a variant that was not picked takes its first word. */
+function pickedVariants(op: Op, picked: Readonly<Record<string, readonly string[]>>, problems: string[]): Params[] {
+  for (const name of Object.keys(picked)) {
+    if (!op.variants || !Object.hasOwn(op.variants, name)) problems.push(`${op.id} has no variant "${name}"`)
+  }
+  return Object.entries(op.variants ?? {}).reduce<Params[]>(
+    (all, [name, words]) => {
+      const wanted = Object.hasOwn(picked, name) ? [...new Set(picked[name]!)] : words.slice(0, 1)
+      for (const word of wanted) if (!words.includes(word)) problems.push(`${op.id} has no ${name} "${word}"; expected one of ${words.join(', ')}`)
+      if (wanted.length === 0) problems.push(`no ${name} is picked for ${op.id}`)
+      return all.flatMap((choice) => wanted.filter((word) => words.includes(word)).map((word) => ({ ...choice, [name]: word })))
+    },
+    [{}],
+  )
+}
+
+/** The picked implementations of the picked devices, with each thread count; all threads where none was picked. */
+function pickedLanes(spec: SweepSpec, devices: readonly Device[], problems: string[]): Lane[] {
+  if (spec.targets.length === 0) problems.push('no device is picked')
+  return spec.targets.flatMap((target) => {
+    const device = devices.find((d) => d.backend === target.backend && d.id === target.device)
+    if (!device) {
+      problems.push(`there is no device ${target.device} of backend ${target.backend}; found ${devices.map((d) => d.id).join(', ') || 'none'}`)
+      return []
+    }
+    if (!device.available.ok) {
+      problems.push(`${device.name}: ${device.available.reason}`)
+      return []
+    }
+    const threads = device.threads.length === 0 ? [undefined] : target.threads?.length ? target.threads : device.threads.slice(-1)
+    return [...new Set(target.impls)].flatMap((id) => {
+      const impl = device.impls.find((i) => i.id === id)
+      if (!impl) problems.push(`${device.name} has no implementation "${id}"; expected one of ${device.impls.map((i) => i.id).join(', ')}`)
+      else if (!impl.available.ok) problems.push(`${impl.title} on ${device.name}: ${impl.available.reason}`)
+      else return threads.map((count) => ({ device, impl, threads: count }))
+      return []
+    })
+  })
+}
