@@ -18,6 +18,19 @@ export function logBounds(values: readonly number[], base: number): { min: numbe
   return { min: base ** low, max: base ** Math.max(high, low + 1) }
 }
 
+/** A tick's text without the zeros that keep table columns aligned: "1.50 ms" reads "1.5 ms". */
+export const tick = (format: (value: number) => string) => (value: number): string =>
+  format(value).replace(/\.(\d*?)0+(?=\D|$)/, (_zeros, digits: string) => (digits ? `.${digits}` : ''))
+
+/** Whole powers of `base` from end to end, thinned evenly to at most 12. */
+export function logTicks(bounds: { min: number; max: number }, base: number): number[] {
+  const exponent = (v: number) => Math.round(Math.log(v) / Math.log(base))
+  const first = exponent(bounds.min)
+  const steps = exponent(bounds.max) - first
+  const stride = Math.ceil((steps + 1) / 12)
+  return Array.from({ length: Math.floor(steps / stride) + 1 }, (_, i) => base ** (first + i * stride))
+}
+
 /** Smallest and largest, without spreading a long array into a call. */
 function minMax(values: readonly number[]): [number, number] {
   let low = Infinity
@@ -43,6 +56,8 @@ export const axisStyle = (theme: ChartTheme) => ({
 /** A logarithmic axis with whole powers of `base` at both ends. */
 export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: { min: number; max: number }, format: (value: number) => string) => {
   const style = axisStyle(theme)
+  // Left to itself the library shows three powers of two at most.
+  const ticks = logTicks(bounds, base)
   return {
     ...style,
     type: 'log' as const,
@@ -50,6 +65,7 @@ export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: {
     name,
     min: bounds.min,
     max: bounds.max,
-    axisLabel: { ...style.axisLabel, formatter: format },
+    axisTick: { ...style.axisTick, customValues: ticks },
+    axisLabel: { ...style.axisLabel, customValues: ticks, formatter: tick(format) },
   }
 }

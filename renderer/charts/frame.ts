@@ -8,18 +8,59 @@ export const DIRECT_LABELS = 6
 /** One drawn point: [x, y, low, high, id]. `low` and `high` are NaN where there is no interval. */
 export type Datum = [x: number, y: number, low: number, high: number, id: string]
 
+const LEGEND_ROW = 20
+/** Legend widths are laid out for the narrowest pane the app has. */
+const LEGEND_WIDTH = 640
+
+/** Rows a legend of these labels takes when it wraps. */
+function legendRows(labels: readonly string[]): number {
+  let rows = 1
+  let used = 0
+  for (const label of labels) {
+    const width = 44 + label.length * 6.4
+    if (used + width > LEGEND_WIDTH && used > 0) {
+      rows++
+      used = 0
+    }
+    used += width
+  }
+  return rows
+}
+
+/** A wrapping legend of up to three rows, a paged one beyond, and the height it takes in px. */
+export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth = 22) {
+  const rows = legendRows(labels)
+  const paged = rows > 3
+  return {
+    height: 10 + LEGEND_ROW * (paged ? 1 : rows),
+    legend: {
+      type: paged ? ('scroll' as const) : ('plain' as const),
+      data: [...labels],
+      top: 4,
+      left: 8,
+      right: 8,
+      itemWidth,
+      itemHeight: 8,
+      itemGap: 14,
+      textStyle: { color: theme.text, fontSize: 11 },
+      pageTextStyle: { color: theme.muted },
+      pageIconColor: theme.muted,
+      pageIconInactiveColor: theme.grid,
+    },
+  }
+}
+
 /** Everything the charts have in common: no animation, margins, legend, tooltip, drag zoom. */
 export function frame(theme: ChartTheme, labels: readonly string[]) {
   const direct = labels.length <= DIRECT_LABELS
   const longest = Math.max(0, ...labels.map((label) => label.length))
+  const { legend, height } = legendOf(theme, labels)
   return {
     animation: false,
     backgroundColor: theme.surface,
     textStyle: { fontFamily: theme.fontText, color: theme.text },
-    grid: { left: 62, right: direct ? Math.min(220, 24 + longest * 6.2) : 20, top: direct ? 18 : 46, bottom: 44 },
-    legend: direct
-      ? { show: false }
-      : { type: 'scroll' as const, top: 6, left: 8, right: 8, itemWidth: 22, itemHeight: 8, textStyle: { color: theme.text, fontSize: 11 }, pageTextStyle: { color: theme.muted }, pageIconColor: theme.muted, pageIconInactiveColor: theme.grid },
+    grid: { left: 66, right: direct ? Math.min(220, 24 + longest * 6.2) : 20, top: direct ? 18 : height + 10, bottom: 44 },
+    legend: direct ? { show: false } : legend,
     tooltip: {
       trigger: 'item' as const,
       confine: true,
@@ -29,7 +70,7 @@ export function frame(theme: ChartTheme, labels: readonly string[]) {
       textStyle: { color: theme.text, fontSize: 12, fontFamily: theme.fontText },
       extraCssText: 'box-shadow: 0 4px 16px rgb(0 0 0 / 18%); font-variant-numeric: tabular-nums;',
     },
-    // Invisible, but its select-zoom is what dragging on the plot uses (see ChartFrame.vue).
+    // Drawn outside the picture: its select-zoom is what dragging on the plot uses (see ChartFrame.vue).
     toolbox: { show: true, itemSize: 0, right: -40, feature: { dataZoom: { filterMode: 'none' as const, icon: { zoom: 'path://M0 0', back: 'path://M0 0' } }, restore: { icon: 'path://M0 0' } } },
   }
 }

@@ -1,5 +1,5 @@
 import { formatTime } from '@core/units'
-import { axisStyle } from '../axes'
+import { axisStyle, tick } from '../axes'
 import { csvOf, frame } from '../frame'
 import type { ChartTheme } from '../types'
 
@@ -51,7 +51,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const range = { min: bins.edges[0]!, max: bins.edges[bins.edges.length - 1]! }
-  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: formatTime }, splitNumber: 4 }
+  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: tick(formatTime) }, splitNumber: 4 }
   const mark = (axis: 'xAxis' | 'yAxis') => ({
     silent: true,
     symbol: 'none',
@@ -67,7 +67,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
   return {
     ...base,
     grid: [
-      { left: 52, right: '54%', top: 30, bottom: 44 },
+      { left: 52, right: '58%', top: 30, bottom: 44 },
       { left: '54%', right: 18, top: 30, bottom: 44 },
     ],
     tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },

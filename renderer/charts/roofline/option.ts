@@ -1,11 +1,15 @@
 import { formatBandwidth, formatFlops } from '@core/units'
 import { logAxis, logBounds } from '../axes'
-import { csvOf, frame, intervalText, tooltipHtml } from '../frame'
+import { csvOf, frame, intervalText, legendOf, tooltipHtml } from '../frame'
+import { roofGroups } from '../roofs'
 import type { ChartSeries } from '../series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
 
 /** FLOP per byte of least traffic (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 2009); 0 where nothing is computed. */
 export const intensityOf = (point: ChartPoint): number => (point.bytes > 0 ? point.flops / point.bytes : 0)
+
+/** Roofs within this factor share a label: what a line of text takes on an axis of six decades. */
+const NEAR = 2
 
 interface DeviceRoofs {
   device: string
@@ -40,11 +44,13 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
   const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
   const y = logBounds([...all.map(rate), ...devices.flatMap((d) => d.peaks.map((p) => p.value))], 10)!
   const points = new Map(all.map((point) => [point.id, point]))
-  const base = frame(theme, drawn.map((s) => s.series.label))
+  const labels = drawn.map((s) => s.series.label)
+  const base = frame(theme, labels)
+  const { legend, height } = legendOf(theme, labels, 10)
   return {
     ...base,
-    grid: { ...base.grid, right: 20, top: 46 },
-    legend: { ...frame(theme, new Array<string>(99).fill('')).legend, data: drawn.map((s) => s.series.label) },
+    grid: { ...base.grid, right: 20, top: height + 22 },
+    legend,
     tooltip: {
       ...base.tooltip,
       formatter: (item: { value: [number, number, string]; seriesName: string }) => {
@@ -65,7 +71,8 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
     xAxis: { ...logAxis(theme, 2, 'Arithmetic intensity (FLOP per byte)', x, (v) => (v < 1 ? `1/${Math.round(1 / v)}` : String(Math.round(v)))), nameGap: 28 },
     yAxis: { ...logAxis(theme, 10, 'FLOP/s', y, formatFlops), nameGap: 54 },
     series: [
-      ...devices.flatMap((device) => device.peaks.map((peak, i) => roofLine(device, peak, i === 0, x, theme))),
+      ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
+      roofNames(devices, x, theme),
       ...drawn.map(({ series: s, points: own }) => {
         const color = theme.colorOf(s.backend, s.impl)
         return {
@@ -89,29 +96,40 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
   }
 }
 
-function roofLine(device: DeviceRoofs, peak: { dtype: string; value: number }, withSlope: boolean, x: { min: number; max: number }, theme: ChartTheme) {
-  const ridge = peak.value / device.bandwidth
-  const corners = [[x.min, device.bandwidth * x.min], [ridge, peak.value], [x.max, peak.value]]
-  const label = (text: string, position: 'insideTopRight' | 'right' | 'insideTopLeft' | 'top') => ({ show: true, formatter: text, position, color: theme.muted, fontSize: 11 })
+function roofLine(device: DeviceRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme) {
   return {
     type: 'line' as const,
     id: `roof|${device.device}|${peak.dtype}`,
     name: `${device.name} ${peak.dtype}`,
-    data: corners,
+    data: [[x.min, device.bandwidth * x.min], [peak.value / device.bandwidth, peak.value], [x.max, peak.value]],
     silent: true,
     symbol: 'none',
     tooltip: { show: false },
     lineStyle: { color: theme.muted, width: 1.25 },
     z: 1,
     clip: true,
+  }
+}
+
+/** Names of the roofs: peaks above their right end, bandwidths below the slope, which rises away from the text. */
+function roofNames(devices: readonly DeviceRoofs[], x: { min: number; max: number }, theme: ChartTheme) {
+  const asRoof = (device: DeviceRoofs, kind: string, value: number): Roof => ({ device: device.device, deviceName: device.name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s' })
+  const peaks = roofGroups(devices.flatMap((d) => d.peaks.map((p) => asRoof(d, `flops:${p.dtype}`, p.value))), NEAR, formatFlops)
+  const slopes = roofGroups(devices.map((d) => asRoof(d, 'copy', d.bandwidth)), NEAR, formatBandwidth)
+  const name = (coord: number[], text: string, align: 'left' | 'right') => ({ coord, label: { show: true, formatter: text, position: align === 'right' ? ('top' as const) : ('bottom' as const), align, color: theme.muted, fontSize: 11 } })
+  return {
+    type: 'line' as const,
+    id: 'roof names',
+    data: [],
+    silent: true,
     markPoint: {
       silent: true,
       symbol: 'circle',
       symbolSize: 1,
       itemStyle: { color: 'transparent' },
       data: [
-        { coord: corners[2], label: { ...label(`${device.name} ${peak.dtype} peak ${formatFlops(peak.value)}`, 'top'), align: 'right' as const } },
-        ...(withSlope ? [{ coord: [ridge / 4, peak.value / 4], label: { ...label(`copy ${formatBandwidth(device.bandwidth)}`, 'top'), align: 'right' as const } }] : []),
+        ...peaks.map((line) => name([x.max, line.values[0]!], line.label, 'right')),
+        ...slopes.map((line) => name([x.min * 1.05, line.values.at(-1)! * x.min * 1.05], line.label, 'left')),
       ],
     },
   }

@@ -1,6 +1,7 @@
 import { formatBandwidth, formatFlops } from '@core/units'
-import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
+import { axisStyle, formatSizeTick, logAxis, logBounds, tick } from '../axes'
 import { csvOf, DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
+import { roofGroups } from '../roofs'
 import type { ChartSeries } from '../series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
 
@@ -53,7 +54,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
   const base = frame(theme, series.map((s) => s.label))
   const name = rate === 'bandwidth' ? 'Bandwidth (least traffic / median time)' : 'FLOP/s'
   const style = axisStyle(theme)
-  const linear = { ...style, type: 'value' as const, name, min: 0, max: Math.ceil((top * 1.06) / 10 ** Math.floor(Math.log10(top))) * 10 ** Math.floor(Math.log10(top)), axisLabel: { ...style.axisLabel, formatter: format } }
+  const linear = { ...style, type: 'value' as const, name, min: 0, max: Math.ceil((top * 1.06) / 10 ** Math.floor(Math.log10(top))) * 10 ** Math.floor(Math.log10(top)), axisLabel: { ...style.axisLabel, formatter: tick(format) } }
   return {
     ...base,
     tooltip: {
@@ -87,7 +88,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
           symbol: 'none',
           lineStyle: { color: theme.muted, type: 'dashed' as const, width: 1 },
           label: { position: 'insideStartTop' as const, color: theme.muted, fontSize: 11, formatter: '{b}' },
-          data: shown.map((roof) => ({ yAxis: roof.value, name: `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `peak ${roof.kind.slice(6)}`} ${format(roof.value)} (measured)` })),
+          data: roofGroups(shown, logarithmic ? 1.5 : 1.06, format).flatMap(({ values: own, label }) => own.map((yAxis, i) => ({ yAxis, name: i ? '' : `${label} (measured)` }))),
         },
       },
     ],
