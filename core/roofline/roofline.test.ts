@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { Ceiling } from '../session/types'
+import { testResult } from '../testing'
+import { attainableFlops, ridgeIntensity, roofline, roofsOf } from './roofline'
+
+/** 1 TB/s and 10 TFLOP/s: the roofs meet at 10 FLOP per byte. */
+const roofs = { bytesPerSecond: 1e12, flopsPerSecond: 1e13 }
+const ceiling = (kind: string, value: number, device = 'cuda:0'): Ceiling => ({ backend: 'cuda', device, deviceName: 'GPU', kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s', measuredAt: '', result: testResult() })
+
+describe('roofline', () => {
+  it('a streaming case is memory bound and its efficiency is its share of the copy bandwidth', () => {
+    const point = roofline({ bytes: 1e9, flops: 1e8, medianNs: 1.25e6 }, roofs)!
+    expect(point).toMatchObject({ intensity: 0.1, bytesPerSecond: 8e11, attainableFlops: 1e11, bound: 'memory' })
+    expect(point.efficiency).toBeCloseTo(0.8, 12)
+    expect(point.flag).toBeUndefined()
+  })
+
+  it('a matrix product is compute bound and its efficiency is its share of the peak', () => {
+    const point = roofline({ bytes: 1e7, flops: 1e10, medianNs: 2e6 }, roofs)!
+    expect(point).toMatchObject({ bound: 'compute', attainableFlops: 1e13, flopsPerSecond: 5e12 })
+    expect(point.efficiency).toBeCloseTo(0.5, 12)
+  })
+
+  it('a tiny case that takes many times its roof is latency bound, a slow large one is not', () => {
+    expect(roofline({ bytes: 1e5, flops: 1e4, medianNs: 4000 }, roofs)!.bound).toBe('latency')
+    expect(roofline({ bytes: 1e5, flops: 1e4, medianNs: 150 }, roofs)!.bound).toBe('memory')
+    expect(roofline({ bytes: 1e9, flops: 1e8, medianNs: 1e8 }, roofs)!.bound).toBe('memory')
+  })
+
+  it('flags what is above 100 % of a ceiling', () => {
+    expect(roofline({ bytes: 1e6, flops: 1e5, medianNs: 900 }, roofs)!.flag).toContain('copy bandwidth')
+    expect(roofline({ bytes: 1e3, flops: 1e8, medianNs: 9000 }, roofs)!.flag).toContain('peak rate')
+    expect(roofline({ bytes: 1e6, flops: 1e5, medianNs: 1000 }, roofs)!.flag).toBeUndefined()
+  })
+
+  it('claims nothing it does not know', () => {
+    expect(roofline({ bytes: 1e9, flops: 1e8, medianNs: 1e6 }, {})).toEqual({ bytesPerSecond: 1e12, flopsPerSecond: 1e11, intensity: 0.1 })
+    const half = roofline({ bytes: 1e9, flops: 1e8, medianNs: 2e6 }, { bytesPerSecond: 1e12 })!
+    expect([half.bound, half.efficiency]).toEqual([undefined, 0.5])
+    expect(roofline({ bytes: 1e9, flops: 0, medianNs: 2e6 }, { bytesPerSecond: 1e12 })!).toMatchObject({ bound: 'memory', flopsPerSecond: 0 })
+    expect(roofline({ bytes: 1, flops: 1, medianNs: 0 }, roofs)).toBeUndefined()
+  })
+
+  it('the roofs meet at the ridge', () => {
+    expect(ridgeIntensity(roofs)).toBe(10)
+    expect([attainableFlops(roofs, 5), attainableFlops(roofs, 10), attainableFlops(roofs, 100), attainableFlops({}, 1)]).toEqual([5e12, 1e13, 1e13, undefined])
+    expect(ridgeIntensity({ bytesPerSecond: 1 })).toBeUndefined()
+  })
+})
+
+it('roofs belong to a device and a dtype; f32 stands in for a dtype without a peak of its own', () => {
+  const ceilings = [ceiling('copy', 1), ceiling('flops:f32', 2), ceiling('flops:bf16', 3), ceiling('copy', 9, 'cuda:1')]
+  const on = { backend: 'cuda', device: 'cuda:0' }
+  expect(roofsOf(ceilings, on, 'bf16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 3 })
+  expect(roofsOf(ceilings, on, 'f16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 2 })
+  expect(roofsOf(ceilings, { backend: 'cpu', device: 'cpu' }, 'f32')).toEqual({})
+})
