@@ -27,7 +27,7 @@ function remember(key: string, values: Float64Array): void {
 export function createReference(op: Op, params: Params, dtype: Dtype, seed: number): (range: Range) => Float64Array {
   const inputs = op.inputs(params)
   const prefix = `${op.id}|${paramText(params)}|${dtype}|${seed}|`
-  const last = inputs.map(() => ({ start: -1, count: 0, values: new Float32Array(0) }))
+  const last = inputs.map((): { start: number; count: number; values: Float32Array } => ({ start: -1, count: 0, values: new Float32Array(0) }))
   // An op may read the same operand for every range (the second matrix of a product), so each input's last read is kept.
   const read: ReadInput = (input, start, count) => {
     const spec = inputs[input]

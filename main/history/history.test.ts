@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { resultSchema } from '@core/result'
+import { rowAt, blockOf } from '@core/session/rows'
+import { sessionFileSchema } from '@core/session/types'
+import { NotFoundError, openHistory, type History } from '.'
+import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing'
+
+let folder: string
+let file: string
+let history: History
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'opscope-history-'))
+  file = join(folder, 'below', 'history.db')
+  history = openHistory(file).history
+})
+afterEach(() => {
+  history.close()
+  rmSync(folder, { recursive: true })
+})
+const reopen = () => {
+  history.close()
+  history = openHistory(file).history
+}
+const create = (name: string, cases = [testCase(1), testCase(2), testCase(3)]) => history.createSession({ name, environment: testEnvironment, settings: testSettings, cases })
+
+describe('results', () => {
+  test('come back exactly, samples to the bit, after the file was closed', () => {
+    const { id } = create('one')
+    const given = [testResult('a', testCase(1)), failedResult('b', testCase(2)), testResult('c', { ...testCase(3), params: { rows: 3, axis: 'last', flag: true } }, 1)]
+    for (const result of given) history.addResult(id, resultSchema.parse(result))
+    reopen()
+    expect([...history.results(id)]).toEqual(given)
+    expect(history.result('c')).toEqual(given[2])
+    expect(Object.keys(history.result('c').case.params)).toEqual(['rows', 'axis', 'flag'])
+  })
+
+  test('rows are what the results say, by column, in the order measured, in any part', () => {
+    const { id } = create('one')
+    const given = Array.from({ length: 25 }, (_, i) => (i % 7 === 3 ? failedResult(`r${i}`, testCase(i % 4)) : testResult(`r${i}`, testCase(i % 4), i + 1)))
+    for (const result of given) history.addResult(id, result)
+    const block = history.rows(id, 5, 10)
+    const expected = blockOf(given.slice(5, 15), 5)
+    expect(block.ids).toEqual(expected.ids)
+    expect(block.ids.map((_, i) => rowAt(block, i))).toEqual(expected.ids.map((_, i) => rowAt(expected, i)))
+    expect(block.cases).toHaveLength(4)
+    expect(history.rows(id, 20, 100).ids).toHaveLength(5)
+    expect(history.rows(id, 25, 10)).toMatchObject({ first: 25, ids: [], cases: [] })
+  })
+
+  test('are counted with failures, and remaining cases are those without one', () => {
+    const { id } = create('one')
+    history.addResult(id, testResult('a', testCase(1)))
+    // The same case, its keys in the order another process wrote them.
+    const { op, params, ...rest } = testCase(3)
+    history.addResult(id, failedResult('b', { ...rest, params, op }))
+    expect(history.summary(id)).toMatchObject({ planned: 3, results: 2, failures: 1, ops: ['add'], devices: ['Test CPU 9000'] })
+    expect(history.remaining(id)).toEqual([testCase(2)])
+  })
+
+  test('a second result with the same id is refused and leaves nothing behind', () => {
+    const { id } = create('one')
+    history.addResult(id, testResult('a', testCase(1)))
+    expect(() => history.addResult(id, testResult('a', testCase(99, 'exp')))).toThrow(/UNIQUE/i)
+    expect(history.summary(id)).toMatchObject({ results: 1, ops: ['add'] })
+    history.addResult(id, testResult('b', testCase(99, 'exp')))
+    expect(history.summary(id)).toMatchObject({ results: 2, ops: ['add', 'exp'] })
+    expect(history.result('b').case).toEqual(testCase(99, 'exp'))
+  })
+})
+
+describe('sessions', () => {
+  test('keep name, notes, tags, settings, plan and environment', () => {
+    const spec = { ops: [{ op: 'add', variants: { axis: ['last'] } }], sizes: { vector: '2^4', matrix: '', gemm: '' }, dtypes: ['f32' as const], targets: [], modes: ['hot' as const], preset: 'quick' as const }
+    const session = history.createSession({ name: 'x', environment: testEnvironment, settings: testSettings, spec, cases: [] })
+    expect(session).toMatchObject({ name: 'x', state: 'running', planned: 0 })
+    expect(history.updateSession(session.id, { name: 'renamed', notes: 'n', tags: ['a', 'b'] })).toMatchObject({ name: 'renamed', notes: 'n', tags: ['a', 'b'] })
+    history.updateSession(session.id, { notes: '' })
+    history.setState(session.id, 'done')
+    reopen()
+    expect(history.getSession(session.id)).toEqual({ session: { ...session, name: 'renamed', notes: '', tags: ['a', 'b'], state: 'done' }, environment: testEnvironment, results: 0 })
+  })
+
+  test('are found by any word of name, notes, tags, operations and devices; signs are plain text', () => {
+    const a = create('Softmax 100%')
+    const b = create('nightly ÜBER', [testCase(1, 'layer_norm')])
+    history.updateSession(b.id, { notes: 'after the driver update', tags: ['gpu'] })
+    const found = (search: string) => history.listSessions({ search, deleted: false }).map((s) => s.id)
+    expect(found('')).toEqual([b.id, a.id])
+    expect(found('softmax')).toEqual([a.id])
+    expect(found('DRIVER gpu')).toEqual([b.id])
+    expect(found('layer_norm')).toEqual([b.id])
+    expect(found('cpu 9000')).toEqual([b.id, a.id])
+    expect(found('100%')).toEqual([a.id])
+    expect(found('über')).toEqual([b.id])
+    expect(found('%')).toEqual([a.id])
+    expect(found("'; drop table sessions; --")).toEqual([])
+  })
+
+  test('deleted ones can be restored, and are purged a day later with their results', () => {
+    const { id } = create('one')
+    history.addResult(id, testResult('a', testCase(1)))
+    const kept = create('two')
+    history.addResult(kept.id, testResult('b', testCase(1)))
+    expect(history.deleteSessions([id, 'no-such'])).toBe(1)
+    expect(history.listSessions({ search: '', deleted: false }).map((s) => s.id)).toEqual([kept.id])
+    expect(history.listSessions({ search: '', deleted: true }).map((s) => s.id)).toEqual([id])
+    reopen()
+    expect(history.restoreSessions([id])).toBe(1)
+    expect(history.result('a').samplesNs).toHaveLength(16)
+    history.deleteSessions([id])
+    vi.useFakeTimers({ now: Date.now() + 25 * 3600_000, toFake: ['Date'] })
+    reopen()
+    vi.useRealTimers()
+    expect(history.restoreSessions([id])).toBe(0)
+    expect(() => history.result('a')).toThrow(NotFoundError)
+    expect([...history.results(kept.id)]).toEqual([testResult('b', testCase(1))])
+  })
+
+  test('unknown ids are not found', () => {
+    for (const call of [
+      () => history.addResult('x', testResult('a', testCase(1))), () => history.setState('x', 'done'), () => history.summary('x'), () => history.getSession('x'), () => history.rows('x', 0, 1),
+      () => history.result('x'), () => history.results('x'), () => history.remaining('x'), () => history.updateSession('x', { name: 'y' }), () => history.exportSession('x'),
+    ]) expect(call).toThrow(NotFoundError)
+  })
+})
+
+describe('export and import', () => {
+  test('give back an identical session in another history', () => {
+    const { id } = create('one')
+    for (let i = 0; i < 600; i++) history.addResult(id, i % 50 ? testResult(`r${i}`, testCase(i % 9), 3) : failedResult(`r${i}`, testCase(i % 9)))
+    history.updateSession(id, { notes: 'ünïcode\n<b>', tags: ['t'] })
+    history.setState(id, 'done')
+    const exported = sessionFileSchema.parse(JSON.parse(JSON.stringify(history.exportSession(id))))
+    const other = openHistory(join(folder, 'other.db')).history
+    expect(other.importSession(exported)).toEqual(history.summary(id))
+    expect(other.exportSession(id)).toEqual(exported)
+    other.close()
+  })
+
+  test('a session that is already here comes in under new ids', () => {
+    const { id } = create('one')
+    history.addResult(id, testResult('a', testCase(1)))
+    history.setState(id, 'done')
+    const exported = history.exportSession(id)
+    const again = history.importSession(exported)
+    expect(again.id).not.toBe(id)
+    const copy = history.exportSession(again.id)
+    expect(copy).toEqual({ ...exported, session: { ...exported.session, id: again.id }, results: [{ ...exported.results[0], id: copy.results[0]!.id }] })
+    expect(copy.results[0]!.id).not.toBe('a')
+  })
+
+  test('are all or nothing', () => {
+    const { id } = create('one')
+    const exported = { ...history.exportSession(id), session: { ...history.exportSession(id).session, id: 'new' }, results: [testResult('same', testCase(5, 'mul')), testResult('same', testCase(6, 'mul'))] }
+    const summary = history.importSession(exported)
+    expect(summary).toMatchObject({ id: 'new', results: 2, state: 'stopped' })
+    const broken = { ...exported, session: { ...exported.session, id: 'broken', name: null as unknown as string } }
+    expect(() => history.importSession(broken)).toThrow()
+    expect(history.listSessions({ search: '', deleted: false }).map((s) => s.id)).toEqual(['new', id].sort((a, b) => Number(a === id) - Number(b === id)))
+  })
+})
+
+test('ceilings are kept one per kind and device, the newest', () => {
+  const ceiling = { backend: 'cpu', device: 'cpu', deviceName: 'Test CPU', kind: 'copy', value: 1e10, unit: 'bytes/s' as const, measuredAt: '2026-01-01T00:00:00Z', result: testResult('a', testCase(1, 'copy')) }
+  history.putCeiling(ceiling)
+  history.putCeiling({ ...ceiling, kind: 'flops:f32', unit: 'FLOP/s' })
+  history.putCeiling({ ...ceiling, value: 2e10 })
+  reopen()
+  expect(history.ceilings().map((c) => [c.kind, c.value])).toEqual([['copy', 2e10], ['flops:f32', 1e10]])
+  expect(history.ceilings()[0]).toEqual({ ...ceiling, value: 2e10 })
+})

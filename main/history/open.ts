@@ -1,0 +1,68 @@
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Database } from './database'
+import { isOurs, migrate } from './migrate'
+import { openSqlite, saysDamaged } from './sqlite'
+
+/** Files up to this size are checked at every start; larger ones when they were not closed properly (their log is still there). */
+const ALWAYS_CHECK_BYTES = 32 * 1024 * 1024
+/** How long a write waits for another process that writes. */
+const BUSY_MS = 10_000
+
+class Damaged extends Error {}
+
+/**
+ * Opens the database at `file` at the newest schema, creating it when missing. One that is damaged or not ours is moved
+ * to a new name beside it, an empty one takes its place, and `notice` says so. Other errors (no access, newer schema,
+ * no space) are thrown, the file untouched.
+ */
+export function openDatabase(file: string): { db: Database; notice?: string } {
+  mkdirSync(dirname(file), { recursive: true })
+  try {
+    return { db: open(file) }
+  } catch (error) {
+    if (!(error instanceof Damaged) && !saysDamaged(error)) throw error
+    const kept = moveAside(file)
+    const reason = error instanceof Error ? error.message : String(error)
+    return { db: open(file), notice: `The history could not be read (${reason}). It was kept as ${kept}, and a new one was started.` }
+  }
+}
+
+function open(file: string): Database {
+  const check = needsCheck(file)
+  const connection = openSqlite(file)
+  try {
+    connection.exec(`pragma busy_timeout = ${BUSY_MS}`)
+    const db = new Database(connection)
+    if (!isOurs(db)) throw new Damaged('it is the database of another program')
+    if (check) quickCheck(db)
+    connection.exec('pragma journal_mode = wal')
+    connection.exec('pragma synchronous = full')
+    connection.exec('pragma foreign_keys = on')
+    migrate(db)
+    return db
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+function needsCheck(file: string): boolean {
+  if (!existsSync(file)) return false
+  return statSync(file).size <= ALWAYS_CHECK_BYTES || (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0)
+}
+
+function quickCheck(db: Database): void {
+  const answer = Object.values(db.connection.prepare('pragma quick_check(1)').get() ?? {})[0]
+  if (answer !== 'ok') throw new Damaged(String(answer))
+}
+
+/** Renames the database and its log to a name that is not taken, and returns the new name. */
+function moveAside(file: string): string {
+  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+  let kept = `${file}.damaged-${stamp}`
+  for (let i = 2; existsSync(kept); i++) kept = `${file}.damaged-${stamp}-${i}`
+  renameSync(file, kept)
+  for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix)
+  return kept
+}

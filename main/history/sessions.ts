@@ -1,0 +1,96 @@
+import type { Environment, Session, SessionState, SessionSummary } from '@core/session/types'
+import type { Selectable } from 'kysely'
+import { query, type Database } from './database'
+import type { SessionsTable } from './tables'
+import { NotFoundError } from './types'
+
+export type SessionRow = Selectable<SessionsTable>
+
+const strings = (json: string) => JSON.parse(json) as string[]
+
+export function summaryOf(row: SessionRow): SessionSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    createdAt: row.created_at,
+    notes: row.notes,
+    tags: strings(row.tags),
+    state: row.state as SessionState,
+    planned: row.planned,
+    results: row.results,
+    failures: row.failures,
+    ops: strings(row.ops),
+    devices: strings(row.devices),
+  }
+}
+
+/** The line of a session. Throws NotFoundError. */
+export function sessionRow(db: Database, id: string): SessionRow {
+  const row = db.first(query.selectFrom('sessions').selectAll().where('id', '=', id))
+  if (!row) throw new NotFoundError(`There is no session ${id} in the history.`)
+  return row
+}
+
+export interface SessionToInsert {
+  session: Session
+  environment: Environment
+  ops: readonly string[]
+  devices: readonly string[]
+  owner: string | null
+}
+
+/** Writes a session without results; call inside a transaction. Returns its key. */
+export function insertSession(db: Database, { session, environment, ops, devices, owner }: SessionToInsert): number {
+  const { lastInsertRowid: key } = db.run(
+    query.insertInto('sessions').values({
+      id: session.id, name: session.name, created_at: session.createdAt, notes: session.notes, tags: JSON.stringify(session.tags),
+      state: session.state, planned: session.planned, ops: JSON.stringify(ops), devices: JSON.stringify(devices), owner,
+    }),
+  )
+  db.run(
+    query.insertInto('session_details').values({
+      session: key,
+      spec: session.spec ? JSON.stringify(session.spec) : null,
+      settings: session.settings ? JSON.stringify(session.settings) : null,
+      environment: JSON.stringify(environment),
+    }),
+  )
+  return key
+}
+
+/** A session with the environment it was made in. */
+export function loadSession(db: Database, row: SessionRow): { session: Session; environment: Environment } {
+  const details = db.first(query.selectFrom('session_details').selectAll().where('session', '=', row.key))
+  if (!details) throw new NotFoundError(`Session ${row.id} has lost its details.`)
+  const { id, name, createdAt, notes, tags, state, planned } = summaryOf(row)
+  const session: Session = { id, name, createdAt, notes, tags, state, planned }
+  if (details.spec !== null) session.spec = JSON.parse(details.spec) as NonNullable<Session['spec']>
+  if (details.settings !== null) session.settings = JSON.parse(details.settings) as NonNullable<Session['settings']>
+  return { session, environment: JSON.parse(details.environment) as Environment }
+}
+
+/**
+ * Sessions, newest first, in which every word of `search` occurs: in name, notes, tags, state, operations or devices.
+ * Matched here and not in SQL, whose LIKE knows upper and lower case of ASCII letters only.
+ */
+export function findSessions(db: Database, { search, deleted }: { search: string; deleted: boolean }): SessionSummary[] {
+  const rows = db.all(query.selectFrom('sessions').selectAll().where('deleted_at', deleted ? 'is not' : 'is', null).orderBy('created_at', 'desc').orderBy('key', 'desc'))
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  return rows.map(summaryOf).filter((s) => {
+    const text = [s.name, s.notes, s.state, ...s.tags, ...s.ops, ...s.devices].join('\n').toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+/** Removes sessions deleted before `beforeMs` for good, with all that only they used. */
+export function purge(db: Database, beforeMs: number): void {
+  const gone = db.all(query.selectFrom('sessions').select('key').where('deleted_at', '<', beforeMs)).map((row) => row.key)
+  for (const key of gone) {
+    db.transaction(() => {
+      const bodies = db.all(query.selectFrom('results').select('body').where('session', '=', key)).map((row) => row.body)
+      db.run(query.deleteFrom('sessions').where('key', '=', key))
+      const remove = db.prepare(query.deleteFrom('bodies').where('key', '=', 0).compile().sql)
+      for (const body of bodies) remove.run(body)
+    })
+  }
+}

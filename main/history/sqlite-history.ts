@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { caseId, type BenchmarkCase } from '@core/case'
+import type { Result } from '@core/result'
+import type { RowBlock } from '@core/session/rows'
+import { SCHEMA_VERSION, type Ceiling, type Environment, type Session, type SessionFile, type SessionState, type SessionSummary } from '@core/session/types'
+import { Cases } from './cases'
+import { Contents, isFailure } from './contents'
+import { query, type Database } from './database'
+import { isRunning, thisProcess } from './owner'
+import { Results } from './results'
+import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
+import { NotFoundError, type History, type NewSession } from './types'
+
+/** History in one SQLite file, which other processes may use at the same time. */
+export class SqliteHistory implements History {
+  readonly #cases: Cases
+  readonly #results: Results
+  /** Contents of the sessions this process writes to. */
+  readonly #writing = new Map<string, { key: number; contents: Contents }>()
+
+  constructor(private readonly db: Database) {
+    this.#cases = new Cases(db)
+    this.#results = new Results(db, this.#cases)
+  }
+
+  createSession({ name, environment, settings, spec, cases }: NewSession): Session {
+    const session: Session = { id: randomUUID(), name, createdAt: new Date().toISOString(), notes: '', tags: [], state: 'running', planned: cases.length, settings }
+    if (spec) session.spec = spec
+    const contents = new Contents(environment)
+    for (const c of cases) contents.add(c)
+    this.#write(() => {
+      const key = insertSession(this.db, { session, environment, ops: contents.ops, devices: contents.devices, owner: thisProcess() })
+      const insert = this.db.inserter('planned', ['session', 'position', 'case_key'])
+      cases.forEach((c, position) => insert([key, position, this.#cases.keyOf(c)]))
+      this.#writing.set(session.id, { key, contents })
+    })
+    return session
+  }
+
+  addResult(sessionId: string, result: Result): void {
+    this.#write(() => {
+      const { key, contents } = this.#target(sessionId)
+      const position = this.db.first(query.selectFrom('sessions').select('results').where('key', '=', key))?.results
+      if (position === undefined) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
+      this.#results.insert(key, position, result)
+      const failed = isFailure(result) ? 1 : 0
+      this.db.run(query.updateTable('sessions').set((eb) => ({ results: eb('results', '+', 1), failures: eb('failures', '+', failed) })).where('key', '=', key))
+      if (contents.add(result.case)) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(contents.ops), devices: JSON.stringify(contents.devices) }).where('key', '=', key))
+    })
+  }
+
+  setState(sessionId: string, state: SessionState): void {
+    const owner = state === 'running' ? thisProcess() : null
+    const { changes } = this.db.run(query.updateTable('sessions').set({ state, owner }).where('id', '=', sessionId))
+    if (changes === 0) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
+  }
+
+  listSessions(filter: { search: string; deleted: boolean }): SessionSummary[] {
+    return findSessions(this.db, filter)
+  }
+
+  summary(id: string): SessionSummary {
+    return summaryOf(sessionRow(this.db, id))
+  }
+
+  getSession(id: string): { session: Session; environment: Environment; results: number } {
+    const row = sessionRow(this.db, id)
+    return { ...loadSession(this.db, row), results: row.results }
+  }
+
+  rows(id: string, first: number, count: number): RowBlock {
+    return this.#results.rows(sessionRow(this.db, id).key, first, count)
+  }
+
+  result(resultId: string): Result {
+    return this.#results.one(resultId)
+  }
+
+  results(id: string): Iterable<Result> {
+    return this.#results.all(sessionRow(this.db, id).key)
+  }
+
+  remaining(id: string): BenchmarkCase[] {
+    const { key } = sessionRow(this.db, id)
+    const measured = this.db.all(query.selectFrom('results').innerJoin('cases', 'cases.key', 'results.case_key').select('cases.identity').distinct().where('results.session', '=', key))
+    const done = new Set(measured.map((row) => row.identity))
+    const planned = this.db.all(query.selectFrom('planned').innerJoin('cases', 'cases.key', 'planned.case_key').select('cases.json').where('planned.session', '=', key).orderBy('planned.position'))
+    return planned.map((row) => JSON.parse(row.json) as BenchmarkCase).filter((c) => !done.has(caseId(c)))
+  }
+
+  updateSession(id: string, change: { name?: string; notes?: string; tags?: string[] }): SessionSummary {
+    const { name, notes, tags } = change
+    const set = { ...(name === undefined ? {} : { name }), ...(notes === undefined ? {} : { notes }), ...(tags === undefined ? {} : { tags: JSON.stringify(tags) }) }
+    if (Object.keys(set).length > 0) this.db.run(query.updateTable('sessions').set(set).where('id', '=', id))
+    return this.summary(id)
+  }
+
+  deleteSessions(ids: readonly string[]): number {
+    return this.#mark(ids, Date.now())
+  }
+
+  restoreSessions(ids: readonly string[]): number {
+    return this.#mark(ids, null)
+  }
+
+  /** Sets or clears the time of deletion; returns how many sessions changed. Unknown ids are none. */
+  #mark(ids: readonly string[], deletedAt: number | null): number {
+    return this.#write(() => {
+      let changed = 0
+      for (const id of ids) {
+        changed += this.db.run(query.updateTable('sessions').set({ deleted_at: deletedAt }).where('id', '=', id).where('deleted_at', deletedAt === null ? 'is not' : 'is', null)).changes
+      }
+      return changed
+    })
+  }
+
+  exportSession(id: string): SessionFile {
+    const row = sessionRow(this.db, id)
+    return { schemaVersion: SCHEMA_VERSION, ...loadSession(this.db, row), results: [...this.#results.all(row.key)] }
+  }
+
+  importSession(file: SessionFile): SessionSummary {
+    const contents = new Contents(file.environment)
+    for (const result of file.results) contents.add(result.case)
+    return this.#write(() => {
+      const taken = this.db.first(query.selectFrom('sessions').select('key').where('id', '=', file.session.id)) !== undefined
+      const session: Session = { ...file.session, id: taken ? randomUUID() : file.session.id }
+      // No process runs what comes from a file.
+      if (session.state === 'running') session.state = 'stopped'
+      const key = insertSession(this.db, { session, environment: file.environment, ops: contents.ops, devices: contents.devices, owner: null })
+      file.results.forEach((result, position) => {
+        this.#results.insert(key, position, this.#results.has(result.id) ? { ...result, id: randomUUID() } : result)
+      })
+      const failures = file.results.filter(isFailure).length
+      this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures }).where('key', '=', key))
+      return this.summary(session.id)
+    })
+  }
+
+  interrupted(): SessionSummary[] {
+    const running = this.db.all(query.selectFrom('sessions').select(['id', 'owner']).where('state', '=', 'running'))
+    for (const { id, owner } of running) if (owner === null || !isRunning(owner)) this.setState(id, 'interrupted')
+    const rows: SessionRow[] = this.db.all(query.selectFrom('sessions').selectAll().where('state', '=', 'interrupted').where('deleted_at', 'is', null).orderBy('created_at', 'desc').orderBy('key', 'desc'))
+    return rows.map(summaryOf)
+  }
+
+  ceilings(): Ceiling[] {
+    const rows = this.db.all(query.selectFrom('ceilings').select('json').orderBy('backend').orderBy('device').orderBy('kind'))
+    return rows.map((row) => JSON.parse(row.json) as Ceiling)
+  }
+
+  putCeiling(ceiling: Ceiling): void {
+    const { backend, device, deviceName: device_name, kind } = ceiling
+    const json = JSON.stringify(ceiling)
+    this.db.run(
+      query.insertInto('ceilings').values({ backend, device, device_name, kind, json }).onConflict((oc) => oc.columns(['backend', 'device', 'device_name', 'kind']).doUpdateSet({ json })),
+    )
+  }
+
+  close(): void {
+    this.db.close()
+  }
+
+  /** A transaction that forgets what it had learnt when it fails. */
+  #write<T>(work: () => T): T {
+    try {
+      return this.db.transaction(work)
+    } catch (error) {
+      this.#cases.forget()
+      this.#writing.clear()
+      throw error
+    }
+  }
+
+  #target(sessionId: string): { key: number; contents: Contents } {
+    const known = this.#writing.get(sessionId)
+    if (known) return known
+    const row = sessionRow(this.db, sessionId)
+    const { ops, devices } = summaryOf(row)
+    const target = { key: row.key, contents: new Contents(loadSession(this.db, row).environment, ops, devices) }
+    this.#writing.set(sessionId, target)
+    return target
+  }
+}
