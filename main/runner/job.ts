@@ -7,7 +7,7 @@ import type { MeasureSettings } from '@core/measure/settings'
 import type { Result, Status } from '@core/result'
 import type { History } from '../history/types'
 import type { Host, Outcome, Progress } from './host'
-import { Pace } from './pace'
+import { Pace, type Expected } from './pace'
 import { caseWords } from './words'
 
 /** What a job needs from the runner. */
@@ -46,6 +46,7 @@ export class Job {
   #host: Host | undefined
   #done: number
   #failures: number
+  readonly #expected: readonly Expected[]
   readonly #pace: Pace
   /** Hosts given up for the rest of the run, with the reason. */
   readonly #givenUp = new Map<Host, string>()
@@ -56,7 +57,8 @@ export class Job {
   ) {
     this.#done = spec.before.results
     this.#failures = spec.before.failures
-    this.#pace = new Pace(spec.estimates)
+    this.#expected = spec.cases.map((c, i) => ({ device: c.device, seconds: spec.estimates[i] ?? 0 }))
+    this.#pace = new Pace(this.#expected)
   }
 
   /** Runs to the end or to `stop`. Rejects only when a result cannot be stored. */
@@ -67,10 +69,11 @@ export class Job {
       if (this.#state !== 'running') await this.#untilResumed()
       if (this.#isStopping()) break
       const started = performance.now()
-      const result = await this.#one(c, this.spec.estimates[i] ?? 0)
+      const expected = this.#expected[i]!
+      const result = await this.#one(c, expected.seconds)
       if (!result) break
       this.context.history.addResult(this.spec.sessionId, result)
-      this.#pace.caseEnded(i, (performance.now() - started) / 1000)
+      this.#pace.ended(expected, (performance.now() - started) / 1000)
       this.#done += 1
       if (isFailure(result.status)) this.#failures += 1
       this.context.stored(result)

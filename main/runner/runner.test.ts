@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { rowAt } from '@core/session/rows'
 import type { History } from '../history/types'
-import { createRunner, type Planner } from './runner'
+import { createRunnerWith, type Planner } from './runner'
 import { aCase, anEnvironment, aSpec, MemoryHistory, planOf, QUICK_LIMITS, ScriptedKind, type Behaviour } from './testing'
 import { BusyError, type Runner, type RunnerEvents } from './types'
 
@@ -12,7 +12,7 @@ afterEach(async () => {
 })
 
 function setUp(kinds: ScriptedKind[], planner: Planner, history = new MemoryHistory()) {
-  const runner = createRunner({ history: history as unknown as History, hostKinds: kinds, planner, environment: anEnvironment, limits: QUICK_LIMITS })
+  const runner = createRunnerWith({ history: history as unknown as History, hostKinds: kinds, planner, environment: anEnvironment, limits: QUICK_LIMITS })
   runners.push(runner)
   const ended = () => new Promise<RunnerEvents['ended']>((resolve) => runner.on('ended', resolve))
   return { runner, history, ended }

@@ -1,5 +1,5 @@
 import type { Device } from '@core/backend'
-import { caseId, type BenchmarkCase } from '@core/case'
+import type { BenchmarkCase } from '@core/case'
 import type { RunState } from '@core/ipc'
 import { PRESETS, type MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
@@ -14,20 +14,23 @@ import { LIMITS, type Limits } from './limits'
 import { BusyError, type HostKind, type Runner, type RunnerEvents } from './types'
 import { listed, sessionName } from './words'
 
-/** A case that measures one of a device's limits. */
-export interface CeilingPlan {
-  case: BenchmarkCase
-  /** The ceiling this result gives. */
-  ceiling(result: Result): Ceiling | undefined
+/** What the runner needs of core's plan of a sweep. */
+export interface SweepPlan {
+  cases: readonly BenchmarkCase[]
+  /** Mistakes in the picks, and devices that cannot be had. */
+  problems: readonly string[]
+  skipped: readonly { reason: string; count: number }[]
 }
 
-/** The pure decisions of a run; core's by default (planner.ts). */
+/** The pure decisions of a run; core's in the product (index.ts). */
 export interface Planner {
-  /** The cases of a sweep, in the order to measure. */
-  cases(spec: SweepSpec, devices: readonly Device[]): readonly BenchmarkCase[]
+  /** The cases of a sweep, in the order to measure, and what stands in the way of others. */
+  plan(spec: SweepSpec, devices: readonly Device[]): SweepPlan
   /** Expected wall time of a case in seconds. */
-  seconds(c: BenchmarkCase, settings: MeasureSettings): number
-  ceilings(device: Device): readonly CeilingPlan[]
+  seconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[]): number
+  /** The cases that measure a device's limits, and what a result of one says. */
+  ceilingCases(device: Device): readonly BenchmarkCase[]
+  ceilingOf(device: Device, result: Result): Ceiling | undefined
 }
 
 export interface RunnerDeps {
@@ -48,16 +51,14 @@ interface Plan {
   spec?: SweepSpec
 }
 
-/** Why a selection came to nothing: what its targets lack, or that its parts do not meet. */
-function nothingToMeasure(spec: SweepSpec | undefined, devices: readonly Device[]): string {
-  const wanted = devices.filter((device) => !spec || spec.targets.some((target) => target.backend === device.backend && target.device === device.id))
-  const reasons = wanted.flatMap((device) => (device.available.ok ? [] : [`${device.backend}: ${device.available.reason}`]))
-  if (reasons.length > 0) return `Nothing can be measured: ${reasons.join('; ')}`
-  return 'No case is left of this selection: no picked operation has a kernel for the picked dtypes, sizes, modes and implementations.'
+/** Why a plan came to nothing, in a sentence. */
+function nothingToMeasure({ problems, skipped }: SweepPlan): string {
+  const reasons = problems.length > 0 ? problems : skipped.map(({ reason, count }) => (count === 1 ? reason : `${reason} (${count} cases)`))
+  return `Nothing can be measured: ${reasons.length > 0 ? listed(reasons, 4, '; ') : 'nothing is picked'}.`
 }
 
 /** The one runner of a process; see Runner for what it promises. */
-export function createRunner(deps: RunnerDeps): Runner {
+export function createRunnerWith(deps: RunnerDeps): Runner {
   const limits = { ...LIMITS, ...deps.limits }
   const { history, planner } = deps
   const emitter = new Emitter<RunnerEvents>()
@@ -93,7 +94,8 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   function launch(spec: Omit<JobSpec, 'estimates'>, onResult: (result: Result) => void = () => undefined): { sessionId: string } {
     firstFresh = spec.before.results
-    const estimates = spec.cases.map((c) => planner.seconds(c, spec.settings))
+    const ceilings = history.ceilings()
+    const estimates = spec.cases.map((c) => planner.seconds(c, spec.settings, ceilings))
     const started = (job = new Job({ ...spec, estimates }, {
       history,
       hostOf: fleet.hostOf,
@@ -124,21 +126,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     emitter.emit('ended', end)
   }
 
-  /** Keeps the ceilings that results of these devices' ceiling cases give. */
-  function ceilingKeeper(devices: readonly Device[]) {
-    const plans = devices.flatMap((device) => planner.ceilings(device))
-    const byCase = new Map(plans.map((plan) => [caseId(plan.case), plan]))
-    const keep = (result: Result) => {
-      const ceiling = result.status === 'ok' ? byCase.get(caseId(result.case))?.ceiling(result) : undefined
-      if (!ceiling) return
-      history.putCeiling(ceiling)
-      emitter.emit('ceilings', history.ceilings())
-    }
-    return { cases: plans.map((plan) => plan.case), keep }
+  /** Keeps what results say about the limits of these devices. */
+  const ceilingKeeper = (devices: readonly Device[]) => (result: Result) => {
+    const device = devices.find(({ backend, id }) => backend === result.case.backend && id === result.case.device)
+    const ceiling = device && planner.ceilingOf(device, result)
+    if (!ceiling) return
+    history.putCeiling(ceiling)
+    emitter.emit('ceilings', history.ceilings())
   }
 
   function create({ name, settings, cases, devices, spec }: Plan, onResult?: (result: Result) => void): { sessionId: string } {
-    if (cases.length === 0) throw new Error(nothingToMeasure(spec, devices))
     const used = new Set(cases.map((c) => c.device))
     const environment = deps.environment(devices.filter((device) => used.has(device.id)))
     const session = history.createSession({ name, environment, settings, cases, ...(spec ? { spec } : {}) })
@@ -157,8 +154,9 @@ export function createRunner(deps: RunnerDeps): Runner {
     start: (spec, name) =>
       begin(async () => {
         const devices = await fleet.devices(false, new Set(spec.targets.map((target) => target.backend)))
-        const cases = planner.cases(spec, devices)
-        return create({ name: name?.trim() || sessionName(spec), settings: PRESETS[spec.preset], cases, devices, spec })
+        const plan = planner.plan(spec, devices)
+        if (plan.cases.length === 0) throw new Error(nothingToMeasure(plan))
+        return create({ name: name?.trim() || sessionName(spec), settings: PRESETS[spec.preset], cases: plan.cases, devices, spec })
       }),
 
     resumeSession: (sessionId) =>
@@ -169,16 +167,17 @@ export function createRunner(deps: RunnerDeps): Runner {
         if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)
         history.setState(sessionId, 'running')
         // Only ceilings have no spec.
-        const keep = session.spec ? undefined : ceilingKeeper(environment.devices).keep
+        const keep = session.spec ? undefined : ceilingKeeper(environment.devices)
         return launch({ sessionId, sessionName: name, cases, settings: session.settings ?? PRESETS.standard, before: { results: done, failures } }, keep)
       }),
 
     measureCeilings: (deviceIds) =>
       begin(async () => {
         const devices = (await fleet.devices(false)).filter((device) => device.available.ok && (deviceIds.length === 0 || deviceIds.includes(device.id)))
-        const { cases, keep } = ceilingKeeper(devices)
+        const cases = devices.flatMap((device) => planner.ceilingCases(device))
+        if (cases.length === 0) throw new Error('No device is available whose ceilings could be measured.')
         const name = `Ceilings of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200)
-        return create({ name, settings: PRESETS.standard, cases, devices }, keep)
+        return create({ name, settings: PRESETS.standard, cases, devices }, ceilingKeeper(devices))
       }),
 
     pause() {

@@ -30,14 +30,12 @@ export const aSpec = (backends: readonly string[]): SweepSpec => ({
 
 /** Plans exactly these cases, and one copy ceiling per device. */
 export const planOf = (cases: readonly BenchmarkCase[]): Planner => ({
-  cases: () => cases,
+  plan: () => ({ cases, problems: cases.length > 0 ? [] : ['webgpu: no adapter'], skipped: [] }),
   seconds: () => 0.001,
-  ceilings: (device) => [
-    {
-      case: aCase(1024, device.backend),
-      ceiling: (result) => ({ backend: device.backend, device: device.id, deviceName: device.name, kind: 'copy', value: 5e9, unit: 'bytes/s', measuredAt: result.startedAt, result }),
-    },
-  ],
+  ceilingCases: (device) => [aCase(1024, device.backend)],
+  ceilingOf: (device, result) => ({
+    backend: device.backend, device: device.id, deviceName: device.name, kind: 'copy', value: 5e9, unit: 'bytes/s', measuredAt: result.startedAt, result,
+  }),
 })
 
 export const anEnvironment = (devices: readonly Device[]): Environment => ({

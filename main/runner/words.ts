@@ -3,12 +3,13 @@ import { findOp } from '@core/ops/registry'
 import type { SweepSpec } from '@core/sweep/types'
 
 /** `a, b, c and 4 more`. */
-export function listed(words: readonly string[], most: number): string {
-  if (words.length <= most) return words.join(', ')
-  return `${words.slice(0, most).join(', ')} and ${words.length - most} more`
+export function listed(words: readonly string[], most: number, separator = ', '): string {
+  if (words.length <= most) return words.join(separator)
+  return `${words.slice(0, most).join(separator)} and ${words.length - most} more`
 }
 
-function shapeOf(op: string, params: Params): string {
+/** A case's sizes as its op labels them; plain values where the op is not known any more. */
+export function shapeOf(op: string, params: Params): string {
   const found = findOp(op)
   const parsed = found?.params.safeParse(params)
   if (found && parsed?.success) return found.shapeLabel(parsed.data)

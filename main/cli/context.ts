@@ -1,0 +1,88 @@
+import type { RunState } from '@core/ipc'
+import type { SessionSummary } from '@core/session/types'
+import { spawnedWebgpuHostKind } from '../backends/webgpu/spawned'
+import { openHistory, type History } from '../history'
+import { nativeHostKind } from '../measurement/host'
+import { openDataFolder, type DataPaths } from '../paths'
+import { createRunner } from '../runner'
+import type { HostKind, Runner } from '../runner/types'
+import type { Screen } from './output/progress'
+
+/** Where a command speaks. Results go to `out`, progress and remarks to `err`. */
+export interface Io {
+  out: { write(text: string): unknown }
+  err: Screen
+  env: NodeJS.ProcessEnv
+}
+
+/** What commands share: the data folder, the history and the runner, each opened when first needed. */
+export class Context {
+  #paths: DataPaths | undefined
+  #history: History | undefined
+  #runner: Runner | undefined
+
+  constructor(readonly io: Io) {}
+
+  get paths(): DataPaths {
+    return (this.#paths ??= openDataFolder())
+  }
+
+  get history(): History {
+    if (!this.#history) {
+      const { history, notice } = openHistory(this.paths.history)
+      if (notice !== undefined) this.remark(notice)
+      this.#history = history
+    }
+    return this.#history
+  }
+
+  /** Every kind of host there is; none is started by asking. */
+  hostKinds(): HostKind[] {
+    return [nativeHostKind(this.io.env), webgpuHostKind(this.io.env)]
+  }
+
+  /** Backend ids in the order users see them. */
+  backends(): string[] {
+    return this.hostKinds().flatMap((kind) => kind.backends)
+  }
+
+  /** The runner over the hosts that serve these backends, over all hosts when absent. One per context. */
+  runner(backends?: readonly string[]): Runner {
+    const hostKinds = this.hostKinds().filter((kind) => !backends || kind.backends.some((id) => backends.includes(id)))
+    return (this.#runner ??= createRunner({ history: this.history, hostKinds }))
+  }
+
+  sessions(search = ''): SessionSummary[] {
+    return this.history.listSessions({ search, deleted: false })
+  }
+
+  print(text: string): void {
+    this.io.out.write(`${text}\n`)
+  }
+
+  printJson(value: unknown): void {
+    this.print(JSON.stringify(value, undefined, 2))
+  }
+
+  /** A line beside the results: progress, warnings, where something was written. */
+  remark(text: string): void {
+    this.io.err.write(`${text}\n`)
+  }
+
+  /** Whether a run is in progress, so that a signal should stop it rather than the program. */
+  get phase(): RunState['phase'] {
+    return this.#runner?.state().phase ?? 'idle'
+  }
+
+  async close(): Promise<void> {
+    await this.#runner?.dispose()
+    this.#history?.close()
+  }
+}
+
+function webgpuHostKind(env: NodeJS.ProcessEnv): HostKind {
+  const electron = env['OPSCOPE_ELECTRON']
+  if (electron) return spawnedWebgpuHostKind(electron)
+  const reason = env['OPSCOPE_ELECTRON_MISSING'] ?? 'WebGPU is measured in Electron, and OPSCOPE_ELECTRON does not name one; start through npm run opscope'
+  return { id: 'webgpu', backends: ['webgpu'], start: () => Promise.reject(new Error(reason)) }
+}

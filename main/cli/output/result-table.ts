@@ -1,0 +1,51 @@
+import type { Row } from '@core/session/rows'
+import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatTime, type Unit } from '@core/units'
+import { shapeOf } from '../../runner/words'
+import { table, type Column } from './table'
+
+const perSecond = (amount: number | undefined, ns: number | undefined) => (amount !== undefined && amount > 0 && ns !== undefined && ns > 0 ? (amount / ns) * 1e9 : undefined)
+const bandwidth = (row: Row) => perSecond(row.bytes, row.medianNs)
+const rate = (row: Row) => perSecond(row.flops, row.medianNs)
+
+function median(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined).sort((a, b) => a - b)
+  return known[Math.floor(known.length / 2)]
+}
+
+const variantOf = (row: Row) => Object.values(row.case.params).filter((value) => typeof value === 'string').join(' ')
+
+/** A case that gave no figure says why in the last column, shortened. */
+const outcome = (row: Row) => (row.status === 'ok' ? (row.grade ?? '') : row.status)
+const remark = (row: Row) => (row.message && row.message.length > 100 ? `${row.message.slice(0, 99)}…` : (row.message ?? ''))
+
+/** Results as a table with one unit per column, as the app shows them. */
+export function resultTable(rows: readonly Row[]): string {
+  const right = (title: string, unit: Unit, value: (row: Row) => number | undefined): Column<Row> => ({
+    title: `${title} ${unit.name}`,
+    align: 'right',
+    cell: (row) => formatIn(value(row), unit),
+  })
+  return table(rows, [
+    { title: 'op', cell: (row) => row.case.op },
+    { title: 'shape', cell: (row) => shapeOf(row.case.op, row.case.params) },
+    { title: 'variant', cell: variantOf },
+    { title: 'dtype', cell: (row) => row.case.dtype },
+    { title: 'device', cell: (row) => row.case.device },
+    { title: 'impl', cell: (row) => row.case.impl },
+    { title: 'mode', cell: (row) => row.case.mode },
+    { title: 'threads', align: 'right', cell: (row) => (row.case.threads === undefined ? '' : String(row.case.threads)) },
+    right('median', chooseTimeUnit(median(rows.map((row) => row.medianNs))), (row) => row.medianNs),
+    { title: '95 %', align: 'right', cell: (row) => formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs) },
+    right('bandwidth', chooseBandwidthUnit(median(rows.map(bandwidth))), bandwidth),
+    right('rate', chooseFlopsUnit(median(rows.map(rate))), rate),
+    { title: 'samples', align: 'right', cell: (row) => String(row.samples ?? ABSENT) },
+    { title: 'grade', cell: outcome },
+    { title: 'remark', cell: remark },
+  ])
+}
+
+/** One ended case as a line: `add 16.8M f32 cpu avx2 hot: 12.3 ms ±0.21 % A`, or what went wrong. */
+export function resultLine(words: string, row: Row): string {
+  if (row.status !== 'ok') return `${words}: ${row.status}: ${row.message ?? 'no reason given'}`
+  return `${words}: ${formatTime(row.medianNs)} ${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)} ${row.grade ?? ''}`.trimEnd()
+}
