@@ -1,6 +1,6 @@
-import { join } from 'node:path'
 import { BrowserWindow, nativeTheme, screen } from 'electron'
 import { safeWebPreferences } from '../app/harden'
+import { preloadFile } from '../app/out-folder'
 import { pageUrl } from '../app/page-url'
 import { MINIMUM, openingBounds, readWindowState, writeWindowState } from './window-state'
 
@@ -21,7 +21,7 @@ export function openMainWindow(stateFile: string): BrowserWindow {
     title: 'Opscope',
     show: false,
     backgroundColor: canvas(),
-    webPreferences: safeWebPreferences(join(import.meta.dirname, '../preload/index.cjs')),
+    webPreferences: safeWebPreferences(preloadFile('index.cjs')),
   })
   if (saved?.maximized) window.maximize()
   window.once('ready-to-show', () => window.show())

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { app, BrowserWindow, dialog, nativeTheme } from 'electron'
+import { webgpuHostKind } from '../backends/webgpu'
+import { readEnvironment } from '../environment'
+import { openHistory } from '../history'
+import { createHandlers } from '../ipc/handlers'
+import { createEmit, registerRequests } from '../ipc/register'
+import { nativeHostKind } from '../measurement'
+import { installMenu } from '../menu'
+import { openDataFolder, type DataPaths } from '../paths'
+import { createRunner } from '../runner'
+import { openMainWindow } from '../windows/main-window'
+import { createDialogs } from './dialogs'
+import { forwardRunnerEvents } from './forward'
+import { harden } from './harden'
+import { quitCleanly } from './quit'
+import { serveAppPages } from './scheme'
+import type { Services } from './services'
+import { openSettings } from './settings-store'
+
+/** Opens everything the handlers need. Needs no window and no Electron readiness, so it runs while Chromium starts. */
+function openServices(paths: DataPaths, window: () => BrowserWindow | undefined): Services {
+  const settings = openSettings(paths.settings)
+  const { history, notice } = openHistory(paths.history)
+  const runner = createRunner({ history, hostKinds: [nativeHostKind(), webgpuHostKind()], environment: readEnvironment })
+  const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
+  return { history, runner, settings, dialogs: createDialogs(window), emit: createEmit(window), startNotices }
+}
+
+/** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
+export function startApp(): void {
+  const paths = openDataFolder()
+  // Chromium's own files lie with ours, and the lock below is per such folder.
+  app.setPath('userData', join(paths.folder, 'electron'))
+  if (!app.requestSingleInstanceLock()) return app.quit()
+
+  let window: BrowserWindow | undefined
+  const current = () => window
+  const services = openServices(paths, current)
+  nativeTheme.themeSource = services.settings.get().theme
+  forwardRunnerEvents(services)
+  registerRequests(createHandlers(services), current)
+  quitCleanly(services)
+
+  function show(): void {
+    if (window && !window.isDestroyed()) {
+      if (window.isMinimized()) window.restore()
+      return window.focus()
+    }
+    window = openMainWindow(join(paths.folder, 'window.json'))
+    window.on('closed', () => {
+      window = undefined
+      // Hidden windows may measure for this one; without it there is nobody to measure for.
+      app.quit()
+    })
+  }
+  app.on('second-instance', show)
+  void app.whenReady().then(() => {
+    harden()
+    serveAppPages()
+    installMenu((command) => services.emit('menu:command', { command }))
+    show()
+  })
+}
+
+/** Says in a box why the app cannot start, and ends it. */
+export function failToStart(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`opscope: ${message}\n`)
+  dialog.showErrorBox('Opscope cannot start', message)
+  app.exit(1)
+}

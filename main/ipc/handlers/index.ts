@@ -1,0 +1,9 @@
+import type { Services } from '../../app/services'
+import type { Handlers } from '../answer'
+import { appHandlers } from './app'
+import { fileHandlers } from './files'
+import { runHandlers } from './run'
+import { sessionHandlers } from './sessions'
+
+/** A handler for every request of the contract. */
+export const createHandlers = (services: Services): Handlers => ({ ...appHandlers(services), ...runHandlers(services), ...sessionHandlers(services), ...fileHandlers(services) })

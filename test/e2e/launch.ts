@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { _electron, type ElectronApplication, type Page } from 'playwright-core'
+import { electronBinary } from '../../scripts/lib/electron.mjs'
+import { sandboxSwitches } from '../../scripts/lib/display.mjs'
+
+/** The folder of the app under test: this repository, or another build of it. */
+export const APP_FOLDER = process.env['OPSCOPE_TEST_APP'] ?? resolve(import.meta.dirname, '../..')
+
+export interface LaunchOptions {
+  /** Data folder to use; a fresh one, removed by close(), when absent. */
+  dataDir?: string
+  args?: readonly string[]
+  env?: Readonly<Record<string, string>>
+}
+
+export interface Launched {
+  app: ElectronApplication
+  /** The visible window's page, loaded. */
+  page: Page
+  dataDir: string
+  /** Everything the page wrote to its console as an error, and errors nobody caught. */
+  pageErrors: string[]
+  /** Quits the app. */
+  close(): Promise<void>
+  /** Ends the app's main process as a power cut would. */
+  kill(): Promise<void>
+}
+
+/** The window with the app's own page; hidden windows that measure may come before it. */
+async function visibleWindow(app: ElectronApplication): Promise<Page> {
+  const isVisible = (page: Page) => new URL(page.url()).pathname === '/index.html'
+  await app.firstWindow()
+  return app.windows().find(isVisible) ?? app.waitForEvent('window', isVisible)
+}
+
+/** Starts the built app in real Electron. Needs a display; `npm test` starts one. Throws with the reason when there is no Electron. */
+export async function launch(options: LaunchOptions = {}): Promise<Launched> {
+  const electron = electronBinary()
+  if ('reason' in electron) throw new Error(electron.reason)
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'opscope-e2e-'))
+  const { ELECTRON_RUN_AS_NODE: _, ...inherited } = process.env
+  const app = await _electron.launch({
+    executablePath: electron.path,
+    args: [...sandboxSwitches(), APP_FOLDER, ...(options.args ?? [])],
+    cwd: APP_FOLDER,
+    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_SOFTWARE_GPU: '1', ...options.env } as Record<string, string>,
+  })
+  const page = await visibleWindow(app)
+  const pageErrors: string[] = []
+  page.on('pageerror', (error) => pageErrors.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') pageErrors.push(message.text())
+  })
+  await page.waitForLoadState('load')
+  const gone = () => new Promise<void>((done) => {
+    const child = app.process()
+    if (child.exitCode !== null || child.signalCode !== null) done()
+    else child.once('exit', () => done())
+  })
+  const discard = () => {
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+  }
+  return {
+    app,
+    page,
+    dataDir,
+    pageErrors,
+    async close() {
+      await app.close()
+      discard()
+    },
+    async kill() {
+      const ended = gone()
+      app.process().kill('SIGKILL')
+      await ended
+    },
+  }
+}

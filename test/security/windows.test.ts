@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launch, type Launched } from '../e2e/launch'
+
+let opened: Launched
+beforeAll(async () => {
+  opened = await launch()
+})
+afterAll(() => opened.close())
+
+/** Rule 1: windows are isolated and sandboxed. */
+describe('windows', () => {
+  it('every window is isolated, sandboxed and without Node', async () => {
+    const preferences = await opened.app.evaluate(({ webContents }) =>
+      webContents.getAllWebContents().map((contents) => {
+        const p = (contents as unknown as { getLastWebPreferences(): Electron.WebPreferences }).getLastWebPreferences()
+        return { contextIsolation: p.contextIsolation, sandbox: p.sandbox, webSecurity: p.webSecurity, nodeIntegration: p.nodeIntegration, inWorker: p.nodeIntegrationInWorker ?? false, webviewTag: p.webviewTag }
+      }),
+    )
+    expect(preferences.length).toBeGreaterThan(0)
+    for (const p of preferences) expect(p).toEqual({ contextIsolation: true, sandbox: true, webSecurity: true, nodeIntegration: false, inWorker: false, webviewTag: false })
+  })
+
+  it('the page has no require, process or Electron', async () => {
+    const types = await opened.page.evaluate(() => ['require', 'process', 'module', 'global', 'Buffer', 'electron'].map((name) => typeof Reflect.get(window, name)))
+    expect(types).toEqual(Array.from({ length: 6 }, () => 'undefined'))
+  })
+
+  it('exposes exactly the golden list, frozen', async () => {
+    const exposed = await opened.page.evaluate(() => {
+      const standard = new Set(Object.getOwnPropertyNames((document.body.appendChild(document.createElement('iframe')).contentWindow ?? window)))
+      document.querySelector('iframe')?.remove()
+      const api = window.opscope as unknown as Record<string, unknown>
+      return { names: Object.keys(api).sort(), types: Object.values(api).map((value) => typeof value), frozen: Object.isFrozen(api), own: Object.getOwnPropertyNames(window).filter((name) => name === 'opscope' && !standard.has(name)) }
+    })
+    expect(exposed).toEqual({ names: ['invoke', 'on'], types: ['function', 'function'], frozen: true, own: ['opscope'] })
+  })
+
+  it('attaches no webview', async () => {
+    const before = await opened.app.evaluate(({ webContents }) => webContents.getAllWebContents().length)
+    await opened.page.evaluate(() => {
+      const view = document.createElement('webview')
+      view.setAttribute('src', 'app://opscope/index.html')
+      document.body.append(view)
+    })
+    await opened.page.waitForTimeout(300)
+    expect(await opened.app.evaluate(({ webContents }) => webContents.getAllWebContents().length)).toBe(before)
+  })
+})
+
+/** Rule 3: nothing is permitted that the app does not use. */
+describe('permissions', () => {
+  it('refuses what the app does not use', async () => {
+    const answers = await opened.page.evaluate(async () => {
+      const names = ['geolocation', 'notifications', 'camera', 'microphone', 'midi', 'clipboard-read', 'persistent-storage']
+      const states = await Promise.all(names.map((name) => navigator.permissions.query({ name: name as PermissionName }).then((status) => `${name}: ${status.state}`, () => `${name}: denied`)))
+      const media = await navigator.mediaDevices.getUserMedia({ audio: true }).then(() => 'granted', () => 'refused')
+      const display = await navigator.mediaDevices.getDisplayMedia({ video: true }).then(() => 'granted', () => 'refused')
+      const read = await navigator.clipboard.readText().then(() => 'granted', () => 'refused')
+      return { states, media, display, read }
+    })
+    expect(answers.states.filter((line) => !line.endsWith('denied'))).toEqual([])
+    expect(answers).toMatchObject({ media: 'refused', display: 'refused', read: 'refused' })
+  })
+
+  it('lets the page copy text', async () => {
+    await opened.page.bringToFront()
+    expect(await opened.page.evaluate(() => navigator.clipboard.writeText('a\tb').then(() => 'copied', String))).toBe('copied')
+  })
+})
+
+/** Rule 4: the page stays where it is. */
+describe('navigation', () => {
+  const state = async () => ({ url: opened.page.url(), windows: await opened.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length) })
+
+  it.each<[string, () => void]>([
+    ['a remote page', () => (location.href = 'https://example.com/')],
+    ['a file', () => (location.href = 'file:///etc/passwd')],
+    ['a data page', () => (location.href = 'data:text/html,<p>x')],
+    ['another page of the app', () => (location.href = 'app://opscope/webgpu/index.html')],
+    ['javascript', () => (location.href = 'javascript:document.body.innerHTML=1')],
+    ['window.open', () => void window.open('https://example.com/')],
+    ['window.open of our page', () => void window.open('app://opscope/index.html')],
+    ['a link to a new window', () => Object.assign(document.createElement('a'), { href: 'https://example.com/', target: '_blank' }).click()],
+    ['a download', () => Object.assign(document.createElement('a'), { href: 'data:text/plain,x', download: 'x.txt' }).click()],
+    ['a frame', () => void document.body.append(Object.assign(document.createElement('iframe'), { src: 'https://example.com/', hidden: true }))],
+  ])('is not changed by %s', async (_name, act) => {
+    const before = await state()
+    await opened.page.evaluate(act)
+    await opened.page.waitForTimeout(200)
+    expect(await state()).toEqual(before)
+    expect(await opened.page.evaluate(() => typeof window.opscope)).toBe('object')
+  })
+
+  it('is not changed by dropped HTML or a dropped file', async () => {
+    const before = await state()
+    await opened.page.evaluate(() => {
+      const data = new DataTransfer()
+      data.setData('text/html', '<script>document.title="dropped"</script>')
+      data.setData('text/uri-list', 'https://example.com/')
+      data.items.add(new File(['<p>x'], 'x.html', { type: 'text/html' }))
+      for (const type of ['dragover', 'drop']) document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
+    })
+    await opened.page.waitForTimeout(200)
+    expect(await state()).toEqual(before)
+  })
+
+  it('opens known https links only', async () => {
+    await opened.app.evaluate(({ shell }) => {
+      const calls: string[] = []
+      Object.assign(globalThis, { openedLinks: calls })
+      shell.openExternal = (url: string) => Promise.resolve(void calls.push(url))
+    })
+    const replies = await opened.page.evaluate(async () => {
+      const ask = (link: unknown) => window.opscope!.invoke('shell:open-link', { link } as never)
+      return [await ask('licence'), await ask('file:///etc/passwd'), await ask('https://example.com/'), await ask('__proto__')].map((reply) => (reply.ok ? 'ok' : reply.error.code))
+    })
+    expect(replies).toEqual(['ok', 'bad-request', 'bad-request', 'bad-request'])
+    const links = await opened.app.evaluate(() => Reflect.get(globalThis, 'openedLinks') as string[])
+    expect(links).toHaveLength(1)
+    expect(links[0]).toMatch(/^https:\/\//)
+  })
+})
