@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { benchmarkCaseSchema } from './case'
+import { benchmarkCaseSchema } from '../case'
 
 /** Sessions to compare by case identity; the first is the baseline. */
 export const compareRequestSchema = z.object({ sessionIds: z.array(z.string().min(1).max(64)).min(2).max(20) })

@@ -1,0 +1,3 @@
+export * from './types'
+export { compareSessions, type ComparedSession } from './compare-sessions'
+export { THRESHOLD, verdictOf } from './verdict'
