@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import { app, BrowserWindow, dialog, nativeTheme } from 'electron'
+import { app, dialog, nativeTheme, type BrowserWindow } from 'electron'
 import { webgpuHostKind } from '../backends/webgpu'
-import { readEnvironment } from '../environment'
 import { openHistory } from '../history'
 import { createHandlers } from '../ipc/handlers'
 import { createEmit, registerRequests } from '../ipc/register'
-import { nativeHostKind } from '../measurement'
+import { nativeHostKind } from '../measurement/host'
 import { installMenu } from '../menu'
 import { openDataFolder, type DataPaths } from '../paths'
 import { createRunner } from '../runner'
 import { openMainWindow } from '../windows/main-window'
 import { createDialogs } from './dialogs'
+import { surviveFaults } from './faults'
 import { forwardRunnerEvents } from './forward'
 import { harden } from './harden'
 import { quitCleanly } from './quit'
@@ -22,7 +22,7 @@ import { openSettings } from './settings-store'
 function openServices(paths: DataPaths, window: () => BrowserWindow | undefined): Services {
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
-  const runner = createRunner({ history, hostKinds: [nativeHostKind(), webgpuHostKind()], environment: readEnvironment })
+  const runner = createRunner({ history, hostKinds: [nativeHostKind(), webgpuHostKind()] })
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
   return { history, runner, settings, dialogs: createDialogs(window), emit: createEmit(window), startNotices }
 }
@@ -41,6 +41,7 @@ export function startApp(): void {
   forwardRunnerEvents(services)
   registerRequests(createHandlers(services), current)
   quitCleanly(services)
+  surviveFaults(services)
 
   function show(): void {
     if (window && !window.isDestroyed()) {
