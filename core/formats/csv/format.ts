@@ -1,0 +1,55 @@
+import type { Params } from '../../case'
+import { roofline, roofsOf } from '../../roofline/roofline'
+import type { Result } from '../../result'
+import type { SessionFile } from '../../session/types'
+import type { ExportContext, FileFormat } from '../types'
+import { csvLine, type Cell } from './cells'
+
+const AFTER_PARAMS = [
+  'dtype', 'backend', 'impl', 'device', 'mode', 'threads', 'status', 'samples', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'mad_ns', 'p05_ns', 'p95_ns', 'min_ns', 'max_ns', 'mean_ns',
+  'stddev_ns', 'bytes', 'flops', 'gbps', 'gflops', 'efficiency', 'speedup', 'peak_memory_bytes', 'max_rel_error', 'converged', 'grade', 'message', 'started_at', 'result_id',
+] as const
+
+/** Same work, wherever it was computed: op, parameters, dtype and mode. */
+const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().map((key) => `${key}=${String(c.params[key])}`), c.dtype, c.mode].join('|')
+
+/** Parameter names in the order they first occur. */
+const paramNames = (results: readonly Result[]): string[] => [...new Set(results.flatMap((result) => Object.keys(result.case.params)))]
+
+/**
+ * One row per result. Times in ns per call, gbps = 1e9 bytes/s, gflops = 1e9 FLOP/s from the op's cost model, efficiency as a
+ * share of the binding measured ceiling (empty where the device has none), speedup against the first right result of
+ * the same op, parameters, dtype and mode in the session (1 for that one). Efficiency and speedup are given for right results only.
+ */
+function exportCsv(file: SessionFile, { ceilings }: ExportContext): string {
+  const names = paramNames(file.results)
+  const taken = new Set<string>(['op', ...AFTER_PARAMS])
+  const header = ['op', ...names.map((name) => (taken.has(name) ? `param_${name}` : name)), ...AFTER_PARAMS]
+  const baseline = new Map<string, number>()
+  for (const result of file.results) {
+    const work = workOf(result)
+    if (result.status === 'ok' && result.summary && !baseline.has(work)) baseline.set(work, result.summary.medianNs)
+  }
+  const lines = file.results.map((result) => {
+    const { case: c, summary: s } = result
+    const medianNs = s && s.medianNs > 0 ? s.medianNs : undefined
+    const right = result.status === 'ok' && medianNs !== undefined
+    const point = right ? roofline({ bytes: result.bytes, flops: result.flops, medianNs }, roofsOf(ceilings, c, c.dtype)) : undefined
+    const first = baseline.get(workOf(result))
+    const values: Record<(typeof AFTER_PARAMS)[number], Cell> = {
+      dtype: c.dtype, backend: c.backend, impl: c.impl, device: c.device, mode: c.mode, threads: c.threads, status: result.status, samples: s?.count,
+      median_ns: s?.medianNs, ci_low_ns: s?.ciLowNs, ci_high_ns: s?.ciHighNs, mad_ns: s?.madNs, p05_ns: s?.p05Ns, p95_ns: s?.p95Ns, min_ns: s?.minNs, max_ns: s?.maxNs, mean_ns: s?.meanNs,
+      stddev_ns: s?.stddevNs, bytes: result.bytes, flops: result.flops, gbps: medianNs && result.bytes / medianNs, gflops: medianNs && result.flops / medianNs,
+      efficiency: point?.efficiency, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, max_rel_error: result.verification?.relL2,
+      converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,
+    }
+    return csvLine([c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])])
+  })
+  return [csvLine(header), ...lines].join('')
+}
+
+const ownParam = (params: Params, name: string): Cell => (Object.hasOwn(params, name) ? params[name] : undefined)
+
+/** A table for spreadsheets and scripts. */
+const format: FileFormat = { id: 'csv', title: 'Table (CSV)', extension: 'csv', exportSession: exportCsv }
+export default format

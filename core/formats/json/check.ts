@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import type { SessionFile } from '../../session/types'
+
+/** Far deeper than any session; stops files made to exhaust the stack of whoever walks them. */
+const MAX_DEPTH = 32
+/** Keys that would reach an object's prototype wherever the value is copied key by key. */
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype'])
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+
+/** `results[3].samplesNs[7]` from a path of keys and indexes. */
+export function formatPlace(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${String(key)}` : String(key)), '') || 'the file'
+}
+
+interface Step {
+  key: string | number
+  value: unknown
+  depth: number
+  parent: Step | undefined
+}
+
+function pathOf(step: Step): PropertyKey[] {
+  const path: PropertyKey[] = []
+  for (let at: Step | undefined = step; at?.parent; at = at.parent) path.unshift(at.key)
+  return path
+}
+
+/** What makes the structure itself unsafe: depth, or keys that reach a prototype. Walks without recursion. */
+export function structureProblem(root: unknown): string | undefined {
+  const stack: Step[] = [{ key: '', value: root, depth: 0, parent: undefined }]
+  for (let step = stack.pop(); step; step = stack.pop()) {
+    const { value, depth } = step
+    if (typeof value !== 'object' || value === null) continue
+    if (depth >= MAX_DEPTH) return `${formatPlace(pathOf(step)).slice(0, 200)}: nested deeper than ${MAX_DEPTH} levels`
+    if (Array.isArray(value)) {
+      // Long arrays of numbers need no visit each.
+      for (const [key, item] of value.entries()) if (typeof item === 'object' && item !== null) stack.push({ key, value: item, depth: depth + 1, parent: step })
+      continue
+    }
+    for (const key of Object.keys(value)) {
+      if (FORBIDDEN.has(key)) return `${formatPlace([...pathOf(step), key])}: the key "${key}" is not allowed`
+      stack.push({ key, value: (value as Record<string, unknown>)[key], depth: depth + 1, parent: step })
+    }
+  }
+  return undefined
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined), root)
+}
+
+function received(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return typeof value === 'string' ? (value.length > 60 ? `a text of ${value.length} characters` : JSON.stringify(value)) : String(value)
+}
+
+function expected(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return { string: 'a text', array: 'a list', object: 'an object', record: 'an object', boolean: 'true or false', int: 'a whole number', number: 'a number' }[issue.expected as string] ?? String(issue.expected)
+    case 'too_small':
+      return issue.origin === 'string' ? `a text of at least ${issue.minimum} characters` : `a number ${issue.inclusive ? 'of at least' : 'above'} ${issue.minimum}`
+    case 'too_big':
+      return issue.origin === 'string' ? `a text of at most ${issue.maximum} characters` : issue.origin === 'array' ? `at most ${issue.maximum} entries` : `a number of at most ${issue.maximum}`
+    case 'invalid_value':
+      return `one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`
+    default:
+      return issue.message
+  }
+}
+
+/** The first thing zod found wrong, as place, expectation and what was there; `and N more` when it is not alone. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown): string {
+  const [first] = issues
+  if (!first) return 'the file: not valid'
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return `${formatPlace(first.path)}: expected ${expected(first)}, received ${received(valueAt(root, first.path))}${more}`
+}
+
+const isInstant = (text: string) => INSTANT.test(text) && !Number.isNaN(Date.parse(text))
+
+/** What is wrong between fields that are each well formed. */
+export function consistencyProblem({ session, results }: SessionFile): string | undefined {
+  if (!isInstant(session.createdAt)) return `session.createdAt: expected a time such as 2026-01-31T12:00:00Z, received ${received(session.createdAt)}`
+  const ids = new Map<string, number>()
+  for (const [i, result] of results.entries()) {
+    const place = `results[${i}]`
+    const first = ids.get(result.id)
+    if (first !== undefined) return `${place}.id: expected an id of its own, received that of results[${first}], ${received(result.id)}`
+    ids.set(result.id, i)
+    if (!isInstant(result.startedAt)) return `${place}.startedAt: expected a time such as 2026-01-31T12:00:00Z, received ${received(result.startedAt)}`
+    if (result.status === 'ok' && !result.summary) return `${place}.summary: expected statistics, because the status is "ok", received nothing`
+    if (result.status === 'ok' && result.samplesNs.length === 0) return `${place}.samplesNs: expected samples, because the status is "ok", received an empty list`
+  }
+  return undefined
+}
