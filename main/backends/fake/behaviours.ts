@@ -1,0 +1,71 @@
+import { CaseError, type Problem } from '@core/backend'
+import { roundToDtype } from '@core/numbers'
+import { getOp } from '@core/ops/registry'
+import { fillRange } from '@core/random'
+import { normal, type Random } from '@core/stats/random'
+
+/** The right output of a problem, rounded to its dtype, from inputs of `seed`. */
+export function rightOutput({ case: c, inputs }: Problem, seed: number, elements: number): Float32Array {
+  const op = getOp(c.op)
+  const read = (input: number, start: number, count: number) => fillRange(seed, input, inputs[input]!.fill, c.dtype, start, count)
+  return roundToDtype(Float32Array.from(op.reference(op.params.parse(c.params), read, 0, elements)), c.dtype)
+}
+
+/** What an implementation of the scripted backend does. All are honest and steady but for what they say. */
+export interface Behaviour {
+  title: string
+  /** Happens when the case is opened. */
+  open?: () => void
+  /** Writes the output of one call; default: the right one. */
+  write?: (out: Float32Array, right: Float32Array, problem: Problem) => void
+  /** Writes the output of timed calls; default: as `write`. */
+  writeTimed?: (out: Float32Array, right: Float32Array, problem: Problem) => void
+  /** Happens in each batch of samples. */
+  sample?: () => Promise<void> | void
+  /** Time of sample `i` relative to the case's base time; default: 0.2 % noise. */
+  time?: (i: number, random: Random) => number
+}
+
+/** Blocks this thread for good, as a kernel that never returns does. */
+function block(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+}
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** By implementation id. */
+export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  steady: { title: 'Steady' },
+  noisy: { title: 'Noisy', time: (_i, random) => 1 + 0.3 * Math.abs(normal(random)) },
+  bimodal: { title: 'Two modes', time: (_i, random) => (random() < 0.7 ? 1 : 1.4) * (1 + 0.002 * normal(random)) },
+  drifting: { title: 'Drifting', time: (i, random) => (1 + i / 500) * (1 + 0.002 * normal(random)) },
+  slow: { title: 'Slow: each batch takes 0.2 s', sample: () => wait(200) },
+
+  noop: { title: 'Writes nothing', write: () => undefined },
+  half: { title: 'Writes the first half', write: (out, right) => out.set(right.subarray(0, right.length >> 1)) },
+  nan: {
+    title: 'Writes one NaN',
+    write: (out, right) => {
+      out.set(right)
+      out[out.length >> 1] = NaN
+    },
+  },
+  zeros: { title: 'Writes zeros', write: (out) => out.fill(0) },
+  stale: { title: 'Returns the output of another seed', write: (out, _right, problem) => out.set(rightOutput(problem, problem.seed + 1, out.length)) },
+  lower: { title: 'Computes in f16', write: (out, right) => out.set(roundToDtype(right.slice(), 'f16')) },
+  shifted: { title: 'Writes one element late', write: (out, right) => out.forEach((_, i) => (out[i] = right[Math.max(0, i - 1)]!)) },
+  lazy: { title: 'Writes nothing when timed', writeTimed: () => undefined },
+  cheat: { title: 'Writes zeros when timed', writeTimed: (out) => out.fill(0) },
+
+  unsupported: { title: 'Refuses', open: () => fail('unsupported', 'This device has no kernel for it.') },
+  fail: { title: 'Fails', open: () => fail('kernel-failed', 'The kernel could not be launched.', 'fake: launch failure (719)') },
+  oom: { title: 'Runs out of memory', open: () => fail('out-of-memory', 'The device has 1 GiB free; 8 GiB are needed.', 'fake: alloc: 2') },
+  lost: { title: 'Loses its device', sample: () => fail('device-lost', 'The device was lost.', 'fake: GPU is off the bus (79)') },
+  hang: { title: 'Hangs', sample: block },
+  exit: { title: 'Ends the process', sample: () => process.exit(3) },
+  crash: { title: 'Crashes the process', sample: () => void process.kill(process.pid, 'SIGSEGV') },
+}
+
+function fail(...problem: ConstructorParameters<typeof CaseError>): never {
+  throw new CaseError(...problem)
+}

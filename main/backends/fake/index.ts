@@ -1,0 +1,77 @@
+import { CaseError, type Backend, type Device, type Impl, type PreparedCase, type Problem } from '@core/backend'
+import { sentinelBits } from '@core/numbers'
+import { OPS, getOp } from '@core/ops/registry'
+import { createRandom } from '@core/stats/random'
+import { BEHAVIOURS, rightOutput, type Behaviour } from './behaviours'
+
+const bitsOf = (values: Float32Array) => new Uint32Array(values.buffer, values.byteOffset, values.length)
+
+export interface FakeOptions {
+  /** All times are multiplied by this: makes a session slower than another. */
+  factor?: number
+}
+
+const BYTES_PER_SECOND = 1e10
+const LAUNCH_NS = 2000
+const TICK_NS = 1
+
+/**
+ * A scripted backend for tests: real outputs from the reference, invented times that depend on the case and the seed
+ * alone. The implementation says how it behaves (behaviours.ts). Registered only under OPSCOPE_TEST_BACKEND=1.
+ */
+export function fakeBackend({ factor = Number(process.env['OPSCOPE_TEST_FACTOR'] ?? 1) }: FakeOptions = {}): Backend {
+  return {
+    id: 'fake',
+    devices: () => Promise.resolve([device()]),
+    open: (problem) => {
+      const behaviour = BEHAVIOURS[problem.case.impl]
+      if (!behaviour) return Promise.reject(new CaseError('unsupported', `The scripted backend has no implementation "${problem.case.impl}"; expected one of ${Object.keys(BEHAVIOURS).join(', ')}.`))
+      try {
+        behaviour.open?.()
+        return Promise.resolve(prepare(problem, behaviour, factor))
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    },
+  }
+}
+
+function prepare(problem: Problem, behaviour: Behaviour, factor: number): PreparedCase {
+  const { case: c, outputElements } = problem
+  const right = rightOutput(problem, problem.seed, outputElements)
+  const out = new Float32Array(outputElements)
+  // Kept as f32 whatever the dtype: one pattern, told apart from other NaN by its bits.
+  const sentinel = sentinelBits('f32')
+  const op = getOp(c.op)
+  const baseNs = (LAUNCH_NS + (op.bytes(op.params.parse(c.params), c.dtype) / BYTES_PER_SECOND) * 1e9) * factor * (c.mode === 'cold' ? 1.5 : 1)
+  const random = createRandom(problem.seed)
+  const time = behaviour.time ?? ((_i, next) => 1 + 0.004 * (next() - 0.5))
+  const write = behaviour.write ?? ((to: Float32Array) => to.set(right))
+  const writeTimed = behaviour.writeTimed ?? write
+  let taken = 0
+  return {
+    timer: 'scripted',
+    tickNs: TICK_NS,
+    notes: ['Scripted times: this is not a measurement.'],
+    poison: () => Promise.resolve(void bitsOf(out).fill(sentinel)),
+    run: () => Promise.resolve(write(out, right, problem)),
+    countUnwritten: () => Promise.resolve(bitsOf(out).reduce((sum, bits) => sum + (bits === sentinel ? 1 : 0), 0)),
+    read: (start, count) => Promise.resolve(out.slice(start, start + count)),
+    sample: async ({ count }) => {
+      await behaviour.sample?.()
+      writeTimed(out, right, problem)
+      return { samplesNs: Float64Array.from({ length: count }, () => baseNs * time(taken++, random)), state: { smClockMhz: 1000 } }
+    },
+    memory: () => ({ caseBytes: out.byteLength }),
+    dispose: () => Promise.resolve(),
+  }
+}
+
+function device(): Device {
+  const kernels = Object.fromEntries(OPS.map((op) => [op.id, [...op.dtypes]]))
+  const impls = Object.entries(BEHAVIOURS).map(([id, { title }]): Impl => ({ id, title, available: { ok: true }, kernels, preferred: id === 'steady' }))
+  return {
+    backend: 'fake', id: 'fake:0', name: 'Scripted device', available: { ok: true }, impls, modes: ['hot', 'cold'], threads: [], memoryBytes: 2 ** 30, software: true, facts: [],
+    warnings: ['Times are invented.'],
+  }
+}
