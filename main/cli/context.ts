@@ -74,6 +74,11 @@ export class Context {
     return this.#runner?.state().phase ?? 'idle'
   }
 
+  /** Stops the run in progress; its results are kept. */
+  stop(): void {
+    this.#runner?.stop()
+  }
+
   async close(): Promise<void> {
     await this.#runner?.dispose()
     this.#history?.close()

@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { exportSession } from '@core/formats/registry'
+import { PRESETS } from '@core/measure/settings'
+import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
+import { estimateSeconds } from '@core/sweep/estimate'
+import { planSweep } from '@core/sweep/plan'
+import { formatDuration } from '@core/units'
+import type { Context } from '../context'
+import { follow } from '../follow'
+import { writeAtomically } from '../output/write'
+import { reportRun } from './report'
+
+/** `opscope default-sweep`: what `npm start` does without a display. Every op once on every device, and a report of it. */
+export async function defaultSweep(context: Context, options: { json?: boolean }): Promise<number> {
+  const runner = context.runner()
+  const devices = await runner.devices(false)
+  for (const device of devices) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
+  const spec = defaultSpec(devices)
+  const { cases } = planSweep(spec, devices)
+  if (cases.length === 0) {
+    context.remark('opscope: nothing can be measured here; the lines above say what is missing')
+    return 1
+  }
+  context.remark(`opscope: every operation at one size: ${cases.length} cases, about ${formatDuration(estimateSeconds(cases, PRESETS[spec.preset]))}`)
+  const followed = await follow(context, runner, () => runner.start(spec), options.json === true)
+  const status = reportRun(context, followed, options.json === true)
+
+  const report = join(context.paths.reports, `${followed.sessionId}.html`)
+  mkdirSync(context.paths.reports, { recursive: true })
+  writeAtomically(report, [exportSession('html', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() })])
+  context.remark(`Session ${followed.sessionId} is in the history in ${context.paths.folder}`)
+  context.remark(`Report: ${report}`)
+  return status
+}

@@ -1,0 +1,59 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { exportSession as formatSession, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { pickOne } from '../choices'
+import type { Context } from '../context'
+import { findSession } from '../find-session'
+import { writeAtomically } from '../output/write'
+import { UsageError } from '../usage-error'
+
+const writable = () => FORMATS.filter((format) => format.exportSession)
+
+/** The format that was asked for, else the one the file's extension means, else JSON. */
+function formatFor(asked: string | undefined, out: string): string {
+  if (asked !== undefined) return pickOne('format', asked, writable().map((format) => format.id))
+  return writable().find((format) => out.toLowerCase().endsWith(`.${format.extension}`))?.id ?? 'json'
+}
+
+/** `opscope export`: a session as a file, or to stdout for `-`. */
+export function exportSession(context: Context, wanted: string, options: { format?: string; out?: string }): number {
+  const out = options.out ?? '-'
+  const format = formatFor(options.format, out)
+  const { id, name } = findSession(wanted, context.sessions())
+  const text = formatSession(format, context.history.exportSession(id), { ceilings: context.history.ceilings() })
+  if (out === '-') context.io.out.write(text)
+  else {
+    writeAtomically(resolve(out), [text])
+    context.remark(`Wrote "${name}" to ${resolve(out)}`)
+  }
+  return 0
+}
+
+function readFile(path: string): string {
+  try {
+    // Before reading: a file of this size is refused anyway, and reading it could exhaust memory.
+    if (statSync(path).size > 4 * MAX_CHARACTERS) throw new Error(`the file is larger than ${(4 * MAX_CHARACTERS) / 2 ** 20} MiB`)
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** `opscope import`: our own JSON back into the history. Each file is taken whole or not at all. */
+export function importFiles(context: Context, paths: readonly string[], options: { json?: boolean }): number {
+  let status = 0
+  const imported = []
+  for (const path of paths) {
+    const outcome = parseSession(basename(path), readFile(path))
+    if (outcome.ok) {
+      const summary = context.history.importSession(outcome.file)
+      imported.push(summary)
+      if (!options.json) context.print(`Imported "${summary.name}": ${summary.results} results (session ${summary.id})`)
+    } else {
+      status = 1
+      context.remark(`opscope: ${outcome.message}; nothing of it was imported`)
+    }
+  }
+  if (options.json) context.printJson(imported)
+  return status
+}

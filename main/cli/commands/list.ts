@@ -1,0 +1,74 @@
+import { OPS } from '@core/ops/registry'
+import { SIZE_PRESETS } from '@core/sweep/presets'
+import { pickOne } from '../choices'
+import type { Context } from '../context'
+import { table } from '../output/table'
+import { deviceTable, opTable } from '../output/tables'
+
+export const LISTS = ['ops', 'sizes', 'backends', 'devices'] as const
+
+interface ListOptions {
+  json?: boolean
+  backends?: string
+}
+
+/** `opscope list ops|sizes|backends|devices`. */
+export async function list(context: Context, what: string, options: ListOptions): Promise<number> {
+  switch (pickOne('list', what, LISTS)) {
+    case 'ops':
+      if (options.json) context.printJson(OPS.map(({ id, family, summary, sizeKind, dtypes, variants }) => ({ id, family, summary, sizeKind, dtypes, variants })))
+      else context.print(opTable(OPS))
+      return 0
+    case 'sizes':
+      if (options.json) context.printJson(SIZE_PRESETS)
+      else
+        context.print(
+          table(SIZE_PRESETS, [
+            { title: 'preset', cell: (p) => p.id },
+            { title: 'vector', cell: (p) => p.sizes.vector },
+            { title: 'matrix', cell: (p) => p.sizes.matrix },
+            { title: 'gemm', cell: (p) => p.sizes.gemm },
+            { title: 'what', cell: (p) => p.summary },
+          ]),
+        )
+      return 0
+    case 'backends':
+      return listBackends(context, options)
+    case 'devices':
+      return listDevices(context, options)
+  }
+}
+
+async function findDevices(context: Context, { backends }: ListOptions) {
+  const wanted = backends?.split(',').map((id) => pickOne('backend', id.trim(), context.backends()))
+  const devices = await context.runner(wanted).devices(false)
+  return wanted ? devices.filter((device) => wanted.includes(device.backend)) : devices
+}
+
+async function listBackends(context: Context, options: ListOptions): Promise<number> {
+  const devices = await findDevices(context, options)
+  const backends = [...new Set(devices.map((device) => device.backend))].map((id) => {
+    const own = devices.filter((device) => device.backend === id)
+    const ready = own.filter((device) => device.available.ok)
+    const reason = own.map((device) => (device.available.ok ? '' : device.available.reason)).find((text) => text !== '')
+    return { id, ok: ready.length > 0, devices: ready.map((device) => device.name), ...(ready.length === 0 && reason ? { reason } : {}) }
+  })
+  if (options.json) context.printJson(backends)
+  else
+    context.print(
+      table(backends, [
+        { title: 'backend', cell: (b) => b.id },
+        { title: 'usable', cell: (b) => (b.ok ? 'yes' : 'no') },
+        { title: 'devices', cell: (b) => b.devices.join(', ') },
+        { title: 'why not', cell: (b) => b.reason ?? '' },
+      ]),
+    )
+  return 0
+}
+
+async function listDevices(context: Context, options: ListOptions): Promise<number> {
+  const devices = await findDevices(context, options)
+  if (options.json) context.printJson(devices)
+  else context.print(deviceTable(devices))
+  return 0
+}

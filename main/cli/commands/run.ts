@@ -1,0 +1,74 @@
+import { planSweep } from '@core/sweep/plan'
+import { estimateSeconds } from '@core/sweep/estimate'
+import { PRESETS } from '@core/measure/settings'
+import { formatDuration } from '@core/units'
+import type { Context } from '../context'
+import { follow } from '../follow'
+import { ceilingTable } from '../output/tables'
+import { readPicks, specOf, type SweepOptions } from '../sweep-options'
+import { UsageError } from '../usage-error'
+import { reportRun } from './report'
+
+export interface RunOptions extends SweepOptions {
+  name?: string
+  json?: boolean
+  dryRun?: boolean
+}
+
+/** `opscope run`: plans the picked sweep, measures it and prints the results. */
+export async function run(context: Context, options: RunOptions): Promise<number> {
+  const picks = readPicks(options, context.backends())
+  const runner = context.runner(picks.backends)
+  const devices = await runner.devices(false)
+  const { spec, missing } = specOf(picks, options, devices)
+  if (picks.backendsNamed) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
+  if (spec.targets.length === 0) {
+    context.remark(`opscope: nothing can be measured: ${missing.join('; ') || 'no picked device has the picked implementations'}`)
+    return 1
+  }
+
+  const plan = planSweep(spec, devices)
+  for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
+  if (plan.problems.length > 0) throw new UsageError(plan.problems.join('; '))
+  const seconds = estimateSeconds(plan.cases, PRESETS[spec.preset], context.history.ceilings())
+  const count = `${plan.cases.length} ${plan.cases.length === 1 ? 'case' : 'cases'}, about ${formatDuration(seconds)}`
+  if (options.dryRun) {
+    if (options.json) context.printJson({ cases: plan.cases, skipped: plan.skipped, seconds })
+    else context.print(count)
+    return 0
+  }
+  if (plan.cases.length > 0) context.remark(`opscope: ${count}`)
+
+  const followed = await follow(context, runner, () => runner.start(spec, options.name), options.json === true)
+  const status = reportRun(context, followed, options.json === true)
+  return status === 0 && picks.backendsNamed && missing.length > 0 ? 1 : status
+}
+
+/** `opscope resume`: measures what a stopped or interrupted session has left. */
+export async function resume(context: Context, sessionId: string, options: { json?: boolean }): Promise<number> {
+  const backends = [...new Set(context.history.remaining(sessionId).map((c) => c.backend))]
+  const runner = context.runner(backends)
+  return reportRun(context, await follow(context, runner, () => runner.resumeSession(sessionId), options.json === true), options.json === true)
+}
+
+/** `opscope ceilings`: measures bandwidth and peak rates of devices, and lists what is known. */
+export async function ceilings(context: Context, options: { backends?: string; devices?: string; list?: boolean; json?: boolean }): Promise<number> {
+  let status = 0
+  if (!options.list) {
+    const { backends } = readPicks(options, context.backends())
+    const runner = context.runner(backends)
+    const known = (await runner.devices(false)).filter((device) => backends.includes(device.backend))
+    for (const device of known) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
+    const wanted = options.devices?.split(',').map((id) => id.trim()) ?? known.map((device) => device.id)
+    const followed = await follow(context, runner, () => runner.measureCeilings(wanted), options.json === true)
+    status = followed.end.state === 'stopped' ? 130 : followed.end.failures > 0 ? 1 : 0
+  }
+  printCeilings(context, options.json === true)
+  return status
+}
+
+function printCeilings(context: Context, json: boolean): void {
+  const known = context.history.ceilings()
+  if (json) return context.printJson(known.map(({ result, ...ceiling }) => ({ ...ceiling, resultId: result.id })))
+  context.print(ceilingTable(known))
+}

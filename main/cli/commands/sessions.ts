@@ -1,0 +1,39 @@
+import { formatDuration } from '@core/units'
+import type { Context } from '../context'
+import { findSession } from '../find-session'
+import { oneLine } from '../output/table'
+import { resultTable } from '../output/result-table'
+import { sessionTable } from '../output/tables'
+import { allRows } from './report'
+
+/** `opscope sessions`: the history, newest first. */
+export function sessions(context: Context, options: { search?: string; json?: boolean }): number {
+  const found = context.sessions(options.search)
+  if (options.json) context.printJson(found)
+  else if (found.length > 0) context.print(sessionTable(found))
+  else context.remark(options.search ? `No session matches "${options.search}".` : 'There is no session yet; make one with: opscope run')
+  return 0
+}
+
+/** `opscope show`: one session with its results. */
+export function show(context: Context, wanted: string, options: { json?: boolean }): number {
+  const summary = findSession(wanted, context.sessions())
+  const { session, environment } = context.history.getSession(summary.id)
+  const rows = allRows(context, summary.id)
+  if (options.json) {
+    context.printJson({ session, environment, rows })
+    return 0
+  }
+  const seconds = rows.reduce((sum, row) => sum + (row.wallMs ?? 0), 0) / 1000
+  const facts = [
+    `${session.name}`,
+    `${session.id} · ${session.createdAt} · ${session.state} · ${rows.length} of ${session.planned} cases in ${formatDuration(seconds)}`,
+    `${environment.host} · ${environment.os} · ${environment.cpu}${environment.devices.map((device) => ` · ${device.id}: ${device.name}`).join('')}`,
+    session.tags.length > 0 ? `tags: ${session.tags.join(', ')}` : '',
+    session.notes,
+  ]
+  for (const fact of facts) if (fact !== '') context.print(oneLine(fact))
+  context.print('')
+  context.print(rows.length > 0 ? resultTable(rows) : 'This session has no results.')
+  return 0
+}

@@ -1,0 +1,54 @@
+import { rowAt, type Row } from '@core/session/rows'
+import { formatDuration } from '@core/units'
+import type { Runner, RunnerEvents } from '../runner/types'
+import { caseWords } from '../runner/words'
+import type { Context } from './context'
+import { ProgressView } from './output/progress'
+import { resultLine } from './output/result-table'
+
+export interface Followed {
+  sessionId: string
+  end: RunnerEvents['ended']
+  seconds: number
+}
+
+/** Begins a run and shows it until it ends: a bar on a terminal, lines elsewhere. Nothing is shown when `quiet`. */
+export async function follow(context: Context, runner: Runner, begin: () => Promise<{ sessionId: string }>, quiet: boolean): Promise<Followed> {
+  const { err } = context.io
+  const view = new ProgressView(err)
+  const begun = performance.now()
+  const offs = [
+    runner.on('notice', ({ message, detail }) => view.line(`opscope: ${message}${detail ? ` (${detail})` : ''}`)),
+    ...(quiet
+      ? []
+      : [
+          runner.on('state', (state) => view.state(state)),
+          runner.on('results', ({ block }) => {
+            for (let i = 0; i < block.ids.length; i++) showRow(view, err.isTTY === true, rowAt(block, i))
+          }),
+        ]),
+  ]
+  try {
+    const ended = new Promise<RunnerEvents['ended']>((resolve) => offs.push(runner.on('ended', resolve)))
+    const { sessionId } = await begin()
+    const end = await ended
+    view.clear()
+    return { sessionId, end, seconds: (performance.now() - begun) / 1000 }
+  } finally {
+    for (const off of offs) off()
+  }
+}
+
+/** On a terminal the bar tells of progress, and only what went wrong is worth a line of its own. */
+function showRow(view: ProgressView, terminal: boolean, row: Row): void {
+  if (!terminal || row.status !== 'ok') view.line(resultLine(caseWords(row.case), row))
+}
+
+/** `12 cases in 42 s, 1 failed: softmax · cpu · quick (id 1f3c…)`. */
+export function verdict(context: Context, { sessionId, end, seconds }: Followed): string {
+  const { name, results, planned } = context.history.summary(sessionId)
+  const cases = results === planned ? `${planned} ${planned === 1 ? 'case' : 'cases'}` : `${results} of ${planned} cases`
+  const failed = end.failures > 0 ? `, ${end.failures} failed` : ''
+  const rest = end.state === 'stopped' ? `; go on with: opscope resume ${sessionId}` : ''
+  return `${cases} in ${formatDuration(seconds)}${failed}: ${name} (session ${sessionId})${rest}`
+}

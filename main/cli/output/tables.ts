@@ -1,0 +1,55 @@
+import type { Device } from '@core/backend'
+import type { Ceiling, SessionSummary } from '@core/session/types'
+import type { Op } from '@core/ops/types'
+import { formatBandwidth, formatBytes, formatFlops } from '@core/units'
+import { table } from './table'
+
+/** ISO 8601 UTC as local date and minute. */
+const when = (iso: string) => {
+  const date = new Date(iso)
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+export const ceilingTable = (ceilings: readonly Ceiling[]): string =>
+  table(ceilings, [
+    { title: 'device', cell: (c) => c.device },
+    { title: 'name', cell: (c) => c.deviceName },
+    { title: 'ceiling', cell: (c) => (c.kind === 'copy' ? 'copy bandwidth' : `peak rate ${c.kind.replace('flops:', '')}`) },
+    { title: 'value', align: 'right', cell: (c) => (c.unit === 'bytes/s' ? formatBandwidth(c.value) : formatFlops(c.value)) },
+    { title: 'measured', cell: (c) => when(c.measuredAt) },
+  ])
+
+export const sessionTable = (sessions: readonly SessionSummary[]): string =>
+  table(sessions, [
+    { title: 'id', cell: (s) => s.id },
+    { title: 'made', cell: (s) => when(s.createdAt) },
+    { title: 'name', cell: (s) => s.name },
+    { title: 'state', cell: (s) => s.state },
+    { title: 'results', align: 'right', cell: (s) => (s.results === s.planned ? String(s.results) : `${s.results}/${s.planned}`) },
+    { title: 'failed', align: 'right', cell: (s) => (s.failures > 0 ? String(s.failures) : '') },
+    { title: 'tags', cell: (s) => s.tags.join(', ') },
+  ])
+
+/** Devices with what they offer, and the reason where they cannot be used. */
+export const deviceTable = (devices: readonly Device[]): string =>
+  table(devices, [
+    { title: 'device', cell: (d) => d.id },
+    { title: 'backend', cell: (d) => d.backend },
+    { title: 'name', cell: (d) => (d.software ? `${d.name} (software)` : d.name) },
+    { title: 'memory', align: 'right', cell: (d) => (d.available.ok ? formatBytes(d.memoryBytes) : '') },
+    { title: 'threads', cell: (d) => d.threads.join(' ') },
+    { title: 'modes', cell: (d) => d.modes.join(' ') },
+    { title: 'implementations', cell: (d) => d.impls.filter((impl) => impl.available.ok).map((impl) => (impl.preferred ? `${impl.id}*` : impl.id)).join(' ') },
+    { title: 'state', cell: (d) => (d.available.ok ? d.warnings.join('; ') || 'ready' : d.available.reason) },
+  ])
+
+export const opTable = (ops: readonly Op[]): string =>
+  table(ops, [
+    { title: 'operation', cell: (op) => op.id },
+    { title: 'family', cell: (op) => op.family },
+    { title: 'sizes', cell: (op) => op.sizeKind },
+    { title: 'dtypes', cell: (op) => op.dtypes.join(' ') },
+    { title: 'variants', cell: (op) => Object.entries(op.variants ?? {}).map(([name, words]) => `${name}=${words.join('|')}`).join(' ') },
+    { title: 'what', cell: (op) => op.summary },
+  ])

@@ -1,0 +1,127 @@
+import { Command } from 'commander'
+import { version } from '../../package.json'
+import { compare } from './commands/compare'
+import { defaultSweep } from './commands/default-sweep'
+import { exportSession, importFiles } from './commands/files'
+import { list } from './commands/list'
+import { ceilings, resume, run } from './commands/run'
+import { sessions, show } from './commands/sessions'
+import type { Context } from './context'
+import { findSession } from './find-session'
+
+const EXAMPLES = `
+Examples:
+  opscope run --ops softmax,layer_norm --backends cpu --preset quick
+  opscope run --ops sum:axis=last+first --sizes "1024, 4096x{1024,8192}" --dtypes f32
+  opscope run --sizes "vector=2^10..2^20 x4;matrix=1024x1024" --backends cpu,webgpu
+  opscope export last --format csv --out results.csv
+  opscope compare last 3f2a
+
+A session is named by its id, the beginning of one, its exact name, or "last".
+Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 130 stopped with Ctrl+C.`
+
+/** The command line over one context; `done` takes the exit status of the command that ran. */
+export function createProgram(context: Context, done: (status: number) => void): Command {
+  const program = new Command('opscope')
+    .description('Measures tensor operations on CUDA, WebGPU and CPU, and keeps what it measured.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .showHelpAfterError('Run with --help to see what is possible.')
+    .addHelpText('after', EXAMPLES)
+    .configureOutput({ writeOut: (text) => void context.io.out.write(text), writeErr: (text) => void context.io.err.write(text) })
+    .exitOverride()
+  // Subcommands made by `command` inherit the settings above.
+  const json = ['--json', 'print JSON'] as const
+
+  program
+    .command('run')
+    .description('measure a sweep and keep it as a session')
+    .option('--ops <list>', 'operations or families; variants as sum:axis=last+first (default: all)')
+    .option('--sizes <text>', 'a preset, sizes, or vector=…;matrix=…;gemm=… (default: tour)')
+    .option('--dtypes <list>', 'f32, f16, bf16, tf32 (default: f32)')
+    .option('--backends <list>', 'cpu, cuda, webgpu (default: cpu and cuda)')
+    .option('--devices <list>', 'devices such as cuda:0 (default: all of the backends)')
+    .option('--impls <list>', 'implementations such as avx2, or all (default: the preferred one)')
+    .option('--threads <list>', 'CPU thread counts, or max (default: max)')
+    .option('--modes <list>', 'cold, hot, graph (default: cold and hot)')
+    .option('--preset <name>', 'quick, standard or thorough (default: standard)')
+    .option('--name <text>', 'name of the session')
+    .option('--dry-run', 'only say how many cases that is')
+    .option(...json)
+    .action(async (options: Parameters<typeof run>[1]) => done(await run(context, options)))
+
+  program
+    .command('list')
+    .argument('<what>', 'ops, sizes, backends or devices')
+    .description('show what can be picked')
+    .option('--backends <list>', 'only these backends')
+    .option(...json)
+    .action(async (what: string, options: Parameters<typeof list>[2]) => done(await list(context, what, options)))
+
+  program
+    .command('devices')
+    .description('the same as list devices')
+    .option('--backends <list>', 'only these backends')
+    .option(...json)
+    .action(async (options: Parameters<typeof list>[2]) => done(await list(context, 'devices', options)))
+
+  program
+    .command('sessions')
+    .description('list the history, newest first')
+    .option('--search <text>', 'only sessions that match')
+    .option(...json)
+    .action((options: Parameters<typeof sessions>[1]) => done(sessions(context, options)))
+
+  program
+    .command('show')
+    .argument('<session>')
+    .description('show a session with its results')
+    .option(...json)
+    .action((session: string, options: { json?: boolean }) => done(show(context, session, options)))
+
+  program
+    .command('export')
+    .argument('<session>')
+    .description('write a session as csv, json or html')
+    .option('--format <name>', 'csv, json or html (default: from the file name)')
+    .option('--out <file>', 'where to; - is stdout (default: -)')
+    .action((session: string, options: Parameters<typeof exportSession>[2]) => done(exportSession(context, session, options)))
+
+  program
+    .command('import')
+    .argument('<files...>')
+    .description('read sessions that were exported as JSON')
+    .option(...json)
+    .action((files: string[], options: { json?: boolean }) => done(importFiles(context, files, options)))
+
+  program
+    .command('compare')
+    .argument('<sessions...>')
+    .description('compare sessions case by case; the first is the baseline')
+    .option(...json)
+    .action((wanted: string[], options: { json?: boolean }) => done(compare(context, wanted, options)))
+
+  program
+    .command('resume')
+    .argument('<session>')
+    .description('measure what a stopped or interrupted session has left')
+    .option(...json)
+    .action(async (session: string, options: { json?: boolean }) => done(await resume(context, findSession(session, context.sessions()).id, options)))
+
+  program
+    .command('ceilings')
+    .description('measure the bandwidth and peak rates of devices')
+    .option('--backends <list>', 'only these backends (default: cpu and cuda)')
+    .option('--devices <list>', 'only these devices')
+    .option('--list', 'measure nothing, show what is known')
+    .option(...json)
+    .action(async (options: Parameters<typeof ceilings>[1]) => done(await ceilings(context, options)))
+
+  program
+    .command('default-sweep')
+    .description('every operation once on every device, with an HTML report')
+    .option(...json)
+    .action(async (options: { json?: boolean }) => done(await defaultSweep(context, options)))
+
+  return program
+}
