@@ -2,6 +2,7 @@ import { sessionFileSchema, type SessionFile } from '../../session/types'
 import { upgradeSessionFile, type RawSessionFile } from '../../session/upgrade'
 import type { FileFormat, ImportOutcome } from '../types'
 import { consistencyProblem, describeIssues, structureProblem } from './check'
+import { findSyntaxProblem } from './syntax'
 
 /** Shortest decimal text that reads back to the same bits; JSON.stringify alone drops the sign of -0. */
 const number = (value: number) => (Object.is(value, -0) ? '-0' : JSON.stringify(value))
@@ -34,11 +35,12 @@ function lineAndColumn(text: string, position: number): string {
   return `line ${line}, column ${position - before.lastIndexOf('\n')}`
 }
 
-function syntaxProblem(text: string, error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  const position = /at position (\d+)/.exec(message)?.[1]
-  const place = position === undefined ? 'the end of the file' : lineAndColumn(text, Number(position))
-  return `${place}: expected JSON (${message.replace(/ in JSON at position.*$/s, '').slice(0, 200)})`
+function syntaxMessage(text: string): string {
+  const problem = findSyntaxProblem(text)
+  if (!problem) return 'the file: expected JSON'
+  const { position, expected } = problem
+  const found = position < text.length ? JSON.stringify(text.slice(position, position + 12)) : 'the end of the file'
+  return `${lineAndColumn(text, position)}: expected ${expected}, received ${found}`
 }
 
 /** Only a JSON object with a schemaVersion and a session is ours; anything else is left to other formats. */
@@ -47,8 +49,8 @@ function importJson(text: string): ImportOutcome | null {
   let raw: unknown
   try {
     raw = JSON.parse(text)
-  } catch (error) {
-    return /"schemaVersion"/.test(text.slice(0, 4096)) ? { ok: false, message: syntaxProblem(text, error) } : null
+  } catch {
+    return /"schemaVersion"/.test(text.slice(0, 4096)) ? { ok: false, message: syntaxMessage(text) } : null
   }
   if (typeof raw !== 'object' || raw === null || !Object.hasOwn(raw, 'schemaVersion')) return null
   const unsafe = structureProblem(raw)

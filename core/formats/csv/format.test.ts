@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import type { Ceiling } from '../../session/types'
+import { testCase, testResult, testSession } from '../../testing'
+import { randomSession } from '../random-session'
+import { exportSession } from '../registry'
+import { csvField } from './cells'
+
+/** Plain RFC 4180 reader, to look at the text the way a spreadsheet does. */
+function readCsv(text: string): string[][] {
+  const rows: string[][] = [[]]
+  let cell = ''
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const ch = text[i]!
+    if (quoted) {
+      if (ch !== '"') cell += ch
+      else if (text[i + 1] === '"') cell += text[++i]!
+      else quoted = false
+    } else if (ch === '"') quoted = true
+    else if (ch === ',' || ch === '\n') {
+      rows.at(-1)!.push(cell)
+      cell = ''
+      if (ch === '\n' && i < text.length - 1) rows.push([])
+    } else cell += ch
+  }
+  return rows
+}
+const table = (text: string) => {
+  const [header, ...rows] = readCsv(text)
+  return rows.map((row) => Object.fromEntries(header!.map((name, i) => [name, row[i]!])))
+}
+
+const ceiling = (kind: string, value: number): Ceiling => ({ backend: 'cpu', device: 'cpu', deviceName: 'CPU', kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s', measuredAt: '', result: testResult() })
+
+describe('csv', () => {
+  it('has one row per result with units in the column names', () => {
+    const text = exportSession('csv', testSession(), { ceilings: [ceiling('copy', 240e9), ceiling('flops:f32', 1e15)] })
+    expect(text.split('\n')[0]).toBe(
+      'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,speedup,peak_memory_bytes,max_rel_error,converged,grade,message,started_at,result_id',
+    )
+    expect(table(text)).toMatchObject([{ op: 'add', n: '1000', median_ns: '100', gbps: '120', gflops: '10', efficiency: '0.5', speedup: '1', peak_memory_bytes: '12000', max_rel_error: '2.5e-8', status: 'ok', threads: '1', stddev_ns: '' }])
+  })
+
+  it('gives each row only the parameters it has, and renames those that would clash', () => {
+    const rows = table(exportSession('csv', testSession([testResult({ case: testCase({ params: { rows: 2, cols: 3 } }) }), testResult({ case: testCase({ params: { n: 5, mode: 'training' } }) })])))
+    expect(rows[0]).toMatchObject({ rows: '2', cols: '3', n: '', param_mode: '', mode: 'hot' })
+    expect(rows[1]).toMatchObject({ rows: '', n: '5', param_mode: 'training', mode: 'hot' })
+  })
+
+  it('speedup compares the same work, and only right results have one', () => {
+    const at = (impl: string, medianNs: number, change = {}) => testResult({ case: testCase({ impl }), summary: { ...testResult().summary!, medianNs }, ...change })
+    const rows = table(exportSession('csv', testSession([at('wrong one', 1, { status: 'wrong' }), at('scalar', 400), at('avx2', 100), at('half', 50, { case: testCase({ params: { n: 500 } }) })])))
+    expect(rows.map((row) => row['speedup'])).toEqual(['', '1', '4', '1'])
+    expect(rows[0]).toMatchObject({ status: 'wrong', median_ns: '1', efficiency: '' })
+  })
+
+  it('a result without a measurement leaves its figures empty', () => {
+    const [row] = table(exportSession('csv', testSession([testResult({ status: 'failed', message: 'no, "really"\nnot', samplesNs: [], summary: undefined, verification: undefined, caseBytes: undefined })])))
+    expect(row).toMatchObject({ status: 'failed', message: 'no, "really"\nnot', median_ns: '', gbps: '', speedup: '', max_rel_error: '' })
+  })
+
+  it('no text becomes a formula', () => {
+    expect(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', 'a=b', '=a,"b"'].map(csvField)).toEqual(["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", 'a=b', `"'=a,""b"""`])
+    expect([csvField(-1.5), csvField(NaN), csvField(true), csvField(undefined)]).toEqual(['-1.5', '', 'true', ''])
+  })
+
+  it('every row of any session has as many cells as the header', () => {
+    for (let seed = 0; seed < 200; seed++) {
+      const file = randomSession(seed)
+      const [header, ...rows] = readCsv(exportSession('csv', file))
+      expect(rows.length).toBe(file.results.length)
+      for (const row of rows) expect(row.length).toBe(header!.length)
+    }
+  })
+})
