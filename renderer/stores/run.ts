@@ -1,5 +1,5 @@
 import { defineStore } from 'pinia'
-import { computed, ref, shallowRef } from 'vue'
+import { computed, ref, shallowRef, watch } from 'vue'
 import type { RunState } from '@core/ipc'
 import type { SweepSpec } from '@core/sweep/types'
 import { call, listen } from '../lib/api'
@@ -75,18 +75,18 @@ export const useRun = defineStore('run', () => {
     if (sessionId.value) await loadRows(sessionId.value)
   }
 
-  /** Resolves when no run is going. */
-  const idle = () =>
-    new Promise<void>((resolve) => {
-      const timer = setInterval(() => {
-        if (busy.value) return
-        clearInterval(timer)
-        resolve()
-      }, 200)
+  /** Resolves with how the run that is going on ends, once another can be started. */
+  const finished = () =>
+    new Promise<'done' | 'stopped'>((resolve) => {
+      const off = watch([ended, busy], ([end, going]) => {
+        if (!end || going) return
+        off()
+        resolve(end.state)
+      })
     })
 
   return {
-    state, rows, sessionId, ended, busy, paused, start, startSweep, measureCeilings, resumeSession, idle,
+    state, rows, sessionId, ended, busy, paused, start, startSweep, measureCeilings, resumeSession, finished,
     pauseOrResume: () => steer(paused.value ? 'run:resume' : 'run:pause'),
     stop: () => steer('run:stop'),
   }

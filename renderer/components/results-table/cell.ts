@@ -1,4 +1,5 @@
-import { alignedText, type Unit } from '../../lib/column-format'
+import type { Unit } from '@core/units'
+import { alignedText } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
 import type { RowSource } from '../../stores/row-source'
 import { exactShape, type Column } from './columns'
@@ -43,12 +44,12 @@ export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: numb
 /** Rows as tab-separated text with a header line, as spreadsheets take it. Numbers are in the unit of the header. */
 export function tsv(columns: readonly TableColumn[], rows: RowSource, order: Iterable<number>, efficiency: Efficiency): string {
   const clean = (text: string) => text.replace(/[\t\r\n]+/g, ' ')
-  const lines = [columns.map(({ column, unit }) => (unit.label ? `${column.title} (${unit.label})` : column.title)).join('\t')]
+  const lines = [columns.map(({ column, unit }) => (unit.name ? `${column.title} (${unit.name})` : column.title)).join('\t')]
   for (const row of order) {
     const cells = columns.map(({ column, unit }) => {
       if (column.kind === 'text') return clean(column.text(rows, row))
       const value = column.value(rows, row, efficiency)
-      return Number.isFinite(value) ? String(Number((value / unit.scale).toPrecision(9))) : ''
+      return Number.isFinite(value) ? String(Number((value / unit.size).toPrecision(9))) : ''
     })
     lines.push(cells.join('\t'))
   }

@@ -57,8 +57,8 @@ export const statusWord = (status: keyof typeof STATUS_WORDS): string => STATUS_
 const ciHalf = (rows: RowSource, i: number) => (rows.number(i, 'ciHighNs') - rows.number(i, 'ciLowNs')) / 2 / rows.number(i, 'medianNs')
 
 /** Only right results count as speed. */
-const perNs = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) => {
-  const value = rows.number(i, amount) / rows.number(i, 'medianNs')
+const perSecond = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) => {
+  const value = rows.number(i, amount) / (rows.number(i, 'medianNs') / 1e9)
   return rows.status(i) === 'ok' && Number.isFinite(value) && value > 0 ? value : NaN
 }
 
@@ -79,8 +79,8 @@ export const COLUMNS: readonly Column[] = [
   { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 58, text: (r, i) => r.case(i).mode },
   { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 98, value: (r, i) => r.number(i, 'medianNs') },
   { id: 'ci', title: '±95', about: 'Half of the 95 % interval of the median, as a share of it', kind: 'number', quantity: 'percent', width: 70, value: ciHalf },
-  { id: 'bandwidth', title: 'Bandwidth', about: 'Least traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 122, value: perNs('bytes') },
-  { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 128, value: perNs('flops') },
+  { id: 'bandwidth', title: 'Bandwidth', about: 'Least traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 122, value: perSecond('bytes') },
+  { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 128, value: perSecond('flops') },
   { id: 'efficiency', title: 'Eff.', about: 'Share of what the measured ceilings of the device allow for this operation', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },
   { id: 'grade', title: 'Grade', about: 'A: clean and converged. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 56, text: (r, i) => r.grade(i) ?? '' },
   { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 92, text: (r, i) => statusWord(r.status(i)) },

@@ -1,5 +1,5 @@
 import { sortByKeys } from '../../lib/radix-order'
-import type { Unit } from '../../lib/column-format'
+import type { Unit } from '@core/units'
 import type { Efficiency } from '../../lib/efficiency'
 import type { RowSource } from '../../stores/row-source'
 import { COLUMNS, type Column, statusWord, shapeText, variantText } from './columns'
@@ -69,8 +69,8 @@ function tests(rows: RowSource, query: Query, efficiency: Efficiency, unitOf: (c
       const parsed = parseNumberFilter(text)
       if (parsed.ok && parsed.test) {
         const { test } = parsed
-        const { scale } = unitOf(id)
-        found.push((i) => test(column.value(rows, i, efficiency) / scale))
+        const { size } = unitOf(id)
+        found.push((i) => test(column.value(rows, i, efficiency) / size))
       }
     }
   }

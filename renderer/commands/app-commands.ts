@@ -1,0 +1,48 @@
+import type { Router } from 'vue-router'
+import { useApp } from '../stores/app'
+import { useNotices } from '../stores/notices'
+import { useRun } from '../stores/run'
+import { useSessions } from '../stores/sessions'
+import { useSettings } from '../stores/settings'
+import { useTour } from '../stores/tour'
+import { provideCommand } from './registry'
+
+/** The commands that work in every view. Returns the functions that take them back. */
+export function provideAppCommands(router: Router): (() => void)[] {
+  const app = useApp()
+  const run = useRun()
+  const sessions = useSessions()
+  const notices = useNotices()
+  const settings = useSettings()
+  const tour = useTour()
+
+  const views = (['run', 'session', 'compare', 'history', 'devices', 'settings'] as const).map((name) => provideCommand(`view.${name}`, () => router.push({ name })))
+  return [
+    ...views,
+    provideCommand('help.guide', () => router.push({ name: 'guide' })),
+    provideCommand('help.shortcuts', () => (app.shortcutsOpen = true)),
+    provideCommand('view.palette', () => (app.paletteOpen = !app.paletteOpen)),
+    provideCommand('view.theme', () => {
+      settings.nextTheme()
+      notices.show({ level: 'info', message: settings.values.theme === 'system' ? 'Theme: as the system.' : `Theme: ${settings.values.theme}.` })
+    }),
+    provideCommand('edit.undo', () => notices.undo()),
+    provideCommand('run.pause', () => run.pauseOrResume(), () => run.busy && run.state.phase !== 'stopping'),
+    provideCommand('run.stop', () => run.stop(), () => run.busy),
+    provideCommand(
+      'run.ceilings',
+      async () => {
+        await router.push({ name: 'run' })
+        await tour.start()
+      },
+      () => !run.busy,
+    ),
+    provideCommand('session.import', async () => {
+      const [first] = await sessions.importSessions()
+      if (first) await router.push({ name: 'session', params: { id: first.id } })
+    }),
+    // Outside the session and history views the session of the last run is meant.
+    provideCommand('session.export-json', () => run.sessionId && sessions.exportSession(run.sessionId, 'json'), () => run.sessionId !== undefined),
+    provideCommand('session.export-csv', () => run.sessionId && sessions.exportSession(run.sessionId, 'csv'), () => run.sessionId !== undefined),
+  ]
+}

@@ -1,0 +1,96 @@
+import type { DeviceState } from '@core/backend'
+import { caseId } from '@core/case'
+import type { Result, Verification } from '@core/result'
+import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatTime } from '@core/units'
+import { exactShape } from '../results-table/columns'
+
+/** A line of the details: a name, a value with its unit, and whether it is trouble. */
+export interface Fact {
+  name: string
+  value: string
+  trouble?: boolean
+}
+
+const fact = (name: string, value: string | undefined, trouble = false): Fact[] => (value === undefined ? [] : [{ name, value, ...(trouble ? { trouble } : {}) }])
+const time = (name: string, ns: number | undefined) => fact(name, ns === undefined ? undefined : formatTime(ns))
+
+/** All statistics of the samples. */
+export function statistics(result: Result): Fact[] {
+  const s = result.summary
+  if (!s) return []
+  const seconds = s.medianNs / 1e9
+  return [
+    ...time('Median', s.medianNs),
+    ...fact('95 % interval', s.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : `${formatTime(s.ciLowNs)} to ${formatTime(s.ciHighNs)} (${formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs)})`),
+    ...fact('Bandwidth', result.status === 'ok' && seconds > 0 ? formatBandwidth(result.bytes / seconds) : undefined),
+    ...fact('Compute', result.status === 'ok' && seconds > 0 && result.flops > 0 ? formatFlops(result.flops / seconds) : undefined),
+    ...time('Fastest', s.minNs), ...time('5th percentile', s.p05Ns), ...time('25th percentile', s.p25Ns),
+    ...time('75th percentile', s.p75Ns), ...time('95th percentile', s.p95Ns), ...time('Slowest', s.maxNs),
+    ...time('Mean', s.meanNs), ...time('Standard deviation', s.stddevNs), ...time('Median distance', s.madNs),
+    ...fact('Samples', `${s.count}${result.inner === undefined || result.inner === 1 ? '' : `, ${result.inner} calls each`}`),
+    ...fact('Outliers', `${s.mildOutliers} mild, ${s.severeOutliers} severe`, s.severeOutliers > 0),
+  ]
+}
+
+/** What comparing with the reference found. */
+export function verificationFacts(v: Verification): Fact[] {
+  return [
+    { name: 'Outcome', value: v.ok ? 'right' : 'wrong', ...(v.ok ? {} : { trouble: true }) },
+    ...fact('What is wrong', v.message, true),
+    ...fact('Relative error', v.relL2 === undefined ? undefined : `${v.relL2.toExponential(2)} of ${v.tolerance.toExponential(1)} allowed`, !v.ok),
+    ...fact('Largest error', v.maxAbs?.toExponential(2)),
+    ...fact('Largest error, ulp', v.maxUlp === undefined ? undefined : formatCount(v.maxUlp)),
+    ...fact('Elements checked', `${formatCount(v.checkedElements)} of ${formatCount(v.totalElements)}`),
+    ...fact('Never written', v.unwritten ? formatCount(v.unwritten) : undefined, true),
+    ...fact('Not finite', v.nonFinite ? formatCount(v.nonFinite) : undefined, true),
+  ]
+}
+
+const range = (values: readonly (number | undefined)[], unit: string, digits = 0) => {
+  const known = values.filter((value): value is number => value !== undefined)
+  if (!known.length) return undefined
+  const [low, high] = [Math.min(...known).toFixed(digits), Math.max(...known).toFixed(digits)]
+  return low === high ? `${low} ${unit}` : `${low} to ${high} ${unit}`
+}
+
+/** The device's condition over all batches, as ranges. */
+export function deviceFacts(states: readonly { state: DeviceState }[]): Fact[] {
+  const of = (pick: (state: DeviceState) => number | undefined) => states.map(({ state }) => pick(state))
+  const throttle = [...new Set(states.flatMap(({ state }) => state.throttle ?? []))]
+  const foreign = Math.max(0, ...of((s) => s.foreignProcesses).filter((n): n is number => n !== undefined))
+  return [
+    ...fact('Clock', range(of((s) => s.smClockMhz), 'MHz')),
+    ...fact('Memory clock', range(of((s) => s.memClockMhz), 'MHz')),
+    ...fact('Temperature', range(of((s) => s.temperatureC), '°C')),
+    ...fact('Power', range(of((s) => s.powerW), 'W')),
+    ...fact('Throttled by', throttle.length ? throttle.join(', ') : undefined, true),
+    ...fact('Other processes', foreign ? String(foreign) : undefined, true),
+  ]
+}
+
+/** How the measurement went. */
+export function measurementFacts(result: Result): Fact[] {
+  return [
+    ...fact('Ended because', result.stopReason),
+    ...fact('Converged', result.converged === undefined ? undefined : result.converged ? 'yes' : 'no', result.converged === false),
+    ...fact('Timer', result.timer === undefined ? undefined : `${result.timer}${result.tickNs === undefined ? '' : `, tick ${formatTime(result.tickNs)}`}`),
+    ...fact('Started', new Date(result.startedAt).toLocaleString()),
+    ...fact('Took', `${formatTime(result.wallMs * 1e6)}, ${formatTime(result.measuredMs * 1e6)} of it measured`),
+    ...fact('Memory of the case', result.caseBytes === undefined ? undefined : formatBytes(result.caseBytes)),
+    ...fact('Memory taken', result.deviceDeltaBytes === undefined ? undefined : formatBytes(result.deviceDeltaBytes)),
+  ]
+}
+
+/** The full identity of the case. */
+export function identityFacts(result: Result): Fact[] {
+  const c = result.case
+  return [
+    { name: 'Operation', value: c.op }, { name: 'Parameters', value: exactShape(c) }, { name: 'Dtype', value: c.dtype },
+    { name: 'Backend', value: `${c.backend}, ${c.impl}` }, { name: 'Device', value: c.device }, { name: 'Mode', value: c.mode },
+    ...fact('Threads', c.threads === undefined ? undefined : String(c.threads)),
+    { name: 'Least traffic', value: formatBytes(result.bytes) },
+    { name: 'Operations', value: formatCount(result.flops) },
+    { name: 'Seed', value: String(result.seed) },
+    { name: 'Identity', value: caseId(c) },
+  ]
+}

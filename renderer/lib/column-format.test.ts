@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { alignedText, numberText, quantityText, typicalValue, unitFor } from './column-format'
+
+describe('column units', () => {
+  it('chooses the unit from the typical value, with rates per second', () => {
+    expect(unitFor('time', 36_800).name).toBe('µs')
+    expect(unitFor('bandwidth', 3.65e12).name).toBe('TB/s')
+    expect(typicalValue(5, (i) => [9, NaN, 1, 5, 7][i]!)).toBe(7)
+    expect(typicalValue(2, () => NaN)).toBeUndefined()
+  })
+
+  it('keeps three to four digits and gives up digits below one', () => {
+    const us = unitFor('time', 5e3)
+    expect([36_800, 1_234_000, 851.234, 12.3].map((ns) => numberText(ns, 'time', us))).toEqual(['36.80', '1234', '0.851', '0.012'])
+    expect(quantityText(undefined, 'time')).toBe('–')
+    expect(quantityText(0.0031, 'percent')).toBe('0.31 %')
+  })
+
+  it('pads so that every number of a column has its point at the same place', () => {
+    const us = unitFor('time', 5e3)
+    const places = [36_800, 1_234_000, 851.234, 1_000, 123_456].map((ns) => {
+      const { text, pad } = alignedText(ns, 'time', us)
+      const whole = text + pad
+      return whole.length - whole.indexOf('.')
+    })
+    expect(new Set(places)).toEqual(new Set([4]))
+  })
+})

@@ -1,0 +1,68 @@
+import { OPS } from '@core/ops/registry'
+import { FAMILIES, type Family, type Op } from '@core/ops/types'
+import type { SweepSpec } from '@core/sweep/types'
+
+export type Picked = SweepSpec['ops']
+export type Tick = 'all' | 'some' | 'none'
+
+/** One word of one variant axis: what the tree shows below an op. */
+export interface Leaf {
+  axis: string
+  word: string
+}
+
+export const leavesOf = (op: Op): Leaf[] => Object.entries(op.variants ?? {}).flatMap(([axis, words]) => words.map((word) => ({ axis, word })))
+
+const everything = (op: Op): Picked[number] =>
+  op.variants ? { op: op.id, variants: Object.fromEntries(Object.entries(op.variants).map(([axis, words]) => [axis, [...words]])) } : { op: op.id }
+
+const wordsOf = (op: Op, axis: string, entry: Picked[number] | undefined): readonly string[] => {
+  if (!entry) return []
+  // As in planSweep: a variant that was not picked takes its first word.
+  return entry.variants?.[axis] ?? op.variants?.[axis]?.slice(0, 1) ?? []
+}
+
+/** Whether this word of this op is picked. */
+export const hasLeaf = (picked: Picked, op: Op, { axis, word }: Leaf): boolean => wordsOf(op, axis, picked.find((entry) => entry.op === op.id)).includes(word)
+
+export function tickOf(picked: Picked, op: Op): Tick {
+  if (!picked.some((entry) => entry.op === op.id)) return 'none'
+  return leavesOf(op).every((leaf) => hasLeaf(picked, op, leaf)) ? 'all' : 'some'
+}
+
+/** The tick of a group of ops. */
+export function groupTick(picked: Picked, ops: readonly Op[]): Tick {
+  const ticks = ops.map((op) => tickOf(picked, op))
+  if (ticks.every((tick) => tick === 'all')) return 'all'
+  return ticks.every((tick) => tick === 'none') ? 'none' : 'some'
+}
+
+/** Picks all variants of these ops, or takes the ops out; the order is always that of the registry. */
+export function setOps(picked: Picked, ops: readonly Op[], on: boolean): Picked {
+  const touched = new Set(ops.map((op) => op.id))
+  return OPS.flatMap((op) => {
+    if (touched.has(op.id)) return on ? [everything(op)] : []
+    return picked.filter((entry) => entry.op === op.id)
+  })
+}
+
+/** Picks or drops one word; an op without any word left is dropped whole. */
+export function setLeaf(picked: Picked, op: Op, { axis, word }: Leaf, on: boolean): Picked {
+  const entry = picked.find((other) => other.op === op.id)
+  const variants = Object.fromEntries(
+    Object.entries(op.variants ?? {}).map(([name, words]) => {
+      const had = entry ? wordsOf(op, name, entry) : name === axis ? [] : words
+      return [name, words.filter((w) => (name === axis && w === word ? on : had.includes(w)))]
+    }),
+  )
+  const others = picked.filter((other) => other.op !== op.id)
+  const next = Object.values(variants).some((words) => words.length === 0) ? others : [...others, { op: op.id, variants }]
+  return OPS.flatMap((o) => next.filter((other) => other.op === o.id))
+}
+
+/** Families with their ops whose name, summary or family contains every word. */
+export function searchTree(search: string): { family: Family; ops: Op[] }[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const fits = (op: Op) => words.every((word) => `${op.id} ${op.family} ${op.summary}`.toLowerCase().includes(word))
+  return FAMILIES.map((family) => ({ family, ops: OPS.filter((op) => op.family === family && fits(op)) })).filter(({ ops }) => ops.length > 0)
+}

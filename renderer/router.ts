@@ -1,0 +1,17 @@
+import { createRouter, createWebHashHistory } from 'vue-router'
+
+/** Views by name; `view.<name>` is the command that opens each. Split so that the run view starts alone. */
+export const router = createRouter({
+  history: createWebHashHistory(),
+  routes: [
+    { path: '/', redirect: '/run' },
+    { path: '/run', name: 'run', component: () => import('./views/run/RunView.vue') },
+    { path: '/session/:id?', name: 'session', component: () => import('./views/session/SessionView.vue') },
+    { path: '/compare', name: 'compare', component: () => import('./views/compare/CompareView.vue') },
+    { path: '/history', name: 'history', component: () => import('./views/history/HistoryView.vue') },
+    { path: '/devices', name: 'devices', component: () => import('./views/devices/DevicesView.vue') },
+    { path: '/settings', name: 'settings', component: () => import('./views/settings/SettingsView.vue') },
+    { path: '/guide', name: 'guide', component: () => import('./views/guide/GuideView.vue') },
+    { path: '/:rest(.*)*', redirect: '/run' },
+  ],
+})

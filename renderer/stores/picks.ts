@@ -1,0 +1,91 @@
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef, watch } from 'vue'
+import type { Device, Impl } from '@core/backend'
+import { PRESETS } from '@core/measure/settings'
+import { OPS } from '@core/ops/registry'
+import type { SizeKind } from '@core/ops/types'
+import { defaultSweep, defaultTargets } from '@core/sweep/defaults'
+import { estimateSeconds } from '@core/sweep/estimate'
+import { planSweep, type Plan } from '@core/sweep/plan'
+import { findSizePreset, SIZE_PRESETS } from '@core/sweep/presets'
+import type { SweepSpec, Target } from '@core/sweep/types'
+import { useDevices } from './devices'
+import { useSettings } from './settings'
+
+const PLAN_DELAY_MS = 60
+const NOTHING: Plan = { cases: [], skipped: [], problems: [] }
+export const KINDS: readonly SizeKind[] = ['vector', 'matrix', 'gemm']
+
+/** What the user has picked in the run view, and what it comes to. Kept in the settings. */
+export const usePicks = defineStore('picks', () => {
+  const settings = useSettings()
+  const devices = useDevices()
+  const spec = ref<SweepSpec>()
+  const plan = shallowRef<Plan>(NOTHING)
+  const seconds = ref(0)
+  const planning = ref(false)
+
+  const isHere = (target: Target) => devices.available.some((device) => device.backend === target.backend && device.id === target.device)
+
+  /** Picks of last time, or the default sweep; devices that are gone are left out. */
+  watch(
+    [() => settings.loaded, () => devices.devices],
+    ([loaded, list]) => {
+      if (!loaded || !list.length || spec.value) return
+      const saved = settings.values.sweep
+      if (!saved) {
+        spec.value = defaultSweep(list)
+        return
+      }
+      const targets = saved.targets.filter(isHere)
+      spec.value = { ...saved, targets: targets.length ? targets : defaultTargets(list) }
+    },
+    { immediate: true },
+  )
+
+  let timer: ReturnType<typeof setTimeout> | undefined
+  function replan(): void {
+    clearTimeout(timer)
+    planning.value = true
+    timer = setTimeout(() => {
+      planning.value = false
+      if (!spec.value) return
+      plan.value = planSweep(spec.value, devices.devices)
+      seconds.value = estimateSeconds(plan.value.cases, PRESETS[spec.value.preset], devices.ceilings)
+    }, PLAN_DELAY_MS)
+  }
+  watch([spec, () => devices.devices, () => devices.ceilings], replan, { immediate: true })
+
+  function change(part: Partial<SweepSpec>): void {
+    if (!spec.value) return
+    spec.value = { ...spec.value, ...part }
+    settings.set({ sweep: spec.value })
+  }
+
+  const targetOf = (device: Device) => spec.value?.targets.find((target) => target.backend === device.backend && target.device === device.id)
+
+  /** Replaces a device's part; without implementations it is dropped. */
+  function setTarget(device: Device, next: Pick<Target, 'impls' | 'threads'>): void {
+    const others = (spec.value?.targets ?? []).filter((target) => target.backend !== device.backend || target.device !== device.id)
+    const mine = next.impls.length ? [{ backend: device.backend, device: device.id, ...next }] : []
+    const rank = (target: Target) => devices.devices.findIndex((d) => d.backend === target.backend && d.id === target.device)
+    change({ targets: [...others, ...mine].sort((a, b) => rank(a) - rank(b)) })
+  }
+
+  /** The implementations picked now, with their devices. */
+  const lanes = computed<{ device: Device; impl: Impl }[]>(() =>
+    devices.available.flatMap((device) => device.impls.filter((impl) => targetOf(device)?.impls.includes(impl.id)).map((impl) => ({ device, impl }))),
+  )
+
+  /** Size kinds that the picked operations need. */
+  const kinds = computed(() => KINDS.filter((kind) => spec.value?.ops.some(({ op }) => OPS.find((o) => o.id === op)?.sizeKind === kind)))
+
+  /** The preset whose texts these are, or undefined for own sizes. */
+  const sizePreset = computed(() => SIZE_PRESETS.find((preset) => KINDS.every((kind) => preset.sizes[kind] === spec.value?.sizes[kind]))?.id)
+  const useSizes = (id: string) => {
+    const preset = findSizePreset(id)
+    if (preset) change({ sizes: { ...preset.sizes } })
+  }
+
+  return { spec, plan, seconds, planning, change, targetOf, setTarget, lanes, kinds, sizePreset, useSizes }
+})

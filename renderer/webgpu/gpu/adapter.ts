@@ -1,0 +1,72 @@
+/** What the adapter says about itself. Chromium leaves most of it empty without its developer features. */
+interface AdapterWords {
+  vendor: string
+  architecture: string
+  device: string
+  description: string
+  driver?: string
+  backend?: string
+  type?: string
+  isFallbackAdapter?: boolean
+  memoryHeaps?: readonly { size: number; properties: number }[]
+}
+
+const RETRY_MS = 500
+const RETRY_FOR_MS = 10_000
+/** GPUHeapProperty.DEVICE_LOCAL */
+const DEVICE_LOCAL = 1
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** The adapter, or why there is none. Just after the start Chromium may answer null at first, hence the retries. */
+export async function findAdapter(): Promise<GPUAdapter | { reason: string }> {
+  // Typed as always present; a page outside a secure context has none.
+  const gpu = navigator.gpu as GPU | undefined
+  if (!gpu) return { reason: 'This Chromium has no WebGPU: it was switched off, or the page is not in a secure context.' }
+  const until = performance.now() + RETRY_FOR_MS
+  let problem = ''
+  for (;;) {
+    try {
+      const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' })
+      if (adapter) return adapter
+    } catch (error) {
+      problem = ` (${error instanceof Error ? error.message : String(error)})`
+    }
+    if (performance.now() >= until) return { reason: `Chromium found no WebGPU adapter in ${RETRY_FOR_MS / 1000} s${problem}: the graphics driver may be missing or blocked.` }
+    await wait(RETRY_MS)
+  }
+}
+
+/** Optional features the kernels and the timing use when they are there. */
+const WANTED_FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'shader-f16', 'subgroups']
+
+/** A device with everything the adapter allows of what matters here. Rejects with the browser's words. */
+export async function openDevice(adapter: GPUAdapter): Promise<GPUDevice> {
+  const { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupStorageSize } = adapter.limits
+  return adapter.requestDevice({
+    requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature)),
+    requiredLimits: { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupStorageSize },
+  })
+}
+
+export const wordsOf = (adapter: GPUAdapter): AdapterWords => adapter.info
+
+/** Name to show: the driver's own where it is given, else vendor and architecture. */
+export function nameOf({ vendor, architecture, device, description }: AdapterWords): string {
+  if (description) return description
+  const made = [vendor, architecture || device].filter(Boolean).join(' ')
+  return made ? `${made[0]!.toUpperCase()}${made.slice(1)}` : 'WebGPU adapter'
+}
+
+/** Whether the adapter computes on the CPU. */
+export const isSoftware = (words: AdapterWords): boolean =>
+  words.isFallbackAdapter === true || words.type === 'CPU' || /swiftshader|llvmpipe|lavapipe|basic render|software/i.test(`${words.architecture} ${words.description} ${words.device}`)
+
+/** Bytes a case may take: nine tenths of the device-local heap where Chromium tells it, else an estimate that errs low. */
+export function memoryOf(words: AdapterWords, limits: GPUSupportedLimits, software: boolean): { bytes: number; known: boolean } {
+  const local = (words.memoryHeaps ?? []).filter((heap) => heap.properties & DEVICE_LOCAL).map((heap) => heap.size)
+  if (local.length > 0 && !software) return { bytes: Math.floor(0.9 * Math.max(...local)), known: true }
+  // A quarter of the machine's memory, which the page is told in GiB and only up to a limit.
+  const machineGib = (navigator as { deviceMemory?: number }).deviceMemory ?? 4
+  return { bytes: software ? (machineGib / 4) * 2 ** 30 : 4 * limits.maxBufferSize, known: false }
+}

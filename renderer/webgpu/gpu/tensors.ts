@@ -1,0 +1,111 @@
+import { CaseError } from '@core/backend'
+import { DTYPE_BYTES, type Dtype } from '@core/case'
+import { decode, sentinelBits } from '@core/numbers'
+import { fillFactor, streamKeys, type FillSpec } from '@core/random'
+import { THREADS } from '../wgsl/header'
+import countText from '../shaders/count.wgsl?raw'
+import fillText from '../shaders/fill.wgsl?raw'
+import poisonText from '../shaders/poison.wgsl?raw'
+import type { Gpu } from './gpu'
+
+/** A tensor in device memory, padded with zeros to whole vectors of four elements so that no kernel needs a tail. */
+export interface Tensor {
+  buffer: GPUBuffer
+  elements: number
+  dtype: Dtype
+}
+
+const ALIGNMENT = 16
+const MAX_GROUPS = 65535
+
+const paddedBytes = (elements: number, dtype: Dtype) => Math.ceil((elements * DTYPE_BYTES[dtype]) / ALIGNMENT) * ALIGNMENT
+
+/** Checks a size against the device's limits, which would else be refused in words about buffers. */
+export function checkSize(gpu: Gpu, bytes: number, what: string): void {
+  const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits
+  const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize)
+  if (bytes > limit) throw new CaseError('unsupported', `${what} needs ${bytes} bytes; this WebGPU device allows ${limit} for one tensor.`)
+}
+
+/** Zeroed by WebGPU. */
+export function createTensor(gpu: Gpu, elements: number, dtype: Dtype, label: string): Tensor {
+  const size = paddedBytes(elements, dtype)
+  checkSize(gpu, size, `The tensor ${label}`)
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST
+  return { buffer: gpu.device.createBuffer({ size, usage, label }), elements, dtype }
+}
+
+/** A uniform buffer holding these bytes. */
+export function createUniform(gpu: Gpu, words: Uint32Array<ArrayBuffer>): GPUBuffer {
+  const buffer = gpu.device.createBuffer({ size: Math.max(32, words.byteLength), usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST })
+  gpu.device.queue.writeBuffer(buffer, 0, words)
+  return buffer
+}
+
+const groupsFor = (words: number) => Math.min(MAX_GROUPS, Math.max(1, Math.ceil(words / THREADS)))
+
+/** One dispatch of an own shader over a tensor, with an own uniform. */
+async function sweep(gpu: Gpu, wgsl: string, tensor: Tensor, uniform: Uint32Array<ArrayBuffer>, more: readonly GPUBuffer[] = []): Promise<void> {
+  const pipeline = await gpu.pipeline(wgsl)
+  const settings = createUniform(gpu, uniform)
+  const encoder = gpu.device.createCommandEncoder()
+  const pass = encoder.beginComputePass()
+  pass.setPipeline(pipeline)
+  pass.setBindGroup(0, gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [tensor.buffer, settings, ...more].map((buffer, binding) => ({ binding, resource: { buffer } })) }))
+  pass.dispatchWorkgroups(groupsFor(tensor.buffer.size / 4))
+  pass.end()
+  gpu.device.queue.submit([encoder.finish()])
+  settings.destroy()
+}
+
+const halves = (dtype: Dtype) => (dtype === 'f16' ? 1 : 0)
+
+/** Makes the input by the rule in core/random.ts. */
+export async function fillTensor(gpu: Gpu, tensor: Tensor, seed: number, stream: number, fill: FillSpec): Promise<void> {
+  const { key0, key1 } = streamKeys(seed, stream)
+  const uniform = new Uint32Array([tensor.elements, key0, key1, fill.kind === 'positive' ? 1 : 0, 0, halves(tensor.dtype)])
+  new Float32Array(uniform.buffer)[4] = fillFactor(fill)
+  await sweep(gpu, fillText, tensor, uniform)
+}
+
+/** Fills the whole buffer with the sentinel. */
+export async function poisonTensor(gpu: Gpu, tensor: Tensor): Promise<void> {
+  const bits = sentinelBits(tensor.dtype)
+  await sweep(gpu, poisonText, tensor, new Uint32Array([tensor.dtype === 'f16' ? (bits << 16) | bits : bits, 0, 0, 0]))
+}
+
+/** Elements that still hold the sentinel. */
+export async function countSentinels(gpu: Gpu, tensor: Tensor): Promise<number> {
+  const found = gpu.device.createBuffer({ size: 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC })
+  try {
+    await sweep(gpu, countText, tensor, new Uint32Array([tensor.elements, sentinelBits(tensor.dtype), halves(tensor.dtype), 0]), [found])
+    return new Uint32Array(await readBytes(gpu, found, 0, 4))[0]!
+  } finally {
+    found.destroy()
+  }
+}
+
+/** Elements start .. start + count as f32. */
+export async function readTensor(gpu: Gpu, tensor: Tensor, start: number, count: number): Promise<Float32Array> {
+  const size = DTYPE_BYTES[tensor.dtype]
+  // Copies begin and end at whole words; an f16 range may begin and end between them.
+  const from = Math.floor((start * size) / 4) * 4
+  const to = Math.ceil(((start + count) * size) / 4) * 4
+  const bytes = await readBytes(gpu, tensor.buffer, from, to - from)
+  const skipped = start - from / size
+  return decode(bytes, tensor.dtype).subarray(skipped, skipped + count)
+}
+
+/** Bytes of a buffer; offset and size are multiples of four. */
+export async function readBytes(gpu: Gpu, source: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
+  const staging = gpu.device.createBuffer({ size, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ })
+  try {
+    const encoder = gpu.device.createCommandEncoder()
+    encoder.copyBufferToBuffer(source, offset, staging, 0, size)
+    gpu.device.queue.submit([encoder.finish()])
+    await staging.mapAsync(GPUMapMode.READ)
+    return staging.getMappedRange().slice(0)
+  } finally {
+    staging.destroy()
+  }
+}

@@ -1,0 +1,7 @@
+import { serve } from '@core/measure/serve'
+import { createWebgpuBackend } from './backend'
+import { hostPort } from './port'
+
+const port = hostPort()
+// Opened by hand in a browser, the page has nobody to answer and says what it is.
+if (port) serve([createWebgpuBackend()], port)

@@ -1,0 +1,9 @@
+// Overwrites a buffer larger than the caches. The layout also names the output of the case as written, which makes the
+// driver wait for this pass before it starts the timed one.
+@group(0) @binding(0) var<storage, read_write> filler: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  for (var i = id.x; i < arrayLength(&filler); i += groups.x * 256u) { filler[i] = vec4<u32>(i); }
+}

@@ -1,0 +1,76 @@
+/** Chromium rounds timestamps to this many ns unless it is told not to. */
+export const QUANTUM_NS = 65536
+
+/**
+ * Time of each pass in ns, from (begin, end) pairs in the order the passes ran. A begin mark may be written while the
+ * pass before still runs, so a pass counts from that pass's end where this is later: never more than really ran.
+ */
+export function passTimes(marks: ArrayLike<number>): Float64Array {
+  const times = new Float64Array(marks.length / 2)
+  let previousEnd = 0
+  for (let i = 0; i < times.length; i++) {
+    const end = marks[2 * i + 1]!
+    times[i] = Math.max(0, end - Math.max(marks[2 * i]!, previousEnd))
+    previousEnd = end
+  }
+  return times
+}
+
+/** ns per call of each pair of passes with `calls` and `2 * calls` calls: what both passes have in common falls out. */
+export function pairDifferences(passNs: ArrayLike<number>, calls: number): Float64Array {
+  const samples = new Float64Array(passNs.length / 2)
+  for (let i = 0; i < samples.length; i++) samples[i] = (passNs[2 * i + 1]! - passNs[2 * i]!) / calls
+  return samples
+}
+
+/**
+ * ns that a pass costs beside its calls: the median of 2 * t(N) - t(2N) over the pairs; undefined where noise hides it.
+ */
+export function passCost(passNs: ArrayLike<number>): number | undefined {
+  const costs = Float64Array.from({ length: passNs.length / 2 }, (_, i) => 2 * passNs[2 * i]! - passNs[2 * i + 1]!).sort()
+  const median = costs[Math.floor(costs.length / 2)]
+  return median !== undefined && median > 0 ? median : undefined
+}
+
+/** Share of samples that are not above zero, from which on noise is larger than what was measured. */
+const HOPELESS = 0.25
+
+/** Whether so many differences are lost in noise that more calls are needed per pass. */
+export function tooShort(samples: ArrayLike<number>): boolean {
+  let lost = 0
+  for (let i = 0; i < samples.length; i++) if (!(samples[i]! > 0)) lost++
+  return lost > HOPELESS * samples.length
+}
+
+/** Timestamps rounded by Chromium: every one a multiple of the quantum. */
+export const isQuantized = (marks: readonly number[]): boolean => marks.length > 0 && marks.every((mark) => mark % QUANTUM_NS === 0)
+
+/** Timestamps are whole ns, so a period that is not whole shows with an error of up to one. */
+const ROUNDING_NS = 1
+
+/**
+ * The period of the clock behind these timestamps, in ns: the smallest step seen, where all others are multiples of it,
+ * else their greatest common divisor. At least 1.
+ */
+export function tickOf(marks: readonly number[]): number {
+  const distinct = [...new Set(marks)].sort((a, b) => a - b)
+  const steps = distinct.slice(1).map((mark) => mark - distinct[0]!)
+  if (steps.length === 0) return 1
+  const smallest = Math.min(...distinct.slice(1).map((mark, i) => mark - distinct[i]!))
+  if (smallest > 3 * ROUNDING_NS) {
+    // Longer steps pin the period down better, as long as the count of periods in them is certain.
+    let period = smallest
+    for (const step of steps) {
+      const periods = Math.round(step / period)
+      if (Math.abs(step - periods * period) > ROUNDING_NS + periods * (ROUNDING_NS / Math.max(1, Math.round(smallest / period))) / 2) return steps.reduce(divisor)
+      if (periods > 0) period = step / periods
+    }
+    if (steps.every((step) => Math.abs(step - Math.round(step / period) * period) <= 2 * ROUNDING_NS)) return period
+  }
+  return steps.reduce(divisor)
+}
+
+function divisor(a: number, b: number): number {
+  while (b > 0) [a, b] = [b, a % b]
+  return a
+}
