@@ -55,5 +55,5 @@ export default ts.config(
   { files: ['core/**', 'main/**', 'renderer/**', 'preload/**', 'test/**'], linterOptions: { noInlineConfig: true } },
   // Expected values are written with the digits their source prints.
   { files: ['**/*.test.ts'], rules: { 'no-loss-of-precision': 'off' } },
-  { files: ['main/cli/**', 'scripts/**', 'test/bench/**'], rules: { 'no-console': 'off' } },
+  { files: ['main/cli/**', 'scripts/**', 'test/**'], rules: { 'no-console': 'off' } },
 )
