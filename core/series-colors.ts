@@ -1,0 +1,48 @@
+/**
+ * One colour per implementation, the same in every chart, table chip and report. Based on the Okabe-Ito set
+ * (M. Okabe, K. Ito, "Color Universal Design", 2008), darkened for the light theme and lightened for the dark one so
+ * that a 2 px line keeps a contrast of at least 3:1 against the chart's surface.
+ */
+export type Theme = 'light' | 'dark'
+
+interface Hue {
+  light: string
+  dark: string
+}
+
+const HUES = {
+  green: { light: '#00825f', dark: '#1fb88d' },
+  blue: { light: '#0068a8', dark: '#4a9fe0' },
+  purple: { light: '#b0558a', dark: '#d88bb6' },
+  orange: { light: '#b87400', dark: '#e8a52e' },
+  sky: { light: '#2b8bbd', dark: '#7cc8f2' },
+  vermilion: { light: '#c14f00', dark: '#f0803c' },
+  olive: { light: '#8a7f00', dark: '#e3d657' },
+  indigo: { light: '#5b57b5', dark: '#9d9af0' },
+  brown: { light: '#7d5a3c', dark: '#c39b78' },
+  grey: { light: '#5f6672', dark: '#a3abb8' },
+} as const satisfies Record<string, Hue>
+
+/** Implementations known today. Neighbours in one chart are far apart for every common colour vision. */
+const KNOWN: Readonly<Record<string, keyof typeof HUES>> = {
+  'cuda/kernel': 'green',
+  'webgpu/wgsl': 'blue',
+  'cpu/scalar': 'grey',
+  'cpu/sse2': 'sky',
+  'cpu/avx2': 'orange',
+  'cpu/avx512': 'vermilion',
+}
+
+const FREE: readonly (keyof typeof HUES)[] = ['purple', 'olive', 'indigo', 'brown', 'sky', 'grey']
+
+/** The key of a case's series colour. */
+export const seriesKey = (c: { backend: string; impl: string }): string => `${c.backend}/${c.impl}`
+
+/** CSS colour of a series key such as `cpu/avx2`. An unknown key always gets the same one of the remaining hues. */
+export function seriesColor(key: string, theme: Theme): string {
+  const known = KNOWN[key]
+  if (known) return HUES[known][theme]
+  let hash = 0
+  for (let i = 0; i < key.length; i++) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) >>> 0
+  return HUES[FREE[hash % FREE.length]!][theme]
+}
