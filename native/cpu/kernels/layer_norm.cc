@@ -1,0 +1,56 @@
+// Layer normalisation with weight and bias over the last axis. dims: [tokens, dim].
+//
+// Mean, then the sum of squared distances from it (two passes: no cancellation), then the result; a token's row stays
+// in cache between the passes. Threads share the tokens.
+#include "simd/map.h"
+#include "simd/reduce.h"
+
+namespace {
+
+constexpr float EPS = 1e-5f;
+
+template <bool STREAM>
+void normalise(const float* x, const float* weight, const float* bias, float mean, float factor, float* out, int64_t n) {
+  const V m = vset(mean), f = vset(factor);
+  int64_t i = 0;
+  for (; i + 2 * W <= n; i += 2 * W) {
+    const V a = vmul(vsub(vload(x + i), m), f), b = vmul(vsub(vload(x + i + W), m), f);
+    put<STREAM>(out + i, vfma(a, vload(weight + i), vload(bias + i)));
+    put<STREAM>(out + i + W, vfma(b, vload(weight + i + W), vload(bias + i + W)));
+  }
+  for (; i + W <= n; i += W) put<STREAM>(out + i, vfma(vmul(vsub(vload(x + i), m), f), vload(weight + i), vload(bias + i)));
+  if (i < n) {
+    const int rest = static_cast<int>(n - i);
+    const V a = vmul(vsub(vload_n(x + i, rest, 0), m), f);
+    vstore_n(out + i, vfma(a, vload_n(weight + i, rest, 0), vload_n(bias + i, rest, 0)), rest);
+  }
+  if constexpr (STREAM) vfence();
+}
+
+void run(const Call& c) {
+  const int64_t dim = c.dims[1];
+  const bool stream = c.stream && dim % LINE == 0;
+  const Range r = part(c.dims[0], 1, c.thread, c.threads);
+  for (int64_t token = r.begin; token < r.end; token++) {
+    const float* x = c.in[0] + token * dim;
+    float* out = c.out + token * dim;
+    const float mean = sum_of(x, dim, [](V v) { return v; }) / static_cast<float>(dim);
+    const V m = vset(mean);
+    const float squares = sum_of(x, dim, [m](V v) {
+      const V away = vsub(v, m);
+      return vmul(away, away);
+    });
+    const float factor = 1 / __builtin_sqrtf(squares / static_cast<float>(dim) + EPS);
+    if (stream) normalise<true>(x, c.in[1], c.in[2], mean, factor, out, dim);
+    else normalise<false>(x, c.in[1], c.in[2], mean, factor, out, dim);
+  }
+}
+
+void shape(const int64_t* d, int64_t* sizes) {
+  sizes[0] = sizes[3] = times(d[0], d[1]);
+  sizes[1] = sizes[2] = d[1];
+}
+
+}  // namespace
+
+OPSCOPE_KERNEL(layer_norm, 2, 3, shape, nullptr, run)

@@ -1,0 +1,49 @@
+// Elementary functions of a vector. Coefficients are our own least-maximum-error fits (test/bench/fit_math.py).
+#pragma once
+#include "simd.h"
+
+namespace {
+
+constexpr float LOG2_E = 1.44269504f;
+constexpr float LN2_HIGH = 0.693359375f;  // ten bits, so that n * LN2_HIGH is exact without a fused multiply-add
+constexpr float LN2_LOW = -2.12194440e-4f;
+constexpr float ROUND = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to the nearest whole number
+
+// e^x: x = n ln 2 + r with |r| <= ln 2 / 2, then 2^n (1 + r + r^2 P(r)); |P| off by 3e-9, result within about 1 ULP.
+// Infinity above 88.73, zero below the smallest normal number (denormals are off), NaN for NaN.
+inline V vexp(V x) {
+  x = vmax(vset(-104.0f), vmin(vset(89.5f), x));
+  const V n = vsub(vadd(vmul(x, vset(LOG2_E)), vset(ROUND)), vset(ROUND));
+  V r = vfma(n, vset(-LN2_HIGH), x);
+  r = vfma(n, vset(-LN2_LOW), r);
+  V p = vset(0.0013813239f);
+  p = vfma(p, r, vset(0.0083694197f));
+  p = vfma(p, r, vset(0.041668456f));
+  p = vfma(p, r, vset(0.16666515f));
+  p = vfma(p, r, vset(0.49999994f));
+  p = vfma(vmul(r, r), p, r);
+  p = vadd(p, vset(1.0f));
+  // 2^n in two factors: n reaches from -150 to 129, one float's exponent only from -126 to 127.
+  const V half = vsub(vadd(vmul(n, vset(0.5f)), vset(ROUND)), vset(ROUND));
+  return vmul(vmul(p, vpow2(half)), vpow2(vsub(n, half)));
+}
+
+// erf(x / sqrt 2) = x P(x^2) / Q(x^2), off by 1.3e-8 relative before rounding; |x| >= 5.4 gives 1 in f32 anyway.
+inline V verf_sqrt2(V x) {
+  x = vmax(vset(-5.4f), vmin(vset(5.4f), x));
+  const V t = vmul(x, x);
+  V p = vset(4.718205204e-08f), q = vset(1.219814408e-06f);
+  p = vfma(p, t, vset(1.264715957e-05f));
+  q = vfma(q, t, vset(7.116989582e-05f));
+  p = vfma(p, t, vset(3.213739255e-04f));
+  q = vfma(q, t, vset(1.838609343e-03f));
+  p = vfma(p, t, vset(9.257826954e-03f));
+  q = vfma(q, t, vset(2.817967907e-02f));
+  p = vfma(p, t, vset(6.605735421e-02f));
+  q = vfma(q, t, vset(2.494570762e-01f));
+  p = vfma(p, t, vset(7.978845239e-01f));
+  q = vfma(q, t, vset(1.0f));
+  return vdiv(vmul(x, p), q);
+}
+
+}  // namespace
