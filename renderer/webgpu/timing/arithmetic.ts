@@ -45,29 +45,29 @@ export function tooShort(samples: ArrayLike<number>): boolean {
 /** Timestamps rounded by Chromium: every one a multiple of the quantum. */
 export const isQuantized = (marks: readonly number[]): boolean => marks.length > 0 && marks.every((mark) => mark % QUANTUM_NS === 0)
 
-/** Timestamps are whole ns, so a period that is not whole shows with an error of up to one. */
+/** Timestamps are whole ns, so one of a clock whose period is not whole is off by up to this. */
 const ROUNDING_NS = 1
 
-/**
- * The period of the clock behind these timestamps, in ns: the smallest step seen, where all others are multiples of it,
- * else their greatest common divisor. At least 1.
- */
+/** The period of the clock behind these timestamps, in ns; at least 1. Fewer than two different marks tell nothing: 1. */
 export function tickOf(marks: readonly number[]): number {
   const distinct = [...new Set(marks)].sort((a, b) => a - b)
   const steps = distinct.slice(1).map((mark) => mark - distinct[0]!)
   if (steps.length === 0) return 1
+  const common = steps.reduce(divisor)
   const smallest = Math.min(...distinct.slice(1).map((mark, i) => mark - distinct[i]!))
-  if (smallest > 3 * ROUNDING_NS) {
-    // Longer steps pin the period down better, as long as the count of periods in them is certain.
-    let period = smallest
-    for (const step of steps) {
-      const periods = Math.round(step / period)
-      if (Math.abs(step - periods * period) > ROUNDING_NS + periods * (ROUNDING_NS / Math.max(1, Math.round(smallest / period))) / 2) return steps.reduce(divisor)
-      if (periods > 0) period = step / periods
-    }
-    if (steps.every((step) => Math.abs(step - Math.round(step / period) * period) <= 2 * ROUNDING_NS)) return period
+  return common > ROUNDING_NS ? common : (fractionalPeriod(steps, smallest) ?? common)
+}
+
+/** A period near `smallest` that every step is a multiple of, but for rounding; longer steps pin it down better. */
+function fractionalPeriod(steps: readonly number[], smallest: number): number | undefined {
+  let period = smallest
+  for (const step of steps) {
+    const periods = Math.round(step / period)
+    if (periods === 0 || Math.abs(step - periods * period) > 2 * ROUNDING_NS) return undefined
+    period = step / periods
   }
-  return steps.reduce(divisor)
+  // Steps of a few ns are multiples of anything.
+  return period > 8 * ROUNDING_NS ? period : undefined
 }
 
 function divisor(a: number, b: number): number {

@@ -1,0 +1,60 @@
+import type { Device } from '@core/backend'
+import { isSoftware, memoryOf, nameOf, wordsOf } from './gpu/adapter'
+import type { Gpu } from './gpu/gpu'
+import { supportedKernels } from './kernels/registry'
+import type { Clock } from './timing/clock'
+
+export const DEVICE_ID = 'webgpu:0'
+export const IMPL_ID = 'wgsl'
+
+const base = { backend: 'webgpu', id: DEVICE_ID, modes: ['cold', 'hot'], threads: [] } satisfies Partial<Device>
+
+const impl = (available: Device['available'], shaderF16: boolean): Device['impls'] => [{ id: IMPL_ID, title: 'WGSL kernels', available, kernels: supportedKernels(shaderF16), preferred: true }]
+
+/** The entry that says why there is no WebGPU. */
+export function unavailableDevice(reason: string): Device {
+  const available = { ok: false, reason } as const
+  return { ...base, name: 'WebGPU', available, impls: impl(available, false), memoryBytes: 0, software: false, facts: [], warnings: [] }
+}
+
+const gib = (bytes: number) => `${+(bytes / 2 ** 30).toPrecision(3)} GiB`
+const ns = (value: number) => `${+value.toPrecision(4)} ns`
+
+/** The device with its limits, features and the marks of its clock. */
+export function describeDevice(gpu: Gpu, clock: Clock): Device {
+  const words = wordsOf(gpu.adapter)
+  const { limits, features } = gpu.device
+  const memory = memoryOf(words, limits, gpu.software)
+  const maxTensorBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize)
+  const fact = (name: string, value: string | undefined) => (value ? [{ name, value }] : [])
+  const warnings: string[] = []
+  if (isSoftware(words)) warnings.push('This is a software adapter, which computes on the CPU: its figures say nothing about a GPU.')
+  if (clock.quantized) warnings.push('Chromium rounds its timestamps to 65.536 us here; short calls can only be measured many at a time. Start Opscope without own Chromium switches to lift this.')
+  if (clock.timer === 'wall-clock') warnings.push('The adapter has no timestamp queries: times are taken with the page\'s clock and contain the way to the device and back.')
+  return {
+    ...base,
+    modes: [...base.modes],
+    threads: [],
+    name: nameOf(words),
+    available: { ok: true },
+    impls: impl({ ok: true }, features.has('shader-f16')),
+    memoryBytes: memory.bytes,
+    maxTensorBytes,
+    software: gpu.software,
+    facts: [
+      ...fact('vendor', words.vendor),
+      ...fact('architecture', words.architecture),
+      ...fact('driver', words.driver),
+      ...fact('API', words.backend),
+      ...fact('features', [...features].sort().join(', ')),
+      ...fact('largest tensor', gib(maxTensorBytes)),
+      ...fact('memory for a case', `${gib(memory.bytes)}${memory.known ? '' : ' (estimated)'}`),
+      ...fact('workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
+      ...fact('timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
+      ...fact('cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} us`),
+      ...fact('cache flush', `${clock.flushBytes / 2 ** 20} MiB written`),
+      ...fact('browser', navigator.userAgent.match(/Chrome\/[\d.]+/)?.[0]),
+    ],
+    warnings,
+  }
+}

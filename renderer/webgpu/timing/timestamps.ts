@@ -1,0 +1,70 @@
+import type { Gpu } from '../gpu/gpu'
+import { pairDifferences, passTimes, tooShort } from './arithmetic'
+import { MAX_CALLS, REQUEST_MS, samplesPerSubmission, type Calls, type CaseTimer } from './calls'
+import type { Flush } from './flush'
+import { MAX_MARKS, type Marks } from './marks'
+
+/** Two passes of two timestamps each. */
+const PAIRS_PER_SUBMISSION = MAX_MARKS / 4
+const LENGTHEN = 4
+
+/** Times calls by timestamps on compute passes. `flush` writes over the caches in a pass of its own. */
+export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush): CaseTimer {
+  /** What was seen last, to size submissions; a first submission has one sample. */
+  let nsPerCall: number | undefined
+  let nsPerCold: number | undefined
+  /** Grows where noise hides the difference of two passes. */
+  let lengthened = 1
+
+  const timed = (encoder: GPUCommandEncoder, slot: number, encode: (pass: GPUComputePassEncoder) => void) => {
+    const pass = encoder.beginComputePass({ timestampWrites: marks.on(slot) })
+    encode(pass)
+    pass.end()
+  }
+
+  async function pairs(count: number, each: number): Promise<Float64Array> {
+    const encoder = gpu.device.createCommandEncoder()
+    for (let i = 0; i < count; i++) {
+      timed(encoder, 2 * i, (pass) => calls.encode(pass, each))
+      timed(encoder, 2 * i + 1, (pass) => calls.encode(pass, 2 * each))
+    }
+    const passNs = passTimes(await marks.submit(encoder, 2 * count))
+    nsPerCall = passNs.reduce((a, b) => a + b, 0) / (3 * each * count)
+    return pairDifferences(passNs, each)
+  }
+
+  async function flushed(count: number): Promise<Float64Array> {
+    const encoder = gpu.device.createCommandEncoder()
+    for (let i = 0; i < count; i++) {
+      timed(encoder, 2 * i, flush.encode)
+      timed(encoder, 2 * i + 1, (pass) => calls.encode(pass, 1))
+    }
+    const passNs = passTimes(await marks.submit(encoder, 2 * count))
+    nsPerCold = passNs.reduce((a, b) => a + b, 0) / count
+    return passNs.filter((_, i) => i % 2 === 1)
+  }
+
+  /** Submissions until there are `count` samples or the time of a request is over. */
+  async function gather(count: number, next: (left: number) => Promise<Float64Array>): Promise<Float64Array> {
+    const samples: number[] = []
+    const until = performance.now() + REQUEST_MS
+    do samples.push(...(await next(count - samples.length)))
+    while (samples.length < count && performance.now() < until)
+    return Float64Array.from(samples)
+  }
+
+  return {
+    async hot(count, inner) {
+      for (;;) {
+        const each = Math.min(MAX_CALLS, inner * lengthened)
+        const samples = await gather(count, (left) => pairs(nsPerCall === undefined ? 1 : samplesPerSubmission(left, PAIRS_PER_SUBMISSION, 3 * each * nsPerCall, 3 * each * calls.dispatches), each))
+        if (each >= MAX_CALLS || !tooShort(samples)) {
+          // A few differences below zero are noise around a small time: as 0 they leave the median where it is.
+          return samples.map((ns) => Math.max(0, ns))
+        }
+        lengthened *= LENGTHEN
+      }
+    },
+    cold: (count) => gather(count, (left) => flushed(nsPerCold === undefined ? 1 : samplesPerSubmission(left, PAIRS_PER_SUBMISSION, nsPerCold, 1 + calls.dispatches))),
+  }
+}

@@ -1,0 +1,62 @@
+import type { Gpu } from '../gpu/gpu'
+import { tooShort } from './arithmetic'
+import { MAX_CALLS, REQUEST_MS, type Calls, type CaseTimer } from './calls'
+import type { Flush } from './flush'
+
+const LENGTHEN = 4
+
+/** Smallest step of `performance.now()` in ns; Chromium rounds it to 5 us or 100 us. */
+export function wallTickNs(): number {
+  let smallest = Infinity
+  let last = performance.now()
+  const until = last + 5
+  for (let now = last; now < until; last = now) {
+    now = performance.now()
+    if (now > last) smallest = Math.min(smallest, now - last)
+  }
+  return Number.isFinite(smallest) ? smallest * 1e6 : 1e5
+}
+
+/** Times whole submissions by the page's clock, for adapters without timestamp queries: the way to the device is in every sample. */
+export function wallTimer(gpu: Gpu, calls: Calls, flush: Flush): CaseTimer {
+  let lengthened = 1
+
+  async function submit(encode: (pass: GPUComputePassEncoder) => void): Promise<number> {
+    const encoder = gpu.device.createCommandEncoder()
+    const pass = encoder.beginComputePass()
+    encode(pass)
+    pass.end()
+    const commands = encoder.finish()
+    const from = performance.now()
+    gpu.device.queue.submit([commands])
+    await gpu.device.queue.onSubmittedWorkDone()
+    return (performance.now() - from) * 1e6
+  }
+
+  async function gather(count: number, one: () => Promise<number>): Promise<Float64Array> {
+    const samples: number[] = []
+    const until = performance.now() + REQUEST_MS
+    do samples.push(await one())
+    while (samples.length < count && performance.now() < until)
+    return Float64Array.from(samples)
+  }
+
+  return {
+    async hot(count, inner) {
+      for (;;) {
+        const each = Math.min(MAX_CALLS, inner * lengthened)
+        const samples = await gather(count, async () => {
+          const once = await submit((pass) => calls.encode(pass, each))
+          return ((await submit((pass) => calls.encode(pass, 2 * each))) - once) / each
+        })
+        if (each >= MAX_CALLS || !tooShort(samples)) return samples.map((ns) => Math.max(0, ns))
+        lengthened *= LENGTHEN
+      }
+    },
+    cold: (count) =>
+      gather(count, async () => {
+        await submit(flush.encode)
+        return submit((pass) => calls.encode(pass, 1))
+      }),
+  }
+}
