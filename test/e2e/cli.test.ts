@@ -1,0 +1,157 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Comparison } from '@core/compare'
+import type { Device } from '@core/backend'
+import type { Row } from '@core/session/rows'
+import type { SessionFile, SessionSummary } from '@core/session/types'
+import { Cli, sweep } from './cli'
+
+interface RunJson {
+  session: SessionSummary
+  rows: Row[]
+}
+
+test('a sweep in a pipe prints plain lines and a table with units, and its session can be shown again', async () => {
+  const cli = new Cli()
+  const { status, out, err } = await cli.run(sweep(3, 'steady', '--name', 'three sizes'))
+  expect(status).toBe(0)
+  expect(out).toMatch(/^op +shape +dtype +device +impl +mode +median µs /)
+  expect(out.trim().split('\n')).toHaveLength(4)
+  expect(err).toMatch(/^opscope: 3 cases, about .+\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
+  expect(out + err).not.toMatch(/[\u001b\r]/)
+  const shown = await cli.run(['show', 'last'])
+  expect(shown.out).toContain('three sizes')
+  expect(shown.out).toContain(out.trim())
+})
+
+test('real CPU kernels run through the measurement process', async () => {
+  const cli = new Cli()
+  const devices = await cli.json<Device[]>('list', 'devices', '--backends', 'cpu')
+  expect(devices.map((device) => [device.id, device.available.ok])).toEqual([['cpu', true]])
+  const { rows } = await cli.json<RunJson>('run', '--ops', 'add', '--sizes', '1000', '--backends', 'cpu', '--impls', 'scalar', '--modes', 'hot', '--preset', 'quick')
+  expect(rows.map((row) => [row.case.impl, row.status])).toEqual([['scalar', 'ok']])
+})
+
+test('a case that computes wrong, fails, or ends its process costs that case alone and gives status 1', async () => {
+  const cli = new Cli()
+  const { status, out, err } = await cli.run(sweep(1, 'noop,oom,crash,exit,steady'))
+  expect(status).toBe(1)
+  const line = (impl: string) => out.split('\n').find((text) => text.includes(` ${impl} `)) ?? ''
+  expect(line('noop')).toMatch(/wrong/)
+  expect(line('oom')).toMatch(/failed +The device has 1 GiB free/)
+  expect(line('crash')).toMatch(/crashed +the measurement process ended: killed by SIGSEGV/)
+  expect(line('exit')).toMatch(/crashed +the measurement process ended: exited with status 3/)
+  expect(line('steady')).toMatch(/[ABC]$/)
+  expect(err).toContain('5 cases in')
+})
+
+test('a case that hangs is ended, replaced and the rest is measured', async () => {
+  const cli = new Cli()
+  const { status, out } = await cli.run(sweep(1, 'hang,steady'), { OPSCOPE_TEST_SILENCE_MS: '800' })
+  expect(status).toBe(1)
+  expect(out).toMatch(/ hang .* timeout +nothing was heard/)
+  expect(out).toMatch(/ steady .* [ABC]\n/)
+})
+
+test.each([
+  [['run', '--ops', 'sofmax'], /unknown operation "sofmax"\. Did you mean "softmax"\? Choose from: .*layer_norm/],
+  [['run', '--backends', 'gpu'], /unknown backend "gpu"\. .*Choose from: cpu, cuda, fake, webgpu/],
+  [['run', '--preset', 'fast'], /Choose from: quick, standard, thorough/],
+  [['run', '--ops', 'sum:axis=middle'], /unknown axis of sum "middle"\. Choose from: all, last, first/],
+  [['run', '--ops', 'add', '--sizes', 'vector=12..'], /vector sizes .*\n {2}12\.\.\n +\^/],
+  [['run', '--backends', 'fake', '--impls', 'stady'], /Did you mean "steady"/],
+  [['run', '--colour', 'red'], /unknown option '--colour'/],
+  [['list', 'op'], /Did you mean "ops"/],
+  [['exprot', 'last'], /unknown command "exprot"\. Did you mean "export"/],
+  [['show', 'nothing'], /no session yet/],
+  [['import', '/nowhere/x.json'], /cannot read \/nowhere\/x\.json/],
+])('%j is refused with status 2 and the way out', async (args, message) => {
+  const { status, out, err } = await new Cli().run(args)
+  expect(err).toMatch(message)
+  expect(out).toBe('')
+  expect(status).toBe(2)
+})
+
+test('a backend that was asked for and cannot be had is told, and is a failure', async () => {
+  const cli = new Cli()
+  const both = await cli.run(['run', '--ops', 'add', '--sizes', '64', '--backends', 'fake,webgpu', '--modes', 'hot', '--preset', 'quick'])
+  expect(both.err).toContain('left out: webgpu: Electron is left out of this test')
+  expect(both.out).toContain('steady')
+  expect(both.status).toBe(1)
+})
+
+test('export and import give the identical session, and CSV goes to a file or stdout', async () => {
+  const [here, there] = [new Cli(), new Cli()]
+  await here.run(sweep(2, 'steady,nan', '--name', 'round trip'))
+  const file = join(here.folder, 'a.json')
+  expect((await here.run(['export', 'round trip', '--out', file])).status).toBe(0)
+  const imported = await there.run(['import', file])
+  expect(imported.out).toMatch(/^Imported "round trip": 4 results/)
+  const again = await there.run(['export', 'last', '--format', 'json'])
+  expect(again.out).toBe(readFileSync(file, 'utf8'))
+
+  const csv = await there.run(['export', 'last', '--format', 'csv', '--out', '-'])
+  expect(csv.out.split('\n')[0]).toMatch(/^(?=.*\bop\b)(?=.*median_ns).*,/)
+  expect(csv.out.trim().split('\n')).toHaveLength(5)
+})
+
+test('a damaged file is refused whole', async () => {
+  const cli = new Cli()
+  await cli.run(sweep(1, 'steady'))
+  const good = JSON.parse((await cli.run(['export', 'last'])).out) as SessionFile
+  const path = join(cli.folder, 'bad.json')
+  writeFileSync(path, JSON.stringify({ ...good, results: [{ ...good.results[0], wallMs: 'long' }] }))
+  const { status, err } = await cli.run(['import', path])
+  expect(status).toBe(1)
+  expect(err).toMatch(/bad\.json: .*wallMs.*nothing of it was imported/s)
+  expect(await cli.json<SessionSummary[]>('sessions')).toHaveLength(1)
+})
+
+test('compare tells which session is slower', async () => {
+  const cli = new Cli()
+  await cli.run(sweep(2, 'steady', '--name', 'base'))
+  await cli.run(sweep(2, 'steady', '--name', 'twice'), { OPSCOPE_TEST_FACTOR: '2' })
+  const comparison = await cli.json<Comparison>('compare', 'base', 'twice')
+  expect(comparison.rows.map((row) => row.cells[1]?.verdict)).toEqual(['slower', 'slower'])
+  const { out, status } = await cli.run(['compare', 'base', 'twice'])
+  expect(status).toBe(0)
+  expect(out).toMatch(/add 64 f32 fake steady hot .* 2\.0\d\d .*▼ slower/)
+  expect((await cli.run(['compare', 'base'])).status).toBe(2)
+})
+
+test('Ctrl+C keeps what is measured and resume measures the rest', async () => {
+  const cli = new Cli()
+  const running = cli.start(sweep(4, 'steady,slow', '--name', 'stopped'))
+  await running.says('add 64 f32 fake slow')
+  running.child.kill('SIGINT')
+  const stopped = await running.ended
+  expect(stopped.status).toBe(130)
+  expect(stopped.err).toContain('go on with: opscope resume')
+  const [before] = await cli.json<SessionSummary[]>('sessions')
+  expect(before).toMatchObject({ state: 'stopped', planned: 8 })
+  expect(before!.results).toBeGreaterThanOrEqual(2)
+  expect(before!.results).toBeLessThan(8)
+
+  expect((await cli.run(['resume', 'stopped'])).status).toBe(0)
+  expect(await cli.json<SessionSummary[]>('sessions')).toMatchObject([{ id: before!.id, state: 'done', results: 8 }])
+  expect((await cli.run(['resume', 'stopped'])).err).toContain('nothing to resume')
+})
+
+test('kill -9 in the middle loses at most the running case, and resume measures the rest', async () => {
+  const cli = new Cli()
+  const running = cli.start(sweep(6, 'slow', '--name', 'killed'))
+  await running.says('add 65 f32 fake slow')
+  running.child.kill('SIGKILL')
+  expect((await running.ended).signal).toBe('SIGKILL')
+  const told = (await running.ended).err.match(/^add \d+ f32 fake slow/gm)!.length
+  const { session, rows } = await cli.json<{ session: SessionSummary; rows: Row[] }>('show', 'killed')
+  expect(session.state).toBe('interrupted')
+  // A row is stored before it is told.
+  expect(rows.length).toBeGreaterThanOrEqual(told)
+  expect(rows.every((row) => row.status === 'ok')).toBe(true)
+  expect((await cli.run(['resume', 'killed'])).status).toBe(0)
+  const after = await cli.json<RunJson>('show', 'killed')
+  expect(after.rows.map((row) => row.case.params['n'])).toEqual([64, 65, 66, 67, 68, 69])
+  expect(after.rows.slice(0, rows.length).map((row) => row.id)).toEqual(rows.map((row) => row.id))
+})
