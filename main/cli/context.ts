@@ -31,6 +31,8 @@ export class Context {
     if (!this.#history) {
       const { history, notice } = openHistory(this.paths.history)
       if (notice !== undefined) this.remark(notice)
+      // Sessions of a process that was killed are told apart from those still being measured elsewhere.
+      history.interrupted()
       this.#history = history
     }
     return this.#history

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
+import { PRESETS } from '@core/measure/settings'
 import { rowAt } from '@core/session/rows'
 import type { History } from '../history/types'
 import { createRunnerWith, type Planner } from './runner'
@@ -100,6 +101,12 @@ test('stop ends the running case, keeps what is done, and the session can be tak
   expect(history.results('s1').map((r) => r.case.params['n'])).toEqual([1, 2, 3, 4, 5])
   expect(firsts[0]).toBe(2)
   await expect(runner.resumeSession('s1')).rejects.toThrow('All 5 cases of "Named" have a result')
+})
+
+test('a session that another process measures is left alone', async () => {
+  const { runner, history } = setUp([new ScriptedKind('cpu')], planOf([]))
+  const { id } = history.createSession({ name: 'theirs', environment: anEnvironment([]), settings: PRESETS.quick, cases: sizes(2) })
+  await expect(runner.resumeSession(id)).rejects.toThrow('"theirs" is being measured by another Opscope.')
 })
 
 test('a host deaf to a stop is killed', async () => {

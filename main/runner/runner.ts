@@ -118,6 +118,11 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
       history.setState(sessionId, end.state)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
+      try {
+        history.setState(sessionId, 'stopped')
+      } catch {
+        // The same trouble again; the next start finds the session interrupted.
+      }
       emitter.emit('notice', { level: 'error', message: 'The run ended because its results could not be stored. What was stored before is kept.', detail })
     }
     results.flush()
@@ -161,7 +166,10 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
 
     resumeSession: (sessionId) =>
       begin(async () => {
-        const { name, planned, failures, results: done } = history.summary(sessionId)
+        // Marks what a dead process left; what still runs after that runs in another Opscope.
+        history.interrupted()
+        const { name, planned, failures, results: done, state } = history.summary(sessionId)
+        if (state === 'running') throw new BusyError(`"${name}" is being measured by another Opscope.`)
         const { session, environment } = history.getSession(sessionId)
         const cases = history.remaining(sessionId)
         if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)

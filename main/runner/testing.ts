@@ -111,7 +111,7 @@ export class ScriptedKind implements HostKind {
 }
 
 /** History in arrays: only what the runner calls. */
-export class MemoryHistory implements Pick<History, 'createSession' | 'addResult' | 'setState' | 'summary' | 'getSession' | 'remaining' | 'ceilings' | 'putCeiling'> {
+export class MemoryHistory implements Pick<History, 'createSession' | 'addResult' | 'setState' | 'summary' | 'getSession' | 'remaining' | 'interrupted' | 'ceilings' | 'putCeiling'> {
   readonly sessions = new Map<string, { session: Session; made: NewSession; results: Result[] }>()
   readonly kept: Ceiling[] = []
   failWrites = false
@@ -148,6 +148,10 @@ export class MemoryHistory implements Pick<History, 'createSession' | 'addResult
     const { made, results } = this.#find(id)
     const done = new Set(results.map((r) => caseId(r.case)))
     return made.cases.filter((c) => !done.has(caseId(c)))
+  }
+
+  interrupted(): SessionSummary[] {
+    return []
   }
 
   ceilings(): Ceiling[] {
