@@ -45,6 +45,8 @@ export async function launch(options: LaunchOptions = {}): Promise<Launched> {
     executablePath: electron.path,
     args: [...sandboxSwitches(), APP_FOLDER, ...(options.args ?? [])],
     cwd: APP_FOLDER,
+    // The page must see the app's own theme, not one that Playwright sets.
+    colorScheme: null,
     env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_SOFTWARE_GPU: '1', ...options.env } as Record<string, string>,
   })
   const page = await visibleWindow(app)
