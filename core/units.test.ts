@@ -28,6 +28,10 @@ describe('a column', () => {
     expect([36_800, 1_234_567, 9.9996e3, 999.96, 12.3, 0.01, 0, 99_995].map((ns) => formatIn(ns, us))).toEqual(['36.80', '1235', '10.00', '1.000', '0.0123', '<0.0001', '0', '100.0'])
   })
 
+  it('a value far beyond the column stays short', () => {
+    expect([formatIn(5.0909e204, chooseTimeUnit(1)), formatPercent(9.3e200)]).toEqual(['5.091e+204', '9.3e+202 %'])
+  })
+
   it('can be aligned on the decimal point', () => {
     expect([splitDecimal('36.80'), splitDecimal('1235'), splitDecimal(ABSENT)]).toEqual([{ whole: '36', fraction: '.80' }, { whole: '1235', fraction: '' }, { whole: '–', fraction: '' }])
   })

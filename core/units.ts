@@ -48,6 +48,7 @@ export function formatIn(value: number | undefined, unit: Unit, significant = 4)
   if (!known(value)) return ABSENT
   const scaled = value / unit.size
   if (scaled === 0) return '0'
+  if (Math.abs(scaled) >= 1e9) return scaled.toExponential(significant - 1)
   const leading = Math.floor(Math.log10(Math.abs(scaled)))
   const decimals = Math.min(MOST_DECIMALS, Math.max(0, significant - 1 - leading))
   const text = scaled.toFixed(decimals)
@@ -87,6 +88,7 @@ export function formatPercent(fraction: number | undefined): string {
   if (!known(fraction)) return ABSENT
   const percent = fraction * 100
   const magnitude = Math.abs(percent)
+  if (magnitude >= 1e6) return `${percent.toExponential(1)} %`
   return `${percent.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 || magnitude === 0 ? 1 : 2)} %`
 }
 

@@ -1,0 +1,57 @@
+// @vitest-environment happy-dom
+import { describe, expect, it } from 'vitest'
+import type { Result } from '../../result'
+import { testCase, testResult, testSession } from '../../testing'
+import { randomSession } from '../random-session'
+import { exportSession } from '../registry'
+
+const page = (html: string) => new DOMParser().parseFromString(html, 'text/html')
+const ATTACK = `<img src=x onerror="alert(1)">"'&<script>alert(2)</script>`
+
+const measured = (id: string, n: number, medianNs: number, change: Partial<Result> = {}) =>
+  testResult({ id, case: testCase({ params: { n } }), bytes: 12 * n, flops: n, summary: { ...testResult().summary!, medianNs, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...change })
+
+describe('html report', () => {
+  it('shows the session, every result and the machine', () => {
+    const doc = page(exportSession('html', testSession([measured('a', 1000, 36_800), measured('b', 4000, 120_000)], { name: 'Night run', notes: 'after the change', tags: ['h200'] })))
+    expect(doc.querySelector('h1')!.textContent).toBe('Night run')
+    expect(doc.body.textContent).toContain('2 of 2 cases, all right')
+    expect(doc.body.textContent).toContain('after the change')
+    const cells = Array.from(doc.querySelector('table')!.querySelectorAll('tbody tr')).map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
+    expect(cells).toHaveLength(2)
+    expect(cells[0]!.slice(0, 10)).toEqual(['add', '1K', 'f32', 'cpu', 'avx2', 'hot', '1', 'ok', '36.80', '±1.00 %'])
+    expect(doc.body.textContent).toContain('Test CPU, 4 logical cores')
+  })
+
+  it('draws time and rate per op, a point for each right result', () => {
+    const doc = page(exportSession('html', testSession([measured('a', 1000, 100), measured('b', 4000, 300), measured('c', 16_000, 900, { status: 'wrong', message: 'off' })])))
+    expect(Array.from(doc.querySelectorAll('figcaption'), (f) => f.textContent)).toEqual(['Time per call', 'Bandwidth'])
+    expect(doc.querySelectorAll('figure')[0]!.querySelectorAll('circle')).toHaveLength(2)
+    const ys = Array.from(doc.querySelectorAll('figure')[0]!.querySelectorAll('circle'), (c) => Number(c.getAttribute('cy')))
+    expect(ys[1]!).toBeLessThan(ys[0]!)
+    expect(doc.querySelector('.bad')!.textContent).toBe('wrong')
+  })
+
+  it('text is always text', () => {
+    const html = exportSession('html', testSession([measured('a', 1000, 100, { message: ATTACK, case: testCase({ op: ATTACK, impl: ATTACK.slice(0, 40), device: ATTACK }) })], { name: ATTACK, notes: ATTACK, tags: [ATTACK] }))
+    const doc = page(html)
+    expect(doc.querySelectorAll('img, script, [onerror], iframe, object, link, a[href], form')).toHaveLength(0)
+    expect(doc.querySelector('h1')!.textContent).toBe(ATTACK)
+    expect(html).not.toMatch(/<img|<script/i)
+  })
+
+  it('loads nothing and says so in its policy', () => {
+    const html = exportSession('html', testSession())
+    expect(page(html).querySelector('meta[http-equiv="Content-Security-Policy"]')!.getAttribute('content')).toContain("default-src 'none'")
+    expect(html).not.toMatch(/https?:|url\(|@import|\ssrc=|\shref=/)
+  })
+
+  it('never shows NaN or undefined, whatever the session holds', () => {
+    for (let seed = 0; seed < 100; seed++) {
+      const html = exportSession('html', randomSession(seed))
+      expect(html).not.toMatch(/\b(NaN|undefined)\b|(?<!%)Infinity/)
+      expect(html.endsWith('</html>\n')).toBe(true)
+    }
+    expect(exportSession('html', testSession([]))).toContain('nothing to draw')
+  })
+})

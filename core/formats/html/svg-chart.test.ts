@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { decadeAxis, powerOfTwoAxis, svgChart } from './svg-chart'
+
+describe('axes', () => {
+  it('cover their values with readable steps', () => {
+    expect(decadeAxis([130, 4200])).toEqual({ low: 100, high: 5000, ticks: [100, 200, 500, 1000, 2000, 5000] })
+    expect(decadeAxis([3, 3e6])).toMatchObject({ low: 2, high: 5e6, ticks: [10, 100, 1000, 1e4, 1e5, 1e6] })
+    expect(powerOfTwoAxis([1024, 5000])).toEqual({ low: 1024, high: 8192, ticks: [1024, 2048, 4096, 8192] })
+    expect(powerOfTwoAxis([1, 2 ** 26]).ticks.length).toBeLessThanOrEqual(8)
+  })
+
+  it('have a width even for a single value', () => {
+    for (const axis of [decadeAxis([100]), decadeAxis([1e-9]), powerOfTwoAxis([1024])]) expect(axis.high).toBeGreaterThan(axis.low)
+  })
+})
+
+it('leaves out what a logarithm cannot show, and is empty when nothing is left', () => {
+  const chart = (points: { x: number; y: number }[]) => svgChart({ title: 't', xLabel: 'x', formatX: String, formatY: String, lines: [{ label: 'l', className: 's0', dash: '', points }] })
+  expect(chart([{ x: 1, y: 0 }, { x: 0, y: 1 }, { x: 1, y: NaN }])).toBe('')
+  expect(chart([{ x: 1, y: 5 }, { x: 2, y: 0 }]).match(/<circle/g)).toHaveLength(1)
+})

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { PRESETS } from '../measure/settings'
+import type { Ceiling } from '../session/types'
+import { testCase, testDevice, testGpu, testResult } from '../testing'
+import { defaultSweep, defaultTargets, TOUR_SECONDS, tourSweep } from './defaults'
+import { estimateCaseSeconds, estimateSeconds, Estimator } from './estimate'
+import { planSweep } from './plan'
+
+const quick = PRESETS.quick
+const seconds = (change: Parameters<typeof testCase>[0], settings = quick, ceilings: Ceiling[] = []) => estimateCaseSeconds(testCase(change), settings, ceilings)
+const copyCeiling = (value: number): Ceiling => ({ backend: 'cpu', device: 'cpu', deviceName: 'CPU', kind: 'copy', value, unit: 'bytes/s', measuredAt: '', result: testResult() })
+
+describe('an estimate', () => {
+  it('grows with size, presets and the flush between cold calls', () => {
+    expect(seconds({ params: { n: 2 ** 26 } })).toBeGreaterThan(seconds({ params: { n: 2 ** 16 } }))
+    expect(seconds({}, PRESETS.thorough)).toBeGreaterThan(seconds({}, quick))
+    expect(seconds({ mode: 'cold' })).toBeGreaterThan(seconds({ mode: 'hot' }))
+  })
+
+  it('uses the measured speed of the device', () => {
+    const large = { params: { n: 2 ** 26 } }
+    expect(seconds(large, quick, [copyCeiling(1e9)])).toBeGreaterThan(seconds(large, quick, [copyCeiling(1e12)]))
+  })
+
+  it('stays near the limits of the preset: a quick case takes between a tenth and a few seconds', () => {
+    for (const n of [100, 2 ** 16, 2 ** 20, 2 ** 24]) for (const mode of ['hot', 'cold'] as const) expect(seconds({ params: { n }, mode })).toSatisfy((s: number) => s > 0.1 && s < 3)
+  })
+
+  it('is a number for a case of an op or parameters it does not know', () => {
+    expect([seconds({ op: 'gone' }), seconds({ params: {} })].every((s) => s > 0 && s < 1)).toBe(true)
+    expect(estimateSeconds([], quick)).toBe(0)
+  })
+})
+
+describe('Estimator', () => {
+  const left = Array.from({ length: 10 }, () => testCase())
+
+  it('starts with the plan and follows what was seen, per device', () => {
+    const estimator = new Estimator(quick)
+    const before = estimator.remaining(left)
+    expect(before).toBeCloseTo(estimateSeconds(left, quick), 12)
+    const each = estimateCaseSeconds(left[0]!, quick)
+    for (let i = 0; i < 500; i++) estimator.finished(left[0]!, each * 3000)
+    expect(estimator.remaining(left) / before).toBeGreaterThan(2.8)
+    expect(estimator.remaining(left) / before).toBeLessThan(3)
+    const elsewhere = [testCase({ backend: 'cuda', device: 'cuda:0', threads: undefined })]
+    expect(estimator.remaining(elsewhere)).toBe(estimateSeconds(elsewhere, quick))
+  })
+
+  it('one odd case does not swing it', () => {
+    const estimator = new Estimator(quick)
+    const before = estimator.remaining(left)
+    estimator.finished(left[0]!, 5000)
+    expect(estimator.remaining(left) / before).toBeLessThan(4)
+  })
+})
+
+describe('default sweeps', () => {
+  const devices = [testDevice(), testGpu(), testGpu({ backend: 'webgpu', id: 'webgpu:0', software: true, impls: [{ ...testGpu().impls[0]!, id: 'wgsl' }] })]
+
+  it('take the preferred implementation of every device that can be used, with all threads', () => {
+    expect(defaultTargets(devices)).toEqual([
+      { backend: 'cpu', device: 'cpu', impls: ['avx2'], threads: [4] },
+      { backend: 'cuda', device: 'cuda:0', impls: ['kernel'] },
+      { backend: 'webgpu', device: 'webgpu:0', impls: ['wgsl'] },
+    ])
+    expect(defaultTargets([testDevice({ available: { ok: false, reason: 'x' } })])).toEqual([])
+  })
+
+  it('leave an emulated device alone where its backend has a real one', () => {
+    const real = testGpu({ backend: 'webgpu', id: 'webgpu:1' })
+    expect(defaultTargets([devices[2]!, real]).map((t) => t.device)).toEqual(['webgpu:1'])
+  })
+
+  it('the one without a display plans cases on each device and takes well under two minutes', () => {
+    const plan = planSweep(defaultSweep(devices), devices)
+    expect(plan.problems).toEqual([])
+    expect(new Set(plan.cases.map((c) => c.backend))).toEqual(new Set(['cpu', 'cuda', 'webgpu']))
+    expect(estimateSeconds(plan.cases, quick)).toBeLessThan(60)
+  })
+
+  it('the tour fits its two minutes on one device as on many, and uses the time', () => {
+    const many = [...devices, ...[1, 2, 3, 4, 5].map((i) => testGpu({ id: `cuda:${i}` }))]
+    for (const list of [[testDevice()], devices, many]) {
+      const plan = planSweep(tourSweep(list), list)
+      expect(plan.cases.length).toBeGreaterThan(5)
+      expect(plan.problems).toEqual([])
+      expect(estimateSeconds(plan.cases, quick)).toBeLessThanOrEqual(TOUR_SECONDS)
+    }
+    expect(planSweep(tourSweep([testDevice()]), [testDevice()]).cases.length).toBeGreaterThan(planSweep(defaultSweep([testDevice()]), [testDevice()]).cases.length)
+  })
+
+  it('with no device there is nothing to run, and that is said', () => {
+    expect(planSweep(defaultSweep([]), []).problems).toContain('no device is picked')
+  })
+})
