@@ -42,6 +42,8 @@ export default defineConfig({
       outDir: at('out/renderer'),
       target: 'chrome130',
       minify: true,
+      // The policy of the pages takes files of our own only, no data: fonts.
+      assetsInlineLimit: 0,
       rolldownOptions: { input: { index: at('renderer/index.html'), webgpu: at('renderer/webgpu/index.html') } },
     },
   },
