@@ -1,0 +1,97 @@
+#include "context.h"
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "../module/fatbins.h"
+#include "prepared.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+std::string gib(int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
+  return text;
+}
+
+}  // namespace
+
+int attribute(int ordinal, CUdevice_attribute which) {
+  int value = 0;
+  check(api().DeviceGetAttribute(&value, which, ordinal), "reading the device's attributes");
+  return value;
+}
+
+Context& Context::of(int ordinal) {
+  static std::map<int, std::unique_ptr<Context>> contexts;
+  auto& slot = contexts[ordinal];
+  if (!slot) slot.reset(new Context(ordinal));
+  return *slot;
+}
+
+Context::Context(int ordinal) {
+  if (!api().missing.empty()) throw Error("unsupported", api().missing);
+  CUdevice device = 0;
+  check(api().DeviceGet(&device, ordinal), "opening the device");
+  traits_.ordinal = ordinal;
+  traits_.major = attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  traits_.minor = attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  traits_.sm_count = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  traits_.l2_bytes = attribute(ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  traits_.shared_bytes_per_block = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  check(api().DevicePrimaryCtxRetain(&context_, device), "creating the GPU context");
+  use();
+  check(api().StreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "creating a stream");
+}
+
+void Context::use() const { check(api().CtxSetCurrent(context_), "selecting the GPU context"); }
+
+CUfunction Context::kernel(const std::string& module, const std::string& name) {
+  if (auto known = functions_.find(name); known != functions_.end()) return known->second;
+  auto loaded = modules_.find(module);
+  if (loaded == modules_.end()) {
+    const void* image = find_fatbin(module);
+    if (!image) throw Error("unsupported", "This build has no CUDA kernels for " + module + ".");
+    CUmodule handle = nullptr;
+    check(api().ModuleLoadData(&handle, image), "loading the embedded kernels");
+    loaded = modules_.emplace(module, handle).first;
+  }
+  CUfunction function = nullptr;
+  const CUresult result = api().ModuleGetFunction(&function, loaded->second, name.c_str());
+  if (result == CUDA_ERROR_NOT_FOUND) throw Error("unsupported", "This build has no CUDA kernel named " + name + ".");
+  check(result, "looking up a kernel");
+  functions_.emplace(name, function);
+  return function;
+}
+
+void Context::synchronize(const char* doing) const { check(api().StreamSynchronize(stream_), doing); }
+
+DeviceBuffer::DeviceBuffer(int64_t bytes) : bytes_(bytes) {
+  const CUresult result = api().MemAlloc(&address_, static_cast<size_t>(bytes));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    size_t free = 0, total = 0;
+    api().MemGetInfo(&free, &total);
+    throw Error("out-of-memory",
+                "This case asked for another " + gib(bytes) + " of GPU memory, but only " + gib(static_cast<int64_t>(free)) + " of " +
+                    gib(static_cast<int64_t>(total)) + " is free. Choose a smaller size or a narrower dtype, or close other programs that use the GPU.",
+                describe(result));
+  }
+  check(result, "allocating GPU memory");
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (address_) api().MemFree(address_);
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept : address_(std::exchange(other.address_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+}  // namespace opscope::cuda

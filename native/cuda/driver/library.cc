@@ -1,0 +1,37 @@
+#include "library.h"
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
+
+namespace opscope::cuda {
+
+Library::Library(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+#ifdef _WIN32
+    handle_ = reinterpret_cast<void*>(LoadLibraryA(name));
+    if (!handle_) error_ = std::string(name) + ": error " + std::to_string(GetLastError());
+#else
+    handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle_) {
+      const char* said = dlerror();
+      error_ = said ? said : name;
+    }
+#endif
+    if (handle_) return;
+  }
+}
+
+void* Library::symbol(const char* name) const {
+  if (!handle_) return nullptr;
+#ifdef _WIN32
+  return reinterpret_cast<void*>(GetProcAddress(reinterpret_cast<HMODULE>(handle_), name));
+#else
+  return dlsym(handle_, name);
+#endif
+}
+
+}  // namespace opscope::cuda

@@ -1,0 +1,43 @@
+// Reductions over a warp and a block.
+#pragma once
+#include <cstdint>
+
+struct AddOp {
+  __device__ __forceinline__ float operator()(float a, float b) const { return a + b; }
+};
+struct MaxOp {
+  __device__ __forceinline__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+
+template <class Op>
+__device__ __forceinline__ float warp_reduce(float v, Op op) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) v = op(v, __shfl_xor_sync(0xffffffffu, v, offset));
+  return v;
+}
+
+// Every thread gets the result. `scratch` holds 32 floats; two calls in a row need different scratch.
+template <class Op>
+__device__ __forceinline__ float block_reduce(float v, float identity, float* scratch, Op op) {
+  v = warp_reduce(v, op);
+  const int warps = blockDim.x / 32;
+  if (warps == 1) return v;
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = threadIdx.x % 32 < warps ? scratch[threadIdx.x % 32] : identity;
+  return warp_reduce(v, op);
+}
+
+// True in every thread of the block that arrives last of `total`; the counter is left at zero for the next launch.
+// What the other blocks wrote before their call is visible to the last one.
+__device__ __forceinline__ bool last_to_arrive(unsigned* counter, unsigned total) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicInc(counter, total - 1) == total - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}

@@ -1,0 +1,66 @@
+// How a row-wise op is spread over the GPU. Kernels, for every dtype:
+//   <op>_<t>_warp_<V>   one warp per row, V vectors of 16 bytes per lane
+//   <op>_<t>_block_<V>  one block per row
+//   <op>_<t>_part, <op>_<t>_join   rows longer than a block's registers, or too few rows to fill the GPU:
+//                       chunks of 1024 vectors are summarised, then every chunk joins its row's summaries and writes
+#pragma once
+#include <algorithm>
+
+#include "elementwise.h"
+
+namespace opscope::cuda {
+
+struct RowShape {
+  enum class Kind { warp, block, chunks } kind;
+  unsigned threads;  // per block
+  int vectors;       // per thread
+  int64_t blocks;
+  int64_t chunks = 1;  // per row
+};
+
+constexpr unsigned chunk_threads = 256;
+constexpr int chunk_vectors = 4;
+
+inline RowShape row_shape(const Traits& device, Dtype dtype, int64_t rows, int64_t cols) {
+  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(dtype));
+  // A row that starts off a 16-byte boundary can touch one vector more.
+  const int64_t vectors = cols % lanes == 0 ? cols / lanes : ceil_div(cols + lanes - 1, lanes);
+  const auto warps = [](int64_t threads) { return static_cast<unsigned>(ceil_div(threads, 32) * 32); };
+  if (vectors <= 128) {
+    const int per_lane = vectors <= 32 ? 1 : vectors <= 64 ? 2 : 4;
+    const unsigned rows_per_block = rows >= device.sm_count * 8 ? 4 : 1;
+    return {RowShape::Kind::warp, rows_per_block * 32, per_lane, ceil_div(rows, rows_per_block)};
+  }
+  const bool few = rows <= device.sm_count / 4;
+  if (vectors > 8192 || (few && vectors >= 4096)) {
+    const int64_t chunks = ceil_div(vectors, chunk_threads * chunk_vectors);
+    return {RowShape::Kind::chunks, chunk_threads, chunk_vectors, rows * chunks, chunks};
+  }
+  // Few rows: as many threads as there are vectors. Many: more work per thread and more rows at a time.
+  if (rows <= device.sm_count && vectors <= 1024) return {RowShape::Kind::block, warps(vectors), 1, rows};
+  if (rows <= device.sm_count && vectors <= 2048) return {RowShape::Kind::block, warps(ceil_div(vectors, 2)), 2, rows};
+  if (vectors <= 2048) return {RowShape::Kind::block, warps(ceil_div(vectors, 4)), 4, rows};
+  return {RowShape::Kind::block, warps(ceil_div(vectors, 8)), 8, rows};
+}
+
+// Launches for `<op>`; `extra` are the op's inputs after x. Chunk summaries are two floats each.
+template <class... Extra>
+void plan_row_op(Planner& p, const Extra&... extra) {
+  const int64_t rows = p.dim(0), cols = p.dim(1);
+  const RowShape shape = row_shape(p.device, p.spec.dtype, rows, cols);
+  const std::string prefix = p.spec.op + "_" + p.dtype();
+  const Dim3 grid{static_cast<unsigned>(shape.blocks)};
+  const auto r = static_cast<long long>(rows);
+  const auto c = static_cast<int>(cols);
+  if (shape.kind == RowShape::Kind::chunks) {
+    const CUdeviceptr summaries = p.workspace(shape.blocks * 8);
+    const auto chunks = static_cast<int>(shape.chunks);
+    p.launch(p.kernel(prefix + "_part"), grid, shape.threads, 0, p.input(0), summaries, c, chunks);
+    p.launch(p.kernel(prefix + "_join"), grid, shape.threads, 0, p.input(0), extra..., p.output(), summaries, c, chunks);
+    return;
+  }
+  const std::string kind = shape.kind == RowShape::Kind::warp ? "_warp_" : "_block_";
+  p.launch(p.kernel(prefix + kind + std::to_string(shape.vectors)), grid, shape.threads, 0, p.input(0), extra..., p.output(), r, c);
+}
+
+}  // namespace opscope::cuda

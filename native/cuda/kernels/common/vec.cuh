@@ -1,0 +1,73 @@
+// 16-byte vectors of f32, f16 and bf16 elements, and the plain conversions between them and f32.
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+using f16 = __half;
+using bf16 = __nv_bfloat16;
+
+// Elements of T in 16 bytes.
+template <class T>
+constexpr int LANES = 16 / sizeof(T);
+
+__device__ __forceinline__ float to_float(float v) { return v; }
+__device__ __forceinline__ float to_float(f16 v) { return __half2float(v); }
+__device__ __forceinline__ float to_float(bf16 v) { return __bfloat162float(v); }
+
+template <class T>
+__device__ __forceinline__ T from_float(float v);
+template <>
+__device__ __forceinline__ float from_float<float>(float v) { return v; }
+template <>
+__device__ __forceinline__ f16 from_float<f16>(float v) { return __float2half_rn(v); }
+template <>
+__device__ __forceinline__ bf16 from_float<bf16>(float v) { return __float2bfloat16_rn(v); }
+
+__device__ __forceinline__ void unpack_pair(uint32_t w, float& low, float& high, f16) {
+  const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&w));
+  low = f.x, high = f.y;
+}
+__device__ __forceinline__ void unpack_pair(uint32_t w, float& low, float& high, bf16) {
+  low = __uint_as_float(w << 16);
+  high = __uint_as_float(w & 0xffff0000u);
+}
+__device__ __forceinline__ uint32_t pack_pair(float low, float high, f16) {
+  const __half2 h = __floats2half2_rn(low, high);
+  return *reinterpret_cast<const uint32_t*>(&h);
+}
+__device__ __forceinline__ uint32_t pack_pair(float low, float high, bf16) {
+  const __nv_bfloat162 h = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const uint32_t*>(&h);
+}
+
+template <class T>
+__device__ __forceinline__ void unpack(const uint4& v, float (&f)[LANES<T>]) {
+  if constexpr (sizeof(T) == 4) {
+    f[0] = __uint_as_float(v.x), f[1] = __uint_as_float(v.y), f[2] = __uint_as_float(v.z), f[3] = __uint_as_float(v.w);
+  } else {
+    unpack_pair(v.x, f[0], f[1], T());
+    unpack_pair(v.y, f[2], f[3], T());
+    unpack_pair(v.z, f[4], f[5], T());
+    unpack_pair(v.w, f[6], f[7], T());
+  }
+}
+
+template <class T>
+__device__ __forceinline__ uint4 pack(const float (&f)[LANES<T>]) {
+  if constexpr (sizeof(T) == 4)
+    return make_uint4(__float_as_uint(f[0]), __float_as_uint(f[1]), __float_as_uint(f[2]), __float_as_uint(f[3]));
+  else
+    return make_uint4(pack_pair(f[0], f[1], T()), pack_pair(f[2], f[3], T()), pack_pair(f[4], f[5], T()), pack_pair(f[6], f[7], T()));
+}
+
+// Loads that will not be read again: past L1.
+__device__ __forceinline__ uint4 load_stream(const void* p) {
+  uint4 v;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  return v;
+}
+__device__ __forceinline__ void store_stream(void* p, const uint4& v) {
+  asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}

@@ -1,0 +1,146 @@
+// layer_norm over the last axis of x [tokens, dim] with weight and bias [dim], eps 1e-5. Each row is read once into
+// registers where it fits (see common/row.h); the variance is taken around the mean, in a second pass over registers.
+// How to build and run: scripts/gpu/kernels.sh.
+#include "common/row.cuh"
+
+namespace {
+
+constexpr float eps = 1e-5f;
+
+template <class T, int V>
+__device__ __forceinline__ float part_sum(const RowPart<T, V>& part) {
+  float sum = 0;
+  part.each(0, 0, [&](float x, int, int) { sum += x; });
+  return sum;
+}
+
+// Sum of (x - mean)^2 over the elements inside the row.
+template <class T, int V>
+__device__ __forceinline__ float part_squares(const RowPart<T, V>& part, const RowSpan<T>& row, int first, int threads, float mean) {
+  float sum = 0;
+#pragma unroll
+  for (int u = 0; u < V; u++) {
+    const int i = first + u * threads;
+    if (i >= row.vectors) break;
+    const bool ragged = row.ragged(i);
+    float f[LANES<T>];
+    unpack<T>(part.v[u], f);
+#pragma unroll
+    for (int j = 0; j < LANES<T>; j++) {
+      const float d = f[j] - mean;
+      if (!ragged || row.inside(i, j)) sum = fmaf(d, d, sum);
+    }
+  }
+  return sum;
+}
+
+template <class T, int V>
+__device__ __forceinline__ void part_write(const RowPart<T, V>& part, const T* weight, const T* bias, T* out, const RowSpan<T>& row, int first, int threads, float mean,
+                                           float scale) {
+  constexpr int L = LANES<T>;
+#pragma unroll
+  for (int u = 0; u < V; u++) {
+    const int i = first + u * threads;
+    if (i >= row.vectors) break;
+    float f[L], w[L], b[L];
+    unpack<T>(part.v[u], f);
+    if (row.lead == 0 && !row.ragged(i)) {
+      unpack<T>(__ldg(reinterpret_cast<const uint4*>(weight) + i), w);
+      unpack<T>(__ldg(reinterpret_cast<const uint4*>(bias) + i), b);
+    } else {
+#pragma unroll
+      for (int j = 0; j < L; j++) {
+        const bool inside = row.inside(i, j);
+        w[j] = inside ? to_float(weight[row.column(i, j)]) : 0.0f;
+        b[j] = inside ? to_float(bias[row.column(i, j)]) : 0.0f;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < L; j++) f[j] = fmaf((f[j] - mean) * scale, w[j], b[j]);
+    store_row(out, row, i, f);
+  }
+}
+
+template <class T, int V, bool WARP>
+__device__ __forceinline__ void layer_norm_row(const T* x, const T* weight, const T* bias, T* out, long long rows, int cols) {
+  __shared__ float scratch[2][32];
+  const long long index = WARP ? static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32 : blockIdx.x;
+  if (WARP && index >= rows) return;
+  const int thread = WARP ? threadIdx.x % 32 : threadIdx.x, threads = WARP ? 32 : blockDim.x;
+  const RowSpan<T> row(index, cols);
+  RowPart<T, V> part;
+  part.load(x, row, thread, threads, 0.0f);
+  const float mean = row_reduce<WARP>(part_sum(part), 0.0f, scratch[0], AddOp()) / cols;
+  const float squares = row_reduce<WARP>(part_squares(part, row, thread, threads, mean), 0.0f, scratch[1], AddOp());
+  part_write(part, weight, bias, out, row, thread, threads, mean, rsqrtf(squares / cols + eps));
+}
+
+// Elements of the row in the chunk of 1024 vectors that starts at vector `first`.
+template <class T>
+__device__ __forceinline__ int chunk_elements(const RowSpan<T>& row, int first) {
+  const int from = max(0, row.column(first, 0)), to = min(row.cols, row.column(first + 1024, 0));
+  return max(0, to - from);
+}
+
+// One block per chunk; summary = (mean, sum of (x - mean)^2).
+template <class T>
+__device__ __forceinline__ void layer_norm_part(const T* x, float2* summaries, int cols, int chunks) {
+  __shared__ float scratch[2][32];
+  const RowSpan<T> row(blockIdx.x / chunks, cols);
+  const int first = (blockIdx.x % chunks) * 1024;
+  RowPart<T, 4> part;
+  part.load(x, row, first + threadIdx.x, 256, 0.0f);
+  const int count = chunk_elements(row, first);
+  const float mean = block_reduce(part_sum(part), 0.0f, scratch[0], AddOp()) / max(1, count);
+  const float squares = block_reduce(part_squares(part, row, first + threadIdx.x, 256, mean), 0.0f, scratch[1], AddOp());
+  if (threadIdx.x == 0) summaries[blockIdx.x] = make_float2(mean, squares);
+}
+
+// Joins the summaries of a row (Chan, Golub & LeVeque 1979: total squares = sum of squares + sum of n (mean_c - mean)^2).
+template <class T>
+__device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, const T* bias, T* out, const float2* summaries, int cols, int chunks) {
+  __shared__ float scratch[2][32];
+  const long long index = blockIdx.x / chunks;
+  const RowSpan<T> row(index, cols);
+  const int first = (blockIdx.x % chunks) * 1024 + threadIdx.x;
+  RowPart<T, 4> part;
+  part.load(x, row, first, 256, 0.0f);
+  const float2* own = summaries + index * chunks;
+  float sum = 0;
+  for (int c = threadIdx.x; c < chunks; c += 256) sum += own[c].x * chunk_elements(row, c * 1024);
+  const float mean = block_reduce(sum, 0.0f, scratch[0], AddOp()) / cols;
+  float squares = 0;
+  for (int c = threadIdx.x; c < chunks; c += 256) {
+    const float d = own[c].x - mean;
+    squares += fmaf(d * d, static_cast<float>(chunk_elements(row, c * 1024)), own[c].y);
+  }
+  squares = block_reduce(squares, 0.0f, scratch[1], AddOp());
+  part_write(part, weight, bias, out, row, first, 256, mean, rsqrtf(squares / cols + eps));
+}
+
+}  // namespace
+
+using f32 = float;
+#define LAYER_NORM_ROW(T, V, KIND, WARP, MAX)                                                                                                \
+  extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_##KIND##_##V(const T* x, const T* weight, const T* bias, T* out,         \
+                                                                                  long long rows, int cols) {                                \
+    layer_norm_row<T, V, WARP>(x, weight, bias, out, rows, cols);                                                                            \
+  }
+#define LAYER_NORM(T)                                                                                                                        \
+  LAYER_NORM_ROW(T, 1, warp, true, 128)                                                                                                      \
+  LAYER_NORM_ROW(T, 2, warp, true, 128)                                                                                                      \
+  LAYER_NORM_ROW(T, 4, warp, true, 128)                                                                                                      \
+  LAYER_NORM_ROW(T, 1, block, false, 1024)                                                                                                   \
+  LAYER_NORM_ROW(T, 2, block, false, 1024)                                                                                                   \
+  LAYER_NORM_ROW(T, 4, block, false, 512)                                                                                                    \
+  LAYER_NORM_ROW(T, 8, block, false, 1024)                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_part(const T* x, float2* summaries, int cols, int chunks) {             \
+    layer_norm_part<T>(x, summaries, cols, chunks);                                                                                          \
+  }                                                                                                                                          \
+  extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_join(const T* x, const T* weight, const T* bias, T* out,                \
+                                                                          const float2* summaries, int cols, int chunks) {                   \
+    layer_norm_join<T>(x, weight, bias, out, summaries, cols, chunks);                                                                       \
+  }
+LAYER_NORM(f32)
+LAYER_NORM(f16)
+LAYER_NORM(bf16)

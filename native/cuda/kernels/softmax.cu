@@ -1,0 +1,114 @@
+// softmax over the last axis of x [rows, cols], each row read once into registers where it fits (see common/row.h for the
+// kernels and when each is used). How to build and run: scripts/gpu/kernels.sh.
+#include "common/row.cuh"
+
+namespace {
+
+constexpr float log2e = 1.4426950408889634f;
+constexpr float lowest = -INFINITY;
+
+__device__ __forceinline__ float exp2_fast(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// e^(x - max) as 2^(x * log2e - shift) with shift = max * log2e.
+template <class T, int V>
+__device__ __forceinline__ float part_sum(const RowPart<T, V>& part, float shift) {
+  float sum = 0;
+  part.each(0, 0, [&](float x, int, int) { sum += exp2_fast(fmaf(x, log2e, -shift)); });
+  return sum;
+}
+
+template <class T, int V>
+__device__ __forceinline__ float part_max(const RowPart<T, V>& part) {
+  float m = lowest;
+  part.each(0, 0, [&](float x, int, int) { m = fmaxf(m, x); });
+  return m;
+}
+
+template <class T, int V>
+__device__ __forceinline__ void part_write(const RowPart<T, V>& part, T* out, const RowSpan<T>& row, int first, int threads, float shift, float scale) {
+#pragma unroll
+  for (int u = 0; u < V; u++) {
+    const int i = first + u * threads;
+    if (i >= row.vectors) break;
+    float f[LANES<T>];
+    unpack<T>(part.v[u], f);
+#pragma unroll
+    for (int j = 0; j < LANES<T>; j++) f[j] = exp2_fast(fmaf(f[j], log2e, -shift)) * scale;
+    store_row(out, row, i, f);
+  }
+}
+
+template <class T, int V, bool WARP>
+__device__ __forceinline__ void softmax_row(const T* x, T* out, long long rows, int cols) {
+  __shared__ float scratch[2][32];
+  const long long index = WARP ? static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32 : blockIdx.x;
+  if (WARP && index >= rows) return;
+  const int thread = WARP ? threadIdx.x % 32 : threadIdx.x, threads = WARP ? 32 : blockDim.x;
+  const RowSpan<T> row(index, cols);
+  RowPart<T, V> part;
+  part.load(x, row, thread, threads, lowest);
+  const float shift = row_reduce<WARP>(part_max(part), lowest, scratch[0], MaxOp()) * log2e;
+  const float sum = row_reduce<WARP>(part_sum(part, shift), 0.0f, scratch[1], AddOp());
+  part_write(part, out, row, thread, threads, shift, 1.0f / sum);
+}
+
+// One block per chunk of 1024 vectors; summary = (max, sum of e^(x - max)).
+template <class T>
+__device__ __forceinline__ void softmax_part(const T* x, float2* summaries, int cols, int chunks) {
+  __shared__ float scratch[2][32];
+  const RowSpan<T> row(blockIdx.x / chunks, cols);
+  const int first = (blockIdx.x % chunks) * 1024 + threadIdx.x;
+  RowPart<T, 4> part;
+  part.load(x, row, first, 256, lowest);
+  const float m = block_reduce(part_max(part), lowest, scratch[0], MaxOp());
+  // A chunk may lie wholly outside a row that starts off a boundary; then it adds nothing.
+  const float sum = block_reduce(m == lowest ? 0.0f : part_sum(part, m * log2e), 0.0f, scratch[1], AddOp());
+  if (threadIdx.x == 0) summaries[blockIdx.x] = make_float2(m, sum);
+}
+
+template <class T>
+__device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {
+  __shared__ float scratch[2][32];
+  const long long index = blockIdx.x / chunks;
+  const RowSpan<T> row(index, cols);
+  const int first = (blockIdx.x % chunks) * 1024 + threadIdx.x;
+  RowPart<T, 4> part;
+  part.load(x, row, first, 256, lowest);
+  const float2* own = summaries + index * chunks;
+  float m = lowest;
+  for (int c = threadIdx.x; c < chunks; c += 256) m = fmaxf(m, own[c].x);
+  const float shift = block_reduce(m, lowest, scratch[0], MaxOp()) * log2e;
+  float sum = 0;
+  for (int c = threadIdx.x; c < chunks; c += 256) sum += own[c].y * exp2_fast(fmaf(own[c].x, log2e, -shift));
+  sum = block_reduce(sum, 0.0f, scratch[1], AddOp());
+  part_write(part, out, row, first, 256, shift, 1.0f / sum);
+}
+
+}  // namespace
+
+using f32 = float;
+#define SOFTMAX_ROW(T, V, KIND, WARP, MAX)                                                                                    \
+  extern "C" __global__ void __launch_bounds__(MAX) softmax_##T##_##KIND##_##V(const T* x, T* out, long long rows, int cols) { \
+    softmax_row<T, V, WARP>(x, out, rows, cols);                                                                              \
+  }
+#define SOFTMAX(T)                                                                                                                                 \
+  SOFTMAX_ROW(T, 1, warp, true, 128)                                                                                                               \
+  SOFTMAX_ROW(T, 2, warp, true, 128)                                                                                                               \
+  SOFTMAX_ROW(T, 4, warp, true, 128)                                                                                                               \
+  SOFTMAX_ROW(T, 1, block, false, 1024)                                                                                                            \
+  SOFTMAX_ROW(T, 2, block, false, 1024)                                                                                                            \
+  SOFTMAX_ROW(T, 4, block, false, 512)                                                                                                             \
+  SOFTMAX_ROW(T, 8, block, false, 1024)                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) softmax_##T##_part(const T* x, float2* summaries, int cols, int chunks) {                      \
+    softmax_part<T>(x, summaries, cols, chunks);                                                                                                   \
+  }                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) softmax_##T##_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {        \
+    softmax_join<T>(x, out, summaries, cols, chunks);                                                                                              \
+  }
+SOFTMAX(f32)
+SOFTMAX(f16)
+SOFTMAX(bf16)

@@ -1,0 +1,197 @@
+#include "nvml.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+
+#include "../driver/library.h"
+
+#ifdef _WIN32
+#include <process.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace opscope::cuda {
+
+namespace {
+
+// What we use of nvml.h (not shipped with the compiler): handles are opaque, 0 is success.
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+enum { clock_sm = 1, clock_memory = 2 };
+
+struct Table {
+  int (*init)() = nullptr;
+  int (*by_pci)(const char*, void**) = nullptr;
+  int (*clock)(void*, int, unsigned*) = nullptr;
+  int (*max_clock)(void*, int, unsigned*) = nullptr;
+  int (*temperature)(void*, int, unsigned*) = nullptr;
+  int (*power)(void*, unsigned*) = nullptr;
+  int (*power_limit)(void*, unsigned*) = nullptr;
+  int (*energy)(void*, unsigned long long*) = nullptr;
+  int (*throttle)(void*, unsigned long long*) = nullptr;
+  int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
+  int (*ecc)(void*, unsigned*, unsigned*) = nullptr;
+  int (*mig)(void*, unsigned*, unsigned*) = nullptr;
+  int (*persistence)(void*, unsigned*) = nullptr;
+  std::string missing;
+};
+
+template <class F>
+void find(const Library& library, F& slot, const char* name) {
+  slot = reinterpret_cast<F>(library.symbol(name));
+}
+
+Table load() {
+  Table t;
+#ifdef _WIN32
+  static const Library library({"nvml.dll"});
+#else
+  static const Library library({"libnvidia-ml.so.1"});
+#endif
+  if (!library.found()) {
+    t.missing = "NVIDIA's management library was not found (" + library.error() + "), so clocks, power and temperature are not recorded.";
+    return t;
+  }
+  find(library, t.init, "nvmlInit_v2");
+  find(library, t.by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+  find(library, t.clock, "nvmlDeviceGetClockInfo");
+  find(library, t.max_clock, "nvmlDeviceGetMaxClockInfo");
+  find(library, t.temperature, "nvmlDeviceGetTemperature");
+  find(library, t.power, "nvmlDeviceGetPowerUsage");
+  find(library, t.power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+  find(library, t.energy, "nvmlDeviceGetTotalEnergyConsumption");
+  find(library, t.throttle, "nvmlDeviceGetCurrentClocksEventReasons");
+  if (!t.throttle) find(library, t.throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  find(library, t.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  find(library, t.driver_version, "nvmlSystemGetDriverVersion");
+  find(library, t.ecc, "nvmlDeviceGetEccMode");
+  find(library, t.mig, "nvmlDeviceGetMigMode");
+  find(library, t.persistence, "nvmlDeviceGetPersistenceMode");
+  if (!t.init || !t.by_pci || t.init() != 0) t.missing = "NVIDIA's management library does not start, so clocks, power and temperature are not recorded.";
+  return t;
+}
+
+const Table& table() {
+  static const Table t = load();
+  return t;
+}
+
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+double read_unsigned(int (*function)(void*, unsigned*), void* device, double factor) {
+  unsigned value = 0;
+  return function && function(device, &value) == 0 ? value * factor : absent;
+}
+
+double read_kind(int (*function)(void*, int, unsigned*), void* device, int kind) {
+  unsigned value = 0;
+  return function && function(device, kind, &value) == 0 ? value : absent;
+}
+
+// Bits of nvmlClocksEventReasons; the idle bit (1) says nothing about a running kernel and is left out.
+constexpr std::pair<unsigned long long, const char*> reasons[] = {
+    {0x2, "clocks set by an application"}, {0x4, "power limit"},          {0x8, "hardware slowdown"},     {0x10, "synchronised boost"},
+    {0x20, "software thermal slowdown"},   {0x40, "hardware thermal slowdown"}, {0x80, "power brake"}, {0x100, "display clock setting"}};
+
+double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+unsigned own_pid() {
+#ifdef _WIN32
+  return static_cast<unsigned>(_getpid());
+#else
+  return static_cast<unsigned>(getpid());
+#endif
+}
+
+std::string with_unit(double value, const char* unit) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.0f %s", value, unit);
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Nvml> Nvml::of_pci_bus(const std::string& bus_id, std::string* why) {
+  if (!table().missing.empty()) {
+    if (why) *why = table().missing;
+    return nullptr;
+  }
+  void* device = nullptr;
+  if (table().by_pci(bus_id.c_str(), &device) != 0) {
+    if (why) *why = "NVIDIA's management library does not know this GPU, so clocks, power and temperature are not recorded.";
+    return nullptr;
+  }
+  return std::unique_ptr<Nvml>(new Nvml(device));
+}
+
+int Nvml::foreign_processes() {
+  // The list takes milliseconds to read on some drivers: once a second is enough.
+  if (steady_seconds() - processes_read_s_ < 1) return foreign_;
+  processes_read_s_ = steady_seconds();
+  foreign_ = -1;
+  ProcessInfo list[64];
+  unsigned count = 64;
+  if (!table().processes || table().processes(device_, &count, list) != 0) return foreign_;
+  bool own_seen = false;
+  for (unsigned i = 0; i < count; i++) own_seen |= list[i].pid == own_pid();
+  // In a container the driver may list this process under another id: then one of those listed is ours all the same.
+  const int ours = own_seen || count > 0 ? 1 : 0;
+  return foreign_ = static_cast<int>(count) - ours;
+}
+
+DeviceState Nvml::state() {
+  DeviceState s{};
+  s.sm_clock_mhz = read_kind(table().clock, device_, clock_sm);
+  s.mem_clock_mhz = read_kind(table().clock, device_, clock_memory);
+  s.temperature_c = read_kind(table().temperature, device_, 0);
+  s.power_w = read_unsigned(table().power, device_, 1e-3);
+  s.energy_j = absent;
+  s.foreign_processes = foreign_processes();
+  unsigned long long bits = 0;
+  if (table().throttle && table().throttle(device_, &bits) == 0) {
+    s.has_throttle = true;
+    for (const auto& [bit, words] : reasons)
+      if (bits & bit) s.throttle.push_back(words);
+  }
+  return s;
+}
+
+double Nvml::energy_j() const {
+  unsigned long long millijoules = 0;
+  return table().energy && table().energy(device_, &millijoules) == 0 ? static_cast<double>(millijoules) * 1e-3 : absent;
+}
+
+std::vector<std::pair<std::string, std::string>> Nvml::facts() const {
+  std::vector<std::pair<std::string, std::string>> list;
+  char version[96] = "";
+  if (table().driver_version && table().driver_version(version, sizeof version) == 0) list.emplace_back("Driver", version);
+  const auto add = [&](const char* name, double value, const char* unit) {
+    if (!std::isnan(value)) list.emplace_back(name, with_unit(value, unit));
+  };
+  add("Highest SM clock", read_kind(table().max_clock, device_, clock_sm), "MHz");
+  add("Highest memory clock", read_kind(table().max_clock, device_, clock_memory), "MHz");
+  add("Power limit", read_unsigned(table().power_limit, device_, 1e-3), "W");
+  add("Temperature", read_kind(table().temperature, device_, 0), "°C");
+  unsigned current = 0, pending = 0;
+  if (table().ecc && table().ecc(device_, &current, &pending) == 0) list.emplace_back("ECC", current ? "on" : "off");
+  if (table().persistence && table().persistence(device_, &current) == 0) list.emplace_back("Persistence mode", current ? "on" : "off");
+  return list;
+}
+
+std::vector<std::string> Nvml::warnings() const {
+  std::vector<std::string> list;
+  unsigned current = 0, pending = 0;
+  if (table().mig && table().mig(device_, &current, &pending) == 0 && current)
+    list.push_back("MIG is on: this is a part of a GPU, and its neighbours share its memory bandwidth and power.");
+  return list;
+}
+
+}  // namespace opscope::cuda

@@ -1,0 +1,34 @@
+// The NVIDIA management library, opened at run time: what a GPU is and what state it is in. Reads only.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "prepared.h"
+
+namespace opscope::cuda {
+
+class Nvml {
+ public:
+  // The device with this PCI bus id, or null when the library or the device cannot be reached (`why` says it).
+  static std::unique_ptr<Nvml> of_pci_bus(const std::string& bus_id, std::string* why);
+
+  // Clocks, temperature, power, throttle reasons and other processes, as they are now. energy_j is left absent.
+  DeviceState state();
+  // The device's energy counter in joules since the driver was loaded, or NaN.
+  double energy_j() const;
+  // Driver version, limits, ECC and the like, with units.
+  std::vector<std::pair<std::string, std::string>> facts() const;
+  // Conditions that make figures less sure, such as MIG.
+  std::vector<std::string> warnings() const;
+
+ private:
+  explicit Nvml(void* device) : device_(device) {}
+  int foreign_processes();
+  void* device_;
+  double processes_read_s_ = -1e9;
+  int foreign_ = -1;
+};
+
+}  // namespace opscope::cuda
