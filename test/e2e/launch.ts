@@ -47,7 +47,7 @@ export async function launch(options: LaunchOptions = {}): Promise<Launched> {
     cwd: APP_FOLDER,
     // The page must see the app's own theme, not one that Playwright sets.
     colorScheme: null,
-    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_SOFTWARE_GPU: '1', ...options.env } as Record<string, string>,
+    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_WEBGPU: 'software', ...options.env } as Record<string, string>,
   })
   const page = await visibleWindow(app)
   const pageErrors: string[] = []
