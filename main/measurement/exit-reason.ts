@@ -18,20 +18,16 @@ export function exitReason(code: number | null, signal: string | null): string {
   return code === 0 ? 'exited before its work was done' : `exited with status ${code ?? 'unknown'}`
 }
 
-// Aliases of a number come after its usual name on Linux: SIGABRT before SIGIOT.
-const signalNames = new Map<number, string>(
-  Object.entries(constants.signals)
-    .reverse()
-    .map(([name, number]) => [number, name]),
-)
+/** Signals that end a process by the system's will; their numbers are the same on Linux and macOS but for SIGBUS. */
+const FATAL = ['SIGILL', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL', 'SIGSEGV'] as const
 
 /**
- * The exit code of Electron's utilityProcess as status and signal. On POSIX it is the status as waitpid gives it:
- * signal in the low seven bits (0x80 marks a core dump), exit status in the next byte.
+ * The exit code of Electron's utilityProcess as status and signal. A process that exits gives its status; one that is
+ * killed gives the signal's number, plus 0x80 when it dumped core. Node's own statuses (1 for an uncaught error) are
+ * hardly ever among the numbers of fatal signals, so those are read as signals.
  */
-export function splitWaitStatus(status: number, platform: NodeJS.Platform = process.platform): { code: number | null; signal: string | null } {
-  if (platform === 'win32') return { code: status, signal: null }
-  const signal = signalNames.get(status & 0x7f)
-  if (signal && status > 0 && status < 0x100) return { code: null, signal }
-  return { code: status > 0xff ? status >> 8 : status, signal: null }
+export function splitUtilityExit(exit: number, platform: NodeJS.Platform = process.platform): { code: number | null; signal: string | null } {
+  if (platform === 'win32') return { code: exit, signal: null }
+  const signal = FATAL.find((name) => constants.signals[name] === (exit & 0x7f))
+  return signal && exit > 0 && exit < 0x100 ? { code: null, signal } : { code: exit, signal: null }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { exitReason, splitWaitStatus } from './exit-reason'
+import { exitReason, splitUtilityExit } from './exit-reason'
 import { connect } from './link'
 import { forkNodeProcess } from './node-process'
 
@@ -50,8 +50,9 @@ test('a process that ends, rambles or stays silent before it is ready is not a h
 test('exit codes of every platform read as words', () => {
   expect(exitReason(0, null)).toBe('exited before its work was done')
   expect(exitReason(0xc0000005 | 0, null)).toMatch(/access violation/)
-  expect(splitWaitStatus(11, 'linux')).toEqual({ code: null, signal: 'SIGSEGV' })
-  expect(splitWaitStatus(0x86, 'linux')).toEqual({ code: null, signal: 'SIGABRT' })
-  expect(splitWaitStatus(3 << 8, 'linux')).toEqual({ code: 3, signal: null })
-  expect(splitWaitStatus(3, 'win32')).toEqual({ code: 3, signal: null })
+  expect(splitUtilityExit(11, 'linux')).toEqual({ code: null, signal: 'SIGSEGV' })
+  expect(splitUtilityExit(0x86, 'linux')).toEqual({ code: null, signal: 'SIGABRT' })
+  expect(splitUtilityExit(3, 'linux')).toEqual({ code: 3, signal: null })
+  expect(splitUtilityExit(1, 'linux')).toEqual({ code: 1, signal: null })
+  expect(splitUtilityExit(3, 'win32')).toEqual({ code: 3, signal: null })
 })

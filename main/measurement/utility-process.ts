@@ -1,4 +1,4 @@
-import { exitReason, splitWaitStatus } from './exit-reason'
+import { exitReason, splitUtilityExit } from './exit-reason'
 import type { HostProcess } from './link'
 
 /** A measurement process inside Electron: a utilityProcess, listed as "Opscope measurement" by the system. */
@@ -17,7 +17,7 @@ export async function forkUtilityProcess(workerPath: string, env: NodeJS.Process
     onStderr: (listener) => void child.stderr?.on('data', (chunk: Buffer) => listener(chunk.toString('utf8'))),
     onExit: (listener) =>
       void child.on('exit', (status) => {
-        const { code, signal } = splitWaitStatus(status)
+        const { code, signal } = splitUtilityExit(status)
         listener(exitReason(code, signal))
       }),
   }
