@@ -5,7 +5,7 @@ import { THREADS } from '../wgsl/header'
 /** More than twice the largest last-level cache of a GPU known here. */
 const GPU_BYTES = 256 * 2 ** 20
 /** A software adapter would spend longer on more than this than on the case. */
-const SOFTWARE_BYTES = 32 * 2 ** 20
+const SOFTWARE_BYTES = 8 * 2 ** 20
 
 /** Overwrites the caches before a cold call. */
 export interface Flush {

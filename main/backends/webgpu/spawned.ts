@@ -1,0 +1,71 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { dirname } from 'node:path'
+import { outFolder } from '../../app/out-folder'
+import { exitReason } from '../../measurement/exit-reason'
+import { connect, type HostProcess } from '../../measurement/link'
+import type { HostKind } from '../../runner/types'
+import { findDisplay, type Display } from './display'
+import { HOST_FLAG } from './host-flag'
+
+/** Starting Electron, on a busy machine perhaps for the first time. */
+const READY_MS = 60_000
+
+/** Chromium's sandbox needs user namespaces and refuses to run as root. */
+function sandboxArguments(): string[] {
+  if (process.platform !== 'linux') return []
+  const works = process.getuid?.() !== 0 && spawnSync('unshare', ['--user', 'true']).status === 0
+  return works ? [] : ['--no-sandbox']
+}
+
+/** Words a process said that are not Chromium's running commentary (`[123:0101/120000.1:ERROR:bus.cc(407)] ...`). */
+const withoutCommentary = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => !/^\[\d+:\d+\/[\d.]+:[A-Z]+:/.test(line))
+    .join('\n')
+
+function hostProcess(child: ChildProcess, display: Display): HostProcess {
+  let failure: string | undefined
+  return {
+    post: (message) => void child.send(message, () => undefined),
+    kill: () => void child.kill('SIGKILL'),
+    onMessage: (listener) => void child.on('message', listener),
+    onStderr: (listener) => void child.stderr?.setEncoding('utf8').on('data', (text: string) => listener(withoutCommentary(text))),
+    onExit: (listener) => {
+      child.on('error', (error) => {
+        failure ??= `could not be started: ${error.message}`
+        if (child.pid === undefined) listener(failure)
+      })
+      // Not `close`: Chromium's helpers hold stderr open a little longer than the process we spoke to lives.
+      child.on('exit', (code, signal) => {
+        display.stop()
+        listener(failure ?? exitReason(code, signal))
+      })
+    },
+  }
+}
+
+/** WebGPU for the command line: an Electron without a visible window, on a display of its own where there is none. */
+export const spawnedWebgpuHostKind = (electronPath: string): HostKind => ({
+  id: 'webgpu',
+  backends: ['webgpu'],
+  async start() {
+    const app = dirname(outFolder())
+    const display = await findDisplay()
+    const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env
+    const child = spawn(electronPath, [...sandboxArguments(), ...display.args, app, HOST_FLAG], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // Node and Electron may differ in how they write structured clones.
+      serialization: 'json',
+      env: { ...env, ...display.env },
+      // Ctrl+C in a terminal is for the command line, which ends this host when it is done.
+      detached: true,
+    })
+    try {
+      return await connect(hostProcess(child, display), READY_MS)
+    } catch (error) {
+      display.stop()
+      throw error
+    }
+  },
+})

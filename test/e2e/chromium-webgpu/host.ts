@@ -1,0 +1,66 @@
+import { chromium, type Page } from 'playwright-core'
+import type { Device } from '@core/backend'
+import type { BenchmarkCase } from '@core/case'
+import { fromHostSchema, type FromHost, type ToHost } from '@core/measure/protocol'
+import type { MeasureSettings } from '@core/measure/settings'
+import type { Result } from '@core/result'
+import { SOFTWARE_SWITCHES } from './chromium'
+import { servePage } from './page'
+
+/** The measurement page in a plain Chromium, spoken to by the runner's protocol. */
+export interface ChromiumHost {
+  page: Page
+  devices(): Promise<Device[]>
+  measure(c: BenchmarkCase, settings: MeasureSettings): Promise<Result>
+  close(): Promise<void>
+}
+
+declare global {
+  interface Window {
+    opscopeDeliver?: (message: unknown) => void
+    opscopeReply?: (text: string) => Promise<void>
+  }
+}
+
+/** Starts Chromium on the page with the software adapter, or with other switches. */
+export async function startChromiumHost(executablePath: string, args: readonly string[] = SOFTWARE_SWITCHES): Promise<ChromiumHost> {
+  const served = await servePage()
+  const browser = await chromium.launch({ executablePath, args: [...args], headless: true })
+  const page = await browser.newPage()
+  const waiting = new Map<number, (message: FromHost) => void>()
+  let ready = () => {}
+  const isReady = new Promise<void>((done) => (ready = done))
+  await page.exposeFunction('opscopeReply', (text: string) => {
+    const message = fromHostSchema.parse(JSON.parse(text))
+    if (message.type === 'ready') ready()
+    else if (message.type !== 'progress') waiting.get(message.id)?.(message)
+  })
+  await page.addInitScript(() => {
+    window.opscopeHost = {
+      send: (message) => void window.opscopeReply?.(JSON.stringify(message)),
+      onMessage: (listener) => (window.opscopeDeliver = listener),
+    }
+  })
+  await page.goto(served.url)
+  await isReady
+
+  let nextId = 1
+  const ask = async <T extends FromHost['type']>(type: T, make: (id: number) => ToHost): Promise<Extract<FromHost, { type: T }>> => {
+    const id = nextId++
+    const answer = new Promise<FromHost>((done) => waiting.set(id, done))
+    await page.evaluate((message) => window.opscopeDeliver?.(message), make(id))
+    const message = await answer
+    waiting.delete(id)
+    if (message.type !== type) throw new Error(`expected ${type}, received ${JSON.stringify(message)}`)
+    return message as Extract<FromHost, { type: T }>
+  }
+  return {
+    page,
+    devices: async () => (await ask('devices', (id) => ({ type: 'devices', id }))).devices,
+    measure: async (c, settings) => (await ask('result', (id) => ({ type: 'measure', id, case: c, settings, resultId: `r${id}` }))).result,
+    async close() {
+      await browser.close()
+      await served.close()
+    },
+  }
+}
