@@ -1,0 +1,212 @@
+import type { BenchmarkCase } from '@core/case'
+import { caseId } from '@core/case'
+import type { Comparison } from '@core/compare'
+import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
+import { PRESETS } from '@core/measure/settings'
+import type { Result } from '@core/result'
+import { blockOf } from '@core/session/rows'
+import type { Session, SessionSummary } from '@core/session/types'
+import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
+import { planSweep } from '@core/sweep/plan'
+import type { SweepSpec } from '@core/sweep/types'
+import { mockCeilings, mockDevices, mockEnvironment } from './mock-devices'
+import { mockResult } from './mock-results'
+
+/** A data set to develop and test with. `rows`: size of one large session. */
+export interface MockOptions {
+  empty?: boolean
+  rows?: number
+  interrupted?: boolean
+  /** ms between two results of a run. */
+  pace?: number
+}
+
+interface Stored {
+  session: Session
+  results: Result[]
+  deleted: boolean
+}
+
+const SPEC: SweepSpec = {
+  ops: ['add', 'gelu', 'softmax', 'layer_norm', 'matmul'].map((op) => ({ op })),
+  sizes: { vector: '2^16..2^26 x4', matrix: '512..4096', gemm: '256..2048' },
+  dtypes: ['f32', 'bf16'],
+  targets: [{ backend: 'cuda', device: 'cuda:0', impls: ['kernel'] }, { backend: 'webgpu', device: 'webgpu:0', impls: ['wgsl'] }, { backend: 'cpu', device: 'cpu', impls: ['avx2', 'avx512'], threads: [16] }],
+  modes: ['hot'],
+  preset: 'standard',
+}
+
+/** An OpscopeApi over invented data, with a run that streams results. */
+export class MockApi implements OpscopeApi {
+  private readonly sessions = new Map<string, Stored>()
+  private readonly listeners = new Map<string, Set<(payload: never) => void>>()
+  private settings: Settings = { ...DEFAULT_SETTINGS }
+  private state: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
+  private queue: BenchmarkCase[] = []
+  private serial = 0
+  readonly calls: { channel: Channel; request: unknown }[] = []
+
+  constructor(private readonly options: MockOptions = {}) {
+    if (options.empty) return
+    const cases = planSweep(SPEC, mockDevices).cases
+    this.add('Driver 560, baseline', cases, 1.06, 3 * 86_400_000, 'done', ['baseline'])
+    this.add('Driver 570', cases, 1, 86_400_000, 'done', ['driver', '570'], 'After the driver update')
+    this.add('Softmax at odd sizes', cases.filter((c) => c.op === 'softmax'), 0.98, 5_400_000, options.interrupted ? 'interrupted' : 'stopped')
+    if (options.rows) {
+      const many = Array.from({ length: options.rows }, (_, i) => ({ ...cases[i % cases.length]!, params: { ...cases[i % cases.length]!.params }, threads: 1 + Math.floor(i / cases.length) }))
+      this.add(`${options.rows} rows`, many, 1, 60_000, 'done')
+    }
+  }
+
+  private add(name: string, cases: readonly BenchmarkCase[], speed: number, age: number, state: Session['state'], tags: string[] = [], notes = ''): Stored {
+    const id = `session-${++this.serial}`
+    const light = cases.length > 5000
+    const results = cases.map((c, i) => mockResult(c, `${id}-${i}`, speed, light ? 8 : 64))
+    const stored: Stored = { session: { id, name, createdAt: new Date(Date.now() - age).toISOString(), notes, tags, state, planned: state === 'done' ? cases.length : cases.length * 2, spec: SPEC, settings: PRESETS.standard }, results, deleted: false }
+    this.sessions.set(id, stored)
+    return stored
+  }
+
+  async invoke<C extends Channel>(channel: C, request: Request<C>): Promise<IpcReply<C>> {
+    this.calls.push({ channel, request })
+    await Promise.resolve()
+    try {
+      return { ok: true, value: this.answer(channel, request) as Reply<C> }
+    } catch (error) {
+      return { ok: false, error: { code: 'failed', message: error instanceof Error ? error.message : String(error), detail: 'mock' } }
+    }
+  }
+
+  on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void {
+    const set = this.listeners.get(event) ?? new Set()
+    this.listeners.set(event, set)
+    set.add(listener)
+    return () => set.delete(listener)
+  }
+
+  emit<E extends EventName>(event: E, payload: EventPayload<E>): void {
+    for (const listener of this.listeners.get(event) ?? []) (listener as (value: EventPayload<E>) => void)(payload)
+  }
+
+  private stored(id: string): Stored {
+    const stored = this.sessions.get(id)
+    if (!stored) throw new Error(`There is no session ${id}.`)
+    return stored
+  }
+
+  private summary({ session, results }: Stored): SessionSummary {
+    const { spec: _spec, settings: _settings, ...rest } = session
+    return { ...rest, results: results.length, failures: results.filter((r) => r.status !== 'ok').length, ops: [...new Set(results.map((r) => r.case.op))], devices: [...new Set(results.map((r) => r.case.device))] }
+  }
+
+  private answer(channel: Channel, request: unknown): unknown {
+    const r = (request ?? {}) as { id: string; ids: string[]; first: number; count: number; resultId: string; sessionIds: string[]; spec: SweepSpec; name: string; sessionId: string; search: string }
+    switch (channel) {
+      case 'app:info': {
+        const { devices: _devices, ...environment } = mockEnvironment
+        return { environment, firstStart: this.options.empty === true, platform: 'linux', interrupted: [...this.sessions.values()].filter((s) => s.session.state === 'interrupted').map((s) => this.summary(s)) }
+      }
+      case 'settings:get': return this.settings
+      case 'settings:set': return (this.settings = { ...this.settings, ...(request as Partial<Settings>) })
+      case 'devices:list': return mockDevices
+      case 'ceilings:list': return this.options.empty ? [] : mockCeilings
+      case 'run:state': return this.state
+      case 'run:start': return this.run(planSweep(r.spec, mockDevices).cases, this.add(r.name ?? 'New run', [], 1, 0, 'running'))
+      case 'ceilings:measure': return this.run([{ op: 'copy', params: { n: 2 ** 24 }, dtype: 'f32', backend: 'cuda', impl: 'kernel', device: 'cuda:0', mode: 'hot' }], this.add('Ceilings', [], 1, 0, 'running'))
+      case 'run:resume-session': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 20), this.stored(r.sessionId))
+      case 'run:pause': return this.setState({ ...this.state, phase: 'paused' })
+      case 'run:resume': return this.setState({ ...this.state, phase: 'running' })
+      case 'run:stop': return this.finish('stopped')
+      case 'sessions:list': return [...this.sessions.values()].filter((s) => !s.deleted && JSON.stringify(this.summary(s)).toLowerCase().includes(r.search.toLowerCase())).map((s) => this.summary(s)).reverse()
+      case 'sessions:get': return { session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results.length }
+      case 'sessions:rows': return blockOf(this.stored(r.id).results.slice(r.first, r.first + r.count), r.first)
+      case 'sessions:result': {
+        const found = [...this.sessions.values()].flatMap((s) => s.results).find((result) => result.id === r.resultId)
+        if (!found) throw new Error('There is no such result.')
+        return found
+      }
+      case 'sessions:update': {
+        const stored = this.stored(r.id)
+        stored.session = { ...stored.session, ...(request as Partial<Session>) }
+        return this.summary(stored)
+      }
+      case 'sessions:delete': r.ids.forEach((id) => (this.stored(id).deleted = true)); return { deleted: r.ids.length }
+      case 'sessions:restore': r.ids.forEach((id) => (this.stored(id).deleted = false)); return { restored: r.ids.length }
+      case 'sessions:export': return { done: true, name: 'session.json' }
+      case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
+      case 'compare:run': return this.compare(r.sessionIds)
+      case 'chart:save': return { done: true, name: 'chart.png' }
+      case 'shell:open-link': return undefined
+    }
+  }
+
+  private setState(state: RunState): RunState {
+    this.state = state
+    this.emit('run:state', state)
+    return state
+  }
+
+  private run(cases: BenchmarkCase[], stored: Stored): { sessionId: string } {
+    const { id, name } = stored.session
+    this.queue = [...cases]
+    stored.session = { ...stored.session, planned: stored.results.length + cases.length }
+    this.setState({ phase: 'running', sessionId: id, sessionName: name, done: 0, total: cases.length, failures: 0 })
+    const tick = () => {
+      if (this.state.phase === 'idle') return
+      if (this.state.phase === 'running') {
+        const next = this.queue.shift()
+        if (!next) return void this.finish('done')
+        const result = mockResult(next, `${id}-${stored.results.length}`, 1)
+        const first = stored.results.push(result) - 1
+        this.emit('run:results', { sessionId: id, block: blockOf([result], first) })
+        this.setState({ ...this.state, done: this.state.done + 1, failures: this.state.failures + Number(result.status !== 'ok'), current: `${next.op} ${JSON.stringify(next.params)} ${next.dtype} ${next.backend} ${next.mode}`, currentPhase: 'sampling', samples: 24, secondsLeft: this.queue.length * 0.4 })
+      }
+      setTimeout(tick, this.options.pace ?? 150)
+    }
+    setTimeout(tick, this.options.pace ?? 150)
+    return { sessionId: id }
+  }
+
+  private finish(how: 'done' | 'stopped'): RunState {
+    const { sessionId, failures } = this.state
+    this.queue = []
+    if (sessionId) {
+      this.stored(sessionId).session = { ...this.stored(sessionId).session, state: how }
+      this.emit('run:ended', { sessionId, state: how, failures })
+      this.emit('sessions:changed', { ids: [sessionId] })
+    }
+    return this.setState({ phase: 'idle', done: 0, total: 0, failures: 0 })
+  }
+
+  private compare(ids: string[]): Comparison {
+    const sides = ids.map((id) => this.stored(id))
+    const byCase = sides.map((side) => new Map(side.results.filter((x) => x.summary).map((x) => [caseId(x.case), x])))
+    const rows = [...byCase[0]!].filter(([key]) => byCase.slice(1).some((side) => side.has(key))).map(([key, base]) => ({
+      caseId: key,
+      case: base.case,
+      cells: byCase.map((side, i) => {
+        const mine = side.get(key)
+        if (!mine?.summary) return null
+        const ratio = mine.summary.medianNs / base.summary!.medianNs
+        const verdict = ratio < 0.98 ? ('faster' as const) : ratio > 1.02 ? ('slower' as const) : ratio > 0.995 && ratio < 1.005 ? ('same' as const) : ('ambiguous' as const)
+        return { resultId: mine.id, medianNs: mine.summary.medianNs, ...(i > 0 ? { ratio, ratioLow: ratio * 0.99, ratioHigh: ratio * 1.012, verdict } : {}) }
+      }),
+    }))
+    const overall = sides.map((_, i) => {
+      const ratios = rows.flatMap((row) => row.cells[i]?.ratio ?? [])
+      return i === 0 || !ratios.length ? null : { ratio: Math.exp(ratios.reduce((sum, x) => sum + Math.log(x), 0) / ratios.length), cases: ratios.length }
+    })
+    return {
+      sessions: sides.map(({ session }) => ({ id: session.id, name: session.name, createdAt: session.createdAt })), rows, overall,
+      unmatched: sides[0]!.results.filter((x) => x.status !== 'ok').map((x) => ({ sessionId: ids[0]!, case: x.case, reason: `the result is ${x.status}, so there is nothing to compare` })),
+      environmentDifferences: ['Driver: 560.35 in “Driver 560, baseline”, 570.86 in “Driver 570”.'],
+    }
+  }
+}
+
+/** Puts a mock in the place of the preload's API. */
+export function installMockApi(options: MockOptions = {}): MockApi {
+  const api = new MockApi(options)
+  window.opscope = api
+  return api
+}
