@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Backend, PreparedCase, Problem } from '../backend'
 import type { BenchmarkCase } from '../case'
-import { getOp } from '../ops/registry'
 import { fillRange } from '../random'
 import { fromHostSchema, type FromHost } from './protocol'
 import { serve } from './serve'

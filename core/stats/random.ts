@@ -3,9 +3,9 @@ import { mix32 } from '../random'
 /** Uniform numbers in (0, 1), the same for the same seed everywhere. */
 export type Random = () => number
 
-/** A counter through lowbias32: 2^32 period, enough for resampling, no state beyond the counter. */
+/** A counter through lowbias32: 2^32 period, enough for resampling. The start is mixed so that seeds in a row are far apart. */
 export function createRandom(seed: number): Random {
-  let counter = seed >>> 0
+  let counter = mix32(mix32(seed >>> 0) ^ 0x85ebca6b)
   return () => {
     counter = (counter + 0x9e3779b9) >>> 0
     return (mix32(counter) + 0.5) / 4294967296

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { medianInterval, medianRatio, resampledMedians } from './bootstrap'
+import { geometricMean } from './geometric-mean'
+import { tukeyOutliers } from './outliers'
+import { median, quantile } from './quantile'
+import { createRandom, gamma, normal, type Random } from './random'
+import { mean, standardDeviation } from './spread'
+import { summarize } from './summarize'
+
+const many = (n: number, make: (random: Random, i: number) => number, seed = 1) => {
+  const random = createRandom(seed)
+  return Array.from({ length: n }, (_, i) => make(random, i))
+}
+
+describe('quantile', () => {
+  // Values of numpy.quantile([1, 2, 4, 8, 16], q).
+  test.each([[0, 1], [0.05, 1.2], [0.25, 2], [0.5, 4], [0.6, 5.6], [0.95, 14.4], [1, 16]])('%d of powers of two is %d', (q, value) => {
+    expect(quantile([16, 1, 8, 2, 4], q)).toBeCloseTo(value, 12)
+  })
+  test('median of an even count is the mean of the middle two', () => expect(median([4, 1, 3, 2])).toBe(2.5))
+  test.each([[[]], [[1, NaN]], [[1, Infinity]]])('of %j is undefined', (samples) => expect(median(samples)).toBeUndefined())
+  test('leaves its input as it was', () => {
+    const samples = [3, 1, 2]
+    median(samples)
+    expect(samples).toEqual([3, 1, 2])
+  })
+})
+
+describe('mean and deviation', () => {
+  test('keep their digits on a large offset', () => {
+    expect(mean([1e15 + 1, 1e15 + 2, 1e15 + 3])).toBe(1e15 + 2)
+    expect(standardDeviation([1e12 + 1, 1e12 + 2, 1e12 + 3])).toBeCloseTo(1, 9)
+  })
+  test('of one sample: no deviation', () => {
+    expect(mean([5])).toBe(5)
+    expect(standardDeviation([5])).toBeUndefined()
+  })
+})
+
+describe('random numbers', () => {
+  test('normal has mean 0 and variance 1; gamma has mean and variance of its shape', () => {
+    const bells = many(20_000, (random) => normal(random))
+    expect(mean(bells)!).toBeCloseTo(0, 1)
+    expect(standardDeviation(bells)!).toBeCloseTo(1, 1)
+    for (const shape of [1, 3, 50]) {
+      const values = many(20_000, (random) => gamma(random, shape), shape)
+      expect(mean(values)! / shape).toBeCloseTo(1, 1)
+      expect(standardDeviation(values)! ** 2 / shape).toBeCloseTo(1, 1)
+    }
+  })
+})
+
+describe('bootstrap of the median', () => {
+  /** The plain way: draw n indices with replacement, sort, take the middle. */
+  function plain(ascending: Float64Array, count: number, random: Random): Float64Array {
+    return Float64Array.from({ length: count }, () => median(Float64Array.from(ascending, () => ascending[Math.floor(random() * ascending.length)]!))!)
+  }
+
+  test.each([5, 6, 9, 24, 101])('has the distribution of plain resampling for n = %d', (n) => {
+    const samples = Float64Array.from(many(n, (random) => Math.exp(normal(random)))).sort()
+    const fast = resampledMedians(samples, 20_000, createRandom(5))
+    const slow = plain(samples, 20_000, createRandom(6))
+    const spread = samples[n - 1]! - samples[0]!
+    for (const q of [0.025, 0.1, 0.5, 0.9, 0.975]) {
+      // Medians of resamples take few distinct values, so their shares are compared.
+      const at = quantile(slow, q)!
+      const share = (values: Float64Array) => values.filter((v) => v <= at + 1e-9 * spread).length / values.length
+      expect(Math.abs(share(fast) - share(slow))).toBeLessThan(0.015)
+    }
+  })
+
+  test('95 % intervals hold the true median in about 95 % of trials, for skewed samples too', () => {
+    const held = (n: number, make: (random: Random) => number, truth: number) => {
+      let inside = 0
+      for (let trial = 0; trial < 400; trial++) {
+        const interval = medianInterval(many(n, make, 1000 + trial))!
+        if (interval.low <= truth && truth <= interval.high) inside++
+      }
+      return inside / 400
+    }
+    for (const n of [16, 61]) {
+      for (const share of [held(n, (random) => 100 + normal(random), 100), held(n, (random) => -Math.log(random()), Math.LN2)]) {
+        expect(share).toBeGreaterThan(0.91)
+        expect(share).toBeLessThan(0.985)
+      }
+    }
+  })
+
+  test('is the same every time', () => {
+    const samples = many(50, (random) => normal(random))
+    expect(medianInterval(samples)).toEqual(medianInterval(samples))
+  })
+
+  test('too few samples have no interval, equal samples a width of zero', () => {
+    expect(medianInterval([1, 2, 3, 4])).toBeUndefined()
+    expect(medianInterval([7, 7, 7, 7, 7, 7])).toEqual({ low: 7, high: 7 })
+  })
+})
+
+describe('ratio of medians', () => {
+  test('holds a known ratio and is narrower with more samples', () => {
+    const pair = (n: number) => medianRatio(many(n, (random) => 105 + normal(random), 3), many(n, (random) => 100 + normal(random), 4))!
+    const [few, more] = [pair(20), pair(500)]
+    for (const { interval } of [few, more]) expect(interval!.low < 1.05 && 1.05 < interval!.high).toBe(true)
+    expect(more.interval!.high - more.interval!.low).toBeLessThan((few.interval!.high - few.interval!.low) / 3)
+  })
+  test.each([[[], [1]], [[1], []], [[1], [0]], [[0], [1]], [[NaN], [1]]])('of %j to %j is undefined', (a, b) => expect(medianRatio(a, b)).toBeUndefined())
+  test('of few samples has no interval; one over a resampled zero has none either', () => {
+    expect(medianRatio([2], [1])).toEqual({ ratio: 2 })
+    expect(medianRatio([1, 1, 1, 1, 1], [0, 0, 1, 1, 1])).toEqual({ ratio: 1 })
+  })
+})
+
+describe('outliers', () => {
+  test('mild lie beyond 1.5, severe beyond 3 interquartile ranges', () => {
+    const body = [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+    expect(tukeyOutliers(Float64Array.from(body))).toEqual({ mild: 0, severe: 0 })
+    expect(tukeyOutliers(Float64Array.from([...body, 30, 60]).sort())).toEqual({ mild: 1, severe: 1 })
+  })
+  test('one tick of the timer is no outlier', () => {
+    const quantized = Float64Array.from([...new Array<number>(20).fill(100), 101, 101]).sort()
+    expect(tukeyOutliers(quantized)).toEqual({ mild: 0, severe: 2 })
+    expect(tukeyOutliers(quantized, 1)).toEqual({ mild: 0, severe: 0 })
+  })
+})
+
+describe('summary', () => {
+  const finite = (summary: object) => Object.values(summary).every((value) => Number.isFinite(value))
+
+  test.each([
+    ['skewed', many(200, (random) => 1000 - 100 * Math.log(random()))],
+    ['bimodal', many(200, (random) => (random() < 0.5 ? 100 : 200) + normal(random))],
+    ['drifting', many(200, (_random, i) => 100 + i)],
+    ['two values', many(200, (random) => (random() < 0.7 ? 1 : 2))],
+    ['all equal', new Array<number>(50).fill(3)],
+    ['all zero', new Array<number>(50).fill(0)],
+    ['two samples', [1, 2]],
+    ['one sample', [5]],
+  ])('of %s samples is finite and in order', (_name, samples) => {
+    const s = summarize(samples)!
+    expect(finite(s)).toBe(true)
+    const order = [s.minNs, s.p05Ns, s.p25Ns, s.ciLowNs, s.medianNs, s.ciHighNs, s.p75Ns, s.p95Ns, s.maxNs].filter((value) => value !== undefined)
+    expect(order).toEqual([...order].sort((a, b) => a - b))
+    expect(s.count).toBe(samples.length)
+  })
+  test('of none, or with one that is no number, there is none', () => {
+    for (const samples of [[], [NaN], [1, 2, NaN, 4, 5], [1, Infinity]]) expect(summarize(samples)).toBeUndefined()
+  })
+  test('fields that need more samples are absent', () => {
+    expect(Object.keys(summarize([5])!).sort()).toEqual(['count', 'maxNs', 'meanNs', 'medianNs', 'mildOutliers', 'minNs', 'severeOutliers'])
+    expect(summarize([1, 2, 3, 4])).not.toHaveProperty('ciLowNs')
+    expect(summarize([1, 2, 3, 4])).not.toHaveProperty('p95Ns')
+    expect(summarize([1, 2, 3, 4, 5])).toHaveProperty('ciLowNs')
+  })
+  test('known numbers', () => {
+    expect(summarize([1, 2, 3, 4, 100])).toMatchObject({ medianNs: 3, madNs: 1, p25Ns: 2, p75Ns: 4, minNs: 1, maxNs: 100, meanNs: 22, severeOutliers: 1, mildOutliers: 0 })
+  })
+})
+
+describe('geometric mean', () => {
+  test('of ratios', () => expect(geometricMean([0.5, 2, 1])).toBeCloseTo(1, 12))
+  test.each([[[]], [[1, 0]], [[1, -1]], [[NaN]], [[Infinity]]])('of %j is undefined', (values) => expect(geometricMean(values)).toBeUndefined())
+})

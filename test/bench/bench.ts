@@ -1,0 +1,28 @@
+/** One number a bench found. `aim` is what the project wants it to be, `better` which side of it. */
+export interface Figure {
+  name: string
+  value: number
+  unit: string
+  aim?: number
+  better?: 'less' | 'more'
+}
+
+/** What scripts/bench.mjs gives a bench. */
+export interface BenchContext {
+  /** `count=1000` on the command line arrives as `{ count: '1000' }`. */
+  args: Readonly<Record<string, string>>
+  /** Prints a line of progress. */
+  say(text: string): void
+}
+
+export type Bench = (context: BenchContext) => Promise<Figure[]>
+
+/** Middle of `repeats` wall times of `work`, in ms. */
+export function timeMs(work: () => void, repeats = 7): number {
+  const times = Array.from({ length: repeats }, () => {
+    const from = performance.now()
+    work()
+    return performance.now() - from
+  })
+  return times.sort((a, b) => a - b)[repeats >> 1]!
+}
