@@ -19,7 +19,7 @@ const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && valu
 /** Result of anything that goes through a file dialog. `cancelled` is not an error. */
 const fileReply = z.discriminatedUnion('done', [z.object({ done: z.literal(true), name: z.string() }), z.object({ done: z.literal(false) })])
 
-export const exportFormatSchema = z.enum(['json', 'csv'])
+export const exportFormatSchema = z.enum(['json', 'csv', 'html'])
 export type ExportFormat = z.infer<typeof exportFormatSchema>
 
 export const runStateSchema = z.object({

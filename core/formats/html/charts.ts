@@ -6,6 +6,9 @@ import { formatBandwidth, formatCount, formatFlops, formatTime } from '../../uni
 import { escapeHtml } from './escape'
 import { svgChart, type ChartLine } from './svg-chart'
 
+/** Axis ticks are round: "10 ms" says what "10.0 ms" does. */
+const tick = (format: (value: number) => string) => (value: number) => format(value).replace(/\.0+(?= )/, '')
+
 const DASHES = ['', '6 3', '2 3', '8 3 2 3', '1 4', '10 4'] as const
 
 /** Elements of the largest tensor, the size axis of every chart; undefined for an op this app does not have. */
@@ -66,11 +69,11 @@ export function opCharts(op: string, results: readonly Result[], keys: readonly 
   const computes = findOp(op)?.sizeKind === 'gemm'
   const line = (s: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: s.label, className: className(keys, s.key), dash: s.dash, points: s.results.map(point) })
   const time = svgChart({
-    title: `${op}: time against size`, xLabel: 'elements of the largest tensor', formatX: formatCount, formatY: formatTime,
+    title: `${op}: time against size`, xLabel: 'elements of the largest tensor', formatX: formatCount, formatY: tick(formatTime),
     lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: medianNs, low: result.summary?.ciLowNs, high: result.summary?.ciHighNs }))),
   })
   const rate = svgChart({
-    title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel: 'elements of the largest tensor', formatX: formatCount, formatY: computes ? formatFlops : formatBandwidth,
+    title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel: 'elements of the largest tensor', formatX: formatCount, formatY: tick(computes ? formatFlops : formatBandwidth),
     lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: ((computes ? result.flops : result.bytes) / medianNs) * 1e9 }))),
   })
   const legend = series.map((s) => `<li class="${className(keys, s.key)}"><svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${s.dash ? ` stroke-dasharray="${s.dash}"` : ''}/></svg>${escapeHtml(s.label)}</li>`)

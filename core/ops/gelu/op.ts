@@ -24,7 +24,7 @@ export default defineOp({
   bytes: ({ n }, dtype) => 2 * n * DTYPE_BYTES[dtype],
   flops: ({ n }) => 5 * n,
   granule: () => 1,
-  referenceCost: () => 40,
+  referenceCost: () => 12,
   reference: (_p, read, start, count) => {
     const x = read(0, start, count)
     const out = new Float64Array(count)
