@@ -3,7 +3,7 @@ import type { Gpu } from './gpu/gpu'
 import { guarded } from './gpu/gpu'
 import { checkSize, countSentinels, createTensor, createUniform, fillTensor, poisonTensor, readTensor, type Tensor } from './gpu/tensors'
 import { KERNELS } from './kernels/registry'
-import type { BufferName, Program } from './kernels/types'
+import { runs, type BufferName, type Program } from './kernels/types'
 import type { Calls } from './timing/calls'
 import type { Clock } from './timing/clock'
 import { dispatchSize } from './wgsl/header'
@@ -22,7 +22,7 @@ export function programFor(problem: Problem, shaderF16: boolean): Program {
   const kernel = KERNELS.get(op)
   if (!kernel) throw new CaseError('unsupported', `There is no WGSL kernel for "${op}".`)
   if (!kernel.dtypes.includes(dtype)) throw new CaseError('unsupported', `The WGSL kernel of "${op}" has no ${dtype}; it has ${kernel.dtypes.join(', ')}.`)
-  if (dtype === 'f16' && !shaderF16) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which f16 needs.')
+  if (!runs(kernel, dtype, shaderF16)) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which f16 needs.')
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold or hot.')
   return kernel.build({ dtype, dims: problem.dims })
 }

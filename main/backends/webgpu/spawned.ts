@@ -45,12 +45,15 @@ function hostProcess(child: ChildProcess, display: Display): HostProcess {
   }
 }
 
-/** WebGPU for the command line: an Electron without a visible window, on a display of its own where there is none. */
-export const spawnedWebgpuHostKind = (electronPath: string): HostKind => ({
+/**
+ * WebGPU for the command line: an Electron without a visible window, on a display of its own where there is none.
+ * `out` is the folder of the built app, by default the one this code was built into.
+ */
+export const spawnedWebgpuHostKind = (electronPath: string, out?: string): HostKind => ({
   id: 'webgpu',
   backends: ['webgpu'],
   async start() {
-    const app = dirname(outFolder())
+    const app = dirname(out ?? outFolder())
     const display = await findDisplay()
     const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env
     const child = spawn(electronPath, [...sandboxArguments(), ...display.args, app, HOST_FLAG], {

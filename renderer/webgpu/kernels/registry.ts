@@ -1,5 +1,5 @@
 import type { Dtype } from '@core/case'
-import type { Kernel } from './types'
+import { runs, type Kernel } from './types'
 
 const modules = import.meta.glob<{ default: Kernel }>('./*/kernel.ts', { eager: true })
 
@@ -9,6 +9,6 @@ export const KERNELS: ReadonlyMap<string, Kernel> = new Map(Object.entries(modul
 /** op id -> element types that an adapter with or without `shader-f16` can run. */
 export function supportedKernels(shaderF16: boolean): Record<string, Dtype[]> {
   const table: Record<string, Dtype[]> = {}
-  for (const [op, kernel] of KERNELS) table[op] = kernel.dtypes.filter((dtype) => dtype === 'f32' || shaderF16)
+  for (const [op, kernel] of KERNELS) table[op] = kernel.dtypes.filter((dtype) => runs(kernel, dtype, shaderF16))
   return table
 }

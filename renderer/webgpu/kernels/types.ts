@@ -30,8 +30,10 @@ export interface KernelShape {
 
 /** WGSL kernels of one op; `renderer/webgpu/kernels/<op>/kernel.ts` exports one as default. */
 export interface Kernel {
-  /** Element types with a kernel; f16 also needs the adapter's `shader-f16`. */
+  /** Element types with a kernel; f16 also needs the adapter's `shader-f16`, unless the kernel only moves bits. */
   dtypes: readonly Dtype[]
+  /** Does no arithmetic, so every adapter can run it on f16. */
+  movesBits?: boolean
   build(shape: KernelShape): Program
 }
 
@@ -41,3 +43,6 @@ export function dimOf(shape: KernelShape, index: number): number {
   if (value === undefined) throw new Error(`the kernel expects at least ${index + 1} dims, received ${shape.dims.length}`)
   return value
 }
+
+/** Whether an adapter with or without `shader-f16` can run the kernel on this type. */
+export const runs = (kernel: Kernel, dtype: Dtype, shaderF16: boolean): boolean => kernel.dtypes.includes(dtype) && (dtype !== 'f16' || shaderF16 || kernel.movesBits === true)

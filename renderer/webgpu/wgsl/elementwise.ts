@@ -33,6 +33,7 @@ export function elementwise({ inputs, expression, functions = '', raw = false }:
   }
   return {
     dtypes: ['f32', 'f16'],
+    movesBits: raw,
     build: (shape) => {
       const vectors = Math.ceil(dimOf(shape, 0) / 4)
       const perThread = vectors < FEW_VECTORS ? 1 : VECTORS_PER_THREAD

@@ -10,28 +10,28 @@ import { PAGE_HEADERS } from '../../../main/app/csp'
 const root = resolve(import.meta.dirname, '../../..')
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
-/** The measurement page, built from the sources as they are and served with the app's headers. */
-export async function servePage(): Promise<{ url: string; close(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'opscope-webgpu-'))
+/** A page of the repository, built from the sources as they are and served with the app's headers. */
+export async function servePage(path = 'renderer/webgpu/index.html'): Promise<{ url: string; close(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'opscope-page-'))
   await build({
     configFile: false,
     logLevel: 'warn',
-    root: join(root, 'renderer'),
+    root,
     resolve: { alias: { '@core': join(root, 'core') } },
-    build: { outDir: folder, emptyOutDir: true, target: 'chrome130', minify: false, rolldownOptions: { input: { webgpu: join(root, 'renderer/webgpu/index.html') } } },
+    build: { outDir: folder, emptyOutDir: true, target: 'chrome130', minify: false, rolldownOptions: { input: { page: join(root, path) } } },
   })
   const server = createServer((request, response) => {
-    const path = resolve(folder, `.${new URL(request.url ?? '/', 'http://page').pathname}`)
+    const file = resolve(folder, `.${new URL(request.url ?? '/', 'http://page').pathname}`)
     const send = async () => {
-      if (!path.startsWith(folder + sep) || !(await stat(path)).isFile()) throw new Error('not a file of the page')
-      response.writeHead(200, { ...PAGE_HEADERS, 'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream' })
-      createReadStream(path).pipe(response)
+      if (!file.startsWith(folder + sep) || !(await stat(file)).isFile()) throw new Error('not a file of the page')
+      response.writeHead(200, { ...PAGE_HEADERS, 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream' })
+      createReadStream(file).pipe(response)
     }
     send().catch(() => response.writeHead(404).end())
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webgpu/index.html`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`,
     async close() {
       await new Promise((done) => server.close(done))
       await rm(folder, { recursive: true, force: true })

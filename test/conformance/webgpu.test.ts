@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Backend, Device } from '@core/backend'
+import { problemOf } from '@core/backend'
+import { getOp } from '@core/ops/registry'
+import { ENGINES, type Engine } from '../e2e/chromium-webgpu/engines'
+import { servePage } from '../e2e/chromium-webgpu/page'
+import { remoteBackend } from '../e2e/chromium-webgpu/remote/backend'
+import { checkInputs, checkKernels } from './harness'
+
+type Opened = { backend: Backend; device: Device; close(): Promise<void> }
+
+async function openBackend(engine: Extract<Engine, { open: unknown }>, url: string): Promise<Opened> {
+  const { page, close } = await engine.open(url)
+  await page.waitForFunction(() => window.remoteCall !== undefined)
+  const backend = remoteBackend(page)
+  const [device] = await backend.devices()
+  if (!device) throw new Error('the WebGPU backend lists no device')
+  return { backend, device, close }
+}
+
+const served = await servePage('test/e2e/chromium-webgpu/remote/index.html')
+const opened: Opened[] = []
+afterAll(async () => {
+  await Promise.all(opened.map((engine) => engine.close()))
+  await served.close()
+})
+
+for (const engine of ENGINES) {
+  if ('missing' in engine) {
+    describe.skip(`${engine.name}: ${engine.missing}`, () => it('computes what the reference computes', () => undefined))
+    continue
+  }
+  const { backend, device, close } = await openBackend(engine, served.url)
+  opened.push({ backend, device, close })
+
+  describe(engine.name, () => {
+    it('offers a device with timestamps', () => {
+      expect(device.available).toEqual({ ok: true })
+      expect(device.facts.map((fact) => fact.name)).toContain('timestamp period')
+    })
+    checkKernels(backend, device, { verifyWork: 5e5 })
+    checkInputs(backend, device, device.impls[0]?.kernels['copy'] ?? [])
+  })
+}

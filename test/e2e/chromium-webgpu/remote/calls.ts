@@ -1,0 +1,29 @@
+import type { CaseErrorCode, Device, MemoryUse, Problem, SampleRequest, Timer } from '@core/backend'
+
+/** What a test asks of the backend in the page. */
+export type RemoteCall =
+  | { do: 'devices' }
+  | { do: 'open'; problem: Problem }
+  | { do: 'poison' | 'run' | 'count' | 'dispose'; id: number }
+  | { do: 'read'; id: number; start: number; count: number }
+  | { do: 'sample'; id: number; request: SampleRequest }
+
+/** The fields that belong to the call; `error` alone when it failed. */
+export interface RemoteReply {
+  devices?: Device[]
+  id?: number
+  timer?: Timer
+  tickNs?: number
+  notes?: readonly string[]
+  memory?: MemoryUse
+  count?: number
+  base64?: string
+  samplesNs?: number[]
+  error?: { code: CaseErrorCode; message: string; detail?: string | undefined }
+}
+
+declare global {
+  interface Window {
+    remoteCall?: (call: RemoteCall) => Promise<RemoteReply>
+  }
+}
