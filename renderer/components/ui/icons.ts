@@ -18,6 +18,7 @@ export const ICONS = {
   info: 'M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM8 7.3v3.4M8 5v.2',
   check: 'M3 8.5 6.5 12 13 4.5',
   cross: 'M4 4l8 8M12 4l-8 8',
+  panel: 'M2.5 3.5h11v9h-11zM6.5 3.5v9M4 6h1M4 8.5h1',
   columns: 'M2.5 3.5h11v9h-11zM6.2 3.5v9M9.8 3.5v9',
   filter: 'M2.5 3.5h11L9.5 8.5v4l-3-1.5V8.5z',
   export: 'M8 10V2.5M5 5.2 8 2.3l3 2.9M2.8 9.5v4h10.4v-4',

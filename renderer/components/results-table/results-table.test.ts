@@ -1,0 +1,142 @@
+import { mount, flushPromises, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { blockOf } from '@core/session/rows'
+import { runCommand } from '../../commands/registry'
+import { installMockApi } from '../../dev/mock-api'
+import { mockCeilings } from '../../dev/mock-devices'
+import { mockResult } from '../../dev/mock-results'
+import { ResultRows } from '../../stores/result-rows'
+import ResultsTable from './ResultsTable.vue'
+
+const OPS = ['gelu', 'add', 'copy', 'mul', 'exp']
+const results = Array.from({ length: 60 }, (_, i) =>
+  mockResult({ op: OPS[i % 5]!, params: { n: 2 ** (12 + (i % 12)) }, dtype: 'f32', backend: i % 2 ? 'cpu' : 'cuda', impl: i % 2 ? 'avx2' : 'kernel', device: i % 2 ? 'cpu' : 'cuda:0', mode: 'hot' }, `r${i}`, 1),
+)
+
+let wrapper: VueWrapper
+let rows: ResultRows
+
+beforeEach(() => {
+  setActivePinia(createPinia())
+  installMockApi({ empty: true })
+  // happy-dom lays nothing out: the table believes to be 600 px tall.
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
+  rows = new ResultRows()
+  rows.append(blockOf(results, 0))
+  wrapper = mount(ResultsTable, { attachTo: document.body, props: { rows, ceilings: mockCeilings, live: false, table: 'test', selected: new Set<string>(), 'onUpdate:selected': (selected: Set<string>) => wrapper.setProps({ selected }) } })
+})
+afterEach(() => {
+  wrapper.unmount()
+  vi.restoreAllMocks()
+})
+
+const bodyRows = () => wrapper.findAll('[role=row][data-row]').sort((a, b) => Number(a.attributes('data-row')) - Number(b.attributes('data-row')))
+const column = (at: number) => bodyRows().map((row) => row.findAll('[role=gridcell]')[at]!.text())
+const selected = () => [...(wrapper.props() as { selected: Set<string> }).selected]
+const key = (name: string, part: Record<string, unknown> = {}) => wrapper.find('[role=grid]').trigger('keydown', { key: name, ...part })
+
+describe('ResultsTable', () => {
+  it('draws only the rows near the visible ones and tells how many there are', () => {
+    expect(bodyRows().length).toBeLessThan(60)
+    expect(bodyRows().length).toBeGreaterThan(20)
+    expect(wrapper.find('[role=grid]').attributes('aria-rowcount')).toBe('61')
+    expect(wrapper.text()).toContain('60 rows')
+  })
+
+  it('sorts by a header, the other way on the second click, and not at all on the third', async () => {
+    const measured = column(0)
+    const head = wrapper.find('[data-sort=op]')
+    await head.trigger('click')
+    expect(column(0)).toEqual([...column(0)].sort())
+    expect(column(0)[0]).toBe('add')
+    await head.trigger('click')
+    expect(column(0)[0]).toBe('mul')
+    expect(wrapper.findAll('[role=columnheader]')[0]!.attributes('aria-sort')).toBe('descending')
+    await head.trigger('click')
+    expect(column(0)).toEqual(measured)
+  })
+
+  it('adds a column to the sort with Shift', async () => {
+    await wrapper.find('[data-sort=op]').trigger('click')
+    await wrapper.find('[data-sort=backend]').trigger('click', { shiftKey: true })
+    const pairs = bodyRows().map((row) => row.findAll('[role=gridcell]')).map((cells) => `${cells[0]!.text()} ${cells[4]!.text()}`)
+    expect(pairs).toEqual([...pairs].sort())
+    expect(new Set(pairs).size).toBeGreaterThan(2)
+  })
+
+  it('filters by words and says how many are left', async () => {
+    await wrapper.find('input[type=search]').setValue('gelu cpu')
+    expect(new Set(column(0))).toEqual(new Set(['gelu']))
+    expect(wrapper.text()).toContain('6 of 60 rows')
+    await wrapper.find('input[type=search]').setValue('nothing like it')
+    expect(wrapper.text()).toContain('No row passes the filters')
+  })
+
+  it('filters by a column and marks what it cannot read', async () => {
+    await wrapper.find('[aria-label="Filter by column"]').trigger('click')
+    const input = wrapper.find('[aria-label="Filter Operation"]')
+    await input.setValue('add, mul')
+    expect(new Set(column(0))).toEqual(new Set(['add', 'mul']))
+    await wrapper.find('[aria-label="Filter Median"]').setValue('quick')
+    expect(wrapper.find('[aria-label="Filter Median"]').attributes('aria-invalid')).toBe('true')
+  })
+
+  it('moves, extends and toggles the selection by keyboard', async () => {
+    await key('ArrowDown')
+    expect(selected()).toEqual(['r0'])
+    await key('ArrowDown')
+    await key('ArrowDown', { shiftKey: true })
+    expect(selected()).toEqual(['r1', 'r2'])
+    await key(' ')
+    expect(selected()).toEqual(['r1'])
+    await key('End')
+    expect(selected()).toEqual(['r59'])
+    await key('Enter')
+    expect(wrapper.emitted('open')).toEqual([['r59']])
+    await key('Escape')
+    expect(selected()).toEqual([])
+  })
+
+  it('selects by click, Ctrl+click and Shift+click', async () => {
+    await bodyRows()[3]!.trigger('click')
+    await bodyRows()[5]!.trigger('click', { ctrlKey: true })
+    expect(selected()).toEqual(['r3', 'r5'])
+    await bodyRows()[7]!.trigger('click', { shiftKey: true })
+    expect(selected()).toEqual(['r5', 'r6', 'r7'])
+  })
+
+  it('copies the selected rows as tab-separated text in the order shown', async () => {
+    const write = vi.fn(() => Promise.resolve())
+    vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: write } })
+    await wrapper.find('input[type=search]').setValue('add')
+    runCommand('table.select-all')
+    await flushPromises()
+    expect(selected()).toHaveLength(12)
+    runCommand('table.copy')
+    await flushPromises()
+    const lines = (write.mock.calls as unknown as [string][])[0]![0].split('\n')
+    expect(lines).toHaveLength(13)
+    expect(lines[0]!.split('\t').slice(0, 3)).toEqual(['Operation', 'Variant', 'Shape'])
+    expect(lines[0]).toContain('Median (µs)')
+    expect(lines.slice(1).every((line) => line.startsWith('add\t'))).toBe(true)
+    const median = Number(lines[1]!.split('\t')[lines[0]!.split('\t').indexOf('Median (µs)')])
+    expect(median * 1000).toBeCloseTo(results[1]!.summary!.medianNs, 1)
+    vi.unstubAllGlobals()
+  })
+
+  it('shows rows that arrive while it is open', async () => {
+    rows.append(blockOf([mockResult({ ...results[0]!.case, op: 'exp' }, 'late', 1)], 60))
+    await wrapper.vm.$nextTick()
+    expect(wrapper.text()).toContain('61 rows')
+  })
+
+  it('never shows a naked NaN, and says why a number is missing', () => {
+    const failed = results.findIndex((result) => !result.summary)
+    expect(failed).toBeGreaterThanOrEqual(0)
+    expect(wrapper.html()).not.toMatch(/>(NaN|undefined|Infinity|-1)</)
+    const threads = bodyRows()[0]!.findAll('[role=gridcell]')[5]!
+    expect(threads.text()).toBe('–')
+    expect(threads.attributes('title')).toContain('no choice of threads')
+  })
+})

@@ -1,0 +1,29 @@
+import { mount } from '@vue/test-utils'
+import { describe, expect, it } from 'vitest'
+import SizeEditor from './SizeEditor.vue'
+
+const open = (kind: 'vector' | 'matrix' | 'gemm', modelValue: string) => mount(SizeEditor, { props: { kind, modelValue } })
+
+describe('SizeEditor', () => {
+  it('tells how many sizes the text stands for and which', () => {
+    expect(open('vector', '2^16..2^20 x4').text()).toContain('3 sizes: 65.5K to 1.05M')
+    expect(open('matrix', '1024, 4096x1024').text()).toContain('2 sizes: 1024x1024 and 4096x1024')
+    expect(open('gemm', '').text()).toContain('No size yet')
+  })
+
+  it('shows what is wrong and where, and marks the field', () => {
+    const wrapper = open('vector', '100, frog')
+    const field = wrapper.find('input')
+    expect(field.attributes('aria-invalid')).toBe('true')
+    const problem = wrapper.find(`#${field.attributes('aria-describedby')!}`)
+    expect(problem.classes()).toContain('text-danger')
+    expect(problem.find('u').text().startsWith('f')).toBe(true)
+  })
+
+  it('hands on what is typed even while it is wrong', async () => {
+    const wrapper = open('vector', '100')
+    await wrapper.find('input').setValue('100,')
+    await wrapper.find('input').setValue('100, 2^')
+    expect(wrapper.emitted('update:modelValue')).toEqual([['100,'], ['100, 2^']])
+  })
+})
