@@ -37,6 +37,9 @@ const AGREEMENT = 0.01
 const WINDOWS_PER_LIMIT = 20
 const LONGEST_WINDOW_SECONDS = 0.02
 const MAX_WINDOW_SAMPLES = 10_000
+/** A window of fewer samples says nothing about its noise; it is made longer if this share of the limit allows it. */
+const MIN_WINDOW_SAMPLES = 3
+const MIN_WINDOWS = 6
 
 /**
  * Runs windows of samples until two in a row agree within 1 %, or within what their own noise explains, or the limit
@@ -49,7 +52,8 @@ export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds
   let { wallSecondsPerSample, nsPerCall } = pace
   for (;;) {
     if ((now() - from) / 1000 >= maxSeconds) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: false }
-    const count = Math.max(1, Math.min(MAX_WINDOW_SAMPLES, Math.ceil(windowSeconds / Math.max(wallSecondsPerSample, 1e-7))))
+    const least = wallSecondsPerSample * MIN_WINDOW_SAMPLES * MIN_WINDOWS <= maxSeconds * 2 ? MIN_WINDOW_SAMPLES : 1
+    const count = Math.max(least, Math.min(MAX_WINDOW_SAMPLES, Math.ceil(windowSeconds / Math.max(wallSecondsPerSample, 1e-7))))
     const timed = await sample({ mode, count, inner: pace.inner })
     const window = Float64Array.from(timed.samplesNs).sort()
     wallSecondsPerSample = timed.wallSecondsPerSample
@@ -66,4 +70,4 @@ function agree(before: Float64Array, after: Float64Array): boolean {
 }
 
 /** Standard error of a median, from the MAD as for a normal distribution; 0 for windows too short to know. */
-const medianError = (ascending: Float64Array) => (ascending.length < 5 ? 0 : (1.2533 * 1.4826 * madOfSorted(ascending)) / Math.sqrt(ascending.length))
+const medianError = (ascending: Float64Array) => (ascending.length < MIN_WINDOW_SAMPLES ? 0 : (1.2533 * 1.4826 * madOfSorted(ascending)) / Math.sqrt(ascending.length))

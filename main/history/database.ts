@@ -58,7 +58,11 @@ export class Database {
       this.connection.exec('commit')
       return value
     } catch (error) {
-      this.connection.exec('rollback')
+      try {
+        this.connection.exec('rollback')
+      } catch {
+        // SQLite has already rolled back (disk full, I/O error); the first error is the one to tell.
+      }
       throw error
     }
   }

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import type { SampleRequest } from '../backend'
+import { createRandom, normal } from '../stats/random'
+import type { Sampler } from './sampler'
+import { calibrate, warmUp } from './warm-up'
+
+/** A device whose call `i` takes `nsOf(i)`, with a clock that follows it. */
+function device(nsOf: (call: number) => number, overheadNs = 0) {
+  let calls = 0
+  let timeNs = 0
+  const requests: SampleRequest[] = []
+  const sample: Sampler = (request) => {
+    requests.push(request)
+    const from = timeNs
+    const samplesNs = Float64Array.from({ length: request.count }, () => {
+      let sum = 0
+      for (let i = 0; i < request.inner; i++) sum += nsOf(calls++)
+      timeNs += sum + overheadNs
+      return sum / request.inner
+    })
+    return Promise.resolve({ samplesNs, state: {}, wallSecondsPerSample: (timeNs - from) / 1e9 / request.count })
+  }
+  return { sample, requests, now: () => timeNs / 1e6, seconds: () => timeNs / 1e9 }
+}
+
+describe('calibration', () => {
+  test.each([[1, 30_000], [50, 390_000], [5000, 390_000], [1e6, 390_000], [1e9, 390_000]])('a call of %d ns gets enough repeats for %d ns in a few steps', async (callNs, targetNs) => {
+    const d = device(() => callNs)
+    const pace = await calibrate(d.sample, 'hot', targetNs, 30)
+    expect(pace.inner * callNs).toBeGreaterThanOrEqual(targetNs * 0.8)
+    expect(pace.inner * callNs).toBeLessThan(Math.max(targetNs * 2, callNs * 1.01))
+    expect(d.requests.length).toBeLessThanOrEqual(5)
+  })
+  test('a slow first call does not fool it', async () => {
+    const d = device((call) => (call === 0 ? 100_000 : 50))
+    expect((await calibrate(d.sample, 'hot', 390_000, 30)).inner * 50).toBeGreaterThanOrEqual(390_000 * 0.8)
+  })
+  test('cold calls are never repeated', async () => {
+    expect(await calibrate(device(() => 10).sample, 'cold', 1e6, 30)).toMatchObject({ inner: 1 })
+  })
+  test('a call too short to see ends at the most repeats, not never', async () => {
+    expect((await calibrate(device(() => 0).sample, 'hot', 1e6, 30)).inner).toBe(1 << 20)
+  })
+})
+
+describe('warm-up', () => {
+  const pace = { inner: 1, wallSecondsPerSample: 1e-4, nsPerCall: 1e5 }
+  test('steady times settle after two windows', async () => {
+    const d = device(() => 1e5)
+    expect(await warmUp(d.sample, 'hot', pace, 2, d.now)).toMatchObject({ settled: true, nsPerCall: 1e5 })
+    expect(d.requests).toHaveLength(2)
+  })
+  test('noise alone does not keep it from settling', async () => {
+    const random = createRandom(2)
+    const d = device(() => 1e5 * (1 + 0.2 * Math.abs(normal(random))))
+    expect((await warmUp(d.sample, 'hot', pace, 2, d.now)).settled).toBe(true)
+    expect(d.seconds()).toBeLessThan(0.5)
+  })
+  test('falling times are followed until they are flat', async () => {
+    const d = device((call) => 1e5 * (1 + 2 * Math.exp(-call / 1000)))
+    const { settled, nsPerCall } = await warmUp(d.sample, 'hot', pace, 2, d.now)
+    expect(settled).toBe(true)
+    expect(nsPerCall).toBeLessThan(1.06e5)
+  })
+  test('times that keep changing end at the limit and are told as such', async () => {
+    const d = device((call) => 1e5 * 1.001 ** call)
+    expect((await warmUp(d.sample, 'hot', pace, 0.5, d.now)).settled).toBe(false)
+    expect(d.seconds()).toBeLessThan(1)
+  })
+  test('a flush many times longer than the call costs few samples', async () => {
+    const random = createRandom(3)
+    const d = device(() => 2000 * (1 + 0.05 * normal(random)), 6e6)
+    await warmUp(d.sample, 'cold', { inner: 1, wallSecondsPerSample: 6e-3, nsPerCall: 2000 }, 0.1, d.now)
+    expect(d.seconds()).toBeLessThan(0.12)
+  })
+})
