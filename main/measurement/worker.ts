@@ -24,7 +24,7 @@ async function testBackend(): Promise<Backend> {
 
 serve(await backends(), parentLink(), {
   onFault: (reason) => {
-    console.error(reason)
+    process.stderr.write(`${reason}\n`)
     // After the answer has been written.
     setImmediate(() => process.exit(1))
   },

@@ -16,7 +16,7 @@ export class Emitter<Events extends object> {
       try {
         listener(payload)
       } catch (error) {
-        console.error(`a listener of "${String(event)}" failed`, error)
+        process.stderr.write(`opscope: a listener of "${String(event)}" failed: ${error instanceof Error ? error.stack : String(error)}\n`)
       }
     }
   }

@@ -21,7 +21,7 @@ export class Fleet {
    */
   async devices(refresh: boolean, backends?: ReadonlySet<string>): Promise<Device[]> {
     const wanted = this.#hosts.filter((host) => !backends || host.kind.backends.some((id) => backends.has(id)))
-    const lists = await Promise.all(wanted.map((host) => (refresh ? undefined : this.#known.get(host)) ?? this.#ask(host)))
+    const lists = await Promise.all(wanted.map((host) => this.#devicesOf(host, refresh)))
     return lists.flat()
   }
 
@@ -34,7 +34,9 @@ export class Fleet {
     await Promise.all(this.#hosts.map((host) => host.close()))
   }
 
-  async #ask(host: Host): Promise<Device[]> {
+  async #devicesOf(host: Host, refresh: boolean): Promise<Device[]> {
+    const known = this.#known.get(host)
+    if (known && !refresh) return known
     try {
       const devices = await host.devices()
       this.#known.set(host, devices)
