@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "clock.h"
 #include "evict.h"
@@ -123,7 +124,7 @@ SampleBatch CpuCase::sample(Mode mode, int count, int inner) {
   const int calls = cold ? 1 : inner;
   const ClockCost& cost = clock_cost();
   SampleBatch batch{};
-  batch.state.sm_clock_mhz = batch.state.mem_clock_mhz = batch.state.temperature_c = batch.state.power_w = batch.state.energy_j = __builtin_nan("");
+  batch.state.sm_clock_mhz = batch.state.mem_clock_mhz = batch.state.temperature_c = batch.state.power_w = batch.state.energy_j = std::numeric_limits<double>::quiet_NaN();
   batch.ns.resize(static_cast<size_t>(count));
   team_.lead([&] {
     for (double& ns : batch.ns) {

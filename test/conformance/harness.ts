@@ -56,13 +56,12 @@ export function checkKernels(backend: Backend, device: Device, options: Conforma
         for (const dtype of impl.kernels[op.id] ?? []) {
           it(`${op.id} ${dtype}`, async () => {
             const wrong: string[] = []
-            const all = [...conformanceParams(op, false), ...(options.large ? conformanceParams(op, true) : [])]
-            for (const params of all) {
-              for (const threads of threadChoices) {
-                const faults = await faultsOf(backend, op, makeCase(device, impl, op, params, dtype, threads), work)
-                wrong.push(...faults.map((fault) => `${paramText(params)} threads=${threads ?? '-'}: ${fault}`))
-              }
+            const check = async (params: Params, threads: number | undefined) => {
+              const faults = await faultsOf(backend, op, makeCase(device, impl, op, params, dtype, threads), work)
+              wrong.push(...faults.map((fault) => `${paramText(params)} threads=${threads ?? '-'}: ${fault}`))
             }
+            for (const params of conformanceParams(op, false)) for (const threads of threadChoices) await check(params, threads)
+            if (options.large) for (const params of conformanceParams(op, true)) await check(params, device.threads.at(-1))
             expect(wrong).toEqual([])
           })
         }

@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t BUFFERED = 32768;  // longest row, in floats, that waits in a buffer (128 KiB of second-level cache)
 
 // e[i] = exp(x[i] - max); returns the sum.
+// AHEAD: fetches the row after this one meanwhile, as the arithmetic leaves the memory idle.
+template <bool AHEAD>
 float exponentials(const float* x, float max, float* e, int64_t n) {
   const V top = vset(max);
   Total total;
@@ -22,6 +24,8 @@ float exponentials(const float* x, float max, float* e, int64_t n) {
     for (; i + 4 * W <= end; i += 4 * W) {
       const V e0 = vexp(vsub(vload(x + i), top)), e1 = vexp(vsub(vload(x + i + W), top));
       const V e2 = vexp(vsub(vload(x + i + 2 * W), top)), e3 = vexp(vsub(vload(x + i + 3 * W), top));
+      if constexpr (AHEAD)
+        for (int64_t ahead = 0; ahead < 4 * W; ahead += LINE) vprefetch(x + n + i + ahead);
       vstore(e + i, e0);
       vstore(e + i + W, e1);
       vstore(e + i + 2 * W, e2);
@@ -70,7 +74,7 @@ void run_shared(const Call& c) {
     c.barrier(c.team);
     float max = maxima[0];
     for (int t = 1; t < c.threads; t++) max = maxima[t * LINE] > max ? maxima[t * LINE] : max;
-    sums[c.thread * LINE] = exponentials(x, max, out, n);
+    sums[c.thread * LINE] = exponentials<false>(x, max, out, n);
     c.barrier(c.team);
     float sum = 0;
     for (int t = 0; t < c.threads; t++) sum += sums[t * LINE];
@@ -90,10 +94,12 @@ void run(const Call& c) {
     const float* x = c.in[0] + row * cols;
     float* out = c.out + row * cols;
     float* e = wait ? buffer : out;
-    const float sum = exponentials(x, max_of(x, cols), e, cols);
+    const float max = max_of(x, cols);
+    const float sum = wait ? exponentials<true>(x, max, e, cols) : exponentials<false>(x, max, e, cols);
     if (wait) scale<true>(e, 1 / sum, out, cols);
     else scale<false>(e, 1 / sum, out, cols);
   }
+  vfence();
 }
 
 void shape(const int64_t* d, int64_t* sizes) { sizes[0] = sizes[1] = times(d[0], d[1]); }

@@ -33,10 +33,10 @@ inline V rows_at(const float* x, int64_t stride) {
 template <int ROWS>
 inline void add_rows(const float* x, int64_t stride, int64_t n, float* out, bool first) {
   int64_t j = 0;
-  if (first)
-    for (; j + W <= n; j += W) vstore(out + j, rows_at<ROWS>(x + j, stride));
-  else
-    for (; j + W <= n; j += W) vstore(out + j, vadd(vload(out + j), rows_at<ROWS>(x + j, stride)));
+  for (; j + W <= n; j += W) {
+    const V sum = rows_at<ROWS>(x + j, stride);
+    vstore(out + j, first ? sum : vadd(vload(out + j), sum));
+  }
   for (; j < n; j++) {
     float sum = 0;
     for (int r = 0; r < ROWS; r++) sum += x[r * stride + j];

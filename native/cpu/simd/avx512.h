@@ -18,7 +18,8 @@ inline V vdiv(V a, V b) { return _mm512_div_ps(a, b); }
 inline V vfma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 inline V vmin(V a, V b) { return _mm512_min_ps(a, b); }
 inline V vmax(V a, V b) { return _mm512_max_ps(a, b); }
-inline V vpow2(V n) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvttps_epi32(n), _mm512_set1_epi32(127)), 23)); }
+inline V vldexp(V p, V n) { return _mm512_scalef_ps(p, n); }
+inline void vprefetch(const float* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
 inline __mmask16 vmask_n(int n) { return static_cast<__mmask16>((1u << n) - 1); }

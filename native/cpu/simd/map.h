@@ -1,4 +1,5 @@
-// Element-wise loops: f over one or two inputs, four vectors at a time.
+// Element-wise loops: f over one or two inputs, four vectors at a time. Whoever streams ends with vfence(), once per call:
+// it waits for the stores, which a kernel's rows should not.
 #pragma once
 #include "simd.h"
 
@@ -22,7 +23,6 @@ inline void map1(const float* a, float* out, int64_t begin, int64_t end, F f) {
   }
   for (; i + W <= end; i += W) put<STREAM>(out + i, f(vload(a + i)));
   if (i < end) vstore_n(out + i, f(vload_n(a + i, static_cast<int>(end - i), 0)), static_cast<int>(end - i));
-  if constexpr (STREAM) vfence();
 }
 
 template <bool STREAM, class F>
@@ -41,7 +41,6 @@ inline void map2(const float* a, const float* b, float* out, int64_t begin, int6
     const int n = static_cast<int>(end - i);
     vstore_n(out + i, f(vload_n(a + i, n, 1), vload_n(b + i, n, 1)), n);
   }
-  if constexpr (STREAM) vfence();
 }
 
 inline void shape1(const int64_t* d, int64_t* sizes) { sizes[0] = sizes[1] = d[0]; }
@@ -53,6 +52,7 @@ inline void unary(const Call& c, F f) {
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   if (c.stream) map1<true>(c.in[0], c.out, r.begin, r.end, f);
   else map1<false>(c.in[0], c.out, r.begin, r.end, f);
+  vfence();
 }
 
 // out[i] = f(in0[i], in1[i]); dims: [n].
@@ -61,6 +61,7 @@ inline void binary(const Call& c, F f) {
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   if (c.stream) map2<true>(c.in[0], c.in[1], c.out, r.begin, r.end, f);
   else map2<false>(c.in[0], c.in[1], c.out, r.begin, r.end, f);
+  vfence();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Elementary functions of a vector. Coefficients are our own least-maximum-error fits (test/bench/fit_math.py).
+// Elementary functions of a vector. Coefficients are our own least-maximum-error fits (fit_math.py).
 #pragma once
 #include "simd.h"
 
@@ -23,9 +23,7 @@ inline V vexp(V x) {
   p = vfma(p, r, vset(0.49999994f));
   p = vfma(vmul(r, r), p, r);
   p = vadd(p, vset(1.0f));
-  // 2^n in two factors: n reaches from -150 to 129, one float's exponent only from -126 to 127.
-  const V half = vsub(vadd(vmul(n, vset(0.5f)), vset(ROUND)), vset(ROUND));
-  return vmul(vmul(p, vpow2(half)), vpow2(vsub(n, half)));
+  return vldexp(p, n);  // n reaches from -150 to 129
 }
 
 // erf(x / sqrt 2) = x P(x^2) / Q(x^2), off by 1.3e-8 relative before rounding; |x| >= 5.4 gives 1 in f32 anyway.

@@ -20,8 +20,12 @@ inline V vfma(V a, V b, V c) { return a * b + c; }
 // Like the x86 instructions: a NaN in the second operand is kept.
 inline V vmin(V a, V b) { return a < b ? a : b; }
 inline V vmax(V a, V b) { return a > b ? a : b; }
-// 2^n for integral n in [-126, 127].
-inline V vpow2(V n) { return __builtin_bit_cast(float, (static_cast<int32_t>(n) + 127) << 23); }
+// p * 2^n for whole n in [-250, 250]: two factors, since one float's exponent reaches from -126 to 127 only.
+inline V vldexp(V p, V n) {
+  const int32_t whole = static_cast<int32_t>(n), half = whole >> 1;
+  return p * __builtin_bit_cast(float, (half + 127) << 23) * __builtin_bit_cast(float, (whole - half + 127) << 23);
+}
+inline void vprefetch(const float*) {}
 inline float vsum(V v) { return v; }
 inline float vpeak(V v) { return v; }
 // First n (< W) elements; there are none here.

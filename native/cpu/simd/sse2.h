@@ -18,7 +18,13 @@ inline V vdiv(V a, V b) { return _mm_div_ps(a, b); }
 inline V vfma(V a, V b, V c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }
 inline V vmin(V a, V b) { return _mm_min_ps(a, b); }
 inline V vmax(V a, V b) { return _mm_max_ps(a, b); }
-inline V vpow2(V n) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_add_epi32(_mm_cvttps_epi32(n), _mm_set1_epi32(127)), 23)); }
+inline V vldexp(V p, V n) {
+  const __m128i whole = _mm_cvtps_epi32(n), half = _mm_srai_epi32(whole, 1), bias = _mm_set1_epi32(127);
+  const V first = _mm_castsi128_ps(_mm_slli_epi32(_mm_add_epi32(half, bias), 23));
+  const V second = _mm_castsi128_ps(_mm_slli_epi32(_mm_add_epi32(_mm_sub_epi32(whole, half), bias), 23));
+  return _mm_mul_ps(_mm_mul_ps(p, first), second);
+}
+inline void vprefetch(const float* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) {
   v = _mm_add_ps(v, _mm_movehl_ps(v, v));
   return _mm_cvtss_f32(_mm_add_ss(v, _mm_shuffle_ps(v, v, 1)));

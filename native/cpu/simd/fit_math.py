@@ -1,0 +1,48 @@
+"""Fits the coefficients in math.h: iteratively reweighted least squares towards the least maximum relative error.
+Needs numpy and mpmath. Prints the coefficients, lowest power first, and the largest relative error before rounding."""
+
+import math
+
+import numpy as np
+from mpmath import erf, mpf, sqrt
+
+
+def nodes(count, low, high):
+    return (low + high) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(count) + 0.5) / count)
+
+
+def fit_exp(degree=4):
+    """P in e^r = 1 + r + r^2 P(r), |r| <= ln 2 / 2 and a little more."""
+    r = nodes(400, -0.505 * math.log(2), 0.505 * math.log(2))
+    r = r[np.abs(r) > 1e-3]
+    target, weight = (np.exp(r) - 1 - r) / r**2, np.ones_like(r)
+    for _ in range(60):
+        rows = np.vander(r, degree + 1, increasing=True) * (weight * r**2)[:, None]
+        p = np.linalg.lstsq(rows, weight * r**2 * target, rcond=None)[0]
+        error = np.abs((np.polyval(p[::-1], r) - target) * r**2 / np.exp(r))
+        weight *= (error / error.max()) ** 0.3 + 1e-3
+        weight /= weight.max()
+    return p, error.max()
+
+
+def fit_erf(limit=5.4, p_degree=5, q_degree=5):
+    """P, Q in erf(x / sqrt 2) = x P(x^2) / Q(x^2), |x| <= limit; the fit is made in x^2 / limit^2."""
+    x = nodes(600, 0.0, limit)
+    target = np.array([float(erf(mpf(v) / sqrt(2)) / mpf(v)) for v in x])
+    s, q_values, emphasis = (x / limit) ** 2, np.ones_like(x), np.ones_like(x)
+    for _ in range(80):
+        rows = np.hstack([np.vander(s, p_degree + 1, increasing=True), -target[:, None] * np.vander(s, q_degree + 1, increasing=True)[:, 1:]])
+        weight = np.sqrt(emphasis) / np.abs(q_values) / target
+        found = np.linalg.lstsq(rows * weight[:, None], target * weight, rcond=None)[0]
+        p, q = found[: p_degree + 1], np.concatenate([[1.0], found[p_degree + 1 :]])
+        q_values = np.polyval(q[::-1], s)
+        error = np.abs(np.polyval(p[::-1], s) / q_values - target) / target
+        emphasis *= error / error.max() + 1e-3
+        emphasis /= emphasis.max()
+    powers = limit ** (2.0 * np.arange(max(p_degree, q_degree) + 1))
+    return p / powers[: p.size], q / powers[: q.size], error.max()
+
+
+if __name__ == "__main__":
+    print("exp", *fit_exp())
+    print("erf", *fit_erf())

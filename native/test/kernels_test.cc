@@ -1,0 +1,70 @@
+// Runs every kernel on every usable instruction set with several team sizes, through the same interface as the addon.
+// Made for sanitizers, where Node gets in the way:
+//   cmake -S native -B /tmp/tsan -G Ninja -DOPSCOPE_WITH_CUDA=OFF -DCMAKE_CXX_FLAGS=-fsanitize=thread
+//   ninja -C /tmp/tsan opscope_native_test && /tmp/tsan/opscope_native_test
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "isa.h"
+#include "registry.h"
+
+#include "prepared.h"
+
+using namespace opscope;
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+// A few sizes for every number of dims; the kernel's own shape function says how large the tensors are.
+std::vector<Dims> sizes(int dims) {
+  if (dims == 1) return {{1}, {15}, {4099}, {100003}};
+  if (dims == 2) return {{1, 1}, {2, 9001}, {67, 129}, {33, 1024}};
+  if (dims == 3) return {{1, 50021, 1}, {61, 127, 1}, {1, 77, 1030}, {2, 1000, 3}, {9, 5, 7}};
+  return {{1, 1, 1, 1, 0, 0}, {1, 61, 131, 270, 0, 0}, {1, 7, 300, 33, 1, 1}, {5, 20, 33, 17, 1, 0}, {2, 50, 40, 300, 0, 1}};
+}
+
+std::string check(const cpu::Entry& entry, const Dims& dims, int threads) {
+  const cpu::Kernel& kernel = *entry.kernel;
+  int64_t elements[5] = {};
+  kernel.shape(dims.data(), elements);
+  CaseSpec spec;
+  spec.op = entry.op;
+  spec.impl = entry.isa;
+  spec.threads = threads;
+  spec.dims = dims;
+  for (int i = 0; i < kernel.inputs; i++) spec.inputs.push_back({elements[i], {false, 1e-5f, 11u + static_cast<uint32_t>(i), 7u}});
+  spec.output_elements = elements[kernel.inputs];
+  auto prepared = cpu::open(spec);
+  if (prepared->count_unwritten() != spec.output_elements) return "the output was not poisoned";
+  std::vector<float> first(static_cast<size_t>(spec.output_elements)), again(first);
+  prepared->run();
+  prepared->read(0, spec.output_elements, first.data());
+  prepared->poison();
+  prepared->sample(Mode::hot, 3, 2);
+  if (prepared->count_unwritten() != 0) return "elements were never written";
+  prepared->read(0, spec.output_elements, again.data());
+  if (first != again) return "a second run gave other values";
+  return {};
+}
+
+}  // namespace
+
+int main() {
+  int failed = 0, passed = 0;
+  for (const cpu::Entry& entry : cpu::all_kernels()) {
+    bool usable = false;
+    for (const cpu::Isa& isa : cpu::isas()) usable = usable || (isa.id == entry.isa && isa.available);
+    if (!usable) continue;
+    for (const Dims& dims : sizes(entry.kernel->dims))
+      for (int threads : {1, 2, 3}) {
+        const std::string fault = check(entry, dims, threads);
+        fault.empty() ? passed++ : failed++;
+        if (!fault.empty())
+          std::printf("%.*s %.*s threads=%d: %s\n", static_cast<int>(entry.op.size()), entry.op.data(), static_cast<int>(entry.isa.size()), entry.isa.data(), threads, fault.c_str());
+      }
+  }
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed ? 1 : 0;
+}
