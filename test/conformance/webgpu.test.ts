@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Backend, Device } from '@core/backend'
-import { problemOf } from '@core/backend'
-import { getOp } from '@core/ops/registry'
 import { ENGINES, type Engine } from '../e2e/chromium-webgpu/engines'
 import { servePage } from '../e2e/chromium-webgpu/page'
 import { remoteBackend } from '../e2e/chromium-webgpu/remote/backend'

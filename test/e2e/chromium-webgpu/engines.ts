@@ -29,7 +29,7 @@ function electron(): Engine {
   return {
     name: 'Electron',
     async open(url) {
-      const app = await _electron.launch({ executablePath: binary.path, args: [...SOFTWARE_SWITCHES, resolve(import.meta.dirname, 'electron-page.cjs'), url], env: env as Record<string, string> })
+      const app = await _electron.launch({ executablePath: binary.path, args: [...SOFTWARE_SWITCHES, resolve(import.meta.dirname, 'electron-page.mjs'), url], env: env as Record<string, string> })
       const page = await app.firstWindow()
       await page.waitForLoadState('load')
       return { page, close: () => app.close() }

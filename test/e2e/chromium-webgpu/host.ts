@@ -19,6 +19,8 @@ declare global {
   interface Window {
     opscopeDeliver?: (message: unknown) => void
     opscopeReply?: (text: string) => Promise<void>
+    /** Every device the page opened, so that a test can take one away. */
+    opscopeDevices?: GPUDevice[]
   }
 }
 
@@ -36,6 +38,13 @@ export async function startChromiumHost(executablePath: string, args: readonly s
     else if (message.type !== 'progress') waiting.get(message.id)?.(message)
   })
   await page.addInitScript(() => {
+    const devices: GPUDevice[] = (window.opscopeDevices = [])
+    const open = GPUAdapter.prototype.requestDevice
+    GPUAdapter.prototype.requestDevice = async function (descriptor) {
+      const device = await open.call(this, descriptor)
+      devices.push(device)
+      return device
+    }
     window.opscopeHost = {
       send: (message) => void window.opscopeReply?.(JSON.stringify(message)),
       onMessage: (listener) => (window.opscopeDeliver = listener),

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { ALL_OPS } from '@core/ops/registry'
+import { dispatchSize, THREADS } from '../wgsl/header'
+import { planRows } from '../wgsl/rows'
+import { KERNELS, supportedKernels } from './registry'
+import type { Program } from './types'
+
+const build = (op: string, dims: number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims })
+
+describe('WGSL kernels', () => {
+  it('belong to an op each and offer only its element types', () => {
+    for (const [id, kernel] of KERNELS) {
+      const op = ALL_OPS.find((candidate) => candidate.id === id)
+      expect(op, id).toBeDefined()
+      expect(op!.dtypes, id).toEqual(expect.arrayContaining([...kernel.dtypes]))
+    }
+  })
+
+  it('offer f16 arithmetic only where the adapter has it', () => {
+    const without = supportedKernels(false)
+    expect(without['add']).toEqual(['f32'])
+    expect(without['copy']).toEqual(['f32', 'f16'])
+    expect(supportedKernels(true)['add']).toEqual(['f32', 'f16'])
+  })
+
+  it('are the same text for every size of a kind, so that a sweep compiles them once', () => {
+    expect(build('add', [1 << 24]).steps[0]!.wgsl).toBe(build('add', [1 << 26]).steps[0]!.wgsl)
+    expect(build('matmul', [1, 2048, 2048, 2048, 0, 0]).steps[0]!.wgsl).toBe(build('matmul', [1, 4096, 4096, 4096, 0, 0]).steps[0]!.wgsl)
+  })
+
+  it('use vectors only where rows stay aligned', () => {
+    expect(build('softmax', [8, 1000]).steps[0]!.wgsl).toContain('array<vec4<f32>>')
+    expect(build('softmax', [8, 1001]).steps[0]!.wgsl).not.toContain('array<vec4<f32>>')
+    expect(build('layer_norm', [8, 1001], 'f16').steps[0]!.wgsl).toContain('x: array<f16>')
+  })
+
+  it('add a long sum in two steps and a short one in one', () => {
+    const long = build('sum', [1, 1 << 24, 1])
+    expect(long.steps).toHaveLength(2)
+    expect(long.scratchBytes).toEqual([long.steps[0]!.groups * 4])
+    expect(build('sum', [1, 1000, 1]).steps).toHaveLength(1)
+    expect(build('sum', [4096, 1024, 1]).steps).toHaveLength(1)
+  })
+
+  it('cover every element of an odd length', () => {
+    for (const n of [1, 3, 12345, 5_000_003]) {
+      const step = build('exp', [n]).steps[0]!
+      const perThread = n < 2_000_000 ? 1 : 4
+      expect(step.groups * THREADS * perThread * 4).toBeGreaterThanOrEqual(n)
+    }
+  })
+})
+
+describe('planRows', () => {
+  it('gives short rows few threads and keeps rows in registers while they fit', () => {
+    expect(planRows(1000, 4)).toMatchObject({ lanes: 1, rowsPerGroup: THREADS, kept: 1 })
+    expect(planRows(1000, 4096)).toMatchObject({ width: 4, lanes: THREADS, rowsPerGroup: 1, kept: 4 })
+    expect(planRows(4, 200_000).kept).toBeUndefined()
+  })
+})
+
+describe('dispatchSize', () => {
+  it('folds many workgroups into two dimensions without losing one', () => {
+    expect(dispatchSize(65535)).toEqual([65535, 1])
+    const [x, y] = dispatchSize(1_000_001)
+    expect(x * y).toBeGreaterThanOrEqual(1_000_001)
+    expect(Math.max(x, y)).toBeLessThanOrEqual(65535)
+  })
+})

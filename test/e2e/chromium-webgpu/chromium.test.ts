@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BenchmarkCase, Mode } from '@core/case'
+import { PRESETS } from '@core/measure/settings'
+import { chromiumPath, NO_CHROMIUM } from './chromium'
+import { startChromiumHost, type ChromiumHost } from './host'
+
+const path = chromiumPath()
+const settings = { ...PRESETS.quick, maxSeconds: 0.5 }
+const add = (mode: Mode): BenchmarkCase => ({ op: 'add', params: { n: 4099 }, dtype: 'f32', backend: 'webgpu', impl: 'wgsl', device: 'webgpu:0', mode })
+
+describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (${NO_CHROMIUM})`}`, () => {
+  let host: ChromiumHost
+  beforeAll(async () => {
+    if (path) host = await startChromiumHost(path)
+  })
+  afterAll(() => host.close())
+
+  it('says that a software adapter is one, and how its clock runs', async () => {
+    const [device] = await host.devices()
+    expect(device).toMatchObject({ id: 'webgpu:0', software: true, available: { ok: true }, modes: ['cold', 'hot'] })
+    expect(device?.warnings.join(' ')).toContain('software adapter')
+    expect(device?.warnings.join(' ')).not.toContain('65.536')
+  })
+
+  it('measures cold and hot, and checks the output before and after', async () => {
+    for (const mode of ['cold', 'hot'] as const) {
+      const result = await host.measure(add(mode), settings)
+      expect(result).toMatchObject({ status: 'ok', timer: 'timestamp-query', verification: { ok: true }, verificationAfter: { ok: true } })
+      expect(result.summary?.medianNs).toBeGreaterThan(0)
+    }
+  })
+
+  it('opens a new device for the next case after one was lost', async () => {
+    await host.page.evaluate(() => window.opscopeDevices?.at(-1)?.destroy())
+    expect((await host.measure(add('hot'), settings)).status).toBe('ok')
+    expect(await host.page.evaluate(() => window.opscopeDevices?.length)).toBe(2)
+  })
+
+  it('ends only the case during which the device is lost', async () => {
+    const running = host.measure(add('hot'), { ...settings, relativeCi: 1e-9, maxSeconds: 20 })
+    await new Promise((done) => setTimeout(done, 300))
+    await host.page.evaluate(() => window.opscopeDevices?.at(-1)?.destroy())
+    const result = await running
+    expect(result).toMatchObject({ status: 'failed', message: expect.stringContaining('device was lost') })
+    expect((await host.measure(add('hot'), settings)).status).toBe('ok')
+  })
+
+  it('skips what it has no kernel for, with the reason', async () => {
+    expect(await host.measure({ ...add('hot'), dtype: 'bf16' }, settings)).toMatchObject({ status: 'skipped', message: expect.stringContaining('bf16') })
+  })
+})
