@@ -21,11 +21,13 @@ export function editDistance(a: string, b: string): number {
 /** The choice most like `word`, when one is like it: a beginning of it, or within a third of its letters. */
 export function nearest(word: string, choices: readonly string[]): string | undefined {
   const lower = word.toLowerCase()
+  // Every letter is one edit away from every other.
+  if (lower.length < 2) return undefined
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(lower.length / 3)) + 1
   for (const choice of choices) {
     const other = choice.toLowerCase()
-    const distance = lower.length > 1 && other.startsWith(lower) ? 0.5 : editDistance(lower, other)
+    const distance = other.startsWith(lower) ? 0.5 : editDistance(lower, other)
     if (distance < bestDistance) [best, bestDistance] = [choice, distance]
   }
   return best

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import type { Device, Impl } from '@core/backend'
+import { aDevice } from '../runner/testing'
+import { readPicks, specOf, type SweepOptions } from './sweep-options'
+
+const impl = (id: string, ok: boolean, preferred = false): Impl => ({ id, title: id, available: ok ? { ok } : { ok, reason: 'not on this machine' }, kernels: { add: ['f32'] }, preferred })
+const cpu: Device = { ...aDevice('cpu'), threads: [1, 2, 8], impls: [impl('scalar', true), impl('avx2', true, true), impl('avx512', false)], modes: ['hot', 'cold'] }
+const cuda: Device = { ...aDevice('cuda'), id: 'cuda:0', available: { ok: false, reason: 'no driver' } }
+
+const spec = (options: SweepOptions) => {
+  const picks = readPicks(options, ['cpu', 'cuda', 'webgpu'])
+  return specOf(picks, options, [cpu, cuda])
+}
+
+test('without options every op runs on the preferred implementation with all threads, and a missing device is told', () => {
+  const { spec: made, missing } = spec({})
+  expect(made.ops.length).toBeGreaterThan(5)
+  expect(made.targets).toEqual([{ backend: 'cpu', device: 'cpu', impls: ['avx2'], threads: [8] }])
+  expect(made).toMatchObject({ modes: ['cold', 'hot'], dtypes: ['f32'], preset: 'standard' })
+  expect(missing).toEqual(['cuda: no driver'])
+})
+
+test('all implementations are those the machine has; one that is named stays, so that its absence is told', () => {
+  expect(spec({ impls: 'all', threads: '1,max' }).spec.targets).toEqual([{ backend: 'cpu', device: 'cpu', impls: ['scalar', 'avx2'], threads: [1, 8] }])
+  expect(spec({ impls: 'avx512' }).spec.targets[0]?.impls).toEqual(['avx512'])
+  expect(() => spec({ threads: '3' })).toThrow('unknown thread count "3". Choose from: 1, 2, 8, max.')
+})
+
+test('sizes are a preset, one text for what the ops need, or a text for each kind', () => {
+  expect(spec({ ops: 'softmax', sizes: '4096x1024' }).spec.sizes).toMatchObject({ matrix: '4096x1024' })
+  expect(spec({ sizes: 'large' }).spec.sizes.vector).toBe('16Mi')
+  expect(spec({ sizes: 'vector=2^10..2^20 x4; matrix=1024x1024' }).spec.sizes).toMatchObject({ vector: '2^10..2^20 x4', matrix: '1024x1024' })
+  expect(() => spec({ sizes: 'vectr=8' })).toThrow('Did you mean "vector"?')
+})
+
+test('ops are named one by one, by family, and with variants', () => {
+  expect(spec({ ops: 'sum:axis=last+first,memory' }).spec.ops).toEqual([{ op: 'sum', variants: { axis: ['last', 'first'] } }, { op: 'copy' }])
+  expect(() => spec({ ops: 'add:axis=last' })).toThrow('add has no variants')
+})
+
+test('a device names its backend', () => {
+  expect(readPicks({ devices: 'cuda:0' }, ['cpu', 'cuda']).backends).toEqual(['cuda'])
+  expect(() => spec({ backends: 'cpu', devices: 'cpu:1' })).toThrow('unknown device "cpu:1"')
+})
