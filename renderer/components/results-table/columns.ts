@@ -71,10 +71,10 @@ const verified = (rows: RowSource, i: number) => {
 }
 
 export const COLUMNS: readonly Column[] = [
-  { id: 'op', title: 'Operation', about: 'Operation', kind: 'text', width: 98, mono: true, text: (r, i) => r.case(i).op },
+  { id: 'op', title: 'Operation', about: 'Operation', kind: 'text', width: 94, mono: true, text: (r, i) => r.case(i).op },
   { id: 'variant', title: 'Variant', about: 'Variant of the operation, such as the axis', kind: 'text', width: 58, text: (r, i) => variantText(r.case(i)) },
-  { id: 'shape', title: 'Shape', about: 'Elements, rows x columns, or m x n x k', kind: 'text', width: 112, mono: true, text: (r, i) => shapeText(r.case(i)), rank: (r, i) => elements(r.case(i)) },
-  { id: 'dtype', title: 'Dtype', about: 'Element type', kind: 'text', width: 50, mono: true, text: (r, i) => r.case(i).dtype },
+  { id: 'shape', title: 'Shape', about: 'Elements, rows x columns, or m x n x k', kind: 'text', width: 106, mono: true, text: (r, i) => shapeText(r.case(i)), rank: (r, i) => elements(r.case(i)) },
+  { id: 'dtype', title: 'Dtype', about: 'Element type', kind: 'text', width: 58, mono: true, text: (r, i) => r.case(i).dtype },
   { id: 'backend', title: 'Backend', about: 'Backend and implementation, with their colour in the charts', kind: 'text', width: 118, text: (r, i) => `${r.case(i).backend} ${r.case(i).impl}` },
   { id: 'device', title: 'Device', about: 'Device', kind: 'text', width: 84, optional: true, text: (r, i) => r.case(i).device },
   { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 64, value: (r, i) => r.case(i).threads ?? NaN },
@@ -85,7 +85,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 86, unitOnly: true, value: perSecond('flops') },
   { id: 'efficiency', title: 'Eff.', about: 'Share of what the measured ceilings of the device allow for this operation', kind: 'number', quantity: 'percent', width: 64, value: (r, i, efficiency) => efficiency(r, i) },
   { id: 'grade', title: 'Grade', about: 'A: clean and converged. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 54, text: (r, i) => r.grade(i) ?? '' },
-  { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 98, text: (r, i) => statusWord(r.status(i)) },
+  { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 84, text: (r, i) => statusWord(r.status(i)) },
   { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before timing', kind: 'text', width: 72, text: verified },
   { id: 'rel-error', title: 'Rel. error', about: 'Distance from the float64 reference divided by its norm', kind: 'number', quantity: 'scientific', width: 84, optional: true, value: (r, i) => r.number(i, 'relL2') },
   { id: 'samples', title: 'Samples', about: 'Samples taken', kind: 'number', quantity: 'count', width: 76, optional: true, value: (r, i) => r.number(i, 'samples') || NaN },

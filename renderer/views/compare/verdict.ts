@@ -1,5 +1,5 @@
 import type { CompareCell } from '@core/compare'
-import { formatRatio } from '@core/units'
+import { ABSENT } from '@core/units'
 
 /** A verdict as shown: a sign, a word and a tone, so that colour is never alone. */
 export interface VerdictLook {
@@ -17,7 +17,7 @@ const LOOKS: Readonly<Record<NonNullable<CompareCell['verdict']>, VerdictLook>> 
 
 export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verdict ? LOOKS[cell.verdict] : undefined)
 
-/** `0.842x`, and its interval in words for the second line. */
-export const ratioText = (cell: CompareCell): string => formatRatio(cell.ratio)
+/** `0.842x`, with as many places in every row so that the points are in line; and its interval in words. */
+export const ratioText = (cell: CompareCell): string => (cell.ratio === undefined ? ABSENT : `${cell.ratio.toFixed(3)}x`)
 export const intervalText = (cell: CompareCell): string =>
   cell.ratioLow === undefined || cell.ratioHigh === undefined ? '' : `${cell.ratioLow.toFixed(3)} to ${cell.ratioHigh.toFixed(3)}`
