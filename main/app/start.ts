@@ -32,7 +32,8 @@ export function startApp(): void {
   const paths = openDataFolder()
   // Chromium's own files lie with ours, and the lock below is per such folder.
   app.setPath('userData', join(paths.folder, 'electron'))
-  if (!app.requestSingleInstanceLock()) return app.quit()
+  // At once: there is nothing open yet that would have to be closed.
+  if (!app.requestSingleInstanceLock()) return app.exit(0)
 
   let window: BrowserWindow | undefined
   const current = () => window
