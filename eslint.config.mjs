@@ -6,7 +6,7 @@ import vueParser from 'vue-eslint-parser'
 
 /** Rules about bugs, not about layout. Types are consulted where a forgotten await would lose an error. */
 export default ts.config(
-  { ignores: ['out/**', 'dist/**', 'native/**', '.cache/**', '.scratch/**', 'coverage/**', 'test-results/**'] },
+  { ignores: ['out/**', 'dist/**', 'native/**', '.*/**', 'coverage/**', 'test-results/**'] },
   js.configs.recommended,
   {
     files: ['**/*.{ts,vue}'],

@@ -9,6 +9,7 @@ const canvas = () => (nativeTheme.shouldUseDarkColors ? '#0f1114' : '#f4f5f7')
 
 /** A page that dies this soon after the last time is not loaded again. */
 const CRASH_PAUSE_MS = 10_000
+const RELOAD_MS = 100
 
 /** Opens the visible window where it was last time; it shows itself when its page has drawn. */
 export function openMainWindow(stateFile: string): BrowserWindow {
@@ -55,7 +56,8 @@ function reloadAfterCrash(window: BrowserWindow): void {
   window.webContents.on('render-process-gone', (_event, { reason }) => {
     if (reason === 'clean-exit' || window.isDestroyed()) return
     const now = performance.now()
-    if (now - last > CRASH_PAUSE_MS) window.webContents.reload()
+    // Later: Electron is still taking the dead page down while it says so, and a load begun now may be lost.
+    if (now - last > CRASH_PAUSE_MS) setTimeout(() => window.isDestroyed() || void window.loadURL(pageUrl('index.html')), RELOAD_MS)
     last = now
   })
 }
