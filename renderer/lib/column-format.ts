@@ -44,10 +44,11 @@ export function typicalValue(count: number, at: (i: number) => number): number |
 export function numberText(value: number, quantity: Quantity, unit: Unit): string {
   if (quantity === 'scientific') return value === 0 ? '0' : value.toExponential(1)
   const { digits, places } = STYLES[quantity]
-  const size = Math.abs(value / unit.size)
+  const scaled = value / unit.size
   // Small numbers give up digits rather than widen the column.
-  const leading = size > 0 ? Math.floor(Math.log10(size)) : 0
-  return formatIn(value, unit, Math.max(1, Math.min(digits, places + 1 + leading)))
+  const leading = scaled === 0 ? 0 : Math.floor(Math.log10(Math.abs(scaled)))
+  const text = scaled.toFixed(Math.max(0, Math.min(places, digits - 1 - leading)))
+  return Number(text) === 0 && scaled !== 0 ? formatIn(value, unit, 1) : text
 }
 
 /** As `numberText`, with the invisible digits to follow it so that right-aligned numbers meet at the decimal point. */

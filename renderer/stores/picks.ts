@@ -25,9 +25,19 @@ export const usePicks = defineStore('picks', () => {
   const seconds = ref(0)
   const planning = ref(false)
 
-  const isHere = (target: Target) => devices.available.some((device) => device.backend === target.backend && device.id === target.device)
+  /** The part of a target that this machine has now: devices and implementations come and go between starts. */
+  function presentPart(target: Target): Target[] {
+    const device = devices.available.find((d) => d.backend === target.backend && d.id === target.device)
+    const impls = target.impls.filter((id) => device?.impls.some((impl) => impl.id === id && impl.available.ok))
+    if (!device || !impls.length) return []
+    const threads = target.threads?.filter((count) => device.threads.includes(count))
+    return [{ backend: target.backend, device: target.device, impls, ...(threads?.length ? { threads } : {}) }]
+  }
 
-  /** Picks of last time, or the default sweep; devices that are gone are left out. */
+  /** What will really be run: the picks without what is not here. */
+  const runnable = computed<SweepSpec | undefined>(() => spec.value && { ...spec.value, targets: spec.value.targets.flatMap(presentPart) })
+
+  /** Picks of last time, or the default sweep. */
   watch(
     [() => settings.loaded, () => devices.devices],
     ([loaded, list]) => {
@@ -37,8 +47,7 @@ export const usePicks = defineStore('picks', () => {
         spec.value = defaultSweep(list)
         return
       }
-      const targets = saved.targets.filter(isHere)
-      spec.value = { ...saved, targets: targets.length ? targets : defaultTargets(list) }
+      spec.value = saved.targets.some((target) => presentPart(target).length) ? saved : { ...saved, targets: defaultTargets(list) }
     },
     { immediate: true },
   )
@@ -49,12 +58,12 @@ export const usePicks = defineStore('picks', () => {
     planning.value = true
     timer = setTimeout(() => {
       planning.value = false
-      if (!spec.value) return
-      plan.value = planSweep(spec.value, devices.devices)
-      seconds.value = estimateSeconds(plan.value.cases, PRESETS[spec.value.preset], devices.ceilings)
+      if (!runnable.value) return
+      plan.value = planSweep(runnable.value, devices.devices)
+      seconds.value = estimateSeconds(plan.value.cases, PRESETS[runnable.value.preset], devices.ceilings)
     }, PLAN_DELAY_MS)
   }
-  watch([spec, () => devices.devices, () => devices.ceilings], replan, { immediate: true })
+  watch([runnable, () => devices.ceilings], replan, { immediate: true })
 
   function change(part: Partial<SweepSpec>): void {
     if (!spec.value) return
@@ -87,5 +96,5 @@ export const usePicks = defineStore('picks', () => {
     if (preset) change({ sizes: { ...preset.sizes } })
   }
 
-  return { spec, plan, seconds, planning, change, targetOf, setTarget, lanes, kinds, sizePreset, useSizes }
+  return { spec, runnable, plan, seconds, planning, change, targetOf, setTarget, lanes, kinds, sizePreset, useSizes }
 })

@@ -1,8 +1,9 @@
 import { call } from '../lib/api'
 import { ResultRows } from './result-rows'
 
-/** Rows fetched at once: small enough that the first ones show within a frame or two, large enough to be few. */
-const PAGE_ROWS = 25_000
+/** The first rows come alone, so that the table shows at once; then everything else in as few pieces as there can be. */
+const FIRST_ROWS = 500
+const PAGE_ROWS = 100_000
 
 interface Entry {
   rows: ResultRows
@@ -37,9 +38,10 @@ export async function loadRows(id: string): Promise<void> {
     try {
       for (;;) {
         const first = entry.rows.length
-        const block = await call('sessions:rows', { id, first, count: PAGE_ROWS })
+        const count = first === 0 ? FIRST_ROWS : PAGE_ROWS
+        const block = await call('sessions:rows', { id, first, count })
         entry.rows.append(block)
-        if (block.ids.length < PAGE_ROWS || entry.rows.length === first) return
+        if (block.ids.length < count || entry.rows.length === first) return
       }
     } finally {
       entry.loading = undefined

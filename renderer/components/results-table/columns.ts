@@ -46,6 +46,9 @@ export function shapeText(c: BenchmarkCase): string {
 export const variantText = (c: BenchmarkCase): string =>
   Object.values(c.params).filter((value) => typeof value === 'string').join(' ')
 
+/** `sum last`, `gelu`. */
+export const operationText = (c: BenchmarkCase): string => [c.op, variantText(c)].filter(Boolean).join(' ')
+
 const elements = (c: BenchmarkCase): number =>
   Object.values(c.params).reduce<number>((size, value) => (typeof value === 'number' ? size * value : size), 1)
 
@@ -71,15 +74,15 @@ const verified = (rows: RowSource, i: number) => {
 }
 
 export const COLUMNS: readonly Column[] = [
-  { id: 'op', title: 'Operation', about: 'Operation', kind: 'text', width: 94, mono: true, text: (r, i) => r.case(i).op },
-  { id: 'variant', title: 'Variant', about: 'Variant of the operation, such as the axis', kind: 'text', width: 58, text: (r, i) => variantText(r.case(i)) },
+  { id: 'op', title: 'Operation', about: 'Operation, with its variant such as the axis', kind: 'text', width: 116, mono: true, text: (r, i) => operationText(r.case(i)) },
+  { id: 'variant', title: 'Variant', about: 'Variant of the operation, such as the axis', kind: 'text', width: 70, optional: true, text: (r, i) => variantText(r.case(i)) },
   { id: 'shape', title: 'Shape', about: 'Elements, rows x columns, or m x n x k', kind: 'text', width: 106, mono: true, text: (r, i) => shapeText(r.case(i)), rank: (r, i) => elements(r.case(i)) },
   { id: 'dtype', title: 'Dtype', about: 'Element type', kind: 'text', width: 58, mono: true, text: (r, i) => r.case(i).dtype },
   { id: 'backend', title: 'Backend', about: 'Backend and implementation, with their colour in the charts', kind: 'text', width: 118, text: (r, i) => `${r.case(i).backend} ${r.case(i).impl}` },
   { id: 'device', title: 'Device', about: 'Device', kind: 'text', width: 84, optional: true, text: (r, i) => r.case(i).device },
   { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 64, value: (r, i) => r.case(i).threads ?? NaN },
   { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
-  { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 88, value: (r, i) => r.number(i, 'medianNs') },
+  { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 94, value: (r, i) => r.number(i, 'medianNs') },
   { id: 'ci', title: '±95', about: 'Half of the 95 % interval of the median, as a share of it', kind: 'number', quantity: 'percent', width: 64, value: ciHalf },
   { id: 'bandwidth', title: 'Bandwidth', about: 'Least traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 86, unitOnly: true, value: perSecond('flops') },

@@ -60,7 +60,7 @@ describe('ResultsTable', () => {
   it('adds a column to the sort with Shift', async () => {
     await wrapper.find('[data-sort=op]').trigger('click')
     await wrapper.find('[data-sort=backend]').trigger('click', { shiftKey: true })
-    const pairs = bodyRows().map((row) => row.findAll('[role=gridcell]')).map((cells) => `${cells[0]!.text()} ${cells[4]!.text()}`)
+    const pairs = bodyRows().map((row) => row.findAll('[role=gridcell]')).map((cells) => `${cells[0]!.text()} ${cells[3]!.text()}`)
     expect(pairs).toEqual([...pairs].sort())
     expect(new Set(pairs).size).toBeGreaterThan(2)
   })
@@ -117,7 +117,7 @@ describe('ResultsTable', () => {
     await flushPromises()
     const lines = (write.mock.calls as unknown as [string][])[0]![0].split('\n')
     expect(lines).toHaveLength(13)
-    expect(lines[0]!.split('\t').slice(0, 3)).toEqual(['Operation', 'Variant', 'Shape'])
+    expect(lines[0]!.split('\t').slice(0, 3)).toEqual(['Operation', 'Shape', 'Dtype'])
     expect(lines[0]).toContain('Median (µs)')
     expect(lines.slice(1).every((line) => line.startsWith('add\t'))).toBe(true)
     const median = Number(lines[1]!.split('\t')[lines[0]!.split('\t').indexOf('Median (µs)')])
@@ -135,7 +135,7 @@ describe('ResultsTable', () => {
     const failed = results.findIndex((result) => !result.summary)
     expect(failed).toBeGreaterThanOrEqual(0)
     expect(wrapper.html()).not.toMatch(/>(NaN|undefined|Infinity|-1)</)
-    const threads = bodyRows()[0]!.findAll('[role=gridcell]')[5]!
+    const threads = bodyRows()[0]!.findAll('[role=gridcell]')[4]!
     expect(threads.text()).toBe('–')
     expect(threads.attributes('title')).toContain('no choice of threads')
   })
