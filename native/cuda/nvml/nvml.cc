@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <limits>
+#include <string>
 
 #include "../driver/library.h"
 
@@ -111,6 +113,34 @@ unsigned own_pid() {
 #endif
 }
 
+#ifndef _WIN32
+// Parent of a process, 0 where it cannot be read. /proc/PID/stat: "PID (name) state parent ...".
+unsigned parent_of(unsigned pid) {
+  std::FILE* file = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r");
+  if (!file) return 0;
+  char text[512];
+  const size_t length = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  text[length] = 0;
+  const char* after_name = std::strrchr(text, ')');
+  char state = 0;
+  unsigned parent = 0;
+  return after_name && std::sscanf(after_name + 1, " %c %u", &state, &parent) == 2 ? parent : 0;
+}
+#endif
+
+// Whether the process belongs to this run of Opscope: this one, or another below the app that started this one (the
+// hidden WebGPU page keeps a context on the same card, and is idle while this process measures).
+bool is_ours(unsigned pid) {
+  if (pid == own_pid()) return true;
+#ifndef _WIN32
+  const unsigned app = static_cast<unsigned>(getppid());
+  for (int depth = 0; pid > 1 && app > 1 && depth < 16; depth++, pid = parent_of(pid))
+    if (pid == app) return true;
+#endif
+  return false;
+}
+
 std::string with_unit(double value, const char* unit) {
   char text[48];
   std::snprintf(text, sizeof text, "%.0f %s", value, unit);
@@ -141,10 +171,13 @@ int Nvml::foreign_processes() {
   unsigned count = 64;
   if (!table().processes || table().processes(device_, &count, list) != 0) return foreign_;
   bool own_seen = false;
-  for (unsigned i = 0; i < count; i++) own_seen |= list[i].pid == own_pid();
+  int others = 0;
+  for (unsigned i = 0; i < count; i++) {
+    own_seen |= list[i].pid == own_pid();
+    others += !is_ours(list[i].pid);
+  }
   // In a container the driver may list this process under another id: then one of those listed is ours all the same.
-  const int ours = own_seen || count > 0 ? 1 : 0;
-  return foreign_ = static_cast<int>(count) - ours;
+  return foreign_ = !own_seen && others > 0 ? others - 1 : others;
 }
 
 DeviceState Nvml::state() {
