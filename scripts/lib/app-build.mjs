@@ -3,14 +3,15 @@ import { at, nodeBinary, packageScript } from './paths.mjs'
 import { filesBelow, hashOf, isCurrent, writeStamp } from './stamp.mjs'
 import { SetupError, run, step } from './steps.mjs'
 
-const STAMP = at('out', '.opscope-stamp')
+/** Stands for the bundles in out/. */
+export const BUILD_STAMP = at('out', '.opscope-stamp')
 const SOURCES = ['core', 'main', 'preload', 'renderer', 'package.json', 'package-lock.json', 'electron.vite.config.ts', 'tsconfig.json']
 
 /** Bundles main, preload and the pages into out/ when their sources changed. */
 export async function buildApp() {
   const sources = filesBelow(SOURCES.map((path) => at(path)), (path) => path.endsWith('.test.ts'))
   const hash = hashOf(sources)
-  if (existsSync(at('out', 'main', 'cli.js')) && isCurrent(STAMP, hash)) return
+  if (existsSync(at('out', 'main', 'cli.js')) && isCurrent(BUILD_STAMP, hash)) return
   await step('building the app', async () => {
     try {
       await run(nodeBinary(), [packageScript('electron-vite', 'bin', 'electron-vite.js'), 'build'], { what: 'electron-vite build', env: { NODE_ENV: 'production' } })
@@ -18,5 +19,5 @@ export async function buildApp() {
       throw new SetupError('the app could not be built', error.detail ?? error.message)
     }
   })
-  writeStamp(STAMP, hash)
+  writeStamp(BUILD_STAMP, hash)
 }
