@@ -42,7 +42,7 @@ const variantText = (params: Params) =>
     .join(' ')
 
 /** What tells series apart, each as the words shown for it. */
-interface Facets {
+export interface Facets {
   op: string
   dtype: string
   backend: string
@@ -51,13 +51,13 @@ interface Facets {
   threads: string
   mode: string
 }
-type Facet = keyof Facets
-const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
+export type Facet = keyof Facets
+export const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
 
 const known = new WeakMap<BenchmarkCase, { facets: Facets; series: string; id: string }>()
 
 /** A case's facets, its series and its identity; remembered, because live charts ask ten times a second. */
-function describe(c: BenchmarkCase) {
+export function describe(c: BenchmarkCase) {
   let found = known.get(c)
   if (!found) {
     const f = facetsOf(c)

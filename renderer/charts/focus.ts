@@ -1,0 +1,51 @@
+import { describe, FACETS, type Facet } from './series'
+import type { ChartPoint } from './types'
+
+/** What a chart is narrowed to: one value of a facet, or `null` for all of them by the user's own choice. */
+export type Focus = Partial<Record<Facet, string | null>>
+
+export interface FacetChoice {
+  facet: Facet
+  /** `operations`, for "All operations". */
+  plural: string
+  /** In the order they appear. */
+  values: string[]
+}
+
+const PLURALS: Readonly<Record<Facet, string>> = { op: 'operations', dtype: 'dtypes', backend: 'backends', impl: 'implementations', device: 'devices', threads: 'thread counts', mode: 'modes' }
+
+/** More series than this are narrowed, facet by facet, until a chart can be read. */
+const READABLE = 12
+
+/** What is given up first when there are too many series. Backends and implementations stay: they are what is compared. */
+const NARROWED: readonly Facet[] = ['op', 'mode', 'dtype', 'threads']
+
+/** Facets that tell these points apart, with their values. */
+export function facetChoices(points: readonly ChartPoint[]): FacetChoice[] {
+  const values = new Map<Facet, Set<string>>(FACETS.map((facet) => [facet, new Set()]))
+  for (const point of points) for (const facet of FACETS) values.get(facet)!.add(describe(point.case).facets[facet])
+  // A backend's only device says nothing that the backend does not.
+  return FACETS.filter((facet) => facet !== 'device' && values.get(facet)!.size > 1).map((facet) => ({ facet, plural: PLURALS[facet], values: [...values.get(facet)!].filter(Boolean) }))
+}
+
+/** The points that a focus leaves. */
+export const within = (points: readonly ChartPoint[], focus: Focus): ChartPoint[] => {
+  const chosen = Object.entries(focus).filter((entry): entry is [Facet, string] => typeof entry[1] === 'string')
+  return chosen.length ? points.filter((point) => chosen.every(([facet, value]) => describe(point.case).facets[facet] === value)) : [...points]
+}
+
+/**
+ * The user's focus, completed so that a chart has at most 12 series where that is possible: first one operation, then
+ * one mode, dtype and thread count, those of `anchor` (the selected result) or of the first point. What the user chose
+ * is never changed.
+ */
+export function completeFocus(points: readonly ChartPoint[], chosen: Focus, anchor?: ChartPoint): Focus {
+  const focus: Focus = { ...chosen }
+  for (const facet of NARROWED) {
+    const left = within(points, focus)
+    const like = anchor && left.includes(anchor) ? anchor : left[0]
+    if (!like || new Set(left.map((point) => describe(point.case).series)).size <= READABLE) return focus
+    if (!(facet in focus)) focus[facet] = describe(like.case).facets[facet]
+  }
+  return focus
+}
