@@ -79,6 +79,7 @@ const void* find_fatbin(const std::string& module) {
   # Checks and times every kernel without Node; scripts/gpu/kernels.sh builds and runs it on a machine with a GPU.
   add_executable(opscope_cuda_kernels EXCLUDE_FROM_ALL ${cuda_dir}/tools/kernels.cc ${cuda_dir}/tools/reference.cc $<TARGET_OBJECTS:opscope_cuda>)
   target_include_directories(opscope_cuda_kernels PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
+  target_include_directories(opscope_cuda_kernels SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
   target_link_libraries(opscope_cuda_kernels PRIVATE ${CMAKE_DL_LIBS})
   target_link_options(opscope_cuda_kernels PRIVATE -static-libgcc -static-libstdc++)
 endif()

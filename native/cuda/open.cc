@@ -146,6 +146,12 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   const OpKernels* op = find_op(spec.op);
   if (!op || std::find(op->dtypes.begin(), op->dtypes.end(), spec.dtype) == op->dtypes.end())
     throw Error("unsupported", "There is no CUDA kernel for " + spec.op + " in this dtype.");
+  if (spec.impl != "kernel") throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\".");
+  check_shape(spec, op->shape);
+  int count = 0;
+  check(api().DeviceGetCount(&count), "counting the GPUs");
+  if (spec.device < 0 || spec.device >= count)
+    throw Error("unsupported", "There is no GPU number " + std::to_string(spec.device) + " here; this process sees " + std::to_string(count) + ".");
   Context& context = Context::of(spec.device);
   context.use();
   return std::make_unique<CudaCase>(spec, *op, context);

@@ -1,5 +1,5 @@
 #include "common/elementwise.h"
 
 namespace opscope::cuda {
-static const Register registered("gelu", real_dtypes, [](Planner& p) { plan_elementwise(p, 2); });
+static const Register registered("gelu", real_dtypes, one_input, plan_elementwise);
 }

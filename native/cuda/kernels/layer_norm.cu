@@ -71,7 +71,9 @@ __device__ __forceinline__ void layer_norm_row(const T* x, const T* weight, cons
   RowPart<T, V> part;
   part.load(x, row, thread, threads, 0.0f);
   const float mean = row_reduce<WARP>(part_sum(part), 0.0f, scratch[0], AddOp()) / cols;
+  part.stay_packed();
   const float squares = row_reduce<WARP>(part_squares(part, row, thread, threads, mean), 0.0f, scratch[1], AddOp());
+  part.stay_packed();
   part_write(part, weight, bias, out, row, thread, threads, mean, rsqrtf(squares / cols + eps));
 }
 
@@ -120,7 +122,6 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
 
 }  // namespace
 
-using f32 = float;
 #define LAYER_NORM_ROW(T, V, KIND, WARP, MAX)                                                                                                \
   extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_##KIND##_##V(const T* x, const T* weight, const T* bias, T* out,         \
                                                                                   long long rows, int cols) {                                \

@@ -2,5 +2,6 @@
 
 namespace opscope::cuda {
 // dims: [tokens, dim]; inputs x, weight, bias.
-static const Register registered("layer_norm", real_dtypes, [](Planner& p) { plan_row_op(p, p.input(1), p.input(2)); });
+static const Register registered("layer_norm", real_dtypes, {2, [](const std::vector<int64_t>& d) { return std::vector<int64_t>{d[0] * d[1], d[1], d[1], d[0] * d[1]}; }},
+                                 [](Planner& p) { plan_row_op(p, p.input(1), p.input(2)); });
 }

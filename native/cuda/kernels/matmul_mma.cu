@@ -1,5 +1,5 @@
 // matmul on tensor cores by mma.sync, for every shape, layout and alignment (matmul.plan.cc says when it is used).
-// f16, bf16: m16n8k16; tf32: m16n8k8 with operands rounded to nearest. f32 accumulation. 4-stage cp.async pipeline;
+// f16, bf16: m16n8k16; tf32: m16n8k8 with operands rounded to nearest. f32 accumulation. cp.async pipeline of 4 or 8 stages;
 // operands that do not start every row on 16 bytes go through registers instead.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
@@ -7,7 +7,6 @@
 
 namespace {
 
-constexpr int STAGES = 4;
 constexpr int ROW_BYTES = 64;  // of K in one stage
 
 // One operand's tile in shared memory: MN rows (or columns) by 64 bytes of K. KMAJOR: K is contiguous in memory.
@@ -95,7 +94,8 @@ template <class T, int BM, int BN, int WM, int WN, bool TRANS_A, bool TRANS_B>
 __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n) {
   using A = Operand<T, BM, !TRANS_A>;
   using B = Operand<T, BN, TRANS_B>;
-  constexpr int THREADS = WM * WN * 32, MT = BM / WM / 16, NT = BN / WN / 8, BK = A::BK;
+  // Small tiles do little per step, so more steps must be on their way to hide the latency of memory.
+  constexpr int STAGES = BM == 64 ? 8 : 4, THREADS = WM * WN * 32, MT = BM / WM / 16, NT = BN / WN / 8, BK = A::BK;
   extern __shared__ __align__(128) char shared[];
   char* shared_a = shared;
   char* shared_b = shared + STAGES * A::BYTES;

@@ -1,12 +1,12 @@
 // matmul in full f32 (no tensor cores), for every shape, layout and alignment. 256 threads; both operands lie K by MN in
-// shared memory, filled by cp.async three stages deep, so the inner loop is wide loads and fused multiply-adds only.
+// shared memory, filled by cp.async several stages deep, so the inner loop is wide loads and fused multiply-adds only.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
 #include "common/tiles.cuh"
 
 namespace {
 
-constexpr int BK = 16, STAGES = 3, THREADS = 256, PAD = 4;
+constexpr int BK = 32, THREADS = 256, PAD = 4;
 
 // KMAJOR: K is contiguous in memory, so elements are turned one by one on their way to shared memory.
 template <int MN, bool KMAJOR>
@@ -26,11 +26,15 @@ __device__ __forceinline__ void load_tile(float* shared, const float* base, long
     const float* from = KMAJOR ? base + (mn0 + i) * ld + k0 + kk : base + (k0 + kk) * ld + mn0 + i;
     const long long step = (KMAJOR ? STEP_MN : STEP_K) * ld;
     const uint32_t to = shared_address(shared + kk * STRIDE + i);
+    if (k0 + BK <= k && mn0 + MN <= mn) {  // no edge in this tile: nothing to compare
 #pragma unroll
-    for (int c = 0; c < MN * BK / THREADS; c++) {
-      const bool valid = k0 + kk + c * STEP_K < k && mn0 + i + c * STEP_MN < mn;
-      copy_async_4(to + (c * STEP_K * STRIDE + c * STEP_MN) * 4, valid ? from : base, valid ? 4 : 0);
-      from += step;
+      for (int c = 0; c < MN * BK / THREADS; c++, from += step) copy_async_4(to + (c * STEP_K * STRIDE + c * STEP_MN) * 4, from, 4);
+    } else {
+#pragma unroll
+      for (int c = 0; c < MN * BK / THREADS; c++, from += step) {
+        const bool valid = k0 + kk + c * STEP_K < k && mn0 + i + c * STEP_MN < mn;
+        copy_async_4(to + (c * STEP_K * STRIDE + c * STEP_MN) * 4, valid ? from : base, valid ? 4 : 0);
+      }
     }
   }
 }
@@ -38,7 +42,8 @@ __device__ __forceinline__ void load_tile(float* shared, const float* base, long
 // Each of 16 x 16 threads computes TM x TN outputs, in blocks of 4 that lie BM / 2 and BN / 2 apart.
 template <int BM, int BN, bool TRANS_A, bool TRANS_B>
 __device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n) {
-  constexpr int TM = BM / 16, TN = BN / 16, SA = BM + PAD, SB = BN + PAD;
+  // Small tiles do little per step, so more steps must be on their way to hide the latency of memory.
+  constexpr int STAGES = BM == 64 ? 6 : 3, TM = BM / 16, TN = BN / 16, SA = BM + PAD, SB = BN + PAD;
   extern __shared__ __align__(16) float shared[];
   float* shared_a = shared;
   float* shared_b = shared + STAGES * BK * SA;
@@ -109,15 +114,17 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
 
 }  // namespace
 
-#define MATMUL(TILE, LAYOUT, TA, TB)                                                                                                        \
-  extern "C" __global__ void __launch_bounds__(THREADS, 2)                                                                                  \
+// TILE 256: 256 x 128 outputs, 128 of them per thread, one block per multiprocessor. 64: for small products.
+#define MATMUL(TILE, BM, BN, BLOCKS, LAYOUT, TA, TB)                                                                                        \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                                                             \
       matmul_simt_f32_##TILE##_##LAYOUT(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n) {          \
-    matmul<TILE, TILE, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n);                                                                         \
+    matmul<BM, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n);                                                                             \
   }
-#define MATMUL_LAYOUTS(TILE)        \
-  MATMUL(TILE, nn, false, false)    \
-  MATMUL(TILE, nt, false, true)     \
-  MATMUL(TILE, tn, true, false)     \
-  MATMUL(TILE, tt, true, true)
-MATMUL_LAYOUTS(128)
-MATMUL_LAYOUTS(64)
+#define MATMUL_LAYOUTS(TILE, BM, BN, BLOCKS)        \
+  MATMUL(TILE, BM, BN, BLOCKS, nn, false, false)    \
+  MATMUL(TILE, BM, BN, BLOCKS, nt, false, true)     \
+  MATMUL(TILE, BM, BN, BLOCKS, tn, true, false)     \
+  MATMUL(TILE, BM, BN, BLOCKS, tt, true, true)
+MATMUL_LAYOUTS(256, 256, 128, 1)
+MATMUL_LAYOUTS(128, 128, 128, 2)
+MATMUL_LAYOUTS(64, 64, 64, 2)

@@ -1,5 +1,5 @@
 #include "common/elementwise.h"
 
 namespace opscope::cuda {
-static const Register registered("mul", real_dtypes, [](Planner& p) { plan_elementwise(p, 2); });
+static const Register registered("mul", real_dtypes, two_inputs, plan_elementwise);
 }

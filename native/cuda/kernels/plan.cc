@@ -1,5 +1,7 @@
 #include "plan.h"
 
+#include <algorithm>
+
 namespace opscope::cuda {
 
 namespace {
@@ -19,7 +21,27 @@ const OpKernels* find_op(const std::string& op) {
   return nullptr;
 }
 
-Register::Register(const char* op, std::vector<Dtype> dtypes, void (*plan)(Planner&)) { registry().push_back({op, std::move(dtypes), plan}); }
+Register::Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, void (*plan)(Planner&)) { registry().push_back({op, std::move(dtypes), shape, plan}); }
+
+void check_shape(const CaseSpec& spec, const OpShape& shape) {
+  const auto refuse = [&](const std::string& what) { throw Error("internal", "malformed " + spec.op + " case: " + what); };
+  if (spec.dims.size() != shape.dims) refuse("expected " + std::to_string(shape.dims) + " dims, received " + std::to_string(spec.dims.size()));
+  // Kernels index rows and columns with 32 bits; a list of elements (dims of one or two) may be longer.
+  double product = 1;
+  for (const int64_t d : spec.dims) {
+    if (d < 0 || d > int64_t{1} << 40) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^40");
+    product *= static_cast<double>(std::max<int64_t>(1, d));
+  }
+  if (product > 1e15) refuse("the dims multiply to more than 10^15");
+  const auto sizes = shape.elements(spec.dims);
+  if (spec.inputs.size() + 1 != sizes.size()) refuse("expected " + std::to_string(sizes.size() - 1) + " inputs, received " + std::to_string(spec.inputs.size()));
+  for (size_t i = 0; i < sizes.size(); i++) {
+    const bool output = i == spec.inputs.size();
+    const int64_t given = output ? spec.output_elements : spec.inputs[i].elements;
+    if (given != sizes[i] || given < 1)
+      refuse((output ? "the output" : "input " + std::to_string(i)) + " should have " + std::to_string(sizes[i]) + " elements, received " + std::to_string(given));
+  }
+}
 
 void Launch::enqueue(CUstream stream) const {
   void* pointers[32];

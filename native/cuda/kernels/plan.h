@@ -83,18 +83,29 @@ class Planner {
   std::vector<DeviceBuffer> workspaces_;
 };
 
+// How many dims an op has, and the elements of its inputs and, last, its output that follow from them.
+struct OpShape {
+  size_t dims;
+  std::vector<int64_t> (*elements)(const std::vector<int64_t>& dims);
+};
+
 struct OpKernels {
   const char* op;
   std::vector<Dtype> dtypes;
+  OpShape shape;
   void (*plan)(Planner&);
 };
+
+// Throws Error "internal" when a case's dims, inputs and output do not fit together: nothing that came from outside may
+// make a kernel touch memory it does not own.
+void check_shape(const CaseSpec& spec, const OpShape& shape);
 
 // Ops found at load time, each registered by its own file.
 const std::vector<OpKernels>& registered_ops();
 const OpKernels* find_op(const std::string& op);
 
 struct Register {
-  Register(const char* op, std::vector<Dtype> dtypes, void (*plan)(Planner&));
+  Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, void (*plan)(Planner&));
 };
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -52,7 +52,9 @@ __device__ __forceinline__ void softmax_row(const T* x, T* out, long long rows, 
   RowPart<T, V> part;
   part.load(x, row, thread, threads, lowest);
   const float shift = row_reduce<WARP>(part_max(part), lowest, scratch[0], MaxOp()) * log2e;
+  part.stay_packed();
   const float sum = row_reduce<WARP>(part_sum(part, shift), 0.0f, scratch[1], AddOp());
+  part.stay_packed();
   part_write(part, out, row, thread, threads, shift, 1.0f / sum);
 }
 
@@ -90,7 +92,6 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
 
 }  // namespace
 
-using f32 = float;
 #define SOFTMAX_ROW(T, V, KIND, WARP, MAX)                                                                                    \
   extern "C" __global__ void __launch_bounds__(MAX) softmax_##T##_##KIND##_##V(const T* x, T* out, long long rows, int cols) { \
     softmax_row<T, V, WARP>(x, out, rows, cols);                                                                              \

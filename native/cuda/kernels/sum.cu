@@ -25,7 +25,7 @@ __device__ __forceinline__ float sum_range(const T* p, long long n, int t, int t
   for (; i + (U - 1) * threads < vectors; i += U * threads) {
     uint4 x[U];
 #pragma unroll
-    for (int u = 0; u < U; u++) x[u] = load_stream(v + i + u * threads);
+    for (int u = 0; u < U; u++) x[u] = load16_once(v + i + u * threads);
 #pragma unroll
     for (int u = 0; u < U; u++) {
       float f[L];
@@ -36,7 +36,7 @@ __device__ __forceinline__ float sum_range(const T* p, long long n, int t, int t
   }
   for (; i < vectors; i += threads) {
     float f[L];
-    unpack<T>(load_stream(v + i), f);
+    unpack<T>(load16_once(v + i), f);
 #pragma unroll
     for (int j = 0; j < L; j += 2) part[0] += f[j] + f[j + 1];
   }
@@ -91,7 +91,7 @@ __device__ __forceinline__ void sum_col(const T* x, T* out, long long reduce, lo
       if constexpr (W == LANES<T>) {
         uint4 v[U];
 #pragma unroll
-        for (int u = 0; u < U; u++) v[u] = load_stream(p + (r + 8 * u) * inner);
+        for (int u = 0; u < U; u++) v[u] = load16_once(p + (r + 8 * u) * inner);
 #pragma unroll
         for (int u = 0; u < U; u++) {
           float f[LANES<T>];
@@ -110,7 +110,7 @@ __device__ __forceinline__ void sum_col(const T* x, T* out, long long reduce, lo
     for (; r < to; r += 8) {
       if constexpr (W == LANES<T>) {
         float f[LANES<T>];
-        unpack<T>(load_stream(p + r * inner), f);
+        unpack<T>(load16_once(p + r * inner), f);
 #pragma unroll
         for (int j = 0; j < W; j++) sum[j] += f[j];
       } else {
@@ -145,7 +145,6 @@ __device__ __forceinline__ void sum_col(const T* x, T* out, long long reduce, lo
 
 }  // namespace
 
-using f32 = float;
 #define SUM(T)                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256) sum_##T##_warp(const T* x, T* out, long long rows, long long cols) {                \
     sum_warp<T>(x, out, rows, cols);                                                                                                    \

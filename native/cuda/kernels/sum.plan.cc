@@ -62,6 +62,6 @@ void plan(Planner& p) {
 
 }  // namespace
 
-static const Register registered("sum", real_dtypes, plan);
+static const Register registered("sum", real_dtypes, {3, [](const std::vector<int64_t>& d) { return std::vector<int64_t>{d[0] * d[1] * d[2], d[0] * d[2]}; }}, plan);
 
 }  // namespace opscope::cuda

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/plan.h"
+
 namespace opscope::cuda::tools {
 
 namespace {
@@ -67,27 +69,9 @@ CaseSpec make_case(const std::string& op, Dtype dtype, std::vector<int64_t> dims
   spec.impl = "kernel";
   spec.dtype = dtype;
   spec.dims = std::move(dims);
-  const auto& d = spec.dims;
-  std::vector<int64_t> sizes;
-  if (op == "add" || op == "mul") {
-    sizes = {d[0], d[0]};
-    spec.output_elements = d[0];
-  } else if (op == "sum") {
-    sizes = {d[0] * d[1] * d[2]};
-    spec.output_elements = d[0] * d[2];
-  } else if (op == "softmax") {
-    sizes = {d[0] * d[1]};
-    spec.output_elements = d[0] * d[1];
-  } else if (op == "layer_norm") {
-    sizes = {d[0] * d[1], d[1], d[1]};
-    spec.output_elements = d[0] * d[1];
-  } else if (op == "matmul") {
-    sizes = {d[0] * d[1] * d[3], d[0] * d[3] * d[2]};
-    spec.output_elements = d[0] * d[1] * d[2];
-  } else {
-    sizes = {d[0]};
-    spec.output_elements = d[0];
-  }
+  auto sizes = find_op(op)->shape.elements(spec.dims);
+  spec.output_elements = sizes.back();
+  sizes.pop_back();
   for (size_t stream = 0; stream < sizes.size(); stream++) {
     const uint32_t k0 = key0(static_cast<int>(stream));
     spec.inputs.push_back({sizes[stream], {false, unit(), k0, mix(k0 ^ 0x85ebca6bu)}});

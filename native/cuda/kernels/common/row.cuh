@@ -39,7 +39,7 @@ struct RowPart {
 #pragma unroll
     for (int u = 0; u < V; u++) {
       const int i = first + u * threads;
-      v[u] = i < row.vectors ? load_stream(x + row.base + static_cast<long long>(i) * L) : blank;
+      v[u] = i < row.vectors ? load16(x + row.base + static_cast<long long>(i) * L) : blank;
     }
 #pragma unroll
     for (int u = 0; u < V; u++) {
@@ -53,6 +53,13 @@ struct RowPart {
         v[u] = pack<T>(f);
       }
     }
+  }
+
+  // Forgets what was derived from the vectors. Without it the compiler keeps the unpacked f32 values of one pass for the
+  // next, which takes twice the registers of the row itself.
+  __device__ __forceinline__ void stay_packed() {
+#pragma unroll
+    for (int u = 0; u < V; u++) asm volatile("" : "+r"(v[u].x), "+r"(v[u].y), "+r"(v[u].z), "+r"(v[u].w));
   }
 
   // f(value, vector index, lane) for every element, those outside the row included.
@@ -72,7 +79,7 @@ template <class T>
 __device__ __forceinline__ void store_row(T* out, const RowSpan<T>& row, int i, const float (&f)[LANES<T>]) {
   T* p = out + row.base + static_cast<long long>(i) * LANES<T>;
   if (!row.ragged(i)) {
-    store_stream(p, pack<T>(f));
+    store16(p, pack<T>(f));
   } else {
 #pragma unroll
     for (int j = 0; j < LANES<T>; j++)

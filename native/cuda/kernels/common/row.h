@@ -18,6 +18,7 @@ struct RowShape {
   int64_t chunks = 1;  // per row
 };
 
+constexpr int64_t most_columns = int64_t{1} << 30;
 constexpr unsigned chunk_threads = 256;
 constexpr int chunk_vectors = 4;
 
@@ -47,6 +48,7 @@ inline RowShape row_shape(const Traits& device, Dtype dtype, int64_t rows, int64
 template <class... Extra>
 void plan_row_op(Planner& p, const Extra&... extra) {
   const int64_t rows = p.dim(0), cols = p.dim(1);
+  if (cols > most_columns) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take rows of up to 2^30 elements.");
   const RowShape shape = row_shape(p.device, p.spec.dtype, rows, cols);
   const std::string prefix = p.spec.op + "_" + p.dtype();
   const Dim3 grid{static_cast<unsigned>(shape.blocks)};

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+using f32 = float;  // kernels name their dtype by it
 using f16 = __half;
 using bf16 = __nv_bfloat16;
 
@@ -62,12 +63,13 @@ __device__ __forceinline__ uint4 pack(const float (&f)[LANES<T>]) {
     return make_uint4(pack_pair(f[0], f[1], T()), pack_pair(f[2], f[3], T()), pack_pair(f[4], f[5], T()), pack_pair(f[6], f[7], T()));
 }
 
-// Loads that will not be read again: past L1.
-__device__ __forceinline__ uint4 load_stream(const void* p) {
+// Plain 16-byte accesses: on an H200, hints that keep data out of L1 or evict it first cost kernels that also write up to
+// 10 % of the bandwidth.
+__device__ __forceinline__ uint4 load16(const void* p) { return *static_cast<const uint4*>(p); }
+__device__ __forceinline__ void store16(void* p, const uint4& v) { *static_cast<uint4*>(p) = v; }
+// For kernels that only read, the hint gains up to 10 %.
+__device__ __forceinline__ uint4 load16_once(const void* p) {
   uint4 v;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
-}
-__device__ __forceinline__ void store_stream(void* p, const uint4& v) {
-  asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
