@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { launch, type Launched } from './launch'
+import { coloursDrawn, dataRows, details, grid, leavePicks, messages, rowCount, runToEnd, scripted, sessions, statusBar, tableRows, view } from './ui'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'opscope-sessions-'))
+let opened: Launched
+let page: Page
+
+async function start(env: Record<string, string> = {}): Promise<void> {
+  opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1', ...env } })
+  page = opened.page
+}
+
+beforeAll(async () => {
+  leavePicks(dataDir, scripted(['steady', 'noisy', 'zeros']))
+  await start()
+  expect(await runToEnd(page)).toBe('Finished: 9 results, 3 cases without a valid result.')
+  await opened.close()
+})
+afterAll(async () => {
+  await opened.close()
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+})
+
+const sessionRow = (name: string) => dataRows(sessions(page)).filter({ hasText: name })
+
+describe('a session on the next day', () => {
+  it('is in the history, with what it held', async () => {
+    await start({ OPSCOPE_TEST_FACTOR: '1.25' })
+    await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(1)
+    const cells = await dataRows(sessions(page)).first().getByRole('gridcell').allInnerTexts()
+    expect(cells.slice(2, 7)).toEqual(['complete', '9', '3', 'Scripted device', 'add'])
+  })
+
+  it('is renamed in place, tagged and given a note, and found by each', async () => {
+    const row = dataRows(sessions(page)).first()
+    await row.click()
+    await page.keyboard.press('F2')
+    await page.getByRole('textbox', { name: 'Name of the session' }).fill('never kept')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('F2')
+    await page.getByRole('textbox', { name: 'Name of the session' }).fill('Before the change')
+    await page.keyboard.press('Enter')
+    await sessionRow('Before the change').waitFor()
+    await page.getByRole('button', { name: 'Tags and notes of Before the change' }).click()
+    await page.getByLabel('Tags, separated by commas').fill('baseline, nightly, baseline')
+    await page.getByLabel('Notes', { exact: true }).fill('fans at full speed')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect.poll(() => dataRows(sessions(page)).first().innerText()).toMatch(/baseline\s+nightly\s+fans at full speed/)
+    const search = page.getByRole('searchbox', { name: 'Search sessions' })
+    for (const text of ['before the', 'nightly', 'full speed', 'scripted']) {
+      await search.fill(text)
+      await expect.poll(() => dataRows(sessions(page)).count()).toBe(1)
+      await search.fill('no such thing')
+      await page.getByText('No session found').waitFor()
+    }
+    await page.getByRole('button', { name: 'Clear the search' }).click()
+  })
+
+  it('opens with its table: sorted, filtered, and with the reason beside what is wrong', async () => {
+    await sessionRow('Before the change').dblclick()
+    await expect.poll(() => rowCount(page)).toBe(9)
+    const head = (id: string) => grid(page).locator(`[data-sort="${id}"]`)
+    await head('median').click()
+    const medians = async () => (await tableRows(page)).map((row) => Number(row['median'])).filter((value) => !Number.isNaN(value))
+    await expect.poll(async () => [...(await medians())].sort((a, b) => a - b).join()).toBe((await medians()).join())
+    const up = await medians()
+    await head('median').click()
+    await expect.poll(async () => (await medians()).join()).toBe([...up].sort((a, b) => b - a).join())
+    const filter = page.getByRole('searchbox', { name: 'Filter rows' })
+    await filter.fill('wrong')
+    await page.getByText('3 of 9 rows').waitFor()
+    for (const row of await tableRows(page)) expect(row).toMatchObject({ backend: 'fake zeros', status: 'wrong result', verified: 'wrong', bandwidth: '–', grade: '' })
+    await filter.fill('')
+    await page.getByRole('button', { name: 'Filter by column' }).click()
+    await page.getByRole('textbox', { name: 'Filter Shape' }).fill('128')
+    await expect.poll(async () => (await tableRows(page)).map((row) => row['shape'])).toEqual(['128', '128', '128'])
+    await page.getByRole('button', { name: 'Filter by column' }).click()
+    await page.getByText('9 rows', { exact: true }).waitFor()
+  })
+
+  it('draws its charts', async () => {
+    for (const tab of ['time', 'throughput', 'roofline']) {
+      await page.getByTestId(`chart-tab-${tab}`).click()
+      await expect.poll(() => coloursDrawn(page), { message: tab }).toBeGreaterThan(5)
+    }
+  })
+
+  it('shows samples, verification and device of any row with the keyboard alone', async () => {
+    await page.getByTestId('chart-tab-time').click()
+    await grid(page).focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Enter')
+    await details(page).getByRole('heading', { name: /^add / }).waitFor()
+    for (const heading of ['Samples', 'Statistics', 'Verified before timing', 'Verified after timing', 'Device while sampling', 'Case']) await details(page).getByRole('heading', { name: heading, exact: true }).waitFor()
+    expect(await details(page).innerText()).toMatch(/Clock\s+1000 MHz/)
+    await expect.poll(() => details(page).locator('canvas').count()).toBeGreaterThan(0)
+    const first = await details(page).innerText()
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(() => details(page).innerText()).not.toBe(first)
+    await page.getByRole('button', { name: 'Close details (Esc)' }).click()
+    await expect.poll(() => details(page).count()).toBe(0)
+    await page.getByTestId('chart-tab-distribution').click()
+    await expect.poll(() => page.getByRole('tabpanel').locator('canvas').count()).toBeGreaterThan(0)
+  })
+})
+
+describe('two sessions', () => {
+  it('are compared by case: ratio, interval and a word for the verdict', async () => {
+    await view(page, 'Run')
+    expect(await runToEnd(page)).toMatch(/^Finished: 9 results/)
+    await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
+    const compare = page.getByRole('button', { name: /to compare them|Compare the selected/ })
+    expect(await compare.isDisabled()).toBe(true)
+    await dataRows(sessions(page)).nth(0).click()
+    await dataRows(sessions(page)).nth(1).click({ modifiers: ['Control'] })
+    await compare.click()
+    const table = page.getByRole('table', { name: 'Comparison by case' })
+    await expect.poll(() => dataRows(table).count()).toBe(6)
+    // The second run was scripted to take 1.25 times as long; the older session is the baseline.
+    await page.getByRole('button', { name: 'Before the change', exact: false }).first().waitFor()
+    const steady = dataRows(table).filter({ hasText: 'steady' })
+    expect(await steady.count()).toBe(3)
+    for (const row of await steady.all()) {
+      const cells = await row.getByRole('cell').allInnerTexts()
+      expect(Number(cells[3]!.replace('x', ''))).toBeCloseTo(1.25, 2)
+      expect(cells[5]).toBe('▼ slower')
+    }
+    await page.getByText('3 cases are not compared').or(page.getByText('6 cases are not compared')).waitFor()
+    // The other way round the same sessions are faster.
+    await page.getByTitle('Make this the baseline').click()
+    await expect.poll(async () => (await steady.first().getByRole('cell').allInnerTexts())[5]).toBe('▲ faster')
+    await page.getByRole('searchbox', { name: 'Filter cases' }).fill('noisy')
+    await expect.poll(() => dataRows(table).count()).toBe(3)
+  })
+
+  it('are deleted at once, and come back with Undo', async () => {
+    await view(page, 'History')
+    await dataRows(sessions(page)).nth(0).click()
+    await page.keyboard.press('Control+a')
+    await page.getByText('2 sessions, 2 selected').waitFor()
+    await page.keyboard.press('Delete')
+    await page.getByText('No sessions yet').waitFor()
+    await messages(page).getByText('Deleted 2 sessions.').waitFor()
+    await messages(page).getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
+    await sessionRow('Before the change').click()
+    await page.keyboard.press('Delete')
+    await messages(page).getByText('Deleted “Before the change”.').waitFor()
+    await page.keyboard.press('Control+z')
+    await sessionRow('Before the change').waitFor()
+    expect(await statusBar(page).innerText()).toContain('2 sessions')
+  })
+
+  it('leave no error on the console', () => {
+    expect(opened.pageErrors).toEqual([])
+  })
+})

@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import type { SweepSpec } from '@core/sweep/types'
+
+/** What a user does in the window, in terms of what they see. */
+
+/** `add` at these vector sizes on the scripted backend: what most tests of the window run. */
+export const scripted = (impls: readonly string[], vector = '64, 128, 256'): SweepSpec => ({
+  ops: [{ op: 'add' }], sizes: { vector, matrix: '64', gemm: '64' }, dtypes: ['f32'], modes: ['hot'], preset: 'quick',
+  targets: [{ backend: 'fake', device: 'fake:0', impls: [...impls] }],
+})
+
+/** Leaves these picks in a data folder, as the last start of the app would have. */
+export function leavePicks(dataDir: string, sweep: SweepSpec): void {
+  mkdirSync(dataDir, { recursive: true })
+  writeFileSync(join(dataDir, 'settings.json'), JSON.stringify({ sweep }))
+}
+
+export const statusBar = (page: Page): Locator => page.getByRole('contentinfo', { name: 'Run progress' })
+export const grid = (page: Page): Locator => page.getByRole('grid', { name: 'Results' })
+export const sessions = (page: Page): Locator => page.getByRole('grid', { name: 'Sessions' })
+export const messages = (page: Page): Locator => page.getByRole('region', { name: 'Messages' })
+export const details = (page: Page): Locator => page.getByRole('complementary', { name: 'Details of the selected row' })
+export const view = (page: Page, name: string): Promise<void> => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name }).click()
+
+/** Rows of a grid or table that hold data. */
+export const dataRows = (table: Locator): Locator => table.getByRole('row').filter({ has: table.page().locator('[role=gridcell], [role=cell]') })
+
+/** The results table as shown: one record for each row in view, by column id. */
+export function tableRows(page: Page): Promise<Record<string, string>[]> {
+  return grid(page).evaluate((table) => {
+    const ids = [...table.querySelectorAll<HTMLElement>('[data-sort]')].map((head) => head.dataset['sort']!)
+    const rows = [...table.querySelectorAll<HTMLElement>('[data-row]')].sort((a, b) => Number(a.dataset['row']) - Number(b.dataset['row']))
+    const text = (cell: Element) => [...cell.childNodes].filter((node) => !(node instanceof HTMLElement && node.ariaHidden === 'true')).map((node) => node.textContent).join('').trim()
+    return rows.map((row) => Object.fromEntries([...row.querySelectorAll('[role=gridcell]')].map((cell, i) => [ids[i]!, text(cell)])))
+  })
+}
+
+/** Number of rows that the results table says it has. */
+export const rowCount = async (page: Page): Promise<number> => Number(await grid(page).getAttribute('aria-rowcount')) - 1
+
+/** Presses Run and waits until the status bar tells that the run has ended; returns its sentence. */
+export async function runToEnd(page: Page): Promise<string> {
+  await page.getByRole('button', { name: /^Run/ }).click()
+  return ended(page)
+}
+
+/** What the status bar says when the run that is going on has ended. */
+export async function ended(page: Page): Promise<string> {
+  const sentence = statusBar(page).getByText(/^(Finished|Stopped):/)
+  await sentence.waitFor({ timeout: 90_000 })
+  return (await sentence.textContent())!
+}
+
+/** How many colours the chart in view uses, axes and text aside from its background: 0 when nothing was drawn. */
+export function coloursDrawn(page: Page): Promise<number> {
+  return page.getByTestId('chart').first().evaluate((host) => {
+    const colours = new Set<number>()
+    for (const canvas of host.querySelectorAll('canvas')) {
+      const pixels = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height).data
+      for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3]! > 250) colours.add((pixels[i]! << 16) | (pixels[i + 1]! << 8) | pixels[i + 2]!)
+    }
+    return colours.size
+  })
+}
