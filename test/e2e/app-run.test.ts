@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { launch, type Launched } from './launch'
+import { coloursDrawn, ended, rowCount, runToEnd, statusBar, tableRows } from './ui'
+
+let opened: Launched
+let page: Page
+beforeAll(async () => {
+  opened = await launch()
+  page = opened.page
+})
+afterAll(() => opened.close())
+
+const box = (name: string | RegExp) => page.getByRole('checkbox', { name, exact: true })
+const runButton = () => page.getByRole('button', { name: /^Run/ })
+
+/** Leaves exactly these backends picked, each with the implementations the app prefers. */
+async function pickBackends(wanted: readonly string[]): Promise<void> {
+  for (const tick of await page.getByRole('list', { name: 'Backends and devices' }).getByRole('checkbox').all()) {
+    if (await tick.isDisabled()) continue
+    if ((await tick.getAttribute('aria-checked')) !== 'false') await tick.click()
+    if (wanted.includes((await tick.getAttribute('aria-label'))!.split(' ')[0]!)) await tick.click()
+  }
+}
+
+/** Reads the table until it has met the condition. */
+const rowsOnceEnded = async () => {
+  expect(await ended(page)).toMatch(/^Finished/)
+  return tableRows(page)
+}
+
+describe('the run view, in the order of a first use', () => {
+  it('starts with one offer, and lets the user pick instead', async () => {
+    await page.getByRole('button', { name: 'Measure this machine' }).waitFor()
+    await page.getByRole('button', { name: 'Pick for myself' }).click()
+    await page.getByText('No results yet').waitFor()
+  })
+
+  it('searches, picks and drops operations', async () => {
+    const tree = page.getByRole('tree', { name: 'Operations' })
+    await page.getByRole('button', { name: 'None' }).click()
+    await page.getByText('0 cases').waitFor()
+    expect(await runButton().isDisabled()).toBe(true)
+    await page.getByRole('searchbox', { name: 'Search operations' }).fill('gel')
+    await expect.poll(() => tree.getByRole('checkbox').count()).toBe(2)
+    await box('gelu').click()
+    await page.getByRole('searchbox', { name: 'Search operations' }).fill('nothing like it')
+    await page.getByText('No operation is called “nothing like it”.').waitFor()
+    await page.getByRole('searchbox', { name: 'Search operations' }).fill('')
+    await box('add').click()
+    // The family of this name stands above the operation.
+    await box('softmax').last().click()
+    expect([await box('gelu').isChecked(), await box('softmax').last().isChecked()]).toEqual([true, true])
+    await box('softmax').first().click()
+    expect(await box('softmax').last().isChecked()).toBe(false)
+  })
+
+  it('takes sizes from a preset or as text, and says where a text is wrong', async () => {
+    const sizes = page.getByRole('textbox', { name: 'Vectors (elements)' })
+    await page.getByLabel('Size preset').selectOption({ label: 'Small' })
+    expect(await sizes.inputValue()).toBe('64Ki, 256Ki')
+    await page.getByText('2 sizes: 65.5K and 262K').waitFor()
+    await sizes.fill('1Ki, 2^^3')
+    await page.locator('#sizes-vector u').waitFor()
+    expect(await sizes.getAttribute('aria-invalid')).toBe('true')
+    await expect.poll(() => runButton().isDisabled()).toBe(true)
+    await sizes.fill('2^10..2^14 x4')
+    await page.getByText('3 sizes: 1.02K to 16.4K').waitFor()
+    expect(await page.getByLabel('Size preset').inputValue()).toBe('')
+  })
+
+  it('runs the picks on CPU and WebGPU, with rows, charts and progress that follow', async () => {
+    await pickBackends(['cpu', 'webgpu'])
+    await page.getByRole('radiogroup', { name: 'Thoroughness' }).getByText('quick').click()
+    for (const dtype of ['f16', 'bf16']) if (await box(dtype).isChecked()) await box(dtype).click()
+    if (!(await box('f32').isChecked())) await box('f32').click()
+    for (const mode of ['cold', 'graph']) if (await box(mode).isChecked()) await box(mode).click()
+    if (!(await box('hot').isChecked())) await box('hot').click()
+    await page.getByText('12 cases').waitFor()
+    await expect.poll(() => runButton().isEnabled()).toBe(true)
+    await runButton().click()
+    await statusBar(page).getByText(/^(Starting|Running) \d+\/12$/).waitFor()
+    expect(await runButton().isDisabled()).toBe(true)
+    // Rows come while the run goes on.
+    await expect.poll(() => rowCount(page), { timeout: 30_000 }).toBeGreaterThan(0)
+    expect(await statusBar(page).getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
+    expect(await statusBar(page).getByRole('progressbar').getAttribute('aria-valuemax')).toBe('12')
+    const rows = await rowsOnceEnded()
+    expect(rows).toHaveLength(12)
+    for (const row of rows) expect(row).toMatchObject({ dtype: 'f32', mode: 'hot', status: 'ok', verified: 'right' })
+    for (const row of rows) expect(Number(row['median'])).toBeGreaterThan(0)
+    expect([...new Set(rows.map((row) => `${row['op']} ${row['shape']}`))].sort()).toEqual(['add 1.02K', 'add 16.4K', 'add 4.1K', 'gelu 1.02K', 'gelu 16.4K', 'gelu 4.1K'])
+    expect(new Set(rows.map((row) => row['backend']!.split(' ')[0]))).toEqual(new Set(['cpu', 'webgpu']))
+    for (const tab of ['time', 'throughput', 'roofline']) {
+      await page.getByTestId(`chart-tab-${tab}`).click()
+      await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
+    }
+  })
+
+  it('pauses, resumes, and keeps what is done when stopped', async () => {
+    await page.getByRole('textbox', { name: 'Vectors (elements)' }).fill('1000..1039 step 1')
+    await expect.poll(() => runButton().isEnabled()).toBe(true)
+    await runButton().click()
+    await expect.poll(() => rowCount(page), { timeout: 30_000 }).toBeGreaterThan(1)
+    await statusBar(page).getByRole('button', { name: 'Pause' }).click()
+    await statusBar(page).getByText(/^Paused/).waitFor()
+    await statusBar(page).getByRole('button', { name: 'Resume' }).click()
+    await statusBar(page).getByText(/^Running/).waitFor()
+    const before = await rowCount(page)
+    await expect.poll(() => rowCount(page), { timeout: 30_000 }).toBeGreaterThan(before)
+    await statusBar(page).getByRole('button', { name: 'Stop' }).click()
+    const sentence = await ended(page)
+    const kept = await rowCount(page)
+    expect(sentence).toMatch(new RegExp(`^Stopped: ${kept} results`))
+    await page.getByRole('button', { name: 'Open session' }).click()
+    await page.getByText(new RegExp(`stopped early, ${kept} of \\d+ cases`)).waitFor()
+    expect(await rowCount(page)).toBe(kept)
+  })
+
+  it('writes no error to the console on the way', () => {
+    expect(opened.pageErrors).toEqual([])
+  })
+})
