@@ -1,4 +1,4 @@
-import { describe, FACETS, type Facet } from './series'
+import { describe, varyingFacets, type Facet } from './series'
 import type { ChartPoint } from './types'
 
 /** What a chart is narrowed to: one value of a facet, or `null` for all of them by the user's own choice. */
@@ -22,10 +22,9 @@ const NARROWED: readonly Facet[] = ['op', 'mode', 'dtype', 'threads']
 
 /** Facets that tell these points apart, with their values. */
 export function facetChoices(points: readonly ChartPoint[]): FacetChoice[] {
-  const values = new Map<Facet, Set<string>>(FACETS.map((facet) => [facet, new Set()]))
-  for (const point of points) for (const facet of FACETS) values.get(facet)!.add(describe(point.case).facets[facet])
-  // A backend's only device says nothing that the backend does not.
-  return FACETS.filter((facet) => facet !== 'device' && values.get(facet)!.size > 1).map((facet) => ({ facet, plural: PLURALS[facet], values: [...values.get(facet)!].filter(Boolean) }))
+  const series = new Map(points.map((point) => [describe(point.case).series, describe(point.case).facets]))
+  const all = [...series.values()]
+  return varyingFacets(all).map((facet) => ({ facet, plural: PLURALS[facet], values: [...new Set(all.map((f) => f[facet]))].filter(Boolean) }))
 }
 
 /** The points that a focus leaves. */

@@ -99,7 +99,7 @@ export function lineOf(series: ChartSeries, data: Datum[], theme: ChartTheme, se
     showAllSymbol: true,
     lineStyle: { width: 1.75, type: series.dash, color },
     itemStyle: { color, opacity: 1 },
-    endLabel: { show: direct, formatter: '{a}', color, fontSize: 11, distance: 8, fontFamily: theme.fontText },
+    endLabel: { show: direct, formatter: '{a}', color, fontSize: 11, distance: 8, lineHeight: 14, padding: [1, 0], fontFamily: theme.fontText },
     labelLayout: { moveOverlap: 'shiftY' as const },
     emphasis: { focus: 'series' as const, scale: 1.4 },
     blur: { lineStyle: { opacity: 0.2 }, itemStyle: { opacity: 0.2 } },

@@ -79,9 +79,9 @@ function facetsOf(c: BenchmarkCase): Facets {
   }
 }
 
-/** An implementation is named only next to others of its backend, and a device only next to others of its backend. */
-function varyingFacets(all: readonly Facets[]): Facet[] {
-  const within = (facet: 'impl' | 'device' | 'threads') => {
+/** Facets that tell these cases apart. Implementation, device and threads count only where one backend has several. */
+export function varyingFacets(all: readonly Facets[]): Facet[] {
+  const within = (facet: Facet) => {
     const seen = new Map<string, string>()
     return all.some((f) => {
       const before = seen.get(f.backend)
@@ -89,10 +89,8 @@ function varyingFacets(all: readonly Facets[]): Facet[] {
       return before !== undefined && before !== f[facet]
     })
   }
-  const varies = FACETS.filter((facet) =>
-    facet === 'impl' || facet === 'device' || facet === 'threads' ? within(facet) : new Set(all.map((f) => f[facet])).size > 1,
-  )
-  return varies.length ? varies : ['op', 'backend']
+  const nested: readonly Facet[] = ['impl', 'device', 'threads']
+  return FACETS.filter((facet) => (nested.includes(facet) ? within(facet) : new Set(all.map((f) => f[facet])).size > 1))
 }
 
 /**
@@ -112,7 +110,8 @@ export function groupSeries(points: readonly ChartPoint[], limit = 24): { series
   }
   const entries = [...groups].slice(0, limit)
   const samples = entries.map(([, group]) => describe(group.sample).facets)
-  const naming = varyingFacets(samples)
+  const varying = varyingFacets(samples)
+  const naming: readonly Facet[] = varying.length ? varying : ['op', 'backend']
   const opsSeen = [...new Set(samples.map((f) => f.op))]
   const stylesSeen = [...new Set(samples.map((f) => `${f.dtype}|${f.mode}|${f.threads}`))]
   const series = entries.map(([key, group], i): ChartSeries => {

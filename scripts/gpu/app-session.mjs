@@ -35,7 +35,7 @@ page.on('pageerror', (error) => console.error('page:', error))
 
 /** One request to main, as the page makes it. */
 async function call(channel, request) {
-  const reply = await page.evaluate(([c, r]) => window.opscope.invoke(c, r), [channel, request])
+  const reply = await page.evaluate(([c, r]) => globalThis.opscope.invoke(c, r), [channel, request])
   if (!reply.ok) throw new Error(`${channel}: ${reply.error.message}`)
   return reply.value
 }
@@ -75,10 +75,9 @@ console.log('ended', JSON.stringify(state))
 
 await page.setViewportSize({ width: 1440, height: 900 })
 for (const theme of ['light', 'dark']) {
-  await call('settings:set', { theme })
-  await page.evaluate((id) => (location.hash = `#/run`), sessionId)
-  await page.reload()
-  await page.evaluate((id) => (location.hash = `#/session/${id}`), sessionId)
+  await page.emulateMedia({ colorScheme: theme })
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByText('All operations on').first().dblclick()
   await page.getByTestId('chart-tab-throughput').click()
   await page.getByLabel('Shown operations').selectOption('softmax')
   await page.getByLabel('Shown modes').selectOption('cold')
@@ -87,7 +86,7 @@ for (const theme of ['light', 'dark']) {
   await page.getByTestId('chart-tab-roofline').click()
   await page.getByLabel('Shown operations').selectOption('')
   await page.getByLabel('Shown dtypes').selectOption('f32')
-  await page.waitForTimeout(1000)
+  await page.waitForTimeout(1500)
   await page.screenshot({ path: join(out, `roofline-${theme}.png`) })
 }
 await app.close()
