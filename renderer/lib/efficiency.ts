@@ -1,3 +1,4 @@
+import { roofline, roofsOf, type Roofs } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import type { RowSource } from '../stores/row-source'
 
@@ -6,20 +7,18 @@ export type Efficiency = (rows: RowSource, row: number) => number
 
 export const noEfficiency: Efficiency = () => NaN
 
-/**
- * Least time by the roofline (the larger of bytes / copy bandwidth and flops / peak rate) divided by the measured time.
- * Williams, Waterman, Patterson, "Roofline", CACM 2009. Without a peak for the dtype the bandwidth roof alone counts.
- */
+/** Efficiency by the roofline in core; the roofs of each device and dtype are looked up once. */
 export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
-  const perNs = new Map(ceilings.map((c) => [`${c.backend}|${c.device}|${c.kind}`, c.value / 1e9]))
+  const known = new Map<string, Roofs>()
   return (rows, row) => {
     if (rows.status(row) !== 'ok') return NaN
     const c = rows.case(row)
-    const copy = perNs.get(`${c.backend}|${c.device}|copy`)
-    if (copy === undefined) return NaN
-    const peak = perNs.get(`${c.backend}|${c.device}|flops:${c.dtype}`)
-    const least = Math.max(rows.number(row, 'bytes') / copy, peak === undefined ? 0 : rows.number(row, 'flops') / peak)
-    const share = least / rows.number(row, 'medianNs')
-    return Number.isFinite(share) && share > 0 ? share : NaN
+    const key = `${c.backend}|${c.device}|${c.dtype}`
+    let roofs = known.get(key)
+    if (!roofs) {
+      roofs = roofsOf(ceilings, c, c.dtype)
+      known.set(key, roofs)
+    }
+    return roofline({ bytes: rows.number(row, 'bytes'), flops: rows.number(row, 'flops'), medianNs: rows.number(row, 'medianNs') }, roofs)?.efficiency ?? NaN
   }
 }

@@ -37,17 +37,21 @@ export const usePicks = defineStore('picks', () => {
   /** What will really be run: the picks without what is not here. */
   const runnable = computed<SweepSpec | undefined>(() => spec.value && { ...spec.value, targets: spec.value.targets.flatMap(presentPart) })
 
-  /** Picks of last time, or the default sweep. */
+  /** Whether the targets are the user's or final; until then they follow the devices as they are found. */
+  let chosen = false
+
+  /** Picks of last time, or the default sweep. Shown at once; devices come in one by one. */
   watch(
-    [() => settings.loaded, () => devices.devices],
-    ([loaded, list]) => {
-      if (!loaded || !list.length || spec.value) return
+    [() => settings.loaded, () => devices.devices, () => devices.loading],
+    ([loaded, list, loading]) => {
+      if (!loaded) return
       const saved = settings.values.sweep
-      if (!saved) {
-        spec.value = defaultSweep(list)
-        return
-      }
-      spec.value = saved.targets.some((target) => presentPart(target).length) ? saved : { ...saved, targets: defaultTargets(list) }
+      spec.value ??= saved ?? defaultSweep(list)
+      if (chosen || !list.length) return
+      if (!spec.value.modes.length) spec.value = { ...spec.value, modes: defaultSweep(list).modes }
+      const known = initial?.targets.some((target) => presentPart(target).length)
+      if (!known && (!initial || !loading)) spec.value = { ...spec.value, targets: defaultTargets(list) }
+      chosen = !loading
     },
     { immediate: true },
   )

@@ -1,7 +1,9 @@
 import type { DeviceState } from '@core/backend'
 import { caseId } from '@core/case'
 import type { Result, Verification } from '@core/result'
-import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatTime } from '@core/units'
+import { roofline, roofsOf } from '@core/roofline/roofline'
+import type { Ceiling } from '@core/session/types'
+import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime } from '@core/units'
 import { exactShape } from '../results-table/columns'
 
 /** A line of the details: a name, a value with its unit, and whether it is trouble. */
@@ -29,6 +31,21 @@ export function statistics(result: Result): Fact[] {
     ...time('Mean', s.meanNs), ...time('Standard deviation', s.stddevNs), ...time('Median distance', s.madNs),
     ...fact('Samples', `${s.count}${result.inner === undefined || result.inner === 1 ? '' : `, ${result.inner} calls each`}`),
     ...fact('Outliers', `${s.mildOutliers} mild, ${s.severeOutliers} severe`, s.severeOutliers > 0),
+  ]
+}
+
+const BOUND_WORDS = { memory: 'memory bandwidth', compute: 'arithmetic', latency: 'fixed costs of a call' } as const
+
+/** Where the result stands under the measured ceilings of its device; empty where none apply. */
+export function rooflineFacts(result: Result, ceilings: readonly Ceiling[]): Fact[] {
+  if (result.status !== 'ok' || !result.summary) return []
+  const point = roofline({ bytes: result.bytes, flops: result.flops, medianNs: result.summary.medianNs }, roofsOf(ceilings, result.case, result.case.dtype))
+  return [
+    ...fact('Efficiency', point?.efficiency === undefined ? undefined : formatPercent(point.efficiency)),
+    ...fact('Bound by', point?.bound && BOUND_WORDS[point.bound]),
+    ...fact('Intensity', point?.intensity === undefined ? undefined : `${formatCount(point.intensity)} FLOP/B`),
+    ...fact('Roof here', point?.attainableFlops === undefined ? undefined : formatFlops(point.attainableFlops)),
+    ...fact('Note', point?.flag),
   ]
 }
 
