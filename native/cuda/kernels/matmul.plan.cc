@@ -77,12 +77,13 @@ void launch_wgmma(Planner& p, Shape s) {
     s.trans_b = true;
   }
   // The wider tile does more per byte of shared memory; the narrower ones fill the GPU sooner. The factors are the cost of
-  // a tile per column relative to the widest, seen on an H200.
+  // a tile per column relative to the widest, seen on an H200; the narrowest lost where it would be cut at an edge.
   const auto cost = [&](int64_t width, double factor) {
     return static_cast<double>(ceil_div(s.batch * ceil_div(s.m, 128) * ceil_div(s.n, width), p.device.sm_count) * width) * factor;
   };
+  const bool uncut = s.m % 128 == 0 && s.n % 64 == 0;
   const double wide = cost(256, 1), middle = cost(128, 1.15), narrow = cost(64, 1.6);
-  const int bn = wide <= middle && wide <= narrow ? 256 : middle <= narrow ? 128 : 64;
+  const int bn = wide <= middle && (wide <= narrow || !uncut) ? 256 : middle <= narrow || !uncut ? 128 : 64;
   const unsigned stages = bn == 256 ? 4 : bn == 128 ? 6 : 8, shared = stages * static_cast<unsigned>(128 + bn) * 128 + 1024;
   const auto tiles_m = static_cast<int>(ceil_div(s.m, 128)), tiles_n = static_cast<int>(ceil_div(s.n, bn));
   const auto box_64 = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));

@@ -12,6 +12,8 @@ struct alignas(64) TensorMap {
   char opaque[128];
 };
 
+#ifdef OPSCOPE_WGMMA
+
 constexpr int BM = 128, ROW = 128;  // rows of A in a tile; bytes of K in a stage
 constexpr int BOX = 64 * ROW;       // 64 elements of M or N by one stage of K, when K is not contiguous
 
@@ -19,8 +21,6 @@ template <int BN>
 constexpr int STAGES = BN == 256 ? 4 : BN == 128 ? 6 : 8;
 template <int BN>
 constexpr int STAGE_BYTES = (BM + BN) * ROW;
-
-#ifdef OPSCOPE_WGMMA
 
 template <int BN, int TA, int TB, class T>
 __device__ __forceinline__ void multiply(float (&acc)[BN / 2], uint64_t a, uint64_t b, T t) {
