@@ -8,14 +8,14 @@ export function formatSizeTick(value: number): string {
   return String(Number(value.toPrecision(3)))
 }
 
-/** `base ** n` bounds that hold all values with at least one step between them; undefined without values. */
+/** `base ** n` bounds that hold all values, a single one in their middle; undefined without values. */
 export function logBounds(values: readonly number[], base: number): { min: number; max: number } | undefined {
   const positive = values.filter((v) => v > 0 && Number.isFinite(v))
   if (!positive.length) return undefined
   const exponent = (v: number) => Math.log(v) / Math.log(base)
   const low = Math.floor(exponent(Math.min(...minMax(positive))) + 1e-9)
   const high = Math.ceil(exponent(Math.max(...minMax(positive))) - 1e-9)
-  return { min: base ** low, max: base ** Math.max(high, low + 1) }
+  return high > low ? { min: base ** low, max: base ** high } : { min: base ** (low - 1), max: base ** (low + 1) }
 }
 
 /** A tick's text without the zeros that keep table columns aligned: "1.50 ms" reads "1.5 ms". */

@@ -26,7 +26,7 @@ const { series } = groupSeries([point(1024, 500), point(1048576, 600_000), point
 describe('axes', () => {
   it('ends on whole powers around the values', () => {
     expect(logBounds([1000, 5000], 2)).toEqual({ min: 512, max: 8192 })
-    expect(logBounds([1024], 2)).toEqual({ min: 1024, max: 2048 })
+    expect(logBounds([1024], 2)).toEqual({ min: 512, max: 2048 })
     expect(logBounds([NaN, 0], 10)).toBeUndefined()
   })
   it('reads powers of two', () => expect([64, 65536, 2 ** 24, 1e6].map(formatSizeTick)).toEqual(['64', '64Ki', '16Mi', '977Ki']))
