@@ -56,6 +56,7 @@ export class SqliteHistory implements History {
   }
 
   listSessions(filter: { search: string; deleted: boolean }): SessionSummary[] {
+    this.#settleDead()
     return findSessions(this.db, filter)
   }
 
@@ -137,9 +138,14 @@ export class SqliteHistory implements History {
     })
   }
 
-  interrupted(): SessionSummary[] {
+  /** Sessions whose process is gone are not running, whoever asks first. */
+  #settleDead(): void {
     const running = this.db.all(query.selectFrom('sessions').select(['id', 'owner']).where('state', '=', 'running'))
     for (const { id, owner } of running) if (owner === null || !isRunning(owner)) this.setState(id, 'interrupted')
+  }
+
+  interrupted(): SessionSummary[] {
+    this.#settleDead()
     const rows: SessionRow[] = this.db.all(query.selectFrom('sessions').selectAll().where('state', '=', 'interrupted').where('deleted_at', 'is', null).orderBy('created_at', 'desc').orderBy('key', 'desc'))
     return rows.map(summaryOf)
   }
