@@ -14,6 +14,8 @@ export interface ConformanceOptions {
   verifyWork?: number
   /** Also sizes beyond the caches. */
   large?: boolean
+  /** Only a few telling sizes. */
+  few?: boolean
 }
 
 const SEED = 20260101
@@ -60,8 +62,8 @@ export function checkKernels(backend: Backend, device: Device, options: Conforma
               const faults = await faultsOf(backend, op, makeCase(device, impl, op, params, dtype, threads), work)
               wrong.push(...faults.map((fault) => `${paramText(params)} threads=${threads ?? '-'}: ${fault}`))
             }
-            for (const params of conformanceParams(op, false)) for (const threads of threadChoices) await check(params, threads)
-            if (options.large) for (const params of conformanceParams(op, true)) await check(params, device.threads.at(-1))
+            for (const params of conformanceParams(op, options.few ? 'few' : 'all')) for (const threads of threadChoices) await check(params, threads)
+            if (options.large) for (const params of conformanceParams(op, 'large')) await check(params, device.threads.at(-1))
             expect(wrong).toEqual([])
           })
         }

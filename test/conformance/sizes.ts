@@ -4,6 +4,7 @@ import type { Op } from '@core/ops/types'
 /** Sizes that find mistakes at edges: one element, less than a vector, odd lengths, primes, more than the caches hold. */
 const VECTORS = [1, 3, 16, 127, 1000, 12345, 65537, 1_000_003]
 const LARGE_VECTORS = [9_000_011]
+const FEW_VECTORS = [1, 127, 65537]
 
 const MATRICES: readonly [rows: number, cols: number][] = [
   [1, 1], [1, 3], [3, 1], [7, 127], [127, 7], [1000, 1000], [13, 1001], [257, 64], [2, 12345], [1, 200_003], [200_003, 1], [40_009, 3], [64, 1023],
@@ -11,14 +12,26 @@ const MATRICES: readonly [rows: number, cols: number][] = [
 /** The second has rows in whole cache lines, the first has not. */
 const LARGE_MATRICES: readonly [rows: number, cols: number][] = [[1201, 5003], [1537, 4096], [3, 2_100_011]]
 
+const FEW_MATRICES: readonly [rows: number, cols: number][] = [[1, 3], [7, 127], [257, 64], [2, 12345], [40_009, 3]]
+
 type Product = { m: number; n: number; k: number; batch?: number; transA?: boolean; transB?: boolean }
 const PRODUCTS: readonly Product[] = [
   { m: 1, n: 1, k: 1 }, { m: 3, n: 5, k: 7 }, { m: 16, n: 16, k: 16 }, { m: 127, n: 127, k: 127 }, { m: 128, n: 128, k: 128 },
   { m: 129, n: 257, k: 301 }, { m: 1, n: 1000, k: 513 }, { m: 1000, n: 1, k: 259 }, { m: 31, n: 1009, k: 64 }, { m: 509, n: 33, k: 1 },
   { m: 45, n: 37, k: 300, transA: true }, { m: 45, n: 37, k: 300, transB: true }, { m: 45, n: 37, k: 300, transA: true, transB: true },
   { m: 33, n: 65, k: 29, batch: 3 }, { m: 20, n: 30, k: 260, batch: 7, transB: true }, { m: 100, n: 50, k: 40, batch: 2, transA: true },
+  // Enough of them that a kernel with several tile sizes takes its large one, though none fills it.
+  { m: 65, n: 67, k: 19, batch: 128 },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
+
+const FEW_PRODUCTS: readonly Product[] = [{ m: 1, n: 1, k: 1 }, { m: 128, n: 128, k: 128 }, { m: 129, n: 257, k: 301 }, { m: 45, n: 37, k: 300, transA: true, transB: true }, { m: 33, n: 65, k: 29, batch: 3 }]
+
+/**
+ * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
+ * kernels, where every pipeline takes seconds to compile.
+ */
+export type Extent = 'all' | 'large' | 'few'
 
 /** Number of multiply-adds per element where an op asks for them (the ceilings). */
 const ITERATIONS = 100
@@ -26,13 +39,17 @@ const ITERATIONS = 100
 const variantsOf = (op: Op): Params[] =>
   Object.entries(op.variants ?? {}).reduce<Params[]>((all, [name, words]) => all.flatMap((params) => words.map((word) => ({ ...params, [name]: word }))), [{}])
 
+const vectors: Record<Extent, readonly number[]> = { all: VECTORS, large: LARGE_VECTORS, few: FEW_VECTORS }
+const matrices: Record<Extent, readonly [rows: number, cols: number][]> = { all: MATRICES, large: LARGE_MATRICES, few: FEW_MATRICES }
+const products: Record<Extent, readonly Product[]> = { all: PRODUCTS, large: LARGE_PRODUCTS, few: FEW_PRODUCTS }
+
 /** Sizes under every name that ops of a kind use; an op's schema drops what it does not know. */
-function sizesOf(op: Op, large: boolean): Params[] {
-  if (op.sizeKind === 'vector') return (large ? LARGE_VECTORS : VECTORS).map((n) => ({ n, iterations: ITERATIONS }))
-  if (op.sizeKind === 'matrix') return (large ? LARGE_MATRICES : MATRICES).map(([rows, cols]) => ({ rows, cols, tokens: rows, dim: cols }))
-  return (large ? LARGE_PRODUCTS : PRODUCTS).map((size) => ({ ...size, iterations: ITERATIONS }))
+function sizesOf(op: Op, extent: Extent): Params[] {
+  if (op.sizeKind === 'vector') return vectors[extent].map((n) => ({ n, iterations: ITERATIONS }))
+  if (op.sizeKind === 'matrix') return matrices[extent].map(([rows, cols]) => ({ rows, cols, tokens: rows, dim: cols }))
+  return products[extent].map((size) => ({ ...size, iterations: ITERATIONS }))
 }
 
 /** Parameters to check an op with: every size with every variant. Ceilings are arithmetic only; size adds nothing there. */
-export const conformanceParams = (op: Op, large: boolean): Params[] =>
-  (large && op.family === 'ceiling' ? [] : sizesOf(op, large)).flatMap((size) => variantsOf(op).map((variant) => op.params.parse({ ...size, ...variant })))
+export const conformanceParams = (op: Op, extent: Extent): Params[] =>
+  (extent === 'large' && op.family === 'ceiling' ? [] : sizesOf(op, extent)).flatMap((size) => variantsOf(op).map((variant) => op.params.parse({ ...size, ...variant })))
