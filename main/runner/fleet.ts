@@ -8,6 +8,8 @@ import type { HostKind } from './types'
 export class Fleet {
   readonly #hosts: readonly Host[]
   readonly #known = new Map<Host, Device[]>()
+  /** Questions that are not answered yet: a host is asked one thing at a time. */
+  readonly #asking = new Map<Host, Promise<Device[]>>()
 
   constructor(kinds: readonly HostKind[], limits: Limits) {
     this.#hosts = kinds.map((kind) => new Host(kind, limits))
@@ -18,11 +20,19 @@ export class Fleet {
   /**
    * Devices of the hosts that serve these backends (of all hosts when absent), asking only those not asked before
    * unless `refresh`. A host that cannot be had stands in the list as unavailable devices, one for each backend.
+   * `onSome` gets the devices of the hosts that have answered, each time one does while others are still to come.
    */
-  async devices(refresh: boolean, backends?: ReadonlySet<string>): Promise<Device[]> {
+  async devices(refresh: boolean, backends?: ReadonlySet<string>, onSome: (devices: Device[]) => void = () => undefined): Promise<Device[]> {
     const wanted = this.#hosts.filter((host) => !backends || host.kind.backends.some((id) => backends.has(id)))
-    const lists = await Promise.all(wanted.map((host) => this.#devicesOf(host, refresh)))
-    return lists.flat()
+    const answered = new Map<Host, Device[]>()
+    const inOrder = () => wanted.flatMap((host) => answered.get(host) ?? [])
+    await Promise.all(
+      wanted.map(async (host) => {
+        answered.set(host, await this.#devicesOf(host, refresh))
+        if (answered.size < wanted.length) onSome(inOrder())
+      }),
+    )
+    return inOrder()
   }
 
   /** Devices known so far, asking nobody. */
@@ -35,8 +45,16 @@ export class Fleet {
   }
 
   async #devicesOf(host: Host, refresh: boolean): Promise<Device[]> {
+    const asking = this.#asking.get(host)
+    if (asking) return asking
     const known = this.#known.get(host)
     if (known && !refresh) return known
+    const asked = this.#ask(host).finally(() => this.#asking.delete(host))
+    this.#asking.set(host, asked)
+    return asked
+  }
+
+  async #ask(host: Host): Promise<Device[]> {
     try {
       const devices = await host.devices()
       this.#known.set(host, devices)

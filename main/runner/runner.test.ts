@@ -200,6 +200,24 @@ test('devices of all hosts are merged and a host that cannot be had is listed wi
   expect((await runner.devices(true)).every((d) => d.available.ok)).toBe(true)
 })
 
+test('devices of a host that answers late do not hold up those of the others', async () => {
+  const gpu = new ScriptedKind('webgpu')
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  const start = gpu.start.bind(gpu)
+  gpu.start = () => opened.then(start)
+  const { runner } = setUp([new ScriptedKind('cpu'), gpu], planOf([]))
+  const heard: string[][] = []
+  runner.on('devices', (devices) => heard.push(devices.map((d) => d.backend)))
+  const [first, second] = [runner.devices(false), runner.devices(false)]
+  await expect.poll(() => heard).toContainEqual(['cpu'])
+  open()
+  expect((await first).map((d) => d.backend)).toEqual(['cpu', 'webgpu'])
+  await second
+  expect(heard.at(-1)).toEqual(['cpu', 'webgpu'])
+  expect(gpu.starts).toBe(1)
+})
+
 test('a selection without a case says what is missing', async () => {
   const gpu = new ScriptedKind('webgpu')
   gpu.fail = () => 'no adapter'

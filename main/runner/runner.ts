@@ -151,7 +151,8 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
     async devices(refresh) {
       // A host that measures is not disturbed by questions.
       if (job) return fleet.known()
-      const devices = await fleet.devices(refresh)
+      // One host takes milliseconds and another seconds; the page need not wait for the slowest.
+      const devices = await fleet.devices(refresh, undefined, (some) => emitter.emit('devices', some))
       emitter.emit('devices', devices)
       return devices
     },
@@ -173,6 +174,8 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
         const { session, environment } = history.getSession(sessionId)
         const cases = history.remaining(sessionId)
         if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)
+        // Hosts that are still being asked for their devices must have answered before they measure.
+        await fleet.devices(false, new Set(cases.map((c) => c.backend)))
         history.setState(sessionId, 'running')
         // Only ceilings have no spec.
         const keep = session.spec ? undefined : ceilingKeeper(environment.devices)

@@ -4,6 +4,8 @@ import type { Device } from '@core/backend'
 import type { Ceiling } from '@core/session/types'
 import { call, listen } from '../lib/api'
 
+const BACKENDS = ['cpu', 'cuda', 'webgpu'] as const
+
 /** What can measure on this machine, and the measured limits of each. */
 export const useDevices = defineStore('devices', () => {
   const devices = shallowRef<readonly Device[]>([])
@@ -11,13 +13,19 @@ export const useDevices = defineStore('devices', () => {
   const loading = ref(false)
   const problem = shallowRef<unknown>()
 
+  /** Backends that nothing is known of yet, while they are being looked for. */
+  const awaited = computed(() => (loading.value ? BACKENDS.filter((backend) => !devices.value.some((device) => device.backend === backend)) : []))
   const available = computed(() => devices.value.filter((device) => device.available.ok))
 
   async function load(refresh = false): Promise<void> {
     loading.value = true
     problem.value = undefined
     try {
-      ;[devices.value, ceilings.value] = await Promise.all([call('devices:list', { refresh }), call('ceilings:list', undefined)])
+      // Devices also come by event, each host's as soon as it has answered.
+      await Promise.all([
+        call('devices:list', { refresh }).then((list) => (devices.value = list)),
+        call('ceilings:list', undefined).then((list) => (ceilings.value = list)),
+      ])
     } catch (error) {
       problem.value = error
     } finally {
@@ -33,5 +41,5 @@ export const useDevices = defineStore('devices', () => {
 
   const ceilingsOf = (backend: string, device: string) => ceilings.value.filter((c) => c.backend === backend && c.device === device)
 
-  return { devices, available, ceilings, ceilingsOf, loading, problem, load, start }
+  return { devices, available, awaited, ceilings, ceilingsOf, loading, problem, load, start }
 })

@@ -64,6 +64,35 @@ describe('the picks', () => {
     expect(picks.sizePreset).toBeUndefined()
   })
 
+  it('can be changed before a device is known, and take each device in as it is found', async () => {
+    const invoke = api.invoke.bind(api)
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    api.invoke = async (channel, request) => {
+      if (channel === 'devices:list') await asked
+      return invoke(channel, request)
+    }
+    await useSettings().load()
+    const devices = useDevices()
+    devices.start()
+    const picks = usePicks()
+    await vi.runAllTimersAsync()
+    picks.change({ ops: [{ op: 'gelu' }] })
+    expect(picks.plan.problems).toEqual([])
+    const all = await invoke('devices:list', { refresh: false })
+    if (!all.ok) throw new Error(all.error.message)
+    api.emit('devices:changed', all.value.filter((device) => device.backend === 'cpu'))
+    await vi.runAllTimersAsync()
+    expect(picks.spec?.targets.map((target) => target.backend)).toEqual(['cpu'])
+    expect(devices.awaited).toEqual(['cuda', 'webgpu'])
+    expect(picks.plan.cases.length).toBeGreaterThan(0)
+    answer()
+    await vi.runAllTimersAsync()
+    expect(picks.spec?.ops).toEqual([{ op: 'gelu' }])
+    expect(picks.spec?.targets.map((target) => target.backend)).toEqual(['cuda', 'webgpu', 'cpu'])
+    expect(devices.awaited).toEqual([])
+  })
+
   it('drop a device with its last implementation', async () => {
     const picks = await ready()
     const cpu = useDevices().devices.find((device) => device.id === 'cpu')!

@@ -37,21 +37,26 @@ export const usePicks = defineStore('picks', () => {
   /** What will really be run: the picks without what is not here. */
   const runnable = computed<SweepSpec | undefined>(() => spec.value && { ...spec.value, targets: spec.value.targets.flatMap(presentPart) })
 
-  /** Whether the targets are the user's or final; until then they follow the devices as they are found. */
-  let chosen = false
+  /** Picks of last time, as they were when the app started. */
+  let saved: SweepSpec | undefined
+  /** Whether the targets are the user's or final; until then they follow the devices as these are found. */
+  let settled = false
 
-  /** Picks of last time, or the default sweep. Shown at once; devices come in one by one. */
+  /** Picks of last time, or the default sweep. They can be changed at once, while devices come in one by one. */
   watch(
     [() => settings.loaded, () => devices.devices, () => devices.loading],
     ([loaded, list, loading]) => {
-      if (!loaded) return
-      const saved = settings.values.sweep
-      spec.value ??= saved ?? defaultSweep(list)
-      if (chosen || !list.length) return
-      if (!spec.value.modes.length) spec.value = { ...spec.value, modes: defaultSweep(list).modes }
-      const known = initial?.targets.some((target) => presentPart(target).length)
-      if (!known && (!initial || !loading)) spec.value = { ...spec.value, targets: defaultTargets(list) }
-      chosen = !loading
+      if (!loaded || settled) return
+      if (!spec.value) {
+        saved = settings.values.sweep
+        spec.value = saved ?? defaultSweep(list)
+      }
+      if (!list.length) return
+      // A saved target may be on a device that is still to come.
+      const waits = saved && (loading || saved.targets.some((target) => presentPart(target).length))
+      if (!waits) spec.value = { ...spec.value, targets: defaultTargets(list) }
+      if (!saved && !spec.value.modes.length) spec.value = { ...spec.value, modes: defaultSweep(list).modes }
+      settled = !loading
     },
     { immediate: true },
   )
@@ -62,16 +67,18 @@ export const usePicks = defineStore('picks', () => {
     planning.value = true
     timer = setTimeout(() => {
       planning.value = false
-      if (!runnable.value) return
+      // Nothing to complain of while the picked device may still be found.
+      if (!runnable.value || (devices.loading && !runnable.value.targets.length)) return
       plan.value = planSweep(runnable.value, devices.devices)
       seconds.value = estimateSeconds(plan.value.cases, PRESETS[runnable.value.preset], devices.ceilings)
     }, PLAN_DELAY_MS)
   }
-  watch([runnable, () => devices.ceilings], replan, { immediate: true })
+  watch([runnable, () => devices.ceilings, () => devices.loading], replan, { immediate: true })
 
   function change(part: Partial<SweepSpec>): void {
     if (!spec.value) return
     spec.value = { ...spec.value, ...part }
+    if (part.targets) settled = true
     settings.set({ sweep: spec.value })
   }
 

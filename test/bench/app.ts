@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import os, { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hasDisplay, sandboxSwitches, startXvfb } from '../../scripts/lib/display.mjs'
+import { electronBinary } from '../../scripts/lib/electron.mjs'
+import type { Figure } from './bench'
+
+/**
+ * The built app (npm run build) as a bench sees it: started as a user starts it, watched over Chromium's own debugging
+ * protocol. Playwright's launcher is not used here because it holds the app back until it has attached.
+ */
+export interface BenchApp {
+  /** When the process was started, in ms since the epoch. */
+  readonly startedAt: number
+  readonly dataDir: string
+  /** Runs `expression` in the visible page, waiting for its promise; the value must be JSON. Throws what it throws. */
+  evaluate<T>(expression: string): Promise<T>
+  /** Turns the wheel at a place of the page, as the user's hand does. */
+  wheel(x: number, y: number, deltaY: number): Promise<void>
+  /** Presses and releases the left button at a place of the page. */
+  click(x: number, y: number): Promise<void>
+  send<T>(method: string, params?: object): Promise<T>
+  close(): Promise<void>
+}
+
+const PATIENCE_MS = 60_000
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+async function display(): Promise<void> {
+  if (!hasDisplay()) process.env['DISPLAY'] = (await startXvfb()).display
+}
+
+interface Target {
+  type: string
+  url: string
+  webSocketDebuggerUrl: string
+}
+
+/** The debugging address of the visible page, as soon as there is one. */
+async function visiblePage(origin: string, until: number): Promise<string> {
+  for (;;) {
+    const targets = (await (await fetch(`${origin}/json/list`)).json()) as Target[]
+    const page = targets.find(({ type, url }) => type === 'page' && new URL(url).pathname === '/index.html')
+    if (page) return page.webSocketDebuggerUrl
+    if (Date.now() > until) throw new Error('the app showed no window')
+    await pause(20)
+  }
+}
+
+/** Requests over one debugging connection. */
+async function connect(address: string) {
+  const socket = new WebSocket(address)
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve)
+    socket.addEventListener('error', () => reject(new Error(`${address} cannot be reached`)))
+  })
+  const waiting = new Map<number, (answer: { result?: unknown; error?: { message: string } }) => void>()
+  socket.addEventListener('message', ({ data }) => {
+    const answer = JSON.parse(String(data)) as { id?: number; result?: unknown; error?: { message: string } }
+    if (answer.id !== undefined) waiting.get(answer.id)?.(answer)
+  })
+  let next = 1
+  return {
+    send: <T>(method: string, params: object = {}) =>
+      new Promise<T>((resolve, reject) => {
+        const id = next++
+        waiting.set(id, ({ result, error }) => {
+          waiting.delete(id)
+          if (error) reject(new Error(`${method}: ${error.message}`))
+          else resolve(result as T)
+        })
+        socket.send(JSON.stringify({ id, method, params }))
+      }),
+    close: () => socket.close(),
+  }
+}
+
+/** Starts the app on this data folder (a fresh one, removed by close(), when absent) and resolves once its page can be asked. */
+export async function startApp({ dataDir, env = {} }: { dataDir?: string; env?: Readonly<Record<string, string>> } = {}): Promise<BenchApp> {
+  const electron = electronBinary()
+  if ('reason' in electron) throw new Error(electron.reason)
+  await display()
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'opscope-bench-'))
+  const { ELECTRON_RUN_AS_NODE: _, ...inherited } = process.env
+  const startedAt = Date.now()
+  const child = spawn(electron.path, [...sandboxSwitches(), '--remote-debugging-port=0', join(import.meta.dirname, '../..')], {
+    env: { ...inherited, OPSCOPE_DATA_DIR: folder, OPSCOPE_WEBGPU: 'software', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const origin = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stderr.on('data', (chunk) => {
+      text = (text + String(chunk)).slice(-20_000)
+      const found = /DevTools listening on ws:\/\/([^/]+)\//.exec(text)
+      if (found) resolve(`http://${found[1]}`)
+    })
+    child.once('exit', () => reject(new Error(`the app ended at its start: ${text}`)))
+  })
+  const page = await connect(await visiblePage(origin, startedAt + PATIENCE_MS))
+  // There is a page before there is a document.
+  while ((await page.send<{ result: { value?: boolean } }>('Runtime.evaluate', { expression: "location.pathname === '/index.html' && document.readyState !== 'loading'" }).catch(() => undefined))?.result.value !== true) await pause(20)
+  const mouse = (type: string, x: number, y: number, more: object) => page.send<void>('Input.dispatchMouseEvent', { type, x, y, ...more })
+  return {
+    startedAt,
+    dataDir: folder,
+    send: page.send,
+    async evaluate<T>(expression: string) {
+      const { result, exceptionDetails } = await page.send<{ result: { value: T }; exceptionDetails?: { exception?: { description?: string }; text: string } }>('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
+      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+      return result.value
+    },
+    wheel: (x, y, deltaY) => mouse('mouseWheel', x, y, { deltaX: 0, deltaY }),
+    async click(x, y) {
+      await mouse('mousePressed', x, y, { button: 'left', clickCount: 1 })
+      await mouse('mouseReleased', x, y, { button: 'left', clickCount: 1 })
+    },
+    async close() {
+      page.close()
+      child.kill()
+      if (!(await Promise.race([exited.then(() => true), pause(8000)]))) child.kill('SIGKILL')
+      await exited
+      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+    },
+  }
+}
+
+/** Code of a page that resolves with `performance.now()` of the first frame in which `condition` holds. */
+export const whenShown = (condition: string, patienceMs = 30_000) => `new Promise((resolve, reject) => {
+  const from = performance.now()
+  const look = () => {
+    if (${condition}) return resolve(performance.now())
+    if (performance.now() - from > ${patienceMs}) return reject(new Error('not within ${patienceMs} ms: ' + ${JSON.stringify(condition)}))
+    requestAnimationFrame(look)
+  }
+  look()
+})`
+
+/** Middle of these numbers; the upper one of two. */
+export const median = (values: readonly number[]): number => quantile(values, 0.5)
+
+/** The value below which the share `p` of these numbers lies (nearest rank). */
+export function quantile(values: readonly number[], p: number): number {
+  const ascending = [...values].sort((a, b) => a - b)
+  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * p))] ?? NaN
+}
+
+/** How busy the machine was: figures taken while others compute are worse than they need be. */
+export const loadFigure = (): Figure => ({ name: `load average of the last minute (${os.availableParallelism()} processors)`, value: os.loadavg()[0] ?? 0, unit: '' })
