@@ -68,6 +68,16 @@ describe('difference', () => {
   })
 })
 
+describe('subnormals of f16', () => {
+  const compare = (got: number, expected: number) => {
+    const total = noDifference()
+    addDifference(total, Float32Array.of(got), Float64Array.of(expected), 0, 'f16', false)
+    return Math.sqrt(total.sumSquaredError / total.sumSquaredReference)
+  }
+  test('correct rounding is no error', () => expect(compare(16 * 2 ** -24, 16.4 * 2 ** -24)).toBe(0))
+  test('more than that is', () => expect(compare(18 * 2 ** -24, 16.4 * 2 ** -24)).toBeGreaterThan(0.05))
+})
+
 describe('reference', () => {
   test('of one problem is computed once for many implementations, and again for another seed, dtype or size', () => {
     clearReferenceCache()
