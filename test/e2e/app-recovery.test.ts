@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { launch, type Launched } from './launch'
+import { dataRows, details, ended, grid, leavePicks, rowCount, runToEnd, scripted, sessions, tableRows, view } from './ui'
+
+let dataDir: string
+let opened: Launched
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'opscope-recovery-'))
+})
+afterEach(async () => {
+  await opened.close().catch(() => undefined)
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+})
+
+const start = async () => (opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1', OPSCOPE_TEST_SILENCE_MS: '2000' } }))
+
+describe('an app that is killed in the middle of a sweep', () => {
+  it('has every finished result at the next start, and completes the rest when asked', async () => {
+    const sizes = Array.from({ length: 8 }, (_, i) => 64 * (i + 1))
+    leavePicks(dataDir, scripted(['slow'], sizes.join(', ')))
+    const first = await start()
+    await first.page.getByRole('button', { name: /^Run/ }).click()
+    await expect.poll(() => rowCount(first.page), { timeout: 30_000 }).toBeGreaterThanOrEqual(3)
+    const seen = await tableRows(first.page)
+    await first.kill()
+
+    const { page, pageErrors } = await start()
+    const note = page.getByRole('status').filter({ hasText: 'was cut off after' })
+    await note.waitFor()
+    const kept = Number(/after (\d+) of 8 cases/.exec(await note.innerText())?.[1])
+    expect(kept).toBeGreaterThanOrEqual(seen.length)
+    expect(kept).toBeLessThan(8)
+    await view(page, 'History')
+    await dataRows(sessions(page)).filter({ hasText: 'cut off' }).dblclick()
+    await expect.poll(() => rowCount(page)).toBe(kept)
+    expect((await tableRows(page)).slice(0, seen.length)).toEqual(seen)
+
+    await view(page, 'Run')
+    await note.getByRole('button', { name: 'Resume' }).click()
+    expect(await ended(page)).toBe('Finished: 8 results.')
+    expect(await note.count()).toBe(0)
+    await expect.poll(() => rowCount(page)).toBe(8)
+    const rows = await tableRows(page)
+    // Columns take the unit that suits all rows, so only the times stay as written.
+    const times = (some: typeof rows) => some.map((row) => [row['op'], row['shape'], row['median']])
+    expect(times(rows.slice(0, seen.length))).toEqual(times(seen))
+    expect(rows.map((row) => row['status'])).toEqual(rows.map(() => 'ok'))
+    expect(new Set(rows.map((row) => row['shape'])).size).toBe(8)
+    await view(page, 'History')
+    await expect.poll(async () => (await dataRows(sessions(page)).first().getByRole('gridcell').allInnerTexts()).slice(2, 4)).toEqual(['complete', '8'])
+    expect(pageErrors).toEqual([])
+  })
+})
+
+describe('cases that go wrong', () => {
+  it('cost only themselves, and the table says in words what happened', async () => {
+    leavePicks(dataDir, scripted(['steady', 'zeros', 'lazy', 'oom', 'fail', 'crash', 'exit', 'hang', 'lost'], '64, 128'))
+    const { page, app, pageErrors } = await start()
+    const pid = app.process().pid
+    expect(await runToEnd(page)).toBe('Finished: 18 results, 16 cases without a valid result.')
+    await expect.poll(() => rowCount(page)).toBe(18)
+    const words: Record<string, string> = {}
+    for (const shape of ['64', '128']) {
+      await page.getByRole('searchbox', { name: 'Filter rows' }).fill(` ${shape} `)
+      await expect.poll(async () => [...new Set((await tableRows(page)).map((row) => row['shape']))]).toEqual([shape])
+      for (const row of await tableRows(page)) {
+        expect(words[row['backend']!] ?? row['status']).toBe(row['status'])
+        words[row['backend']!] = row['status']!
+      }
+    }
+    expect(words).toEqual({
+      'fake steady': 'ok', 'fake zeros': 'wrong result', 'fake lazy': 'wrong result', 'fake oom': 'failed', 'fake fail': 'failed',
+      'fake crash': 'crashed', 'fake exit': 'crashed', 'fake hang': 'timed out', 'fake lost': 'failed',
+    })
+    const reasons: [string, RegExp][] = [['crash', /SIGSEGV/], ['exit', /status 3/], ['oom', /8 GiB are needed/], ['hang', /\d s|answer|silent|nothing/i], ['zeros', /wrong|differ|reference|error/i]]
+    await page.getByRole('searchbox', { name: 'Filter rows' }).fill('')
+    await page.getByRole('button', { name: 'Filter by column' }).click()
+    for (const [impl, reason] of reasons) {
+      await page.getByRole('textbox', { name: 'Filter Backend' }).fill(impl)
+      await expect.poll(async () => [...new Set((await tableRows(page)).map((row) => row['backend']))]).toEqual([`fake ${impl}`])
+      await grid(page).focus()
+      await page.keyboard.press('Home')
+      await page.keyboard.press('Enter')
+      await details(page).getByText(reason).first().waitFor()
+      await page.keyboard.press('Escape')
+    }
+    expect(app.process().pid).toBe(pid)
+    expect(pageErrors).toEqual([])
+  })
+})
