@@ -27,7 +27,7 @@ export interface Planner {
   /** The cases of a sweep, in the order to measure, and what stands in the way of others. */
   plan(spec: SweepSpec, devices: readonly Device[]): SweepPlan
   /** Expected wall time of a case in seconds. */
-  seconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[]): number
+  seconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[], devices: readonly Device[]): number
   /** The cases that measure a device's limits, and what a result of one says. */
   ceilingCases(device: Device): readonly BenchmarkCase[]
   ceilingOf(device: Device, result: Result): Ceiling | undefined
@@ -95,7 +95,8 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
   function launch(spec: Omit<JobSpec, 'estimates'>, onResult: (result: Result) => void = () => undefined): { sessionId: string } {
     firstFresh = spec.before.results
     const ceilings = history.ceilings()
-    const estimates = spec.cases.map((c) => planner.seconds(c, spec.settings, ceilings))
+    const devices = fleet.known()
+    const estimates = spec.cases.map((c) => planner.seconds(c, spec.settings, ceilings, devices))
     const started = (job = new Job({ ...spec, estimates }, {
       history,
       hostOf: fleet.hostOf,

@@ -44,5 +44,6 @@ export function provideAppCommands(router: Router): (() => void)[] {
     // Outside the session and history views the session of the last run is meant.
     provideCommand('session.export-json', () => run.sessionId && sessions.exportSession(run.sessionId, 'json'), () => run.sessionId !== undefined),
     provideCommand('session.export-csv', () => run.sessionId && sessions.exportSession(run.sessionId, 'csv'), () => run.sessionId !== undefined),
+    provideCommand('session.export-html', () => run.sessionId && sessions.exportSession(run.sessionId, 'html'), () => run.sessionId !== undefined),
   ]
 }

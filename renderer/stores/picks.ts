@@ -70,7 +70,7 @@ export const usePicks = defineStore('picks', () => {
       // Nothing to complain of while the picked device may still be found.
       if (!runnable.value || (devices.loading && !runnable.value.targets.length)) return
       plan.value = planSweep(runnable.value, devices.devices)
-      seconds.value = estimateSeconds(plan.value.cases, PRESETS[runnable.value.preset], devices.ceilings)
+      seconds.value = estimateSeconds(plan.value.cases, PRESETS[runnable.value.preset], devices.ceilings, devices.devices)
     }, PLAN_DELAY_MS)
   }
   watch([runnable, () => devices.ceilings, () => devices.loading], replan, { immediate: true })

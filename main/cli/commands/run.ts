@@ -30,7 +30,7 @@ export async function run(context: Context, options: RunOptions): Promise<number
   const plan = planSweep(spec, devices)
   for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
   if (plan.problems.length > 0) throw new UsageError(plan.problems.join('; '))
-  const seconds = estimateSeconds(plan.cases, PRESETS[spec.preset], context.history.ceilings())
+  const seconds = estimateSeconds(plan.cases, PRESETS[spec.preset], context.history.ceilings(), devices)
   const count = `${plan.cases.length} ${plan.cases.length === 1 ? 'case' : 'cases'}, about ${formatDuration(seconds)}`
   if (options.dryRun) {
     if (options.json) context.printJson({ cases: plan.cases, skipped: plan.skipped, seconds })
