@@ -24,6 +24,10 @@ describe('focus', () => {
     const points = many(['add', 'mul'], ['cold', 'hot', 'graph']).flatMap((p) => [p, point({ ...p.case, backend: 'other' })])
     expect(completeFocus(points, {})).toEqual({ op: 'add', mode: 'cold' })
   })
+  it('never gives up a backend for its thread count', () => {
+    const points = Array.from({ length: 9 }, (_, i) => [point({ op: `op${i}`, threads: 16 }), point({ op: `op${i}`, backend: 'cuda', impl: 'kernel' })]).flat()
+    expect(completeFocus(points, { op: null })).toEqual({ op: null })
+  })
   it('keeps what the user chose, all included', () => {
     expect(completeFocus(many(['add', 'mul', 'exp']), { op: null, mode: 'hot' })).toEqual({ op: null, mode: 'hot' })
   })

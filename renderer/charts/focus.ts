@@ -44,7 +44,7 @@ export function completeFocus(points: readonly ChartPoint[], chosen: Focus, anch
     const left = within(points, focus)
     const like = anchor && left.includes(anchor) ? anchor : left[0]
     if (!like || new Set(left.map((point) => describe(point.case).series)).size <= READABLE) return focus
-    if (!(facet in focus)) focus[facet] = describe(like.case).facets[facet]
+    if (!(facet in focus) && facetChoices(left).some((choice) => choice.facet === facet)) focus[facet] = describe(like.case).facets[facet]
   }
   return focus
 }
