@@ -4,7 +4,10 @@ import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
 import { call } from '../lib/api'
 import type { Theme } from '../lib/series-colors'
 
-/** What comes back at the next start. Changes are shown at once and written a moment later. */
+/** Least time between two writes, in ms: a drag changes a setting many times a second. */
+const WRITE_MS = 400
+
+/** What comes back at the next start. A change is shown and written at once; those that follow it closely are written together. */
 export const useSettings = defineStore('settings', () => {
   const values = ref<Settings>({ ...DEFAULT_SETTINGS })
   const loaded = ref(false)
@@ -20,8 +23,6 @@ export const useSettings = defineStore('settings', () => {
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function flush(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
     const change = pending
     pending = {}
     // Plain JSON: reactive proxies cannot cross to main.
@@ -38,8 +39,12 @@ export const useSettings = defineStore('settings', () => {
   function set(change: Partial<Settings>): void {
     values.value = { ...values.value, ...change }
     pending = { ...pending, ...change }
-    clearTimeout(timer)
-    timer = setTimeout(() => void flush(), 400)
+    if (timer !== undefined) return
+    void flush()
+    timer = setTimeout(() => {
+      timer = undefined
+      void flush()
+    }, WRITE_MS)
   }
 
   const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const
