@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'
 import { electronBinary } from '../../scripts/lib/electron.mjs'
 import { sandboxSwitches } from '../../scripts/lib/display.mjs'
@@ -28,11 +29,27 @@ export interface Launched {
   kill(): Promise<void>
 }
 
-/** The window with the app's own page; hidden windows that measure may come before it. */
+const ENTRY = resolve(import.meta.dirname, 'entry.mjs')
+const WINDOW_MS = 60_000
+
+/** Lets the app go on once this test is connected (see entry.mjs). */
+async function release(app: ElectronApplication): Promise<void> {
+  const attempt = () =>
+    app.evaluate(() => {
+      const go: unknown = Reflect.get(globalThis, 'releaseApp')
+      if (typeof go === 'function') Reflect.apply(go, undefined, [])
+      return typeof go === 'function'
+    })
+  while (!(await attempt())) await new Promise((done) => setTimeout(done, 20))
+}
+
+/** The window with the app's own page. Asked again and again: a window is reported before it has an address, and hidden windows that measure come and go. */
 async function visibleWindow(app: ElectronApplication): Promise<Page> {
-  const isVisible = (page: Page) => new URL(page.url()).pathname === '/index.html'
-  await app.firstWindow()
-  return app.windows().find(isVisible) ?? app.waitForEvent('window', isVisible)
+  for (const end = Date.now() + WINDOW_MS; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 30))) {
+    const page = app.windows().find((candidate) => URL.canParse(candidate.url()) && new URL(candidate.url()).pathname === '/index.html')
+    if (page) return page
+  }
+  throw new Error(`the window did not open within ${WINDOW_MS / 1000} s; there are: ${app.windows().map((page) => page.url()).join(', ') || 'none'}`)
 }
 
 /** Starts the built app in real Electron. Needs a display; `npm test` starts one. Throws with the reason when there is no Electron. */
@@ -43,12 +60,13 @@ export async function launch(options: LaunchOptions = {}): Promise<Launched> {
   const { ELECTRON_RUN_AS_NODE: _, ...inherited } = process.env
   const app = await _electron.launch({
     executablePath: electron.path,
-    args: [...sandboxSwitches(), APP_FOLDER, ...(options.args ?? [])],
+    args: [...sandboxSwitches(), ENTRY, ...(options.args ?? [])],
     cwd: APP_FOLDER,
     // The page must see the app's own theme, not one that Playwright sets.
     colorScheme: null,
-    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_WEBGPU: 'software', ...options.env } as Record<string, string>,
+    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', ...options.env } as Record<string, string>,
   })
+  await release(app)
   const page = await visibleWindow(app)
   const pageErrors: string[] = []
   page.on('pageerror', (error) => pageErrors.push(String(error)))
