@@ -29,12 +29,20 @@ async function firstResult(app: BenchApp): Promise<number> {
   return at - (await app.evaluate<number>("performance.getEntriesByName('bench:click')[0].startTime"))
 }
 
+/** Unticks the first operation and ticks it again; whether the tree showed both. */
+const PICK_AND_UNPICK = `(async () => {
+  const box = () => document.querySelector('[aria-labelledby=pick-ops] input[type=checkbox][aria-label]')
+  const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  const states = [box().checked]
+  for (let i = 0; i < 2; i++) { box().click(); await frame(); states.push(box().checked) }
+  return states[0] !== states[1] && states[0] === states[2]
+})()`
+
 async function once(dataDir: string | undefined): Promise<Start & { dataDir: string }> {
   const app = await startApp(dataDir === undefined ? {} : { dataDir })
   try {
     const { paint, interactive } = await startTimes(app)
-    const click = await app.evaluate<boolean>(`(() => { const box = document.querySelector('[aria-labelledby=pick-ops] input[type=checkbox]'); const was = box.checked; box.click(); const now = box.checked; box.click(); return was !== now })()`)
-    if (!click) throw new Error('the operation tree does not answer a click')
+    if (!(await app.evaluate<boolean>(PICK_AND_UNPICK))) throw new Error('the operation tree does not answer a click')
     const all = await app.evaluate<number>(whenShown("document.querySelector('[aria-label=\"Backends and devices\"]') && !document.querySelector('[aria-label=\"Backends and devices\"] [role=status]')", 60_000))
     const origin = await app.evaluate<number>('performance.timeOrigin')
     // A start without sessions shows a welcome where the table will be.
