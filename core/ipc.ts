@@ -65,7 +65,7 @@ export const REQUESTS = {
   'compare:run': { request: compareRequestSchema, reply: comparisonSchema },
   /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */
   'chart:save': { request: z.object({ name: z.string().min(1).max(120), kind: z.enum(['png', 'svg', 'csv']), data: z.string().max(50_000_000) }), reply: fileReply },
-  'shell:open-link': { request: z.object({ link: z.enum(['documentation', 'licence']) }), reply: none },
+  'shell:open-link': { request: z.object({ link: z.enum(['webgpu', 'licence']) }), reply: none },
 } as const satisfies Record<string, { request: z.ZodType; reply: z.ZodType }>
 
 export const EVENTS = {
