@@ -77,9 +77,9 @@ const sizeOf = ({ inputs, output, scratch }: Memory) => [...inputs.map((tensor) 
 function notesFor(problem: Problem, clock: Clock): string[] {
   const notes: string[] = []
   if (clock.timer === 'wall-clock') notes.push('Timed with the page\'s clock: the adapter has no timestamp queries, so submission and waiting are in every time.')
-  if (clock.quantized) notes.push('Chromium rounded the timestamps to 65.536 us.')
+  if (clock.quantized) notes.push('Chromium rounded the timestamps to 65.536 µs.')
   if (problem.case.mode === 'cold' && clock.passCostNs !== undefined) {
-    notes.push(`A cold call is timed in a compute pass of its own; a pass alone costs about ${+(clock.passCostNs / 1000).toPrecision(2)} us on this device.`)
+    notes.push(`A cold call is timed in a compute pass of its own; a pass alone costs about ${+(clock.passCostNs / 1000).toPrecision(2)} µs on this device.`)
   }
   return notes
 }

@@ -17,7 +17,6 @@ export function unavailableDevice(reason: string): Device {
   return { ...base, name: 'WebGPU', available, impls: impl(available, false), memoryBytes: 0, software: false, facts: [], warnings: [] }
 }
 
-const gib = (bytes: number) => `${+(bytes / 2 ** 30).toPrecision(3)} GiB`
 const ns = (value: number) => `${+value.toPrecision(4)} ns`
 
 /** The device with its limits, features and the marks of its clock. */
@@ -29,7 +28,7 @@ export function describeDevice(gpu: Gpu, clock: Clock): Device {
   const fact = (name: string, value: string | undefined) => (value ? [{ name, value }] : [])
   const warnings: string[] = []
   if (isSoftware(words)) warnings.push('This is a software adapter, which computes on the CPU: its figures say nothing about a GPU.')
-  if (clock.quantized) warnings.push('Chromium rounds its timestamps to 65.536 us here; short calls can only be measured many at a time. Start Opscope without own Chromium switches to lift this.')
+  if (clock.quantized) warnings.push('Chromium rounds its timestamps to 65.536 µs here; short calls can only be measured many at a time. Start Opscope without own Chromium switches to lift this.')
   if (clock.timer === 'wall-clock') warnings.push('The adapter has no timestamp queries: times are taken with the page\'s clock and contain the way to the device and back.')
   return {
     ...base,
@@ -42,18 +41,17 @@ export function describeDevice(gpu: Gpu, clock: Clock): Device {
     maxTensorBytes,
     software: gpu.software,
     facts: [
-      ...fact('vendor', words.vendor),
-      ...fact('architecture', words.architecture),
-      ...fact('driver', words.driver),
+      ...fact('Vendor', words.vendor),
+      ...fact('Architecture', words.architecture),
+      ...fact('Driver', words.driver),
       ...fact('API', words.backend),
-      ...fact('features', [...features].sort().join(', ')),
-      ...fact('largest tensor', gib(maxTensorBytes)),
-      ...fact('memory for a case', `${gib(memory.bytes)}${memory.known ? '' : ' (estimated)'}`),
-      ...fact('workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
-      ...fact('timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
-      ...fact('cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} us`),
-      ...fact('cache flush', `${clock.flushBytes / 2 ** 20} MiB written`),
-      ...fact('browser', navigator.userAgent.match(/Chrome\/[\d.]+/)?.[0]),
+      ...fact('Features', [...features].sort().join(', ')),
+      ...fact('Memory size', memory.known ? undefined : 'estimated; the browser does not tell'),
+      ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
+      ...fact('Timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
+      ...fact('Cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} µs`),
+      ...fact('Cache flush', `${clock.flushBytes / 2 ** 20} MiB written`),
+      ...fact('Browser', navigator.userAgent.match(/Chrome\/[\d.]+/)?.[0]),
     ],
     warnings,
   }

@@ -34,7 +34,7 @@ for (const [i, engine] of ENGINES.entries()) {
   describe(engine.name, () => {
     it('offers a device with timestamps', () => {
       expect(device.available).toEqual({ ok: true })
-      expect(device.facts.map((fact) => fact.name)).toContain('timestamp period')
+      expect(device.facts.map((fact) => fact.name)).toContain('Timestamp period')
     })
     // Every size in the first engine; the next runs the same kernels and need only show that its engine takes them.
     checkKernels(backend, device, { verifyWork: 5e5, few: i > 0 && !('missing' in ENGINES[0]!) })
