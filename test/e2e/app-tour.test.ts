@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { launch, type Launched } from './launch'
+import { coloursDrawn, ended, rowCount, statusBar, tableRows, view } from './ui'
+
+let opened: Launched
+let page: Page
+beforeAll(async () => {
+  // Without an emulated GPU, whose ceilings take long and say nothing.
+  opened = await launch({ env: { OPSCOPE_WEBGPU: 'hardware' } })
+  page = opened.page
+})
+afterAll(() => opened.close())
+
+describe('the first start', () => {
+  it('measures the ceilings of this machine with one button, then tours the operations', async () => {
+    await page.getByRole('button', { name: 'Measure this machine' }).click()
+    await statusBar(page).getByText(/^Running/).waitFor()
+    // The tour begins by itself when the ceilings are known; its rows have a share of them.
+    await expect.poll(async () => (await tableRows(page)).filter((row) => row['op']!.startsWith('peak_') || row['op'] === 'copy').length, { timeout: 90_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await tableRows(page)).some((row) => Number(row['efficiency']) > 0 && !row['op']!.startsWith('peak_') && row['op'] !== 'copy'), { timeout: 90_000 }).toBe(true)
+    await statusBar(page).getByRole('button', { name: 'Stop' }).click()
+    expect(await ended(page)).toMatch(/^Stopped: \d+ results?/)
+    expect(await rowCount(page)).toBeGreaterThan(0)
+    await page.getByTestId('chart-tab-roofline').click()
+    await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
+    expect(await page.getByText('No roofs:').count()).toBe(0)
+  })
+
+  it('keeps the ceilings, which the devices view shows', async () => {
+    await view(page, 'Devices')
+    const cpu = page.getByRole('article', { name: /^cpu / })
+    await cpu.getByText('Copy bandwidth').waitFor()
+    expect(await cpu.innerText()).toMatch(/Copy bandwidth\s+[\d.]+ GB\/s/)
+    expect(await cpu.innerText()).toMatch(/Peak f32\s+[\d.]+ [GT]FLOP\/s/)
+    await view(page, 'History')
+    await page.getByText('First tour').waitFor()
+    expect(opened.pageErrors).toEqual([])
+  })
+})
