@@ -129,7 +129,8 @@ function roofNames(devices: readonly DeviceRoofs[], x: { min: number; max: numbe
       itemStyle: { color: 'transparent' },
       data: [
         ...peaks.map((line) => name([x.max, line.values[0]!], line.label, 'right')),
-        ...slopes.map((line) => name([x.min * 1.05, line.values.at(-1)! * x.min * 1.05], line.label, 'left')),
+        // One tick in, so that the text stays clear of the axis below.
+        ...slopes.map((line) => name([x.min * 2, line.values.at(-1)! * x.min * 2], line.label, 'left')),
       ],
     },
   }

@@ -86,7 +86,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'ci', title: '±95', about: 'Half of the 95 % interval of the median, as a share of it', kind: 'number', quantity: 'percent', width: 64, value: ciHalf },
   { id: 'bandwidth', title: 'Bandwidth', about: 'Least traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 86, unitOnly: true, value: perSecond('flops') },
-  { id: 'efficiency', title: 'Eff.', about: 'Share of what the measured ceilings of the device allow for this operation', kind: 'number', quantity: 'percent', width: 64, value: (r, i, efficiency) => efficiency(r, i) },
+  { id: 'efficiency', title: 'Eff.', about: 'Share of what the measured ceilings of the device allow for this operation', kind: 'number', quantity: 'percent', width: 72, value: (r, i, efficiency) => efficiency(r, i) },
   { id: 'grade', title: 'Grade', about: 'A: clean and converged. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 54, text: (r, i) => r.grade(i) ?? '' },
   { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 84, text: (r, i) => statusWord(r.status(i)) },
   { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before timing', kind: 'text', width: 72, text: verified },
