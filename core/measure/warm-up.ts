@@ -34,7 +34,7 @@ export async function calibrate(sample: Sampler, mode: Mode, targetNs: number, t
 
 /** Windows agree when their medians differ by less than this. */
 const AGREEMENT = 0.01
-const WINDOWS_PER_LIMIT = 20
+const WINDOWS_PER_LIMIT = 40
 const LONGEST_WINDOW_SECONDS = 0.02
 const MAX_WINDOW_SAMPLES = 10_000
 /** A window of fewer samples says nothing about its noise; it is made longer if this share of the limit allows it. */

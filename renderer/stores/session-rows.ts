@@ -1,9 +1,9 @@
 import { call } from '../lib/api'
 import { ResultRows } from './result-rows'
 
-/** The first rows come alone, so that the table shows at once; then everything else in as few pieces as there can be. */
+/** The first rows come alone, so that the table shows at once; the rest in pieces that hold up neither main nor the page. */
 const FIRST_ROWS = 500
-const PAGE_ROWS = 100_000
+const PAGE_ROWS = 20_000
 
 interface Entry {
   rows: ResultRows

@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
-import { median, loadFigure, startApp, whenShown, type BenchApp } from './app'
-import type { Bench } from './bench'
+import { bareElectronMs, median, startApp, whenShown, type BenchApp } from './app'
+import { loadFigure, type Bench } from './bench'
 
 interface Start {
+  bareMs: number
+  pageMs: number
   shownMs: number
   interactiveMs: number
   allDevicesMs: number
@@ -11,10 +13,10 @@ interface Start {
 
 /** Marks of the page in ms since the process was started. `opscope:interactive`: operations can be picked and a device is listed. */
 const startTimes = (app: BenchApp) =>
-  app.evaluate<{ paint: number; interactive: number }>(`(async () => {
+  app.evaluate<{ page: number; paint: number; interactive: number }>(`(async () => {
     await ${whenShown("performance.getEntriesByName('opscope:interactive').length && performance.getEntriesByName('first-contentful-paint').length")}
     const at = (name) => performance.timeOrigin + performance.getEntriesByName(name)[0].startTime - ${app.startedAt}
-    return { paint: at('first-contentful-paint'), interactive: at('opscope:interactive') }
+    return { page: performance.timeOrigin - ${app.startedAt}, paint: at('first-contentful-paint'), interactive: at('opscope:interactive') }
   })()`)
 
 /** Click on Run, until a frame shows a row of the table. */
@@ -39,16 +41,17 @@ const PICK_AND_UNPICK = `(async () => {
 })()`
 
 async function once(dataDir: string | undefined): Promise<Start & { dataDir: string }> {
+  const bareMs = await bareElectronMs()
   const app = await startApp(dataDir === undefined ? {} : { dataDir })
   try {
-    const { paint, interactive } = await startTimes(app)
+    const { page, paint, interactive } = await startTimes(app)
     if (!(await app.evaluate<boolean>(PICK_AND_UNPICK))) throw new Error('the operation tree does not answer a click')
     const all = await app.evaluate<number>(whenShown("document.querySelector('[aria-label=\"Backends and devices\"]') && !document.querySelector('[aria-label=\"Backends and devices\"] [role=status]')", 60_000))
     const origin = await app.evaluate<number>('performance.timeOrigin')
     // A start without sessions shows a welcome where the table will be.
     await app.evaluate("[...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Pick for myself')?.click()")
     const firstResultMs = await firstResult(app)
-    return { shownMs: paint, interactiveMs: interactive, allDevicesMs: origin + all - app.startedAt, firstResultMs, dataDir: app.dataDir }
+    return { bareMs, pageMs: page, shownMs: paint, interactiveMs: interactive, allDevicesMs: origin + all - app.startedAt, firstResultMs, dataDir: app.dataDir }
   } finally {
     await app.close()
   }
@@ -62,7 +65,7 @@ const bench: Bench = async ({ args, say }) => {
     const start = await once(undefined)
     rmSync(start.dataDir, { recursive: true, force: true })
     starts.push(start)
-    say(`window ${Math.round(start.shownMs)} ms, interactive ${Math.round(start.interactiveMs)} ms, all devices ${Math.round(start.allDevicesMs)} ms, first result ${Math.round(start.firstResultMs)} ms`)
+    say(`bare Electron ${Math.round(start.bareMs)} ms, page begun ${Math.round(start.pageMs)} ms, window ${Math.round(start.shownMs)} ms, interactive ${Math.round(start.interactiveMs)} ms, all devices ${Math.round(start.allDevicesMs)} ms, first result ${Math.round(start.firstResultMs)} ms`)
   }
   const of = (key: keyof Start) => starts.map((start) => start[key])
   const both = (name: string, key: keyof Start, aim?: number) => [
@@ -70,6 +73,8 @@ const bench: Bench = async ({ args, say }) => {
     { name: `${name}, fastest`, value: Math.min(...of(key)), unit: 'ms' },
   ]
   return [
+    ...both('an Electron that shows an empty window and does nothing else, for comparison', 'bareMs'),
+    ...both('process start to the begin of the page', 'pageMs'),
     ...both('process start to first paint of the window', 'shownMs'),
     ...both('process start to interactive (operations can be picked, CPU listed)', 'interactiveMs', 1500),
     ...both('process start to all devices listed', 'allDevicesMs'),

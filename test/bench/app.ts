@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import os, { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasDisplay, sandboxSwitches, startXvfb } from '../../scripts/lib/display.mjs'
 import { electronBinary } from '../../scripts/lib/electron.mjs'
-import type { Figure } from './bench'
 
 /**
  * The built app (npm run build) as a bench sees it: started as a user starts it, watched over Chromium's own debugging
  * protocol. Playwright's launcher is not used here because it holds the app back until it has attached.
  */
 export interface BenchApp {
+  readonly pid: number
   /** When the process was started, in ms since the epoch. */
   readonly startedAt: number
   readonly dataDir: string
@@ -101,8 +101,11 @@ export async function startApp({ dataDir, env = {} }: { dataDir?: string; env?: 
   const page = await connect(await visiblePage(origin, startedAt + PATIENCE_MS))
   // There is a page before there is a document.
   while ((await page.send<{ result: { value?: boolean } }>('Runtime.evaluate', { expression: "location.pathname === '/index.html' && document.readyState !== 'loading'" }).catch(() => undefined))?.result.value !== true) await pause(20)
-  const mouse = (type: string, x: number, y: number, more: object) => page.send<void>('Input.dispatchMouseEvent', { type, x, y, ...more })
+  const mouse = async (type: string, x: number, y: number, more: object): Promise<void> => {
+    await page.send('Input.dispatchMouseEvent', { type, x, y, ...more })
+  }
   return {
+    pid: child.pid!,
     startedAt,
     dataDir: folder,
     send: page.send,
@@ -146,5 +149,44 @@ export function quantile(values: readonly number[], p: number): number {
   return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * p))] ?? NaN
 }
 
-/** How busy the machine was: figures taken while others compute are worse than they need be. */
-export const loadFigure = (): Figure => ({ name: `load average of the last minute (${os.availableParallelism()} processors)`, value: os.loadavg()[0] ?? 0, unit: '' })
+/** Starts Electron with an empty window and nothing else, from process start to `ready-to-show` in ms: the floor of any start. */
+export async function bareElectronMs(): Promise<number> {
+  const electron = electronBinary()
+  if ('reason' in electron) throw new Error(electron.reason)
+  await display()
+  const folder = mkdtempSync(join(tmpdir(), 'opscope-bare-'))
+  writeFileSync(join(folder, 'package.json'), '{"main":"main.js"}')
+  writeFileSync(join(folder, 'main.js'), "const { app, BrowserWindow } = require('electron'); app.setPath('userData', __dirname + '/data'); app.whenReady().then(() => { const w = new BrowserWindow({ show: false }); w.once('ready-to-show', () => { w.show(); process.stdout.write('at ' + Date.now() + ' '); app.exit(0) }); w.loadURL('data:text/html,<p>bare') })")
+  const from = Date.now()
+  const { ELECTRON_RUN_AS_NODE: _, ...inherited } = process.env
+  const child = spawn(electron.path, [...sandboxSwitches(), folder], { env: inherited, stdio: ['ignore', 'pipe', 'ignore'] })
+  let text = ''
+  child.stdout.on('data', (chunk) => (text += String(chunk)))
+  await new Promise((resolve) => child.once('close', resolve))
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+  const at = /at (\d+)/.exec(text)?.[1]
+  if (at === undefined) throw new Error(`a bare Electron showed no window: ${text}`)
+  return Number(at) - from
+}
+
+/** Memory of its own (not shared with other processes) of the largest page process below `pid`, in bytes; undefined where /proc cannot tell. */
+export function pageProcessBytes(pid: number): number | undefined {
+  try {
+    const parents = new Map<number, number>()
+    const renderers: number[] = []
+    for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+        if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('--type=renderer')) renderers.push(Number(name))
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+    const isBelow = (child: number): boolean => child === pid || (child > 1 && isBelow(parents.get(child) ?? 0))
+    const sizes = renderers.filter(isBelow).map((renderer) => [...readFileSync(`/proc/${renderer}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+) kB/gm)].reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0))
+    return sizes.length > 0 ? Math.max(...sizes) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,3 +1,5 @@
+import os from 'node:os'
+
 /** One number a bench found. `aim` is what the project wants it to be, `better` which side of it. */
 export interface Figure {
   name: string
@@ -26,3 +28,6 @@ export function timeMs(work: () => void, repeats = 7): number {
   })
   return times.sort((a, b) => a - b)[repeats >> 1]!
 }
+
+/** How busy the machine was: figures taken while others compute are worse than they need be. */
+export const loadFigure = (): Figure => ({ name: `load average of the last minute (${os.availableParallelism()} processors)`, value: os.loadavg()[0] ?? 0, unit: '' })

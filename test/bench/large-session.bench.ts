@@ -5,8 +5,8 @@ import type { Result } from '@core/result'
 import { openHistory } from '../../main/history'
 import { testCase, testEnvironment, testResult, testSettings } from '../../main/history/testing'
 import { dataPaths } from '../../main/paths'
-import { loadFigure, median, quantile, startApp, whenShown, type BenchApp } from './app'
-import type { Bench } from './bench'
+import { median, pageProcessBytes, quantile, startApp, whenShown, type BenchApp } from './app'
+import { loadFigure, type Bench } from './bench'
 
 const OPS = ['copy', 'add', 'exp', 'gelu', 'mul']
 const IMPLS = ['scalar', 'sse2', 'avx2', 'avx512']
@@ -76,12 +76,11 @@ async function scrollFrames(app: BenchApp, turns: number): Promise<number[]> {
   return frames
 }
 
-/** Bytes of the page after a collection: JavaScript objects, and typed arrays and other memory held for it. */
-async function memory(app: BenchApp): Promise<{ heap: number; total: number; resident: number }> {
+/** Bytes after a collection: JavaScript objects, and everything the page's process has for itself. */
+async function memory(app: BenchApp): Promise<{ heap: number; process: number | undefined }> {
   await app.send('HeapProfiler.collectGarbage')
-  const { usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 } = await app.send<{ usedSize: number; embedderHeapUsedSize?: number; backingStorageSize?: number }>('Runtime.getHeapUsage')
-  const resident = await app.evaluate<number>('performance.measureUserAgentSpecificMemory ? performance.measureUserAgentSpecificMemory().then((m) => m.bytes) : 0').catch(() => 0)
-  return { heap: usedSize, total: usedSize + embedderHeapUsedSize + backingStorageSize, resident }
+  const { usedSize } = await app.send<{ usedSize: number }>('Runtime.getHeapUsage')
+  return { heap: usedSize, process: pageProcessBytes(app.pid) }
 }
 
 /** A session of 100,000 results in the app's window: open, sort, scroll, memory. */
@@ -114,7 +113,7 @@ const bench: Bench = async ({ args, say }) => {
     say(`sort: ${sorts.map(Math.round).join(', ')} ms`)
     const frames: number[] = []
     for (let i = 0; i < repeats; i++) frames.push(...(await scrollFrames(app, 60)))
-    const { heap, total, resident } = await memory(app)
+    const { heap, process } = await memory(app)
     return [
       { name: `open: first rows on screen, median of ${repeats}`, value: median(opens.map((o) => o.first)), unit: 'ms', aim: 300, better: 'less' },
       { name: `open: all ${count} rows in the table, median of ${repeats}`, value: median(opens.map((o) => o.all)), unit: 'ms' },
@@ -123,8 +122,7 @@ const bench: Bench = async ({ args, say }) => {
       { name: `time between frames while scrolling by wheel, p50 of ${frames.length}`, value: quantile(frames, 0.5), unit: 'ms', aim: 16.8, better: 'less' },
       { name: 'time between frames while scrolling by wheel, p95', value: quantile(frames, 0.95), unit: 'ms', aim: 16.8, better: 'less' },
       { name: 'memory of the page: JavaScript heap', value: heap / 1e6, unit: 'MB' },
-      { name: 'memory of the page: heap, typed arrays and what Chromium holds for it', value: total / 1e6, unit: 'MB', aim: 400, better: 'less' },
-      ...(resident > 0 ? [{ name: 'memory of the page, as performance.measureUserAgentSpecificMemory counts it', value: resident / 1e6, unit: 'MB' }] : []),
+      ...(process === undefined ? [] : [{ name: 'memory of the page: its whole process', value: process / 1e6, unit: 'MB', aim: 400, better: 'less' as const }]),
       loadFigure(),
     ]
   } finally {
