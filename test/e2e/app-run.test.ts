@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
-import { coloursDrawn, ended, rowCount, runToEnd, statusBar, tableRows } from './ui'
+import { coloursDrawn, ended, rowCount, statusBar, tableRows } from './ui'
 
 let opened: Launched
 let page: Page
