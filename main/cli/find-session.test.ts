@@ -18,5 +18,6 @@ test('what fits several or none is refused with what would fit', () => {
   expect(() => findSession('ab', all)).toThrow(/fits 2 sessions: ab34 .*ab12/)
   expect(() => findSession('twice', all)).toThrow(/fits 2 sessions/)
   expect(() => findSession('softmx · cpu', all)).toThrow('Did you mean "softmax · cpu"?')
+  expect(() => findSession('', [all[0]!])).toThrow(/no session given/)
   expect(() => findSession('last', [])).toThrow(/no session yet/)
 })

@@ -8,6 +8,7 @@ import { UsageError } from './usage-error'
  */
 export function findSession(wanted: string, sessions: readonly SessionSummary[]): SessionSummary {
   if (sessions.length === 0) throw new UsageError('there is no session yet; make one with: opscope run')
+  if (wanted.trim() === '') throw new UsageError('no session given; expected an id, the beginning of one, a name, or last')
   const byDate = [...sessions].sort((a, b) => b.createdAt.localeCompare(a.createdAt))
   if (wanted === 'last') return byDate[0]!
   const exact = byDate.find((session) => session.id === wanted)

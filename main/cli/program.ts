@@ -28,7 +28,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .helpOption('-h, --help', 'show this help')
     .showHelpAfterError('Run with --help to see what is possible.')
     .addHelpText('after', EXAMPLES)
-    .configureOutput({ writeOut: (text) => void context.io.out.write(text), writeErr: (text) => void context.io.err.write(text) })
+    .configureOutput({ writeOut: (text) => void context.io.out.write(text), writeErr: (text) => void context.io.err.write(text), outputError: (text, write) => write(text.replace(/^error: /, 'opscope: ')) })
     .exitOverride()
   // Subcommands made by `command` inherit the settings above.
   const json = ['--json', 'print JSON'] as const

@@ -5,6 +5,7 @@ import { seriesColor, seriesKey } from '../../series-colors'
 import { formatBandwidth, formatCount, formatFlops, formatTime } from '../../units'
 import { escapeHtml } from './escape'
 import { svgChart, type ChartLine } from './svg-chart'
+import { svgDots, type DotRow } from './svg-dots'
 
 /** Axis ticks are round: "10 ms" says what "10.0 ms" does. */
 const tick = (format: (value: number) => string) => (value: number) => format(value).replace(/\.0+(?= )/, '')
@@ -18,6 +19,14 @@ function sizeOf(c: BenchmarkCase): number | undefined {
   if (!op || !parsed?.success) return undefined
   const shapes = [op.outputShape(parsed.data), ...op.inputs(parsed.data).map((input) => input.shape)]
   return Math.max(...shapes.map((shape) => shape.reduce((a, b) => a * b, 1)))
+}
+
+/** The size and variant of a case in words; as stored where this app does not have the op. */
+export function shapeWords(c: BenchmarkCase): string {
+  const op = findOp(c.op)
+  const parsed = op?.params.safeParse(c.params)
+  const words = Object.values(c.params).filter((value) => typeof value === 'string')
+  return [op && parsed?.success ? op.shapeLabel(parsed.data) : Object.entries(c.params).filter(([, v]) => typeof v !== 'string').map(([k, v]) => `${k}=${String(v)}`).join(' '), ...words].join(' ')
 }
 
 /** What tells one line from another: everything but the size. */
@@ -62,8 +71,58 @@ export function seriesStyle(keys: readonly string[]): string {
   return `${rules('light')}@media(prefers-color-scheme:dark){${rules('dark')}}`
 }
 
+function groupBy(results: readonly Result[], key: (r: Result) => string): Map<string, Result[]> {
+  const groups = new Map<string, Result[]>()
+  for (const r of results) {
+    const group = groups.get(key(r))
+    if (group) group.push(r)
+    else groups.set(key(r), [r])
+  }
+  return groups
+}
+
+const spansSizes = (results: readonly Result[]) => new Set(results.map((r) => sizeOf(r.case))).size > 1
+
+/** The charts of a session: lines against size for each op measured at several sizes, and dots for all that have one. */
+export function sessionCharts(results: readonly Result[]): string {
+  const keys = [...new Set(results.map((r) => seriesKey(r.case)))]
+  const groups = [...groupBy(results.filter((r) => r.status === 'ok'), (r) => r.case.op)]
+  const single = groups.filter(([, own]) => !spansSizes(own)).flatMap(([, own]) => own)
+  return [dotCharts(single, keys), ...groups.filter(([, own]) => spansSizes(own)).map(([op, own]) => opCharts(op, own, keys))].filter(Boolean).join('\n')
+}
+
+/** Facts of a case that belong into its row because they differ within the chart. */
+function rowLabels(results: readonly Result[]): (c: BenchmarkCase) => string {
+  const facts: ((c: BenchmarkCase) => string)[] = [(c) => c.dtype, (c) => c.mode, (c) => c.device]
+  const sameKey = new Map<string, Set<string>>()
+  for (const { case: c } of results) sameKey.set(seriesKey(c), (sameKey.get(seriesKey(c)) ?? new Set()).add(c.device))
+  const severalDevices = [...sameKey.values()].some((devices) => devices.size > 1)
+  const threads = (c: BenchmarkCase) => (c.threads === undefined ? '' : `${c.threads} thread${c.threads === 1 ? '' : 's'}`)
+  const severalThreads = new Set(results.map((r) => threads(r.case)).filter(Boolean)).size > 1
+  const telling = facts.filter((fact, i) => (i === 2 ? severalDevices : new Set(results.map((r) => fact(r.case))).size > 1))
+  if (severalThreads) telling.push(threads)
+  return (c) => [c.op, shapeWords(c), ...telling.map((fact) => fact(c))].filter(Boolean).join(' ')
+}
+
+/** Time and rate of ops measured at one size each: a row per case, a dot per implementation. */
+function dotCharts(results: readonly Result[], keys: readonly string[]): string {
+  const known = results.filter((r) => r.summary && r.summary.medianNs > 0)
+  if (known.length === 0) return ''
+  const label = rowLabels(known)
+  const rows = (of: readonly Result[], dot: (r: Result, ns: number) => { value: number; low?: number; high?: number }): DotRow[] =>
+    [...groupBy(of, (r) => label(r.case))].map(([name, own]) => ({ label: name, dots: own.map((r) => ({ label: lineLabel(r.case), className: className(keys, seriesKey(r.case)), ...dot(r, r.summary!.medianNs) })) }))
+  const figure = (title: string, svg: string) => (svg ? `<figure><figcaption>${title}</figcaption>${svg}</figure>` : '')
+  const computes = (r: Result) => findOp(r.case.op)?.sizeKind === 'gemm'
+  const time = svgDots({ title: 'Time per call', format: tick(formatTime), rows: rows(known, (r, value) => ({ value, low: r.summary!.ciLowNs, high: r.summary!.ciHighNs })) })
+  const bandwidth = svgDots({ title: 'Bandwidth', format: tick(formatBandwidth), rows: rows(known.filter((r) => !computes(r)), (r, ns) => ({ value: (r.bytes / ns) * 1e9 })) })
+  const flops = svgDots({ title: 'FLOP/s', format: tick(formatFlops), rows: rows(known.filter(computes), (r, ns) => ({ value: (r.flops / ns) * 1e9 })) })
+  const present = [...new Map(known.map((r) => [seriesKey(r.case), `${r.case.device} ${r.case.impl}`]))]
+  const legend = present.map(([key, name]) => `<li class="${className(keys, key)}"><svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>${escapeHtml(name)}</li>`)
+  return `<section><ul class="legend">${legend.join('')}</ul><div class="charts">${figure('Time per call', time)}<div>${figure('Bandwidth', bandwidth)}${figure('FLOP/s', flops)}</div></div></section>`
+}
+
 /** Time and rate against size for one op, with their legend. `keys` are all series keys of the report. */
-export function opCharts(op: string, results: readonly Result[], keys: readonly string[]): string {
+function opCharts(op: string, results: readonly Result[], keys: readonly string[]): string {
   const series = seriesOf(results)
   if (series.length === 0) return ''
   const computes = findOp(op)?.sizeKind === 'gemm'

@@ -32,6 +32,18 @@ describe('html report', () => {
     expect(doc.querySelector('.bad')!.textContent).toBe('wrong')
   })
 
+  it('draws ops of one size together, a row per case and a dot per implementation', () => {
+    const at = (id: string, op: string, impl: string, medianNs: number) => measured(id, 1000, medianNs, { case: testCase({ op, impl, params: { n: 1000 } }) })
+    const doc = page(exportSession('html', testSession([at('a', 'add', 'avx2', 100), at('b', 'add', 'scalar', 400), at('c', 'mul', 'avx2', 100), at('d', 'copy', 'avx2', 90), { ...at('e', 'copy', 'scalar', 80), status: 'wrong' }])))
+    const time = doc.querySelector('figure')!
+    expect(Array.from(time.querySelectorAll('text.row'), (text) => text.textContent)).toEqual(['add 1K', 'mul 1K', 'copy 1K'])
+    const xs = Array.from(time.querySelectorAll('circle'), (dot) => Number(dot.getAttribute('cx')))
+    expect(xs).toHaveLength(4)
+    expect(xs[1]!).toBeGreaterThan(xs[0]!)
+    expect(xs[2]!).toBe(xs[0]!)
+    expect(Array.from(doc.querySelectorAll('.legend li'), (item) => item.textContent)).toEqual(['cpu avx2', 'cpu scalar'])
+  })
+
   it('text is always text', () => {
     const html = exportSession('html', testSession([measured('a', 1000, 100, { message: ATTACK, case: testCase({ op: ATTACK, impl: ATTACK.slice(0, 40), device: ATTACK }) })], { name: ATTACK, notes: ATTACK, tags: [ATTACK] }))
     const doc = page(html)

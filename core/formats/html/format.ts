@@ -1,11 +1,10 @@
-import { findOp } from '../../ops/registry'
 import type { Result } from '../../result'
 import { roofline, roofsOf } from '../../roofline/roofline'
 import { seriesKey } from '../../series-colors'
 import type { Environment, SessionFile } from '../../session/types'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatBytes, formatIn, formatInterval, formatPercent } from '../../units'
 import type { ExportContext, FileFormat } from '../types'
-import { opCharts, seriesStyle } from './charts'
+import { seriesStyle, sessionCharts, shapeWords } from './charts'
 import { escapeHtml } from './escape'
 import { STYLE } from './style'
 
@@ -30,27 +29,20 @@ function environmentTable(environment: Environment): string {
   return pairs(rows)
 }
 
-function shapeOf({ case: c }: Result): string {
-  const op = findOp(c.op)
-  const parsed = op?.params.safeParse(c.params)
-  const words = Object.values(c.params).filter((value) => typeof value === 'string')
-  return [op && parsed?.success ? op.shapeLabel(parsed.data) : Object.entries(c.params).filter(([, v]) => typeof v !== 'string').map(([k, v]) => `${k}=${String(v)}`).join(' '), ...words].join(' ')
-}
-
 /** One row per result, in the order measured; each numeric column in the unit of its median. */
 function resultTable(results: readonly Result[], { ceilings }: ExportContext): string {
   const known = results.flatMap((r) => (r.summary && r.summary.medianNs > 0 ? [{ ns: r.summary.medianNs, r }] : []))
   const time = chooseTimeUnit(median(known.map(({ ns }) => ns)))
   const bandwidth = chooseBandwidthUnit(median(known.map(({ ns, r }) => (r.bytes / ns) * 1e9)))
-  const rate = chooseFlopsUnit(median(known.map(({ ns, r }) => (r.flops / ns) * 1e9)))
+  const rate = chooseFlopsUnit(median(known.flatMap(({ ns, r }) => (r.flops > 0 ? [(r.flops / ns) * 1e9] : []))))
   const heads = ['op', 'shape', 'dtype', 'device', 'impl', 'mode', 'threads', 'status', `median ${time.name}`, '±95 %', bandwidth.name, rate.name, 'efficiency', 'error', 'grade', 'message']
   const numeric = new Set([6, 8, 9, 10, 11, 12, 13])
   const rows = results.map((r) => {
     const { case: c, summary: s } = r
     const point = s && s.medianNs > 0 ? roofline({ bytes: r.bytes, flops: r.flops, medianNs: s.medianNs }, r.status === 'ok' ? roofsOf(ceilings, c, c.dtype) : {}) : undefined
     const cells = [
-      c.op, shapeOf(r), c.dtype, c.device, c.impl, c.mode, c.threads === undefined ? ABSENT : String(c.threads), r.status, formatIn(s?.medianNs, time), formatInterval(s?.medianNs, s?.ciLowNs, s?.ciHighNs),
-      formatIn(point?.bytesPerSecond, bandwidth), formatIn(point?.flopsPerSecond, rate), formatPercent(point?.efficiency), r.verification?.relL2?.toExponential(1) ?? ABSENT, r.grade ?? ABSENT, r.message ?? '',
+      c.op, shapeWords(c), c.dtype, c.device, c.impl, c.mode, c.threads === undefined ? ABSENT : String(c.threads), r.status, formatIn(s?.medianNs, time), formatInterval(s?.medianNs, s?.ciLowNs, s?.ciHighNs),
+      formatIn(point?.bytesPerSecond, bandwidth), formatIn(point?.flopsPerSecond || undefined, rate), formatPercent(point?.efficiency), r.verification?.relL2?.toExponential(1) ?? ABSENT, r.grade ?? ABSENT, r.message ?? '',
     ]
     const classes = (i: number) => [numeric.has(i) ? 'n' : i < 6 ? 'id' : i === 15 ? 'wide' : '', i === 7 && r.status !== 'ok' ? 'bad' : ''].filter(Boolean).join(' ')
     return `<tr>${cells.map((cell, i) => `<td class="${classes(i)}">${escapeHtml(cell)}</td>`).join('')}</tr>`
@@ -60,12 +52,12 @@ function resultTable(results: readonly Result[], { ceilings }: ExportContext): s
 
 function exportHtml(file: SessionFile, context: ExportContext): string {
   const { session, environment, results } = file
-  const ops = [...new Set(results.map((r) => r.case.op))]
   const keys = [...new Set(results.map((r) => seriesKey(r.case)))]
   const bad = results.filter((r) => r.status !== 'ok').length
-  const summary = `${results.length} of ${session.planned} cases, ${bad === 0 ? 'all right' : `${bad} not ok`} · ${session.createdAt} · ${session.state}`
+  const summary = `${results.length} of ${session.planned} cases, ${bad === 0 ? 'all right' : `${bad} not ok`} · ${session.createdAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${session.state}`
   const name = session.name || 'Untitled session'
-  const charts = ops.map((op) => opCharts(op, results.filter((r) => r.case.op === op), keys)).join('\n')
+  const charts = sessionCharts(results)
+  const machine = [environment.host, environment.cpu, ...environment.devices.filter((device) => device.available.ok && device.name !== environment.cpu).map((device) => device.name + (device.software ? ' (software)' : '')), environment.os].join(' · ')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -78,6 +70,7 @@ function exportHtml(file: SessionFile, context: ExportContext): string {
 <body>
 <h1>${escapeHtml(name)}</h1>
 <p class="muted">${escapeHtml(summary)}</p>
+<p class="muted">${escapeHtml(machine)}</p>
 ${session.tags.length ? `<p>${session.tags.map((tag) => `<span class="tag">${escapeHtml(tag)}</span>`).join('')}</p>` : ''}
 ${session.notes ? `<p class="notes">${escapeHtml(session.notes)}</p>` : ''}
 <h2>Charts</h2>

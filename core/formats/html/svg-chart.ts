@@ -25,7 +25,7 @@ const TOP = 12
 const BOTTOM = 44
 
 /** What a file may claim is wider than what a chart can show: femtoseconds and yottabytes are damage. */
-const drawable = (v: number | undefined): v is number => v !== undefined && v >= 1e-9 && v <= 1e24
+export const drawable = (v: number | undefined): v is number => v !== undefined && v >= 1e-9 && v <= 1e24
 
 /** A range on a logarithmic axis, widened to whole decades' 1-2-5 steps or powers of two, and the ticks within it. */
 export interface LogAxis {
@@ -69,7 +69,8 @@ const thin = (ticks: number[], most: number) => {
   return ticks.filter((_, i) => i % every === 0)
 }
 
-const n = (value: number) => String(Math.round(value * 10) / 10)
+/** A coordinate as SVG text, to a tenth of a pixel. */
+export const n = (value: number) => String(Math.round(value * 10) / 10)
 
 /** A line chart with both axes logarithmic as an <svg> element; empty text when there is nothing above zero to draw. */
 export function svgChart(chart: Chart): string {

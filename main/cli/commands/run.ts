@@ -21,14 +21,15 @@ export async function run(context: Context, options: RunOptions): Promise<number
   const runner = context.runner(picks.backends)
   const devices = await runner.devices(false)
   const { spec, missing } = specOf(picks, options, devices)
-  if (picks.backendsNamed) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
   if (spec.targets.length === 0) {
     context.remark(`opscope: nothing can be measured: ${missing.join('; ') || 'no picked device has the picked implementations'}`)
     return 1
   }
+  if (picks.backendsNamed) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
 
   const plan = planSweep(spec, devices)
-  for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
+  // With nothing left, the refusal of the run says why.
+  if (plan.cases.length > 0 || options.dryRun) for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
   if (plan.problems.length > 0) throw new UsageError(plan.problems.join('; '))
   const seconds = estimateSeconds(plan.cases, PRESETS[spec.preset], context.history.ceilings(), devices)
   const count = `${plan.cases.length} ${plan.cases.length === 1 ? 'case' : 'cases'}, about ${formatDuration(seconds)}`

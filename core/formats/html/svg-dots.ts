@@ -1,0 +1,45 @@
+import { escapeHtml } from './escape'
+import { decadeAxis, drawable, n } from './svg-chart'
+
+export interface DotRow {
+  label: string
+  /** One dot each; `className` carries the colour. */
+  dots: readonly { label: string; className: string; value: number; low?: number; high?: number }[]
+}
+
+export interface DotPlot {
+  title: string
+  format(value: number): string
+  rows: readonly DotRow[]
+}
+
+const WIDTH = 560
+const LEFT = 190
+const RIGHT = 24
+const TOP = 8
+const ROW = 22
+const AXIS = 26
+/** Longest row label that fits, in characters. */
+const LABEL = 28
+
+const short = (label: string) => (label.length > LABEL ? `${label.slice(0, LABEL - 1)}…` : label)
+
+/** A row per case and a dot per series over one logarithmic axis, as an <svg> element; empty text when there is nothing above zero to draw. */
+export function svgDots(plot: DotPlot): string {
+  const rows = plot.rows.map((row) => ({ ...row, dots: row.dots.filter((dot) => drawable(dot.value)) })).filter((row) => row.dots.length > 0)
+  if (rows.length === 0) return ''
+  const axis = decadeAxis(rows.flatMap((row) => row.dots.flatMap((dot) => [dot.value, dot.low, dot.high].filter(drawable))))
+  const bottom = TOP + rows.length * ROW
+  const x = (v: number) => LEFT + ((Math.log(v) - Math.log(axis.low)) / (Math.log(axis.high) - Math.log(axis.low))) * (WIDTH - LEFT - RIGHT)
+  const ticks = axis.ticks.length > 6 ? axis.ticks.filter((_, i) => i % 2 === 0) : axis.ticks
+  const grid = ticks.map((t) => `<line class="grid" x1="${n(x(t))}" x2="${n(x(t))}" y1="${TOP}" y2="${bottom}"/><text x="${n(x(t))}" y="${bottom + 16}" text-anchor="middle">${escapeHtml(plot.format(t))}</text>`)
+  const drawn = rows.map((row, i) => {
+    const y = TOP + (i + 0.5) * ROW
+    const dots = row.dots.map((dot) => {
+      const whisker = drawable(dot.low) && drawable(dot.high) ? `<line x1="${n(x(dot.low))}" x2="${n(x(dot.high))}" y1="${y}" y2="${y}"/>` : ''
+      return `<g class="${escapeHtml(dot.className)}">${whisker}<circle cx="${n(x(dot.value))}" cy="${y}" r="4"><title>${escapeHtml(`${row.label}, ${dot.label}: ${plot.format(dot.value)}`)}</title></circle></g>`
+    })
+    return `<text class="row" x="${LEFT - 10}" y="${y + 4}" text-anchor="end">${escapeHtml(short(row.label))}</text><line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>${dots.join('')}`
+  })
+  return `<svg viewBox="0 0 ${WIDTH} ${bottom + AXIS}" role="img" aria-label="${escapeHtml(plot.title)}">${grid.join('')}${drawn.join('')}</svg>`
+}
