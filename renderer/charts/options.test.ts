@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { formatSizeTick, logBounds } from './axes'
-import { ecdf, distributionOption, histogram } from './distribution/option'
+import { ecdf, distributionOption, drawnRange, histogram } from './distribution/option'
 import { renderSvg } from './echarts'
 import { csvOf, tooltipHtml } from './frame'
 import { intensityOf, rooflineOption } from './roofline/option'
@@ -100,6 +100,13 @@ describe('distribution', () => {
     expect(histogram([])).toBeUndefined()
   })
   it('rises to one', () => expect(ecdf([3, 1, 2])).toEqual([[1, 1 / 3], [2, 2 / 3], [3, 1]]))
+  it('counts hiccups instead of drawing all others as one spike', () => {
+    const samples = [...Array.from({ length: 100 }, (_, i) => 100 + (i % 10)), 5000]
+    expect(drawnRange(samples)).toMatchObject({ low: 100, outside: 1 })
+    expect(drawnRange(samples).high).toBeLessThan(200)
+    expect(drawnRange([7, 7, 7, 9])).toEqual({ low: 7, high: 9, outside: 0 })
+    expect(renderSvg(distributionOption(samples, undefined, '#123456', theme)!, 900, 300)).toContain('1 of 101 samples lie further out')
+  })
   it('marks median and interval', () => {
     const svg = renderSvg(distributionOption([100, 110, 120, 130], { medianNs: 115, ciLowNs: 105, ciHighNs: 125 }, '#123456', theme)!, 900, 300)
     expect(svg).toContain('median 115')

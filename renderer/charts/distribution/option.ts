@@ -33,6 +33,19 @@ export function ecdf(samplesNs: readonly number[]): [number, number][] {
   return Array.from(sorted, (v, i): [number, number] => [v, (i + 1) / sorted.length])
 }
 
+/** How far beyond the quartiles samples are drawn, in interquartile ranges: one hiccup must not flatten all the others. */
+const DRAWN_IQR = 6
+
+/** The part of the time axis that is drawn, in ns, and how many samples lie outside it. */
+export function drawnRange(samplesNs: readonly number[]): { low: number; high: number; outside: number } {
+  const sorted = Float64Array.from(samplesNs).sort()
+  const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]!
+  const reach = DRAWN_IQR * (at(0.75) - at(0.25))
+  const low = reach > 0 ? Math.max(sorted[0]!, at(0.25) - reach) : sorted[0]!
+  const high = reach > 0 ? Math.min(sorted.at(-1)!, at(0.75) + reach) : sorted.at(-1)!
+  return { low, high, outside: sorted.reduce((count, v) => count + (v < low || v > high ? 1 : 0), 0) }
+}
+
 /** Everything beyond this many samples is thinned before drawing; the CSV keeps all of them. */
 const DRAWN = 4000
 
@@ -43,15 +56,16 @@ const thin = <T>(values: readonly T[]): T[] => {
 
 /**
  * Raw samples of one result: histogram with the ECDF above the same axis on the left, samples in the order taken on
- * the right, median and its interval marked in both. Undefined without samples.
+ * the right, median and its interval marked in both. Samples far out are counted instead of drawn. Undefined without samples.
  */
 export function distributionOption(samplesNs: readonly number[], summary: { medianNs: number; ciLowNs?: number; ciHighNs?: number } | undefined, color: string, theme: ChartTheme) {
-  const bins = histogram(samplesNs)
+  const drawn = drawnRange(samplesNs)
+  const bins = histogram(samplesNs.filter((ns) => ns >= drawn.low && ns <= drawn.high))
   if (!bins) return undefined
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const range = { min: bins.edges[0]!, max: bins.edges[bins.edges.length - 1]! }
-  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: tick(formatTime) }, splitNumber: 4 }
+  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: tick(formatTime), showMinLabel: false, showMaxLabel: false }, splitNumber: 4 }
   const mark = (axis: 'xAxis' | 'yAxis') => ({
     silent: true,
     symbol: 'none',
@@ -72,7 +86,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
     ],
     tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },
     xAxis: [
-      { ...time, gridIndex: 0, name: 'Time per call', nameGap: 28, splitLine: { show: false } },
+      { ...time, gridIndex: 0, name: drawn.outside ? `Time per call (${drawn.outside} of ${samplesNs.length} samples lie further out)` : 'Time per call', nameGap: 28, splitLine: { show: false } },
       { ...style, gridIndex: 1, type: 'value' as const, name: 'Sample', nameGap: 28, min: 0, max: Math.max(1, samplesNs.length - 1), splitLine: { show: false }, minInterval: 1 },
     ],
     yAxis: [
