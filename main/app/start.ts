@@ -19,10 +19,10 @@ import type { Services } from './services'
 import { openSettings } from './settings-store'
 
 /** Opens everything the handlers need. Needs no window and no Electron readiness, so it runs while Chromium starts. */
-function openServices(paths: DataPaths, window: () => BrowserWindow | undefined): Services {
+function openServices(paths: DataPaths, window: () => BrowserWindow | undefined, shown: Promise<void>): Services {
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
-  const runner = createRunner({ history, hostKinds: [nativeHostKind(), webgpuHostKind()] })
+  const runner = createRunner({ history, hostKinds: [nativeHostKind(), webgpuHostKind(shown)] })
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
   return { history, runner, settings, dialogs: createDialogs(window), emit: createEmit(window), startNotices }
 }
@@ -37,7 +37,9 @@ export function startApp(): void {
 
   let window: BrowserWindow | undefined
   const current = () => window
-  const services = openServices(paths, current)
+  let markShown = () => {}
+  const shown = new Promise<void>((resolve) => (markShown = resolve))
+  const services = openServices(paths, current, shown)
   nativeTheme.themeSource = services.settings.get().theme
   forwardRunnerEvents(services)
   registerRequests(createHandlers(services), current)
@@ -50,6 +52,7 @@ export function startApp(): void {
       return window.focus()
     }
     window = openMainWindow(join(paths.folder, 'window.json'))
+    window.once('show', markShown)
     window.on('closed', () => {
       window = undefined
       // Hidden windows may measure for this one; without it there is nobody to measure for.

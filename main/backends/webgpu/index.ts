@@ -5,9 +5,18 @@ import { openHostWindow } from './window'
 /** Starting a page and its GPU process on a busy machine. */
 const READY_MS = 30_000
 
-/** WebGPU inside the app: a hidden window of this Electron. */
-export const webgpuHostKind = (): HostKind => ({
+/** Longest that the start of a host is put off. */
+const PATIENCE_MS = 3000
+
+/**
+ * WebGPU inside the app: a hidden window of this Electron. It is opened once `after` has resolved, because a page and
+ * a GPU process that start at the same time as the visible window keep the user waiting for that.
+ */
+export const webgpuHostKind = (after: Promise<void> = Promise.resolve()): HostKind => ({
   id: 'webgpu',
   backends: ['webgpu'],
-  start: async () => connect(await openHostWindow(), READY_MS),
+  start: async () => {
+    await Promise.race([after, new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS))])
+    return connect(await openHostWindow(), READY_MS)
+  },
 })
