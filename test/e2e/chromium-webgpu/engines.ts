@@ -1,8 +1,10 @@
-import { resolve } from 'node:path'
-import { chromium, _electron, type Page } from 'playwright-core'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { _electron, type Page } from 'playwright-core'
 import { electronBinary } from '../../../scripts/lib/electron.mjs'
 import { hasDisplay } from '../../../scripts/lib/display.mjs'
-import { chromiumPath, NO_CHROMIUM, SOFTWARE_SWITCHES } from './chromium'
+import { chromiumPath, launchChromium, NO_CHROMIUM, SOFTWARE_SWITCHES } from './chromium'
 
 /** A browser engine to test pages in, or why it cannot be used here. */
 export type Engine = { name: string; open(url: string): Promise<{ page: Page; close(): Promise<void> }> } | { name: string; missing: string }
@@ -13,7 +15,7 @@ function debianChromium(): Engine {
   return {
     name: 'Chromium',
     async open(url) {
-      const browser = await chromium.launch({ executablePath, args: SOFTWARE_SWITCHES })
+      const browser = await launchChromium(executablePath)
       const page = await browser.newPage()
       await page.goto(url)
       return { page, close: () => browser.close() }
@@ -29,10 +31,17 @@ function electron(): Engine {
   return {
     name: 'Electron',
     async open(url) {
-      const app = await _electron.launch({ executablePath: binary.path, args: [...SOFTWARE_SWITCHES, resolve(import.meta.dirname, 'electron-page.mjs'), url], env: env as Record<string, string> })
+      const data = mkdtempSync(join(tmpdir(), 'opscope-page-'))
+      const app = await _electron.launch({ executablePath: binary.path, args: [`--user-data-dir=${data}`, ...SOFTWARE_SWITCHES, resolve(import.meta.dirname, 'electron-page.mjs'), url], env: env as Record<string, string> })
       const page = await app.firstWindow()
       await page.waitForLoadState('load')
-      return { page, close: () => app.close() }
+      return {
+        page,
+        async close() {
+          await app.close()
+          rmSync(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+        },
+      }
     },
   }
 }

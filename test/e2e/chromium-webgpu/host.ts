@@ -1,10 +1,10 @@
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { fromHostSchema, type FromHost, type ToHost } from '@core/measure/protocol'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
-import { SOFTWARE_SWITCHES } from './chromium'
+import { launchChromium, SOFTWARE_SWITCHES } from './chromium'
 import { servePage } from './page'
 
 /** The measurement page in a plain Chromium, spoken to by the runner's protocol. */
@@ -27,7 +27,7 @@ declare global {
 /** Starts Chromium on the page with the software adapter, or with other switches. */
 export async function startChromiumHost(executablePath: string, args: readonly string[] = SOFTWARE_SWITCHES): Promise<ChromiumHost> {
   const served = await servePage()
-  const browser = await chromium.launch({ executablePath, args: [...args], headless: true })
+  const browser = await launchChromium(executablePath, args)
   const page = await browser.newPage()
   const waiting = new Map<number, (message: FromHost) => void>()
   let ready = () => {}
