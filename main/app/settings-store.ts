@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { DEFAULT_SETTINGS, settingsSchema, type Settings } from '@core/settings'
-import { writeFileAtomic } from './write-file'
+import { writeFileAtomic } from '../write-file'
 
 export interface SettingsStore {
   get(): Settings

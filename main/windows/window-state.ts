@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { writeFileAtomic } from '../app/write-file'
+import { writeFileAtomic } from '../write-file'
 
 const px = z.number().int().min(-100_000).max(100_000)
 export const rectangleSchema = z.object({ x: px, y: px, width: px.positive(), height: px.positive() })

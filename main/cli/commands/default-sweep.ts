@@ -8,7 +8,7 @@ import { planSweep } from '@core/sweep/plan'
 import { formatDuration } from '@core/units'
 import type { Context } from '../context'
 import { follow } from '../follow'
-import { writeAtomically } from '../output/write'
+import { writeFileAtomic } from '../../write-file'
 import { reportRun } from './report'
 
 /** `opscope default-sweep`: what `npm start` does without a display. Every op once on every device, and a report of it. */
@@ -28,7 +28,7 @@ export async function defaultSweep(context: Context, options: { json?: boolean }
 
   const report = join(context.paths.reports, `${followed.sessionId}.html`)
   mkdirSync(context.paths.reports, { recursive: true })
-  writeAtomically(report, [exportSession('html', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() })])
+  writeFileAtomic(report, [exportSession('html', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() })])
   context.remark(`Session ${followed.sessionId} is in the history in ${context.paths.folder}`)
   context.remark(`Report: ${report}`)
   return status

@@ -4,7 +4,7 @@ import { exportSession as formatSession, FORMATS, importSession as parseSession,
 import { pickOne } from '../choices'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
-import { writeAtomically } from '../output/write'
+import { writeFileAtomic } from '../../write-file'
 import { UsageError } from '../usage-error'
 
 const writable = () => FORMATS.filter((format) => format.exportSession)
@@ -23,7 +23,7 @@ export function exportSession(context: Context, wanted: string, options: { forma
   const text = formatSession(format, context.history.exportSession(id), { ceilings: context.history.ceilings() })
   if (out === '-') context.io.out.write(text)
   else {
-    writeAtomically(resolve(out), [text])
+    writeFileAtomic(resolve(out), [text])
     context.remark(`Wrote "${name}" to ${resolve(out)}`)
   }
   return 0

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { writeAtomically } from './write'
+import { writeFileAtomic } from './write-file'
 
 test('a file is replaced when complete, and stays as it was when the writing fails', () => {
   const folder = mkdtempSync(join(tmpdir(), 'opscope-write-'))
@@ -12,9 +12,16 @@ test('a file is replaced when complete, and stays as it was when the writing fai
     yield 'half'
     throw new Error('source ended')
   }
-  expect(() => writeAtomically(path, failing())).toThrow(`cannot write ${path}: source ended`)
+  expect(() => writeFileAtomic(path, failing())).toThrow(`cannot write ${path}: source ended`)
   expect(readFileSync(path, 'utf8')).toBe('old')
-  writeAtomically(path, ['a', 'ü\n'])
+  writeFileAtomic(path, ['a', 'ü\n'])
   expect(readFileSync(path, 'utf8')).toBe('aü\n')
   expect(readdirSync(folder)).toEqual(['out.csv'])
+})
+
+test('a refusal names the file asked for and the reason', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'opscope-write-'))
+  const missing = join(folder, 'none', 'out.csv')
+  expect(() => writeFileAtomic(missing, ['x'])).toThrow(`cannot write ${missing}: there is no such folder`)
+  expect(() => writeFileAtomic(folder, ['x'])).toThrow(/^cannot write .*: (that is a folder|you may not write there)$/)
 })
