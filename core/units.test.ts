@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   ABSENT, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatBandwidth, formatBytes, formatCount, formatDuration, formatFlops, formatIn,
-  formatInterval, formatPercent, formatRatio, formatTime, splitDecimal,
+  formatInterval, formatPercent, formatRatio, formatSize, formatTime, splitDecimal,
 } from './units'
 
 describe('a value with its own unit', () => {
@@ -15,6 +15,9 @@ describe('a value with its own unit', () => {
   })
 
   it.each([[16777216, '16.8M'], [65536, '65.5K'], [1000, '1K'], [127, '127'], [0, '0'], [2 ** 40, '1.1T']])('count %d', (n, text) => expect(formatCount(n)).toBe(text))
+
+  it.each([[1000, '1000'], [1003, '1003'], [65536, '65536'], [131072, '131K'], [131000, '131000'], [131071, '131071'], [2 ** 24, '16.8M'], [1_500_000, '1.5M'], [1_048_577, '1048577'], [1_050_000, '1050000'], [NaN, '–']])(
+    'size %d, never as another size', (n, text) => expect(formatSize(n)).toBe(text))
 })
 
 describe('a column', () => {

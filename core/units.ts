@@ -13,6 +13,22 @@ export function formatCount(n: number): string {
   return trim(n.toPrecision(3))
 }
 
+/** Counts of fewer digits than this stand in full. */
+const EXACT_BELOW = 100_000
+
+/**
+ * A number of elements so that no two read alike: 1003 -> "1003", 16777216 -> "16.8M", 1500000 -> "1.5M",
+ * 1234567 -> "1234567". In full below 100,000; above, three digits for powers of two and for what three digits
+ * say exactly, unless a power of two already reads so; else in full.
+ */
+export function formatSize(n: number): string {
+  if (!Number.isSafeInteger(n) || n < EXACT_BELOW) return Number.isSafeInteger(n) ? String(n) : formatCount(n)
+  if (Number.isInteger(Math.log2(n))) return formatCount(n)
+  const exact = Number(n.toPrecision(3)) === n
+  const power = 2 ** Math.round(Math.log2(n))
+  return exact && formatCount(power) !== formatCount(n) ? formatCount(n) : String(n)
+}
+
 /** A unit and how many base units (ns, bytes, bytes/s, FLOP/s) make one of it. */
 export interface Unit {
   name: string

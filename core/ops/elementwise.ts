@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DTYPE_BYTES, type Dtype } from '../case'
-import { formatCount } from '../units'
+import { formatSize } from '../units'
 import { extent } from './params'
 import { defineOp, type Family, type Op, type Tolerance } from './types'
 
@@ -29,7 +29,7 @@ export const elementwise = (e: Elementwise): Op =>
     sizeKind: 'vector',
     params: z.object({ n: extent() }),
     dtypes: ['f32', 'f16', 'bf16'],
-    shapeLabel: ({ n }) => formatCount(n),
+    shapeLabel: ({ n }) => formatSize(n),
     inputs: ({ n }) => e.inputs.map((name) => ({ name, shape: [n], fill: { kind: 'normal', scale: 1 } })),
     outputShape: ({ n }) => [n],
     dims: ({ n }) => [n],

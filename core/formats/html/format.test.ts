@@ -19,7 +19,7 @@ describe('html report', () => {
     expect(doc.body.textContent).toContain('after the change')
     const cells = Array.from(doc.querySelector('table')!.querySelectorAll('tbody tr')).map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
     expect(cells).toHaveLength(2)
-    expect(cells[0]!.slice(0, 10)).toEqual(['add', '1K', 'f32', 'cpu', 'avx2', 'hot', '1', 'ok', '36.80', '±1.00 %'])
+    expect(cells[0]!.slice(0, 10)).toEqual(['add', '1000', 'f32', 'cpu', 'avx2', 'hot', '1', 'ok', '36.80', '±1.00 %'])
     expect(doc.body.textContent).toContain('Test CPU, 4 logical cores')
   })
 
@@ -36,7 +36,7 @@ describe('html report', () => {
     const at = (id: string, op: string, impl: string, medianNs: number) => measured(id, 1000, medianNs, { case: testCase({ op, impl, params: { n: 1000 } }) })
     const doc = page(exportSession('html', testSession([at('a', 'add', 'avx2', 100), at('b', 'add', 'scalar', 400), at('c', 'mul', 'avx2', 100), at('d', 'copy', 'avx2', 90), { ...at('e', 'copy', 'scalar', 80), status: 'wrong' }])))
     const time = doc.querySelector('figure')!
-    expect(Array.from(time.querySelectorAll('text.row'), (text) => text.textContent)).toEqual(['add 1K', 'mul 1K', 'copy 1K'])
+    expect(Array.from(time.querySelectorAll('text.row'), (text) => text.textContent)).toEqual(['add 1000', 'mul 1000', 'copy 1000'])
     const xs = Array.from(time.querySelectorAll('circle'), (dot) => Number(dot.getAttribute('cx')))
     expect(xs).toHaveLength(4)
     expect(xs[1]!).toBeGreaterThan(xs[0]!)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DTYPE_BYTES } from '../../case'
-import { formatCount } from '../../units'
+import { formatSize } from '../../units'
 import { extent } from '../params'
 import { defineOp } from '../types'
 
@@ -23,7 +23,7 @@ export default defineOp({
   sizeKind: 'vector',
   params: z.object({ n: extent(), iterations: extent() }),
   dtypes: ['f16', 'bf16', 'tf32'],
-  shapeLabel: ({ n, iterations }) => `${formatCount(n)} x ${iterations}`,
+  shapeLabel: ({ n, iterations }) => `${formatSize(n)} x ${iterations}`,
   inputs: ({ n }) => [{ name: 'x', shape: [n], fill: { kind: 'normal', scale: 1 } }],
   outputShape: ({ n }) => [n],
   dims: ({ n, iterations }) => [n, iterations],

@@ -6,7 +6,7 @@ const open = (kind: 'vector' | 'matrix' | 'gemm', modelValue: string) => mount(S
 
 describe('SizeEditor', () => {
   it('tells how many sizes the text stands for and which', () => {
-    expect(open('vector', '2^16..2^20 x4').text()).toContain('3 sizes: 65.5K to 1.05M')
+    expect(open('vector', '2^16..2^20 x4').text()).toContain('3 sizes: 65536 to 1.05M')
     expect(open('matrix', '1024, 4096x1024').text()).toContain('2 sizes: 1024x1024 and 4096x1024')
     expect(open('gemm', '').text()).toContain('No size yet')
   })
