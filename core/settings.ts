@@ -8,6 +8,8 @@ export const settingsSchema = z.object({
   sweep: sweepSpecSchema.optional(),
   /** Table columns to show, in order, with widths in px, by table name. */
   columns: z.record(z.string().max(40), z.array(z.object({ id: z.string().max(40), width: z.number().positive().max(2000).optional() })).max(100)),
+  /** Share of the height that the charts have above the table. */
+  chartShare: z.number().min(0.15).max(0.85).optional(),
   lastView: z.string().max(200).optional(),
 })
 export type Settings = z.infer<typeof settingsSchema>

@@ -3,15 +3,21 @@ import type { Ceiling } from '@core/session/types'
 import type { RowSource } from '../stores/row-source'
 
 /** Achieved share of what the device's measured ceilings allow for a row; NaN where a ceiling or the time is missing. */
-export type Efficiency = (rows: RowSource, row: number) => number
+export interface Efficiency {
+  (rows: RowSource, row: number): number
+  /** Why the share of a row is above 100 %; undefined when it is not. */
+  excess(rows: RowSource, row: number): string | undefined
+}
 
-export const noEfficiency: Efficiency = () => NaN
+export const noEfficiency: Efficiency = Object.assign(() => NaN, { excess: () => undefined })
+
+const FROM_CACHE = 'Answered from cache: calls one after another find their data there, while the roof is memory bandwidth. No share of what the device can do.'
 
 /** Efficiency by the roofline in core; the roofs of each device and dtype are looked up once. */
 export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
   const known = new Map<string, Roofs>()
-  return (rows, row) => {
-    if (rows.status(row) !== 'ok') return NaN
+  const place = (rows: RowSource, row: number) => {
+    if (rows.status(row) !== 'ok') return undefined
     const c = rows.case(row)
     const key = `${c.backend}|${c.device}|${c.dtype}`
     let roofs = known.get(key)
@@ -19,6 +25,13 @@ export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
       roofs = roofsOf(ceilings, c, c.dtype)
       known.set(key, roofs)
     }
-    return roofline({ bytes: rows.number(row, 'bytes'), flops: rows.number(row, 'flops'), medianNs: rows.number(row, 'medianNs') }, roofs)?.efficiency ?? NaN
+    return roofline({ bytes: rows.number(row, 'bytes'), flops: rows.number(row, 'flops'), medianNs: rows.number(row, 'medianNs') }, roofs)
   }
+  return Object.assign((rows: RowSource, row: number) => place(rows, row)?.efficiency ?? NaN, {
+    excess: (rows: RowSource, row: number) => {
+      const point = place(rows, row)
+      if (!point?.flag) return undefined
+      return point.bound === 'compute' || rows.case(row).mode === 'cold' ? point.flag : FROM_CACHE
+    },
+  })
 }

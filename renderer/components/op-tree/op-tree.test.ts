@@ -38,17 +38,17 @@ describe('picked operations', () => {
 describe('OpTree', () => {
   it('shows a family as partly picked and picks the rest with one click', async () => {
     const { box, value } = open([{ op: 'add' }])
-    expect(box('binary').attributes('aria-checked')).toBe('mixed')
-    await box('binary').setValue(true)
+    expect(box('binary family').attributes('aria-checked')).toBe('mixed')
+    await box('binary family').setValue(true)
     expect(value().map((entry) => entry.op)).toEqual(['add', 'mul'])
     expect(groupTick(value(), OPS.filter((op) => op.family === 'binary'))).toBe('all')
-    await box('binary').setValue(false)
+    await box('binary family').setValue(false)
     expect(value()).toEqual([])
   })
 
   it('counts the picked operations of each family', () => {
     const { wrapper } = open([{ op: 'add' }])
-    expect(wrapper.find('[aria-label=binary][role=treeitem]').text()).toContain('1/2')
+    expect(wrapper.find('[aria-label="binary family"][role=treeitem]').text()).toContain('1/2')
   })
 
   it('searches names, families and summaries, and All picks what is shown', async () => {

@@ -1,4 +1,4 @@
-import type { Unit } from '@core/units'
+import { ABSENT, type Unit } from '@core/units'
 import { alignedText } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
 import type { RowSource } from '../../stores/row-source'
@@ -16,14 +16,19 @@ export interface Cell {
   /** Invisible digits after the text that keep decimal points in line. */
   pad: string
   hover: string | undefined
+  /** The number is not to be taken as it stands; `hover` says why. */
+  mark?: '*'
 }
 
-/** Why a number is missing, in one sentence. */
+/** Why there is nothing, in one sentence. */
 function absence(column: Column, rows: RowSource, row: number): string {
   const status = rows.status(row)
-  if (status !== 'ok') return rows.message(row) ?? `The case ended as ${status}, so there is no such number.`
+  if (status !== 'ok') return rows.message(row) ?? `The case ended as ${status}, so there is nothing to show.`
   if (column.id === 'efficiency') return 'The ceilings of this device have not been measured. Devices view, Measure ceilings.'
   if (column.id === 'ci') return 'Too few samples for an interval.'
+  if (column.id === 'verified') return 'The result was not compared with the reference.'
+  if (column.id === 'grade') return 'Not graded: too few samples.'
+  if (column.id === 'variant') return 'This operation has no variants.'
   if (column.id === 'threads') return 'This backend has no choice of threads.'
   return 'Not recorded for this case.'
 }
@@ -32,13 +37,14 @@ function absence(column: Column, rows: RowSource, row: number): string {
 export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: number, efficiency: Efficiency): Cell {
   if (column.kind === 'number') {
     const value = column.value(rows, row, efficiency)
-    if (!Number.isFinite(value)) return { text: '–', pad: '', hover: absence(column, rows, row) }
-    return { ...alignedText(value, column.quantity, unit), hover: undefined }
+    if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row) }
+    const excess = column.id === 'efficiency' && value > 1 ? efficiency.excess(rows, row) : undefined
+    return { ...alignedText(value, column.quantity, unit), hover: excess, ...(excess ? { mark: '*' } : {}) }
   }
   const text = column.text(rows, row)
   if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }
   if (column.id === 'status') return { text, pad: '', hover: rows.message(row) }
-  return { text, pad: '', hover: text || undefined }
+  return text ? { text, pad: '', hover: text } : { text: ABSENT, pad: '', hover: absence(column, rows, row) }
 }
 
 /** Rows as tab-separated text with a header line, as spreadsheets take it. Numbers are in the unit of the header. */
