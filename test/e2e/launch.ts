@@ -30,7 +30,7 @@ export interface Launched {
 }
 
 const ENTRY = resolve(import.meta.dirname, 'entry.mjs')
-const WINDOW_MS = 60_000
+const WINDOW_MS = 40_000
 
 /** Lets the app go on once this test is connected (see entry.mjs). */
 async function release(app: ElectronApplication): Promise<void> {
@@ -52,20 +52,27 @@ async function visibleWindow(app: ElectronApplication): Promise<Page> {
   throw new Error(`the window did not open within ${WINDOW_MS / 1000} s; there are: ${app.windows().map((page) => page.url()).join(', ') || 'none'}`)
 }
 
-/** Starts the built app in real Electron. Needs a display; `npm test` starts one. Throws with the reason when there is no Electron. */
-export async function launch(options: LaunchOptions = {}): Promise<Launched> {
-  const electron = electronBinary()
-  if ('reason' in electron) throw new Error(electron.reason)
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'opscope-e2e-'))
+/** Longest that starting and connecting may take before it is tried again, once. */
+const CONNECT_MS = 50_000
+
+interface Connected {
+  app: ElectronApplication
+  page: Page
+  pageErrors: string[]
+}
+
+/** One start. The process is told to `onStarted`, so that a start which hangs can be ended. */
+async function connect(electron: string, dataDir: string, options: LaunchOptions, onStarted: (app: ElectronApplication) => void): Promise<Connected> {
   const { ELECTRON_RUN_AS_NODE: _, ...inherited } = process.env
   const app = await _electron.launch({
-    executablePath: electron.path,
+    executablePath: electron,
     args: [...sandboxSwitches(), ENTRY, ...(options.args ?? [])],
     cwd: APP_FOLDER,
     // The page must see the app's own theme, not one that Playwright sets.
     colorScheme: null,
     env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', ...options.env } as Record<string, string>,
   })
+  onStarted(app)
   await release(app)
   const page = await visibleWindow(app)
   const pageErrors: string[] = []
@@ -74,6 +81,30 @@ export async function launch(options: LaunchOptions = {}): Promise<Launched> {
     if (message.type() === 'error') pageErrors.push(message.text())
   })
   await page.waitForLoadState('load')
+  return { app, page, pageErrors }
+}
+
+/** Connecting to a new Electron can hang in the driver on a busy machine; such a start is ended and made once more. */
+async function connectSoon(electron: string, dataDir: string, options: LaunchOptions): Promise<Connected> {
+  for (let attempt = 1; ; attempt++) {
+    let started: ElectronApplication | undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), CONNECT_MS)))
+    const connecting = connect(electron, dataDir, options, (app) => (started = app))
+    const outcome = await Promise.race([connecting, late]).finally(() => clearTimeout(timer))
+    if (outcome !== 'late') return outcome
+    connecting.catch(() => undefined)
+    started?.process().kill('SIGKILL')
+    if (attempt === 2) throw new Error(`the test could not connect to the app within ${CONNECT_MS / 1000} s, twice`)
+  }
+}
+
+/** Starts the built app in real Electron. Needs a display; `npm test` starts one. Throws with the reason when there is no Electron. */
+export async function launch(options: LaunchOptions = {}): Promise<Launched> {
+  const electron = electronBinary()
+  if ('reason' in electron) throw new Error(electron.reason)
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'opscope-e2e-'))
+  const { app, page, pageErrors } = await connectSoon(electron.path, dataDir, options)
   const gone = () => new Promise<void>((done) => {
     const child = app.process()
     if (child.exitCode !== null || child.signalCode !== null) done()
