@@ -1,3 +1,4 @@
+import { ceilingsOn } from '../roofline/roofline'
 import type { SessionFile } from '../session/types'
 import type { ExportContext, FileFormat, ImportOutcome } from './types'
 
@@ -15,7 +16,8 @@ export function exportSession(formatId: string, file: SessionFile, context: Expo
     const writable = FORMATS.filter((f) => f.exportSession).map((f) => f.id)
     throw new Error(`cannot export as "${formatId}"; expected one of ${writable.join(', ')}`)
   }
-  return format.exportSession(file, context)
+  // Ceilings of another machine's devices say nothing of these results, whatever their ids.
+  return format.exportSession(file, { ...context, ceilings: ceilingsOn(context.ceilings, file.environment.devices) })
 }
 
 /** Longest text that is looked at: 256 Mi characters, some ten million samples. */

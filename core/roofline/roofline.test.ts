@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Ceiling } from '../session/types'
 import { testResult } from '../testing'
-import { attainableFlops, ridgeIntensity, roofline, roofsOf } from './roofline'
+import { attainableFlops, ceilingsOn, ridgeIntensity, roofline, roofsOf } from './roofline'
 
 /** 1 TB/s and 10 TFLOP/s: the roofs meet at 10 FLOP per byte. */
 const roofs = { bytesPerSecond: 1e12, flopsPerSecond: 1e13 }
@@ -54,4 +54,10 @@ it('roofs belong to a device and a dtype; f32 stands in for a dtype without a pe
   expect(roofsOf(ceilings, on, 'bf16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 3 })
   expect(roofsOf(ceilings, on, 'f16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 2 })
   expect(roofsOf(ceilings, { backend: 'cpu', device: 'cpu' }, 'f32')).toEqual({})
+})
+
+it('ceilings of another device of the same id are not taken', () => {
+  const here = ceiling('copy', 1)
+  const there = { ...ceiling('copy', 9), deviceName: 'another GPU' }
+  expect(ceilingsOn([there, here], [{ backend: 'cuda', id: 'cuda:0', name: here.deviceName }])).toEqual([here])
 })

@@ -30,6 +30,10 @@ const SHORT_NS = 5000
 /** A short case counts as latency bound when it takes longer than this many times its roof time. */
 const LATENCY_FACTOR = 4
 
+/** The ceilings that were measured on these very devices: another machine's `cuda:0` is another GPU. */
+export const ceilingsOn = (ceilings: readonly Ceiling[], devices: readonly { backend: string; id: string; name: string }[]): Ceiling[] =>
+  ceilings.filter((c) => devices.some((device) => device.backend === c.backend && device.id === c.device && device.name === c.deviceName))
+
 /** The roofs of a device; a dtype without a peak of its own computes at the f32 rate, because kernels accumulate in f32. */
 export function roofsOf(ceilings: readonly Ceiling[], on: Pick<BenchmarkCase, 'backend' | 'device'>, dtype: Dtype): Roofs {
   const value = (kind: string) => ceilings.find((c) => c.backend === on.backend && c.device === on.device && c.kind === kind)?.value

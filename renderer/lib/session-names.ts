@@ -15,17 +15,13 @@ function repeated(texts: readonly string[]): Set<string> {
 }
 
 /**
- * What to call each of these sessions where they stand together: its name; of several with one name also when it was
- * made, to the second where the minute is the same. Local time.
+ * When the sessions among these that share a name were made, by id, to tell them apart: to the second where the minute
+ * is the same too. Sessions with a name of their own are not in it. Local time.
  */
-export function distinctNames(sessions: readonly Named[]): Map<string, string> {
+export function tellingDates(sessions: readonly Named[]): Map<string, string> {
   const shared = repeated(sessions.map(({ name }) => name))
-  const dated = (session: Named, second: boolean) => (shared.has(session.name) ? `${session.name}, ${when(session.createdAt, second)}` : session.name)
-  const alike = repeated(sessions.map((session) => dated(session, false)))
-  return new Map(
-    sessions.map((session) => {
-      const name = dated(session, false)
-      return [session.id, alike.has(name) ? dated(session, true) : name]
-    }),
-  )
+  const alike = sessions.filter(({ name }) => shared.has(name))
+  const withMinute = (session: Named) => `${session.name} ${when(session.createdAt, false)}`
+  const sameMinute = repeated(alike.map(withMinute))
+  return new Map(alike.map((session) => [session.id, when(session.createdAt, sameMinute.has(withMinute(session)))]))
 }

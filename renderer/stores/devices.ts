@@ -1,6 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Device } from '@core/backend'
+import { ceilingsOn } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import { call, listen } from '../lib/api'
 
@@ -39,7 +40,7 @@ export const useDevices = defineStore('devices', () => {
     void load()
   }
 
-  const ceilingsOf = (backend: string, device: string) => ceilings.value.filter((c) => c.backend === backend && c.device === device)
+  const ceilingsOf = (device: Device) => ceilingsOn(ceilings.value, [device])
 
   return { devices, available, awaited, ceilings, ceilingsOf, loading, problem, load, start }
 })

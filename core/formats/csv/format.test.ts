@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Ceiling } from '../../session/types'
-import { testCase, testResult, testSession } from '../../testing'
+import { testCase, testDevice, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
 import { exportSession } from '../registry'
 import { csvField } from './cells'
@@ -30,7 +30,7 @@ const table = (text: string) => {
   return rows.map((row) => Object.fromEntries(header!.map((name, i) => [name, row[i]!])))
 }
 
-const ceiling = (kind: string, value: number): Ceiling => ({ backend: 'cpu', device: 'cpu', deviceName: 'CPU', kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s', measuredAt: '', result: testResult() })
+const ceiling = (kind: string, value: number): Ceiling => ({ backend: 'cpu', device: 'cpu', deviceName: testDevice().name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s', measuredAt: '', result: testResult() })
 
 describe('csv', () => {
   it('has one row per result with units in the column names', () => {
@@ -39,6 +39,10 @@ describe('csv', () => {
       'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,speedup,peak_memory_bytes,max_rel_error,converged,grade,message,started_at,result_id',
     )
     expect(table(text)).toMatchObject([{ op: 'add', n: '1000', median_ns: '100', gbps: '120', gflops: '10', efficiency: '0.5', speedup: '1', peak_memory_bytes: '12000', max_rel_error: '2.5e-8', status: 'ok', threads: '1', stddev_ns: '' }])
+  })
+
+  it('rates no result by the ceilings of another machine', () => {
+    expect(table(exportSession('csv', testSession(), { ceilings: [{ ...ceiling('copy', 240e9), deviceName: 'another CPU' }] }))[0]!.efficiency).toBe('')
   })
 
   it('gives each row only the parameters it has, and renames those that would clash', () => {

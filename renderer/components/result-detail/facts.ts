@@ -13,6 +13,9 @@ export interface Fact {
   trouble?: boolean
 }
 
+/** Errors span many magnitudes: `2.57e-7`, and `0` for none. */
+const error = (value: number | undefined) => (value === 0 ? '0' : value?.toExponential(2))
+
 const fact = (name: string, value: string | undefined, trouble = false): Fact[] => (value === undefined ? [] : [{ name, value, ...(trouble ? { trouble } : {}) }])
 const time = (name: string, ns: number | undefined) => fact(name, ns === undefined ? undefined : formatTime(ns))
 
@@ -54,8 +57,8 @@ export function verificationFacts(v: Verification): Fact[] {
   return [
     { name: 'Outcome', value: v.ok ? 'right' : 'wrong', ...(v.ok ? {} : { trouble: true }) },
     ...fact('What is wrong', v.message, true),
-    ...fact('Relative error', v.relL2 === undefined ? undefined : `${v.relL2.toExponential(2)} of ${v.tolerance.toExponential(1)} allowed`, !v.ok),
-    ...fact('Largest error', v.maxAbs?.toExponential(2)),
+    ...fact('Relative error', v.relL2 === undefined ? undefined : `${error(v.relL2)} of ${v.tolerance.toExponential(1)} allowed`, !v.ok),
+    ...fact('Largest error', error(v.maxAbs)),
     ...fact('Largest error, ulp', v.maxUlp === undefined ? undefined : formatCount(v.maxUlp)),
     ...fact('Elements checked', `${formatCount(v.checkedElements)} of ${formatCount(v.totalElements)}`),
     ...fact('Never written', v.unwritten ? formatCount(v.unwritten) : undefined, true),

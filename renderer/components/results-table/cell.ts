@@ -24,7 +24,7 @@ export interface Cell {
 function absence(column: Column, rows: RowSource, row: number): string {
   const status = rows.status(row)
   if (status !== 'ok') return rows.message(row) ?? `The case ended as ${status}, so there is nothing to show.`
-  if (column.id === 'efficiency') return 'The ceilings of this device have not been measured. Devices view, Measure ceilings.'
+  if (column.id === 'efficiency') return 'The ceilings of the device that measured this are not known here. On its machine: Devices, Measure ceilings.'
   if (column.id === 'ci') return 'Too few samples for an interval.'
   if (column.id === 'verified') return 'The result was not compared with the reference.'
   if (column.id === 'grade') return 'Not graded: too few samples.'

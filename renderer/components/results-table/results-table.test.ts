@@ -6,7 +6,10 @@ import { runCommand } from '../../commands/registry'
 import { installMockApi } from '../../dev/mock-api'
 import { mockCeilings } from '../../dev/mock-devices'
 import { mockResult } from '../../dev/mock-results'
+import { efficiencyFrom } from '../../lib/efficiency'
 import { ResultRows } from '../../stores/result-rows'
+import { cellOf } from './cell'
+import { COLUMNS } from './columns'
 import ResultsTable from './ResultsTable.vue'
 
 const OPS = ['gelu', 'add', 'copy', 'mul', 'exp']
@@ -138,5 +141,38 @@ describe('ResultsTable', () => {
     const threads = bodyRows()[0]!.findAll('[role=gridcell]')[4]!
     expect(threads.text()).toBe('–')
     expect(threads.attributes('title')).toContain('no choice of threads')
+  })
+
+  it('gives every cell of a failed row a dash and the reason', async () => {
+    const failed = { ...mockResult(results[0]!.case, 'crash', 1), status: 'crashed' as const, message: 'The process died.', summary: undefined, grade: undefined }
+    rows.append(blockOf([failed], 60))
+    await wrapper.find('input[type=search]').setValue('crashed')
+    const cells = bodyRows().at(-1)!.findAll('[role=gridcell]')
+    const heads = wrapper.findAll('[role=columnheader]').map((head) => head.text())
+    for (const name of ['Grade', 'Verified', '±95']) {
+      const cell = cells[heads.findIndex((head) => head.startsWith(name))]!
+      expect([name, cell.text(), cell.attributes('title')]).toEqual([name, '–', 'The process died.'])
+    }
+  })
+})
+
+describe('the efficiency of a row', () => {
+  const column = COLUMNS.find(({ id }) => id === 'efficiency')!
+  const cell = (mode: 'hot' | 'cold', bandwidth: number) => {
+    const result = { ...results[0]!, case: { ...results[0]!.case, op: 'copy', mode }, status: 'ok' as const, bytes: 1e6, flops: 0, summary: { ...results[0]!.summary!, medianNs: 1000 } }
+    const row = new ResultRows()
+    row.append(blockOf([result], 0))
+    const efficiency = efficiencyFrom([{ ...mockCeilings[0]!, backend: result.case.backend, device: result.case.device, kind: 'copy', value: bandwidth }])
+    return cellOf({ column, width: 70, unit: { name: '%', size: 0.01 } }, row, 0, efficiency)
+  }
+
+  it('is marked above the roof, with why on hover', () => {
+    expect(cell('hot', 1e11)).toMatchObject({ text: '1000', mark: '*', hover: expect.stringContaining('cache') })
+    expect(cell('cold', 1e11)).toMatchObject({ mark: '*', hover: expect.stringContaining('copy bandwidth') })
+  })
+
+  it('is a plain number below it', () => {
+    expect(cell('hot', 2e12)).toMatchObject({ text: '50', hover: undefined })
+    expect(cell('hot', 2e12).mark).toBeUndefined()
   })
 })
