@@ -104,13 +104,18 @@ describe('without a mouse', () => {
 })
 
 describe('the next start', () => {
-  it('brings back picks, view, columns and theme', async () => {
+  it('brings back picks, view, columns, the height of the charts and theme', async () => {
     await view(page, 'Run')
     await page.getByRole('textbox', { name: 'Vectors (elements)' }).fill('64, 4096')
     await page.getByText('2 cases').waitFor()
     await page.getByRole('button', { name: 'Columns' }).click()
     await page.getByRole('checkbox', { name: 'p95' }).click()
     await page.keyboard.press('Escape')
+    const divider = () => page.getByRole('separator', { name: 'Height of the charts' })
+    await divider().press('ArrowDown')
+    await divider().press('ArrowDown')
+    const height = await divider().getAttribute('aria-valuenow')
+    expect(Number(height)).toBeGreaterThan(50)
     await view(page, 'Settings')
     await page.getByRole('radio', { name: 'Dark' }).click()
     await expect.poll(() => page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(true)
@@ -130,6 +135,7 @@ describe('the next start', () => {
     expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(dark)
     await view(page, 'Run')
     await page.getByText('2 cases').waitFor()
+    expect(await divider().getAttribute('aria-valuenow')).toBe(height)
     expect(await page.getByRole('textbox', { name: 'Vectors (elements)' }).inputValue()).toBe('64, 4096')
     await page.keyboard.press('Control+Enter')
     expect(await ended(page)).toBe('Finished: 2 results.')
