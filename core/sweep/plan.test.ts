@@ -71,8 +71,8 @@ describe('what is left out has a reason and a count', () => {
 
   it('groups what has the same reason', () => {
     expect(planned({}, [testDevice({ memoryBytes: 20_000 })]).skipped).toEqual([
-      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'scalar', dtype: 'f32', reason: 'inputs and output do not fit the memory of Test CPU', count: 2, example: 'add 2K f32 hot' },
-      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'avx2', dtype: 'f32', reason: 'inputs and output do not fit the memory of Test CPU', count: 2, example: 'add 2K f32 hot' },
+      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'scalar', dtype: 'f32', reason: 'inputs and output do not fit the memory of Test CPU', count: 2, example: 'add 2000 f32 hot' },
+      { op: 'add', backend: 'cpu', device: 'cpu', impl: 'avx2', dtype: 'f32', reason: 'inputs and output do not fit the memory of Test CPU', count: 2, example: 'add 2000 f32 hot' },
     ])
   })
 })
