@@ -116,12 +116,13 @@ function roofNames(devices: readonly DeviceRoofs[], x: { min: number; max: numbe
   const asRoof = (device: DeviceRoofs, kind: string, value: number): Roof => ({ device: device.device, deviceName: device.name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s' })
   const peaks = roofGroups(devices.flatMap((d) => d.peaks.map((p) => asRoof(d, `flops:${p.dtype}`, p.value))), NEAR, formatFlops)
   const slopes = roofGroups(devices.map((d) => asRoof(d, 'copy', d.bandwidth)), NEAR, formatBandwidth)
-  const name = (coord: number[], text: string, align: 'left' | 'right') => ({ coord, label: { show: true, formatter: text, position: align === 'right' ? ('top' as const) : ('bottom' as const), align, color: theme.muted, fontSize: 11 } })
+  const name = (coord: number[], text: string, align: 'left' | 'right') => ({ coord, label: { show: true, formatter: text, position: align === 'right' ? ('top' as const) : ('bottom' as const), align, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } })
   return {
     type: 'line' as const,
     id: 'roof names',
     data: [],
     silent: true,
+    z: 5,
     markPoint: {
       silent: true,
       symbol: 'circle',

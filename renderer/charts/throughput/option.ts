@@ -87,7 +87,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
           silent: true,
           symbol: 'none',
           lineStyle: { color: theme.muted, type: 'dashed' as const, width: 1 },
-          label: { position: 'insideStartTop' as const, color: theme.muted, fontSize: 11, formatter: '{b}' },
+          label: { position: 'insideStartTop' as const, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}' },
           data: roofGroups(shown, logarithmic ? 1.5 : 1.06, format).flatMap(({ values: own, label }) => own.map((yAxis, i) => ({ yAxis, name: i ? '' : `${label} (measured)` }))),
         },
       },
