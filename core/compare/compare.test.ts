@@ -72,9 +72,9 @@ test('a result without samples keeps its ratio and is ambiguous', () => {
 test('environments are compared in sentences, devices only where they were used', () => {
   const other: Environment = {
     ...environment, kernel: '7', chromium: '150',
-    devices: [{ ...device, facts: [{ name: 'Driver', value: '2' }] }, { ...device, backend: 'cuda', id: 'cuda:0', name: 'H200' }],
+    devices: [{ ...device, facts: [{ name: 'Driver', value: '2' }, { name: 'Temperature', value: '60 °C' }] }, { ...device, backend: 'cuda', id: 'cuda:0', name: 'H200' }],
   }
-  const base = { ...environment, devices: [device, { ...device, backend: 'cuda', id: 'cuda:0', name: 'H100' }] }
+  const base = { ...environment, devices: [{ ...device, facts: [...device.facts, { name: 'Temperature', value: '30 °C' }] }, { ...device, backend: 'cuda', id: 'cuda:0', name: 'H100' }] }
   const { environmentDifferences } = compare(session('a', [measured('a1', 1, 1)], base), session('b', [measured('b1', 1, 1)], other))
   expect(environmentDifferences).toEqual(['Kernel: 6 in “A”, 7 in “B”.', 'Driver of EPYC: 1 in “A”, 2 in “B”.'])
 })

@@ -23,7 +23,7 @@ const FACTS: readonly { title: string; of: (e: Environment) => string | undefine
 
 /**
  * How the environments of sessions differ from the first one's, one sentence each. Of devices only those in `used`
- * (`backend/device`) count. A fact only one side knows is no difference.
+ * (`backend/device`) count. A fact only one side knows is no difference, nor is a reading such as the temperature.
  */
 export function environmentDifferences(places: readonly Place[], used: ReadonlySet<string>): string[] {
   const [baseline, ...others] = places
@@ -31,7 +31,11 @@ export function environmentDifferences(places: readonly Place[], used: ReadonlyS
   return others.flatMap((other) => [...new Set([...general(baseline, other), ...devices(baseline, other, used)])])
 }
 
-const sentence = (what: string, a: Place, left: string, b: Place, right: string) => `${what}: ${left} in “${a.name}”, ${right} in “${b.name}”.`
+/** Device facts that are readings of a moment, not properties: they differ between any two runs. */
+const READINGS: ReadonlySet<string> = new Set(['Temperature', 'Clock', 'Timestamp period', 'Cost of a compute pass'])
+
+const sentence = (what: string, a: Place, left: string, b: Place, right: string) =>
+  a.name === b.name ? `${what}: ${left} in the baseline, ${right} in the other session.` : `${what}: ${left} in “${a.name}”, ${right} in “${b.name}”.`
 
 function* general(a: Place, b: Place): Generator<string> {
   for (const { title, of } of FACTS) {
@@ -55,7 +59,7 @@ function* devices(a: Place, b: Place, used: ReadonlySet<string>): Generator<stri
     const values = new Map(other.facts.map((fact) => [fact.name, fact.value]))
     for (const { name, value } of device.facts) {
       const right = values.get(name)
-      if (right !== undefined && right !== value) yield sentence(`${name} of ${device.name}`, a, value, b, right)
+      if (right !== undefined && right !== value && !READINGS.has(name)) yield sentence(`${name} of ${device.name}`, a, value, b, right)
     }
   }
 }

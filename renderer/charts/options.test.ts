@@ -107,6 +107,11 @@ describe('distribution', () => {
     expect(drawnRange([7, 7, 7, 9])).toEqual({ low: 7, high: 9, outside: 0 })
     expect(renderSvg(distributionOption(samples, undefined, '#123456', theme)!, 900, 300)).toContain('1 of 101 samples lie further out')
   })
+  it('tells neighbouring ticks of a narrow distribution apart', () => {
+    const option = distributionOption(Array.from({ length: 50 }, (_, i) => 1760 + (i % 10)), undefined, '#123456', theme)!
+    const { formatter } = option.xAxis[0]!.axisLabel as { formatter: (ns: number) => string }
+    expect(new Set([1762, 1764, 1766].map(formatter)).size).toBe(3)
+  })
   it('marks median and interval', () => {
     const svg = renderSvg(distributionOption([100, 110, 120, 130], { medianNs: 115, ciLowNs: 105, ciHighNs: 125 }, '#123456', theme)!, 900, 300)
     expect(svg).toContain('median 115')

@@ -1,5 +1,5 @@
-import { formatTime } from '@core/units'
-import { axisStyle, tick } from '../axes'
+import { chooseTimeUnit, formatTime } from '@core/units'
+import { axisStyle } from '../axes'
 import { csvOf, frame } from '../frame'
 import type { ChartTheme } from '../types'
 
@@ -65,7 +65,11 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const range = { min: bins.edges[0]!, max: bins.edges[bins.edges.length - 1]! }
-  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: tick(formatTime), showMinLabel: false, showMaxLabel: false }, splitNumber: 4 }
+  const unit = chooseTimeUnit(range.max)
+  // As many decimals as it takes to tell neighbouring ticks apart.
+  const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((range.max - range.min) / unit.size / 5))))
+  const timeTick = (ns: number) => `${Number((ns / unit.size).toFixed(decimals))} ${unit.name}`
+  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: timeTick, showMinLabel: false, showMaxLabel: false }, splitNumber: 4 }
   const mark = (axis: 'xAxis' | 'yAxis') => ({
     silent: true,
     symbol: 'none',
