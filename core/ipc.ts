@@ -3,7 +3,7 @@ import { deviceSchema } from './backend'
 import { compareRequestSchema, comparisonSchema } from './compare'
 import { phaseSchema } from './measure/protocol'
 import { resultSchema } from './result'
-import type { RowBlock } from './session/rows'
+import type { PackedBlock, RowBlock } from './session/rows'
 import { ceilingSchema, environmentSchema, sessionSchema, sessionSummarySchema } from './session/types'
 import { settingsSchema } from './settings'
 import { sweepSpecSchema } from './sweep/types'
@@ -14,6 +14,7 @@ import { sweepSpecSchema } from './sweep/types'
  */
 const none = z.undefined()
 const id = z.string().min(1).max(64)
+const packedBlock = z.custom<PackedBlock>((value) => typeof value === 'object' && value !== null && 'caseOf' in value)
 const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && value !== null && 'caseOf' in value)
 
 /** Result of anything that goes through a file dialog. `cancelled` is not an error. */
@@ -54,7 +55,7 @@ export const REQUESTS = {
   'run:state': { request: none, reply: runStateSchema },
   'sessions:list': { request: z.object({ search: z.string().max(200), deleted: z.boolean() }), reply: z.array(sessionSummarySchema) },
   'sessions:get': { request: z.object({ id }), reply: z.object({ session: sessionSchema, environment: environmentSchema, results: z.number().int() }) },
-  'sessions:rows': { request: z.object({ id, first: z.number().int().nonnegative(), count: z.number().int().positive().max(200_000) }), reply: rowBlock },
+  'sessions:rows': { request: z.object({ id, first: z.number().int().nonnegative(), count: z.number().int().positive().max(200_000) }), reply: packedBlock },
   'sessions:result': { request: z.object({ resultId: id }), reply: resultSchema },
   'sessions:update': { request: z.object({ id, name: z.string().trim().min(1).max(200).optional(), notes: z.string().max(100_000).optional(), tags: z.array(z.string().trim().min(1).max(60)).max(50).optional() }), reply: sessionSummarySchema },
   /** Deleted sessions stay restorable until the app has been closed for a day. */

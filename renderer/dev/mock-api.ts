@@ -4,7 +4,7 @@ import type { Comparison } from '@core/compare'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
 import { PRESETS } from '@core/measure/settings'
 import type { Result } from '@core/result'
-import { blockOf } from '@core/session/rows'
+import { blockOf, packBlock } from '@core/session/rows'
 import type { Session, SessionSummary } from '@core/session/types'
 import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
 import { planSweep } from '@core/sweep/plan'
@@ -119,7 +119,7 @@ export class MockApi implements OpscopeApi {
       case 'run:stop': return this.finish('stopped')
       case 'sessions:list': return [...this.sessions.values()].filter((s) => !s.deleted && JSON.stringify(this.summary(s)).toLowerCase().includes(r.search.toLowerCase())).map((s) => this.summary(s)).reverse()
       case 'sessions:get': return { session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results.length }
-      case 'sessions:rows': return blockOf(this.stored(r.id).results.slice(r.first, r.first + r.count), r.first)
+      case 'sessions:rows': return packBlock(blockOf(this.stored(r.id).results.slice(r.first, r.first + r.count), r.first))
       case 'sessions:result': {
         const found = [...this.sessions.values()].flatMap((s) => s.results).find((result) => result.id === r.resultId)
         if (!found) throw new Error('There is no such result.')

@@ -1,3 +1,4 @@
+import { unpackBlock } from '@core/session/rows'
 import { call } from '../lib/api'
 import { ResultRows } from './result-rows'
 
@@ -31,17 +32,24 @@ export const rowsOf = (id: string): ResultRows => entryOf(id).rows
 /** Forgets a session, so that the next look fetches it again. */
 export const forgetRows = (id: string): boolean => entries.delete(id)
 
-/** Fetches the rows that are not here yet. */
+/** Fetches the rows that are not here yet; main reads a piece while the page takes in the one before. */
 export async function loadRows(id: string): Promise<void> {
   const entry = entryOf(id)
   entry.loading ??= (async () => {
     try {
+      let first = entry.rows.length
+      let count = first === 0 ? FIRST_ROWS : PAGE_ROWS
+      let coming = call('sessions:rows', { id, first, count })
       for (;;) {
-        const first = entry.rows.length
-        const count = first === 0 ? FIRST_ROWS : PAGE_ROWS
-        const block = await call('sessions:rows', { id, first, count })
-        entry.rows.append(block)
-        if (block.ids.length < count || entry.rows.length === first) return
+        const packed = await coming
+        const isLast = packed.caseOf.length < count
+        if (!isLast) {
+          first += count
+          count = PAGE_ROWS
+          coming = call('sessions:rows', { id, first, count })
+        }
+        entry.rows.append(unpackBlock(packed))
+        if (isLast) return
       }
     } finally {
       entry.loading = undefined

@@ -24,7 +24,7 @@ async function measure(impls: string[]): Promise<{ ended: EventPayload<'run:ende
     const rows = await api.invoke('sessions:rows', { id: ended.sessionId, first: 0, count: 100 })
     if (!rows.ok) throw new Error(rows.error.message)
     const results = []
-    for (const resultId of rows.value.ids) {
+    for (const resultId of JSON.parse(rows.value.ids) as string[]) {
       const reply = await api.invoke('sessions:result', { resultId })
       if (!reply.ok) throw new Error(reply.error.message)
       results.push({ impl: reply.value.case.impl, status: reply.value.status, message: reply.value.message })

@@ -1,3 +1,4 @@
+import { packBlock } from '@core/session/rows'
 import type { Services } from '../../app/services'
 import type { Handlers } from '../answer'
 
@@ -5,7 +6,7 @@ export const sessionHandlers = ({ history, emit }: Services) =>
   ({
     'sessions:list': (filter) => history.listSessions(filter),
     'sessions:get': ({ id }) => history.getSession(id),
-    'sessions:rows': ({ id, first, count }) => history.rows(id, first, count),
+    'sessions:rows': ({ id, first, count }) => packBlock(history.rows(id, first, count)),
     'sessions:result': ({ resultId }) => history.result(resultId),
     'sessions:update': ({ id, ...change }) => {
       const summary = history.updateSession(id, change)
