@@ -37,6 +37,12 @@ export const deviceSchema = z.object({
   maxTensorBytes: z.number().positive().optional(),
   /** True where the device is emulated in software, so that its figures say nothing about hardware. */
   software: z.boolean(),
+  /** Version of the driver behind the device, where there is one: ceilings belong to a device and driver. */
+  driver: z.string().optional(),
+  /** Caches that a case on the whole device can use, smallest first; bytes of all instances together (L1 of every core). */
+  caches: z.array(z.object({ name: z.string(), bytes: z.number().positive() })).optional(),
+  /** What disturbs the device at this moment: other processes on it (name, memory), a display. One sentence each. */
+  disturbances: z.array(z.string()).optional(),
   /** Facts to show and keep with a session: driver, clocks, caches, limits. Values carry their unit. */
   facts: z.array(z.object({ name: z.string(), value: z.string() })),
   /** Things the user should know before trusting a figure, in plain words. */
@@ -55,6 +61,9 @@ export const deviceStateSchema = z.object({
   throttle: z.array(z.string()).optional(),
   /** Other processes computing on the device. */
   foreignProcesses: z.number().int().optional(),
+  /** CPU: times the system took a processor from a measuring thread, and ms that a hypervisor took, during the batch. */
+  involuntarySwitches: z.number().int().nonnegative().optional(),
+  stealMs: z.number().nonnegative().optional(),
 })
 export type DeviceState = z.infer<typeof deviceStateSchema>
 
@@ -74,6 +83,10 @@ export interface SampleBatch {
   /** Nanoseconds per call (elapsed / inner), in the order taken. */
   samplesNs: Float64Array
   state: DeviceState
+  /** SM clock around each sample in MHz, from the device's own counters; one per sample. */
+  clockMhz?: Float64Array
+  /** Time in ns of a fixed chain of multiply-adds run beside each sample, the slower of before and after; one per sample. */
+  probeNs?: Float64Array
 }
 
 export interface MemoryUse {
@@ -99,13 +112,15 @@ export interface PreparedCase {
   readonly tickNs: number
   /** Facts about how this case is measured that belong on the result, e.g. a timer fallback. */
   readonly notes: readonly string[]
-  /** Fill the whole output with the sentinel (core/numbers.ts). */
+  /** Fill the inputs anew, as for a Problem with this seed. The timed inputs differ from those first verified, so that a kernel that remembers its output is found out. */
+  refill(seed: number): Promise<void>
+  /** Fill the whole output with the sentinel (core/numbers.ts), of every set of buffers in mode rotated. */
   poison(): Promise<void>
   /** Run the op once, untimed, and wait. */
   run(): Promise<void>
-  /** Output elements that still hold the sentinel. */
+  /** Output elements that still hold the sentinel, over every set of buffers that calls have used since `poison`. */
   countUnwritten(): Promise<number>
-  /** Output elements [start, start + count) as f32. */
+  /** Output elements [start, start + count) as f32, of the set of buffers used last. */
   read(start: number, count: number): Promise<Float32Array>
   sample(request: SampleRequest): Promise<SampleBatch>
   memory(): MemoryUse

@@ -10,9 +10,10 @@ export const DTYPE_BYTES: Readonly<Record<Dtype, number>> = { f32: 4, f16: 2, bf
 
 /**
  * What surrounds one timed call. `cold`: caches flushed before every call, outside the timed window.
- * `hot`: calls back to back. `graph`: a CUDA graph of many calls, launch cost shared.
+ * `hot`: calls back to back on the same buffers. `rotated`: calls back to back, each on another set of buffers, so many
+ * sets that no cache can answer. `graph`: a CUDA graph of many calls, launch cost shared.
  */
-export const MODES = ['cold', 'hot', 'graph'] as const
+export const MODES = ['cold', 'hot', 'rotated', 'graph'] as const
 export const modeSchema = z.enum(MODES)
 export type Mode = z.infer<typeof modeSchema>
 

@@ -22,6 +22,7 @@ export const COMMANDS = [
   { id: 'run.pause', title: 'Pause or resume', menu: 'Run', accelerator: 'CmdOrCtrl+.' },
   { id: 'run.stop', title: 'Stop', menu: 'Run', accelerator: 'CmdOrCtrl+Shift+.' },
   { id: 'run.ceilings', title: 'Measure this machine', menu: 'Run' },
+  { id: 'run.self-check', title: 'Check this machine against itself', menu: 'Run' },
   { id: 'view.run', title: 'Run view', menu: 'View', accelerator: 'CmdOrCtrl+1' },
   { id: 'view.session', title: 'Session view', menu: 'View', accelerator: 'CmdOrCtrl+2' },
   { id: 'view.compare', title: 'Compare view', menu: 'View', accelerator: 'CmdOrCtrl+3' },

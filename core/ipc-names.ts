@@ -8,6 +8,8 @@ const channels: Record<Channel, true> = {
   'devices:list': true,
   'ceilings:list': true,
   'ceilings:measure': true,
+  'self-check:run': true,
+  'noise:list': true,
   'run:start': true,
   'run:resume-session': true,
   'run:pause': true,
@@ -24,6 +26,7 @@ const channels: Record<Channel, true> = {
   'sessions:export': true,
   'sessions:import': true,
   'compare:run': true,
+  'compare:more': true,
   'chart:save': true,
   'shell:open-link': true,
 }
@@ -35,6 +38,7 @@ const events: Record<EventName, true> = {
   'sessions:changed': true,
   'devices:changed': true,
   'ceilings:changed': true,
+  'noise:changed': true,
   'menu:command': true,
   notice: true,
 }

@@ -4,7 +4,7 @@ import { compareRequestSchema, comparisonSchema } from './compare'
 import { phaseSchema } from './measure/protocol'
 import { resultSchema } from './result'
 import type { PackedBlock, RowBlock } from './session/rows'
-import { ceilingSchema, environmentSchema, sessionSchema, sessionSummarySchema } from './session/types'
+import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema, sessionSummarySchema } from './session/types'
 import { settingsSchema } from './settings'
 import { sweepSpecSchema } from './sweep/types'
 
@@ -47,6 +47,9 @@ export const REQUESTS = {
   'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
   /** Starts a run that measures the ceilings of these devices (all available ones when empty). */
   'ceilings:measure': { request: z.object({ devices: z.array(z.string().max(80)).max(64) }), reply: z.object({ sessionId: id }) },
+  /** Starts a run that compares cases of these devices (all available ones when empty) with themselves; ends with `noise:changed`. */
+  'self-check:run': { request: z.object({ devices: z.array(z.string().max(80)).max(64), pairs: z.number().int().min(4).max(1000).optional() }), reply: z.object({ sessionId: id }) },
+  'noise:list': { request: none, reply: z.array(noiseFloorSchema) },
   'run:start': { request: z.object({ spec: sweepSpecSchema, name: z.string().max(200).optional() }), reply: z.object({ sessionId: id }) },
   'run:resume-session': { request: z.object({ sessionId: id }), reply: z.object({ sessionId: id }) },
   'run:pause': { request: none, reply: runStateSchema },
@@ -64,6 +67,8 @@ export const REQUESTS = {
   'sessions:export': { request: z.object({ id, format: exportFormatSchema }), reply: fileReply },
   'sessions:import': { request: none, reply: z.object({ imported: z.array(sessionSummarySchema), problems: z.array(z.string()) }) },
   'compare:run': { request: compareRequestSchema, reply: comparisonSchema },
+  /** Starts a run that measures cells of a comparison within one session by interleaved ABBA blocks; baselines and sides are result ids of that session. */
+  'compare:more': { request: z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) }), reply: z.object({ sessionId: id }) },
   /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */
   'chart:save': { request: z.object({ name: z.string().min(1).max(120), kind: z.enum(['png', 'svg', 'csv']), data: z.string().max(50_000_000) }), reply: fileReply },
   'shell:open-link': { request: z.object({ link: z.enum(['webgpu', 'licence']) }), reply: none },
@@ -76,6 +81,7 @@ export const EVENTS = {
   'sessions:changed': z.object({ ids: z.array(id) }),
   'devices:changed': z.array(deviceSchema),
   'ceilings:changed': z.array(ceilingSchema),
+  'noise:changed': z.array(noiseFloorSchema),
   /** A menu item was chosen; ids are those of core/commands.ts. */
   'menu:command': z.object({ command: z.string() }),
   'notice': z.object({ level: z.enum(['info', 'warning', 'error']), message: z.string(), detail: z.string().optional() }),

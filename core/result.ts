@@ -55,6 +55,19 @@ export type Verification = z.infer<typeof verificationSchema>
 export const gradeSchema = z.enum(['A', 'B', 'C'])
 export type Grade = z.infer<typeof gradeSchema>
 
+/**
+ * Samples first .. first + count - 1 were taken while something was wrong: `throttled`, `slow-clock` (below 75 % of the
+ * best clock of the case), `host-slowed` (the CPU probe beside them), `disturbed` (another process on the device).
+ */
+export const sampleLabelSchema = z.object({
+  kind: z.enum(['throttled', 'slow-clock', 'host-slowed', 'disturbed']),
+  /** In words: `power limit`, `1230 of 1980 MHz`. */
+  reason: z.string().max(400),
+  first: z.number().int().nonnegative(),
+  count: z.number().int().positive(),
+})
+export type SampleLabel = z.infer<typeof sampleLabelSchema>
+
 export const resultSchema = z.object({
   id: z.string().min(1).max(64),
   case: benchmarkCaseSchema,
@@ -90,6 +103,15 @@ export const resultSchema = z.object({
   notes: z.array(z.string()).optional(),
   /** State of the device around each batch, with the index of the batch's first sample. */
   deviceStates: z.array(z.object({ firstSample: z.number().int().nonnegative(), state: deviceStateSchema })).optional(),
+  /** SM clock in MHz and CPU probe time in ns beside each sample, where the backend has them; one per sample. */
+  clocksMhz: z.array(z.number().nonnegative()).optional(),
+  probesNs: z.array(z.number().nonnegative()).optional(),
+  /** Why samples are left out of the statistics. Every sample is kept. */
+  labels: z.array(sampleLabelSchema).optional(),
+  /** Which fresh-process repeat of the sweep this is, from 0; absent when there is one. */
+  run: z.number().int().nonnegative().optional(),
+  /** Place in an interleaved comparison: ABBA block `quad` of `pair`; places 0 and 3 are side a, 1 and 2 side b. */
+  block: z.object({ pair: z.string().max(80), quad: z.number().int().nonnegative(), place: z.number().int().min(0).max(3) }).optional(),
   caseBytes: z.number().nonnegative().optional(),
   deviceDeltaBytes: z.number().optional(),
   seed: z.number().int().nonnegative(),

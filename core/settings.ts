@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { measureSettingsSchema, presetIdSchema } from './measure/settings'
 import { sweepSpecSchema } from './sweep/types'
 
 /** What comes back at the next start. Parsed with defaults: a damaged file loses only the damaged keys. */
@@ -11,6 +12,10 @@ export const settingsSchema = z.object({
   /** Share of the height that the charts have above the table. */
   chartShare: z.number().min(0.15).max(0.85).optional(),
   lastView: z.string().max(200).optional(),
+  /** Presets the user has changed; the others are those of core/measure/settings.ts. */
+  presets: z.partialRecord(presetIdSchema, measureSettingsSchema).optional(),
+  /** Ratio of medians below which a difference is of no interest, as a fraction; absent: 1 %. */
+  compareThreshold: z.number().min(0).max(1).optional(),
 })
 export type Settings = z.infer<typeof settingsSchema>
 

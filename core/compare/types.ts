@@ -1,8 +1,20 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema } from '../case'
+import { noiseFloorSchema } from '../session/types'
 
-/** Sessions to compare by case identity; the first is the baseline. */
-export const compareRequestSchema = z.object({ sessionIds: z.array(z.string().min(1).max(64)).min(2).max(20) })
+/** What the sides of a comparison within one session differ in. */
+export const COMPARE_AXES = ['impl', 'backend', 'dtype', 'mode', 'threads'] as const
+export const compareAxisSchema = z.enum(COMPARE_AXES)
+export type CompareAxis = z.infer<typeof compareAxisSchema>
+
+/**
+ * Sessions to compare by case identity, the first being the baseline; or the cases of one session that differ in one
+ * axis only. `impl` compares implementations of any backend (`cpu avx2`, `cuda kernel`), `backend` preferred ones.
+ */
+export const compareRequestSchema = z.union([
+  z.object({ sessionIds: z.array(z.string().min(1).max(64)).min(2).max(20) }),
+  z.object({ sessionId: z.string().min(1).max(64), axis: compareAxisSchema, /** Value of the axis; absent: the first met. */ baseline: z.string().max(120).optional() }),
+])
 export type CompareRequest = z.infer<typeof compareRequestSchema>
 
 export const verdictSchema = z.enum(['faster', 'slower', 'same', 'ambiguous'])
@@ -17,17 +29,34 @@ export const compareCellSchema = z.object({
   ratioLow: z.number().optional(),
   ratioHigh: z.number().optional(),
   verdict: verdictSchema.optional(),
+  /** Two-sided p of "no slower nor faster than the threshold", after Benjamini-Hochberg over the cells of the comparison. */
+  adjustedP: z.number().min(0).max(1).optional(),
+  /** The same ratio in SM cycles, where both sides are on a GPU and know their clocks. */
+  cyclesRatio: z.number().optional(),
+  cyclesLow: z.number().optional(),
+  cyclesHigh: z.number().optional(),
+  /** Fresh-process runs behind each side, and interleaved ABBA blocks, where there are any. */
+  runs: z.number().int().positive().optional(),
+  baselineRuns: z.number().int().positive().optional(),
+  quads: z.number().int().positive().optional(),
+  /** Why the verdict is ambiguous although the interval of the ratio is not, in one sentence. */
+  doubt: z.string().optional(),
 })
 export type CompareCell = z.infer<typeof compareCellSchema>
 
 export const comparisonSchema = z.object({
-  sessions: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.string() })),
+  /** The sides. Within one session all have its id, and `value` is the side's value of the axis. */
+  sessions: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.string(), value: z.string().optional() })),
+  /** Ratio below which a difference counts as none, as a fraction. */
+  threshold: z.number(),
   /** One row per case that the baseline and at least one other session measured; `cells[i]` belongs to `sessions[i]`. */
   rows: z.array(z.object({ caseId: z.string(), case: benchmarkCaseSchema, cells: z.array(compareCellSchema.nullable()) })),
   /** Cases of one session with no partner, and cases left out because a side is not `ok`. */
   unmatched: z.array(z.object({ sessionId: z.string(), case: benchmarkCaseSchema, reason: z.string() })),
   /** Geometric mean of the ratios per session, with the number of cases behind it; absent for the baseline. */
   overall: z.array(z.object({ ratio: z.number(), cases: z.number().int() }).nullable()),
+  /** Noise floors known for the devices compared: effects below them are doubtful. */
+  noiseFloors: z.array(noiseFloorSchema),
   /** Differences between the environments, one sentence each. */
   environmentDifferences: z.array(z.string()),
 })

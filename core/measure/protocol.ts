@@ -11,7 +11,7 @@ import { measureSettingsSchema } from './settings'
  */
 export const toHostSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('devices'), id: z.number().int() }),
-  z.object({ type: z.literal('measure'), id: z.number().int(), case: benchmarkCaseSchema, settings: measureSettingsSchema, resultId: z.string() }),
+  z.object({ type: z.literal('measure'), id: z.number().int(), case: benchmarkCaseSchema, settings: measureSettingsSchema, resultId: z.string(), /** The case will be asked for again soon: leave it open if memory allows. */ keep: z.boolean().optional() }),
   /** Ask the running case to end at the next batch; it then replies with `cancelled`. */
   z.object({ type: z.literal('cancel'), id: z.number().int() }),
 ])

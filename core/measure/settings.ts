@@ -1,7 +1,18 @@
 import { z } from 'zod'
 
+/** When a case has been sampled enough (core/measure/stopping.ts). `maxSeconds` holds for every rule. */
+export const stoppingRuleSchema = z.discriminatedUnion('id', [
+  /** Until the interval of the median is within ± relativeCi, after minSamples and minSeconds. */
+  z.object({ id: z.literal('relative-ci') }),
+  z.object({ id: z.literal('fixed-count'), count: z.number().int().min(1).max(1_000_000) }),
+  z.object({ id: z.literal('fixed-time'), seconds: z.number().positive().max(3600) }),
+])
+export type StoppingRule = z.infer<typeof stoppingRuleSchema>
+
 /** How one case is measured. Seconds and fractions; see the presets for the field's usual values. */
 export const measureSettingsSchema = z.object({
+  /** Absent: relative-ci. */
+  rule: stoppingRuleSchema.optional(),
   /** Stop when the 95 % interval of the median is within ± this fraction of it. */
   relativeCi: z.number().positive().max(1),
   minSamples: z.number().int().min(2),

@@ -14,6 +14,8 @@ const SHAPES: Readonly<Record<string, readonly Params[]>> = {
 /** The shapes with every variant of the op, under the op's own parameter names. */
 function paramsOf(op: (typeof ALL_OPS)[number]): Params[] {
   const shapes = SHAPES[op.sizeKind]!.map((shape): Params => {
+    if (op.id === 'spin') return { iterations: 100 }
+    if (op.id === 'spin_ns') return { ns: 1000 }
     if (op.family === 'ceiling') return { ...shape, iterations: 100 }
     return op.id === 'layer_norm' ? { tokens: shape.rows!, dim: shape.cols! } : shape
   })

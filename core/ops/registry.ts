@@ -1,4 +1,4 @@
-import { FAMILIES, type Op } from './types'
+import { FAMILIES, isHiddenFamily, type Op } from './types'
 
 const modules = import.meta.glob<{ default: Op }>('./*/op.ts', { eager: true })
 
@@ -7,8 +7,8 @@ export const ALL_OPS: readonly Op[] = Object.values(modules)
   .map((module) => module.default)
   .sort((a, b) => FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family) || a.id.localeCompare(b.id))
 
-/** The ops users pick from: all but those that exist to measure a device's ceilings. */
-export const OPS: readonly Op[] = ALL_OPS.filter((op) => op.family !== 'ceiling')
+/** The ops users pick from: all but those of hidden families. */
+export const OPS: readonly Op[] = ALL_OPS.filter((op) => !isHiddenFamily(op.family))
 
 const byId = new Map(ALL_OPS.map((op) => [op.id, op]))
 

@@ -8,9 +8,12 @@ export type SizeKind = 'vector' | 'matrix' | 'gemm'
 /** The parameters a size fills, in the order sizes are written (`4096x1024` is 4096 rows of 1024). */
 export const SIZE_PARAMS: Readonly<Record<SizeKind, readonly string[]>> = { vector: ['n'], matrix: ['rows', 'cols'], gemm: ['m', 'n', 'k'] }
 
-/** Families as the operation tree shows them, in this order. `ceiling` ops measure the device and are not listed. */
-export const FAMILIES = ['memory', 'binary', 'unary', 'activation', 'reduction', 'softmax', 'normalization', 'matmul', 'ceiling'] as const
+/** Families as the operation tree shows them, in this order. `ceiling` ops measure the device, `probe` ops the clock; neither is listed. */
+export const FAMILIES = ['memory', 'binary', 'unary', 'activation', 'reduction', 'softmax', 'normalization', 'matmul', 'ceiling', 'probe'] as const
 export type Family = (typeof FAMILIES)[number]
+
+/** Families that are measured by name only, never picked. */
+export const isHiddenFamily = (family: Family): boolean => family === 'ceiling' || family === 'probe'
 
 /** One input tensor; its stream (see core/random.ts) is its index among the inputs. */
 export interface InputSpec {

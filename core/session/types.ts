@@ -7,6 +7,24 @@ import { sweepSpecSchema } from '../sweep/types'
 /** Version of the native session format; raise it with a step in core/session/upgrade.ts. */
 export const SCHEMA_VERSION = 1
 
+/** What a comparison of a case with itself shows on a device: differences this small are noise of the machine. */
+export const noiseFloorSchema = z.object({
+  backend: z.string(),
+  device: z.string(),
+  deviceName: z.string(),
+  driver: z.string().optional(),
+  measuredAt: z.string(),
+  /** Pairs compared, and how many of them got a verdict other than same or ambiguous. */
+  pairs: z.number().int().positive(),
+  falseVerdicts: z.number().int().nonnegative(),
+  /** Median and 95th percentile of |ratio - 1| over the pairs. */
+  ratioP50: z.number().nonnegative(),
+  ratioP95: z.number().nonnegative(),
+  /** Session that holds the samples. */
+  sessionId: z.string().max(64),
+})
+export type NoiseFloor = z.infer<typeof noiseFloorSchema>
+
 /** The machine a session was made on: facts in words, and the devices as they reported themselves. */
 export const environmentSchema = z.object({
   appVersion: z.string(),
@@ -19,6 +37,17 @@ export const environmentSchema = z.object({
   node: z.string(),
   electron: z.string().optional(),
   chromium: z.string().optional(),
+  /** Processor caches, one instance each: `L1d`, `L2`, `L3`, and how many instances there are. */
+  caches: z.array(z.object({ name: z.string(), bytes: z.number().positive(), instances: z.number().int().positive() })).optional(),
+  /** Frequency governor (`performance`), and whether boost is allowed, where the system tells. */
+  governor: z.string().optional(),
+  boost: z.boolean().optional(),
+  /** `mains`, `battery`. */
+  powerSource: z.string().optional(),
+  /** Switches and variables that change what is measured: Chromium switches, CUDA_* and OPSCOPE_* variables. */
+  switches: z.array(z.string()).optional(),
+  /** Self-checks of these devices that were known when the session began. */
+  noiseFloors: z.array(noiseFloorSchema).optional(),
   devices: z.array(deviceSchema),
 })
 export type Environment = z.infer<typeof environmentSchema>
@@ -35,6 +64,8 @@ export const sessionSchema = z.object({
   state: sessionStateSchema,
   /** Cases planned; more than the results while running or when stopped. */
   planned: z.number().int().nonnegative(),
+  /** What a session is that no sweep made; `session` is the one it adds to. */
+  about: z.object({ kind: z.enum(['ceilings', 'interleaved', 'self-check']), session: z.string().max(64).optional() }).optional(),
   spec: sweepSpecSchema.optional(),
   settings: measureSettingsSchema.optional(),
 })
@@ -63,10 +94,16 @@ export const ceilingSchema = z.object({
   backend: z.string(),
   device: z.string(),
   deviceName: z.string(),
-  /** `copy` in bytes/s, `flops:f32` and like in FLOP/s. */
+  /** Driver it was measured under; ceilings are kept per device and driver. */
+  driver: z.string().optional(),
+  /**
+   * `copy`: copy bandwidth beyond the caches. `copy:BYTES`: hot copy with a working set of that many bytes.
+   * `cache:L2`: the best hot copy whose working set fits that cache. `flops:f32`. `launch:hot`, `launch:graph`,
+   * `launch:cold`: time of a call that does next to nothing, in s.
+   */
   kind: z.string(),
   value: z.number().positive(),
-  unit: z.enum(['bytes/s', 'FLOP/s']),
+  unit: z.enum(['bytes/s', 'FLOP/s', 's']),
   measuredAt: z.string(),
   /** The measurement it comes from, samples included. */
   result: resultSchema,

@@ -2,7 +2,7 @@ import type { Device, Impl } from '../backend'
 import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../case'
 import { MAX_EXTENT } from '../ops/params'
 import { findOp, OPS } from '../ops/registry'
-import type { Op } from '../ops/types'
+import { isHiddenFamily, type Op } from '../ops/types'
 import { parseSizes, sizeParams, type Size } from './sizes'
 import type { SweepSpec } from './types'
 
@@ -111,7 +111,7 @@ function pickedOps(spec: SweepSpec, problems: string[]): { op: Op; params: Param
   }
   return spec.ops.flatMap(({ op: id, variants }) => {
     const op = findOp(id)
-    if (!op || op.family === 'ceiling') {
+    if (!op || isHiddenFamily(op.family)) {
       problems.push(`unknown operation "${id}"; expected one of ${OPS.map((o) => o.id).join(', ')}`)
       return []
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { dtypeSchema, modeSchema } from '../case'
-import { presetIdSchema } from '../measure/settings'
+import { measureSettingsSchema, presetIdSchema } from '../measure/settings'
 
 /** Sizes by kind as the user wrote them (`2^16..2^26 x4`, `1024x1024, 4096x{1024,4096}`); parsed by core/sweep/sizes.ts. */
 export const sizeTextsSchema = z.object({ vector: z.string().max(2000), matrix: z.string().max(2000), gemm: z.string().max(2000) })
@@ -23,5 +23,9 @@ export const sweepSpecSchema = z.object({
   targets: z.array(targetSchema).max(64),
   modes: z.array(modeSchema),
   preset: presetIdSchema,
+  /** Overrides of the preset for this sweep alone. */
+  measure: measureSettingsSchema.partial().optional(),
+  /** Times the whole sweep is measured, each in fresh processes: the unit of a comparison across runs is the run. Absent: once. */
+  repeats: z.number().int().min(1).max(50).optional(),
 })
 export type SweepSpec = z.infer<typeof sweepSpecSchema>

@@ -2,14 +2,16 @@ import type { BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import type { RowBlock } from '@core/session/rows'
-import type { Ceiling, Environment, Session, SessionFile, SessionState, SessionSummary } from '@core/session/types'
+import type { Ceiling, Environment, NoiseFloor, Session, SessionFile, SessionState, SessionSummary } from '@core/session/types'
 import type { SweepSpec } from '@core/sweep/types'
 
 export interface NewSession {
   name: string
   environment: Environment
   settings: MeasureSettings
-  /** Absent for ceilings. */
+  /** What it is where no sweep made it. */
+  about?: Session['about']
+  /** Absent unless a sweep made it. */
   spec?: SweepSpec
   /** Every case that will be tried, in order; kept so that an interrupted run can be taken up again. */
   cases: readonly BenchmarkCase[]
@@ -40,7 +42,13 @@ export interface History {
   /** Sessions whose process died while they ran. */
   interrupted(): SessionSummary[]
   ceilings(): Ceiling[]
+  /** One of each kind per device and driver; a new one replaces it. */
   putCeiling(ceiling: Ceiling): void
+  /** The last self-check of each device and driver. */
+  noiseFloors(): NoiseFloor[]
+  putNoiseFloor(floor: NoiseFloor): void
+  /** Sessions that add to this one (about.session), oldest first. */
+  addedTo(id: string): SessionSummary[]
   close(): void
 }
 

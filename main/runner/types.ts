@@ -1,8 +1,9 @@
 import type { Device } from '@core/backend'
+import type { Pair } from '@core/compare'
 import type { RunState } from '@core/ipc'
 import type { HostLink } from '@core/measure/protocol'
 import type { RowBlock } from '@core/session/rows'
-import type { Ceiling } from '@core/session/types'
+import type { Ceiling, NoiseFloor } from '@core/session/types'
 import type { SweepSpec } from '@core/sweep/types'
 
 /** Something that can start a measurement host. One per kind of process: native worker, WebGPU page. */
@@ -21,6 +22,7 @@ export interface RunnerEvents {
   ended: { sessionId: string; state: 'done' | 'stopped'; failures: number }
   devices: Device[]
   ceilings: Ceiling[]
+  noiseFloors: NoiseFloor[]
   notice: { level: 'info' | 'warning' | 'error'; message: string; detail?: string }
 }
 
@@ -31,6 +33,10 @@ export interface Runner {
   /** Runs the remaining cases of a stopped or interrupted session into the same session. */
   resumeSession(sessionId: string): Promise<{ sessionId: string }>
   measureCeilings(deviceIds: readonly string[]): Promise<{ sessionId: string }>
+  /** Compares cases of these devices (all available ones when empty) with themselves and keeps each device's noise floor. */
+  selfCheck(deviceIds: readonly string[], pairs?: number): Promise<{ sessionId: string }>
+  /** Measures pairs by interleaved ABBA blocks until each has a clear verdict or the most blocks, into a session of its own that adds to `sessionId`. */
+  interleave(pairs: readonly Pair[], sessionId: string): Promise<{ sessionId: string }>
   pause(): RunState
   resume(): RunState
   /** Ends the running case and keeps what is done. */

@@ -50,6 +50,10 @@ function sizesOf(op: Op, extent: Extent): Params[] {
   return products[extent].map((size) => ({ ...size, iterations: ITERATIONS }))
 }
 
+/** Probes have one size and differ in length. */
+const probes = (op: Op): Params[] => [1, 37, 1000].map((length) => op.params.parse({ iterations: length, ns: length }))
+
 /** Parameters to check an op with: every size with every variant. Ceilings are arithmetic only; size adds nothing there. */
 export const conformanceParams = (op: Op, extent: Extent): Params[] =>
+  op.family === 'probe' ? (extent === 'large' ? [] : probes(op)) :
   (extent === 'large' && op.family === 'ceiling' ? [] : sizesOf(op, extent)).flatMap((size) => variantsOf(op).map((variant) => op.params.parse({ ...size, ...variant })))
