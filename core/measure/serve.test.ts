@@ -15,12 +15,14 @@ function memoryBackend(log: string[], sampleNs = 1000): Backend {
     log.push('open')
     if (problem.case.impl === 'broken') throw new Error('no such implementation')
     const out = new Float32Array(problem.outputElements)
+    let seed = problem.seed
     const run = async () => {
-      const [a, b] = problem.inputs.map((input, i) => fillRange(problem.seed, i, input.fill, problem.case.dtype, 0, input.elements))
+      const [a, b] = problem.inputs.map((input, i) => fillRange(seed, i, input.fill, problem.case.dtype, 0, input.elements))
       for (let i = 0; i < out.length; i++) out[i] = a![i]! + b![i]!
     }
     return {
       timer: 'scripted', tickNs: 1, notes: [],
+      refill: async (next) => void (seed = next),
       poison: async () => void out.fill(NaN),
       run,
       countUnwritten: async () => out.filter(Number.isNaN).length,

@@ -40,3 +40,12 @@ export const PRESETS: Readonly<Record<PresetId, MeasureSettings>> = {
   standard: { relativeCi: 0.005, minSamples: 16, minSeconds: 0.05, maxSeconds: 15, maxWarmupSeconds: 2, verifyWork: 1.6e7, seed },
   thorough: { relativeCi: 0.002, minSamples: 64, minSeconds: 0.5, maxSeconds: 60, maxWarmupSeconds: 2, verifyWork: 1.28e8, seed },
 }
+
+/**
+ * The settings of a preset: as the user changed it (`Settings.presets`), else as it is here, with the overrides of one
+ * sweep (`SweepSpec.measure`) on top. Overrides that are undefined count as absent.
+ */
+export function presetSettings(id: PresetId, changed: Partial<Record<PresetId, MeasureSettings | undefined>> = {}, overrides: { [K in keyof MeasureSettings]?: MeasureSettings[K] | undefined } = {}): MeasureSettings {
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
+  return { ...(changed[id] ?? PRESETS[id]), ...given }
+}

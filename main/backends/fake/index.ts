@@ -38,7 +38,7 @@ export function fakeBackend({ factor = Number(process.env['OPSCOPE_TEST_FACTOR']
 
 function prepare(problem: Problem, behaviour: Behaviour, factor: number): PreparedCase {
   const { case: c, outputElements } = problem
-  const right = rightOutput(problem, problem.seed, outputElements)
+  let right = rightOutput(problem, problem.seed, outputElements)
   const out = new Float32Array(outputElements)
   // Kept as f32 whatever the dtype: one pattern, told apart from other NaN by its bits.
   const sentinel = sentinelBits('f32')
@@ -53,6 +53,7 @@ function prepare(problem: Problem, behaviour: Behaviour, factor: number): Prepar
     timer: 'scripted',
     tickNs: TICK_NS,
     notes: ['Scripted times: this is not a measurement.'],
+    refill: (seed) => Promise.resolve(void (right = rightOutput(problem, seed, outputElements))),
     poison: () => Promise.resolve(void bitsOf(out).fill(sentinel)),
     run: () => Promise.resolve(write(out, right, problem)),
     countUnwritten: () => Promise.resolve(bitsOf(out).reduce((sum, bits) => sum + (bits === sentinel ? 1 : 0), 0)),
