@@ -43,9 +43,24 @@ export function randomSession(seed: number): SessionFile {
       notes: maybe(() => [pick(TEXTS)]),
       deviceStates: maybe(() => [{ firstSample: 0, state: { smClockMhz: maybe(anyDouble), throttle: maybe(() => [pick(TEXTS)]) } }]),
       deviceDeltaBytes: maybe(() => -anyDouble()),
+      clocksMhz: maybe(() => samplesNs.map(anyDouble)),
+      probesNs: maybe(() => samplesNs.map(anyDouble)),
+      labels: maybe(() => [{ kind: pick(['throttled', 'slow-clock', 'host-slowed', 'disturbed'] as const), reason: pick(TEXTS), first: below(3), count: 1 + below(3) }]),
+      run: maybe(() => below(5)),
+      block: maybe(() => ({ pair: pick(TEXTS), quad: below(30), place: below(4) })),
     })
   })
-  const file = testSession(results, { name: pick(TEXTS), notes: pick(TEXTS), tags: [pick(TEXTS), pick(TEXTS)] })
-  file.environment.devices = [testDevice({ name: pick(TEXTS), facts: [{ name: pick(TEXTS), value: pick(TEXTS) }], maxTensorBytes: maybe(() => 1 + below(1000)) })]
+  const about = maybe(() => ({ kind: pick(['ceilings', 'interleaved', 'self-check'] as const), session: maybe(() => pick(TEXTS)) }))
+  const file = testSession(results, { name: pick(TEXTS), notes: pick(TEXTS), tags: [pick(TEXTS), pick(TEXTS)], about })
+  const floor = () => ({ backend: 'cpu', device: 'cpu', deviceName: pick(TEXTS), driver: maybe(() => pick(TEXTS)), measuredAt: pick(TEXTS), pairs: 1 + below(99), falseVerdicts: below(3), ratioP50: anyDouble(), ratioP95: anyDouble(), sessionId: pick(TEXTS) })
+  Object.assign(file.environment, {
+    caches: maybe(() => [{ name: pick(TEXTS), bytes: 1 + below(2 ** 30), instances: 1 + below(128) }]),
+    governor: maybe(() => pick(TEXTS)),
+    boost: maybe(() => below(2) === 1),
+    powerSource: maybe(() => pick(TEXTS)),
+    switches: maybe(() => [pick(TEXTS), pick(TEXTS)]),
+    noiseFloors: maybe(() => [floor()]),
+  } satisfies Partial<SessionFile['environment']>)
+  file.environment.devices = [testDevice({ name: pick(TEXTS), facts: [{ name: pick(TEXTS), value: pick(TEXTS) }], maxTensorBytes: maybe(() => 1 + below(1000)), driver: maybe(() => pick(TEXTS)), caches: maybe(() => [{ name: pick(TEXTS), bytes: 1 + below(1000) }]), disturbances: maybe(() => [pick(TEXTS)]) })]
   return file
 }

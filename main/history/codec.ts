@@ -14,8 +14,8 @@ export function fromBytes(bytes: Uint8Array): Float64Array {
   return new Float64Array(bytes.slice().buffer)
 }
 
-/** Everything of a result but its case and samples, which are stored on their own. */
-export type ResultBody = Omit<Result, 'case' | 'samplesNs'>
+/** Everything of a result but its case, its samples and the figures beside each sample, which are stored on their own. */
+export type ResultBody = Omit<Result, 'case' | 'samplesNs' | 'clocksMhz' | 'probesNs'>
 
 /** A result as columns of `results` and `bodies`. */
 export interface StoredResult {
@@ -25,10 +25,12 @@ export interface StoredResult {
   numbers: Uint8Array
   json: string
   samples: Uint8Array
+  clocks: Uint8Array | null
+  probes: Uint8Array | null
 }
 
 export function store(result: Result): StoredResult {
-  const { case: _case, samplesNs, ...body } = result
+  const { case: _case, samplesNs, clocksMhz, probesNs, ...body } = result
   const numbers = rowNumbersOf(result)
   return {
     status: STATUSES.indexOf(result.status),
@@ -37,13 +39,18 @@ export function store(result: Result): StoredResult {
     numbers: toBytes(ROW_NUMBERS.map((name) => numbers[name])),
     json: JSON.stringify(body satisfies ResultBody),
     samples: toBytes(samplesNs),
+    clocks: clocksMhz ? toBytes(clocksMhz) : null,
+    probes: probesNs ? toBytes(probesNs) : null,
   }
 }
 
 /** The result as it was given to `store`. */
-export function restore(stored: { json: string; samples: Uint8Array; caseJson: string }): Result {
+export function restore(stored: Pick<StoredResult, 'json' | 'samples' | 'clocks' | 'probes'> & { caseJson: string }): Result {
   const body = JSON.parse(stored.json) as ResultBody
-  return { ...body, case: JSON.parse(stored.caseJson) as Result['case'], samplesNs: Array.from(fromBytes(stored.samples)) }
+  const result: Result = { ...body, case: JSON.parse(stored.caseJson) as Result['case'], samplesNs: Array.from(fromBytes(stored.samples)) }
+  if (stored.clocks) result.clocksMhz = Array.from(fromBytes(stored.clocks))
+  if (stored.probes) result.probesNs = Array.from(fromBytes(stored.probes))
+  return result
 }
 
 /** Spreads stored row numbers over columns: call once per row. One scratch buffer serves all rows, since blobs may lie unaligned. */

@@ -38,6 +38,17 @@ describe('results', () => {
     expect(Object.keys(history.result('c').case.params)).toEqual(['rows', 'axis', 'flag'])
   })
 
+  test('figures beside each sample come back to the bit, and those of results without them stay absent', () => {
+    const { id } = create('one')
+    const beside = { ...testResult('a', testCase(1), 3), clocksMhz: [1979.9999999999998, 0, 1410.1], probesNs: [5e-324, 1 / 3, 2 ** 53] }
+    const given = [beside, testResult('b', testCase(2), 3), { ...testResult('c', testCase(3), 2), probesNs: [] }]
+    for (const result of given) history.addResult(id, resultSchema.parse(result))
+    reopen()
+    expect([...history.results(id)]).toEqual(given)
+    expect(history.result('b')).not.toHaveProperty('clocksMhz')
+    expect(history.exportSession(id).results).toEqual(given)
+  })
+
   test('rows are what the results say, by column, in the order measured, in any part', () => {
     const { id } = create('one')
     const given = Array.from({ length: 25 }, (_, i) => (i % 7 === 3 ? failedResult(`r${i}`, testCase(i % 4)) : testResult(`r${i}`, testCase(i % 4), i + 1)))
@@ -82,6 +93,23 @@ describe('sessions', () => {
     history.setState(session.id, 'done')
     reopen()
     expect(history.getSession(session.id)).toEqual({ session: { ...session, name: 'renamed', notes: '', tags: ['a', 'b'], state: 'done' }, environment: testEnvironment, results: 0 })
+  })
+
+  test('that no sweep made say what they are, and are found from the one they add to, oldest first', () => {
+    const parent = create('parent')
+    const added = ['first', 'second'].map((name) => history.createSession({ name, environment: testEnvironment, settings: testSettings, about: { kind: 'interleaved', session: parent.id }, cases: [] }))
+    const alone = history.createSession({ name: 'check', environment: testEnvironment, settings: testSettings, about: { kind: 'self-check' }, cases: [] })
+    reopen()
+    expect(history.addedTo(parent.id).map((s) => [s.name, s.about])).toEqual(added.map((s) => [s.name, { kind: 'interleaved', session: parent.id }]))
+    expect(history.getSession(alone.id).session.about).toEqual({ kind: 'self-check' })
+    expect(history.summary(parent.id)).not.toHaveProperty('about')
+    expect(history.addedTo(alone.id)).toEqual([])
+    history.deleteSessions([added[0]!.id])
+    expect(history.addedTo(parent.id).map((s) => s.id)).toEqual([added[1]!.id])
+    const file = { ...history.exportSession(added[1]!.id), results: [] }
+    const elsewhere = openHistory(join(folder, 'elsewhere.db')).history
+    expect(elsewhere.importSession(file).about).toEqual({ kind: 'interleaved', session: parent.id })
+    elsewhere.close()
   })
 
   test('are found by any word of name, notes, tags, operations and devices; signs are plain text', () => {
@@ -162,6 +190,22 @@ describe('export and import', () => {
     expect(() => history.importSession(broken)).toThrow()
     expect(history.listSessions({ search: '', deleted: false }).map((s) => s.id)).toEqual(['new', id].sort((a, b) => Number(a === id) - Number(b === id)))
   })
+})
+
+test('noise floors are kept one per device and driver, the newest', () => {
+  const floor = { backend: 'cuda', device: 'cuda:0', deviceName: 'GPU', driver: '550.1', measuredAt: '2026-01-01T00:00:00Z', pairs: 40, falseVerdicts: 0, ratioP50: 0.001, ratioP95: 0.004, sessionId: 's' }
+  const { driver: _driver, ...undriven } = { ...floor, backend: 'cpu', device: 'cpu', deviceName: 'CPU' }
+  for (const given of [floor, undriven, { ...floor, driver: '580.2' }, { ...floor, ratioP95: 0.002 }]) history.putNoiseFloor(given)
+  reopen()
+  expect(history.noiseFloors()).toEqual([undriven, { ...floor, ratioP95: 0.002 }, { ...floor, driver: '580.2' }])
+})
+
+test('ceilings of another driver are kept beside those of this one', () => {
+  const ceiling = { backend: 'cuda', device: 'cuda:0', deviceName: 'GPU', driver: '550.1', kind: 'copy', value: 1e12, unit: 'bytes/s' as const, measuredAt: '2026-01-01T00:00:00Z', result: testResult('a', testCase(1, 'copy')) }
+  history.putCeiling(ceiling)
+  history.putCeiling({ ...ceiling, driver: '580.2', value: 2e12 })
+  history.putCeiling({ ...ceiling, driver: '580.2', value: 3e12 })
+  expect(history.ceilings().map((c) => [c.driver, c.value])).toEqual([['550.1', 1e12], ['580.2', 3e12]])
 })
 
 test('ceilings are kept one per kind and device, the newest', () => {

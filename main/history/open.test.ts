@@ -98,6 +98,31 @@ describe('the schema', () => {
     history.close()
   })
 
+  test('a file of before drivers, noise floors and figures beside samples keeps its ceilings and results', () => {
+    const old = new Database(openSqlite(file))
+    migrate(old, MIGRATIONS.slice(0, 2))
+    const c = testCase(1)
+    const { case: _case, samplesNs, ...body } = testResult('r', c, 4)
+    const ceiling = { backend: 'cpu', device: 'cpu', deviceName: 'CPU', kind: 'copy', value: 1e10, unit: 'bytes/s', measuredAt: '2026-01-01T00:00:00Z', result: testResult('c', c) }
+    const insert = (sql: string, ...values: (string | Uint8Array)[]) => old.connection.prepare(sql).run(...values)
+    insert(`insert into sessions (key, id, name, created_at, notes, tags, state, planned, results, ops, devices) values (1, 's', 'old', '2025-01-01T00:00:00Z', '', '[]', 'done', 1, 1, '["add"]', '[]')`)
+    insert(`insert into session_details (session, environment) values (1, ?)`, JSON.stringify(testEnvironment))
+    insert(`insert into cases (key, identity, json) values (1, 'x', ?)`, JSON.stringify(c))
+    // As such a version wrote a result that already had clocks.
+    insert(`insert into bodies (key, json, samples) values (1, ?, ?)`, JSON.stringify({ ...body, clocksMhz: [1980, 1979.5] }), new Uint8Array(Float64Array.from(samplesNs).buffer))
+    insert(`insert into results (session, position, id, case_key, body, status, grade, numbers) values (1, 0, 'r', 1, 1, 0, 1, x'')`)
+    insert(`insert into ceilings (backend, device, device_name, kind, json) values ('cpu', 'cpu', 'CPU', 'copy', ?)`, JSON.stringify(ceiling))
+    old.close()
+    const { history } = openHistory(file)
+    expect(history.ceilings()).toEqual([ceiling])
+    expect(history.result('r')).toEqual({ ...testResult('r', c, 4), clocksMhz: [1980, 1979.5] })
+    expect(history.summary('s')).not.toHaveProperty('about')
+    expect(history.noiseFloors()).toEqual([])
+    history.addResult('s', { ...testResult('new', c, 2), probesNs: [1, 2] })
+    expect(history.result('new').probesNs).toEqual([1, 2])
+    history.close()
+  })
+
   test('a newer file is refused in words and left as it is', () => {
     fill(1)
     const newer = openSqlite(file)

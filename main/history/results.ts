@@ -21,13 +21,13 @@ export class Results {
     private readonly cases: Cases,
   ) {
     this.#insertResult = db.inserter('results', ['session', 'position', 'id', 'case_key', 'body', 'status', 'grade', 'message', 'numbers'])
-    this.#insertBody = db.inserter('bodies', ['json', 'samples'])
+    this.#insertBody = db.inserter('bodies', ['json', 'samples', 'clocks', 'probes'])
   }
 
   /** Writes one result; call inside a transaction. */
   insert(session: number, position: number, result: Result): void {
     const stored = store(result)
-    const body = this.#insertBody([stored.json, stored.samples])
+    const body = this.#insertBody([stored.json, stored.samples, stored.clocks, stored.probes])
     this.#insertResult([session, position, result.id, this.cases.keyOf(result.case), body, stored.status, stored.grade, stored.message, stored.numbers])
   }
 
@@ -82,7 +82,7 @@ export class Results {
       .selectFrom('results')
       .innerJoin('bodies', 'bodies.key', 'results.body')
       .innerJoin('cases', 'cases.key', 'results.case_key')
-      .select(['bodies.json as json', 'bodies.samples as samples', 'cases.json as caseJson'])
+      .select(['bodies.json as json', 'bodies.samples as samples', 'bodies.clocks as clocks', 'bodies.probes as probes', 'cases.json as caseJson'])
   }
 
   one(id: string): Result {

@@ -8,7 +8,14 @@ export type SessionRow = Selectable<SessionsTable>
 
 const strings = (json: string) => JSON.parse(json) as string[]
 
+function aboutOf(row: SessionRow): Session['about'] {
+  if (row.about === null) return undefined
+  const kind = row.about as NonNullable<Session['about']>['kind']
+  return row.adds_to === null ? { kind } : { kind, session: row.adds_to }
+}
+
 export function summaryOf(row: SessionRow): SessionSummary {
+  const about = aboutOf(row)
   return {
     id: row.id,
     name: row.name,
@@ -21,6 +28,7 @@ export function summaryOf(row: SessionRow): SessionSummary {
     failures: row.failures,
     ops: strings(row.ops),
     devices: strings(row.devices),
+    ...(about ? { about } : {}),
   }
 }
 
@@ -45,6 +53,7 @@ export function insertSession(db: Database, { session, environment, ops, devices
     query.insertInto('sessions').values({
       id: session.id, name: session.name, created_at: session.createdAt, notes: session.notes, tags: JSON.stringify(session.tags),
       state: session.state, planned: session.planned, ops: JSON.stringify(ops), devices: JSON.stringify(devices), owner,
+      about: session.about?.kind ?? null, adds_to: session.about?.session ?? null,
     }),
   )
   db.run(
@@ -62,8 +71,9 @@ export function insertSession(db: Database, { session, environment, ops, devices
 export function loadSession(db: Database, row: SessionRow): { session: Session; environment: Environment } {
   const details = db.first(query.selectFrom('session_details').selectAll().where('session', '=', row.key))
   if (!details) throw new NotFoundError(`Session ${row.id} has lost its details.`)
-  const { id, name, createdAt, notes, tags, state, planned } = summaryOf(row)
+  const { id, name, createdAt, notes, tags, state, planned, about } = summaryOf(row)
   const session: Session = { id, name, createdAt, notes, tags, state, planned }
+  if (about) session.about = about
   if (details.spec !== null) session.spec = JSON.parse(details.spec) as NonNullable<Session['spec']>
   if (details.settings !== null) session.settings = JSON.parse(details.settings) as NonNullable<Session['settings']>
   return { session, environment: JSON.parse(details.environment) as Environment }

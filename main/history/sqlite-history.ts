@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { caseId, type BenchmarkCase } from '@core/case'
 import type { Result } from '@core/result'
 import type { RowBlock } from '@core/session/rows'
-import { SCHEMA_VERSION, type Ceiling, type Environment, type Session, type SessionFile, type SessionState, type SessionSummary } from '@core/session/types'
+import { SCHEMA_VERSION, type Ceiling, type Environment, type NoiseFloor, type Session, type SessionFile, type SessionState, type SessionSummary } from '@core/session/types'
 import { Cases } from './cases'
 import { Contents, isFailure } from './contents'
 import { query, type Database } from './database'
@@ -23,8 +23,9 @@ export class SqliteHistory implements History {
     this.#results = new Results(db, this.#cases)
   }
 
-  createSession({ name, environment, settings, spec, cases }: NewSession): Session {
+  createSession({ name, environment, settings, about, spec, cases }: NewSession): Session {
     const session: Session = { id: randomUUID(), name, createdAt: new Date().toISOString(), notes: '', tags: [], state: 'running', planned: cases.length, settings }
+    if (about) session.about = about
     if (spec) session.spec = spec
     const contents = new Contents(environment)
     for (const c of cases) contents.add(c)
@@ -156,11 +157,35 @@ export class SqliteHistory implements History {
   }
 
   putCeiling(ceiling: Ceiling): void {
-    const { backend, device, deviceName: device_name, kind } = ceiling
+    const { backend, device, deviceName: device_name, driver = '', kind } = ceiling
     const json = JSON.stringify(ceiling)
     this.db.run(
-      query.insertInto('ceilings').values({ backend, device, device_name, kind, json }).onConflict((oc) => oc.columns(['backend', 'device', 'device_name', 'kind']).doUpdateSet({ json })),
+      query
+        .insertInto('ceilings')
+        .values({ backend, device, device_name, driver, kind, json })
+        .onConflict((oc) => oc.columns(['backend', 'device', 'device_name', 'driver', 'kind']).doUpdateSet({ json })),
     )
+  }
+
+  noiseFloors(): NoiseFloor[] {
+    const rows = this.db.all(query.selectFrom('noise_floors').select('json').orderBy('backend').orderBy('device').orderBy('driver'))
+    return rows.map((row) => JSON.parse(row.json) as NoiseFloor)
+  }
+
+  putNoiseFloor(floor: NoiseFloor): void {
+    const { backend, device, deviceName: device_name, driver = '' } = floor
+    const json = JSON.stringify(floor)
+    this.db.run(
+      query
+        .insertInto('noise_floors')
+        .values({ backend, device, device_name, driver, json })
+        .onConflict((oc) => oc.columns(['backend', 'device', 'device_name', 'driver']).doUpdateSet({ json })),
+    )
+  }
+
+  addedTo(id: string): SessionSummary[] {
+    const rows: SessionRow[] = this.db.all(query.selectFrom('sessions').selectAll().where('adds_to', '=', id).where('deleted_at', 'is', null).orderBy('created_at').orderBy('key'))
+    return rows.map(summaryOf)
   }
 
   close(): void {

@@ -23,6 +23,9 @@ export interface SessionsTable {
   deleted_at: Optional<number>
   /** The process that runs it (owner.ts); null when none does. */
   owner: Optional<string>
+  /** Kind of a session that no sweep made (Session.about), and the id of the one it adds to. */
+  about: Optional<string>
+  adds_to: Optional<string>
 }
 
 /** What only an opened session needs. JSON. */
@@ -64,17 +67,31 @@ export interface ResultsTable {
 
 export interface BodiesTable {
   key: Generated<number>
-  /** The result without its case and samples. */
+  /** The result without its case and what stands beside it as bytes. */
   json: string
   /** samplesNs as float64. */
   samples: Uint8Array
+  /** clocksMhz and probesNs as float64; null where there are none, or where a version that kept them in `json` wrote it. */
+  clocks: Optional<Uint8Array>
+  probes: Optional<Uint8Array>
 }
 
 export interface CeilingsTable {
   backend: string
   device: string
   device_name: string
+  /** Empty where it is not known. */
+  driver: string
   kind: string
+  json: string
+}
+
+/** The last self-check of each device under each driver. */
+export interface NoiseFloorsTable {
+  backend: string
+  device: string
+  device_name: string
+  driver: string
   json: string
 }
 
@@ -86,4 +103,5 @@ export interface Tables {
   results: ResultsTable
   bodies: BodiesTable
   ceilings: CeilingsTable
+  noise_floors: NoiseFloorsTable
 }
