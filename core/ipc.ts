@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { deviceSchema } from './backend'
-import { compareRequestSchema, comparisonSchema } from './compare'
+import { compareRequestSchema, comparisonSchema } from './compare/types'
 import { phaseSchema } from './measure/protocol'
 import { resultSchema } from './result'
 import type { PackedBlock, RowBlock } from './session/rows'

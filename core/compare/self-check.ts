@@ -1,0 +1,73 @@
+import type { Device } from '../backend'
+import type { BenchmarkCase, Mode } from '../case'
+import type { NoiseFloor } from '../session/types'
+import { quantile } from '../stats/quantile'
+import { planSweep } from '../sweep/plan'
+import type { SizeTexts } from '../sweep/types'
+import { interleavedRatio, type Block, type Pair } from './interleave'
+import { verdictOf } from './verdict'
+
+/** Work of a self-check, in the order asked for: different kinds first, so that a few pairs are varied too. */
+const WORK: readonly { op: string; size: string; kind: keyof SizeTexts; mode: Mode }[] = [
+  { op: 'add', kind: 'vector', size: '2^20', mode: 'hot' },
+  { op: 'softmax', kind: 'matrix', size: '512x1024', mode: 'cold' },
+  { op: 'matmul', kind: 'gemm', size: '256x256x256', mode: 'hot' },
+  { op: 'sum', kind: 'matrix', size: '1024x1024', mode: 'hot' },
+  { op: 'copy', kind: 'vector', size: '2^12', mode: 'hot' },
+  { op: 'gelu', kind: 'vector', size: '2^18', mode: 'cold' },
+  { op: 'layer_norm', kind: 'matrix', size: '256x512', mode: 'hot' },
+  { op: 'matmul', kind: 'gemm', size: '64x64x64', mode: 'cold' },
+  { op: 'copy', kind: 'vector', size: '2^22', mode: 'cold' },
+  { op: 'softmax', kind: 'matrix', size: '64x256', mode: 'hot' },
+  { op: 'exp', kind: 'vector', size: '2^16', mode: 'hot' },
+  { op: 'sum', kind: 'matrix', size: '64x1024', mode: 'cold' },
+]
+
+/** Elements beyond this, and products beyond 128x128x128, take an emulated device too long. */
+const SOFTWARE_WORK: Readonly<Record<string, string>> = { '2^20': '2^16', '2^22': '2^18', '2^18': '2^15', '512x1024': '64x512', '1024x1024': '128x512', '256x256x256': '64x64x64', '64x64x64': '32x32x32' }
+
+/**
+ * `pairs` pairs for each available device, a case and itself: streaming, reduction, softmax and matmul, small and
+ * medium, hot and cold, in f32 with the preferred implementation and all threads. Where there are fewer cases than
+ * pairs, cases come again. A device that offers none of them has no pair.
+ */
+export function selfCheckPairs(devices: readonly Device[], pairs: number): Pair[] {
+  return devices.flatMap((device, place) => {
+    const cases = device.available.ok ? casesOf(device) : []
+    if (cases.length === 0) return []
+    return Array.from({ length: pairs }, (_, i): Pair => ({ id: `self-${place}-${i}`, a: cases[i % cases.length]!, b: cases[i % cases.length]! }))
+  })
+}
+
+function casesOf(device: Device): BenchmarkCase[] {
+  const usable = device.impls.filter((impl) => impl.available.ok)
+  return WORK.flatMap(({ op, size, kind, mode }) => {
+    const fitting = usable.filter((impl) => impl.kernels[op]?.includes('f32'))
+    const impl = fitting.find((candidate) => candidate.preferred) ?? fitting[0]
+    const modes = device.modes.includes(mode) ? mode : device.modes[0]
+    if (!impl || modes === undefined) return []
+    const text = (device.software ? SOFTWARE_WORK[size] : undefined) ?? size
+    const sizes: SizeTexts = { vector: '', matrix: '', gemm: '', [kind]: text }
+    // The planner knows what fits a device.
+    return planSweep({ ops: [{ op }], sizes, dtypes: ['f32'], modes: [modes], preset: 'quick', targets: [{ backend: device.backend, device: device.id, impls: [impl.id] }] }, [device]).cases
+  })
+}
+
+/**
+ * What the pairs of this device that were measured say about its noise; undefined when none has a complete quad.
+ * A false verdict is a faster or slower with the usual threshold, before any correction for the number of pairs.
+ */
+export function noiseFloorOf(device: Device, pairs: readonly Pair[], blocksByPair: ReadonlyMap<string, readonly Block[]>, about: { measuredAt: string; sessionId: string }): NoiseFloor | undefined {
+  const ratios = pairs.flatMap(({ id, a }) => {
+    const ratio = a.backend === device.backend && a.device === device.id ? interleavedRatio(blocksByPair.get(id) ?? []) : undefined
+    return ratio ? [ratio] : []
+  })
+  const away = ratios.map(({ ratio }) => Math.abs(ratio - 1))
+  const [ratioP50, ratioP95] = [quantile(away, 0.5), quantile(away, 0.95)]
+  if (ratioP50 === undefined || ratioP95 === undefined) return undefined
+  const verdicts = ratios.map(({ interval }) => verdictOf(interval))
+  return {
+    backend: device.backend, device: device.id, deviceName: device.name, ...(device.driver === undefined ? {} : { driver: device.driver }),
+    ...about, pairs: ratios.length, falseVerdicts: verdicts.filter((verdict) => verdict === 'faster' || verdict === 'slower').length, ratioP50, ratioP95,
+  }
+}
