@@ -84,16 +84,19 @@ function notesFor(problem: Problem, clock: Clock): string[] {
   return notes
 }
 
+const fillInputs = (gpu: Gpu, problem: Problem, memory: Memory, seed: number): Promise<void> =>
+  guarded(gpu, 'filling the inputs', async () => {
+    for (const [stream, tensor] of memory.inputs.entries()) await fillTensor(gpu, tensor, seed, stream, problem.inputs[stream]!.fill)
+    await gpu.device.queue.onSubmittedWorkDone()
+  })
+
 /** Allocates, compiles and fills one case. Throws a CaseError and leaves nothing behind when any of it fails. */
 export async function openCase(gpu: Gpu, clock: Clock, problem: Problem): Promise<PreparedCase> {
   const program = programFor(problem, gpu.device.features.has('shader-f16'))
   const memory = await guarded(gpu, 'allocating the tensors', async () => allocate(gpu, problem, program))
   try {
     const calls = await guarded(gpu, 'compiling the kernel', () => bind(gpu, program, memory))
-    await guarded(gpu, 'filling the inputs', async () => {
-      for (const [stream, tensor] of memory.inputs.entries()) await fillTensor(gpu, tensor, problem.seed, stream, problem.inputs[stream]!.fill)
-      await gpu.device.queue.onSubmittedWorkDone()
-    })
+    await fillInputs(gpu, problem, memory, problem.seed)
     return prepared(gpu, clock, problem, memory, calls)
   } catch (error) {
     release(memory)
@@ -107,6 +110,7 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, call
     timer: clock.timer,
     tickNs: clock.tickNs,
     notes: notesFor(problem, clock),
+    refill: (seed) => fillInputs(gpu, problem, memory, seed),
     poison: () => guarded(gpu, 'marking the output', () => poisonTensor(gpu, memory.output)),
     run: () =>
       guarded(gpu, 'running the kernel', async () => {

@@ -26,6 +26,7 @@ export function remoteBackend(page: Page): Backend {
         tickNs: part(opened.tickNs),
         notes: part(opened.notes),
         memory: () => memory,
+        refill: async (seed) => void (await call({ do: 'refill', id, seed })),
         poison: async () => void (await call({ do: 'poison', id })),
         run: async () => void (await call({ do: 'run', id })),
         countUnwritten: async () => part((await call({ do: 'count', id })).count),

@@ -5,6 +5,7 @@ export type RemoteCall =
   | { do: 'devices' }
   | { do: 'open'; problem: Problem }
   | { do: 'poison' | 'run' | 'count' | 'dispose'; id: number }
+  | { do: 'refill'; id: number; seed: number }
   | { do: 'read'; id: number; start: number; count: number }
   | { do: 'sample'; id: number; request: SampleRequest }
 

@@ -29,6 +29,9 @@ async function answer(call: RemoteCall): Promise<RemoteReply> {
       open.set(id, made)
       return { id, timer: made.timer, tickNs: made.tickNs, notes: made.notes, memory: made.memory() }
     }
+    case 'refill':
+      await prepared(call.id).refill(call.seed)
+      return {}
     case 'poison':
       await prepared(call.id).poison()
       return {}
