@@ -15,6 +15,7 @@ constexpr int64_t MAX_INNER = 1 << 30;
 void CaseObject::define(Napi::Env env, Napi::Object exports) {
   Napi::Function constructor = DefineClass(env, "Case",
                                            {
+                                               InstanceMethod("refill", &CaseObject::refill),
                                                InstanceMethod("poison", &CaseObject::poison),
                                                InstanceMethod("run", &CaseObject::run),
                                                InstanceMethod("countUnwritten", &CaseObject::count_unwritten),
@@ -39,12 +40,20 @@ CaseObject::CaseObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<CaseOb
     else throw Error("internal", "no native backend is called \"" + request.backend + "\"; expected cpu or cuda");
     element_bytes_ = dtype_bytes(request.spec.dtype);
     elements_ = request.spec.output_elements;
+    inputs_ = request.spec.inputs.size();
   });
 }
 
 Prepared& CaseObject::open_case() const {
   if (!case_) throw Error("internal", "the case was disposed");
   return *case_;
+}
+
+Napi::Value CaseObject::refill(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    open_case().refill(to_fills(info[0], inputs_));
+    return info.Env().Undefined();
+  });
 }
 
 Napi::Value CaseObject::poison(const Napi::CallbackInfo& info) {

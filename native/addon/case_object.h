@@ -18,12 +18,14 @@ class CaseObject : public Napi::ObjectWrap<CaseObject> {
  private:
   Prepared& open_case() const;
 
+  // refill([{ positive, factor, key0, key1 }])
+  Napi::Value refill(const Napi::CallbackInfo& info);
   Napi::Value poison(const Napi::CallbackInfo& info);
   Napi::Value run(const Napi::CallbackInfo& info);
   Napi::Value count_unwritten(const Napi::CallbackInfo& info);
   // read(start, count): ArrayBuffer of raw elements
   Napi::Value read(const Napi::CallbackInfo& info);
-  // sample(mode, count, inner): { samplesNs, state }
+  // sample(mode, count, inner): { samplesNs, clockMhz?, probeNs?, state }
   Napi::Value sample(const Napi::CallbackInfo& info);
   Napi::Value case_bytes(const Napi::CallbackInfo& info);
   Napi::Value device_delta_bytes(const Napi::CallbackInfo& info);
@@ -35,6 +37,7 @@ class CaseObject : public Napi::ObjectWrap<CaseObject> {
   std::unique_ptr<Prepared> case_;
   size_t element_bytes_ = 4;
   int64_t elements_ = 0;
+  size_t inputs_ = 0;
 };
 
 }  // namespace opscope

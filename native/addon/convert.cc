@@ -23,7 +23,17 @@ const char* name_of(Dtype dtype) {
   return "f32";
 }
 
-const char* name_of(Mode mode) { return mode == Mode::cold ? "cold" : mode == Mode::hot ? "hot" : "graph"; }
+struct ModeName {
+  const char* name;
+  Mode mode;
+};
+constexpr ModeName MODES[] = {{"cold", Mode::cold}, {"hot", Mode::hot}, {"rotated", Mode::rotated}, {"graph", Mode::graph}};
+
+const char* name_of(Mode mode) {
+  for (const auto& entry : MODES)
+    if (entry.mode == mode) return entry.name;
+  return "hot";
+}
 
 Dtype to_dtype(const Napi::Value& value) {
   const std::string text = to_text(value, "dtype");
@@ -44,18 +54,28 @@ Napi::Array to_array(const Napi::Value& value, const char* name, uint32_t longes
   return array;
 }
 
-InputDesc to_input(const Napi::Value& value) {
+Fill to_fill(const Napi::Value& value) {
   const Napi::Object object = to_object(value, "input");
   const Napi::Value positive = object.Get("positive"), factor = object.Get("factor");
   if (!positive.IsBoolean()) throw Error("internal", "input.positive: expected a boolean");
   if (!factor.IsNumber() || !std::isfinite(factor.As<Napi::Number>().DoubleValue())) throw Error("internal", "input.factor: expected a finite number");
-  InputDesc input{};
-  input.elements = to_integer(object.Get("elements"), "input.elements", 1, MAX_ELEMENTS);
-  input.fill.positive = positive.As<Napi::Boolean>().Value();
-  input.fill.factor = factor.As<Napi::Number>().FloatValue();
-  input.fill.key0 = static_cast<uint32_t>(to_integer(object.Get("key0"), "input.key0", 0, UINT32_MAX));
-  input.fill.key1 = static_cast<uint32_t>(to_integer(object.Get("key1"), "input.key1", 0, UINT32_MAX));
-  return input;
+  Fill fill{};
+  fill.positive = positive.As<Napi::Boolean>().Value();
+  fill.factor = factor.As<Napi::Number>().FloatValue();
+  fill.key0 = static_cast<uint32_t>(to_integer(object.Get("key0"), "input.key0", 0, UINT32_MAX));
+  fill.key1 = static_cast<uint32_t>(to_integer(object.Get("key1"), "input.key1", 0, UINT32_MAX));
+  return fill;
+}
+
+InputDesc to_input(const Napi::Value& value) {
+  const Fill fill = to_fill(value);
+  return {to_integer(value.As<Napi::Object>().Get("elements"), "input.elements", 1, MAX_ELEMENTS), fill};
+}
+
+Napi::Float64Array to_js(Napi::Env env, const std::vector<double>& values) {
+  Napi::Float64Array array = Napi::Float64Array::New(env, values.size());
+  if (!values.empty()) std::memcpy(array.Data(), values.data(), values.size() * sizeof(double));
+  return array;
 }
 
 Napi::Object availability(Napi::Env env, bool ok, const std::string& reason) {
@@ -103,9 +123,17 @@ std::string text_argument(const Napi::CallbackInfo& info, size_t index, const ch
 
 Mode to_mode(const Napi::Value& value) {
   const std::string text = to_text(value, "mode");
-  for (Mode mode : {Mode::cold, Mode::hot, Mode::graph})
-    if (text == name_of(mode)) return mode;
-  throw Error("internal", "mode: expected cold, hot or graph, received \"" + text + "\"");
+  for (const auto& entry : MODES)
+    if (text == entry.name) return entry.mode;
+  throw Error("internal", "mode: expected cold, hot, rotated or graph, received \"" + text + "\"");
+}
+
+std::vector<Fill> to_fills(const Napi::Value& value, size_t count) {
+  const Napi::Array list = to_array(value, "inputs", 16);
+  if (list.Length() != count) throw Error("internal", "inputs: expected " + std::to_string(count) + ", received " + std::to_string(list.Length()));
+  std::vector<Fill> fills;
+  for (uint32_t i = 0; i < list.Length(); i++) fills.push_back(to_fill(list.Get(i)));
+  return fills;
 }
 
 OpenRequest to_request(const Napi::Value& value) {
@@ -119,6 +147,9 @@ OpenRequest to_request(const Napi::Value& value) {
   spec.dtype = to_dtype(object.Get("dtype"));
   const Napi::Value threads = object.Get("threads");
   if (!threads.IsUndefined()) spec.threads = static_cast<int>(to_integer(threads, "threads", 1, 4096));
+  const Napi::Value rotated = object.Get("rotated");
+  if (!rotated.IsUndefined() && !rotated.IsBoolean()) throw Error("internal", "rotated: expected a boolean");
+  spec.rotated = rotated.IsBoolean() && rotated.As<Napi::Boolean>().Value();
   const Napi::Array dims = to_array(object.Get("dims"), "dims", 32);
   for (uint32_t i = 0; i < dims.Length(); i++) spec.dims.push_back(to_integer(dims.Get(i), "dim", 0, MAX_ELEMENTS));
   const Napi::Array inputs = to_array(object.Get("inputs"), "inputs", 16);
@@ -155,6 +186,18 @@ Napi::Object to_js(Napi::Env env, const DeviceInfo& device) {
   object.Set("memoryBytes", device.memory_bytes);
   if (device.max_tensor_bytes > 0) object.Set("maxTensorBytes", device.max_tensor_bytes);
   object.Set("software", false);
+  if (!device.driver.empty()) object.Set("driver", device.driver);
+  if (!device.caches.empty()) {
+    Napi::Array caches = Napi::Array::New(env);
+    for (const auto& [name, bytes] : device.caches) {
+      Napi::Object cache = Napi::Object::New(env);
+      cache.Set("name", name);
+      cache.Set("bytes", bytes);
+      caches.Set(caches.Length(), cache);
+    }
+    object.Set("caches", caches);
+  }
+  if (!device.disturbances.empty()) object.Set("disturbances", to_js(env, device.disturbances));
   object.Set("facts", facts);
   object.Set("warnings", to_js(env, device.warnings));
   return object;
@@ -162,9 +205,9 @@ Napi::Object to_js(Napi::Env env, const DeviceInfo& device) {
 
 Napi::Object to_js(Napi::Env env, const SampleBatch& batch) {
   Napi::Object object = Napi::Object::New(env);
-  Napi::Float64Array samples = Napi::Float64Array::New(env, batch.ns.size());
-  if (!batch.ns.empty()) std::memcpy(samples.Data(), batch.ns.data(), batch.ns.size() * sizeof(double));
-  object.Set("samplesNs", samples);
+  object.Set("samplesNs", to_js(env, batch.ns));
+  if (!batch.clock_mhz.empty()) object.Set("clockMhz", to_js(env, batch.clock_mhz));
+  if (!batch.probe_ns.empty()) object.Set("probeNs", to_js(env, batch.probe_ns));
   Napi::Object state = Napi::Object::New(env);
   const auto reading = [&](const char* name, double value) {
     if (std::isfinite(value)) state.Set(name, value);
@@ -176,6 +219,8 @@ Napi::Object to_js(Napi::Env env, const SampleBatch& batch) {
   reading("energyJ", batch.state.energy_j);
   if (batch.state.has_throttle) state.Set("throttle", to_js(env, batch.state.throttle));
   if (batch.state.foreign_processes >= 0) state.Set("foreignProcesses", batch.state.foreign_processes);
+  if (batch.state.involuntary_switches >= 0) state.Set("involuntarySwitches", static_cast<double>(batch.state.involuntary_switches));
+  reading("stealMs", batch.state.steal_ms);
   object.Set("state", state);
   return object;
 }

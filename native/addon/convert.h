@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "prepared.h"
 
@@ -21,8 +22,11 @@ struct OpenRequest {
   CaseSpec spec;
 };
 
-// { backend, op, impl, device, dtype, threads?, dims, inputs: [{ elements, positive, factor, key0, key1 }], outputElements }
+// { backend, op, impl, device, dtype, threads?, rotated?, dims, inputs: [{ elements, positive, factor, key0, key1 }], outputElements }
 OpenRequest to_request(const Napi::Value& value);
+
+// [{ positive, factor, key0, key1 }], `count` of them.
+std::vector<Fill> to_fills(const Napi::Value& value, size_t count);
 
 Napi::Object to_js(Napi::Env env, const DeviceInfo& device);
 Napi::Object to_js(Napi::Env env, const SampleBatch& batch);

@@ -2,6 +2,7 @@
 // Everything here is plain C++20; neither side sees the other's types. Errors are thrown as opscope::Error.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,7 @@ struct CaseSpec {
   int device = 0;
   Dtype dtype = Dtype::f32;
   int threads = 1;             // CPU only
+  bool rotated = false;        // sampled in mode rotated: open with as many sets of buffers as that takes
   std::vector<int64_t> dims;   // in the order the op's doc comment in core/ops states
   std::vector<InputDesc> inputs;
   int64_t output_elements = 0;
@@ -48,22 +50,28 @@ struct DeviceState {
   int foreign_processes = -1;
   bool has_throttle = false;
   std::vector<std::string> throttle;
+  int64_t involuntary_switches = -1;                              // CPU: of the measuring threads, during the batch
+  double steal_ms = std::numeric_limits<double>::quiet_NaN();     // CPU: time a hypervisor took, during the batch
 };
 
+// clock_mhz and probe_ns are empty or have one entry per sample (core/backend.ts SampleBatch says what they hold).
 struct SampleBatch {
   std::vector<double> ns;  // per call
   DeviceState state;
+  std::vector<double> clock_mhz = {}, probe_ns = {};
 };
 
-enum class Mode { cold, hot, graph };
+enum class Mode { cold, hot, rotated, graph };  // core/case.ts says what each means
 
 class Prepared {
  public:
   virtual ~Prepared() = default;
-  virtual void poison() = 0;                                              // output := sentinel (core/numbers.ts)
+  // Fills the inputs anew, of every set of buffers: one Fill per input, in the order of CaseSpec::inputs.
+  virtual void refill(const std::vector<Fill>&) { throw Error("internal", "this backend cannot fill its inputs anew"); }
+  virtual void poison() = 0;                                              // outputs of all sets := sentinel (core/numbers.ts)
   virtual void run() = 0;                                                 // once, and wait
-  virtual int64_t count_unwritten() = 0;                                  // output elements that hold the sentinel
-  virtual void read(int64_t start, int64_t count, void* destination) = 0; // raw elements of the output
+  virtual int64_t count_unwritten() = 0;                                  // sentinels in the sets used since poison()
+  virtual void read(int64_t start, int64_t count, void* destination) = 0; // raw output elements of the set used last
   virtual SampleBatch sample(Mode mode, int count, int inner) = 0;
   virtual int64_t case_bytes() const = 0;
   virtual int64_t device_delta_bytes() const { return -1; }               // -1: not known
@@ -93,6 +101,9 @@ struct DeviceInfo {
   std::vector<int> threads;
   double memory_bytes = 0;
   double max_tensor_bytes = 0;  // 0: no limit of its own
+  std::string driver;           // version; empty where there is none
+  std::vector<std::pair<std::string, double>> caches;  // name, bytes of all usable instances; smallest first
+  std::vector<std::string> disturbances;               // what computes on the device now; one sentence each
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::string> warnings;
 };

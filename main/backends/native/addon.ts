@@ -1,6 +1,14 @@
 import { createRequire } from 'node:module'
 import type { Mode } from '@core/case'
 
+/** How one input is filled: the addon's form of core/random.ts FillSpec with the keys of a seed. */
+export interface NativeFill {
+  positive: boolean
+  factor: number
+  key0: number
+  key1: number
+}
+
 /** One case to open, as native/addon/convert.h reads it. */
 export interface NativeSpec {
   backend: 'cpu' | 'cuda'
@@ -11,18 +19,22 @@ export interface NativeSpec {
   dtype: string
   threads?: number
   dims: readonly number[]
-  inputs: readonly { elements: number; positive: boolean; factor: number; key0: number; key1: number }[]
+  /** Whether the case will be sampled in mode rotated, which takes many sets of buffers. */
+  rotated: boolean
+  inputs: readonly (NativeFill & { elements: number })[]
   outputElements: number
 }
 
 /** An open case of the addon. Methods block, and throw errors with `code` and `detail` (see core/backend.ts CaseError). */
 export interface NativeCase {
+  /** Fills the inputs anew, one entry each. */
+  refill(inputs: readonly NativeFill[]): void
   poison(): void
   run(): void
   countUnwritten(): number
   /** Raw elements, as many bytes each as the dtype has. */
   read(start: number, count: number): ArrayBuffer
-  sample(mode: Mode, count: number, inner: number): { samplesNs: Float64Array; state: object }
+  sample(mode: Mode, count: number, inner: number): { samplesNs: Float64Array; clockMhz?: Float64Array; probeNs?: Float64Array; state: object }
   caseBytes(): number
   deviceDeltaBytes(): number | undefined
   tickNs(): number

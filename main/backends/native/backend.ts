@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, timerSchema, type Backend, type Device, type PreparedCase, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
-import { DTYPE_BYTES, type Dtype } from '@core/case'
+import { DTYPE_BYTES } from '@core/case'
 import { decode } from '@core/numbers'
 import { fillFactor, streamKeys } from '@core/random'
-import type { NativeAddon, NativeCase, NativeSpec } from './addon'
+import type { NativeAddon, NativeCase, NativeFill, NativeSpec } from './addon'
 
 const thrownSchema = z.object({ code: caseErrorCodeSchema, message: z.string(), detail: z.string().optional().catch(undefined) })
 
@@ -32,7 +32,11 @@ function deviceIndex(id: string): number {
   return Number(match[1] ?? 0)
 }
 
-/** The addon's description of a problem: the inputs' keys and factors by the rule in core/random.ts. */
+/** Keys and factor of every input of a problem for one seed, by the rule in core/random.ts. */
+const fillsOf = (problem: Problem, seed: number): NativeFill[] =>
+  problem.inputs.map(({ fill }, stream) => ({ positive: fill.kind === 'positive', factor: fillFactor(fill), ...streamKeys(seed, stream) }))
+
+/** The addon's description of a problem. */
 export function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
   const c = problem.case
   return {
@@ -43,12 +47,8 @@ export function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
     dtype: c.dtype,
     threads: c.threads,
     dims: problem.dims,
-    inputs: problem.inputs.map(({ elements, fill }, stream) => ({
-      elements,
-      positive: fill.kind === 'positive',
-      factor: fillFactor(fill),
-      ...streamKeys(problem.seed, stream),
-    })),
+    rotated: c.mode === 'rotated',
+    inputs: fillsOf(problem, problem.seed).map((fill, i) => ({ ...fill, elements: problem.inputs[i]!.elements })),
     outputElements: problem.outputElements,
   }
 }
@@ -60,11 +60,16 @@ class NativePreparedCase implements PreparedCase {
 
   constructor(
     private readonly native: NativeCase,
-    private readonly dtype: Dtype,
+    private readonly problem: Problem,
   ) {
     this.timer = timerSchema.parse(native.timer())
     this.tickNs = native.tickNs()
     this.notes = native.notes()
+  }
+
+  async refill(seed: number) {
+    await breathe()
+    guarded(() => this.native.refill(fillsOf(this.problem, seed)))
   }
 
   async poison() {
@@ -84,15 +89,16 @@ class NativePreparedCase implements PreparedCase {
 
   async read(start: number, count: number) {
     const bytes = guarded(() => this.native.read(start, count))
-    if (bytes.byteLength !== count * DTYPE_BYTES[this.dtype])
-      throw new CaseError('internal', `read of ${count} ${this.dtype} elements gave ${bytes.byteLength} bytes`)
-    return decode(bytes, this.dtype)
+    const { dtype } = this.problem.case
+    if (bytes.byteLength !== count * DTYPE_BYTES[dtype])
+      throw new CaseError('internal', `read of ${count} ${dtype} elements gave ${bytes.byteLength} bytes`)
+    return decode(bytes, dtype)
   }
 
   async sample({ mode, count, inner }: SampleRequest): Promise<SampleBatch> {
     await breathe()
-    const { samplesNs, state } = guarded(() => this.native.sample(mode, count, inner))
-    return { samplesNs, state: deviceStateSchema.parse(state) }
+    const { state, ...samples } = guarded(() => this.native.sample(mode, count, inner))
+    return { ...samples, state: deviceStateSchema.parse(state) }
   }
 
   memory() {
@@ -122,7 +128,7 @@ export class NativeBackend implements Backend {
     const spec = toSpec(this.id, problem)
     return new NativePreparedCase(
       guarded(() => new this.addon.Case(spec)),
-      problem.case.dtype,
+      problem,
     )
   }
 }
