@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema } from './case'
-import { deviceStateSchema, timerSchema } from './backend'
+import { caseErrorCodeSchema, deviceStateSchema, timerSchema } from './backend'
 
 /**
  * ok: measured and right. wrong: computed a wrong answer (kept, never ranked). failed: ended with an error.
@@ -14,7 +14,7 @@ export type Status = z.infer<typeof statusSchema>
 export const summarySchema = z.object({
   count: z.number().int().positive(),
   medianNs: z.number().nonnegative(),
-  /** 95 % percentile-bootstrap interval of the median. */
+  /** 95 % interval of the median (core/stats/bootstrap.ts). */
   ciLowNs: z.number().nonnegative().optional(),
   ciHighNs: z.number().nonnegative().optional(),
   madNs: z.number().nonnegative().optional(),
@@ -72,10 +72,12 @@ export const resultSchema = z.object({
   id: z.string().min(1).max(64),
   case: benchmarkCaseSchema,
   status: statusSchema,
-  /** What happened, for the user; always present unless ok. */
+  /** What happened, for the user; always present unless ok. On an ok result: why its samples should not be trusted. */
   message: z.string().max(4000).optional(),
   /** The driver's or system's own words. */
   detail: z.string().max(20000).optional(),
+  /** Sort of trouble, where the backend told it. */
+  errorCode: caseErrorCodeSchema.optional(),
   /** ISO 8601 UTC. */
   startedAt: z.string(),
   /** Wall time of the whole case: set-up, verification, warm-up, sampling. */

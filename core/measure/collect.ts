@@ -1,6 +1,8 @@
 import type { DeviceState } from '../backend'
 import type { Mode } from '../case'
-import type { Sampler } from './sampler'
+import type { SampleLabel } from '../result'
+import { chooseSamples, labelSamples } from './labels'
+import type { Sampler, Timed } from './sampler'
 import type { Decision, StoppingCriterion } from './stopping'
 import type { Pace } from './warm-up'
 
@@ -9,6 +11,7 @@ export interface CollectRequest {
   mode: Mode
   pace: Pace
   criterion: StoppingCriterion
+  /** Wall time that sampling is planned to last: batches are cut to fit it. */
   minSeconds: number
   maxSeconds: number
   /** Monotonic clock in ms. */
@@ -20,7 +23,12 @@ export interface CollectRequest {
 export interface Collected {
   samplesNs: number[]
   measuredSeconds: number
+  /** One for each batch. */
   states: { firstSample: number; state: DeviceState }[]
+  /** One per sample, where the backend has them. */
+  clocksMhz?: number[]
+  probesNs?: number[]
+  labels: SampleLabel[]
   converged: boolean
   stopReason: string
 }
@@ -31,30 +39,58 @@ const LONGEST_BATCH_SECONDS = 0.5
 const BATCHES_PER_MINIMUM = 4
 const MAX_BATCH_SAMPLES = 50_000
 
-/** Takes batches until the criterion says stop. Batches grow with the time spent: some ten calls make a usual case. */
+/**
+ * Takes batches until the criterion says stop, labelling what was taken while something was wrong; the criterion sees
+ * the samples that count. Batches grow with the time spent: some ten calls make a usual case.
+ */
 export async function collect(request: CollectRequest): Promise<Collected> {
   const { sample, mode, criterion, now, pace } = request
-  const samplesNs: number[] = []
-  const states: Collected['states'] = []
-  let measuredSeconds = 0
+  const taken: Taken = { samplesNs: [], measuredSeconds: 0, states: [] }
   let wallSecondsPerSample = pace.wallSecondsPerSample
-  let decision: Decision = { stop: false }
+  let expected: number | undefined
   const from = now()
   for (;;) {
-    const elapsedBefore = (now() - from) / 1000
-    const count = nextCount(request, { elapsed: elapsedBefore, taken: samplesNs.length, wallSecondsPerSample, expected: decision.expectedSamples })
+    const elapsed = (now() - from) / 1000
+    const count = nextCount(request, { elapsed, taken: taken.samplesNs.length, wallSecondsPerSample, expected })
     const timed = await sample({ mode, count, inner: pace.inner })
-    if (Object.values(timed.state).some((value) => value !== undefined)) states.push({ firstSample: samplesNs.length, state: timed.state })
-    for (const ns of timed.samplesNs) {
-      samplesNs.push(ns)
-      measuredSeconds += (ns * pace.inner) / 1e9
-    }
+    add(taken, timed, pace.inner)
     wallSecondsPerSample = timed.wallSecondsPerSample
-    const verdict = criterion.decide({ samplesNs, measuredSeconds, elapsedSeconds: (now() - from) / 1000 })
-    request.onBatch(samplesNs.length, verdict.relativeCi)
-    if (verdict.stop) return { samplesNs, measuredSeconds, states, converged: verdict.converged, stopReason: verdict.reason }
-    decision = verdict
+    const { labels, decision } = judge(taken, criterion, (now() - from) / 1000)
+    request.onBatch(taken.samplesNs.length, decision.relativeCi)
+    if (decision.stop) return { ...taken, labels, converged: decision.converged, stopReason: decision.reason }
+    expected = decision.expectedSamples
   }
+}
+
+type Taken = Omit<Collected, 'labels' | 'converged' | 'stopReason'>
+
+function add(taken: Taken, timed: Timed, inner: number): void {
+  const first = taken.samplesNs.length
+  taken.states.push({ firstSample: first, state: timed.state })
+  for (const ns of timed.samplesNs) {
+    taken.samplesNs.push(ns)
+    taken.measuredSeconds += (ns * inner) / 1e9
+  }
+  for (const [name, values] of [['clocksMhz', timed.clockMhz], ['probesNs', timed.probeNs]] as const) {
+    // 0 stands for a reading that is missing beside others that are there.
+    if (!values && !taken[name]) continue
+    const kept = (taken[name] ??= new Array<number>(first).fill(0))
+    for (let i = 0; i < timed.samplesNs.length; i++) kept.push(values?.[i] ?? 0)
+  }
+}
+
+/** Asks the criterion about the samples that count, and turns its answer into samples to take. */
+function judge(taken: Taken, criterion: StoppingCriterion, elapsedSeconds: number): { labels: SampleLabel[]; decision: Decision } {
+  const { samplesNs, measuredSeconds } = taken
+  const count = samplesNs.length
+  const labels = labelSamples({ ...taken, count })
+  if (labels.length === 0) return { labels, decision: criterion.decide({ samplesNs, measuredSeconds, elapsedSeconds }) }
+  const { used, setAside } = chooseSamples(labels, count)
+  const counted = setAside ? samplesNs.filter((_, i) => used[i] === 1) : samplesNs
+  const share = counted.length / count
+  const decision = criterion.decide({ samplesNs: counted, measuredSeconds: measuredSeconds * share, elapsedSeconds })
+  if (decision.stop || decision.expectedSamples === undefined) return { labels, decision }
+  return { labels, decision: { ...decision, expectedSamples: Math.ceil(decision.expectedSamples / share) } }
 }
 
 interface BatchInput {

@@ -1,3 +1,4 @@
+import type { CaseErrorCode } from '../backend'
 import type { BenchmarkCase } from '../case'
 import type { Op } from '../ops/types'
 import { findOp } from '../ops/registry'
@@ -15,6 +16,7 @@ export interface Ending {
   message: string
   /** The system's own words. */
   detail?: string
+  errorCode?: CaseErrorCode
   seed: number
   /** ISO 8601 UTC; now when absent. */
   startedAt?: string
@@ -42,5 +44,6 @@ export function endedResult(ending: Ending): Result {
     seed: ending.seed,
   }
   if (ending.detail) result.detail = ending.detail.slice(0, DETAIL)
+  if (ending.errorCode) result.errorCode = ending.errorCode
   return result
 }

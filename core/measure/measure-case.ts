@@ -3,16 +3,17 @@ import type { BenchmarkCase } from '../case'
 import type { Op } from '../ops/types'
 import type { Result } from '../result'
 import { summarize } from '../stats/summarize'
+import { collect, type Collected } from './collect'
 import { costOf, endedResult } from './ended'
-import { gradeOf } from './grade'
+import { gradeOf, labelReason } from './grade'
+import { chooseSamples } from './labels'
 import { pause } from './pause'
 import type { Phase } from './protocol'
-import { collect } from './collect'
 import { CancelledError, createSampler } from './sampler'
 import type { MeasureSettings } from './settings'
-import { relativeCiCriterion, type StoppingCriterion } from './stopping'
+import { criterionFor, timeFrame, type StoppingCriterion } from './stopping'
 import { createVerifier } from './verify/verify'
-import { calibrate, warmUp } from './warm-up'
+import { findPace, type Pace } from './warm-up'
 
 export interface Progress {
   phase: Phase
@@ -32,14 +33,9 @@ export interface MeasureRequest {
   onProgress?: (progress: Progress) => void
   signal?: AbortSignal
   resultId: string
-  /** Default: relative-ci from the settings. */
+  /** Default: by the rule of the settings. */
   criterion?: StoppingCriterion
 }
-
-/** Ticks of its timer that a sample should last. */
-const TICKS_PER_SAMPLE = 1000
-/** Samples that the least measured time is cut into: enough for the statistics, few enough to store. */
-const SAMPLES_PER_MINIMUM = 256
 
 /**
  * Measures one prepared case: verify, warm up, sample until the criterion says so, check the timed output again.
@@ -65,7 +61,7 @@ export function failure(error: unknown, about: { resultId: string; case: Benchma
   const known = error instanceof CaseError ? error : undefined
   const message = error instanceof Error ? error.message : String(error)
   const detail = known ? known.detail : error instanceof Error ? error.stack : undefined
-  return endedResult({ ...about, status: known?.code === 'unsupported' ? 'skipped' : 'failed', message, detail })
+  return endedResult({ ...about, status: known?.code === 'unsupported' ? 'skipped' : 'failed', message, detail, errorCode: known?.code })
 }
 
 async function measure(request: MeasureRequest, now: () => number, startedAt: string): Promise<Result> {
@@ -93,54 +89,53 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
 
   report('warming up')
   const sample = createSampler(prepared, now, signal)
-  const notes = [...prepared.notes]
-  let pace = { inner: 1, wallSecondsPerSample: runSeconds, nsPerCall: runSeconds * 1e9 }
-  let settled = true
-  if (runSeconds >= settings.maxSeconds) {
-    notes.push(`One call takes ${runSeconds.toPrecision(3)} s, longer than the limit of ${settings.maxSeconds} s: not warmed up, and only the fewest samples taken.`)
-  } else {
-    const targetNs = Math.max(TICKS_PER_SAMPLE * prepared.tickNs, (settings.minSeconds * 1e9) / SAMPLES_PER_MINIMUM)
-    pace = await calibrate(sample, c.mode, targetNs, prepared.tickNs)
-    const warm = await warmUp(sample, c.mode, pace, settings.maxWarmupSeconds, now)
-    settled = warm.settled
-    pace = warm
-    // Clocks that rose during warm-up make samples shorter than they were calibrated for.
-    if (c.mode !== 'cold' && pace.nsPerCall > 0 && pace.nsPerCall * pace.inner < targetNs * 0.8) {
-      const inner = Math.ceil(targetNs / pace.nsPerCall)
-      pace = { ...pace, inner, wallSecondsPerSample: (pace.wallSecondsPerSample * inner) / pace.inner }
-    }
-  }
+  const frame = timeFrame(settings)
+  const pace = await findPace({ sample, mode: c.mode, tickNs: prepared.tickNs, runSeconds, settings, minSeconds: frame.minSeconds, now })
 
   await prepared.poison()
   report('sampling')
-  const criterion = request.criterion ?? relativeCiCriterion(settings)
-  const sampled = await collect({ sample, mode: c.mode, pace, criterion, maxSeconds: settings.maxSeconds, minSeconds: settings.minSeconds, now, onBatch: (n, ci) => report('sampling', n, ci) })
+  const criterion = request.criterion ?? criterionFor(settings)
+  const collected = await collect({ sample, mode: c.mode, pace, criterion, ...frame, now, onBatch: (n, ci) => report('sampling', n, ci) })
 
-  report('checking', sampled.samplesNs.length)
+  report('checking', collected.samplesNs.length)
   result.verificationAfter = await verifier.check(prepared, 'after', breathe)
-  const summary = summarize(sampled.samplesNs, prepared.tickNs / pace.inner)
+  record(result, collected, pace, prepared)
+  if (!result.verificationAfter.ok) return wrong(result, `After timing: ${result.verificationAfter.message ?? 'the output is wrong.'}`)
+  return result
+}
+
+const tenths = (values: readonly number[]) => values.map((value) => Math.round(value * 10) / 10)
+
+/** Writes what was collected into the result: every sample, the statistics of those that count, and the grade. */
+function record(result: Result, collected: Collected, pace: Pace & { settled: boolean; notes: readonly string[] }, prepared: PreparedCase): void {
+  const { samplesNs, labels, measuredSeconds, converged, stopReason } = collected
+  const taken = samplesNs.length
+  const choice = chooseSamples(labels, taken)
+  const counted = choice.setAside ? samplesNs.filter((_, i) => choice.used[i] === 1) : samplesNs
+  const summary = summarize(counted, prepared.tickNs / pace.inner)
   if (!summary || !(summary.medianNs > 0)) {
-    throw new CaseError('internal', `The timer showed no time passing in ${sampled.samplesNs.length} samples; its tick is ${prepared.tickNs} ns.`)
+    throw new CaseError('internal', `The timer showed no time passing in ${taken} samples; its tick is ${prepared.tickNs} ns.`)
   }
-  const graded = gradeOf({
-    summary, samplesNs: sampled.samplesNs, converged: sampled.converged, stopReason: sampled.stopReason, timer: prepared.timer,
-    tickNs: prepared.tickNs, inner: pace.inner, settled, states: sampled.states.map((entry) => entry.state),
+  const { grade, reasons } = gradeOf({
+    summary, samplesNs: counted, taken, labels, choice, measuredSeconds, converged, stopReason, timer: prepared.timer, tickNs: prepared.tickNs,
+    inner: pace.inner, settled: pace.settled, states: collected.states.map((entry) => entry.state),
   })
-  result.samplesNs = sampled.samplesNs
-  result.measuredMs = sampled.measuredSeconds * 1000
-  result.inner = pace.inner
-  result.summary = summary
-  result.converged = sampled.converged
-  result.stopReason = sampled.stopReason
-  result.grade = graded.grade
-  if (graded.reasons.length > 0) result.gradeReasons = graded.reasons
+  Object.assign(result, { samplesNs, measuredMs: measuredSeconds * 1000, inner: pace.inner, summary, converged, stopReason, grade })
+  if (reasons.length > 0) result.gradeReasons = reasons
+  const notes = [...prepared.notes, ...pace.notes]
   if (notes.length > 0) result.notes = notes
-  if (sampled.states.length > 0) result.deviceStates = sampled.states
+  const states = collected.states.filter(({ state }) => Object.values(state).some((value) => value !== undefined))
+  if (states.length > 0) result.deviceStates = states
+  if (collected.clocksMhz) result.clocksMhz = tenths(collected.clocksMhz)
+  if (collected.probesNs) result.probesNs = tenths(collected.probesNs)
+  if (labels.length > 0) {
+    result.labels = labels
+    const message = choice.setAside ? undefined : labelReason({ labels, taken, choice })
+    if (message) result.message = message
+  }
   const memory = prepared.memory()
   result.caseBytes = memory.caseBytes
   if (memory.deviceDeltaBytes !== undefined) result.deviceDeltaBytes = memory.deviceDeltaBytes
-  if (!result.verificationAfter.ok) return wrong(result, `After timing: ${result.verificationAfter.message ?? 'the output is wrong.'}`)
-  return result
 }
 
 /** A wrong result keeps what was taken and never counts as a measurement. */

@@ -12,6 +12,9 @@ export class CancelledError extends Error {
 export interface Timed {
   samplesNs: Float64Array
   state: DeviceState
+  /** As in SampleBatch: one per sample, where the backend has them. */
+  clockMhz?: Float64Array
+  probeNs?: Float64Array
   /** Wall time of the call per sample, in seconds: flushes and launches count. */
   wallSecondsPerSample: number
 }
@@ -29,17 +32,21 @@ export function createSampler(prepared: PreparedCase, now: () => number, signal:
     checkBatch(batch, request)
     await pause()
     if (signal?.aborted) throw new CancelledError()
-    return { samplesNs: batch.samplesNs, state: batch.state, wallSecondsPerSample: wallMs / 1000 / batch.samplesNs.length }
+    return { ...batch, wallSecondsPerSample: wallMs / 1000 / batch.samplesNs.length }
   }
 }
 
 function checkBatch(batch: SampleBatch, request: SampleRequest): void {
-  const { samplesNs } = batch
+  const { samplesNs, clockMhz, probeNs } = batch
   if (samplesNs.length === 0) throw new CaseError('internal', `The backend returned no sample; ${request.count} were asked for.`)
-  for (let i = 0; i < samplesNs.length; i++) {
-    const value = samplesNs[i]!
-    if (!Number.isFinite(value) || value < 0) {
-      throw new CaseError('internal', `The backend returned ${value} ns as sample ${i} of ${samplesNs.length}; expected a time of 0 or more.`)
-    }
-  }
+  checkReadings(samplesNs, samplesNs.length, 'ns as sample')
+  if (clockMhz) checkReadings(clockMhz, samplesNs.length, 'MHz as the clock of sample')
+  if (probeNs) checkReadings(probeNs, samplesNs.length, 'ns as the probe of sample')
+}
+
+function checkReadings(values: Float64Array, samples: number, what: string): void {
+  if (values.length !== samples) throw new CaseError('internal', `The backend returned ${values.length} readings (${what}) with ${samples} samples; expected one of each.`)
+  values.forEach((value, i) => {
+    if (!Number.isFinite(value) || value < 0) throw new CaseError('internal', `The backend returned ${value} ${what} ${i} of ${samples}; expected 0 or more.`)
+  })
 }

@@ -2,6 +2,7 @@ import type { Mode } from '../case'
 import { quantileOfSorted } from '../stats/quantile'
 import { madOfSorted } from '../stats/spread'
 import type { Sampler } from './sampler'
+import type { MeasureSettings } from './settings'
 
 const MAX_INNER = 1 << 20
 /** Repeats grow at most this much per step: one short sample says little about many calls. */
@@ -16,6 +17,39 @@ export interface Pace {
   /** Wall seconds one sample takes, flushes and launches included. */
   wallSecondsPerSample: number
   nsPerCall: number
+}
+
+/** Ticks of its timer that a sample should last. */
+const TICKS_PER_SAMPLE = 1000
+/** Samples that the least measured time is cut into: enough for the statistics, few enough to store. */
+const SAMPLES_PER_MINIMUM = 256
+
+export interface PaceRequest {
+  sample: Sampler
+  mode: Mode
+  tickNs: number
+  /** How long the first, untimed call took. */
+  runSeconds: number
+  settings: Pick<MeasureSettings, 'maxSeconds' | 'maxWarmupSeconds'>
+  /** Wall time that sampling is planned to last at least. */
+  minSeconds: number
+  /** Monotonic clock in ms. */
+  now: () => number
+}
+
+/** Warms the case up and finds how many calls make a sample. One call longer than the whole limit is left as it is, with a note. */
+export async function findPace({ sample, mode, tickNs, runSeconds, settings, minSeconds, now }: PaceRequest): Promise<Pace & { settled: boolean; notes: string[] }> {
+  if (runSeconds >= settings.maxSeconds) {
+    const note = `One call takes ${runSeconds.toPrecision(3)} s, longer than the limit of ${settings.maxSeconds} s: not warmed up, and only the fewest samples taken.`
+    return { inner: 1, wallSecondsPerSample: runSeconds, nsPerCall: runSeconds * 1e9, settled: true, notes: [note] }
+  }
+  const targetNs = Math.max(TICKS_PER_SAMPLE * tickNs, (minSeconds * 1e9) / SAMPLES_PER_MINIMUM)
+  const warm = await warmUp(sample, mode, await calibrate(sample, mode, targetNs, tickNs), settings.maxWarmupSeconds, now)
+  const { nsPerCall, inner } = warm
+  // Clocks that rose during warm-up make samples shorter than they were calibrated for.
+  if (mode === 'cold' || !(nsPerCall > 0) || nsPerCall * inner >= targetNs * CLOSE) return { ...warm, notes: [] }
+  const longer = Math.ceil(targetNs / nsPerCall)
+  return { ...warm, inner: longer, wallSecondsPerSample: (warm.wallSecondsPerSample * longer) / inner, notes: [] }
 }
 
 /** Finds how many calls make a sample of `targetNs`. Cold samples have one call by definition. */

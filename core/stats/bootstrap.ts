@@ -1,3 +1,4 @@
+import { medianDistribution } from './median-distribution'
 import { quantileOfSorted, sorted } from './quantile'
 import { createRandom, gamma, type Random } from './random'
 
@@ -6,10 +7,22 @@ export interface Interval {
   high: number
 }
 
-/** Below this many samples a percentile bootstrap of the median cannot reach 95 % coverage, so there is no interval. */
+/** The extremes of fewer samples hold the median in less than 93 % of trials, so there is no interval. */
 export const MIN_INTERVAL_SAMPLES = 5
+/** From here on the percentile bootstrap holds its 95 %; below it the order statistics are asked (median-distribution.ts). */
+export const BOOTSTRAP_SAMPLES = 200
 const RESAMPLES = 1000
 const SEED = 0x0b5c09e
+
+/**
+ * `count` medians that the ascending samples allow, whose percentiles bound the median: those of resamples with
+ * replacement, or for few samples draws from the distribution of the median by order statistics.
+ */
+export function resampledMedians(ascending: Float64Array, count: number, random: Random): Float64Array {
+  if (ascending.length >= BOOTSTRAP_SAMPLES) return bootstrapMedians(ascending, count, random)
+  const at = medianDistribution(ascending)
+  return Float64Array.from({ length: count }, () => at(random()))
+}
 
 /**
  * Medians of `count` resamples with replacement, at a cost that does not grow with the number of samples.
@@ -18,7 +31,7 @@ const SEED = 0x0b5c09e
  * floor(n U(k)), U(k) being the k-th smallest uniform. Order statistics of uniforms are ratios of sums of exponentials
  * (Renyi 1953), that is of gammas, which are drawn directly. The result has exactly the distribution of the plain bootstrap.
  */
-export function resampledMedians(ascending: Float64Array, count: number, random: Random): Float64Array {
+export function bootstrapMedians(ascending: Float64Array, count: number, random: Random): Float64Array {
   const n = ascending.length
   const at = (u: number) => ascending[Math.min(n - 1, Math.floor(u * n))]!
   const half = n >> 1
@@ -42,20 +55,25 @@ function percentile95(values: Float64Array): Interval {
   return { low: quantileOfSorted(values, 0.025), high: quantileOfSorted(values, 0.975) }
 }
 
-/** 95 % percentile-bootstrap interval of the median of ascending samples (Efron 1979); undefined for fewer than five. */
+/**
+ * 95 % interval of the median of ascending samples: percentile bootstrap (Efron 1979) from 200 samples on, interpolated
+ * order statistics below (Hettmansperger and Sheather 1986); undefined for fewer than five.
+ */
 export function medianIntervalOfSorted(ascending: Float64Array): Interval | undefined {
   if (ascending.length < MIN_INTERVAL_SAMPLES) return undefined
-  return percentile95(resampledMedians(ascending, RESAMPLES, createRandom(SEED)))
+  if (ascending.length >= BOOTSTRAP_SAMPLES) return percentile95(bootstrapMedians(ascending, RESAMPLES, createRandom(SEED)))
+  const at = medianDistribution(ascending)
+  return { low: at(0.025), high: at(0.975) }
 }
 
-/** 95 % percentile-bootstrap interval of the median; undefined for fewer than five samples or one that is not finite. */
+/** 95 % interval of the median; undefined for fewer than five samples or one that is not finite. */
 export function medianInterval(samples: ArrayLike<number>): Interval | undefined {
   const ascending = sorted(samples)
   return ascending && medianIntervalOfSorted(ascending)
 }
 
 /**
- * median(samples) / median(baseline) with its 95 % bootstrap interval, both sides resampled independently.
+ * median(samples) / median(baseline) with its 95 % interval, both sides resampled independently (resampledMedians).
  * Undefined when a side is empty, not finite, or has a median of zero; the interval is absent when a side is too short
  * or a resampled baseline is zero.
  */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { medianInterval, medianRatio, resampledMedians } from './bootstrap'
+import { bootstrapMedians, medianInterval, medianRatio } from './bootstrap'
 import { geometricMean } from './geometric-mean'
 import { tukeyOutliers } from './outliers'
 import { median, quantile } from './quantile'
@@ -58,7 +58,7 @@ describe('bootstrap of the median', () => {
 
   test.each([5, 6, 9, 24, 101])('has the distribution of plain resampling for n = %d', (n) => {
     const samples = Float64Array.from(many(n, (random) => Math.exp(normal(random)))).sort()
-    const fast = resampledMedians(samples, 20_000, createRandom(5))
+    const fast = bootstrapMedians(samples, 20_000, createRandom(5))
     const slow = plain(samples, 20_000, createRandom(6))
     const spread = samples[n - 1]! - samples[0]!
     for (const q of [0.025, 0.1, 0.5, 0.9, 0.975]) {
@@ -66,23 +66,6 @@ describe('bootstrap of the median', () => {
       const at = quantile(slow, q)!
       const share = (values: Float64Array) => values.filter((v) => v <= at + 1e-9 * spread).length / values.length
       expect(Math.abs(share(fast) - share(slow))).toBeLessThan(0.015)
-    }
-  })
-
-  test('95 % intervals hold the true median in about 95 % of trials, for skewed samples too', () => {
-    const held = (n: number, make: (random: Random) => number, truth: number) => {
-      let inside = 0
-      for (let trial = 0; trial < 400; trial++) {
-        const interval = medianInterval(many(n, make, 1000 + trial))!
-        if (interval.low <= truth && truth <= interval.high) inside++
-      }
-      return inside / 400
-    }
-    for (const n of [16, 61]) {
-      for (const share of [held(n, (random) => 100 + normal(random), 100), held(n, (random) => -Math.log(random()), Math.LN2)]) {
-        expect(share).toBeGreaterThan(0.91)
-        expect(share).toBeLessThan(0.985)
-      }
     }
   })
 

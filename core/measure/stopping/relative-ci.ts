@@ -1,30 +1,9 @@
-import { medianIntervalOfSorted } from '../stats/bootstrap'
-import { quantileOfSorted, sorted } from '../stats/quantile'
-import { relativeInterval } from '../stats/summarize'
-import type { MeasureSettings } from './settings'
+import { medianIntervalOfSorted } from '../../stats/bootstrap'
+import { quantileOfSorted, sorted } from '../../stats/quantile'
+import { relativeInterval } from '../../stats/summarize'
+import type { MeasureSettings } from '../settings'
+import { MAX_SAMPLES, SLOW_SAMPLES, type SamplingProgress, type StoppingCriterion } from './types'
 
-/** What a stopping rule may look at after each batch. */
-export interface SamplingProgress {
-  /** All samples so far, in the order taken, ns per call. */
-  samplesNs: ArrayLike<number>
-  /** Sum of the durations of all samples, in seconds. */
-  measuredSeconds: number
-  /** Wall time since sampling began, in seconds: flushes and set-up of batches count. */
-  elapsedSeconds: number
-}
-
-export type Decision =
-  | { stop: false; relativeCi?: number; /** Samples, counted from the first, that would probably be enough. */ expectedSamples?: number }
-  | { stop: true; converged: boolean; reason: string; relativeCi?: number }
-
-/** Says when a case has been sampled enough. Holds the history of one case: make a new one for each. */
-export interface StoppingCriterion {
-  readonly id: string
-  decide(progress: SamplingProgress): Decision
-}
-
-/** One call that lasts longer than the whole limit is still measured this often. */
-const SLOW_SAMPLES = 2
 /** Wall time counts for the least measured time at this rate, so that a 2 us case with a long flush ends. */
 const WALL_SHARE = 0.5
 /** Sample counts grow by this factor between two entries of the noise history. */
@@ -33,7 +12,6 @@ const HISTORY_GROWTH = 2
 const STALLED = 0.92
 /** Noise is called stuck only after this many times the least time: drift of a device that warms up passes. */
 const PATIENCE = 8
-const MAX_SAMPLES = 200_000
 
 const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))} %`
 
@@ -87,24 +65,5 @@ export function relativeCiCriterion(settings: Pick<MeasureSettings, 'relativeCi'
       // The width of an interval falls with the square root of the samples.
       return { stop: false, relativeCi, expectedSamples: Math.ceil(count * (relativeCi / settings.relativeCi) ** 2) }
     },
-  }
-}
-
-/** Exactly `count` samples or more, whatever the noise; converged means that they were all taken. */
-export function fixedCountCriterion(count: number): StoppingCriterion {
-  return {
-    id: 'fixed-count',
-    decide: (p) => (p.samplesNs.length >= count ? { stop: true, converged: true, reason: `${count} samples taken` } : { stop: false, expectedSamples: count }),
-  }
-}
-
-/** Samples for `seconds` of wall time, at least two. */
-export function fixedTimeCriterion(seconds: number): StoppingCriterion {
-  return {
-    id: 'fixed-time',
-    decide: (p) =>
-      p.elapsedSeconds >= seconds && p.samplesNs.length >= SLOW_SAMPLES
-        ? { stop: true, converged: true, reason: `${seconds} s sampled` }
-        : { stop: false },
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createRandom, normal } from '../stats/random'
-import { fixedCountCriterion, fixedTimeCriterion, relativeCiCriterion, type Decision, type StoppingCriterion } from './stopping'
+import { createRandom, normal } from '../../stats/random'
+import { PRESETS } from '../settings'
+import { criterionFor, fixedCountCriterion, fixedTimeCriterion, relativeCiCriterion, type Decision, type StoppingCriterion } from '.'
 
 const settings = { relativeCi: 0.02, minSamples: 10, minSeconds: 0.1, maxSeconds: 1 }
 
@@ -86,4 +87,35 @@ test('fixed-count stops at the count', () => {
 test('fixed-time stops at the time, with two samples at least', () => {
   expect(play(fixedTimeCriterion(0.5), () => 1e7, { batch: 1 }).samples).toBe(50)
   expect(play(fixedTimeCriterion(0.5), () => 1e9, { batch: 1 }).samples).toBe(2)
+})
+
+describe('the limit of wall time holds for every rule', () => {
+  test('fixed-count says how far it came', () => {
+    const { samples, decision } = play(fixedCountCriterion(100, 0.5), () => 1e8, { batch: 1 })
+    expect(samples).toBe(5)
+    expect(decision).toEqual({ stop: true, converged: false, reason: 'limit of 0.5 s reached with 5 of 100 samples' })
+  })
+  test('fixed-time longer than the limit is not converged', () => {
+    expect(play(fixedTimeCriterion(3, 1), () => 1.25e8, { batch: 1 })).toMatchObject({ samples: 8, decision: { converged: false, reason: 'limit of 1 s reached before the 3 s of the rule' } })
+  })
+  test('but one call longer than it is still sampled twice', () => {
+    for (const criterion of [fixedCountCriterion(10, 1), fixedTimeCriterion(0.5, 1)]) expect(play(criterion, () => 5e9, { batch: 1 }).samples).toBe(2)
+  })
+})
+
+test('fixed-time does not hoard samples of a call that takes next to no time', () => {
+  const { samples, decision } = play(fixedTimeCriterion(3600), () => 10, { batch: 50_000, limit: 1e6 })
+  expect(samples).toBe(200_000)
+  expect(decision).toMatchObject({ stop: true, reason: expect.stringContaining('before 3600 s') })
+})
+
+test.each([
+  [undefined, 'relative-ci'], [{ id: 'relative-ci' }, 'relative-ci'], [{ id: 'fixed-count', count: 7 }, 'fixed-count'], [{ id: 'fixed-time', seconds: 0.2 }, 'fixed-time'],
+] as const)('settings with the rule %o get the criterion %s', (rule, id) => {
+  const make = () => criterionFor({ ...PRESETS.quick, ...(rule ? { rule } : {}) })
+  expect(make().id).toBe(id)
+  // One history per case: two cases never share one.
+  expect(make()).not.toBe(make())
+  const { decision } = play(make(), bell(2e7, 0.001), { batch: 1 })
+  expect(decision).toMatchObject({ stop: true, converged: true })
 })

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import type { SampleLabel } from '../result'
+import { createRandom, normal } from '../stats/random'
+import { summarize } from '../stats/summarize'
+import { gradeOf, type GradeInput } from './grade'
+import { chooseSamples } from './labels'
+
+const random = createRandom(4)
+const calm = Array.from({ length: 40 }, () => 1e6 * (1 + 0.001 * normal(random)))
+
+function grade(samplesNs: readonly number[], over: Partial<GradeInput> = {}) {
+  const labels = over.labels ?? []
+  const choice = chooseSamples(labels, samplesNs.length)
+  const counted = samplesNs.filter((_, i) => choice.used[i] === 1)
+  return gradeOf({
+    summary: summarize(counted)!, samplesNs: counted, taken: samplesNs.length, labels, choice, measuredSeconds: 1, converged: true, stopReason: 'interval within ±0.5 %',
+    timer: 'steady-clock', tickNs: 1, inner: 1, settled: true, states: [], ...over,
+  })
+}
+const throttled = (first: number, count: number): SampleLabel => ({ kind: 'throttled', reason: 'power limit', first, count })
+
+test('clean and converged is A, with no reason', () => expect(grade(calm)).toEqual({ grade: 'A', reasons: [] }))
+
+test.each([
+  ['all labelled', [throttled(0, 40)], 'C', 'No clean sample: throttled (power limit) in 40 of 40.'],
+  ['most labelled', [throttled(0, 28)], 'C', 'Only 12 of 40 samples are clean: throttled (power limit) in 28 of 40. All of them count.'],
+  ['many labelled', [throttled(0, 15)], 'C', '15 of 40 samples set aside: throttled (power limit) in 15 of 40.'],
+  ['few labelled', [throttled(0, 4)], 'B', '4 of 40 samples set aside: throttled (power limit) in 4 of 40.'],
+] as const)('%s', (_name, labels, letter, reason) => expect(grade(calm, { labels })).toEqual({ grade: letter, reasons: [reason] }))
+
+const odd = (make: (i: number) => number, n = 40) => Array.from({ length: n }, (_, i) => make(i))
+test.each([
+  ['skewed', odd((i) => 1000 + (i % 20) ** 3), 'B', /Noisy/],
+  ['bimodal', odd((i) => (i % 2 === 0 ? 1000 : 1500)), 'B', /Noisy: the median deviation is 20 %/],
+  ['drifting', odd((i) => 1000 + 10 * i), 'B', /Drifting: the second half is 1[0-9] % slower/],
+  ['drifting down', odd((i) => 1400 - 10 * i), 'B', /faster than the first/],
+  ['two values', odd((i) => (i % 8 === 0 ? 1001 : 1000)), 'B', /5 of 40 samples are outliers/],
+  ['all equal', odd(() => 1000), 'A', /^$/],
+  ['one sample', [1000], 'B', /One sample is too few for an interval/],
+  ['two samples', [1000, 1001], 'B', /2 samples are too few for an interval/],
+] as const)('%s samples', (_name, samples, letter, reason) => {
+  const graded = grade(samples)
+  expect(graded.grade).toBe(letter)
+  expect(graded.reasons.join(' ')).toMatch(reason)
+  expect(graded.reasons.join(' ')).not.toMatch(/NaN|Infinity|undefined/)
+})
+
+test('other reasons: not converged, short samples, unsettled, wall clock, a hypervisor', () => {
+  expect(grade(calm, { converged: false, stopReason: 'limit of 1 s reached' })).toEqual({ grade: 'C', reasons: ['Not converged: limit of 1 s reached.'] })
+  expect(grade(calm, { tickNs: 2e4 })).toMatchObject({ grade: 'C', reasons: [expect.stringMatching(/only 50 ticks/)] })
+  expect(grade(calm, { tickNs: 2e3 })).toMatchObject({ grade: 'B', reasons: [expect.stringMatching(/500 ticks.*1000 are wanted/)] })
+  expect(grade(calm, { settled: false, timer: 'wall-clock' })).toMatchObject({ grade: 'B', reasons: [expect.stringMatching(/warm-up/), expect.stringMatching(/wall clock/)] })
+  expect(grade(calm, { states: [{ stealMs: 30 }, { stealMs: 20 }] })).toEqual({ grade: 'B', reasons: ['A hypervisor took 50 ms of the processor while 1000 ms were measured.'] })
+  expect(grade(calm, { states: [{ stealMs: 10 }] })).toEqual({ grade: 'A', reasons: [] })
+})
