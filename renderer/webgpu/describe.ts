@@ -1,26 +1,27 @@
 import type { Device } from '@core/backend'
 import { isSoftware, memoryOf, nameOf, wordsOf } from './gpu/adapter'
 import type { Gpu } from './gpu/gpu'
+import type { Implementation } from './implementations'
 import { supportedKernels } from './kernels/registry'
 import type { Clock } from './timing/clock'
 
 export const DEVICE_ID = 'webgpu:0'
-export const IMPL_ID = 'wgsl'
 
-const base = { backend: 'webgpu', id: DEVICE_ID, modes: ['cold', 'hot'], threads: [] } satisfies Partial<Device>
+const base = { backend: 'webgpu', id: DEVICE_ID, modes: ['cold', 'hot', 'rotated'], threads: [] } satisfies Partial<Device>
 
-const impl = (available: Device['available'], shaderF16: boolean): Device['impls'] => [{ id: IMPL_ID, title: 'WGSL kernels', available, kernels: supportedKernels(shaderF16), preferred: true }]
+const impls = (implementations: readonly Implementation[], available: Device['available'], shaderF16: boolean): Device['impls'] =>
+  implementations.map(({ id, title, preferred, kernels }) => ({ id, title, available, kernels: supportedKernels(shaderF16, kernels), preferred }))
 
 /** The entry that says why there is no WebGPU. */
-export function unavailableDevice(reason: string): Device {
+export function unavailableDevice(reason: string, implementations: readonly Implementation[]): Device {
   const available = { ok: false, reason } as const
-  return { ...base, name: 'WebGPU', available, impls: impl(available, false), memoryBytes: 0, software: false, facts: [], warnings: [] }
+  return { ...base, name: 'WebGPU', available, impls: impls(implementations, available, false), memoryBytes: 0, software: false, facts: [], warnings: [] }
 }
 
 const ns = (value: number) => `${+value.toPrecision(4)} ns`
 
 /** The device with its limits, features and the marks of its clock. */
-export function describeDevice(gpu: Gpu, clock: Clock): Device {
+export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly Implementation[]): Device {
   const words = wordsOf(gpu.adapter)
   const { limits, features } = gpu.device
   const memory = memoryOf(words, limits, gpu.software)
@@ -36,7 +37,7 @@ export function describeDevice(gpu: Gpu, clock: Clock): Device {
     threads: [],
     name: nameOf(words),
     available: { ok: true },
-    impls: impl({ ok: true }, features.has('shader-f16')),
+    impls: impls(implementations, { ok: true }, features.has('shader-f16')),
     memoryBytes: memory.bytes,
     maxTensorBytes,
     software: gpu.software,
@@ -50,7 +51,7 @@ export function describeDevice(gpu: Gpu, clock: Clock): Device {
       ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
       ...fact('Timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
       ...fact('Cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} µs`),
-      ...fact('Cache flush', `${clock.flushBytes / 2 ** 20} MiB written`),
+      ...fact('Cache flush', `${clock.flushBytes / 2 ** 20} MiB written, as many others read`),
       ...fact('Browser', navigator.userAgent.match(/Chrome\/[\d.]+/)?.[0]),
     ],
     warnings,

@@ -4,4 +4,4 @@ import { hostPort } from './port'
 
 const port = hostPort()
 // Opened by hand in a browser, the page has nobody to answer and says what it is.
-if (port) serve([createWebgpuBackend()], port)
+if (port) serve([createWebgpuBackend({ redTeam: new URLSearchParams(location.search).has('red-team') })], port)

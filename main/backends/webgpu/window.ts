@@ -8,6 +8,9 @@ import type { HostProcess } from '../../measurement/link'
 const CHANNEL = 'webgpu-host'
 const PAGE = 'webgpu/index.html'
 
+/** OPSCOPE_RED_TEAM=1 asks for kernels that cheat; the page has no environment and is told by its address. */
+const pageQuery = (): string => (process.env['OPSCOPE_RED_TEAM'] === '1' ? '?red-team' : '')
+
 const GONE: Readonly<Record<string, string>> = {
   crashed: 'crashed',
   oom: 'ran out of memory',
@@ -42,7 +45,7 @@ export async function openHostWindow(): Promise<HostProcess> {
   contents.on('did-fail-load', (_event, _code, description) => end(`could not load its page: ${description}`))
   window.on('closed', () => end('was closed'))
 
-  void contents.loadURL(pageUrl(PAGE)).catch(() => undefined)
+  void contents.loadURL(pageUrl(PAGE) + pageQuery()).catch(() => undefined)
   return {
     post: (message) => {
       if (!window.isDestroyed()) contents.send(CHANNEL, message)

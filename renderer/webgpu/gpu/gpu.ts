@@ -6,6 +6,8 @@ export interface Gpu {
   readonly adapter: GPUAdapter
   readonly device: GPUDevice
   readonly software: boolean
+  /** A few bytes that steps name as written to run one after the other; nothing of use is in them. */
+  readonly fence: GPUBuffer
   /** Why the device is gone, in the browser's words; undefined while it works. */
   readonly lost: string | undefined
   /** Compiled once per WGSL text; later cases with the same text pay nothing. */
@@ -23,6 +25,7 @@ async function createGpu(adapter: GPUAdapter): Promise<Gpu> {
     adapter,
     device,
     software: isSoftware(wordsOf(adapter)),
+    fence: device.createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE, label: 'fence' }),
     get lost() {
       return lost
     },

@@ -18,7 +18,8 @@ export interface Tensor {
 const ALIGNMENT = 16
 const MAX_GROUPS = 65535
 
-const paddedBytes = (elements: number, dtype: Dtype) => Math.ceil((elements * DTYPE_BYTES[dtype]) / ALIGNMENT) * ALIGNMENT
+/** Bytes a tensor takes, padding included. */
+export const tensorBytes = (elements: number, dtype: Dtype): number => Math.ceil((elements * DTYPE_BYTES[dtype]) / ALIGNMENT) * ALIGNMENT
 
 /** Checks a size against the device's limits, which would else be refused in words about buffers. */
 export function checkSize(gpu: Gpu, bytes: number, what: string): void {
@@ -29,7 +30,7 @@ export function checkSize(gpu: Gpu, bytes: number, what: string): void {
 
 /** Zeroed by WebGPU. */
 export function createTensor(gpu: Gpu, elements: number, dtype: Dtype, label: string): Tensor {
-  const size = paddedBytes(elements, dtype)
+  const size = tensorBytes(elements, dtype)
   checkSize(gpu, size, `The tensor ${label}`)
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST
   return { buffer: gpu.device.createBuffer({ size, usage, label }), elements, dtype }
@@ -44,15 +45,17 @@ export function createUniform(gpu: Gpu, words: Uint32Array<ArrayBuffer>): GPUBuf
 
 const groupsFor = (words: number) => Math.min(MAX_GROUPS, Math.max(1, Math.ceil(words / THREADS)))
 
-/** One dispatch of an own shader over a tensor, with an own uniform. */
-async function sweep(gpu: Gpu, wgsl: string, tensor: Tensor, uniform: Uint32Array<ArrayBuffer>, more: readonly GPUBuffer[] = []): Promise<void> {
+/** One dispatch of an own shader over each tensor, all with the same uniform; they are of one size. */
+async function sweep(gpu: Gpu, wgsl: string, tensors: readonly Tensor[], uniform: Uint32Array<ArrayBuffer>, more: readonly GPUBuffer[] = []): Promise<void> {
   const pipeline = await gpu.pipeline(wgsl)
   const settings = createUniform(gpu, uniform)
   const encoder = gpu.device.createCommandEncoder()
   const pass = encoder.beginComputePass()
   pass.setPipeline(pipeline)
-  pass.setBindGroup(0, gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [tensor.buffer, settings, ...more].map((buffer, binding) => ({ binding, resource: { buffer } })) }))
-  pass.dispatchWorkgroups(groupsFor(tensor.buffer.size / 4))
+  for (const { buffer } of tensors) {
+    pass.setBindGroup(0, gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [buffer, settings, ...more].map((bound, binding) => ({ binding, resource: { buffer: bound } })) }))
+    pass.dispatchWorkgroups(groupsFor(buffer.size / 4))
+  }
   pass.end()
   gpu.device.queue.submit([encoder.finish()])
   settings.destroy()
@@ -60,25 +63,31 @@ async function sweep(gpu: Gpu, wgsl: string, tensor: Tensor, uniform: Uint32Arra
 
 const halves = (dtype: Dtype) => (dtype === 'f16' ? 1 : 0)
 
-/** Makes the input by the rule in core/random.ts. */
-export async function fillTensor(gpu: Gpu, tensor: Tensor, seed: number, stream: number, fill: FillSpec): Promise<void> {
+/** Makes an input by the rule in core/random.ts, the same in each of the tensors. */
+export async function fillTensors(gpu: Gpu, tensors: readonly Tensor[], seed: number, stream: number, fill: FillSpec): Promise<void> {
+  const first = tensors[0]
+  if (!first) return
   const { key0, key1 } = streamKeys(seed, stream)
-  const uniform = new Uint32Array([tensor.elements, key0, key1, fill.kind === 'positive' ? 1 : 0, 0, halves(tensor.dtype)])
+  const uniform = new Uint32Array([first.elements, key0, key1, fill.kind === 'positive' ? 1 : 0, 0, halves(first.dtype)])
   new Float32Array(uniform.buffer)[4] = fillFactor(fill)
-  await sweep(gpu, fillText, tensor, uniform)
+  await sweep(gpu, fillText, tensors, uniform)
 }
 
-/** Fills the whole buffer with the sentinel. */
-export async function poisonTensor(gpu: Gpu, tensor: Tensor): Promise<void> {
-  const bits = sentinelBits(tensor.dtype)
-  await sweep(gpu, poisonText, tensor, new Uint32Array([tensor.dtype === 'f16' ? (bits << 16) | bits : bits, 0, 0, 0]))
+/** Fills whole buffers with the sentinel of their type. */
+export async function poisonTensors(gpu: Gpu, tensors: readonly Tensor[]): Promise<void> {
+  const first = tensors[0]
+  if (!first) return
+  const bits = sentinelBits(first.dtype)
+  await sweep(gpu, poisonText, tensors, new Uint32Array([first.dtype === 'f16' ? (bits << 16) | bits : bits, 0, 0, 0]))
 }
 
-/** Elements that still hold the sentinel. */
-export async function countSentinels(gpu: Gpu, tensor: Tensor): Promise<number> {
+/** Elements of all these tensors that still hold the sentinel; below 2^32. */
+export async function countSentinels(gpu: Gpu, tensors: readonly Tensor[]): Promise<number> {
+  const first = tensors[0]
+  if (!first) return 0
   const found = gpu.device.createBuffer({ size: 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC })
   try {
-    await sweep(gpu, countText, tensor, new Uint32Array([tensor.elements, sentinelBits(tensor.dtype), halves(tensor.dtype), 0]), [found])
+    await sweep(gpu, countText, tensors, new Uint32Array([first.elements, sentinelBits(first.dtype), halves(first.dtype), 0]), [found])
     return new Uint32Array(await readBytes(gpu, found, 0, 4))[0]!
   } finally {
     found.destroy()

@@ -2,7 +2,7 @@ import type { Timer } from '@core/backend'
 import type { Gpu } from '../gpu/gpu'
 import { isQuantized, passCost, passTimes, QUANTUM_NS, tickOf } from './arithmetic'
 import type { Calls, CaseTimer } from './calls'
-import { createFlushBuffer, type FlushBuffer } from './flush'
+import { createFlush } from './flush'
 import { createMarks, type Marks } from './marks'
 import { timestampTimer } from './timestamps'
 import { wallTickNs, wallTimer } from './wall'
@@ -15,9 +15,10 @@ export interface Clock {
   quantized: boolean
   /** What a compute pass costs beside its calls, in ns; undefined where it could not be measured. */
   passCostNs: number | undefined
+  /** Bytes written, and as many read, before a cold call. */
   flushBytes: number
-  /** A timer for the calls of one case, whose output is `output`. */
-  forCase(calls: Calls, output: GPUBuffer): CaseTimer
+  /** A timer for the calls of one case. */
+  forCase(calls: Calls): CaseTimer
 }
 
 /** Does next to nothing, so that a pass of it shows what a pass costs. */
@@ -48,11 +49,11 @@ async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: number[]; passNs:
 }
 
 export async function createClock(gpu: Gpu): Promise<Clock> {
-  const flush: FlushBuffer = await createFlushBuffer(gpu)
+  const flush = await createFlush(gpu)
   if (!gpu.device.features.has('timestamp-query')) {
     return {
       timer: 'wall-clock', tickNs: wallTickNs(), quantized: false, passCostNs: undefined, flushBytes: flush.bytes,
-      forCase: (calls, output) => wallTimer(gpu, calls, flush.before(output)),
+      forCase: (calls) => wallTimer(gpu, calls, flush),
     }
   }
   const marks = createMarks(gpu)
@@ -64,6 +65,6 @@ export async function createClock(gpu: Gpu): Promise<Clock> {
     quantized,
     passCostNs: quantized ? undefined : passCost(seen.passNs),
     flushBytes: flush.bytes,
-    forCase: (calls, output) => timestampTimer(gpu, marks, calls, flush.before(output)),
+    forCase: (calls) => timestampTimer(gpu, marks, calls, flush),
   }
 }

@@ -1,41 +1,39 @@
+import drainText from '../shaders/drain.wgsl?raw'
 import flushText from '../shaders/flush.wgsl?raw'
 import type { Gpu } from '../gpu/gpu'
+import { bindingTypes } from '../wgsl/bindings'
 import { THREADS } from '../wgsl/header'
+import { lastLevelBytes } from './caches'
 
-/** More than twice the largest last-level cache of a GPU known here. */
-const GPU_BYTES = 256 * 2 ** 20
-/** A software adapter would spend longer on more than this than on the case. */
-const SOFTWARE_BYTES = 8 * 2 ** 20
-
-/** Overwrites the caches before a cold call. */
+/** Empties the caches before a cold call: nothing of the case is left in them, and nothing that has yet to be written back. */
 export interface Flush {
+  /** Bytes that are written, and then as many others read. */
+  readonly bytes: number
+  /** Runs before whatever comes after it in the queue and names the device's fence. */
   encode(pass: GPUComputePassEncoder): void
 }
 
-/** The buffer that is overwritten, kept for all cases of a device. */
-export interface FlushBuffer {
-  bytes: number
-  /** For a case: its pass is ordered before any that writes `output`. */
-  before(output: GPUBuffer): Flush
-}
-
-export async function createFlushBuffer(gpu: Gpu): Promise<FlushBuffer> {
+/** Made once for all cases of a device. */
+export async function createFlush(gpu: Gpu): Promise<Flush> {
   const { device } = gpu
-  const bytes = Math.min(gpu.software ? SOFTWARE_BYTES : GPU_BYTES, device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize)
-  const layout = device.createBindGroupLayout({ entries: [0, 1].map((binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type: 'storage' } })) })
-  const pipeline = await gpu.pipeline(flushText, device.createPipelineLayout({ bindGroupLayouts: [layout] }))
-  const filler = device.createBuffer({ size: Math.floor(bytes / 16) * 16, usage: GPUBufferUsage.STORAGE, label: 'flush' })
+  const { maxStorageBufferBindingSize, maxBufferSize } = device.limits
+  const bytes = Math.floor(Math.min(2 * lastLevelBytes(gpu.software), maxStorageBufferBindingSize, maxBufferSize) / 16) * 16
   const groups = Math.min(65535, Math.ceil(bytes / 16 / THREADS))
+  const sweeps = await Promise.all(
+    [flushText, drainText].map(async (wgsl) => {
+      const layout = device.createBindGroupLayout({ entries: bindingTypes(wgsl).map((type, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } })) })
+      const pipeline = await gpu.pipeline(wgsl, device.createPipelineLayout({ bindGroupLayouts: [layout] }))
+      const filler = device.createBuffer({ size: bytes, usage: GPUBufferUsage.STORAGE, label: 'flush' })
+      return { pipeline, bindings: device.createBindGroup({ layout, entries: [filler, gpu.fence].map((buffer, binding) => ({ binding, resource: { buffer } })) }) }
+    }),
+  )
   return {
     bytes,
-    before: (output) => {
-      const bindings = device.createBindGroup({ layout, entries: [filler, output].map((buffer, binding) => ({ binding, resource: { buffer } })) })
-      return {
-        encode(pass) {
-          pass.setPipeline(pipeline)
-          pass.setBindGroup(0, bindings)
-          pass.dispatchWorkgroups(groups)
-        },
+    encode(pass) {
+      for (const { pipeline, bindings } of sweeps) {
+        pass.setPipeline(pipeline)
+        pass.setBindGroup(0, bindings)
+        pass.dispatchWorkgroups(groups)
       }
     },
   }

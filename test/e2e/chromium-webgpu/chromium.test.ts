@@ -17,7 +17,7 @@ describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (
 
   it('says that a software adapter is one, and how its clock runs', async () => {
     const [device] = await host.devices()
-    expect(device).toMatchObject({ id: 'webgpu:0', software: true, available: { ok: true }, modes: ['cold', 'hot'] })
+    expect(device).toMatchObject({ id: 'webgpu:0', software: true, available: { ok: true }, modes: ['cold', 'hot', 'rotated'] })
     expect(device?.warnings.join(' ')).toContain('software adapter')
     expect(device?.warnings.join(' ')).not.toContain('65.536')
   })

@@ -24,8 +24,8 @@ declare global {
   }
 }
 
-/** Starts Chromium on the page with the software adapter, or with other switches. */
-export async function startChromiumHost(executablePath: string, args: readonly string[] = SOFTWARE_SWITCHES): Promise<ChromiumHost> {
+/** Starts Chromium on the page with the software adapter, or with other switches; `query` is added to the page's address. */
+export async function startChromiumHost(executablePath: string, { args = SOFTWARE_SWITCHES, query = '' }: { args?: readonly string[]; query?: string } = {}): Promise<ChromiumHost> {
   const served = await servePage()
   const browser = await launchChromium(executablePath, args)
   const page = await browser.newPage()
@@ -50,7 +50,7 @@ export async function startChromiumHost(executablePath: string, args: readonly s
       onMessage: (listener) => (window.opscopeDeliver = listener),
     }
   })
-  await page.goto(served.url)
+  await page.goto(served.url + query)
   await isReady
 
   let nextId = 1

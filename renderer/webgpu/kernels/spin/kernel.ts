@@ -1,0 +1,27 @@
+import { entry, header, step, THREADS } from '../../wgsl/header'
+import { dimOf, type Kernel } from '../types'
+
+/** Steps written out per turn of the loop, as in the CUDA kernel: counting turns hides behind the chain. */
+const UNROLL = 64
+
+/** See core/ops/spin for what is computed. */
+const WGSL = `${header([{ name: 'x', type: 'f32' }, { name: 'out', type: 'f32', write: true }], false)}
+${entry(`  let i = group * ${THREADS}u + lane;
+  if (i >= dim(0u)) { return; }
+  let a = 0.999f;
+  let b = 0.001f;
+  var y = x[i];
+  let iterations = dim(1u);
+  for (var turn = 0u; turn < iterations / ${UNROLL}u; turn++) {
+${'    y = fma(y, a, b);\n'.repeat(UNROLL)}  }
+  for (var rest = 0u; rest < iterations % ${UNROLL}u; rest++) { y = fma(y, a, b); }
+  out[i] = y;`)}`
+
+const kernel: Kernel = {
+  dtypes: ['f32'],
+  build: (shape) => ({
+    scratchBytes: [],
+    steps: [step(WGSL, [{ input: 0 }, 'output'], [dimOf(shape, 0), dimOf(shape, 1)], Math.ceil(dimOf(shape, 0) / THREADS))],
+  }),
+}
+export default kernel

@@ -1,0 +1,41 @@
+import type { Gpu } from '../gpu/gpu'
+import type { Program } from '../kernels/types'
+import type { Calls } from '../timing/calls'
+import { dispatchSize } from '../wgsl/header'
+import { bindingTypes } from '../wgsl/bindings'
+import { bufferOf, type Memory } from './memory'
+import type { Ring } from './ring'
+
+/**
+ * Compiles the steps and binds the buffers of every set once, so that encoding a call is a few commands. Behind its own
+ * bindings every step has the device's fence: two steps that both name it as written run one after the other, also where
+ * they have no buffer of the case in common, as calls on different sets.
+ */
+export async function bind(gpu: Gpu, program: Program, memory: Memory, ring: Ring): Promise<Calls> {
+  const { device } = gpu
+  const steps = await Promise.all(
+    program.steps.map(async (step, i) => {
+      const types: GPUBufferBindingType[] = [...bindingTypes(step.wgsl), 'storage']
+      const layout = device.createBindGroupLayout({ entries: types.map((type, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } })) })
+      const pipeline = await gpu.pipeline(step.wgsl, device.createPipelineLayout({ bindGroupLayouts: [layout] }))
+      const groups = memory.sets.map((set) => {
+        const buffers = [...step.buffers.map((name) => bufferOf(memory, set, name)), memory.uniforms[i]!, gpu.fence]
+        return device.createBindGroup({ layout, entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })) })
+      })
+      return { pipeline, groups, size: dispatchSize(step.groups) }
+    }),
+  )
+  return {
+    dispatches: steps.length,
+    encode(pass, count) {
+      for (let call = 0; call < count; call++) {
+        const set = ring.next()
+        for (const { pipeline, groups, size } of steps) {
+          if (call === 0 || steps.length > 1) pass.setPipeline(pipeline)
+          if (call === 0 || steps.length > 1 || ring.size > 1) pass.setBindGroup(0, groups[set])
+          pass.dispatchWorkgroups(...size)
+        }
+      }
+    },
+  }
+}

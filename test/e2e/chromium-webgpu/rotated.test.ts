@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { problemOf, type Backend, type Problem } from '@core/backend'
+import { getOp } from '@core/ops/registry'
+import { fillRange } from '@core/random'
+import { chromiumPath, launchChromium, NO_CHROMIUM } from './chromium'
+import { servePage } from './page'
+import { remoteBackend } from './remote/backend'
+
+const path = chromiumPath()
+/** 4 MiB a tensor, 8 MiB a set: two sets are already more than the software adapter's assumed cache asks for. */
+const LARGE = 2 ** 20
+const copy = (n: number, mode: 'hot' | 'rotated' = 'rotated'): Problem => problemOf(getOp('copy'), { op: 'copy', params: { n }, dtype: 'f32', backend: 'webgpu', impl: 'wgsl', device: 'webgpu:0', mode }, 7)
+
+describe.skipIf(!path)(`rotated buffers in WebGPU${path ? '' : ` (${NO_CHROMIUM})`}`, () => {
+  let backend: Backend
+  let close = async () => {}
+  beforeAll(async () => {
+    if (!path) return
+    const served = await servePage('test/e2e/chromium-webgpu/remote/index.html')
+    const browser = await launchChromium(path)
+    const page = await browser.newPage()
+    await page.goto(served.url)
+    await page.waitForFunction(() => window.remoteCall !== undefined)
+    backend = remoteBackend(page)
+    close = async () => {
+      await browser.close()
+      await served.close()
+    }
+  })
+  afterAll(() => close())
+
+  it('hold the same inputs in every set, also after they were made anew', async () => {
+    const prepared = await backend.open(copy(LARGE))
+    const sets = prepared.memory().caseBytes / (2 * 4 * LARGE)
+    expect(sets).toBe(2)
+    for (const seed of [7, 8]) {
+      await prepared.refill(seed)
+      for (let call = 0; call < sets; call++) {
+        await prepared.poison()
+        await prepared.run()
+        expect(await prepared.read(1000, 3)).toEqual(fillRange(seed, 0, { kind: 'normal', scale: 1 }, 'f32', 1000, 3))
+      }
+    }
+    await prepared.dispose()
+  })
+
+  it('are counted as unwritten where a call has not come yet to a set it should have used', async () => {
+    const prepared = await backend.open(copy(100_000))
+    const sets = prepared.memory().caseBytes / (2 * 4 * 100_000)
+    expect(sets).toBe(11)
+    await prepared.poison()
+    expect(await prepared.countUnwritten()).toBe(100_000)
+    const { samplesNs } = await prepared.sample({ mode: 'rotated', count: 2, inner: 7 })
+    expect(samplesNs.every((ns) => ns >= 0)).toBe(true)
+    expect(await prepared.countUnwritten()).toBe(0)
+    await prepared.dispose()
+  })
+
+  it('are refused where a cache would hold all of them', async () => {
+    await expect(backend.open(copy(100))).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('256 are the most') })
+  })
+
+  it('belong to mode rotated only', async () => {
+    const prepared = await backend.open(copy(LARGE, 'hot'))
+    expect(prepared.memory().caseBytes).toBe(2 * 4 * LARGE)
+    await prepared.dispose()
+  })
+})
