@@ -72,6 +72,21 @@ describe('results', () => {
     expect(history.remaining(id)).toEqual([testCase(2)])
   })
 
+  test('of a case planned several times leave the later times', () => {
+    const run = [testCase(1), testCase(2)]
+    const { id } = create('repeated', [...run, ...run, ...run])
+    for (const [i, n] of [1, 2, 1].entries()) history.addResult(id, testResult(`r${i}`, testCase(n)))
+    expect(history.remaining(id)).toEqual([testCase(2), ...run])
+  })
+
+  test('of a session that decides as it goes are counted in the end', () => {
+    const { id } = create('open', [])
+    history.setPlanned(id, 48)
+    reopen()
+    expect(history.summary(id).planned).toBe(48)
+    expect(() => history.setPlanned('x', 1)).toThrow(NotFoundError)
+  })
+
   test('a second result with the same id is refused and leaves nothing behind', () => {
     const { id } = create('one')
     history.addResult(id, testResult('a', testCase(1)))

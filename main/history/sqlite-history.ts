@@ -56,6 +56,11 @@ export class SqliteHistory implements History {
     if (changes === 0) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
   }
 
+  setPlanned(sessionId: string, planned: number): void {
+    const { changes } = this.db.run(query.updateTable('sessions').set({ planned }).where('id', '=', sessionId))
+    if (changes === 0) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
+  }
+
   listSessions(filter: { search: string; deleted: boolean }): SessionSummary[] {
     this.#settleDead()
     return findSessions(this.db, filter)
@@ -84,10 +89,18 @@ export class SqliteHistory implements History {
 
   remaining(id: string): BenchmarkCase[] {
     const { key } = sessionRow(this.db, id)
-    const measured = this.db.all(query.selectFrom('results').innerJoin('cases', 'cases.key', 'results.case_key').select('cases.identity').distinct().where('results.session', '=', key))
-    const done = new Set(measured.map((row) => row.identity))
+    const measured = this.db.all(
+      query.selectFrom('results').innerJoin('cases', 'cases.key', 'results.case_key').select((eb) => ['cases.identity', eb.fn.countAll<number>().as('count')]).groupBy('cases.identity').where('results.session', '=', key),
+    )
+    const done = new Map(measured.map((row) => [row.identity, row.count]))
+    /** A case planned several times is left as often as it has no result yet. */
+    const isLeft = (c: BenchmarkCase) => {
+      const count = done.get(caseId(c)) ?? 0
+      if (count > 0) done.set(caseId(c), count - 1)
+      return count === 0
+    }
     const planned = this.db.all(query.selectFrom('planned').innerJoin('cases', 'cases.key', 'planned.case_key').select('cases.json').where('planned.session', '=', key).orderBy('planned.position'))
-    return planned.map((row) => JSON.parse(row.json) as BenchmarkCase).filter((c) => !done.has(caseId(c)))
+    return planned.map((row) => JSON.parse(row.json) as BenchmarkCase).filter(isLeft)
   }
 
   updateSession(id: string, change: { name?: string; notes?: string; tags?: string[] }): SessionSummary {

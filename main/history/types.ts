@@ -23,6 +23,8 @@ export interface History {
   /** Durable when it returns. */
   addResult(sessionId: string, result: Result): void
   setState(sessionId: string, state: SessionState): void
+  /** For sessions that decide on their cases as they go: how many there are to be, or were. */
+  setPlanned(sessionId: string, planned: number): void
   listSessions(filter: { search: string; deleted: boolean }): SessionSummary[]
   summary(id: string): SessionSummary
   getSession(id: string): { session: Session; environment: Environment; results: number }
@@ -31,7 +33,7 @@ export interface History {
   result(resultId: string): Result
   /** All results with their samples, one at a time. */
   results(id: string): Iterable<Result>
-  /** Planned cases that have no result yet, in order. */
+  /** Planned cases that have no result yet, in order; one planned several times is left as often as results are missing. */
   remaining(id: string): BenchmarkCase[]
   updateSession(id: string, change: { name?: string; notes?: string; tags?: string[] }): SessionSummary
   deleteSessions(ids: readonly string[]): number
