@@ -40,9 +40,16 @@ export function createWebgpuBackend(options: WebgpuOptions = {}): Backend {
       if (device !== DEVICE_ID) throw new CaseError('unsupported', `There is no WebGPU device "${device}"; there is ${DEVICE_ID}.`)
       const implementation = implementations.find(({ id }) => id === impl)
       if (!implementation) throw new CaseError('unsupported', `WebGPU has no implementation "${impl}"; it has ${implementations.map(({ id }) => id).join(', ')}.`)
-      const found = await ready()
-      if ('reason' in found) throw new CaseError('unsupported', found.reason)
-      return openCase(found.gpu, found.clock, implementation, problem)
+      const attempt = async () => {
+        const found = await ready()
+        if ('reason' in found) throw new CaseError('unsupported', found.reason)
+        return openCase(found.gpu, found.clock, implementation, problem)
+      }
+      // A device that was lost between two cases may not have said so yet; that is not the fault of this case.
+      return attempt().catch((error: unknown) => {
+        if (error instanceof CaseError && error.code === 'device-lost') return attempt()
+        throw error
+      })
     },
   }
 }

@@ -19,8 +19,15 @@ describe('hot samples', () => {
   })
 
   it('count a pass from the end of the one before when its begin mark came early', () => {
-    // The second pass was marked as begun at 200 while the first ran until 1000.
-    expect([...passTimes([0, 1000, 200, 1600])]).toEqual([1000, 600])
+    // The second pass was marked as begun at 300 while the first ran until 1100.
+    expect([...passTimes([100, 1100, 300, 1700])]).toEqual([1000, 600])
+  })
+
+  it('leave out a pass whose mark was not written or lies before the end of the pass before it', () => {
+    expect(passTimes([100, 200, 0, 400, 500, 0, 600, 700])).toEqual([100, undefined, undefined, 100])
+    expect(passTimes([1000, 1100, 1200, 900, 1000, 1050])).toEqual([100, undefined, 50])
+    expect([...pairDifferences([10, undefined, 10, 25, undefined, 3], 5)]).toEqual([3])
+    expect(passCost([10, undefined, 10, 15])).toBe(5)
   })
 
   it('ask for longer passes when noise swallows them', () => {

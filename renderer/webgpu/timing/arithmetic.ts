@@ -1,33 +1,45 @@
 /** Chromium rounds timestamps to this many ns unless it is told not to. */
 export const QUANTUM_NS = 65536
 
+/** ns of a pass, or undefined where its marks make no sense. */
+export type PassNs = number | undefined
+
 /**
  * Time of each pass in ns, from (begin, end) pairs in the order the passes ran. A begin mark may be written while the
  * pass before still runs, so a pass counts from that pass's end where this is later: never more than really ran.
+ * Undefined where a mark was not written (0) or where time runs backwards, as some drivers let it after a wake-up.
  */
-export function passTimes(marks: ArrayLike<number>): Float64Array {
-  const times = new Float64Array(marks.length / 2)
+export function passTimes(marks: ArrayLike<number>): PassNs[] {
+  const times: PassNs[] = []
   let previousEnd = 0
-  for (let i = 0; i < times.length; i++) {
+  for (let i = 0; 2 * i + 1 < marks.length; i++) {
+    const begin = marks[2 * i]!
     const end = marks[2 * i + 1]!
-    times[i] = Math.max(0, end - Math.max(marks[2 * i]!, previousEnd))
-    previousEnd = end
+    const from = Math.max(begin, previousEnd)
+    const sensible = begin > 0 && end >= from
+    times.push(sensible ? end - from : undefined)
+    // After a jump backwards the clock counts on from there.
+    if (end > 0) previousEnd = end
   }
   return times
 }
 
-/** ns per call of each pair of passes with `calls` and `2 * calls` calls: what both passes have in common falls out. */
-export function pairDifferences(passNs: ArrayLike<number>, calls: number): Float64Array {
-  const samples = new Float64Array(passNs.length / 2)
-  for (let i = 0; i < samples.length; i++) samples[i] = (passNs[2 * i + 1]! - passNs[2 * i]!) / calls
-  return samples
+/** Pairs of passes that both have a time. */
+function* pairsOf(passNs: readonly PassNs[]): Generator<[number, number]> {
+  for (let i = 0; i + 1 < passNs.length; i += 2) {
+    const [once, twice] = [passNs[i], passNs[i + 1]]
+    if (once !== undefined && twice !== undefined) yield [once, twice]
+  }
 }
+
+/** ns per call of each pair of passes with `calls` and `2 * calls` calls: what both passes have in common falls out. */
+export const pairDifferences = (passNs: readonly PassNs[], calls: number): Float64Array => Float64Array.from(pairsOf(passNs), ([once, twice]) => (twice - once) / calls)
 
 /**
  * ns that a pass costs beside its calls: the median of 2 * t(N) - t(2N) over the pairs; undefined where noise hides it.
  */
-export function passCost(passNs: ArrayLike<number>): number | undefined {
-  const costs = Float64Array.from({ length: passNs.length / 2 }, (_, i) => 2 * passNs[2 * i]! - passNs[2 * i + 1]!).sort()
+export function passCost(passNs: readonly PassNs[]): number | undefined {
+  const costs = Float64Array.from(pairsOf(passNs), ([once, twice]) => 2 * once - twice).sort()
   const median = costs[Math.floor(costs.length / 2)]
   return median !== undefined && median > 0 ? median : undefined
 }

@@ -1,6 +1,6 @@
 import type { Timer } from '@core/backend'
 import type { Gpu } from '../gpu/gpu'
-import { isQuantized, passCost, passTimes, QUANTUM_NS, tickOf } from './arithmetic'
+import { isQuantized, passCost, passTimes, QUANTUM_NS, tickOf, type PassNs } from './arithmetic'
 import type { Calls, CaseTimer } from './calls'
 import { createFlush } from './flush'
 import { createMarks, type Marks } from './marks'
@@ -30,7 +30,7 @@ const PROBE_PAIRS = 48
 /** The first passes wake the device and are not counted. */
 const PROBE_DROPPED = 16
 
-async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: number[]; passNs: Float64Array }> {
+async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: number[]; passNs: PassNs[] }> {
   const pipeline = await gpu.pipeline(PROBE)
   const buffer = gpu.device.createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE })
   const bindings = gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [{ binding: 0, resource: { buffer } }] })
@@ -45,7 +45,7 @@ async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: number[]; passNs:
   }
   const all = await marks.submit(encoder, 2 * PROBE_PAIRS)
   buffer.destroy()
-  return { marks: all, passNs: passTimes(all).subarray(2 * PROBE_DROPPED) }
+  return { marks: all, passNs: passTimes(all).slice(2 * PROBE_DROPPED) }
 }
 
 export async function createClock(gpu: Gpu): Promise<Clock> {
@@ -58,10 +58,11 @@ export async function createClock(gpu: Gpu): Promise<Clock> {
   }
   const marks = createMarks(gpu)
   const seen = await probe(gpu, marks)
-  const quantized = isQuantized(seen.marks)
+  const written = seen.marks.filter((mark) => mark > 0)
+  const quantized = isQuantized(written)
   return {
     timer: 'timestamp-query',
-    tickNs: quantized ? QUANTUM_NS : tickOf(seen.marks),
+    tickNs: quantized ? QUANTUM_NS : tickOf(written),
     quantized,
     passCostNs: quantized ? undefined : passCost(seen.passNs),
     flushBytes: flush.bytes,

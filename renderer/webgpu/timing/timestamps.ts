@@ -1,5 +1,6 @@
+import { CaseError } from '@core/backend'
 import type { Gpu } from '../gpu/gpu'
-import { pairDifferences, passTimes, tooShort } from './arithmetic'
+import { pairDifferences, passTimes, tooShort, type PassNs } from './arithmetic'
 import { MAX_CALLS, REQUEST_MS, samplesPerSubmission, type Calls, type CaseTimer } from './calls'
 import type { Flush } from './flush'
 import { MAX_MARKS, type Marks } from './marks'
@@ -7,6 +8,10 @@ import { MAX_MARKS, type Marks } from './marks'
 /** Two passes of two timestamps each. */
 const PAIRS_PER_SUBMISSION = MAX_MARKS / 4
 const LENGTHEN = 4
+/** Submissions in a row without one usable time, after which the clock is given up. */
+const HOPELESS_SUBMISSIONS = 8
+
+const sumOf = (passNs: readonly PassNs[]): number => passNs.reduce<number>((sum, ns) => sum + (ns ?? 0), 0)
 
 /** Times calls by timestamps on compute passes. `flush` writes over the caches in a pass of its own. */
 export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush): CaseTimer {
@@ -29,7 +34,7 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
       timed(encoder, 2 * i + 1, (pass) => calls.encode(pass, 2 * each))
     }
     const passNs = passTimes(await marks.submit(encoder, 2 * count))
-    nsPerCall = passNs.reduce((a, b) => a + b, 0) / (3 * each * count)
+    nsPerCall = sumOf(passNs) / (3 * each * count)
     return pairDifferences(passNs, each)
   }
 
@@ -40,16 +45,20 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
       timed(encoder, 2 * i + 1, (pass) => calls.encode(pass, 1))
     }
     const passNs = passTimes(await marks.submit(encoder, 2 * count))
-    nsPerCold = passNs.reduce((a, b) => a + b, 0) / count
-    return passNs.filter((_, i) => i % 2 === 1)
+    nsPerCold = sumOf(passNs) / count
+    return Float64Array.from(passNs.filter((ns, i): ns is number => i % 2 === 1 && ns !== undefined))
   }
 
   /** Submissions until there are `count` samples or the time of a request is over. */
   async function gather(count: number, next: (left: number) => Promise<Float64Array>): Promise<Float64Array> {
     const samples: number[] = []
     const until = performance.now() + REQUEST_MS
-    do samples.push(...(await next(count - samples.length)))
-    while (samples.length < count && performance.now() < until)
+    for (let barren = 0; samples.length < count && (samples.length === 0 || performance.now() < until); ) {
+      const taken = await next(count - samples.length)
+      samples.push(...taken)
+      barren = taken.length > 0 ? 0 : barren + 1
+      if (barren === HOPELESS_SUBMISSIONS) throw new CaseError('internal', 'The timestamps of the WebGPU device make no sense: they are missing or run backwards.')
+    }
     return Float64Array.from(samples)
   }
 

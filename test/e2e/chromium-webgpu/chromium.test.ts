@@ -32,7 +32,7 @@ describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (
 
   it('opens a new device for the next case after one was lost', async () => {
     await host.page.evaluate(() => window.opscopeDevices?.at(-1)?.destroy())
-    expect((await host.measure(add('hot'), settings)).status).toBe('ok')
+    expect(await host.measure(add('hot'), settings)).toMatchObject({ status: 'ok' })
     expect(await host.page.evaluate(() => window.opscopeDevices?.length)).toBe(2)
   })
 
