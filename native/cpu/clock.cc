@@ -1,5 +1,7 @@
 #include "clock.h"
 
+#include "kernel.h"
+
 #include <algorithm>
 #include <array>
 
@@ -27,3 +29,5 @@ const ClockCost& clock_cost() {
 }
 
 }  // namespace opscope::cpu
+
+extern "C" int64_t opscope_now_ns() { return opscope::cpu::now_ns(); }

@@ -8,6 +8,7 @@
 #include "evict.h"
 #include "fill.h"
 #include "topology.h"
+#include "witness.h"
 
 namespace opscope::cpu {
 
@@ -21,27 +22,32 @@ size_t scratch_of(const CaseSpec& spec, const Kernel& kernel) {
 
 }  // namespace
 
-CpuCase::CpuCase(const CaseSpec& spec, const Kernel& kernel)
-    : spec_(spec), kernel_(kernel), team_(spec.threads), tensors_(spec_, scratch_of(spec_, kernel)) {
-  for (size_t i = 0; i < spec_.inputs.size(); i++) {
-    const InputDesc& input = spec_.inputs[i];
-    float* data = tensors_.input(i);
-    call_.in[i] = data;
-    each(input.elements, [&](int64_t begin, int64_t end) { fill_range(input.fill, begin, end, data); });
+CpuCase::CpuCase(const CaseSpec& spec, const Kernel& kernel) : spec_(spec), kernel_(kernel), team_(spec.threads) {
+  const size_t scratch = scratch_of(spec_, kernel), sets = set_count(spec_, scratch);
+  if (scratch > 0) scratch_ = Block(scratch * sizeof(float));
+  case_bytes_ = static_cast<int64_t>(scratch * sizeof(float));
+  Call call{};
+  call.dims = spec_.dims.data();
+  call.scratch = scratch_.floats();
+  call.threads = spec_.threads;
+  call.team = &team_;
+  call.barrier = [](void* team) { static_cast<Team*>(team)->barrier(); };
+  sets_.reserve(sets);
+  for (size_t i = 0; i < sets; i++) {
+    Tensors tensors(spec_, i);
+    for (size_t k = 0; k < spec_.inputs.size(); k++) call.in[k] = tensors.input(k);
+    call.out = tensors.output();
+    call.stream = tensors.bytes() > reached_cache(spec_.threads);
+    tensors.set_guards();
+    case_bytes_ += tensors.bytes();
+    sets_.push_back({std::move(tensors), call, false});
   }
-  tensors_.set_guards();
-  call_.out = tensors_.output();
-  call_.dims = spec_.dims.data();
-  call_.scratch = tensors_.scratch();
-  call_.threads = spec_.threads;
-  call_.team = &team_;
-  call_.barrier = [](void* team) { static_cast<Team*>(team)->barrier(); };
-  int64_t tensor_bytes = spec_.output_elements;
-  for (const InputDesc& input : spec_.inputs) tensor_bytes += input.elements;
-  tensor_bytes *= sizeof(float);
-  call_.stream = tensor_bytes > topology().llc_bytes * std::min(spec_.threads, topology().llc_instances);
-  poison();  // touches the output before anything is timed
+  std::vector<Fill> fills;
+  for (const InputDesc& input : spec_.inputs) fills.push_back(input.fill);
+  refill(fills);
+  poison();  // touches the outputs before anything is timed
 
+  if (sets > 1) notes_.push_back(std::to_string(sets) + " sets of buffers in turn, " + size_text(case_bytes_) + " together");
   if (team_.pinned() < team_.size()) notes_.push_back("threads are not bound to cores: the system does not allow it");
   if (team_.size() > static_cast<int>(topology().processors.size())) notes_.push_back("more threads than processors");
 }
@@ -66,18 +72,33 @@ void CpuCase::each(int64_t n, const F& fn) {
   });
 }
 
+void CpuCase::refill(const std::vector<Fill>& fills) {
+  if (fills.size() != spec_.inputs.size())
+    throw Error("internal", "refill: expected " + std::to_string(spec_.inputs.size()) + " inputs, received " + std::to_string(fills.size()));
+  for (Set& set : sets_)
+    for (size_t k = 0; k < fills.size(); k++) {
+      float* data = set.tensors.input(k);
+      each(spec_.inputs[k].elements, [&](int64_t begin, int64_t end) { fill_range(fills[k], begin, end, data); });
+    }
+}
+
 void CpuCase::poison() {
-  float* out = tensors_.output();
-  each(spec_.output_elements, [out](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) std::memcpy(out + i, &SENTINEL, sizeof SENTINEL);
-  });
+  for (Set& set : sets_) {
+    float* out = set.tensors.output();
+    each(spec_.output_elements, [out](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i++) std::memcpy(out + i, &SENTINEL, sizeof SENTINEL);
+    });
+    set.used = false;
+  }
 }
 
 void CpuCase::call() {
+  Set& set = sets_[current_];
+  set.used = true;
   struct Job {
     const Call& shared;
     void (*run)(const Call&);
-  } job{call_, kernel_.run};
+  } job{set.call, kernel_.run};
   team_.run(
       [](void* context, int thread) {
         const Job& j = *static_cast<const Job*>(context);
@@ -89,22 +110,29 @@ void CpuCase::call() {
 }
 
 void CpuCase::run() {
-  team_.lead([this] { call(); });
+  team_.lead([this] {
+    advance();
+    call();
+  });
 }
 
 int64_t CpuCase::count_unwritten() {
-  if (!tensors_.guards_intact()) throw Error("kernel-failed", "the kernel wrote outside its output");
-  const float* out = tensors_.output();
   std::atomic<int64_t> unwritten{0};
-  each(spec_.output_elements, [&](int64_t begin, int64_t end) {
-    int64_t found = 0;
-    for (int64_t i = begin; i < end; i++) {
-      uint32_t bits;
-      std::memcpy(&bits, out + i, sizeof bits);
-      found += bits == SENTINEL;
-    }
-    unwritten += found;
-  });
+  const bool none = std::none_of(sets_.begin(), sets_.end(), [](const Set& set) { return set.used; });
+  for (size_t i = 0; i < sets_.size(); i++) {
+    if (!sets_[i].used && !(none && i == current_)) continue;
+    if (!sets_[i].tensors.guards_intact()) throw Error("kernel-failed", "the kernel wrote outside its output");
+    const float* out = sets_[i].tensors.output();
+    each(spec_.output_elements, [&](int64_t begin, int64_t end) {
+      int64_t found = 0;
+      for (int64_t j = begin; j < end; j++) {
+        uint32_t bits;
+        std::memcpy(&bits, out + j, sizeof bits);
+        found += bits == SENTINEL;
+      }
+      unwritten += found;
+    });
+  }
   return unwritten;
 }
 
@@ -112,29 +140,43 @@ void CpuCase::read(int64_t start, int64_t count, void* destination) {
   if (start < 0 || count < 0 || start > spec_.output_elements - count)
     throw Error("internal", "read of elements " + std::to_string(start) + " + " + std::to_string(count) + " outside an output of " +
                                 std::to_string(spec_.output_elements));
-  std::memcpy(destination, tensors_.output() + start, static_cast<size_t>(count) * sizeof(float));
+  std::memcpy(destination, sets_[current_].tensors.output() + start, static_cast<size_t>(count) * sizeof(float));
 }
 
 double CpuCase::tick_ns() const { return clock_cost().tick_ns; }
 
 SampleBatch CpuCase::sample(Mode mode, int count, int inner) {
-  if (mode == Mode::graph) throw Error("unsupported", "mode graph exists on CUDA only; the CPU has cold and hot");
+  if (mode == Mode::graph) throw Error("unsupported", "mode graph exists on CUDA only; the CPU has cold, hot and rotated");
+  if (mode == Mode::rotated && !spec_.rotated) throw Error("internal", "the case was opened with one set of buffers, not for mode rotated");
   if (count < 1 || inner < 1) throw Error("internal", "sample needs a count and an inner count of at least 1");
-  const bool cold = mode == Mode::cold;
+  const bool cold = mode == Mode::cold, rotated = mode == Mode::rotated;
   const int calls = cold ? 1 : inner;
   const ClockCost& cost = clock_cost();
   SampleBatch batch{};
   batch.state.sm_clock_mhz = batch.state.mem_clock_mhz = batch.state.temperature_c = batch.state.power_w = batch.state.energy_j = std::numeric_limits<double>::quiet_NaN();
-  batch.ns.resize(static_cast<size_t>(count));
+  batch.ns.reserve(static_cast<size_t>(count));
+  batch.probe_ns.reserve(static_cast<size_t>(count));
   team_.lead([&] {
-    for (double& ns : batch.ns) {
-      if (cold) evict(team_);
+    Witness witness(team_);
+    double before = cold ? 0 : witness.probe();
+    for (int s = 0; s < count; s++) {
+      if (cold) {
+        evict(team_);
+        before = witness.probe();
+      }
       const int64_t start = now_ns();
-      for (int i = 0; i < calls; i++) call();
+      for (int i = 0; i < calls; i++) {
+        if (rotated) advance();
+        call();
+      }
       const int64_t end = now_ns();
       // What reading the clock costs is not the call's; nothing shorter than a tick can be told.
-      ns = std::max(static_cast<double>(end - start) - cost.read_ns, cost.tick_ns) / calls;
+      batch.ns.push_back(std::max(static_cast<double>(end - start) - cost.read_ns, cost.tick_ns) / calls);
+      const double after = witness.probe();
+      batch.probe_ns.push_back(std::max(before, after));
+      before = after;
     }
+    witness.report(batch.state);
   });
   return batch;
 }

@@ -1,5 +1,8 @@
 // One case ready to run on the CPU.
 #pragma once
+#include <vector>
+
+#include "block.h"
 #include "kernel.h"
 #include "prepared.h"
 #include "team.h"
@@ -11,12 +14,13 @@ class CpuCase final : public Prepared {
  public:
   CpuCase(const CaseSpec& spec, const Kernel& kernel);
 
+  void refill(const std::vector<Fill>& fills) override;
   void poison() override;
   void run() override;
   int64_t count_unwritten() override;
   void read(int64_t start, int64_t count, void* destination) override;
   SampleBatch sample(Mode mode, int count, int inner) override;
-  int64_t case_bytes() const override { return tensors_.bytes(); }
+  int64_t case_bytes() const override { return case_bytes_; }
   double tick_ns() const override;
   std::string timer() const override { return "steady-clock"; }
   std::vector<std::string> notes() const override { return notes_; }
@@ -26,12 +30,23 @@ class CpuCase final : public Prepared {
   template <class F>
   void each(int64_t n, const F& fn);
   void call();
+  // Makes the next set the current one, in mode rotated.
+  void advance() { current_ = current_ + 1 == sets_.size() ? 0 : current_ + 1; }
+
+  // One set of buffers, and the call that works on it.
+  struct Set {
+    Tensors tensors;
+    Call call;
+    bool used;  // since poison()
+  };
 
   const CaseSpec spec_;
   const Kernel& kernel_;
   Team team_;
-  Tensors tensors_;
-  Call call_{};
+  Block scratch_;
+  std::vector<Set> sets_;
+  size_t current_ = 0;  // the set used last
+  int64_t case_bytes_ = 0;
   std::vector<std::string> notes_;
 };
 

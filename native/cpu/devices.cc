@@ -13,11 +13,6 @@ namespace opscope::cpu {
 
 namespace {
 
-std::string size_text(int64_t bytes) {
-  if (bytes >= int64_t{1} << 20 && bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + " MiB";
-  return std::to_string(bytes >> 10) + " KiB";
-}
-
 std::string one_decimal(double value) {
   std::string text = std::to_string(value);
   return text.substr(0, text.find('.') + 2);
@@ -40,6 +35,9 @@ void describe(DeviceInfo& device) {
     const std::string name = "L" + std::to_string(cache.level) + (cache.type == "Data" ? " data" : cache.type == "Instruction" ? " instruction" : "");
     fact(name + " cache", size_text(cache.bytes) + (cache.shared_by > 1 ? ", shared by " + std::to_string(cache.shared_by) : ", per core"));
   }
+  for (const Cache& cache : t.caches)
+    if (cache.type != "Instruction")
+      device.caches.emplace_back("L" + std::to_string(cache.level) + (cache.type == "Data" ? "d" : ""), static_cast<double>(cache.bytes) * cache.instances);
   const ClockCost& cost = clock_cost();
   fact("Clock", "steady clock, tick " + one_decimal(cost.tick_ns) + " ns, reading " + one_decimal(cost.read_ns) + " ns (subtracted)");
   if (!t.governor.empty()) fact("Frequency governor", t.governor);
@@ -81,7 +79,7 @@ std::vector<DeviceInfo> devices() {
   device.backend = "cpu";
   device.id = "cpu";
   device.name = brand();
-  device.modes = {Mode::cold, Mode::hot};
+  device.modes = {Mode::cold, Mode::hot, Mode::rotated};
   device.threads = thread_choices();
   device.memory_bytes = 0.8 * static_cast<double>(available_memory());  // the rest is the system's and the app's
   for (const Isa& isa : isas()) {

@@ -35,10 +35,7 @@ void evict(Team& team) {
   static std::mutex mutex;
   static Block buffer;
   std::lock_guard lock(mutex);
-  const Topology& t = topology();
-  // Threads take processors in the order of their numbers, so a team may reach up to one cache each.
-  const auto caches = static_cast<size_t>(std::min(team.size(), t.llc_instances));
-  const size_t bytes = 2 * static_cast<size_t>(t.llc_bytes) * caches;
+  const size_t bytes = 2 * static_cast<size_t>(reached_cache(team.size()));
   if (buffer.bytes() < bytes) {
     buffer = Block(bytes);
     // An untouched page is the one zero page of the system, and reading it empties nothing.

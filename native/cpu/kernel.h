@@ -26,6 +26,9 @@ struct Kernel {
 
 }  // namespace opscope::cpu
 
+// The clock that samples are timed with, in ns.
+extern "C" int64_t opscope_now_ns();
+
 #define OPSCOPE_JOIN3_(a, b, c) a##_##b##_##c
 #define OPSCOPE_JOIN3(a, b, c) OPSCOPE_JOIN3_(a, b, c)
 

@@ -1,4 +1,4 @@
-// The memory of one case: inputs, output between guards, scratch.
+// The memory of one case: sets of inputs and an output between guards.
 #pragma once
 #include <vector>
 
@@ -8,14 +8,20 @@
 
 namespace opscope::cpu {
 
+// How many sets of buffers a case takes: one, or in mode rotated as many as together hold twice the last-level caches
+// that its threads reach. Throws Error("unsupported") where that would be more than 256 sets or a quarter of the free
+// memory, and Error("out-of-memory") where the case itself is larger than the memory left.
+size_t set_count(const CaseSpec& spec, size_t scratch_floats);
+
+// One set of buffers.
 class Tensors {
  public:
-  // Allocates; touches nothing. Throws Error("out-of-memory") before asking for more than the machine has left.
-  Tensors(const CaseSpec& spec, size_t scratch_floats);
+  // Allocates; touches nothing large. `set`: which of the case's sets.
+  Tensors(const CaseSpec& spec, size_t set);
 
   float* input(size_t i) const { return inputs_[i].block.floats() + inputs_[i].offset; }
   float* output() const { return output_.block.floats() + output_.offset; }
-  float* scratch() const { return scratch_.floats(); }
+  // Inputs and output, without guards.
   int64_t bytes() const { return bytes_; }
 
   // Marks the memory around the output / says whether the marks still stand.
@@ -30,8 +36,7 @@ class Tensors {
 
   std::vector<Placed> inputs_;
   Placed output_;
-  Block scratch_;
-  int64_t output_elements_, bytes_ = 0;
+  int64_t output_elements_, bytes_;
 };
 
 }  // namespace opscope::cpu

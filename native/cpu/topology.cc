@@ -84,7 +84,9 @@ void read_linux(Topology& t) {
     if (bytes <= 0) continue;
     const int level = std::atoi(first_line(dir + "/level").c_str());
     const auto shared = parse_list(first_line(dir + "/shared_cpu_list"));
-    t.caches.push_back({level, first_line(dir + "/type"), bytes, std::max(1, static_cast<int>(shared.size()))});
+    std::set<std::string> instances;
+    for (int cpu : usable) instances.insert(first_line(root + std::to_string(cpu) + "/cache/index" + std::to_string(i) + "/shared_cpu_list"));
+    t.caches.push_back({level, first_line(dir + "/type"), bytes, std::max(1, static_cast<int>(shared.size())), std::max(1, static_cast<int>(instances.size()))});
   }
   int top = -1;
   for (size_t i = 0; i < t.caches.size(); i++)
@@ -92,9 +94,7 @@ void read_linux(Topology& t) {
   if (top >= 0) {
     t.llc_known = true;
     t.llc_bytes = t.caches[static_cast<size_t>(top)].bytes;
-    std::set<std::string> instances;
-    for (int cpu : usable) instances.insert(first_line(root + std::to_string(cpu) + "/cache/index" + std::to_string(top) + "/shared_cpu_list"));
-    t.llc_instances = std::max<int>(1, static_cast<int>(instances.size()));
+    t.llc_instances = t.caches[static_cast<size_t>(top)].instances;
   }
   t.governor = first_line(root + std::to_string(usable.front()) + "/cpufreq/scaling_governor");
 }
@@ -117,6 +117,13 @@ const Topology& topology() {
     return out;
   }();
   return t;
+}
+
+int64_t reached_cache(int threads) { return topology().llc_bytes * std::min(threads, topology().llc_instances); }
+
+std::string size_text(int64_t bytes) {
+  if (bytes >= int64_t{16} << 20 || (bytes >= int64_t{1} << 20 && bytes % (1 << 20) == 0)) return std::to_string(bytes >> 20) + " MiB";
+  return bytes >= 1024 ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes) + " bytes";
 }
 
 int64_t available_memory() {

@@ -11,6 +11,7 @@ struct Cache {
   std::string type;  // "Data", "Instruction", "Unified"
   int64_t bytes;
   int shared_by;  // logical processors that share one instance
+  int instances;  // instances that the usable processors reach
 };
 
 struct Topology {
@@ -26,6 +27,13 @@ struct Topology {
 
 // Read once.
 const Topology& topology();
+
+// Bytes of last-level cache that a team of so many threads reaches: threads take processors in the order of their
+// numbers, so they may reach up to one instance each.
+int64_t reached_cache(int threads);
+
+// "32 MiB", "48 KiB".
+std::string size_text(int64_t bytes);
 
 // Bytes that can be taken now without swapping, limits of the control group respected.
 int64_t available_memory();
