@@ -1,4 +1,4 @@
-import { ceilingsOn } from '../roofline/roofline'
+import { ceilingsOn } from '../roofline/ceilings'
 import type { SessionFile } from '../session/types'
 import type { ExportContext, FileFormat, ImportOutcome } from './types'
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Mode } from '../case'
 import type { Ceiling } from '../session/types'
 import { testResult } from '../testing'
-import { attainableFlops, ceilingsOn, ridgeIntensity, roofline, roofsOf } from './roofline'
+import { attainableFlops, ridgeIntensity, roofline, roofsOf } from './roofline'
 
 /** 1 TB/s and 10 TFLOP/s: the roofs meet at 10 FLOP per byte. */
 const roofs = { bytesPerSecond: 1e12, flopsPerSecond: 1e13 }
@@ -25,6 +26,15 @@ describe('roofline', () => {
     expect(roofline({ bytes: 1e5, flops: 1e4, medianNs: 4000 }, roofs)!.bound).toBe('latency')
     expect(roofline({ bytes: 1e5, flops: 1e4, medianNs: 150 }, roofs)!.bound).toBe('memory')
     expect(roofline({ bytes: 1e9, flops: 1e8, medianNs: 1e8 }, roofs)!.bound).toBe('memory')
+  })
+
+  it('a measured launch decides what is latency bound: where it takes longer than the roof allows the work', () => {
+    const launched = { ...roofs, launchSeconds: 2e-6 }
+    expect(roofline({ bytes: 1e6, flops: 1e4, medianNs: 3000 }, launched)!.bound).toBe('latency')
+    // Without the measurement this one would count as latency bound, though its kernel is just slow.
+    expect(roofline({ bytes: 3e6, flops: 1e4, medianNs: 40_000 }, launched)!.bound).toBe('memory')
+    expect(roofline({ bytes: 3e6, flops: 1e4, medianNs: 40_000 }, roofs)!.bound).toBe('latency')
+    expect(roofline({ bytes: 1e6, flops: 1e4, medianNs: 900 }, launched)!).toMatchObject({ bound: 'memory', efficiency: expect.closeTo(1.11, 2) as number })
   })
 
   it('flags what is above 100 % of a ceiling', () => {
@@ -54,10 +64,7 @@ it('roofs belong to a device and a dtype; f32 stands in for a dtype without a pe
   expect(roofsOf(ceilings, on, 'bf16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 3 })
   expect(roofsOf(ceilings, on, 'f16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 2 })
   expect(roofsOf(ceilings, { backend: 'cpu', device: 'cpu' }, 'f32')).toEqual({})
-})
-
-it('ceilings of another device of the same id are not taken', () => {
-  const here = ceiling('copy', 1)
-  const there = { ...ceiling('copy', 9), deviceName: 'another GPU' }
-  expect(ceilingsOn([there, here], [{ backend: 'cuda', id: 'cuda:0', name: here.deviceName }])).toEqual([here])
+  const launches = [ceiling('launch:hot', 2e-6), ceiling('launch:graph', 1e-6)]
+  const launch = (mode?: Mode) => roofsOf(launches, mode ? { ...on, mode } : on, 'f32').launchSeconds
+  expect([launch('hot'), launch('rotated'), launch('graph'), launch('cold'), launch()]).toEqual([2e-6, 2e-6, 1e-6, undefined, undefined])
 })

@@ -1,10 +1,13 @@
 import type { BenchmarkCase, Dtype } from '../case'
 import type { Ceiling } from '../session/types'
+import { launchKind } from './ceilings/kinds'
 
 /** Measured limits of one device for one dtype. What was not measured is absent. */
 export interface Roofs {
   bytesPerSecond?: number
   flopsPerSecond?: number
+  /** Time of a call that does next to nothing, in the mode of the case. */
+  launchSeconds?: number
 }
 
 /** memory, compute: which roof is the lower at this intensity. latency: fixed costs outweigh both. */
@@ -25,23 +28,24 @@ export interface RooflinePoint {
   flag?: string
 }
 
-/** Below this much roof time per call, launching, threads and loop set-up can outweigh the work. In ns. */
+/** Where launches have not been measured: below this much roof time per call, launching, threads and loop set-up can outweigh the work. In ns. */
 const SHORT_NS = 5000
-/** A short case counts as latency bound when it takes longer than this many times its roof time. */
+/** Such a short case counts as latency bound when it takes longer than this many times its roof time. */
 const LATENCY_FACTOR = 4
 
-/** The ceilings that were measured on these very devices: another machine's `cuda:0` is another GPU. */
-export const ceilingsOn = (ceilings: readonly Ceiling[], devices: readonly { backend: string; id: string; name: string }[]): Ceiling[] =>
-  ceilings.filter((c) => devices.some((device) => device.backend === c.backend && device.id === c.device && device.name === c.deviceName))
-
-/** The roofs of a device; a dtype without a peak of its own computes at the f32 rate, because kernels accumulate in f32. */
-export function roofsOf(ceilings: readonly Ceiling[], on: Pick<BenchmarkCase, 'backend' | 'device'>, dtype: Dtype): Roofs {
+/**
+ * The roofs of a device; a dtype without a peak of its own computes at the f32 rate, because kernels accumulate in f32.
+ * With a mode, also what a call costs in it; rotated calls are launched as hot ones are.
+ */
+export function roofsOf(ceilings: readonly Ceiling[], on: Pick<BenchmarkCase, 'backend' | 'device'> & Partial<Pick<BenchmarkCase, 'mode'>>, dtype: Dtype): Roofs {
   const value = (kind: string) => ceilings.find((c) => c.backend === on.backend && c.device === on.device && c.kind === kind)?.value
   const roofs: Roofs = {}
   const copy = value('copy')
   const peak = value(`flops:${dtype}`) ?? value('flops:f32')
   if (copy !== undefined) roofs.bytesPerSecond = copy
   if (peak !== undefined) roofs.flopsPerSecond = peak
+  const launch = on.mode && value(launchKind(on.mode === 'rotated' ? 'hot' : on.mode))
+  if (launch !== undefined) roofs.launchSeconds = launch
   return roofs
 }
 
@@ -72,7 +76,10 @@ export function roofline(measured: { bytes: number; flops: number; medianNs: num
   point.efficiency = roofNs / medianNs
   // With one roof unknown the other is no class, only a share.
   const known = (memoryNs !== undefined || bytes === 0) && (computeNs !== undefined || flops === 0)
-  if (roofNs < SHORT_NS && medianNs > LATENCY_FACTOR * roofNs) point.bound = 'latency'
+  // Measured, a launch that takes longer than the roof allows the work is what binds; else its size is a guess.
+  const launchNs = roofs.launchSeconds === undefined ? undefined : roofs.launchSeconds * 1e9
+  const latency = launchNs === undefined ? roofNs < SHORT_NS && medianNs > LATENCY_FACTOR * roofNs : roofNs < launchNs && medianNs > roofNs
+  if (latency) point.bound = 'latency'
   else if (known) point.bound = (memoryNs ?? 0) >= (computeNs ?? 0) ? 'memory' : 'compute'
   if (point.efficiency > 1) {
     point.flag =

@@ -22,6 +22,14 @@ describe('an estimate', () => {
     expect(seconds(large, quick, [copyCeiling(1e9)])).toBeGreaterThan(seconds(large, quick, [copyCeiling(1e12)]))
   })
 
+  it('uses the measured launch of the mode', () => {
+    const launch = (kind: string): Ceiling => ({ ...copyCeiling(0.01), kind, unit: 's' })
+    const hot = { params: { n: 100 }, mode: 'hot' as const }
+    expect(seconds(hot, quick, [launch('launch:hot')])).toBeGreaterThan(seconds(hot, quick))
+    expect(seconds({ ...hot, mode: 'rotated' }, quick, [launch('launch:hot')])).toBeGreaterThan(seconds(hot, quick))
+    expect(seconds(hot, quick, [launch('launch:cold')])).toBe(seconds(hot, quick))
+  })
+
   it('stays near the limits of the preset: a quick case takes between a tenth and a few seconds', () => {
     for (const n of [100, 2 ** 16, 2 ** 20, 2 ** 24]) for (const mode of ['hot', 'cold'] as const) expect(seconds({ params: { n }, mode })).toSatisfy((s: number) => s > 0.1 && s < 3)
   })

@@ -2,6 +2,7 @@ import type { Device } from '../backend'
 import type { BenchmarkCase } from '../case'
 import type { MeasureSettings } from '../measure/settings'
 import { findOp } from '../ops/registry'
+import { launchKind } from '../roofline/ceilings'
 import type { Ceiling } from '../session/types'
 
 /** What an estimate assumes of a device. bytes/s, FLOP/s and seconds. */
@@ -36,7 +37,8 @@ function ratesOf(c: BenchmarkCase, ceilings: readonly Ceiling[], devices: readon
   if (emulated) return EMULATED
   const base = c.threads === undefined ? ACCELERATOR : PROCESSOR
   const value = (kind: string) => ceilings.find((ceiling) => ceiling.backend === c.backend && ceiling.device === c.device && ceiling.kind === kind)?.value
-  return { ...base, bytesPerSecond: value('copy') ?? base.bytesPerSecond, flopsPerSecond: value(`flops:${c.dtype}`) ?? value('flops:f32') ?? base.flopsPerSecond }
+  const callSeconds = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode)) ?? base.callSeconds
+  return { ...base, callSeconds, bytesPerSecond: value('copy') ?? base.bytesPerSecond, flopsPerSecond: value(`flops:${c.dtype}`) ?? value('flops:f32') ?? base.flopsPerSecond }
 }
 
 /** Expected wall time of one case in seconds: open and fill, verify twice, warm up, sample. */

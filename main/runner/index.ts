@@ -1,4 +1,4 @@
-import { ceilingCases, ceilingOf } from '@core/roofline/ceilings'
+import { ceilingCases, ceilingsOf } from '@core/roofline/ceilings'
 import { estimateCaseSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { readEnvironment } from '../environment'
@@ -20,7 +20,7 @@ export function createRunner({ history, hostKinds }: { history: History; hostKin
     hostKinds,
     environment: readEnvironment,
     limits: testLimits(process.env),
-    planner: { plan: planSweep, seconds: estimateCaseSeconds, ceilingCases, ceilingOf },
+    planner: { plan: planSweep, seconds: estimateCaseSeconds, ceilingCases, ceilingsOf },
   })
 }
 

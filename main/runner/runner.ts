@@ -28,9 +28,9 @@ export interface Planner {
   plan(spec: SweepSpec, devices: readonly Device[]): SweepPlan
   /** Expected wall time of a case in seconds. */
   seconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[], devices: readonly Device[]): number
-  /** The cases that measure a device's limits, and what a result of one says. */
+  /** The cases that measure a device's limits, and what a result of one says, given the ceilings kept so far. */
   ceilingCases(device: Device): readonly BenchmarkCase[]
-  ceilingOf(device: Device, result: Result): Ceiling | undefined
+  ceilingsOf(device: Device, result: Result, known: readonly Ceiling[]): readonly Ceiling[]
 }
 
 export interface RunnerDeps {
@@ -135,9 +135,9 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
   /** Keeps what results say about the limits of these devices. */
   const ceilingKeeper = (devices: readonly Device[]) => (result: Result) => {
     const device = devices.find(({ backend, id }) => backend === result.case.backend && id === result.case.device)
-    const ceiling = device && planner.ceilingOf(device, result)
-    if (!ceiling) return
-    history.putCeiling(ceiling)
+    const found = device ? planner.ceilingsOf(device, result, history.ceilings()) : []
+    if (found.length === 0) return
+    for (const ceiling of found) history.putCeiling(ceiling)
     emitter.emit('ceilings', history.ceilings())
   }
 

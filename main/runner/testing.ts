@@ -33,9 +33,9 @@ export const planOf = (cases: readonly BenchmarkCase[]): Planner => ({
   plan: () => ({ cases, problems: cases.length > 0 ? [] : ['webgpu: no adapter'], skipped: [] }),
   seconds: () => 0.001,
   ceilingCases: (device) => [aCase(1024, device.backend)],
-  ceilingOf: (device, result) => ({
-    backend: device.backend, device: device.id, deviceName: device.name, kind: 'copy', value: 5e9, unit: 'bytes/s', measuredAt: result.startedAt, result,
-  }),
+  ceilingsOf: (device, result) => [
+    { backend: device.backend, device: device.id, deviceName: device.name, kind: 'copy', value: 5e9, unit: 'bytes/s', measuredAt: result.startedAt, result },
+  ],
 })
 
 export const anEnvironment = (devices: readonly Device[]): Environment => ({

@@ -85,6 +85,16 @@ describe('roofline', () => {
     const roof = option.series.find((s) => s.type === 'line')!
     expect(roof.data[1]).toEqual([5, 100e9])
   })
+  it('draws what the datasheet promises as dashed lines, once for a card with two backends', () => {
+    const two = groupSeries([point(1024, 500), point(1024, 700, { backend: 'webgpu', device: 'webgpu:0' })]).series
+    const twice = (list: readonly Roof[]) => [...list, ...list.map((roof) => ({ ...roof, device: 'webgpu:0' }))]
+    const published = roofs.map((roof) => ({ ...roof, value: roof.value * 2 }))
+    const dashed = (option: NonNullable<ReturnType<typeof rooflineOption>>) => option.series.filter((s) => 'lineStyle' in s && s.lineStyle !== undefined && 'type' in s.lineStyle && s.lineStyle.type === 'dashed')
+    const option = rooflineOption(two, twice(roofs), theme, none, twice(published))!
+    expect(dashed(option).map((s) => s.data[1])).toEqual([[5, 200e9]])
+    expect(option.yAxis.max).toBeGreaterThanOrEqual(200e9)
+    expect(dashed(rooflineOption(two, twice(roofs), theme, none)!)).toEqual([])
+  })
   it('has no place for ops without arithmetic', () => {
     const copies = groupSeries([{ ...point(64, 10), flops: 0 }]).series
     expect(intensityOf(copies[0]!.points[0]!.point)).toBe(0)

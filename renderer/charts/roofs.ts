@@ -1,4 +1,17 @@
+import type { KnownCeiling } from '@core/roofline/ceilings'
+import { datasheetValue } from '@core/roofline/datasheet'
 import type { Roof } from './types'
+
+/** The ceilings that are roofs: copy bandwidth and peak rates. Launches, caches and single copies are none. */
+export const measuredRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
+  ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }) => (unit !== 's' && (kind === 'copy' || kind.startsWith('flops:')) ? [{ device, deviceName, kind, value, unit, ...(stale === undefined ? {} : { stale }) }] : []))
+
+/** The published figure for each roof whose device is known. */
+export const datasheetRoofs = (roofs: readonly Roof[]): Roof[] =>
+  roofs.flatMap(({ device, deviceName, kind, unit }) => {
+    const value = datasheetValue(deviceName, kind)
+    return value === undefined ? [] : [{ device, deviceName, kind, value, unit }]
+  })
 
 /** Roofs of one kind whose labels would overlap: a line each, and one label at the highest. */
 export interface RoofGroup {
@@ -18,6 +31,6 @@ export function roofGroups(roofs: readonly Roof[], near: number, format: (value:
   }
   return groups.map((group) => ({
     values: group.map((roof) => roof.value),
-    label: group.map((roof) => `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `${roof.kind.slice(6)} peak`} ${format(roof.value)}`).join(', '),
+    label: group.map((roof) => `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `${roof.kind.slice(6)} peak`} ${format(roof.value)}${roof.stale ? ' (other driver)' : ''}`).join(', '),
   }))
 }

@@ -21,6 +21,8 @@ export interface Roof {
   kind: string
   value: number
   unit: 'bytes/s' | 'FLOP/s'
+  /** Why the figure may not be today's. */
+  stale?: string
 }
 
 /** Colours and type of the current theme, read from the page's design tokens. */

@@ -19,7 +19,7 @@ export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
   const place = (rows: RowSource, row: number) => {
     if (rows.status(row) !== 'ok') return undefined
     const c = rows.case(row)
-    const key = `${c.backend}|${c.device}|${c.dtype}`
+    const key = `${c.backend}|${c.device}|${c.dtype}|${c.mode}`
     let roofs = known.get(key)
     if (!roofs) {
       roofs = roofsOf(ceilings, c, c.dtype)

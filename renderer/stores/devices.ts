@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Device } from '@core/backend'
-import { ceilingsOn } from '@core/roofline/roofline'
+import { ceilingsOn } from '@core/roofline/ceilings'
 import type { Ceiling } from '@core/session/types'
 import { call, listen } from '../lib/api'
 

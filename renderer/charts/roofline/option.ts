@@ -30,19 +30,22 @@ function roofsOf(devices: ReadonlySet<string>, dtypes: ReadonlySet<string>, roof
 
 /**
  * Roofline: FLOP/s against arithmetic intensity, both logarithmic, under the measured roofs of each device shown.
- * Ops that compute nothing (copy) have no place on it. Undefined when there is nothing to draw.
+ * Published figures of a device (`datasheets`) are thin dashed lines beside them. Ops that compute nothing (copy) have no place on it. Undefined when there is nothing to draw.
  */
-export function rooflineOption(series: readonly ChartSeries[], roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>) {
+export function rooflineOption(series: readonly ChartSeries[], roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>, datasheets: readonly Roof[] = []) {
   const drawn = series
     .map((s) => ({ series: s, points: s.points.filter(({ point }) => point.flops > 0 && point.bytes > 0) }))
     .filter((s) => s.points.length)
   if (!drawn.length) return undefined
   const all = drawn.flatMap((s) => s.points.map((p) => p.point))
-  const devices = roofsOf(new Set(all.map((p) => p.case.device)), new Set(all.map((p) => p.case.dtype)), roofs)
+  const [used, dtypes] = [new Set(all.map((p) => p.case.device)), new Set<string>(all.map((p) => p.case.dtype))]
+  const devices = roofsOf(used, dtypes, roofs)
+  // The same card through two backends is one promise.
+  const published = roofsOf(used, dtypes, datasheets).filter((d, i, list) => list.findIndex((other) => other.name === d.name) === i)
   const rate = (point: ChartPoint) => (point.flops / point.medianNs) * 1e9
   const ridges = devices.flatMap((d) => d.peaks.map((peak) => peak.value / d.bandwidth))
   const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
-  const y = logBounds([...all.map(rate), ...devices.flatMap((d) => d.peaks.map((p) => p.value))], 10)!
+  const y = logBounds([...all.map(rate), ...[...devices, ...published].flatMap((d) => d.peaks.map((p) => p.value))], 10)!
   const points = new Map(all.map((point) => [point.id, point]))
   const labels = drawn.map((s) => s.series.label)
   const base = frame(theme, labels)
@@ -72,6 +75,7 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
     yAxis: { ...logAxis(theme, 10, 'FLOP/s', y, formatFlops), nameGap: 54 },
     series: [
       ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
+      ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0))),
       roofNames(devices, x, theme),
       ...drawn.map(({ series: s, points: own }) => {
         const color = theme.colorOf(s.backend, s.impl)
@@ -108,6 +112,22 @@ function roofLine(device: DeviceRoofs, peak: { dtype: string; value: number }, x
     lineStyle: { color: theme.muted, width: 1.25 },
     z: 1,
     clip: true,
+  }
+}
+
+/** The roof of a datasheet, thin and dashed, with a name above its slope: it is a promise, not a measurement. */
+function publishedLine(device: DeviceRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme, labelled: boolean) {
+  const line = roofLine(device, peak, x, theme)
+  const named = [x.min * 4, device.bandwidth * x.min * 4]
+  return {
+    ...line,
+    id: `datasheet|${device.device}|${peak.dtype}`,
+    name: `${device.name} ${peak.dtype}, datasheet`,
+    lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.6 },
+    markPoint: !labelled ? undefined : {
+      silent: true, symbol: 'circle', symbolSize: 1, itemStyle: { color: 'transparent' },
+      data: [{ coord: named, label: { show: true, formatter: `datasheet ${formatBandwidth(device.bandwidth)}`, position: 'top' as const, align: 'right' as const, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } }],
+    },
   }
 }
 

@@ -1,0 +1,93 @@
+import type { Device, Impl } from '../../backend'
+import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../../case'
+import { ALL_OPS, findOp } from '../../ops/registry'
+import type { Op } from '../../ops/types'
+import { copySizeKind, flopsKind, launchKind } from './kinds'
+
+/** A case to measure and the kind of ceiling it gives. */
+export interface CeilingCase {
+  kind: string
+  case: BenchmarkCase
+}
+
+/** Working sets of copies in bytes, in and out together. The largest on a device is its copy bandwidth beyond the caches. */
+const LEAST_BEYOND_CACHES = 2 ** 29
+const MOST_BEYOND_CACHES = 2 ** 33
+const CURVE_FROM = 2 ** 15
+/** A copy this many times the last cache leaves next to nothing of itself there. */
+const BEYOND = 4
+
+/** Emulated devices only need figures for their own charts, and are slow. */
+const SOFTWARE_LARGEST = 2 ** 25
+const SOFTWARE_CURVE = [2 ** 18, 2 ** 22] as const
+
+/** Modes in which a launch is timed by itself; rotating over more buffers changes nothing about one element. */
+const LAUNCH_MODES: readonly Mode[] = ['hot', 'graph', 'cold']
+
+/** Work of one peak-rate call: long against a launch, short against a second, for each sort of device. */
+function peakParams(op: Op, device: Device): Params {
+  if (op.id === 'peak_mma') return device.software ? { n: 64, iterations: 16 } : { n: 2 ** 14, iterations: 1024 }
+  if (device.software) return { n: 2 ** 14, iterations: 64 }
+  return device.threads.length > 0 ? { n: 2 ** 16, iterations: 1024 } : { n: 2 ** 20, iterations: 1024 }
+}
+
+/** The implementation that stands for the device: the preferred one that has the kernel, else the last (fastest) listed. */
+function bestImpl(device: Device, op: string, dtype: Dtype): Impl | undefined {
+  const able = device.impls.filter((impl) => impl.available.ok && impl.kernels[op]?.includes(dtype))
+  return able.find((impl) => impl.preferred) ?? able.at(-1)
+}
+
+function caseOf(device: Device, op: string, params: Params, dtype: Dtype, mode: Mode | undefined): BenchmarkCase | undefined {
+  const impl = bestImpl(device, op, dtype)
+  if (!impl || !mode) return undefined
+  const c: BenchmarkCase = { op, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode }
+  const threads = device.threads.at(-1)
+  if (threads !== undefined) c.threads = threads
+  return c
+}
+
+const copyOf = (device: Device, bytes: number, mode: Mode | undefined) => caseOf(device, 'copy', { n: bytes / (2 * DTYPE_BYTES.f32) }, 'f32', mode)
+
+const fits = (device: Device, bytes: number) => bytes <= device.memoryBytes && bytes / 2 <= (device.maxTensorBytes ?? Infinity)
+
+/** Working set of the copy beyond the caches: the least power of two that is, or the largest that the device can hold. */
+function largestCopy(device: Device): number | undefined {
+  const last = Math.max(0, ...(device.caches ?? []).map((cache) => cache.bytes))
+  let bytes = device.software ? SOFTWARE_LARGEST : LEAST_BEYOND_CACHES
+  while (!device.software && bytes < BEYOND * last && bytes < MOST_BEYOND_CACHES) bytes *= 2
+  while (bytes >= CURVE_FROM && !fits(device, bytes)) bytes /= 2
+  return bytes >= CURVE_FROM ? bytes : undefined
+}
+
+function copies(device: Device, mode: Mode | undefined): (CeilingCase | undefined)[] {
+  const largest = largestCopy(device)
+  if (largest === undefined) return []
+  const curve = device.software ? SOFTWARE_CURVE.filter((bytes) => bytes < largest) : Array.from({ length: Math.log2(largest / CURVE_FROM) }, (_, i) => CURVE_FROM * 2 ** i)
+  return [named('copy', copyOf(device, largest, mode)), ...curve.map((bytes) => named(copySizeKind(bytes), copyOf(device, bytes, mode)))]
+}
+
+const named = (kind: string, c: BenchmarkCase | undefined): CeilingCase | undefined => c && { kind, case: c }
+
+/** What to measure for a device's ceilings, the roofs of the roofline first. Empty for a device that is not available. */
+export function ceilingPlan(device: Device): CeilingCase[] {
+  if (!device.available.ok) return []
+  const mode = device.modes.includes('hot') ? 'hot' : device.modes[0]
+  const [beyond, ...curve] = copies(device, mode)
+  const peaks = ALL_OPS.filter((op) => op.family === 'ceiling').flatMap((op) => op.dtypes.map((dtype) => named(flopsKind(dtype), caseOf(device, op.id, peakParams(op, device), dtype, mode))))
+  const launches = LAUNCH_MODES.filter((m) => device.modes.includes(m)).map((m) => named(launchKind(m), caseOf(device, 'copy', { n: 1 }, 'f32', m)))
+  return [beyond, ...peaks, ...launches, ...curve].filter((planned): planned is CeilingCase => planned !== undefined)
+}
+
+/**
+ * The cases that measure a device's limits with all threads: a copy beyond the caches and copies of smaller working
+ * sets, every `ceiling` op the device has a kernel for in each dtype, and a copy of one element in each mode.
+ */
+export const ceilingCases = (device: Device): BenchmarkCase[] => ceilingPlan(device).map((planned) => planned.case)
+
+/** The kind of ceiling that this very case measures on the device; undefined for any other, a user's own copy included. */
+export function kindOfCase(device: Device, c: BenchmarkCase): string | undefined {
+  // Saves the plan for most results.
+  if (c.op !== 'copy' && findOp(c.op)?.family !== 'ceiling') return undefined
+  const id = caseId(c)
+  return ceilingPlan(device).find((planned) => caseId(planned.case) === id)?.kind
+}

@@ -1,0 +1,5 @@
+export { ceilingCases, ceilingPlan, type CeilingCase } from './cases'
+export { copyCurve, intervalOf, type CurvePoint } from './curve'
+export { cacheKind, ceilingKind, ceilingTitle, ceilingValue, compareKinds, copySizeKind, flopsKind, launchKind, type CeilingKind } from './kinds'
+export { ceilingsOn, type DeviceIdentity, type KnownCeiling } from './known'
+export { cacheCeilings, ceilingOf, ceilingsOf } from './read'

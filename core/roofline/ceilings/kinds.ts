@@ -1,0 +1,83 @@
+import type { Dtype, Mode } from '../../case'
+import type { Ceiling } from '../../session/types'
+import { formatBandwidth, formatBytes, formatFlops, formatTime } from '../../units'
+
+/** What a ceiling limits, read from its kind (Ceiling.kind). */
+export type CeilingKind =
+  /** Copy bandwidth beyond the caches. */
+  | { is: 'copy' }
+  /** Hot copy with a working set of so many bytes, in and out together. */
+  | { is: 'copy-size'; bytes: number }
+  /** Best hot copy within a cache. */
+  | { is: 'cache'; name: string }
+  | { is: 'flops'; dtype: string }
+  /** Time of a call that does next to nothing. */
+  | { is: 'launch'; mode: string }
+  /** Written by another version. */
+  | { is: 'other' }
+
+/** Takes the text of a kind apart. */
+export function ceilingKind(kind: string): CeilingKind {
+  const [head, tail = ''] = [kind.split(':', 1)[0], kind.includes(':') ? kind.slice(kind.indexOf(':') + 1) : '']
+  if (kind === 'copy') return { is: 'copy' }
+  if (head === 'copy' && Number(tail) > 0) return { is: 'copy-size', bytes: Number(tail) }
+  if (head === 'cache' && tail) return { is: 'cache', name: tail }
+  if (head === 'flops' && tail) return { is: 'flops', dtype: tail }
+  if (head === 'launch' && tail) return { is: 'launch', mode: tail }
+  return { is: 'other' }
+}
+
+export const copySizeKind = (bytes: number): string => `copy:${bytes}`
+export const cacheKind = (name: string): string => `cache:${name}`
+export const flopsKind = (dtype: Dtype): string => `flops:${dtype}`
+export const launchKind = (mode: Mode): string => `launch:${mode}`
+
+const LAUNCH_WORDS: Readonly<Record<string, string>> = { hot: 'Launch, back to back', graph: 'Launch, in a graph', cold: 'Launch after a flush' } satisfies Partial<Record<Mode, string>>
+
+/** A ceiling's name for people: `Copy bandwidth`, `L2 bandwidth`, `Peak bf16`, `Launch, back to back`. */
+export function ceilingTitle(kind: string): string {
+  const read = ceilingKind(kind)
+  switch (read.is) {
+    case 'copy':
+      return 'Copy bandwidth'
+    case 'copy-size':
+      return `Copy of ${formatBytes(read.bytes).replace(/\.0+ /, ' ')}`
+    case 'cache':
+      return `${read.name} bandwidth`
+    case 'flops':
+      return `Peak ${read.dtype}`
+    case 'launch':
+      return LAUNCH_WORDS[read.mode] ?? `Launch, ${read.mode}`
+    case 'other':
+      return kind
+  }
+}
+
+/** A ceiling's value with its unit: `4.19 TB/s`, `61.0 TFLOP/s`, `2.13 µs`. */
+export function ceilingValue({ unit, value }: Pick<Ceiling, 'unit' | 'value'>): string {
+  return unit === 'bytes/s' ? formatBandwidth(value) : unit === 'FLOP/s' ? formatFlops(value) : formatTime(value * 1e9)
+}
+
+/** Order of kinds in lists: copy, caches from large to small, peaks, launches, the copy curve by size. */
+export function compareKinds(a: string, b: string): number {
+  const rank = (kind: string): [number, number] => {
+    const read = ceilingKind(kind)
+    switch (read.is) {
+      case 'copy':
+        return [0, 0]
+      case 'cache':
+        return [1, -Number(/\d+/.exec(read.name)?.[0] ?? 0)]
+      case 'flops':
+        return [2, ['f32', 'tf32', 'f16', 'bf16'].indexOf(read.dtype)]
+      case 'launch':
+        return [3, Object.keys(LAUNCH_WORDS).indexOf(read.mode)]
+      case 'copy-size':
+        return [4, read.bytes]
+      case 'other':
+        return [5, 0]
+    }
+  }
+  const [groupA, placeA] = rank(a)
+  const [groupB, placeB] = rank(b)
+  return groupA - groupB || placeA - placeB || (a < b ? -1 : Number(a > b))
+}

@@ -1,0 +1,76 @@
+import type { Device } from '@core/backend'
+import type { CurvePoint } from '@core/roofline/ceilings'
+import { formatBandwidth, formatBytes } from '@core/units'
+import { axisStyle, logAxis, logBounds, tick } from '../axes'
+import { csvOf, frame, tooltipHtml } from '../frame'
+import type { ChartTheme } from '../types'
+
+/** `64 KiB`: sizes here are powers of two. */
+const size = (bytes: number) => formatBytes(bytes).replace(/\.0+ /, ' ')
+
+/** A round number at or above `value`, for the end of an axis. */
+function roundUp(value: number): number {
+  const step = 10 ** Math.floor(Math.log10(value))
+  return Math.ceil((value * 1.06) / step) * step
+}
+
+/**
+ * Bandwidth of hot copies against their working set, with a line at the size of each cache. `published`: memory
+ * bandwidth of the datasheet in bytes/s, drawn dashed where it is known. Undefined with fewer than two points.
+ */
+export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['caches'], theme: ChartTheme, color: string, published?: number) {
+  const bounds = curve.length < 2 ? undefined : logBounds(curve.map((point) => point.bytes), 2)
+  if (!bounds) return undefined
+  const top = Math.max(published ?? 0, ...curve.map((point) => point.high ?? point.bytesPerSecond))
+  const base = frame(theme, [])
+  const style = axisStyle(theme)
+  const within = (caches ?? []).filter((cache) => cache.bytes >= bounds.min && cache.bytes <= bounds.max)
+  const label = { color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}' }
+  return {
+    ...base,
+    grid: { left: 62, right: 16, top: 22, bottom: 42 },
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { dataIndex: number }) => {
+        const point = curve[item.dataIndex]
+        if (!point) return ''
+        return tooltipHtml(`Copy of ${size(point.bytes)}`, [
+          ['Bandwidth', formatBandwidth(point.bytesPerSecond)],
+          ...(point.low === undefined || point.high === undefined ? [] : [['95 % interval', `${formatBandwidth(point.low)} to ${formatBandwidth(point.high)}`] as const]),
+          ['Samples', String(point.ceiling.result.summary?.count ?? 0)],
+          ['Grade', point.ceiling.result.grade ?? '–'],
+        ])
+      },
+    },
+    xAxis: { ...logAxis(theme, 2, 'Working set, in and out together', bounds, size), nameGap: 26 },
+    yAxis: { ...style, type: 'value' as const, min: 0, max: roundUp(top), splitNumber: 4, axisLabel: { ...style.axisLabel, formatter: tick(formatBandwidth) } },
+    series: [
+      {
+        type: 'line' as const,
+        id: 'copy curve',
+        name: 'Copy',
+        data: curve.map((point) => [point.bytes, point.bytesPerSecond]),
+        color,
+        symbol: 'circle',
+        symbolSize: 5,
+        showAllSymbol: true,
+        lineStyle: { width: 1.75, color },
+        markLine: {
+          silent: true,
+          symbol: 'none',
+          data: [
+            ...within.map((cache) => ({ xAxis: cache.bytes, name: cache.name, lineStyle: { color: theme.muted, width: 1, type: 'solid' as const, opacity: 0.5 }, label: { ...label, position: 'end' as const } })),
+            ...(published === undefined ? [] : [{ yAxis: published, name: `datasheet ${formatBandwidth(published)}`, lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.8 }, label: { ...label, position: 'insideEndTop' as const } }]),
+          ],
+        },
+      },
+    ],
+  }
+}
+
+/** What the chart shows, as CSV. */
+export const copyCurveCsv = (curve: readonly CurvePoint[]): string =>
+  csvOf(
+    ['working_set_bytes', 'bytes_per_second', 'low_bytes_per_second', 'high_bytes_per_second', 'median_ns', 'samples'],
+    curve.map((point) => [point.bytes, point.bytesPerSecond, point.low, point.high, point.ceiling.result.summary?.medianNs, point.ceiling.result.summary?.count]),
+  )

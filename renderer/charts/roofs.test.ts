@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import type { KnownCeiling } from '@core/roofline/ceilings'
+import { testResult } from '@core/testing'
+import { formatBandwidth } from '@core/units'
+import { datasheetRoofs, measuredRoofs, roofGroups } from './roofs'
+
+const ceiling = (kind: string, value: number, change: Partial<KnownCeiling> = {}): KnownCeiling => ({
+  backend: 'cuda', device: 'cuda:0', deviceName: 'NVIDIA H200', kind, value, unit: kind.startsWith('launch') ? 's' : kind.startsWith('flops') ? 'FLOP/s' : 'bytes/s', measuredAt: '', result: testResult(), ...change,
+})
+
+it('roofs are the copy bandwidth and the peaks, and no launch, cache or single copy', () => {
+  const roofs = measuredRoofs([ceiling('launch:hot', 2e-6), ceiling('copy:65536', 9e12), ceiling('cache:L2', 6e12), ceiling('copy', 4.2e12), ceiling('flops:f32', 6e13)])
+  expect(roofs.map((roof) => [roof.kind, roof.value])).toEqual([['copy', 4.2e12], ['flops:f32', 6e13]])
+})
+
+it('a roof of another driver says so in its label', () => {
+  const roofs = measuredRoofs([ceiling('copy', 4.2e12, { stale: 'measured under driver 550, now 570' })])
+  expect(roofGroups(roofs, 1, formatBandwidth)[0]!.label).toBe('NVIDIA H200 copy 4.20 TB/s (other driver)')
+})
+
+it('datasheets add their figure to the roofs of devices they know', () => {
+  expect(datasheetRoofs(measuredRoofs([ceiling('copy', 4.2e12), ceiling('copy', 1e10, { deviceName: 'EPYC' })]))).toEqual([{ device: 'cuda:0', deviceName: 'NVIDIA H200', kind: 'copy', value: 4.8e12, unit: 'bytes/s' }])
+})
