@@ -63,7 +63,7 @@ const void* find_fatbin(const std::string& module) {
 ]])
   set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/cuda/fatbins.cc PROPERTIES OBJECT_DEPENDS "${fatbins}")
 
-  file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_dir}/*.cc ${cuda_dir}/driver/*.cc ${cuda_dir}/nvml/*.cc ${cuda_dir}/timing/*.cc ${cuda_dir}/kernels/*.cc)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_dir}/*.cc ${cuda_dir}/buffers/*.cc ${cuda_dir}/driver/*.cc ${cuda_dir}/nvml/*.cc ${cuda_dir}/timing/*.cc ${cuda_dir}/kernels/*.cc)
   list(FILTER cuda_sources EXCLUDE REGEX "absent\\.cc$")
   # An object library: registration of ops happens in static objects that a static library would drop.
   add_library(opscope_cuda OBJECT ${cuda_sources} ${CMAKE_CURRENT_BINARY_DIR}/cuda/fatbins.cc)
@@ -77,9 +77,16 @@ const void* find_fatbin(const std::string& module) {
   endif()
 
   # Checks and times every kernel without Node; scripts/gpu/kernels.sh builds and runs it on a machine with a GPU.
-  add_executable(opscope_cuda_kernels EXCLUDE_FROM_ALL ${cuda_dir}/tools/kernels.cc ${cuda_dir}/tools/reference.cc $<TARGET_OBJECTS:opscope_cuda>)
+  add_executable(opscope_cuda_kernels EXCLUDE_FROM_ALL ${cuda_dir}/tools/kernels.cc ${cuda_dir}/tools/modes.cc ${cuda_dir}/tools/reference.cc $<TARGET_OBJECTS:opscope_cuda>)
   target_include_directories(opscope_cuda_kernels PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
   target_include_directories(opscope_cuda_kernels SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
   target_link_libraries(opscope_cuda_kernels PRIVATE ${CMAKE_DL_LIBS})
   target_link_options(opscope_cuda_kernels PRIVATE -static-libgcc -static-libstdc++)
+
+  # The same launches and timer for other tools to time: scripts/gpu/agreement.sh.
+  add_library(opscope_cuda_calls SHARED EXCLUDE_FROM_ALL ${cuda_dir}/tools/shared.cc ${cuda_dir}/tools/reference.cc $<TARGET_OBJECTS:opscope_cuda>)
+  target_include_directories(opscope_cuda_calls PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
+  target_include_directories(opscope_cuda_calls SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
+  target_link_libraries(opscope_cuda_calls PRIVATE ${CMAKE_DL_LIBS})
+  target_link_options(opscope_cuda_calls PRIVATE -static-libgcc -static-libstdc++)
 endif()

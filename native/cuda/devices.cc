@@ -3,6 +3,7 @@
 
 #include "driver/context.h"
 #include "kernels/plan.h"
+#include "kernels/red_team.h"
 #include "nvml/nvml.h"
 #include "prepared.h"
 
@@ -27,6 +28,29 @@ ImplInfo kernels_impl() {
   return impl;
 }
 
+// The kernels, and what the red team adds.
+std::vector<ImplInfo> all_impls() {
+  std::vector<ImplInfo> list = {kernels_impl()};
+  for (const auto& red : red_team()) {
+    ImplInfo& impl = list.emplace_back();
+    impl.id = red.id;
+    impl.title = red.title;
+    impl.kernels = {{"add", {Dtype::f32}}};
+  }
+  return list;
+}
+
+// Bytes of L1 and shared memory per multiprocessor, by compute capability (CUDA C++ Programming Guide, "Compute
+// Capabilities"); the driver tells only the part that can be shared memory. 0 where not known.
+int64_t l1_bytes(int major, int minor) {
+  switch (major * 10 + minor) {
+    case 80: case 87: return 192 << 10;
+    case 86: case 89: case 120: case 121: return 128 << 10;
+    case 90: case 100: case 103: return 256 << 10;
+    default: return 0;
+  }
+}
+
 DeviceInfo unavailable(const std::string& reason) {
   DeviceInfo device;
   device.backend = "cuda";
@@ -34,12 +58,18 @@ DeviceInfo unavailable(const std::string& reason) {
   device.name = "NVIDIA GPU";
   device.available = false;
   device.reason = reason;
-  device.modes = {Mode::cold, Mode::hot, Mode::graph};
+  device.modes = {Mode::cold, Mode::hot, Mode::rotated, Mode::graph};
   ImplInfo impl = kernels_impl();
   impl.available = false;
   impl.reason = reason;
   device.impls = {impl};
   return device;
+}
+
+bool holds_context(int ordinal) {
+  unsigned flags = 0;
+  int active = 0;
+  return api().DevicePrimaryCtxGetState(ordinal, &flags, &active) == CUDA_SUCCESS && active;
 }
 
 DeviceInfo describe_device(int ordinal) {
@@ -52,8 +82,9 @@ DeviceInfo describe_device(int ordinal) {
   size_t total = 0;
   check(api().DeviceTotalMem(&total, ordinal), "reading the memory size");
   device.memory_bytes = static_cast<double>(total);
-  device.modes = {Mode::cold, Mode::hot, Mode::graph};
-  device.impls = {kernels_impl()};
+  device.modes = {Mode::cold, Mode::hot, Mode::rotated, Mode::graph};
+  device.impls = all_impls();
+  device.driver = "CUDA " + version(api().driver_version);
 
   const auto get = [&](CUdevice_attribute which) { return attribute(ordinal, which); };
   const int major = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), minor = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -65,6 +96,9 @@ DeviceInfo describe_device(int ordinal) {
   facts.emplace_back("Memory bus", std::to_string(get(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)) + " bit");
   facts.emplace_back("CUDA driver API", version(api().driver_version));
   facts.emplace_back("Kernels built with CUDA", version(CUDA_VERSION));
+  const auto l2 = static_cast<double>(get(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
+  if (const int64_t l1 = l1_bytes(major, minor)) device.caches.emplace_back("L1", static_cast<double>(l1 * get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)));
+  if (l2 > 0) device.caches.emplace_back("L2", l2);
   char bus[32] = "";
   std::string why;
   if (api().DeviceGetPCIBusId(bus, sizeof bus, ordinal) == CUDA_SUCCESS) {
@@ -72,6 +106,8 @@ DeviceInfo describe_device(int ordinal) {
     if (const auto nvml = Nvml::of_pci_bus(bus, &why)) {
       for (const auto& fact : nvml->facts()) facts.push_back(fact);
       device.warnings = nvml->warnings();
+      device.disturbances = nvml->disturbances(holds_context(ordinal));
+      if (const std::string driver = nvml->driver(); !driver.empty()) device.driver = driver;
     } else {
       device.warnings.push_back(why);
     }

@@ -1,19 +1,20 @@
 // A case on a GPU: buffers filled by the rule in core/random.ts, a plan of launches, and timed samples.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "buffers/buffer_set.h"
+#include "buffers/rotation.h"
 #include "driver/context.h"
 #include "kernels/plan.h"
+#include "kernels/red_team.h"
 #include "nvml/nvml.h"
+#include "nvml/window.h"
 #include "prepared.h"
 #include "timing/timer.h"
 
 namespace opscope::cuda {
 
 namespace {
-
-uint32_t sentinel(Dtype dtype) { return dtype == Dtype::f16 ? 0x7ede : dtype == Dtype::bf16 ? 0x7fde : 0x7fedc0de; }
 
 int64_t free_bytes() {
   size_t free = 0, total = 0;
@@ -26,22 +27,28 @@ std::unique_ptr<Nvml> management_of(int ordinal) {
   return Nvml::of_pci_bus(bus, nullptr);
 }
 
+std::vector<Fill> fills_of(const CaseSpec& spec) {
+  std::vector<Fill> fills;
+  for (const auto& input : spec.inputs) fills.push_back(input.fill);
+  return fills;
+}
+
 class CudaCase final : public Prepared {
  public:
-  CudaCase(const CaseSpec& spec, const OpKernels& op, Context& context)
-      : context_(context), timer_(Timer::of(context)), nvml_(management_of(context.traits().ordinal)), dtype_(spec.dtype), elements_(spec.output_elements) {
+  CudaCase(const CaseSpec& spec, PlanFunction plan, Context& context)
+      : context_(context), timer_(Timer::of(context)), nvml_(management_of(context.traits().ordinal)), rotated_(spec.rotated) {
     const int64_t before = free_bytes();
-    std::vector<CUdeviceptr> addresses;
-    for (const auto& input : spec.inputs) {
-      addresses.push_back(inputs_.emplace_back(padded(input.elements)).address());
-      fill(input, addresses.back());
+    const auto add_set = [&] {
+      sets_.push_back(std::make_unique<BufferSet>(spec, plan, context));
+      sets_.back()->fill(fills_of(spec));
+    };
+    add_set();
+    if (rotated_) {
+      const int64_t count = sets_to_rotate(sets_[0]->tensor_bytes(), sets_[0]->bytes(), context.traits().l2_bytes, before);
+      while (static_cast<int64_t>(sets_.size()) < count) add_set();
     }
-    output_ = DeviceBuffer(padded(elements_));
-    found_ = DeviceBuffer(256);
-    Planner planner(spec, context, spec.op, addresses, output_.address());
-    op.plan(planner);
-    launches_ = planner.take_launches();
-    workspaces_ = planner.take_workspaces();
+    for (const auto& set : sets_) calls_.sets.push_back(&set->launches());
+    used_.assign(sets_.size(), false);
     context_.synchronize("filling the inputs");
     const int64_t after = free_bytes();
     delta_ = before >= 0 && after >= 0 ? std::max<int64_t>(0, before - after) : -1;
@@ -55,88 +62,94 @@ class CudaCase final : public Prepared {
     }
   }
 
+  void refill(const std::vector<Fill>& fills) override {
+    context_.use();
+    for (const auto& set : sets_) set->fill(fills);
+    context_.synchronize("filling the inputs");
+  }
+
   void poison() override {
     context_.use();
-    const auto count = static_cast<size_t>(elements_);
-    check(dtype_bytes(dtype_) == 2 ? api().MemsetD16Async(output_.address(), static_cast<unsigned short>(sentinel(dtype_)), count, context_.stream())
-                                   : api().MemsetD32Async(output_.address(), sentinel(dtype_), count, context_.stream()),
-          "filling the output with the sentinel");
+    for (const auto& set : sets_) set->poison();
+    used_.assign(sets_.size(), false);
     context_.synchronize("filling the output with the sentinel");
   }
 
+  // On every set: each is checked, and a kernel that remembers its output does so in each.
   void run() override {
     context_.use();
-    for (const auto& launch : launches_) launch.enqueue(context_.stream());
+    for (const auto& set : sets_)
+      for (const auto& launch : set->launches()) launch.enqueue(context_.stream());
+    used_.assign(sets_.size(), true);
+    calls_.last = sets_.size() - 1;
     context_.synchronize("running a kernel");
   }
 
   int64_t count_unwritten() override {
     context_.use();
-    check(api().MemsetD8Async(found_.address(), 0, 8, context_.stream()), "counting unwritten elements");
-    const char* kernel = dtype_bytes(dtype_) == 2 ? "count_16" : "count_32";
-    Launch(context_.kernel("service", kernel), grid_for(elements_), 256, 0, output_.address(), static_cast<long long>(elements_), sentinel(dtype_), found_.address())
-        .enqueue(context_.stream());
-    context_.synchronize("counting unwritten elements");
-    unsigned long long found = 0;
-    check(api().MemcpyDtoH(&found, found_.address(), sizeof found), "counting unwritten elements");
-    return static_cast<int64_t>(found);
+    int64_t count = 0;
+    for (size_t i = 0; i < sets_.size(); i++)
+      if (used_[i]) count += sets_[i]->count_unwritten();
+    return count;
   }
 
   void read(int64_t start, int64_t count, void* destination) override {
     context_.use();
-    const auto size = static_cast<int64_t>(dtype_bytes(dtype_));
-    check(api().MemcpyDtoH(destination, output_.address() + static_cast<CUdeviceptr>(start * size), static_cast<size_t>(count * size)), "reading the output");
+    const auto size = static_cast<int64_t>(element_bytes());
+    check(api().MemcpyDtoH(destination, sets_[calls_.last]->output() + static_cast<CUdeviceptr>(start * size), static_cast<size_t>(count * size)), "reading the output");
   }
 
   SampleBatch sample(Mode mode, int count, int inner) override {
     context_.use();
-    const double energy_before = nvml_ ? nvml_->energy_j() : std::numeric_limits<double>::quiet_NaN();
+    if (mode == Mode::rotated && !rotated_) throw Error("internal", "This case was opened with one set of buffers, and cannot be sampled in mode rotated.");
+    const double energy_before = nvml_ ? nvml_->energy_j() : absent;
+    StateWindow window;
+    const auto watch = [&] { window.add(nvml_->state()); };
+    const size_t first = calls_.next;
+    Samples taken = timer_.sample(calls_, mode, count, inner, nvml_ ? std::function<void()>(watch) : nullptr);
+    mark_used(first, mode == Mode::rotated ? taken.calls : 1);
     SampleBatch batch;
-    batch.ns = timer_.sample(launches_, mode, count, inner);
+    batch.ns = std::move(taken.ns);
+    batch.clock_mhz = std::move(taken.clock_mhz);
+    batch.state = window.state();
     if (nvml_) {
-      batch.state = nvml_->state();
       const double used = nvml_->energy_j() - energy_before;
       // The counter moves about ten times a second: a short batch may see no step, which is no reading rather than zero.
       if (used > 0) batch.state.energy_j = used;
-    } else {
-      constexpr double absent = std::numeric_limits<double>::quiet_NaN();
-      batch.state.sm_clock_mhz = batch.state.mem_clock_mhz = batch.state.temperature_c = batch.state.power_w = batch.state.energy_j = absent;
     }
     return batch;
   }
 
   int64_t case_bytes() const override {
-    int64_t bytes = output_.bytes();
-    for (const auto& buffer : inputs_) bytes += buffer.bytes();
-    for (const auto& buffer : workspaces_) bytes += buffer.bytes();
+    int64_t bytes = 0;
+    for (const auto& set : sets_) bytes += set->bytes();
     return bytes;
   }
   int64_t device_delta_bytes() const override { return delta_; }
   double tick_ns() const override { return timer_.tick_ns(); }
   std::string timer() const override { return "cuda-event"; }
+  std::vector<std::string> notes() const override {
+    if (!rotated_) return {};
+    return {"Calls rotate over " + std::to_string(sets_.size()) + " sets of buffers, together at least twice the L2 cache."};
+  }
 
  private:
-  // Kernels may read (never write) up to the end of the last 16-byte vector.
-  int64_t padded(int64_t elements) const { return ceil_div(elements * static_cast<int64_t>(dtype_bytes(dtype_)), 256) * 256; }
-  Dim3 grid_for(int64_t elements) const {
-    return {static_cast<unsigned>(std::clamp<int64_t>(ceil_div(elements, 256), 1, context_.traits().sm_count * 16))};
-  }
-  void fill(const InputDesc& input, CUdeviceptr address) {
-    const char* kernel = dtype_ == Dtype::f16 ? "fill_f16" : dtype_ == Dtype::bf16 ? "fill_bf16" : "fill_f32";
-    Launch(context_.kernel("service", kernel), grid_for(input.elements), 256, 0, address, static_cast<long long>(input.elements), input.fill.key0, input.fill.key1,
-           input.fill.factor, static_cast<int>(input.fill.positive))
-        .enqueue(context_.stream());
+  static constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+  size_t element_bytes() const { return dtype_bytes(sets_[0]->dtype()); }
+  // `calls` sets from `first` on, around the end.
+  void mark_used(size_t first, size_t calls) {
+    for (size_t i = 0; i < std::min(calls, sets_.size()); i++) used_[(first + i) % sets_.size()] = true;
   }
 
   Context& context_;
   Timer& timer_;
   std::unique_ptr<Nvml> nvml_;
-  Dtype dtype_;
-  int64_t elements_;
+  bool rotated_;
   int64_t delta_ = -1;
-  std::vector<DeviceBuffer> inputs_, workspaces_;
-  DeviceBuffer output_, found_;
-  std::vector<Launch> launches_;
+  std::vector<std::unique_ptr<BufferSet>> sets_;
+  std::vector<bool> used_;  // by a call since the outputs were poisoned
+  Calls calls_;
 };
 
 }  // namespace
@@ -146,7 +159,8 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   const OpKernels* op = find_op(spec.op);
   if (!op || std::find(op->dtypes.begin(), op->dtypes.end(), spec.dtype) == op->dtypes.end())
     throw Error("unsupported", "There is no CUDA kernel for " + spec.op + " in this dtype.");
-  if (spec.impl != "kernel") throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\".");
+  const RedImpl* red = spec.op == "add" && spec.dtype == Dtype::f32 ? find_red(spec.impl) : nullptr;
+  if (spec.impl != "kernel" && !red) throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\".");
   check_shape(spec, op->shape);
   int count = 0;
   check(api().DeviceGetCount(&count), "counting the GPUs");
@@ -154,7 +168,7 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
     throw Error("unsupported", "There is no GPU number " + std::to_string(spec.device) + " here; this process sees " + std::to_string(count) + ".");
   Context& context = Context::of(spec.device);
   context.use();
-  return std::make_unique<CudaCase>(spec, *op, context);
+  return std::make_unique<CudaCase>(spec, red ? red->plan : op->plan, context);
 }
 
 }  // namespace opscope::cuda

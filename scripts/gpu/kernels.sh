@@ -19,6 +19,8 @@ if [ -z "$tool" ]; then
   tool=$build/opscope_cuda_kernels
 fi
 
+# The checks include that of the kernels which are wrong on purpose.
+export OPSCOPE_RED_TEAM=1
 if [ "$what" = check ] || [ "$what" = all ]; then "$tool" check; fi
 
 if [ "$what" = sanitize ] || [ "$what" = all ]; then

@@ -76,9 +76,47 @@ extern "C" __global__ void hold(volatile uint32_t* flags, uint32_t ticket, unsig
   }
 }
 
-// Lets the memory system come to rest after the cache flush.
-extern "C" __global__ void settle(unsigned long long ns) {
+// As timing/clock.h reads it.
+struct Stamp {
+  unsigned long long cycles, ns;
+  unsigned sm, unused;
+};
+
+// Waits `ns`, for the memory system to come to rest after a flush, and notes the clocks when asked to.
+extern "C" __global__ void settle(unsigned long long ns, Stamp* stamp) {
   const unsigned long long start = now_ns();
   while (now_ns() - start < ns) {
   }
+  if (!stamp) return;
+  unsigned sm;
+  asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+  const unsigned long long time = now_ns();
+  *stamp = {static_cast<unsigned long long>(clock64()), time, sm, 0};
+}
+
+// Reads `count` vectors of 16 bytes: what was in the L2 cache leaves it, and what was written there goes to memory.
+extern "C" __global__ void __launch_bounds__(256) drain(const uint4* data, long long count, uint32_t never, uint32_t* sink) {
+  const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+  uint32_t seen = 0;
+  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    const uint4 v = __ldcg(data + i);
+    seen |= v.x ^ v.y ^ v.z ^ v.w;
+  }
+  if (seen == never) *sink = seen;
+}
+
+// Does nothing: what is left of a measured time when the kernel takes none.
+extern "C" __global__ void empty() {}
+
+// The smallest step of the global timer seen over 64 of its changes.
+extern "C" __global__ void timer_step(unsigned long long* step) {
+  unsigned long long least = ~0ull, last = now_ns();
+  for (int changes = 0; changes < 64;) {
+    const unsigned long long now = now_ns();
+    if (now == last) continue;
+    least = min(least, now - last);
+    last = now;
+    changes++;
+  }
+  *step = least;
 }

@@ -19,6 +19,7 @@ namespace opscope::cuda {
   X(DeviceTotalMem, "cuDeviceTotalMem_v2")                                 \
   X(DeviceGetPCIBusId, "cuDeviceGetPCIBusId")                              \
   X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")                    \
+  X(DevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState")                \
   X(CtxSetCurrent, "cuCtxSetCurrent")                                      \
   X(CtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache")              \
   X(MemGetInfo, "cuMemGetInfo_v2")                                         \

@@ -21,7 +21,7 @@ const OpKernels* find_op(const std::string& op) {
   return nullptr;
 }
 
-Register::Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, void (*plan)(Planner&)) { registry().push_back({op, std::move(dtypes), shape, plan}); }
+Register::Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, PlanFunction plan) { registry().push_back({op, std::move(dtypes), shape, plan}); }
 
 void check_shape(const CaseSpec& spec, const OpShape& shape) {
   const auto refuse = [&](const std::string& what) { throw Error("internal", "malformed " + spec.op + " case: " + what); };

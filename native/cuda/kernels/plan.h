@@ -89,11 +89,13 @@ struct OpShape {
   std::vector<int64_t> (*elements)(const std::vector<int64_t>& dims);
 };
 
+using PlanFunction = void (*)(Planner&);
+
 struct OpKernels {
   const char* op;
   std::vector<Dtype> dtypes;
   OpShape shape;
-  void (*plan)(Planner&);
+  PlanFunction plan;
 };
 
 // Throws Error "internal" when a case's dims, inputs and output do not fit together: nothing that came from outside may
@@ -105,7 +107,7 @@ const std::vector<OpKernels>& registered_ops();
 const OpKernels* find_op(const std::string& op);
 
 struct Register {
-  Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, void (*plan)(Planner&));
+  Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, PlanFunction plan);
 };
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

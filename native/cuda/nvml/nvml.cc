@@ -1,5 +1,6 @@
 #include "nvml.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -39,6 +40,10 @@ struct Table {
   int (*energy)(void*, unsigned long long*) = nullptr;
   int (*throttle)(void*, unsigned long long*) = nullptr;
   int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
+  int (*graphics)(void*, unsigned*, ProcessInfo*) = nullptr;
+  int (*process_name)(unsigned, char*, unsigned) = nullptr;
+  int (*display_attached)(void*, unsigned*) = nullptr;
+  int (*display_active)(void*, unsigned*) = nullptr;
   int (*driver_version)(char*, unsigned) = nullptr;
   int (*ecc)(void*, unsigned*, unsigned*) = nullptr;
   int (*mig)(void*, unsigned*, unsigned*) = nullptr;
@@ -73,6 +78,10 @@ Table load() {
   find(library, t.throttle, "nvmlDeviceGetCurrentClocksEventReasons");
   if (!t.throttle) find(library, t.throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");
   find(library, t.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+  find(library, t.graphics, "nvmlDeviceGetGraphicsRunningProcesses_v3");
+  find(library, t.process_name, "nvmlSystemGetProcessName");
+  find(library, t.display_attached, "nvmlDeviceGetDisplayMode");
+  find(library, t.display_active, "nvmlDeviceGetDisplayActive");
   find(library, t.driver_version, "nvmlSystemGetDriverVersion");
   find(library, t.ecc, "nvmlDeviceGetEccMode");
   find(library, t.mig, "nvmlDeviceGetMigMode");
@@ -147,6 +156,25 @@ std::string with_unit(double value, const char* unit) {
   return text;
 }
 
+using ProcessList = int (*)(void*, unsigned*, ProcessInfo*);
+
+std::vector<ProcessInfo> read_processes(ProcessList function, void* device) {
+  std::vector<ProcessInfo> list(64);
+  auto count = static_cast<unsigned>(list.size());
+  if (!function || function(device, &count, list.data()) != 0) count = 0;
+  list.resize(count);
+  return list;
+}
+
+// ` (python3)`, or nothing where the name cannot be read.
+std::string name_of(unsigned pid) {
+  char path[256] = "";
+  if (!table().process_name || table().process_name(pid, path, sizeof path) != 0) return {};
+  std::string name = path;
+  if (const size_t slash = name.find_last_of("/\\"); slash != std::string::npos) name = name.substr(slash + 1);
+  return name.empty() ? "" : " (" + name + ")";
+}
+
 }  // namespace
 
 std::unique_ptr<Nvml> Nvml::of_pci_bus(const std::string& bus_id, std::string* why) {
@@ -167,14 +195,12 @@ int Nvml::foreign_processes() {
   if (steady_seconds() - processes_read_s_ < 1) return foreign_;
   processes_read_s_ = steady_seconds();
   foreign_ = -1;
-  ProcessInfo list[64];
-  unsigned count = 64;
-  if (!table().processes || table().processes(device_, &count, list) != 0) return foreign_;
+  if (!table().processes) return foreign_;
   bool own_seen = false;
   int others = 0;
-  for (unsigned i = 0; i < count; i++) {
-    own_seen |= list[i].pid == own_pid();
-    others += !is_ours(list[i].pid);
+  for (const auto& process : read_processes(table().processes, device_)) {
+    own_seen |= process.pid == own_pid();
+    others += !is_ours(process.pid);
   }
   // In a container the driver may list this process under another id: then one of those listed is ours all the same.
   return foreign_ = !own_seen && others > 0 ? others - 1 : others;
@@ -202,10 +228,41 @@ double Nvml::energy_j() const {
   return table().energy && table().energy(device_, &millijoules) == 0 ? static_cast<double>(millijoules) * 1e-3 : absent;
 }
 
+std::string Nvml::driver() const {
+  char version[96] = "";
+  return table().driver_version && table().driver_version(version, sizeof version) == 0 ? version : "";
+}
+
+std::vector<std::string> Nvml::disturbances(bool holds_context) const {
+  std::vector<ProcessInfo> all = read_processes(table().processes, device_);
+  const size_t computing = all.size();
+  for (const auto& process : read_processes(table().graphics, device_))
+    if (std::none_of(all.begin(), all.end(), [&](const ProcessInfo& other) { return other.pid == process.pid; })) all.push_back(process);
+  const bool own_seen = std::any_of(all.begin(), all.end(), [](const ProcessInfo& process) { return process.pid == own_pid(); });
+  std::vector<std::string> list;
+  if (holds_context && !own_seen && computing > 0) {
+    // A container's own numbers differ from those the driver lists: which of them is this process cannot be told.
+    if (all.size() > 1) list.push_back("Other processes use this GPU: " + std::to_string(all.size() - 1) + ", which cannot be named from within this container.");
+  } else {
+    for (const auto& process : all) {
+      if (is_ours(process.pid)) continue;
+      // Not every driver tells the memory of another user's process; it then gives all ones.
+      const bool known = process.used_bytes > 0 && process.used_bytes < 1ull << 50;
+      const std::string memory = known ? " and holds " + with_unit(static_cast<double>(process.used_bytes) / (1 << 20), "MiB") + " of its memory" : "";
+      list.push_back("Process " + std::to_string(process.pid) + name_of(process.pid) + " uses this GPU" + memory + ".");
+    }
+  }
+  unsigned on = 0;
+  if (table().display_active && table().display_active(device_, &on) == 0 && on)
+    list.push_back("A display is driven by this GPU: drawing takes time and memory bandwidth from what is measured.");
+  else if (table().display_attached && table().display_attached(device_, &on) == 0 && on)
+    list.push_back("A display is attached to this GPU.");
+  return list;
+}
+
 std::vector<std::pair<std::string, std::string>> Nvml::facts() const {
   std::vector<std::pair<std::string, std::string>> list;
-  char version[96] = "";
-  if (table().driver_version && table().driver_version(version, sizeof version) == 0) list.emplace_back("Driver", version);
+  if (const std::string version = driver(); !version.empty()) list.emplace_back("Driver", version);
   const auto add = [&](const char* name, double value, const char* unit) {
     if (!std::isnan(value)) list.emplace_back(name, with_unit(value, unit));
   };

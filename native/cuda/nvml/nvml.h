@@ -18,6 +18,10 @@ class Nvml {
   DeviceState state();
   // The device's energy counter in joules since the driver was loaded, or NaN.
   double energy_j() const;
+  // Version of the driver, empty when it does not say.
+  std::string driver() const;
+  // Other programs on the GPU and displays, one sentence each. `holds_context`: whether this process is on the GPU itself.
+  std::vector<std::string> disturbances(bool holds_context) const;
   // Driver version, limits, ECC and the like, with units.
   std::vector<std::pair<std::string, std::string>> facts() const;
   // Conditions that make figures less sure, such as MIG.

@@ -16,6 +16,8 @@ constexpr unsigned long long settle_ns = 2'000;
 // A batch ends after this long, so that progress is seen and a stop is obeyed.
 constexpr double batch_seconds = 0.5;
 constexpr int64_t minimum_flush_bytes = 64 << 20;
+// The device's state is read this often at most: a read takes the driver tens of microseconds.
+constexpr double watch_seconds = 0.02;
 
 // A CUDA graph of `inner` calls, destroyed with its owner.
 class Graph {
@@ -49,14 +51,17 @@ Timer& Timer::of(Context& context) {
   return *slot;
 }
 
-Timer::Timer(Context& context) : context_(context), flush_(std::max(minimum_flush_bytes, 2 * context.traits().l2_bytes)) {
+Timer::Timer(Context& context)
+    : context_(context), written_(std::max(minimum_flush_bytes, 2 * context.traits().l2_bytes)), drained_(written_.bytes()), stamps_((queue_budget + 2) * sizeof(Stamp)), sink_(256) {
   void* host = nullptr;
   check(api().MemHostAlloc(&host, 2 * sizeof(uint32_t), CU_MEMHOSTALLOC_DEVICEMAP), "allocating the hold flag");
   flags_ = static_cast<uint32_t*>(host);
   flags_[0] = 0;
   flags_[1] = 0;
   check(api().MemHostGetDevicePointer(&device_flags_, host, 0), "mapping the hold flag");
+  check(api().MemsetD32Async(drained_.address(), 0x3f800000u, static_cast<size_t>(drained_.bytes()) / 4, context_.stream()), "preparing the L2 flush");
   measure_tick();
+  measure_timer_step();
 }
 
 CUevent Timer::event(size_t index) {
@@ -69,27 +74,43 @@ void Timer::begin_hold() {
   Launch(context_.kernel("service", "hold"), {}, 1, 0, device_flags_, ticket_, hold_limit_ns).enqueue(context_.stream());
 }
 
-bool Timer::end_hold() {
+bool Timer::end_hold(const std::function<void()>& watch) {
   flags_[0] = ticket_;
+  const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  if (watch && now - watched_s_ >= watch_seconds) {
+    watch();
+    watched_s_ = now;
+  }
   context_.synchronize("timing a kernel");
   return flags_[1] != ticket_;
 }
 
 void Timer::flush_l2() {
-  check(api().MemsetD32Async(flush_.address(), 0x3f800000u + ticket_, static_cast<size_t>(flush_.bytes()) / 4, context_.stream()), "flushing the L2 cache");
-  Launch(context_.kernel("service", "settle"), {}, 1, 0, settle_ns).enqueue(context_.stream());
+  if (flush_kind_ != Flush::read)
+    check(api().MemsetD32Async(written_.address(), 0x3f800000u + ticket_, static_cast<size_t>(written_.bytes()) / 4, context_.stream()), "flushing the L2 cache");
+  if (flush_kind_ == Flush::write) return;
+  Launch(context_.kernel("service", "drain"), {static_cast<unsigned>(context_.traits().sm_count * 8)}, 256, 0, drained_.address(), static_cast<long long>(drained_.bytes() / 16),
+         1u, sink_.address())
+      .enqueue(context_.stream());
+}
+
+// `stamp` below 0 notes nothing.
+void Timer::settle(unsigned long long ns, int stamp) {
+  const CUdeviceptr place = stamp < 0 || !stamps_on_ ? 0 : stamps_.address() + static_cast<CUdeviceptr>(stamp) * sizeof(Stamp);
+  if (ns > 0 || place) Launch(context_.kernel("service", "settle"), {}, 1, 0, ns, place).enqueue(context_.stream());
 }
 
 // Times spins of many lengths; the smallest step between the values seen is what the event clock can show.
 void Timer::measure_tick() {
   const CUfunction settle = context_.kernel("service", "settle");
   constexpr int pairs = 200;
-  Launch(settle, {}, 1, 0, settle_ns).enqueue(context_.stream());
+  constexpr CUdeviceptr no_stamp = 0;
+  Launch(settle, {}, 1, 0, settle_ns, no_stamp).enqueue(context_.stream());
   begin_hold();
   for (int i = 0; i < pairs; i++) {
     check(api().EventRecord(event(i), context_.stream()), "recording an event");
     const unsigned long long ns = 40ull * (i % 50);
-    Launch(settle, {}, 1, 0, ns).enqueue(context_.stream());
+    Launch(settle, {}, 1, 0, ns, no_stamp).enqueue(context_.stream());
   }
   check(api().EventRecord(event(pairs), context_.stream()), "recording an event");
   end_hold();
@@ -106,58 +127,83 @@ void Timer::measure_tick() {
   tick_ns_ = std::round(step);
 }
 
-std::vector<double> Timer::chunk(const std::vector<Launch>& launches, Mode mode, int samples, int inner, CUgraphExec graph) {
+void Timer::measure_timer_step() {
+  Launch(context_.kernel("service", "timer_step"), {}, 1, 0, sink_.address()).enqueue(context_.stream());
+  context_.synchronize("reading the GPU's timer");
+  unsigned long long step = 0;
+  check(api().MemcpyDtoH(&step, sink_.address(), sizeof step), "reading the GPU's timer");
+  timer_step_ns_ = static_cast<double>(step);
+}
+
+Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExec graph, const std::function<void()>& watch) {
+  Samples taken;
   const auto call = [&] {
-    for (const auto& launch : launches) launch.enqueue(context_.stream());
+    taken.calls++;
+    for (const auto& launch : *calls.sets[calls.next]) launch.enqueue(context_.stream());
+    calls.last = calls.next;
+    if (mode == Mode::rotated) calls.next = (calls.next + 1) % calls.sets.size();
   };
-  event(2 * samples - 1);
+  calls.last = calls.next;
+  event(static_cast<size_t>(2 * samples - 1));
   begin_hold();
-  if (mode == Mode::hot) call();
+  if (mode == Mode::hot || mode == Mode::rotated) call();
   for (int s = 0; s < samples; s++) {
     if (mode == Mode::cold) flush_l2();
-    check(api().EventRecord(event(2 * s), context_.stream()), "recording an event");
+    settle(mode == Mode::cold ? settle_ns : 0, s);
+    check(api().EventRecord(event(static_cast<size_t>(2 * s)), context_.stream()), "recording an event");
     if (mode == Mode::graph)
       check(api().GraphLaunch(graph, context_.stream()), "launching a graph");
     else
       for (int i = 0; i < inner; i++) call();
-    check(api().EventRecord(event(2 * s + 1), context_.stream()), "recording an event");
+    check(api().EventRecord(event(static_cast<size_t>(2 * s + 1)), context_.stream()), "recording an event");
   }
-  const bool held = end_hold();
-  std::vector<double> ns;
-  if (!held) return ns;
+  settle(0, samples);
+  if (!end_hold(watch)) return taken;
   for (int s = 0; s < samples; s++) {
     float ms = 0;
-    check(api().EventElapsedTime(&ms, event(2 * s), event(2 * s + 1)), "reading an event");
-    ns.push_back(static_cast<double>(ms) * 1e6 / inner);
+    check(api().EventElapsedTime(&ms, event(static_cast<size_t>(2 * s)), event(static_cast<size_t>(2 * s + 1))), "reading an event");
+    taken.ns.push_back(static_cast<double>(ms) * 1e6 / inner);
   }
-  return ns;
+  if (stamps_on_) {
+    std::vector<Stamp> stamps(static_cast<size_t>(samples) + 1);
+    check(api().MemcpyDtoH(stamps.data(), stamps_.address(), stamps.size() * sizeof(Stamp)), "reading the clocks beside the samples");
+    taken.clock_mhz = clocks_mhz(stamps, timer_step_ns_);
+  }
+  return taken;
 }
 
-std::vector<double> Timer::sample(const std::vector<Launch>& launches, Mode mode, int count, int inner) {
+Samples Timer::sample(Calls& calls, Mode mode, int count, int inner, const std::function<void()>& watch) {
+  const std::vector<Launch>& launches = *calls.sets.at(calls.next);
   const int per_call = static_cast<int>(std::max<size_t>(1, launches.size()));
   if (mode == Mode::cold) inner = 1;
   inner = std::clamp(inner, 1, queue_budget / per_call);
   std::unique_ptr<Graph> graph;
   if (mode == Mode::graph) graph = std::make_unique<Graph>(context_, launches, inner);
-  // Cold adds a flush and a settle to the two events; a graph is one entry however long it is.
-  const int entries = mode == Mode::cold ? 4 + per_call : mode == Mode::hot ? 2 + inner * per_call : 3;
+  // Beside the two events: the flush and the settle of cold, the stamp of the others. A graph is one entry however long it is.
+  const int entries = mode == Mode::cold ? 5 + per_call : mode == Mode::graph ? 4 : 3 + inner * per_call;
   int samples_per_chunk = std::max(1, std::min(mode == Mode::graph ? 32 : count, queue_budget / entries));
   check(api().CtxResetPersistingL2Cache(), "resetting persisting L2 lines");
   const auto start = std::chrono::steady_clock::now();
-  std::vector<double> ns;
+  watched_s_ = -1e9;
+  Samples all;
+  bool clocks = true;
   int refused = 0;
-  while (static_cast<int>(ns.size()) < count) {
-    const int samples = std::min(samples_per_chunk, count - static_cast<int>(ns.size()));
-    const auto part = chunk(launches, mode, samples, inner, graph ? graph->exec() : nullptr);
-    if (part.empty()) {
+  while (static_cast<int>(all.ns.size()) < count) {
+    const int samples = std::min(samples_per_chunk, count - static_cast<int>(all.ns.size()));
+    const Samples part = chunk(calls, mode, samples, inner, graph ? graph->exec() : nullptr, watch);
+    all.calls += part.calls;
+    if (part.ns.empty()) {
       if (++refused > 4) throw Error("internal", "The GPU's launch queue filled up while the stream was held, so the times would include host gaps.");
       samples_per_chunk = std::max(1, samples_per_chunk / 4);
       continue;
     }
-    ns.insert(ns.end(), part.begin(), part.end());
+    all.ns.insert(all.ns.end(), part.ns.begin(), part.ns.end());
+    all.clock_mhz.insert(all.clock_mhz.end(), part.clock_mhz.begin(), part.clock_mhz.end());
+    clocks = clocks && !part.clock_mhz.empty();
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > batch_seconds) break;
   }
-  return ns;
+  if (!clocks) all.clock_mhz.clear();
+  return all;
 }
 
 }  // namespace opscope::cuda

@@ -1,47 +1,82 @@
-// Takes timed samples of a list of launches on one device with CUDA events (docs: measurement.md, "CUDA").
-//   cold   L2 overwritten, settled, event, one call, event
-//   hot    event, `inner` calls, event; one untimed call first
-//   graph  the same with the calls in one CUDA graph
-// Samples are queued in chunks behind a kernel that holds the stream, so host gaps are not measured.
+// Takes timed samples of the launches of a case on one device with CUDA events (docs: measurement.md, "CUDA").
+//   cold     L2 emptied, settled, event, one call, event
+//   hot      event, `inner` calls on one set of buffers, event; one untimed call first
+//   rotated  the same, each call on the next set of buffers
+//   graph    as hot, with the calls in one CUDA graph
+// Samples are queued in chunks behind a kernel that holds the stream, so host gaps are not measured. Between samples,
+// outside the events, a kernel of one thread notes the SM's cycles and the global timer.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "../driver/context.h"
 #include "../kernels/plan.h"
+#include "clock.h"
 #include "prepared.h"
 
 namespace opscope::cuda {
+
+// What is called: the launches of one call for each set of buffers, and the set whose turn it is.
+struct Calls {
+  std::vector<const std::vector<Launch>*> sets;
+  size_t next = 0;
+  size_t last = 0;  // the set called last
+};
+
+// How the L2 cache is emptied for cold samples; the others are there to show why (docs/measuring.md).
+enum class Flush {
+  read,            // 2 x L2 read: everything else leaves, dirty lines go to memory, and only clean lines stay
+  write,           // 2 x L2 written: everything else leaves, and up to an L2 of dirty lines stays for the timed call to evict
+  write_and_read,  // written, then read elsewhere
+};
+
+struct Samples {
+  std::vector<double> ns;         // per call, in the order taken
+  std::vector<double> clock_mhz;  // one per sample, or none
+  size_t calls = 0;               // made in all, untimed ones too
+};
 
 class Timer {
  public:
   // One per device, kept for the life of the process. Measures the events' tick on first use.
   static Timer& of(Context& context);
 
-  // Nanoseconds per call, in the order taken; at least one and at most `count`.
-  std::vector<double> sample(const std::vector<Launch>& launches, Mode mode, int count, int inner);
+  // At least one sample and at most `count`. `watch` is called while the GPU works, at most every 20 ms.
+  Samples sample(Calls& calls, Mode mode, int count, int inner, const std::function<void()>& watch = {});
   // Smallest difference seen between two event times on this device.
   double tick_ns() const { return tick_ns_; }
+  // Smallest step of the GPU's global timer.
+  double timer_step_ns() const { return timer_step_ns_; }
+
+  // For the tools that show what these do; cases leave them alone.
+  void set_flush(Flush flush) { flush_kind_ = flush; }
+  void set_stamps(bool on) { stamps_on_ = on; }
 
  private:
   explicit Timer(Context& context);
   // Queues and times up to `samples` samples. Empty when the hold gave up, so that the times mean nothing.
-  std::vector<double> chunk(const std::vector<Launch>& launches, Mode mode, int samples, int inner, CUgraphExec graph);
+  Samples chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExec graph, const std::function<void()>& watch);
   void begin_hold();
   // Releases the stream, waits, and says whether the hold lasted until the release.
-  bool end_hold();
+  bool end_hold(const std::function<void()>& watch = {});
   void flush_l2();
+  void settle(unsigned long long ns, int stamp);
   void measure_tick();
+  void measure_timer_step();
   CUevent event(size_t index);
 
   Context& context_;
-  DeviceBuffer flush_;
+  DeviceBuffer written_, drained_, stamps_, sink_;
+  Flush flush_kind_ = Flush::write_and_read;
+  bool stamps_on_ = true;
+  double watched_s_ = -1e9;
   volatile uint32_t* flags_ = nullptr;  // host-mapped: [0] ticket to let pass, [1] ticket that was not waited for
   CUdeviceptr device_flags_ = 0;
   uint32_t ticket_ = 0;
   std::vector<CUevent> events_;
-  double tick_ns_ = 500;
+  double tick_ns_ = 500, timer_step_ns_ = 1024;
 };
 
 }  // namespace opscope::cuda

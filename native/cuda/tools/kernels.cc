@@ -1,5 +1,6 @@
 // Checks every CUDA kernel against float64 and times the catalogue's shapes, without Node.
-//   opscope_cuda_kernels check [small|full] [OP]  every op x dtype over ordinary and odd sizes; exit 1 when one is wrong.
+//   opscope_cuda_kernels check [small|full] [OP]  every op x dtype over ordinary and odd sizes, and the modes of
+//                                                 sampling (OP `modes`: those alone); exit 1 when one is wrong.
 //                                                 `small`: few and small cases, for compute-sanitizer
 //   opscope_cuda_kernels time [FILE] [OP]         median times cold, hot and in a graph; JSON lines to FILE
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <random>
 
+#include "modes.h"
 #include "reference.h"
 
 using namespace opscope;
@@ -54,12 +56,13 @@ std::vector<Group> check_groups(bool small) {
   for (const Dims& s : shapes)
     for (int layout = 0; layout < 4; layout++) products.push_back({s[0], s[1], s[2], s[3], layout >> 1, layout & 1});
   return {{{"copy", "add", "mul", "exp", "gelu"}, vectors}, {{"sum"}, sums}, {{"softmax", "layer_norm"}, rows}, {{"matmul"}, products},
-          {{"peak_fma"}, {{1, 1}, {1000, 37}, {12345, 256}}}, {{"peak_mma"}, {{1, 1}, {3, 7}, {127, 50}, {4001, 256}}}};
+          {{"peak_fma"}, {{1, 1}, {1000, 37}, {12345, 256}}}, {{"peak_mma"}, {{1, 1}, {3, 7}, {127, 50}, {4001, 256}}},
+          {{"spin"}, {{8, 1}, {8, 64}, {8, 1000}}}, {{"spin_ns"}, {{8, 1}, {8, 5000}}}};
 }
 
 std::vector<Dtype> dtypes_of(const std::string& op) {
   if (op == "matmul") return {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::tf32};
-  if (op == "peak_fma") return {Dtype::f32};
+  if (op == "peak_fma" || op == "spin" || op == "spin_ns") return {Dtype::f32};
   if (op == "peak_mma") return {Dtype::f16, Dtype::bf16, Dtype::tf32};
   return {Dtype::f32, Dtype::f16, Dtype::bf16};
 }
@@ -146,7 +149,8 @@ int check(bool small, const std::string& only) {
         cases += count;
       }
     }
-  std::printf("%d of %d cases right\n", cases - wrong, cases);
+  if (only.empty() || only == "modes") wrong += check_modes(small);
+  std::printf("%d cases, %d wrong\n", cases, wrong);
   return wrong ? 1 : 0;
 }
 
@@ -228,6 +232,9 @@ int list_devices() {
   for (const auto& device : cuda::devices()) {
     std::printf("%s %s%s%s\n", device.id.c_str(), device.name.c_str(), device.available ? "" : ": ", device.reason.c_str());
     for (const auto& [key, value] : device.facts) std::printf("  %s: %s\n", key.c_str(), value.c_str());
+    std::printf("  driver %s\n", device.driver.c_str());
+    for (const auto& [cache, size] : device.caches) std::printf("  %s: %.0f KiB\n", cache.c_str(), size / 1024);
+    for (const auto& disturbance : device.disturbances) std::printf("  disturbance: %s\n", disturbance.c_str());
     for (const auto& warning : device.warnings) std::printf("  warning: %s\n", warning.c_str());
   }
   return 0;

@@ -55,12 +55,16 @@ struct Row {
 
 }  // namespace
 
-double input_value(int stream, int64_t index, Dtype dtype) {
-  const uint32_t k0 = key0(stream), k1 = mix(k0 ^ 0x85ebca6bu);
-  const uint32_t a = mix(static_cast<uint32_t>(index) + k0), b = mix(a ^ k1);
+double filled_value(const Fill& fill, int64_t index, Dtype dtype) {
+  const uint32_t a = mix(static_cast<uint32_t>(index) + fill.key0), b = mix(a ^ fill.key1);
   const int k = static_cast<int>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16)) - 131070;
-  const float v = static_cast<float>(k) * unit();
+  const float v = static_cast<float>(fill.positive ? std::abs(k) + 1 : k) * fill.factor;
   return dtype == Dtype::bf16 ? round_bf16(v) : dtype == Dtype::f16 ? round_f16(v) : v;
+}
+
+double input_value(int stream, int64_t index, Dtype dtype) {
+  const uint32_t k0 = key0(stream);
+  return filled_value({false, unit(), k0, mix(k0 ^ 0x85ebca6bu)}, index, dtype);
 }
 
 CaseSpec make_case(const std::string& op, Dtype dtype, std::vector<int64_t> dims) {
@@ -104,7 +108,11 @@ std::vector<double> reference(const CaseSpec& spec, const std::vector<int64_t>& 
     if (spec.op == "mul") v = in(0, i) * in(1, i);
     if (spec.op == "exp") v = std::exp(in(0, i));
     if (spec.op == "gelu") v = 0.5 * in(0, i) * (1 + std::erf(in(0, i) / std::sqrt(2.0)));
-    if (spec.op == "peak_mma") v = in(0, i);
+    if (spec.op == "peak_mma" || spec.op == "spin_ns") v = in(0, i);
+    if (spec.op == "spin") {
+      const double a = 0.999f, b = 0.001f, end = b / (1 - a);
+      v = end + std::pow(a, static_cast<double>(d[1])) * (in(0, i) - end);
+    }
     if (spec.op == "peak_fma") {
       const double a = 0.999f, b = 0.001f, end = b / (1 - a), decay = std::pow(a, static_cast<double>(d[1]));
       v = 8 * end + decay * (8 * (in(0, i) - end) + 28);
@@ -130,8 +138,8 @@ std::vector<double> reference(const CaseSpec& spec, const std::vector<int64_t>& 
 }
 
 double tolerance(const CaseSpec& spec) {
-  if (spec.op == "copy") return 1e-12;
-  if (spec.op == "peak_fma") return 1e-4;
+  if (spec.op == "copy" || spec.op == "spin_ns") return 1e-12;
+  if (spec.op == "peak_fma" || spec.op == "spin") return 1e-4;
   if (spec.dtype == Dtype::bf16) return 1e-2;
   if (spec.dtype == Dtype::f16) return 2e-3;
   if (spec.op == "peak_mma") return 2e-3;

@@ -11,6 +11,9 @@ namespace opscope::cuda::tools {
 // Element `index` of input `stream`, rounded to the dtype, with seed 20260101 and unit normal fill.
 double input_value(int stream, int64_t index, Dtype dtype);
 
+// Element `index` of an input filled by `fill`, rounded to the dtype.
+double filled_value(const Fill& fill, int64_t index, Dtype dtype);
+
 // A case with the inputs and output size that core/ops states for it.
 CaseSpec make_case(const std::string& op, Dtype dtype, std::vector<int64_t> dims);
 

@@ -1,0 +1,119 @@
+// The backend's own kernels, buffers and timer as a shared library with C functions, so that other tools (Triton's do_bench,
+// Nsight Compute) time exactly the launches that Opscope times: scripts/gpu/agreement.py. Functions return 0, or -1 with
+// the reason in opscope_error.
+#include <map>
+#include <memory>
+
+#include "buffers/buffer_set.h"
+#include "reference.h"
+#include "timing/timer.h"
+
+#define OPSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
+
+using namespace opscope;
+using namespace opscope::cuda;
+
+namespace {
+
+std::string error;
+
+// Buffers and launches of one case; op `empty` has none of the former and one launch that does nothing.
+struct Case {
+  std::unique_ptr<BufferSet> set;
+  std::vector<Launch> empty;
+  Calls calls;
+};
+
+std::map<int, Case> cases;
+
+Context& context() {
+  Context& c = Context::of(0);
+  c.use();
+  return c;
+}
+
+template <class F>
+int guarded(const F& work) {
+  try {
+    work();
+    return 0;
+  } catch (const Error& e) {
+    error = std::string(e.what()) + " " + e.detail;
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  return -1;
+}
+
+Dtype dtype_of(const std::string& name) { return name == "f16" ? Dtype::f16 : name == "bf16" ? Dtype::bf16 : name == "tf32" ? Dtype::tf32 : Dtype::f32; }
+
+void open_case(int id, const std::string& op, const std::string& dtype, std::vector<int64_t> dims) {
+  Case& made = cases[id];
+  if (op == "empty") {
+    made.empty.emplace_back(context().kernel("service", "empty"), Dim3{}, 1u, 0u);
+    made.calls.sets = {&made.empty};
+    return;
+  }
+  const OpKernels* kernels = find_op(op);
+  if (!kernels) throw Error("unsupported", "There is no op " + op + ".");
+  const CaseSpec spec = tools::make_case(op, dtype_of(dtype), std::move(dims));
+  made.set = std::make_unique<BufferSet>(spec, kernels->plan, context());
+  std::vector<Fill> fills;
+  for (const auto& input : spec.inputs) fills.push_back(input.fill);
+  made.set->fill(fills);
+  context().synchronize("filling the inputs");
+  made.calls.sets = {&made.set->launches()};
+}
+
+}  // namespace
+
+OPSCOPE_EXPORT const char* opscope_error() { return error.c_str(); }
+
+// Opens a case under a number of the caller's.
+OPSCOPE_EXPORT int opscope_open(int id, const char* op, const char* dtype, const long long* dims, int count) {
+  return guarded([&] { open_case(id, op, dtype, std::vector<int64_t>(dims, dims + count)); });
+}
+
+OPSCOPE_EXPORT int opscope_close(int id) {
+  return guarded([&] {
+    context();
+    cases.erase(id);
+  });
+}
+
+// Queues one call on a stream of the device's primary context.
+OPSCOPE_EXPORT int opscope_launch(int id, void* stream) {
+  return guarded([&] {
+    for (const auto& launch : *cases.at(id).calls.sets[0]) launch.enqueue(static_cast<CUstream>(stream));
+  });
+}
+
+// Number of kernels in one call.
+OPSCOPE_EXPORT int opscope_kernels(int id) { return static_cast<int>(cases.at(id).calls.sets[0]->size()); }
+
+// One call by the driver's legacy stream, and waits: what Nsight Compute is run around.
+OPSCOPE_EXPORT int opscope_run(int id) {
+  return guarded([&] {
+    for (const auto& launch : *cases.at(id).calls.sets[0]) launch.enqueue(context().stream());
+    context().synchronize("running a kernel");
+  });
+}
+
+// As the backend samples. mode: 0 cold, 1 hot, 2 graph; flush: 0 read, 1 write, 2 write and read. `ns` and `clock_mhz` have
+// room for `count`; gives the number taken, or -1.
+OPSCOPE_EXPORT int opscope_sample(int id, int mode, int flush, int stamps, int count, int inner, double* ns, double* clock_mhz) {
+  int taken = -1;
+  const int result = guarded([&] {
+    Timer& timer = Timer::of(context());
+    timer.set_flush(flush == 0 ? Flush::read : flush == 1 ? Flush::write : Flush::write_and_read);
+    timer.set_stamps(stamps != 0);
+    const Samples samples = timer.sample(cases.at(id).calls, mode == 0 ? Mode::cold : mode == 1 ? Mode::hot : Mode::graph, count, inner);
+    std::copy(samples.ns.begin(), samples.ns.end(), ns);
+    std::copy(samples.clock_mhz.begin(), samples.clock_mhz.end(), clock_mhz);
+    taken = static_cast<int>(samples.ns.size());
+  });
+  return result == 0 ? taken : -1;
+}
+
+OPSCOPE_EXPORT double opscope_tick_ns() { return Timer::of(context()).tick_ns(); }
+OPSCOPE_EXPORT double opscope_timer_step_ns() { return Timer::of(context()).timer_step_ns(); }
