@@ -6,6 +6,7 @@
 #include "cpu_case.h"
 #include "isa.h"
 #include "prepared.h"
+#include "red_team.h"
 #include "registry.h"
 #include "topology.h"
 
@@ -53,6 +54,18 @@ const Kernel* find(const std::string& op, const std::string& isa) {
   return nullptr;
 }
 
+// The kernel of an implementation that can run here. Throws Error("unsupported") with the reason where there is none.
+const Kernel* kernel_for(const std::string& op, const std::string& impl) {
+  for (const Cheat& cheat : cheats())
+    if (cheat.impl == impl && op == "add") return cheat.kernel;
+  const auto isa = std::find_if(isas().begin(), isas().end(), [&](const Isa& candidate) { return candidate.id == impl; });
+  if (isa == isas().end()) throw Error("unsupported", "no CPU implementation is called \"" + impl + "\"");
+  if (!isa->available) throw Error("unsupported", isa->title + " cannot run here: " + isa->reason);
+  const Kernel* kernel = find(op, impl);
+  if (!kernel) throw Error("unsupported", "no " + isa->title + " kernel for " + op);
+  return kernel;
+}
+
 // Nothing that came from outside may make a kernel touch memory it does not own.
 void check(const CaseSpec& spec, const Kernel& kernel) {
   const auto refuse = [](const std::string& what) { throw Error("internal", "malformed case: " + what); };
@@ -94,6 +107,13 @@ std::vector<DeviceInfo> devices() {
   }
   const auto best = std::find_if(device.impls.rbegin(), device.impls.rend(), [](const ImplInfo& impl) { return impl.available; });
   if (best != device.impls.rend()) best->preferred = true;
+  for (const Cheat& cheat : cheats()) {
+    ImplInfo impl;
+    impl.id = cheat.impl;
+    impl.title = cheat.title;
+    impl.kernels = {{"add", {Dtype::f32}}};
+    device.impls.push_back(std::move(impl));
+  }
   describe(device);
   return {device};
 }
@@ -101,11 +121,7 @@ std::vector<DeviceInfo> devices() {
 std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   if (spec.device != 0) throw Error("unsupported", "there is one CPU device; received number " + std::to_string(spec.device));
   if (spec.dtype != Dtype::f32) throw Error("unsupported", "the CPU backend computes in f32 only");
-  const auto isa = std::find_if(isas().begin(), isas().end(), [&](const Isa& candidate) { return candidate.id == spec.impl; });
-  if (isa == isas().end()) throw Error("unsupported", "no CPU implementation is called \"" + spec.impl + "\"");
-  if (!isa->available) throw Error("unsupported", isa->title + " cannot run here: " + isa->reason);
-  const Kernel* kernel = find(spec.op, spec.impl);
-  if (!kernel) throw Error("unsupported", "no " + isa->title + " kernel for " + spec.op);
+  const Kernel* kernel = kernel_for(spec.op, spec.impl);
   if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
   check(spec, *kernel);
   return std::make_unique<CpuCase>(spec, *kernel);
