@@ -1,11 +1,12 @@
-import { caseId, type BenchmarkCase } from '../case'
+import type { BenchmarkCase } from '../case'
 import type { Row } from '../session/rows'
 import type { Environment } from '../session/types'
-import { medianRatio } from '../stats/bootstrap'
-import { geometricMean } from '../stats/geometric-mean'
 import { environmentDifferences } from './environments'
-import type { CompareCell, Comparison } from './types'
-import { THRESHOLD, verdictOf } from './verdict'
+import { compareJoined, type Joined } from './join'
+import { byCase, type ResultOf } from './measured'
+import { noiseFloorsOf } from './noise-floors'
+import type { Comparison } from './types'
+import { THRESHOLD } from './verdict'
 
 /** One session as the comparison needs it. */
 export interface ComparedSession {
@@ -17,83 +18,33 @@ export interface ComparedSession {
   rows: Iterable<Row>
 }
 
-/** A row that can be ranked: measured and right. */
-type Measured = Row & { medianNs: number }
-
-const isMeasured = (row: Row): row is Measured => row.status === 'ok' && row.medianNs !== undefined && row.medianNs > 0
-
-/** The row that stands for each case: the last right one, else the last one. */
-function byCase(rows: Iterable<Row>): Map<string, Row> {
-  const found = new Map<string, Row>()
-  const identities = new Map<BenchmarkCase, string>()
-  for (const row of rows) {
-    let id = identities.get(row.case)
-    if (id === undefined) identities.set(row.case, (id = caseId(row.case)))
-    const before = found.get(id)
-    if (!before || isMeasured(row) || !isMeasured(before)) found.set(id, row)
-  }
-  return found
-}
-
-const why = (row: Row) => (row.status === 'ok' ? 'it has no time' : `its result is “${row.status}”${row.message ? `: ${row.message.replace(/\.$/, '')}` : ''}`)
+/** Name of the device of a case in a session, as far as the session knows it. */
+const deviceName = ({ environment }: ComparedSession, c: BenchmarkCase) => environment.devices.find((device) => device.backend === c.backend && device.id === c.device)?.name
 
 /**
- * Compares sessions case by case with the first one. `samplesOf` gives the raw samples of a result, from which each
- * ratio of medians gets its bootstrap interval. Wrong, failed and skipped results are never ranked; they are listed as
- * unmatched with the reason.
+ * Compares sessions case by case with the first one. `resultOf` gives a result with its raw samples, from which each
+ * ratio of medians gets its interval and verdict (join.ts, ratio.ts, judge.ts). Differences below `threshold` count as none.
  */
-export function compareSessions(sessions: readonly ComparedSession[], samplesOf: (resultId: string) => ArrayLike<number>, threshold = THRESHOLD): Comparison {
+export function compareSessions(sessions: readonly ComparedSession[], resultOf: ResultOf, threshold = THRESHOLD): Comparison {
   const sides = sessions.map((session) => byCase(session.rows))
-  const [baseline, ...others] = sides
-  const rows: Comparison['rows'] = []
-  const unmatched: Comparison['unmatched'] = []
-  const used = new Set<string>()
-  const leave = (side: number, c: BenchmarkCase, reason: string) => unmatched.push({ sessionId: sessions[side]!.id, case: c, reason })
-
-  for (const [id, base] of baseline ?? []) {
-    if (!isMeasured(base)) {
-      leave(0, base.case, `Left out: ${why(base)}.`)
-      continue
-    }
-    const partners = others.map((side) => side.get(id))
-    partners.forEach((row, i) => row && !isMeasured(row) && leave(i + 1, row.case, `Left out: ${why(row)}.`))
-    if (!partners.some((row) => row && isMeasured(row))) {
-      if (partners.every((row) => row === undefined)) leave(0, base.case, 'No other session has this case.')
-      continue
-    }
-    const samples = samplesOf(base.id)
-    const cells = partners.map((row) => (row && isMeasured(row) ? cellOf(row, samplesOf(row.id), base, samples, threshold) : null))
-    rows.push({ caseId: id, case: base.case, cells: [{ resultId: base.id, medianNs: base.medianNs }, ...cells] })
-    used.add(`${base.case.backend}/${base.case.device}`)
-  }
-  others.forEach((side, i) => {
-    for (const [id, row] of side) if (!baseline!.has(id)) leave(i + 1, row.case, isMeasured(row) ? 'The baseline does not have this case.' : `The baseline does not have this case, and ${why(row)}.`)
+  const [baseline = new Map(), ...others] = sides
+  const only = others.map((side, i) => [...side].filter(([id]) => !baseline.has(id)).map(([id, entry]): Joined => ({ id, entries: sides.map((_, at) => (at === i + 1 ? entry : undefined)) })))
+  const joined: Joined[] = [...[...baseline.keys()].map((id) => ({ id, entries: sides.map((side) => side.get(id)) })), ...only.flat()]
+  const { rows, overall, unmatched } = compareJoined(joined, {
+    sides: sides.length,
+    threshold,
+    resultOf,
+    comparableCycles: (side, c, base) => deviceName(sessions[side]!, c) === deviceName(sessions[0]!, base),
+    word: 'session',
   })
-
+  const used = new Set(rows.map((row) => `${row.case.backend}/${row.case.device}`))
   return {
     sessions: sessions.map(({ id, name, createdAt }) => ({ id, name, createdAt })),
+    threshold,
     rows,
-    unmatched,
-    overall: sessions.map((_, side) => (side === 0 ? null : overallOf(rows.map((row) => row.cells[side])))),
+    unmatched: unmatched.map(({ side, ...rest }) => ({ sessionId: sessions[side]!.id, ...rest })),
+    overall,
+    noiseFloors: noiseFloorsOf(sessions.map(({ environment }) => environment), used),
     environmentDifferences: environmentDifferences(sessions, used),
   }
-}
-
-function cellOf(row: Measured, samples: ArrayLike<number>, base: Measured, baseSamples: ArrayLike<number>, threshold: number): CompareCell {
-  const cell: CompareCell = { resultId: row.id, medianNs: row.medianNs }
-  const compared = medianRatio(samples, baseSamples)
-  // An imported result may hold a summary without samples: its ratio stands, without an interval.
-  cell.ratio = compared?.ratio ?? row.medianNs / base.medianNs
-  if (compared?.interval) {
-    cell.ratioLow = compared.interval.low
-    cell.ratioHigh = compared.interval.high
-  }
-  cell.verdict = verdictOf(compared?.interval, threshold)
-  return cell
-}
-
-function overallOf(cells: readonly (CompareCell | null | undefined)[]): { ratio: number; cases: number } | null {
-  const ratios = cells.flatMap((cell) => (cell?.ratio === undefined ? [] : [cell.ratio]))
-  const ratio = geometricMean(ratios)
-  return ratio === undefined ? null : { ratio, cases: ratios.length }
 }

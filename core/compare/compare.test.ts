@@ -19,7 +19,7 @@ function measured(id: string, n: number, centre: number, sigma = 0.01): Row {
   return { id, case: aCase(n), status: 'ok', medianNs: [...taken].sort((a, b) => a - b)[50]! }
 }
 const session = (id: string, rows: Row[], env = environment): ComparedSession => ({ id, name: id.toUpperCase(), createdAt: '2026-01-01T00:00:00Z', environment: env, rows })
-const compare = (...sessions: ComparedSession[]) => comparisonSchema.parse(compareSessions(sessions, (id) => samples.get(id) ?? []))
+const compare = (...sessions: ComparedSession[]) => comparisonSchema.parse(compareSessions(sessions, (id) => ({ id, samplesNs: samples.get(id) ?? [] })))
 
 describe('verdict', () => {
   test.each([

@@ -1,9 +1,9 @@
 import type { BenchmarkCase } from '../case'
 import type { MeasureSettings } from '../measure/settings'
-import type { Interval } from '../stats/bootstrap'
 import { median } from '../stats/quantile'
 import { resampledTrimmedMean } from '../stats/trimmed-mean'
 import { studentQuantile } from '../stats/student'
+import type { RatioEstimate } from './ratio'
 import { verdictOf } from './verdict'
 
 /** Two cases to be measured by turns: a b b a, a b b a, ... In a self-check both are the same case. */
@@ -24,21 +24,12 @@ export interface Block {
   clocksMhz?: ArrayLike<number>
 }
 
-/** Side b over side a, from complete quads. */
-export interface QuadRatio {
-  ratio: number
-  /** 95 % interval; absent for fewer than INTERLEAVE.minQuads. */
-  interval?: Interval
-  /** Standard error of ln(ratio), with the degrees of freedom it has; given with the interval. */
-  logError?: number
-  degrees?: number
-}
-
-export interface InterleavedRatio extends QuadRatio {
+/** Side b over side a, from complete quads; no interval for fewer than INTERLEAVE.minQuads. */
+export interface InterleavedRatio extends RatioEstimate {
   /** Complete quads behind the ratio. */
   quads: number
   /** The same in SM cycles, where every block of the quads used has clocks. */
-  cycles?: QuadRatio
+  cycles?: RatioEstimate
 }
 
 /** How blocks are measured, and how many quads a pair gets: at least `minQuads`, at most `maxQuads`. */
@@ -93,7 +84,7 @@ export function cyclesOf({ samplesNs, clocksMhz }: Pick<Block, 'samplesNs' | 'cl
   return cycles.every((value) => value > 0) ? cycles : undefined
 }
 
-function quadRatio(logs: readonly number[]): QuadRatio {
+function quadRatio(logs: readonly number[]): RatioEstimate {
   const { estimate, low, high, error, degrees } = resampledTrimmedMean(logs, SEED)
   const ratio = Math.exp(estimate)
   if (logs.length < INTERLEAVE.minQuads || low === undefined || high === undefined) return { ratio }

@@ -16,6 +16,7 @@ Examples:
   opscope run --sizes "vector=2^10..2^20 x4;matrix=1024x1024" --backends cpu,webgpu
   opscope export last --format csv --out results.csv
   opscope compare last 3f2a
+  opscope compare last --by impl --baseline "cpu avx2" --more
 
 A session is named by its id, the beginning of one, its exact name, or "last".
 Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 130 stopped with Ctrl+C.`
@@ -97,9 +98,13 @@ export function createProgram(context: Context, done: (status: number) => void):
   program
     .command('compare')
     .argument('<sessions...>')
-    .description('compare sessions case by case; the first is the baseline')
+    .description('compare sessions case by case, the first being the baseline; or with --by the cases of one session')
+    .option('--by <axis>', 'within one session: impl, backend, dtype, mode or threads')
+    .option('--baseline <value>', 'with --by: the side to compare with, such as "cpu avx2" (default: the first)')
+    .option('--threshold <share>', 'differences below it count as none, such as 2% (default: as set in the app, else 1%)')
+    .option('--more', 'with --by: measure what is ambiguous by turns, then compare again')
     .option(...json)
-    .action((wanted: string[], options: { json?: boolean }) => done(compare(context, wanted, options)))
+    .action(async (wanted: string[], options: Parameters<typeof compare>[2]) => done(await compare(context, wanted, options)))
 
   program
     .command('resume')

@@ -43,7 +43,7 @@ const bench: Bench = async ({ args, say }) => {
     const listMs = timeMs(() => history.listSessions({ search: '', deleted: false }))
     const searchMs = timeMs(() => history.listSessions({ search: 'session 19', deleted: false }))
     const other = history.importSession({ ...large, results: results(2000, 'c') })
-    const compareMs = timeMs(() => compareStored(history, [other.id, live.id]), 3)
+    const compareMs = timeMs(() => compareStored(history, { sessionIds: [other.id, live.id] }), 3)
     history.close()
     return [
       { name: 'one result, durable when it returns', value: singleMs / 1000, unit: 'ms' },

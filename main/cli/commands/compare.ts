@@ -1,58 +1,82 @@
-import type { CompareCell, Comparison } from '@core/compare'
-import { formatPercent, formatTime } from '@core/units'
+import { COMPARE_AXES, compareAxisSchema, type Comparison, type CompareRequest, type Pair, UnknownValueError } from '@core/compare'
+import { openSettings } from '../../app/settings-store'
 import { compareStored } from '../../history/compare'
-import { caseWords } from '../../runner/words'
+import { nearest } from '../choices'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
-import { oneLine, table, type Column } from '../output/table'
+import { follow } from '../follow'
+import { comparisonText } from '../output/comparison'
 import { UsageError } from '../usage-error'
 
-/** A sign beside each word, as in the app. */
-const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
-
-/** `1.234 ±0.5 % slower ▼`; ratios below 1 are faster than the baseline. */
-function ratioText(cell: CompareCell | null): string {
-  if (!cell) return ''
-  if (cell.ratio === undefined) return formatTime(cell.medianNs)
-  const { ratio, ratioLow, ratioHigh, verdict } = cell
-  const interval = ratioLow === undefined || ratioHigh === undefined ? '' : ` ±${formatPercent((ratioHigh - ratioLow) / 2 / ratio)}`
-  return `${ratio.toFixed(3)}${interval}${verdict ? ` ${SIGNS[verdict]} ${verdict}` : ''}`
+export interface CompareOptions {
+  by?: string
+  baseline?: string
+  threshold?: string
+  more?: boolean
+  json?: boolean
 }
 
-/** The comparison as text: names, differences of the machines, a line per case, and the overall ratios. */
-export function comparisonText({ sessions, rows, unmatched, overall, environmentDifferences }: Comparison): string {
-  const columns: Column<Comparison['rows'][number]>[] = [
-    { title: 'case', cell: (row) => caseWords(row.case) },
-    ...sessions.flatMap((_, i): Column<Comparison['rows'][number]>[] => [
-      { title: `${letter(i)} median`, align: 'right', cell: (row) => (row.cells[i] ? formatTime(row.cells[i].medianNs) : '') },
-      ...(i === 0 ? [] : [{ title: `${letter(i)}/A`, cell: (row: Comparison['rows'][number]) => ratioText(row.cells[i] ?? null) }]),
-    ]),
-  ]
-  const means = overall.flatMap((mean, i) => (mean ? [`${letter(i)}/A over ${mean.cases} ${mean.cases === 1 ? 'case' : 'cases'}: ${mean.ratio.toFixed(3)} (geometric mean of the ratios of medians; below 1 is faster)`] : []))
-  const reasons = new Map<string, number>()
-  for (const { reason } of unmatched) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-  return [
-    ...sessions.map((session, i) => `${letter(i)}: ${oneLine(session.name)} (${session.id}, ${session.createdAt})`),
-    ...environmentDifferences.map((difference) => `note: ${oneLine(difference)}`),
-    '',
-    rows.length > 0 ? table(rows, columns) : 'These sessions have no case in common.',
-    '',
-    ...means,
-    ...[...reasons].map(([reason, count]) => `left out: ${count} ${count === 1 ? 'case' : 'cases'}: ${oneLine(reason)}`),
-  ].join('\n').trimEnd()
-}
-
-const letter = (i: number) => String.fromCharCode(65 + i)
-
-/** `opscope compare A B ...`: the first session is the baseline. */
-export function compare(context: Context, wanted: readonly string[], options: { json?: boolean }): number {
-  if (wanted.length < 2) throw new UsageError('compare takes two sessions or more; the first is the baseline')
-  const known = context.sessions()
-  const ids = wanted.map((text) => findSession(text, known).id)
-  const twice = ids.find((id, i) => ids.indexOf(id) !== i)
-  if (twice !== undefined) throw new UsageError(`session ${twice} is named twice`)
-  const comparison = compareStored(context.history, ids)
+/**
+ * `opscope compare A B ...`: sessions, the first being the baseline. `opscope compare A --by impl`: the cases of one
+ * session that differ in an axis; with --more its ambiguous ones are measured by turns first.
+ */
+export async function compare(context: Context, wanted: readonly string[], options: CompareOptions): Promise<number> {
+  const request = requestOf(context, wanted, options)
+  const threshold = options.threshold === undefined ? openSettings(context.paths.settings).get().compareThreshold : readThreshold(options.threshold)
+  const run = () => {
+    try {
+      return compareStored(context.history, request, threshold)
+    } catch (error) {
+      throw error instanceof UnknownValueError ? new UsageError(error.message.replace(/\.$/, '')) : error
+    }
+  }
+  let comparison = run()
+  let status = 0
+  if (options.more && 'sessionId' in request) {
+    const pairs = ambiguousPairs(context, comparison)
+    if (pairs.length === 0) context.remark('opscope: no verdict is ambiguous; nothing is measured')
+    else {
+      context.remark(`opscope: measuring ${pairs.length} ambiguous ${pairs.length === 1 ? 'pair' : 'pairs'} by turns`)
+      const runner = context.runner([...new Set(pairs.flatMap(({ a, b }) => [a.backend, b.backend]))])
+      const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId), options.json === true)
+      status = end.state === 'stopped' ? 130 : end.failures > 0 ? 1 : 0
+      comparison = run()
+    }
+  }
   if (options.json) context.printJson(comparison)
   else context.print(comparisonText(comparison))
-  return 0
+  return status
+}
+
+function requestOf(context: Context, wanted: readonly string[], { by, baseline, more }: CompareOptions): CompareRequest {
+  const known = context.sessions()
+  const ids = wanted.map((text) => findSession(text, known).id)
+  if (by !== undefined) {
+    const axis = compareAxisSchema.safeParse(by)
+    const like = nearest(by, COMPARE_AXES)
+    if (!axis.success) throw new UsageError(`unknown axis "${by}".${like === undefined ? '' : ` Did you mean "${like}"?`} Choose from: ${COMPARE_AXES.join(', ')}`)
+    if (ids.length !== 1) throw new UsageError('compare --by takes one session, whose cases are compared with each other')
+    return { sessionId: ids[0]!, axis: axis.data, ...(baseline === undefined ? {} : { baseline }) }
+  }
+  if (baseline !== undefined) throw new UsageError('--baseline belongs to --by; of several sessions the first is the baseline')
+  if (more) throw new UsageError('--more belongs to --by: the same case of two sessions cannot be measured by turns; measure a new session, or use repeats')
+  if (ids.length < 2) throw new UsageError(`compare takes two sessions or more, of which the first is the baseline, or one with --by ${COMPARE_AXES.join('|')}`)
+  const twice = ids.find((id, i) => ids.indexOf(id) !== i)
+  if (twice !== undefined) throw new UsageError(`session ${twice} is named twice`)
+  return { sessionIds: ids }
+}
+
+/** `2%` or `0.02` as a fraction. */
+export function readThreshold(text: string): number {
+  const found = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text.trim())
+  const value = found ? Number(found[1]) / (found[2] ? 100 : 1) : NaN
+  if (!(value >= 0 && value < 1)) throw new UsageError(`--threshold expects a share such as 2% or 0.02, received "${text}"`)
+  return value
+}
+
+/** The cells without a clear verdict, each with its baseline. */
+function ambiguousPairs({ history }: Context, { rows }: Comparison): Pair[] {
+  return rows.flatMap(({ cells }, row) =>
+    cells.flatMap((cell, side): Pair[] => (cell?.verdict === 'ambiguous' && cells[0] ? [{ id: `pair-${row}-${side}`, a: history.result(cells[0].resultId).case, b: history.result(cell.resultId).case }] : [])),
+  )
 }

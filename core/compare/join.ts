@@ -1,0 +1,156 @@
+import type { BenchmarkCase } from '../case'
+import { geometricMean } from '../stats/geometric-mean'
+import { median } from '../stats/quantile'
+import { formatPercent } from '../units'
+import type { PairRatios } from './blocks'
+import { INTERLEAVE } from './interleave'
+import { judge, type Draft } from './judge'
+import { isMeasured, measuredOf, whyNotMeasured, type Entry, type Measured, type ResultOf } from './measured'
+import { ratioOf, sideOf, type RatioEstimate, type Side } from './ratio'
+import type { CompareCell, Comparison } from './types'
+
+/** Cases of all sides that belong together; `entries[0]` is the baseline's. */
+export interface Joined {
+  id: string
+  entries: (Entry | undefined)[]
+}
+
+export interface JoinContext {
+  /** Sides, the baseline included. */
+  sides: number
+  threshold: number
+  resultOf: ResultOf
+  /** Whether cycles of the two sides count the same thing: the same kind of device. */
+  comparableCycles(side: number, c: BenchmarkCase, base: BenchmarkCase): boolean
+  /** Interleaved measurements of pairs, which replace what the sides were measured one by one. */
+  pairs?: PairRatios
+  /** `session`, `side`: what the user would call one. */
+  word: string
+}
+
+/** Seeds of the resampling: sides of a row are drawn independently of their baseline. */
+const BASE_SEED = 0x0ba5e
+const SIDE_SEED = 0x51de5
+
+/**
+ * Compares the sides of each row with its baseline and gives verdicts over all cells. Wrong, failed and skipped results
+ * are never ranked; they go to `unmatched` with the reason.
+ */
+export function compareJoined(joined: Iterable<Joined>, context: JoinContext): Pick<Comparison, 'rows' | 'overall'> & { unmatched: { side: number; case: BenchmarkCase; reason: string }[] } {
+  const rows: Comparison['rows'] = []
+  const drafts: Draft[] = []
+  const unmatched: { side: number; case: BenchmarkCase; reason: string }[] = []
+  const { word } = context
+  for (const { id, entries } of joined) {
+    const [base, ...others] = entries
+    const leave = (side: number, entry: Entry, reason: string) => unmatched.push({ side, case: entry.case, reason })
+    if (!base) {
+      others.forEach((entry, i) => entry && leave(i + 1, entry, entry.rows.some(isMeasured) ? 'The baseline does not have this case.' : `The baseline does not have this case, and ${whyNotMeasured(entry)}.`))
+      continue
+    }
+    const baseline = usable(base, context)
+    if (typeof baseline === 'string') {
+      leave(0, base, baseline)
+      continue
+    }
+    const partners = others.map((entry, i) => {
+      const measured = entry && usable(entry, context)
+      if (typeof measured === 'string') leave(i + 1, entry!, measured)
+      return typeof measured === 'object' ? measured : undefined
+    })
+    if (!partners.some(Boolean)) {
+      if (others.every((entry) => entry === undefined)) leave(0, base, `No other ${word} has this case.`)
+      continue
+    }
+    const sides = new Sides(baseline, BASE_SEED)
+    const cells = partners.map((measured, i) => {
+      if (!measured) return null
+      const draft = draftOf(measured, baseline, sides, context, i + 1)
+      drafts.push(draft)
+      return draft.cell
+    })
+    rows.push({ caseId: id, case: base.case, cells: [cellOf(baseline, sides.time), ...cells] })
+  }
+  judge(drafts, context.threshold)
+  return { rows, unmatched, overall: Array.from({ length: context.sides }, (_, side) => (side === 0 ? null : overallOf(rows.map((row) => row.cells[side])))) }
+}
+
+/** The entry with its samples, or why it is left out. */
+function usable(entry: Entry, { resultOf }: JoinContext): Measured | string {
+  if (!entry.rows.some(isMeasured)) return `Left out: ${whyNotMeasured(entry)}.`
+  return measuredOf(entry, resultOf) ?? 'Left out: it was measured in interleaved blocks only, which count for their pair.'
+}
+
+/** What resampling says of one side, each drawn once however many others it is compared with. */
+class Sides {
+  readonly time: Side | undefined
+  #cycles: { side: Side | undefined } | undefined
+
+  constructor(
+    private readonly measured: Measured,
+    private readonly seed: number,
+  ) {
+    this.time = sideOf(measured.runs.map((run) => run.ns), seed)
+  }
+
+  get cycles(): Side | undefined {
+    const runs = this.measured.runs.flatMap((run) => (run.cycles ? [run.cycles] : []))
+    this.#cycles ??= { side: runs.length === this.measured.runs.length ? sideOf(runs, this.seed) : undefined }
+    return this.#cycles.side
+  }
+
+  get mhz(): number | undefined {
+    return median(this.measured.runs.flatMap((run) => (run.clocksMhz ? Array.from(run.clocksMhz) : [])))
+  }
+}
+
+/** Result and median of a side; over several runs the geometric mean of their medians, which the ratio is made of. */
+function cellOf({ row, runs }: Measured, side: Side | undefined): CompareCell {
+  return { resultId: row.id, medianNs: side && runs.length > 1 ? Math.exp(side.log) : row.medianNs }
+}
+
+function draftOf(measured: Measured, baseline: Measured, base: Sides, context: JoinContext, at: number): Draft {
+  const side = new Sides(measured, SIDE_SEED)
+  const cell = cellOf(measured, side.time)
+  // An imported result may hold a summary without samples: its ratio stands, without an interval.
+  let time: RatioEstimate = side.time && base.time ? ratioOf(side.time, base.time) : { ratio: measured.row.medianNs / baseline.row.medianNs }
+  const comparable = context.comparableCycles(at, measured.row.case, baseline.row.case)
+  let cycles = comparable ? cyclesApart(side, base) : undefined
+
+  const live = context.pairs?.of(baseline.row.case, measured.row.case)
+  if (live && live.quads >= INTERLEAVE.minQuads) {
+    cell.quads = live.quads
+    time = live
+    cycles = comparable && live.cycles ? { estimate: live.cycles, ...clockWords(live.cycles.ratio / live.ratio) } : undefined
+  } else if (measured.runs.length > 1 || baseline.runs.length > 1) {
+    cell.runs = measured.runs.length
+    cell.baselineRuns = baseline.runs.length
+  }
+
+  cell.ratio = time.ratio
+  if (time.interval) {
+    cell.ratioLow = time.interval.low
+    cell.ratioHigh = time.interval.high
+  }
+  if (!cycles) return { cell, time }
+  cell.cyclesRatio = cycles.estimate.ratio
+  if (cycles.estimate.interval) {
+    cell.cyclesLow = cycles.estimate.interval.low
+    cell.cyclesHigh = cycles.estimate.interval.high
+  }
+  return { cell, time, cycles }
+}
+
+function cyclesApart(side: Sides, base: Sides): Draft['cycles'] {
+  const [sideMhz, baseMhz] = [side.mhz, base.mhz]
+  if (!side.cycles || !base.cycles || !sideMhz || !baseMhz) return undefined
+  return { estimate: ratioOf(side.cycles, base.cycles), clockRatio: sideMhz / baseMhz, clocks: `the clock was ${Math.round(sideMhz)} MHz here and ${Math.round(baseMhz)} MHz in the baseline` }
+}
+
+const clockWords = (clockRatio: number) => ({ clockRatio, clocks: `the clock was ${formatPercent(Math.abs(clockRatio - 1))} ${clockRatio < 1 ? 'lower' : 'higher'} here than in the baseline` })
+
+function overallOf(cells: readonly (CompareCell | null | undefined)[]): { ratio: number; cases: number } | null {
+  const ratios = cells.flatMap((cell) => (cell?.ratio === undefined ? [] : [cell.ratio]))
+  const ratio = geometricMean(ratios)
+  return ratio === undefined ? null : { ratio, cases: ratios.length }
+}

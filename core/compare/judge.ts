@@ -1,0 +1,63 @@
+import { benjaminiHochberg } from '../stats/benjamini-hochberg'
+import type { RatioEstimate } from './ratio'
+import type { CompareCell, Verdict } from './types'
+import { pValueOf, verdictOf } from './verdict'
+
+/** Share of false ones among the faster and slower cells of a comparison that is accepted. */
+export const FALSE_DISCOVERIES = 0.05
+
+/**
+ * SM clocks of two sides count as different when their medians are this fraction apart: then time and cycles of equal
+ * work differ by half of the usual threshold.
+ */
+export const CLOCK_DIFFERENCE = 0.005
+
+/** A cell before its verdict. */
+export interface Draft {
+  cell: CompareCell
+  time: RatioEstimate
+  /** The same in SM cycles, with the clock of this side over the baseline's and how to say it: `the clock was ...`. */
+  cycles?: { estimate: RatioEstimate; clockRatio: number; clocks: string }
+}
+
+/**
+ * Gives all cells of one comparison their verdicts. Each is first judged alone by its interval; then a faster or slower
+ * that does not survive Benjamini-Hochberg over all cells, or that SM cycles do not confirm though the clocks differed,
+ * becomes ambiguous and says why in `doubt`.
+ */
+export function judge(drafts: readonly Draft[], threshold: number): void {
+  const tested = drafts.flatMap((draft) => {
+    const p = pValueOf(draft.time, threshold)
+    return p === undefined ? [] : [{ draft, p }]
+  })
+  const adjusted = benjaminiHochberg(tested.map(({ p }) => p))
+  const found = new Map(tested.map(({ draft, p }, i) => [draft, { p, adjusted: adjusted[i]! }]))
+  for (const draft of drafts) {
+    const { cell, time, cycles } = draft
+    const alone = verdictOf(time.interval, threshold)
+    const p = found.get(draft)
+    if (p) cell.adjustedP = p.adjusted
+    const doubts = [p && chance(alone, p, tested.length), cycles && disagreement(alone, time, cycles, threshold)].filter((doubt) => doubt !== undefined)
+    cell.verdict = doubts.length > 0 ? 'ambiguous' : alone
+    if (doubts.length > 0) cell.doubt = doubts.join(' ')
+  }
+}
+
+/** `p = 0.031`, `p < 0.001`. */
+export const pText = (p: number): string => (p < 0.001 ? 'p < 0.001' : `p = ${Number(p.toPrecision(2))}`)
+
+function chance(alone: Verdict, { p, adjusted }: { p: number; adjusted: number }, cells: number): string | undefined {
+  if ((alone !== 'faster' && alone !== 'slower') || adjusted <= FALSE_DISCOVERIES) return undefined
+  const capital = capitalized(alone)
+  if (cells === 1) return `${capital} by its interval, but chance may show as much (${pText(p)}).`
+  return `${capital} if it were the only one (${pText(p)}), but one of ${cells} may look so by chance (adjusted ${pText(adjusted)}).`
+}
+
+function disagreement(alone: Verdict, time: RatioEstimate, { estimate, clockRatio, clocks }: NonNullable<Draft['cycles']>, threshold: number): string | undefined {
+  if (alone === 'ambiguous' || Math.abs(Math.log(clockRatio)) <= CLOCK_DIFFERENCE) return undefined
+  const inCycles = verdictOf(estimate.interval, threshold)
+  if (inCycles === alone) return undefined
+  return `${capitalized(alone)} in time (${time.ratio.toFixed(3)}x) but ${inCycles} in SM cycles (${estimate.ratio.toFixed(3)}x): ${clocks}.`
+}
+
+const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)

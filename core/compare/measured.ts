@@ -1,0 +1,79 @@
+import { caseId, type BenchmarkCase } from '../case'
+import { chooseSamples } from '../measure/labels'
+import type { Result } from '../result'
+import type { Row } from '../session/rows'
+import { cyclesOf } from './interleave'
+
+/** What a comparison reads of a result with its samples. */
+export type ComparedResult = Pick<Result, 'id' | 'samplesNs' | 'labels' | 'clocksMhz' | 'run' | 'block'>
+export type ResultOf = (resultId: string) => ComparedResult
+
+/** A row that can be ranked: measured and right. */
+export type MeasuredRow = Row & { medianNs: number }
+export const isMeasured = (row: Row): row is MeasuredRow => row.status === 'ok' && row.medianNs !== undefined && row.medianNs > 0
+
+/** The rows of one case on one side. */
+export interface Entry {
+  case: BenchmarkCase
+  rows: Row[]
+}
+
+/** Rows by case identity, in the order first met. */
+export function byCase(rows: Iterable<Row>): Map<string, Entry> {
+  const found = new Map<string, Entry>()
+  const identities = new Map<BenchmarkCase, string>()
+  for (const row of rows) {
+    let id = identities.get(row.case)
+    if (id === undefined) identities.set(row.case, (id = caseId(row.case)))
+    const entry = found.get(id)
+    if (entry) entry.rows.push(row)
+    else found.set(id, { case: row.case, rows: [row] })
+  }
+  return found
+}
+
+/** One fresh-process run of a case: its clean samples in the order taken, in ns and, where known, in SM cycles. */
+export interface Run {
+  ns: ArrayLike<number>
+  cycles?: ArrayLike<number>
+  clocksMhz?: ArrayLike<number>
+}
+
+/** One side of a compared case. */
+export interface Measured {
+  /** Row and result that stand for it: the last right one. */
+  row: MeasuredRow
+  runs: Run[]
+}
+
+/** The samples that count of a result: clean ones (core/measure/labels.ts). */
+export function runOf(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz'>): Run {
+  const { used, setAside } = chooseSamples(result.labels, result.samplesNs.length)
+  const counted = (values: number[]) => (setAside ? values.filter((_, i) => used[i] === 1) : values)
+  const ns = counted(result.samplesNs)
+  const clocksMhz = result.clocksMhz?.length === result.samplesNs.length ? counted(result.clocksMhz) : undefined
+  const cycles = clocksMhz && cyclesOf({ samplesNs: ns, clocksMhz })
+  return { ns, ...(cycles && clocksMhz ? { cycles, clocksMhz } : {}) }
+}
+
+/** Why an entry cannot be ranked, as the end of a sentence. */
+export function whyNotMeasured({ rows }: Entry): string {
+  const row = rows.at(-1)
+  if (!row || row.status === 'ok') return 'it has no time'
+  return `its result is “${row.status}”${row.message ? `: ${row.message.replace(/\.$/, '')}` : ''}`
+}
+
+/**
+ * A case with its samples: each run of the sweep by its last right result, or the last right result where results name
+ * no run. Undefined when only interleaved blocks are left, which count for their pair alone.
+ */
+export function measuredOf(entry: Entry, resultOf: ResultOf): Measured | undefined {
+  const byRun = new Map<number | undefined, { row: MeasuredRow; result: ComparedResult }>()
+  for (const row of entry.rows.filter(isMeasured)) {
+    const result = resultOf(row.id)
+    if (!result.block) byRun.set(result.run, { row, result })
+  }
+  const found = [...byRun.values()]
+  const last = found.at(-1)
+  return last && { row: last.row, runs: found.map(({ result }) => runOf(result)) }
+}
