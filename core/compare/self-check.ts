@@ -1,5 +1,7 @@
 import type { Device } from '../backend'
 import type { BenchmarkCase, Mode } from '../case'
+import { OPS } from '../ops/registry'
+import type { Family } from '../ops/types'
 import type { NoiseFloor } from '../session/types'
 import { quantile } from '../stats/quantile'
 import { planSweep } from '../sweep/plan'
@@ -7,20 +9,23 @@ import type { SizeTexts } from '../sweep/types'
 import { interleavedRatio, type Block, type Pair } from './interleave'
 import { verdictOf } from './verdict'
 
-/** Work of a self-check, in the order asked for: different kinds first, so that a few pairs are varied too. */
-const WORK: readonly { op: string; size: string; kind: keyof SizeTexts; mode: Mode }[] = [
-  { op: 'add', kind: 'vector', size: '2^20', mode: 'hot' },
-  { op: 'softmax', kind: 'matrix', size: '512x1024', mode: 'cold' },
-  { op: 'matmul', kind: 'gemm', size: '256x256x256', mode: 'hot' },
-  { op: 'sum', kind: 'matrix', size: '1024x1024', mode: 'hot' },
-  { op: 'copy', kind: 'vector', size: '2^12', mode: 'hot' },
-  { op: 'gelu', kind: 'vector', size: '2^18', mode: 'cold' },
-  { op: 'layer_norm', kind: 'matrix', size: '256x512', mode: 'hot' },
-  { op: 'matmul', kind: 'gemm', size: '64x64x64', mode: 'cold' },
-  { op: 'copy', kind: 'vector', size: '2^22', mode: 'cold' },
-  { op: 'softmax', kind: 'matrix', size: '64x256', mode: 'hot' },
-  { op: 'exp', kind: 'vector', size: '2^16', mode: 'hot' },
-  { op: 'sum', kind: 'matrix', size: '64x1024', mode: 'cold' },
+/**
+ * Work of a self-check: of each family the first operation that the device has, in the order asked for. Different kinds
+ * come first, so that a few pairs are varied too.
+ */
+const WORK: readonly { family: Family; size: string; mode: Mode }[] = [
+  { family: 'binary', size: '2^20', mode: 'hot' },
+  { family: 'softmax', size: '512x1024', mode: 'cold' },
+  { family: 'matmul', size: '256x256x256', mode: 'hot' },
+  { family: 'reduction', size: '1024x1024', mode: 'hot' },
+  { family: 'memory', size: '2^12', mode: 'hot' },
+  { family: 'activation', size: '2^18', mode: 'cold' },
+  { family: 'normalization', size: '256x512', mode: 'hot' },
+  { family: 'matmul', size: '64x64x64', mode: 'cold' },
+  { family: 'memory', size: '2^22', mode: 'cold' },
+  { family: 'softmax', size: '64x256', mode: 'hot' },
+  { family: 'unary', size: '2^16', mode: 'hot' },
+  { family: 'reduction', size: '64x1024', mode: 'cold' },
 ]
 
 /** Elements beyond this, and products beyond 128x128x128, take an emulated device too long. */
@@ -41,15 +46,15 @@ export function selfCheckPairs(devices: readonly Device[], pairs: number): Pair[
 
 function casesOf(device: Device): BenchmarkCase[] {
   const usable = device.impls.filter((impl) => impl.available.ok)
-  return WORK.flatMap(({ op, size, kind, mode }) => {
-    const fitting = usable.filter((impl) => impl.kernels[op]?.includes('f32'))
+  return WORK.flatMap(({ family, size, mode }) => {
+    const op = OPS.find((candidate) => candidate.family === family && usable.some((impl) => impl.kernels[candidate.id]?.includes('f32')))
+    const fitting = op ? usable.filter((impl) => impl.kernels[op.id]?.includes('f32')) : []
     const impl = fitting.find((candidate) => candidate.preferred) ?? fitting[0]
-    const modes = device.modes.includes(mode) ? mode : device.modes[0]
-    if (!impl || modes === undefined) return []
-    const text = (device.software ? SOFTWARE_WORK[size] : undefined) ?? size
-    const sizes: SizeTexts = { vector: '', matrix: '', gemm: '', [kind]: text }
+    const offered = device.modes.includes(mode) ? mode : device.modes[0]
+    if (!op || !impl || offered === undefined) return []
+    const sizes: SizeTexts = { vector: '', matrix: '', gemm: '', [op.sizeKind]: (device.software ? SOFTWARE_WORK[size] : undefined) ?? size }
     // The planner knows what fits a device.
-    return planSweep({ ops: [{ op }], sizes, dtypes: ['f32'], modes: [modes], preset: 'quick', targets: [{ backend: device.backend, device: device.id, impls: [impl.id] }] }, [device]).cases
+    return planSweep({ ops: [{ op: op.id }], sizes, dtypes: ['f32'], modes: [offered], preset: 'quick', targets: [{ backend: device.backend, device: device.id, impls: [impl.id] }] }, [device]).cases
   })
 }
 
