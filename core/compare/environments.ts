@@ -1,5 +1,6 @@
 import type { Device } from '../backend'
 import type { Environment } from '../session/types'
+import { formatBytes } from '../units'
 
 interface Place {
   name: string
@@ -8,11 +9,19 @@ interface Place {
 
 const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
+/** `L1d 32 KiB x 8, L3 32 MiB`. */
+const cachesText = (caches: NonNullable<Environment['caches']>) =>
+  caches.map(({ name, bytes, instances }) => `${name} ${formatBytes(bytes).replace(/\.0+ /, ' ')}${instances > 1 ? ` x ${instances}` : ''}`).join(', ')
+
 const FACTS: readonly { title: string; of: (e: Environment) => string | undefined }[] = [
   { title: 'Machine', of: (e) => e.host },
   { title: 'Processor', of: (e) => e.cpu },
   { title: 'Logical processors', of: (e) => String(e.logicalCpus) },
+  { title: 'Caches', of: (e) => e.caches && cachesText(e.caches) },
   { title: 'Memory', of: (e) => gib(e.memoryBytes) },
+  { title: 'Governor', of: (e) => e.governor },
+  { title: 'Boost', of: (e) => (e.boost === undefined ? undefined : e.boost ? 'on' : 'off') },
+  { title: 'Power source', of: (e) => e.powerSource },
   { title: 'Operating system', of: (e) => e.os },
   { title: 'Kernel', of: (e) => e.kernel },
   { title: 'Opscope', of: (e) => e.appVersion },
@@ -28,7 +37,7 @@ const FACTS: readonly { title: string; of: (e: Environment) => string | undefine
 export function environmentDifferences(places: readonly Place[], used: ReadonlySet<string>): string[] {
   const [baseline, ...others] = places
   if (!baseline) return []
-  return others.flatMap((other) => [...new Set([...general(baseline, other), ...devices(baseline, other, used)])])
+  return others.flatMap((other) => [...new Set([...general(baseline, other), ...switches(baseline, other), ...devices(baseline, other, used)])])
 }
 
 /** Device facts that are readings of a moment, not properties: they differ between any two runs. */
@@ -45,6 +54,19 @@ function* general(a: Place, b: Place): Generator<string> {
   }
 }
 
+/** `OMP_NUM_THREADS=4` and `--use-angle=vulkan` by what stands before the first `=`. */
+const bySwitch = (texts: readonly string[]) => new Map(texts.map((text) => [text.split('=', 1)[0]!, text.includes('=') ? text.slice(text.indexOf('=') + 1) : 'set'] as const))
+
+/** Switches are recorded whole, so that one which only one side has is a difference; sessions of before their record have none to compare. */
+function* switches(a: Place, b: Place): Generator<string> {
+  if (!a.environment.switches || !b.environment.switches) return
+  const [left, right] = [bySwitch(a.environment.switches), bySwitch(b.environment.switches)]
+  for (const name of [...new Set([...left.keys(), ...right.keys()])].sort()) {
+    const [mine, theirs] = [left.get(name) ?? 'not set', right.get(name) ?? 'not set']
+    if (mine !== theirs) yield sentence(name, a, mine, b, theirs)
+  }
+}
+
 const key = (device: Device) => `${device.backend}/${device.id}`
 
 function* devices(a: Place, b: Place, used: ReadonlySet<string>): Generator<string> {
@@ -56,10 +78,24 @@ function* devices(a: Place, b: Place, used: ReadonlySet<string>): Generator<stri
       yield sentence(`Device ${device.id}`, a, device.name, b, other.name)
       continue
     }
-    const values = new Map(other.facts.map((fact) => [fact.name, fact.value]))
-    for (const { name, value } of device.facts) {
-      const right = values.get(name)
-      if (right !== undefined && right !== value && !READINGS.has(name)) yield sentence(`${name} of ${device.name}`, a, value, b, right)
-    }
+    yield* facts(a, device, b, other)
+    // Who disturbed a device is a fact of each session by itself, worth saying where it is not the same on both sides.
+    for (const text of device.disturbances ?? []) if (!other.disturbances?.includes(text)) yield disturbed(device, a, b, a, text)
+    for (const text of other.disturbances ?? []) if (!device.disturbances?.includes(text)) yield disturbed(device, a, b, b, text)
   }
 }
+
+function* facts(a: Place, device: Device, b: Place, other: Device): Generator<string> {
+  const values = new Map(other.facts.map((fact) => [fact.name, fact.value]))
+  const told = device.facts.filter((fact) => values.has(fact.name))
+  // Some backends give the driver among the facts too; once is enough.
+  const driverTold = told.some((fact) => fact.name === 'Driver')
+  if (!driverTold && device.driver !== undefined && other.driver !== undefined && device.driver !== other.driver) yield sentence(`Driver of ${device.name}`, a, device.driver, b, other.driver)
+  for (const { name, value } of told) {
+    const right = values.get(name)!
+    if (right !== value && !READINGS.has(name)) yield sentence(`${name} of ${device.name}`, a, value, b, right)
+  }
+}
+
+const disturbed = (device: Device, a: Place, b: Place, where: Place, text: string) =>
+  `${device.name} was disturbed ${a.name === b.name ? (where === a ? 'in the baseline' : 'in the other session') : `in “${where.name}”`}: ${text.replace(/\.$/, '')}.`

@@ -1,17 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, hostname, release, totalmem, type, version as osVersion } from 'node:os'
 import type { Device } from '@core/backend'
-import type { Environment } from '@core/session/types'
+import type { Environment, NoiseFloor } from '@core/session/types'
 import { version } from '../../package.json'
+import { switchesHere } from '../backends/webgpu/switches'
+import { readCaches } from './caches'
 import { parseCpuInfo, parseOsRelease } from './os-name'
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
+import { readPower } from './power'
+import { graphicsSwitches, measuringVariables, switchText } from './switches'
+import { readText } from './system-files'
 
 const osName = () => (process.platform === 'linux' ? parseOsRelease(readText('/etc/os-release')) : undefined) ?? osVersion()
 
@@ -29,9 +25,32 @@ function memoryBytes(): number {
   return limit > 0 && limit < machine ? limit : machine
 }
 
+/** What changes how these devices measure: variables for all, Chromium's switches where one of them is reached through it. */
+function switches(devices: readonly Device[]): string[] {
+  const chromium = devices.some((device) => device.backend === 'webgpu') ? [...switchesHere().map(switchText), ...graphicsSwitches(process.argv.slice(1))] : []
+  return [...new Set([...chromium, ...measuringVariables(process.env)])]
+}
+
+/** What only part of the program knows of the machine. */
+export interface EnvironmentContext {
+  /** Self-checks so far; those of the devices go into the record. */
+  noiseFloors?: readonly NoiseFloor[]
+}
+
+let askPowerSource: (() => string | undefined) | undefined
+
+/** Where the system files do not tell what feeds the machine (macOS, Windows), the app asks Electron: `mains` or `battery`. */
+export function tellPowerSource(ask: () => string | undefined): void {
+  askPowerSource = ask
+}
+
 /** Facts about this machine and program, as a session keeps them; `devices` are those the session is about. */
-export function readEnvironment(devices: readonly Device[]): Environment {
+export function readEnvironment(devices: readonly Device[], { noiseFloors = [] }: EnvironmentContext = {}): Environment {
   const { electron, chrome, node } = process.versions
+  const caches = readCaches()
+  const power = readPower()
+  const powerSource = power.powerSource ?? askPowerSource?.()
+  const floors = noiseFloors.filter((floor) => devices.some((d) => d.backend === floor.backend && d.id === floor.device && d.name === floor.deviceName && d.driver === floor.driver))
   return {
     appVersion: version,
     host: hostname(),
@@ -43,6 +62,11 @@ export function readEnvironment(devices: readonly Device[]): Environment {
     node,
     ...(electron === undefined ? {} : { electron }),
     ...(chrome === undefined ? {} : { chromium: chrome }),
+    ...(caches ? { caches } : {}),
+    ...power,
+    ...(powerSource === undefined ? {} : { powerSource }),
+    switches: switches(devices),
+    noiseFloors: floors,
     devices: [...devices],
   }
 }

@@ -79,9 +79,12 @@ function deviceFiles(): string[] {
   })
 }
 
+/** Switches the app starts Chromium with on this machine. */
+export const switchesHere = (): readonly Switch[] => gpuSwitches({ platform: process.platform, env: process.env, devices: deviceFiles() })
+
 /** Prepares Chromium's GPU process. Must be called before Electron is ready. */
 export function appendGpuSwitches(app: { commandLine: CommandLine; disableDomainBlockingFor3DAPIs(): void }): void {
-  addSwitches(app.commandLine, gpuSwitches({ platform: process.platform, env: process.env, devices: deviceFiles() }))
+  addSwitches(app.commandLine, switchesHere())
   // A case that crashes the GPU process must not take WebGPU away from the cases after it.
   app.disableDomainBlockingFor3DAPIs()
 }
