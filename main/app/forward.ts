@@ -16,5 +16,6 @@ export function forwardRunnerEvents({ runner, emit }: Pick<Services, 'runner' | 
   })
   runner.on('devices', (devices) => emit('devices:changed', devices))
   runner.on('ceilings', (ceilings) => emit('ceilings:changed', ceilings))
+  runner.on('noiseFloors', (floors) => emit('noise:changed', floors))
   runner.on('notice', (notice) => emit('notice', notice))
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { app, dialog, nativeTheme, type BrowserWindow } from 'electron'
+import { app, dialog, nativeTheme, powerMonitor, type BrowserWindow } from 'electron'
 import { webgpuHostKind } from '../backends/webgpu'
+import { tellPowerSource } from '../environment'
 import { openHistory } from '../history'
 import { createHandlers } from '../ipc/handlers'
 import { createEmit, registerRequests } from '../ipc/register'
@@ -22,7 +23,7 @@ import { openSettings } from './settings-store'
 function openServices(paths: DataPaths, window: () => BrowserWindow | undefined, shown: Promise<void>): Services {
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
-  const runner = createRunner({ history, hostKinds: [nativeHostKind(), webgpuHostKind(shown)] })
+  const runner = createRunner({ history, settings: () => settings.get(), hostKinds: [nativeHostKind(), webgpuHostKind(shown)] })
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
   return { history, runner, settings, dialogs: createDialogs(window), emit: createEmit(window), startNotices }
 }
@@ -62,6 +63,7 @@ export function startApp(): void {
   app.on('second-instance', show)
   void app.whenReady().then(() => {
     harden()
+    if (process.platform !== 'linux') tellPowerSource(() => (powerMonitor.isOnBatteryPower() ? 'battery' : 'mains'))
     serveAppPages()
     installMenu((command) => services.emit('menu:command', { command }))
     show()

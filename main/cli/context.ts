@@ -1,5 +1,7 @@
 import type { RunState } from '@core/ipc'
 import type { SessionSummary } from '@core/session/types'
+import type { Settings } from '@core/settings'
+import { openSettings } from '../app/settings-store'
 import { spawnedWebgpuHostKind } from '../backends/webgpu/spawned'
 import { openHistory, type History } from '../history'
 import { nativeHostKind } from '../measurement/host'
@@ -19,6 +21,7 @@ export interface Io {
 export class Context {
   #paths: DataPaths | undefined
   #history: History | undefined
+  #settings: Settings | undefined
   #runner: Runner | undefined
 
   constructor(readonly io: Io) {}
@@ -38,6 +41,16 @@ export class Context {
     return this.#history
   }
 
+  /** What the user has set in the app. */
+  get settings(): Settings {
+    if (!this.#settings) {
+      const store = openSettings(this.paths.settings)
+      if (store.notice !== undefined) this.remark(`opscope: ${store.notice}`)
+      this.#settings = store.get()
+    }
+    return this.#settings
+  }
+
   /** Every kind of host there is; none is started by asking. */
   hostKinds(): HostKind[] {
     return [nativeHostKind(this.io.env), webgpuHostKind(this.io.env)]
@@ -51,7 +64,7 @@ export class Context {
   /** The runner over the hosts that serve these backends, over all hosts when absent. One per context. */
   runner(backends?: readonly string[]): Runner {
     const hostKinds = this.hostKinds().filter((kind) => !backends || kind.backends.some((id) => backends.includes(id)))
-    return (this.#runner ??= createRunner({ history: this.history, hostKinds }))
+    return (this.#runner ??= createRunner({ history: this.history, hostKinds, settings: () => this.settings }))
   }
 
   sessions(search = ''): SessionSummary[] {

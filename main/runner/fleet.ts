@@ -25,7 +25,8 @@ export class Fleet {
   async devices(refresh: boolean, backends?: ReadonlySet<string>, onSome: (devices: Device[]) => void = () => undefined): Promise<Device[]> {
     const wanted = this.#hosts.filter((host) => !backends || host.kind.backends.some((id) => backends.has(id)))
     const answered = new Map<Host, Device[]>()
-    const inOrder = () => wanted.flatMap((host) => answered.get(host) ?? [])
+    // While hosts are asked again, what they said last stands.
+    const inOrder = () => wanted.flatMap((host) => answered.get(host) ?? this.#known.get(host) ?? [])
     await Promise.all(
       wanted.map(async (host) => {
         answered.set(host, await this.#devicesOf(host, refresh))

@@ -26,6 +26,8 @@ export interface MeasureRequest {
   resultId: string
   /** Expected wall time of the case, in seconds. */
   expectedSeconds: number
+  /** The case comes again soon: the host leaves it open if it can. */
+  keep: boolean
 }
 
 type Reply = { kind: 'devices'; devices: Device[] } | Outcome
@@ -74,9 +76,9 @@ export class Host {
 
   async measure(request: MeasureRequest, onProgress: (progress: Progress) => void): Promise<Outcome> {
     if (!this.#link && !(await this.#connect(this.limits.startAttempts))) return { kind: 'absent', reason: this.#lastFailure }
-    const { case: c, settings, resultId } = request
+    const { case: c, settings, resultId, keep } = request
     const silenceMs = Math.max(this.limits.silenceMs, 4000 * request.expectedSeconds)
-    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId }), request, onProgress, silenceMs)
+    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}) }), request, onProgress, silenceMs)
     return reply.kind === 'devices' ? this.#endFor('answered a measurement with its devices') : reply
   }
 
@@ -95,6 +97,11 @@ export class Host {
   async close(): Promise<void> {
     this.#closed = true
     this.#abandonStart?.()
+    await this.recycle()
+  }
+
+  /** Ends its process and waits, within reason, for it to go; the next question starts another. */
+  async recycle(): Promise<void> {
     this.#end({ kind: 'gone', reason: 'it was closed' })
     await Promise.race([this.#gone, pause(this.limits.cancelMs)])
   }

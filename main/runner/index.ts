@@ -1,11 +1,12 @@
+import { selfCheckPairs } from '@core/compare'
 import { ceilingCases, ceilingsOf } from '@core/roofline/ceilings'
 import { estimateCaseSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { readEnvironment } from '../environment'
-import type { History } from '../history/types'
 import type { Limits } from './limits'
 import { createRunnerWith } from './runner'
-import type { HostKind, Runner } from './types'
+import type { RunnerDeps } from './stage'
+import type { Runner } from './types'
 
 /** Tests of hangs cannot wait as long as users should. */
 function testLimits(env: NodeJS.ProcessEnv): Partial<Limits> {
@@ -14,13 +15,12 @@ function testLimits(env: NodeJS.ProcessEnv): Partial<Limits> {
 }
 
 /** The runner of the product: core plans, this machine is the environment. */
-export function createRunner({ history, hostKinds }: { history: History; hostKinds: readonly HostKind[] }): Runner {
+export function createRunner(deps: Pick<RunnerDeps, 'history' | 'hostKinds' | 'settings'>): Runner {
   return createRunnerWith({
-    history,
-    hostKinds,
-    environment: readEnvironment,
+    ...deps,
+    environment: (devices) => readEnvironment(devices, { noiseFloors: deps.history.noiseFloors() }),
     limits: testLimits(process.env),
-    planner: { plan: planSweep, seconds: estimateCaseSeconds, ceilingCases, ceilingsOf },
+    planner: { plan: planSweep, seconds: estimateCaseSeconds, ceilingCases, ceilingsOf, selfCheckPairs },
   })
 }
 

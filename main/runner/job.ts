@@ -3,16 +3,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BenchmarkCase } from '@core/case'
 import type { RunState } from '@core/ipc'
 import { endedResult } from '@core/measure/ended'
-import type { MeasureSettings } from '@core/measure/settings'
 import type { Result, Status } from '@core/result'
 import type { History } from '../history/types'
 import type { Host, Outcome, Progress } from './host'
-import { Pace, type Expected } from './pace'
+import { LostDevices } from './lost-devices'
+import { Pace } from './pace'
+import type { CaseSource, Turn } from './source'
 import { caseWords } from './words'
 
 /** What a job needs from the runner. */
 export interface JobContext {
-  history: History
+  history: Pick<History, 'addResult'>
   /** The host that serves this backend, or undefined. */
   hostOf(backend: string): Host | undefined
   /** Something in `view()` changed. */
@@ -24,15 +25,13 @@ export interface JobContext {
 export interface JobSpec {
   sessionId: string
   sessionName: string
-  cases: readonly BenchmarkCase[]
-  settings: MeasureSettings
+  source: CaseSource
   /** Results the session already has, and how many of them failed. */
   before: { results: number; failures: number }
-  /** Expected wall time of each case, in seconds. */
-  estimates: readonly number[]
 }
 
 type Unmeasured = Exclude<Status, 'ok' | 'wrong'>
+type Without = (status: Unmeasured, message: string, detail?: string) => Result
 
 /** Whether a case was tried and gave no figure to trust. */
 const isFailure = (status: Status) => status !== 'ok' && status !== 'skipped'
@@ -46,8 +45,10 @@ export class Job {
   #host: Host | undefined
   #done: number
   #failures: number
-  readonly #expected: readonly Expected[]
-  readonly #pace: Pace
+  readonly #pace = new Pace()
+  readonly #lost = new LostDevices()
+  /** Generation of turns that the process of a host was started for. */
+  readonly #generations = new Map<Host, number>()
   /** Hosts given up for the rest of the run, with the reason. */
   readonly #givenUp = new Map<Host, string>()
 
@@ -57,30 +58,30 @@ export class Job {
   ) {
     this.#done = spec.before.results
     this.#failures = spec.before.failures
-    this.#expected = spec.cases.map((c, i) => ({ device: c.device, seconds: spec.estimates[i] ?? 0 }))
-    this.#pace = new Pace(this.#expected)
   }
 
   /** Runs to the end or to `stop`. Rejects only when a result cannot be stored. */
   async run(): Promise<{ state: 'done' | 'stopped'; failures: number }> {
     // Whoever started the job learns its session before its first event.
     await nextTurn()
-    for (const [i, c] of this.spec.cases.entries()) {
+    const { turns } = this.spec.source
+    let step = turns.next()
+    while (!step.done) {
       if (this.#state !== 'running') await this.#untilResumed()
       if (this.#isStopping()) break
       const started = performance.now()
-      const expected = this.#expected[i]!
-      const result = await this.#one(c, expected.seconds)
+      const turn = step.value
+      const result = await this.#one(turn)
       if (!result) break
       this.context.history.addResult(this.spec.sessionId, result)
-      this.#pace.ended(expected, (performance.now() - started) / 1000)
+      this.#pace.ended({ device: turn.case.device, seconds: turn.seconds }, (performance.now() - started) / 1000)
       this.#done += 1
       if (isFailure(result.status)) this.#failures += 1
       this.context.stored(result)
+      step = turns.next(result)
     }
     this.#current = undefined
-    const state = this.#done < this.spec.before.results + this.spec.cases.length ? 'stopped' : 'done'
-    return { state, failures: this.#failures }
+    return { state: step.done ? 'done' : 'stopped', failures: this.#failures }
   }
 
   pause(): void {
@@ -101,22 +102,22 @@ export class Job {
     this.context.changed()
   }
 
-  view(): RunState {
-    const state: RunState = {
+  view(): RunState & { total: number } {
+    const { sessionId, sessionName, source, before } = this.spec
+    const state = {
       phase: this.#state,
-      sessionId: this.spec.sessionId,
-      sessionName: this.spec.sessionName,
+      sessionId,
+      sessionName,
       done: this.#done,
-      total: this.spec.before.results + this.spec.cases.length,
+      total: before.results + source.total(),
       failures: this.#failures,
-      secondsLeft: this.#pace.secondsLeft(),
+      secondsLeft: this.#pace.secondsLeft(source.left()),
     }
-    if (this.#current) state.current = caseWords(this.#current)
-    if (this.#progress) {
-      state.currentPhase = this.#progress.phase
-      state.samples = this.#progress.samples
+    return {
+      ...state,
+      ...(this.#current ? { current: caseWords(this.#current) } : {}),
+      ...(this.#progress ? { currentPhase: this.#progress.phase, samples: this.#progress.samples } : {}),
     }
-    return state
   }
 
   #isStopping = () => this.#state === 'stopping'
@@ -129,37 +130,53 @@ export class Job {
     }
   }
 
-  /** The case's result whatever happened to it, or undefined when the run was stopped in its midst. */
-  async #one(c: BenchmarkCase, expectedSeconds: number): Promise<Result | undefined> {
-    const { settings } = this.spec
+  /** The turn's result whatever happened to its case, or undefined when the run was stopped in its midst. */
+  async #one(turn: Turn): Promise<Result | undefined> {
+    const { case: c, settings, seconds, keep = false, mark } = turn
     const id = randomUUID()
     const startedAt = new Date().toISOString()
     const begun = performance.now()
-    const without = (status: Unmeasured, message: string, detail?: string) =>
+    const without: Without = (status, message, detail) =>
       endedResult({ resultId: id, case: c, seed: settings.seed, status, message, ...(detail ? { detail } : {}), startedAt, wallMs: performance.now() - begun })
 
     const host = this.context.hostOf(c.backend)
-    if (!host) return without('skipped', `nothing here serves the backend "${c.backend}"`)
-    const givenUp = this.#givenUp.get(host)
-    if (givenUp) {
+    const untried = this.#untried(c, host, without)
+    if (!host || untried) {
       // Thousands of these may follow each other; a stop must still get through.
       await nextTurn()
-      return without('skipped', givenUp)
+      return untried && { ...untried, ...mark }
     }
-
     this.#current = c
     this.#progress = undefined
     this.#host = host
     this.context.changed()
-    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds }, (progress) => {
+    await this.#renew(host, turn.generation)
+    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep }, (progress) => {
       this.#progress = progress
       this.context.changed()
     })
+    const result = this.#resultOf(outcome, host, without)
+    if (result) await this.#lost.after(result, host)
     this.#host = undefined
-    return this.#resultOf(outcome, host, without)
+    return result && { ...result, ...mark }
   }
 
-  #resultOf(outcome: Outcome, host: Host, without: (status: Unmeasured, message: string, detail?: string) => Result): Result | undefined {
+  async #renew(host: Host, generation: number | undefined): Promise<void> {
+    if (generation === undefined || this.#generations.get(host) === generation) return
+    this.#generations.set(host, generation)
+    await host.recycle()
+  }
+
+  /** The result of a case that there is no sense in trying; undefined when it is to be tried. */
+  #untried(c: BenchmarkCase, host: Host | undefined, without: Without): Result | undefined {
+    if (!host) return without('skipped', `nothing here serves the backend "${c.backend}"`)
+    const givenUp = this.#givenUp.get(host)
+    if (givenUp) return without('skipped', givenUp)
+    const loss = this.#lost.lossOf(c)
+    return loss && without('failed', `not tried, because its device is gone: ${loss.message}`, loss.detail)
+  }
+
+  #resultOf(outcome: Outcome, host: Host, without: Without): Result | undefined {
     switch (outcome.kind) {
       case 'result':
         return outcome.result

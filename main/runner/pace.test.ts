@@ -1,23 +1,28 @@
 import { expect, test } from 'vitest'
-import { Pace } from './pace'
-
-const cases = (device: string, count: number) => Array.from({ length: count }, () => ({ device, seconds: 10 }))
+import { Outlook, Pace } from './pace'
 
 test('time left starts at the estimate, follows what was seen and ends at zero', () => {
-  const plan = cases('cpu', 10)
-  const pace = new Pace(plan)
-  expect(pace.secondsLeft()).toBe(100)
-  for (const c of plan.slice(0, 5)) pace.ended(c, 20)
+  const left = new Outlook()
+  const pace = new Pace()
+  const one = { device: 'cpu', seconds: 10 }
+  const end = (count: number, took: number) => {
+    for (let i = 0; i < count; i++) {
+      left.add(one.device, -one.seconds)
+      pace.ended(one, took)
+    }
+  }
+  for (let i = 0; i < 10; i++) left.add(one.device, one.seconds)
+  expect(pace.secondsLeft(left)).toBe(100)
+  end(5, 20)
   // Twice as slow as planned: 50 s of the plan take nearly 100 s.
-  expect(pace.secondsLeft()).toBeGreaterThan(90)
-  expect(pace.secondsLeft()).toBeLessThanOrEqual(100)
-  for (const c of plan.slice(5)) pace.ended(c, 20)
-  expect(pace.secondsLeft()).toBe(0)
+  expect(pace.secondsLeft(left)).toBeGreaterThan(90)
+  expect(pace.secondsLeft(left)).toBeLessThanOrEqual(100)
+  end(5, 20)
+  expect(pace.secondsLeft(left)).toBe(0)
 })
 
 test('one slow device says nothing about another', () => {
-  const [slow, fast] = [cases('cpu', 2), cases('cuda:0', 3)]
-  const pace = new Pace([...slow, ...fast])
-  for (const c of slow) pace.ended(c, 100)
-  expect(pace.secondsLeft()).toBe(30)
+  const pace = new Pace()
+  pace.ended({ device: 'cpu', seconds: 10 }, 100)
+  expect(pace.secondsLeft([{ device: 'cuda:0', seconds: 30 }])).toBe(30)
 })

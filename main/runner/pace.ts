@@ -1,46 +1,45 @@
 /** Weight of the plan's estimate against what was seen, in estimated seconds. */
 const PRIOR_SECONDS = 2
 
-/** A case's share of the plan: where it runs, and its expected wall time in seconds. */
+/** Work and where it runs, in expected seconds of wall time. */
 export interface Expected {
   device: string
   seconds: number
 }
 
-interface Lane {
-  left: number
-  done: number
-  took: number
+/** Expected seconds by device: sums only, so that asking ten times a second costs nothing in a run of 100,000 cases. */
+export class Outlook implements Iterable<Expected> {
+  readonly #seconds = new Map<string, number>()
+
+  /** More work, or less where `seconds` is negative. */
+  add(device: string, seconds: number): void {
+    this.#seconds.set(device, (this.#seconds.get(device) ?? 0) + seconds)
+  }
+
+  *[Symbol.iterator](): Iterator<Expected> {
+    // Sums of what was added and taken away again end near zero, on either side of it.
+    for (const [device, seconds] of this.#seconds) yield { device, seconds: Math.max(0, seconds) }
+  }
 }
 
-/**
- * Time left of a run: what the plan expects of the remaining cases, scaled per device by how its estimates fared so far.
- * Keeps sums only, so that asking ten times a second costs nothing in a run of 100,000 cases.
- */
+/** How the estimates of each device fared so far, and the time left of a run by that. */
 export class Pace {
-  readonly #lanes = new Map<string, Lane>()
+  readonly #lanes = new Map<string, { expected: number; took: number }>()
 
-  constructor(cases: readonly Expected[]) {
-    for (const { device, seconds } of cases) this.#lane(device).left += seconds
-  }
-
-  /** This case ended after `tookSeconds`. */
+  /** A case that was expected to take this long ended after `tookSeconds`. */
   ended({ device, seconds }: Expected, tookSeconds: number): void {
-    const lane = this.#lane(device)
-    lane.left -= seconds
-    lane.done += seconds
-    lane.took += tookSeconds
+    const { expected, took } = this.#lane(device)
+    this.#lanes.set(device, { expected: expected + seconds, took: took + tookSeconds })
   }
 
-  secondsLeft(): number {
+  secondsLeft(left: Iterable<Expected>): number {
     let sum = 0
-    for (const { left, done, took } of this.#lanes.values()) sum += Math.max(0, left) * ((took + PRIOR_SECONDS) / (done + PRIOR_SECONDS))
+    for (const { device, seconds } of left) {
+      const { expected, took } = this.#lane(device)
+      sum += seconds * ((took + PRIOR_SECONDS) / (expected + PRIOR_SECONDS))
+    }
     return sum
   }
 
-  #lane(device: string): Lane {
-    let lane = this.#lanes.get(device)
-    if (!lane) this.#lanes.set(device, (lane = { left: 0, done: 0, took: 0 }))
-    return lane
-  }
+  #lane = (device: string) => this.#lanes.get(device) ?? { expected: 0, took: 0 }
 }

@@ -3,7 +3,8 @@ import type { BenchmarkCase } from '@core/case'
 import { PRESETS } from '@core/measure/settings'
 import { rowAt } from '@core/session/rows'
 import type { History } from '../history/types'
-import { createRunnerWith, type Planner } from './runner'
+import type { Planner } from './planner'
+import { createRunnerWith } from './runner'
 import { aCase, anEnvironment, aSpec, MemoryHistory, planOf, QUICK_LIMITS, ScriptedKind, type Behaviour } from './testing'
 import { BusyError, type Runner, type RunnerEvents } from './types'
 
@@ -13,7 +14,7 @@ afterEach(async () => {
 })
 
 function setUp(kinds: ScriptedKind[], planner: Planner, history = new MemoryHistory()) {
-  const runner = createRunnerWith({ history: history as unknown as History, hostKinds: kinds, planner, environment: anEnvironment, limits: QUICK_LIMITS })
+  const runner = createRunnerWith({ history: history as unknown as History, hostKinds: kinds, planner, settings: () => ({}), environment: anEnvironment, limits: QUICK_LIMITS })
   runners.push(runner)
   const ended = () => new Promise<RunnerEvents['ended']>((resolve) => runner.on('ended', resolve))
   return { runner, history, ended }

@@ -1,12 +1,13 @@
 import type { Device } from '@core/backend'
 import { caseId, type BenchmarkCase } from '@core/case'
+import { endedResult } from '@core/measure/ended'
 import type { HostLink, ToHost } from '@core/measure/protocol'
 import type { Result } from '@core/result'
-import type { Ceiling, Environment, Session, SessionSummary } from '@core/session/types'
+import type { Ceiling, Environment, NoiseFloor, Session, SessionSummary } from '@core/session/types'
 import type { SweepSpec } from '@core/sweep/types'
 import { NotFoundError, type History, type NewSession } from '../history/types'
 import type { Limits } from './limits'
-import type { Planner } from './runner'
+import type { Planner } from './planner'
 import type { HostKind } from './types'
 
 /** In-memory stand-ins for the runner's neighbours. For tests only. */
@@ -36,6 +37,7 @@ export const planOf = (cases: readonly BenchmarkCase[]): Planner => ({
   ceilingsOf: (device, result) => [
     { backend: device.backend, device: device.id, deviceName: device.name, kind: 'copy', value: 5e9, unit: 'bytes/s', measuredAt: result.startedAt, result },
   ],
+  selfCheckPairs: (devices, count) => devices.flatMap(({ backend }) => Array.from({ length: count }, (_, i) => ({ id: `${backend}-${i}`, a: aCase(i + 1, backend), b: aCase(i + 1, backend) }))),
 })
 
 export const anEnvironment = (devices: readonly Device[]): Environment => ({
@@ -43,7 +45,7 @@ export const anEnvironment = (devices: readonly Device[]): Environment => ({
 })
 
 /** What a scripted host does with a case. */
-export type Behaviour = 'measure' | 'hang' | 'die' | 'garbage' | 'impostor' | 'refuse' | 'cancellable'
+export type Behaviour = 'measure' | 'hang' | 'die' | 'garbage' | 'impostor' | 'refuse' | 'cancellable' | 'lose'
 
 /** A host kind in this process; `behave` decides each case, `fail` makes the next starts reject. */
 export class ScriptedKind implements HostKind {
@@ -51,6 +53,12 @@ export class ScriptedKind implements HostKind {
   starts = 0
   kills = 0
   measured: string[] = []
+  /** All measure requests, in order. */
+  requests: Extract<ToHost, { type: 'measure' }>[] = []
+  /** Devices it has at each question. */
+  devices: () => Device[] = () => [aDevice(this.id)]
+  /** Samples of a case that is measured. */
+  samples: (c: BenchmarkCase) => number[] = () => [1, 2, 3]
   fail: (start: number) => string | undefined = () => undefined
   /** Called with the host's side of the link whenever a case arrives. */
   onCase: (c: BenchmarkCase) => void = () => undefined
@@ -78,12 +86,15 @@ export class ScriptedKind implements HostKind {
       alive = false
       setImmediate(() => leave(reason))
     }
-    const onMeasure = ({ id, case: c, resultId }: Extract<ToHost, { type: 'measure' }>) => {
+    const onMeasure = (request: Extract<ToHost, { type: 'measure' }>) => {
+      const { id, case: c, resultId } = request
       this.measured.push(caseId(c))
+      this.requests.push(request)
       this.onCase(c)
       say({ type: 'progress', id, phase: 'sampling', samples: 3 })
       const act: Record<Behaviour, () => void> = {
-        measure: () => say({ type: 'result', id, result: aResult(resultId, c) }),
+        measure: () => say({ type: 'result', id, result: { ...aResult(resultId, c), samplesNs: this.samples(c) } }),
+        lose: () => say({ type: 'result', id, result: endedResult({ resultId, case: c, status: 'failed', message: 'The GPU stopped answering.', detail: 'off the bus (79)', errorCode: 'device-lost', seed: 1 }) }),
         impostor: () => say({ type: 'result', id, result: aResult(resultId, { ...c, op: 'mul' }) }),
         garbage: () => say({ type: 'result', id, result: { status: 'splendid' } }),
         refuse: () => say({ type: 'error', id, message: 'no kernel for this' }),
@@ -96,7 +107,7 @@ export class ScriptedKind implements HostKind {
     return {
       send: (message) =>
         later(() => {
-          if (message.type === 'devices') say({ type: 'devices', id: message.id, devices: [aDevice(this.id)] })
+          if (message.type === 'devices') say({ type: 'devices', id: message.id, devices: this.devices() })
           else if (message.type === 'measure') onMeasure(message)
           else if (this.behave({ ...aCase(0), backend: this.id }) === 'cancellable') say({ type: 'cancelled', id: message.id })
         }),
@@ -111,15 +122,16 @@ export class ScriptedKind implements HostKind {
 }
 
 /** History in arrays: only what the runner calls. */
-export class MemoryHistory implements Pick<History, 'createSession' | 'addResult' | 'setState' | 'summary' | 'getSession' | 'remaining' | 'interrupted' | 'ceilings' | 'putCeiling'> {
+export class MemoryHistory implements Pick<History, 'createSession' | 'addResult' | 'setState' | 'setPlanned' | 'summary' | 'getSession' | 'remaining' | 'interrupted' | 'ceilings' | 'putCeiling' | 'noiseFloors' | 'putNoiseFloor'> {
   readonly sessions = new Map<string, { session: Session; made: NewSession; results: Result[] }>()
   readonly kept: Ceiling[] = []
+  readonly floors: NoiseFloor[] = []
   failWrites = false
 
   createSession(made: NewSession): Session {
     const session: Session = {
       id: `s${this.sessions.size + 1}`, name: made.name, createdAt: '2026-01-01T00:00:00.000Z', notes: '', tags: [], state: 'running',
-      planned: made.cases.length, settings: made.settings, ...(made.spec ? { spec: made.spec } : {}),
+      planned: made.cases.length, settings: made.settings, ...(made.about ? { about: made.about } : {}), ...(made.spec ? { spec: made.spec } : {}),
     }
     this.sessions.set(session.id, { session, made, results: [] })
     return session
@@ -134,6 +146,10 @@ export class MemoryHistory implements Pick<History, 'createSession' | 'addResult
     this.#find(sessionId).session.state = state
   }
 
+  setPlanned(sessionId: string, planned: number): void {
+    this.#find(sessionId).session.planned = planned
+  }
+
   summary(id: string): SessionSummary {
     const { session, results } = this.#find(id)
     return { ...session, results: results.length, failures: results.filter((r) => r.status !== 'ok').length, ops: [], devices: [] }
@@ -146,8 +162,12 @@ export class MemoryHistory implements Pick<History, 'createSession' | 'addResult
 
   remaining(id: string): BenchmarkCase[] {
     const { made, results } = this.#find(id)
-    const done = new Set(results.map((r) => caseId(r.case)))
-    return made.cases.filter((c) => !done.has(caseId(c)))
+    const done = results.map((r) => caseId(r.case))
+    return made.cases.filter((c) => {
+      const at = done.indexOf(caseId(c))
+      if (at >= 0) done.splice(at, 1)
+      return at < 0
+    })
   }
 
   interrupted(): SessionSummary[] {
@@ -160,6 +180,14 @@ export class MemoryHistory implements Pick<History, 'createSession' | 'addResult
 
   putCeiling(ceiling: Ceiling): void {
     this.kept.push(ceiling)
+  }
+
+  noiseFloors(): NoiseFloor[] {
+    return this.floors
+  }
+
+  putNoiseFloor(floor: NoiseFloor): void {
+    this.floors.push(floor)
   }
 
   results(id: string): Result[] {

@@ -72,7 +72,7 @@ const bench: Bench = async ({ args, say }) => {
   const count = Number(args['count'] ?? 500)
   const folder = mkdtempSync(join(tmpdir(), 'opscope-bench-'))
   const { history } = openHistory(join(folder, 'history.sqlite'))
-  const runner = createRunner({ history, hostKinds: [nativeHostKind()] })
+  const runner = createRunner({ history, settings: () => ({}), hostKinds: [nativeHostKind()] })
   try {
     await runner.devices(false)
     say(`${count} hot cases`)

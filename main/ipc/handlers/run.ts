@@ -6,6 +6,8 @@ export const runHandlers = ({ history, runner }: Services) =>
     'devices:list': ({ refresh }) => runner.devices(refresh),
     'ceilings:list': () => history.ceilings(),
     'ceilings:measure': ({ devices }) => runner.measureCeilings(devices),
+    'self-check:run': ({ devices, pairs }) => runner.selfCheck(devices, pairs),
+    'noise:list': () => history.noiseFloors(),
     'run:start': ({ spec, name }) => runner.start(spec, name),
     'run:resume-session': ({ sessionId }) => runner.resumeSession(sessionId),
     'run:pause': () => runner.pause(),

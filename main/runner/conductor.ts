@@ -1,0 +1,116 @@
+import type { RunState } from '@core/ipc'
+import type { Result } from '@core/result'
+import { blockOf } from '@core/session/rows'
+import type { History } from '../history/types'
+import { Coalescer, type Emitter } from './events'
+import type { Fleet } from './fleet'
+import { Job, type JobSpec } from './job'
+import type { Limits } from './limits'
+import { BusyError, type RunnerEvents } from './types'
+
+/** What else is done with the results of a run. Writes to the history may throw. */
+export interface RunHooks {
+  /** After each result was stored. */
+  stored?(result: Result): void
+  /** After the last one; `total` is how many the session has or was to have. */
+  ended?(state: 'done' | 'stopped', total: number): void
+}
+
+const IDLE: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
+
+/** Conducts one run at a time and tells the listeners of it. */
+export class Conductor {
+  #starting = false
+  #job: Job | undefined
+  #running: Promise<void> | undefined
+  readonly #fresh: Result[] = []
+  #firstFresh = 0
+  readonly #states: Coalescer
+  readonly #results: Coalescer
+
+  constructor(
+    private readonly history: History,
+    private readonly fleet: Fleet,
+    private readonly emitter: Emitter<RunnerEvents>,
+    limits: Limits,
+  ) {
+    this.#states = new Coalescer(limits.eventMs, () => emitter.emit('state', this.state()))
+    this.#results = new Coalescer(limits.eventMs, () => this.#tellResults())
+  }
+
+  /** The job in progress. */
+  get job(): Job | undefined {
+    return this.#job
+  }
+
+  state(): RunState {
+    return this.#job?.view() ?? (this.#starting ? { ...IDLE, phase: 'starting' } : IDLE)
+  }
+
+  /** Runs `prepare` as the one run being started. Throws BusyError while there is another. */
+  async begin<T>(prepare: () => Promise<T>): Promise<T> {
+    if (this.#starting || this.#job) throw new BusyError('A run is in progress; stop it first.')
+    this.#starting = true
+    this.#states.request()
+    try {
+      return await prepare()
+    } finally {
+      this.#starting = false
+      this.#states.request()
+    }
+  }
+
+  /** Starts a job; call within `begin`. */
+  launch(spec: JobSpec, hooks: RunHooks = {}): { sessionId: string } {
+    this.#firstFresh = spec.before.results
+    this.#job = new Job(spec, {
+      history: this.history,
+      hostOf: this.fleet.hostOf,
+      changed: () => this.#states.request(),
+      stored: (result) => {
+        this.#fresh.push(result)
+        hooks.stored?.(result)
+        this.#results.request()
+      },
+    })
+    this.#running = this.#conduct(this.#job, hooks)
+    return { sessionId: spec.sessionId }
+  }
+
+  /** Stops the run in progress and waits for its end. */
+  async finish(): Promise<void> {
+    this.#job?.stop()
+    await this.#running
+  }
+
+  async #conduct(job: Job, hooks: RunHooks): Promise<void> {
+    const { sessionId } = job.spec
+    let end: RunnerEvents['ended'] = { sessionId, state: 'stopped', failures: job.view().failures }
+    try {
+      end = { sessionId, ...(await job.run()) }
+      hooks.ended?.(end.state, job.view().total)
+      this.history.setState(sessionId, end.state)
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      try {
+        this.history.setState(sessionId, 'stopped')
+      } catch {
+        // The same trouble again; the next start finds the session interrupted.
+      }
+      end = { ...end, state: 'stopped' }
+      this.emitter.emit('notice', { level: 'error', message: 'The run ended because its results could not be stored. What was stored before is kept.', detail })
+    }
+    this.#results.flush()
+    this.#job = undefined
+    this.#states.flush()
+    this.emitter.emit('ended', end)
+  }
+
+  #tellResults(): void {
+    if (!this.#job || this.#fresh.length === 0) return
+    const block = blockOf(this.#fresh, this.#firstFresh)
+    this.#firstFresh += this.#fresh.length
+    this.#fresh.length = 0
+    this.emitter.emit('results', { sessionId: this.#job.spec.sessionId, block })
+  }
+}

@@ -1,0 +1,96 @@
+import { caseId, type BenchmarkCase } from '@core/case'
+import { cyclesOf, INTERLEAVE, interleavedRatio, pairSettled, type Block, type Pair } from '@core/compare'
+import type { Result } from '@core/result'
+import { median } from '@core/stats/quantile'
+import { Outlook } from './pace'
+import type { CaseSource, Turn } from './source'
+
+/** Side of each place of a quad: a b b a, so that a steady drift hits both sides alike. */
+const SIDES = ['a', 'b', 'b', 'a'] as const
+
+/** Cases that a host keeps open (core/measure/serve.ts). */
+const KEPT_OPEN = 2
+
+export interface InterleaveSourceOptions {
+  pairs: readonly Pair[]
+  /** Ratio below which a difference counts as none, as a fraction. */
+  threshold: number
+  /** Expected wall time of one block in seconds. */
+  secondsOf(c: BenchmarkCase): number
+}
+
+export interface InterleaveSource extends CaseSource {
+  /** What was measured of each pair, by pair id. A block holds the medians of its samples. */
+  blocks: ReadonlyMap<string, readonly Block[]>
+}
+
+interface Open {
+  pair: Pair
+  quads: number
+  blocks: Block[]
+}
+
+/** A result as a block with its medians for samples: the same ratio, and a run of hours stays small in memory. */
+function blockOf({ samplesNs, clocksMhz }: Result, at: NonNullable<Result['block']>): Block {
+  const ns = median(samplesNs) ?? NaN
+  const cycles = median(cyclesOf({ samplesNs, ...(clocksMhz ? { clocksMhz } : {}) }) ?? [])
+  return { ...at, samplesNs: [ns], ...(cycles === undefined ? {} : { clocksMhz: [(cycles * 1000) / ns] }) }
+}
+
+/** Quads that a pair which is not settled after `quads` of them is expected to need in all. */
+const expectedQuads = (quads: number) => Math.min(INTERLEAVE.maxQuads, Math.max(2 * INTERLEAVE.minQuads, 2 * quads))
+
+/**
+ * Pairs measured by turns, in quads of four blocks, until each is settled or has the most quads. As many pairs take
+ * turns as their host can keep open; a pair of which a block gives no figure is given up.
+ */
+export function interleaveSource({ pairs, threshold, secondsOf }: InterleaveSourceOptions): InterleaveSource {
+  const { settings, maxQuads } = INTERLEAVE
+  const outlook = new Outlook()
+  const blocks = new Map<string, Block[]>()
+  let total = 0
+  /** `quads` more, or fewer, are expected of this pair. */
+  const expectQuads = ({ a, b }: Pair, quads: number) => {
+    total += quads * SIDES.length
+    for (const c of [a, b]) outlook.add(c.device, 2 * quads * secondsOf(c))
+  }
+  for (const pair of pairs) expectQuads(pair, expectedQuads(0))
+
+  function* quad({ pair, quads, blocks }: Open): Generator<Turn, boolean, Result> {
+    for (const [place, side] of SIDES.entries()) {
+      const seconds = secondsOf(pair[side])
+      const block = { pair: pair.id, quad: quads, place }
+      const result = yield { case: pair[side], settings, seconds, keep: true, mark: { block } }
+      outlook.add(pair[side].device, -seconds)
+      if (result.status === 'ok') blocks.push(blockOf(result, block))
+      else {
+        for (const rest of SIDES.slice(place + 1)) outlook.add(pair[rest].device, -secondsOf(pair[rest]))
+        total -= SIDES.length - place - 1
+        return false
+      }
+    }
+    return true
+  }
+
+  function* turns(): Generator<Turn, void, Result> {
+    const waiting = pairs.map((pair): Open => {
+      const own: Block[] = []
+      blocks.set(pair.id, own)
+      return { pair, quads: 0, blocks: own }
+    })
+    const group: Open[] = []
+    const openCases = (opens: readonly Open[]) => new Set(opens.flatMap(({ pair }) => [caseId(pair.a), caseId(pair.b)])).size
+    for (;;) {
+      while (waiting[0] && (group.length === 0 || openCases([...group, waiting[0]]) <= KEPT_OPEN)) group.push(waiting.shift()!)
+      const open = group.shift()
+      if (!open) return
+      const expected = expectedQuads(open.quads)
+      const whole = yield* quad(open)
+      open.quads += 1
+      const over = !whole || open.quads >= maxQuads || pairSettled(interleavedRatio(open.blocks), threshold)
+      expectQuads(open.pair, (over ? open.quads : expectedQuads(open.quads)) - expected)
+      if (!over) group.push(open)
+    }
+  }
+  return { turns: turns(), total: () => total, left: () => outlook, blocks }
+}

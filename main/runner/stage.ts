@@ -1,0 +1,108 @@
+import type { Device } from '@core/backend'
+import type { BenchmarkCase } from '@core/case'
+import { presetSettings, type MeasureSettings, type PresetId } from '@core/measure/settings'
+import type { Environment } from '@core/session/types'
+import type { Settings } from '@core/settings'
+import type { SweepSpec } from '@core/sweep/types'
+import type { History, NewSession } from '../history/types'
+import { concernsOf } from './concerns'
+import type { Conductor, RunHooks } from './conductor'
+import type { Emitter } from './events'
+import type { Fleet } from './fleet'
+import type { Limits } from './limits'
+import type { Planner } from './planner'
+import type { CaseSource } from './source'
+import type { HostKind, RunnerEvents } from './types'
+
+export interface RunnerDeps {
+  history: History
+  hostKinds: readonly HostKind[]
+  planner: Planner
+  /** What the user has set that bears on runs, at this moment. */
+  settings(): Pick<Settings, 'presets' | 'compareThreshold'>
+  environment(devices: readonly Device[]): Environment
+  limits?: Partial<Limits>
+}
+
+/** A run to begin: its session, where its cases come from, and the devices they use, as these are now. */
+export interface Plan {
+  /** Without cases where the source decides on them as it goes; the session then counts them as it does. */
+  session: Omit<NewSession, 'environment'>
+  source: CaseSource
+  devices: readonly Device[]
+  /** For the session of this id. */
+  hooks?(sessionId: string): RunHooks
+}
+
+/** The devices that these cases run on. */
+export function usedBy(cases: readonly Pick<BenchmarkCase, 'backend' | 'device'>[], devices: readonly Device[]): Device[] {
+  const used = new Set(cases.map(({ backend, device }) => `${backend} ${device}`))
+  return devices.filter(({ backend, id }) => used.has(`${backend} ${id}`))
+}
+
+/** What every kind of run (kinds/) is set up with. */
+export class Stage {
+  /** Warnings that the user has been told. */
+  readonly #told = new Set<string>()
+
+  constructor(
+    readonly deps: RunnerDeps,
+    readonly fleet: Fleet,
+    readonly conductor: Conductor,
+    readonly emitter: Emitter<RunnerEvents>,
+  ) {}
+
+  /** The settings of a preset as the user has it, with the overrides of one sweep. */
+  settings(preset: PresetId, overrides: SweepSpec['measure'] = {}): MeasureSettings {
+    return presetSettings(preset, this.deps.settings().presets, overrides)
+  }
+
+  /** Expected wall time of cases in seconds. */
+  secondsWith(settings: MeasureSettings, devices: readonly Device[]): (c: BenchmarkCase) => number {
+    const ceilings = this.deps.history.ceilings()
+    return (c) => this.deps.planner.seconds(c, settings, ceilings, devices)
+  }
+
+  /** Devices of the hosts that serve these backends, asked anew: their state is part of what is measured. */
+  devices(backends: Iterable<string>): Promise<Device[]> {
+    return this.fleet.devices(true, new Set(backends))
+  }
+
+  /** The devices of these ids that can be used, all of them when none is given. */
+  async available(ids: readonly string[]): Promise<Device[]> {
+    const devices = await this.fleet.devices(true)
+    return devices.filter((device) => device.available.ok && (ids.length === 0 || ids.includes(device.id)))
+  }
+
+  /** Tells what may disturb a run on these devices. */
+  tellConcerns(devices: readonly Device[]): void {
+    const message = concernsOf(devices, this.#told)
+    if (message !== undefined) this.emitter.emit('notice', { level: 'warning', message })
+  }
+
+  /** Creates the session of a plan and launches its run. */
+  create({ session, source, devices, hooks }: Plan): { sessionId: string } {
+    const { history } = this.deps
+    this.tellConcerns(devices)
+    const { id, name } = history.createSession({ ...session, environment: this.#environment(devices) })
+    const own = hooks?.(id) ?? {}
+    const open = session.cases.length === 0
+    if (open) history.setPlanned(id, source.total())
+    return this.conductor.launch(
+      { sessionId: id, sessionName: name, source, before: { results: 0, failures: 0 } },
+      {
+        ...own,
+        ended: (state, total) => {
+          if (open) history.setPlanned(id, total)
+          own.ended?.(state, total)
+        },
+      },
+    )
+  }
+
+  /** The environment of a session on these devices, with what is known of their noise. */
+  #environment(devices: readonly Device[]): Environment {
+    const noiseFloors = this.deps.history.noiseFloors().filter((floor) => devices.some((d) => d.backend === floor.backend && d.id === floor.device && d.name === floor.deviceName && d.driver === floor.driver))
+    return { ...this.deps.environment(devices), ...(noiseFloors.length > 0 ? { noiseFloors } : {}) }
+  }
+}
