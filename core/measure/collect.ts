@@ -47,7 +47,7 @@ export async function collect(request: CollectRequest): Promise<Collected> {
   const { sample, mode, criterion, now, pace } = request
   const taken: Taken = { samplesNs: [], measuredSeconds: 0, states: [] }
   let wallSecondsPerSample = pace.wallSecondsPerSample
-  let expected: number | undefined
+  let expected = criterion.planned
   const from = now()
   for (;;) {
     const elapsed = (now() - from) / 1000

@@ -35,10 +35,20 @@ export interface MeasureRequest {
   resultId: string
   /** Default: by the rule of the settings. */
   criterion?: StoppingCriterion
+  /** Seed of the inputs as they are now, where it is known: they are filled anew unless it is the one to verify with. */
+  filledSeed?: number
 }
 
 /**
- * Measures one prepared case: verify, warm up, sample until the criterion says so, check the timed output again.
+ * Seed of the inputs that a case with this seed is first verified with. Warm-up and timing have those of the seed
+ * itself, and the timed output is checked against them: a kernel that returns what it computed before is found out.
+ */
+export const firstSeed = (seed: number): number => (seed + 1) >>> 0
+
+/**
+ * Measures one prepared case: verify, fill other inputs in, warm up, sample until the criterion says so, check the timed
+ * output against those. The problem that `prepared` was opened with has the seed `firstSeed(settings.seed)`, or any other
+ * unless `filledSeed` says so.
  * The one loop for every backend. Resolves with a result for anything a case can do (wrong, failed, unsupported);
  * rejects with CancelledError when cancelled. Does not dispose the case.
  */
@@ -78,16 +88,18 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   }
 
   report('verifying')
-  const verifier = createVerifier(op, c, settings.seed, settings.verifyWork)
+  const seed = firstSeed(settings.seed)
+  if (request.filledSeed !== seed) await prepared.refill(seed)
   await prepared.poison()
   const runFrom = now()
   await prepared.run()
   const runSeconds = (now() - runFrom) / 1000
   await breathe()
-  result.verification = await verifier.check(prepared, 'before', breathe)
+  result.verification = await createVerifier(op, c, seed, settings.verifyWork).check(prepared, 'before', breathe)
   if (!result.verification.ok) return wrong(result, result.verification.message)
 
   report('warming up')
+  await prepared.refill(settings.seed)
   const sample = createSampler(prepared, now, signal)
   const frame = timeFrame(settings)
   const pace = await findPace({ sample, mode: c.mode, tickNs: prepared.tickNs, runSeconds, settings, minSeconds: frame.minSeconds, now })
@@ -98,7 +110,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   const collected = await collect({ sample, mode: c.mode, pace, criterion, ...frame, now, onBatch: (n, ci) => report('sampling', n, ci) })
 
   report('checking', collected.samplesNs.length)
-  result.verificationAfter = await verifier.check(prepared, 'after', breathe)
+  result.verificationAfter = await createVerifier(op, c, settings.seed, settings.verifyWork).check(prepared, 'after', breathe)
   record(result, collected, pace, prepared)
   if (!result.verificationAfter.ok) return wrong(result, `After timing: ${result.verificationAfter.message ?? 'the output is wrong.'}`)
   return result

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import type { Backend, PreparedCase, Problem } from '../backend'
+import { describe, expect, test } from 'vitest'
+import { CaseError, type Backend, type PreparedCase, type Problem } from '../backend'
 import type { BenchmarkCase } from '../case'
 import { fillRange } from '../random'
 import { fromHostSchema, type FromHost } from './protocol'
@@ -120,4 +120,72 @@ test('times that are no times fail the case', async () => {
   const h = host([memoryBackend([], NaN)])
   h.deliver({ type: 'measure', id: 1, case: add, settings, resultId: 'r' })
   expect(await h.answer(1)).toMatchObject({ type: 'result', result: { status: 'failed', message: expect.stringContaining('NaN ns'), samplesNs: [] } })
+})
+
+describe('cases left open', () => {
+  const keep = (h: ReturnType<typeof host>, id: number, n: number, over: Partial<BenchmarkCase> = {}, kept = true) => {
+    h.deliver({ type: 'measure', id, case: { ...add, params: { n }, ...over }, settings, resultId: `r${id}`, keep: kept })
+    return h.answer(id)
+  }
+  /** A backend with room for one case called `large`, and only beside no other. */
+  function logged(): { log: string[]; backend: Backend } {
+    const log: string[] = []
+    const inner = memoryBackend([])
+    const open = async (problem: Problem): Promise<PreparedCase> => {
+      const name = `${problem.case.impl} ${String(problem.case.params['n'])}`
+      const opened = log.filter((entry) => entry.startsWith('open')).length - log.filter((entry) => entry.startsWith('close')).length
+      if (problem.case.impl === 'large' && opened > 0) {
+        log.push('full')
+        throw new CaseError('out-of-memory', 'No room beside other cases.')
+      }
+      log.push(`open ${name}`)
+      const prepared = await inner.open(problem)
+      return { ...prepared, refill: async (seed) => (log.push(`fill ${name}`), prepared.refill(seed)), dispose: async () => void log.push(`close ${name}`) }
+    }
+    return { log, backend: { ...inner, open } }
+  }
+  const opens = (log: readonly string[]) => log.filter((entry) => !entry.startsWith('fill'))
+
+  test('are filled anew, verified and measured again without being opened', async () => {
+    const { log, backend } = logged()
+    const h = host([backend])
+    for (const [id, n] of [[1, 10], [2, 20], [3, 20], [4, 10]] as const) expect(await keep(h, id, n)).toMatchObject({ type: 'result', result: { status: 'ok', verification: { ok: true }, verificationAfter: { ok: true } } })
+    expect(opens(log)).toEqual(['open js 10', 'open js 20'])
+    // Opened with the inputs to verify with, then filled for timing; later both times.
+    expect(log.filter((entry) => entry === 'fill js 10')).toHaveLength(3)
+  })
+
+  test('are two at most: the one unused longest gives way', async () => {
+    const { log, backend } = logged()
+    const h = host([backend])
+    for (const [id, n] of [[1, 10], [2, 20], [3, 10], [4, 30], [5, 10]] as const) await keep(h, id, n)
+    expect(opens(log)).toEqual(['open js 10', 'open js 20', 'close js 20', 'open js 30'])
+  })
+
+  test('give way to a case that finds no memory beside them', async () => {
+    const { log, backend } = logged()
+    const h = host([backend])
+    await keep(h, 1, 10)
+    expect(await keep(h, 2, 20, { impl: 'large' })).toMatchObject({ result: { status: 'ok' } })
+    expect(opens(log)).toEqual(['open js 10', 'full', 'close js 10', 'open large 20'])
+  })
+
+  test('are closed before any case that is measured for itself', async () => {
+    const { log, backend } = logged()
+    const h = host([backend])
+    await keep(h, 1, 10)
+    await keep(h, 2, 20)
+    await keep(h, 3, 10, {}, false)
+    expect(opens(log)).toEqual(['open js 10', 'open js 20', 'close js 10', 'close js 20', 'open js 10', 'close js 10'])
+  })
+
+  test('are not kept when they failed or were cancelled', async () => {
+    const { log, backend } = logged()
+    const h = host([backend])
+    h.deliver({ type: 'measure', id: 1, case: add, settings: { ...settings, minSamples: 1e9, maxSeconds: 1e6 }, resultId: 'r', keep: true })
+    await h.wait((m) => m.type === 'progress' && m.phase === 'sampling' && m.samples > 0)
+    h.deliver({ type: 'cancel', id: 1 })
+    await h.answer(1)
+    expect(opens(log)).toEqual(['open js 1000', 'close js 1000'])
+  })
 })

@@ -1,7 +1,9 @@
-import { problemOf, type Backend, type PreparedCase } from '../backend'
+import { problemOf, type Backend } from '../backend'
+import { caseId } from '../case'
 import { findOp } from '../ops/registry'
 import { resultSchema, type Result } from '../result'
-import { failure, measureCase } from './measure-case'
+import { failure, firstSeed, measureCase } from './measure-case'
+import { OpenCases, type OpenCase } from './open-cases'
 import { toHostSchema, type FromHost, type ToHost } from './protocol'
 import { CancelledError } from './sampler'
 
@@ -25,7 +27,8 @@ type Measure = Extract<ToHost, { type: 'measure' }>
 export function serve(backends: readonly Backend[], link: ServeLink, options: ServeOptions = {}): void {
   const now = options.now ?? (() => performance.now())
   let queue: Promise<void> = Promise.resolve()
-  /** Cases not ended yet, queued ones included. */
+  const cases = new OpenCases()
+  /** Requests not ended yet, queued ones included. */
   const open = new Map<number, AbortController>()
 
   const enqueue = (id: number, work: () => Promise<FromHost>) => {
@@ -56,7 +59,7 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
       open.set(message.id, controller)
       enqueue(message.id, async () => {
         try {
-          return { type: 'result', id: message.id, result: await measureOne(backends, link, message, controller.signal, now) }
+          return { type: 'result', id: message.id, result: await measureOne({ backends, cases, link, now }, message, controller.signal) }
         } finally {
           open.delete(message.id)
         }
@@ -71,8 +74,15 @@ const idOf = (raw: unknown): number => {
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0
 }
 
-async function measureOne(backends: readonly Backend[], link: ServeLink, request: Measure, signal: AbortSignal, now: () => number): Promise<Result> {
-  const { id, case: c, settings, resultId } = request
+interface Context {
+  backends: readonly Backend[]
+  cases: OpenCases
+  link: ServeLink
+  now: () => number
+}
+
+async function measureOne({ backends, cases, link, now }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
+  const { id, case: c, settings, resultId, keep = false } = request
   const startedMs = now()
   const ended = (error: unknown) => failure(error, { resultId, case: c, seed: settings.seed, wallMs: now() - startedMs })
   if (signal.aborted) throw new CancelledError()
@@ -88,17 +98,24 @@ async function measureOne(backends: readonly Backend[], link: ServeLink, request
   const backend = backends.find((candidate) => candidate.id === c.backend)
   if (!backend) return ended(new Error(`This process serves ${backends.map((b) => b.id).join(', ') || 'no backend'}, not "${c.backend}".`))
 
-  let prepared: PreparedCase | undefined
-  let result: Result
+  const identity = caseId(c)
+  let taken: OpenCase | undefined
+  let result: Result | undefined
   try {
-    prepared = await backend.open(problemOf(op, c, settings.seed))
-    result = await measureCase({ op, case: c, prepared, settings, now, startedMs, signal, resultId, onProgress: (progress) => link.send({ type: 'progress', id, ...progress }) })
+    const seed = firstSeed(settings.seed)
+    taken = await cases.take(identity, keep, () => backend.open(problemOf(op, c, seed)))
+    const { prepared, fresh } = taken
+    result = await measureCase({
+      op, case: c, prepared, settings, now, startedMs, signal, resultId, ...(fresh ? { filledSeed: seed } : {}),
+      onProgress: (progress) => link.send({ type: 'progress', id, ...progress }),
+    })
   } catch (error) {
     if (error instanceof CancelledError) throw error
     result = ended(error)
   } finally {
-    // A device that was lost may refuse this too; the case's own ending is what counts.
-    await prepared?.dispose().catch(() => undefined)
+    // What failed or was cancelled halfway is not measured again as it is.
+    if (taken) await cases.giveBack(identity, taken.prepared, keep && result?.status === 'ok')
+    if (result?.errorCode === 'device-lost') await cases.shrink(0)
   }
   const checked = resultSchema.safeParse(result)
   return checked.success ? result : ended(new Error(`The measurement is not a valid result: ${checked.error.issues[0]?.path.join('.')}: ${checked.error.issues[0]?.message}`))

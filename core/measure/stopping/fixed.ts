@@ -7,6 +7,7 @@ const timeIsUp = (p: SamplingProgress, maxSeconds: number) => p.elapsedSeconds >
 export function fixedCountCriterion(count: number, maxSeconds = Infinity): StoppingCriterion {
   return {
     id: 'fixed-count',
+    planned: count,
     decide(p) {
       const taken = p.samplesNs.length
       if (taken >= count) return { stop: true, converged: true, reason: `${count} samples taken` }

@@ -45,11 +45,3 @@ function chunks(elements: number, granule: number): Range[] {
   for (let start = 0; start < elements; start += size) ranges.push({ start, count: Math.min(size, elements - start) })
   return ranges
 }
-
-/** A part of `ranges` of at most about `elements` elements, spread evenly, first and last included. */
-export function thin(ranges: readonly Range[], elements: number): Range[] {
-  const total = ranges.reduce((sum, range) => sum + range.count, 0)
-  if (total <= elements || ranges.length <= 2) return [...ranges]
-  const keep = Math.max(2, Math.floor((ranges.length * elements) / total))
-  return Array.from({ length: keep }, (_, i) => ranges[Math.round((i * (ranges.length - 1)) / (keep - 1))]!)
-}

@@ -3,11 +3,12 @@ import type { BenchmarkCase, Params } from '../../case'
 import type { Op, Tolerance } from '../../ops/types'
 import type { Verification } from '../../result'
 import { addDifference, noDifference, type Difference } from './difference'
-import { planRanges, thin, type Range } from './plan'
+import { planRanges } from './plan'
 import { createReference } from './reference'
 
-/** Elements compared again after timing: the whole output was compared before, and is searched for holes both times. */
+/** Elements, and share of the work, that are compared after timing: more was compared before, and all of it is searched for holes both times. */
 const AFTER_ELEMENTS = 1 << 16
+const AFTER_SHARE = 1 / 4
 
 export interface Verifier {
   /** Compares the output as it is now. `after` checks fewer elements. Never throws for a wrong output. */
@@ -18,7 +19,8 @@ export interface Verifier {
 export function createVerifier(op: Op, c: BenchmarkCase, seed: number, work: number): Verifier {
   const params: Params = op.params.parse(c.params)
   const total = op.outputShape(params).reduce((a, b) => a * b, 1)
-  const ranges = planRanges({ elements: total, granule: op.granule(params), costPerElement: op.referenceCost(params) }, work, seed)
+  const costPerElement = op.referenceCost(params)
+  const plan = (units: number) => planRanges({ elements: total, granule: op.granule(params), costPerElement }, units, seed)
   const reference = createReference(op, params, c.dtype, seed)
   const tolerance = op.tolerance(params, c.dtype)
 
@@ -26,8 +28,7 @@ export function createVerifier(op: Op, c: BenchmarkCase, seed: number, work: num
     async check(prepared, when, pause) {
       const unwritten = await prepared.countUnwritten()
       const difference = noDifference()
-      const chosen: readonly Range[] = when === 'before' ? ranges : thin(ranges, AFTER_ELEMENTS)
-      for (const range of chosen) {
+      for (const range of plan(when === 'before' ? work : Math.min(work * AFTER_SHARE, costPerElement * AFTER_ELEMENTS))) {
         const out = await prepared.read(range.start, range.count)
         if (out.length !== range.count) {
           throw new CaseError('internal', `The backend returned ${out.length} output elements where ${range.count} were asked for.`)

@@ -1,4 +1,4 @@
-import { CaseError, type Problem } from '@core/backend'
+import { CaseError, type DeviceState, type Problem } from '@core/backend'
 import { roundToDtype } from '@core/numbers'
 import { getOp } from '@core/ops/registry'
 import { fillRange } from '@core/random'
@@ -11,25 +11,45 @@ export function rightOutput({ case: c, inputs }: Problem, seed: number, elements
   return roundToDtype(Float32Array.from(op.reference(op.params.parse(c.params), read, 0, elements)), c.dtype)
 }
 
+/** What a call may look at besides the right output of the inputs as they are. */
+export interface Call {
+  problem: Problem
+  /** The right output of the first call of the case. */
+  first: Float32Array
+}
+
+type Write = (out: Float32Array, right: Float32Array, call: Call) => void
+
 /** What an implementation of the scripted backend does. All are honest and steady but for what they say. */
 export interface Behaviour {
   title: string
   /** Happens when the case is opened. */
   open?: () => void
   /** Writes the output of one call; default: the right one. */
-  write?: (out: Float32Array, right: Float32Array, problem: Problem) => void
+  write?: Write
   /** Writes the output of timed calls; default: as `write`. */
-  writeTimed?: (out: Float32Array, right: Float32Array, problem: Problem) => void
+  writeTimed?: Write
   /** Happens in each batch of samples. */
   sample?: () => Promise<void> | void
   /** Time of sample `i` relative to the case's base time; default: 0.2 % noise. */
   time?: (i: number, random: Random) => number
+  /** State of the device during batch `i`; default: its clock at 1000 MHz. */
+  state?: (i: number) => DeviceState
+  /** SM clock in MHz, and time of the fixed piece of work in ns, beside sample `i`; default: not known. */
+  clockMhz?: (i: number) => number
+  probeNs?: (i: number) => number
+  /** The device is gone for every later case too. */
+  takesDevice?: true
 }
 
 /** Blocks this thread for good, as a kernel that never returns does. */
 function block(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
+
+/** One of twenty samples, spread unevenly. */
+const seldom = (i: number) => (i * 7) % 20 === 3
+const jitter = (random: Random) => 1 + 0.002 * normal(random)
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
@@ -39,6 +59,11 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   noisy: { title: 'Noisy', time: (_i, random) => 1 + 0.3 * Math.abs(normal(random)) },
   bimodal: { title: 'Two modes', time: (_i, random) => (random() < 0.7 ? 1 : 1.4) * (1 + 0.002 * normal(random)) },
   drifting: { title: 'Drifting', time: (i, random) => (1 + i / 500) * (1 + 0.002 * normal(random)) },
+  throttled: { title: 'On a throttled device', time: (_i, random) => 1.3 * jitter(random), state: () => ({ smClockMhz: 1000, throttle: ['power limit'] }) },
+  'part-throttled': { title: 'On a device that is throttled in every eighth batch', state: (i) => ({ smClockMhz: 1000, throttle: i % 8 === 5 ? ['power limit'] : [] }) },
+  'slow-clock': { title: 'On a clock that falls for one of twenty samples', time: (i, random) => (seldom(i) ? 1.6 : 1) * jitter(random), clockMhz: (i) => (seldom(i) ? 1200 : 1980) },
+  'host-slowed': { title: 'On a host that is slow for one of twenty samples', time: (i, random) => (seldom(i) ? 2.5 : 1) * jitter(random), probeNs: (i) => (seldom(i) ? 1250 : 500) },
+  disturbed: { title: 'Beside another process', state: () => ({ smClockMhz: 1000, foreignProcesses: 1 }) },
   slow: { title: 'Slow: each batch takes 0.2 s', sample: () => wait(200) },
 
   noop: { title: 'Writes nothing', write: () => undefined },
@@ -51,7 +76,8 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     },
   },
   zeros: { title: 'Writes zeros', write: (out) => out.fill(0) },
-  stale: { title: 'Returns the output of another seed', write: (out, _right, problem) => out.set(rightOutput(problem, problem.seed + 1, out.length)) },
+  'other-seed': { title: 'Returns the output of other inputs', write: (out, _right, { problem }) => out.set(rightOutput(problem, problem.seed + 7, out.length)) },
+  stale: { title: 'Returns its first output again and again', write: (out, _right, { first }) => out.set(first) },
   lower: { title: 'Computes in f16', write: (out, right) => out.set(roundToDtype(right.slice(), 'f16')) },
   shifted: { title: 'Writes one element late', write: (out, right) => out.forEach((_, i) => (out[i] = right[Math.max(0, i - 1)]!)) },
   lazy: { title: 'Writes nothing when timed', writeTimed: () => undefined },
@@ -61,9 +87,15 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   fail: { title: 'Fails', open: () => fail('kernel-failed', 'The kernel could not be launched.', 'fake: launch failure (719)') },
   oom: { title: 'Runs out of memory', open: () => fail('out-of-memory', 'The device has 1 GiB free; 8 GiB are needed.', 'fake: alloc: 2') },
   lost: { title: 'Loses its device', sample: () => fail('device-lost', 'The device was lost.', 'fake: GPU is off the bus (79)') },
+  vanish: { title: 'Loses its device for good', takesDevice: true, sample: vanished },
   hang: { title: 'Hangs', sample: block },
   exit: { title: 'Ends the process', sample: () => process.exit(3) },
   crash: { title: 'Crashes the process', sample: () => void process.kill(process.pid, 'SIGSEGV') },
+}
+
+/** How the driver tells of a device that is gone. */
+export function vanished(): never {
+  return fail('device-lost', 'The device is gone.', 'fake: no such device (100)')
 }
 
 function fail(...problem: ConstructorParameters<typeof CaseError>): never {

@@ -2,7 +2,7 @@ import { CaseError, type Backend, type Device, type Impl, type PreparedCase, typ
 import { sentinelBits } from '@core/numbers'
 import { OPS, getOp } from '@core/ops/registry'
 import { createRandom } from '@core/stats/random'
-import { BEHAVIOURS, rightOutput, type Behaviour } from './behaviours'
+import { BEHAVIOURS, rightOutput, vanished, type Behaviour } from './behaviours'
 
 const bitsOf = (values: Float32Array) => new Uint32Array(values.buffer, values.byteOffset, values.length)
 
@@ -20,15 +20,17 @@ const TICK_NS = 1
  * alone. The implementation says how it behaves (behaviours.ts). Registered only under OPSCOPE_TEST_BACKEND=1.
  */
 export function fakeBackend({ factor = Number(process.env['OPSCOPE_TEST_FACTOR'] ?? 1) }: FakeOptions = {}): Backend {
+  let gone = false
   return {
     id: 'fake',
-    devices: () => Promise.resolve([device()]),
+    devices: () => Promise.resolve([device(!gone)]),
     open: (problem) => {
       const behaviour = BEHAVIOURS[problem.case.impl]
       if (!behaviour) return Promise.reject(new CaseError('unsupported', `The scripted backend has no implementation "${problem.case.impl}"; expected one of ${Object.keys(BEHAVIOURS).join(', ')}.`))
       try {
+        if (gone) vanished()
         behaviour.open?.()
-        return Promise.resolve(prepare(problem, behaviour, factor))
+        return Promise.resolve(prepare(problem, behaviour, factor, () => (gone ||= behaviour.takesDevice === true)))
       } catch (error) {
         return Promise.reject(error)
       }
@@ -36,9 +38,10 @@ export function fakeBackend({ factor = Number(process.env['OPSCOPE_TEST_FACTOR']
   }
 }
 
-function prepare(problem: Problem, behaviour: Behaviour, factor: number): PreparedCase {
+function prepare(problem: Problem, behaviour: Behaviour, factor: number, onSample: () => void): PreparedCase {
   const { case: c, outputElements } = problem
   let right = rightOutput(problem, problem.seed, outputElements)
+  let first: Float32Array | undefined
   const out = new Float32Array(outputElements)
   // Kept as f32 whatever the dtype: one pattern, told apart from other NaN by its bits.
   const sentinel = sentinelBits('f32')
@@ -47,32 +50,43 @@ function prepare(problem: Problem, behaviour: Behaviour, factor: number): Prepar
   const random = createRandom(problem.seed)
   const time = behaviour.time ?? ((_i, next) => 1 + 0.004 * (next() - 0.5))
   const write = behaviour.write ?? ((to: Float32Array) => to.set(right))
-  const writeTimed = behaviour.writeTimed ?? write
+  const call = (how: typeof write) => how(out, right, { problem, first: (first ??= right) })
+  const state = behaviour.state ?? (() => ({ smClockMhz: 1000 }))
   let taken = 0
+  let batches = 0
   return {
     timer: 'scripted',
     tickNs: TICK_NS,
     notes: ['Scripted times: this is not a measurement.'],
     refill: (seed) => Promise.resolve(void (right = rightOutput(problem, seed, outputElements))),
     poison: () => Promise.resolve(void bitsOf(out).fill(sentinel)),
-    run: () => Promise.resolve(write(out, right, problem)),
+    run: () => Promise.resolve(call(write)),
     countUnwritten: () => Promise.resolve(bitsOf(out).reduce((sum, bits) => sum + (bits === sentinel ? 1 : 0), 0)),
     read: (start, count) => Promise.resolve(out.slice(start, start + count)),
     sample: async ({ count }) => {
+      onSample()
       await behaviour.sample?.()
-      writeTimed(out, right, problem)
-      return { samplesNs: Float64Array.from({ length: count }, () => baseNs * time(taken++, random)), state: { smClockMhz: 1000 } }
+      call(behaviour.writeTimed ?? write)
+      const from = taken
+      taken += count
+      const each = (value: (i: number) => number) => Float64Array.from({ length: count }, (_, i) => value(from + i))
+      return {
+        samplesNs: each((i) => baseNs * time(i, random)),
+        state: state(batches++),
+        ...(behaviour.clockMhz ? { clockMhz: each(behaviour.clockMhz) } : {}),
+        ...(behaviour.probeNs ? { probeNs: each(behaviour.probeNs) } : {}),
+      }
     },
     memory: () => ({ caseBytes: out.byteLength }),
     dispose: () => Promise.resolve(),
   }
 }
 
-function device(): Device {
+function device(present: boolean): Device {
   const kernels = Object.fromEntries(OPS.map((op) => [op.id, [...op.dtypes]]))
   const impls = Object.entries(BEHAVIOURS).map(([id, { title }]): Impl => ({ id, title, available: { ok: true }, kernels, preferred: id === 'steady' }))
   return {
-    backend: 'fake', id: 'fake:0', name: 'Scripted device', available: { ok: true }, impls, modes: ['hot', 'cold'], threads: [], memoryBytes: 2 ** 30, software: true, facts: [],
+    backend: 'fake', id: 'fake:0', name: 'Scripted device', available: present ? { ok: true } : { ok: false, reason: 'the scripted device is gone' }, impls, modes: ['hot', 'cold', 'rotated'], threads: [], memoryBytes: 2 ** 30, software: true, facts: [],
     warnings: ['Times are invented.'],
   }
 }
