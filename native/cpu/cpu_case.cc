@@ -158,10 +158,12 @@ SampleBatch CpuCase::sample(Mode mode, int count, int inner) {
   batch.probe_ns.reserve(static_cast<size_t>(count));
   team_.lead([&] {
     Witness witness(team_);
+    std::vector<Region> regions = sets_[current_].tensors.regions();
+    if (scratch_.bytes() > 0) regions.push_back({scratch_.data(), scratch_.bytes()});
     double before = cold ? 0 : witness.probe();
     for (int s = 0; s < count; s++) {
       if (cold) {
-        evict(team_);
+        evict(team_, regions);
         before = witness.probe();
       }
       const int64_t start = now_ns();

@@ -11,7 +11,7 @@
 #else
 #include <cpuid.h>
 #endif
-#include <xmmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace opscope::cpu {
@@ -45,6 +45,13 @@ uint64_t saved_state() {
   __asm__ volatile("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
   return (static_cast<uint64_t>(hi) << 32) | lo;
 #endif
+}
+
+#if defined(__GNUC__)
+__attribute__((target("clflushopt")))
+#endif
+void flush_unordered(const std::byte* from, const std::byte* end) {
+  for (; from < end; from += 64) _mm_clflushopt(const_cast<std::byte*>(from));
 }
 
 std::string missing(bool processor, bool system, const char* what) {
@@ -93,6 +100,15 @@ bool virtual_machine() { return cpuid(1).c >> 31 & 1; }
 
 void denormals_off() { _mm_setcsr(_mm_getcsr() | 0x8040); }  // flush to zero, denormals are zero
 
+void flush_lines(const std::byte* data, size_t bytes) {
+  static const bool unordered = cpuid(0).a >= 7 && (cpuid(7).b >> 23 & 1);
+  const std::byte* from = data - reinterpret_cast<uintptr_t>(data) % 64;
+  if (unordered) flush_unordered(from, data + bytes);
+  else
+    for (; from < data + bytes; from += 64) _mm_clflush(from);
+  _mm_mfence();
+}
+
 void relax() { _mm_pause(); }
 
 #else
@@ -118,6 +134,18 @@ void denormals_off() {
   uint64_t fpcr;
   __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
   __asm__ volatile("msr fpcr, %0" : : "r"(fpcr | (1ull << 24)));
+#endif
+}
+
+void flush_lines(const std::byte* data, size_t bytes) {
+#if defined(__aarch64__) && defined(__linux__)
+  const auto end = reinterpret_cast<uintptr_t>(data) + bytes;
+  // Lines are 64 bytes or more; a larger line is only flushed several times.
+  for (uintptr_t line = reinterpret_cast<uintptr_t>(data) / 64 * 64; line < end; line += 64) __asm__ volatile("dc civac, %0" : : "r"(line) : "memory");
+  __asm__ volatile("dsb ish" ::: "memory");
+#else
+  (void)data;
+  (void)bytes;
 #endif
 }
 

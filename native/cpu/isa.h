@@ -1,5 +1,6 @@
 // Which instruction sets this processor has and this system lets programs use.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ bool virtual_machine();
 
 // Makes subnormal results and inputs zero on the calling thread, in every variant alike.
 void denormals_off();
+
+// Takes the cache lines of this memory out of every cache, dirty ones written back, and waits. Does nothing where programs
+// have no instruction for that.
+void flush_lines(const std::byte* data, size_t bytes);
 
 // Tells the core that this is a spin loop.
 void relax();

@@ -63,6 +63,13 @@ Tensors::Tensors(const CaseSpec& spec, size_t set) : output_elements_(spec.outpu
   output_.block = Block(bytes_of(output_.offset + output_elements_ + GUARD));
 }
 
+std::vector<Region> Tensors::regions() const {
+  std::vector<Region> out;
+  for (const Placed& placed : inputs_) out.push_back({placed.block.data(), placed.block.bytes()});
+  out.push_back({output_.block.data(), output_.block.bytes()});
+  return out;
+}
+
 void Tensors::set_guards() {
   mark(output() - GUARD);
   mark(output() + output_elements_);

@@ -4,6 +4,7 @@
 
 #include "kernel.h"
 #include "block.h"
+#include "evict.h"
 #include "prepared.h"
 
 namespace opscope::cpu {
@@ -23,6 +24,9 @@ class Tensors {
   float* output() const { return output_.block.floats() + output_.offset; }
   // Inputs and output, without guards.
   int64_t bytes() const { return bytes_; }
+
+  // The memory of inputs and output.
+  std::vector<Region> regions() const;
 
   // Marks the memory around the output / says whether the marks still stand.
   void set_guards();
