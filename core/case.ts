@@ -2,11 +2,12 @@ import { z } from 'zod'
 
 /** Element types an operation can be asked for. `tf32` means f32 storage with tensor-core multiplication. */
 export const DTYPES = ['f32', 'f16', 'bf16', 'tf32'] as const
-export const dtypeSchema = z.enum(DTYPES)
+/** Results of other tools may not say what they computed with: `unknown` is read and shown, never measured. */
+export const dtypeSchema = z.enum([...DTYPES, 'unknown'])
 export type Dtype = z.infer<typeof dtypeSchema>
 
-/** Bytes one element takes in memory. */
-export const DTYPE_BYTES: Readonly<Record<Dtype, number>> = { f32: 4, f16: 2, bf16: 2, tf32: 4 }
+/** Bytes one element takes in memory; 0 where that is not known. */
+export const DTYPE_BYTES: Readonly<Record<Dtype, number>> = { f32: 4, f16: 2, bf16: 2, tf32: 4, unknown: 0 }
 
 /**
  * What surrounds one timed call. `cold`: caches flushed before every call, outside the timed window.

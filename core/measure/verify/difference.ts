@@ -9,10 +9,13 @@ interface Float {
   overflow: number
 }
 
+const F32: Float = { fraction: 23, minExponent: -126, overflow: 2 ** 128 - 2 ** 103 }
+
 /** IEEE 754 parameters of what each dtype stores. */
 const FLOATS: Readonly<Record<Dtype, Float>> = {
-  f32: { fraction: 23, minExponent: -126, overflow: 2 ** 128 - 2 ** 103 },
-  tf32: { fraction: 23, minExponent: -126, overflow: 2 ** 128 - 2 ** 103 },
+  f32: F32,
+  tf32: F32,
+  unknown: F32,
   f16: { fraction: 10, minExponent: -14, overflow: 65520 },
   bf16: { fraction: 7, minExponent: -126, overflow: 2 ** 128 - 2 ** 119 },
 }
