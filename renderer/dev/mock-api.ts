@@ -1,15 +1,14 @@
 import type { BenchmarkCase } from '@core/case'
-import { caseId } from '@core/case'
-import type { Comparison } from '@core/compare'
+import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison } from '@core/compare'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
 import { PRESETS } from '@core/measure/settings'
 import type { Result } from '@core/result'
-import { blockOf, packBlock } from '@core/session/rows'
+import { blockOf, packBlock, rowAt } from '@core/session/rows'
 import type { Session, SessionSummary } from '@core/session/types'
 import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
 import { planSweep } from '@core/sweep/plan'
 import type { SweepSpec } from '@core/sweep/types'
-import { mockCeilings, mockDevices, mockEnvironment } from './mock-devices'
+import { mockCeilings, mockDevices, mockEnvironment, mockNoiseFloors } from './mock-devices'
 import { mockResult } from './mock-results'
 
 /** A data set to develop and test with. `rows`: size of one large session. */
@@ -110,6 +109,7 @@ export class MockApi implements OpscopeApi {
       case 'settings:set': return (this.settings = { ...this.settings, ...(request as Partial<Settings>) })
       case 'devices:list': return mockDevices
       case 'ceilings:list': return this.options.empty ? [] : mockCeilings
+      case 'noise:list': return this.options.empty ? [] : mockNoiseFloors
       case 'run:state': return this.state
       case 'run:start': return this.run(planSweep(r.spec, mockDevices).cases, this.add(r.name ?? 'New run', [], 1, 0, 'running'))
       case 'ceilings:measure': return this.run([{ op: 'copy', params: { n: 2 ** 24 }, dtype: 'f32', backend: 'cuda', impl: 'kernel', device: 'cuda:0', mode: 'hot' }], this.add('Ceilings', [], 1, 0, 'running'))
@@ -134,7 +134,8 @@ export class MockApi implements OpscopeApi {
       case 'sessions:restore': r.ids.forEach((id) => (this.stored(id).deleted = false)); return { restored: r.ids.length }
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
-      case 'compare:run': return this.compare(r.sessionIds)
+      case 'compare:run': return this.compare(request as CompareRequest)
+      case 'compare:more': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('By turns', [], 1, 0, 'running'))
       case 'chart:save': return { done: true, name: 'chart.png' }
       case 'shell:open-link': return undefined
     }
@@ -178,29 +179,17 @@ export class MockApi implements OpscopeApi {
     return this.setState({ phase: 'idle', done: 0, total: 0, failures: 0 })
   }
 
-  private compare(ids: string[]): Comparison {
-    const sides = ids.map((id) => this.stored(id))
-    const byCase = sides.map((side) => new Map(side.results.filter((x) => x.summary).map((x) => [caseId(x.case), x])))
-    const rows = [...byCase[0]!].filter(([key]) => byCase.slice(1).some((side) => side.has(key))).map(([key, base]) => ({
-      caseId: key,
-      case: base.case,
-      cells: byCase.map((side, i) => {
-        const mine = side.get(key)
-        if (!mine?.summary) return null
-        const ratio = mine.summary.medianNs / base.summary!.medianNs
-        const verdict = ratio < 0.98 ? ('faster' as const) : ratio > 1.02 ? ('slower' as const) : ratio > 0.995 && ratio < 1.005 ? ('same' as const) : ('ambiguous' as const)
-        return { resultId: mine.id, medianNs: mine.summary.medianNs, ...(i > 0 ? { ratio, ratioLow: ratio * 0.99, ratioHigh: ratio * 1.012, verdict } : {}) }
-      }),
-    }))
-    const overall = sides.map((_, i) => {
-      const ratios = rows.flatMap((row) => row.cells[i]?.ratio ?? [])
-      return i === 0 || !ratios.length ? null : { ratio: Math.exp(ratios.reduce((sum, x) => sum + Math.log(x), 0) / ratios.length), cases: ratios.length }
-    })
-    return {
-      sessions: sides.map(({ session }) => ({ id: session.id, name: session.name, createdAt: session.createdAt })), rows, overall,
-      unmatched: sides[0]!.results.filter((x) => x.status !== 'ok').map((x) => ({ sessionId: ids[0]!, case: x.case, reason: `the result is ${x.status}, so there is nothing to compare` })),
-      environmentDifferences: ['Driver: 560.35 in “Driver 560, baseline”, 570.86 in “Driver 570”.'],
+  private compare(request: CompareRequest): Comparison {
+    const load = (id: string): ComparedSession => {
+      const { session, results } = this.stored(id)
+      const block = blockOf(results, 0)
+      return { id, name: session.name, createdAt: session.createdAt, environment: { ...mockEnvironment, noiseFloors: mockNoiseFloors }, rows: results.map((_, i) => rowAt(block, i)) }
     }
+    const results = new Map([...this.sessions.values()].flatMap((stored) => stored.results.map((result) => [result.id, result])))
+    const resultOf = (id: string) => results.get(id)!
+    const threshold = this.settings.compareThreshold
+    if ('sessionId' in request) return compareWithin(load(request.sessionId), request, resultOf, threshold === undefined ? {} : { threshold })
+    return { ...compareSessions(request.sessionIds.map(load), resultOf, threshold), environmentDifferences: ['Driver: 560.35 in “Driver 560, baseline”, 570.86 in “Driver 570”.'] }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Device } from '@core/backend'
 import type { Dtype } from '@core/case'
 import { OPS } from '@core/ops/registry'
-import type { Ceiling, Environment } from '@core/session/types'
+import type { Ceiling, Environment, NoiseFloor } from '@core/session/types'
 import { mockResult } from './mock-results'
 
 const kernels = (dtypes: readonly Dtype[], without: readonly string[] = []) =>
@@ -48,4 +48,9 @@ export const mockCeilings: Ceiling[] = [
   ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'copy', 4.19e12), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:f32', 6.1e13), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:bf16', 7.6e14), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:f16', 7.6e14),
   ceiling('webgpu', 'webgpu:0', 'NVIDIA H200', 'copy', 4.05e12), ceiling('webgpu', 'webgpu:0', 'NVIDIA H200', 'flops:f32', 5.4e13),
   ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'copy', 1.1e11), ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'flops:f32', 1.4e12),
+]
+
+export const mockNoiseFloors: NoiseFloor[] = [
+  { backend: 'cuda', device: 'cuda:0', deviceName: 'NVIDIA H200', measuredAt: new Date(Date.now() - 3.6e6).toISOString(), pairs: 24, falseVerdicts: 0, ratioP50: 0.0011, ratioP95: 0.0042, sessionId: 'self-check' },
+  { backend: 'cpu', device: 'cpu', deviceName: 'Intel Xeon Platinum 8481C', measuredAt: new Date(Date.now() - 3.6e6).toISOString(), pairs: 24, falseVerdicts: 1, ratioP50: 0.0065, ratioP95: 0.0212, sessionId: 'self-check' },
 ]

@@ -47,8 +47,15 @@ export const useSettings = defineStore('settings', () => {
     }, WRITE_MS)
   }
 
+  /** Sets, and resolves when main has it too: for what main reads from the settings. */
+  async function change(next: Partial<Settings>): Promise<void> {
+    values.value = { ...values.value, ...next }
+    pending = { ...pending, ...next }
+    await flush()
+  }
+
   const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const
   const nextTheme = () => set({ theme: NEXT[values.value.theme] })
 
-  return { values, loaded, theme, load, set, nextTheme }
+  return { values, loaded, theme, load, set, change, nextTheme }
 })

@@ -1,5 +1,8 @@
-import type { CompareCell } from '@core/compare'
-import { ABSENT } from '@core/units'
+import type { CompareAxis, CompareCell, Comparison } from '@core/compare'
+import type { NoiseFloor } from '@core/session/types'
+import type { BenchmarkCase } from '@core/case'
+import { ABSENT, formatPercent, formatRatio, formatTime } from '@core/units'
+import { shapeText, variantText } from '../../components/results-table/columns'
 
 /** A verdict as shown: a sign, a word and a tone, so that colour is never alone. */
 export interface VerdictLook {
@@ -19,5 +22,49 @@ export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verd
 
 /** `0.842x`, with as many places in every row so that the points are in line; and its interval in words. */
 export const ratioText = (cell: CompareCell): string => (cell.ratio === undefined ? ABSENT : `${cell.ratio.toFixed(3)}x`)
-export const intervalText = (cell: CompareCell): string =>
-  cell.ratioLow === undefined || cell.ratioHigh === undefined ? '' : `${cell.ratioLow.toFixed(3)} to ${cell.ratioHigh.toFixed(3)}`
+const rangeText = (low: number | undefined, high: number | undefined) => (low === undefined || high === undefined ? '' : `${low.toFixed(3)} to ${high.toFixed(3)}`)
+export const intervalText = (cell: CompareCell): string => rangeText(cell.ratioLow, cell.ratioHigh)
+
+/** What tells the rows of a comparison apart, first what is computed, then who computes it; along an axis without what the columns say. */
+export function caseTexts(c: BenchmarkCase, axis: CompareAxis | undefined): { what: string; who: string } {
+  const who = [...(axis === 'impl' || axis === 'backend' ? [] : [c.backend, c.impl]), ...(axis === 'mode' ? [] : [c.mode]), ...(axis === 'threads' || c.threads === undefined ? [] : [`${c.threads}t`])]
+  return { what: [c.op, variantText(c), shapeText(c), ...(axis === 'dtype' ? [] : [c.dtype])].filter(Boolean).join(' '), who: who.join(' ') }
+}
+
+/** Name of side i: its value of the axis, else its session. */
+export const sideName = ({ sessions }: Comparison, i: number): string => sessions[i]?.value ?? sessions[i]?.name ?? ''
+
+/** The largest noise floor among the devices of a comparison, where an effect of this cell lies below it. */
+export function floorAbove(cell: CompareCell, floors: readonly NoiseFloor[]): NoiseFloor | undefined {
+  if (cell.ratio === undefined || (cell.verdict !== 'faster' && cell.verdict !== 'slower')) return undefined
+  const away = Math.abs(cell.ratio - 1)
+  return floors.filter((floor) => floor.ratioP95 > away).sort((a, b) => b.ratioP95 - a.ratioP95)[0]
+}
+
+export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.deviceName}: a case compared with itself differed by up to ${formatPercent(floor.ratioP95)} in 95 % of pairs.`
+
+export interface Fact {
+  name: string
+  value: string
+  about?: string
+}
+
+/** All that is known of one compared cell, for the details below the table. */
+export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
+  const facts: Fact[] = [
+    { name: 'Medians', value: `${formatTime(cell.medianNs)} against ${formatTime(base.medianNs)}` },
+    { name: 'Ratio', value: `${ratioText(cell)}${intervalText(cell) ? `, 95 % interval ${intervalText(cell)}` : ', no interval: too few samples'}`, about: 'Median divided by the baseline’s median' },
+  ]
+  if (cell.adjustedP !== undefined) facts.push({ name: 'Adjusted p', value: cell.adjustedP < 0.001 ? '< 0.001' : cell.adjustedP.toFixed(3), about: 'Chance of a ratio this far beyond the threshold without a real difference, corrected for the number of cells (Benjamini-Hochberg); up to 0.05 counts' })
+  if (cell.cyclesRatio !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesRatio)}${cell.cyclesLow === undefined ? '' : `, 95 % interval ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The same ratio in clock cycles, which a lower clock does not change' })
+  if (cell.quads !== undefined) facts.push({ name: 'Measured by turns', value: `${cell.quads} ABBA quads`, about: 'Both sides in blocks a b b a, so that drift of the machine hits both alike' })
+  if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs} against ${cell.baselineRuns ?? 1}`, about: 'Fresh-process repeats; the interval holds how they differ' })
+  return facts
+}
+
+/** The facts of a cell in a few lines, for the pointer. */
+export function hoverText(cell: CompareCell, base: CompareCell, floors: readonly NoiseFloor[]): string {
+  const look = lookOf(cell)
+  const floor = floorAbove(cell, floors)
+  return [look ? `${look.sign} ${look.word}` : '', ...cellFacts(cell, base).map(({ name, value }) => `${name}: ${value}`), cell.doubt ?? '', floor ? floorWarning(floor) : ''].filter(Boolean).join('\n')
+}
