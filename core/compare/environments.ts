@@ -1,6 +1,6 @@
 import type { Device } from '../backend'
+import { cachesText } from '../session/environment-facts'
 import type { Environment } from '../session/types'
-import { formatBytes } from '../units'
 
 interface Place {
   name: string
@@ -8,10 +8,6 @@ interface Place {
 }
 
 const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
-
-/** `L1d 32 KiB x 8, L3 32 MiB`. */
-const cachesText = (caches: NonNullable<Environment['caches']>) =>
-  caches.map(({ name, bytes, instances }) => `${name} ${formatBytes(bytes).replace(/\.0+ /, ' ')}${instances > 1 ? ` x ${instances}` : ''}`).join(', ')
 
 const FACTS: readonly { title: string; of: (e: Environment) => string | undefined }[] = [
   { title: 'Machine', of: (e) => e.host },

@@ -20,7 +20,7 @@ describe('html report', () => {
     const cells = Array.from(doc.querySelector('table')!.querySelectorAll('tbody tr')).map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
     expect(cells).toHaveLength(2)
     expect(cells[0]!.slice(0, 10)).toEqual(['add', '1000', 'f32', 'cpu', 'avx2', 'hot', '1', 'ok', '36.80', '±1.00 %'])
-    expect(doc.body.textContent).toContain('Test CPU, 4 logical cores')
+    expect(doc.body.textContent).toContain('Test CPU, 4 logical CPUs')
   })
 
   it('draws time and rate per op, a point for each right result', () => {

@@ -1,8 +1,9 @@
 import type { Result } from '../../result'
 import { roofline, roofsOf } from '../../roofline/roofline'
 import { seriesKey } from '../../series-colors'
+import { environmentGroups, environmentWarnings } from '../../session/environment-facts'
 import type { Environment, SessionFile } from '../../session/types'
-import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatBytes, formatIn, formatInterval, formatPercent } from '../../units'
+import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../units'
 import type { ExportContext, FileFormat } from '../types'
 import { seriesStyle, sessionCharts, shapeWords } from './charts'
 import { escapeHtml } from './escape'
@@ -15,18 +16,12 @@ const median = (values: readonly number[]) => (values.length ? [...values].sort(
 
 const pairs = (rows: readonly (readonly [string, string])[]) => `<div class="scroll"><table>${rows.map(([name, value]) => `<tr><th>${escapeHtml(name)}</th><td class="wide">${escapeHtml(value)}</td></tr>`).join('')}</table></div>`
 
-function environmentTable(environment: Environment): string {
-  const rows: (readonly [string, string])[] = [
-    ['Host', environment.host], ['System', `${environment.os} ${environment.kernel}`], ['Processor', `${environment.cpu}, ${environment.logicalCpus} logical cores`],
-    ['Memory', formatBytes(environment.memoryBytes)], ['Opscope', environment.appVersion], ['Node', environment.node],
-  ]
-  if (environment.electron !== undefined) rows.push(['Electron', environment.electron])
-  if (environment.chromium !== undefined) rows.push(['Chromium', environment.chromium])
-  for (const device of environment.devices) {
-    const state = device.available.ok ? [...device.facts.map((fact) => `${fact.name}: ${fact.value}`), ...device.warnings] : [device.available.reason]
-    rows.push([`Device ${device.id}`, [device.name + (device.software ? ' (software)' : ''), ...state].join(' · ')])
-  }
-  return pairs(rows)
+/** The whole environment record, what casts doubt on the figures first. */
+function environmentTables(environment: Environment): string {
+  const warnings = environmentWarnings(environment)
+  const missing = environment.devices.flatMap((device) => (device.available.ok ? [] : [[device.id, device.available.reason] as const]))
+  const groups = [...environmentGroups(environment), ...(missing.length ? [{ title: 'Not available', facts: missing }] : [])]
+  return [...(warnings.length ? [`<ul>${warnings.map((text) => `<li>${escapeHtml(text)}</li>`).join('')}</ul>`] : []), ...groups.map((group) => `<h3>${escapeHtml(group.title)}</h3>${pairs(group.facts)}`)].join('\n')
 }
 
 /** One row per result, in the order measured; each numeric column in the unit of its median. */
@@ -79,7 +74,7 @@ ${charts || '<p class="muted">No case of this session was measured and right, so
 <p class="muted">Median of the samples of each case with the half width of its 95 % interval. Rates follow from the least traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it.</p>
 ${resultTable(results, context)}
 <h2>Environment</h2>
-${environmentTable(environment)}
+${environmentTables(environment)}
 </body>
 </html>
 `

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { testDevice, testGpu } from '../testing'
+import { environmentGroups, environmentWarnings } from './environment-facts'
+import { noiseFloorOn } from './noise-floors'
+import type { Environment, NoiseFloor } from './types'
+
+const bare: Environment = { appVersion: '1', host: 'bench', os: 'Debian', kernel: 'Linux 6', cpu: 'EPYC', logicalCpus: 8, memoryBytes: 2 ** 33, node: '24', devices: [] }
+const floor: NoiseFloor = { backend: 'cuda', device: 'cuda:0', deviceName: 'Test GPU', driver: '570', measuredAt: '2026-01-02T00:00:00Z', pairs: 40, falseVerdicts: 1, ratioP50: 0.0011, ratioP95: 0.0043, sessionId: 's' }
+const flat = (e: Environment) => Object.fromEntries(environmentGroups(e).flatMap((group) => group.facts.map(([name, value]) => [`${group.title}: ${name}`, value])))
+
+describe('the environment record in words', () => {
+  it('says everything that was recorded', () => {
+    const facts = flat({
+      ...bare, electron: '45', chromium: '156', governor: 'performance', boost: false, powerSource: 'mains', switches: ['--use-angle=vulkan', 'OMP_NUM_THREADS=4'],
+      caches: [{ name: 'L1d', bytes: 2 ** 15, instances: 8 }, { name: 'L3', bytes: 2 ** 25, instances: 1 }], noiseFloors: [floor],
+      devices: [testGpu({ driver: '570', caches: [{ name: 'L2', bytes: 50 * 2 ** 20 }], facts: [{ name: 'CUDA', value: '12.8' }] }), testDevice({ available: { ok: false, reason: 'gone' } })],
+    })
+    expect(facts).toEqual({
+      'Machine: Computer': 'bench', 'Machine: System': 'Debian, Linux 6', 'Machine: Processor': 'EPYC, 8 logical CPUs', 'Machine: Processor caches': 'L1d 32 KiB x 8, L3 32 MiB', 'Machine: Memory': '8.00 GiB',
+      'Machine: Clocks and power': 'governor performance, boost off, on mains', 'Program: Opscope': '1', 'Program: Runtime': 'Node 24, Electron 45, Chromium 156', 'Program: Switches': '--use-angle=vulkan  OMP_NUM_THREADS=4',
+      'Test GPU, cuda: Driver': '570', 'Test GPU, cuda: CUDA': '12.8', 'Test GPU, cuda: Caches of the whole device': 'L2 50 MiB', 'Test GPU, cuda: Noise floor': '0.43 % in 95 % of 40 pairs, typically 0.11 %, 1 false verdict',
+    })
+  })
+
+  it('leaves out what an earlier version did not record, and says a driver once', () => {
+    expect(Object.keys(flat(bare))).toEqual(['Machine: Computer', 'Machine: System', 'Machine: Processor', 'Machine: Memory', 'Program: Opscope', 'Program: Runtime'])
+    expect(flat({ ...bare, devices: [testGpu({ driver: '570', facts: [{ name: 'Driver', value: '570.1' }] })] })).toMatchObject({ 'Test GPU, cuda: Driver': '570.1', 'Test GPU, cuda: Noise floor': 'not checked' })
+  })
+
+  it('puts what casts doubt on figures into warnings, once each and only of devices that could be used', () => {
+    const gpu = testGpu({ warnings: ['Persistence mode is off.'], disturbances: ['A display is attached.'] })
+    expect(environmentWarnings({ ...bare, powerSource: 'battery', devices: [gpu, gpu, testDevice({ available: { ok: false, reason: 'x' }, warnings: ['w'] })] })).toEqual([
+      'The machine ran on battery.', 'Test GPU (cuda): A display is attached.', 'Test GPU (cuda): Persistence mode is off.',
+    ])
+    expect(environmentWarnings(bare)).toEqual([])
+  })
+})
+
+describe('the noise floor of a device', () => {
+  const gpu = { backend: 'cuda', id: 'cuda:0', name: 'Test GPU', driver: '570' }
+  it('is that of its driver, else the newest of another, said to be stale', () => {
+    const old = { ...floor, driver: '550' }
+    const older = { ...floor, driver: '530', measuredAt: '2025-01-01T00:00:00Z' }
+    expect(noiseFloorOn([old, floor], gpu)).toEqual(floor)
+    expect(noiseFloorOn([older, old], gpu)).toEqual({ ...old, stale: 'measured under driver 550, now 570' })
+    expect(noiseFloorOn([old], { ...gpu, driver: undefined })).toEqual(old)
+  })
+  it('is not that of another device of the same id', () => expect(noiseFloorOn([{ ...floor, deviceName: 'other' }], gpu)).toBeUndefined())
+})

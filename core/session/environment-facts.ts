@@ -1,0 +1,65 @@
+import type { Device } from '../backend'
+import { formatBytes } from '../units'
+import { noiseFloorOn, noiseFloorText } from './noise-floors'
+import type { Environment } from './types'
+
+/** Facts that belong together, each a name and a value with its unit. */
+export interface FactGroup {
+  title: string
+  facts: (readonly [name: string, value: string])[]
+}
+
+/** `L1d 32 KiB x 8, L3 32 MiB`. */
+export const cachesText = (caches: NonNullable<Environment['caches']>): string =>
+  caches.map(({ name, bytes, instances }) => `${name} ${formatBytes(bytes).replace(/\.0+ /, ' ')}${instances > 1 ? ` x ${instances}` : ''}`).join(', ')
+
+const fact = (name: string, value: string | undefined): FactGroup['facts'] => (value === undefined || value === '' ? [] : [[name, value]])
+
+/** What a reader should know before trusting the figures: warnings of the devices, and what disturbed them at the start. */
+export function environmentWarnings(environment: Environment): string[] {
+  const devices = environment.devices.filter((device) => device.available.ok)
+  const said = devices.flatMap((device) => [...(device.disturbances ?? []), ...device.warnings].map((text) => `${device.name} (${device.backend}): ${text}`))
+  return [...(environment.powerSource === 'battery' ? ['The machine ran on battery.'] : []), ...new Set(said)]
+}
+
+function deviceGroup(device: Device, { noiseFloors = [] }: Environment): FactGroup {
+  const floor = noiseFloorOn(noiseFloors, device)
+  const told = new Set(device.facts.map((f) => f.name))
+  return {
+    title: `${device.name}${device.software ? ' (software)' : ''}, ${device.backend}`,
+    facts: [
+      // Some backends give it among their facts too.
+      ...(told.has('Driver') ? [] : fact('Driver', device.driver)),
+      ...device.facts.map(({ name, value }) => [name, value] as const),
+      ...fact('Caches of the whole device', told.has('Caches') ? undefined : device.caches?.map((cache) => `${cache.name} ${formatBytes(cache.bytes).replace(/\.0+ /, ' ')}`).join(', ')),
+      ['Noise floor', floor ? noiseFloorText(floor) : 'not checked'],
+    ],
+  }
+}
+
+/** Everything recorded of a session's machine, in groups to show one after the other. */
+export function environmentGroups(e: Environment): FactGroup[] {
+  const power = [e.governor && `governor ${e.governor}`, e.boost === undefined ? undefined : `boost ${e.boost ? 'on' : 'off'}`, e.powerSource && `on ${e.powerSource}`].filter(Boolean)
+  return [
+    {
+      title: 'Machine',
+      facts: [
+        ['Computer', e.host],
+        ['System', `${e.os}, ${e.kernel}`],
+        ['Processor', `${e.cpu}, ${e.logicalCpus} logical CPUs`],
+        ...fact('Processor caches', e.caches && cachesText(e.caches)),
+        ['Memory', formatBytes(e.memoryBytes)],
+        ...fact('Clocks and power', power.join(', ')),
+      ],
+    },
+    {
+      title: 'Program',
+      facts: [
+        ['Opscope', e.appVersion],
+        ['Runtime', [`Node ${e.node}`, e.electron && `Electron ${e.electron}`, e.chromium && `Chromium ${e.chromium}`].filter(Boolean).join(', ')],
+        ...fact('Switches', e.switches && (e.switches.join('  ') || 'none')),
+      ],
+    },
+    ...e.devices.filter((device) => device.available.ok).map((device) => deviceGroup(device, e)),
+  ]
+}
