@@ -77,8 +77,9 @@ export class Job {
       this.#pace.ended({ device: turn.case.device, seconds: turn.seconds }, (performance.now() - started) / 1000)
       this.#done += 1
       if (isFailure(result.status)) this.#failures += 1
-      this.context.stored(result)
+      // First what is left, then the events that tell of it.
       step = turns.next(result)
+      this.context.stored(result)
     }
     this.#current = undefined
     return { state: step.done ? 'done' : 'stopped', failures: this.#failures }

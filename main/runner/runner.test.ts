@@ -1,24 +1,9 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { PRESETS } from '@core/measure/settings'
 import { rowAt } from '@core/session/rows'
-import type { History } from '../history/types'
-import type { Planner } from './planner'
-import { createRunnerWith } from './runner'
-import { aCase, anEnvironment, aSpec, MemoryHistory, planOf, QUICK_LIMITS, ScriptedKind, type Behaviour } from './testing'
-import { BusyError, type Runner, type RunnerEvents } from './types'
-
-const runners: Runner[] = []
-afterEach(async () => {
-  await Promise.all(runners.splice(0).map((runner) => runner.dispose()))
-})
-
-function setUp(kinds: ScriptedKind[], planner: Planner, history = new MemoryHistory()) {
-  const runner = createRunnerWith({ history: history as unknown as History, hostKinds: kinds, planner, settings: () => ({}), environment: anEnvironment, limits: QUICK_LIMITS })
-  runners.push(runner)
-  const ended = () => new Promise<RunnerEvents['ended']>((resolve) => runner.on('ended', resolve))
-  return { runner, history, ended }
-}
+import { aCase, anEnvironment, aSpec, type MemoryHistory, planOf, ScriptedKind, scriptedRunner, type Behaviour } from './testing'
+import { BusyError } from './types'
 
 const sizes = (count: number, backend = 'cpu') => Array.from({ length: count }, (_, i) => aCase(i + 1, backend))
 
@@ -29,7 +14,7 @@ const statuses = (history: MemoryHistory) => history.results('s1').map((result) 
 
 test('every result is stored before the next case starts, and rows stream in that order', async () => {
   const host = new ScriptedKind('cpu')
-  const { runner, history, ended } = setUp([host], planOf(sizes(40)))
+  const { runner, history, ended } = scriptedRunner([host], planOf(sizes(40)))
   host.onCase = () => expect(history.results('s1')).toHaveLength(host.measured.length - 1)
   const rows: number[] = []
   runner.on('results', ({ block }) => block.ids.forEach((_, i) => rows.push(block.first + i, Number(rowAt(block, i).case.params['n']))))
@@ -44,7 +29,7 @@ test('every result is stored before the next case starts, and rows stream in tha
 
 test('cases go to the host that serves their backend', async () => {
   const [cpu, gpu] = [new ScriptedKind('cpu'), new ScriptedKind('webgpu')]
-  const { runner, ended } = setUp([cpu!, gpu!], planOf([aCase(1), aCase(1, 'webgpu'), aCase(2)]))
+  const { runner, ended } = scriptedRunner([cpu!, gpu!], planOf([aCase(1), aCase(1, 'webgpu'), aCase(2)]))
   const end = ended()
   await runner.start(aSpec(['cpu', 'webgpu']))
   await end
@@ -54,7 +39,7 @@ test('cases go to the host that serves their backend', async () => {
 
 test('a host nobody asked for is not started', async () => {
   const [cpu, gpu] = [new ScriptedKind('cpu'), new ScriptedKind('webgpu')]
-  const { runner, ended } = setUp([cpu!, gpu!], planOf(sizes(1)))
+  const { runner, ended } = scriptedRunner([cpu!, gpu!], planOf(sizes(1)))
   const end = ended()
   await runner.start(aSpec(['cpu']))
   await end
@@ -62,7 +47,7 @@ test('a host nobody asked for is not started', async () => {
 })
 
 test('a second run is refused while one is in progress', async () => {
-  const { runner } = setUp([new ScriptedKind('cpu', () => 'hang')], planOf(sizes(2)))
+  const { runner } = scriptedRunner([new ScriptedKind('cpu', () => 'hang')], planOf(sizes(2)))
   await runner.start(aSpec(['cpu']))
   await expect(runner.start(aSpec(['cpu']))).rejects.toBeInstanceOf(BusyError)
   await expect(runner.measureCeilings([])).rejects.toBeInstanceOf(BusyError)
@@ -70,7 +55,7 @@ test('a second run is refused while one is in progress', async () => {
 
 test('pause waits after the running case and resume goes on', async () => {
   const host = new ScriptedKind('cpu')
-  const { runner, history, ended } = setUp([host], planOf(sizes(5)))
+  const { runner, history, ended } = scriptedRunner([host], planOf(sizes(5)))
   host.onCase = (c) => c.params['n'] === 2 && runner.pause()
   const end = ended()
   await runner.start(aSpec(['cpu']))
@@ -85,7 +70,7 @@ test('pause waits after the running case and resume goes on', async () => {
 test('stop ends the running case, keeps what is done, and the session can be taken up again', async () => {
   let obstinate = true
   const host = new ScriptedKind('cpu', (c) => (obstinate && (c.params['n'] === 3 || c.params['n'] === 0) ? 'cancellable' : 'measure'))
-  const { runner, history, ended } = setUp([host], planOf(sizes(5)))
+  const { runner, history, ended } = scriptedRunner([host], planOf(sizes(5)))
   host.onCase = (c) => c.params['n'] === 3 && obstinate && setImmediate(() => runner.stop())
   const first = ended()
   await runner.start(aSpec(['cpu']), ' Named ')
@@ -105,14 +90,14 @@ test('stop ends the running case, keeps what is done, and the session can be tak
 })
 
 test('a session that another process measures is left alone', async () => {
-  const { runner, history } = setUp([new ScriptedKind('cpu')], planOf([]))
+  const { runner, history } = scriptedRunner([new ScriptedKind('cpu')], planOf([]))
   const { id } = history.createSession({ name: 'theirs', environment: anEnvironment([]), settings: PRESETS.quick, cases: sizes(2) })
   await expect(runner.resumeSession(id)).rejects.toThrow('"theirs" is being measured by another Opscope.')
 })
 
 test('a host deaf to a stop is killed', async () => {
   const host = new ScriptedKind('cpu', () => 'hang')
-  const { runner, history, ended } = setUp([host], planOf(sizes(3)))
+  const { runner, history, ended } = scriptedRunner([host], planOf(sizes(3)))
   host.onCase = () => setImmediate(() => runner.stop())
   const end = ended()
   await runner.start(aSpec(['cpu']))
@@ -123,7 +108,7 @@ test('a host deaf to a stop is killed', async () => {
 
 test('stop while paused ends the run', async () => {
   const host = new ScriptedKind('cpu')
-  const { runner, ended } = setUp([host], planOf(sizes(3)))
+  const { runner, ended } = scriptedRunner([host], planOf(sizes(3)))
   host.onCase = () => runner.pause()
   const end = ended()
   await runner.start(aSpec(['cpu']))
@@ -139,7 +124,7 @@ test.each([
   ['impostor', 'crashed', /not asked for/],
 ] as const)('a case that makes its host %s costs that case alone', async (behaviour, status, message) => {
   const host = odd(behaviour)
-  const { runner, history, ended } = setUp([host], planOf(sizes(3)))
+  const { runner, history, ended } = scriptedRunner([host], planOf(sizes(3)))
   const end = ended()
   await runner.start(aSpec(['cpu']))
   expect(await end).toMatchObject({ state: 'done', failures: 1 })
@@ -149,7 +134,7 @@ test.each([
 })
 
 test('the words of a dying process are kept as detail', async () => {
-  const { runner, history, ended } = setUp([odd('die')], planOf(sizes(3)))
+  const { runner, history, ended } = scriptedRunner([odd('die')], planOf(sizes(3)))
   const end = ended()
   await runner.start(aSpec(['cpu']))
   await end
@@ -158,7 +143,7 @@ test('the words of a dying process are kept as detail', async () => {
 
 test('a case the host refuses is failed and the host stays', async () => {
   const host = odd('refuse')
-  const { runner, history, ended } = setUp([host], planOf(sizes(3)))
+  const { runner, history, ended } = scriptedRunner([host], planOf(sizes(3)))
   const end = ended()
   await runner.start(aSpec(['cpu']))
   await end
@@ -170,7 +155,7 @@ test('a host that cannot be started again makes its remaining cases skipped, and
   const cpu = odd('die')
   cpu.fail = (start) => (start > 1 ? 'no such program' : undefined)
   const gpu = new ScriptedKind('webgpu')
-  const { runner, history, ended } = setUp([cpu, gpu], planOf([...sizes(4), aCase(9, 'webgpu')]))
+  const { runner, history, ended } = scriptedRunner([cpu, gpu], planOf([...sizes(4), aCase(9, 'webgpu')]))
   const end = ended()
   await runner.start(aSpec(['cpu', 'webgpu']))
   expect((await end).state).toBe('done')
@@ -182,7 +167,7 @@ test('a host that cannot be started again makes its remaining cases skipped, and
 test('a host that starts at the second try loses nothing more', async () => {
   const cpu = odd('die')
   cpu.fail = (start) => (start === 2 ? 'busy' : undefined)
-  const { runner, history, ended } = setUp([cpu], planOf(sizes(4)))
+  const { runner, history, ended } = scriptedRunner([cpu], planOf(sizes(4)))
   const end = ended()
   await runner.start(aSpec(['cpu']))
   await end
@@ -192,7 +177,7 @@ test('a host that starts at the second try loses nothing more', async () => {
 test('devices of all hosts are merged and a host that cannot be had is listed with the reason', async () => {
   const gpu = new ScriptedKind('webgpu')
   gpu.fail = (start) => (start === 1 ? 'Electron is not installed' : undefined)
-  const { runner } = setUp([new ScriptedKind('cpu'), gpu], planOf([]))
+  const { runner } = scriptedRunner([new ScriptedKind('cpu'), gpu], planOf([]))
   const devices = await runner.devices(false)
   expect(devices.map((d) => [d.backend, d.available])).toEqual([
     ['cpu', { ok: true }],
@@ -207,7 +192,7 @@ test('devices of a host that answers late do not hold up those of the others', a
   const opened = new Promise<void>((resolve) => (open = resolve))
   const start = gpu.start.bind(gpu)
   gpu.start = () => opened.then(start)
-  const { runner } = setUp([new ScriptedKind('cpu'), gpu], planOf([]))
+  const { runner } = scriptedRunner([new ScriptedKind('cpu'), gpu], planOf([]))
   const heard: string[][] = []
   runner.on('devices', (devices) => heard.push(devices.map((d) => d.backend)))
   const [first, second] = [runner.devices(false), runner.devices(false)]
@@ -222,13 +207,13 @@ test('devices of a host that answers late do not hold up those of the others', a
 test('a selection without a case says what is missing', async () => {
   const gpu = new ScriptedKind('webgpu')
   gpu.fail = () => 'no adapter'
-  const { runner } = setUp([gpu], planOf([]))
+  const { runner } = scriptedRunner([gpu], planOf([]))
   await expect(runner.start({ ...aSpec([]), targets: [{ backend: 'webgpu', device: 'webgpu:0', impls: ['wgsl'] }] })).rejects.toThrow('webgpu: no adapter')
   expect(runner.state().phase).toBe('idle')
 })
 
 test('ceilings are measured as a session and kept, also when taken up again', async () => {
-  const { runner, history, ended } = setUp([new ScriptedKind('cpu'), new ScriptedKind('webgpu')], planOf([]))
+  const { runner, history, ended } = scriptedRunner([new ScriptedKind('cpu'), new ScriptedKind('webgpu')], planOf([]))
   const events: number[] = []
   runner.on('ceilings', (ceilings) => events.push(ceilings.length))
   const end = ended()
@@ -247,9 +232,7 @@ test('ceilings are measured as a session and kept, also when taken up again', as
 })
 
 test('a result that cannot be stored ends the run and says so', async () => {
-  const { runner, history, ended } = setUp([new ScriptedKind('cpu')], planOf(sizes(3)))
-  const notices: RunnerEvents['notice'][] = []
-  runner.on('notice', (notice) => notices.push(notice))
+  const { runner, history, ended, notices } = scriptedRunner([new ScriptedKind('cpu')], planOf(sizes(3)))
   history.failWrites = true
   const end = ended()
   await runner.start(aSpec(['cpu']))
@@ -259,7 +242,7 @@ test('a result that cannot be stored ends the run and says so', async () => {
 
 test('dispose in mid-run ends the run and leaves no host', async () => {
   const host = new ScriptedKind('cpu', () => 'hang')
-  const { runner, history } = setUp([host], planOf(sizes(3)))
+  const { runner, history } = scriptedRunner([host], planOf(sizes(3)))
   await runner.start(aSpec(['cpu']))
   await runner.dispose()
   expect(history.sessions.get('s1')?.session.state).toBe('stopped')

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest'
 import type { Device } from '@core/backend'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { endedResult } from '@core/measure/ended'
@@ -8,7 +9,9 @@ import type { SweepSpec } from '@core/sweep/types'
 import { NotFoundError, type History, type NewSession } from '../history/types'
 import type { Limits } from './limits'
 import type { Planner } from './planner'
-import type { HostKind } from './types'
+import { createRunnerWith } from './runner'
+import type { RunnerDeps } from './stage'
+import type { HostKind, RunnerEvents } from './types'
 
 /** In-memory stand-ins for the runner's neighbours. For tests only. */
 
@@ -201,3 +204,13 @@ export class MemoryHistory implements Pick<History, 'createSession' | 'addResult
   }
 }
 
+
+/** A runner over scripted hosts, disposed of when the test ends. */
+export function scriptedRunner(kinds: readonly ScriptedKind[], planner: Planner, { history = new MemoryHistory(), settings = {} }: { history?: MemoryHistory; settings?: ReturnType<RunnerDeps['settings']> } = {}) {
+  const runner = createRunnerWith({ history: history as unknown as History, hostKinds: kinds, planner, settings: () => settings, environment: anEnvironment, limits: QUICK_LIMITS })
+  onTestFinished(() => runner.dispose())
+  const notices: RunnerEvents['notice'][] = []
+  runner.on('notice', (notice) => notices.push(notice))
+  const ended = () => new Promise<RunnerEvents['ended']>((resolve) => runner.on('ended', resolve))
+  return { runner, history, ended, notices }
+}
