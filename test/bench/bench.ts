@@ -1,4 +1,5 @@
 import os from 'node:os'
+import type { Device } from '@core/backend'
 
 /** One number a bench found. `aim` is what the project wants it to be, `better` which side of it. */
 export interface Figure {
@@ -17,7 +18,14 @@ export interface BenchContext {
   say(text: string): void
 }
 
-export type Bench = (context: BenchContext) => Promise<Figure[]>
+/** Figures with what they were made from: one row per measured point, and the devices, which join the record of the machine. */
+export interface Outcome {
+  figures: Figure[]
+  rows?: readonly Readonly<Record<string, string | number | boolean | undefined>>[]
+  devices?: readonly Device[]
+}
+
+export type Bench = (context: BenchContext) => Promise<Figure[] | Outcome>
 
 /** Middle of `repeats` wall times of `work`, in ms. */
 export function timeMs(work: () => void, repeats = 7): number {

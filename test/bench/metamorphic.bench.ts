@@ -1,0 +1,195 @@
+import type { Device } from '@core/backend'
+import { DTYPE_BYTES, type BenchmarkCase, type Mode } from '@core/case'
+import { compareSessions, type ComparedSession } from '@core/compare'
+import { PRESETS, type MeasureSettings } from '@core/measure/settings'
+import { ceilingOf, ceilingPlan } from '@core/roofline/ceilings'
+import { roofline, roofsOf } from '@core/roofline/roofline'
+import type { Result } from '@core/result'
+import { blockOf, rowAt } from '@core/session/rows'
+import type { Ceiling } from '@core/session/types'
+import { readEnvironment } from '../../main/environment'
+import { loadFigure, type Bench, type Figure, type Outcome } from './bench'
+import { caseOn, describe, openBed, type Bed } from './proof/bed'
+import { robustLine } from './proof/regression'
+
+type Row = Record<string, string | number | boolean | undefined>
+
+interface Proof {
+  figures: Figure[]
+  rows: Row[]
+  /** What was measured on the way, for the question whether anything lies above a ceiling. */
+  results: Result[]
+}
+
+/** Streaming operations with the tensors each reads and writes. */
+const STREAMING = [
+  { op: 'copy', tensors: 2 },
+  { op: 'add', tensors: 3 },
+] as const
+
+/** Bytes of the last-level cache; a device that tells none has no crossing to look for. */
+const lastCache = (device: Device) => device.caches?.at(-1)?.bytes
+
+/** Elements of a streaming case whose tensors take `bytes` together, in whole blocks of 1024. */
+const elements = (bytes: number, tensors: number) => Math.max(1024, Math.round(bytes / tensors / DTYPE_BYTES.f32 / 1024) * 1024)
+
+/** Beyond the caches time is a constant plus a rate times the size: slope, intercept and what is left over. */
+async function linear(bed: Bed, device: Device, settings: MeasureSettings): Promise<Proof> {
+  const proof: Proof = { figures: [], rows: [], results: [] }
+  const from = (lastCache(device) ?? 2 ** 25) * 4
+  const sizes = device.software ? [1, 2, 4].map((factor) => factor * 2 ** 22) : [1, 1.5, 2, 3, 4, 6, 8].map((factor) => factor * from)
+  for (const { op, tensors } of STREAMING) {
+    const points: { x: number; y: number; result: Result }[] = []
+    for (const bytes of sizes) {
+      const c = caseOn(device, op, { n: elements(bytes, tensors) }, 'hot')
+      if (!c || bytes > device.memoryBytes / 2 || bytes / tensors > (device.maxTensorBytes ?? Infinity)) continue
+      const result = await bed.measure(c, settings)
+      points.push({ x: result.bytes, y: result.summary!.medianNs, result })
+    }
+    const line = robustLine(points)
+    if (!line) continue
+    const residuals = points.map(({ x, y }) => Math.abs(y / (line.intercept + line.slope * x) - 1) * 100)
+    proof.figures.push(
+      { name: `${device.id} ${op}: largest distance from a line in the size, ${points.length} sizes beyond the cache`, value: Math.max(...residuals), unit: '%', aim: 2, better: 'less' },
+      { name: `${device.id} ${op}: bandwidth by the slope of that line`, value: 1 / line.slope, unit: 'GB/s' },
+      { name: `${device.id} ${op}: intercept of that line`, value: line.intercept / 1000, unit: 'us' },
+    )
+    points.forEach(({ x, y }, i) => proof.rows.push({ proof: 'linear', device: device.id, op, bytes: x, medianNs: y, residualPercent: residuals[i] }))
+    proof.results.push(...points.map(({ result }) => result))
+  }
+  return proof
+}
+
+/** Cold over hot: above 1 while the data fits the last cache, 1 beyond it, with the crossing at its size. */
+async function crossing(bed: Bed, device: Device, settings: MeasureSettings): Promise<Proof> {
+  const proof: Proof = { figures: [], rows: [], results: [] }
+  const cache = lastCache(device)
+  if (cache === undefined || device.software) return proof
+  const shares = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1, 1.5, 2, 4, 8, 16]
+  const modes: Mode[] = ['hot', 'cold', 'rotated']
+  const ratios: { share: number; cold: number }[] = []
+  for (const share of shares) {
+    const medians: Partial<Record<Mode, number>> = {}
+    for (const mode of modes) {
+      const c = caseOn(device, 'copy', { n: elements(share * cache, 2) }, mode)
+      if (!c) continue
+      const result = await bed.measure(c, settings)
+      medians[mode] = result.summary!.medianNs
+      proof.results.push(result)
+    }
+    if (medians.hot === undefined || medians.cold === undefined) continue
+    ratios.push({ share, cold: medians.cold / medians.hot })
+    proof.rows.push({ proof: 'crossing', device: device.id, op: 'copy', cacheShare: share, hotNs: medians.hot, coldNs: medians.cold, rotatedNs: medians.rotated, coldOverHot: medians.cold / medians.hot })
+  }
+  const below = ratios.filter(({ share }) => share <= 1 / 4).map(({ cold }) => cold)
+  const beyond = ratios.filter(({ share }) => share >= 8).map(({ cold }) => cold)
+  if (below.length === 0 || beyond.length === 0) return proof
+  const half = 1 + (Math.max(...below) - 1) / 2
+  const across = ratios.filter(({ share }) => share >= 1 / 8).find(({ cold }) => cold < half)
+  proof.figures.push(
+    { name: `${device.id} copy: cold over hot within a quarter of the last cache, least`, value: Math.min(...below), unit: 'x', aim: 1.1, better: 'more' },
+    { name: `${device.id} copy: cold over hot from 8 times the last cache, distance from 1, largest`, value: Math.max(...beyond.map((ratio) => Math.abs(ratio - 1))) * 100, unit: '%', aim: 5, better: 'less' },
+  )
+  if (across) proof.figures.push({ name: `${device.id} copy: working set at which half of the difference is gone, in last caches`, value: across.share, unit: 'x' })
+  return proof
+}
+
+/** Ceilings measured as the product measures them; nothing lies above them without a flag, nor far above with one once caches are out of it. */
+async function ceilings(bed: Bed, device: Device, settings: MeasureSettings, results: readonly Result[]): Promise<Proof> {
+  const known: Ceiling[] = []
+  const wanted = ceilingPlan(device).filter(({ kind }) => kind === 'copy' || kind === 'flops:f32')
+  for (const { case: c } of wanted) {
+    const ceiling = ceilingOf(device, await bed.measure(c, settings))
+    if (ceiling) known.push(ceiling)
+  }
+  const cache = lastCache(device) ?? 0
+  const points = results.flatMap((result) => {
+    const point = roofline({ bytes: result.bytes, flops: result.flops, medianNs: result.summary!.medianNs }, roofsOf(known, result.case, result.case.dtype))
+    return point?.efficiency === undefined ? [] : [{ result, point, efficiency: point.efficiency }]
+  })
+  const uncached = points.filter(({ result }) => result.case.mode !== 'hot' || result.bytes >= 8 * cache)
+  return {
+    figures: [
+      { name: `${device.id}: results above a measured ceiling without a flag, of ${points.length}`, value: points.filter(({ efficiency, point }) => efficiency > 1 && point.flag === undefined).length, unit: '', aim: 0, better: 'less' },
+      { name: `${device.id}: results above a measured ceiling, flagged`, value: points.filter(({ point }) => point.flag !== undefined).length, unit: '' },
+      { name: `${device.id}: highest share of a ceiling where no cache can help (cold, rotated, 8 times the last cache)`, value: Math.max(...uncached.map(({ efficiency }) => efficiency)) * 100, unit: '%', aim: 103, better: 'less' },
+    ],
+    rows: points.map(({ result, point, efficiency }) => ({ proof: 'ceilings', case: describe(result.case), efficiencyPercent: efficiency * 100, flagged: point.flag !== undefined })),
+    results: [],
+  }
+}
+
+function orderedCases(device: Device): BenchmarkCase[] {
+  const small = device.threads.length > 0
+  const vectors = (small ? [2 ** 12, 2 ** 16, 2 ** 20] : [2 ** 16, 2 ** 20, 2 ** 24]).map((n) => ({ n }))
+  const matrices = (small ? [64, 512] : [1024, 8192]).map((rows) => ({ rows, cols: 1024 }))
+  const picks = [...['add', 'exp', 'copy'].map((op) => ({ op, sizes: vectors })), { op: 'softmax', sizes: matrices }, { op: 'matmul', sizes: (small ? [64, 128] : [512, 1024]).map((n) => ({ m: n, n, k: n })) }]
+  return picks.flatMap(({ op, sizes }) => sizes.flatMap((params) => (['hot', 'cold'] as const).flatMap((mode) => caseOn(device, op, params, mode, { threads: device.threads[0] }) ?? [])))
+}
+
+/** The same sweep forward and backward, by turns: the product's comparison of all forward runs with all backward runs. */
+async function order(bed: Bed, device: Device, settings: MeasureSettings, runs: number): Promise<Proof> {
+  const cases = orderedCases(device)
+  const all = new Map<string, Result>()
+  const sides: Result[][] = [[], []]
+  for (let run = 0; run < runs; run++) {
+    // Forward, backward, backward, forward: drift hits both alike.
+    for (const side of run % 2 === 0 ? [0, 1] : [1, 0]) {
+      for (const c of side === 0 ? cases : cases.toReversed()) {
+        const result: Result = { ...(await bed.measure(c, settings)), id: `${side}-${run}-${all.size}`, run }
+        all.set(result.id, result)
+        sides[side]!.push(result)
+      }
+    }
+  }
+  const environment = readEnvironment([device])
+  const sessions = sides.map((results, side): ComparedSession => {
+    const block = blockOf(results, 0)
+    return { id: `side-${side}`, name: side === 0 ? 'forward' : 'backward', createdAt: new Date(0).toISOString(), environment, rows: results.map((_, i) => rowAt(block, i)) }
+  })
+  const { rows } = compareSessions(sessions, (id) => all.get(id)!)
+  const cells = rows.flatMap((row) => (row.cells[1] ? [{ case: row.case, ...row.cells[1] }] : []))
+  const of = (...verdicts: string[]) => cells.filter(({ verdict }) => verdict !== undefined && verdicts.includes(verdict)).length
+  return {
+    figures: [
+      { name: `${device.id}: cases of a sweep whose verdict depends on the order, of ${cells.length} in ${runs} runs each way`, value: of('faster', 'slower'), unit: '', aim: 0, better: 'less' },
+      { name: `${device.id}: cases the same in both orders`, value: of('same'), unit: '' },
+      { name: `${device.id}: cases ambiguous`, value: of('ambiguous'), unit: '' },
+    ],
+    rows: cells.map(({ case: c, ratio, ratioLow, ratioHigh, verdict }) => ({ proof: 'order', device: c.device, case: describe(c), ratio, low: ratioLow, high: ratioHigh, verdict })),
+    results: [],
+  }
+}
+
+/**
+ * What must hold whatever the machine: time of streaming grows in line with the size beyond the caches, cold and hot meet
+ * at the size of the cache, nothing passes a measured ceiling unflagged, and the order of a sweep does not matter.
+ * devices=cpu | cuda:0 | webgpu:0; seconds=0.1 of a case; runs=4 sweeps each way.
+ */
+const bench: Bench = async ({ args, say }): Promise<Outcome> => {
+  const seconds = Number(args['seconds'] ?? 0.1)
+  const settings: MeasureSettings = { ...PRESETS.standard, minSeconds: seconds, maxSeconds: 20 * seconds, maxWarmupSeconds: 2 * seconds, verifyWork: 2e5 }
+  const bed = await openBed(args)
+  try {
+    const outcome: Outcome & { rows: Row[] } = { figures: [], rows: [], devices: bed.devices }
+    for (const device of bed.devices) {
+      say(`${device.id}: linear in the size`)
+      const line = await linear(bed, device, settings)
+      say(`${device.id}: cold against hot`)
+      const cross = await crossing(bed, device, settings)
+      say(`${device.id}: ceilings`)
+      const above = await ceilings(bed, device, settings, [...line.results, ...cross.results])
+      say(`${device.id}: order`)
+      const ordered = await order(bed, device, { ...settings, minSeconds: seconds / 2, maxSeconds: 5 * seconds }, Number(args['runs'] ?? 4))
+      for (const { figures, rows } of [line, cross, above, ordered]) {
+        outcome.figures.push(...figures)
+        outcome.rows.push(...rows)
+      }
+    }
+    outcome.figures.push(loadFigure())
+    return outcome
+  } finally {
+    bed.close()
+  }
+}
+export default bench
