@@ -24,7 +24,7 @@ record = {
     "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
     "commit": commit,
     "torch": torch["torch"] if torch else None,
-    "method": "cold: L2 overwritten (2x its size) before every call, CUDA events, stream held while queueing; medians in microseconds",
+    "method": "cold: L2 emptied by reading 2x its size before every call, CUDA events, stream held while queueing; medians in microseconds",
     "rows": rows,
 }
 with open(result, "w") as out:

@@ -1,6 +1,6 @@
 """Times PyTorch eager on the cases in a JSON-lines file written by `opscope_cuda_kernels time FILE`.
 
-The same method as Opscope's own timer: cold calls after the L2 cache was overwritten outside the timed window, CUDA
+The same method as Opscope's own timer: cold calls after the L2 cache was emptied by reading, outside the timed window, CUDA
 events around each, and a spinning kernel that holds the stream while work queues, so that host gaps are not measured.
 
 usage: torch_reference.py CASES OUT
@@ -74,7 +74,7 @@ def cold_us(call, flush, rounds=5, samples=12):
         torch.cuda._sleep(SPIN_CYCLES)
         for _ in range(samples):
             start, end = events()
-            flush.fill_(1)
+            flush.max()
             start.record()
             call()
             end.record()
@@ -100,7 +100,7 @@ def hot_us(call, rounds=8, inner=20):
 def main():
     source, target = sys.argv[1:]
     properties = torch.cuda.get_device_properties(0)
-    flush = torch.empty(max(64 << 20, 2 * properties.L2_cache_size) // 4, device="cuda")
+    flush = torch.zeros(max(64 << 20, 2 * properties.L2_cache_size) // 4, device="cuda")
     rows = []
     with open(source) as lines:
         cases = [json.loads(line) for line in lines]

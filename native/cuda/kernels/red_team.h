@@ -1,5 +1,5 @@
 // Implementations of add that are wrong on purpose, each in one way that a measurement must notice. They are there only
-// when the process was started with OPSCOPE_RED_TEAM=1, and none of their results may be taken for good.
+// while OPSCOPE_RED_TEAM=1 stands in the environment, and none of their results may be taken for good.
 #pragma once
 #include <string>
 #include <vector>

@@ -30,16 +30,14 @@ void plan_stale(Planner& p) {
 }  // namespace
 
 const std::vector<RedImpl>& red_team() {
-  static const std::vector<RedImpl> list = [] {
-    const char* asked = std::getenv("OPSCOPE_RED_TEAM");
-    if (!asked || std::string(asked) != "1") return std::vector<RedImpl>{};
-    return std::vector<RedImpl>{{"red-noop", "Wrong on purpose: does nothing", plan<noop>},
-                                {"red-half", "Wrong on purpose: writes half", plan<half>},
-                                {"red-stale", "Wrong on purpose: returns its first output", plan_stale},
-                                {"red-nan", "Wrong on purpose: one NaN", plan<nan>},
-                                {"red-half-precision", "Wrong on purpose: rounds its inputs to bf16", plan<half_precision>}};
-  }();
-  return list;
+  static const std::vector<RedImpl> nobody;
+  static const std::vector<RedImpl> all = {{"red-noop", "Wrong on purpose: does nothing", plan<noop>},
+                                           {"red-half", "Wrong on purpose: writes half", plan<half>},
+                                           {"red-stale", "Wrong on purpose: returns its first output", plan_stale},
+                                           {"red-nan", "Wrong on purpose: one NaN", plan<nan>},
+                                           {"red-half-precision", "Wrong on purpose: rounds its inputs to bf16", plan<half_precision>}};
+  const char* asked = std::getenv("OPSCOPE_RED_TEAM");
+  return asked && std::string(asked) == "1" ? all : nobody;
 }
 
 const RedImpl* find_red(const std::string& id) {

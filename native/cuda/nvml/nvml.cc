@@ -42,7 +42,6 @@ struct Table {
   int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
   int (*graphics)(void*, unsigned*, ProcessInfo*) = nullptr;
   int (*process_name)(unsigned, char*, unsigned) = nullptr;
-  int (*display_attached)(void*, unsigned*) = nullptr;
   int (*display_active)(void*, unsigned*) = nullptr;
   int (*driver_version)(char*, unsigned) = nullptr;
   int (*ecc)(void*, unsigned*, unsigned*) = nullptr;
@@ -80,7 +79,6 @@ Table load() {
   find(library, t.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
   find(library, t.graphics, "nvmlDeviceGetGraphicsRunningProcesses_v3");
   find(library, t.process_name, "nvmlSystemGetProcessName");
-  find(library, t.display_attached, "nvmlDeviceGetDisplayMode");
   find(library, t.display_active, "nvmlDeviceGetDisplayActive");
   find(library, t.driver_version, "nvmlSystemGetDriverVersion");
   find(library, t.ecc, "nvmlDeviceGetEccMode");
@@ -252,11 +250,10 @@ std::vector<std::string> Nvml::disturbances(bool holds_context) const {
       list.push_back("Process " + std::to_string(process.pid) + name_of(process.pid) + " uses this GPU" + memory + ".");
     }
   }
+  // Whether one is attached says nothing: cards without connectors answer yes.
   unsigned on = 0;
   if (table().display_active && table().display_active(device_, &on) == 0 && on)
     list.push_back("A display is driven by this GPU: drawing takes time and memory bandwidth from what is measured.");
-  else if (table().display_attached && table().display_attached(device_, &on) == 0 && on)
-    list.push_back("A display is attached to this GPU.");
   return list;
 }
 

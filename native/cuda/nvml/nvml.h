@@ -20,7 +20,7 @@ class Nvml {
   double energy_j() const;
   // Version of the driver, empty when it does not say.
   std::string driver() const;
-  // Other programs on the GPU and displays, one sentence each. `holds_context`: whether this process is on the GPU itself.
+  // Other programs on the GPU and a display it drives, one sentence each. `holds_context`: whether this process is on the GPU itself.
   std::vector<std::string> disturbances(bool holds_context) const;
   // Driver version, limits, ECC and the like, with units.
   std::vector<std::pair<std::string, std::string>> facts() const;

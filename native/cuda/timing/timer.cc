@@ -52,14 +52,14 @@ Timer& Timer::of(Context& context) {
 }
 
 Timer::Timer(Context& context)
-    : context_(context), written_(std::max(minimum_flush_bytes, 2 * context.traits().l2_bytes)), drained_(written_.bytes()), stamps_((queue_budget + 2) * sizeof(Stamp)), sink_(256) {
+    : context_(context), read_(std::max(minimum_flush_bytes, 2 * context.traits().l2_bytes)), stamps_((queue_budget + 2) * sizeof(Stamp)), sink_(256) {
   void* host = nullptr;
   check(api().MemHostAlloc(&host, 2 * sizeof(uint32_t), CU_MEMHOSTALLOC_DEVICEMAP), "allocating the hold flag");
   flags_ = static_cast<uint32_t*>(host);
   flags_[0] = 0;
   flags_[1] = 0;
   check(api().MemHostGetDevicePointer(&device_flags_, host, 0), "mapping the hold flag");
-  check(api().MemsetD32Async(drained_.address(), 0x3f800000u, static_cast<size_t>(drained_.bytes()) / 4, context_.stream()), "preparing the L2 flush");
+  check(api().MemsetD32Async(read_.address(), 0x3f800000u, static_cast<size_t>(read_.bytes()) / 4, context_.stream()), "preparing the L2 flush");
   measure_tick();
   measure_timer_step();
 }
@@ -86,11 +86,13 @@ bool Timer::end_hold(const std::function<void()>& watch) {
 }
 
 void Timer::flush_l2() {
-  if (flush_kind_ != Flush::read)
+  if (flush_kind_ != Flush::read) {
+    if (!written_.bytes()) written_ = DeviceBuffer(read_.bytes());
     check(api().MemsetD32Async(written_.address(), 0x3f800000u + ticket_, static_cast<size_t>(written_.bytes()) / 4, context_.stream()), "flushing the L2 cache");
-  if (flush_kind_ == Flush::write) return;
-  Launch(context_.kernel("service", "drain"), {static_cast<unsigned>(context_.traits().sm_count * 8)}, 256, 0, drained_.address(), static_cast<long long>(drained_.bytes() / 16),
-         1u, sink_.address())
+    if (flush_kind_ == Flush::write) return;
+  }
+  Launch(context_.kernel("service", "drain"), {static_cast<unsigned>(context_.traits().sm_count * 8)}, 256, 0, read_.address(), static_cast<long long>(read_.bytes() / 16), 1u,
+         sink_.address())
       .enqueue(context_.stream());
 }
 

@@ -32,6 +32,14 @@ Context& context() {
   return c;
 }
 
+constexpr int most_stamps = 8192;
+
+// For stamps of other tools' samples; those of the timer are its own.
+DeviceBuffer& stamps() {
+  static DeviceBuffer buffer(most_stamps * sizeof(Stamp));
+  return buffer;
+}
+
 template <class F>
 int guarded(const F& work) {
   try {
@@ -113,6 +121,29 @@ OPSCOPE_EXPORT int opscope_sample(int id, int mode, int flush, int stamps, int c
     taken = static_cast<int>(samples.ns.size());
   });
   return result == 0 ? taken : -1;
+}
+
+// Notes the clocks on a stream, as stamp number `index` below 8192.
+OPSCOPE_EXPORT int opscope_stamp(int index, void* stream) {
+  return guarded([&] {
+    if (index < 0 || index >= most_stamps) throw Error("internal", "stamp number " + std::to_string(index) + ": expected 0 to " + std::to_string(most_stamps - 1));
+    constexpr unsigned long long no_wait = 0;
+    Launch(context().kernel("service", "settle"), {}, 1, 0, no_wait, stamps().address() + static_cast<CUdeviceptr>(index) * sizeof(Stamp)).enqueue(static_cast<CUstream>(stream));
+  });
+}
+
+// MHz between neighbours of the stamps [first, first + count]: `count` values, or fewer when they say nothing.
+OPSCOPE_EXPORT int opscope_clocks(int first, int count, double* mhz) {
+  int known = -1;
+  const int result = guarded([&] {
+    std::vector<Stamp> list(static_cast<size_t>(count) + 1);
+    context();
+    check(api().MemcpyDtoH(list.data(), stamps().address() + static_cast<CUdeviceptr>(first) * sizeof(Stamp), list.size() * sizeof(Stamp)), "reading the clocks");
+    const auto clocks = clocks_mhz(list, Timer::of(context()).timer_step_ns());
+    std::copy(clocks.begin(), clocks.end(), mhz);
+    known = static_cast<int>(clocks.size());
+  });
+  return result == 0 ? known : -1;
 }
 
 OPSCOPE_EXPORT double opscope_tick_ns() { return Timer::of(context()).tick_ns(); }
