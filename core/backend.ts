@@ -43,6 +43,8 @@ export const deviceSchema = z.object({
   caches: z.array(z.object({ name: z.string(), bytes: z.number().positive() })).optional(),
   /** What disturbs the device at this moment: other processes on it (name, memory), a display. One sentence each. */
   disturbances: z.array(z.string()).optional(),
+  /** Time in ns that every cold sample contains beside the call itself, where it is known: on WebGPU what a compute pass costs. */
+  coldOverheadNs: z.number().nonnegative().optional(),
   /** Facts to show and keep with a session: driver, clocks, caches, limits. Values carry their unit. */
   facts: z.array(z.object({ name: z.string(), value: z.string() })),
   /** Things the user should know before trusting a figure, in plain words. */

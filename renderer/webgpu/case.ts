@@ -9,6 +9,9 @@ import { createRing, type Ring } from './sets/ring'
 import type { Calls } from './timing/calls'
 import type { Clock } from './timing/clock'
 
+/** Integers reach the kernels as u32. */
+const MOST = 0xffff_ffff
+
 /** The steps of a problem. Throws a CaseError where there is no kernel for it. */
 export function programFor(problem: Problem, { kernels }: Implementation, shaderF16: boolean): Program {
   const { op, dtype, mode } = problem.case
@@ -17,6 +20,8 @@ export function programFor(problem: Problem, { kernels }: Implementation, shader
   if (!kernel.dtypes.includes(dtype)) throw new CaseError('unsupported', `The WGSL kernel of "${op}" has no ${dtype}; it has ${kernel.dtypes.join(', ')}.`)
   if (!runs(kernel, dtype, shaderF16)) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which f16 needs.')
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
+  const large = problem.dims.find((dim) => dim > MOST)
+  if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MOST}; this case asks for ${large}.`)
   return kernel.build({ dtype, dims: problem.dims })
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isQuantized, pairDifferences, passCost, passTimes, tickOf, tooShort } from './arithmetic'
+import { isQuantized, marksIn, pairDifferences, passCost, passTimes, tickOf, tooShort } from './arithmetic'
 
 /** Marks of passes that run one after the other, each `cost` ns longer than its calls. */
 function marksOf(calls: readonly number[], nsPerCall: number, cost: number, gap = 100): number[] {
@@ -24,7 +24,7 @@ describe('hot samples', () => {
   })
 
   it('leave out a pass whose mark was not written or lies before the end of the pass before it', () => {
-    expect(passTimes([100, 200, 0, 400, 500, 0, 600, 700])).toEqual([100, undefined, undefined, 100])
+    expect(passTimes([100, 200, undefined, 400, 500, undefined, 600, 700])).toEqual([100, undefined, undefined, 100])
     expect(passTimes([1000, 1100, 1200, 900, 1000, 1050])).toEqual([100, undefined, 50])
     expect([...pairDifferences([10, undefined, 10, 25, undefined, 3], 5)]).toEqual([3])
     expect(passCost([10, undefined, 10, 15])).toBe(5)
@@ -42,6 +42,13 @@ describe('hot samples', () => {
 })
 
 describe('the clock behind timestamps', () => {
+  it('loses no digit where it counts from 1970', () => {
+    const now = 1_763_718_000_123_456_789n
+    expect(marksIn(BigUint64Array.of(now, now + 32n, 0n, now - 64n))).toEqual([0, 32, undefined, -64])
+    expect(marksIn(BigUint64Array.of(0n, now, now + 96n))).toEqual([undefined, 0, 96])
+    expect(marksIn(BigUint64Array.of(0n, 0n))).toEqual([undefined, undefined])
+  })
+
   it('knows a whole period from the marks alone', () => {
     expect(tickOf([32_000, 32_064, 32_224, 33_184])).toBe(32)
   })

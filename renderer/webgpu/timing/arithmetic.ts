@@ -1,25 +1,35 @@
 /** Chromium rounds timestamps to this many ns unless it is told not to. */
 export const QUANTUM_NS = 65536
 
+/** A timestamp in ns from the first one of its submission on, or undefined where the device wrote none. */
+export type Mark = number | undefined
+
+/**
+ * Timestamps as the device wrote them, taken relative to the first. Some clocks count ns since 1970: as plain numbers
+ * those would be rounded to 256 ns. 0 stands for a timestamp that was not written.
+ */
+export function marksIn(words: BigUint64Array): Mark[] {
+  const first = words.find((word) => word !== 0n)
+  return Array.from(words, (word) => (word === 0n || first === undefined ? undefined : Number(word - first)))
+}
+
 /** ns of a pass, or undefined where its marks make no sense. */
 export type PassNs = number | undefined
 
 /**
  * Time of each pass in ns, from (begin, end) pairs in the order the passes ran. A begin mark may be written while the
  * pass before still runs, so a pass counts from that pass's end where this is later: never more than really ran.
- * Undefined where a mark was not written (0) or where time runs backwards, as some drivers let it after a wake-up.
+ * Undefined where a mark was not written or where time runs backwards, as some drivers let it after a wake-up.
  */
-export function passTimes(marks: ArrayLike<number>): PassNs[] {
+export function passTimes(marks: readonly Mark[]): PassNs[] {
   const times: PassNs[] = []
-  let previousEnd = 0
+  let previousEnd = -Infinity
   for (let i = 0; 2 * i + 1 < marks.length; i++) {
-    const begin = marks[2 * i]!
-    const end = marks[2 * i + 1]!
-    const from = Math.max(begin, previousEnd)
-    const sensible = begin > 0 && end >= from
-    times.push(sensible ? end - from : undefined)
+    const [begin, end] = [marks[2 * i], marks[2 * i + 1]]
+    const from = begin === undefined ? Infinity : Math.max(begin, previousEnd)
+    times.push(end !== undefined && end >= from ? end - from : undefined)
     // After a jump backwards the clock counts on from there.
-    if (end > 0) previousEnd = end
+    previousEnd = end ?? previousEnd
   }
   return times
 }

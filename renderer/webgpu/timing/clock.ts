@@ -1,6 +1,6 @@
 import type { Timer } from '@core/backend'
 import type { Gpu } from '../gpu/gpu'
-import { isQuantized, passCost, passTimes, QUANTUM_NS, tickOf, type PassNs } from './arithmetic'
+import { isQuantized, passCost, passTimes, QUANTUM_NS, tickOf, type Mark, type PassNs } from './arithmetic'
 import type { Calls, CaseTimer } from './calls'
 import { createFlush } from './flush'
 import { createMarks, type Marks } from './marks'
@@ -30,7 +30,7 @@ const PROBE_PAIRS = 48
 /** The first passes wake the device and are not counted. */
 const PROBE_DROPPED = 16
 
-async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: number[]; passNs: PassNs[] }> {
+async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: Mark[]; passNs: PassNs[] }> {
   const pipeline = await gpu.pipeline(PROBE)
   const buffer = gpu.device.createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE })
   const bindings = gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [{ binding: 0, resource: { buffer } }] })
@@ -58,7 +58,7 @@ export async function createClock(gpu: Gpu): Promise<Clock> {
   }
   const marks = createMarks(gpu)
   const seen = await probe(gpu, marks)
-  const written = seen.marks.filter((mark) => mark > 0)
+  const written = seen.marks.filter((mark) => mark !== undefined)
   const quantized = isQuantized(written)
   return {
     timer: 'timestamp-query',

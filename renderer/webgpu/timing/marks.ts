@@ -1,4 +1,5 @@
 import type { Gpu } from '../gpu/gpu'
+import { marksIn, type Mark } from './arithmetic'
 
 /** Most timestamps of one submission: the largest query set WebGPU has. */
 export const MAX_MARKS = 4096
@@ -7,8 +8,8 @@ export const MAX_MARKS = 4096
 export interface Marks {
   /** The pass writes its begin and end to slots `2 * pass` and `2 * pass + 1`. */
   on(pass: number): GPUComputePassTimestampWrites
-  /** Submits the encoder's commands and returns the first `2 * passes` timestamps in ns. */
-  submit(encoder: GPUCommandEncoder, passes: number): Promise<number[]>
+  /** Submits the encoder's commands and returns the first `2 * passes` timestamps, see `marksIn`. */
+  submit(encoder: GPUCommandEncoder, passes: number): Promise<Mark[]>
   destroy(): void
 }
 
@@ -24,7 +25,7 @@ export function createMarks({ device }: Gpu): Marks {
       encoder.copyBufferToBuffer(resolved, 0, staging, 0, bytes)
       device.queue.submit([encoder.finish()])
       await staging.mapAsync(GPUMapMode.READ, 0, bytes)
-      const marks = Array.from(new BigUint64Array(staging.getMappedRange(0, bytes)), Number)
+      const marks = marksIn(new BigUint64Array(staging.getMappedRange(0, bytes)))
       staging.unmap()
       return marks
     },
