@@ -37,6 +37,14 @@ export function provideAppCommands(router: Router): (() => void)[] {
       },
       () => !run.busy,
     ),
+    provideCommand(
+      'run.self-check',
+      async () => {
+        await router.push({ name: 'devices' })
+        await run.selfCheck()
+      },
+      () => !run.busy,
+    ),
     provideCommand('session.import', async () => {
       const [first] = await sessions.importSessions()
       if (first) await router.push({ name: 'session', params: { id: first.id } })

@@ -110,6 +110,7 @@ export class MockApi implements OpscopeApi {
       case 'devices:list': return mockDevices
       case 'ceilings:list': return this.options.empty ? [] : mockCeilings
       case 'noise:list': return this.options.empty ? [] : mockNoiseFloors
+      case 'self-check:run': return this.run(Array.from({ length: 40 }, (_, i) => ({ op: 'add', params: { n: 2 ** (20 + (i % 4)) }, dtype: 'f32', backend: 'cuda', impl: 'kernel', device: 'cuda:0', mode: 'hot' })), this.add('Self-check', [], 1, 0, 'running'))
       case 'run:state': return this.state
       case 'run:start': return this.run(planSweep(r.spec, mockDevices).cases, this.add(r.name ?? 'New run', [], 1, 0, 'running'))
       case 'ceilings:measure': return this.run([{ op: 'copy', params: { n: 2 ** 24 }, dtype: 'f32', backend: 'cuda', impl: 'kernel', device: 'cuda:0', mode: 'hot' }], this.add('Ceilings', [], 1, 0, 'running'))

@@ -2,15 +2,17 @@ import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Device } from '@core/backend'
 import { ceilingsOn } from '@core/roofline/ceilings'
-import type { Ceiling } from '@core/session/types'
+import { noiseFloorOn } from '@core/session/noise-floors'
+import type { Ceiling, NoiseFloor } from '@core/session/types'
 import { call, listen } from '../lib/api'
 
 const BACKENDS = ['cpu', 'cuda', 'webgpu'] as const
 
-/** What can measure on this machine, and the measured limits of each. */
+/** What can measure on this machine, and the measured limits and noise floor of each. */
 export const useDevices = defineStore('devices', () => {
   const devices = shallowRef<readonly Device[]>([])
   const ceilings = shallowRef<Ceiling[]>([])
+  const noiseFloors = shallowRef<readonly NoiseFloor[]>([])
   const loading = ref(false)
   const problem = shallowRef<unknown>()
 
@@ -26,6 +28,7 @@ export const useDevices = defineStore('devices', () => {
       await Promise.all([
         call('devices:list', { refresh }).then((list) => (devices.value = list)),
         call('ceilings:list', undefined).then((list) => (ceilings.value = list)),
+        call('noise:list', undefined).then((list) => (noiseFloors.value = list)),
       ])
     } catch (error) {
       problem.value = error
@@ -37,10 +40,12 @@ export const useDevices = defineStore('devices', () => {
   function start(): void {
     listen('devices:changed', (list) => (devices.value = list))
     listen('ceilings:changed', (list) => (ceilings.value = list))
+    listen('noise:changed', (list) => (noiseFloors.value = list))
     void load()
   }
 
   const ceilingsOf = (device: Device) => ceilingsOn(ceilings.value, [device])
+  const noiseOf = (device: Device) => noiseFloorOn(noiseFloors.value, device)
 
-  return { devices, available, awaited, ceilings, ceilingsOf, loading, problem, load, start }
+  return { devices, available, awaited, ceilings, ceilingsOf, noiseFloors, noiseOf, loading, problem, load, start }
 })

@@ -48,6 +48,7 @@ export const useRun = defineStore('run', () => {
 
   const startSweep = (spec: SweepSpec, name?: string) => begin(() => call('run:start', { spec: JSON.parse(JSON.stringify(spec)) as SweepSpec, name }), 'start the run')
   const measureCeilings = (devices: string[] = []) => begin(() => call('ceilings:measure', { devices }), 'measure this machine')
+  const selfCheck = (devices: string[] = []) => begin(() => call('self-check:run', { devices }), 'check this machine against itself')
   async function resumeSession(id: string): Promise<string | undefined> {
     const resumed = await begin(() => call('run:resume-session', { sessionId: id }), 'resume the session')
     if (resumed) await loadRows(resumed)
@@ -86,7 +87,7 @@ export const useRun = defineStore('run', () => {
     })
 
   return {
-    state, rows, sessionId, ended, busy, paused, start, startSweep, measureCeilings, resumeSession, finished,
+    state, rows, sessionId, ended, busy, paused, start, startSweep, measureCeilings, selfCheck, resumeSession, finished,
     pauseOrResume: () => steer(paused.value ? 'run:resume' : 'run:pause'),
     stop: () => steer('run:stop'),
   }
