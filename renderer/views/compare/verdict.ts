@@ -34,11 +34,20 @@ export function caseTexts(c: BenchmarkCase, axis: CompareAxis | undefined): { wh
 /** Name of side i: its value of the axis, else its session. */
 export const sideName = ({ sessions }: Comparison, i: number): string => sessions[i]?.value ?? sessions[i]?.name ?? ''
 
-/** The largest noise floor among the devices of a comparison, where an effect of this cell lies below it. */
-export function floorAbove(cell: CompareCell, floors: readonly NoiseFloor[]): NoiseFloor | undefined {
-  if (cell.ratio === undefined || (cell.verdict !== 'faster' && cell.verdict !== 'slower')) return undefined
+type Row = Comparison['rows'][number]
+
+/** Noise floors of the devices behind side i of a row: the baseline's, and where devices are compared the side's own. */
+function floorsOf({ noiseFloors, sessions }: Comparison, row: Row, i: number): NoiseFloor[] {
+  const named = sessions[i]?.value?.split(' ')[0]
+  return noiseFloors.filter(({ backend, device }) => (backend === row.case.backend && device === row.case.device) || device === named || backend === named)
+}
+
+/** The largest noise floor of the devices behind side i of a row, where the effect that got a verdict lies below it. */
+export function floorAbove(comparison: Comparison, row: Row, i: number): NoiseFloor | undefined {
+  const cell = row.cells[i]
+  if (cell?.ratio === undefined || (cell.verdict !== 'faster' && cell.verdict !== 'slower')) return undefined
   const away = Math.abs(cell.ratio - 1)
-  return floors.filter((floor) => floor.ratioP95 > away).sort((a, b) => b.ratioP95 - a.ratioP95)[0]
+  return floorsOf(comparison, row, i).filter((floor) => floor.ratioP95 > away).sort((x, y) => y.ratioP95 - x.ratioP95)[0]
 }
 
 export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.deviceName}: a case compared with itself differed by up to ${formatPercent(floor.ratioP95)} in 95 % of pairs.`
@@ -62,9 +71,11 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   return facts
 }
 
-/** The facts of a cell in a few lines, for the pointer. */
-export function hoverText(cell: CompareCell, base: CompareCell, floors: readonly NoiseFloor[]): string {
+/** The facts of side i of a row in a few lines, for the pointer. */
+export function hoverText(comparison: Comparison, row: Row, i: number): string {
+  const [cell, base] = [row.cells[i], row.cells[0]]
+  if (!cell || !base) return ''
   const look = lookOf(cell)
-  const floor = floorAbove(cell, floors)
+  const floor = floorAbove(comparison, row, i)
   return [look ? `${look.sign} ${look.word}` : '', ...cellFacts(cell, base).map(({ name, value }) => `${name}: ${value}`), cell.doubt ?? '', floor ? floorWarning(floor) : ''].filter(Boolean).join('\n')
 }
