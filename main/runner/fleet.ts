@@ -2,6 +2,7 @@ import type { Device } from '@core/backend'
 import { Host } from './host'
 import type { Limits } from './limits'
 import { missingDevice } from './missing-device'
+import { withTwins } from './twins'
 import type { HostKind } from './types'
 
 /** Every host the app has, and the devices they reported, kept until asked again. */
@@ -26,7 +27,7 @@ export class Fleet {
     const wanted = this.#hosts.filter((host) => !backends || host.kind.backends.some((id) => backends.has(id)))
     const answered = new Map<Host, Device[]>()
     // While hosts are asked again, what they said last stands.
-    const inOrder = () => wanted.flatMap((host) => answered.get(host) ?? this.#known.get(host) ?? [])
+    const inOrder = () => withTwins(wanted.flatMap((host) => answered.get(host) ?? this.#known.get(host) ?? []), this.#all())
     await Promise.all(
       wanted.map(async (host) => {
         answered.set(host, await this.#devicesOf(host, refresh))
@@ -38,6 +39,10 @@ export class Fleet {
 
   /** Devices known so far, asking nobody. */
   known(): Device[] {
+    return withTwins(this.#all())
+  }
+
+  #all(): Device[] {
     return this.#hosts.flatMap((host) => this.#known.get(host) ?? [])
   }
 

@@ -41,6 +41,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
     memoryBytes: memory.bytes,
     maxTensorBytes,
     software: gpu.software,
+    ...(words.driver ? { driver: words.driver } : {}),
     ...(clock.passCostNs === undefined ? {} : { coldOverheadNs: clock.passCostNs }),
     facts: [
       ...fact('Vendor', words.vendor),
