@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findAdapter } from './adapter'
+
+const offering = (requestAdapter: () => Promise<unknown>) => vi.stubGlobal('navigator', { gpu: { requestAdapter } })
+
+describe('findAdapter', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+  })
+
+  it('asks again while Chromium has none yet', async () => {
+    const adapter = {}
+    let asked = 0
+    offering(() => Promise.resolve(++asked < 4 ? null : adapter))
+    const found = findAdapter()
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(await found).toBe(adapter)
+    expect(asked).toBe(4)
+  })
+
+  it('gives up after ten seconds, with the browser\'s words where it has any', async () => {
+    offering(() => Promise.reject(new Error('the GPU process crashed too often')))
+    let ended = false
+    const found = findAdapter().finally(() => (ended = true))
+    await vi.advanceTimersByTimeAsync(9000)
+    expect(ended).toBe(false)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(await found).toEqual({ reason: expect.stringContaining('no WebGPU adapter in 10 s (the GPU process crashed too often)') })
+  })
+
+  it('does not wait where there is no WebGPU at all', async () => {
+    vi.stubGlobal('navigator', {})
+    expect(await findAdapter()).toEqual({ reason: expect.stringContaining('no WebGPU') })
+  })
+})
