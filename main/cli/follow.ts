@@ -12,8 +12,11 @@ export interface Followed {
   seconds: number
 }
 
-/** Begins a run and shows it until it ends: a bar on a terminal, lines elsewhere. Nothing is shown when `quiet`. */
-export async function follow(context: Context, runner: Runner, begin: () => Promise<{ sessionId: string }>, quiet: boolean): Promise<Followed> {
+/**
+ * Begins a run and shows it until it ends: a bar on a terminal, lines elsewhere. Nothing is shown when `quiet`, and of
+ * its results only those that went wrong with `rows` `wrong`.
+ */
+export async function follow(context: Context, runner: Runner, begin: () => Promise<{ sessionId: string }>, quiet: boolean, rows: 'each' | 'wrong' = 'each'): Promise<Followed> {
   const { err } = context.io
   const view = new ProgressView(err)
   const begun = performance.now()
@@ -24,7 +27,7 @@ export async function follow(context: Context, runner: Runner, begin: () => Prom
       : [
           runner.on('state', (state) => view.state(state)),
           runner.on('results', ({ block }) => {
-            for (let i = 0; i < block.ids.length; i++) showRow(view, err.isTTY === true, rowAt(block, i))
+            for (let i = 0; i < block.ids.length; i++) showRow(view, err.isTTY === true || rows === 'wrong', rowAt(block, i))
           }),
         ]),
   ]
@@ -39,16 +42,18 @@ export async function follow(context: Context, runner: Runner, begin: () => Prom
   }
 }
 
-/** On a terminal the bar tells of progress, and only what went wrong is worth a line of its own. */
-function showRow(view: ProgressView, terminal: boolean, row: Row): void {
-  if (!terminal || row.status !== 'ok') view.line(resultLine(caseWords(row.case), row))
+/** Where a bar tells of progress, only what went wrong is worth a line of its own. */
+function showRow(view: ProgressView, onlyWrong: boolean, row: Row): void {
+  if (!onlyWrong || row.status !== 'ok') view.line(resultLine(caseWords(row.case), row))
 }
 
 /** `12 cases in 42 s, 1 failed: softmax · cpu · quick (id 1f3c…)`. */
 export function verdict(context: Context, { sessionId, end, seconds }: Followed): string {
-  const { name, results, planned } = context.history.summary(sessionId)
+  const { name, results, planned, about } = context.history.summary(sessionId)
   const cases = results === planned ? `${planned} ${planned === 1 ? 'case' : 'cases'}` : `${results} of ${planned} cases`
   const failed = end.failures > 0 ? `, ${end.failures} failed` : ''
-  const rest = end.state === 'stopped' ? `; go on with: opscope resume ${sessionId}` : ''
+  // Blocks that were measured by turns are of no use without those beside them.
+  const resumable = about === undefined || about.kind === 'ceilings'
+  const rest = end.state === 'stopped' && resumable ? `; go on with: opscope resume ${sessionId}` : ''
   return `${cases} in ${formatDuration(seconds)}${failed}: ${name} (session ${sessionId})${rest}`
 }

@@ -5,6 +5,7 @@ import { defaultSweep } from './commands/default-sweep'
 import { exportSession, importFiles } from './commands/files'
 import { list } from './commands/list'
 import { ceilings, resume, run } from './commands/run'
+import { selfCheck } from './commands/self-check'
 import { sessions, show } from './commands/sessions'
 import type { Context } from './context'
 import { findSession } from './find-session'
@@ -44,8 +45,14 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--devices <list>', 'devices such as cuda:0 (default: all of the backends)')
     .option('--impls <list>', 'implementations such as avx2, or all (default: the preferred one)')
     .option('--threads <list>', 'CPU thread counts, or max (default: max)')
-    .option('--modes <list>', 'cold, hot, graph (default: cold and hot)')
+    .option('--modes <list>', 'cold, hot, rotated, graph (default: cold and hot)')
     .option('--preset <name>', 'quick, standard or thorough (default: standard)')
+    .option('--rule <rule>', 'when a case is sampled enough: relative-ci, fixed-count=100 or fixed-time=0.5s (default: the preset\'s)')
+    .option('--ci <share>', 'half width of the 95 % interval to reach, such as 0.5%')
+    .option('--min-samples <n>', 'samples a case has at least')
+    .option('--min-seconds <s>', 'measured time a case has at least')
+    .option('--max-seconds <s>', 'time after which a case ends as not converged')
+    .option('--repeats <n>', 'measure the whole sweep so many times, each in fresh processes (default: 1)')
     .option('--name <text>', 'name of the session')
     .option('--dry-run', 'only say how many cases that is')
     .option(...json)
@@ -121,6 +128,15 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--list', 'measure nothing, show what is known')
     .option(...json)
     .action(async (options: Parameters<typeof ceilings>[1]) => done(await ceilings(context, options)))
+
+  program
+    .command('self-check')
+    .description('compare cases with themselves: what differences this machine shows where there are none')
+    .option('--backends <list>', 'only these backends (default: cpu and cuda)')
+    .option('--devices <list>', 'only these devices')
+    .option('--pairs <n>', 'pairs for each device, 4 to 1000 (default: 24)')
+    .option(...json)
+    .action(async (options: Parameters<typeof selfCheck>[1]) => done(await selfCheck(context, options)))
 
   program
     .command('default-sweep')

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Device, Impl } from '@core/backend'
 import { aDevice } from '../runner/testing'
 import { readPicks, specOf, type SweepOptions } from './sweep-options'
+import { UsageError } from './usage-error'
 
 const impl = (id: string, ok: boolean, preferred = false): Impl => ({ id, title: id, available: ok ? { ok } : { ok, reason: 'not on this machine' }, kernels: { add: ['f32'] }, preferred })
 const cpu: Device = { ...aDevice('cpu'), threads: [1, 2, 8], impls: [impl('scalar', true), impl('avx2', true, true), impl('avx512', false)], modes: ['hot', 'cold'] }
@@ -41,4 +42,10 @@ test('ops are named one by one, by family, and with variants', () => {
 test('a device names its backend', () => {
   expect(readPicks({ devices: 'cuda:0' }, ['cpu', 'cuda']).backends).toEqual(['cuda'])
   expect(() => spec({ backends: 'cpu', devices: 'cpu:1' })).toThrow('unknown device "cpu:1"')
+})
+
+test('how to measure is part of the sweep, and a mistake in it one message', () => {
+  expect(spec({ rule: 'fixed-count=5', repeats: '3' }).spec).toMatchObject({ preset: 'standard', measure: { rule: { id: 'fixed-count', count: 5 } }, repeats: 3 })
+  expect(spec({}).spec).not.toHaveProperty('measure')
+  expect(() => spec({ ci: 'narrow' })).toThrow(new UsageError('--ci narrow is not understood; expected a share such as 0.5% or 0.005'))
 })

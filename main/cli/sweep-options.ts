@@ -3,6 +3,7 @@ import { DTYPES, MODES, type Mode } from '@core/case'
 import { PRESET_IDS, type PresetId } from '@core/measure/settings'
 import { OPS, getOp } from '@core/ops/registry'
 import type { Op, SizeKind } from '@core/ops/types'
+import { readMeasureOptions, type MeasureOptions } from '@core/sweep/measure-options'
 import { findSizePreset, SIZE_PRESETS } from '@core/sweep/presets'
 import { parseSizes } from '@core/sweep/sizes'
 import type { SizeTexts, SweepSpec, Target } from '@core/sweep/types'
@@ -10,7 +11,7 @@ import { pickList, pickOne, refuse, words } from './choices'
 import { UsageError } from './usage-error'
 
 /** The options of `run`, as typed. */
-export interface SweepOptions {
+export interface SweepOptions extends MeasureOptions {
   ops?: string
   sizes?: string
   dtypes?: string
@@ -29,6 +30,8 @@ export interface Picks {
   dtypes: SweepSpec['dtypes']
   modes: readonly Mode[] | undefined
   preset: PresetId
+  /** Overrides of the preset, and repeats. */
+  how: Pick<SweepSpec, 'measure' | 'repeats'>
   backends: readonly string[]
   /** True where the user named them, so that a missing one is worth a failure. */
   backendsNamed: boolean
@@ -45,8 +48,17 @@ export function readPicks(options: SweepOptions, known: readonly string[]): Pick
     dtypes: options.dtypes === undefined ? ['f32'] : pickList('dtype', options.dtypes, DTYPES),
     modes: options.modes === undefined ? undefined : pickList('mode', options.modes, MODES),
     preset: pickOne('preset', options.preset ?? 'standard', PRESET_IDS),
+    how: readHow(options),
     backends: readBackends(options, known),
     backendsNamed: options.backends !== undefined || options.devices !== undefined,
+  }
+}
+
+function readHow(options: SweepOptions): Picks['how'] {
+  try {
+    return readMeasureOptions(options)
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error
   }
 }
 
@@ -118,10 +130,10 @@ export function specOf(picks: Picks, options: SweepOptions, devices: readonly De
   const impls = options.impls === undefined ? undefined : new Set(pickList('implementation', options.impls, [...new Set(usable.flatMap((device) => device.impls.map((impl) => impl.id)))]))
   const targets = usable.flatMap((device) => targetOf(device, options, impls))
   const offered = new Set(usable.flatMap((device) => device.modes))
-  const { ops, sizes, dtypes, preset } = picks
+  const { ops, sizes, dtypes, preset, how } = picks
   const modes = picks.modes ?? (['cold', 'hot'] as const).filter((mode) => offered.has(mode))
   const missing = picked.flatMap((device) => (device.available.ok ? [] : [`${device.backend}: ${device.available.reason}`]))
-  return { spec: { ops, sizes, dtypes, targets, modes: [...modes], preset }, missing }
+  return { spec: { ops, sizes, dtypes, targets, modes: [...modes], preset, ...how }, missing }
 }
 
 /** With `all`, an implementation this machine lacks is left out; one that was named is not, so that its absence is told. */

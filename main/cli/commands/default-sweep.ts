@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { exportSession } from '@core/formats/registry'
-import { PRESETS } from '@core/measure/settings'
+import { presetSettings } from '@core/measure/settings'
 import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
@@ -22,7 +22,7 @@ export async function defaultSweep(context: Context, options: { json?: boolean }
     context.remark('opscope: nothing can be measured here; the lines above say what is missing')
     return 1
   }
-  context.remark(`opscope: every operation at one size: ${cases.length} cases, about ${formatDuration(estimateSeconds(cases, PRESETS[spec.preset], context.history.ceilings(), devices))}`)
+  context.remark(`opscope: every operation at one size: ${cases.length} cases, about ${formatDuration(estimateSeconds(cases, presetSettings(spec.preset, context.settings.presets), context.history.ceilings(), devices))}`)
   const followed = await follow(context, runner, () => runner.start(spec), options.json === true)
   const status = reportRun(context, followed, options.json === true)
 

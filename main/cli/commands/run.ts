@@ -1,6 +1,6 @@
 import { planSweep } from '@core/sweep/plan'
 import { estimateSeconds } from '@core/sweep/estimate'
-import { PRESETS } from '@core/measure/settings'
+import { presetSettings } from '@core/measure/settings'
 import { formatDuration } from '@core/units'
 import type { Context } from '../context'
 import { follow } from '../follow'
@@ -31,10 +31,11 @@ export async function run(context: Context, options: RunOptions): Promise<number
   // With nothing left, the refusal of the run says why.
   if (plan.cases.length > 0 || options.dryRun) for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
   if (plan.problems.length > 0) throw new UsageError(plan.problems.join('; '))
-  const seconds = estimateSeconds(plan.cases, PRESETS[spec.preset], context.history.ceilings(), devices)
-  const count = `${plan.cases.length} ${plan.cases.length === 1 ? 'case' : 'cases'}, about ${formatDuration(seconds)}`
+  const { repeats = 1 } = spec
+  const seconds = repeats * estimateSeconds(plan.cases, presetSettings(spec.preset, context.settings.presets, spec.measure), context.history.ceilings(), devices)
+  const count = `${plan.cases.length} ${plan.cases.length === 1 ? 'case' : 'cases'}${repeats > 1 ? `, ${repeats} times` : ''}, about ${formatDuration(seconds)}`
   if (options.dryRun) {
-    if (options.json) context.printJson({ cases: plan.cases, skipped: plan.skipped, seconds })
+    if (options.json) context.printJson({ cases: plan.cases, repeats, skipped: plan.skipped, seconds })
     else context.print(count)
     return 0
   }

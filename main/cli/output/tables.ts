@@ -1,7 +1,7 @@
 import type { Device } from '@core/backend'
-import type { Ceiling, SessionSummary } from '@core/session/types'
+import type { Ceiling, NoiseFloor, SessionSummary } from '@core/session/types'
 import type { Op } from '@core/ops/types'
-import { formatBandwidth, formatBytes, formatFlops } from '@core/units'
+import { formatBandwidth, formatBytes, formatFlops, formatPercent } from '@core/units'
 import { table } from './table'
 
 /** ISO 8601 UTC as local date and minute. */
@@ -37,11 +37,26 @@ export const deviceTable = (devices: readonly Device[]): string =>
     { title: 'device', cell: (d) => d.id },
     { title: 'backend', cell: (d) => d.backend },
     { title: 'name', cell: (d) => (d.software ? `${d.name} (software)` : d.name) },
+    { title: 'driver', cell: (d) => d.driver ?? '' },
     { title: 'memory', align: 'right', cell: (d) => (d.available.ok ? formatBytes(d.memoryBytes) : '') },
+    { title: 'caches', cell: (d) => (d.caches ?? []).map((cache) => `${cache.name} ${formatBytes(cache.bytes)}`).join(', ') },
     { title: 'threads', cell: (d) => d.threads.join(' ') },
     { title: 'modes', cell: (d) => d.modes.join(' ') },
     { title: 'implementations', cell: (d) => d.impls.filter((impl) => impl.available.ok).map((impl) => (impl.preferred ? `${impl.id}*` : impl.id)).join(' ') },
-    { title: 'state', cell: (d) => (d.available.ok ? d.warnings.join('; ') || 'ready' : d.available.reason) },
+    { title: 'state', cell: (d) => (d.available.ok ? [...(d.disturbances ?? []), ...d.warnings].join('; ') || 'ready' : d.available.reason) },
+  ])
+
+/** What self-checks found of each device. */
+export const noiseTable = (floors: readonly NoiseFloor[]): string =>
+  table(floors, [
+    { title: 'device', cell: (f) => f.device },
+    { title: 'name', cell: (f) => f.deviceName },
+    { title: 'driver', cell: (f) => f.driver ?? '' },
+    { title: 'pairs', align: 'right', cell: (f) => String(f.pairs) },
+    { title: 'false verdicts', align: 'right', cell: (f) => String(f.falseVerdicts) },
+    { title: 'median |ratio - 1|', align: 'right', cell: (f) => formatPercent(f.ratioP50) },
+    { title: '95th percentile', align: 'right', cell: (f) => formatPercent(f.ratioP95) },
+    { title: 'measured', cell: (f) => when(f.measuredAt) },
   ])
 
 export const opTable = (ops: readonly Op[]): string =>
