@@ -2,7 +2,6 @@ import type { PreparedCase } from '@core/backend'
 import type { Mode } from '@core/case'
 import { medianIntervalOfSorted } from '@core/stats/bootstrap'
 import { quantileOfSorted, sorted } from '@core/stats/quantile'
-import { mean, standardDeviation } from '@core/stats/spread'
 import { relativeInterval } from '@core/stats/summarize'
 
 /** What a procedure spent on a case: warm-up and sampling, and the width it ended with. */
@@ -72,8 +71,9 @@ export async function doBench(prepared: PreparedCase, mode: Mode, { relativeCi, 
   const tally = new Tally(prepared, mode, 1)
   const [warmupSeconds, repSeconds] = [0.025, 0.1]
   do {
-    const { secondsEach } = await tally.take(5, false)
-    await tally.take(Math.max(1, Math.floor(warmupSeconds / secondsEach)), false)
+    const estimate = await tally.take(5, false)
+    // Five calls here also pay for one crossing into the addon; the warm-up, which is longer, tells what one costs.
+    const { secondsEach } = await tally.take(Math.max(1, Math.floor(warmupSeconds / estimate.secondsEach)), false)
     await tally.take(Math.max(1, Math.floor(repSeconds / secondsEach)))
   } while (tally.width() > relativeCi && tally.wallSeconds < limitSeconds)
   return tally.spent()
@@ -89,10 +89,10 @@ const NOISE_EVERY = 16
  * The rule `stdrel` of nvbench with its defaults (its documentation: max-noise 0.5 %, min-time 0.5 s, min-samples 10,
  * timeout 15 s). After at least 10 samples and 0.5 s of measured time it stops when the relative standard deviation of
  * the samples is below 0.5 %, or when that noise no longer changes: over the last 512 estimates its own deviation from
- * the present one is below 5 % (looked at every 16 samples). 15 s of wall time end it in any case. With `equalWidth` it
- * goes on past its own end until the interval of the median is as narrow as the budget wants.
+ * the present one is below 5 % (looked at every 16 samples). 15 s of wall time end it in any case. `narrow` is what it
+ * has spent when it goes on past its own end until the interval of the median is as narrow as the budget wants.
  */
-export async function nvbench(prepared: PreparedCase, mode: Mode, inner: number, { relativeCi, limitSeconds }: Budget, equalWidth: boolean): Promise<Spent> {
+export async function nvbench(prepared: PreparedCase, mode: Mode, inner: number, { relativeCi, limitSeconds }: Budget): Promise<{ own: Spent; narrow: Spent }> {
   const tally = new Tally(prepared, mode, inner)
   const [maxNoise, minSeconds, minSamples] = [0.005, 0.5, 10]
   const noises: number[] = []
@@ -126,9 +126,7 @@ export async function nvbench(prepared: PreparedCase, mode: Mode, inner: number,
       if (ended) break
     }
   }
-  if (equalWidth) while (tally.width() > relativeCi && tally.wallSeconds < limitSeconds) await tally.take(Math.max(1, Math.floor(BATCH_SECONDS / secondsEach)))
-  return tally.spent()
+  const own = tally.spent()
+  while (tally.width() > relativeCi && tally.wallSeconds < limitSeconds) await tally.take(Math.max(1, Math.floor(BATCH_SECONDS / secondsEach)))
+  return { own, narrow: tally.spent() }
 }
-
-/** Relative standard deviation of samples. */
-export const relativeNoise = (samplesNs: ArrayLike<number>) => (standardDeviation(samplesNs) ?? NaN) / (mean(samplesNs) ?? NaN)
