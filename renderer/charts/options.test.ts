@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { formatSizeTick, logBounds } from './axes'
-import { ecdf, distributionOption, drawnRange, histogram } from './distribution/option'
+import { distributionCsv, distributionOption, ecdf, drawnRange, histogram } from './distribution/option'
 import { renderSvg } from './echarts'
 import { csvOf, tooltipHtml } from './frame'
 import { intensityOf, rooflineOption } from './roofline/option'
@@ -125,6 +125,37 @@ describe('distribution', () => {
   it('marks median and interval', () => {
     const svg = renderSvg(distributionOption([100, 110, 120, 130], { medianNs: 115, ciLowNs: 105, ciHighNs: 125 }, '#123456', theme)!, 900, 300)
     expect(svg).toContain('median 115')
+  })
+  describe('with samples taken under bad conditions', () => {
+    const samples = Array.from({ length: 20 }, (_, i) => (i === 4 ? 160 : 100 + (i % 5)))
+    const conditions = {
+      labels: [{ kind: 'slow-clock' as const, reason: '1200 of 1980 MHz', first: 4, count: 1 }, { kind: 'throttled' as const, reason: 'power limit', first: 8, count: 2 }],
+      clocksMhz: samples.map((ns) => (ns === 160 ? 1200 : 1980)),
+    }
+    const option = distributionOption(samples, undefined, '#123456', theme, conditions)!
+    const dataOf = (id: string) => option.series.find((series) => series.id === id)!.data as number[][]
+
+    it('marks them by kind, names the marks, and draws every sample once', () => {
+      expect(dataOf('label slow-clock')).toEqual([[4, 160]])
+      expect(dataOf('label throttled').map(([i]) => i)).toEqual([8, 9])
+      expect(dataOf('order')).toHaveLength(17)
+      const svg = renderSvg(option, 900, 300)
+      for (const name of ['clock low', 'throttled', 'SM clock', '2000 MHz']) expect(svg).toContain(name)
+    })
+    it('counts in the histogram what the statistics count', () => {
+      expect((dataOf('histogram') as [number, number, number][]).reduce((sum, [, , count]) => sum + count, 0)).toBe(17)
+    })
+    it('has no legend and no second axis where all is calm', () => {
+      const calm = distributionOption(samples, undefined, '#123456', theme)!
+      expect(calm.legend.show).toBe(false)
+      expect(calm.series.map((series) => series.id)).toEqual(['histogram', 'ecdf', 'order'])
+    })
+    it('exports label and clock beside each sample', () => {
+      const lines = distributionCsv(samples, conditions).split('\n')
+      expect(lines[0]).toBe('sample,ns,labels,clock_mhz')
+      expect(lines[5]).toBe('4,160,slow-clock,1200')
+      expect(distributionCsv([1, 2])).toBe('sample,ns\n0,1\n1,2\n')
+    })
   })
 })
 

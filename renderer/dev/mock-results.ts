@@ -30,6 +30,20 @@ function summaryOf(samples: readonly number[]): Summary {
   }
 }
 
+/** Clocks beside the samples of a GPU, some low, with samples to match; probes beside those of a CPU. */
+function conditionsOf(c: BenchmarkCase, samplesNs: number[], random: () => number): Pick<Result, 'labels' | 'clocksMhz' | 'probesNs'> {
+  if (c.backend === 'cpu') return { probesNs: samplesNs.map(() => 500 + Math.round(random() * 8)) }
+  if (c.backend !== 'cuda') return {}
+  const clocksMhz = samplesNs.map(() => 1965 + 15 * Math.floor(random() * 2))
+  if (random() < 0.5) return { clocksMhz }
+  const labels = [9, 10, 41].filter((i) => i < samplesNs.length).map((first) => ({ kind: 'slow-clock' as const, reason: '1320 of 1980 MHz', first, count: 1 }))
+  for (const { first } of labels) {
+    clocksMhz[first] = 1320
+    samplesNs[first]! *= 1.03
+  }
+  return { clocksMhz, labels }
+}
+
 /** An invented, repeatable result of a case. `speed` scales the time. */
 export function mockResult(c: BenchmarkCase, id: string, speed: number, samples = 64): Result {
   const op = getOp(c.op)
@@ -47,10 +61,11 @@ export function mockResult(c: BenchmarkCase, id: string, speed: number, samples 
   if (!verification.ok) return { ...base, status: 'wrong', verification, message: verification.message }
   const noise = 0.004 + 0.03 * random() ** 6
   const samplesNs = Array.from({ length: samples }, () => time * (1 + noise * (random() + random() + random() - 1.2) + (random() > 0.97 ? noise * 6 : 0)))
-  const grade: Grade = noise > 0.02 ? 'C' : noise > 0.009 ? 'B' : 'A'
+  const conditions = conditionsOf(c, samplesNs, random)
+  const grade: Grade = conditions.labels ? 'B' : noise > 0.02 ? 'C' : noise > 0.009 ? 'B' : 'A'
   return {
     ...base, samplesNs, summary: summaryOf(samplesNs), verification, verificationAfter: verification, inner: 8, timer: c.backend === 'cpu' ? 'steady-clock' : 'cuda-event', tickNs: c.backend === 'cpu' ? 1 : 32,
-    converged: grade !== 'C', stopReason: grade === 'C' ? 'gave up after 15 s' : 'interval within ±0.5 %', grade, gradeReasons: grade === 'A' ? [] : [grade === 'B' ? 'Samples vary by more than 1 %' : 'The interval did not narrow to ±0.5 % in 15 s'],
+    converged: grade !== 'C', stopReason: grade === 'C' ? 'gave up after 15 s' : 'interval within ±0.5 %', grade, ...conditions, gradeReasons: grade === 'A' ? [] : conditions.labels ? [`${conditions.labels.length} of ${samples} samples set aside: clock low (1320 of 1980 MHz) in ${conditions.labels.length} of ${samples}.`] : [grade === 'B' ? 'Samples vary by more than 1 %' : 'The interval did not narrow to ±0.5 % in 15 s'],
     notes: c.backend === 'webgpu' ? ['Timed with timestamp queries'] : undefined, deviceDeltaBytes: bytes * 1.02,
     deviceStates: c.backend === 'cuda' ? [{ firstSample: 0, state: { smClockMhz: 1980, memClockMhz: 3201, temperatureC: 41, powerW: 312 } }, { firstSample: 32, state: { smClockMhz: 1965, memClockMhz: 3201, temperatureC: 44, powerW: 335 } }] : undefined,
   }

@@ -60,7 +60,7 @@ export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['ca
           symbol: 'none',
           data: [
             ...within.map((cache) => ({ xAxis: cache.bytes, name: cache.name, lineStyle: { color: theme.muted, width: 1, type: 'solid' as const, opacity: 0.5 }, label: { ...label, position: 'end' as const } })),
-            ...(published === undefined ? [] : [{ yAxis: published, name: `datasheet ${formatBandwidth(published)}`, lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.8 }, label: { ...label, position: 'insideEndTop' as const } }]),
+            ...(published === undefined ? [] : [{ yAxis: published, name: `datasheet ${formatBandwidth(published)}`, lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.8 }, label: { ...label, position: 'insideStartTop' as const } }]),
           ],
         },
       },

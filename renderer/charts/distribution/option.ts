@@ -1,7 +1,9 @@
+import { cleanSamples } from '@core/measure/labels'
 import { chooseTimeUnit, formatTime } from '@core/units'
 import { axisStyle } from '../axes'
 import { csvOf, frame } from '../frame'
 import type { ChartTheme } from '../types'
+import { conditionLegend, conditionMarks, readingAxis, type Conditions } from './conditions'
 
 export interface Histogram {
   /** Edges in ns, one more than counts. */
@@ -55,15 +57,18 @@ const thin = <T>(values: readonly T[]): T[] => {
 }
 
 /**
- * Raw samples of one result: histogram with the ECDF above the same axis on the left, samples in the order taken on
- * the right, median and its interval marked in both. Samples far out are counted instead of drawn. Undefined without samples.
+ * Raw samples of one result: histogram of those that count with the ECDF above the same axis on the left, all samples in the order taken on
+ * the right, median and its interval marked in both. Samples far out are counted instead of drawn; labelled ones have a
+ * mark of their own, and the clock or probe beside them is a line. Undefined without samples.
  */
-export function distributionOption(samplesNs: readonly number[], summary: { medianNs: number; ciLowNs?: number; ciHighNs?: number } | undefined, color: string, theme: ChartTheme) {
+export function distributionOption(samplesNs: readonly number[], summary: { medianNs: number; ciLowNs?: number; ciHighNs?: number } | undefined, color: string, theme: ChartTheme, conditions: Conditions = {}) {
   const drawn = drawnRange(samplesNs)
-  const bins = histogram(samplesNs.filter((ns) => ns >= drawn.low && ns <= drawn.high))
+  const counted = cleanSamples({ samplesNs: [...samplesNs], labels: conditions.labels })
+  const bins = histogram(counted.filter((ns) => ns >= drawn.low && ns <= drawn.high))
   if (!bins) return undefined
   const style = axisStyle(theme)
   const base = frame(theme, [])
+  const marks = conditionMarks(samplesNs, conditions)
   const range = { min: bins.edges[0]!, max: bins.edges[bins.edges.length - 1]! }
   const unit = chooseTimeUnit(range.max)
   // As many decimals as it takes to tell neighbouring ticks apart.
@@ -84,9 +89,10 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
   })
   return {
     ...base,
+    legend: conditionLegend(marks, theme),
     grid: [
       { left: 52, right: '58%', top: 30, bottom: 44 },
-      { left: '54%', right: 18, top: 30, bottom: 44 },
+      { left: '54%', right: marks.reading ? 64 : 18, top: 30, bottom: 44 },
     ],
     tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },
     xAxis: [
@@ -97,6 +103,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
       { ...style, gridIndex: 0, type: 'value' as const, name: 'Samples', nameGap: 36, minInterval: 1 },
       { ...style, gridIndex: 0, type: 'value' as const, min: 0, max: 1, position: 'right' as const, splitLine: { show: false }, axisLabel: { ...style.axisLabel, formatter: (v: number) => `${Math.round(v * 100)} %` } },
       { ...time, gridIndex: 1, name: '' },
+      readingAxis(marks, theme),
     ],
     series: [
       {
@@ -114,11 +121,26 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
           return { type: 'rect' as const, shape: { x: x1 + 0.5, y: top, width: Math.max(1, x2 - x1 - 1), height: bottom - top }, style: { fill: color, opacity: 0.75 } }
         },
       },
-      { type: 'line' as const, id: 'ecdf', name: 'At or below', xAxisIndex: 0, yAxisIndex: 1, step: 'end' as const, data: thin(ecdf(samplesNs)), symbol: 'none', lineStyle: { color: theme.muted, width: 1.25 }, markLine: mark('xAxis'), markArea: interval('xAxis') },
-      { type: 'scatter' as const, id: 'order', name: 'Sample', xAxisIndex: 1, yAxisIndex: 2, data: thin(samplesNs.map((ns, i) => [i, ns])), symbolSize: 4, itemStyle: { color, opacity: 0.7 }, large: false, markLine: mark('yAxis'), markArea: interval('yAxis') },
+      { type: 'line' as const, id: 'ecdf', name: 'At or below', xAxisIndex: 0, yAxisIndex: 1, step: 'end' as const, data: thin(ecdf(counted)), symbol: 'none', lineStyle: { color: theme.muted, width: 1.25 }, markLine: mark('xAxis'), markArea: interval('xAxis') },
+      { type: 'scatter' as const, id: 'order', name: 'Sample', xAxisIndex: 1, yAxisIndex: 2, data: thin(marks.clean), symbolSize: 4, itemStyle: { color, opacity: 0.7 }, large: false, markLine: mark('yAxis'), markArea: interval('yAxis') },
+      ...marks.labelled.map(({ kind, name, symbol, points }) => ({
+        type: 'scatter' as const, id: `label ${kind}`, name, xAxisIndex: 1, yAxisIndex: 2, data: thin(points), symbol, symbolSize: 8, itemStyle: { color: theme.surface, borderColor: theme.text, borderWidth: 1.25 }, large: false,
+      })),
+      ...(marks.reading
+        ? [{ type: 'line' as const, id: 'reading', name: marks.reading.name, xAxisIndex: 1, yAxisIndex: 3, data: thin(marks.reading.points), symbol: 'none', step: 'middle' as const, lineStyle: { color: theme.muted, width: 1, opacity: 0.8 }, itemStyle: { color: theme.muted }, z: 1 }]
+        : []),
     ],
   }
 }
 
-/** Every sample, in the order taken, as CSV. */
-export const distributionCsv = (samplesNs: readonly number[]): string => csvOf(['sample', 'ns'], samplesNs.map((ns, i) => [i, ns]))
+/** Every sample, in the order taken, as CSV, with its labels and the readings beside it where there are any. */
+export function distributionCsv(samplesNs: readonly number[], { labels, clocksMhz, probesNs }: Conditions = {}): string {
+  const kinds = samplesNs.map((_, i) => labels?.filter(({ first, count }) => i >= first && i < first + count).map(({ kind }) => kind).join(' '))
+  const columns = [
+    { name: 'sample', of: (i: number) => i }, { name: 'ns', of: (i: number) => samplesNs[i] },
+    ...(labels?.length ? [{ name: 'labels', of: (i: number) => kinds[i] }] : []),
+    ...(clocksMhz ? [{ name: 'clock_mhz', of: (i: number) => clocksMhz[i] || undefined }] : []),
+    ...(probesNs ? [{ name: 'probe_ns', of: (i: number) => probesNs[i] || undefined }] : []),
+  ]
+  return csvOf(columns.map(({ name }) => name), samplesNs.map((_, i) => columns.map((column) => column.of(i))))
+}

@@ -1,5 +1,6 @@
 import type { DeviceState } from '@core/backend'
 import { caseId } from '@core/case'
+import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/labels'
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
@@ -32,10 +33,26 @@ export function statistics(result: Result): Fact[] {
     ...time('Fastest', s.minNs), ...time('5th percentile', s.p05Ns), ...time('25th percentile', s.p25Ns),
     ...time('75th percentile', s.p75Ns), ...time('95th percentile', s.p95Ns), ...time('Slowest', s.maxNs),
     ...time('Mean', s.meanNs), ...time('Standard deviation', s.stddevNs), ...time('Median distance', s.madNs),
-    ...fact('Samples', `${s.count}${result.inner === undefined || result.inner === 1 ? '' : `, ${result.inner} calls each`}`),
+    ...fact('Samples', `${s.count === result.samplesNs.length || result.samplesNs.length === 0 ? s.count : `${s.count} of ${result.samplesNs.length}`}${result.inner === undefined || result.inner === 1 ? '' : `, ${result.inner} calls each`}`),
     ...fact('Outliers', `${s.mildOutliers} mild, ${s.severeOutliers} severe`, s.severeOutliers > 0),
   ]
 }
+
+/** Samples taken under bad conditions, by kind, and what became of them; empty where all are clean. */
+export function labelFacts({ labels, samplesNs }: Pick<Result, 'labels' | 'samplesNs'>): Fact[] {
+  if (!labels?.length) return []
+  const taken = samplesNs.length
+  const { clean, setAside } = chooseSamples(labels, taken)
+  const kinds = [...new Set(labels.map((label) => label.kind))].map((kind): Fact => {
+    const reasons = [...new Set(labels.filter((label) => label.kind === kind).map((label) => label.reason))]
+    const shown = reasons.slice(0, 3).join('; ')
+    const many = labelledMask(labels, taken, kind).reduce((sum, one) => sum + one, 0)
+    return { name: capital(LABEL_TITLES[kind]), value: `${many} of ${taken}: ${shown}${reasons.length > 3 ? ' and others' : ''}`, trouble: !setAside }
+  })
+  return [...kinds, { name: 'Clean', value: `${clean} of ${taken}` }, { name: 'Counted', value: setAside ? 'the clean ones' : 'all, because too few are clean' }]
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 const BOUND_WORDS = { memory: 'memory bandwidth', compute: 'arithmetic', latency: 'fixed costs of a call' } as const
 
@@ -66,6 +83,17 @@ export function verificationFacts(v: Verification): Fact[] {
   ]
 }
 
+/** Smallest and largest, without spreading a long array into a call. */
+function extent(values: readonly number[]): number[] {
+  let low = Infinity
+  let high = -Infinity
+  for (const value of values) {
+    if (value < low) low = value
+    if (value > high) high = value
+  }
+  return values.length ? [low, high] : []
+}
+
 const range = (values: readonly (number | undefined)[], unit: string, digits = 0) => {
   const known = values.filter((value): value is number => value !== undefined)
   if (!known.length) return undefined
@@ -73,17 +101,25 @@ const range = (values: readonly (number | undefined)[], unit: string, digits = 0
   return low === high ? `${low} ${unit}` : `${low} to ${high} ${unit}`
 }
 
-/** The device's condition over all batches, as ranges. */
-export function deviceFacts(states: readonly { state: DeviceState }[]): Fact[] {
+/** The device's condition over all batches, and of the readings beside each sample, as ranges. */
+export function deviceFacts({ deviceStates: states = [], clocksMhz = [], probesNs = [] }: Pick<Result, 'deviceStates' | 'clocksMhz' | 'probesNs'>): Fact[] {
   const of = (pick: (state: DeviceState) => number | undefined) => states.map(({ state }) => pick(state))
   const throttle = [...new Set(states.flatMap(({ state }) => state.throttle ?? []))]
+  const total = (pick: (state: DeviceState) => number | undefined) => of(pick).reduce<number>((sum, value) => sum + (value ?? 0), 0)
+  const switches = total((s) => s.involuntarySwitches)
+  const stolenMs = total((s) => s.stealMs)
+  const known = (readings: readonly number[]) => extent(readings.filter((value) => value > 0))
   const foreign = Math.max(0, ...of((s) => s.foreignProcesses).filter((n): n is number => n !== undefined))
   return [
     ...fact('Clock', range(of((s) => s.smClockMhz), 'MHz')),
+    ...fact('Clock of samples', range(known(clocksMhz), 'MHz')),
+    ...fact('Fixed work took', range(known(probesNs), 'ns')),
     ...fact('Memory clock', range(of((s) => s.memClockMhz), 'MHz')),
     ...fact('Temperature', range(of((s) => s.temperatureC), '°C')),
     ...fact('Power', range(of((s) => s.powerW), 'W')),
     ...fact('Throttled by', throttle.length ? throttle.join(', ') : undefined, true),
+    ...fact('Interrupted', switches ? `${formatCount(switches)} times by other work` : undefined),
+    ...fact('Hypervisor took', stolenMs ? `${stolenMs.toFixed(stolenMs < 10 ? 1 : 0)} ms` : undefined),
     ...fact('Other processes', foreign ? String(foreign) : undefined, true),
   ]
 }

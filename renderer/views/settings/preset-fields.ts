@@ -19,7 +19,11 @@ export function readNumber(text: string, { unit, from, to, whole = false }: Numb
   const typed = text.trim()
   const value = Number(typed)
   if (typed === '') return { ok: false, problem: `${expected}.` }
-  if (!/^[+\d.]/.test(typed) || !Number.isFinite(value)) return { ok: false, problem: typed.includes(',') && Number.isFinite(Number(typed.replace(',', '.'))) ? `${expected}, with a point: ${typed.replace(',', '.')}.` : `${expected}, not “${typed.slice(0, 20)}”.` }
+  if (!/^[+\d.]/.test(typed) || !Number.isFinite(value)) {
+    const pointed = typed.replace(',', '.')
+    const comma = !whole && pointed !== typed && Number.isFinite(Number(pointed))
+    return { ok: false, problem: comma ? `${expected}, with a point: ${pointed}.` : `${expected}, not “${typed.slice(0, 20)}”.` }
+  }
   if (value < from || value > to || (whole && !Number.isInteger(value))) return { ok: false, problem: `${expected}, not ${typed.slice(0, 20)}.` }
   return { ok: true, value }
 }
