@@ -1,4 +1,5 @@
 import { problemOf, type PreparedCase } from '@core/backend'
+import type { Mode } from '@core/case'
 import { getOp } from '@core/ops/registry'
 import { describe, expect, it } from 'vitest'
 import { nativeBackends } from '../../main/backends/native'
@@ -32,25 +33,34 @@ if (!cuda || !device) {
   checkKernels(cuda, device, { large: true })
   checkInputs(cuda, device, ['f32', 'f16', 'bf16'])
 
-  const open = (params: { n: number }, change: { dims?: number[]; impl?: string } = {}): Promise<PreparedCase> => {
-    const made = problemOf(getOp('add'), { op: 'add', params, dtype: 'f32', backend: 'cuda', impl: change.impl ?? 'kernel', device: device.id, mode: 'hot' }, 1)
+  const open = (params: { n: number }, change: { dims?: number[]; impl?: string; mode?: Mode } = {}): Promise<PreparedCase> => {
+    const made = problemOf(getOp('add'), { op: 'add', params, dtype: 'f32', backend: 'cuda', impl: change.impl ?? 'kernel', device: device.id, mode: change.mode ?? 'hot' }, 1)
     return cuda.open({ ...made, dims: change.dims ?? made.dims })
   }
 
   describe('cuda case', () => {
-    it('gives samples in every mode, each a positive time, with the state of the device', async () => {
-      const prepared = await open({ n: 100_000 })
+    it.each(['cold', 'hot', 'rotated', 'graph'] as const)('gives samples in mode %s, each a positive time with its clock, and the state of the device', async (mode) => {
+      const prepared = await open({ n: 1_000_000 }, { mode })
       try {
         await prepared.run()
-        for (const mode of ['cold', 'hot', 'graph'] as const) {
-          const { samplesNs, state } = await prepared.sample({ mode, count: 5, inner: 3 })
-          expect(samplesNs.length).toBeGreaterThan(0)
-          expect(samplesNs.every((ns) => Number.isFinite(ns) && ns > 0)).toBe(true)
-          if (state.smClockMhz !== undefined) expect(state.smClockMhz).toBeGreaterThan(100)
-        }
+        const { samplesNs, clockMhz, state } = await prepared.sample({ mode, count: 5, inner: 3 })
+        expect(samplesNs.length).toBeGreaterThan(0)
+        expect(samplesNs.every((ns) => Number.isFinite(ns) && ns > 0)).toBe(true)
+        expect(clockMhz?.length).toBe(samplesNs.length)
+        expect(clockMhz?.every((mhz) => mhz > 100 && mhz < 4000)).toBe(true)
+        if (state.smClockMhz !== undefined) expect(state.smClockMhz).toBeGreaterThan(100)
       } finally {
         await prepared.dispose()
       }
+    })
+
+    it('refuses to rotate what the cache holds however often, and says what would help', async () => {
+      await expect(open({ n: 100 }, { mode: 'rotated' })).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('larger size') })
+    })
+
+    it('tells its caches, smallest first, and its driver', () => {
+      expect(device.caches?.at(-1)?.name).toBe('L2')
+      expect(device.driver).toMatch(/\d/)
     })
 
     it('refuses a case larger than the memory, says how much was free, and works afterwards', async () => {

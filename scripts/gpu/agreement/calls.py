@@ -74,7 +74,7 @@ class Calls:
         return list(mhz[: self.check(self.lib.opscope_clocks(0, count, mhz))])
 
     def sample(self, number, mode, count, inner=1, flush="read", stamps=True):
-        """Nanoseconds per call and SM clock in MHz of each sample, as Opscope takes them."""
+        """Nanoseconds per call of each sample, as Opscope takes them, and the SM clock in MHz where there is one."""
         ns, mhz = (ctypes.c_double * count)(), (ctypes.c_double * count)()
         taken = self.check(self.lib.opscope_sample(number, MODES[mode], FLUSHES[flush], int(stamps), count, inner, ns, mhz))
-        return list(ns[:taken]), list(mhz[:taken])
+        return list(ns[:taken]), [value for value in mhz[:taken] if value > 0]

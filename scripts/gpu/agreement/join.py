@@ -55,19 +55,28 @@ def key(row):
 # Ours, theirs, and whether an offset lies between the two clocks.
 PAIRS = [
     ("cold", "ncuCold", True), ("coldPaced", "ncuCold", True), ("cold", "doBenchColdClean", False), ("coldWrite", "doBenchCold", False),
-    ("hotOne", "ncuHot", True), ("hotPaced", "ncuHot", True), ("hotOne", "doBenchHot", False), ("graph", "doBenchGraph", False),
+    ("hotOne", "ncuHot", True), ("hotPaced", "ncuHot", True), ("hotAlone", "ncuHot", True), ("hotOne", "doBenchHot", False),
+    ("graph", "doBenchGraph", False), ("cold", "coldNoStamps", False), ("hotOne", "hotOneNoStamps", False),
 ]
 RULE_FROM_US, RULE_PERCENT = 50, 1
+# Below this share of the best clock the power limit sets it, and it wanders from one moment to the next.
+LIMITED = 0.97
 
 
-def compare(row, mine, other, offset):
+def compare(row, mine, other, offset, best_mhz):
     """Difference in percent, and in cycles where the clocks differ: then the same work took another time on either side."""
     us, mhz = row["us"], row["mhz"]
-    percent = ((us[mine] - offset) / us[other] - 1) * 100
-    found = {"percent": round(percent, 2)}
-    if mine in mhz and other in mhz and abs(mhz[mine] / mhz[other] - 1) > 0.01:
-        found["cyclesPercent"] = round(((us[mine] - offset) * mhz[mine] / (us[other] * mhz[other]) - 1) * 100, 2)
+    found = {"percent": round(((us[mine] - offset) / us[other] - 1) * 100, 2)}
+    if mine in mhz and other in mhz:
+        if abs(mhz[mine] / mhz[other] - 1) > 0.01:
+            found["cyclesPercent"] = round(((us[mine] - offset) * mhz[mine] / (us[other] * mhz[other]) - 1) * 100, 2)
+    elif mhz.get(mine, best_mhz) < LIMITED * best_mhz:
+        found["clockUnknown"] = True
     return found
+
+
+def text_of(found):
+    return f"{found['percent']:+.2f}" + (f" {found['cyclesPercent']:+.1f}c" if "cyclesPercent" in found else " ?" if "clockUnknown" in found else "")
 
 
 def main():
@@ -86,21 +95,22 @@ def main():
     print(f"empty kernel, us: {empty['us']}")
     print(f"{'difference in % (offset off)':34}" + " ".join(f"{mine[:12]:>13}" for mine, _, _ in PAIRS))
     print(f"{'':34}" + " ".join(f"{other[-12:]:>13}" for _, other, _ in PAIRS))
-    within = {name: [0, 0] for name in offsets}
+    best_mhz = max(value for row in rows for value in row["mhz"].values())
+    within = {name: [0, 0, 0] for name in offsets}
     for row in rows:
         if row is empty:
             continue
         row["difference"], texts = {}, []
         for mine, other, _ in PAIRS:
             name = f"{mine}-{other}"
-            found = row["difference"][name] = compare(row, mine, other, offsets[name])
-            cycles = found.get("cyclesPercent")
+            found = row["difference"][name] = compare(row, mine, other, offsets[name], best_mhz)
             if row["us"][other] >= RULE_FROM_US:
-                within[name][0] += min(abs(found["percent"]), abs(found["percent"] if cycles is None else cycles)) <= RULE_PERCENT
-                within[name][1] += 1
-            texts.append(f"{found['percent']:+.2f}{'' if cycles is None else f' {cycles:+.1f}c'}".rjust(13))
+                good = min(abs(found["percent"]), abs(found.get("cyclesPercent", found["percent"]))) <= RULE_PERCENT
+                within[name][0 if good else 2 if "clockUnknown" in found else 1] += 1
+            texts.append(text_of(found).rjust(13))
         print(f"{row['op'] + ' ' + row['dtype'] + ' ' + 'x'.join(map(str, row['dims'])):34}" + " ".join(texts) + f"  {row['us']['cold']:.1f} us")
-    print(f"{f'within {RULE_PERCENT} % from {RULE_FROM_US} us':34}" + " ".join(f"{f'{good} of {all}':>13}" for good, all in within.values()))
+    counts = [f"{good} of {good + bad}" + (f" {unknown}?" if unknown else "") for good, bad, unknown in within.values()]
+    print(f"{f'within {RULE_PERCENT} % from {RULE_FROM_US} us':34}" + " ".join(text.rjust(13) for text in counts))
     gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"], capture_output=True, text=True, check=False)
     head = {
         "machine": (gpu.stdout.strip().splitlines() or ["unknown"])[0],
@@ -109,7 +119,8 @@ def main():
         **{name: measured[name] for name in ("torch", "triton", "l2Bytes", "tickNs", "timerStepNs")},
         "columns": COLUMNS,
         "offsetsUs": offsets,
-        "within": {name: {"good": good, "of": all, "percent": RULE_PERCENT, "fromUs": RULE_FROM_US} for name, (good, all) in within.items()},
+        "rule": {"percent": RULE_PERCENT, "fromUs": RULE_FROM_US},
+        "within": {name: {"good": good, "bad": bad, "clockUnknown": unknown} for name, (good, bad, unknown) in within.items()},
         "ladder": measured["ladder"],
         "spin": measured["spin"],
     }
@@ -127,6 +138,7 @@ COLUMNS = {
     "hot": "Opscope: calls back to back for about 200 us between events, per call",
     "hotOne": "Opscope: one call on warm caches between events",
     "hotPaced": "the same with pauses of 20 ms between samples",
+    "hotAlone": "one call as a CUDA graph, 20 ms and a single call after the one before: no load just ahead of it, as under Nsight Compute",
     "hotOneNoStamps": "hotOne without the kernel that notes the SM clock",
     "graph": "Opscope: a CUDA graph of calls for about 2 ms, at most 400, per call",
     "doBenchCold": "triton.testing.do_bench as it is: 256 MB zeroed before each call",

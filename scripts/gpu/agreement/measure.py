@@ -29,13 +29,15 @@ def ours(calls, expected_ns):
     def take(mode, inner=1, **how):
         return lambda: calls.sample(0, mode, max(16, count // inner), inner, **how)
 
-    def paced(mode):
+    def paced(mode, warm=False):
         """One at a time with pauses between, as under Nsight Compute: the card stays cool and its clock high."""
 
         def run():
             ns, mhz = [], []
             for _ in range(12):
                 time.sleep(PAUSE_S)
+                if warm:
+                    calls.run(0)
                 one = calls.sample(0, mode, 1)
                 ns, mhz = ns + one[0], mhz + one[1]
             return ns, mhz
@@ -45,7 +47,7 @@ def ours(calls, expected_ns):
     return {
         "cold": take("cold"), "coldPaced": paced("cold"), "coldNoStamps": take("cold", stamps=False),
         "coldWrite": take("cold", flush="write"), "coldWriteRead": take("cold", flush="write_and_read"),
-        "hot": take("hot", inner), "hotOne": take("hot"), "hotPaced": paced("hot"), "hotOneNoStamps": take("hot", stamps=False),
+        "hot": take("hot", inner), "hotOne": take("hot"), "hotPaced": paced("hot"), "hotAlone": paced("graph", warm=True), "hotOneNoStamps": take("hot", stamps=False),
         "graph": take("graph", graph_inner),
     }
 

@@ -1,0 +1,101 @@
+// The parts of the CUDA backend that need no GPU:
+//   cmake --build native/build --target opscope_cuda_test && native/build/opscope_cuda_test
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "buffers/rotation.h"
+#include "nvml/window.h"
+#include "prepared.h"
+#include "timing/clock.h"
+
+using namespace opscope;
+using namespace opscope::cuda;
+
+namespace {
+
+int failed = 0;
+
+void expect(bool right, const char* what) {
+  std::printf("%s: %s\n", what, right ? "right" : "WRONG");
+  failed += !right;
+}
+
+bool near(double value, double expected, double share) { return std::fabs(value / expected - 1) <= share; }
+
+// Stamps `apart_ns` from each other at `mhz`, as a timer of 32 ns steps shows them.
+std::vector<Stamp> stamps_at(double mhz, uint64_t apart_ns, int count) {
+  std::vector<Stamp> list;
+  for (int i = 0; i < count; i++) {
+    const uint64_t ns = 1'000'000 + apart_ns * static_cast<uint64_t>(i);
+    list.push_back({static_cast<uint64_t>(static_cast<double>(ns) * mhz / 1e3), ns / 32 * 32, 5, 0});
+  }
+  return list;
+}
+
+void clocks() {
+  const auto slow = clocks_mhz(stamps_at(1980, 100'000, 11), 32);
+  expect(slow.size() == 10 && near(slow[0], 1980, 0.001) && near(slow[9], 1980, 0.001), "a clock per sample");
+  // Samples of 2 us alone would be off by up to 1.6 %.
+  const auto quick = clocks_mhz(stamps_at(1500, 2'000, 41), 32);
+  bool close = quick.size() == 40;
+  for (const double mhz : quick) close = close && near(mhz, 1500, 0.005);
+  expect(close, "short samples reach over their neighbours");
+  auto moved = stamps_at(1980, 100'000, 6);
+  moved[2].sm = 7;
+  moved[2].cycles += 999'999'999;
+  const auto skipped = clocks_mhz(moved, 32);
+  bool sane = skipped.size() == 5;
+  for (const double mhz : skipped) sane = sane && near(mhz, 1980, 0.001);
+  expect(sane, "a stamp of another multiprocessor is passed over");
+  auto changing = stamps_at(1980, 100'000, 5);
+  for (int i = 3; i < 5; i++) changing[static_cast<size_t>(i)].cycles -= static_cast<uint64_t>(i - 2) * 80'000;
+  const auto drop = clocks_mhz(changing, 32);
+  expect(drop.size() == 4 && near(drop[1], 1980, 0.001) && near(drop[2], 1180, 0.001), "a drop shows at its sample");
+  auto scattered = stamps_at(1980, 100'000, 3);
+  for (size_t i = 0; i < 3; i++) scattered[i].sm = static_cast<uint32_t>(i);
+  expect(clocks_mhz(scattered, 32).empty() && clocks_mhz({}, 32).empty(), "no pair, no clock");
+}
+
+std::string refusal(int64_t tensors, int64_t set, int64_t cache, int64_t free) {
+  try {
+    sets_to_rotate(tensors, set, cache, free);
+  } catch (const Error& e) {
+    return e.code + ": " + e.what();
+  }
+  return {};
+}
+
+void rotation() {
+  constexpr int64_t mi = 1 << 20, gi = 1 << 30;
+  expect(sets_to_rotate(12 * mi, 12 * mi, 60 * mi, 100 * gi) == 10, "twice the cache");
+  expect(sets_to_rotate(7 * mi, 8 * mi, 60 * mi, 100 * gi) == 18, "rounded up, without workspace");
+  expect(sets_to_rotate(gi, gi, 60 * mi, 100 * gi) == 2, "at least two");
+  expect(refusal(mi / 4, mi / 4, 60 * mi, 100 * gi).find("480 sets of 0.25 MiB; at most 256") != std::string::npos, "too small is refused with the figures");
+  expect(refusal(10 * gi, 10 * gi, 60 * mi, 40 * gi).find("20480 MiB, more than a quarter") != std::string::npos, "too large is refused with the figures");
+}
+
+void window() {
+  constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+  StateWindow w;
+  expect(std::isnan(w.state().sm_clock_mhz) && std::isnan(w.state().power_w) && std::isnan(w.state().temperature_c) && w.state().foreign_processes == -1, "no reading, no state");
+  DeviceState a{}, b{};
+  a.sm_clock_mhz = 1980, a.mem_clock_mhz = 3201, a.temperature_c = 40, a.power_w = 300, a.has_throttle = true;
+  b.sm_clock_mhz = 1500, b.mem_clock_mhz = absent, b.temperature_c = 45, b.power_w = 700, b.has_throttle = true, b.foreign_processes = 2;
+  b.throttle = {"power limit"};
+  w.add(a), w.add(b), w.add(a);
+  const DeviceState s = w.state();
+  expect(s.sm_clock_mhz == 1820 && s.mem_clock_mhz == 3201, "clocks are means of what was read");
+  expect(s.temperature_c == 45 && s.foreign_processes == 2, "temperature and processes are the highest");
+  expect(s.has_throttle && s.throttle == std::vector<std::string>{"power limit"}, "a throttle seen once is not missed");
+}
+
+}  // namespace
+
+int main() {
+  clocks();
+  rotation();
+  window();
+  return failed ? 1 : 0;
+}
