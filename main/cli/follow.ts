@@ -1,3 +1,4 @@
+import { isResumable } from '@core/session/resumable'
 import { rowAt, type Row } from '@core/session/rows'
 import { formatDuration } from '@core/units'
 import type { Runner, RunnerEvents } from '../runner/types'
@@ -52,8 +53,6 @@ export function verdict(context: Context, { sessionId, end, seconds }: Followed)
   const { name, results, planned, about } = context.history.summary(sessionId)
   const cases = results === planned ? `${planned} ${planned === 1 ? 'case' : 'cases'}` : `${results} of ${planned} cases`
   const failed = end.failures > 0 ? `, ${end.failures} failed` : ''
-  // Blocks that were measured by turns are of no use without those beside them.
-  const resumable = about === undefined || about.kind === 'ceilings'
-  const rest = end.state === 'stopped' && resumable ? `; go on with: opscope resume ${sessionId}` : ''
+  const rest = end.state === 'stopped' && isResumable({ about }) ? `; go on with: opscope resume ${sessionId}` : ''
   return `${cases} in ${formatDuration(seconds)}${failed}: ${name} (session ${sessionId})${rest}`
 }

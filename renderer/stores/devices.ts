@@ -6,6 +6,8 @@ import { noiseFloorOn } from '@core/session/noise-floors'
 import type { Ceiling, NoiseFloor } from '@core/session/types'
 import { call, listen } from '../lib/api'
 
+/** Least time between two looks at what disturbs the devices, in ms. */
+const CHECK_MS = 4000
 const BACKENDS = ['cpu', 'cuda', 'webgpu'] as const
 
 /** What can measure on this machine, and the measured limits and noise floor of each. */
@@ -20,13 +22,21 @@ export const useDevices = defineStore('devices', () => {
   const awaited = computed(() => (loading.value ? BACKENDS.filter((backend) => !devices.value.some((device) => device.backend === backend)) : []))
   const available = computed(() => devices.value.filter((device) => device.available.ok))
 
+  let askedAt = -Infinity
+
+  /** Takes over devices unless nothing about them has changed, so that nobody plans anew for nothing. */
+  function take(list: readonly Device[]): void {
+    if (JSON.stringify(list) !== JSON.stringify(devices.value)) devices.value = list
+  }
+
   async function load(refresh = false): Promise<void> {
     loading.value = true
     problem.value = undefined
+    askedAt = performance.now()
     try {
       // Devices also come by event, each host's as soon as it has answered.
       await Promise.all([
-        call('devices:list', { refresh }).then((list) => (devices.value = list)),
+        call('devices:list', { refresh }).then(take),
         call('ceilings:list', undefined).then((list) => (ceilings.value = list)),
         call('noise:list', undefined).then((list) => (noiseFloors.value = list)),
       ])
@@ -37,8 +47,16 @@ export const useDevices = defineStore('devices', () => {
     }
   }
 
+  /** Asks again, without a stir, what disturbs the devices; at most every few seconds. */
+  async function check(): Promise<void> {
+    if (loading.value || performance.now() - askedAt < CHECK_MS) return
+    askedAt = performance.now()
+    // What was known stands; the next look may succeed, and a run tells what is wrong.
+    await call('devices:list', { refresh: true }).then(take, () => undefined)
+  }
+
   function start(): void {
-    listen('devices:changed', (list) => (devices.value = list))
+    listen('devices:changed', take)
     listen('ceilings:changed', (list) => (ceilings.value = list))
     listen('noise:changed', (list) => (noiseFloors.value = list))
     void load()
@@ -47,5 +65,5 @@ export const useDevices = defineStore('devices', () => {
   const ceilingsOf = (device: Device) => ceilingsOn(ceilings.value, [device])
   const noiseOf = (device: Device) => noiseFloorOn(noiseFloors.value, device)
 
-  return { devices, available, awaited, ceilings, ceilingsOf, noiseFloors, noiseOf, loading, problem, load, start }
+  return { devices, available, awaited, ceilings, ceilingsOf, noiseFloors, noiseOf, loading, problem, load, check, start }
 })

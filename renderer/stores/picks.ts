@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import type { Device, Impl } from '@core/backend'
-import { PRESETS } from '@core/measure/settings'
+import { presetSettings } from '@core/measure/settings'
 import { OPS } from '@core/ops/registry'
 import type { SizeKind } from '@core/ops/types'
 import { defaultSweep, defaultTargets } from '@core/sweep/defaults'
@@ -69,11 +69,12 @@ export const usePicks = defineStore('picks', () => {
       planning.value = false
       // Nothing to complain of while the picked device may still be found.
       if (!runnable.value || (devices.loading && !runnable.value.targets.length)) return
+      const { preset, measure, repeats = 1 } = runnable.value
       plan.value = planSweep(runnable.value, devices.devices)
-      seconds.value = estimateSeconds(plan.value.cases, PRESETS[runnable.value.preset], devices.ceilings, devices.devices)
+      seconds.value = repeats * estimateSeconds(plan.value.cases, presetSettings(preset, settings.values.presets, measure), devices.ceilings, devices.devices)
     }, PLAN_DELAY_MS)
   }
-  watch([runnable, () => devices.ceilings, () => devices.loading], replan, { immediate: true })
+  watch([runnable, () => devices.ceilings, () => devices.loading, () => settings.values.presets], replan, { immediate: true })
 
   function change(part: Partial<SweepSpec>): void {
     if (!spec.value) return

@@ -1,5 +1,5 @@
-import type { Stage } from '../stage'
-import { usedBy } from '../stage'
+import { isResumable } from '@core/session/resumable'
+import { usedBy, type Stage } from '../stage'
 import { sweepSource } from '../sweep-source'
 import { BusyError } from '../types'
 import { ceilingKeeper } from './ceilings'
@@ -13,7 +13,7 @@ export async function resumeSession(stage: Stage, sessionId: string): Promise<{ 
   if (state === 'running') throw new BusyError(`"${name}" is being measured by another Opscope.`)
   const { session, environment } = history.getSession(sessionId)
   const { spec, about } = session
-  if (about?.kind === 'interleaved' || about?.kind === 'self-check')
+  if (!isResumable(session))
     throw new Error(`"${name}" measured cases by turns, and turns that were cut off cannot be taken up again; start it anew.`)
   const cases = history.remaining(sessionId)
   if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)

@@ -16,6 +16,8 @@ export const ICONS = {
   stop: 'M4 4h8v8H4z',
   warning: 'M8 2.5 14 13H2zM8 6.5v3M8 11.3v.2',
   info: 'M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM8 7.3v3.4M8 5v.2',
+  plus: 'M3.5 8h9M8 3.5v9',
+  minus: 'M3.5 8h9',
   check: 'M3 8.5 6.5 12 13 4.5',
   cross: 'M4 4l8 8M12 4l-8 8',
   panel: 'M2.5 3.5h11v9h-11zM6.5 3.5v9M4 6h1M4 8.5h1',

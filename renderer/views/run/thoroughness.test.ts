@@ -1,0 +1,59 @@
+import { mount, RouterLinkStub } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { PRESETS } from '@core/measure/settings'
+import { installMockApi } from '../../dev/mock-api'
+import { useDevices } from '../../stores/devices'
+import { usePicks } from '../../stores/picks'
+import { useSettings } from '../../stores/settings'
+import ThoroughnessPicker from './ThoroughnessPicker.vue'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  setActivePinia(createPinia())
+  installMockApi()
+})
+afterEach(() => vi.useRealTimers())
+
+async function open() {
+  await useSettings().load()
+  await useDevices().load()
+  const picks = usePicks()
+  await vi.advanceTimersByTimeAsync(500)
+  return { picks, wrapper: mount(ThoroughnessPicker, { global: { stubs: { RouterLink: RouterLinkStub } } }) }
+}
+
+it('repeats multiply the time and go back to one', async () => {
+  const { picks, wrapper } = await open()
+  const once = picks.seconds
+  const button = (label: string) => wrapper.find(`button[aria-label="${label}"]`)
+  expect(button('One repeat less').attributes('disabled')).toBeDefined()
+  await button('One repeat more').trigger('click')
+  await button('One repeat more').trigger('click')
+  await vi.advanceTimersByTimeAsync(500)
+  expect(picks.runnable?.repeats).toBe(3)
+  expect(picks.seconds).toBeCloseTo(3 * once, 6)
+  await wrapper.find('input[aria-label="Repeats"]').setValue('1')
+  expect(picks.spec?.repeats).toBeUndefined()
+})
+
+it.each([['400', '50'], ['0', '1'], ['2.4', '2'], ['many', '1'], [' ', '4']])('repeats typed as %j come to %s', async (text, count) => {
+  const { picks, wrapper } = await open()
+  picks.change({ repeats: 4 })
+  const input = wrapper.find<HTMLInputElement>('input[aria-label="Repeats"]')
+  await input.setValue(text)
+  expect([input.element.value, String(picks.spec?.repeats ?? 1)]).toEqual([count, count])
+})
+
+it('tells the rule of the preset as the user has it, and plans by it', async () => {
+  const { picks, wrapper } = await open()
+  picks.change({ preset: 'thorough' })
+  await vi.advanceTimersByTimeAsync(500)
+  const before = picks.seconds
+  expect(wrapper.text()).toContain('±0.2 %, after at least 64 samples')
+  useSettings().set({ presets: { thorough: { ...PRESETS.thorough, rule: { id: 'fixed-time', seconds: 20 }, minSeconds: 20, maxSeconds: 90 } } })
+  await vi.advanceTimersByTimeAsync(500)
+  expect(wrapper.text()).toContain('Samples each case for 20 s; at most 90 s a case')
+  expect(picks.seconds).toBeGreaterThan(before)
+  expect(wrapper.findComponent(RouterLinkStub).props('to')).toBe('/settings')
+})
