@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { medianRatio } from '../stats/bootstrap'
+import { createRandom, normal, type Random } from '../stats/random'
+import { ratioOf, sideOf } from './ratio'
+import { serialFactor } from './serial'
+import { pValueOf, verdictOf } from './verdict'
+
+const noisy = (random: Random, count: number, centre: number, sigma = 0.01) => Array.from({ length: count }, () => centre * (1 + sigma * normal(random)))
+const ratio = (side: number[][], base: number[][]) => ratioOf(sideOf(side, 1)!, sideOf(base, 2)!)
+/** Runs whose true times differ among each other by `between`. */
+const runsOf = (random: Random, count: number, centre: number, between: number) => Array.from({ length: count }, () => noisy(random, 40, centre * (1 + between * normal(random)), 0.002))
+
+describe('one run on each side', () => {
+  const random = createRandom(1)
+  const [side, base] = [noisy(random, 100, 1050), noisy(random, 100, 1000)]
+
+  test('is the ratio of medians with the interval that resampling gives', () => {
+    const mine = ratio([side], [base])
+    const plain = medianRatio(side, base)!
+    expect(mine.ratio).toBeCloseTo(plain.ratio, 12)
+    expect(mine.interval!.low).toBeCloseTo(plain.interval!.low, 2)
+    expect(mine.interval!.high).toBeCloseTo(plain.interval!.high, 2)
+    expect(mine.degrees).toBe(Infinity)
+  })
+
+  test('equal samples have no width, too few no interval, and what is no time is no side', () => {
+    expect(ratio([[2, 2, 2, 2, 2]], [[1, 1, 1, 1, 1]]).interval).toEqual({ low: expect.closeTo(2, 12) as number, high: expect.closeTo(2, 12) as number })
+    expect(ratio([[2, 2]], [[1, 1, 1, 1, 1]])).toEqual({ ratio: 2 })
+    for (const runs of [[], [[]], [[1, NaN]], [[0, 0, 0]], [[1, 1, 1], []]]) expect(sideOf(runs, 1)).toBeUndefined()
+  })
+
+  test('samples that wander make the interval wider, independent ones do not', () => {
+    const wandering = createRandom(5)
+    let level = 0
+    const walk = Array.from({ length: 640 }, () => 1000 * (1 + (level = 0.99 * level + 0.003 * normal(wandering)) + 0.002 * normal(wandering)))
+    const width = (samples: number[]) => {
+      const { interval } = ratio([samples], [noisy(createRandom(6), 640, 1000, 0.001)])
+      return interval!.high - interval!.low
+    }
+    const key = createRandom(7)
+    const shuffled = walk.map((value) => ({ value, at: key() })).sort((a, b) => a.at - b.at).map(({ value }) => value)
+    expect(width(walk)).toBeGreaterThan(2 * width(shuffled))
+    let widened = 0
+    for (let trial = 0; trial < 200; trial++) {
+      const samples = noisy(createRandom(900 + trial), 320, 1000)
+      // Variance of ln(median) of n normal samples: pi / 2 of that of the mean.
+      if (serialFactor(samples, ((Math.PI / 2) * 0.01 ** 2) / 320)) widened++
+    }
+    expect(widened).toBeLessThan(16)
+    expect(serialFactor(walk.slice(0, 100), 1e-9)).toBeUndefined()
+  })
+})
+
+describe('several runs', () => {
+  test('the interval holds how runs differ: samples alone would call equal code different', { timeout: 30_000 }, () => {
+    let single = 0
+    let hierarchical = 0
+    for (let trial = 0; trial < 120; trial++) {
+      const random = createRandom(4000 + trial)
+      const [side, base] = [runsOf(random, 6, 1000, 0.02), runsOf(random, 6, 1000, 0.02)]
+      const called = (interval: { low: number; high: number }) => Number(interval.low > 1 || interval.high < 1)
+      hierarchical += called(ratio(side, base).interval!)
+      single += called(ratio(side.slice(0, 1), base.slice(0, 1)).interval!)
+    }
+    expect(single / 120).toBeGreaterThan(0.8)
+    expect(hierarchical / 120).toBeLessThan(0.08)
+  })
+
+  test('a real difference is found once there are runs enough', () => {
+    const random = createRandom(31)
+    const found = ratio(runsOf(random, 8, 1080, 0.01), runsOf(random, 8, 1000, 0.01))
+    expect(found.ratio).toBeCloseTo(1.08, 1)
+    expect(verdictOf(found.interval)).toBe('slower')
+    expect(found.degrees!).toBeGreaterThan(6)
+    expect(found.degrees!).toBeLessThanOrEqual(14)
+  })
+
+  test('one run against several is as uncertain as one run is', () => {
+    const random = createRandom(32)
+    const base = runsOf(random, 8, 1000, 0.02)
+    const { interval } = ratio(runsOf(random, 1, 1000, 0), base)
+    expect(interval!.high - interval!.low).toBeGreaterThan(0.06)
+  })
+})
+
+describe('p value against the band of the threshold', () => {
+  const estimate = (ratio: number, logError = 0.01) => ({ ratio, logError, degrees: Infinity })
+  test('is one inside the band and falls with the distance beyond it', () => {
+    expect(pValueOf(estimate(1.005), 0.01)).toBe(1)
+    expect(pValueOf(estimate(0.9905), 0.01)).toBe(1)
+    // 1.96 standard errors beyond the edge.
+    expect(pValueOf(estimate(1.01 * Math.exp(0.0196)), 0.01)).toBeCloseTo(0.05, 3)
+    expect(pValueOf(estimate(0.99 * Math.exp(-0.0196)), 0.01)).toBeCloseTo(0.05, 3)
+    expect(pValueOf(estimate(1.2), 0.01)).toBeLessThan(1e-10)
+  })
+  test('few degrees of freedom count for less', () => {
+    expect(pValueOf({ ...estimate(1.01 * Math.exp(0.0196)), degrees: 5 }, 0.01)).toBeGreaterThan(0.1)
+  })
+  test('without noise it is all or nothing; without an error there is none', () => {
+    expect(pValueOf(estimate(1.02, 0), 0.01)).toBe(0)
+    expect(pValueOf(estimate(1.01, 0), 0.01)).toBe(1)
+    expect(pValueOf({ ratio: 2 }, 0.01)).toBeUndefined()
+  })
+})
