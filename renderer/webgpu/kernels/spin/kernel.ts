@@ -3,6 +3,10 @@ import { dimOf, type Kernel } from '../types'
 
 /** Steps written out per turn of the loop, as in the CUDA kernel: counting turns hides behind the chain. */
 const UNROLL = 64
+/** What is left over is taken by halves: a loop of single steps would take several times as long for each of them. */
+const REST = [32, 16, 8, 4, 2, 1]
+
+const steps = (count: number) => '    y = fma(y, a, b);\n'.repeat(count)
 
 /** See core/ops/spin for what is computed. */
 const WGSL = `${header([{ name: 'x', type: 'f32' }, { name: 'out', type: 'f32', write: true }], false)}
@@ -13,9 +17,8 @@ ${entry(`  let i = group * ${THREADS}u + lane;
   var y = x[i];
   let iterations = dim(1u);
   for (var turn = 0u; turn < iterations / ${UNROLL}u; turn++) {
-${'    y = fma(y, a, b);\n'.repeat(UNROLL)}  }
-  for (var rest = 0u; rest < iterations % ${UNROLL}u; rest++) { y = fma(y, a, b); }
-  out[i] = y;`)}`
+${steps(UNROLL)}  }
+${REST.map((count) => `  if ((iterations & ${count}u) != 0u) {\n${steps(count)}  }\n`).join('')}  out[i] = y;`)}`
 
 const kernel: Kernel = {
   dtypes: ['f32'],
