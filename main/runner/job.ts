@@ -47,6 +47,8 @@ export class Job {
   #failures: number
   readonly #pace = new Pace()
   readonly #lost = new LostDevices()
+  /** Hosts that were asked to leave cases open. */
+  readonly #keeping = new Set<Host>()
   /** Generation of turns that the process of a host was started for. */
   readonly #generations = new Map<Host, number>()
   /** Hosts given up for the rest of the run, with the reason. */
@@ -64,25 +66,36 @@ export class Job {
   async run(): Promise<{ state: 'done' | 'stopped'; failures: number }> {
     // Whoever started the job learns its session before its first event.
     await nextTurn()
+    try {
+      const whole = await this.#takeTurns()
+      return { state: whole ? 'done' : 'stopped', failures: this.#failures }
+    } finally {
+      this.#current = undefined
+      // Cases left open hold memory of the device, which others may need now.
+      await Promise.all([...this.#keeping].map((host) => host.recycle()))
+    }
+  }
+
+  /** Whether all turns were taken, rather than the run stopped. */
+  async #takeTurns(): Promise<boolean> {
     const { turns } = this.spec.source
     let step = turns.next()
     while (!step.done) {
       if (this.#state !== 'running') await this.#untilResumed()
-      if (this.#isStopping()) break
+      if (this.#isStopping()) return false
       const started = performance.now()
-      const turn = step.value
-      const result = await this.#one(turn)
-      if (!result) break
+      const { case: c, seconds } = step.value
+      const result = await this.#one(step.value)
+      if (!result) return false
       this.context.history.addResult(this.spec.sessionId, result)
-      this.#pace.ended({ device: turn.case.device, seconds: turn.seconds }, (performance.now() - started) / 1000)
+      this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
       this.#done += 1
       if (isFailure(result.status)) this.#failures += 1
       // First what is left, then the events that tell of it.
       step = turns.next(result)
       this.context.stored(result)
     }
-    this.#current = undefined
-    return { state: step.done ? 'done' : 'stopped', failures: this.#failures }
+    return true
   }
 
   pause(): void {
@@ -150,6 +163,7 @@ export class Job {
     this.#current = c
     this.#progress = undefined
     this.#host = host
+    if (keep) this.#keeping.add(host)
     this.context.changed()
     await this.#renew(host, turn.generation)
     const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep }, (progress) => {
