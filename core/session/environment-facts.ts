@@ -3,7 +3,7 @@ import { formatBytes } from '../units'
 import { noiseFloorOn, noiseFloorText } from './noise-floors'
 import type { Environment } from './types'
 
-/** Facts that belong together, each a name and a value with its unit. */
+/** Facts that belong together, each a name and a value with its unit; lists have a line per entry. */
 export interface FactGroup {
   title: string
   facts: (readonly [name: string, value: string])[]
@@ -24,14 +24,14 @@ export function environmentWarnings(environment: Environment): string[] {
 
 function deviceGroup(device: Device, { noiseFloors = [] }: Environment): FactGroup {
   const floor = noiseFloorOn(noiseFloors, device)
-  const told = new Set(device.facts.map((f) => f.name))
+  // Some backends give these among their facts too.
+  const told = (pattern: RegExp) => device.facts.some((f) => pattern.test(f.name))
   return {
     title: `${device.name}${device.software ? ' (software)' : ''}, ${device.backend}`,
     facts: [
-      // Some backends give it among their facts too.
-      ...(told.has('Driver') ? [] : fact('Driver', device.driver)),
+      ...(told(/^driver$/i) ? [] : fact('Driver', device.driver)),
       ...device.facts.map(({ name, value }) => [name, value] as const),
-      ...fact('Caches of the whole device', told.has('Caches') ? undefined : device.caches?.map((cache) => `${cache.name} ${formatBytes(cache.bytes).replace(/\.0+ /, ' ')}`).join(', ')),
+      ...fact('Caches', told(/\bcaches?\b/i) ? undefined : device.caches?.map((cache) => `${cache.name} ${formatBytes(cache.bytes).replace(/\.0+ /, ' ')}`).join(', ')),
       ['Noise floor', floor ? noiseFloorText(floor) : 'not checked'],
     ],
   }
@@ -57,7 +57,7 @@ export function environmentGroups(e: Environment): FactGroup[] {
       facts: [
         ['Opscope', e.appVersion],
         ['Runtime', [`Node ${e.node}`, e.electron && `Electron ${e.electron}`, e.chromium && `Chromium ${e.chromium}`].filter(Boolean).join(', ')],
-        ...fact('Switches', e.switches && (e.switches.join('  ') || 'none')),
+        ...fact('Switches', e.switches && (e.switches.join('\n') || 'none')),
       ],
     },
     ...e.devices.filter((device) => device.available.ok).map((device) => deviceGroup(device, e)),

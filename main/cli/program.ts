@@ -1,10 +1,11 @@
 import { Command } from 'commander'
 import { version } from '../../package.json'
+import { ceilings } from './commands/ceilings'
 import { compare } from './commands/compare'
 import { defaultSweep } from './commands/default-sweep'
 import { exportSession, importFiles } from './commands/files'
 import { list } from './commands/list'
-import { ceilings, resume, run } from './commands/run'
+import { resume, run } from './commands/run'
 import { selfCheck } from './commands/self-check'
 import { sessions, show } from './commands/sessions'
 import type { Context } from './context'
@@ -122,7 +123,7 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('ceilings')
-    .description('measure the bandwidth and peak rates of devices')
+    .description('measure bandwidths, peak rates and launches of devices, and show them beside datasheets')
     .option('--backends <list>', 'only these backends (default: cpu and cuda)')
     .option('--devices <list>', 'only these devices')
     .option('--list', 'measure nothing, show what is known')

@@ -4,7 +4,6 @@ import { presetSettings } from '@core/measure/settings'
 import { formatDuration } from '@core/units'
 import type { Context } from '../context'
 import { follow } from '../follow'
-import { ceilingTable } from '../output/tables'
 import { readPicks, specOf, type SweepOptions } from '../sweep-options'
 import { UsageError } from '../usage-error'
 import { reportRun } from './report'
@@ -51,26 +50,4 @@ export async function resume(context: Context, sessionId: string, options: { jso
   const backends = [...new Set(context.history.remaining(sessionId).map((c) => c.backend))]
   const runner = context.runner(backends)
   return reportRun(context, await follow(context, runner, () => runner.resumeSession(sessionId), options.json === true), options.json === true)
-}
-
-/** `opscope ceilings`: measures bandwidth and peak rates of devices, and lists what is known. */
-export async function ceilings(context: Context, options: { backends?: string; devices?: string; list?: boolean; json?: boolean }): Promise<number> {
-  let status = 0
-  if (!options.list) {
-    const { backends } = readPicks(options, context.backends())
-    const runner = context.runner(backends)
-    const known = (await runner.devices(false)).filter((device) => backends.includes(device.backend))
-    for (const device of known) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
-    const wanted = options.devices?.split(',').map((id) => id.trim()) ?? known.map((device) => device.id)
-    const followed = await follow(context, runner, () => runner.measureCeilings(wanted), options.json === true)
-    status = followed.end.state === 'stopped' ? 130 : followed.end.failures > 0 ? 1 : 0
-  }
-  printCeilings(context, options.json === true)
-  return status
-}
-
-function printCeilings(context: Context, json: boolean): void {
-  const known = context.history.ceilings()
-  if (json) return context.printJson(known.map(({ result, ...ceiling }) => ({ ...ceiling, resultId: result.id })))
-  context.print(ceilingTable(known))
 }

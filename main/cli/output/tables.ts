@@ -1,24 +1,15 @@
 import type { Device } from '@core/backend'
-import type { Ceiling, NoiseFloor, SessionSummary } from '@core/session/types'
+import type { NoiseFloor, SessionSummary } from '@core/session/types'
 import type { Op } from '@core/ops/types'
-import { formatBandwidth, formatBytes, formatFlops, formatPercent } from '@core/units'
+import { formatBytes, formatPercent } from '@core/units'
 import { table } from './table'
 
 /** ISO 8601 UTC as local date and minute. */
-const when = (iso: string) => {
+export const when = (iso: string) => {
   const date = new Date(iso)
   const two = (n: number) => String(n).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
 }
-
-export const ceilingTable = (ceilings: readonly Ceiling[]): string =>
-  table(ceilings, [
-    { title: 'device', cell: (c) => c.device },
-    { title: 'name', cell: (c) => c.deviceName },
-    { title: 'ceiling', cell: (c) => (c.kind === 'copy' ? 'copy bandwidth' : `peak rate ${c.kind.replace('flops:', '')}`) },
-    { title: 'value', align: 'right', cell: (c) => (c.unit === 'bytes/s' ? formatBandwidth(c.value) : formatFlops(c.value)) },
-    { title: 'measured', cell: (c) => when(c.measuredAt) },
-  ])
 
 export const sessionTable = (sessions: readonly SessionSummary[]): string =>
   table(sessions, [

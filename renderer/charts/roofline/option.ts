@@ -15,7 +15,9 @@ interface DeviceRoofs {
   device: string
   name: string
   bandwidth: number
-  peaks: { dtype: string; value: number }[]
+  peaks: { dtype: string; value: number; stale?: string }[]
+  /** Why the bandwidth may not be today's. */
+  stale?: string
 }
 
 /** Measured roofs of the devices that have both a bandwidth and at least one peak for the dtypes shown. */
@@ -23,8 +25,8 @@ function roofsOf(devices: ReadonlySet<string>, dtypes: ReadonlySet<string>, roof
   return [...devices].flatMap((device) => {
     const own = roofs.filter((roof) => roof.device === device)
     const copy = own.find((roof) => roof.kind === 'copy')
-    const peaks = own.filter((roof) => roof.kind.startsWith('flops:') && dtypes.has(roof.kind.slice(6))).map((roof) => ({ dtype: roof.kind.slice(6), value: roof.value }))
-    return copy && peaks.length ? [{ device, name: copy.deviceName, bandwidth: copy.value, peaks }] : []
+    const peaks = own.filter((roof) => roof.kind.startsWith('flops:') && dtypes.has(roof.kind.slice(6))).map((roof) => ({ dtype: roof.kind.slice(6), value: roof.value, ...(roof.stale === undefined ? {} : { stale: roof.stale }) }))
+    return copy && peaks.length ? [{ device, name: copy.deviceName, bandwidth: copy.value, peaks, ...(copy.stale === undefined ? {} : { stale: copy.stale }) }] : []
   })
 }
 
@@ -133,9 +135,9 @@ function publishedLine(device: DeviceRoofs, peak: { dtype: string; value: number
 
 /** Names of the roofs: peaks above their right end, bandwidths below the slope, which rises away from the text. */
 function roofNames(devices: readonly DeviceRoofs[], x: { min: number; max: number }, theme: ChartTheme) {
-  const asRoof = (device: DeviceRoofs, kind: string, value: number): Roof => ({ device: device.device, deviceName: device.name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s' })
-  const peaks = roofGroups(devices.flatMap((d) => d.peaks.map((p) => asRoof(d, `flops:${p.dtype}`, p.value))), NEAR, formatFlops)
-  const slopes = roofGroups(devices.map((d) => asRoof(d, 'copy', d.bandwidth)), NEAR, formatBandwidth)
+  const asRoof = (device: DeviceRoofs, kind: string, { value, stale }: { value: number; stale?: string }): Roof => ({ device: device.device, deviceName: device.name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s', ...(stale === undefined ? {} : { stale }) })
+  const peaks = roofGroups(devices.flatMap((d) => d.peaks.map((p) => asRoof(d, `flops:${p.dtype}`, p))), NEAR, formatFlops)
+  const slopes = roofGroups(devices.map((d) => asRoof(d, 'copy', { value: d.bandwidth, ...(d.stale === undefined ? {} : { stale: d.stale }) })), NEAR, formatBandwidth)
   const name = (coord: number[], text: string, align: 'left' | 'right') => ({ coord, label: { show: true, formatter: text, position: align === 'right' ? ('top' as const) : ('bottom' as const), align, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } })
   return {
     type: 'line' as const,
