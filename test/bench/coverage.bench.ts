@@ -1,9 +1,11 @@
 import type { Device } from '@core/backend'
 import type { BenchmarkCase, Mode, Params } from '@core/case'
+import { serialFactor } from '@core/compare/serial'
 import { PRESETS, type MeasureSettings } from '@core/measure/settings'
 import { summarize } from '@core/stats/summarize'
 import { median } from '@core/stats/quantile'
 import { standardDeviation } from '@core/stats/spread'
+import { studentQuantile } from '@core/stats/student'
 import { loadFigure, type Bench, type Figure, type Outcome } from './bench'
 import { caseOn, describe, openBed, type Bed } from './proof/bed'
 
@@ -25,6 +27,15 @@ interface Trial {
   converged: boolean
   /** Smallest difference the timer can show per call: an interval knows nothing finer. */
   resolutionNs: number
+  /** How many times wider the interval is where neighbouring samples depend on each other, as comparisons widen it; 1 where they do not. */
+  serial: number
+}
+
+const NORMAL_975 = 1.959964
+
+function serialStretch(samplesNs: readonly number[], { low, high, medianNs }: Pick<Trial, 'low' | 'high' | 'medianNs'>): number {
+  const serial = serialFactor(samplesNs, ((high - low) / 2 / NORMAL_975 / medianNs) ** 2)
+  return serial ? (serial.factor * studentQuantile(0.025, serial.batches - 1)) / NORMAL_975 : 1
 }
 
 /** `count` fresh short measurements by the stopping rule, each followed by a slice of the long run. */
@@ -33,15 +44,18 @@ async function trialsOf(bed: Bed, c: BenchmarkCase, count: number, settings: Mea
   const slices: number[][] = []
   const slice: MeasureSettings = { ...settings, rule: { id: 'fixed-time', seconds: sliceSeconds } }
   for (let i = 0; i < count; i++) {
-    const { summary, converged, tickNs = 0, inner = 1 } = await bed.measure(c, settings, true)
+    const { summary, converged, samplesNs, tickNs = 0, inner = 1 } = await bed.measure(c, settings, true)
     if (summary?.ciLowNs === undefined || summary.ciHighNs === undefined) throw new Error(`${describe(c)}: a measurement of ${summary?.count ?? 0} samples has no interval`)
-    trials.push({ low: summary.ciLowNs, high: summary.ciHighNs, medianNs: summary.medianNs, count: summary.count, converged: converged ?? false, resolutionNs: tickNs / inner })
+    const interval = { low: summary.ciLowNs, high: summary.ciHighNs, medianNs: summary.medianNs }
+    trials.push({ ...interval, serial: serialStretch(samplesNs, interval), count: summary.count, converged: converged ?? false, resolutionNs: tickNs / inner })
     slices.push((await bed.measure(c, slice, true)).samplesNs)
   }
   return { trials, slices }
 }
 
 const holds = ({ low, high, resolutionNs }: Trial, value: number) => low - resolutionNs / 2 <= value && value <= high + resolutionNs / 2
+
+const widened = (trial: Trial): Trial => ({ ...trial, low: trial.medianNs - (trial.medianNs - trial.low) * trial.serial, high: trial.medianNs + (trial.high - trial.medianNs) * trial.serial })
 
 interface Judged {
   figures: Figure[]
@@ -56,6 +70,7 @@ function judge(c: BenchmarkCase, { trials, slices }: Awaited<ReturnType<typeof t
   const covered = (held / trials.length) * 100
   const coveredLocally = (trials.filter((trial, i) => holds(trial, local[i]!)).length / trials.length) * 100
   const halfWidth = median(trials.map(({ low, high }) => (high - low) / 2))!
+  const coveredSerially = (trials.filter((trial) => holds(widened(trial), truth)).length / trials.length) * 100
   // Two independent samples of the same size differ by what the interval says; the rest of the spread is between runs.
   const between = standardDeviation(trials.map(({ medianNs }) => medianNs))!
   const expected = Math.max(halfWidth, median(trials.map(({ resolutionNs }) => resolutionNs / 2))!) / 1.96
@@ -66,10 +81,11 @@ function judge(c: BenchmarkCase, { trials, slices }: Awaited<ReturnType<typeof t
     figures: [
       { name: `${name}: intervals that hold the long-run median, of ${trials.length}`, value: covered, unit: '%', aim: 93, better: 'more' },
       { name: `${name}: intervals that hold the median of the long run around them`, value: coveredLocally, unit: '%' },
+      { name: `${name}: intervals that hold it once widened for samples that depend on each other, as comparisons do`, value: coveredSerially, unit: '%', published: true },
       { name: `${name}: spread of the medians over what their intervals say (1 = all noise is within a measurement)`, value: between / expected, unit: 'x' },
       { name: `${name}: slow drift of the long run over the same`, value: drift / expected, unit: 'x' },
     ],
-    row: { case: name, trials: trials.length, truthNs: truth, covered, coveredLocally, halfWidthPercent: (halfWidth / truth) * 100, betweenPercent: (between / truth) * 100, driftPercent: (drift / truth) * 100, medianSamples: median(trials.map(({ count }) => count))!, converged: trials.filter(({ converged }) => converged).length, longRunSamples: slices.reduce((sum, s) => sum + s.length, 0), longRunMadPercent: ((summarize(slices.flat())?.madNs ?? 0) / truth) * 100 },
+    row: { case: name, trials: trials.length, truthNs: truth, covered, coveredLocally, coveredSerially, halfWidthPercent: (halfWidth / truth) * 100, betweenPercent: (between / truth) * 100, driftPercent: (drift / truth) * 100, medianSamples: median(trials.map(({ count }) => count))!, converged: trials.filter(({ converged }) => converged).length, longRunSamples: slices.reduce((sum, s) => sum + s.length, 0), longRunMadPercent: ((summarize(slices.flat())?.madNs ?? 0) / truth) * 100 },
   }
 }
 
