@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "buffers/rotation.h"
@@ -34,28 +35,38 @@ std::vector<Stamp> stamps_at(double mhz, uint64_t apart_ns, int count) {
   return list;
 }
 
+// One stamp before each sample and one after the last.
+std::vector<double> clocks_of(const std::vector<Stamp>& stamps) {
+  std::vector<int> before(stamps.size());
+  std::iota(before.begin(), before.end(), 0);
+  return clocks_mhz(stamps, before, 32);
+}
+
 void clocks() {
-  const auto slow = clocks_mhz(stamps_at(1980, 100'000, 11), 32);
+  const auto slow = clocks_of(stamps_at(1980, 100'000, 11));
   expect(slow.size() == 10 && near(slow[0], 1980, 0.001) && near(slow[9], 1980, 0.001), "a clock per sample");
   // Samples of 2 us alone would be off by up to 1.6 %.
-  const auto quick = clocks_mhz(stamps_at(1500, 2'000, 41), 32);
+  const auto quick = clocks_of(stamps_at(1500, 2'000, 41));
   bool close = quick.size() == 40;
   for (const double mhz : quick) close = close && near(mhz, 1500, 0.005);
   expect(close, "short samples reach over their neighbours");
   auto moved = stamps_at(1980, 100'000, 6);
   moved[2].sm = 7;
   moved[2].cycles += 999'999'999;
-  const auto skipped = clocks_mhz(moved, 32);
+  const auto skipped = clocks_of(moved);
   bool sane = skipped.size() == 5;
   for (const double mhz : skipped) sane = sane && near(mhz, 1980, 0.001);
   expect(sane, "a stamp of another multiprocessor is passed over");
   auto changing = stamps_at(1980, 100'000, 5);
   for (int i = 3; i < 5; i++) changing[static_cast<size_t>(i)].cycles -= static_cast<uint64_t>(i - 2) * 80'000;
-  const auto drop = clocks_mhz(changing, 32);
+  const auto drop = clocks_of(changing);
   expect(drop.size() == 4 && near(drop[1], 1980, 0.001) && near(drop[2], 1180, 0.001), "a drop shows at its sample");
+  const std::vector<int> sparse_at = {0, 3, 4};
+  const auto sparse = clocks_mhz(stamps_at(1000, 900'000, 3), sparse_at, 32);
+  expect(sparse.size() == 4 && near(sparse[0], 1000, 0.001) && near(sparse[3], 1000, 0.001), "samples between two stamps share their clock");
   auto scattered = stamps_at(1980, 100'000, 3);
   for (size_t i = 0; i < 3; i++) scattered[i].sm = static_cast<uint32_t>(i);
-  expect(clocks_mhz(scattered, 32).empty() && clocks_mhz({}, 32).empty(), "no pair, no clock");
+  expect(clocks_of(scattered).empty() && clocks_of({}).empty(), "no pair, no clock");
 }
 
 std::string refusal(int64_t tensors, int64_t set, int64_t cache, int64_t free) {

@@ -17,25 +17,29 @@ double between(const Stamp& from, const Stamp& to, double least_ns) {
   return ns < least_ns ? absent : static_cast<double>(to.cycles - from.cycles) / ns * 1e3;
 }
 
+// The shortest window around the interval from stamps[interval] to the next that tells the clock.
+double around(std::span<const Stamp> stamps, int64_t interval, double least_ns) {
+  const auto last = static_cast<int64_t>(stamps.size()) - 1;
+  const auto at = [&](int64_t i) -> const Stamp& { return stamps[static_cast<size_t>(std::clamp<int64_t>(i, 0, last))]; };
+  for (int64_t reach = 0; reach <= last; reach++) {
+    double clock = between(at(interval - reach), at(interval + 1 + reach), least_ns);
+    // One end further out than the other, for where the block landed elsewhere once.
+    if (std::isnan(clock) && reach > 0) clock = between(at(interval - reach + 1), at(interval + 1 + reach), least_ns);
+    if (std::isnan(clock) && reach > 0) clock = between(at(interval - reach), at(interval + reach), least_ns);
+    if (!std::isnan(clock)) return clock;
+  }
+  return absent;
+}
+
 }  // namespace
 
-std::vector<double> clocks_mhz(std::span<const Stamp> stamps, double timer_step_ns) {
-  if (stamps.size() < 2) return {};
-  const double least_ns = 2 * timer_step_ns / most_error;
-  const auto last = static_cast<int64_t>(stamps.size()) - 1;
+std::vector<double> clocks_mhz(std::span<const Stamp> stamps, std::span<const int> before, double timer_step_ns) {
+  if (stamps.size() < 2 || before.size() != stamps.size()) return {};
   std::vector<double> clocks, known;
-  for (int64_t s = 0; s < last; s++) {
-    double clock = absent;
-    for (int64_t reach = 0; reach <= last && std::isnan(clock); reach++) {
-      const Stamp& first = stamps[static_cast<size_t>(std::max<int64_t>(0, s - reach))];
-      const Stamp& end = stamps[static_cast<size_t>(std::min(last, s + 1 + reach))];
-      clock = between(first, end, least_ns);
-      // One end further out than the other, for where the block landed elsewhere once.
-      if (std::isnan(clock) && reach > 0) clock = between(stamps[static_cast<size_t>(std::max<int64_t>(0, s - reach + 1))], end, least_ns);
-      if (std::isnan(clock) && reach > 0) clock = between(first, stamps[static_cast<size_t>(std::min(last, s + reach))], least_ns);
-    }
-    clocks.push_back(clock);
+  for (size_t i = 0; i + 1 < stamps.size(); i++) {
+    const double clock = around(stamps, static_cast<int64_t>(i), 2 * timer_step_ns / most_error);
     if (!std::isnan(clock)) known.push_back(clock);
+    clocks.insert(clocks.end(), static_cast<size_t>(std::max(0, before[i + 1] - before[i])), clock);
   }
   if (known.empty()) return {};
   std::nth_element(known.begin(), known.begin() + static_cast<int64_t>(known.size() / 2), known.end());

@@ -12,10 +12,10 @@ struct Stamp {
   uint32_t sm, unused;
 };
 
-// MHz per sample, from one stamp before each sample and one after the last: sample s lies between stamps s and s + 1. A
-// step of `timer_step_ns` at both ends may be 0.5 % of the window, so windows of short samples reach over their
-// neighbours. Multiprocessors count from different zeros: both ends are stamps of the same one. Samples for which there is
-// no such pair get the median of the others; empty when none has one.
-std::vector<double> clocks_mhz(std::span<const Stamp> stamps, double timer_step_ns);
+// MHz per sample. before[i] is the number of samples taken before stamps[i]: 0 for the first stamp, `samples` for the last,
+// rising between. A step of `timer_step_ns` at both ends may be 0.5 % of a window, so windows of short samples reach over
+// their neighbours. Multiprocessors count from different zeros: both ends are stamps of the same one. Samples for which
+// there is no such pair get the median of the others; empty when none has one.
+std::vector<double> clocks_mhz(std::span<const Stamp> stamps, std::span<const int> before, double timer_step_ns);
 
 }  // namespace opscope::cuda

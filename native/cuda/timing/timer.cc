@@ -18,6 +18,8 @@ constexpr double batch_seconds = 0.5;
 constexpr int64_t minimum_flush_bytes = 64 << 20;
 // The device's state is read this often at most: a read takes the driver tens of microseconds.
 constexpr double watch_seconds = 0.02;
+// Clocks change over milliseconds.
+constexpr double stamp_every_ns = 1e6;
 
 // A CUDA graph of `inner` calls, destroyed with its owner.
 class Graph {
@@ -147,11 +149,22 @@ Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExe
   };
   calls.last = calls.next;
   event(static_cast<size_t>(2 * samples - 1));
+  const int stride = mode == Mode::cold || calls.call_ns <= 0 ? 1 : std::max(1, static_cast<int>(stamp_every_ns / (calls.call_ns * inner)));
+  std::vector<int> before;
+  const auto stamp = [&](int taken_so_far, unsigned long long wait_ns) {
+    settle(wait_ns, static_cast<int>(before.size()));
+    before.push_back(taken_so_far);
+  };
   begin_hold();
+  if (mode != Mode::cold) stamp(0, 0);
   if (mode == Mode::hot || mode == Mode::rotated) call();
   for (int s = 0; s < samples; s++) {
-    if (mode == Mode::cold) flush_l2();
-    settle(mode == Mode::cold ? settle_ns : 0, s);
+    if (mode == Mode::cold) {
+      flush_l2();
+      stamp(s, settle_ns);
+    } else if (s > 0 && s % stride == 0) {
+      stamp(s, 0);
+    }
     check(api().EventRecord(event(static_cast<size_t>(2 * s)), context_.stream()), "recording an event");
     if (mode == Mode::graph)
       check(api().GraphLaunch(graph, context_.stream()), "launching a graph");
@@ -159,17 +172,20 @@ Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExe
       for (int i = 0; i < inner; i++) call();
     check(api().EventRecord(event(static_cast<size_t>(2 * s + 1)), context_.stream()), "recording an event");
   }
-  settle(0, samples);
+  stamp(samples, 0);
   if (!end_hold(watch)) return taken;
+  double sum_ns = 0;
   for (int s = 0; s < samples; s++) {
     float ms = 0;
     check(api().EventElapsedTime(&ms, event(static_cast<size_t>(2 * s)), event(static_cast<size_t>(2 * s + 1))), "reading an event");
     taken.ns.push_back(static_cast<double>(ms) * 1e6 / inner);
+    sum_ns += static_cast<double>(ms) * 1e6;
   }
+  calls.call_ns = sum_ns / samples / inner;
   if (stamps_on_) {
-    std::vector<Stamp> stamps(static_cast<size_t>(samples) + 1);
+    std::vector<Stamp> stamps(before.size());
     check(api().MemcpyDtoH(stamps.data(), stamps_.address(), stamps.size() * sizeof(Stamp)), "reading the clocks beside the samples");
-    taken.clock_mhz = clocks_mhz(stamps, timer_step_ns_);
+    taken.clock_mhz = clocks_mhz(stamps, before, timer_step_ns_);
   }
   return taken;
 }

@@ -3,6 +3,7 @@
 // the reason in opscope_error.
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "buffers/buffer_set.h"
 #include "reference.h"
@@ -139,7 +140,9 @@ OPSCOPE_EXPORT int opscope_clocks(int first, int count, double* mhz) {
     std::vector<Stamp> list(static_cast<size_t>(count) + 1);
     context();
     check(api().MemcpyDtoH(list.data(), stamps().address() + static_cast<CUdeviceptr>(first) * sizeof(Stamp), list.size() * sizeof(Stamp)), "reading the clocks");
-    const auto clocks = clocks_mhz(list, Timer::of(context()).timer_step_ns());
+    std::vector<int> before(list.size());
+    std::iota(before.begin(), before.end(), 0);
+    const auto clocks = clocks_mhz(list, before, Timer::of(context()).timer_step_ns());
     std::copy(clocks.begin(), clocks.end(), mhz);
     known = static_cast<int>(clocks.size());
   });

@@ -8,11 +8,9 @@ uses events as well, there is nothing to take off).
 usage: join.py FOLDER RESULT COMMIT
 """
 import csv
-import datetime
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 
 TIME, CYCLES = "gpu__time_duration.sum", "gpc__cycles_elapsed.max"
@@ -59,6 +57,7 @@ PAIRS = [
     ("graph", "doBenchGraph", False), ("cold", "coldNoStamps", False), ("hotOne", "hotOneNoStamps", False),
 ]
 RULE_FROM_US, RULE_PERCENT = 50, 1
+CLOCKS_DIFFER = 0.005
 # Below this share of the best clock the power limit sets it, and it wanders from one moment to the next.
 LIMITED = 0.97
 
@@ -68,7 +67,7 @@ def compare(row, mine, other, offset, best_mhz):
     us, mhz = row["us"], row["mhz"]
     found = {"percent": round(((us[mine] - offset) / us[other] - 1) * 100, 2)}
     if mine in mhz and other in mhz:
-        if abs(mhz[mine] / mhz[other] - 1) > 0.01:
+        if abs(mhz[mine] / mhz[other] - 1) > CLOCKS_DIFFER:
             found["cyclesPercent"] = round(((us[mine] - offset) * mhz[mine] / (us[other] * mhz[other]) - 1) * 100, 2)
     elif mhz.get(mine, best_mhz) < LIMITED * best_mhz:
         found["clockUnknown"] = True
@@ -111,10 +110,8 @@ def main():
         print(f"{row['op'] + ' ' + row['dtype'] + ' ' + 'x'.join(map(str, row['dims'])):34}" + " ".join(texts) + f"  {row['us']['cold']:.1f} us")
     counts = [f"{good} of {good + bad}" + (f" {unknown}?" if unknown else "") for good, bad, unknown in within.values()]
     print(f"{f'within {RULE_PERCENT} % from {RULE_FROM_US} us':34}" + " ".join(text.rjust(13) for text in counts))
-    gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"], capture_output=True, text=True, check=False)
     head = {
-        "machine": (gpu.stdout.strip().splitlines() or ["unknown"])[0],
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        **{name: measured[name] for name in ("machine", "date")},
         "commit": commit,
         **{name: measured[name] for name in ("torch", "triton", "l2Bytes", "tickNs", "timerStepNs")},
         "columns": COLUMNS,

@@ -2,8 +2,10 @@
 
 usage: measure.py LIBRARY OUT.json
 """
+import datetime
 import json
 import statistics
+import subprocess
 import sys
 import time
 
@@ -154,8 +156,11 @@ def main():
         us = row["us"]
         print(f"{case.label:34}" + " ".join(f"{us[name]:9.2f}" for name in us), flush=True)
     print(" " * 34 + " ".join(f"{name[-9:]:>9}" for name in rows[0]["us"]))
+    query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     record = {
-        "torch": torch.__version__, "triton": triton.__version__, "device": torch.cuda.get_device_name(),
+        "machine": subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0],
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "torch": torch.__version__, "triton": triton.__version__,
         "l2Bytes": torch.cuda.get_device_properties(0).L2_cache_size,
         "tickNs": calls.lib.opscope_tick_ns(), "timerStepNs": calls.lib.opscope_timer_step_ns(),
         "rows": rows, "ladder": ladder(calls), "spin": spins(calls),
