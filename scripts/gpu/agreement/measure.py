@@ -124,6 +124,8 @@ def ladder(calls):
     """Spins of known duration, up and down: what each mode shows for them."""
     rungs = [1000, 2000, 3000, 4000, 5000, 7000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000]
     found = []
+    calls.open(0, Case("spin_ns", "f32", (8, 10_000_000)))
+    calls.sample(0, "hot", 20)
     for ns in rungs + rungs[::-1]:
         calls.open(0, Case("spin_ns", "f32", (8, ns)))
         count = max(12, min(100, int(40e6 / ns)))
