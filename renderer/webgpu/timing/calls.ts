@@ -1,3 +1,5 @@
+import { tooShort } from './arithmetic'
+
 /** The work of one case, as the timers encode it. */
 export interface Calls {
   /** Encodes `count` calls one after the other. */
@@ -22,6 +24,31 @@ export const SUBMISSION_DISPATCHES = 20_000
 export const REQUEST_MS = 400
 /** Most calls in one pass, whatever was asked for. */
 export const MAX_CALLS = 1 << 16
+
+/** Where noise hides the difference of two passes, they are made this much longer. */
+const LENGTHEN = 4
+/** A pass that lasts this long is not made longer: what still hides its time is no matter of length. */
+const LONG_PASS_NS = 20e6
+
+/** Takes up to `count` samples, each the difference between passes of `calls` and of twice as many calls, in ns per call. */
+type TakePairs = (count: number, calls: number) => Promise<Float64Array>
+
+/**
+ * Hot samples by `take` with the calls asked for, or with as many as noise has shown to need; later requests begin
+ * there. `nsPerCall` is what `take` last saw. A few differences below zero are noise around a small time: as 0 they
+ * leave the median where it is.
+ */
+export function lengthening(take: TakePairs, nsPerCall: () => number | undefined): CaseTimer['hot'] {
+  let least = 1
+  return async (count, inner) => {
+    for (;;) {
+      const calls = Math.min(MAX_CALLS, Math.max(inner, least))
+      const samples = await take(count, calls)
+      if (calls >= MAX_CALLS || calls * (nsPerCall() ?? 0) >= LONG_PASS_NS || !tooShort(samples)) return samples.map((ns) => Math.max(0, ns))
+      least = calls * LENGTHEN
+    }
+  }
+}
 
 /** Samples that fit into a submission, given what one is thought to take. */
 export function samplesPerSubmission(wanted: number, slots: number, nsPerSample: number, dispatchesPerSample: number): number {

@@ -1,13 +1,12 @@
 import { CaseError } from '@core/backend'
 import type { Gpu } from '../gpu/gpu'
-import { pairDifferences, passTimes, tooShort, type PassNs } from './arithmetic'
-import { MAX_CALLS, REQUEST_MS, samplesPerSubmission, type Calls, type CaseTimer } from './calls'
+import { pairDifferences, passTimes, type PassNs } from './arithmetic'
+import { lengthening, REQUEST_MS, samplesPerSubmission, type Calls, type CaseTimer } from './calls'
 import type { Flush } from './flush'
 import { MAX_MARKS, type Marks } from './marks'
 
 /** Two passes of two timestamps each. */
 const PAIRS_PER_SUBMISSION = MAX_MARKS / 4
-const LENGTHEN = 4
 /** Submissions in a row without one usable time, after which the clock is given up. */
 const HOPELESS_SUBMISSIONS = 8
 
@@ -18,8 +17,6 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
   /** What was seen last, to size submissions; a first submission has one sample. */
   let nsPerCall: number | undefined
   let nsPerCold: number | undefined
-  /** Grows where noise hides the difference of two passes. */
-  let lengthened = 1
 
   const timed = (encoder: GPUCommandEncoder, slot: number, encode: (pass: GPUComputePassEncoder) => void) => {
     const pass = encoder.beginComputePass({ timestampWrites: marks.on(slot) })
@@ -63,17 +60,10 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
   }
 
   return {
-    async hot(count, inner) {
-      for (;;) {
-        const each = Math.min(MAX_CALLS, inner * lengthened)
-        const samples = await gather(count, (left) => pairs(nsPerCall === undefined ? 1 : samplesPerSubmission(left, PAIRS_PER_SUBMISSION, 3 * each * nsPerCall, 3 * each * calls.dispatches), each))
-        if (each >= MAX_CALLS || !tooShort(samples)) {
-          // A few differences below zero are noise around a small time: as 0 they leave the median where it is.
-          return samples.map((ns) => Math.max(0, ns))
-        }
-        lengthened *= LENGTHEN
-      }
-    },
+    hot: lengthening(
+      (count, each) => gather(count, (left) => pairs(nsPerCall === undefined ? 1 : samplesPerSubmission(left, PAIRS_PER_SUBMISSION, 3 * each * nsPerCall, 3 * each * calls.dispatches), each)),
+      () => nsPerCall,
+    ),
     cold: (count) => gather(count, (left) => flushed(nsPerCold === undefined ? 1 : samplesPerSubmission(left, PAIRS_PER_SUBMISSION, nsPerCold, 1 + calls.dispatches))),
   }
 }

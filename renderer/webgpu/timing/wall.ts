@@ -1,9 +1,6 @@
 import type { Gpu } from '../gpu/gpu'
-import { tooShort } from './arithmetic'
-import { MAX_CALLS, REQUEST_MS, type Calls, type CaseTimer } from './calls'
+import { lengthening, REQUEST_MS, type Calls, type CaseTimer } from './calls'
 import type { Flush } from './flush'
-
-const LENGTHEN = 4
 
 /** Smallest step of `performance.now()` in ns; Chromium rounds it to 5 us or 100 us. */
 export function wallTickNs(): number {
@@ -19,7 +16,7 @@ export function wallTickNs(): number {
 
 /** Times whole submissions by the page's clock, for adapters without timestamp queries: the way to the device is in every sample. */
 export function wallTimer(gpu: Gpu, calls: Calls, flush: Flush): CaseTimer {
-  let lengthened = 1
+  let nsPerCall: number | undefined
 
   async function submit(encode: (pass: GPUComputePassEncoder) => void): Promise<number> {
     const encoder = gpu.device.createCommandEncoder()
@@ -42,17 +39,16 @@ export function wallTimer(gpu: Gpu, calls: Calls, flush: Flush): CaseTimer {
   }
 
   return {
-    async hot(count, inner) {
-      for (;;) {
-        const each = Math.min(MAX_CALLS, inner * lengthened)
-        const samples = await gather(count, async () => {
+    hot: lengthening(
+      (count, each) =>
+        gather(count, async () => {
           const once = await submit((pass) => calls.encode(pass, each))
-          return ((await submit((pass) => calls.encode(pass, 2 * each))) - once) / each
-        })
-        if (each >= MAX_CALLS || !tooShort(samples)) return samples.map((ns) => Math.max(0, ns))
-        lengthened *= LENGTHEN
-      }
-    },
+          const twice = await submit((pass) => calls.encode(pass, 2 * each))
+          nsPerCall = (once + twice) / (3 * each)
+          return (twice - once) / each
+        }),
+      () => nsPerCall,
+    ),
     cold: (count) =>
       gather(count, async () => {
         await submit(flush.encode)

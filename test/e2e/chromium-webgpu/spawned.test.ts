@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fromHostSchema, type FromHost, type HostLink, type ToHost } from '@core/measure/protocol'
 import { PRESETS } from '@core/measure/settings'
 import { spawnedWebgpuHostKind } from '../../../main/backends/webgpu/spawned'
@@ -40,6 +40,19 @@ describe.skipIf(missing)(`WebGPU for the command line${missing ? ` (${missing})`
       case: { op: 'softmax', params: { rows: 17, cols: 129 }, dtype: 'f32', backend: 'webgpu', impl: 'wgsl', device: 'webgpu:0', mode: 'hot' },
     })
     expect(measured).toMatchObject({ type: 'result', result: { status: 'ok', timer: 'timestamp-query', verification: { ok: true, unwritten: 0 }, verificationAfter: { ok: true } } })
+  })
+
+  it('offers kernels that cheat only where the environment asks for them', async () => {
+    const implsOf = async (host: HostLink) => {
+      const reply = await ask(host, { type: 'devices', id: 9 })
+      return reply.type === 'devices' ? reply.devices[0]?.impls.map((impl) => impl.id) : undefined
+    }
+    expect(await implsOf(link)).toEqual(['wgsl'])
+    if ('reason' in binary) return
+    vi.stubEnv('OPSCOPE_RED_TEAM', '1')
+    const other = await spawnedWebgpuHostKind(binary.path, out).start().finally(() => vi.unstubAllEnvs())
+    expect(await implsOf(other)).toContain('red-noop')
+    other.kill()
   })
 
   it('says why when a size does not fit, and goes on', async () => {
