@@ -4,6 +4,9 @@ import { medianIntervalOfSorted } from '@core/stats/bootstrap'
 import { quantileOfSorted, sorted } from '@core/stats/quantile'
 import { relativeInterval } from '@core/stats/summarize'
 
+/** All that a rule needs of a prepared case. */
+export type Sampled = Pick<PreparedCase, 'sample'>
+
 /** What a procedure spent on a case: warm-up and sampling, and the width it ended with. */
 export interface Spent {
   /** Sum of the durations of the samples kept, in seconds. */
@@ -31,7 +34,7 @@ class Tally {
   readonly #from = performance.now()
 
   constructor(
-    private readonly prepared: PreparedCase,
+    private readonly prepared: Sampled,
     private readonly mode: Mode,
     private readonly inner: number,
   ) {}
@@ -67,7 +70,7 @@ class Tally {
  * one, flush included; 25 ms of calls warm up, 100 ms are timed, one call per sample. Asked again, warm-up and estimate
  * included, until all samples together are as narrow as the budget wants.
  */
-export async function doBench(prepared: PreparedCase, mode: Mode, { relativeCi, limitSeconds }: Budget): Promise<Spent> {
+export async function doBench(prepared: Sampled, mode: Mode, { relativeCi, limitSeconds }: Budget): Promise<Spent> {
   const tally = new Tally(prepared, mode, 1)
   const [warmupSeconds, repSeconds] = [0.025, 0.1]
   do {
@@ -92,7 +95,7 @@ const NOISE_EVERY = 16
  * the present one is below 5 % (looked at every 16 samples). 15 s of wall time end it in any case. `narrow` is what it
  * has spent when it goes on past its own end until the interval of the median is as narrow as the budget wants.
  */
-export async function nvbench(prepared: PreparedCase, mode: Mode, inner: number, { relativeCi, limitSeconds }: Budget): Promise<{ own: Spent; narrow: Spent }> {
+export async function nvbench(prepared: Sampled, mode: Mode, inner: number, { relativeCi, limitSeconds }: Budget): Promise<{ own: Spent; narrow: Spent }> {
   const tally = new Tally(prepared, mode, inner)
   const [maxNoise, minSeconds, minSamples] = [0.005, 0.5, 10]
   const noises: number[] = []
