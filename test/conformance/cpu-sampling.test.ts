@@ -84,7 +84,7 @@ describe('cpu mode rotated', () => {
 
   it('is refused where it would take too many sets, or too much memory', async () => {
     await expect(using({ params: { n: 100 } }, async () => undefined)).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('at most 256 are made') })
-    const n = Math.floor((0.2 * device.memoryBytes) / 0.8 / 8)
+    const n = Math.floor((0.3 * device.memoryBytes) / 0.8 / 8)
     await expect(using({ params: { n } }, async () => undefined)).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('more than a quarter of the free memory') })
   })
 
