@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Ceiling } from '../../session/types'
 import { testCase, testDevice, testGpu, testResult } from '../../testing'
-import { ceilingCases, ceilingKind, ceilingOf, ceilingPlan, ceilingsOf, ceilingsOn, ceilingTitle, ceilingValue, compareKinds, copyCurve, intervalOf } from '.'
+import { ceilingCases, ceilingKind, ceilingOf, ceilingPlan, ceilingsOf, ceilingsOn, ceilingTitle, ceilingValue, compareKinds, copyCurve, intervalOf, launchShare } from '.'
 
 const summary = { ...testResult().summary!, medianNs: 2000, ciLowNs: 1900, ciHighNs: 2100 }
 const short = (device: Parameters<typeof ceilingPlan>[0]) => ceilingPlan(device).map(({ kind, case: c }) => `${kind} ${c.op} ${c.dtype} ${c.impl} ${c.mode} ${c.threads ?? '-'}`)
@@ -102,6 +102,22 @@ describe('cache bandwidths', () => {
     const before = measure([[2 ** 16, 140]], { ...device, driver: '1' })
     const result = testResult({ case: caseFor(device, 'copy:32768'), bytes: 2 ** 15, summary: { ...summary, medianNs: 2 ** 15 / 50 } })
     expect(ceilingsOf({ ...device, driver: '2' }, result, before).map((c) => [c.kind, c.driver, Math.round(c.value / 1e9)])).toEqual([['copy:32768', '2', 50], ['cache:L1d', '2', 50]])
+  })
+})
+
+describe('the launch within a ceiling', () => {
+  const of = (kind: string, medianNs: number, mode: 'hot' | 'cold' = 'hot', change: Partial<Ceiling> = {}): Ceiling => ({
+    backend: 'cuda', device: 'cuda:0', deviceName: 'GPU', kind, value: kind.startsWith('launch') ? medianNs / 1e9 : 1, unit: 'bytes/s', measuredAt: '', result: testResult({ case: testCase({ mode }), summary: { ...summary, medianNs } }), ...change,
+  })
+  const launches = [of('launch:cold', 3000), of('launch:hot', 9999, 'hot', { device: 'cuda:1' }), of('launch:hot', 2000)]
+
+  it('is its share of the time, in the mode of the call and on the device', () => {
+    expect(launchShare(of('cache:L2', 4000), launches)).toBe(0.5)
+    expect(launchShare(of('cache:L2', 4000, 'cold'), launches)).toBe(0.75)
+  })
+  it('is never more than all of it, and unknown where no launch was measured', () => {
+    expect(launchShare(of('cache:L1d', 1500), launches)).toBe(1)
+    expect(launchShare(of('cache:L1d', 1500), [])).toBeUndefined()
   })
 })
 

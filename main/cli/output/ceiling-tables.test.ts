@@ -5,13 +5,17 @@ import { ceilingTable, copyTable, latestPerDevice } from './ceiling-tables'
 
 const ceiling = (kind: string, value: number, change: Partial<Ceiling> = {}): Ceiling => {
   const unit = kind.startsWith('launch') ? 's' : kind.startsWith('flops') ? 'FLOP/s' : 'bytes/s'
-  return { backend: 'cuda', device: 'cuda:0', deviceName: 'NVIDIA H200', driver: '570', kind, value, unit, measuredAt: '2026-01-02T00:00:00Z', result: testResult({ bytes: 2 ** 29 }), ...change }
+  const bytes = kind.startsWith('cache') ? 2 ** 24 : 2 ** 29
+  const result = testResult({ bytes, summary: { ...testResult().summary!, medianNs: unit === 's' ? value * 1e9 : (bytes / value) * 1e9 } })
+  return { backend: 'cuda', device: 'cuda:0', deviceName: 'NVIDIA H200', driver: '570', kind, value, unit, measuredAt: '2026-01-02T00:00:00Z', result, ...change }
 }
 const cpu = { backend: 'cpu', device: 'cpu', deviceName: 'EPYC', driver: undefined }
 
 test('the table has bandwidths, peaks and launches by device, datasheets where known, and no single copies', () => {
   const lines = ceilingTable([ceiling('launch:hot', 2.13e-6), ceiling('copy:65536', 1e12), ceiling('copy', 4.2e12), ceiling('cache:L2', 6e12), ceiling('flops:f32', 6e13), ceiling('copy', 2e10, cpu)]).split('\n')
-  expect(lines[0]).toMatch(/^device +name +driver +ceiling +measured +±95 +datasheet +share +when$/)
+  expect(lines[0]).toMatch(/^device +name +driver +ceiling +measured +±95 +datasheet +share +when +note$/)
+  expect(lines[2]).toMatch(/launching takes 76\.2 % of that copy$/)
+  expect(lines[1]).not.toContain('launching')
   expect(lines.slice(1).map((line) => line.replace(/ {2,}/g, '|').split('|').slice(3, 5))).toEqual([['Copy bandwidth', '4.20 TB/s'], ['L2 bandwidth', '6.00 TB/s'], ['Peak f32', '60.0 TFLOP/s'], ['Launch, back to back', '2.13 µs'], expect.any(Array)])
   expect(lines[1]).toMatch(/4\.80 TB\/s +87\.5 %/)
   expect(lines[5]).toMatch(/^cpu +EPYC +Copy bandwidth +20\.0 GB\/s/)
@@ -21,7 +25,7 @@ test('of each kind the one of the newest driver is listed; what it lacks is show
   const old = { driver: '550', measuredAt: '2025-01-02T00:00:00Z' }
   const known = latestPerDevice([ceiling('copy', 4.1e12, old), ceiling('copy', 4.2e12), ceiling('flops:f32', 6e13, old), ceiling('copy', 2e10, cpu)])
   expect(known.map((c) => [c.kind, c.value, c.stale])).toEqual([['copy', 4.2e12, undefined], ['flops:f32', 6e13, 'measured under driver 550, now 570'], ['copy', 2e10, undefined]])
-  expect(ceilingTable(known)).toContain('measured under driver 550, now 570')
+  expect(ceilingTable(known)).toContain('stale: measured under driver 550, now 570')
 })
 
 test('copies are listed by working set with a column per device', () => {

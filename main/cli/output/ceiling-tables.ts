@@ -1,4 +1,4 @@
-import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, copyCurve, intervalOf, type KnownCeiling } from '@core/roofline/ceilings'
+import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, copyCurve, intervalOf, launchShare, NOTABLE_LAUNCH, type KnownCeiling } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 import type { Ceiling } from '@core/session/types'
 import { formatBandwidth, formatBytes, formatInterval, formatPercent } from '@core/units'
@@ -41,8 +41,14 @@ export function ceilingTable(ceilings: readonly KnownCeiling[]): string {
     { title: 'datasheet', align: 'right', cell: (c) => published(c, (value) => ceilingValue({ unit: c.unit, value })) },
     { title: 'share', align: 'right', cell: (c) => published(c, (value) => formatPercent(c.value / value)) },
     { title: 'when', cell: (c) => when(c.measuredAt) },
-    { title: 'stale', cell: (c) => c.stale ?? '' },
+    { title: 'note', cell: (c) => noteOf(c, rows) },
   ])
+}
+
+/** What speaks against a figure: another driver, or a launch that takes much of the copy. */
+function noteOf(ceiling: KnownCeiling, ceilings: readonly Ceiling[]): string {
+  const launch = ceilingKind(ceiling.kind).is === 'cache' ? (launchShare(ceiling, ceilings) ?? 0) : 0
+  return [ceiling.stale && `stale: ${ceiling.stale}`, launch >= NOTABLE_LAUNCH && `launching takes ${formatPercent(launch)} of that copy`].filter(Boolean).join('; ')
 }
 
 function published(ceiling: KnownCeiling, text: (value: number) => string): string {

@@ -1,5 +1,5 @@
 import type { Device } from '@core/backend'
-import { ceilingKind, ceilingTitle, ceilingValue, compareKinds, intervalOf, launchKind, type KnownCeiling } from '@core/roofline/ceilings'
+import { ceilingKind, ceilingTitle, ceilingValue, compareKinds, intervalOf, launchShare, NOTABLE_LAUNCH, type KnownCeiling } from '@core/roofline/ceilings'
 import { datasheetOf, datasheetValue } from '@core/roofline/datasheet'
 import { formatBytes, formatInterval, formatPercent, formatTime } from '@core/units'
 
@@ -17,23 +17,19 @@ export interface CeilingRow {
   driver?: string
   stale?: string
   grade?: string
+  /** Share of the call that launching takes, where it is much: the cache itself is faster. */
+  launch?: string
   /** What to know about the figure, for hover. */
   note?: string
 }
 
-/** A launch that takes this share of a copy tells more about the launch than about the cache. */
-const LAUNCH_SHARE = 0.2
-
-function noteOf(ceiling: KnownCeiling, launchSeconds: number | undefined): string | undefined {
+function noteOf(ceiling: KnownCeiling, launch: number): string | undefined {
   const { result } = ceiling
   switch (ceilingKind(ceiling.kind).is) {
     case 'copy':
       return `Copy of a working set of ${formatBytes(result.bytes)}, in and out together, beyond the caches`
-    case 'cache': {
-      const share = launchSeconds === undefined || !result.summary ? 0 : launchSeconds / (result.summary.medianNs / 1e9)
-      const launch = share >= LAUNCH_SHARE ? `. Launching takes ${formatPercent(Math.min(1, share))} of that call, so the cache itself is faster` : ''
-      return `Best copy within the cache: ${formatBytes(result.bytes)} in ${formatTime(result.summary?.medianNs)}${launch}`
-    }
+    case 'cache':
+      return `Best copy within the cache: ${formatBytes(result.bytes)} in ${formatTime(result.summary?.medianNs)}${launch >= NOTABLE_LAUNCH ? `. Launching takes ${formatPercent(launch)} of that call, so the cache itself is faster` : ''}`
     case 'flops':
       return 'Multiply-adds without traffic'
     default:
@@ -43,7 +39,6 @@ function noteOf(ceiling: KnownCeiling, launchSeconds: number | undefined): strin
 
 /** Bandwidths and peaks of a device, roofs first. The copies of the curve and the launches are shown by themselves. */
 export function ceilingRows(ceilings: readonly KnownCeiling[]): CeilingRow[] {
-  const launchSeconds = ceilings.find((ceiling) => ceiling.kind === launchKind('hot'))?.value
   return ceilings
     .filter(({ kind }) => !['copy-size', 'launch'].includes(ceilingKind(kind).is))
     .sort((a, b) => compareKinds(a.kind, b.kind))
@@ -51,7 +46,8 @@ export function ceilingRows(ceilings: readonly KnownCeiling[]): CeilingRow[] {
       const { kind, deviceName, unit, value, measuredAt, driver, stale, result } = ceiling
       const published = datasheetValue(deviceName, kind)
       const { low, high } = intervalOf(ceiling)
-      const note = noteOf(ceiling, launchSeconds)
+      const launch = ceilingKind(kind).is === 'cache' ? (launchShare(ceiling, ceilings) ?? 0) : 0
+      const note = noteOf(ceiling, launch)
       return {
         kind,
         title: ceilingTitle(kind),
@@ -63,6 +59,7 @@ export function ceilingRows(ceilings: readonly KnownCeiling[]): CeilingRow[] {
         ...(stale === undefined ? {} : { stale }),
         ...(result.grade === undefined ? {} : { grade: result.grade }),
         ...(note === undefined ? {} : { note }),
+        ...(launch >= NOTABLE_LAUNCH ? { launch: formatPercent(launch) } : {}),
       }
     })
 }
