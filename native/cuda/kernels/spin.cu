@@ -1,7 +1,7 @@
-// spin: one chain of dependent multiply-adds per element, eight elements (core/ops/spin). A turn of the loop is 64 steps,
-// so that its counter and branch hide behind their latency; WebGPU's kernel turns alike, and takes the same time. The
-// counter has 32 bits as there: one of 64 costs five cycles more a turn. What is left over
-// is taken by halves: a loop of single steps takes several times as long for each of them.
+// spin: one chain of dependent multiply-adds per element, eight elements (core/ops/spin). A turn of the loop is 256 steps, as
+// in WebGPU's kernel: a turn's branch costs 12 to 20 cycles beside the steps' four each, whichever way the compiler lays out
+// the loop (seen on an H200), which is under 2 % of a turn. What is left over is taken by halves: a loop of single steps takes
+// several times as long for each of them.
 
 template <int count>
 __device__ __forceinline__ float steps(float y) {
@@ -15,10 +15,12 @@ extern "C" __global__ void __launch_bounds__(32) spin_f32(const float* x, float*
   const long long i = threadIdx.x;
   if (i >= n) return;
   float y = x[i];
-  const unsigned turns = static_cast<unsigned>(static_cast<unsigned long long>(iterations) / 64);
-  const unsigned rest = static_cast<unsigned>(iterations % 64);
+  const unsigned turns = static_cast<unsigned>(static_cast<unsigned long long>(iterations) / 256);
+  const unsigned rest = static_cast<unsigned>(iterations % 256);
 #pragma unroll 1
-  for (unsigned turn = 0; turn < turns; turn++) y = steps<64>(y);
+  for (unsigned turn = 0; turn < turns; turn++) y = steps<256>(y);
+  if (rest & 128) y = steps<128>(y);
+  if (rest & 64) y = steps<64>(y);
   if (rest & 32) y = steps<32>(y);
   if (rest & 16) y = steps<16>(y);
   if (rest & 8) y = steps<8>(y);

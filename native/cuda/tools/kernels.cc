@@ -57,7 +57,7 @@ std::vector<Group> check_groups(bool small) {
     for (int layout = 0; layout < 4; layout++) products.push_back({s[0], s[1], s[2], s[3], layout >> 1, layout & 1});
   return {{{"copy", "add", "mul", "exp", "gelu"}, vectors}, {{"sum"}, sums}, {{"softmax", "layer_norm"}, rows}, {{"matmul"}, products},
           {{"peak_fma"}, {{1, 1}, {1000, 37}, {12345, 256}}}, {{"peak_mma"}, {{1, 1}, {3, 7}, {127, 50}, {4001, 256}}},
-          {{"spin"}, {{8, 1}, {8, 64}, {8, 1000}}}, {{"spin_ns"}, {{8, 1}, {8, 5000}}}};
+          {{"spin"}, {{8, 1}, {8, 255}, {8, 256}, {8, 1000}}}, {{"spin_ns"}, {{8, 1}, {8, 5000}}}};
 }
 
 std::vector<Dtype> dtypes_of(const std::string& op) {
