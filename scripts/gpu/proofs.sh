@@ -25,7 +25,7 @@ bench() {
 for name in $what; do
   echo "$(date -u +%T) $name"
   case $name in
-    ladder) bench 120 truth-ladder devices="$gpu,$webgpu" seconds=0.05 ;;
+    ladder) bench 180 truth-ladder devices="$gpu,$webgpu" seconds=0.05 ;;
     self) bench 200 self-consistency devices="$gpu" pairs=300 injected=100 block=0.002 ;;
     self-webgpu) bench 90 self-consistency devices="$webgpu" pairs=60 injected=20 block=0.005 ;;
     coverage) bench 150 coverage devices="$gpu" trials=200 slice=0.03 ;;

@@ -13,8 +13,8 @@ const LENGTHS_NS = Array.from({ length: RUNGS }, (_, i) => 2000 * 5000 ** (i / (
 const ALLOWED = { share: 0.005, ns: 100 }
 const TWIN_FROM_NS = 50_000
 /** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for. */
-const LONG = { cpu: { ns: 1e7, calls: 21 }, gpu: { ns: 5e7, calls: 9 } }
-const longOf = (device: Device) => (device.threads.length > 0 ? LONG.cpu : LONG.gpu)
+const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 1e7, calls: 21 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
+const longOf = (device: Device) => LONG[device.backend]!
 
 const settingsOf = (args: Readonly<Record<string, string>>): MeasureSettings => ({ ...PRESETS.standard, relativeCi: 0.002, minSeconds: Number(args['seconds'] ?? 0.1), maxSeconds: 3 })
 
@@ -62,8 +62,8 @@ async function climb(bed: Bed, device: Device, op: 'spin' | 'spin_ns', mode: Mod
 async function longRunNs(bed: Bed, device: Device, iterations: number, settings: MeasureSettings): Promise<number> {
   const c = caseOn(device, 'spin', { iterations }, 'hot', { threads: device.threads[0] })!
   if (device.backend === 'webgpu') {
-    // A page has no finer clock than the device's own: calls so long that fixed costs vanish.
-    const { summary } = await bed.measure(c, { ...settings, rule: { id: 'fixed-count', count: 3 }, maxWarmupSeconds: 0.05 })
+    // A page has no finer clock than the device's own; what is independent here is the length, a thousand times the shortest rung.
+    const { summary } = await bed.measure(c, { ...settings, rule: { id: 'fixed-count', count: longOf(device).calls }, maxWarmupSeconds: 0.05 })
     return summary!.medianNs / iterations
   }
   const prepared = await bed.open(c, settings.seed)
