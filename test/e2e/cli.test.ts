@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Comparison } from '@core/compare'
 import type { Device } from '@core/backend'
 import type { Row } from '@core/session/rows'
-import type { SessionFile, SessionSummary } from '@core/session/types'
+import type { NoiseFloor, SessionFile, SessionSummary } from '@core/session/types'
 import { Cli, sweep } from './cli'
 
 interface RunJson {
@@ -18,7 +18,7 @@ test('a sweep in a pipe prints plain lines and a table with units, and its sessi
   expect(status).toBe(0)
   expect(out).toMatch(/^op +shape +dtype +device +impl +mode +median µs /)
   expect(out.trim().split('\n')).toHaveLength(4)
-  expect(err).toMatch(/^opscope: 3 cases, about .+\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
+  expect(err).toMatch(/^opscope: 3 cases, about .+\nopscope: Worth knowing about this run: Scripted device: Times are invented\.\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
   expect(out + err).not.toMatch(/[\u001b\r]/)
   const shown = await cli.run(['show', 'last'])
   expect(shown.out).toContain('three sizes')
@@ -31,6 +31,25 @@ test('real CPU kernels run through the measurement process', async () => {
   expect(devices.map((device) => [device.id, device.available.ok])).toEqual([['cpu', true]])
   const { rows } = await cli.json<RunJson>('run', '--ops', 'add', '--sizes', '1000', '--backends', 'cpu', '--impls', 'scalar', '--modes', 'hot', '--preset', 'quick')
   expect(rows.map((row) => [row.case.impl, row.status])).toEqual([['scalar', 'ok']])
+})
+
+test('a sweep is repeated as often and by the rule that was asked for', async () => {
+  const cli = new Cli()
+  expect((await cli.run(sweep(2, 'steady', '--repeats', '3', '--rule', 'fixed-count=20'))).status).toBe(0)
+  const file = JSON.parse((await cli.run(['export', 'last'])).out) as SessionFile
+  expect(file.results.map((result) => [result.case.params['n'], result.run, result.samplesNs.length])).toEqual([0, 1, 2].flatMap((run) => [[64, run, 20], [65, run, 20]]))
+})
+
+test('a self-check prints the noise of a device, keeps it, and puts it into later sessions', async () => {
+  const cli = new Cli()
+  const floors = await cli.json<NoiseFloor[]>('self-check', '--backends', 'fake', '--pairs', '4')
+  expect(floors).toMatchObject([{ device: 'fake:0', pairs: 4, falseVerdicts: 0 }])
+  const [session] = await cli.json<SessionSummary[]>('sessions')
+  expect(session).toMatchObject({ id: floors[0]!.sessionId, state: 'done', about: { kind: 'self-check' } })
+  expect(session!.results).toBe(session!.planned)
+  await cli.run(sweep(1, 'steady'))
+  const file = JSON.parse((await cli.run(['export', 'last'])).out) as SessionFile
+  expect(file.environment.noiseFloors).toEqual(floors)
 })
 
 test('a case that computes wrong, fails, or ends its process costs that case alone and gives status 1', async () => {
@@ -61,6 +80,10 @@ test.each([
   [['run', '--ops', 'sum:axis=middle'], /unknown axis of sum "middle"\. Choose from: all, last, first/],
   [['run', '--ops', 'add', '--sizes', 'vector=12..'], /vector sizes .*\n {2}12\.\.\n +\^/],
   [['run', '--backends', 'fake', '--impls', 'stady'], /Did you mean "steady"/],
+  [['run', '--ci', 'narrow'], /--ci narrow is not understood; expected a share such as 0\.5% or 0\.005/],
+  [['run', '--rule', 'fixed-time'], /--rule fixed-time is not understood; expected relative-ci, fixed-count=100 or fixed-time=0\.5s/],
+  [['run', '--repeats', '0'], /--repeats 0 is not understood; expected a whole number from 1 to 50/],
+  [['self-check', '--pairs', '3'], /expected a whole number from 4 to 1000/],
   [['run', '--colour', 'red'], /unknown option '--colour'/],
   [['list', 'op'], /Did you mean "ops"/],
   [['exprot', 'last'], /unknown command "exprot"\. Did you mean "export"/],
@@ -118,6 +141,36 @@ test('compare tells which session is slower', async () => {
   expect(status).toBe(0)
   expect(out).toMatch(/add 64 f32 fake steady hot .* 2\.0\d\d .*▼ slower/)
   expect((await cli.run(['compare', 'base'])).status).toBe(2)
+})
+
+test('compare --by sets the cases of one session side by side, and --more resolves what is unclear', async () => {
+  const cli = new Cli()
+  await cli.run(sweep(1, 'steady,noisy', '--name', 'sides'))
+  const sides = await cli.json<Comparison>('compare', 'sides', '--by', 'impl', '--baseline', 'fake noisy')
+  expect(sides.sessions.map(({ value }) => value)).toEqual(['fake noisy', 'fake steady'])
+  expect(sides.threshold).toBe(0.01)
+  const { ratio, ratioHigh, verdict } = sides.rows[0]!.cells[1]!
+  expect(verdict).toBe('faster')
+  const table = await cli.run(['compare', 'sides', '--by', 'impl', '--threshold', '60%'])
+  expect(table.status).toBe(0)
+  expect(table.out).toMatch(/^A: fake steady in sides .*\nB: fake noisy\n[^]* = same/)
+  expect(table.out).toContain('threshold: differences below 60.0 % count as none')
+
+  // With the edge of the threshold just inside the interval the verdict is open, until more is measured.
+  const threshold = (1 - (ratioHigh! - 0.1 * (ratioHigh! - ratio!))).toFixed(4)
+  const before = await cli.json<Comparison>('compare', 'sides', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
+  expect(before.rows[0]!.cells[1]).toMatchObject({ verdict: 'ambiguous' })
+  const after = await cli.json<Comparison>('compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold, '--more')
+  expect(after.rows[0]!.cells[1]!.quads).toBeGreaterThanOrEqual(6)
+  // What was measured by turns belongs to the session it adds to, also when it is the last.
+  const again = await cli.json<Comparison>('compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
+  expect(again).toEqual(after)
+
+  const status = async (...args: string[]) => (await cli.run(['compare', ...args])).status
+  expect(await status('sides', '--by', 'colour')).toBe(2)
+  expect(await status('sides', '--by', 'impl', '--baseline', 'cuda kernel')).toBe(2)
+  expect(await status('sides', '--by', 'impl', '--threshold', 'much')).toBe(2)
+  expect(await status('sides', 'sides', '--more')).toBe(2)
 })
 
 test('Ctrl+C keeps what is measured and resume measures the rest', async () => {
