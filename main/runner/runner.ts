@@ -31,7 +31,7 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
     resumeSession: (sessionId) => conductor.begin(() => resumeSession(stage, sessionId)),
     measureCeilings: (deviceIds) => conductor.begin(() => measureCeilings(stage, deviceIds)),
     selfCheck: (deviceIds, pairs) => conductor.begin(() => startSelfCheck(stage, deviceIds, pairs)),
-    interleave: (pairs, sessionId) => conductor.begin(() => startInterleaved(stage, pairs, sessionId)),
+    interleave: (pairs, sessionId, threshold) => conductor.begin(() => startInterleaved(stage, pairs, sessionId, threshold)),
 
     pause() {
       conductor.job?.pause()

@@ -35,8 +35,8 @@ export interface Runner {
   measureCeilings(deviceIds: readonly string[]): Promise<{ sessionId: string }>
   /** Compares cases of these devices (all available ones when empty) with themselves and keeps each device's noise floor. */
   selfCheck(deviceIds: readonly string[], pairs?: number): Promise<{ sessionId: string }>
-  /** Measures pairs by interleaved ABBA blocks until each has a clear verdict or the most blocks, into a session of its own that adds to `sessionId`. */
-  interleave(pairs: readonly Pair[], sessionId: string): Promise<{ sessionId: string }>
+  /** Measures pairs by interleaved ABBA blocks until each has a clear verdict or the most blocks, into a session of its own that adds to `sessionId`. Without a threshold that of the settings. */
+  interleave(pairs: readonly Pair[], sessionId: string, threshold?: number): Promise<{ sessionId: string }>
   pause(): RunState
   resume(): RunState
   /** Ends the running case and keeps what is done. */

@@ -38,7 +38,7 @@ export async function compare(context: Context, wanted: readonly string[], optio
     else {
       context.remark(`opscope: measuring ${pairs.length} ambiguous ${pairs.length === 1 ? 'pair' : 'pairs'} by turns`)
       const runner = context.runner([...new Set(pairs.flatMap(({ a, b }) => [a.backend, b.backend]))])
-      const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId), options.json === true)
+      const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId, threshold), options.json === true, 'wrong')
       status = end.state === 'stopped' ? 130 : end.failures > 0 ? 1 : 0
       comparison = run()
     }
@@ -50,7 +50,8 @@ export async function compare(context: Context, wanted: readonly string[], optio
 
 function requestOf(context: Context, wanted: readonly string[], { by, baseline, more }: CompareOptions): CompareRequest {
   const known = context.sessions()
-  const ids = wanted.map((text) => findSession(text, known).id)
+  // What was measured by turns is part of the comparison inside the session it adds to.
+  const ids = wanted.map((text) => findSession(text, known)).map(({ id, about }) => (about?.kind === 'interleaved' ? about.session : undefined) ?? id)
   if (by !== undefined) {
     const axis = compareAxisSchema.safeParse(by)
     const like = nearest(by, COMPARE_AXES)

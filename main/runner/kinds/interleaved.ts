@@ -12,14 +12,14 @@ const sourceOf = (stage: Stage, pairs: readonly Pair[], threshold: number, devic
   interleaveSource({ pairs, threshold, secondsOf: stage.secondsWith(INTERLEAVE.settings, devices) })
 
 /** Begins a session that measures these pairs by turns and adds to the session they are of. */
-export async function startInterleaved(stage: Stage, pairs: readonly Pair[], sessionId: string): Promise<{ sessionId: string }> {
+export async function startInterleaved(stage: Stage, pairs: readonly Pair[], sessionId: string, threshold = stage.deps.settings().compareThreshold ?? THRESHOLD): Promise<{ sessionId: string }> {
   const parent = stage.deps.history.summary(sessionId)
   if (pairs.length === 0) throw new Error(`No pair of cases of "${parent.name}" is picked, so there is nothing to measure.`)
   const cases: BenchmarkCase[] = pairs.flatMap(({ a, b }) => [a, b])
   const devices = await stage.devices(cases.map((c) => c.backend))
   return stage.create({
     session: { name: `${parent.name.slice(0, 180)}, measured more`, about: { kind: 'interleaved', session: sessionId }, settings: INTERLEAVE.settings, cases: [] },
-    source: sourceOf(stage, pairs, stage.deps.settings().compareThreshold ?? THRESHOLD, devices),
+    source: sourceOf(stage, pairs, threshold, devices),
     devices: usedBy(cases, devices),
   })
 }
