@@ -1,7 +1,7 @@
 import type { DeviceState } from '../backend'
 import type { Mode } from '../case'
 import type { SampleLabel } from '../result'
-import { chooseSamples, labelSamples } from './labels'
+import { cleanSamples, labelSamples } from './labels'
 import type { Sampler, Timed } from './sampler'
 import type { Decision, StoppingCriterion } from './stopping'
 import type { Pace } from './warm-up'
@@ -23,6 +23,8 @@ export interface CollectRequest {
 export interface Collected {
   samplesNs: number[]
   measuredSeconds: number
+  /** Wall time of sampling: flushes and launches count. */
+  elapsedSeconds: number
   /** One for each batch. */
   states: { firstSample: number; state: DeviceState }[]
   /** One per sample, where the backend has them. */
@@ -45,17 +47,17 @@ const MAX_BATCH_SAMPLES = 50_000
  */
 export async function collect(request: CollectRequest): Promise<Collected> {
   const { sample, mode, criterion, now, pace } = request
-  const taken: Taken = { samplesNs: [], measuredSeconds: 0, states: [] }
+  const taken: Taken = { samplesNs: [], measuredSeconds: 0, elapsedSeconds: 0, states: [] }
   let wallSecondsPerSample = pace.wallSecondsPerSample
   let expected = criterion.planned
   const from = now()
   for (;;) {
-    const elapsed = (now() - from) / 1000
-    const count = nextCount(request, { elapsed, taken: taken.samplesNs.length, wallSecondsPerSample, expected })
+    const count = nextCount(request, { elapsed: taken.elapsedSeconds, taken: taken.samplesNs.length, wallSecondsPerSample, expected })
     const timed = await sample({ mode, count, inner: pace.inner })
     add(taken, timed, pace.inner)
     wallSecondsPerSample = timed.wallSecondsPerSample
-    const { labels, decision } = judge(taken, criterion, (now() - from) / 1000)
+    taken.elapsedSeconds = (now() - from) / 1000
+    const { labels, decision } = judge(taken, criterion)
     request.onBatch(taken.samplesNs.length, decision.relativeCi)
     if (decision.stop) return { ...taken, labels, converged: decision.converged, stopReason: decision.reason }
     expected = decision.expectedSamples
@@ -80,13 +82,12 @@ function add(taken: Taken, timed: Timed, inner: number): void {
 }
 
 /** Asks the criterion about the samples that count, and turns its answer into samples to take. */
-function judge(taken: Taken, criterion: StoppingCriterion, elapsedSeconds: number): { labels: SampleLabel[]; decision: Decision } {
-  const { samplesNs, measuredSeconds } = taken
+function judge(taken: Taken, criterion: StoppingCriterion): { labels: SampleLabel[]; decision: Decision } {
+  const { samplesNs, measuredSeconds, elapsedSeconds } = taken
   const count = samplesNs.length
   const labels = labelSamples({ ...taken, count })
   if (labels.length === 0) return { labels, decision: criterion.decide({ samplesNs, measuredSeconds, elapsedSeconds }) }
-  const { used, setAside } = chooseSamples(labels, count)
-  const counted = setAside ? samplesNs.filter((_, i) => used[i] === 1) : samplesNs
+  const counted = cleanSamples({ samplesNs, labels })
   const share = counted.length / count
   const decision = criterion.decide({ samplesNs: counted, measuredSeconds: measuredSeconds * share, elapsedSeconds })
   if (decision.stop || decision.expectedSamples === undefined) return { labels, decision }

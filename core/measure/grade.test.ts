@@ -13,7 +13,7 @@ function grade(samplesNs: readonly number[], over: Partial<GradeInput> = {}) {
   const choice = chooseSamples(labels, samplesNs.length)
   const counted = samplesNs.filter((_, i) => choice.used[i] === 1)
   return gradeOf({
-    summary: summarize(counted)!, samplesNs: counted, taken: samplesNs.length, labels, choice, measuredSeconds: 1, converged: true, stopReason: 'interval within ±0.5 %',
+    summary: summarize(counted)!, samplesNs: counted, taken: samplesNs.length, labels, choice, elapsedSeconds: 1, converged: true, stopReason: 'interval within ±0.5 %',
     timer: 'steady-clock', tickNs: 1, inner: 1, settled: true, states: [], ...over,
   })
 }
@@ -50,6 +50,6 @@ test('other reasons: not converged, short samples, unsettled, wall clock, a hype
   expect(grade(calm, { tickNs: 2e4 })).toMatchObject({ grade: 'C', reasons: [expect.stringMatching(/only 50 ticks/)] })
   expect(grade(calm, { tickNs: 2e3 })).toMatchObject({ grade: 'B', reasons: [expect.stringMatching(/500 ticks.*1000 are wanted/)] })
   expect(grade(calm, { settled: false, timer: 'wall-clock' })).toMatchObject({ grade: 'B', reasons: [expect.stringMatching(/warm-up/), expect.stringMatching(/wall clock/)] })
-  expect(grade(calm, { states: [{ stealMs: 30 }, { stealMs: 20 }] })).toEqual({ grade: 'B', reasons: ['A hypervisor took 50 ms of the processor while 1000 ms were measured.'] })
+  expect(grade(calm, { states: [{ stealMs: 30 }, { stealMs: 20 }] })).toEqual({ grade: 'B', reasons: ['A hypervisor took 50 ms of the processor in the 1000 ms of sampling.'] })
   expect(grade(calm, { states: [{ stealMs: 10 }] })).toEqual({ grade: 'A', reasons: [] })
 })

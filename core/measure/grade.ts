@@ -12,8 +12,8 @@ export interface GradeInput {
   taken: number
   labels: readonly SampleLabel[]
   choice: Pick<Choice, 'clean' | 'setAside'>
-  /** Sum of the durations of all samples. */
-  measuredSeconds: number
+  /** Wall time of sampling. */
+  elapsedSeconds: number
   converged: boolean
   stopReason: string
   timer: Timer
@@ -28,7 +28,7 @@ const MANY_OUTLIERS = 0.1
 const DRIFT = 0.03
 /** A case that lost more of its samples than this was not measured in peace, even if the others are clean. */
 const SMALL_SHARE = 0.1
-/** A hypervisor that took more than this share of the measured time shows in the samples. */
+/** A hypervisor that took more than this share of the time of sampling shows in the samples. */
 const STOLEN = 0.02
 /** Ticks a sample should last, and below which its digits mean nothing. */
 const FINE_TICKS = 1000
@@ -62,7 +62,7 @@ export function labelReason({ labels, taken, choice }: Pick<GradeInput, 'labels'
   return `${taken - choice.clean} of ${taken} samples set aside: ${why}.`
 }
 
-function* noise({ summary, samplesNs, states, measuredSeconds }: GradeInput): Generator<string> {
+function* noise({ summary, samplesNs, states, elapsedSeconds }: GradeInput): Generator<string> {
   const { medianNs, madNs, count, ciLowNs } = summary
   if (ciLowNs === undefined) yield `${count === 1 ? 'One sample is' : `${count} samples are`} too few for an interval of the median.`
   if (madNs !== undefined && madNs > NOISY_MAD * medianNs) yield `Noisy: the median deviation is ${percent(madNs / medianNs)} of the median.`
@@ -75,5 +75,5 @@ function* noise({ summary, samplesNs, states, measuredSeconds }: GradeInput): Ge
     yield `Drifting: the second half is ${percent(Math.abs(second - first) / first)} ${second > first ? 'slower' : 'faster'} than the first.`
   }
   const stolenMs = states.reduce((sum, state) => sum + (state.stealMs ?? 0), 0)
-  if (stolenMs > STOLEN * measuredSeconds * 1000) yield `A hypervisor took ${Math.round(stolenMs)} ms of the processor while ${Math.round(measuredSeconds * 1000)} ms were measured.`
+  if (stolenMs > STOLEN * elapsedSeconds * 1000) yield `A hypervisor took ${Math.round(stolenMs)} ms of the processor in the ${Math.round(elapsedSeconds * 1000)} ms of sampling.`
 }

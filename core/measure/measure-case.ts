@@ -2,18 +2,16 @@ import { CaseError, type PreparedCase } from '../backend'
 import type { BenchmarkCase } from '../case'
 import type { Op } from '../ops/types'
 import type { Result } from '../result'
-import { summarize } from '../stats/summarize'
-import { collect, type Collected } from './collect'
+import { collect } from './collect'
 import { costOf, endedResult } from './ended'
-import { gradeOf, labelReason } from './grade'
-import { chooseSamples } from './labels'
 import { pause } from './pause'
 import type { Phase } from './protocol'
+import { record } from './record'
 import { CancelledError, createSampler } from './sampler'
 import type { MeasureSettings } from './settings'
 import { criterionFor, timeFrame, type StoppingCriterion } from './stopping'
 import { createVerifier } from './verify/verify'
-import { findPace, type Pace } from './warm-up'
+import { findPace } from './warm-up'
 
 export interface Progress {
   phase: Phase
@@ -114,40 +112,6 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   record(result, collected, pace, prepared)
   if (!result.verificationAfter.ok) return wrong(result, `After timing: ${result.verificationAfter.message ?? 'the output is wrong.'}`)
   return result
-}
-
-const tenths = (values: readonly number[]) => values.map((value) => Math.round(value * 10) / 10)
-
-/** Writes what was collected into the result: every sample, the statistics of those that count, and the grade. */
-function record(result: Result, collected: Collected, pace: Pace & { settled: boolean; notes: readonly string[] }, prepared: PreparedCase): void {
-  const { samplesNs, labels, measuredSeconds, converged, stopReason } = collected
-  const taken = samplesNs.length
-  const choice = chooseSamples(labels, taken)
-  const counted = choice.setAside ? samplesNs.filter((_, i) => choice.used[i] === 1) : samplesNs
-  const summary = summarize(counted, prepared.tickNs / pace.inner)
-  if (!summary || !(summary.medianNs > 0)) {
-    throw new CaseError('internal', `The timer showed no time passing in ${taken} samples; its tick is ${prepared.tickNs} ns.`)
-  }
-  const { grade, reasons } = gradeOf({
-    summary, samplesNs: counted, taken, labels, choice, measuredSeconds, converged, stopReason, timer: prepared.timer, tickNs: prepared.tickNs,
-    inner: pace.inner, settled: pace.settled, states: collected.states.map((entry) => entry.state),
-  })
-  Object.assign(result, { samplesNs, measuredMs: measuredSeconds * 1000, inner: pace.inner, summary, converged, stopReason, grade })
-  if (reasons.length > 0) result.gradeReasons = reasons
-  const notes = [...prepared.notes, ...pace.notes]
-  if (notes.length > 0) result.notes = notes
-  const states = collected.states.filter(({ state }) => Object.values(state).some((value) => value !== undefined))
-  if (states.length > 0) result.deviceStates = states
-  if (collected.clocksMhz) result.clocksMhz = tenths(collected.clocksMhz)
-  if (collected.probesNs) result.probesNs = tenths(collected.probesNs)
-  if (labels.length > 0) {
-    result.labels = labels
-    const message = choice.setAside ? undefined : labelReason({ labels, taken, choice })
-    if (message) result.message = message
-  }
-  const memory = prepared.memory()
-  result.caseBytes = memory.caseBytes
-  if (memory.deviceDeltaBytes !== undefined) result.deviceDeltaBytes = memory.deviceDeltaBytes
 }
 
 /** A wrong result keeps what was taken and never counts as a measurement. */

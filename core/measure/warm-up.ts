@@ -22,7 +22,7 @@ export interface Pace {
 /** Ticks of its timer that a sample should last. */
 const TICKS_PER_SAMPLE = 1000
 /** Samples that the least measured time is cut into: enough for the statistics, few enough to store. */
-const SAMPLES_PER_MINIMUM = 256
+export const SAMPLES_PER_MINIMUM = 256
 
 export interface PaceRequest {
   sample: Sampler

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PRESETS } from '../measure/settings'
+import { PRESETS, type MeasureSettings } from '../measure/settings'
 import type { Ceiling } from '../session/types'
 import { testCase, testDevice, testGpu, testResult } from '../testing'
 import { defaultSweep, defaultTargets, TOUR_SECONDS, tourSweep } from './defaults'
@@ -15,6 +15,15 @@ describe('an estimate', () => {
     expect(seconds({ params: { n: 2 ** 26 } })).toBeGreaterThan(seconds({ params: { n: 2 ** 16 } }))
     expect(seconds({}, PRESETS.thorough)).toBeGreaterThan(seconds({}, quick))
     expect(seconds({ mode: 'cold' })).toBeGreaterThan(seconds({ mode: 'hot' }))
+  })
+
+  it('follows the rule: a fixed time takes about that, a fixed count grows with it, and neither lasts beyond the limit', () => {
+    const by = (rule: MeasureSettings['rule'], over: Partial<MeasureSettings> = {}) => seconds({}, { ...quick, maxSeconds: 100, ...over, rule })
+    const fixed = by({ id: 'fixed-time', seconds: 20 })
+    expect(fixed).toBeGreaterThan(20)
+    expect(fixed).toBeLessThan(21)
+    expect(by({ id: 'fixed-count', count: 10_000 })).toBeGreaterThan(5 * by({ id: 'fixed-count', count: 100 }))
+    for (const rule of [{ id: 'fixed-time' as const, seconds: 3000 }, { id: 'fixed-count' as const, count: 1e6 }]) expect(by(rule, { maxSeconds: 2 })).toBeLessThan(4)
   })
 
   it('uses the measured speed of the device', () => {

@@ -1,6 +1,7 @@
 import type { Device } from '../backend'
 import type { BenchmarkCase } from '../case'
 import type { MeasureSettings } from '../measure/settings'
+import { SAMPLES_PER_MINIMUM } from '../measure/warm-up'
 import { findOp } from '../ops/registry'
 import { launchKind } from '../roofline/ceilings'
 import type { Ceiling } from '../session/types'
@@ -54,9 +55,17 @@ export function estimateCaseSeconds(c: BenchmarkCase, settings: MeasureSettings,
   const outputs = op.outputShape(p).reduce((a, b) => a * b, 1)
   const verify = (2 * Math.min(settings.verifyWork, outputs * op.referenceCost(p))) / VERIFY_UNITS_PER_SECOND
   const warmUp = Math.min(settings.maxWarmupSeconds, Math.max(0.03, 10 * call))
-  const measured = Math.max(settings.minSeconds * CONVERGENCE, settings.minSamples * CONVERGENCE * call)
-  const sampling = Math.min(settings.maxSeconds, measured * (1 + flush / call))
-  return rates.openSeconds + bytes * rates.fillSecondsPerByte + verify + warmUp + Math.max(sampling, settings.minSamples * (call + flush))
+  return rates.openSeconds + bytes * rates.fillSecondsPerByte + verify + warmUp + samplingSeconds(settings, call, flush, c.mode === 'cold')
+}
+
+/** Wall time of sampling by the rule of the settings, for calls and flushes of so many seconds. */
+function samplingSeconds(settings: MeasureSettings, call: number, flush: number, single: boolean): number {
+  const { rule, minSeconds, minSamples, maxSeconds } = settings
+  if (rule?.id === 'fixed-time') return Math.max(Math.min(rule.seconds, maxSeconds), 2 * (call + flush))
+  // A sample of short calls has many of them; cold ones stand alone.
+  if (rule?.id === 'fixed-count') return Math.min(maxSeconds, rule.count * (single ? call + flush : Math.max(call, minSeconds / SAMPLES_PER_MINIMUM)))
+  const measured = Math.max(minSeconds * CONVERGENCE, minSamples * CONVERGENCE * call)
+  return Math.max(Math.min(maxSeconds, measured * (1 + flush / call)), minSamples * (call + flush))
 }
 
 /** Expected wall time of cases measured one after the other, in seconds. */

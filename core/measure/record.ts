@@ -1,0 +1,45 @@
+import { CaseError, type PreparedCase } from '../backend'
+import type { Result } from '../result'
+import { summarize } from '../stats/summarize'
+import type { Collected } from './collect'
+import { gradeOf, labelReason } from './grade'
+import { chooseSamples, cleanSamples } from './labels'
+import type { Pace } from './warm-up'
+
+/** Readings are kept to a tenth: more digits are noise, and there are as many as samples. */
+const tenths = (values: readonly number[]) => values.map((value) => Math.round(value * 10) / 10)
+
+/**
+ * Writes what was collected into the result: every sample with what is known of its conditions, the statistics of those
+ * that count, and the grade. Throws a CaseError when the timer showed no time passing.
+ */
+export function record(result: Result, collected: Collected, pace: Pace & { settled: boolean; notes: readonly string[] }, prepared: PreparedCase): void {
+  const { samplesNs, labels, measuredSeconds, elapsedSeconds, converged, stopReason } = collected
+  const taken = samplesNs.length
+  const choice = chooseSamples(labels, taken)
+  const counted = cleanSamples({ samplesNs, labels })
+  const summary = summarize(counted, prepared.tickNs / pace.inner)
+  if (!summary || !(summary.medianNs > 0)) {
+    throw new CaseError('internal', `The timer showed no time passing in ${taken} samples; its tick is ${prepared.tickNs} ns.`)
+  }
+  const { grade, reasons } = gradeOf({
+    summary, samplesNs: counted, taken, labels, choice, elapsedSeconds, converged, stopReason, timer: prepared.timer, tickNs: prepared.tickNs,
+    inner: pace.inner, settled: pace.settled, states: collected.states.map((entry) => entry.state),
+  })
+  Object.assign(result, { samplesNs, measuredMs: measuredSeconds * 1000, inner: pace.inner, summary, converged, stopReason, grade })
+  if (reasons.length > 0) result.gradeReasons = reasons
+  const notes = [...prepared.notes, ...pace.notes]
+  if (notes.length > 0) result.notes = notes
+  const states = collected.states.filter(({ state }) => Object.values(state).some((value) => value !== undefined))
+  if (states.length > 0) result.deviceStates = states
+  if (collected.clocksMhz) result.clocksMhz = tenths(collected.clocksMhz)
+  if (collected.probesNs) result.probesNs = tenths(collected.probesNs)
+  if (labels.length > 0) {
+    result.labels = labels
+    const message = choice.setAside ? undefined : labelReason({ labels, taken, choice })
+    if (message) result.message = message
+  }
+  const memory = prepared.memory()
+  result.caseBytes = memory.caseBytes
+  if (memory.deviceDeltaBytes !== undefined) result.deviceDeltaBytes = memory.deviceDeltaBytes
+}
