@@ -29,7 +29,7 @@ export function pairRatios(sessions: Iterable<Iterable<Pick<Result, 'case' | 'st
       sides[place === 0 || place === 3 ? 0 : 1] ??= caseId(result.case)
       cases.set(pair, sides)
       const known = blocks.get(pair) ?? []
-      known.push({ pair, quad: firstQuad + quad, place, ...typical(result) })
+      known.push({ pair, quad: firstQuad + quad, place, ...typicalBlock(result) })
       blocks.set(pair, known)
       lastQuad = Math.max(lastQuad, firstQuad + quad + 1)
     }
@@ -51,8 +51,8 @@ export function pairRatios(sessions: Iterable<Iterable<Pick<Result, 'case' | 'st
   }
 }
 
-/** A block by its median alone, in ns and in cycles: thousands of blocks are held at a time. */
-function typical(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz'>): Pick<Block, 'samplesNs' | 'clocksMhz'> {
+/** A block by the median of its clean samples alone, in ns and in cycles: thousands of blocks are held at a time. */
+export function typicalBlock(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz'>): Pick<Block, 'samplesNs' | 'clocksMhz'> {
   const run = runOf(result)
   const ns = median(run.ns)
   const cycles = run.cycles && median(run.cycles)

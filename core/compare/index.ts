@@ -1,7 +1,7 @@
 export * from './types'
 export { compareSessions, type ComparedSession } from './compare-sessions'
 export { compareWithin, UnknownValueError } from './compare-within'
-export { pairRatios, type PairRatios } from './blocks'
+export { pairRatios, typicalBlock, type PairRatios } from './blocks'
 export type { ComparedResult } from './measured'
 export type { RatioEstimate } from './ratio'
 export { CLOCK_DIFFERENCE, FALSE_DISCOVERIES } from './judge'

@@ -1,7 +1,6 @@
 import { caseId, type BenchmarkCase } from '@core/case'
-import { cyclesOf, INTERLEAVE, interleavedRatio, pairSettled, type Block, type Pair } from '@core/compare'
+import { INTERLEAVE, interleavedRatio, pairSettled, typicalBlock, type Block, type Pair } from '@core/compare'
 import type { Result } from '@core/result'
-import { median } from '@core/stats/quantile'
 import { Outlook } from './pace'
 import type { CaseSource, Turn } from './source'
 
@@ -20,7 +19,7 @@ export interface InterleaveSourceOptions {
 }
 
 export interface InterleaveSource extends CaseSource {
-  /** What was measured of each pair, by pair id. A block holds the medians of its samples. */
+  /** What was measured of each pair, by pair id. A block holds the median of its clean samples. */
   blocks: ReadonlyMap<string, readonly Block[]>
 }
 
@@ -28,13 +27,6 @@ interface Open {
   pair: Pair
   quads: number
   blocks: Block[]
-}
-
-/** A result as a block with its medians for samples: the same ratio, and a run of hours stays small in memory. */
-function blockOf({ samplesNs, clocksMhz }: Result, at: NonNullable<Result['block']>): Block {
-  const ns = median(samplesNs) ?? NaN
-  const cycles = median(cyclesOf({ samplesNs, ...(clocksMhz ? { clocksMhz } : {}) }) ?? [])
-  return { ...at, samplesNs: [ns], ...(cycles === undefined ? {} : { clocksMhz: [(cycles * 1000) / ns] }) }
 }
 
 /** Quads that a pair which is not settled after `quads` of them is expected to need in all. */
@@ -62,7 +54,7 @@ export function interleaveSource({ pairs, threshold, secondsOf }: InterleaveSour
       const block = { pair: pair.id, quad: quads, place }
       const result = yield { case: pair[side], settings, seconds, keep: true, mark: { block } }
       outlook.add(pair[side].device, -seconds)
-      if (result.status === 'ok') blocks.push(blockOf(result, block))
+      if (result.status === 'ok') blocks.push({ ...block, ...typicalBlock(result) })
       else {
         for (const rest of SIDES.slice(place + 1)) outlook.add(pair[rest].device, -secondsOf(pair[rest]))
         total -= SIDES.length - place - 1
