@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import { COMPARE_AXES, type CompareAxis, type Comparison, type CompareRequest } from '@core/compare'
-import { call } from '../lib/api'
+import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
 import { useRun } from './run'
 
@@ -94,19 +94,20 @@ export const useComparison = defineStore('comparison', () => {
     if (kind.value !== 'within' || !within.value) return
     try {
       measuring.value = (await call('compare:more', { sessionId: within.value.sessionId, pairs: ambiguous.value.slice(0, MOST_PAIRS) })).sessionId
+      finish()
     } catch (error) {
       notices.fail(error, 'measure more')
     }
   }
 
-  watch(
-    () => run.ended,
-    (end) => {
-      if (!end || end.sessionId !== measuring.value) return
-      measuring.value = undefined
-      void load()
-    },
-  )
+  /** Once pairs have been measured their verdicts may be clear. */
+  function finish(): void {
+    if (measuring.value === undefined || run.ended?.sessionId !== measuring.value) return
+    measuring.value = undefined
+    void load()
+  }
+  watch(() => run.ended, finish)
+  listen('noise:changed', () => void load())
 
   return { kind, ids, within, result, loading, problem, ready, ambiguous, measuring, show, showWithin, showKind, reload: () => load(), pin, add, drop, measureMore }
 })

@@ -1,0 +1,140 @@
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createMemoryHistory, createRouter } from 'vue-router'
+import type { CompareCell, Comparison, CompareRequest } from '@core/compare'
+import { installMockApi, type MockApi } from '../../dev/mock-api'
+import { useRun } from '../../stores/run'
+import { useSessions } from '../../stores/sessions'
+import { useSettings } from '../../stores/settings'
+import { testCase } from '@core/testing'
+import CompareView from './CompareView.vue'
+
+let api: MockApi
+let wrapper: VueWrapper
+/** What main answers; without it the mock compares its invented sessions. */
+let answer: ((request: CompareRequest) => Comparison) | undefined
+
+beforeEach(async () => {
+  vi.useFakeTimers()
+  // Rows are drawn for the height of the table, which happy-dom does not lay out.
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
+  setActivePinia(createPinia())
+  api = installMockApi({ pace: 1 })
+  const invoke = api.invoke.bind(api)
+  api.invoke = (channel, request) => (channel === 'compare:run' && answer ? Promise.resolve({ ok: true, value: answer(request as CompareRequest) as never }) : invoke(channel, request))
+  answer = undefined
+  await useSettings().load()
+  await useRun().start()
+  await useSessions().load()
+})
+afterEach(() => {
+  wrapper.unmount()
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+async function open(path: string): Promise<void> {
+  const router = createRouter({ history: createMemoryHistory(), routes: [{ path: '/compare', name: 'compare', component: CompareView }, { path: '/history', name: 'history', component: { render: () => null } }] })
+  await router.push(path)
+  wrapper = mount(CompareView, { global: { plugins: [router] }, attachTo: document.body })
+  await flushPromises()
+  await flushPromises()
+}
+const rows = () => wrapper.findAll('[role=rowgroup] [role=row]')
+const select = (label: string) => wrapper.find<HTMLSelectElement>(`select[aria-label="${label}"]`)
+const button = (text: string) => wrapper.findAll('button').find((each) => each.text().includes(text))!
+
+const cell = (change: Partial<CompareCell>): CompareCell => ({ resultId: 'side', medianNs: 1030, ratio: 1.03, ratioLow: 1.02, ratioHigh: 1.04, verdict: 'slower', adjustedP: 0.0004, ...change })
+/** One session with one row per cell, the baseline `cpu scalar`. */
+const comparison = (cells: CompareCell[], change: Partial<Comparison> = {}): Comparison => ({
+  sessions: ['cpu scalar', 'cpu avx2'].map((value) => ({ id: 'session-2', name: 'Driver 570', createdAt: '2026-01-01T00:00:00Z', value })), threshold: 0.01,
+  rows: cells.map((side, i) => ({ caseId: `case-${i}`, case: testCase({ params: { n: i + 1 } }), cells: [{ resultId: `base-${i}`, medianNs: 1000 }, side] })),
+  unmatched: [], overall: [null, { ratio: 1.03, cases: cells.length }], noiseFloors: [], environmentDifferences: [], ...change,
+})
+
+describe('inside one session', () => {
+  it('starts with the first axis along which there is something to compare, and takes another', async () => {
+    await open('/compare?within=session-2')
+    expect(select('Compare by').element.value).toBe('impl')
+    expect(wrapper.text()).toContain('Baseline: cuda kernel')
+    await select('Compare by').setValue('dtype')
+    await flushPromises()
+    expect(api.calls.at(-1)).toEqual({ channel: 'compare:run', request: { sessionId: 'session-2', axis: 'dtype' } })
+    expect(wrapper.text()).toContain('Baseline: f32')
+    await select('Baseline').setValue('bf16')
+    await flushPromises()
+    expect(api.calls.at(-1)!.request).toEqual({ sessionId: 'session-2', axis: 'dtype', baseline: 'bf16' })
+  })
+
+  it('says what is the matter where nothing differs', async () => {
+    await open('/compare?within=session-2&axis=mode')
+    expect(wrapper.text()).toContain('All its cases are hot')
+  })
+
+  it('shows all that stands behind a verdict by keyboard', async () => {
+    answer = () => comparison([cell({}), cell({ verdict: 'ambiguous', doubt: 'Slower in time but same in SM cycles.', cyclesRatio: 1, cyclesLow: 0.99, cyclesHigh: 1.01, quads: 12 }), cell({ runs: 5, baselineRuns: 4 })])
+    await open('/compare?within=session-2&axis=impl')
+    const table = wrapper.find('[role=table]')
+    await table.trigger('keydown', { key: 'ArrowDown' })
+    const details = () => wrapper.find('[aria-label="Details of the comparison"]').text()
+    expect(details()).toMatch(/Adjusted p\s*< 0.001/)
+    await table.trigger('keydown', { key: 'ArrowDown' })
+    expect(details()).toContain('Slower in time but same in SM cycles.')
+    expect(details()).toContain('12 ABBA quads')
+    expect(details()).toMatch(/In SM cycles\s*1.00x, 95 % interval 0.990 to 1.010/)
+    await table.trigger('keydown', { key: 'End' })
+    expect(details()).toMatch(/Runs\s*5 against 4/)
+    await table.trigger('keydown', { key: 'Escape' })
+    expect(wrapper.find('[aria-label="Details of the comparison"]').exists()).toBe(false)
+  })
+
+  it('marks verdicts below the noise floor of their device, and no others', async () => {
+    const floor = (device: string, ratioP95: number) => ({ backend: device, device, deviceName: `The ${device}`, measuredAt: '2026-01-01T00:00:00Z', pairs: 24, falseVerdicts: 0, ratioP50: 0.002, ratioP95, sessionId: 's' })
+    answer = () => comparison([cell({}), cell({ ratio: 1.2 }), cell({ verdict: 'ambiguous' })], { noiseFloors: [floor('cpu', 0.05), floor('cuda', 0.5)] })
+    await open('/compare?within=session-2&axis=impl')
+    expect(rows().map((row) => row.find('[aria-label="below the noise floor"]').exists())).toEqual([true, false, false])
+    expect(wrapper.find('[aria-label="Noise floor"]').text()).toContain('! 1 verdict is below it')
+  })
+
+  it('measures what is unclear and shows the new verdicts when that run has ended', async () => {
+    answer = () => comparison([cell({}), cell({ verdict: 'ambiguous', resultId: 'unclear' })])
+    await open('/compare?within=session-2&axis=impl')
+    await wrapper.find('input[type=checkbox]').setValue(true)
+    expect(rows()).toHaveLength(1)
+    await button('Measure more (1 unclear)').trigger('click')
+    await flushPromises()
+    expect(api.calls.find(({ channel }) => channel === 'compare:more')!.request).toEqual({ sessionId: 'session-2', pairs: [{ baseline: 'base-1', side: 'unclear' }] })
+    expect(wrapper.find('[role=progressbar]').exists()).toBe(true)
+    answer = () => comparison([cell({}), cell({ verdict: 'same', quads: 8 })])
+    await button('Stop').trigger('click')
+    await flushPromises()
+    expect(wrapper.find('[role=progressbar]').exists()).toBe(false)
+    // The filter would hide everything now.
+    expect(rows()).toHaveLength(2)
+    expect(rows()[1]!.text()).toContain('= same')
+  })
+
+  it('asks again with another threshold, once main knows it', async () => {
+    await open('/compare?within=session-2&axis=impl')
+    await select('Threshold').setValue('0.05')
+    await flushPromises()
+    expect(api.calls.slice(-2).map(({ channel }) => channel)).toEqual(['settings:set', 'compare:run'])
+    expect(select('Threshold').element.value).toBe('0.05')
+  })
+})
+
+it('an error is told, with a way to try again', async () => {
+  await open('/compare?within=gone&axis=impl')
+  expect(wrapper.find('[role=alert]').text()).toContain('There is no session gone.')
+  expect(button('Try again')).toBeDefined()
+})
+
+it('between sessions the button says why they cannot be measured by turns', async () => {
+  await open('/compare?ids=session-1,session-2')
+  expect(rows().length).toBeGreaterThan(10)
+  await button('Measure more').trigger('click')
+  await flushPromises()
+  expect(document.body.textContent).toContain('Sessions cannot be measured by turns')
+  expect(api.calls.some(({ channel }) => channel === 'compare:more')).toBe(false)
+})
