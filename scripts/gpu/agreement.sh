@@ -28,8 +28,11 @@ profile() { # CACHE_CONTROL NAME
     python3 "$here/replay.py" "$library" 23 "$raw/manifest.json" >"$raw/ncu-$2.log" 2>&1 || { tail -n 20 "$raw/ncu-$2.log" "$raw/ncu-$2.csv"; exit 1; }
 }
 
-profile all cold
+# Before and after, so that what wanders over minutes does not look like a difference between the tools.
+profile all cold-before
+profile none hot-before
 python3 "$here/measure.py" "$library" "$raw/measured.json"
-profile none hot
+profile all cold-after
+profile none hot-after
 mkdir -p "$(dirname "$result")"
 python3 "$here/join.py" "$raw" "$result" "${OPSCOPE_COMMIT:-$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)}"

@@ -13,6 +13,8 @@ import pathlib
 import statistics
 import sys
 
+from judge import CLOCKS_DIFFER, LIMITED, PAIRS, RULE_FROM_US, RULE_PERCENT, compare, figures_of, name_of
+
 TIME, CYCLES = "gpu__time_duration.sum", "gpc__cycles_elapsed.max"
 UNIT_US = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3, "s": 1e6, "second": 1e6}
 WARM = 3
@@ -20,11 +22,9 @@ median = statistics.median
 
 
 def read_ncu(path, manifest):
-    """Median duration in us and clock in MHz of every case, by (op, dtype, dims); the first launches are left out."""
+    """Duration in us and clock in MHz of every call, in lists by (op, dtype, dims); the first calls are left out."""
     with open(path) as file:
-        lines = [line for line in file if line.startswith('"')]
-    table = list(csv.reader(lines))
-    head, units, rows = table[0], table[1], table[2:]
+        head, units, *rows = csv.reader(line for line in file if line.startswith('"'))
     time, cycles = head.index(TIME), head.index(CYCLES)
     unit = UNIT_US[units[time]]
     number = lambda text: float(text.replace(",", ""))
@@ -35,93 +35,69 @@ def read_ncu(path, manifest):
     found, at = {}, 0
     for entry in manifest:
         count = entry["kernels"]
-        calls = []
-        for _ in range(entry["launches"]):
-            part = kernels[at : at + count]
-            calls.append((sum(us for us, _ in part), sum(n for _, n in part)))
-            at += count
-        calls = calls[WARM:]
-        us = median(us for us, _ in calls)
-        found[key(entry)] = {"us": us, "madUs": median(abs(value - us) for value, _ in calls), "mhz": median(n / value for value, n in calls), "samples": len(calls)}
+        parts = [kernels[at + call * count : at + (call + 1) * count] for call in range(entry["launches"])]
+        at += count * entry["launches"]
+        sums = [(sum(us for us, _ in part), sum(n for _, n in part)) for part in parts[WARM:]]
+        found[key(entry)] = [(us, n / us) for us, n in sums]
     return found
+
+
+def pool(runs):
+    """Medians over the calls of several runs."""
+    calls = {}
+    for run in runs:
+        for case, found in run.items():
+            calls.setdefault(case, []).extend(found)
+    medians = {}
+    for case, found in calls.items():
+        us = median(us for us, _ in found)
+        medians[case] = {"us": us, "madUs": median(abs(value - us) for value, _ in found), "mhz": median(mhz for _, mhz in found), "samples": len(found)}
+    return medians
 
 
 def key(row):
     return row["op"], row["dtype"], tuple(row["dims"])
 
 
-# Ours, theirs, and whether an offset lies between the two clocks.
-PAIRS = [
-    ("cold", "ncuCold", True), ("coldPaced", "ncuCold", True), ("cold", "doBenchColdClean", False), ("coldWrite", "doBenchCold", False),
-    ("hotOne", "ncuHot", True), ("hotPaced", "ncuHot", True), ("hotAlone", "ncuHot", True), ("hotOne", "doBenchHot", False),
-    ("graph", "doBenchGraph", False), ("cold", "coldNoStamps", False), ("hotOne", "hotOneNoStamps", False),
-]
-RULE_FROM_US, RULE_PERCENT = 50, 1
-CLOCKS_DIFFER = 0.005
-# Below this share of the best clock the power limit sets it, and it wanders from one moment to the next.
-LIMITED = 0.97
-
-
-def compare(row, mine, other, offset, best_mhz):
-    """Difference in percent, and in cycles where the clocks differ: then the same work took another time on either side."""
-    us, mhz = row["us"], row["mhz"]
-    found = {"percent": round(((us[mine] - offset) / us[other] - 1) * 100, 2)}
-    if mine in mhz and other in mhz:
-        if abs(mhz[mine] / mhz[other] - 1) > CLOCKS_DIFFER:
-            found["cyclesPercent"] = round(((us[mine] - offset) * mhz[mine] / (us[other] * mhz[other]) - 1) * 100, 2)
-    elif mhz.get(mine, best_mhz) < LIMITED * best_mhz:
-        found["clockUnknown"] = True
-    return found
-
-
 def text_of(found):
-    return f"{found['percent']:+.2f}" + (f" {found['cyclesPercent']:+.1f}c" if "cyclesPercent" in found else " ?" if "clockUnknown" in found else "")
+    return f"{found['percent']:+.2f}" + (f" {found['cyclesPercent']:+.1f}c" if "cyclesPercent" in found else "") + ("!" if found.get("agrees") is False else "")
+
+
+def label_of(row):
+    return f"{row['op']} {row['dtype']} {'x'.join(map(str, row['dims']))}"
 
 
 def main():
     folder, result, commit = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     measured = json.loads((folder / "measured.json").read_text())
     manifest = json.loads((folder / "manifest.json").read_text())
-    ncu = {mode: read_ncu(folder / f"ncu-{mode}.csv", manifest) for mode in ("cold", "hot")}
-    rows = measured["rows"]
-    for row in rows:
+    ncu = {mode: pool(read_ncu(path, manifest) for path in sorted(folder.glob(f"ncu-{mode}*.csv"))) for mode in ("cold", "hot")}
+    for row in measured["rows"]:
         for mode, name in (("cold", "ncuCold"), ("hot", "ncuHot")):
             entry = ncu[mode][key(row)]
             row["us"][name], row["madUs"][name] = round(entry["us"], 4), round(entry["madUs"], 4)
             row["mhz"][name], row["samples"][name] = round(entry["mhz"], 1), entry["samples"]
-    empty = next(row for row in rows if row["op"] == "empty")
-    offsets = {f"{mine}-{other}": round(empty["us"][mine] - empty["us"][other], 4) if apart else 0 for mine, other, apart in PAIRS}
-    print(f"empty kernel, us: {empty['us']}")
-    print(f"{'difference in % (offset off)':34}" + " ".join(f"{mine[:12]:>13}" for mine, _, _ in PAIRS))
-    print(f"{'':34}" + " ".join(f"{other[-12:]:>13}" for _, other, _ in PAIRS))
+    empty, rows = measured["rows"][0], measured["rows"][1:]
+    pairs = [pair for pair in PAIRS if pair.mine in empty["us"] and pair.other in empty["us"]]
+    offsets = {name_of(pair): round(empty["us"][pair.mine] - empty["us"][pair.other], 4) if pair.apart else 0 for pair in pairs}
     best_mhz = max(value for row in rows for value in row["mhz"].values())
-    within = {name: [0, 0, 0] for name in offsets}
+    print(f"empty kernel, us: {empty['us']}")
+    print(f"{'difference in % (offset off)':34}" + " ".join(f"{pair.mine[:13]:>13}" for pair in pairs))
+    print(f"{'':34}" + " ".join(f"{pair.other[-13:]:>13}" for pair in pairs))
     for row in rows:
-        if row is empty:
-            continue
-        row["difference"], texts = {}, []
-        for mine, other, _ in PAIRS:
-            name = f"{mine}-{other}"
-            found = row["difference"][name] = compare(row, mine, other, offsets[name], best_mhz)
-            if row["us"][other] >= RULE_FROM_US:
-                good = min(abs(found["percent"]), abs(found.get("cyclesPercent", found["percent"]))) <= RULE_PERCENT
-                within[name][0 if good else 2 if "clockUnknown" in found else 1] += 1
-            texts.append(text_of(found).rjust(13))
-        print(f"{row['op'] + ' ' + row['dtype'] + ' ' + 'x'.join(map(str, row['dims'])):34}" + " ".join(texts) + f"  {row['us']['cold']:.1f} us")
-    counts = [f"{good} of {good + bad}" + (f" {unknown}?" if unknown else "") for good, bad, unknown in within.values()]
-    print(f"{f'within {RULE_PERCENT} % from {RULE_FROM_US} us':34}" + " ".join(text.rjust(13) for text in counts))
+        row["difference"] = {name_of(pair): compare(row, pair, offsets[name_of(pair)], best_mhz) for pair in pairs}
+        print(f"{label_of(row):34}" + " ".join(text_of(found).rjust(13) for found in row["difference"].values()) + f"  {row['us']['cold']:.1f} us")
+    figures = figures_of(rows, empty, pairs)
+    for figure in figures:
+        print(f"{figure['name']:80} {figure['value']} {figure['unit']}")
     head = {
-        **{name: measured[name] for name in ("machine", "date")},
-        "commit": commit,
-        **{name: measured[name] for name in ("torch", "triton", "l2Bytes", "tickNs", "timerStepNs")},
-        "columns": COLUMNS,
-        "offsetsUs": offsets,
-        "rule": {"percent": RULE_PERCENT, "fromUs": RULE_FROM_US},
-        "within": {name: {"good": good, "bad": bad, "clockUnknown": unknown} for name, (good, bad, unknown) in within.items()},
-        "ladder": measured["ladder"],
-        "spin": measured["spin"],
+        "bench": "agreement", "date": measured["date"], "commit": commit, "seconds": measured["seconds"],
+        "machine": {"devices": [measured["machine"]], **{name: measured[name] for name in ("torch", "triton")}},
+        "figures": figures,
+        "columns": COLUMNS, "offsetsUs": offsets, "rule": {"percent": RULE_PERCENT, "fromUs": RULE_FROM_US, "cyclesWhereClocksDifferBy": CLOCKS_DIFFER, "powerLimitedBelow": LIMITED},
+        **{name: measured[name] for name in ("l2Bytes", "tickNs", "timerStepNs", "ladder", "spin")},
     }
-    text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + ",\n".join("  " + json.dumps(row) for row in rows) + "\n ]\n}\n"
+    text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + ",\n".join("  " + json.dumps(row) for row in [empty, *rows]) + "\n ]\n}\n"
     pathlib.Path(result).write_text(text)
     print(result)
 
@@ -140,7 +116,9 @@ COLUMNS = {
     "graph": "Opscope: a CUDA graph of calls for about 2 ms, at most 400, per call",
     "doBenchCold": "triton.testing.do_bench as it is: 256 MB zeroed before each call",
     "doBenchColdClean": "do_bench with a flush that reads 256 MB instead",
+    "doBenchCleanPaced": "the same with 20 ms of rest before each flush",
     "doBenchHot": "do_bench without flush",
+    "doBenchHotPaced": "the same with 20 ms of rest and one call before each timed one",
     "doBenchGraph": "triton.testing.do_bench_cudagraph",
     "ncuCold": "Nsight Compute gpu__time_duration, --cache-control all --clock-control none",
     "ncuHot": "Nsight Compute gpu__time_duration, --cache-control none --clock-control none",

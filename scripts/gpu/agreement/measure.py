@@ -17,9 +17,10 @@ from calls import MOST_STAMPS, Calls, Case, cases
 
 median = statistics.median
 ROUNDS = 2
-# Kernels that take less than this are timed by do_bench with the host's gaps in them.
+# Kernels that take less than this are timed by do_bench with the host's gaps in them, which stamps would lengthen.
 LAUNCH_NS = 40e3
 PAUSE_S = 0.02
+PACED = 20
 
 
 def ours(calls, expected_ns):
@@ -36,7 +37,7 @@ def ours(calls, expected_ns):
 
         def run():
             ns, mhz = [], []
-            for _ in range(12):
+            for _ in range(PACED):
                 time.sleep(PAUSE_S)
                 if warm:
                     calls.run(0)
@@ -62,14 +63,25 @@ def theirs(calls, expected_ns, drained):
     launch = lambda: calls.lib.opscope_launch(0, stream)
     rep = max(60, 16 * expected_ns / 1e6)
 
-    def bench(clear):
+    def read(cache):
+        drained.max()
+
+    def rest(then):
+        def clear(cache):
+            torch.cuda.synchronize()
+            time.sleep(PAUSE_S)
+            then(cache)
+
+        return clear
+
+    def bench(clear, rep=rep, stamped=False):
         def take():
             stamps = 0
 
             def clear_and_stamp(cache):
                 nonlocal stamps
                 clear(cache)
-                if expected_ns >= LAUNCH_NS and stamps < MOST_STAMPS:
+                if stamped and expected_ns >= LAUNCH_NS and stamps < MOST_STAMPS:
                     calls.stamp(stamps, stream)
                     stamps += 1
 
@@ -88,7 +100,12 @@ def theirs(calls, expected_ns, drained):
             inside = lambda: calls.lib.opscope_launch(0, torch.cuda.current_stream().cuda_stream)
             return [ms * 1e6 for ms in do_bench_cudagraph(inside, rep=20, return_mode="all")], []
 
-    return {"doBenchCold": bench(zero), "doBenchColdClean": bench(lambda cache: drained.max()), "doBenchHot": bench(lambda cache: None), "doBenchGraph": graph}
+    # do_bench counts the rests as time of its calls.
+    paced = PACED * (PAUSE_S * 1e3 + 1)
+    return {
+        "doBenchCold": bench(zero, stamped=True), "doBenchColdClean": bench(read, stamped=True), "doBenchCleanPaced": bench(rest(read), paced),
+        "doBenchHot": bench(lambda cache: None), "doBenchHotPaced": bench(rest(lambda cache: launch()), paced), "doBenchGraph": graph,
+    }
 
 
 def row_of(calls, case, drained):
@@ -100,8 +117,8 @@ def row_of(calls, case, drained):
     rounds = {name: [] for name in takers}
     clocks = {name: [] for name in takers}
     order = list(takers)
-    # Where the power limit sets the clock, more rounds tell its wander from a difference.
-    for turn in range(ROUNDS if case.dtype == "f32" else 2 * ROUNDS):
+    # Products wander by a percent over seconds, those at the power limit by more: more rounds tell that from a difference.
+    for turn in range(2 * ROUNDS if case.op == "matmul" else ROUNDS):
         for name in order if turn % 2 == 0 else reversed(order):
             ns, mhz = takers[name]()
             rounds[name].append(ns)
@@ -148,6 +165,7 @@ def spins(calls):
 
 def main():
     library, out = sys.argv[1:]
+    started = time.monotonic()
     torch.cuda.init()
     calls = Calls(library)
     drained = torch.zeros(256 << 20, dtype=torch.int8, device="cuda").view(torch.int32)
@@ -159,8 +177,9 @@ def main():
         print(f"{case.label:34}" + " ".join(f"{us[name]:9.2f}" for name in us), flush=True)
     print(" " * 34 + " ".join(f"{name[-9:]:>9}" for name in rows[0]["us"]))
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+    name, driver, memory = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0].split(", ")
     record = {
-        "machine": subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0],
+        "machine": {"id": "cuda:0", "name": name, "driver": driver, "memory": memory},
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "torch": torch.__version__, "triton": triton.__version__,
         "l2Bytes": torch.cuda.get_device_properties(0).L2_cache_size,
@@ -170,6 +189,7 @@ def main():
     for part in ("ladder", "spin"):
         for entry in record[part]:
             print(part, entry)
+    record["seconds"] = round(time.monotonic() - started, 1)
     with open(out, "w") as file:
         json.dump(record, file)
 
