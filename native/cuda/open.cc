@@ -1,5 +1,7 @@
 // A case on a GPU: buffers filled by the rule in core/random.ts, a plan of launches, and timed samples.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "buffers/buffer_set.h"
@@ -102,19 +104,26 @@ class CudaCase final : public Prepared {
   SampleBatch sample(Mode mode, int count, int inner) override {
     context_.use();
     if (mode == Mode::rotated && !rotated_) throw Error("internal", "This case was opened with one set of buffers, and cannot be sampled in mode rotated.");
-    const double energy_before = nvml_ ? nvml_->energy_j() : absent;
+    // The counter moves about ten times a second and takes milliseconds to read: short batches go without.
+    const bool count_energy = nvml_ && seconds_per_sample_ * count >= least_energy_seconds;
+    double energy_before = absent;
     StateWindow window;
-    const auto watch = [&] { window.add(nvml_->state()); };
+    const auto watch = [&] {
+      window.add(nvml_->state());
+      if (count_energy && std::isnan(energy_before)) energy_before = nvml_->energy_j();
+    };
     const size_t first = calls_.next;
+    const auto start = std::chrono::steady_clock::now();
     Samples taken = timer_.sample(calls_, mode, count, inner, nvml_ ? std::function<void()>(watch) : nullptr);
     mark_used(first, mode == Mode::rotated ? taken.calls : 1);
     SampleBatch batch;
     batch.ns = std::move(taken.ns);
     batch.clock_mhz = std::move(taken.clock_mhz);
     batch.state = window.state();
-    if (nvml_) {
+    seconds_per_sample_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(batch.ns.size());
+    if (!std::isnan(energy_before)) {
       const double used = nvml_->energy_j() - energy_before;
-      // The counter moves about ten times a second: a short batch may see no step, which is no reading rather than zero.
+      // A batch that saw no step has no reading, rather than zero.
       if (used > 0) batch.state.energy_j = used;
     }
     return batch;
@@ -135,6 +144,7 @@ class CudaCase final : public Prepared {
 
  private:
   static constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double least_energy_seconds = 0.2;
 
   size_t element_bytes() const { return dtype_bytes(sets_[0]->dtype()); }
   // `calls` sets from `first` on, around the end.
@@ -146,6 +156,7 @@ class CudaCase final : public Prepared {
   Timer& timer_;
   std::unique_ptr<Nvml> nvml_;
   bool rotated_;
+  double seconds_per_sample_ = 0;  // wall time, of the newest batch
   int64_t delta_ = -1;
   std::vector<std::unique_ptr<BufferSet>> sets_;
   std::vector<bool> used_;  // by a call since the outputs were poisoned
