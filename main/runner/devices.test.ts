@@ -29,13 +29,13 @@ test('a device that a new process has again is measured further', async () => {
 })
 
 test('a device lost time after time is given up', async () => {
-  const gpu = losing(1, 2, 3, 4, 5)
-  const { runner, history, ended } = scriptedRunner([gpu], planOf(sizes(5, 'cuda')))
+  const gpu = losing(1, 2, 3, 4, 5, 6, 7, 8)
+  const { runner, history, ended } = scriptedRunner([gpu], planOf(sizes(8, 'cuda')))
   const end = ended()
   await runner.start(aSpec(['cuda']))
   await end
-  expect(gpu.measured).toHaveLength(2)
-  expect(history.results('s1').map((r) => r.status)).toEqual(Array(5).fill('failed'))
+  expect(gpu.measured).toHaveLength(5)
+  expect(history.results('s1').map((r) => r.status)).toEqual(Array(8).fill('failed'))
 })
 
 test('what disturbs the devices of a run is told before it, as it is then, and kept with the session', async () => {

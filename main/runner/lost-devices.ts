@@ -3,8 +3,8 @@ import type { BenchmarkCase } from '@core/case'
 import type { Result } from '@core/result'
 import type { Host } from './host'
 
-/** Losses one after the other, with new processes between, after which a device is not tried again. */
-const MOST_LOSSES = 2
+/** Losses one after the other, with new processes between, after which a device is not tried again: a few sizes of one bad kernel are not its end. */
+const MOST_LOSSES = 5
 
 /** The words in which a device went. */
 export interface Loss {
@@ -16,8 +16,8 @@ const keyOf = ({ backend, device }: BenchmarkCase) => `${backend} ${device}`
 
 /**
  * Devices that vanish during a run. A case that crashed its kernel or lost its device leaves a process whose device can
- * not be used any more, so the process is replaced. A device that the new process does not have, or that is lost again
- * at once, is given up: its other cases fail with the driver's words instead of each waiting for a dead device.
+ * not be used any more, so the process is replaced. A device that the new process does not have, or that is lost time
+ * after time, is given up: its other cases fail with the driver's words instead of each waiting for a dead device.
  */
 export class LostDevices {
   readonly #losses = new Map<string, number>()
