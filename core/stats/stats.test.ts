@@ -94,6 +94,44 @@ describe('ratio of medians', () => {
   })
 })
 
+/** Shapes that measured times take, or might. */
+const SHAPES: readonly (readonly [string, number[]])[] = [
+  ['skewed', many(200, (random) => 1000 - 100 * Math.log(random()))],
+  ['bimodal', many(200, (random) => (random() < 0.5 ? 100 : 200) + normal(random))],
+  ['bimodal, few', many(11, (random) => (random() < 0.5 ? 100 : 200) + normal(random))],
+  ['drifting', many(200, (_random, i) => 100 + i)],
+  ['two values', many(150, (random) => (random() < 0.7 ? 1 : 2))],
+  ['all equal', new Array<number>(50).fill(3)],
+  ['five equal', new Array<number>(5).fill(3)],
+]
+
+describe('intervals of odd samples', () => {
+  test.each(SHAPES)('%s: holds the median, lies within the samples, and the ratio to itself is 1', (_name, samples) => {
+    const interval = medianInterval(samples)!
+    const middle = median(samples)!
+    expect(interval.low).toBeLessThanOrEqual(middle)
+    expect(interval.high).toBeGreaterThanOrEqual(middle)
+    expect(interval.low).toBeGreaterThanOrEqual(Math.min(...samples))
+    expect(interval.high).toBeLessThanOrEqual(Math.max(...samples))
+    const itself = medianRatio(samples, samples)!
+    expect(itself.ratio).toBe(1)
+    expect(itself.interval!.low).toBeLessThanOrEqual(1)
+    expect(itself.interval!.high).toBeGreaterThanOrEqual(1)
+  })
+  test('five samples reach from the least to the greatest, whatever their order', () => expect(medianInterval([5, 1, 4, 2, 3])).toEqual({ low: 1, high: 5 }))
+  test('the gap between two modes is spanned, not cut: a median anywhere in it is held', () => {
+    // Seven samples, of which the second may be in either mode.
+    expect(medianInterval([100, 200, 201, 202, 203, 204, 205])!.low).toBe(100)
+    expect(medianInterval([100, 101, 102, 103, 104, 105, 200])!.high).toBe(200)
+  })
+  test('is as wide above as below for mirrored samples', () => {
+    const samples = many(24, (random) => Math.exp(normal(random)))
+    const [up, down] = [medianInterval(samples)!, medianInterval(samples.map((value) => -value))!]
+    expect(up.low).toBeCloseTo(-down.high, 12)
+    expect(up.high).toBeCloseTo(-down.low, 12)
+  })
+})
+
 describe('outliers', () => {
   test('mild lie beyond 1.5, severe beyond 3 interquartile ranges', () => {
     const body = [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]

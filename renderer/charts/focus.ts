@@ -14,11 +14,16 @@ export interface FacetChoice {
 
 const PLURALS: Readonly<Record<Facet, string>> = { op: 'operations', dtype: 'dtypes', backend: 'backends', impl: 'implementations', device: 'devices', threads: 'thread counts', mode: 'modes' }
 
-/** More series than this are narrowed, facet by facet, until a chart can be read. */
-const READABLE = 12
+/** How a chart with too much on it is narrowed. */
+export interface Narrowing {
+  /** More series than this are narrowed, facet by facet, until the chart can be read. */
+  readable: number
+  /** What is given up first. */
+  facets: readonly Facet[]
+}
 
-/** What is given up first when there are too many series. Backends and implementations stay: they are what is compared. */
-const NARROWED: readonly Facet[] = ['op', 'mode', 'dtype', 'threads']
+/** For charts with a line per series. Backends and implementations stay: they are what is compared. */
+export const LINES: Narrowing = { readable: 12, facets: ['op', 'mode', 'dtype', 'threads'] }
 
 /** Facets that tell these points apart, with their values. */
 export function facetChoices(points: readonly ChartPoint[]): FacetChoice[] {
@@ -34,16 +39,16 @@ export const within = (points: readonly ChartPoint[], focus: Focus): ChartPoint[
 }
 
 /**
- * The user's focus, completed so that a chart has at most 12 series where that is possible: first one operation, then
+ * The user's focus, completed so that a chart can be read where that is possible: for lines first one operation, then
  * one mode, dtype and thread count, those of `anchor` (the selected result) or of the first point. What the user chose
  * is never changed.
  */
-export function completeFocus(points: readonly ChartPoint[], chosen: Focus, anchor?: ChartPoint): Focus {
+export function completeFocus(points: readonly ChartPoint[], chosen: Focus, anchor?: ChartPoint, narrowing: Narrowing = LINES): Focus {
   const focus: Focus = { ...chosen }
-  for (const facet of NARROWED) {
+  for (const facet of narrowing.facets) {
     const left = within(points, focus)
     const like = anchor && left.includes(anchor) ? anchor : left[0]
-    if (!like || new Set(left.map((point) => describe(point.case).series)).size <= READABLE) return focus
+    if (!like || new Set(left.map((point) => describe(point.case).series)).size <= narrowing.readable) return focus
     if (!(facet in focus) && facetChoices(left).some((choice) => choice.facet === facet)) focus[facet] = describe(like.case).facets[facet]
   }
   return focus

@@ -79,7 +79,7 @@ describe('throughput', () => {
 
 describe('roofline', () => {
   it('places a result at its intensity and rate under the roof', () => {
-    const option = rooflineOption(series, roofs, theme, none)!
+    const option = rooflineOption([{ name: 'one', series, roofs, datasheets: [] }], theme, none)!
     const scatter = option.series.find((s) => s.type === 'scatter')!
     expect((scatter.data[0] as { value: number[] }).value.slice(0, 2)).toEqual([1 / 12, (1024 / 500) * 1e9])
     const roof = option.series.find((s) => s.type === 'line')!
@@ -90,15 +90,15 @@ describe('roofline', () => {
     const twice = (list: readonly Roof[]) => [...list, ...list.map((roof) => ({ ...roof, device: 'webgpu:0' }))]
     const published = roofs.map((roof) => ({ ...roof, value: roof.value * 2 }))
     const dashed = (option: NonNullable<ReturnType<typeof rooflineOption>>) => option.series.filter((s) => 'lineStyle' in s && s.lineStyle !== undefined && 'type' in s.lineStyle && s.lineStyle.type === 'dashed')
-    const option = rooflineOption(two, twice(roofs), theme, none, twice(published))!
+    const option = rooflineOption([{ name: 'one', series: two, roofs: twice(roofs), datasheets: twice(published) }], theme, none)!
     expect(dashed(option).map((s) => s.data[1])).toEqual([[5, 200e9]])
     expect(option.yAxis.max).toBeGreaterThanOrEqual(200e9)
-    expect(dashed(rooflineOption(two, twice(roofs), theme, none)!)).toEqual([])
+    expect(dashed(rooflineOption([{ name: 'one', series: two, roofs: twice(roofs), datasheets: [] }], theme, none)!)).toEqual([])
   })
   it('has no place for ops without arithmetic', () => {
     const copies = groupSeries([{ ...point(64, 10), flops: 0 }]).series
     expect(intensityOf(copies[0]!.points[0]!.point)).toBe(0)
-    expect(rooflineOption(copies, roofs, theme, none)).toBeUndefined()
+    expect(rooflineOption([{ name: 'one', series: copies, roofs, datasheets: [] }], theme, none)).toBeUndefined()
   })
 })
 

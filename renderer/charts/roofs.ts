@@ -1,4 +1,5 @@
-import type { KnownCeiling } from '@core/roofline/ceilings'
+import { DTYPES } from '@core/case'
+import { flopsKind, type KnownCeiling } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 import type { Roof } from './types'
 
@@ -6,12 +7,14 @@ import type { Roof } from './types'
 export const measuredRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
   ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }) => (unit !== 's' && (kind === 'copy' || kind.startsWith('flops:')) ? [{ device, deviceName, kind, value, unit, ...(stale === undefined ? {} : { stale }) }] : []))
 
-/** The published figure for each roof whose device is known. */
-export const datasheetRoofs = (roofs: readonly Roof[]): Roof[] =>
-  roofs.flatMap(({ device, deviceName, kind, unit }) => {
-    const value = datasheetValue(deviceName, kind)
-    return value === undefined ? [] : [{ device, deviceName, kind, value, unit }]
-  })
+/** The published bandwidth and peaks of these devices, as far as their datasheets are known. */
+export const datasheetRoofs = (devices: readonly { id: string; name: string }[]): Roof[] =>
+  devices.flatMap(({ id, name }) =>
+    ['copy', ...DTYPES.map(flopsKind)].flatMap((kind): Roof[] => {
+      const value = datasheetValue(name, kind)
+      return value === undefined ? [] : [{ device: id, deviceName: name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s' }]
+    }),
+  )
 
 /** Roofs of one kind whose labels would overlap: a line each, and one label at the highest. */
 export interface RoofGroup {

@@ -15,6 +15,8 @@ export interface ChartSeries {
   symbol: (typeof SYMBOLS)[number]
   /** Marks dtype and mode. */
   dash: (typeof DASHES)[number]
+  /** 0: the session on show; 1, 2, ...: those laid over it, drawn hollow. */
+  layer?: number
   points: { point: ChartPoint; size: number }[]
 }
 

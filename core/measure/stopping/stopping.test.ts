@@ -80,6 +80,21 @@ describe('relative-ci', () => {
   })
 })
 
+describe('relative-ci with odd samples', () => {
+  const at = (samplesNs: number[]) => relativeCiCriterion(settings).decide({ samplesNs, measuredSeconds: 1, elapsedSeconds: 0.5 })
+  const times = (n: number, make: (i: number) => number) => Array.from({ length: n }, (_, i) => make(i))
+  test('all equal: converged with a width of zero', () => expect(at(times(20, () => 5e6))).toMatchObject({ stop: true, converged: true, relativeCi: 0 }))
+  test('two values a tick apart: converged', () => expect(at(times(40, (i) => 1e6 + (i % 3 === 0 ? 1000 : 0)))).toMatchObject({ stop: true, converged: true }))
+  test('two modes far apart: goes on', () => expect(at(times(40, (i) => (i % 2 === 0 ? 1e6 : 2e6)))).toMatchObject({ stop: false }))
+  test('skewed: the tail does not keep it from converging', () => expect(at(times(200, (i) => 1e6 * (1 + (i % 20 === 0 ? 3 : 0) + (i % 7) / 1000)))).toMatchObject({ stop: true, converged: true }))
+  test('one sample or none: asks for more', () => {
+    for (const samplesNs of [[], [1e6]]) {
+      const decision = at(samplesNs)
+      expect(decision).toMatchObject({ stop: false, expectedSamples: 10 })
+    }
+  })
+})
+
 test('fixed-count stops at the count', () => {
   expect(play(fixedCountCriterion(35), bell(1, 0.5), { batch: 1 })).toMatchObject({ samples: 35, decision: { converged: true, reason: '35 samples taken' } })
 })

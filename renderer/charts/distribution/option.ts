@@ -64,12 +64,15 @@ const thin = <T>(values: readonly T[]): T[] => {
 export function distributionOption(samplesNs: readonly number[], summary: { medianNs: number; ciLowNs?: number; ciHighNs?: number } | undefined, color: string, theme: ChartTheme, conditions: Conditions = {}) {
   const drawn = drawnRange(samplesNs)
   const counted = cleanSamples({ samplesNs: [...samplesNs], labels: conditions.labels })
-  const bins = histogram(counted.filter((ns) => ns >= drawn.low && ns <= drawn.high))
+  const near = counted.filter((ns) => ns >= drawn.low && ns <= drawn.high)
+  const bins = histogram(near.length > 0 ? near : counted)
   if (!bins) return undefined
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const marks = conditionMarks(samplesNs, conditions)
-  const range = { min: bins.edges[0]!, max: bins.edges[bins.edges.length - 1]! }
+  const range = { min: bins.edges[0]!, max: bins.edges.at(-1)! }
+  // Samples that do not count are drawn in the order taken, and reach further.
+  const reach = { min: Math.min(drawn.low, range.min), max: Math.max(drawn.high, range.max) }
   const unit = chooseTimeUnit(range.max)
   // As many decimals as it takes to tell neighbouring ticks apart.
   const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((range.max - range.min) / unit.size / 5))))
@@ -102,7 +105,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
     yAxis: [
       { ...style, gridIndex: 0, type: 'value' as const, name: 'Samples', nameGap: 36, minInterval: 1 },
       { ...style, gridIndex: 0, type: 'value' as const, min: 0, max: 1, position: 'right' as const, splitLine: { show: false }, axisLabel: { ...style.axisLabel, formatter: (v: number) => `${Math.round(v * 100)} %` } },
-      { ...time, gridIndex: 1, name: '' },
+      { ...time, ...reach, gridIndex: 1, name: '' },
       readingAxis(marks, theme),
     ],
     series: [

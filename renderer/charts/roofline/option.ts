@@ -20,7 +20,10 @@ interface DeviceRoofs {
   stale?: string
 }
 
-/** Measured roofs of the devices that have both a bandwidth and at least one peak for the dtypes shown. */
+/** `place`: session and device. */
+type PlacedRoofs = DeviceRoofs & { place: string }
+
+/** Roofs of the devices that have both a bandwidth and at least one peak for the dtypes shown. */
 function roofsOf(devices: ReadonlySet<string>, dtypes: ReadonlySet<string>, roofs: readonly Roof[]): DeviceRoofs[] {
   return [...devices].flatMap((device) => {
     const own = roofs.filter((roof) => roof.device === device)
@@ -30,25 +33,42 @@ function roofsOf(devices: ReadonlySet<string>, dtypes: ReadonlySet<string>, roof
   })
 }
 
+/** One session on the roofline. */
+export interface RooflineLayer {
+  name: string
+  series: readonly ChartSeries[]
+  roofs: readonly Roof[]
+  datasheets: readonly Roof[]
+}
+
+const sameRoofs = (a: DeviceRoofs, b: DeviceRoofs) => a.name === b.name && a.bandwidth === b.bandwidth && JSON.stringify(a.peaks) === JSON.stringify(b.peaks)
+
+/** A `cuda:0` of another session may be another card: devices are told apart by session. */
+const placeOf = (layer: number, device: string) => `${layer}|${device}`
+
 /**
- * Roofline: FLOP/s against arithmetic intensity, both logarithmic, under the measured roofs of each device shown.
- * Published figures of a device (`datasheets`) are thin dashed lines beside them. Ops that compute nothing (copy) have no place on it. Undefined when there is nothing to draw.
+ * Roofline: FLOP/s against arithmetic intensity, both logarithmic, under the measured roofs (solid) of each device of each
+ * session, with published figures as thin dashed lines beside them. Roofs that sessions share are drawn once.
+ * Ops that compute nothing (copy) have no place on it. Undefined when there is nothing to draw.
  */
-export function rooflineOption(series: readonly ChartSeries[], roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>, datasheets: readonly Roof[] = []) {
-  const drawn = series
-    .map((s) => ({ series: s, points: s.points.filter(({ point }) => point.flops > 0 && point.bytes > 0) }))
-    .filter((s) => s.points.length)
+export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartTheme, selected: ReadonlySet<string>) {
+  const drawn = layers.flatMap(({ series }, layer) => series.map((s) => ({ layer, series: s, points: s.points.filter(({ point }) => point.flops > 0 && point.bytes > 0) }))).filter((s) => s.points.length)
   if (!drawn.length) return undefined
   const all = drawn.flatMap((s) => s.points.map((p) => p.point))
-  const [used, dtypes] = [new Set(all.map((p) => p.case.device)), new Set<string>(all.map((p) => p.case.dtype))]
-  const devices = roofsOf(used, dtypes, roofs)
-  // The same card through two backends is one promise.
-  const published = roofsOf(used, dtypes, datasheets).filter((d, i, list) => list.findIndex((other) => other.name === d.name) === i)
+  const roofsFor = (list: (layer: RooflineLayer) => readonly Roof[]) =>
+    layers.flatMap((layer, i) => {
+      const own = drawn.filter((s) => s.layer === i).flatMap((s) => s.points.map((p) => p.point.case))
+      return roofsOf(new Set(own.map((c) => c.device)), new Set<string>(own.map((c) => c.dtype)), list(layer)).map((d) => ({ ...d, place: placeOf(i, d.device) }))
+    })
+  const known = roofsFor((layer) => layer.roofs)
+  const devices = known.filter((d, i) => known.findIndex((other) => sameRoofs(d, other)) === i)
+  // The same card through two backends, or in two sessions, is one promise.
+  const published = roofsFor((layer) => layer.datasheets).filter((d, i, list) => list.findIndex((other) => other.name === d.name) === i)
   const rate = (point: ChartPoint) => (point.flops / point.medianNs) * 1e9
-  const ridges = devices.flatMap((d) => d.peaks.map((peak) => peak.value / d.bandwidth))
+  const ridges = [...devices, ...published].flatMap((d) => d.peaks.map((peak) => peak.value / d.bandwidth))
   const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
   const y = logBounds([...all.map(rate), ...[...devices, ...published].flatMap((d) => d.peaks.map((p) => p.value))], 10)!
-  const points = new Map(all.map((point) => [point.id, point]))
+  const points = new Map(drawn.flatMap((s) => s.points.map(({ point }) => [point.id, { point, layer: s.layer }])))
   const labels = drawn.map((s) => s.series.label)
   const base = frame(theme, labels)
   const { legend, height } = legendOf(theme, labels, 10)
@@ -59,12 +79,14 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
     tooltip: {
       ...base.tooltip,
       formatter: (item: { value: [number, number, string]; seriesName: string }) => {
-        const point = points.get(item.value[2])
-        if (!point) return ''
-        const device = devices.find((d) => d.device === point.case.device)
+        const found = points.get(item.value[2])
+        if (!found) return ''
+        const { point, layer } = found
+        const device = known.find((d) => d.place === placeOf(layer, point.case.device))
         const peak = device?.peaks.find((p) => p.dtype === point.case.dtype)
         const attainable = device && peak ? Math.min(peak.value, device.bandwidth * intensityOf(point)) : undefined
         return tooltipHtml(item.seriesName, [
+          ...(layers.length > 1 ? [['Session', layers[layer]!.name] as const] : []),
           ['Intensity', `${Number(intensityOf(point).toPrecision(3))} FLOP/byte`],
           ['Rate', formatFlops(rate(point))],
           ...(attainable ? [['Of the roof above it', `${((rate(point) / attainable) * 100).toFixed(1)} %`] as const] : []),
@@ -79,8 +101,9 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
       ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
       ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0))),
       roofNames(devices, x, theme),
-      ...drawn.map(({ series: s, points: own }) => {
+      ...drawn.map(({ layer, series: s, points: own }) => {
         const color = theme.colorOf(s.backend, s.impl)
+        const itemStyle = layer ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, opacity: 0.9 }
         return {
           type: 'scatter' as const,
           id: s.key,
@@ -88,7 +111,7 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
           symbol: s.symbol,
           symbolSize: 8,
           color,
-          itemStyle: { color, opacity: 0.9 },
+          itemStyle,
           data: own.map(({ point }) => {
             const value = [intensityOf(point), rate(point), point.id]
             return selected.has(point.id) ? { value, symbolSize: 13, itemStyle: { color, borderColor: theme.text, borderWidth: 2 } } : { value }
@@ -102,10 +125,10 @@ export function rooflineOption(series: readonly ChartSeries[], roofs: readonly R
   }
 }
 
-function roofLine(device: DeviceRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme) {
+function roofLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme) {
   return {
     type: 'line' as const,
-    id: `roof|${device.device}|${peak.dtype}`,
+    id: `roof|${device.place}|${peak.dtype}`,
     name: `${device.name} ${peak.dtype}`,
     data: [[x.min, device.bandwidth * x.min], [peak.value / device.bandwidth, peak.value], [x.max, peak.value]],
     silent: true,
@@ -118,12 +141,12 @@ function roofLine(device: DeviceRoofs, peak: { dtype: string; value: number }, x
 }
 
 /** The roof of a datasheet, thin and dashed, with a name above its slope: it is a promise, not a measurement. */
-function publishedLine(device: DeviceRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme, labelled: boolean) {
+function publishedLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme, labelled: boolean) {
   const line = roofLine(device, peak, x, theme)
   const named = [x.min * 4, device.bandwidth * x.min * 4]
   return {
     ...line,
-    id: `datasheet|${device.device}|${peak.dtype}`,
+    id: `datasheet|${device.place}|${peak.dtype}`,
     name: `${device.name} ${peak.dtype}, datasheet`,
     lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.6 },
     markPoint: !labelled ? undefined : {
@@ -160,11 +183,14 @@ function roofNames(devices: readonly DeviceRoofs[], x: { min: number; max: numbe
 }
 
 /** What the chart shows, as CSV. */
-export const rooflineCsv = (series: readonly ChartSeries[], roofs: readonly Roof[]): string =>
-  csvOf(
-    ['series', 'flop_per_byte', 'flop_per_second', 'roof', 'roof_value', 'roof_unit'],
+export const rooflineCsv = (series: readonly ChartSeries[], roofs: readonly Roof[], datasheets: readonly Roof[] = []): string => {
+  const lines = (list: readonly Roof[], source: string) => list.map((roof) => [undefined, undefined, undefined, `${roof.deviceName} ${roof.kind}`, roof.value, roof.unit, source])
+  return csvOf(
+    ['series', 'flop_per_byte', 'flop_per_second', 'roof', 'roof_value', 'roof_unit', 'roof_source'],
     [
-      ...series.flatMap((s) => s.points.filter(({ point }) => point.flops > 0).map(({ point: p }) => [s.label, intensityOf(p), (p.flops / p.medianNs) * 1e9, undefined, undefined, undefined])),
-      ...roofs.map((roof) => [undefined, undefined, undefined, `${roof.deviceName} ${roof.kind}`, roof.value, roof.unit]),
+      ...series.flatMap((s) => s.points.filter(({ point }) => point.flops > 0).map(({ point: p }) => [s.label, intensityOf(p), (p.flops / p.medianNs) * 1e9])),
+      ...lines(roofs, 'measured'),
+      ...lines(datasheets, 'datasheet'),
     ],
   )
+}

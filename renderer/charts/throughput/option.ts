@@ -28,10 +28,11 @@ const dataOf = (series: ChartSeries, rate: Rate): Datum[] =>
       return [size, perSecond(point.medianNs), perSecond(point.ciHighNs), perSecond(point.ciLowNs), point.id]
     })
 
-/** Roofs of the devices shown, for this rate: the copy bandwidth, or the peak of each dtype shown. */
+/** Roofs of the session's devices shown, for this rate: the copy bandwidth, or the peak of each dtype shown. */
 function roofsFor(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[]): Roof[] {
-  const devices = new Set(series.flatMap((s) => s.points.map((p) => p.point.case.device)))
-  const dtypes = new Set(series.flatMap((s) => s.points.map((p) => p.point.case.dtype as string)))
+  const own = series.filter((s) => !s.layer).flatMap((s) => s.points.map((p) => p.point.case))
+  const devices = new Set(own.map((c) => c.device))
+  const dtypes = new Set<string>(own.map((c) => c.dtype))
   return roofs.filter((roof) => devices.has(roof.device) && (rate === 'bandwidth' ? roof.kind === 'copy' : roof.kind.startsWith('flops:') && dtypes.has(roof.kind.slice(6))))
 }
 
@@ -50,7 +51,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
   const values = [...data.flatMap((d) => d.map(([, y]) => y)), ...shown.map((roof) => roof.value)]
   const top = values.reduce((a, b) => Math.max(a, b), 0)
   const logarithmic = spread > 20
-  const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, p] as const)))
+  const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, { ...p, layer: s.layer }] as const)))
   const base = frame(theme, series.map((s) => s.label))
   const name = rate === 'bandwidth' ? 'Bandwidth (least traffic / median time)' : 'FLOP/s'
   const style = axisStyle(theme)
@@ -62,8 +63,8 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
       formatter: (item: { value: Datum; seriesName: string }) => {
         const found = points.get(item.value[4])
         if (!found) return ''
-        const { point, size } = found
-        const roof = shown.find((r) => r.device === point.case.device && (rate === 'bandwidth' || r.kind === `flops:${point.case.dtype}`))
+        const { point, size, layer } = found
+        const roof = layer ? undefined : shown.find((r) => r.device === point.case.device && (rate === 'bandwidth' || r.kind === `flops:${point.case.dtype}`))
         return tooltipHtml(item.seriesName, [
           ['Size', `${size.toLocaleString('en')} elements`],
           [rate === 'bandwidth' ? 'Bandwidth' : 'Rate', format(item.value[1])],

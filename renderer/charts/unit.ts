@@ -1,0 +1,80 @@
+import type { EChartsCoreOption } from 'echarts/core'
+import type { Result } from '@core/result'
+import type { KnownCeiling } from '@core/roofline/ceilings'
+import type { Narrowing } from './focus'
+import type { ChartPoint, ChartTheme, Roof } from './types'
+
+/** One session as charts draw it. */
+export interface Layer {
+  id: string
+  name: string
+  /** Measured, right results that the focus leaves, in the order measured. */
+  points: readonly ChartPoint[]
+  /** Measured limits of its devices, and published ones. */
+  roofs: readonly Roof[]
+  datasheets: readonly Roof[]
+}
+
+/** All that a chart is drawn from. */
+export interface ChartContext extends Layer {
+  /** Sessions the user has laid over this one; empty for charts that take none. */
+  others: readonly Layer[]
+  ceilings: readonly KnownCeiling[]
+  selected: ReadonlySet<string>
+  theme: ChartTheme
+  /** Place for the plot in px. */
+  size: { width: number; height: number }
+  /** Choice of each control by its id; always one that the control offers. */
+  values: Readonly<Record<string, string>>
+  /** Full results of those that `samples` asked for, as far as they have been read. */
+  results: readonly Result[]
+  /** Results that are still being read. */
+  reading: boolean
+}
+
+/** A choice above the plot. */
+export interface Control {
+  id: string
+  /** What it chooses, for those who do not see it: `Baseline`. */
+  label: string
+  options: readonly { value: string; title: string }[]
+  /** Absent: the first option. */
+  preferred?: string
+}
+
+export interface Picture {
+  /** Undefined: nothing to draw, `empty` says what is missing. */
+  option: EChartsCoreOption | undefined
+  empty: string
+  /** Height in px that the plot needs where that is more than there is; it scrolls. */
+  height?: number
+  /** A remark beside the controls, and more of it on hover. */
+  note?: { text: string; about?: string }
+  /** Everything that the chart is about as CSV, thinned points included. */
+  csv(): string
+}
+
+/**
+ * A chart of a session. Each is a folder with a `chart.ts` whose default export is this; the folder is all it takes.
+ * Items whose value ends in the id of a result are linked with the table by hover and click.
+ */
+export interface ChartUnit {
+  id: string
+  /** Its tab. */
+  title: string
+  /** What it answers, in a sentence. */
+  about: string
+  /** Place among the tabs, ascending. */
+  order: number
+  /** How it is narrowed where the user has not; absent: it shows everything the user has not taken out. */
+  narrowing?: Narrowing
+  /** Takes other sessions laid over this one. */
+  layers?: boolean
+  /** Drag brushes axes and so selects, instead of zooming. */
+  brushes?: boolean
+  /** May look at `points`, `selected`, `roofs` and `results`. */
+  controls?(context: Omit<ChartContext, 'values'>): Control[]
+  /** Ids of the results whose samples it draws, of `points` or of any other row of the session. */
+  samples?(context: Pick<ChartContext, 'points' | 'selected'>): string[]
+  draw(context: ChartContext): Picture
+}
