@@ -31,6 +31,13 @@ describe('an estimate', () => {
     expect(seconds(large, quick, [copyCeiling(1e9)])).toBeGreaterThan(seconds(large, quick, [copyCeiling(1e12)]))
   })
 
+  it('takes the newest of several drivers', () => {
+    const large = { params: { n: 2 ** 26 } }
+    const old = { ...copyCeiling(1e9), driver: '1', measuredAt: '2025-01-01T00:00:00Z' }
+    const now = { ...copyCeiling(1e12), driver: '2', measuredAt: '2026-01-01T00:00:00Z' }
+    for (const both of [[old, now], [now, old]]) expect(seconds(large, quick, both)).toBe(seconds(large, quick, [now]))
+  })
+
   it('uses the measured launch of the mode', () => {
     const launch = (kind: string): Ceiling => ({ ...copyCeiling(0.01), kind, unit: 's' })
     const hot = { params: { n: 100 }, mode: 'hot' as const }

@@ -37,7 +37,12 @@ function ratesOf(c: BenchmarkCase, ceilings: readonly Ceiling[], devices: readon
   // What an emulated device reaches in a copy or a chain of multiply-adds is far from what its kernels do.
   if (emulated) return EMULATED
   const base = c.threads === undefined ? ACCELERATOR : PROCESSOR
-  const value = (kind: string) => ceilings.find((ceiling) => ceiling.backend === c.backend && ceiling.device === c.device && ceiling.kind === kind)?.value
+  // There may be one of each driver; the newest is nearest to today's.
+  const value = (kind: string) =>
+    ceilings.reduce<Ceiling | undefined>((last, ceiling) => {
+      const fits = ceiling.backend === c.backend && ceiling.device === c.device && ceiling.kind === kind
+      return fits && !(last && last.measuredAt >= ceiling.measuredAt) ? ceiling : last
+    }, undefined)?.value
   const callSeconds = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode)) ?? base.callSeconds
   return { ...base, callSeconds, bytesPerSecond: value('copy') ?? base.bytesPerSecond, flopsPerSecond: value(`flops:${c.dtype}`) ?? value('flops:f32') ?? base.flopsPerSecond }
 }
