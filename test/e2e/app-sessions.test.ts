@@ -140,6 +140,24 @@ describe('two sessions', () => {
     await expect.poll(() => dataRows(table).count()).toBe(3)
   })
 
+  it('and one inside itself: implementation by implementation, from the session view', async () => {
+    await view(page, 'History')
+    await sessionRow('Before the change').dblclick()
+    await page.getByRole('button', { name: 'Compare inside this session' }).click()
+    const table = page.getByRole('table', { name: 'Comparison by case' })
+    await table.getByText('Baseline: fake steady').waitFor()
+    await expect.poll(() => dataRows(table).count()).toBe(3)
+    await table.focus()
+    await page.keyboard.press('Home')
+    await page.getByRole('region', { name: 'Details of the comparison' }).getByText('Adjusted p').waitFor()
+    // Zeros are wrong, so they are never ranked.
+    await page.getByText('3 cases are not compared').waitFor()
+    await page.getByRole('combobox', { name: 'Baseline' }).selectOption('fake noisy')
+    await table.getByText('Baseline: fake noisy').waitFor()
+    await page.getByRole('combobox', { name: 'Compare by' }).selectOption('dtype')
+    await page.getByText('All its cases are f32').waitFor()
+  })
+
   it('are deleted at once, and come back with Undo', async () => {
     await view(page, 'History')
     await dataRows(sessions(page)).nth(0).click()

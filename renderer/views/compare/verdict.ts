@@ -50,7 +50,7 @@ export function floorAbove(comparison: Comparison, row: Row, i: number): NoiseFl
   return floorsOf(comparison, row, i).filter((floor) => floor.ratioP95 > away).sort((x, y) => y.ratioP95 - x.ratioP95)[0]
 }
 
-export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.deviceName}: a case compared with itself differed by up to ${formatPercent(floor.ratioP95)} in 95 % of pairs.`
+export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.backend} ${floor.deviceName}: cases compared with themselves differed by up to ${formatPercent(floor.ratioP95)}, leaving out the worst 5 %.`
 
 export interface Fact {
   name: string
@@ -66,7 +66,7 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   ]
   if (cell.adjustedP !== undefined) facts.push({ name: 'Adjusted p', value: cell.adjustedP < 0.001 ? '< 0.001' : cell.adjustedP.toFixed(3), about: 'Chance of a ratio this far beyond the threshold without a real difference, corrected for the number of cells (Benjamini-Hochberg); up to 0.05 counts' })
   if (cell.cyclesRatio !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesRatio)}${cell.cyclesLow === undefined ? '' : `, 95 % interval ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The same ratio in clock cycles, which a lower clock does not change' })
-  if (cell.quads !== undefined) facts.push({ name: 'Measured by turns', value: `${cell.quads} ABBA quads`, about: 'Both sides in blocks a b b a, so that drift of the machine hits both alike' })
+  if (cell.quads !== undefined) facts.push({ name: 'Measured by turns', value: `${cell.quads} ABBA quads`, about: 'Both sides in blocks a b b a, so that drift of the machine hits both alike. The ratio is of these; the medians are of the session' })
   if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs} against ${cell.baselineRuns ?? 1}`, about: 'Fresh-process repeats; the interval holds how they differ' })
   return facts
 }
