@@ -42,6 +42,9 @@ export interface Control {
   preferred?: string
 }
 
+/** Brushed parts of parallel axes, by axis id. */
+export type Intervals = ReadonlyMap<string, readonly (readonly [number, number])[]>
+
 export interface Picture {
   /** Undefined: nothing to draw, `empty` says what is missing. */
   option: EChartsCoreOption | undefined
@@ -50,6 +53,8 @@ export interface Picture {
   height?: number
   /** A remark beside the controls, and more of it on hover. */
   note?: { text: string; about?: string }
+  /** Results that brushed intervals select, by axis id; all must hold. For charts that brush. */
+  brushed?(intervals: Intervals): string[]
   /** Everything that the chart is about as CSV, thinned points included. */
   csv(): string
 }
