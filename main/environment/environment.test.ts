@@ -29,6 +29,11 @@ test('the record holds the noise floors of its devices under their drivers, and 
   expect(readEnvironment([{ ...gpu, backend: 'webgpu' }]).switches).toContain('--disable-dawn-features=timestamp_quantization')
 })
 
+test('a Chromium of another process is recorded as the one its devices name', () => {
+  expect(readEnvironment([testGpu({ backend: 'webgpu', facts: [{ name: 'Browser', value: 'Chrome/130.0.6723.44' }] })]).chromium).toBe('130.0.6723.44')
+  expect(readEnvironment([testGpu()]).chromium).toBeUndefined()
+})
+
 test('names are read from Linux system files in the forms they come in', () => {
   expect(parseOsRelease('NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 13 (trixie)"\n')).toBe('Debian GNU/Linux 13 (trixie)')
   expect(parseOsRelease('PRETTY_NAME=Alpine\n')).toBe('Alpine')

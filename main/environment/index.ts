@@ -31,6 +31,10 @@ function switches(devices: readonly Device[]): string[] {
   return [...new Set([...chromium, ...measuringVariables(process.env)])]
 }
 
+/** The Chromium that measures: this program's, or for the command line the one that WebGPU's devices say they run in. */
+const chromiumOf = (devices: readonly Device[]): string | undefined =>
+  process.versions.chrome ?? devices.flatMap((device) => device.facts.flatMap((fact) => /^Chrome\/([\d.]+)$/.exec(fact.value)?.[1] ?? []))[0]
+
 /** What only part of the program knows of the machine. */
 export interface EnvironmentContext {
   /** Self-checks so far; those of the devices go into the record. */
@@ -46,7 +50,8 @@ export function tellPowerSource(ask: () => string | undefined): void {
 
 /** Facts about this machine and program, as a session keeps them; `devices` are those the session is about. */
 export function readEnvironment(devices: readonly Device[], { noiseFloors = [] }: EnvironmentContext = {}): Environment {
-  const { electron, chrome, node } = process.versions
+  const { electron, node } = process.versions
+  const chromium = chromiumOf(devices)
   const caches = readCaches()
   const power = readPower()
   const powerSource = power.powerSource ?? askPowerSource?.()
@@ -61,7 +66,7 @@ export function readEnvironment(devices: readonly Device[], { noiseFloors = [] }
     memoryBytes: memoryBytes(),
     node,
     ...(electron === undefined ? {} : { electron }),
-    ...(chrome === undefined ? {} : { chromium: chrome }),
+    ...(chromium === undefined ? {} : { chromium }),
     ...(caches ? { caches } : {}),
     ...power,
     ...(powerSource === undefined ? {} : { powerSource }),

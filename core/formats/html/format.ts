@@ -14,7 +14,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 
 const median = (values: readonly number[]) => (values.length ? [...values].sort((a, b) => a - b)[values.length >> 1] : undefined)
 
-const pairs = (rows: readonly (readonly [string, string])[]) => `<div class="scroll"><table>${rows.map(([name, value]) => `<tr><th>${escapeHtml(name)}</th><td class="wide">${escapeHtml(value)}</td></tr>`).join('')}</table></div>`
+const pairs = (rows: readonly (readonly [string, string])[]) => `<div class="scroll"><table class="facts">${rows.map(([name, value]) => `<tr><th>${escapeHtml(name)}</th><td class="wide">${escapeHtml(value)}</td></tr>`).join('')}</table></div>`
 
 /** The whole environment record, what casts doubt on the figures first. */
 function environmentTables(environment: Environment): string {

@@ -13,7 +13,7 @@ g[class^=s] polyline,g[class^=s] line,.legend polyline{stroke:var(--c);stroke-wi
 .legend{list-style:none;margin:4px 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 16px;font:12px/1.5 "JetBrains Mono",ui-monospace,monospace}.legend svg{width:28px;height:8px;display:inline-block;margin-right:6px;vertical-align:middle}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:12px;width:100%}
 th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);white-space:nowrap}th{position:sticky;top:0;background:var(--bg);color:var(--muted);font-weight:600}
-td.n,th.n{text-align:right}td.id{font-family:"JetBrains Mono",ui-monospace,monospace}td.wide{white-space:normal;min-width:240px}.bad{color:var(--bad)}
+table.facts th{width:200px;position:static}td.n,th.n{text-align:right}td.id{font-family:"JetBrains Mono",ui-monospace,monospace}td.wide{white-space:pre-line;min-width:240px}.bad{color:var(--bad)}
 @page{size:A4 landscape;margin:12mm}
 @media print{:root{color-scheme:light;--bg:#fff;--text:#1b1f24;--muted:#5f6672;--line:#d9dde3;--bad:#b3261e}body{max-width:none;padding:0}section,tr{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}th{position:static}.scroll{overflow:visible}table{font-size:9px}td,th{padding:2px 4px}td.wide{min-width:0}}
 `
