@@ -64,8 +64,8 @@ export const sessionSchema = z.object({
   state: sessionStateSchema,
   /** Cases planned; more than the results while running or when stopped. */
   planned: z.number().int().nonnegative(),
-  /** What a session is that no sweep made; `session` is the one it adds to. */
-  about: z.object({ kind: z.enum(['ceilings', 'interleaved', 'self-check']), session: z.string().max(64).optional() }).optional(),
+  /** What a session is that no sweep made; `session` is the one it adds to. `merged` and `part`: results of other sessions. */
+  about: z.object({ kind: z.enum(['ceilings', 'interleaved', 'self-check', 'merged', 'part']), session: z.string().max(64).optional() }).optional(),
   spec: sweepSpecSchema.optional(),
   settings: measureSettingsSchema.optional(),
 })

@@ -1,3 +1,4 @@
+import { machineOf } from '@core/analysis/case-history'
 import type { Environment, Session, SessionState, SessionSummary } from '@core/session/types'
 import type { Selectable } from 'kysely'
 import { query, type Database } from './database'
@@ -53,7 +54,7 @@ export function insertSession(db: Database, { session, environment, ops, devices
     query.insertInto('sessions').values({
       id: session.id, name: session.name, created_at: session.createdAt, notes: session.notes, tags: JSON.stringify(session.tags),
       state: session.state, planned: session.planned, ops: JSON.stringify(ops), devices: JSON.stringify(devices), owner,
-      about: session.about?.kind ?? null, adds_to: session.about?.session ?? null,
+      about: session.about?.kind ?? null, adds_to: session.about?.session ?? null, machine: JSON.stringify(machineOf(environment)),
     }),
   )
   db.run(

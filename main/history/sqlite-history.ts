@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { CaseHistory } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
 import type { Result } from '@core/result'
 import type { RowBlock } from '@core/session/rows'
 import { SCHEMA_VERSION, type Ceiling, type Environment, type NoiseFloor, type Session, type SessionFile, type SessionState, type SessionSummary } from '@core/session/types'
+import { caseHistory } from './case-history'
 import { Cases } from './cases'
 import { Contents, isFailure } from './contents'
 import { query, type Database } from './database'
@@ -194,6 +196,14 @@ export class SqliteHistory implements History {
         .values({ backend, device, device_name, driver, json })
         .onConflict((oc) => oc.columns(['backend', 'device', 'device_name', 'driver']).doUpdateSet({ json })),
     )
+  }
+
+  caseHistory(caseId: string): CaseHistory {
+    return caseHistory(this.db, caseId)
+  }
+
+  setTags(changes: readonly { id: string; tags: readonly string[] }[]): SessionSummary[] {
+    return this.#write(() => changes.map(({ id, tags }) => this.updateSession(id, { tags: [...tags] })))
   }
 
   addedTo(id: string): SessionSummary[] {

@@ -26,6 +26,8 @@ export interface SessionsTable {
   /** Kind of a session that no sweep made (Session.about), and the id of the one it adds to. */
   about: Optional<string>
   adds_to: Optional<string>
+  /** JSON of core/analysis/case-history.ts's Machine; null where the environment could not be read. */
+  machine: Optional<string>
 }
 
 /** What only an opened session needs. JSON. */

@@ -1,3 +1,4 @@
+import type { CaseHistory } from '@core/analysis/case-history'
 import type { BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
@@ -51,6 +52,10 @@ export interface History {
   putNoiseFloor(floor: NoiseFloor): void
   /** Sessions that add to this one (about.session), oldest first. */
   addedTo(id: string): SessionSummary[]
+  /** One case, by its identity (caseId), over all sessions. */
+  caseHistory(caseId: string): CaseHistory
+  /** Sets the tags of several sessions, all or none. */
+  setTags(changes: readonly { id: string; tags: readonly string[] }[]): SessionSummary[]
   close(): void
 }
 
