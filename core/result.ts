@@ -10,9 +10,12 @@ export const STATUSES = ['ok', 'wrong', 'failed', 'skipped', 'crashed', 'timeout
 export const statusSchema = z.enum(STATUSES)
 export type Status = z.infer<typeof statusSchema>
 
-/** Statistics of one case's samples, all in ns per call. A field that needs more samples than there were is absent. */
+/**
+ * Statistics of one case's samples, all in ns per call. A field that needs more samples than there were is absent. What
+ * another tool states may have little more than the median, and no count of samples.
+ */
 export const summarySchema = z.object({
-  count: z.number().int().positive(),
+  count: z.number().int().positive().optional(),
   medianNs: z.number().nonnegative(),
   /** 95 % interval of the median (core/stats/bootstrap.ts). */
   ciLowNs: z.number().nonnegative().optional(),
@@ -22,13 +25,13 @@ export const summarySchema = z.object({
   p25Ns: z.number().nonnegative().optional(),
   p75Ns: z.number().nonnegative().optional(),
   p95Ns: z.number().nonnegative().optional(),
-  minNs: z.number().nonnegative(),
-  maxNs: z.number().nonnegative(),
-  meanNs: z.number().nonnegative(),
+  minNs: z.number().nonnegative().optional(),
+  maxNs: z.number().nonnegative().optional(),
+  meanNs: z.number().nonnegative().optional(),
   stddevNs: z.number().nonnegative().optional(),
   /** Tukey outliers: beyond 1.5 and beyond 3 interquartile ranges. Labelled, never removed. */
-  mildOutliers: z.number().int().nonnegative(),
-  severeOutliers: z.number().int().nonnegative(),
+  mildOutliers: z.number().int().nonnegative().optional(),
+  severeOutliers: z.number().int().nonnegative().optional(),
 })
 export type Summary = z.infer<typeof summarySchema>
 

@@ -8,7 +8,7 @@ it('finds every format folder, and each writes a file that ends in a newline', (
 })
 
 it('an unknown format names the choices', () => {
-  expect(() => exportSession('xml', testSession())).toThrow(/cannot export as "xml"; expected one of csv, .*json/)
+  expect(() => exportSession('xml', testSession())).toThrow(/cannot export as "xml"; expected one of json, .*csv/)
 })
 
 it('a file beyond the size limit is not looked at', () => {

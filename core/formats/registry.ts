@@ -1,37 +1,54 @@
 import { ceilingsOn } from '../roofline/ceilings'
 import type { SessionFile } from '../session/types'
-import type { ExportContext, FileFormat, ImportOutcome } from './types'
+import { structureProblem } from './shared/check'
+import { jsonSyntaxMessage } from './shared/place'
+import { ImportSource } from './source'
+import type { ExportContext, FileFormat, FormatInfo, ImportOutcome } from './types'
 
 const modules = import.meta.glob<{ default: FileFormat }>('./*/format.ts', { eager: true })
 
-/** Every format under core/formats, by id. */
+/** Every format under core/formats: the native one first, then by title. */
 export const FORMATS: readonly FileFormat[] = Object.values(modules)
   .map((module) => module.default)
-  .sort((a, b) => a.id.localeCompare(b.id))
+  .sort((a, b) => Number(b.id === 'json') - Number(a.id === 'json') || a.title.localeCompare(b.title, 'en'))
+
+export const formatInfo = (format: FileFormat): FormatInfo => ({
+  id: format.id, title: format.title, description: format.description, extension: format.extension, exportable: format.exportSession !== undefined, importable: format.importSession !== undefined,
+})
+
+/** The extensions of files that may be read, each once. */
+export const importExtensions = (): string[] => [...new Set(FORMATS.flatMap((format) => (format.importSession ? [format.extension] : [])))]
+
+/** The format of this id that can be written. Throws when there is none, with the choices. */
+export function exportFormat(formatId: string): FileFormat & Required<Pick<FileFormat, 'exportSession'>> {
+  for (const format of FORMATS) if (format.id === formatId && format.exportSession) return { ...format, exportSession: format.exportSession }
+  const writable = FORMATS.filter((f) => f.exportSession).map((f) => f.id)
+  throw new Error(`cannot export as "${formatId}"; expected one of ${writable.join(', ')}`)
+}
 
 /** A session as the text of a file. Throws when there is no such format or it cannot be written, with the choices. */
 export function exportSession(formatId: string, file: SessionFile, context: ExportContext = { ceilings: [] }): string {
-  const format = FORMATS.find((f) => f.id === formatId)
-  if (!format?.exportSession) {
-    const writable = FORMATS.filter((f) => f.exportSession).map((f) => f.id)
-    throw new Error(`cannot export as "${formatId}"; expected one of ${writable.join(', ')}`)
-  }
   // Ceilings of another machine's devices say nothing of these results, whatever their ids.
-  return format.exportSession(file, { ...context, ceilings: ceilingsOn(context.ceilings, file.environment.devices) })
+  return exportFormat(formatId).exportSession(file, { ...context, ceilings: ceilingsOn(context.ceilings, file.environment.devices) })
 }
 
 /** Longest text that is looked at: 256 Mi characters, some ten million samples. */
 export const MAX_CHARACTERS = 2 ** 28
 
 /** Reads a file in whichever format it is. The message of a refusal starts with the file's name. Never throws. */
-export function importSession(fileName: string, text: string): ImportOutcome {
+export function importSession(fileName: string, text: string, now?: string): ImportOutcome {
   const refuse = (message: string): ImportOutcome => ({ ok: false, message: `${fileName}: ${message}` })
   if (text.length > MAX_CHARACTERS) return refuse(`larger than ${MAX_CHARACTERS / 2 ** 20} Mi characters, the most that is read`)
-  const bare = text.startsWith('\ufeff') ? text.slice(1) : text
-  if (bare.trim() === '') return refuse('the file is empty; expected a session exported as JSON')
+  const source = new ImportSource(fileName, text, now)
+  const known = `expected one of: ${FORMATS.flatMap((format) => (format.importSession ? [format.title] : [])).join(', ')}`
+  if (source.text.trim() === '') return refuse(`the file is empty; ${known}`)
+  const unsafe = structureProblem(source.looseJson())
+  if (unsafe !== undefined) return refuse(unsafe)
   for (const format of FORMATS) {
-    const outcome = format.importSession?.(bare)
+    const outcome = format.importSession?.(source)
     if (outcome) return outcome.ok ? outcome : refuse(outcome.message)
   }
-  return refuse('not a format that can be read; expected a session exported as JSON')
+  // What starts as JSON and is not tells where it broke; what is JSON belongs to somebody else.
+  const broken = /^\s*[[{]/.test(source.text) && source.looseJson() === undefined
+  return refuse(broken ? jsonSyntaxMessage(source.text) : `not a format that can be read; ${known}`)
 }

@@ -1,4 +1,5 @@
 import type { Ceiling, SessionFile } from '../session/types'
+import type { ImportSource } from './source'
 
 /** What an export may use beyond the session itself. */
 export interface ExportContext {
@@ -12,11 +13,17 @@ export type ImportOutcome = { ok: true; file: SessionFile } | { ok: false; messa
 /** One file format; a folder core/formats/<id>/ whose format.ts exports it as default. */
 export interface FileFormat {
   id: string
+  /** Short, as on a button or in a menu: `JSON`, `Google Benchmark`. */
   title: string
+  /** One sentence for who has to choose: what is in the file and what it is for. */
+  description: string
   /** Without the dot. */
   extension: string
   /** The whole file as text, ending in a newline. Throws when the session itself is not valid. */
   exportSession?(file: SessionFile, context: ExportContext): string
   /** `null` when the text is not in this format at all. Never throws. */
-  importSession?(text: string): ImportOutcome | null
+  importSession?(source: ImportSource): ImportOutcome | null
 }
+
+/** What the page and the command line list of a format. */
+export type FormatInfo = Pick<FileFormat, 'id' | 'title' | 'description' | 'extension'> & { exportable: boolean; importable: boolean }

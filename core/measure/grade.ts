@@ -63,10 +63,10 @@ export function labelReason({ labels, taken, choice }: Pick<GradeInput, 'labels'
 }
 
 function* noise({ summary, samplesNs, states, elapsedSeconds }: GradeInput): Generator<string> {
-  const { medianNs, madNs, count, ciLowNs } = summary
+  const { medianNs, madNs, count = samplesNs.length, ciLowNs } = summary
   if (ciLowNs === undefined) yield `${count === 1 ? 'One sample is' : `${count} samples are`} too few for an interval of the median.`
   if (madNs !== undefined && madNs > NOISY_MAD * medianNs) yield `Noisy: the median deviation is ${percent(madNs / medianNs)} of the median.`
-  const outliers = summary.mildOutliers + summary.severeOutliers
+  const outliers = (summary.mildOutliers ?? 0) + (summary.severeOutliers ?? 0)
   if (outliers > MANY_OUTLIERS * count) yield `${outliers} of ${count} samples are outliers.`
   const all = Array.from(samplesNs)
   const first = median(all.slice(0, count >> 1))

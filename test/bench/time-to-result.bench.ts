@@ -44,7 +44,7 @@ async function ours(c: BenchmarkCase, prepared: Awaited<ReturnType<Bed['open']>>
   const { summary, measuredMs, inner = 1, stopReason = '' } = result
   if (result.status !== 'ok' || !summary) throw new Error(`${describe(c)} is ${result.status}: ${result.message ?? ''}`)
   const interval = summary.ciLowNs === undefined || summary.ciHighNs === undefined ? undefined : { low: summary.ciLowNs, high: summary.ciHighNs }
-  return { measuredSeconds: measuredMs / 1000, wallSeconds: (until - from) / 1000, samples: summary.count, medianNs: summary.medianNs, relativeCi: relativeInterval(interval, summary.medianNs) ?? Infinity, inner, reason: stopReason }
+  return { measuredSeconds: measuredMs / 1000, wallSeconds: (until - from) / 1000, samples: summary.count!, medianNs: summary.medianNs, relativeCi: relativeInterval(interval, summary.medianNs) ?? Infinity, inner, reason: stopReason }
 }
 
 interface Row extends Spent {

@@ -49,7 +49,7 @@ async function climb(bed: Bed, device: Device, op: 'spin' | 'spin_ns', mode: Mod
     before ??= await rateNow()
     const { summary, grade, inner, clocksMhz } = await bed.measure(c, settings)
     const after = await rateNow()
-    ladder.rungs.push({ param, expectedNs: expectedNs((before + after) / 2), medianNs: summary!.medianNs, grade, samples: summary!.count, inner, clockMhz: median(clocksMhz ?? []) })
+    ladder.rungs.push({ param, expectedNs: expectedNs((before + after) / 2), medianNs: summary!.medianNs, grade, samples: summary!.count!, inner, clockMhz: median(clocksMhz ?? []) })
     before = after
   }
   return ladder

@@ -115,7 +115,7 @@ describe('import', () => {
   it.each([
     ['cut.json', (text: string) => text.slice(0, text.length / 2), /line \d+|column \d+|position \d+|ends/],
     ['status.json', (text: string) => text.replace(/"status":\s*"ok"/, '"status": "splendid"'), /results.*status/],
-    ['notes.json', () => '{"title": "shopping"}', /not a format that can be read; expected a session exported as JSON/],
+    ['notes.json', () => '{"title": "shopping"}', /not a format that can be read; expected one of: JSON/],
   ])('of %s is refused in one message with the place, and changes nothing', async (name, damage, place) => {
     writeFileSync(file(name), damage(readFileSync(file('out.json'), 'utf8')))
     await view(page, 'History')

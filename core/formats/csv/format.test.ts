@@ -3,7 +3,7 @@ import type { Ceiling } from '../../session/types'
 import { testCase, testDevice, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
 import { exportSession } from '../registry'
-import { csvField } from './cells'
+import { csvField } from '../shared/csv-cells'
 
 /** Plain RFC 4180 reader, to look at the text the way a spreadsheet does. */
 function readCsv(text: string): string[][] {

@@ -3,7 +3,7 @@ import { roofline, roofsOf } from '../../roofline/roofline'
 import type { Result } from '../../result'
 import type { SessionFile } from '../../session/types'
 import type { ExportContext, FileFormat } from '../types'
-import { csvLine, type Cell } from './cells'
+import { csvLine, type Cell } from '../shared/csv-cells'
 
 const AFTER_PARAMS = [
   'dtype', 'backend', 'impl', 'device', 'mode', 'threads', 'status', 'samples', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'mad_ns', 'p05_ns', 'p95_ns', 'min_ns', 'max_ns', 'mean_ns',
@@ -51,5 +51,5 @@ function exportCsv(file: SessionFile, { ceilings }: ExportContext): string {
 const ownParam = (params: Params, name: string): Cell => (Object.hasOwn(params, name) ? params[name] : undefined)
 
 /** A table for spreadsheets and scripts. */
-const format: FileFormat = { id: 'csv', title: 'Table (CSV)', extension: 'csv', exportSession: exportCsv }
+const format: FileFormat = { id: 'csv', title: 'CSV', description: 'Table for spreadsheets and scripts: one line per result', extension: 'csv', exportSession: exportCsv }
 export default format

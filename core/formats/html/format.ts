@@ -81,5 +81,5 @@ ${environmentTables(environment)}
 }
 
 /** A report in one file, with its charts, to open in any browser without a network. */
-const format: FileFormat = { id: 'html', title: 'Report (HTML)', extension: 'html', exportSession: exportHtml }
+const format: FileFormat = { id: 'html', title: 'HTML', description: 'Report with charts, in one file to send', extension: 'html', exportSession: exportHtml }
 export default format

@@ -101,7 +101,7 @@ describe('the interval holds the true median in 93 to 97 % of trials though it d
     for (let i = 0; i < TRIALS; i++) {
       const result = await measured({ trueNs: 4e5, noise, seed: 20_000 + i, preset: 'quick' })
       const { count, ciLowNs, ciHighNs } = result.summary!
-      samples += count
+      samples += count!
       if (result.converged) converged++
       if (ciLowNs! <= 4e5 && 4e5 <= ciHighNs!) held++
     }

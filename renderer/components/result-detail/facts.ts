@@ -33,8 +33,8 @@ export function statistics(result: Result): Fact[] {
     ...time('Fastest', s.minNs), ...time('5th percentile', s.p05Ns), ...time('25th percentile', s.p25Ns),
     ...time('75th percentile', s.p75Ns), ...time('95th percentile', s.p95Ns), ...time('Slowest', s.maxNs),
     ...time('Mean', s.meanNs), ...time('Standard deviation', s.stddevNs), ...time('Median distance', s.madNs),
-    ...fact('Samples', `${s.count === result.samplesNs.length || result.samplesNs.length === 0 ? s.count : `${s.count} of ${result.samplesNs.length}`}${result.inner === undefined || result.inner === 1 ? '' : `, ${result.inner} calls each`}`),
-    ...fact('Outliers', `${s.mildOutliers} mild, ${s.severeOutliers} severe`, s.severeOutliers > 0),
+    ...fact('Samples', s.count === undefined ? undefined : `${s.count === result.samplesNs.length || result.samplesNs.length === 0 ? s.count : `${s.count} of ${result.samplesNs.length}`}${result.inner === undefined || result.inner === 1 ? '' : `, ${result.inner} calls each`}`),
+    ...fact('Outliers', s.severeOutliers === undefined ? undefined : `${s.mildOutliers ?? 0} mild, ${s.severeOutliers} severe`, (s.severeOutliers ?? 0) > 0),
   ]
 }
 
