@@ -20,6 +20,8 @@ export interface Narrowing {
   readable: number
   /** What is given up first. */
   facets: readonly Facet[]
+  /** Without a selected result the most frequent value of a facet stays, instead of the first. */
+  frequent?: boolean
 }
 
 /** For charts with a line per series. Backends and implementations stay: they are what is compared. */
@@ -49,7 +51,13 @@ export function completeFocus(points: readonly ChartPoint[], chosen: Focus, anch
     const left = within(points, focus)
     const like = anchor && left.includes(anchor) ? anchor : left[0]
     if (!like || new Set(left.map((point) => describe(point.case).series)).size <= narrowing.readable) return focus
-    if (!(facet in focus) && facetChoices(left).some((choice) => choice.facet === facet)) focus[facet] = describe(like.case).facets[facet]
+    if (!(facet in focus) && facetChoices(left).some((choice) => choice.facet === facet)) focus[facet] = narrowing.frequent && like !== anchor ? mostFrequent(left, facet) : describe(like.case).facets[facet]
   }
   return focus
+}
+
+function mostFrequent(points: readonly ChartPoint[], facet: Facet): string {
+  const counts = new Map<string, number>()
+  for (const point of points) counts.set(describe(point.case).facets[facet], (counts.get(describe(point.case).facets[facet]) ?? 0) + 1)
+  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0]
 }

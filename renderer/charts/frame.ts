@@ -9,16 +9,16 @@ export const DIRECT_LABELS = 6
 export type Datum = [x: number, y: number, low: number, high: number, id: string]
 
 const LEGEND_ROW = 20
-/** Legend widths are laid out for the narrowest pane the app has. */
+/** Where the width is not known, legends are laid out for the narrowest pane the app has. */
 const LEGEND_WIDTH = 640
 
 /** Rows a legend of these labels takes when it wraps. */
-function legendRows(labels: readonly string[]): number {
+function legendRows(labels: readonly string[], available: number): number {
   let rows = 1
   let used = 0
   for (const label of labels) {
     const width = 44 + label.length * 6.4
-    if (used + width > LEGEND_WIDTH && used > 0) {
+    if (used + width > available && used > 0) {
       rows++
       used = 0
     }
@@ -28,8 +28,8 @@ function legendRows(labels: readonly string[]): number {
 }
 
 /** A wrapping legend of up to three rows, a paged one beyond, and the height it takes in px. */
-export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth = 22) {
-  const rows = legendRows(labels)
+export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth = 22, width = LEGEND_WIDTH) {
+  const rows = legendRows(labels, width - 16)
   const paged = rows > 3
   return {
     height: 10 + LEGEND_ROW * (paged ? 1 : rows),
@@ -50,11 +50,11 @@ export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth
   }
 }
 
-/** Everything the charts have in common: no animation, margins, legend, tooltip, drag zoom. */
-export function frame(theme: ChartTheme, labels: readonly string[]) {
+/** Everything the charts have in common: no animation, margins, legend, tooltip, drag zoom. `width` of the plot in px. */
+export function frame(theme: ChartTheme, labels: readonly string[], width?: number) {
   const direct = labels.length <= DIRECT_LABELS
   const longest = Math.max(0, ...labels.map((label) => label.length))
-  const { legend, height } = legendOf(theme, labels)
+  const { legend, height } = legendOf(theme, labels, 22, width)
   return {
     animation: false,
     backgroundColor: theme.surface,

@@ -6,6 +6,7 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
   const median = rows.column('medianNs')
   const low = rows.column('ciLowNs')
   const high = rows.column('ciHighNs')
+  const mad = rows.column('madNs')
   const bytes = rows.column('bytes')
   const flops = rows.column('flops')
   const samples = rows.column('samples')
@@ -15,6 +16,7 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
     const point: ChartPoint = { id: rows.id(i), case: rows.case(i), medianNs: median[i]!, bytes: bytes[i]!, flops: flops[i]!, samples: samples[i]! }
     if (low[i]! > 0) point.ciLowNs = low[i]!
     if (high[i]! > 0) point.ciHighNs = high[i]!
+    if (mad[i]! >= 0) point.madNs = mad[i]!
     const grade = rows.grade(i)
     if (grade) point.grade = grade
     points.push(point)

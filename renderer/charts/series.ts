@@ -3,7 +3,7 @@ import { findOp } from '@core/ops/registry'
 import type { ChartPoint } from './types'
 
 export const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect'] as const
-export const DASHES = ['solid', 'dashed', 'dotted'] as const
+export const DASHES: readonly ('solid' | number[])[] = ['solid', [6, 4], [2, 3], [10, 3, 2, 3], [1, 5], [14, 4]]
 
 /** Points that differ in size alone, in order of size, with how they are drawn. */
 export interface ChartSeries {
@@ -14,7 +14,7 @@ export interface ChartSeries {
   /** Marks the op; shared by every series of that op. */
   symbol: (typeof SYMBOLS)[number]
   /** Marks dtype and mode. */
-  dash: (typeof DASHES)[number]
+  dash: 'solid' | number[]
   /** 0: the session on show; 1, 2, ...: those laid over it, drawn hollow. */
   layer?: number
   points: { point: ChartPoint; size: number }[]

@@ -8,6 +8,8 @@ export interface ChartPoint {
   /** 95 % interval of the median, where there were samples enough. */
   ciLowNs?: number
   ciHighNs?: number
+  /** Median distance of the samples from their median. */
+  madNs?: number
   bytes: number
   flops: number
   samples: number

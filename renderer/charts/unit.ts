@@ -17,6 +17,8 @@ export interface Layer {
 
 /** All that a chart is drawn from. */
 export interface ChartContext extends Layer {
+  /** The points of this session whatever the focus: baselines are looked for among them. */
+  all: readonly ChartPoint[]
   /** Sessions the user has laid over this one; empty for charts that take none. */
   others: readonly Layer[]
   ceilings: readonly KnownCeiling[]
@@ -73,12 +75,14 @@ export interface ChartUnit {
   order: number
   /** How it is narrowed where the user has not; absent: it shows everything the user has not taken out. */
   narrowing?: Narrowing
+  /** Points that have a place on it; absent: all. */
+  takes?(point: ChartPoint): boolean
   /** Takes other sessions laid over this one. */
   layers?: boolean
   /** Drag brushes axes and so selects, instead of zooming. */
   brushes?: boolean
-  /** May look at `points`, `selected`, `roofs` and `results`. */
-  controls?(context: Omit<ChartContext, 'values'>): Control[]
+  /** What can be chosen; `picked` are the user's choices so far by control, for controls that depend on others. */
+  controls?(context: Omit<ChartContext, 'values'>, picked: Readonly<Record<string, string>>): Control[]
   /** Ids of the results whose samples it draws, of `points` or of any other row of the session. */
   samples?(context: Pick<ChartContext, 'points' | 'selected'>): string[]
   draw(context: ChartContext): Picture

@@ -1,4 +1,3 @@
-import { LINES } from '../focus'
 import { linesOf } from '../layers'
 import type { ChartUnit } from '../unit'
 import { rooflineCsv, rooflineOption } from './option'
@@ -11,13 +10,14 @@ export default {
   title: 'Roofline',
   about: 'Arithmetic rate against intensity under measured (solid) and published (dashed) limits',
   order: 30,
-  narrowing: LINES,
+  narrowing: { readable: 36, facets: ['mode', 'dtype', 'threads', 'op'], frequent: true },
+  takes: (point) => point.flops > 0 && point.bytes > 0,
   layers: true,
   draw(context) {
     const { series, drawn, note } = linesOf(context, MOST_SERIES)
     const limits = [context, ...context.others]
     const layers = limits.map((layer, i) => ({ name: layer.name, series: drawn.filter((one) => (one.layer ?? 0) === i), roofs: layer.roofs, datasheets: layer.datasheets }))
-    const option = rooflineOption(layers, context.theme, context.selected)
+    const option = rooflineOption(layers, context.theme, context.selected, context.size.width)
     const remark = option && !limits.some(({ roofs }) => roofs.length) ? { text: 'No measured roofs', about: "The ceilings of this session's devices have not been measured here. Measure them in Devices." } : note
     return {
       option,

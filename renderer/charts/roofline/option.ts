@@ -51,7 +51,7 @@ const placeOf = (layer: number, device: string) => `${layer}|${device}`
  * session, with published figures as thin dashed lines beside them. Roofs that sessions share are drawn once.
  * Ops that compute nothing (copy) have no place on it. Undefined when there is nothing to draw.
  */
-export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartTheme, selected: ReadonlySet<string>) {
+export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number) {
   const drawn = layers.flatMap(({ series }, layer) => series.map((s) => ({ layer, series: s, points: s.points.filter(({ point }) => point.flops > 0 && point.bytes > 0) }))).filter((s) => s.points.length)
   if (!drawn.length) return undefined
   const all = drawn.flatMap((s) => s.points.map((p) => p.point))
@@ -71,7 +71,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
   const points = new Map(drawn.flatMap((s) => s.points.map(({ point }) => [point.id, { point, layer: s.layer }])))
   const labels = drawn.map((s) => s.series.label)
   const base = frame(theme, labels)
-  const { legend, height } = legendOf(theme, labels, 10)
+  const { legend, height } = legendOf(theme, labels, 10, width)
   return {
     ...base,
     grid: { ...base.grid, right: 20, top: height + 22 },

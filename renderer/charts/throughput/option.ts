@@ -40,7 +40,7 @@ function roofsFor(series: readonly ChartSeries[], rate: Rate, roofs: readonly Ro
  * Bandwidth or FLOP/s against size. The rate axis starts at zero unless the series differ by more than 20 times, when
  * it is logarithmic so that the slow ones can be read too. Measured roofs of the devices shown are labelled lines.
  */
-export function throughputOption(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>) {
+export function throughputOption(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number) {
   const data = series.map((s) => dataOf(s, rate))
   const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
   if (!x) return undefined
@@ -52,7 +52,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
   const top = values.reduce((a, b) => Math.max(a, b), 0)
   const logarithmic = spread > 20
   const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, { ...p, layer: s.layer }] as const)))
-  const base = frame(theme, series.map((s) => s.label))
+  const base = frame(theme, series.map((s) => s.label), width)
   const name = rate === 'bandwidth' ? 'Bandwidth (least traffic / median time)' : 'FLOP/s'
   const style = axisStyle(theme)
   const linear = { ...style, type: 'value' as const, name, min: 0, max: Math.ceil((top * 1.06) / 10 ** Math.floor(Math.log10(top))) * 10 ** Math.floor(Math.log10(top)), axisLabel: { ...style.axisLabel, formatter: tick(format) } }

@@ -12,6 +12,6 @@ export default {
   layers: true,
   draw(context) {
     const { series, drawn, note } = linesOf(context, 24)
-    return { option: timeVsSizeOption(drawn, context.theme, context.selected), empty: 'No result here has a size that this chart knows. The table shows them all.', ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
+    return { option: timeVsSizeOption(drawn, context.theme, context.selected, context.size.width), empty: 'No result here has a size that this chart knows. The table shows them all.', ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
   },
 } satisfies ChartUnit

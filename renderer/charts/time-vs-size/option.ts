@@ -11,13 +11,13 @@ const dataOf = (series: ChartSeries): Datum[] =>
  * Median time per call against size, both logarithmic, with the 95 % interval of each median as whiskers.
  * Undefined when there is nothing to draw.
  */
-export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>) {
+export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number) {
   const data = series.map(dataOf)
   const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
   const y = logBounds(data.flatMap((d) => d.flatMap(([, median, low, high]) => [median, low, high])), 10)
   if (!x || !y) return undefined
   const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, p] as const)))
-  const base = frame(theme, series.map((s) => s.label))
+  const base = frame(theme, series.map((s) => s.label), width)
   return {
     ...base,
     tooltip: {

@@ -1,0 +1,157 @@
+import { geometricMean } from '@core/stats/geometric-mean'
+import { formatRatio, formatTime } from '@core/units'
+import { axisStyle, tick } from '../axes'
+import { csvOf, frame, legendOf, tooltipHtml } from '../frame'
+import { sizeOf } from '../series'
+import type { ChartTheme } from '../types'
+import { problemNames } from '../variants'
+import type { Speedup } from './pairs'
+
+export type SpeedupOrder = 'effect' | 'operation'
+
+/** More bars than this are no chart; the ends of the order are drawn. */
+export const MOST_BARS = 200
+const ROW_PX = 18
+const MARGINS_PX = 64
+
+/** A bar: how many times as fast, its row from the top, its interval, and the result. */
+type Bar = [ratio: number, row: number, low: number, high: number, id: string]
+
+/** Sorted, and cut to what is drawn: of too many by effect both ends, by operation the first. */
+export function chooseBars(speedups: readonly Speedup[], order: SpeedupOrder): Speedup[] {
+  if (order === 'effect') {
+    const sorted = [...speedups].sort((a, b) => b.ratio - a.ratio)
+    return sorted.length <= MOST_BARS ? sorted : [...sorted.slice(0, MOST_BARS / 2), ...sorted.slice(-MOST_BARS / 2)]
+  }
+  const ops = [...new Set(speedups.map((one) => one.point.case.op))]
+  const rank = (one: Speedup) => ops.indexOf(one.point.case.op)
+  return [...speedups].sort((a, b) => rank(a) - rank(b) || (sizeOf(a.point.case) ?? 0) - (sizeOf(b.point.case) ?? 0)).slice(0, MOST_BARS)
+}
+
+/** Height in px that so many bars need. */
+export const speedupHeight = (bars: number): number => bars * ROW_PX + MARGINS_PX
+
+const TICKS = [1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6]
+
+/** Ends and ticks of an axis around 1x: round factors on both sides, thinned to what can be read. */
+export function factorAxis(values: readonly number[]): { min: number; max: number; ticks: number[] } {
+  const low = values.reduce((a, b) => Math.min(a, b), 1)
+  const high = values.reduce((a, b) => Math.max(a, b), 1)
+  const beyond = (factor: number) => TICKS.find((t) => t >= factor * 0.999) ?? factor
+  // The side that is hardly used gets a step, so that bars of no effect are seen at 1x.
+  const [max, min] = [Math.max(1.1, beyond(high)), 1 / Math.max(1.1, beyond(1 / low))]
+  const all = [...TICKS.slice(1).map((t) => 1 / t).reverse(), ...TICKS].filter((t) => t >= min * 0.999 && t <= max * 1.001)
+  const least = Math.log(max / min) / 10
+  const ticks: number[] = [1]
+  for (const t of all.filter((v) => v > 1)) if (Math.log(t / ticks.at(-1)!) >= least) ticks.push(t)
+  for (const t of all.filter((v) => v < 1).reverse()) if (Math.log(ticks[0]! / t) >= least) ticks.unshift(t)
+  return { min, max, ticks }
+}
+
+const factor = (value: number) => `${Number(value.toPrecision(3))}x`
+
+interface Api {
+  value(dimension: number): number
+  coord(value: [number, number]): [number, number]
+  size(value: [number, number]): [number, number]
+}
+
+/** A bar from 1x with a whisker over it. */
+const drawBar = (color: string, whisker: string, selected: ReadonlySet<string>, ids: readonly string[], outline: string) => (params: { dataIndex: number }, api: Api) => {
+  const [x, y] = api.coord([api.value(0), api.value(1)])
+  const [one] = api.coord([1, api.value(1)])
+  const height = Math.max(3, Math.min(13, api.size([0, 1])[1] * 0.68))
+  const picked = selected.has(ids[params.dataIndex] ?? '')
+  const bar = { type: 'rect' as const, shape: { x: Math.min(x, one), y: y - height / 2, width: Math.max(1.5, Math.abs(x - one)), height }, style: { fill: color, opacity: 0.8, ...(picked ? { stroke: outline, lineWidth: 2, opacity: 1 } : {}) } }
+  if (!(api.value(2) > 0)) return { type: 'group' as const, children: [bar] }
+  const [low] = api.coord([api.value(2), api.value(1)])
+  const [high] = api.coord([api.value(3), api.value(1)])
+  const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke: whisker, lineWidth: 1.25 } })
+  return { type: 'group' as const, children: [bar, line(low, y, high, y), line(low, y - 3, low, y + 3), line(high, y - 3, high, y + 3)] }
+}
+
+/**
+ * A bar for each result on a logarithmic axis around 1x, right of it where it is faster than the baseline, with the
+ * interval of the ratio as whiskers. A dashed line in a variant's colour is the geometric mean over all of its
+ * results, drawn or not; the legend says of how many. Undefined without speedups.
+ */
+export function speedupOption(speedups: readonly Speedup[], baseline: string, order: SpeedupOrder, theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
+  const bars = chooseBars(speedups, order)
+  if (!bars.length) return undefined
+  const variants = [...new Map(speedups.map((one) => [one.variant.id, one.variant])).values()]
+  const means = variants.map(({ id }) => {
+    const ratios = speedups.filter((one) => one.variant.id === id).map((one) => one.ratio)
+    return { mean: geometricMean(ratios)!, count: ratios.length }
+  })
+  const names = variants.map(({ title }, i) => `${title}: geometric mean ${formatRatio(means[i]!.mean)} of ${means[i]!.count.toLocaleString('en')}`)
+  const nameOf = problemNames(speedups.map((one) => one.point))
+  const labels = bars.map((one) => nameOf(one.point.case))
+  const longest = Math.max(...labels.map((label) => label.length))
+  const left = Math.min(24 + longest * 6.1, width * 0.34)
+  const axis = factorAxis(bars.flatMap((one) => [one.ratio, one.low ?? one.ratio, one.high ?? one.ratio]))
+  const style = axisStyle(theme)
+  const base = frame(theme, [])
+  const { legend, height } = legendOf(theme, names, 10, width)
+  const byId = new Map(speedups.map((one) => [one.point.id, one]))
+  return {
+    ...base,
+    grid: { left, right: 28, top: height + 20, bottom: 10 },
+    legend: { ...legend, selectedMode: false as const },
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: Bar }) => {
+        const one = byId.get(item.value[4])
+        if (!one) return ''
+        return tooltipHtml(`${nameOf(one.point.case)} · ${one.variant.title}`, [
+          [`Against ${baseline}`, `${formatRatio(one.ratio)} ${one.ratio >= 1 ? 'as fast' : 'of its speed'}`],
+          ['95 % interval', one.low === undefined || one.high === undefined ? '–' : `${formatRatio(one.low)} to ${formatRatio(one.high)}`],
+          ['Median', formatTime(one.point.medianNs)],
+          ['Baseline', formatTime(one.base.medianNs)],
+          ['Grade', `${one.point.grade ?? '–'} against ${one.base.grade ?? '–'}`],
+        ])
+      },
+    },
+    xAxis: {
+      ...style, type: 'log' as const, logBase: 10, min: axis.min, max: axis.max, position: 'top' as const, axisLine: { ...style.axisLine, onZero: false },
+      axisTick: { ...style.axisTick, customValues: axis.ticks }, axisLabel: { ...style.axisLabel, customValues: axis.ticks, formatter: tick(factor) },
+    },
+    yAxis: {
+      ...style, type: 'category' as const, inverse: true, data: labels, axisTick: { show: false }, splitLine: { show: false },
+      axisLabel: { ...style.axisLabel, interval: 0, width: left - 16, overflow: 'truncate' as const, color: theme.text, formatter: (label: string, i: number) => (order === 'operation' && labels[i - 1] === label ? '' : label) },
+    },
+    series: variants.map((variant, i) => {
+      const color = theme.colorOf(variant.backend, variant.impl)
+      const data = bars.flatMap((one, row): Bar[] => (one.variant.id === variant.id ? [[one.ratio, row, one.low ?? NaN, one.high ?? NaN, one.point.id]] : []))
+      return {
+        type: 'custom' as const,
+        id: variant.id,
+        name: names[i]!,
+        color,
+        itemStyle: { color },
+        data,
+        dimensions: ['ratio', 'row', 'low', 'high', 'id'],
+        encode: { x: [0, 2, 3], y: 1 },
+        clip: true,
+        renderItem: drawBar(color, theme.text, selected, data.map((bar) => bar[4]), theme.text),
+        markLine: {
+          silent: true,
+          symbol: 'none',
+          label: { show: false },
+          data: [
+            ...(i === 0 ? [{ xAxis: 1, lineStyle: { color: theme.text, width: 1, type: 'solid' as const } }] : []),
+            { xAxis: means[i]!.mean, lineStyle: { color, width: 1.5, type: 'dashed' as const } },
+          ],
+        },
+      }
+    }),
+  }
+}
+
+/** Every speedup, drawn or not, as CSV. */
+export const speedupCsv = (speedups: readonly Speedup[], baseline: string): string => {
+  const nameOf = problemNames(speedups.map((one) => one.point))
+  return csvOf(
+    ['case', 'variant', 'baseline', 'speedup', 'low', 'high', 'median_ns', 'baseline_median_ns'],
+    speedups.map((one) => [nameOf(one.point.case), one.variant.title, baseline, one.ratio, one.low, one.high, one.point.medianNs, one.base.medianNs]),
+  )
+}

@@ -1,0 +1,61 @@
+import { speedupOf } from '@core/analysis/timing'
+import { caseId, type BenchmarkCase } from '@core/case'
+import { shortName } from '../layers'
+import type { ChartPoint } from '../types'
+import type { ChartContext, Control } from '../unit'
+import { problemOf, variantsOf, type Variant } from '../variants'
+
+/** A result against the baseline's result of the same problem. */
+export interface Speedup {
+  point: ChartPoint
+  base: ChartPoint
+  variant: Variant
+  ratio: number
+  low?: number
+  high?: number
+}
+
+type Source = Pick<ChartContext, 'all' | 'points' | 'others'>
+
+const SESSION = 'session:'
+
+/** What can be the baseline: each variant where there are several, and each session laid over. */
+export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>): Control {
+  const { variants } = variantsOf(all)
+  return {
+    id: 'baseline',
+    label: 'Baseline',
+    options: [
+      ...others.map((layer) => ({ value: `${SESSION}${layer.id}`, title: `against ${shortName(layer.name)}` })),
+      ...(variants.length > 1 ? variants.map(({ id, title }) => ({ value: id, title: `against ${title}` })) : []),
+    ],
+  }
+}
+
+/**
+ * Every result that has a partner in the baseline: another variant's of the same problem, or the same case in another
+ * session. Of repeated cases the last stands for all. The baseline is looked for beyond the focus.
+ */
+export function speedups({ all, points, others }: Source, baseline: string): Speedup[] {
+  const { variants, of } = variantsOf(all)
+  const byId = new Map(variants.map((variant) => [variant.id, variant]))
+  const session = others.find(({ id }) => baseline === `${SESSION}${id}`)
+  const keyOf: (c: BenchmarkCase) => string = session ? caseId : problemOf
+  const bases = new Map<string, ChartPoint>()
+  for (const point of session?.points ?? all) if (session || of(point.case) === baseline) bases.set(keyOf(point.case), point)
+  const last = new Map<string, Speedup>()
+  for (const point of points) {
+    const variant = of(point.case)
+    const base = !session && variant === baseline ? undefined : bases.get(keyOf(point.case))
+    const found = base && speedupOf(point, base)
+    if (found) last.set(caseId(point.case), { point, base, variant: byId.get(variant)!, ...found })
+  }
+  return [...last.values()]
+}
+
+/** What is missing for a speedup, in a sentence. */
+export function noSpeedup({ all, points }: Source): string {
+  const { variants } = variantsOf(all)
+  if (variants.length < 2) return `Speedups need two implementations, backends or sessions that measured the same case; here is only ${variants[0]?.title ?? 'none'}. Measure with another, or lay a session over this one.`
+  return points.length ? 'None of these cases has been measured with the baseline too. Choose another baseline, or show more.' : 'No case is left by what is chosen above.'
+}
