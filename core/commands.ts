@@ -29,6 +29,7 @@ export const COMMANDS = [
   { id: 'view.history', title: 'History view', menu: 'View', accelerator: 'CmdOrCtrl+4' },
   { id: 'view.devices', title: 'Devices view', menu: 'View', accelerator: 'CmdOrCtrl+5' },
   { id: 'view.settings', title: 'Settings', menu: 'View', accelerator: 'CmdOrCtrl+,' },
+  { id: 'view.findings', title: 'Findings', menu: 'View', accelerator: 'CmdOrCtrl+Shift+F' },
   { id: 'view.palette', title: 'Command palette', menu: 'View', accelerator: 'CmdOrCtrl+K' },
   { id: 'view.theme', title: 'Switch theme', menu: 'View' },
   { id: 'help.guide', title: 'Guide', menu: 'Help', accelerator: 'F1' },

@@ -19,6 +19,7 @@ const channels: Record<Channel, true> = {
   'sessions:list': true,
   'sessions:get': true,
   'sessions:rows': true,
+  'sessions:findings': true,
   'sessions:result': true,
   'sessions:update': true,
   'sessions:delete': true,

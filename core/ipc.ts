@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { findingSchema } from './analysis/advice/types'
 import { deviceSchema } from './backend'
 import { compareRequestSchema, comparisonSchema } from './compare/types'
 import { phaseSchema } from './measure/protocol'
@@ -59,6 +60,8 @@ export const REQUESTS = {
   'sessions:list': { request: z.object({ search: z.string().max(200), deleted: z.boolean() }), reply: z.array(sessionSummarySchema) },
   'sessions:get': { request: z.object({ id }), reply: z.object({ session: sessionSchema, environment: environmentSchema, results: z.number().int() }) },
   'sessions:rows': { request: z.object({ id, first: z.number().int().nonnegative(), count: z.number().int().positive().max(200_000) }), reply: packedBlock },
+  /** What stands out in a session, most important first. Reads whole results: not for a session that is being measured. */
+  'sessions:findings': { request: z.object({ id }), reply: z.array(findingSchema) },
   'sessions:result': { request: z.object({ resultId: id }), reply: resultSchema },
   'sessions:update': { request: z.object({ id, name: z.string().trim().min(1).max(200).optional(), notes: z.string().max(100_000).optional(), tags: z.array(z.string().trim().min(1).max(60)).max(50).optional() }), reply: sessionSummarySchema },
   /** Deleted sessions stay restorable until the app has been closed for a day. */

@@ -1,3 +1,4 @@
+import { adviseSession } from '@core/analysis/advice'
 import type { BenchmarkCase } from '@core/case'
 import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison } from '@core/compare'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
@@ -121,6 +122,7 @@ export class MockApi implements OpscopeApi {
       case 'sessions:list': return [...this.sessions.values()].filter((s) => !s.deleted && JSON.stringify(this.summary(s)).toLowerCase().includes(r.search.toLowerCase())).map((s) => this.summary(s)).reverse()
       case 'sessions:get': return { session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results.length }
       case 'sessions:rows': return packBlock(blockOf(this.stored(r.id).results.slice(r.first, r.first + r.count), r.first))
+      case 'sessions:findings': return adviseSession({ environment: mockEnvironment, results: this.stored(r.id).results }, mockCeilings)
       case 'sessions:result': {
         const found = [...this.sessions.values()].flatMap((s) => s.results).find((result) => result.id === r.resultId)
         if (!found) throw new Error('There is no such result.')

@@ -1,6 +1,8 @@
 import { formatDuration } from '@core/units'
+import { findingsOf } from '../../history/findings'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
+import { findingList } from '../output/findings'
 import { oneLine } from '../output/table'
 import { resultTable } from '../output/result-table'
 import { sessionTable } from '../output/tables'
@@ -15,10 +17,16 @@ export function sessions(context: Context, options: { search?: string; json?: bo
   return 0
 }
 
-/** `opscope show`: one session with its results. */
-export function show(context: Context, wanted: string, options: { json?: boolean }): number {
+/** `opscope show`: one session with its results, or what stands out in them. */
+export async function show(context: Context, wanted: string, options: { json?: boolean; findings?: boolean }): Promise<number> {
   const summary = findSession(wanted, context.sessions())
   const { session, environment } = context.history.getSession(summary.id)
+  if (options.findings) {
+    const findings = await findingsOf(context.history, summary.id)
+    if (options.json) context.printJson({ session, findings })
+    else context.print(`${oneLine(session.name)}\n\n${findingList(findings)}`)
+    return 0
+  }
   const rows = allRows(context, summary.id)
   if (options.json) {
     context.printJson({ session, environment, rows })

@@ -1,5 +1,6 @@
 import { packBlock } from '@core/session/rows'
 import type { Services } from '../../app/services'
+import { findingsOf } from '../../history/findings'
 import type { Handlers } from '../answer'
 
 export const sessionHandlers = ({ history, emit }: Services) =>
@@ -7,6 +8,7 @@ export const sessionHandlers = ({ history, emit }: Services) =>
     'sessions:list': (filter) => history.listSessions(filter),
     'sessions:get': ({ id }) => history.getSession(id),
     'sessions:rows': ({ id, first, count }) => packBlock(history.rows(id, first, count)),
+    'sessions:findings': ({ id }) => findingsOf(history, id),
     'sessions:result': ({ resultId }) => history.result(resultId),
     'sessions:update': ({ id, ...change }) => {
       const summary = history.updateSession(id, change)

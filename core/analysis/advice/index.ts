@@ -1,0 +1,39 @@
+import { ceilingsOn } from '../../roofline/ceilings'
+import type { Result } from '../../result'
+import { blockOf, rowAt } from '../../session/rows'
+import type { Ceiling, SessionFile } from '../../session/types'
+import { SEVERITIES, type AdviceInput, type AdviceRule, type Finding, type ResultDetails } from './types'
+
+export { findingSchema, type AdviceInput, type AdviceRule, type Finding, type ResultDetails, type Severity } from './types'
+
+const modules = import.meta.glob<{ default: AdviceRule }>(['./rules/*.ts', '!./rules/*.test.ts'], { eager: true })
+
+/** Every rule under core/analysis/advice/rules, by id. */
+export const RULES: readonly AdviceRule[] = Object.values(modules)
+  .map((module) => module.default)
+  .sort((a, b) => a.id.localeCompare(b.id))
+
+/** The title of a rule; its id where this version does not know it. */
+export const ruleTitle = (id: string): string => RULES.find((rule) => rule.id === id)?.title ?? id
+
+/** All findings: what spoils figures first, then by the time that could be saved, then the rest by severity. */
+export function advise(input: AdviceInput): Finding[] {
+  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
+  const saved = ({ gain }: Finding) => gain?.savedNs ?? -1
+  const spoils = ({ severity }: Finding) => (severity === 'problem' ? 0 : 1)
+  return RULES.flatMap((rule) => rule.find(input)).sort((a, b) => spoils(a) - spoils(b) || saved(b) - saved(a) || rank(a) - rank(b) || b.rows.length - a.rows.length)
+}
+
+/** What rules use of a result beyond its row. */
+export const detailsOf = ({ converged, stopReason, timer, labels, samplesNs }: Result): ResultDetails => ({ converged, stopReason, timer, labels, taken: samplesNs.length })
+
+/** The findings of a whole session. `ceilings` may be of any machine: those of the session's own devices count. */
+export function adviseSession({ environment, results }: Pick<SessionFile, 'environment' | 'results'>, ceilings: readonly Ceiling[]): Finding[] {
+  const block = blockOf(results, 0)
+  return advise({
+    rows: results.map((_, i) => rowAt(block, i)),
+    ceilings: ceilingsOn(ceilings, environment.devices),
+    details: new Map(results.map((result) => [result.id, detailsOf(result)])),
+    noiseFloors: environment.noiseFloors ?? [],
+  })
+}

@@ -1,0 +1,26 @@
+import type { Status } from '../../../result'
+import { andOthers, caseWords, groupBy } from '../group'
+import type { AdviceRule } from '../types'
+
+const WORDS: Readonly<Partial<Record<Status, string>>> = { wrong: 'computed a wrong result', failed: 'failed', crashed: 'crashed', timeout: 'hung and was ended' }
+
+/** Cases without a figure: wrong, failed, crashed or hung. Skipped ones were not tried and say why themselves. */
+const rule: AdviceRule = {
+  id: 'not-right',
+  title: 'Wrong or failed',
+  find: ({ rows }) =>
+    groupBy(rows.filter(({ status }) => WORDS[status] !== undefined), ({ status, case: c }) => [status, c.op, c.dtype, c.backend, c.device, c.impl].join('|')).map((group) => {
+      const row = group[0]!
+      return {
+        rule: rule.id,
+        severity: 'problem',
+        rows: group.map(({ id }) => id),
+        sentence: `${caseWords(row.case)}${andOthers(group.length - 1, 'case', 'cases')} of its kind ${WORDS[row.status]!}: ${brief(row.message ?? 'no message was left')}`,
+        evidence: [{ name: 'Message', value: brief(row.message ?? 'none') }],
+      }
+    }),
+}
+
+const MOST = 300
+const brief = (text: string) => (text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text)
+export default rule

@@ -1,0 +1,23 @@
+import { formatTime } from '../../../units'
+import { andOthers, caseWords, groupBy, isMeasured } from '../group'
+import type { AdviceRule } from '../types'
+
+/** Launch and wait are part of figures by the wall clock: they are no times of the kernel. */
+const rule: AdviceRule = {
+  id: 'wall-clock',
+  title: 'Timed by the wall clock',
+  find: ({ rows, details }) => {
+    const found = rows.filter(isMeasured).filter((row) => details?.get(row.id)?.timer === 'wall-clock')
+    return groupBy(found, ({ case: c }) => `${c.backend}|${c.device}`).map((group) => {
+      const row = group.reduce((least, one) => (one.medianNs < least.medianNs ? one : least))
+      return {
+        rule: rule.id,
+        severity: 'warning',
+        rows: [row, ...group.filter((one) => one !== row)].map(({ id }) => id),
+        sentence: `${caseWords(row.case)}${andOthers(group.length - 1, 'case', 'cases')} on this device were timed by the wall clock, because the device has no timer of its own: launch and wait are included, so do not compare them with device times.`,
+        evidence: [{ name: 'Timer', value: 'wall clock' }, { name: 'Shortest median', value: formatTime(row.medianNs) }],
+      }
+    })
+  },
+}
+export default rule
