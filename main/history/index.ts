@@ -13,7 +13,7 @@ const KEEP_DELETED_MS = 24 * 3600 * 1000
 export function openHistory(file: string): { history: History; notice?: string } {
   const { db, notice } = openDatabase(file)
   purge(db, Date.now() - KEEP_DELETED_MS)
-  const history = new SqliteHistory(db)
+  const history = new SqliteHistory(db, file)
   return notice === undefined ? { history } : { history, notice }
 }
 

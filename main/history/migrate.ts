@@ -17,6 +17,12 @@ export const APPLICATION_ID = 0x4f505343
 
 const pragma = (db: Database, name: string): number => Number(Object.values(db.connection.prepare(`pragma ${name}`).get() ?? {})[0] ?? 0)
 
+/** Version of a database's schema: how many steps it has behind it; 0 for a new file. */
+export const schemaOf = (db: Database): number => pragma(db, 'user_version')
+
+/** Whether a database holds a history; a new, empty file does not. */
+export const isHistory = (db: Database): boolean => pragma(db, 'application_id') === APPLICATION_ID
+
 /** Brings a database to the newest schema, step by step, each step whole or not at all. Throws when it comes from a newer version. */
 export function migrate(db: Database, steps: readonly Migration[] = MIGRATIONS): void {
   if (pragma(db, 'user_version') === steps.length) return

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Database } from './database'
-import { isOurs, migrate } from './migrate'
+import { copyDatabase } from './maintenance/copy'
+import { isOurs, migrate, MIGRATIONS, schemaOf } from './migrate'
+import { nameBeside } from './names'
 import { openSqlite, saysDamaged } from './sqlite'
 
 /** Files up to this size are checked at every start; larger ones when they were not closed properly (their log is still there). */
@@ -13,8 +15,8 @@ class Damaged extends Error {}
 
 /**
  * Opens the database at `file` at the newest schema, creating it when missing. One that is damaged or not ours is moved
- * to a new name beside it, an empty one takes its place, and `notice` says so. Other errors (no access, newer schema,
- * no space) are thrown, the file untouched.
+ * to a new name beside it, an empty one takes its place, and `notice` says so. Of one with an older schema a copy is
+ * kept beside it first. Other errors (no access, newer schema, no space) are thrown, the file untouched.
  */
 export function openDatabase(file: string): { db: Database; notice?: string } {
   mkdirSync(dirname(file), { recursive: true })
@@ -39,6 +41,7 @@ function open(file: string): Database {
     connection.exec('pragma journal_mode = wal')
     connection.exec('pragma synchronous = full')
     connection.exec('pragma foreign_keys = on')
+    keepBeforeUpgrade(db, file)
     migrate(db)
     return db
   } catch (error) {
@@ -59,10 +62,21 @@ function quickCheck(db: Database): void {
 
 /** Renames the database and its log to a name that is not taken, and returns the new name. */
 function moveAside(file: string): string {
-  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  let kept = `${file}.damaged-${stamp}`
-  for (let i = 2; existsSync(kept); i++) kept = `${file}.damaged-${stamp}-${i}`
+  const kept = nameBeside(file, 'damaged')
   renameSync(file, kept)
   for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix)
   return kept
+}
+
+/** Before the schema of a file with sessions in it changes, a copy of it as it is stays beside it. Throws when there is no room for one. */
+function keepBeforeUpgrade(db: Database, file: string): void {
+  const schema = schemaOf(db)
+  if (schema === 0 || schema >= MIGRATIONS.length) return
+  const kept = nameBeside(file, `schema-${schema}`)
+  try {
+    copyDatabase(db, kept, 'Keeping a copy')
+  } catch (error) {
+    if (saysDamaged(error)) throw error
+    throw new Error(`The history was written by an earlier version and could not be copied before it is brought up to date; it was left as it is (${error instanceof Error ? error.message : String(error)}).`, { cause: error })
+  }
 }

@@ -8,6 +8,9 @@ import { caseHistory } from './case-history'
 import { Cases } from './cases'
 import { Contents, isFailure } from './contents'
 import { query, type Database } from './database'
+import { MaintenanceError } from './maintenance/backup'
+import { swapIn } from './maintenance/swap'
+import { openDatabase } from './open'
 import { isRunning, thisProcess } from './owner'
 import { Results } from './results'
 import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
@@ -15,14 +18,31 @@ import { NotFoundError, type History, type NewSession } from './types'
 
 /** History in one SQLite file, which other processes may use at the same time. */
 export class SqliteHistory implements History {
-  readonly #cases: Cases
-  readonly #results: Results
+  #cases: Cases
+  #results: Results
   /** Contents of the sessions this process writes to. */
   readonly #writing = new Map<string, { key: number; contents: Contents }>()
 
-  constructor(private readonly db: Database) {
+  constructor(
+    private db: Database,
+    readonly file: string,
+  ) {
     this.#cases = new Cases(db)
     this.#results = new Results(db, this.#cases)
+  }
+
+  replaceFile(prepared: string): string {
+    if (this.#running().length > 0) throw new MaintenanceError('A run is in progress. Stop it or let it end, and try again. Nothing was changed.')
+    this.db.connection.exec('pragma wal_checkpoint(truncate)')
+    this.db.close()
+    try {
+      return swapIn(this.file, prepared)
+    } finally {
+      this.db = openDatabase(this.file).db
+      this.#cases = new Cases(this.db)
+      this.#results = new Results(this.db, this.#cases)
+      this.#writing.clear()
+    }
   }
 
   createSession({ name, environment, settings, about, spec, cases }: NewSession): Session {
@@ -156,8 +176,15 @@ export class SqliteHistory implements History {
 
   /** Sessions whose process is gone are not running, whoever asks first. */
   #settleDead(): void {
+    const alive = new Set(this.#running())
+    const running = this.db.all(query.selectFrom('sessions').select('id').where('state', '=', 'running'))
+    for (const { id } of running) if (!alive.has(id)) this.setState(id, 'interrupted')
+  }
+
+  /** Sessions that a living process, this or another, is writing to. */
+  #running(): string[] {
     const running = this.db.all(query.selectFrom('sessions').select(['id', 'owner']).where('state', '=', 'running'))
-    for (const { id, owner } of running) if (owner === null || !isRunning(owner)) this.setState(id, 'interrupted')
+    return running.filter(({ owner }) => owner !== null && isRunning(owner)).map(({ id }) => id)
   }
 
   interrupted(): SessionSummary[] {

@@ -20,6 +20,13 @@ export interface NewSession {
 
 /** Everything that is kept. Synchronous: each call is one short transaction in SQLite. Unknown ids throw NotFoundError. */
 export interface History {
+  /** The database file. */
+  readonly file: string
+  /**
+   * Puts a database that maintenance/backup.ts prepared in the place of this one and goes on with it; returns the name
+   * under which the present one stays. Throws MaintenanceError, nothing changed, while a run or another process is at it.
+   */
+  replaceFile(prepared: string): string
   createSession(session: NewSession): Session
   /** Durable when it returns. */
   addResult(sessionId: string, result: Result): void
