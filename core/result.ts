@@ -106,6 +106,8 @@ export const resultSchema = z.object({
   grade: gradeSchema.optional(),
   gradeReasons: z.array(z.string()).optional(),
   notes: z.array(z.string()).optional(),
+  /** Figures of another tool's file that no field here stands for, under that tool's names: `gpu_efficiency` 87.5. */
+  stated: z.record(z.string().max(60), z.number()).optional(),
   /** State of the device around each batch, with the index of the batch's first sample. */
   deviceStates: z.array(z.object({ firstSample: z.number().int().nonnegative(), state: deviceStateSchema })).optional(),
   /** SM clock in MHz and CPU probe time in ns beside each sample, where the backend has them; one per sample. */

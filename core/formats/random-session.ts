@@ -41,6 +41,7 @@ export function randomSession(seed: number): SessionFile {
       summary: status === 'ok' ? { ...testResult().summary!, medianNs: anyDouble(), p25Ns: maybe(anyDouble) } : maybe(() => testResult().summary!),
       verification: maybe(() => ({ ...testResult().verification!, relL2: maybe(anyDouble), message: maybe(() => pick(TEXTS)) })),
       notes: maybe(() => [pick(TEXTS)]),
+      stated: maybe(() => ({ gpu_efficiency: -anyDouble() })),
       deviceStates: maybe(() => [{ firstSample: 0, state: { smClockMhz: maybe(anyDouble), throttle: maybe(() => [pick(TEXTS)]) } }]),
       deviceDeltaBytes: maybe(() => -anyDouble()),
       clocksMhz: maybe(() => samplesNs.map(anyDouble)),

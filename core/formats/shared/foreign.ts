@@ -54,6 +54,10 @@ export interface ForeignResult {
   memoryBytes?: number
   /** Calls per sample. */
   inner?: number
+  /** Sum of sample durations, where calls per sample differ. */
+  measuredMs?: number
+  /** Figures that a result has no field for, under the file's names. */
+  stated?: Readonly<Record<string, number>>
   /** Beyond the note that it is imported: what was not known or taken for something else. */
   notes?: readonly string[]
 }
@@ -90,7 +94,7 @@ export function foreignSession(source: ImportSource, { tool, name, createdAt, no
 function foreignResult(given: ForeignResult, id: string, tool: string, at: string): Result {
   const samplesNs = given.samplesNs ?? []
   const summary = given.summary ?? summarize(samplesNs)
-  const measuredMs = samplesNs.reduce((sum, ns) => sum + ns, 0) * (given.inner ?? 1) / 1e6
+  const measuredMs = given.measuredMs ?? samplesNs.reduce((sum, ns) => sum + ns, 0) * (given.inner ?? 1) / 1e6
   return {
     id,
     case: {
@@ -107,6 +111,7 @@ function foreignResult(given: ForeignResult, id: string, tool: string, at: strin
     samplesNs,
     inner: given.inner,
     summary,
+    stated: given.stated && Object.keys(given.stated).length ? Object.fromEntries(Object.entries(given.stated).map(([name, value]) => [fitText(name, 60), value])) : undefined,
     notes: [`Imported from ${tool}; not verified.`, ...(given.notes ?? [])],
     caseBytes: given.memoryBytes,
     seed: 0,
