@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
+import { SCHEMA_VERSION, sessionFileSchema } from './types'
 import { upgradeSessionFile } from './upgrade'
 
 const steps = {
@@ -28,4 +31,12 @@ it.each([
 
 it('a version without a step is refused, not guessed', () => {
   expect(upgradeSessionFile({ schemaVersion: 1 }, {}, 2)).toEqual({ ok: false, message: 'schemaVersion: files of version 1 can no longer be read' })
+})
+
+it.each(Array.from({ length: SCHEMA_VERSION }, (_, i) => i + 1))('a file as version %i wrote it is kept with the tests and still reads', (version) => {
+  const file = JSON.parse(readFileSync(resolve(import.meta.dirname, `../../test/fixtures/session-v${version}.json`), 'utf8')) as Record<string, unknown>
+  expect(file['schemaVersion']).toBe(version)
+  const upgraded = upgradeSessionFile(file)
+  expect(upgraded.ok && sessionFileSchema.safeParse(upgraded.file).error).toBeUndefined()
+  expect(upgraded.ok).toBe(true)
 })
