@@ -39,15 +39,15 @@ function serialStretch(samplesNs: readonly number[], { low, high, medianNs }: Pi
 }
 
 /** `count` fresh short measurements by the stopping rule, each followed by a slice of the long run. */
-async function trialsOf(bed: Bed, c: BenchmarkCase, count: number, settings: MeasureSettings, sliceSeconds: number) {
+async function trialsOf(bed: Bed, c: BenchmarkCase, count: number, settings: MeasureSettings) {
   const trials: Trial[] = []
   const slices: number[][] = []
-  const slice: MeasureSettings = { ...settings, rule: { id: 'fixed-time', seconds: sliceSeconds } }
+  const slice: MeasureSettings = { ...settings, rule: { id: 'fixed-time', seconds: settings.minSeconds } }
   for (let i = 0; i < count; i++) {
     const { summary, converged, samplesNs, tickNs = 0, inner = 1 } = await bed.measure(c, settings, true)
     if (summary?.ciLowNs === undefined || summary.ciHighNs === undefined) throw new Error(`${describe(c)}: a measurement of ${summary?.count ?? 0} samples has no interval`)
     const interval = { low: summary.ciLowNs, high: summary.ciHighNs, medianNs: summary.medianNs }
-    trials.push({ ...interval, serial: serialStretch(samplesNs, interval), count: summary.count, converged: converged ?? false, resolutionNs: tickNs / inner })
+    trials.push({ ...interval, serial: serialStretch(samplesNs, interval), count: summary.count!, converged: converged ?? false, resolutionNs: tickNs / inner })
     slices.push((await bed.measure(c, slice, true)).samplesNs)
   }
   return { trials, slices }
@@ -91,7 +91,8 @@ function judge(c: BenchmarkCase, { trials, slices }: Awaited<ReturnType<typeof t
 
 /**
  * Whether 95 % intervals hold the truth: the median of a long run whose slices lie between the trials, so that both saw
- * the same machine. devices=cpu | cuda:0; trials=200; slice=0.05 seconds of the long run after each trial.
+ * the same machine. devices=cpu | cuda:0; trials=200; seconds=0.05 of a trial at least, and of a slice: of different
+ * lengths they would have different calls per sample.
  */
 const bench: Bench = async ({ args, say }): Promise<Outcome> => {
   const count = Number(args['trials'] ?? 200)
@@ -106,7 +107,7 @@ const bench: Bench = async ({ args, say }): Promise<Outcome> => {
         const c = casesOn(device, op, params, mode, oneThread)
         if (!c) continue
         say(`${device.id}: ${describe(c)}, ${count} trials`)
-        const judged = judge(c, await trialsOf(bed, c, count, settings, Number(args['slice'] ?? 0.05)))
+        const judged = judge(c, await trialsOf(bed, c, count, settings))
         figures.push(...judged.figures)
         rows.push(judged.row)
         held += judged.held

@@ -94,7 +94,10 @@ async function crossing(bed: Bed, device: Device, settings: MeasureSettings): Pr
   return proof
 }
 
-/** Ceilings measured as the product measures them; nothing lies above them without a flag, nor far above with one once caches are out of it. */
+/**
+ * Ceilings measured as the product measures them: nothing lies above them without a flag. With one, an operation that
+ * reads more than it writes may: the bandwidth ceiling is that of a copy.
+ */
 async function ceilings(bed: Bed, device: Device, settings: MeasureSettings, results: readonly Result[]): Promise<Proof> {
   const known: Ceiling[] = []
   const wanted = ceilingPlan(device).filter(({ kind }) => kind === 'copy' || kind === 'flops:f32')
@@ -112,7 +115,7 @@ async function ceilings(bed: Bed, device: Device, settings: MeasureSettings, res
     figures: [
       { name: `${device.id}: results above a measured ceiling without a flag, of ${points.length}`, value: points.filter(({ efficiency, point }) => efficiency > 1 && point.flag === undefined).length, unit: '', aim: 0, better: 'less' },
       { name: `${device.id}: results above a measured ceiling, flagged`, value: points.filter(({ point }) => point.flag !== undefined).length, unit: '' },
-      { name: `${device.id}: highest share of a ceiling where no cache can help (cold, rotated, 8 times the last cache)`, value: Math.max(...uncached.map(({ efficiency }) => efficiency)) * 100, unit: '%', aim: 103, better: 'less' },
+      { name: `${device.id}: highest share of a ceiling where no cache can help (cold, rotated, 8 times the last cache)`, value: Math.max(...uncached.map(({ efficiency }) => efficiency)) * 100, unit: '%', published: true },
     ],
     rows: points.map(({ result, point, efficiency }) => ({ proof: 'ceilings', case: describe(result.case), efficiencyPercent: efficiency * 100, flagged: point.flag !== undefined })),
     results: [],
