@@ -53,7 +53,7 @@ test('the threshold asked for is kept with the verdicts', () => {
   const [one, two] = [create(), create()]
   add(one, 'a', scalar, 1)
   add(two, 'b', scalar, 1.05)
-  const verdict = (threshold?: number) => compareStored(history, { sessionIds: [one, two] }, threshold)
+  const verdict = (threshold?: number) => compareStored(history, { sessionIds: [one, two] }, { threshold })
   expect(verdict().rows[0]!.cells[1]!.verdict).toBe('slower')
   expect(verdict(0.1)).toMatchObject({ threshold: 0.1, rows: [{ cells: [{}, { verdict: 'same' }] }] })
 })

@@ -1,17 +1,36 @@
 import { hostname } from 'node:os'
-import { compareSessions, compareWithin, pairRatios, THRESHOLD, type ComparedSession, type Comparison, type CompareRequest } from '@core/compare'
+import { compareSessionsSteps, compareWithinSteps, drain, pairRatios, typicalBlock, type ComparedSession, type Comparison, type CompareRequest, type PairRatios, type Steps, type Thresholds } from '@core/compare'
 import { rowAt, type Row } from '@core/session/rows'
 import type { Environment } from '@core/session/types'
+import { FileSides } from '../compare/file-sides'
 import type { History } from './types'
 
 /** Rows read at a time, so that a session of 100,000 results is never in memory twice. */
 const PAGE = 10_000
 
-function* rowsOf(history: History, id: string, count: number): Generator<Row> {
+/** All rows of a stored session, a step per page. */
+function* rowsOf(history: History, id: string, count: number): Steps<Row[]> {
+  const rows: Row[] = []
   for (let first = 0; first < count; first += PAGE) {
     const block = history.rows(id, first, Math.min(PAGE, count - first))
-    for (let i = 0; i < block.ids.length; i++) yield rowAt(block, i)
+    for (let i = 0; i < block.ids.length; i++) rows.push(rowAt(block, i))
+    yield { done: 0, total: count }
   }
+  return rows
+}
+
+/** What was measured by turns and adds to a session, a step per block; blocks are held by their typical time alone. */
+function* blocksOf(history: History, sessionId: string): Steps<PairRatios> {
+  const sessions = []
+  for (const { id } of history.addedTo(sessionId)) {
+    const blocks = []
+    for (const result of history.results(id)) {
+      if (result.block) blocks.push({ case: result.case, status: result.status, block: result.block, labels: undefined, clocksMhz: undefined, ...typicalBlock(result) })
+      yield { done: 0, total: 1 }
+    }
+    sessions.push(blocks)
+  }
+  return pairRatios(sessions)
 }
 
 /**
@@ -24,17 +43,37 @@ function withOwnFloors(history: History, environment: Environment): Environment 
   return own.length > 0 ? { ...environment, noiseFloors: [...(environment.noiseFloors ?? []), ...own] } : environment
 }
 
-/**
- * Compares stored sessions, the first being the baseline, or the cases within one along an axis, with what interleaved
- * runs have added to it. Throws NotFoundError for an unknown session and UnknownValueError for an unknown baseline value.
- */
-export function compareStored(history: History, request: CompareRequest, threshold = THRESHOLD): Comparison {
-  const load = (id: string): ComparedSession => {
-    const { session, environment, results } = history.getSession(id)
-    return { id, name: session.name, createdAt: session.createdAt, environment: withOwnFloors(history, environment), rows: rowsOf(history, id, results) }
-  }
-  const resultOf = (resultId: string) => history.result(resultId)
-  if ('sessionIds' in request) return compareSessions(request.sessionIds.map(load), resultOf, threshold)
-  const pairs = pairRatios(history.addedTo(request.sessionId).map(({ id }) => history.results(id)))
-  return compareWithin(load(request.sessionId), request, resultOf, { pairs, threshold })
+/** Where sessions come from: the history, and files held open beside it. */
+export interface CompareSources {
+  history: History
+  files?: FileSides | undefined
 }
+
+/**
+ * Compares stored sessions and open files, the first being the baseline, or the cases within one along an axis, with what
+ * interleaved runs have added to it. Throws NotFoundError for an unknown session and UnknownValueError for an unknown
+ * baseline value.
+ */
+export function* compareStoredSteps({ history, files }: CompareSources, request: CompareRequest, thresholds: Thresholds = {}): Steps<Comparison> {
+  function* load(id: string): Steps<ComparedSession> {
+    if (FileSides.isFile(id) && files) {
+      const { side, environment, rows } = files.get(id)
+      return { id, name: side.name, createdAt: side.createdAt, fileName: side.fileName, environment, rows }
+    }
+    const { session, environment, results } = history.getSession(id)
+    return { id, name: session.name, createdAt: session.createdAt, environment: withOwnFloors(history, environment), rows: yield* rowsOf(history, id, results) }
+  }
+  const resultOf = (resultId: string) => (FileSides.isFile(resultId) && files ? files.result(resultId) : history.result(resultId))
+  const options = { ...thresholds, filter: request.filter }
+  if ('sessionIds' in request) {
+    const sessions: ComparedSession[] = []
+    for (const id of request.sessionIds) sessions.push(yield* load(id))
+    return yield* compareSessionsSteps(sessions, resultOf, options)
+  }
+  const session = yield* load(request.sessionId)
+  const pairs = session.fileName === undefined ? yield* blocksOf(history, request.sessionId) : undefined
+  return yield* compareWithinSteps(session, request, resultOf, { ...options, pairs })
+}
+
+/** compareStoredSteps at once, of the history alone. */
+export const compareStored = (history: History, request: CompareRequest, thresholds: Thresholds = {}): Comparison => drain(compareStoredSteps({ history }, request, thresholds))

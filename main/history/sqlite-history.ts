@@ -14,7 +14,7 @@ import { openDatabase } from './open'
 import { isRunning, thisProcess } from './owner'
 import { Results } from './results'
 import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
-import { NotFoundError, type History, type NewSession } from './types'
+import { NotFoundError, type DerivedSession, type History, type NewSession } from './types'
 
 /** History in one SQLite file, which other processes may use at the same time. */
 export class SqliteHistory implements History {
@@ -227,6 +227,27 @@ export class SqliteHistory implements History {
 
   caseHistory(caseId: string): CaseHistory {
     return caseHistory(this.db, caseId)
+  }
+
+  derive({ environment, from, ...fields }: DerivedSession): SessionSummary {
+    return this.#write(() => {
+      const session: Session = { ...fields, id: randomUUID(), createdAt: new Date().toISOString(), state: 'done', planned: 0 }
+      const key = insertSession(this.db, { session, environment, ops: [], devices: [], owner: null })
+      const contents = new Contents(environment)
+      let results = 0
+      let failures = 0
+      for (const source of from) {
+        for (const result of this.results(source.id)) {
+          if (source.results && !source.results.has(result.id)) continue
+          this.#results.insert(key, results++, { ...result, id: randomUUID(), ...(source.firstRun === undefined ? {} : { run: source.firstRun + (result.run ?? 0) }) })
+          contents.add(result.case)
+          if (isFailure(result)) failures++
+        }
+      }
+      if (results === 0) throw new NotFoundError('None of these results is in that session.')
+      this.db.run(query.updateTable('sessions').set({ results, failures, planned: results, ops: JSON.stringify(contents.ops), devices: JSON.stringify(contents.devices) }).where('key', '=', key))
+      return this.summary(session.id)
+    })
   }
 
   setTags(changes: readonly { id: string; tags: readonly string[] }[]): SessionSummary[] {

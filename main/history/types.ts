@@ -18,6 +18,14 @@ export interface NewSession {
   cases: readonly BenchmarkCase[]
 }
 
+/** A session made of results of others. */
+export interface DerivedSession extends Pick<Session, 'name' | 'notes' | 'tags' | 'settings'> {
+  about: NonNullable<Session['about']>
+  environment: Environment
+  /** In order. `results`: only these, by id. `firstRun`: their repeats are counted from here on. */
+  from: readonly { id: string; results?: ReadonlySet<string>; firstRun?: number }[]
+}
+
 /** Everything that is kept. Synchronous: each call is one short transaction in SQLite. Unknown ids throw NotFoundError. */
 export interface History {
   /** The database file. */
@@ -61,6 +69,8 @@ export interface History {
   addedTo(id: string): SessionSummary[]
   /** One case, by its identity (caseId), over all sessions. */
   caseHistory(caseId: string): CaseHistory
+  /** A new session with copies of results of others; all or nothing. Throws NotFoundError where no result is chosen. */
+  derive(session: DerivedSession): SessionSummary
   /** Sets the tags of several sessions, all or none. */
   setTags(changes: readonly { id: string; tags: readonly string[] }[]): SessionSummary[]
   close(): void
