@@ -11,9 +11,7 @@ export interface Command {
 
 export const COMMANDS = [
   { id: 'session.import', title: 'Import session…', menu: 'File', accelerator: 'CmdOrCtrl+O' },
-  { id: 'session.export-json', title: 'Export session as JSON…', menu: 'File', accelerator: 'CmdOrCtrl+S' },
-  { id: 'session.export-csv', title: 'Export session as CSV…', menu: 'File', accelerator: 'CmdOrCtrl+Shift+S' },
-  { id: 'session.export-html', title: 'Export session as HTML report…', menu: 'File' },
+  { id: 'session.export', title: 'Export session…', menu: 'File', accelerator: 'CmdOrCtrl+S' },
   { id: 'edit.undo', title: 'Undo', menu: 'Edit', accelerator: 'CmdOrCtrl+Z' },
   { id: 'table.copy', title: 'Copy rows', menu: 'Edit', accelerator: 'CmdOrCtrl+C' },
   { id: 'table.select-all', title: 'Select all rows', menu: 'Edit', accelerator: 'CmdOrCtrl+A' },

@@ -24,8 +24,11 @@ const channels: Record<Channel, true> = {
   'sessions:update': true,
   'sessions:delete': true,
   'sessions:restore': true,
+  'formats:list': true,
   'sessions:export': true,
   'sessions:import': true,
+  'sessions:import-dropped': true,
+  'sessions:take-opened': true,
   'compare:run': true,
   'compare:more': true,
   'chart:save': true,
@@ -37,12 +40,16 @@ const events: Record<EventName, true> = {
   'run:results': true,
   'run:ended': true,
   'sessions:changed': true,
+  'sessions:opened': true,
   'devices:changed': true,
   'ceilings:changed': true,
   'noise:changed': true,
   'menu:command': true,
   notice: true,
 }
+
+/** Bytes a dropped file may have; larger ones go through the dialog, where main reads them. */
+export const MAX_DROPPED_BYTES = 2 ** 26
 
 export const CHANNELS: ReadonlySet<string> = new Set(Object.keys(channels))
 export const EVENT_NAMES: ReadonlySet<string> = new Set(Object.keys(events))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { findingSchema } from './analysis/advice/types'
 import { deviceSchema } from './backend'
 import { compareRequestSchema, comparisonSchema } from './compare/types'
+import { MAX_DROPPED_BYTES } from './ipc-names'
 import { phaseSchema } from './measure/protocol'
 import { resultSchema } from './result'
 import type { PackedBlock, RowBlock } from './session/rows'
@@ -21,8 +22,13 @@ const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && valu
 /** Result of anything that goes through a file dialog. `cancelled` is not an error. */
 const fileReply = z.discriminatedUnion('done', [z.object({ done: z.literal(true), name: z.string() }), z.object({ done: z.literal(false) })])
 
-export const exportFormatSchema = z.enum(['json', 'csv', 'html'])
-export type ExportFormat = z.infer<typeof exportFormatSchema>
+/** What became of files: the sessions that came in, and one message for each file that did not. */
+const importReply = z.object({ imported: z.array(sessionSummarySchema), problems: z.array(z.string()) })
+
+const droppedFile = z.object({ name: z.string().min(1).max(255), bytes: z.instanceof(Uint8Array).refine((bytes) => bytes.byteLength <= MAX_DROPPED_BYTES, 'at most 64 MiB') })
+
+/** A file format that can be written or read (core/formats), as the page lists it. */
+export const formatInfoSchema = z.object({ id: z.string(), title: z.string(), description: z.string(), extension: z.string(), exportable: z.boolean(), importable: z.boolean() })
 
 export const runStateSchema = z.object({
   phase: z.enum(['idle', 'starting', 'running', 'paused', 'stopping']),
@@ -67,8 +73,15 @@ export const REQUESTS = {
   /** Deleted sessions stay restorable until the app has been closed for a day. */
   'sessions:delete': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ deleted: z.number().int() }) },
   'sessions:restore': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ restored: z.number().int() }) },
-  'sessions:export': { request: z.object({ id, format: exportFormatSchema }), reply: fileReply },
-  'sessions:import': { request: none, reply: z.object({ imported: z.array(sessionSummarySchema), problems: z.array(z.string()) }) },
+  'formats:list': { request: none, reply: z.array(formatInfoSchema) },
+  /** `format` is checked against the formats there are. */
+  'sessions:export': { request: z.object({ id, format: z.string().min(1).max(60) }), reply: fileReply },
+  /** Asks for files in a dialog. */
+  'sessions:import': { request: none, reply: importReply },
+  /** What became of the files that the system had the app open since this was asked last. */
+  'sessions:take-opened': { request: none, reply: importReply },
+  /** Files dropped on the window: their contents, because the page knows and names no path. */
+  'sessions:import-dropped': { request: z.object({ files: z.array(droppedFile).min(1).max(50) }), reply: importReply },
   'compare:run': { request: compareRequestSchema, reply: comparisonSchema },
   /** Starts a run that measures cells of a comparison within one session by interleaved ABBA blocks; baselines and sides are result ids of that session. */
   'compare:more': { request: z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) }), reply: z.object({ sessionId: id }) },
@@ -85,6 +98,8 @@ export const EVENTS = {
   'devices:changed': z.array(deviceSchema),
   'ceilings:changed': z.array(ceilingSchema),
   'noise:changed': z.array(noiseFloorSchema),
+  /** Files were opened with the app from outside; `sessions:take-opened` tells what became of them. */
+  'sessions:opened': z.object({}),
   /** A menu item was chosen; ids are those of core/commands.ts. */
   'menu:command': z.object({ command: z.string() }),
   'notice': z.object({ level: z.enum(['info', 'warning', 'error']), message: z.string(), detail: z.string().optional() }),

@@ -1,3 +1,4 @@
+import type { OpenedFiles } from '../import/opened-files'
 import type { Emit } from '../ipc/register'
 import type { History } from '../history/types'
 import type { Runner } from '../runner/types'
@@ -11,6 +12,8 @@ export interface Services {
   settings: SettingsStore
   dialogs: Dialogs
   emit: Emit
+  /** Files the system had the app open. */
+  opened: OpenedFiles
   /** Things that went wrong while starting, for the user; empty when nothing did. */
   startNotices: readonly string[]
 }

@@ -3,6 +3,7 @@ import { app, dialog, nativeTheme, powerMonitor, type BrowserWindow } from 'elec
 import { webgpuHostKind } from '../backends/webgpu'
 import { tellPowerSource } from '../environment'
 import { openHistory } from '../history'
+import { createOpenedFiles, filesIn } from '../import/opened-files'
 import { createHandlers } from '../ipc/handlers'
 import { createEmit, registerRequests } from '../ipc/register'
 import { nativeHostKind } from '../measurement/host'
@@ -24,8 +25,9 @@ function openServices(paths: DataPaths, window: () => BrowserWindow | undefined,
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
   const runner = createRunner({ history, settings: () => settings.get(), hostKinds: [nativeHostKind(), webgpuHostKind(shown)] })
+  const emit = createEmit(window)
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
-  return { history, runner, settings, dialogs: createDialogs(window), emit: createEmit(window), startNotices }
+  return { history, runner, settings, dialogs: createDialogs(window), emit, opened: createOpenedFiles({ history, emit }), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
@@ -60,7 +62,17 @@ export function startApp(): void {
       app.quit()
     })
   }
-  app.on('second-instance', show)
+  const open = (paths: readonly string[]) => paths.length > 0 && void services.opened.add(paths)
+  open(filesIn(process.argv))
+  app.on('second-instance', (_event, argv, folder) => {
+    show()
+    open(filesIn(argv, folder))
+  })
+  // macOS hands over files by this event, also at the first start.
+  app.on('open-file', (event, path) => {
+    event.preventDefault()
+    open([path])
+  })
   void app.whenReady().then(() => {
     harden()
     if (process.platform !== 'linux') tellPowerSource(() => (powerMonitor.isOnBatteryPower() ? 'battery' : 'mains'))

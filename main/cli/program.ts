@@ -61,7 +61,7 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('list')
-    .argument('<what>', 'ops, sizes, backends or devices')
+    .argument('<what>', 'ops, sizes, backends, devices or formats')
     .description('show what can be picked')
     .option('--backends <list>', 'only these backends')
     .option(...json)
@@ -91,15 +91,15 @@ export function createProgram(context: Context, done: (status: number) => void):
   program
     .command('export')
     .argument('<session>')
-    .description('write a session as csv, json or html')
-    .option('--format <name>', 'csv, json or html (default: from the file name)')
+    .description('write a session as a file; opscope list formats shows the choices')
+    .option('--format <name>', 'such as csv, json or html (default: from the file name)')
     .option('--out <file>', 'where to; - is stdout (default: -)')
     .action((session: string, options: Parameters<typeof exportSession>[2]) => done(exportSession(context, session, options)))
 
   program
     .command('import')
     .argument('<files...>')
-    .description('read sessions that were exported as JSON')
+    .description('read sessions of Opscope and results of other tools; opscope list formats shows which')
     .option(...json)
     .action((files: string[], options: { json?: boolean }) => done(importFiles(context, files, options)))
 

@@ -1,5 +1,6 @@
 import type { Router } from 'vue-router'
 import { useApp } from '../stores/app'
+import { useExporting } from '../stores/exporting'
 import { useNotices } from '../stores/notices'
 import { useRun } from '../stores/run'
 import { useSessions } from '../stores/sessions'
@@ -12,6 +13,7 @@ export function provideAppCommands(router: Router): (() => void)[] {
   const app = useApp()
   const run = useRun()
   const sessions = useSessions()
+  const exporting = useExporting()
   const notices = useNotices()
   const settings = useSettings()
   const tour = useTour()
@@ -50,8 +52,6 @@ export function provideAppCommands(router: Router): (() => void)[] {
       if (first) await router.push({ name: 'session', params: { id: first.id } })
     }),
     // Outside the session and history views the session of the last run is meant.
-    provideCommand('session.export-json', () => run.sessionId && sessions.exportSession(run.sessionId, 'json'), () => run.sessionId !== undefined),
-    provideCommand('session.export-csv', () => run.sessionId && sessions.exportSession(run.sessionId, 'csv'), () => run.sessionId !== undefined),
-    provideCommand('session.export-html', () => run.sessionId && sessions.exportSession(run.sessionId, 'html'), () => run.sessionId !== undefined),
+    provideCommand('session.export', () => run.sessionId && exporting.ask(run.sessionId, run.state.sessionName ?? 'the last run'), () => run.sessionId !== undefined),
   ]
 }

@@ -1,6 +1,7 @@
 import { adviseSession } from '@core/analysis/advice'
 import type { BenchmarkCase } from '@core/case'
 import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison } from '@core/compare'
+import { FORMATS, formatInfo } from '@core/formats/registry'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
 import { PRESETS } from '@core/measure/settings'
 import type { Result } from '@core/result'
@@ -136,6 +137,9 @@ export class MockApi implements OpscopeApi {
       case 'sessions:delete': r.ids.forEach((id) => (this.stored(id).deleted = true)); return { deleted: r.ids.length }
       case 'sessions:restore': r.ids.forEach((id) => (this.stored(id).deleted = false)); return { restored: r.ids.length }
       case 'sessions:export': return { done: true, name: 'session.json' }
+      case 'formats:list': return FORMATS.map(formatInfo)
+      case 'sessions:take-opened': return { imported: [], problems: [] }
+      case 'sessions:import-dropped':
       case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
       case 'compare:run': return this.compare(request as CompareRequest)
       case 'compare:more': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('By turns', [], 1, 0, 'running'))

@@ -1,6 +1,7 @@
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
-import type { ExportFormat } from '@core/ipc'
+import type { Reply } from '@core/ipc'
+import { MAX_DROPPED_BYTES } from '@core/ipc-names'
 import type { SessionSummary } from '@core/session/types'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
@@ -58,7 +59,7 @@ export const useSessions = defineStore('sessions', () => {
     }
   }
 
-  async function exportSession(id: string, format: ExportFormat): Promise<void> {
+  async function exportSession(id: string, format: string): Promise<void> {
     try {
       const reply = await call('sessions:export', { id, format })
       if (reply.done) notices.show({ level: 'info', message: `Exported to ${reply.name}.` })
@@ -69,22 +70,43 @@ export const useSessions = defineStore('sessions', () => {
 
   /** Opens the file dialog; resolves to the sessions that came in. */
   async function importSessions(): Promise<SessionSummary[]> {
+    return take(() => call('sessions:import', undefined))
+  }
+
+  /** Imports files dropped on the window; resolves to the sessions that came in. */
+  async function importDropped(files: readonly File[]): Promise<SessionSummary[]> {
+    const tooLarge = files.find((file) => file.size > MAX_DROPPED_BYTES)
+    if (tooLarge) {
+      notices.show({ level: 'error', message: `${tooLarge.name}: larger than ${MAX_DROPPED_BYTES / 2 ** 20} MiB. Use File, Import session instead.` })
+      return []
+    }
+    return take(async () => call('sessions:import-dropped', { files: await Promise.all(files.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }))) }))
+  }
+
+  async function take(importing: () => Promise<Reply<'sessions:import'>>): Promise<SessionSummary[]> {
     try {
-      const { imported, problems } = await call('sessions:import', undefined)
-      if (imported.length) notices.show({ level: 'info', message: imported.length === 1 ? `Imported “${imported[0]!.name}”.` : `Imported ${imported.length} sessions.` })
-      if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files could not be imported.`, detail: problems.join('\n') })
-      await load()
-      return imported
+      return await tell(await importing())
     } catch (error) {
       notices.fail(error, 'import')
       return []
     }
   }
 
+  /** Says what became of files; resolves to the sessions that came in. */
+  async function tell({ imported, problems }: Reply<'sessions:import'>): Promise<SessionSummary[]> {
+    if (imported.length) notices.show({ level: 'info', message: imported.length === 1 ? `Imported “${imported[0]!.name}”.` : `Imported ${imported.length} sessions.` })
+    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files could not be imported.`, detail: problems.join('\n') })
+    if (imported.length || problems.length) await load()
+    return imported
+  }
+
+  /** Takes in what was opened with the app from outside. */
+  const importOpened = () => take(() => call('sessions:take-opened', undefined))
+
   function start(): void {
     listen('sessions:changed', () => void load())
     void load()
   }
 
-  return { list, search, loaded, problem, load, update, remove, exportSession, importSessions, start }
+  return { list, search, loaded, problem, load, update, remove, exportSession, importSessions, importDropped, importOpened, start }
 })

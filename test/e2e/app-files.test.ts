@@ -21,6 +21,9 @@ const dialogsAnswer = (path: string | undefined) =>
 
 const chooseInMenu = (id: string) => opened.app.evaluate(({ Menu }, item) => Menu.getApplicationMenu()!.getMenuItemById(item)!.click(), id)
 
+/** Takes a format in the export dialog. */
+const chooseFormat = (title: string) => page.getByRole('dialog', { name: /^Export “/ }).locator('button', { has: page.getByText(title, { exact: true }) }).click()
+
 beforeAll(async () => {
   const dataDir = file('data')
   leavePicks(dataDir, scripted(['steady', 'bimodal', 'nan', 'oom']))
@@ -38,7 +41,8 @@ afterAll(async () => {
 describe('export', () => {
   it('writes JSON from the menu and names the file', async () => {
     await dialogsAnswer(file('out.json'))
-    await chooseInMenu('session.export-json')
+    await chooseInMenu('session.export')
+    await chooseFormat('JSON')
     await messages(page).getByText('Exported to out.json.').waitFor()
     const exported = JSON.parse(readFileSync(file('out.json'), 'utf8')) as { results: { status: string; samplesNs: number[] }[] }
     expect(exported.results).toHaveLength(12)
@@ -47,7 +51,8 @@ describe('export', () => {
 
   it('writes CSV from the toolbar, one line for each row of the table', async () => {
     await dialogsAnswer(file('out.csv'))
-    await page.getByRole('main').getByRole('button', { name: 'CSV', exact: true }).click()
+    await page.getByRole('main').getByRole('button', { name: 'Export…' }).click()
+    await chooseFormat('CSV')
     await messages(page).getByText('Exported to out.csv.').waitFor()
     const lines = readFileSync(file('out.csv'), 'utf8').trim().split(/\r?\n/)
     expect(lines).toHaveLength(13)
@@ -69,6 +74,7 @@ describe('export', () => {
     const before = readdirSync(folder)
     await dialogsAnswer(undefined)
     await page.keyboard.press('Control+s')
+    await chooseFormat('JSON')
     await view(page, 'History')
     await expect.poll(() => dataRows(sessions(page)).count()).toBe(1)
     expect(readdirSync(folder)).toEqual(before)
@@ -79,6 +85,7 @@ describe('export', () => {
     await dialogsAnswer(join(folder, 'no such folder', 'out.json'))
     await dataRows(sessions(page)).first().click()
     await page.keyboard.press('Control+s')
+    await chooseFormat('JSON')
     await messages(page).getByRole('alert').getByText('out.json could not be written; nothing was changed.').waitFor()
     await messages(page).getByRole('alert').getByRole('button', { name: 'Dismiss' }).click()
   })
@@ -105,6 +112,8 @@ describe('import', () => {
       await dialogsAnswer(file(`again-${position}.json`))
       await dataRows(sessions(page)).nth(position).click()
       await page.keyboard.press('Control+s')
+      await page.getByRole('dialog').waitFor()
+      await page.keyboard.press('Enter')
       await messages(page).getByText(`Exported to again-${position}.json.`).waitFor()
       texts.push(withoutIds(JSON.parse(readFileSync(file(`again-${position}.json`), 'utf8'))))
     }

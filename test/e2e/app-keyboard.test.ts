@@ -90,7 +90,7 @@ describe('without a mouse', () => {
   })
 
   it('every command of the menu does something where it can, and shows its key', async () => {
-    const items = await opened.app.evaluate(({ Menu }) => ['run.start', 'view.palette', 'session.export-json', 'view.history'].map((id) => Menu.getApplicationMenu()!.getMenuItemById(id)!.accelerator))
+    const items = await opened.app.evaluate(({ Menu }) => ['run.start', 'view.palette', 'session.export', 'view.history'].map((id) => Menu.getApplicationMenu()!.getMenuItemById(id)!.accelerator))
     expect(items).toEqual(['CmdOrCtrl+Enter', 'CmdOrCtrl+K', 'CmdOrCtrl+S', 'CmdOrCtrl+4'])
     await view(page, 'Run')
     await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('run.start')!.click())

@@ -1,3 +1,4 @@
+import { FORMATS, formatInfo } from '@core/formats/registry'
 import { OPS } from '@core/ops/registry'
 import { SIZE_PRESETS } from '@core/sweep/presets'
 import { pickOne } from '../choices'
@@ -5,14 +6,14 @@ import type { Context } from '../context'
 import { table } from '../output/table'
 import { deviceTable, opTable } from '../output/tables'
 
-export const LISTS = ['ops', 'sizes', 'backends', 'devices'] as const
+export const LISTS = ['ops', 'sizes', 'backends', 'devices', 'formats'] as const
 
 interface ListOptions {
   json?: boolean
   backends?: string
 }
 
-/** `opscope list ops|sizes|backends|devices`. */
+/** `opscope list ops|sizes|backends|devices|formats`. */
 export async function list(context: Context, what: string, options: ListOptions): Promise<number> {
   switch (pickOne('list', what, LISTS)) {
     case 'ops':
@@ -36,7 +37,25 @@ export async function list(context: Context, what: string, options: ListOptions)
       return listBackends(context, options)
     case 'devices':
       return listDevices(context, options)
+    case 'formats':
+      listFormats(context, options)
+      return 0
   }
+}
+
+function listFormats(context: Context, options: ListOptions): void {
+  const formats = FORMATS.map(formatInfo)
+  if (options.json) context.printJson(formats)
+  else
+    context.print(
+      table(formats, [
+        { title: 'format', cell: (f) => f.id },
+        { title: 'import', cell: (f) => (f.importable ? 'yes' : '') },
+        { title: 'export', cell: (f) => (f.exportable ? 'yes' : '') },
+        { title: 'file', cell: (f) => `.${f.extension}` },
+        { title: 'what', cell: (f) => f.description },
+      ]),
+    )
 }
 
 async function findDevices(context: Context, { backends }: ListOptions) {

@@ -1,8 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { exportSession, FORMATS, importSession, MAX_CHARACTERS } from '@core/formats/registry'
-import type { SessionSummary } from '@core/session/types'
+import { exportFormat, exportSession, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
+import { importAll, readChosen } from '../../import/import-files'
 import { writeFileAtomic } from '../../write-file'
 import type { Handlers } from '../answer'
 import { chartFile } from '../chart-file'
@@ -22,46 +21,27 @@ function writeChosen(path: string, content: string | Uint8Array): { done: true; 
   return { done: true, name: basename(path) }
 }
 
-/** The text of a file, or what is wrong with it, naming the file. */
-async function readChosen(path: string): Promise<{ text: string } | { problem: string }> {
-  const name = basename(path)
+function formatOf(id: string): ReturnType<typeof exportFormat> {
   try {
-    const { size } = await stat(path)
-    if (size > MAX_CHARACTERS) return { problem: `${name}: ${Math.ceil(size / 2 ** 20)} MiB, larger than ${MAX_CHARACTERS / 2 ** 20} MiB, the most that is read` }
-    return { text: await readFile(path, 'utf8') }
+    return exportFormat(id)
   } catch (error) {
-    return { problem: `${name}: could not be read (${reasonOf(error)})` }
+    throw new RequestError('bad-request', `Opscope ${reasonOf(error)}.`)
   }
 }
 
-/** Exporting and importing sessions and saving charts, each through a dialog. */
-export const fileHandlers = ({ history, dialogs, emit }: Services) =>
+/** Exporting and importing sessions and saving charts. Paths come from dialogs; dropped files bring their contents. */
+export const fileHandlers = ({ history, dialogs, emit, opened }: Services) =>
   ({
+    'formats:list': () => FORMATS.map(formatInfo),
     'sessions:export': async ({ id, format }) => {
+      const { title, extension } = formatOf(format)
       const { name } = history.summary(id)
-      const { title, extension } = FORMATS.find((candidate) => candidate.id === format)!
       const path = await dialogs.save('Export session', `${name}.${extension}`, { name: title, extensions: [extension] })
       return path === undefined ? { done: false } : writeChosen(path, exportSession(format, history.exportSession(id), { ceilings: history.ceilings() }))
     },
-    'sessions:import': async () => {
-      const extensions = FORMATS.filter((format) => format.importSession).map((format) => format.extension)
-      const imported: SessionSummary[] = []
-      const problems: string[] = []
-      for (const path of await dialogs.open('Import sessions', { name: 'Sessions', extensions })) {
-        const read = await readChosen(path)
-        const outcome = 'problem' in read ? { ok: false as const, message: read.problem } : importSession(basename(path), read.text)
-        if (!outcome.ok) problems.push(outcome.message)
-        else {
-          try {
-            imported.push(history.importSession(outcome.file))
-          } catch (error) {
-            problems.push(`${basename(path)}: could not be added to the history (${reasonOf(error)})`)
-          }
-        }
-      }
-      if (imported.length > 0) emit('sessions:changed', { ids: imported.map(({ id }) => id) })
-      return { imported, problems }
-    },
+    'sessions:import': async () => importAll({ history, emit }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), read: () => readChosen(path) }))),
+    'sessions:import-dropped': ({ files }) => importAll({ history, emit }, files.map(({ name, bytes }) => ({ name, read: () => Promise.resolve(new TextDecoder().decode(bytes)) }))),
+    'sessions:take-opened': () => opened.take(),
     'chart:save': async (request) => {
       const content = chartFile(request)
       const path = await dialogs.save('Save chart', `${request.name}.${request.kind}`, { name: CHART_KINDS[request.kind], extensions: [request.kind] })
