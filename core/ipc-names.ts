@@ -32,6 +32,13 @@ const channels: Record<Channel, true> = {
   'compare:run': true,
   'compare:more': true,
   'chart:save': true,
+  'history:case': true,
+  'history:check': true,
+  'history:backup': true,
+  'history:restore': true,
+  'sessions:tags': true,
+  'sessions:merge': true,
+  'sessions:split': true,
   'shell:open-link': true,
 }
 
@@ -44,6 +51,8 @@ const events: Record<EventName, true> = {
   'devices:changed': true,
   'ceilings:changed': true,
   'noise:changed': true,
+  'history:progress': true,
+  'history:replaced': true,
   'menu:command': true,
   notice: true,
 }

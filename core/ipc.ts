@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { findingSchema } from './analysis/advice/types'
+import { caseHistorySchema } from './analysis/case-history'
 import { deviceSchema } from './backend'
 import { compareRequestSchema, comparisonSchema } from './compare/types'
 import { MAX_DROPPED_BYTES } from './ipc-names'
 import { phaseSchema } from './measure/protocol'
 import { resultSchema } from './result'
+import { checkReportSchema, historyFileSchema, maintenanceProgressSchema } from './session/maintenance'
 import type { PackedBlock, RowBlock } from './session/rows'
+import { splitSchema } from './session/split'
 import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema, sessionSummarySchema } from './session/types'
 import { settingsSchema } from './settings'
 import { sweepSpecSchema } from './sweep/types'
@@ -87,6 +90,17 @@ export const REQUESTS = {
   'compare:more': { request: z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) }), reply: z.object({ sessionId: id }) },
   /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */
   'chart:save': { request: z.object({ name: z.string().min(1).max(120), kind: z.enum(['png', 'svg', 'csv']), data: z.string().max(50_000_000) }), reply: fileReply },
+  /** One case (core/case.ts caseId) over all sessions. */
+  'history:case': { request: z.object({ caseId: z.string().min(1).max(4000) }), reply: caseHistorySchema },
+  /** These three work on the whole file, apart from main, and tell how far they are by `history:progress`. */
+  'history:check': { request: none, reply: checkReportSchema },
+  'history:backup': { request: none, reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), contents: historyFileSchema }), z.object({ done: z.literal(false) })]) },
+  /** `kept`: file name under which the history as it was stays beside the restored one. */
+  'history:restore': { request: none, reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), contents: historyFileSchema, kept: z.string(), upgradedFrom: z.number().int().optional() }), z.object({ done: z.literal(false) })]) },
+  'sessions:tags': { request: z.object({ changes: z.array(z.object({ id, tags: z.array(z.string().trim().min(1).max(60)).max(50) })).min(1).max(10_000) }), reply: z.array(sessionSummarySchema) },
+  /** Into a new session; `differences` of the environments are in its notes too. */
+  'sessions:merge': { request: z.object({ ids: z.array(id).min(2).max(200), name: z.string().trim().min(1).max(200).optional() }), reply: z.object({ session: sessionSummarySchema, differences: z.array(z.string()) }) },
+  'sessions:split': { request: z.object({ id, how: splitSchema }), reply: z.array(sessionSummarySchema) },
   'shell:open-link': { request: z.object({ link: z.enum(['webgpu', 'licence']) }), reply: none },
 } as const satisfies Record<string, { request: z.ZodType; reply: z.ZodType }>
 
@@ -100,6 +114,9 @@ export const EVENTS = {
   'noise:changed': z.array(noiseFloorSchema),
   /** Files were opened with the app from outside; `sessions:take-opened` tells what became of them. */
   'sessions:opened': z.object({}),
+  'history:progress': maintenanceProgressSchema,
+  /** A backup took the place of the history: everything the page knows of sessions is out of date. */
+  'history:replaced': z.object({}),
   /** A menu item was chosen; ids are those of core/commands.ts. */
   'menu:command': z.object({ command: z.string() }),
   'notice': z.object({ level: z.enum(['info', 'warning', 'error']), message: z.string(), detail: z.string().optional() }),

@@ -1,5 +1,6 @@
 import { adviseSession } from '@core/analysis/advice'
-import type { BenchmarkCase } from '@core/case'
+import type { CaseHistory, CasePoint } from '@core/analysis/case-history'
+import { caseId, type BenchmarkCase } from '@core/case'
 import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison } from '@core/compare'
 import { FORMATS, formatInfo } from '@core/formats/registry'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
@@ -144,8 +145,28 @@ export class MockApi implements OpscopeApi {
       case 'compare:run': return this.compare(request as CompareRequest)
       case 'compare:more': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('By turns', [], 1, 0, 'running'))
       case 'chart:save': return { done: true, name: 'chart.png' }
+      case 'history:case': return this.history((request as Request<'history:case'>).caseId)
+      case 'history:check': return { findings: [], sessions: this.sessions.size, results: 1000, bytes: 2 ** 24, ms: 120 }
+      case 'history:backup': return { done: true, contents: { name: 'opscope-history.db', sessions: this.sessions.size, results: 1000, bytes: 2 ** 24 } }
+      case 'history:restore': return { done: false }
+      case 'sessions:tags': return (request as Request<'sessions:tags'>).changes.map(({ id, tags }) => {
+        const stored = this.stored(id)
+        stored.session = { ...stored.session, tags }
+        return this.summary(stored)
+      })
+      case 'sessions:merge': return { session: this.summary(this.add('Merged', this.stored(r.ids[0]!).results.map((result) => result.case), 1, 0, 'done')), differences: [] }
+      case 'sessions:split': return [this.summary(this.add('Part', this.stored(r.id).results.slice(0, 4).map((result) => result.case), 1, 0, 'done'))]
       case 'shell:open-link': return undefined
     }
+  }
+
+  private history(id: string): CaseHistory {
+    const points = [...this.sessions.values()].flatMap(({ session, results }): CasePoint[] => {
+      const found = results.find((result) => caseId(result.case) === id && result.summary)
+      return found ? [{ sessionId: session.id, name: session.name, createdAt: session.createdAt, resultId: found.id, medianNs: found.summary!.medianNs, results: 1, place: [['Machine', mockEnvironment.host]] }] : []
+    })
+    const known = [...this.sessions.values()].flatMap(({ results }) => results).find((result) => caseId(result.case) === id)
+    return { ...(known ? { case: known.case } : {}), points: points.sort((a, b) => a.createdAt.localeCompare(b.createdAt)), failed: 0 }
   }
 
   private setState(state: RunState): RunState {
@@ -194,9 +215,9 @@ export class MockApi implements OpscopeApi {
     }
     const results = new Map([...this.sessions.values()].flatMap((stored) => stored.results.map((result) => [result.id, result])))
     const resultOf = (id: string) => results.get(id)!
-    const threshold = this.settings.compareThreshold
-    if ('sessionId' in request) return compareWithin(load(request.sessionId), request, resultOf, threshold === undefined ? {} : { threshold })
-    return { ...compareSessions(request.sessionIds.map(load), resultOf, threshold), environmentDifferences: ['Driver: 560.35 in “Driver 560, baseline”, 570.86 in “Driver 570”.'] }
+    const options = { threshold: this.settings.compareThreshold, byOp: this.settings.compareOpThresholds, filter: request.filter }
+    if ('sessionId' in request) return compareWithin(load(request.sessionId), request, resultOf, options)
+    return { ...compareSessions(request.sessionIds.map(load), resultOf, options), environmentDifferences: ['Driver: 560.35 in “Driver 560, baseline”, 570.86 in “Driver 570”.'] }
   }
 }
 

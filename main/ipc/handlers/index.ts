@@ -3,8 +3,9 @@ import type { Handlers } from '../answer'
 import { appHandlers } from './app'
 import { compareHandlers } from './compare'
 import { fileHandlers } from './files'
+import { historyHandlers } from './history'
 import { runHandlers } from './run'
 import { sessionHandlers } from './sessions'
 
 /** A handler for every request of the contract. */
-export const createHandlers = (services: Services): Handlers => ({ ...appHandlers(services), ...runHandlers(services), ...sessionHandlers(services), ...fileHandlers(services), ...compareHandlers(services) })
+export const createHandlers = (services: Services): Handlers => ({ ...appHandlers(services), ...runHandlers(services), ...sessionHandlers(services), ...fileHandlers(services), ...compareHandlers(services), ...historyHandlers(services) })
