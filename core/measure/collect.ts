@@ -4,12 +4,12 @@ import type { SampleLabel } from '../result'
 import { cleanSamples, labelSamples } from './labels'
 import type { Sampler, Timed } from './sampler'
 import type { Decision, StoppingCriterion } from './stopping'
-import type { Pace } from './warm-up'
+import type { WarmPace } from './warm-up'
 
 export interface CollectRequest {
   sample: Sampler
   mode: Mode
-  pace: Pace
+  pace: WarmPace
   criterion: StoppingCriterion
   /** Wall time that sampling is planned to last: batches are cut to fit it. */
   minSeconds: number
@@ -43,14 +43,19 @@ const MAX_BATCH_SAMPLES = 50_000
 
 /**
  * Takes batches until the criterion says stop, labelling what was taken while something was wrong; the criterion sees
- * the samples that count. Batches grow with the time spent: some ten calls make a usual case.
+ * the samples that count. The window of the warm-up that had settled counts where the criterion takes it. Batches grow with the time spent: some ten calls make a usual case.
  */
 export async function collect(request: CollectRequest): Promise<Collected> {
   const { sample, mode, criterion, now, pace } = request
   const taken: Taken = { samplesNs: [], measuredSeconds: 0, elapsedSeconds: 0, states: [] }
   let wallSecondsPerSample = pace.wallSecondsPerSample
   let expected = criterion.planned
-  const from = now()
+  let from = now()
+  if (pace.window && criterion.takesWarmUp) {
+    add(taken, pace.window, pace.inner)
+    taken.elapsedSeconds = wallSecondsPerSample * taken.samplesNs.length
+    from -= taken.elapsedSeconds * 1000
+  }
   for (;;) {
     const count = nextCount(request, { elapsed: taken.elapsedSeconds, taken: taken.samplesNs.length, wallSecondsPerSample, expected })
     const timed = await sample({ mode, count, inner: pace.inner })

@@ -2,6 +2,7 @@ import type { DeviceState, Timer } from '../backend'
 import type { Grade, SampleLabel, Summary } from '../result'
 import { median } from '../stats/quantile'
 import { describeLabels, type Choice } from './labels'
+import { CLOSE } from './warm-up'
 
 export interface GradeInput {
   /** Of the samples that count. */
@@ -47,7 +48,7 @@ export function gradeOf(input: GradeInput): { grade: Grade; reasons: string[] } 
   if (ticks < COARSE_TICKS) serious.push(`One sample lasts only ${ticks.toPrecision(2)} ticks of its timer.`)
 
   minor.push(...noise(input))
-  if (ticks >= COARSE_TICKS && ticks < FINE_TICKS) minor.push(`One sample lasts ${Math.round(ticks)} ticks of its timer; ${FINE_TICKS} are wanted.`)
+  if (ticks >= COARSE_TICKS && ticks < FINE_TICKS * CLOSE) minor.push(`One sample lasts ${Math.round(ticks)} ticks of its timer; ${FINE_TICKS} are wanted.`)
   if (!input.settled) minor.push('Times were still changing when warm-up ended.')
   if (input.timer === 'wall-clock') minor.push('Timed by the wall clock: launch and wait are included.')
   return { grade: serious.length > 0 ? 'C' : minor.length > 0 ? 'B' : 'A', reasons: [...serious, ...minor] }

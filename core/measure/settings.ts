@@ -16,7 +16,7 @@ export const measureSettingsSchema = z.object({
   /** Stop when the 95 % interval of the median is within ± this fraction of it. */
   relativeCi: z.number().positive().max(1),
   minSamples: z.number().int().min(2),
-  /** Measured time (sum of sample durations) that a case needs at least, in seconds. Where flushes make most of the time, twice this wall time is enough. */
+  /** Time of sampling that a case needs at least, in seconds: the sum of the sample durations or the wall time with flushes and launches, whichever is more. */
   minSeconds: z.number().nonnegative(),
   /** Wall time of sampling after which a case ends as not converged, in seconds. */
   maxSeconds: z.number().positive(),

@@ -1,7 +1,7 @@
 import type { Mode } from '../case'
 import { quantileOfSorted } from '../stats/quantile'
 import { madOfSorted } from '../stats/spread'
-import type { Sampler } from './sampler'
+import type { Sampler, Timed } from './sampler'
 import type { MeasureSettings } from './settings'
 
 const MAX_INNER = 1 << 20
@@ -9,7 +9,7 @@ const MAX_INNER = 1 << 20
 const MAX_GROWTH = 100
 const CALIBRATION_STEPS = 8
 /** A sample this close to the wanted length is long enough. */
-const CLOSE = 0.8
+export const CLOSE = 0.8
 
 export interface Pace {
   /** Calls per sample. */
@@ -17,6 +17,13 @@ export interface Pace {
   /** Wall seconds one sample takes, flushes and launches included. */
   wallSecondsPerSample: number
   nsPerCall: number
+}
+
+export interface WarmPace extends Pace {
+  /** Whether windows of calls agreed before the limit. */
+  settled: boolean
+  /** The window that agreed with the one before, taken at this very pace: its samples are as good as any that follow. */
+  window?: Timed
 }
 
 /** Ticks of its timer that a sample should last. */
@@ -38,7 +45,7 @@ export interface PaceRequest {
 }
 
 /** Warms the case up and finds how many calls make a sample. One call longer than the whole limit is left as it is, with a note. */
-export async function findPace({ sample, mode, tickNs, runSeconds, settings, minSeconds, now }: PaceRequest): Promise<Pace & { settled: boolean; notes: string[] }> {
+export async function findPace({ sample, mode, tickNs, runSeconds, settings, minSeconds, now }: PaceRequest): Promise<WarmPace & { notes: string[] }> {
   if (runSeconds >= settings.maxSeconds) {
     const note = `One call takes ${runSeconds.toPrecision(3)} s, longer than the limit of ${settings.maxSeconds} s: not warmed up, and only the fewest samples taken.`
     return { inner: 1, wallSecondsPerSample: runSeconds, nsPerCall: runSeconds * 1e9, settled: true, notes: [note] }
@@ -49,7 +56,7 @@ export async function findPace({ sample, mode, tickNs, runSeconds, settings, min
   // Clocks that rose during warm-up make samples shorter than they were calibrated for.
   if (mode === 'cold' || !(nsPerCall > 0) || nsPerCall * inner >= targetNs * CLOSE) return { ...warm, notes: [] }
   const longer = Math.ceil(targetNs / nsPerCall)
-  return { ...warm, inner: longer, wallSecondsPerSample: (warm.wallSecondsPerSample * longer) / inner, notes: [] }
+  return { settled: warm.settled, nsPerCall, inner: longer, wallSecondsPerSample: (warm.wallSecondsPerSample * longer) / inner, notes: [] }
 }
 
 /** Finds how many calls make a sample of `targetNs`. Cold samples have one call by definition. */
@@ -77,9 +84,9 @@ const MIN_WINDOWS = 6
 
 /**
  * Runs windows of samples until two in a row agree within 1 %, or within what their own noise explains, or the limit
- * is reached. Returns the pace of the last window and whether it had settled.
+ * is reached. Returns the pace of the last window, whether it had settled, and then the window itself.
  */
-export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number): Promise<Pace & { settled: boolean }> {
+export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number): Promise<WarmPace> {
   const windowSeconds = Math.min(maxSeconds / WINDOWS_PER_LIMIT, LONGEST_WINDOW_SECONDS)
   const from = now()
   let previous: Float64Array | undefined
@@ -92,7 +99,7 @@ export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds
     const window = Float64Array.from(timed.samplesNs).sort()
     wallSecondsPerSample = timed.wallSecondsPerSample
     nsPerCall = quantileOfSorted(window, 0.5)
-    if (previous && agree(previous, window)) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: true }
+    if (previous && agree(previous, window)) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: true, window: timed }
     previous = window
   }
 }

@@ -69,8 +69,8 @@ function samplingSeconds(settings: MeasureSettings, call: number, flush: number,
   if (rule?.id === 'fixed-time') return Math.max(Math.min(rule.seconds, maxSeconds), 2 * (call + flush))
   // A sample of short calls has many of them; cold ones stand alone.
   if (rule?.id === 'fixed-count') return Math.min(maxSeconds, rule.count * (single ? call + flush : Math.max(call, minSeconds / SAMPLES_PER_MINIMUM)))
-  const measured = Math.max(minSeconds * CONVERGENCE, minSamples * CONVERGENCE * call)
-  return Math.max(Math.min(maxSeconds, measured * (1 + flush / call)), minSamples * (call + flush))
+  const each = call + flush
+  return Math.max(Math.min(maxSeconds, Math.max(minSeconds, minSamples * each) * CONVERGENCE), minSamples * each)
 }
 
 /** Expected wall time of cases measured one after the other, in seconds. */

@@ -4,8 +4,6 @@ import { relativeInterval } from '../../stats/summarize'
 import type { MeasureSettings } from '../settings'
 import { MAX_SAMPLES, SLOW_SAMPLES, type SamplingProgress, type StoppingCriterion } from './types'
 
-/** Wall time counts for the least measured time at this rate, so that a 2 us case with a long flush ends. */
-const WALL_SHARE = 0.5
 /** Sample counts grow by this factor between two entries of the noise history. */
 const HISTORY_GROWTH = 2
 /** Doubling the samples should narrow the interval to 0.71; above this it no longer falls. */
@@ -15,8 +13,8 @@ const PATIENCE = 8
 
 const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))} %`
 
-/** The share of `minSeconds` a case has behind it counts measured time, or half of the wall time where that is more. */
-const longEnough = (p: SamplingProgress, seconds: number) => Math.max(p.measuredSeconds, p.elapsedSeconds * WALL_SHARE) >= seconds
+/** What counts towards the least time: flushes and launches too, so that a 2 us case with a long flush ends. */
+const spent = (p: SamplingProgress) => Math.max(p.measuredSeconds, p.elapsedSeconds)
 
 /**
  * Until the 95 % interval of the median is within ± `relativeCi`, after at least `minSamples` and `minSeconds`.
@@ -38,17 +36,18 @@ export function relativeCiCriterion(settings: Pick<MeasureSettings, 'relativeCi'
 
   /** Samples that satisfy both minima at the pace so far. */
   const least = (p: SamplingProgress): number => {
-    const seconds = Math.max(p.measuredSeconds, p.elapsedSeconds * WALL_SHARE)
+    const seconds = spent(p)
     const forTime = seconds > 0 ? Math.ceil((p.samplesNs.length * settings.minSeconds) / seconds) : 0
     return Math.max(settings.minSamples, forTime + 1)
   }
 
   return {
     id: 'relative-ci',
+    takesWarmUp: true,
     decide(p) {
       const count = p.samplesNs.length
       const timeUp = p.elapsedSeconds >= settings.maxSeconds && count >= SLOW_SAMPLES
-      const enough = count >= settings.minSamples && longEnough(p, settings.minSeconds)
+      const enough = count >= settings.minSamples && spent(p) >= settings.minSeconds
       if (!enough && !timeUp) return { stop: false, expectedSamples: least(p) }
 
       const ascending = sorted(p.samplesNs)

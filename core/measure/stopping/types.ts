@@ -15,6 +15,8 @@ export type Decision =
 /** Says when a case has been sampled enough. Holds the history of one case: make a new one for each. */
 export interface StoppingCriterion {
   readonly id: string
+  /** Whether the samples of the warm-up's settled window count. Rules that promise an exact count or time do not take them. */
+  readonly takesWarmUp?: boolean
   /** Samples it will ask for, where that is known before the first. */
   readonly planned?: number
   decide(progress: SamplingProgress): Decision
