@@ -13,11 +13,11 @@ const LEGEND_ROW = 20
 const LEGEND_WIDTH = 640
 
 /** Rows a legend of these labels takes when it wraps. */
-function legendRows(labels: readonly string[], available: number): number {
+function legendRows(labels: readonly string[], itemWidth: number, available: number): number {
   let rows = 1
   let used = 0
   for (const label of labels) {
-    const width = 44 + label.length * 6.4
+    const width = 22 + itemWidth + label.length * 6.4
     if (used + width > available && used > 0) {
       rows++
       used = 0
@@ -29,7 +29,7 @@ function legendRows(labels: readonly string[], available: number): number {
 
 /** A wrapping legend of up to three rows, a paged one beyond, and the height it takes in px. */
 export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth = 22, width = LEGEND_WIDTH) {
-  const rows = legendRows(labels, width - 16)
+  const rows = legendRows(labels, itemWidth, width - 16)
   const paged = rows > 3
   return {
     height: 10 + LEGEND_ROW * (paged ? 1 : rows),

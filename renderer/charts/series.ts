@@ -2,13 +2,24 @@ import { caseId, type BenchmarkCase, type Params } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import type { ChartPoint } from './types'
 
-export const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect'] as const
+/** Marks of operations, all filled: hollow ones are those of sessions laid over another. */
+export const SYMBOLS = [
+  'circle', 'rect', 'triangle', 'diamond',
+  'path://M0 0H10L5 9Z', // triangle on its head
+  'path://M3.5 0H6.5V3.5H10V6.5H6.5V10H3.5V6.5H0V3.5H3.5Z', // upright cross
+  'path://M2 0L5 3L8 0L10 2L7 5L10 8L8 10L5 7L2 10L0 8L3 5L0 2Z', // diagonal cross
+  'path://M0 0V10L9 5Z', 'path://M10 0V10L1 5Z', // triangles to the right and left
+  'path://M0 0H10L6 5L10 10H0L4 5Z', // hourglass
+  'path://M5 0L6.5 3.5L10 3.8L7.3 6.2L8.1 10L5 8L1.9 10L2.7 6.2L0 3.8L3.5 3.5Z', // star
+] as const
 export const DASHES: readonly ('solid' | number[])[] = ['solid', [6, 4], [2, 3], [10, 3, 2, 3], [1, 5], [14, 4]]
 
 /** Points that differ in size alone, in order of size, with how they are drawn. */
 export interface ChartSeries {
   key: string
   label: string
+  /** Operation with its variant: `sum last`. */
+  op: string
   backend: string
   impl: string
   /** Marks the op; shared by every series of that op. */
@@ -121,6 +132,7 @@ export function groupSeries(points: readonly ChartPoint[], limit = 24): { series
     return {
       key,
       label: naming.map((facet) => f[facet]).filter(Boolean).join(' · '),
+      op: f.op,
       backend: f.backend,
       impl: f.impl,
       symbol: SYMBOLS[opsSeen.indexOf(f.op) % SYMBOLS.length]!,

@@ -3,7 +3,7 @@ import type { ChartSeries } from './series'
 import { thinSeries } from './thin'
 
 const line = (count: number, nsOf: (i: number) => number): ChartSeries => ({
-  key: 'k', label: 'l', backend: 'cpu', impl: 'avx2', symbol: 'circle', dash: 'solid',
+  key: 'k', label: 'l', op: 'add', backend: 'cpu', impl: 'avx2', symbol: 'circle', dash: 'solid',
   points: Array.from({ length: count }, (_, i) => ({
     size: i + 1,
     point: { id: `p${i}`, case: { op: 'add', params: { n: i + 1 }, dtype: 'f32', backend: 'cpu', impl: 'avx2', device: 'cpu', mode: 'hot' }, medianNs: nsOf(i), bytes: 1, flops: 1, samples: 1 },

@@ -75,8 +75,8 @@ export interface ChartUnit {
   order: number
   /** How it is narrowed where the user has not; absent: it shows everything the user has not taken out. */
   narrowing?: Narrowing
-  /** Points that have a place on it; absent: all. */
-  takes?(point: ChartPoint): boolean
+  /** Those of the points that have a place on it; absent: all. */
+  takes?(points: readonly ChartPoint[], picked: Readonly<Record<string, string>>): readonly ChartPoint[]
   /** Takes other sessions laid over this one. */
   layers?: boolean
   /** Drag brushes axes and so selects, instead of zooming. */

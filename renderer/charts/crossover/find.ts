@@ -25,6 +25,13 @@ export interface CrossoverSearch {
 
 type Sized = { size: number; medianNs: number; ciLowNs?: number; ciHighNs?: number; point: ChartPoint }
 
+/** More threads of the same code are a matter of scaling; different code is compared with equal threads, or against what has none. */
+function compete(a: ReadonlyMap<number, Sized>, b: ReadonlyMap<number, Sized>): boolean {
+  const [x, y] = [[...a.values()][0]!.point.case, [...b.values()][0]!.point.case]
+  if (x.backend === y.backend && x.impl === y.impl && x.device === y.device) return false
+  return x.threads === undefined || y.threads === undefined || x.threads === y.threads
+}
+
 /** Every change of places between variants, within the same operation, dtype and mode; those with `against` alone where it is given. */
 export function findCrossovers(points: readonly ChartPoint[], against?: string): CrossoverSearch {
   const { variants, of } = variantsOf(points)
@@ -47,6 +54,7 @@ export function findCrossovers(points: readonly ChartPoint[], against?: string):
     list.forEach(([idA, a], i) => {
       for (const [idB, b] of list.slice(i + 1)) {
         if (against !== undefined && idA !== against && idB !== against) continue
+        if (!compete(a, b)) continue
         const common = [...a.keys()].filter((size) => b.has(size)).sort((p, q) => p - q)
         if (common.length < 2) continue
         search.pairs++

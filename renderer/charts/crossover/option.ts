@@ -53,7 +53,7 @@ export function crossoverOption(all: readonly FoundCrossover[], theme: ChartThem
         band(one.at.size, one.to, winner),
         ...(known ? [{ type: 'line' as const, shape: { x1: low, y1: y, x2: high, y2: y }, style: ink }, ...(one.at.low === undefined ? [] : [cap(low)]), ...(one.at.high === undefined ? [] : [cap(high)])] : []),
         { type: 'circle' as const, shape: { cx: at(one.at.size), cy: y, r: picked ? 6 : 4.5 }, style: { fill: theme.surface, ...ink } },
-        { type: 'text' as const, style: { text: sentenceOf(one), x: at(x.min) + 6, y: y - 21, fill: theme.text, fontSize: 11, fontFamily: theme.fontText } },
+        { type: 'text' as const, style: { text: sentenceOf(one), x: at(x.min) + 6, y: y - 21, fill: theme.text, stroke: theme.surface, lineWidth: 4, fontSize: 11, fontFamily: theme.fontText } },
       ],
     }
   }

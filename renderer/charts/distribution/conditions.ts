@@ -4,7 +4,17 @@ import { axisStyle } from '../axes'
 import type { ChartTheme } from '../types'
 
 /** What a result knows of the conditions of its samples. */
-export type Conditions = Pick<Result, 'labels' | 'clocksMhz' | 'probesNs'>
+export type Conditions = Pick<Result, 'labels' | 'clocksMhz' | 'probesNs' | 'deviceStates'>
+
+/** Something that was read beside the samples. */
+export interface Reading {
+  id: 'clock' | 'probe' | 'temperature' | 'power'
+  name: string
+  unit: string
+  points: Point[]
+  /** How a value holds between two readings: around a sample, or until the next reading. */
+  step: 'middle' | 'end'
+}
 
 type Point = [index: number, value: number]
 
@@ -23,18 +33,40 @@ export interface ConditionMarks {
   /** Samples that carry no label. */
   clean: Point[]
   labelled: { kind: SampleLabel['kind']; name: string; symbol: string; points: Point[] }[]
-  /** The reading beside each sample, of the one kind that its backend has. */
-  reading?: { name: string; unit: string; points: Point[] }
+  reading?: Reading
 }
 
-/** Sorts samples by their labels, and gives the clock or the probe beside them as a line. Missing readings (0) are left out. */
-export function conditionMarks(samplesNs: readonly number[], { labels = [], clocksMhz, probesNs }: Conditions): ConditionMarks {
+/** Every kind of reading there is beside `count` samples, the most telling first. Missing ones (0) are left out. */
+export function readingsOf({ clocksMhz = [], probesNs = [], deviceStates = [] }: Conditions, count: number): Reading[] {
+  const beside = (values: readonly number[]) => values.flatMap((value, i): Point[] => (value > 0 ? [[i, value]] : []))
+  const states = (of: (state: (typeof deviceStates)[number]['state']) => number | undefined) => {
+    const points = deviceStates.flatMap(({ firstSample, state }): Point[] => {
+      const value = of(state)
+      return value === undefined ? [] : [[firstSample, value]]
+    })
+    const last = points.at(-1)
+    return last && last[0] < count - 1 ? [...points, [count - 1, last[1]] as Point] : points
+  }
+  const clocks = beside(clocksMhz)
+  const all: Reading[] = [
+    { id: 'clock', name: 'SM clock', unit: 'MHz', ...(clocks.length ? { points: clocks, step: 'middle' } : { points: states((state) => state.smClockMhz), step: 'end' }) },
+    { id: 'probe', name: 'fixed work', unit: 'ns', points: beside(probesNs), step: 'middle' },
+    { id: 'temperature', name: 'temperature', unit: '°C', points: states((state) => state.temperatureC), step: 'end' },
+    { id: 'power', name: 'power', unit: 'W', points: states((state) => state.powerW), step: 'end' },
+  ]
+  return all.filter(({ points }) => points.length > 0)
+}
+
+/** Sorts samples by their labels, and gives the reading of this kind beside them as a line; absent: the clock or the probe. */
+export function conditionMarks(samplesNs: readonly number[], conditions: Conditions, wanted?: string): ConditionMarks {
+  const { labels = [] } = conditions
   const kinds = kindsOf(labels, samplesNs.length)
   const pointsOf = (kind: SampleLabel['kind'] | undefined) => samplesNs.flatMap((ns, i): Point[] => (kinds[i] === kind ? [[i, ns]] : []))
   const labelled = KINDS.map((kind) => ({ kind, name: LABEL_TITLES[kind], symbol: SYMBOLS[kind], points: pointsOf(kind) })).filter(({ points }) => points.length > 0)
-  const readings = (values: readonly number[]) => values.flatMap((value, i): Point[] => (value > 0 ? [[i, value]] : []))
-  const reading = clocksMhz?.length ? { name: 'SM clock', unit: 'MHz', points: readings(clocksMhz) } : probesNs?.length ? { name: 'fixed work', unit: 'ns', points: readings(probesNs) } : undefined
-  return { clean: pointsOf(undefined), labelled, ...(reading && reading.points.length > 0 ? { reading } : {}) }
+  const readings = readingsOf(conditions, samplesNs.length)
+  const beside = conditions.clocksMhz?.length || conditions.probesNs?.length ? readings.find(({ step }) => step === 'middle') : undefined
+  const reading = wanted === undefined ? beside : readings.find(({ id }) => id === wanted)
+  return { clean: pointsOf(undefined), labelled, ...(reading ? { reading } : {}) }
 }
 
 /** The axis of the reading, at the right of the plot, from 0 so that a fall is seen as large as it is. */

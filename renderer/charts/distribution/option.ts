@@ -51,7 +51,7 @@ export function drawnRange(samplesNs: readonly number[]): { low: number; high: n
 /** Everything beyond this many samples is thinned before drawing; the CSV keeps all of them. */
 const DRAWN = 4000
 
-const thin = <T>(values: readonly T[]): T[] => {
+export const thin = <T>(values: readonly T[]): T[] => {
   const step = Math.ceil(values.length / DRAWN)
   return step <= 1 ? [...values] : values.filter((_, i) => i % step === 0)
 }
@@ -59,9 +59,9 @@ const thin = <T>(values: readonly T[]): T[] => {
 /**
  * Raw samples of one result: histogram of those that count with the ECDF above the same axis on the left, all samples in the order taken on
  * the right, median and its interval marked in both. Samples far out are counted instead of drawn; labelled ones have a
- * mark of their own, and the clock or probe beside them is a line. Undefined without samples.
+ * mark of their own, and a reading beside them (`beside`; absent: the clock or probe) is a line. Undefined without samples.
  */
-export function distributionOption(samplesNs: readonly number[], summary: { medianNs: number; ciLowNs?: number; ciHighNs?: number } | undefined, color: string, theme: ChartTheme, conditions: Conditions = {}) {
+export function distributionOption(samplesNs: readonly number[], summary: { medianNs: number; ciLowNs?: number; ciHighNs?: number } | undefined, color: string, theme: ChartTheme, conditions: Conditions = {}, beside?: string) {
   const drawn = drawnRange(samplesNs)
   const counted = cleanSamples({ samplesNs: [...samplesNs], labels: conditions.labels })
   const near = counted.filter((ns) => ns >= drawn.low && ns <= drawn.high)
@@ -69,7 +69,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
   if (!bins) return undefined
   const style = axisStyle(theme)
   const base = frame(theme, [])
-  const marks = conditionMarks(samplesNs, conditions)
+  const marks = conditionMarks(samplesNs, conditions, beside)
   const range = { min: bins.edges[0]!, max: bins.edges.at(-1)! }
   // Samples that do not count are drawn in the order taken, and reach further.
   const reach = { min: Math.min(drawn.low, range.min), max: Math.max(drawn.high, range.max) }
@@ -130,7 +130,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
         type: 'scatter' as const, id: `label ${kind}`, name, xAxisIndex: 1, yAxisIndex: 2, data: thin(points), symbol, symbolSize: 8, itemStyle: { color: theme.surface, borderColor: theme.text, borderWidth: 1.25 }, large: false,
       })),
       ...(marks.reading
-        ? [{ type: 'line' as const, id: 'reading', name: marks.reading.name, xAxisIndex: 1, yAxisIndex: 3, data: thin(marks.reading.points), symbol: 'none', step: 'middle' as const, lineStyle: { color: theme.muted, width: 1, opacity: 0.8 }, itemStyle: { color: theme.muted }, z: 1 }]
+        ? [{ type: 'line' as const, id: 'reading', name: marks.reading.name, xAxisIndex: 1, yAxisIndex: 3, data: thin(marks.reading.points), symbol: 'none', step: marks.reading.step, lineStyle: { color: theme.muted, width: 1, opacity: 0.8 }, itemStyle: { color: theme.muted }, z: 1 }]
         : []),
     ],
   }

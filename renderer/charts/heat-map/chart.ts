@@ -32,7 +32,7 @@ export default {
   title: 'Heat map',
   about: 'Operations against sizes: share of the ceiling, speedup or spread as colour',
   order: 60,
-  narrowing: { readable: 14, facets: ['mode', 'dtype', 'threads', 'backend', 'impl', 'device'], frequent: true },
+  narrowing: { readable: 14, facets: ['backend', 'impl', 'device', 'mode', 'dtype', 'threads'], frequent: true },
   controls(context, picked) {
     const baselines = baselineControl(context)
     const preferred: Shown = context.roofs.length ? 'share' : baselines.options.length ? 'speedup' : 'spread'

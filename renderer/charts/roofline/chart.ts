@@ -11,7 +11,7 @@ export default {
   about: 'Arithmetic rate against intensity under measured (solid) and published (dashed) limits',
   order: 30,
   narrowing: { readable: 36, facets: ['mode', 'dtype', 'threads', 'op'], frequent: true },
-  takes: (point) => point.flops > 0 && point.bytes > 0,
+  takes: (points) => points.filter((point) => point.flops > 0 && point.bytes > 0),
   layers: true,
   draw(context) {
     const { series, drawn, note } = linesOf(context, MOST_SERIES)

@@ -1,6 +1,6 @@
 import { formatBandwidth, formatFlops } from '@core/units'
 import { logAxis, logBounds } from '../axes'
-import { csvOf, frame, intervalText, legendOf, tooltipHtml } from '../frame'
+import { csvOf, DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../frame'
 import { roofGroups } from '../roofs'
 import type { ChartSeries } from '../series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
@@ -69,13 +69,14 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
   const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
   const y = logBounds([...all.map(rate), ...[...devices, ...published].flatMap((d) => d.peaks.map((p) => p.value))], 10)!
   const points = new Map(drawn.flatMap((s) => s.points.map(({ point }) => [point.id, { point, layer: s.layer }])))
-  const labels = drawn.map((s) => s.series.label)
+  const keys = drawn.length > DIRECT_LABELS ? keysOf(drawn.map((s) => s.series), theme) : undefined
+  const labels = keys ? keys.map(({ name }) => name) : drawn.map((s) => s.series.label)
   const base = frame(theme, labels)
   const { legend, height } = legendOf(theme, labels, 10, width)
   return {
     ...base,
     grid: { ...base.grid, right: 20, top: height + 22 },
-    legend,
+    legend: { ...legend, selectedMode: keys === undefined },
     tooltip: {
       ...base.tooltip,
       formatter: (item: { value: [number, number, string]; seriesName: string }) => {
@@ -101,6 +102,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
       ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
       ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0))),
       roofNames(devices, x, theme),
+      ...(keys ?? []),
       ...drawn.map(({ layer, series: s, points: own }) => {
         const color = theme.colorOf(s.backend, s.impl)
         const itemStyle = layer ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, opacity: 0.9 }
@@ -123,6 +125,14 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
       }),
     ],
   }
+}
+
+/** Series without points that a legend of many is made of: the mark of each operation, and the colour of each implementation. */
+function keysOf(series: readonly ChartSeries[], theme: ChartTheme) {
+  const entry = (name: string, symbol: string, color: string) => ({ type: 'scatter' as const, id: `key|${name}`, name, symbol, color, itemStyle: { color }, data: [] as { value: (number | string)[] }[] })
+  const ops = new Map(series.map((s) => [s.op, s.symbol]))
+  const impls = new Map(series.map((s) => [`${s.backend} ${s.impl}`, theme.colorOf(s.backend, s.impl)]))
+  return [...[...impls].map(([name, color]) => entry(name, 'roundRect', color)), ...(ops.size > 1 ? [...ops].map(([name, symbol]) => entry(name, symbol, theme.muted)) : [])]
 }
 
 function roofLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme) {

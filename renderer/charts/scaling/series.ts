@@ -1,0 +1,87 @@
+import { batchScaling, threadScaling, type ScalePoint, type ScaledTiming } from '@core/analysis/scaling'
+import { caseId, type BenchmarkCase } from '@core/case'
+import { findOp } from '@core/ops/registry'
+import { SIZE_PARAMS } from '@core/ops/types'
+import { describe, DASHES, FACETS, sizeOf, SYMBOLS, varyingFacets, type Facet } from '../series'
+import type { ChartPoint } from '../types'
+import { shapeOf } from '../variants'
+
+/** What grows along the axis. */
+export type Along = 'threads' | 'rows'
+
+export interface ScaleSeries {
+  key: string
+  label: string
+  backend: string
+  impl: string
+  symbol: (typeof SYMBOLS)[number]
+  dash: 'solid' | number[]
+  points: ScalePoint<ScaledTiming & { point: ChartPoint }>[]
+}
+
+/** The parameter that counts rows of a matrix or of the first factor of a product; undefined for vectors and ops not known. */
+function rowParam(c: BenchmarkCase): string | undefined {
+  const op = findOp(c.op)
+  return op && op.sizeKind !== 'vector' ? (op.sizeParams ?? SIZE_PARAMS[op.sizeKind])[0] : undefined
+}
+
+/** Where a case stands along the axis, and what stays the same. */
+function placeOf(c: BenchmarkCase, along: Along): { at: number; key: string; fixed: string } | undefined {
+  if (along === 'threads') {
+    const { threads, ...rest } = c
+    return threads === undefined ? undefined : { at: threads, key: caseId(rest), fixed: shapeOf(c) }
+  }
+  const name = rowParam(c)
+  const at = name === undefined ? undefined : c.params[name]
+  if (name === undefined || typeof at !== 'number') return undefined
+  const fixed = Object.entries(c.params).filter(([key, value]) => key !== name && typeof value === 'number').map(([key, value]) => `${key} ${String(value)}`)
+  return { at, key: caseId({ ...c, params: { ...c.params, [name]: 1 } }), fixed: fixed.join(' ') }
+}
+
+/** What to look along where nothing was chosen: threads, unless none vary. */
+export const alongOf = (points: readonly ChartPoint[], picked: string | undefined): Along => (picked === 'threads' || picked === 'rows' ? picked : scalable(points, 'threads').length ? 'threads' : 'rows')
+
+/** Points of cases that were measured at two or more places along the axis. */
+export function scalable(points: readonly ChartPoint[], along: Along): ChartPoint[] {
+  const places = new Map<string, Set<number>>()
+  for (const point of points) {
+    const place = placeOf(point.case, along)
+    if (place) places.set(place.key, (places.get(place.key) ?? new Set<number>()).add(place.at))
+  }
+  return points.filter((point) => {
+    const place = placeOf(point.case, along)
+    return place !== undefined && places.get(place.key)!.size > 1
+  })
+}
+
+/** A series for each case that was measured at two or more places along the axis; the largest work first, at most `limit`. */
+export function scaleSeries(points: readonly ChartPoint[], along: Along, limit: number): { series: ScaleSeries[]; omitted: number } {
+  const groups = new Map<string, { sample: ChartPoint; fixed: string; at: Map<number, ChartPoint> }>()
+  for (const point of points) {
+    const place = placeOf(point.case, along)
+    if (!place) continue
+    const group = groups.get(place.key) ?? { sample: point, fixed: place.fixed, at: new Map<number, ChartPoint>() }
+    groups.set(place.key, group)
+    group.at.set(place.at, point)
+  }
+  const all = [...groups].filter(([, group]) => group.at.size > 1).sort(([, a], [, b]) => (sizeOf(b.sample.case) ?? 0) - (sizeOf(a.sample.case) ?? 0))
+  const shown = all.slice(0, limit)
+  const facets = shown.map(([, group]) => describe(group.sample.case).facets)
+  const naming: readonly Facet[] = varyingFacets(facets).filter((facet) => along === 'rows' || facet !== 'threads')
+  const fixed = [...new Set(shown.map(([, group]) => group.fixed))]
+  const others = facets.map((f) => FACETS.filter((facet) => !['backend', 'impl', 'device', 'threads'].includes(facet)).map((facet) => f[facet]).join(' '))
+  const styles = [...new Set(others)]
+  const scale = along === 'threads' ? threadScaling : batchScaling
+  return {
+    series: shown.map(([key, group], i) => ({
+      key,
+      label: [...naming.map((facet) => facets[i]![facet]), fixed.length > 1 || !naming.length ? group.fixed : ''].filter(Boolean).join(' · '),
+      backend: group.sample.case.backend,
+      impl: group.sample.case.impl,
+      symbol: SYMBOLS[fixed.indexOf(group.fixed) % SYMBOLS.length]!,
+      dash: DASHES[(styles.indexOf(others[i]!) + fixed.indexOf(group.fixed)) % DASHES.length]!,
+      points: scale([...group.at].map(([at, point]) => ({ at, point, medianNs: point.medianNs, ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? {} : { ciLowNs: point.ciLowNs, ciHighNs: point.ciHighNs }) }))),
+    })),
+    omitted: all.length - shown.length,
+  }
+}
