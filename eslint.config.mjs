@@ -51,6 +51,8 @@ export default ts.config(
       'vue/block-lang': ['error', { script: { lang: 'ts' } }],
     },
   },
+  // Runs inside reports.
+  { files: ['core/formats/html/report.js'], languageOptions: { sourceType: 'script', globals: globals.browser } },
   { files: ['**/*.mjs', '*.config.ts'], languageOptions: { globals: globals.node } },
   { files: ['core/**', 'main/**', 'renderer/**', 'preload/**', 'test/**'], linterOptions: { noInlineConfig: true } },
   // Expected values are written with the digits their source prints, and terminals speak in control characters.

@@ -36,7 +36,7 @@ describe('far from a roof', () => {
     const [finding, ...rest] = only('memory-bound', { rows })
     expect(rest).toEqual([])
     expect(finding!.rows).toEqual([rows[1]!.id, rows[0]!.id])
-    expect(finding!.sentence).toMatch(/; likewise 1 other size\.$/)
+    expect(finding!.sentence).toMatch(/; likewise 1 other case\.$/)
   })
   it('is silent without ceilings, above the roof, and about wrong results', () => {
     const slow = row({}, 1e6, { bytes: 1e7, flops: 1 })
@@ -138,7 +138,7 @@ describe('samples that cannot be trusted', () => {
     const bad = { medianNs: undefined }
     const rows = [row({}, 0, { ...bad, status: 'crashed', message: 'The process died.' }), row({ params: { n: 9 } }, 0, { ...bad, status: 'crashed' }), row({ impl: 'scalar' }, 0, { ...bad, status: 'wrong', message: 'Off by 3.' }), row({}, 0, { ...bad, status: 'skipped', message: 'No kernel.' })]
     expect(only('not-right', { rows }).map(({ rows: ids, severity }) => [ids.length, severity])).toEqual([[2, 'problem'], [1, 'problem']])
-    expect(only('not-right', { rows })[0]!.sentence).toMatch(/and 1 other case of its kind crashed: The process died\.$/)
+    expect(only('not-right', { rows })[0]!.sentence).toMatch(/and 1 other such case crashed: The process died\.$/)
   })
 })
 

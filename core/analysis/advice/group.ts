@@ -24,6 +24,9 @@ const words = (c: BenchmarkCase) => Object.values(c.params).filter((value) => ty
 /** What cases that differ in size alone have in common. */
 export const seriesKey = (c: BenchmarkCase): string => [c.op, ...words(c), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads ?? ''].join('|')
 
+/** What is done where, at any size and dtype: kernels of one op are improved together. */
+export const kernelKey = (c: BenchmarkCase): string => [c.op, c.backend, c.impl, c.device, c.mode].join('|')
+
 /** `4096x4096`, `16.8M`; as stored where this app does not have the op. */
 export function shapeWords(c: BenchmarkCase): string {
   const op = findOp(c.op)
@@ -46,8 +49,8 @@ export const isMeasured = (row: Row): row is MeasuredRow => row.status === 'ok' 
 /** What a call would save if it were `factor` times as fast, ns. */
 export const savedNs = (medianNs: number, factor: number): number => medianNs * (1 - 1 / factor)
 
-/** `; likewise 4 other sizes`; nothing for none. */
-const likewise = (count: number): string => (count === 0 ? '' : `; likewise ${count} other ${count === 1 ? 'size' : 'sizes'}`)
+/** `; likewise 4 other cases`; nothing for none. */
+const likewise = (count: number): string => (count === 0 ? '' : `; likewise ${count} other ${count === 1 ? 'case' : 'cases'}`)
 
 /** ` and 4 other cases`; nothing for none. */
 export const andOthers = (count: number, one: string, many: string): string => (count === 0 ? '' : ` and ${count} other ${count === 1 ? one : many}`)

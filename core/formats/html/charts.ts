@@ -1,39 +1,19 @@
 import type { BenchmarkCase } from '../../case'
 import { findOp } from '../../ops/registry'
 import type { Result } from '../../result'
-import { seriesColor, seriesKey } from '../../series-colors'
-import { formatBandwidth, formatCount, formatFlops, formatTime } from '../../units'
+import { seriesColor, seriesKey, type Theme } from '../../series-colors'
+import { elementsOf } from '../../analysis/size'
+import { formatInterval } from '../../units'
+import { caseWordsOf } from '../shared/report/case-words'
 import { escapeHtml } from './escape'
 import { svgChart, type ChartLine } from './svg-chart'
 import { svgDots, type DotRow } from './svg-dots'
 
-/** Axis ticks are round: "10 ms" says what "10.0 ms" does. */
-const tick = (format: (value: number) => string) => (value: number) => format(value).replace(/\.0+(?= )/, '')
-
 const DASHES = ['', '6 3', '2 3', '8 3 2 3', '1 4', '10 4'] as const
 
-/** Elements of the largest tensor, the size axis of every chart; undefined for an op this app does not have. */
-function sizeOf(c: BenchmarkCase): number | undefined {
-  const op = findOp(c.op)
-  const parsed = op?.params.safeParse(c.params)
-  if (!op || !parsed?.success) return undefined
-  const shapes = [op.outputShape(parsed.data), ...op.inputs(parsed.data).map((input) => input.shape)]
-  return Math.max(...shapes.map((shape) => shape.reduce((a, b) => a * b, 1)))
-}
-
-/** The size and variant of a case in words; as stored where this app does not have the op. */
-export function shapeWords(c: BenchmarkCase): string {
-  const op = findOp(c.op)
-  const parsed = op?.params.safeParse(c.params)
-  const words = Object.values(c.params).filter((value) => typeof value === 'string')
-  return [op && parsed?.success ? op.shapeLabel(parsed.data) : Object.entries(c.params).filter(([, v]) => typeof v !== 'string').map(([k, v]) => `${k}=${String(v)}`).join(' '), ...words].join(' ')
-}
-
-/** What tells one line from another: everything but the size. */
-function lineLabel(c: BenchmarkCase): string {
-  const words = Object.values(c.params).filter((value) => typeof value === 'string')
-  return [c.device, c.impl, ...words, c.dtype, c.mode, c.threads === undefined ? '' : `${c.threads} thread${c.threads === 1 ? '' : 's'}`].filter(Boolean).join(' ')
-}
+/** Interval, samples and grade of a result, as they stand under the pointer. */
+const aboutOf = ({ summary: s, grade, samplesNs }: Result): string =>
+  [s?.ciLowNs === undefined ? '' : formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs), `${s?.count ?? samplesNs.length} samples`, grade ? `grade ${grade}` : ''].filter(Boolean).join(', ')
 
 interface Series {
   label: string
@@ -47,10 +27,10 @@ function seriesOf(results: readonly Result[]): Series[] {
   const series = new Map<string, Series>()
   const perKey = new Map<string, number>()
   for (const result of results) {
-    const size = sizeOf(result.case)
+    const size = elementsOf(result.case)
     const medianNs = result.summary?.medianNs
     if (result.status !== 'ok' || size === undefined || !medianNs) continue
-    const label = lineLabel(result.case)
+    const label = caseWordsOf(result.case).line
     let found = series.get(label)
     if (!found) {
       const key = seriesKey(result.case)
@@ -67,8 +47,8 @@ const className = (keys: readonly string[], key: string) => `s${keys.indexOf(key
 
 /** CSS rules that give each backend and implementation its colour in both themes. */
 export function seriesStyle(keys: readonly string[]): string {
-  const rules = (theme: 'light' | 'dark') => keys.map((key) => `.${className(keys, key)}{--c:${seriesColor(key, theme)}}`).join('')
-  return `${rules('light')}@media(prefers-color-scheme:dark){${rules('dark')}}`
+  const rules = (theme: Theme, scope: string) => keys.map((key) => `${scope} .${className(keys, key)}{--c:${seriesColor(key, theme)}}`).join('')
+  return `${rules('light', '')}@media screen{${rules('dark', ':root[data-theme=dark]')}}@media screen and (prefers-color-scheme:dark){${rules('dark', ':root:not([data-theme=light])')}}`
 }
 
 function groupBy(results: readonly Result[], key: (r: Result) => string): Map<string, Result[]> {
@@ -81,7 +61,7 @@ function groupBy(results: readonly Result[], key: (r: Result) => string): Map<st
   return groups
 }
 
-const spansSizes = (results: readonly Result[]) => new Set(results.map((r) => sizeOf(r.case))).size > 1
+const spansSizes = (results: readonly Result[]) => new Set(results.map((r) => elementsOf(r.case))).size > 1
 
 /** The charts of a session: lines against size for each op measured at several sizes, and dots for all that have one. */
 export function sessionCharts(results: readonly Result[]): string {
@@ -101,7 +81,7 @@ function rowLabels(results: readonly Result[]): (c: BenchmarkCase) => string {
   const severalThreads = new Set(results.map((r) => threads(r.case)).filter(Boolean)).size > 1
   const telling = facts.filter((fact, i) => (i === 2 ? severalDevices : new Set(results.map((r) => fact(r.case))).size > 1))
   if (severalThreads) telling.push(threads)
-  return (c) => [c.op, shapeWords(c), ...telling.map((fact) => fact(c))].filter(Boolean).join(' ')
+  return (c) => [c.op, caseWordsOf(c).shape, ...telling.map((fact) => fact(c))].filter(Boolean).join(' ')
 }
 
 /** Time and rate of ops measured at one size each: a row per case, a dot per implementation. */
@@ -109,16 +89,17 @@ function dotCharts(results: readonly Result[], keys: readonly string[]): string 
   const known = results.filter((r) => r.summary && r.summary.medianNs > 0)
   if (known.length === 0) return ''
   const label = rowLabels(known)
+  const names = new Map(known.map((r) => [seriesKey(r.case), `${r.case.device} ${r.case.impl}`]))
+  const present = [...names.keys()]
   const rows = (of: readonly Result[], dot: (r: Result, ns: number) => { value: number; low?: number; high?: number }): DotRow[] =>
-    [...groupBy(of, (r) => label(r.case))].map(([name, own]) => ({ label: name, dots: own.map((r) => ({ label: lineLabel(r.case), className: className(keys, seriesKey(r.case)), ...dot(r, r.summary!.medianNs) })) }))
+    [...groupBy(of, (r) => label(r.case))].map(([name, own]) => ({ label: name, dots: own.map((r) => ({ label: caseWordsOf(r.case).line, className: className(keys, seriesKey(r.case)), line: present.indexOf(seriesKey(r.case)), about: aboutOf(r), ...dot(r, r.summary!.medianNs) })) }))
   const figure = (title: string, svg: string) => (svg ? `<figure><figcaption>${title}</figcaption>${svg}</figure>` : '')
   const computes = (r: Result) => findOp(r.case.op)?.sizeKind === 'gemm'
-  const time = svgDots({ title: 'Time per call', format: tick(formatTime), rows: rows(known, (r, value) => ({ value, low: r.summary!.ciLowNs, high: r.summary!.ciHighNs })) })
-  const bandwidth = svgDots({ title: 'Bandwidth', format: tick(formatBandwidth), rows: rows(known.filter((r) => !computes(r)), (r, ns) => ({ value: (r.bytes / ns) * 1e9 })) })
-  const flops = svgDots({ title: 'FLOP/s', format: tick(formatFlops), rows: rows(known.filter(computes), (r, ns) => ({ value: (r.flops / ns) * 1e9 })) })
-  const present = [...new Map(known.map((r) => [seriesKey(r.case), `${r.case.device} ${r.case.impl}`]))]
-  const legend = present.map(([key, name]) => `<li class="${className(keys, key)}"><svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>${escapeHtml(name)}</li>`)
-  return `<section><ul class="legend">${legend.join('')}</ul><div class="charts">${figure('Time per call', time)}<div>${figure('Bandwidth', bandwidth)}${figure('FLOP/s', flops)}</div></div></section>`
+  const time = svgDots({ title: 'Time per call', quantity: 'time', rows: rows(known, (r, value) => ({ value, low: r.summary!.ciLowNs, high: r.summary!.ciHighNs })) })
+  const bandwidth = svgDots({ title: 'Bandwidth', quantity: 'bandwidth', rows: rows(known.filter((r) => !computes(r)), (r, ns) => ({ value: (r.bytes / ns) * 1e9 })) })
+  const flops = svgDots({ title: 'FLOP/s', quantity: 'flops', rows: rows(known.filter(computes), (r, ns) => ({ value: (r.flops / ns) * 1e9 })) })
+  const legend = [...names].map(([key, name], line) => `<li class="${className(keys, key)}" data-line="${line}"><svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>${escapeHtml(name)}</li>`)
+  return `<section class="charted"><ul class="legend">${legend.join('')}</ul><div class="charts">${figure('Time per call', time)}<div>${figure('Bandwidth', bandwidth)}${figure('FLOP/s', flops)}</div></div></section>`
 }
 
 /** Time and rate against size for one op, with their legend. `keys` are all series keys of the report. */
@@ -128,13 +109,13 @@ function opCharts(op: string, results: readonly Result[], keys: readonly string[
   const computes = findOp(op)?.sizeKind === 'gemm'
   const line = (s: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: s.label, className: className(keys, s.key), dash: s.dash, points: s.results.map(point) })
   const time = svgChart({
-    title: `${op}: time against size`, xLabel: 'elements of the largest tensor', formatX: formatCount, formatY: tick(formatTime),
-    lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: medianNs, low: result.summary?.ciLowNs, high: result.summary?.ciHighNs }))),
+    title: `${op}: time against size`, xLabel: 'elements of the largest tensor', x: 'count', y: 'time',
+    lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: medianNs, low: result.summary?.ciLowNs, high: result.summary?.ciHighNs, about: aboutOf(result) }))),
   })
   const rate = svgChart({
-    title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel: 'elements of the largest tensor', formatX: formatCount, formatY: tick(computes ? formatFlops : formatBandwidth),
+    title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel: 'elements of the largest tensor', x: 'count', y: computes ? 'flops' : 'bandwidth',
     lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: ((computes ? result.flops : result.bytes) / medianNs) * 1e9 }))),
   })
-  const legend = series.map((s) => `<li class="${className(keys, s.key)}"><svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${s.dash ? ` stroke-dasharray="${s.dash}"` : ''}/></svg>${escapeHtml(s.label)}</li>`)
-  return `<section><h3>${escapeHtml(op)}</h3><div class="charts"><figure><figcaption>Time per call</figcaption>${time}</figure><figure><figcaption>${computes ? 'FLOP/s' : 'Bandwidth'}</figcaption>${rate}</figure></div><ul class="legend">${legend.join('')}</ul></section>`
+  const legend = series.map((s, line) => `<li class="${className(keys, s.key)}" data-line="${line}"><svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${s.dash ? ` stroke-dasharray="${s.dash}"` : ''}/></svg>${escapeHtml(s.label)}</li>`)
+  return `<section class="charted"><h3>${escapeHtml(op)}</h3><div class="charts"><figure><figcaption>Time per call</figcaption>${time}</figure><figure><figcaption>${computes ? 'FLOP/s' : 'Bandwidth'}</figcaption>${rate}</figure></div><ul class="legend">${legend.join('')}</ul></section>`
 }

@@ -1,9 +1,11 @@
 // @vitest-environment happy-dom
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Result } from '../../result'
 import { testCase, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
 import { exportSession } from '../registry'
+import { SCRIPT } from './client'
 
 const page = (html: string) => new DOMParser().parseFromString(html, 'text/html')
 const ATTACK = `<img src=x onerror="alert(1)">"'&<script>alert(2)</script>`
@@ -17,7 +19,7 @@ describe('html report', () => {
     expect(doc.querySelector('h1')!.textContent).toBe('Night run')
     expect(doc.body.textContent).toContain('2 of 2 cases, all right')
     expect(doc.body.textContent).toContain('after the change')
-    const cells = Array.from(doc.querySelector('table')!.querySelectorAll('tbody tr')).map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
+    const cells = Array.from(doc.querySelector('table[aria-label=Results]')!.querySelectorAll('tbody tr')).map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
     expect(cells).toHaveLength(2)
     expect(cells[0]!.slice(0, 10)).toEqual(['add', '1000', 'f32', 'cpu', 'avx2', 'hot', '1', 'ok', '36.80', '±1.00 %'])
     expect(doc.body.textContent).toContain('Test CPU, 4 logical CPUs')
@@ -29,7 +31,7 @@ describe('html report', () => {
     expect(doc.querySelectorAll('figure')[0]!.querySelectorAll('circle')).toHaveLength(2)
     const ys = Array.from(doc.querySelectorAll('figure')[0]!.querySelectorAll('circle'), (c) => Number(c.getAttribute('cy')))
     expect(ys[1]!).toBeLessThan(ys[0]!)
-    expect(doc.querySelector('.bad')!.textContent).toBe('wrong')
+    expect(doc.querySelector('td.bad')!.textContent).toBe('wrong')
   })
 
   it('draws ops of one size together, a row per case and a dot per implementation', () => {
@@ -47,21 +49,25 @@ describe('html report', () => {
   it('text is always text', () => {
     const html = exportSession('html', testSession([measured('a', 1000, 100, { message: ATTACK, case: testCase({ op: ATTACK, impl: ATTACK.slice(0, 40), device: ATTACK }) })], { name: ATTACK, notes: ATTACK, tags: [ATTACK] }))
     const doc = page(html)
-    expect(doc.querySelectorAll('img, script, [onerror], iframe, object, link, a[href], form')).toHaveLength(0)
+    expect(doc.querySelectorAll('img, [onerror], iframe, object, link, a[href], form')).toHaveLength(0)
+    expect(Array.from(doc.querySelectorAll('script'), (script) => script.textContent)).toEqual([SCRIPT])
     expect(doc.querySelector('h1')!.textContent).toBe(ATTACK)
-    expect(html).not.toMatch(/<img|<script/i)
+    expect(html).not.toMatch(/<img/i)
+    expect(html.match(/<script/gi)).toHaveLength(1)
   })
 
   it('loads nothing and says so in its policy', () => {
     const html = exportSession('html', testSession())
-    expect(page(html).querySelector('meta[http-equiv="Content-Security-Policy"]')!.getAttribute('content')).toContain("default-src 'none'")
-    expect(html).not.toMatch(/https?:|url\(|@import|\ssrc=|\shref=/)
+    const policy = page(html).querySelector('meta[http-equiv="Content-Security-Policy"]')!.getAttribute('content')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`)
+    expect(html.replace("'http://www.w3.org/2000/svg'", '')).not.toMatch(/https?:|url\(|@import|\ssrc=|\shref=/)
   })
 
   it('never shows NaN or undefined, whatever the session holds', () => {
     for (let seed = 0; seed < 100; seed++) {
       const html = exportSession('html', randomSession(seed))
-      expect(html).not.toMatch(/\b(NaN|undefined)\b|(?<!%)Infinity/)
+      expect(html.replace(SCRIPT, '')).not.toMatch(/\b(NaN|undefined)\b|(?<!%)Infinity/)
       expect(html.endsWith('</html>\n')).toBe(true)
     }
     expect(exportSession('html', testSession([]))).toContain('nothing to draw')

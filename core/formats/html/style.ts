@@ -1,19 +1,31 @@
-/** The report's own style sheet: system fonts, no network, light and dark. */
+const LIGHT = '--bg:#fff;--raised:#f2f4f7;--text:#1b1f24;--muted:#5f6672;--line:#d9dde3;--bad:#b3261e;--warn:#8a5a00;--accent:#0068a8'
+const DARK = '--bg:#15181c;--raised:#22272e;--text:#e6e9ee;--muted:#a3abb8;--line:#333a43;--bad:#ff8a80;--warn:#e8b04b;--accent:#6bb5ee'
+
+/** The report's own style sheet: system fonts, no network, light, dark and print. */
 export const STYLE = `
-:root{color-scheme:light dark;--bg:#fff;--text:#1b1f24;--muted:#5f6672;--line:#d9dde3;--bad:#b3261e}
-@media(prefers-color-scheme:dark){:root{--bg:#15181c;--text:#e6e9ee;--muted:#a3abb8;--line:#333a43;--bad:#ff8a80}}
+:root{color-scheme:light;${LIGHT}}
+@media screen{:root[data-theme=dark]{color-scheme:dark;${DARK}}}
+@media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;${DARK}}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1240px;padding:24px;background:var(--bg);color:var(--text);font:13px/1.5 Inter,system-ui,sans-serif;font-variant-numeric:tabular-nums}
-h1{font-size:22px;margin:0}h2{font-size:16px;margin:32px 0 8px}h3{font:600 13px/1.5 "JetBrains Mono",ui-monospace,monospace;margin:16px 0 4px}
+h1{font-size:22px;margin:0;padding-right:130px;overflow-wrap:anywhere}h2{font-size:16px;margin:32px 0 8px}h3{font:600 13px/1.5 "JetBrains Mono",ui-monospace,monospace;margin:16px 0 4px}
 p{margin:4px 0}.muted,figcaption{color:var(--muted)}.notes{white-space:pre-wrap;max-width:80ch}
 .tag{border:1px solid var(--line);border-radius:4px;padding:0 6px;margin-right:4px}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:16px}
-figure{margin:0}svg{width:100%;height:auto;display:block}svg text{font-size:11px;fill:var(--muted)}.grid{stroke:var(--line)}
-g[class^=s] polyline,g[class^=s] line,.legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}circle{fill:var(--c)}svg text.row{fill:var(--text);font-family:"JetBrains Mono",ui-monospace,monospace}svg.dot{width:8px!important}figure+figure{margin-top:16px}
+.findings{list-style:none;margin:0;padding:0;max-width:110ch}.findings li{padding:6px 0;border-bottom:1px solid var(--line)}.findings p{margin:0;overflow-wrap:anywhere}
+.problem,.bad{color:var(--bad)}.warning{color:var(--warn)}.info{color:var(--accent)}.good{color:var(--accent)}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:16px}
+figure{margin:0;position:relative}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px;fill:var(--muted)}.grid{stroke:var(--line)}
+g[class^=s] polyline,g[class^=s] line,.legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}circle{fill:var(--c)}svg text.row{fill:var(--text);font-family:"JetBrains Mono",ui-monospace,monospace}svg.dot{width:8px!important}.charts>div>figure+figure{margin-top:16px}.findings+details{margin-top:6px}summary{cursor:pointer;color:var(--muted)}
+.near{stroke:var(--text);stroke-width:2}.zoom{fill:var(--accent);fill-opacity:.15;stroke:var(--accent)}g.off{display:none}
 .legend{list-style:none;margin:4px 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 16px;font:12px/1.5 "JetBrains Mono",ui-monospace,monospace}.legend svg{width:28px;height:8px;display:inline-block;margin-right:6px;vertical-align:middle}
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:12px;width:100%}
-th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);white-space:nowrap}th{position:sticky;top:0;background:var(--bg);color:var(--muted);font-weight:600}
-table.facts th{width:200px;position:static}td.n,th.n{text-align:right}td.id{font-family:"JetBrains Mono",ui-monospace,monospace}td.wide{white-space:pre-line;min-width:240px}.bad{color:var(--bad)}
+.legend li[role]{cursor:pointer;border-radius:4px}.legend li[role]:hover{background:var(--raised)}.legend li.off{opacity:.45;text-decoration:line-through}
+.tool{font:12px/1.5 Inter,system-ui,sans-serif;color:var(--text);background:var(--bg);border:1px solid var(--line);border-radius:5px;padding:2px 8px}.tool:hover{background:var(--raised)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}
+.theme{float:right;cursor:pointer}.back{position:absolute;right:0;top:-2px;cursor:pointer}.filter{width:220px;margin:0 8px 6px 0}
+.tip{position:fixed;z-index:9;pointer-events:none;white-space:pre-line;max-width:420px;background:var(--bg);border:1px solid var(--line);border-radius:5px;padding:4px 8px;box-shadow:0 4px 16px rgb(0 0 0/.2);font-size:12px}[hidden]{display:none!important}
+.scroll{overflow-x:auto}table.data{border-collapse:collapse;font-size:12px;width:100%}table.facts{border-collapse:collapse;font-size:12px;width:100%}
+th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);white-space:nowrap}thead th{color:var(--muted);font-weight:600}thead th[tabindex]{cursor:pointer}thead th[tabindex]:hover{color:var(--text)}
+th[aria-sort=ascending]:after{content:" ▲"}th[aria-sort=descending]:after{content:" ▼"}
+table.facts th{width:200px;color:var(--muted);font-weight:600;vertical-align:top}td.n,th.n{text-align:right}td.id{font-family:"JetBrains Mono",ui-monospace,monospace}td.wide{white-space:pre-line;min-width:240px;overflow-wrap:anywhere}
 @page{size:A4 landscape;margin:12mm}
-@media print{:root{color-scheme:light;--bg:#fff;--text:#1b1f24;--muted:#5f6672;--line:#d9dde3;--bad:#b3261e}body{max-width:none;padding:0}section,tr{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}th{position:static}.scroll{overflow:visible}table{font-size:9px}td,th{padding:2px 4px}td.wide{min-width:0}}
+@media print{body{max-width:none;padding:0}section,tr,.findings li{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}.scroll{overflow:visible}table.data{font-size:8px}td,th{padding:2px 3px}td.wide{min-width:0}.tool,.tip,.count{display:none}}
 `

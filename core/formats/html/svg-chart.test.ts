@@ -15,7 +15,7 @@ describe('axes', () => {
 })
 
 it('leaves out what a logarithm cannot show, and is empty when nothing is left', () => {
-  const chart = (points: { x: number; y: number }[]) => svgChart({ title: 't', xLabel: 'x', formatX: String, formatY: String, lines: [{ label: 'l', className: 's0', dash: '', points }] })
+  const chart = (points: { x: number; y: number }[]) => svgChart({ title: 't', xLabel: 'x', x: 'count', y: 'time', lines: [{ label: 'l', className: 's0', dash: '', points }] })
   expect(chart([{ x: 1, y: 0 }, { x: 0, y: 1 }, { x: 1, y: NaN }])).toBe('')
   expect(chart([{ x: 1, y: 5 }, { x: 2, y: 0 }]).match(/<circle/g)).toHaveLength(1)
 })

@@ -1,4 +1,5 @@
 import { escapeHtml } from './escape'
+import { QUANTITIES, tickText, type Quantity } from './quantity'
 
 export interface ChartLine {
   label: string
@@ -6,14 +7,15 @@ export interface ChartLine {
   className: string
   /** SVG stroke-dasharray, or empty for a solid line. */
   dash: string
-  points: readonly { x: number; y: number; low?: number; high?: number }[]
+  points: readonly { x: number; y: number; low?: number; high?: number; /** More to tell under the pointer. */ about?: string }[]
 }
 
 export interface Chart {
   title: string
   xLabel: string
-  formatX(x: number): string
-  formatY(y: number): string
+  /** What the axes count: decides units and ticks. */
+  x: Quantity
+  y: Quantity
   lines: readonly ChartLine[]
 }
 
@@ -23,6 +25,8 @@ const LEFT = 78
 const RIGHT = 16
 const TOP = 12
 const BOTTOM = 44
+/** Radius of the largest mark. */
+const EDGE = 6
 
 /** What a file may claim is wider than what a chart can show: femtoseconds and yottabytes are damage. */
 export const drawable = (v: number | undefined): v is number => v !== undefined && v >= 1e-9 && v <= 1e24
@@ -72,6 +76,12 @@ const thin = (ticks: number[], most: number) => {
 /** A coordinate as SVG text, to a tenth of a pixel. */
 export const n = (value: number) => String(Math.round(value * 10) / 10)
 
+/** Marks within the plot's frame and a mark's radius around it: an inner <svg> cuts off the rest. */
+export function clipped(left: number, top: number, right: number, bottom: number, marks: string): string {
+  const [x, y, width, height] = [left - EDGE, top - EDGE, right - left + 2 * EDGE, bottom - top + 2 * EDGE]
+  return `<svg class="marks" x="${x}" y="${y}" width="${width}" height="${height}" viewBox="${x} ${y} ${width} ${height}">${marks}</svg>`
+}
+
 /** A line chart with both axes logarithmic as an <svg> element; empty text when there is nothing above zero to draw. */
 export function svgChart(chart: Chart): string {
   const lines = chart.lines.map((line) => ({ ...line, points: line.points.filter((p) => drawable(p.x) && drawable(p.y)) })).filter((line) => line.points.length > 0)
@@ -84,19 +94,23 @@ export function svgChart(chart: Chart): string {
   const y = (v: number) => HEIGHT - BOTTOM - at(yAxis, v) * (HEIGHT - TOP - BOTTOM)
 
   const grid = [
-    ...yAxis.ticks.map((t) => `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${n(y(t))}" y2="${n(y(t))}"/><text x="${LEFT - 8}" y="${n(y(t) + 4)}" text-anchor="end">${escapeHtml(chart.formatY(t))}</text>`),
-    ...xAxis.ticks.map((t) => `<line class="grid" x1="${n(x(t))}" x2="${n(x(t))}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><text x="${n(x(t))}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${escapeHtml(chart.formatX(t))}</text>`),
+    '<g class="axis-y">',
+    ...yAxis.ticks.map((t) => `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${n(y(t))}" y2="${n(y(t))}"/><text x="${LEFT - 8}" y="${n(y(t) + 4)}" text-anchor="end">${escapeHtml(tickText(chart.y, t))}</text>`),
+    '</g><g class="axis-x">',
+    ...xAxis.ticks.map((t) => `<line class="grid" x1="${n(x(t))}" x2="${n(x(t))}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><text x="${n(x(t))}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${escapeHtml(tickText(chart.x, t))}</text>`),
+    '</g>',
     `<text x="${n((LEFT + WIDTH - RIGHT) / 2)}" y="${HEIGHT - 8}" text-anchor="middle">${escapeHtml(chart.xLabel)}</text>`,
   ]
-  const drawn = lines.map((line) => {
+  const drawn = lines.map((line, i) => {
     const points = [...line.points].sort((a, b) => a.x - b.x)
     const dash = line.dash ? ` stroke-dasharray="${line.dash}"` : ''
     const path = points.map((p) => `${n(x(p.x))},${n(y(p.y))}`).join(' ')
     const marks = points.map((p) => {
       const whisker = drawable(p.low) && drawable(p.high) ? `<line x1="${n(x(p.x))}" x2="${n(x(p.x))}" y1="${n(y(p.low))}" y2="${n(y(p.high))}"/>` : ''
-      return `${whisker}<circle cx="${n(x(p.x))}" cy="${n(y(p.y))}" r="2.5"><title>${escapeHtml(`${line.label}: ${chart.formatX(p.x)}, ${chart.formatY(p.y)}`)}</title></circle>`
+      return `${whisker}<circle cx="${n(x(p.x))}" cy="${n(y(p.y))}" r="2.5"><title>${escapeHtml(`${[`${line.label}`, `${QUANTITIES[chart.x](p.x)}: ${QUANTITIES[chart.y](p.y)}`, p.about].filter(Boolean).join('\n')}`)}</title></circle>`
     })
-    return `<g class="${escapeHtml(line.className)}"><polyline points="${path}"${dash}/>${marks.join('')}</g>`
+    return `<g class="${escapeHtml(line.className)}" data-line="${i}"><polyline points="${path}"${dash}/>${marks.join('')}</g>`
   })
-  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(chart.title)}">${grid.join('')}${drawn.join('')}</svg>`
+  const place = `data-box="${LEFT},${TOP},${WIDTH - RIGHT},${HEIGHT - BOTTOM}" data-x="${xAxis.low},${xAxis.high}" data-y="${yAxis.low},${yAxis.high}" data-kind-x="${chart.x}" data-kind-y="${chart.y}"`
+  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(chart.title)}" ${place}>${grid.join('')}${clipped(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM, drawn.join(''))}</svg>`
 }

@@ -1,15 +1,16 @@
 import { escapeHtml } from './escape'
-import { decadeAxis, drawable, n } from './svg-chart'
+import { QUANTITIES, tickText, type Quantity } from './quantity'
+import { clipped, decadeAxis, drawable, n } from './svg-chart'
 
 export interface DotRow {
   label: string
   /** One dot each; `className` carries the colour. */
-  dots: readonly { label: string; className: string; value: number; low?: number; high?: number }[]
+  dots: readonly { label: string; className: string; line: number; value: number; low?: number; high?: number; /** More to tell under the pointer. */ about?: string }[]
 }
 
 export interface DotPlot {
   title: string
-  format(value: number): string
+  quantity: Quantity
   rows: readonly DotRow[]
 }
 
@@ -32,14 +33,17 @@ export function svgDots(plot: DotPlot): string {
   const bottom = TOP + rows.length * ROW
   const x = (v: number) => LEFT + ((Math.log(v) - Math.log(axis.low)) / (Math.log(axis.high) - Math.log(axis.low))) * (WIDTH - LEFT - RIGHT)
   const ticks = axis.ticks.length > 6 ? axis.ticks.filter((_, i) => i % 2 === 0) : axis.ticks
-  const grid = ticks.map((t) => `<line class="grid" x1="${n(x(t))}" x2="${n(x(t))}" y1="${TOP}" y2="${bottom}"/><text x="${n(x(t))}" y="${bottom + 16}" text-anchor="middle">${escapeHtml(plot.format(t))}</text>`)
+  const grid = ticks.map((t) => `<line class="grid" x1="${n(x(t))}" x2="${n(x(t))}" y1="${TOP}" y2="${bottom}"/><text x="${n(x(t))}" y="${bottom + 16}" text-anchor="middle">${escapeHtml(tickText(plot.quantity, t))}</text>`)
   const drawn = rows.map((row, i) => {
     const y = TOP + (i + 0.5) * ROW
     const dots = row.dots.map((dot) => {
       const whisker = drawable(dot.low) && drawable(dot.high) ? `<line x1="${n(x(dot.low))}" x2="${n(x(dot.high))}" y1="${y}" y2="${y}"/>` : ''
-      return `<g class="${escapeHtml(dot.className)}">${whisker}<circle cx="${n(x(dot.value))}" cy="${y}" r="4"><title>${escapeHtml(`${row.label}, ${dot.label}: ${plot.format(dot.value)}`)}</title></circle></g>`
+      return `<g class="${escapeHtml(dot.className)}" data-line="${dot.line}">${whisker}<circle cx="${n(x(dot.value))}" cy="${y}" r="4"><title>${escapeHtml([row.label, `${dot.label}: ${QUANTITIES[plot.quantity](dot.value)}`, dot.about].filter(Boolean).join('\n'))}</title></circle></g>`
     })
-    return `<text class="row" x="${LEFT - 10}" y="${y + 4}" text-anchor="end">${escapeHtml(short(row.label))}</text><line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>${dots.join('')}`
+    const name = `<text class="row" x="${LEFT - 10}" y="${y + 4}" text-anchor="end">${escapeHtml(short(row.label))}</text><line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}"/>`
+    return { name, dots: dots.join('') }
   })
-  return `<svg viewBox="0 0 ${WIDTH} ${bottom + AXIS}" role="img" aria-label="${escapeHtml(plot.title)}">${grid.join('')}${drawn.join('')}</svg>`
+  const place = `data-box="${LEFT},${TOP},${WIDTH - RIGHT},${bottom}" data-x="${axis.low},${axis.high}" data-kind-x="${plot.quantity}"`
+  const names = drawn.map(({ name }) => name).join('')
+  return `<svg viewBox="0 0 ${WIDTH} ${bottom + AXIS}" role="img" aria-label="${escapeHtml(plot.title)}" ${place}><g class="axis-x">${grid.join('')}</g>${names}${clipped(LEFT, TOP, WIDTH - RIGHT, bottom, drawn.map(({ dots }) => dots).join(''))}</svg>`
 }

@@ -1,7 +1,7 @@
 import { caseId } from '../../../case'
 import { formatRatio, formatTime } from '../../../units'
 import { speedupOf } from '../../timing'
-import { caseWords, groupBy, seriesKey, withGain } from '../group'
+import { caseWords, groupBy, kernelKey, withGain } from '../group'
 import { placed } from '../placed'
 import type { AdviceRule } from '../types'
 
@@ -26,7 +26,7 @@ const rule: AdviceRule = {
       if ((one.launchShare ?? 0) > 0.5) return []
       return [{ ...one, partner, ratio, factor: ratio.ratio }]
     })
-    return groupBy(found, ({ row }) => seriesKey(row.case)).map((group) =>
+    return groupBy(found, ({ row }) => kernelKey(row.case)).map((group) =>
       withGain(group, 'cold median over hot median', ({ row, partner, ratio }, others) => ({
         rule: rule.id,
         severity: 'info',

@@ -1,5 +1,5 @@
 import { formatFlops, formatPercent, formatRatio, formatTime } from '../../../units'
-import { caseWords, groupBy, seriesKey, withGain } from '../group'
+import { caseWords, groupBy, kernelKey, withGain } from '../group'
 import { placed } from '../placed'
 import type { AdviceRule } from '../types'
 
@@ -18,7 +18,7 @@ const rule: AdviceRule = {
       const { bound, efficiency } = one.point
       return bound === 'compute' && efficiency !== undefined && efficiency < POOR && (one.launchShare ?? 0) < LAUNCH ? [{ ...one, factor: 1 / efficiency }] : []
     })
-    return groupBy(poor, ({ row }) => seriesKey(row.case)).map((group) =>
+    return groupBy(poor, ({ row }) => kernelKey(row.case)).map((group) =>
       withGain(group, 'median time over the time the measured peak allows for the operations', ({ row, point, roofs, factor, stale }, others) => ({
         rule: rule.id,
         severity: 1 / factor < BAD ? 'warning' : 'info',

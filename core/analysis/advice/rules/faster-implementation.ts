@@ -1,5 +1,5 @@
 import { formatRatio, formatTime } from '../../../units'
-import { caseWords, groupBy, seriesKey, withGain } from '../group'
+import { caseWords, groupBy, withGain } from '../group'
 import { rivals } from '../rivals'
 import type { AdviceRule } from '../types'
 
@@ -12,7 +12,7 @@ const rule: AdviceRule = {
   title: 'Another implementation is faster',
   find: ({ rows }) => {
     const found = rivals(rows).flatMap((pair) => (pair.speedup.low !== undefined && pair.speedup.low > WORTH ? [{ ...pair, factor: pair.speedup.ratio }] : []))
-    return groupBy(found, ({ row, other }) => `${seriesKey(row.case)}|${other.case.impl}`).map((group) =>
+    return groupBy(found, ({ row, other }) => [row.case.backend, row.case.device, row.case.mode, row.case.impl, other.case.impl].join('|')).map((group) =>
       withGain(group, 'ratio of the medians of both implementations', ({ row, other, speedup }, others) => ({
         rule: rule.id,
         severity: 'info',

@@ -1,5 +1,5 @@
 import { formatPercent, formatRatio, formatTime } from '../../../units'
-import { caseWords, groupBy, seriesKey, withGain } from '../group'
+import { caseWords, groupBy, withGain } from '../group'
 import { graphLaunchNs, placed, type Placed } from '../placed'
 import type { AdviceInput, AdviceRule } from '../types'
 
@@ -27,7 +27,7 @@ const rule: AdviceRule = {
       const factor = one.row.medianNs / ns
       return factor > 1 ? [{ ...one, graph, factor }] : []
     })
-    return groupBy(found, ({ row, graph }) => `${seriesKey(row.case)}|${graph}`).map((group) => {
+    return groupBy(found, ({ row, graph }) => [row.case.backend, row.case.device, row.case.impl, row.case.mode, graph].join('|')).map((group) => {
       const { graph } = group[0]!
       const cure = graph ? 'put calls into a CUDA graph, or fuse them' : 'fuse it with its neighbours, or give it more work per call'
       return withGain(group, graph ? 'median over the median with the launch replaced by that measured inside a graph' : 'median over what is left of it without the measured launch', ({ row, factor, launchShare, roofs, stale }, others) => ({

@@ -1,5 +1,5 @@
 import { formatBandwidth, formatPercent, formatRatio, formatTime } from '../../../units'
-import { caseWords, groupBy, seriesKey, withGain } from '../group'
+import { caseWords, groupBy, kernelKey, withGain } from '../group'
 import { placed } from '../placed'
 import type { AdviceRule } from '../types'
 
@@ -19,7 +19,7 @@ const rule: AdviceRule = {
       const { bound, efficiency } = one.point
       return bound === 'memory' && efficiency !== undefined && efficiency < POOR && (one.launchShare ?? 0) < LAUNCH ? [{ ...one, factor: 1 / efficiency }] : []
     })
-    return groupBy(poor, ({ row }) => seriesKey(row.case)).map((group) =>
+    return groupBy(poor, ({ row }) => kernelKey(row.case)).map((group) =>
       withGain(group, 'median time over the time the measured copy rate allows for the least traffic', ({ row, point, roofs, factor, stale }, others) => ({
         rule: rule.id,
         severity: 1 / factor < BAD ? 'warning' : 'info',

@@ -15,8 +15,8 @@ const rule: AdviceRule = {
         rule: rule.id,
         severity: 'problem',
         rows: group.map(({ id }) => id),
-        sentence: `${caseWords(row.case)}${andOthers(group.length - 1, 'case', 'cases')} of its kind ${WORDS[row.status]!}: ${brief(row.message ?? 'no message was left')}`,
-        evidence: [{ name: 'Message', value: brief(row.message ?? 'none') }],
+        sentence: `${caseWords(row.case)}${andOthers(group.length - 1, 'such case', 'such cases')} ${WORDS[row.status]!}: ${brief(row.message ?? 'no message was left')}`,
+        evidence: [{ name: 'Status', value: row.status }, ...(group.length > 1 ? [{ name: 'Cases', value: String(group.length) }] : [])],
       }
     }),
 }

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { testCase, testResult, testSession } from '../../testing'
+import { randomSession } from '../random-session'
+import { exportSession } from '../registry'
+import { escapeMarkdown } from './escape'
+
+/** Cells of a table's line, as GitHub splits it: at bars that no backslash stands before. */
+const cellsOf = (line: string) => line.split(/(?<!\\)\|/).slice(1, -1)
+
+describe('markdown report', () => {
+  const result = testResult({ status: 'failed', message: 'a | b\n# c', summary: undefined, case: testCase({ op: 'softmax', params: { rows: 64, cols: 128 } }) })
+  const text = exportSession('markdown', testSession([testResult(), result], { name: 'Night | run', notes: 'first\n- second', tags: ['h200'] }))
+
+  it('has findings, a table of the results and the machine', () => {
+    expect(text).toMatch(/^# Night \\\| run\n/)
+    expect(text).toContain('2 of 2 cases, 1 not ok')
+    expect(text).toContain('> first\n> \\- second')
+    expect(text).toMatch(/- \*\*❌ Problem: Wrong or failed\.\*\* softmax 64x128 f32 hot on cpu avx2, 1 thread failed: a \\\| b # c/)
+    expect(text).toContain('| softmax | 64x128 | f32 |')
+    expect(text).toContain('| Processor | Test CPU, 4 logical CPUs |')
+  })
+
+  it('keeps every row of a table on one line with all its cells, whatever the texts', () => {
+    for (let seed = 0; seed < 100; seed++) {
+      const written = exportSession('markdown', randomSession(seed))
+      for (const table of written.match(/(^\|.*\n)+/gm) ?? []) {
+        const lines = table.trimEnd().split('\n')
+        expect(new Set(lines.map((line) => cellsOf(line).length)).size).toBe(1)
+      }
+      expect(written).not.toMatch(/\b(NaN|undefined)\b/)
+      expect(written).not.toMatch(/<script|<img/i)
+    }
+  })
+})
+
+it('leaves readable words alone and takes the meaning from the rest', () => {
+  expect(escapeMarkdown('layer_norm 16.8M ±0.3 % (cuda:0)')).toBe('layer_norm 16.8M ±0.3 % (cuda:0)')
+  expect(escapeMarkdown('_x_ *y* `z` [a](b) <b> &lt; | ~~')).toBe('\\_x\\_ \\*y\\* \\`z\\` \\[a\\](b) &lt;b&gt; &amp;lt; \\| \\~\\~')
+  expect(escapeMarkdown('ask @someone, see #12, http://x.y')).toBe('ask @<!-- -->someone, see #<!-- -->12, http<!-- -->://x.y')
+  expect(['# a', '- a', '1. a', '2) a'].map(escapeMarkdown)).toEqual(['\\# a', '\\- a', '\\1. a', '\\2) a'])
+})
