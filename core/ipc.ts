@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { findingSchema } from './analysis/advice/types'
 import { caseHistorySchema } from './analysis/case-history'
 import { deviceSchema } from './backend'
-import { compareRequestSchema, comparisonSchema } from './compare/types'
+import { compareRequestSchema, comparisonSchema, fileSideSchema } from './compare/types'
 import { MAX_DROPPED_BYTES } from './ipc-names'
 import { phaseSchema } from './measure/protocol'
 import { resultSchema } from './result'
@@ -29,6 +29,9 @@ const fileReply = z.discriminatedUnion('done', [z.object({ done: z.literal(true)
 const importReply = z.object({ imported: z.array(sessionSummarySchema), problems: z.array(z.string()) })
 
 const droppedFile = z.object({ name: z.string().min(1).max(255), bytes: z.instanceof(Uint8Array).refine((bytes) => bytes.byteLength <= MAX_DROPPED_BYTES, 'at most 64 MiB') })
+
+/** Files opened for comparing, and one message for each that could not be read. */
+const sidesReply = z.object({ sides: z.array(fileSideSchema), problems: z.array(z.string()) })
 
 /** A file format that can be written or read (core/formats), as the page lists it. */
 export const formatInfoSchema = z.object({ id: z.string(), title: z.string(), description: z.string(), extension: z.string(), exportable: z.boolean(), importable: z.boolean() })
@@ -85,7 +88,15 @@ export const REQUESTS = {
   'sessions:take-opened': { request: none, reply: importReply },
   /** Files dropped on the window: their contents, because the page knows and names no path. */
   'sessions:import-dropped': { request: z.object({ files: z.array(droppedFile).min(1).max(50) }), reply: importReply },
+  /** Tells how far it is by `compare:progress`. A new one takes the place of one that is not done. */
   'compare:run': { request: compareRequestSchema, reply: comparisonSchema },
+  'compare:cancel': { request: none, reply: none },
+  /** Files to compare without importing them: held in main's memory and stored nowhere. Their ids stand where a session's would. */
+  'compare:open-files': { request: none, reply: sidesReply },
+  'compare:drop-files': { request: z.object({ files: z.array(droppedFile).min(1).max(20) }), reply: sidesReply },
+  'compare:forget-files': { request: z.object({ ids: z.array(id).max(100) }), reply: none },
+  /** Saves a comparison the page wrote, as CSV or Markdown text. */
+  'compare:save': { request: z.object({ name: z.string().min(1).max(200), kind: z.enum(['csv', 'md']), text: z.string().max(50_000_000) }), reply: fileReply },
   /** Starts a run that measures cells of a comparison within one session by interleaved ABBA blocks; baselines and sides are result ids of that session. */
   'compare:more': { request: z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) }), reply: z.object({ sessionId: id }) },
   /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */
@@ -112,6 +123,7 @@ export const EVENTS = {
   'devices:changed': z.array(deviceSchema),
   'ceilings:changed': z.array(ceilingSchema),
   'noise:changed': z.array(noiseFloorSchema),
+  'compare:progress': z.object({ done: z.number().int().nonnegative(), total: z.number().int().nonnegative() }),
   /** Files were opened with the app from outside; `sessions:take-opened` tells what became of them. */
   'sessions:opened': z.object({}),
   'history:progress': maintenanceProgressSchema,

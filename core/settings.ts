@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { opThresholdsSchema } from './compare/thresholds'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
 import { sweepSpecSchema } from './sweep/types'
 
@@ -16,6 +17,8 @@ export const settingsSchema = z.object({
   presets: z.partialRecord(presetIdSchema, measureSettingsSchema).optional(),
   /** Ratio of medians below which a difference is of no interest, as a fraction; absent: 1 %. */
   compareThreshold: z.number().min(0).max(1).optional(),
+  /** Thresholds of single operations, by op. */
+  compareOpThresholds: opThresholdsSchema.optional(),
 })
 export type Settings = z.infer<typeof settingsSchema>
 

@@ -3,8 +3,11 @@ import type { Row } from '../session/rows'
 import type { Environment } from '../session/types'
 import { environmentDifferences } from './environments'
 import { compareJoined, type Joined } from './join'
-import { byCase, type ResultOf } from './measured'
+import { byCase, type Entry, type ResultOf } from './measured'
 import { noiseFloorsOf } from './noise-floors'
+import { drain, type Steps } from './steps'
+import { facetsOf, inSubset, type CaseFilter } from './subset'
+import type { Thresholds } from './thresholds'
 import type { Comparison } from './types'
 import { THRESHOLD } from './verdict'
 
@@ -13,36 +16,56 @@ export interface ComparedSession {
   id: string
   name: string
   createdAt: string
+  /** Present where it is an open file. */
+  fileName?: string
   environment: Environment
   /** All results in the order measured, without samples. */
   rows: Iterable<Row>
 }
 
+/** What counts as a difference, and which cases are compared at all. */
+export interface CompareOptions extends Thresholds {
+  filter?: CaseFilter | undefined
+}
+
+/** Those cases of a side that are in the subset, by identity. */
+export function subsetOf(side: ReadonlyMap<string, Entry>, filter: CaseFilter | undefined): Map<string, Entry> {
+  const passes = inSubset(filter ?? {})
+  return new Map([...side].filter(([, entry]) => passes(entry.case)))
+}
+
 /** Name of the device of a case in a session, as far as the session knows it. */
 const deviceName = ({ environment }: ComparedSession, c: BenchmarkCase) => environment.devices.find((device) => device.backend === c.backend && device.id === c.device)?.name
 
+/** compareSessionsSteps at once. */
+export const compareSessions = (sessions: readonly ComparedSession[], resultOf: ResultOf, options: CompareOptions = {}): Comparison => drain(compareSessionsSteps(sessions, resultOf, options))
+
 /**
  * Compares sessions case by case with the first one. `resultOf` gives a result with its raw samples, from which each
- * ratio of medians gets its interval and verdict (join.ts, ratio.ts, judge.ts). Differences below `threshold` count as none.
+ * ratio of medians gets its interval and verdict (join.ts, ratio.ts, judge.ts). Differences below the threshold count as none.
  */
-export function compareSessions(sessions: readonly ComparedSession[], resultOf: ResultOf, threshold = THRESHOLD): Comparison {
-  const sides = sessions.map((session) => byCase(session.rows))
-  const [baseline = new Map(), ...others] = sides
+export function* compareSessionsSteps(sessions: readonly ComparedSession[], resultOf: ResultOf, { filter, ...thresholds }: CompareOptions = {}): Steps<Comparison> {
+  const whole = sessions.map((session) => byCase(session.rows))
+  const facets = facetsOf(new Map(whole.flatMap((side) => [...side].map(([id, entry]) => [id, entry.case] as const))).values())
+  const sides = whole.map((side) => subsetOf(side, filter))
+  const [baseline = new Map<string, Entry>(), ...others] = sides
   const only = others.map((side, i) => [...side].filter(([id]) => !baseline.has(id)).map(([id, entry]): Joined => ({ id, entries: sides.map((_, at) => (at === i + 1 ? entry : undefined)) })))
   const joined: Joined[] = [...[...baseline.keys()].map((id) => ({ id, entries: sides.map((side) => side.get(id)) })), ...only.flat()]
-  const { rows, overall, unmatched } = compareJoined(joined, {
+  const { rows, overall, unmatched } = yield* compareJoined(joined, {
     sides: sides.length,
-    threshold,
+    thresholds,
     resultOf,
     comparableCycles: (side, c, base) => deviceName(sessions[side]!, c) === deviceName(sessions[0]!, base),
     word: 'session',
   })
   const used = new Set(rows.map((row) => `${row.case.backend}/${row.case.device}`))
   return {
-    sessions: sessions.map(({ id, name, createdAt }) => ({ id, name, createdAt })),
-    threshold,
+    sessions: sessions.map(({ id, name, createdAt, fileName }) => ({ id, name, createdAt, ...(fileName === undefined ? {} : { fileName }) })),
+    threshold: thresholds.threshold ?? THRESHOLD,
+    opThresholds: thresholds.byOp ?? {},
+    facets,
     rows,
-    unmatched: unmatched.map(({ side, ...rest }) => ({ sessionId: sessions[side]!.id, ...rest })),
+    unmatched: unmatched.map(({ side, ...rest }) => ({ sessionId: sessions[side]!.id, ...rest, ...(side === 0 ? { baseline: true } : {}) })),
     overall,
     noiseFloors: noiseFloorsOf(sessions.map(({ environment }) => environment), used),
     environmentDifferences: environmentDifferences(sessions, used),

@@ -75,7 +75,7 @@ describe('sessions', { timeout: 60_000 }, () => {
     return { id, name: id, createdAt: '2026-01-01T00:00:00Z', environment: testSession().environment, rows }
   }
   const verdicts = (seed: number, effect: (i: number) => number, threshold?: number) =>
-    compareSessions([session('a', seed, () => 0), session('b', seed + 1, effect)], (id) => ({ id, samplesNs: samples.get(id)! }), threshold).rows.map(({ cells }) => cells[1]!.verdict)
+    compareSessions([session('a', seed, () => 0), session('b', seed + 1, effect)], (id) => ({ id, samplesNs: samples.get(id)! }), { threshold }).rows.map(({ cells }) => cells[1]!.verdict)
 
   test('of equal cases: at most 1 % get a verdict', () => {
     for (const threshold of [0.01, 0.001]) expect(verdicts(11, () => 0, threshold).filter((verdict) => verdict === 'faster' || verdict === 'slower').length).toBeLessThanOrEqual(3)

@@ -1,4 +1,5 @@
 import type { BenchmarkCase } from '../case'
+import type { Status } from '../result'
 import { geometricMean } from '../stats/geometric-mean'
 import { median } from '../stats/quantile'
 import { formatPercent } from '../units'
@@ -7,7 +8,10 @@ import { INTERLEAVE } from './interleave'
 import { judge, type Draft } from './judge'
 import { isMeasured, measuredOf, whyNotMeasured, type Entry, type Measured, type ResultOf } from './measured'
 import { ratioOf, sideOf, type RatioEstimate, type Side } from './ratio'
+import type { Steps } from './steps'
+import { thresholdFor, type Thresholds } from './thresholds'
 import type { CompareCell, Comparison } from './types'
+import { THRESHOLD } from './verdict'
 
 /** Cases of all sides that belong together; `entries[0]` is the baseline's. */
 export interface Joined {
@@ -18,7 +22,7 @@ export interface Joined {
 export interface JoinContext {
   /** Sides, the baseline included. */
   sides: number
-  threshold: number
+  thresholds: Thresholds
   resultOf: ResultOf
   /** Whether cycles of the two sides count the same thing: the same kind of device. */
   comparableCycles(side: number, c: BenchmarkCase, base: BenchmarkCase): boolean
@@ -28,22 +32,31 @@ export interface JoinContext {
   word: string
 }
 
+/** A case that has no partner, or none that can be ranked. */
+export interface Unmatched {
+  side: number
+  case: BenchmarkCase
+  reason: string
+  status?: Status
+}
+
 /** Seeds of the resampling: sides of a row are drawn independently of their baseline. */
 const BASE_SEED = 0x0ba5e
 const SIDE_SEED = 0x51de5
 
 /**
  * Compares the sides of each row with its baseline and gives verdicts over all cells. Wrong, failed and skipped results
- * are never ranked; they go to `unmatched` with the reason.
+ * are never ranked; they go to `unmatched` with the reason. One step per row.
  */
-export function compareJoined(joined: Iterable<Joined>, context: JoinContext): Pick<Comparison, 'rows' | 'overall'> & { unmatched: { side: number; case: BenchmarkCase; reason: string }[] } {
+export function* compareJoined(joined: readonly Joined[], context: JoinContext): Steps<Pick<Comparison, 'rows' | 'overall'> & { unmatched: Unmatched[] }> {
   const rows: Comparison['rows'] = []
   const drafts: Draft[] = []
-  const unmatched: { side: number; case: BenchmarkCase; reason: string }[] = []
+  const unmatched: Unmatched[] = []
   const { word } = context
-  for (const { id, entries } of joined) {
+  for (const [done, { id, entries }] of joined.entries()) {
+    yield { done, total: joined.length }
     const [base, ...others] = entries
-    const leave = (side: number, entry: Entry, reason: string) => unmatched.push({ side, case: entry.case, reason })
+    const leave = (side: number, entry: Entry, reason: string) => unmatched.push({ side, case: entry.case, reason, ...statusOf(entry) })
     if (!base) {
       others.forEach((entry, i) => entry && leave(i + 1, entry, entry.rows.some(isMeasured) ? 'The baseline does not have this case.' : `The baseline does not have this case, and ${whyNotMeasured(entry)}.`))
       continue
@@ -65,14 +78,20 @@ export function compareJoined(joined: Iterable<Joined>, context: JoinContext): P
     const sides = new Sides(baseline, BASE_SEED)
     const cells = partners.map((measured, i) => {
       if (!measured) return null
-      const draft = draftOf(measured, baseline, sides, context, i + 1)
+      const draft: Draft = { ...draftOf(measured, baseline, sides, context, i + 1), threshold: thresholdFor(context.thresholds, base.case.op) }
       drafts.push(draft)
       return draft.cell
     })
     rows.push({ caseId: id, case: base.case, cells: [cellOf(baseline, sides.time), ...cells] })
   }
-  judge(drafts, context.threshold)
+  judge(drafts, context.thresholds.threshold ?? THRESHOLD)
   return { rows, unmatched, overall: Array.from({ length: context.sides }, (_, side) => (side === 0 ? null : overallOf(rows.map((row) => row.cells[side])))) }
+}
+
+/** How a case ended that has no right result. */
+function statusOf(entry: Entry): { status?: Status } {
+  const last = entry.rows.at(-1)
+  return last && !entry.rows.some(isMeasured) ? { status: last.status } : {}
 }
 
 /** The entry with its samples, or why it is left out. */
@@ -106,7 +125,7 @@ class Sides {
 
 /** Result and median of a side; over several runs the geometric mean of their medians, which the ratio is made of. */
 function cellOf({ row, runs }: Measured, side: Side | undefined): CompareCell {
-  return { resultId: row.id, medianNs: side && runs.length > 1 ? Math.exp(side.log) : row.medianNs }
+  return { resultId: row.id, medianNs: side && runs.length > 1 ? Math.exp(side.log) : row.medianNs, ...(row.grade ? { grade: row.grade } : {}) }
 }
 
 function draftOf(measured: Measured, baseline: Measured, base: Sides, context: JoinContext, at: number): Draft {

@@ -16,6 +16,8 @@ export const CLOCK_DIFFERENCE = 0.005
 export interface Draft {
   cell: CompareCell
   time: RatioEstimate
+  /** Its operation's own threshold; absent: that of the comparison. */
+  threshold?: number
   /** The same in SM cycles, with the clock of this side over the baseline's and how to say it: `the clock was ...`. */
   cycles?: { estimate: RatioEstimate; clockRatio: number; clocks: string }
 }
@@ -27,17 +29,17 @@ export interface Draft {
  */
 export function judge(drafts: readonly Draft[], threshold: number): void {
   const tested = drafts.flatMap((draft) => {
-    const p = pValueOf(draft.time, threshold)
+    const p = pValueOf(draft.time, draft.threshold ?? threshold)
     return p === undefined ? [] : [{ draft, p }]
   })
   const adjusted = benjaminiHochberg(tested.map(({ p }) => p))
   const found = new Map(tested.map(({ draft, p }, i) => [draft, { p, adjusted: adjusted[i]! }]))
   for (const draft of drafts) {
-    const { cell, time, cycles } = draft
-    const alone = verdictOf(time.interval, threshold)
+    const { cell, time, cycles, threshold: own = threshold } = draft
+    const alone = verdictOf(time.interval, own)
     const p = found.get(draft)
     if (p) cell.adjustedP = p.adjusted
-    const doubts = [p && chance(alone, p, tested.length), cycles && disagreement(alone, time, cycles, threshold)].filter((doubt) => doubt !== undefined)
+    const doubts = [p && chance(alone, p, tested.length), cycles && disagreement(alone, time, cycles, own)].filter((doubt) => doubt !== undefined)
     cell.verdict = doubts.length > 0 ? 'ambiguous' : alone
     if (doubts.length > 0) cell.doubt = doubts.join(' ')
   }

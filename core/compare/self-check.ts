@@ -10,6 +10,18 @@ import { interleavedRatio, type Block, type Pair } from './interleave'
 import { verdictOf } from './verdict'
 
 /**
+ * Pairs for each device where the user does not say, and quads of each pair: always as many, so that how long a check
+ * takes does not depend on how much noise it finds.
+ */
+export const SELF_CHECK = { pairs: 24, quads: 8 } as const
+
+/** A block lasts its time, and half as long again goes by with warm-up, checks and the way there and back. */
+const BLOCK_SECONDS = 0.15
+
+/** About how long a self-check of so many devices takes, in seconds: some two minutes for each. */
+export const selfCheckSeconds = (devices: number, pairs: number = SELF_CHECK.pairs): number => devices * pairs * SELF_CHECK.quads * 4 * BLOCK_SECONDS
+
+/**
  * Work of a self-check: of each family the first operation that the device has, in the order asked for. Different kinds
  * come first, so that a few pairs are varied too.
  */

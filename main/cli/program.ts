@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { SELF_CHECK } from '@core/compare'
 import { version } from '../../package.json'
 import { ceilings } from './commands/ceilings'
 import { compare } from './commands/compare'
@@ -8,6 +9,7 @@ import { list } from './commands/list'
 import { resume, run } from './commands/run'
 import { selfCheck } from './commands/self-check'
 import { sessions, show } from './commands/sessions'
+import type { CompareOptions } from './compare-options'
 import type { Context } from './context'
 import { findSession } from './find-session'
 
@@ -19,9 +21,10 @@ Examples:
   opscope export last --format csv --out results.csv
   opscope compare last 3f2a
   opscope compare last --by impl --baseline "cpu avx2" --more
+  opscope compare baseline.json last --fail-on slower --per-op-threshold softmax=3% --format markdown
 
 A session is named by its id, the beginning of one, its exact name, or "last".
-Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 130 stopped with Ctrl+C.`
+Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 3 compare --fail-on found a regression, 130 stopped with Ctrl+C.`
 
 /** The command line over one context; `done` takes the exit status of the command that ran. */
 export function createProgram(context: Context, done: (status: number) => void): Command {
@@ -85,8 +88,9 @@ export function createProgram(context: Context, done: (status: number) => void):
     .command('show')
     .argument('<session>')
     .description('show a session with its results')
+    .option('--findings', 'show what stands out instead: far from a roof, noisy, throttled, ...')
     .option(...json)
-    .action((session: string, options: { json?: boolean }) => done(show(context, session, options)))
+    .action(async (session: string, options: Parameters<typeof show>[2]) => done(await show(context, session, options)))
 
   program
     .command('export')
@@ -105,14 +109,23 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('compare')
-    .argument('<sessions...>')
-    .description('compare sessions case by case, the first being the baseline; or with --by the cases of one session')
+    .argument('<sessions...>', 'sessions, or files in any format that import reads')
+    .description('compare sessions or files case by case, the first being the baseline; or with --by the cases of one')
     .option('--by <axis>', 'within one session: impl, backend, dtype, mode or threads')
     .option('--baseline <value>', 'with --by: the side to compare with, such as "cpu avx2" (default: the first)')
+    .option('--ops <list>', 'only these operations')
+    .option('--families <list>', 'only these families')
+    .option('--dtypes <list>', 'only these dtypes')
+    .option('--modes <list>', 'only these modes')
+    .option('--backends <list>', 'only these backends')
     .option('--threshold <share>', 'differences below it count as none, such as 2% (default: as set in the app, else 1%)')
+    .option('--per-op-threshold <list>', 'thresholds of single operations, such as softmax=3%,add=0.5% (default: as set in the app)')
+    .option('--fail-on <list>', 'exit with 3 when a case is slower, faster, wrong or ambiguous, such as slower,wrong (default: never)')
+    .option('--format <name>', 'text, markdown (for a pull request), csv or json (default: text)')
     .option('--more', 'with --by: measure what is ambiguous by turns, then compare again')
     .option(...json)
-    .action(async (wanted: string[], options: Parameters<typeof compare>[2]) => done(await compare(context, wanted, options)))
+    .addHelpText('after', '\nExit status: 0 compared, 1 measuring with --more failed, 2 arguments, 3 --fail-on found what it names, 130 stopped.\nWhat it found is listed on stderr, so that --format markdown can go to a file.')
+    .action(async (wanted: string[], options: CompareOptions) => done(await compare(context, wanted, options)))
 
   program
     .command('resume')
@@ -132,10 +145,10 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('self-check')
-    .description('compare cases with themselves: what differences this machine shows where there are none')
+    .description('compare cases with themselves: what differences this machine shows where there are none (about 2 min a device)')
     .option('--backends <list>', 'only these backends (default: cpu and cuda)')
     .option('--devices <list>', 'only these devices')
-    .option('--pairs <n>', 'pairs for each device, 4 to 1000 (default: 24)')
+    .option('--pairs <n>', `pairs for each device, 4 to 1000 (default: ${SELF_CHECK.pairs})`)
     .option(...json)
     .action(async (options: Parameters<typeof selfCheck>[1]) => done(await selfCheck(context, options)))
 

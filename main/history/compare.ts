@@ -25,7 +25,8 @@ function* blocksOf(history: History, sessionId: string): Steps<PairRatios> {
   for (const { id } of history.addedTo(sessionId)) {
     const blocks = []
     for (const result of history.results(id)) {
-      if (result.block) blocks.push({ case: result.case, status: result.status, block: result.block, labels: undefined, clocksMhz: undefined, ...typicalBlock(result) })
+      const { samplesNs, clocksMhz } = typicalBlock(result)
+      if (result.block) blocks.push({ case: result.case, status: result.status, block: result.block, samplesNs: Array.from(samplesNs), ...(clocksMhz ? { clocksMhz: Array.from(clocksMhz) } : {}) })
       yield { done: 0, total: 1 }
     }
     sessions.push(blocks)

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { importSession, MAX_CHARACTERS } from '@core/formats/registry'
 import type { Reply } from '@core/ipc'
-import type { SessionSummary } from '@core/session/types'
+import type { SessionFile, SessionSummary } from '@core/session/types'
 import type { Services } from '../app/services'
 
 /** A file to import. `read` throws with the reason when it cannot be read. */
@@ -20,9 +20,8 @@ export async function readChosen(path: string): Promise<string> {
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. */
-export async function importAll({ history, emit }: Pick<Services, 'history' | 'emit'>, files: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
-  const imported: SessionSummary[] = []
+/** Reads files one after the other, each whole or not at all, and gives those that are sessions to `take`; one message for each that is not. */
+export async function readSessions(files: readonly Incoming[], take: (name: string, file: SessionFile) => void): Promise<string[]> {
   const problems: string[] = []
   for (const { name, read } of files) {
     let text: string
@@ -36,12 +35,19 @@ export async function importAll({ history, emit }: Pick<Services, 'history' | 'e
     if (!outcome.ok) problems.push(outcome.message)
     else {
       try {
-        imported.push(history.importSession(outcome.file))
+        take(name, outcome.file)
       } catch (error) {
         problems.push(`${name}: could not be added to the history (${reasonOf(error)})`)
       }
     }
   }
+  return problems
+}
+
+/** Imports files; tells what came in and what was wrong with the others. */
+export async function importAll({ history, emit }: Pick<Services, 'history' | 'emit'>, files: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
+  const imported: SessionSummary[] = []
+  const problems = await readSessions(files, (_name, file) => imported.push(history.importSession(file)))
   if (imported.length > 0) emit('sessions:changed', { ids: imported.map(({ id }) => id) })
   return { imported, problems }
 }

@@ -1,7 +1,7 @@
 import { adviseSession } from '@core/analysis/advice'
 import type { CaseHistory, CasePoint } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
-import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison } from '@core/compare'
+import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison, type FileSide } from '@core/compare'
 import { FORMATS, formatInfo } from '@core/formats/registry'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
 import { PRESETS } from '@core/measure/settings'
@@ -143,6 +143,11 @@ export class MockApi implements OpscopeApi {
       case 'sessions:import-dropped':
       case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
       case 'compare:run': return this.compare(request as CompareRequest)
+      case 'compare:open-files':
+      case 'compare:drop-files': return this.openFiles((request as { files?: { name: string }[] } | undefined)?.files?.map(({ name }) => name) ?? ['results.json'])
+      case 'compare:cancel':
+      case 'compare:forget-files': return undefined
+      case 'compare:save': return { done: true, name: 'comparison.csv' }
       case 'compare:more': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('By turns', [], 1, 0, 'running'))
       case 'chart:save': return { done: true, name: 'chart.png' }
       case 'history:case': return this.history((request as Request<'history:case'>).caseId)
@@ -207,11 +212,23 @@ export class MockApi implements OpscopeApi {
     return this.setState({ phase: 'idle', done: 0, total: 0, failures: 0 })
   }
 
+  /** Files hold what the second session holds; those that are not JSON cannot be read. */
+  private openFiles(names: readonly string[]): Reply<'compare:drop-files'> {
+    const sides = names.filter((name) => name.endsWith('.json')).map((fileName): FileSide => {
+      const { session, results } = this.add(`In ${fileName}`, this.stored('session-2').results.map((result) => result.case), 1.03, 0, 'done')
+      this.sessions.delete(session.id)
+      const id = `file-${session.id}`
+      this.sessions.set(id, { session: { ...session, id }, results, deleted: true })
+      return { id, name: session.name, fileName, createdAt: session.createdAt, results: results.length }
+    })
+    return { sides, problems: names.filter((name) => !name.endsWith('.json')).map((name) => `${name}: not a format that can be read`) }
+  }
+
   private compare(request: CompareRequest): Comparison {
     const load = (id: string): ComparedSession => {
       const { session, results } = this.stored(id)
       const block = blockOf(results, 0)
-      return { id, name: session.name, createdAt: session.createdAt, environment: { ...mockEnvironment, noiseFloors: mockNoiseFloors }, rows: results.map((_, i) => rowAt(block, i)) }
+      return { id, name: session.name, createdAt: session.createdAt, ...(id.startsWith('file-') ? { fileName: session.name.slice(3) } : {}), environment: { ...mockEnvironment, noiseFloors: mockNoiseFloors }, rows: results.map((_, i) => rowAt(block, i)) }
     }
     const results = new Map([...this.sessions.values()].flatMap((stored) => stored.results.map((result) => [result.id, result])))
     const resultOf = (id: string) => results.get(id)!

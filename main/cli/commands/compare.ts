@@ -1,36 +1,40 @@
-import { COMPARE_AXES, compareAxisSchema, type Comparison, type CompareRequest, type Pair, UnknownValueError } from '@core/compare'
-import { openSettings } from '../../app/settings-store'
-import { compareStored } from '../../history/compare'
-import { nearest } from '../choices'
+import { COMPARE_AXES, compareAxisSchema, comparisonCsv, comparisonMarkdown, drain, failuresOf, type Comparison, type CompareRequest, type Pair, type Thresholds, UnknownValueError } from '@core/compare'
+import { OPS } from '@core/ops/registry'
+import { FileSides } from '../../compare/file-sides'
+import { compareStoredSteps } from '../../history/compare'
+import { nearest, refuse } from '../choices'
+import { formatOf, readFailOn, readFilter, readOpThresholds, readThreshold, type CompareOptions } from '../compare-options'
+import { findSide } from '../compare-sides'
 import type { Context } from '../context'
-import { findSession } from '../find-session'
 import { follow } from '../follow'
-import { comparisonText } from '../output/comparison'
+import { comparisonText, failureLines } from '../output/comparison'
 import { UsageError } from '../usage-error'
 
-export interface CompareOptions {
-  by?: string
-  baseline?: string
-  threshold?: string
-  more?: boolean
-  json?: boolean
-}
+/** Exit status when a comparison shows what --fail-on names. */
+export const REGRESSED = 3
 
 /**
- * `opscope compare A B ...`: sessions, the first being the baseline. `opscope compare A --by impl`: the cases of one
- * session that differ in an axis; with --more its ambiguous ones are measured by turns first.
+ * `opscope compare A B ...`: sessions or files, the first being the baseline. `opscope compare A --by impl`: the cases of
+ * one session that differ in an axis; with --more its ambiguous ones are measured by turns first.
  */
 export async function compare(context: Context, wanted: readonly string[], options: CompareOptions): Promise<number> {
-  const request = requestOf(context, wanted, options)
-  const threshold = options.threshold === undefined ? openSettings(context.paths.settings).get().compareThreshold : readThreshold(options.threshold)
+  const format = formatOf(options)
+  const failOn = options.failOn === undefined ? [] : readFailOn(options.failOn)
+  const thresholds: Thresholds = {
+    threshold: options.threshold === undefined ? context.settings.compareThreshold : readThreshold(options.threshold),
+    byOp: options.perOpThreshold === undefined ? context.settings.compareOpThresholds : readOpThresholds(options.perOpThreshold),
+  }
+  const files = new FileSides()
+  const request = requestOf(context, files, wanted, options)
   const run = () => {
     try {
-      return compareStored(context.history, request, threshold)
+      return drain(compareStoredSteps({ history: context.history, files }, request, thresholds))
     } catch (error) {
       throw error instanceof UnknownValueError ? new UsageError(error.message.replace(/\.$/, '')) : error
     }
   }
   let comparison = run()
+  checkNames(comparison, request, options.perOpThreshold === undefined ? {} : (thresholds.byOp ?? {}))
   let status = 0
   if (options.more && 'sessionId' in request) {
     const pairs = ambiguousPairs(context, comparison)
@@ -38,41 +42,48 @@ export async function compare(context: Context, wanted: readonly string[], optio
     else {
       context.remark(`opscope: measuring ${pairs.length} ambiguous ${pairs.length === 1 ? 'pair' : 'pairs'} by turns`)
       const runner = context.runner([...new Set(pairs.flatMap(({ a, b }) => [a.backend, b.backend]))])
-      const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId, threshold), options.json === true, 'wrong')
+      const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId, thresholds.threshold), format !== 'text', 'wrong')
       status = end.state === 'stopped' ? 130 : end.failures > 0 ? 1 : 0
       comparison = run()
     }
   }
-  if (options.json) context.printJson(comparison)
-  else context.print(comparisonText(comparison))
-  return status
+  if (format === 'json') context.printJson(comparison)
+  else if (format === 'text') context.print(comparisonText(comparison))
+  else context.io.out.write(format === 'markdown' ? comparisonMarkdown(comparison) : comparisonCsv(comparison))
+  const failures = failuresOf(comparison, failOn)
+  for (const line of failureLines(comparison, failures)) context.remark(line)
+  return status === 0 && failures.length > 0 ? REGRESSED : status
 }
 
-function requestOf(context: Context, wanted: readonly string[], { by, baseline, more }: CompareOptions): CompareRequest {
+function requestOf(context: Context, files: FileSides, wanted: readonly string[], options: CompareOptions): CompareRequest {
+  const { by, baseline, more } = options
   const known = context.sessions()
-  // What was measured by turns is part of the comparison inside the session it adds to.
-  const ids = wanted.map((text) => findSession(text, known)).map(({ id, about }) => (about?.kind === 'interleaved' ? about.session : undefined) ?? id)
+  const filter = readFilter(options)
+  const ids = wanted.map((text) => findSide(text, known, files))
   if (by !== undefined) {
     const axis = compareAxisSchema.safeParse(by)
     const like = nearest(by, COMPARE_AXES)
     if (!axis.success) throw new UsageError(`unknown axis "${by}".${like === undefined ? '' : ` Did you mean "${like}"?`} Choose from: ${COMPARE_AXES.join(', ')}`)
     if (ids.length !== 1) throw new UsageError('compare --by takes one session, whose cases are compared with each other')
-    return { sessionId: ids[0]!, axis: axis.data, ...(baseline === undefined ? {} : { baseline }) }
+    if (more && FileSides.isFile(ids[0]!)) throw new UsageError('--more measures on the devices of a session in the history; import the file first')
+    return { sessionId: ids[0]!, axis: axis.data, ...(baseline === undefined ? {} : { baseline }), ...(filter ? { filter } : {}) }
   }
   if (baseline !== undefined) throw new UsageError('--baseline belongs to --by; of several sessions the first is the baseline')
   if (more) throw new UsageError('--more belongs to --by: the same case of two sessions cannot be measured by turns; measure a new session, or use repeats')
-  if (ids.length < 2) throw new UsageError(`compare takes two sessions or more, of which the first is the baseline, or one with --by ${COMPARE_AXES.join('|')}`)
+  if (ids.length < 2) throw new UsageError(`compare takes two sessions or files or more, of which the first is the baseline, or one with --by ${COMPARE_AXES.join('|')}`)
   const twice = ids.find((id, i) => ids.indexOf(id) !== i)
   if (twice !== undefined) throw new UsageError(`session ${twice} is named twice`)
-  return { sessionIds: ids }
+  return { sessionIds: ids, ...(filter ? { filter } : {}) }
 }
 
-/** `2%` or `0.02` as a fraction. */
-export function readThreshold(text: string): number {
-  const found = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text.trim())
-  const value = found ? Number(found[1]) / (found[2] ? 100 : 1) : NaN
-  if (!(value >= 0 && value < 1)) throw new UsageError(`--threshold expects a share such as 2% or 0.02, received "${text}"`)
-  return value
+/** A misspelt name would silently compare nothing, or hold no operation to its threshold. */
+function checkNames({ facets }: Comparison, { filter = {} }: CompareRequest, byOp: Readonly<Record<string, number>>): void {
+  for (const [key, values] of Object.entries(filter)) {
+    const there = facets[key as keyof typeof facets].map(({ value }) => value)
+    for (const value of values ?? []) if (!there.includes(value)) refuse(`${key} in what is compared`, value, there)
+  }
+  const ops = [...new Set([...facets.op.map(({ value }) => value), ...OPS.map(({ id }) => id)])]
+  for (const op of Object.keys(byOp)) if (!ops.includes(op)) refuse('operation', op, ops)
 }
 
 /** The cells without a clear verdict, each with its baseline. */

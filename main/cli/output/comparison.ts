@@ -1,4 +1,4 @@
-import type { CompareCell, Comparison } from '@core/compare'
+import { failuresOf, findingsOf, wrongCases, type CompareCell, type Comparison } from '@core/compare'
 import { formatPercent, formatTime } from '@core/units'
 import { caseWords, shapeOf } from '../../runner/words'
 import { oneLine, table, type Column } from './table'
@@ -43,7 +43,7 @@ function sideColumns(rows: Comparison['rows'], i: number): Column<Row>[] {
 const counted = (count: number, word: string) => `${count} ${count === 1 ? word : `${word}s`}`
 
 /** The comparison as text: sides, differences of the machines, a line per case, overall ratios, doubts and noise floors. */
-export function comparisonText({ sessions, rows, unmatched, overall, environmentDifferences, threshold, noiseFloors }: Comparison): string {
+export function comparisonText({ sessions, rows, unmatched, overall, environmentDifferences, threshold, opThresholds, noiseFloors }: Comparison): string {
   const within = sessions.every(({ value }) => value !== undefined)
   const words = (row: Row) => (within ? `${row.case.op} ${shapeOf(row.case.op, row.case.params)} ${row.case.dtype} ${row.case.mode}${row.case.threads === undefined ? '' : ` ${counted(row.case.threads, 'thread')}`}` : caseWords(row.case))
   const columns: Column<Row>[] = [{ title: 'case', cell: words }, ...sessions.flatMap((_, i) => sideColumns(rows, i))]
@@ -52,15 +52,28 @@ export function comparisonText({ sessions, rows, unmatched, overall, environment
   const reasons = new Map<string, number>()
   for (const { reason } of unmatched) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   return [
-    ...sessions.map((session, i) => (session.value === undefined ? `${letter(i)}: ${oneLine(session.name)} (${session.id}, ${session.createdAt})` : `${letter(i)}: ${session.value}${i === 0 ? ` in ${oneLine(session.name)} (${session.id})` : ''}`)),
+    ...sessions.map((session, i) => (session.value === undefined ? `${letter(i)}: ${oneLine(session.name)} (${session.fileName === undefined ? session.id : `file ${oneLine(session.fileName)}`}, ${session.createdAt})` : `${letter(i)}: ${session.value}${i === 0 ? ` in ${oneLine(session.name)} (${session.fileName === undefined ? session.id : `file ${oneLine(session.fileName)}`})` : ''}`)),
     ...environmentDifferences.map((difference) => `note: ${oneLine(difference)}`),
     '',
     rows.length > 0 ? table(rows, columns) : within ? 'No two cases of this session differ in that alone.' : 'These sessions have no case in common.',
     '',
     ...means,
-    `threshold: differences below ${formatPercent(threshold)} count as none; p is adjusted for the number of comparisons (Benjamini-Hochberg)`,
+    `threshold: differences below ${formatPercent(threshold)} count as none${Object.entries(opThresholds).map(([op, value]) => `, ${formatPercent(value)} for ${op}`).join('')}; p is adjusted for the number of comparisons (Benjamini-Hochberg)`,
     ...noiseFloors.map((floor) => `noise floor of ${oneLine(floor.deviceName)}: ${formatPercent(floor.ratioP50)} typical, ${formatPercent(floor.ratioP95)} in 95 % of ${counted(floor.pairs, 'pair')} of equal cases (${floor.measuredAt.slice(0, 10)})`),
     ...doubts,
     ...[...reasons].map(([reason, count]) => `left out: ${counted(count, 'case')}: ${oneLine(reason)}`),
   ].join('\n').trimEnd()
+}
+
+/** What made a comparison fail: a line that counts, then a line per case, the largest effect first. */
+export function failureLines(comparison: Comparison, failures: ReturnType<typeof failuresOf>): string[] {
+  return failures.flatMap(({ what, cases }) => {
+    const head = `opscope: ${counted(cases, 'case')} ${cases === 1 ? 'is' : 'are'} ${what}`
+    if (what === 'wrong') return [`${head}:`, ...wrongCases(comparison).map((entry) => `  ${caseWords(entry.case)}: ${oneLine(entry.reason)}`)]
+    const lines = findingsOf(comparison, what).map(({ row, side, cell, threshold }) => {
+      const interval = cell.ratioLow === undefined || cell.ratioHigh === undefined ? '' : ` (${cell.ratioLow.toFixed(3)} to ${cell.ratioHigh.toFixed(3)})`
+      return `  ${SIGNS[what]} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${caseWords(row.case)}: ${cell.ratio.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
+    })
+    return [`${head}:`, ...lines]
+  })
 }

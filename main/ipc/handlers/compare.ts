@@ -1,10 +1,58 @@
-import type { Pair } from '@core/compare'
+import { basename } from 'node:path'
+import type { FileSide, Pair } from '@core/compare'
+import { importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
-import { compareStored } from '../../history/compare'
+import { FileSides } from '../../compare/file-sides'
+import { inSlices } from '../../compare/in-slices'
+import { compareStoredSteps } from '../../history/compare'
+import { readChosen, readSessions, type Incoming } from '../../import/import-files'
 import type { Handlers } from '../answer'
+import { RequestError } from '../errors'
+import { writeChosen } from '../write-chosen'
 
-export const compareHandlers = ({ history, runner, settings }: Services) =>
-  ({
-    'compare:run': (request) => compareStored(history, request, settings.get().compareThreshold),
-    'compare:more': ({ sessionId, pairs }) => runner.interleave(pairs.map(({ baseline, side }, i): Pair => ({ id: `pair-${i}`, a: history.result(baseline).case, b: history.result(side).case })), sessionId),
-  }) satisfies Partial<Handlers>
+const KINDS = { csv: 'CSV table', md: 'Markdown' } as const
+
+export function compareHandlers({ history, runner, settings, dialogs, emit }: Pick<Services, 'history' | 'runner' | 'settings' | 'dialogs' | 'emit'>, files = new FileSides()) {
+  /** The comparison in progress; the page shows one at a time. */
+  let current: AbortController | undefined
+
+  async function open(incoming: readonly Incoming[]): Promise<{ sides: FileSide[]; problems: string[] }> {
+    const sides: FileSide[] = []
+    const problems = await readSessions(incoming, (name, file) => sides.push(files.add(name, file)))
+    return { sides, problems }
+  }
+
+  return {
+    'compare:run': async (request) => {
+      current?.abort()
+      const mine = (current = new AbortController())
+      const { compareThreshold: threshold, compareOpThresholds: byOp } = settings.get()
+      try {
+        return await inSlices(compareStoredSteps({ history, files }, request, { threshold, byOp }), { signal: mine.signal, onProgress: (progress) => emit('compare:progress', progress) })
+      } finally {
+        if (current === mine) current = undefined
+      }
+    },
+    'compare:cancel': () => {
+      current?.abort()
+      return undefined
+    },
+    'compare:open-files': async () => {
+      const paths = await dialogs.open('Compare files', { name: 'Sessions and results', extensions: importExtensions() })
+      return open(paths.map((path) => ({ name: basename(path), read: () => readChosen(path) })))
+    },
+    'compare:drop-files': ({ files: dropped }) => open(dropped.map(({ name, bytes }) => ({ name, read: () => Promise.resolve(new TextDecoder().decode(bytes)) }))),
+    'compare:forget-files': ({ ids }) => {
+      for (const id of ids) files.forget(id)
+      return undefined
+    },
+    'compare:save': async ({ name, kind, text }) => {
+      const path = await dialogs.save('Save comparison', `${name}.${kind}`, { name: KINDS[kind], extensions: [kind] })
+      return path === undefined ? { done: false } : writeChosen(path, text)
+    },
+    'compare:more': ({ sessionId, pairs }) => {
+      if (FileSides.isFile(sessionId)) throw new RequestError('bad-request', 'Cases of a file cannot be measured: what they ran on is not known here. Import the file to add to it.')
+      return runner.interleave(pairs.map(({ baseline, side }, i): Pair => ({ id: `pair-${i}`, a: history.result(baseline).case, b: history.result(side).case })), sessionId)
+    },
+  } satisfies Partial<Handlers>
+}

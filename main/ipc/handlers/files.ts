@@ -2,24 +2,14 @@ import { basename } from 'node:path'
 import { exportFormat, exportSession, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
 import { importAll, readChosen } from '../../import/import-files'
-import { writeFileAtomic } from '../../write-file'
 import type { Handlers } from '../answer'
 import { chartFile } from '../chart-file'
 import { RequestError } from '../errors'
+import { writeChosen } from '../write-chosen'
 
 const CHART_KINDS = { png: 'PNG picture', svg: 'SVG picture', csv: 'CSV table' }
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
-/** Writes a file the user chose. Throws a RequestError that names it when that fails. */
-function writeChosen(path: string, content: string | Uint8Array): { done: true; name: string } {
-  try {
-    writeFileAtomic(path, [content])
-  } catch (error) {
-    throw new RequestError('failed', `${basename(path)} could not be written; nothing was changed.`, reasonOf(error))
-  }
-  return { done: true, name: basename(path) }
-}
 
 function formatOf(id: string): ReturnType<typeof exportFormat> {
   try {

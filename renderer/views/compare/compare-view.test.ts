@@ -2,7 +2,7 @@ import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryHistory, createRouter } from 'vue-router'
-import type { CompareCell, Comparison, CompareRequest } from '@core/compare'
+import { facetsOf, type CompareCell, type Comparison, type CompareRequest } from '@core/compare'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
 import { useRun } from '../../stores/run'
 import { useSessions } from '../../stores/sessions'
@@ -50,7 +50,7 @@ const cell = (change: Partial<CompareCell>): CompareCell => ({ resultId: 'side',
 const comparison = (cells: CompareCell[], change: Partial<Comparison> = {}): Comparison => ({
   sessions: ['cpu scalar', 'cpu avx2'].map((value) => ({ id: 'session-2', name: 'Driver 570', createdAt: '2026-01-01T00:00:00Z', value })), threshold: 0.01,
   rows: cells.map((side, i) => ({ caseId: `case-${i}`, case: testCase({ params: { n: i + 1 } }), cells: [{ resultId: `base-${i}`, medianNs: 1000 }, side] })),
-  unmatched: [], overall: [null, { ratio: 1.03, cases: cells.length }], noiseFloors: [], environmentDifferences: [], ...change,
+  unmatched: [], overall: [null, { ratio: 1.03, cases: cells.length }], noiseFloors: [], environmentDifferences: [], opThresholds: {}, facets: facetsOf(cells.map((_, i) => testCase({ params: { n: i + 1 } }))), ...change,
 })
 
 describe('inside one session', () => {

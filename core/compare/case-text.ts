@@ -1,0 +1,24 @@
+import type { BenchmarkCase } from '../case'
+import { findOp } from '../ops/registry'
+import type { Comparison } from './types'
+
+/** A case's sizes as its op labels them (`16.8M`, `4096x4096`); plain values where the op is not one of ours. */
+export function shapeOf(c: BenchmarkCase): string {
+  const op = findOp(c.op)
+  const parsed = op?.params.safeParse(c.params)
+  if (op && parsed?.success) return op.shapeLabel(parsed.data)
+  return Object.values(c.params).map(String).join('x')
+}
+
+/** A row in words: what was computed, and by whom where the sides do not say it: `sum last 4096x4096 f32 cuda kernel cold`. */
+export function rowText(c: BenchmarkCase, inside: boolean): string {
+  const variant = findOp(c.op) ? Object.values(c.params).filter((value) => typeof value === 'string') : []
+  const threads = c.threads === undefined ? '' : `${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}`
+  return [c.op, ...variant, shapeOf(c), c.dtype, ...(inside ? [] : [c.backend, c.impl]), c.mode, threads].filter(Boolean).join(' ')
+}
+
+/** Whether the sides are of one session, along an axis. */
+export const isInside = ({ sessions }: Pick<Comparison, 'sessions'>): boolean => sessions.length > 0 && sessions.every(({ value }) => value !== undefined)
+
+/** Name of side i: its value of the axis, else its session. */
+export const sideText = ({ sessions }: Pick<Comparison, 'sessions'>, i: number): string => sessions[i]?.value ?? sessions[i]?.name ?? ''

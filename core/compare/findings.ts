@@ -1,0 +1,36 @@
+import type { BenchmarkCase } from '../case'
+import { thresholdFor } from './thresholds'
+import type { CompareCell, Comparison, Verdict } from './types'
+
+/** A cell that stands out. */
+export interface Finding {
+  row: Comparison['rows'][number]
+  side: number
+  cell: CompareCell & { ratio: number }
+  /** In force for its operation, as a fraction. */
+  threshold: number
+}
+
+/** The cells with this verdict, the largest effect first. `slower`: the regressions. */
+export function findingsOf(comparison: Comparison, verdict: Verdict): Finding[] {
+  const thresholds = { threshold: comparison.threshold, byOp: comparison.opThresholds }
+  const found = comparison.rows.flatMap((row) =>
+    row.cells.flatMap((cell, side): Finding[] => (cell?.verdict === verdict && cell.ratio !== undefined ? [{ row, side, cell: { ...cell, ratio: cell.ratio }, threshold: thresholdFor(thresholds, row.case.op) }] : [])),
+  )
+  return found.sort((a, b) => Math.abs(Math.log(b.cell.ratio)) - Math.abs(Math.log(a.cell.ratio)))
+}
+
+/** Cases a side computed wrong that the baseline may have had right. */
+export const wrongCases = ({ unmatched }: Comparison): { sessionId: string; case: BenchmarkCase; reason: string }[] => unmatched.filter(({ status, baseline }) => status === 'wrong' && !baseline)
+
+/** What a comparison can be made to fail on. */
+export const FAIL_ON = ['slower', 'faster', 'wrong', 'ambiguous'] as const
+export type FailOn = (typeof FAIL_ON)[number]
+
+/** How many cases each of these applies to; those that apply to none are left out. */
+export function failuresOf(comparison: Comparison, failOn: readonly FailOn[]): { what: FailOn; cases: number }[] {
+  return failOn.flatMap((what) => {
+    const cases = what === 'wrong' ? wrongCases(comparison).length : comparison.rows.reduce((sum, { cells }) => sum + cells.filter((cell) => cell?.verdict === what).length, 0)
+    return cases > 0 ? [{ what, cases }] : []
+  })
+}

@@ -1,0 +1,58 @@
+import { FAIL_ON, FILTER_KEYS, type CaseFilter, type FailOn, type OpThresholds } from '@core/compare'
+import { pickList, pickOne, words } from './choices'
+import { UsageError } from './usage-error'
+
+/** What `opscope compare` takes beside sessions and files. */
+export interface CompareOptions {
+  by?: string
+  baseline?: string
+  threshold?: string
+  perOpThreshold?: string
+  failOn?: string
+  format?: string
+  ops?: string
+  families?: string
+  dtypes?: string
+  modes?: string
+  backends?: string
+  more?: boolean
+  json?: boolean
+}
+
+export const COMPARE_FORMATS = ['text', 'markdown', 'csv', 'json'] as const
+export type CompareFormat = (typeof COMPARE_FORMATS)[number]
+
+/** `2%` or `0.02` as a fraction; `option` is named when it is neither. */
+export function readThreshold(text: string, option = '--threshold'): number {
+  const found = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text.trim())
+  const value = found ? Number(found[1]) / (found[2] ? 100 : 1) : NaN
+  if (!(value >= 0 && value < 1)) throw new UsageError(`${option} expects a share such as 2% or 0.02, received "${text}"`)
+  return value
+}
+
+/** `softmax=3%,add=0.5%` as fractions by op. */
+export function readOpThresholds(text: string): OpThresholds {
+  return Object.fromEntries(
+    words('thresholds', text).map((word) => {
+      const at = word.lastIndexOf('=')
+      if (at < 1) throw new UsageError(`--per-op-threshold expects a list such as softmax=3%,add=0.5%, received "${word}"`)
+      return [word.slice(0, at).trim(), readThreshold(word.slice(at + 1), `--per-op-threshold of ${word.slice(0, at).trim()}`)] as const
+    }),
+  )
+}
+
+export const readFailOn = (text: string): FailOn[] => pickList('verdict to fail on', text, FAIL_ON)
+
+export function formatOf({ format, json }: Pick<CompareOptions, 'format' | 'json'>): CompareFormat {
+  if (format === undefined) return json ? 'json' : 'text'
+  const picked = pickOne('format', format, COMPARE_FORMATS)
+  if (json && picked !== 'json') throw new UsageError(`--json and --format ${picked} exclude each other`)
+  return picked
+}
+
+/** The subset asked for by --ops, --families, --dtypes, --modes and --backends; undefined where all is. */
+export function readFilter(options: Pick<CompareOptions, 'ops' | 'families' | 'dtypes' | 'modes' | 'backends'>): CaseFilter | undefined {
+  const texts = { family: options.families, op: options.ops, dtype: options.dtypes, mode: options.modes, backend: options.backends }
+  const given = FILTER_KEYS.flatMap((key) => (texts[key] === undefined ? [] : [[key, words(`${key} to compare`, texts[key])] as const]))
+  return given.length > 0 ? Object.fromEntries(given) : undefined
+}
