@@ -14,6 +14,8 @@ export interface InterleaveSourceOptions {
   pairs: readonly Pair[]
   /** Ratio below which a difference counts as none, as a fraction. */
   threshold: number
+  /** Quads of each pair, whatever they show; absent: until the pair is settled. */
+  quads?: number
   /** Expected wall time of one block in seconds. */
   secondsOf(c: BenchmarkCase): number
 }
@@ -29,15 +31,15 @@ interface Open {
   blocks: Block[]
 }
 
-/** Quads that a pair which is not settled after `quads` of them is expected to need in all. */
-const expectedQuads = (quads: number) => Math.min(INTERLEAVE.maxQuads, Math.max(2 * INTERLEAVE.minQuads, 2 * quads))
-
 /**
- * Pairs measured by turns, in quads of four blocks, until each is settled or has the most quads. As many pairs take
- * turns as their host can keep open; a pair of which a block gives no figure is given up.
+ * Pairs measured by turns, in quads of four blocks, until each is settled or has the most quads, or has as many as were
+ * asked for. As many pairs take turns as their host can keep open; a pair of which a block gives no figure is given up.
  */
-export function interleaveSource({ pairs, threshold, secondsOf }: InterleaveSourceOptions): InterleaveSource {
-  const { settings, maxQuads } = INTERLEAVE
+export function interleaveSource({ pairs, threshold, quads: asked, secondsOf }: InterleaveSourceOptions): InterleaveSource {
+  const { settings, minQuads, maxQuads } = INTERLEAVE
+  /** Quads that a pair which goes on after `quads` of them is expected to need in all. */
+  const expectedQuads = (quads: number) => asked ?? Math.min(maxQuads, Math.max(2 * minQuads, 2 * quads))
+  const enough = ({ quads, blocks }: Open) => (asked === undefined ? quads >= maxQuads || pairSettled(interleavedRatio(blocks), threshold) : quads >= asked)
   const outlook = new Outlook()
   const blocks = new Map<string, Block[]>()
   let total = 0
@@ -79,7 +81,7 @@ export function interleaveSource({ pairs, threshold, secondsOf }: InterleaveSour
       const expected = expectedQuads(open.quads)
       const whole = yield* quad(open)
       open.quads += 1
-      const over = !whole || open.quads >= maxQuads || pairSettled(interleavedRatio(open.blocks), threshold)
+      const over = !whole || enough(open)
       expectQuads(open.pair, (over ? open.quads : expectedQuads(open.quads)) - expected)
       if (!over) group.push(open)
     }

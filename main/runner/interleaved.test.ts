@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
-import { INTERLEAVE, type Pair } from '@core/compare'
+import { INTERLEAVE, SELF_CHECK, type Pair } from '@core/compare'
 import { PRESETS } from '@core/measure/settings'
 import { interleaveSource } from './interleave-source'
 import { aCase, anEnvironment, aResult, MemoryHistory, planOf, ScriptedKind, scriptedRunner, type Behaviour } from './testing'
@@ -136,6 +136,9 @@ test('a self-check keeps the noise floor of each device it could measure', async
   expect(history.summary(sessionId)).toMatchObject({ name: 'Self-check of Test cpu, Test webgpu', about: { kind: 'self-check' } })
   expect(heard).toEqual([1])
   expect(notices).toMatchObject([{ level: 'warning', message: expect.stringMatching(/on Test webgpu, so no noise floor/) }])
+  // However little noise there is, each pair has the same number of quads; one that is refused is given up.
+  const own = (backend: string) => history.results(sessionId).filter((r) => r.case.backend === backend)
+  expect([own('cpu').length, own('webgpu').length]).toEqual([4 * 4 * SELF_CHECK.quads, 4])
   // Two cases stay open in a host, so that two pairs of a case with itself take turns.
   expect(history.results(sessionId).filter((r) => r.block?.place === 0).slice(0, 4).map((r) => r.block!.pair)).toEqual(['cpu-0', 'cpu-1', 'cpu-0', 'cpu-1'])
 })

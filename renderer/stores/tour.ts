@@ -1,11 +1,11 @@
 import { defineStore } from 'pinia'
 import { ref } from 'vue'
-import { tourSweep } from '@core/sweep/defaults'
+import { defaultTargets, tourSweep } from '@core/sweep/defaults'
 import { useApp } from './app'
 import { useDevices } from './devices'
 import { useRun } from './run'
 
-/** "Measure this machine": the ceilings of every device, then a short tour over all operations. */
+/** "Measure this machine": the ceilings of the devices that the tour uses, then the tour, which takes each operation once or more. */
 export const useTour = defineStore('tour', () => {
   const app = useApp()
   const devices = useDevices()
@@ -16,7 +16,8 @@ export const useTour = defineStore('tour', () => {
     if (running.value || run.busy) return
     running.value = true
     try {
-      if (!(await run.measureCeilings())) return
+      // An emulated GPU beside real devices is in no tour, and its ceilings would take long and say nothing.
+      if (!(await run.measureCeilings(defaultTargets(devices.devices).map(({ device }) => device)))) return
       app.firstStart = false
       const end = await run.finished()
       // A stop during the ceilings is meant for the whole tour.

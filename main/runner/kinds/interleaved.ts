@@ -1,15 +1,12 @@
-import { INTERLEAVE, noiseFloorOf, THRESHOLD, type Pair } from '@core/compare'
+import { INTERLEAVE, noiseFloorOf, SELF_CHECK, THRESHOLD, type Pair } from '@core/compare'
 import type { BenchmarkCase } from '@core/case'
 import type { Device } from '@core/backend'
 import { interleaveSource, type InterleaveSource } from '../interleave-source'
 import { usedBy, type Stage } from '../stage'
 import { listed } from '../words'
 
-/** Pairs of a self-check for each device, where the user does not say. */
-const SELF_CHECK_PAIRS = 24
-
-const sourceOf = (stage: Stage, pairs: readonly Pair[], threshold: number, devices: readonly Device[]): InterleaveSource =>
-  interleaveSource({ pairs, threshold, secondsOf: stage.secondsWith(INTERLEAVE.settings, devices) })
+const sourceOf = (stage: Stage, pairs: readonly Pair[], threshold: number, devices: readonly Device[], quads?: number): InterleaveSource =>
+  interleaveSource({ pairs, threshold, secondsOf: stage.secondsWith(INTERLEAVE.settings, devices), ...(quads === undefined ? {} : { quads }) })
 
 /** Begins a session that measures these pairs by turns and adds to the session they are of. */
 export async function startInterleaved(stage: Stage, pairs: readonly Pair[], sessionId: string, threshold = stage.deps.settings().compareThreshold ?? THRESHOLD): Promise<{ sessionId: string }> {
@@ -25,12 +22,12 @@ export async function startInterleaved(stage: Stage, pairs: readonly Pair[], ses
 }
 
 /** Begins a session that compares cases of these devices with themselves, and keeps what that says of each device. */
-export async function startSelfCheck(stage: Stage, deviceIds: readonly string[], count = SELF_CHECK_PAIRS): Promise<{ sessionId: string }> {
+export async function startSelfCheck(stage: Stage, deviceIds: readonly string[], count: number = SELF_CHECK.pairs): Promise<{ sessionId: string }> {
   const available = await stage.available(deviceIds)
   const pairs = stage.deps.planner.selfCheckPairs(available, count)
   const devices = usedBy(pairs.map(({ a }) => a), available)
   if (pairs.length === 0) throw new Error('No device is available that could be compared with itself.')
-  const source = sourceOf(stage, pairs, THRESHOLD, devices)
+  const source = sourceOf(stage, pairs, THRESHOLD, devices, SELF_CHECK.quads)
   return stage.create({
     session: { name: `Self-check of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'self-check' }, settings: INTERLEAVE.settings, cases: [] },
     source,
