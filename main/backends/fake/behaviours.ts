@@ -51,7 +51,7 @@ function block(): void {
 const seldom = (i: number) => (i * 7) % 20 === 3
 const jitter = (random: Random) => 1 + 0.002 * normal(random)
 
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+export const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** By implementation id. */
 export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {

@@ -2,13 +2,17 @@ import { CaseError, type Backend, type Device, type Impl, type PreparedCase, typ
 import { sentinelBits } from '@core/numbers'
 import { OPS, getOp } from '@core/ops/registry'
 import { createRandom } from '@core/stats/random'
-import { BEHAVIOURS, rightOutput, vanished, type Behaviour } from './behaviours'
+import { BEHAVIOURS, rightOutput, vanished, wait, type Behaviour } from './behaviours'
 
 const bitsOf = (values: Float32Array) => new Uint32Array(values.buffer, values.byteOffset, values.length)
 
 export interface FakeOptions {
   /** All times are multiplied by this: makes a session slower than another. */
   factor?: number
+  /** What its device says disturbs it. */
+  disturbance?: string | undefined
+  /** Batches last as long as their times say; else they take no time at all. */
+  realTime?: boolean
 }
 
 const BYTES_PER_SECOND = 1e10
@@ -19,18 +23,20 @@ const TICK_NS = 1
  * A scripted backend for tests: real outputs from the reference, invented times that depend on the case and the seed
  * alone. The implementation says how it behaves (behaviours.ts). Registered only under OPSCOPE_TEST_BACKEND=1.
  */
-export function fakeBackend({ factor = Number(process.env['OPSCOPE_TEST_FACTOR'] ?? 1) }: FakeOptions = {}): Backend {
+export function fakeBackend(options: FakeOptions = {}): Backend {
+  const { env } = process
+  const { factor = Number(env['OPSCOPE_TEST_FACTOR'] ?? 1), disturbance = env['OPSCOPE_TEST_DISTURBANCE'], realTime = env['OPSCOPE_TEST_REAL_TIME'] === '1' } = options
   let gone = false
   return {
     id: 'fake',
-    devices: () => Promise.resolve([device(!gone)]),
+    devices: () => Promise.resolve([device(!gone, disturbance)]),
     open: (problem) => {
       const behaviour = BEHAVIOURS[problem.case.impl]
       if (!behaviour) return Promise.reject(new CaseError('unsupported', `The scripted backend has no implementation "${problem.case.impl}"; expected one of ${Object.keys(BEHAVIOURS).join(', ')}.`))
       try {
         if (gone) vanished()
         behaviour.open?.()
-        return Promise.resolve(prepare(problem, behaviour, factor, () => (gone ||= behaviour.takesDevice === true)))
+        return Promise.resolve(prepare(problem, behaviour, { factor, realTime }, () => (gone ||= behaviour.takesDevice === true)))
       } catch (error) {
         return Promise.reject(error)
       }
@@ -38,7 +44,7 @@ export function fakeBackend({ factor = Number(process.env['OPSCOPE_TEST_FACTOR']
   }
 }
 
-function prepare(problem: Problem, behaviour: Behaviour, factor: number, onSample: () => void): PreparedCase {
+function prepare(problem: Problem, behaviour: Behaviour, { factor, realTime }: { factor: number; realTime: boolean }, onSample: () => void): PreparedCase {
   const { case: c, outputElements } = problem
   let right = rightOutput(problem, problem.seed, outputElements)
   let first: Float32Array | undefined
@@ -63,15 +69,17 @@ function prepare(problem: Problem, behaviour: Behaviour, factor: number, onSampl
     run: () => Promise.resolve(call(write)),
     countUnwritten: () => Promise.resolve(bitsOf(out).reduce((sum, bits) => sum + (bits === sentinel ? 1 : 0), 0)),
     read: (start, count) => Promise.resolve(out.slice(start, start + count)),
-    sample: async ({ count }) => {
+    sample: async ({ count, inner }) => {
       onSample()
       await behaviour.sample?.()
       call(behaviour.writeTimed ?? write)
       const from = taken
       taken += count
       const each = (value: (i: number) => number) => Float64Array.from({ length: count }, (_, i) => value(from + i))
+      const samplesNs = each((i) => baseNs * time(i, random))
+      if (realTime) await wait((samplesNs.reduce((sum, ns) => sum + ns, 0) * inner) / 1e6)
       return {
-        samplesNs: each((i) => baseNs * time(i, random)),
+        samplesNs,
         state: state(batches++),
         ...(behaviour.clockMhz ? { clockMhz: each(behaviour.clockMhz) } : {}),
         ...(behaviour.probeNs ? { probeNs: each(behaviour.probeNs) } : {}),
@@ -82,11 +90,12 @@ function prepare(problem: Problem, behaviour: Behaviour, factor: number, onSampl
   }
 }
 
-function device(present: boolean): Device {
+function device(present: boolean, disturbance: string | undefined): Device {
   const kernels = Object.fromEntries(OPS.map((op) => [op.id, [...op.dtypes]]))
   const impls = Object.entries(BEHAVIOURS).map(([id, { title }]): Impl => ({ id, title, available: { ok: true }, kernels, preferred: id === 'steady' }))
   return {
     backend: 'fake', id: 'fake:0', name: 'Scripted device', available: present ? { ok: true } : { ok: false, reason: 'the scripted device is gone' }, impls, modes: ['hot', 'cold', 'rotated'], threads: [], memoryBytes: 2 ** 30, software: true, facts: [],
     warnings: ['Times are invented.'],
+    ...(disturbance ? { disturbances: [disturbance] } : {}),
   }
 }
