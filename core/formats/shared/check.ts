@@ -76,7 +76,7 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknow
   const [first] = issues
   if (!first) return 'the file: not valid'
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
-  return `${formatPlace(first.path)}: expected ${expected(first)}, received ${received(valueAt(root, first.path))}${more}`
+  return `${formatPlace(first.path).slice(0, 200)}: expected ${expected(first)}, received ${received(valueAt(root, first.path))}${more}`
 }
 
 const isInstant = (text: string) => INSTANT.test(text) && !Number.isNaN(Date.parse(text))

@@ -1,0 +1,50 @@
+import { caseId, type BenchmarkCase } from '../../case'
+import type { Result } from '../../result'
+import { median } from '../../stats/quantile'
+import { fitText } from './foreign'
+
+/** The right results of one case as one figure. Times in ns per call. */
+export interface CaseFigure {
+  /** Unique in the file, and the same for the same case in any file. */
+  name: string
+  case: BenchmarkCase
+  medianNs: number
+  /** 95 % interval of the median; absent where no result has one. */
+  lowNs?: number
+  highNs?: number
+  /** Repeats and blocks of the case, in the order measured; never empty. */
+  results: Result[]
+}
+
+/** Parts of a name are set apart by `/`, which in a part is written `%2F`. */
+const part = (text: string) => text.replaceAll('/', '%2F')
+
+/** `add/n=1000/f32/cpu/avx2/cpu/hot/t1`: op, parameters by name, dtype, backend, implementation, device, mode, threads. At most 400 characters. */
+export function caseName({ op, params, dtype, backend, impl, device, mode, threads }: BenchmarkCase): string {
+  const values = Object.keys(params).sort().map((key) => `${key.replaceAll('=', '%3D')}=${String(params[key])}`)
+  return fitText([op, ...values, dtype, backend, impl, device, mode, ...(threads === undefined ? [] : [`t${threads}`])].map(part).join('/'), 400)
+}
+
+/**
+ * One figure per case for formats that know each benchmark once, from right results with statistics, in the order first
+ * measured. Of repeats and blocks: the median of their medians, and an interval that holds all of theirs.
+ */
+export function figuresPerCase(results: readonly Result[]): CaseFigure[] {
+  const groups = new Map<string, Result[]>()
+  for (const result of results) {
+    if (result.status !== 'ok' || !result.summary) continue
+    const id = caseId(result.case)
+    const group = groups.get(id)
+    if (group) group.push(result)
+    else groups.set(id, [result])
+  }
+  return [...groups.values()].map((group) => {
+    const summaries = group.flatMap(({ summary }) => summary ?? [])
+    const lows = summaries.flatMap(({ ciLowNs }) => ciLowNs ?? [])
+    const highs = summaries.flatMap(({ ciHighNs }) => ciHighNs ?? [])
+    const figure: CaseFigure = { name: caseName(group[0]!.case), case: group[0]!.case, medianNs: median(summaries.map((s) => s.medianNs))!, results: group }
+    if (lows.length) figure.lowNs = Math.min(...lows)
+    if (highs.length) figure.highNs = Math.max(...highs)
+    return figure
+  })
+}
