@@ -4,11 +4,8 @@ import type { Result } from '../../result'
 import type { SessionFile } from '../../session/types'
 import type { ExportContext, FileFormat } from '../types'
 import { csvLine, type Cell } from '../shared/csv-cells'
-
-const AFTER_PARAMS = [
-  'dtype', 'backend', 'impl', 'device', 'mode', 'threads', 'status', 'samples', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'mad_ns', 'p05_ns', 'p95_ns', 'min_ns', 'max_ns', 'mean_ns',
-  'stddev_ns', 'bytes', 'flops', 'gbps', 'gflops', 'efficiency', 'speedup', 'peak_memory_bytes', 'max_rel_error', 'converged', 'grade', 'message', 'started_at', 'result_id',
-] as const
+import { AFTER_PARAMS, PARAM_PREFIX } from './columns'
+import { importCsv } from './read'
 
 /** Same work, wherever it was computed: op, parameters, dtype and mode. */
 const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().map((key) => `${key}=${String(c.params[key])}`), c.dtype, c.mode].join('|')
@@ -24,7 +21,7 @@ const paramNames = (results: readonly Result[]): string[] => [...new Set(results
 function exportCsv(file: SessionFile, { ceilings }: ExportContext): string {
   const names = paramNames(file.results)
   const taken = new Set<string>(['op', ...AFTER_PARAMS])
-  const header = ['op', ...names.map((name) => (taken.has(name) ? `param_${name}` : name)), ...AFTER_PARAMS]
+  const header = ['op', ...names.map((name) => (taken.has(name) || name.startsWith(PARAM_PREFIX) || name === '' ? PARAM_PREFIX + name : name)), ...AFTER_PARAMS]
   const baseline = new Map<string, number>()
   for (const result of file.results) {
     const work = workOf(result)
@@ -51,5 +48,5 @@ function exportCsv(file: SessionFile, { ceilings }: ExportContext): string {
 const ownParam = (params: Params, name: string): Cell => (Object.hasOwn(params, name) ? params[name] : undefined)
 
 /** A table for spreadsheets and scripts. */
-const format: FileFormat = { id: 'csv', title: 'CSV', description: 'Table for spreadsheets and scripts: one line per result', extension: 'csv', exportSession: exportCsv }
+const format: FileFormat = { id: 'csv', title: 'CSV', description: 'Table for spreadsheets and scripts: one line per result', extension: 'csv', exportSession: exportCsv, importSession: importCsv }
 export default format

@@ -62,7 +62,7 @@ describe('round trip', () => {
 describe('refusals name the file, the place and what was expected', () => {
   it.each<[string, string, RegExp]>([
     ['nothing', ' \n', /^a\.json: the file is empty/],
-    ['another format', 'op,median_ns\n', /^a\.json: not a format that can be read; expected one of: JSON.*$/],
+    ['another format', 'name,speed\n', /^a\.json: not a format that can be read; expected one of: JSON.*$/],
     ['other JSON', '{"benchmarks":[]}', /not a format/],
     ['a list', '[1]', /not a format/],
     ['cut off', text.slice(0, 400), /^a\.json: line 4, column \d+: expected .*, received the end of the file$/],

@@ -1,7 +1,7 @@
 export type Cell = string | number | boolean | undefined
 
 /** Characters that make a spreadsheet take a text cell for a formula. */
-const FORMULA = /^[=+\-@\t\r]/
+const FORMULA = /^'*[=+\-@\t\r]/
 
 /** One field as RFC 4180 quotes it; text that a spreadsheet would run as a formula gets a leading apostrophe. */
 export function csvField(cell: Cell): string {

@@ -56,4 +56,4 @@ export function readCsv(text: string): CsvOutcome {
 const linesIn = (cell: string): number => (cell.match(/\r\n|\r|\n/g) ?? []).length
 
 /** A text cell without the apostrophe that keeps spreadsheets from running it as a formula (csv-cells.ts puts it there). */
-export const plainText = (cell: string): string => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
+export const plainText = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)

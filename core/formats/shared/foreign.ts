@@ -91,9 +91,12 @@ export function foreignSession(source: ImportSource, { tool, name, createdAt, no
   }
 }
 
+/** Figures over samples near the largest number there is can overflow; those are not known then. */
+const finite = (summary: Summary | undefined): Summary | undefined => summary && (Object.fromEntries(Object.entries(summary).filter(([name, value]) => name === 'medianNs' || Number.isFinite(value))) as Summary)
+
 function foreignResult(given: ForeignResult, id: string, tool: string, at: string): Result {
   const samplesNs = given.samplesNs ?? []
-  const summary = given.summary ?? summarize(samplesNs)
+  const summary = finite(given.summary ?? summarize(samplesNs))
   const measuredMs = given.measuredMs ?? samplesNs.reduce((sum, ns) => sum + ns, 0) * (given.inner ?? 1) / 1e6
   return {
     id,

@@ -1,0 +1,128 @@
+import { DTYPES, MODES, type Params } from '../../case'
+import { STATUSES, type Result } from '../../result'
+import { SCHEMA_VERSION } from '../../session/types'
+import { readCsv, plainText, type CsvRecord } from '../shared/csv-reader'
+import { finishImport } from '../shared/finish'
+import { fitParams, fitText, foreignDevice, isoTime, shortHash } from '../shared/foreign'
+import type { ImportSource } from '../source'
+import type { ImportOutcome } from '../types'
+import { AFTER_PARAMS, PARAM_PREFIX } from './columns'
+
+/** A cell that is not what its column says: `line 3, column median_ns: expected ..., received "x"`. */
+class CellProblem extends Error {}
+
+const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** The cells of one row by column name; an empty cell is absent. */
+class Row {
+  constructor(
+    private readonly columns: ReadonlyMap<string, number>,
+    private readonly record: CsvRecord,
+  ) {}
+
+  fail(column: string, expected: string): never {
+    const cell = this.text(column)
+    throw new CellProblem(`line ${this.record.line}, column ${column}: expected ${expected}, received ${cell === undefined ? 'nothing' : JSON.stringify(cell.slice(0, 60))}`)
+  }
+
+  text(column: string): string | undefined {
+    const cell = this.record.cells[this.columns.get(column) ?? -1]
+    return cell === undefined || cell === '' ? undefined : plainText(cell)
+  }
+
+  number(column: string, expected: 'a number of at least 0' | 'a whole number of at least 1' = 'a number of at least 0'): number | undefined {
+    const cell = this.text(column)?.trim()
+    if (cell === undefined) return undefined
+    const value = NUMBER.test(cell) ? Number(cell) : NaN
+    const whole = expected === 'a whole number of at least 1'
+    return value >= (whole ? 1 : 0) && Number.isFinite(value) && (!whole || Number.isSafeInteger(value)) ? value : this.fail(column, expected)
+  }
+
+  oneOf<T extends string>(column: string, choices: readonly T[]): T | undefined {
+    const cell = this.text(column)
+    return cell === undefined ? undefined : (choices.find((choice) => choice === cell) ?? this.fail(column, `one of ${choices.join(', ')}`))
+  }
+
+  param(column: string): Params[string] | undefined {
+    const cell = this.text(column)
+    // The apostrophe says that it is a text, whatever it looks like.
+    if (cell === undefined || cell !== this.record.cells[this.columns.get(column)!]) return cell
+    if (cell === 'true' || cell === 'false') return cell === 'true'
+    const value = NUMBER.test(cell) ? Number(cell) : NaN
+    return Number.isFinite(value) ? value : cell
+  }
+}
+
+function resultOf(row: Row, params: readonly (readonly [column: string, name: string])[], id: string, at: string): Result {
+  const medianNs = row.number('median_ns')
+  const status = row.oneOf('status', STATUSES) ?? (medianNs === undefined ? row.fail('median_ns', 'a time, because there is no status') : 'ok')
+  if (status === 'ok' && medianNs === undefined) row.fail('median_ns', 'a time, because the status is ok')
+  const figures = { ciLowNs: row.number('ci_low_ns'), ciHighNs: row.number('ci_high_ns'), madNs: row.number('mad_ns'), p05Ns: row.number('p05_ns'), p95Ns: row.number('p95_ns'), minNs: row.number('min_ns'), maxNs: row.number('max_ns'), meanNs: row.number('mean_ns'), stddevNs: row.number('stddev_ns') }
+  /** 1e9 per second is one per ns. */
+  const perCall = (column: string) => (row.number(column) ?? 0) * (medianNs ?? 0)
+  const error = row.number('max_rel_error')
+  const converged = row.oneOf('converged', ['true', 'false'])
+  const given = params.flatMap(([column, name]) => {
+    const value = row.param(column)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const startedAt = row.text('started_at')
+  return {
+    id: row.text('result_id') ?? id,
+    case: {
+      op: fitText(row.text('op') ?? row.fail('op', 'the name of an operation'), 80), params: fitParams(Object.fromEntries(given)), dtype: row.oneOf('dtype', [...DTYPES, 'unknown']) ?? 'unknown',
+      backend: fitText(row.text('backend') ?? 'csv', 40), impl: fitText(row.text('impl') ?? 'imported', 40), device: fitText(row.text('device') ?? 'cpu', 80), mode: row.oneOf('mode', MODES) ?? 'hot', threads: row.number('threads', 'a whole number of at least 1'),
+    },
+    status,
+    message: row.text('message') ?? (status === 'ok' ? undefined : 'The file tells no reason.'),
+    startedAt: startedAt === undefined ? at : (isoTime(startedAt) ?? row.fail('started_at', 'a time such as 2026-01-31T12:00:00Z')),
+    wallMs: 0,
+    measuredMs: 0,
+    bytes: row.number('bytes') ?? perCall('gbps'),
+    flops: row.number('flops') ?? perCall('gflops'),
+    samplesNs: [],
+    summary: medianNs === undefined ? undefined : { count: row.number('samples', 'a whole number of at least 1'), medianNs, ...figures },
+    converged: converged === undefined ? undefined : converged === 'true',
+    grade: row.oneOf('grade', ['A', 'B', 'C']),
+    notes: ['Imported from CSV, which has no samples.', ...(error === undefined ? [] : [`The file states a relative error of ${error}.`])],
+    caseBytes: row.number('peak_memory_bytes'),
+    seed: 0,
+  }
+}
+
+/** Any table with the columns `op` and `median_ns`; columns that are not those of an export are parameters. */
+export function importCsv(source: ImportSource): ImportOutcome | null {
+  const firstLine = source.text.slice(0, 20_000).split(/\r?\n|\r/, 1)[0]!
+  if (!/(^|,)"?op"?(,|$)/.test(firstLine) || !/(^|,)"?median_ns"?(,|$)/.test(firstLine)) return null
+  const read = readCsv(source.text)
+  if (!read.ok) return read
+  const [header, ...records] = read.records
+  if (records.length === 0) return { ok: false, message: 'line 2: expected a result, received the end of the file' }
+  const names = header!.cells.map(plainText)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) return { ok: false, message: `line 1: the column ${JSON.stringify(twice.slice(0, 60))} is there twice` }
+  const known = new Set<string>(['op', ...AFTER_PARAMS])
+  const params = names.filter((name) => !known.has(name) && name !== '').map((name) => [name, name.startsWith(PARAM_PREFIX) ? name.slice(PARAM_PREFIX.length) : name] as const)
+  const unsafe = params.find(([, name]) => FORBIDDEN.has(name))
+  if (unsafe) return { ok: false, message: `line 1: the column "${unsafe[0]}" is not allowed` }
+  const columns = new Map(names.map((name, i) => [name, i]))
+  const hash = shortHash(source.text)
+  const results: Result[] = []
+  try {
+    for (const [i, record] of records.entries()) {
+      if (record.cells.length !== names.length) return { ok: false, message: `line ${record.line}: expected ${names.length} cells as in the first line, received ${record.cells.length}` }
+      results.push(resultOf(new Row(columns, record), params, `${hash}-${i}`, source.now))
+    }
+  } catch (error) {
+    if (error instanceof CellProblem) return { ok: false, message: error.message }
+    throw error
+  }
+  const devices = [...new Map(results.map(({ case: c }) => [`${c.backend}|${c.device}`, foreignDevice(c.backend, c.device, c.device)])).values()]
+  return finishImport({
+    schemaVersion: SCHEMA_VERSION,
+    session: { id: `imported-${hash}`, name: fitText(source.name.replace(/\.csv$/i, ''), 200), createdAt: results[0]?.startedAt ?? source.now, notes: '', tags: ['imported'], state: 'done', planned: results.length },
+    environment: { appVersion: '', host: '', os: '', kernel: '', cpu: '', logicalCpus: 0, memoryBytes: 0, node: '', devices },
+    results,
+  })
+}

@@ -1,0 +1,94 @@
+import { benchmarkCaseSchema } from '../../case'
+import type { Environment } from '../../session/types'
+import { finishImport, readAs } from '../shared/finish'
+import { foreignDevice, foreignSession, isoTime, type ForeignResult } from '../shared/foreign'
+import type { ImportSource } from '../source'
+import type { ImportOutcome } from '../types'
+import { OUR_EXECUTABLE, parseCaseName, parseName } from './name'
+import { fileSchema, NS_PER_UNIT, type GoogleFile, type GoogleRun } from './schema'
+
+const BACKEND = 'google-benchmark'
+
+/** A time of a run in ns; undefined where there is none. */
+const nsOf = (run: GoogleRun, time: number | undefined = run.real_time) => (time === undefined ? undefined : time * NS_PER_UNIT[run.time_unit ?? 'ns'])
+
+/** Rows of one benchmark: its repetitions, and figures over them. */
+interface Runs {
+  name: string
+  repetitions: GoogleRun[]
+  aggregates: Map<string, GoogleRun>
+}
+
+function grouped(benchmarks: readonly GoogleRun[]): Runs[] {
+  const found = new Map<string, Runs>()
+  for (const run of benchmarks) {
+    const name = run.run_name ?? run.name
+    let runs = found.get(name)
+    if (!runs) found.set(name, (runs = { name, repetitions: [], aggregates: new Map() }))
+    if (run.run_type !== 'aggregate') runs.repetitions.push(run)
+    else if (run.aggregate_name !== undefined && run.aggregate_unit !== 'percentage' && run.real_time !== undefined) runs.aggregates.set(run.aggregate_name, run)
+  }
+  return [...found.values()].filter(({ repetitions, aggregates }) => repetitions.length > 0 || aggregates.has('median') || aggregates.has('mean'))
+}
+
+/** Bytes of one call: rates count processor time unless the name says otherwise, and of several threads they are sums. */
+function bytesOf(run: GoogleRun, realTime: boolean, threads: number): number {
+  const ns = nsOf(run, realTime ? run.real_time : run.cpu_time)
+  if (!run.bytes_per_second || run.bytes_per_second < 0 || ns === undefined || threads > 1) return 0
+  const bytes = (run.bytes_per_second * ns) / 1e9
+  return Number.isFinite(bytes) ? Math.round(bytes) : 0
+}
+
+function resultOf({ name, repetitions, aggregates }: Runs, ours: boolean): ForeignResult {
+  const first = repetitions[0] ?? aggregates.get('median') ?? aggregates.get('mean')!
+  const named = parseName(name)
+  const threads = first.threads ?? named.threads
+  const own = ours ? benchmarkCaseSchema.safeParse(parseCaseName(name)) : undefined
+  const work = own?.success ? own.data : { op: named.op, params: named.params, backend: BACKEND, threads }
+  const failed = repetitions.find((run) => run.error_occurred)
+  const skipped = repetitions.find((run) => run.skipped)
+  if (failed ?? skipped) return { ...work, status: failed ? 'failed' : 'skipped', message: (failed?.error_message ?? skipped?.skip_message ?? '').slice(0, 4000) || 'The file tells no reason.' }
+  const iterations = new Set(repetitions.map((run) => run.iterations))
+  const [inner] = iterations
+  const common = { ...work, bytes: bytesOf(first, named.realTime, threads ?? 1), ...(iterations.size === 1 && inner ? { inner } : {}) }
+  if (repetitions.length > 0) return { ...common, samplesNs: repetitions.map((run) => nsOf(run)!), notes: [`Each sample is the mean of a repetition${inner ? '' : ' whose iterations differ'}.`] }
+  const median = nsOf(aggregates.get('median') ?? first)!
+  const mean = nsOf(aggregates.get('mean') ?? first)
+  const stddev = aggregates.get('stddev')
+  return {
+    ...common,
+    inner: undefined,
+    summary: { ...(first.repetitions ? { count: first.repetitions } : {}), medianNs: median, ...(aggregates.has('mean') ? { meanNs: mean } : {}), ...(stddev ? { stddevNs: nsOf(stddev) } : {}) },
+    notes: ['The file has figures over its repetitions, not the repetitions themselves.', ...(aggregates.has('median') ? [] : ['It states the mean, which stands for the median here.'])],
+  }
+}
+
+function environmentOf({ context }: GoogleFile): Partial<Environment> {
+  const facts = [
+    ...(context.executable ? [{ name: 'Program', value: context.executable }] : []),
+    ...(context.mhz_per_cpu ? [{ name: 'Clock', value: `${context.mhz_per_cpu} MHz` }] : []),
+    ...(context.library_version ? [{ name: 'Google Benchmark', value: context.library_version }] : []),
+  ]
+  const warnings = [
+    ...(context.library_build_type === 'debug' ? ['The benchmark library was built for debugging, which can make short benchmarks slower.'] : []),
+    ...(context.cpu_scaling_enabled ? ['Frequency scaling was on.'] : []),
+  ]
+  const caches = context.caches?.filter(({ size }) => size > 0).map(({ type, level, size, num_sharing }) => ({
+    name: `L${level}${type === 'Data' ? 'd' : type === 'Instruction' ? 'i' : ''}`, bytes: size, instances: Math.max(1, Math.floor((context.num_cpus ?? 1) / Math.max(1, num_sharing))),
+  }))
+  return { host: context.host_name ?? '', logicalCpus: context.num_cpus ?? 0, ...(caches ? { caches } : {}), devices: [{ ...foreignDevice(BACKEND, 'cpu', 'CPU', facts), warnings }] }
+}
+
+/** Null unless there are a context and benchmarks, as no other tool's file has them. */
+export function importGoogleBenchmark(source: ImportSource): ImportOutcome | null {
+  const root = source.looseJson()
+  if (typeof root !== 'object' || root === null || !('context' in root) || !('benchmarks' in root)) return null
+  const read = readAs(fileSchema, root)
+  if (!read.ok) return read
+  const missing = read.value.benchmarks.findIndex((run) => run.run_type !== 'aggregate' && !run.error_occurred && !run.skipped && run.real_time === undefined)
+  if (missing >= 0) return { ok: false, message: `benchmarks[${missing}].real_time: expected a number, received nothing` }
+  const ours = read.value.context.executable === OUR_EXECUTABLE
+  const results = grouped(read.value.benchmarks).map((runs) => resultOf(runs, ours))
+  if (results.length === 0) return { ok: false, message: 'benchmarks: expected measured benchmarks, received none' }
+  return finishImport(foreignSession(source, { tool: 'Google Benchmark', createdAt: isoTime(read.value.context.date), environment: environmentOf(read.value), results }))
+}
