@@ -9,6 +9,8 @@ export const DIRECT_LABELS = 6
 export type Datum = [x: number, y: number, low: number, high: number, id: string]
 
 const LEGEND_ROW = 20
+const ITEM_GAP = 14
+const LEGEND_FONT = "11px 'Inter Variable', system-ui, sans-serif"
 /** Where the width is not known, legends are laid out for the narrowest pane the app has. */
 const LEGEND_WIDTH = 640
 
@@ -17,7 +19,7 @@ function legendRows(labels: readonly string[], itemWidth: number, available: num
   let rows = 1
   let used = 0
   for (const label of labels) {
-    const width = 22 + itemWidth + label.length * 6.4
+    const width = ITEM_GAP + itemWidth + 6 + format.getTextRect(label, LEGEND_FONT).width
     if (used + width > available && used > 0) {
       rows++
       used = 0
@@ -41,7 +43,7 @@ export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth
       right: 8,
       itemWidth,
       itemHeight: 8,
-      itemGap: 14,
+      itemGap: ITEM_GAP,
       textStyle: { color: theme.text, fontSize: 11 },
       pageTextStyle: { color: theme.muted },
       pageIconColor: theme.muted,

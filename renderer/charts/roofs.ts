@@ -24,6 +24,8 @@ export interface RoofGroup {
   label: string
 }
 
+const nameOf = (roof: Roof) => `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `${roof.kind.slice(6)} peak`}`
+
 /** Groups roofs from high to low; neighbours within a factor `near` of the group's highest share its label. */
 export function roofGroups(roofs: readonly Roof[], near: number, format: (value: number) => string): RoofGroup[] {
   const groups: Roof[][] = []
@@ -34,6 +36,13 @@ export function roofGroups(roofs: readonly Roof[], near: number, format: (value:
   }
   return groups.map((group) => ({
     values: group.map((roof) => roof.value),
-    label: group.map((roof) => `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `${roof.kind.slice(6)} peak`} ${format(roof.value)}${roof.stale ? ' (other driver)' : ''}`).join(', '),
+    label: group
+      .map((roof, i) => {
+        const name = nameOf(roof)
+        const value = `${format(roof.value)}${roof.stale ? ' (other driver)' : ''}`
+        // The same card through two backends is named once.
+        return i > 0 && nameOf(group[i - 1]!) === name ? value : `${name} ${value}`
+      })
+      .join(', '),
   }))
 }

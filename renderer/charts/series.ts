@@ -24,7 +24,7 @@ export interface ChartSeries {
   impl: string
   /** Marks the op; shared by every series of that op. */
   symbol: (typeof SYMBOLS)[number]
-  /** Marks dtype and mode. */
+  /** Marks dtype, mode and threads. */
   dash: 'solid' | number[]
   /** 0: the session on show; 1, 2, ...: those laid over it, drawn hollow. */
   layer?: number
@@ -106,6 +106,9 @@ export function varyingFacets(all: readonly Facets[]): Facet[] {
   return FACETS.filter((facet) => (nested.includes(facet) ? within(facet) : new Set(all.map((f) => f[facet])).size > 1))
 }
 
+/** Facets that the dash of a line stands for. */
+const STYLED: readonly Facet[] = ['dtype', 'mode', 'threads']
+
 /**
  * Groups points into series that differ in size alone, named by just what tells them apart.
  * Of more than `limit` series the first ones in order are drawn; `omitted` counts the rest.
@@ -126,7 +129,9 @@ export function groupSeries(points: readonly ChartPoint[], limit = 24): { series
   const varying = varyingFacets(samples)
   const naming: readonly Facet[] = varying.length ? varying : ['op', 'backend']
   const opsSeen = [...new Set(samples.map((f) => f.op))]
-  const stylesSeen = [...new Set(samples.map((f) => `${f.dtype}|${f.mode}|${f.threads}`))]
+  // What does not tell these series apart does not use up a dash either.
+  const styleOf = (f: Facets) => STYLED.filter((facet) => varying.includes(facet)).map((facet) => f[facet]).join('|')
+  const stylesSeen = [...new Set(samples.map(styleOf))]
   const series = entries.map(([key, group], i): ChartSeries => {
     const f = samples[i]!
     return {
@@ -136,7 +141,7 @@ export function groupSeries(points: readonly ChartPoint[], limit = 24): { series
       backend: f.backend,
       impl: f.impl,
       symbol: SYMBOLS[opsSeen.indexOf(f.op) % SYMBOLS.length]!,
-      dash: DASHES[stylesSeen.indexOf(`${f.dtype}|${f.mode}|${f.threads}`) % DASHES.length]!,
+      dash: DASHES[stylesSeen.indexOf(styleOf(f)) % DASHES.length]!,
       points: [...group.points.values()].sort((a, b) => a.size - b.size),
     }
   })

@@ -44,21 +44,21 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
     .map(({ label, result }, i, all) => {
       const { backend, impl } = result.case
       const same = all.slice(0, i).filter((other) => other.result.case.backend === backend && other.result.case.impl === impl).length
-      const scaled = (ns: number) => (scale === 'relative' ? ns / result.summary!.medianNs : ns)
+      const scaled = (ns: number) => (scale === 'relative' ? ns / result.summary!.medianNs - 1 : ns)
       const samples = result.samplesNs.map(scaled)
       return { label, samples, counted: cleanSamples(result).map(scaled), color: theme.colorOf(backend, impl), dash: DASHES[same % DASHES.length]!, symbol: SYMBOLS[same % SYMBOLS.length]! }
     })
   if (!lines.length) return undefined
   const ranges = lines.map((line) => drawnRange(line.counted))
   const range = { min: Math.min(...ranges.map(({ low }) => low)), max: Math.max(...ranges.map(({ high }) => high)) }
-  if (range.min === range.max) Object.assign(range, { min: range.min * 0.99, max: range.max * 1.01 })
+  if (range.min === range.max) Object.assign(range, { min: range.min - 0.01 * (Math.abs(range.min) || 1), max: range.max + 0.01 * (Math.abs(range.max) || 1) })
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const { legend, height } = legendOf(theme, lines.map((line) => line.label), 22, width)
   const top = height + 26
   const unit = chooseTimeUnit(range.max)
   const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((range.max - range.min) / (scale === 'relative' ? 0.01 : unit.size) / 4))))
-  const format = (value: number) => (scale === 'relative' ? `${((value - 1) * 100).toFixed(decimals)} %` : `${Number((value / unit.size).toFixed(decimals))} ${unit.name}`)
+  const format = (value: number) => (scale === 'relative' ? `${(value * 100).toFixed(decimals)} %` : `${Number((value / unit.size).toFixed(decimals))} ${unit.name}`)
   const name = scale === 'relative' ? 'Distance from the median' : 'Time per call'
   const value = { ...style, type: 'value' as const, ...range, splitNumber: 3, axisLabel: { ...style.axisLabel, formatter: format, showMinLabel: false, showMaxLabel: false } }
   const share = { ...style, type: 'value' as const, min: 0, splitNumber: 4, axisLabel: { ...style.axisLabel, formatter: (v: number) => `${Math.round(v * 100)} %` } }
@@ -76,7 +76,7 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
       { ...value, gridIndex: 1, name, nameGap: 26, splitLine: { show: false } },
       { ...style, gridIndex: 2, type: 'value' as const, name: 'Sample', nameGap: 26, min: 0, max: Math.max(1, most - 1), splitNumber: 3, splitLine: { show: false } },
     ],
-    yAxis: [{ ...share, gridIndex: 0 }, { ...share, gridIndex: 1, max: 1 }, { ...value, gridIndex: 2 }],
+    yAxis: [{ ...share, gridIndex: 0 }, { ...share, gridIndex: 1, max: 1, interval: 0.25 }, { ...value, gridIndex: 2 }],
     series: lines.flatMap((line) => {
       const bins = histogram(line.counted.filter((v) => v >= range.min && v <= range.max))
       const edges = bins?.counts.flatMap((count, i): [number, number][] => [[bins.edges[i]!, count / line.counted.length], [bins.edges[i + 1]!, count / line.counted.length]]) ?? []

@@ -48,7 +48,7 @@ export function scalingOption(series: readonly ScaleSeries[], along: Along, them
   const gainTicks = { customValues: Array.from({ length: Math.round(Math.log2(y.max / y.min)) + 1 }, (_, i) => y.min * 2 ** i).filter((_, i, all) => i % Math.ceil(all.length / 6) === 0) }
   const title = (text: string, left: string | number) => ({ text, left, top: height + 4, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText }, padding: 0 })
   const shares = series.flatMap((one) => one.points.map((point) => point.efficiency))
-  const shareTop = Math.max(1, Math.ceil((shares.reduce((a, b) => Math.max(a, b), 0) - 0.02) * 5) / 5)
+  const shareTop = Math.max(1, Math.ceil((shares.reduce((a, b) => Math.max(a, b), 0) - 0.02) * 4) / 4)
   const line = (one: ScaleSeries, plot: 0 | 1) => {
     const color = theme.colorOf(one.backend, one.impl)
     return {
@@ -99,7 +99,7 @@ export function scalingOption(series: readonly ScaleSeries[], along: Along, them
     xAxis: [x(0), x(1)],
     yAxis: [
       { ...style, gridIndex: 0, type: 'log' as const, logBase: 2, min: y.min, max: y.max, axisTick: { ...style.axisTick, ...gainTicks }, axisLabel: { ...style.axisLabel, ...gainTicks, formatter: (value: number) => `${Number(value.toPrecision(3))}x` } },
-      { ...style, gridIndex: 1, type: 'value' as const, min: 0, max: shareTop, splitNumber: 4, axisLabel: { ...style.axisLabel, formatter: (value: number) => `${Math.round(value * 100)} %` } },
+      { ...style, gridIndex: 1, type: 'value' as const, min: 0, max: shareTop, interval: shareTop > 1.5 ? 0.5 : 0.25, axisLabel: { ...style.axisLabel, formatter: (value: number) => `${Math.round(value * 100)} %` } },
     ],
     series: [
       { type: 'line' as const, id: 'ideal gain', name: IDEAL, color: theme.muted, xAxisIndex: 0, yAxisIndex: 0, silent: true, symbol: 'none', lineStyle: dashed, data: places.map((at) => [at, at / least]) },

@@ -1,7 +1,12 @@
+import { findCrossovers } from '../crossover/find'
+import { sentenceOf } from '../crossover/option'
 import { LINES } from '../focus'
 import { linesOf } from '../layers'
 import type { ChartUnit } from '../unit'
 import { timeVsSizeCsv, timeVsSizeOption } from './option'
+
+/** With more lines than this rings would stand everywhere; the chart of crossovers has them all. */
+const MOST_CROSSED = 8
 
 export default {
   id: 'time',
@@ -12,6 +17,7 @@ export default {
   layers: true,
   draw(context) {
     const { series, drawn, note } = linesOf(context, 24)
-    return { option: timeVsSizeOption(drawn, context.theme, context.selected, context.size.width), empty: 'No result here has a size that this chart knows. The table shows them all.', ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
+    const crossings = drawn.length > MOST_CROSSED ? [] : findCrossovers(context.points).found.map((one) => ({ size: one.at.size, ns: one.at.ns, sentence: `${one.what}: ${sentenceOf(one)}` }))
+    return { option: timeVsSizeOption(drawn, context.theme, context.selected, context.size.width, crossings), empty: 'No result here has a size that this chart knows. The table shows them all.', ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
   },
 } satisfies ChartUnit

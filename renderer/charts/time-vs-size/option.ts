@@ -7,11 +7,18 @@ import type { ChartTheme } from '../types'
 const dataOf = (series: ChartSeries): Datum[] =>
   series.points.map(({ point, size }) => [size, point.medianNs, point.ciLowNs ?? NaN, point.ciHighNs ?? NaN, point.id])
 
+/** A point where two of the lines change places, in elements and ns, and what it means. */
+export interface Crossing {
+  size: number
+  ns: number
+  sentence: string
+}
+
 /**
  * Median time per call against size, both logarithmic, with the 95 % interval of each median as whiskers.
- * Undefined when there is nothing to draw.
+ * Rings mark where lines change places. Undefined when there is nothing to draw.
  */
-export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number) {
+export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number, crossings: readonly Crossing[] = []) {
   const data = series.map(dataOf)
   const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
   const y = logBounds(data.flatMap((d) => d.flatMap(([, median, low, high]) => [median, low, high])), 10)
@@ -37,7 +44,20 @@ export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartThe
     },
     xAxis: { ...logAxis(theme, 2, 'Size (elements of the largest tensor)', x, formatSizeTick), nameGap: 28 },
     yAxis: { ...logAxis(theme, 10, 'Median time per call', y, formatTime), nameGap: 48, axisLine: axisStyle(theme).axisLine },
-    series: series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),
+    series: [
+      ...series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),
+      {
+        type: 'scatter' as const,
+        id: 'crossings',
+        name: 'Crossover',
+        z: 4,
+        symbol: 'circle',
+        symbolSize: 9,
+        itemStyle: { color: 'transparent', borderColor: theme.text, borderWidth: 1.5 },
+        tooltip: { formatter: (item: { dataIndex: number }) => tooltipHtml(crossings[item.dataIndex]?.sentence ?? '', [['Both take there', formatTime(crossings[item.dataIndex]?.ns)]]) },
+        data: crossings.map(({ size, ns }) => ({ value: [size, ns] })),
+      },
+    ],
   }
 }
 
