@@ -95,7 +95,7 @@ export const useSessions = defineStore('sessions', () => {
   /** Says what became of files; resolves to the sessions that came in. */
   async function tell({ imported, problems }: Reply<'sessions:import'>): Promise<SessionSummary[]> {
     if (imported.length) notices.show({ level: 'info', message: imported.length === 1 ? `Imported “${imported[0]!.name}”.` : `Imported ${imported.length} sessions.` })
-    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files could not be imported.`, detail: problems.join('\n') })
+    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files could not be imported.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
     if (imported.length || problems.length) await load()
     return imported
   }

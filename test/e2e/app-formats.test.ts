@@ -1,0 +1,115 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { launch, type Launched } from './launch'
+import { dataRows, messages, rowCount, sessions, tableRows, view } from './ui'
+
+const folder = mkdtempSync(join(tmpdir(), 'opscope-formats-'))
+const fixture = (path: string) => resolve(import.meta.dirname, '../fixtures/formats', path)
+let opened: Launched
+let page: Page
+
+/** Drops files on the window as a file manager does: the page gets names and contents. */
+async function drop(...paths: string[]): Promise<void> {
+  const files = paths.map((path) => ({ name: basename(path), text: readFileSync(path, 'utf8') }))
+  await page.evaluate((given) => {
+    const transfer = new DataTransfer()
+    for (const { name, text } of given) transfer.items.add(new File([text], name))
+    for (const type of ['dragenter', 'dragover', 'drop']) document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }))
+  }, files)
+}
+
+const dialogsAnswer = (path: string) =>
+  opened.app.evaluate(({ dialog }, chosen) => {
+    dialog.showSaveDialog = (() => Promise.resolve({ canceled: false, filePath: chosen })) as typeof dialog.showSaveDialog
+    dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [chosen] })) as typeof dialog.showOpenDialog
+  }, path)
+
+beforeAll(async () => {
+  copyFileSync(fixture('json/import/version-1.json'), join(folder, 'first.opscope.json'))
+  opened = await launch({ dataDir: join(folder, 'data'), args: [join(folder, 'first.opscope.json')] })
+  page = opened.page
+})
+afterAll(async () => {
+  await opened.close()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+})
+
+describe('files of other tools', () => {
+  it('a session given at the start is open', async () => {
+    const { session, results } = JSON.parse(readFileSync(fixture('json/import/version-1.json'), 'utf8')) as { session: { name: string }; results: unknown[] }
+    await page.getByRole('main').getByRole('button', { name: session.name }).waitFor()
+    await expect.poll(() => rowCount(page)).toBe(results.length)
+  })
+
+  it('a dropped file of Google Benchmark becomes a session and comes into view', async () => {
+    await drop(fixture('google-benchmark/import/plain.json'))
+    await messages(page).getByText('Imported “plain”.').waitFor()
+    await expect.poll(() => rowCount(page)).toBe(4)
+    const rows = await tableRows(page)
+    expect(rows.map((row) => Object.values(row).join(' ')).join('\n')).toMatch(/BM_Add[^]*BM_Add[^]*BM_Sum<double>[^]*BM_Broken/)
+  })
+
+  it('garbage gives one message that names the file, and changes nothing', async () => {
+    await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
+    writeFileSync(join(folder, 'holiday.txt'), '\u0000\u0001 not a benchmark {]')
+    await drop(join(folder, 'holiday.txt'))
+    const alert = messages(page).getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.count()).toBe(1)
+    expect(await alert.getByRole('paragraph').innerText()).toMatch(/^holiday\.txt: not a format that can be read; expected one of: JSON, /)
+    await alert.getByRole('button', { name: 'Dismiss' }).click()
+    expect(await dataRows(sessions(page)).count()).toBe(2)
+  })
+
+  it('of two dropped files the good one comes in and the bad one is named', async () => {
+    writeFileSync(join(folder, 'cut.jsonl'), readFileSync(fixture('jsonl/import/session.jsonl'), 'utf8').slice(0, 5000))
+    await drop(join(folder, 'cut.jsonl'), fixture('nvbench/import/built-from-schema.json'))
+    await messages(page).getByText('Imported “built-from-schema”.').waitFor()
+    const alert = messages(page).getByRole('alert')
+    await alert.getByText(/^cut\.jsonl: line \d/).waitFor()
+    await alert.getByRole('button', { name: 'Dismiss' }).click()
+    await expect.poll(() => alert.count()).toBe(0)
+  })
+
+  it('every format that can be written is offered with what it is for, by keyboard too', async () => {
+    await view(page, 'History')
+    await dataRows(sessions(page)).filter({ hasText: 'plain' }).click()
+    await page.keyboard.press('Control+s')
+    const dialog = page.getByRole('dialog', { name: 'Export “plain”' })
+    await dialog.waitFor()
+    const offered = await dialog.getByRole('list').getByRole('button').allInnerTexts()
+    expect(offered.map((text) => text.split('\n')[0])).toEqual(expect.arrayContaining(['JSON', 'JSON Lines', 'CSV', 'Samples (CSV)', 'Google Benchmark', 'HTML']))
+    await page.keyboard.press('Escape')
+    await expect.poll(() => dialog.count()).toBe(0)
+  })
+
+  it('a session exported as JSON Lines comes back the same', async () => {
+    const path = join(folder, 'lines.jsonl')
+    await dialogsAnswer(path)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Command' }).fill('export session as json lines')
+    await page.keyboard.press('Enter')
+    await messages(page).getByText('Exported to lines.jsonl.').waitFor()
+    const before = await dataRows(sessions(page)).count()
+    await page.keyboard.press('Control+o')
+    await expect.poll(async () => (await view(page, 'History'), dataRows(sessions(page)).count())).toBe(before + 1)
+    await dataRows(sessions(page)).filter({ hasText: 'plain' }).first().dblclick()
+    await expect.poll(() => rowCount(page)).toBe(4)
+    expect(await tableRows(page)).toHaveLength(4)
+  })
+
+  it('a second start with a file hands it to the window that is open', async () => {
+    const path = join(folder, 'second.opscope.json')
+    writeFileSync(path, readFileSync(fixture('json/import/version-1.json'), 'utf8').replace(/"name":"[^"]*"/, '"name":"From outside"'))
+    await opened.app.evaluate(({ app }, file) => app.emit('second-instance', {}, ['opscope', file], '/'), path)
+    await page.getByRole('main').getByRole('button', { name: 'From outside' }).waitFor()
+  })
+
+  it('leaves no error on the console', () => {
+    expect(opened.pageErrors).toEqual([])
+  })
+})
