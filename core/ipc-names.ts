@@ -26,6 +26,7 @@ const channels: Record<Channel, true> = {
   'sessions:restore': true,
   'formats:list': true,
   'sessions:export': true,
+  'sessions:identifying': true,
   'sessions:import': true,
   'sessions:import-dropped': true,
   'sessions:take-opened': true,

@@ -4,6 +4,7 @@ import { caseHistorySchema } from './analysis/case-history'
 import { deviceSchema } from './backend'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from './compare/types'
 import { MAX_DROPPED_BYTES } from './ipc-names'
+import { REDACTIONS } from './formats/redact'
 import { phaseSchema } from './measure/protocol'
 import { resultSchema } from './result'
 import { checkReportSchema, historyFileSchema, maintenanceProgressSchema } from './session/maintenance'
@@ -34,7 +35,9 @@ const droppedFile = z.object({ name: z.string().min(1).max(255), bytes: z.instan
 const sidesReply = z.object({ sides: z.array(fileSideSchema), problems: z.array(z.string()) })
 
 /** A file format that can be written or read (core/formats), as the page lists it. */
-export const formatInfoSchema = z.object({ id: z.string(), title: z.string(), description: z.string(), extension: z.string(), exportable: z.boolean(), importable: z.boolean() })
+export const formatInfoSchema = z.object({ id: z.string(), title: z.string(), description: z.string(), extension: z.string(), exportable: z.boolean(), importable: z.boolean(), forSharing: z.boolean() })
+
+const redactionSchema = z.enum(REDACTIONS)
 
 export const runStateSchema = z.object({
   phase: z.enum(['idle', 'starting', 'running', 'paused', 'stopping']),
@@ -81,7 +84,9 @@ export const REQUESTS = {
   'sessions:restore': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ restored: z.number().int() }) },
   'formats:list': { request: none, reply: z.array(formatInfoSchema) },
   /** `format` is checked against the formats there are. */
-  'sessions:export': { request: z.object({ id, format: z.string().min(1).max(60) }), reply: fileReply },
+  'sessions:export': { request: z.object({ id, format: z.string().min(1).max(60), /** What to leave out; the format's usual choice where absent. */ leaveOut: z.array(redactionSchema).max(REDACTIONS.length).optional() }), reply: fileReply },
+  /** What a session's file would tell of the machine or a person, by kind. */
+  'sessions:identifying': { request: z.object({ id }), reply: z.array(z.object({ kind: redactionSchema, count: z.number().int().positive(), examples: z.array(z.string()) })) },
   /** Asks for files in a dialog. */
   'sessions:import': { request: none, reply: importReply },
   /** What became of the files that the system had the app open since this was asked last. */

@@ -1,5 +1,6 @@
 import { ceilingsOn } from '../roofline/ceilings'
 import type { SessionFile } from '../session/types'
+import { redact } from './redact'
 import { structureProblem } from './shared/check'
 import { jsonSyntaxMessage } from './shared/place'
 import { ImportSource } from './source'
@@ -13,7 +14,7 @@ export const FORMATS: readonly FileFormat[] = Object.values(modules)
   .sort((a, b) => Number(b.id === 'json') - Number(a.id === 'json') || a.title.localeCompare(b.title, 'en'))
 
 export const formatInfo = (format: FileFormat): FormatInfo => ({
-  id: format.id, title: format.title, description: format.description, extension: format.extension, exportable: format.exportSession !== undefined, importable: format.importSession !== undefined,
+  id: format.id, title: format.title, description: format.description, extension: format.extension, exportable: format.exportSession !== undefined, importable: format.importSession !== undefined, forSharing: format.forSharing === true,
 })
 
 /** The extensions of files that may be read, each once. */
@@ -29,7 +30,8 @@ export function exportFormat(formatId: string): FileFormat & Required<Pick<FileF
 /** A session as the text of a file. Throws when there is no such format or it cannot be written, with the choices. */
 export function exportSession(formatId: string, file: SessionFile, context: ExportContext = { ceilings: [] }): string {
   // Ceilings of another machine's devices say nothing of these results, whatever their ids.
-  return exportFormat(formatId).exportSession(file, { ...context, ceilings: ceilingsOn(context.ceilings, file.environment.devices) })
+  const shown = redact(file, ceilingsOn(context.ceilings, file.environment.devices), context.leaveOut ?? new Set(), context.hints)
+  return exportFormat(formatId).exportSession(shown.file, { ...context, ceilings: shown.ceilings })
 }
 
 /** Longest text that is looked at: 256 Mi characters, some ten million samples. */

@@ -1,10 +1,14 @@
 import type { Ceiling, SessionFile } from '../session/types'
+import type { Redaction, RedactionHints } from './redact'
 import type { ImportSource } from './source'
 
 /** What an export may use beyond the session itself. */
 export interface ExportContext {
   /** Measured limits of the devices, for efficiencies. */
   ceilings: readonly Ceiling[]
+  /** What is left out because it identifies the machine or a person; nothing where absent. */
+  leaveOut?: ReadonlySet<Redaction>
+  hints?: RedactionHints
 }
 
 /** A file was read as a session, or what is wrong with it: the place and what was expected. */
@@ -19,6 +23,8 @@ export interface FileFormat {
   description: string
   /** Without the dot. */
   extension: string
+  /** True of what is written to be sent: unless asked otherwise, what identifies the machine or a person is left out. */
+  forSharing?: true
   /** The whole file as text, ending in a newline. Throws when the session itself is not valid. */
   exportSession?(file: SessionFile, context: ExportContext): string
   /** `null` when the text is not in this format at all. Never throws. */
@@ -26,4 +32,4 @@ export interface FileFormat {
 }
 
 /** What the page and the command line list of a format. */
-export type FormatInfo = Pick<FileFormat, 'id' | 'title' | 'description' | 'extension'> & { exportable: boolean; importable: boolean }
+export type FormatInfo = Pick<FileFormat, 'id' | 'title' | 'description' | 'extension'> & { exportable: boolean; importable: boolean; forSharing: boolean }

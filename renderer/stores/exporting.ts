@@ -1,19 +1,36 @@
 import { defineStore } from 'pinia'
-import { computed, shallowRef } from 'vue'
+import { computed, ref, shallowRef } from 'vue'
+import type { Redaction } from '@core/formats/redact'
 import type { Reply } from '@core/ipc'
 import { runCommand } from '../commands/registry'
 import { call } from '../lib/api'
 import { useNotices } from './notices'
 import { useSessions } from './sessions'
 
-/** Writing a session as a file: which session, and the formats there are. */
+interface Asked {
+  id: string
+  name: string
+}
+
+/** A file about to be written, with what in it identifies the machine or a person. */
+export interface Review {
+  session: Asked
+  format: Reply<'formats:list'>[number]
+  found: Reply<'sessions:identifying'>
+}
+
+/** Writing a session as a file: which session, the formats there are, and what is left out of the file. */
 export const useExporting = defineStore('exporting', () => {
   const sessions = useSessions()
   const notices = useNotices()
   const all = shallowRef<Reply<'formats:list'>>([])
   const formats = computed(() => all.value.filter((format) => format.exportable))
   /** The session whose format is being chosen. */
-  const asked = shallowRef<{ id: string; name: string }>()
+  const asked = shallowRef<Asked>()
+  /** What to look at before the file is written. */
+  const review = shallowRef<Review>()
+  /** Whether files that are not made to be sent are looked at as well. */
+  const reviewAll = ref(false)
   let chosen: string | undefined
 
   async function start(): Promise<void> {
@@ -29,7 +46,7 @@ export const useExporting = defineStore('exporting', () => {
     const format = chosen
     chosen = undefined
     if (format === undefined) asked.value = { id, name }
-    else void sessions.exportSession(id, format)
+    else void begin({ id, name }, format)
   }
 
   /** Exports the session that the export command means in this view, in a format chosen already. */
@@ -39,11 +56,31 @@ export const useExporting = defineStore('exporting', () => {
     chosen = undefined
   }
 
-  function choose(format: string): void {
+  async function choose(format: string): Promise<void> {
     const session = asked.value
     asked.value = undefined
-    if (session) void sessions.exportSession(session.id, format)
+    if (session) await begin(session, format)
   }
 
-  return { formats, asked, start, ask, askAs, choose }
+  /** Shows what would be told before it is written, where the file is made to be sent or the user wants to see it. */
+  async function begin(session: Asked, formatId: string): Promise<void> {
+    const format = formats.value.find(({ id }) => id === formatId)
+    if (!format || !(format.forSharing || reviewAll.value)) return sessions.exportSession(session.id, formatId)
+    try {
+      const found = await call('sessions:identifying', { id: session.id })
+      if (found.length === 0) return await sessions.exportSession(session.id, formatId)
+      review.value = { session, format, found }
+    } catch (error) {
+      notices.fail(error, 'read the session')
+    }
+  }
+
+  /** Writes the file that is being looked at, without these. */
+  async function write(leaveOut: Redaction[]): Promise<void> {
+    const { session, format } = review.value!
+    review.value = undefined
+    await sessions.exportSession(session.id, format.id, leaveOut)
+  }
+
+  return { formats, asked, review, reviewAll, start, ask, askAs, choose, write }
 })

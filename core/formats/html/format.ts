@@ -31,5 +31,5 @@ ${factsHtml(report.environment)}`
 }
 
 /** A report in one file, with live charts, to open in any browser without a network. */
-const format: FileFormat = { id: 'html', title: 'HTML', description: 'Report with charts, in one file to send', extension: 'html', exportSession: exportHtml }
+const format: FileFormat = { id: 'html', title: 'HTML', description: 'Report with charts, in one file to send', extension: 'html', forSharing: true, exportSession: exportHtml }
 export default format

@@ -38,5 +38,5 @@ function exportMarkdown(file: SessionFile, context: ExportContext): string {
 }
 
 /** A report to paste into a pull request or an issue. */
-const format: FileFormat = { id: 'markdown', title: 'Markdown', description: 'Report with tables and findings, to paste into a pull request', extension: 'md', exportSession: exportMarkdown }
+const format: FileFormat = { id: 'markdown', title: 'Markdown', description: 'Report with tables and findings, to paste into a pull request', extension: 'md', forSharing: true, exportSession: exportMarkdown }
 export default format

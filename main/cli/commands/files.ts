@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { exportSession as formatSession, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { readRedactions, usualRedactions, type Redaction } from '@core/formats/redact'
+import { exportFormat, exportSession as formatSession, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { thisUser } from '../../app/this-user'
 import { pickOne } from '../choices'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
@@ -16,17 +18,26 @@ function formatFor(asked: string | undefined, out: string): string {
 }
 
 /** `opscope export`: a session as a file, or to stdout for `-`. */
-export function exportSession(context: Context, wanted: string, options: { format?: string; out?: string }): number {
+export function exportSession(context: Context, wanted: string, options: { format?: string; out?: string; redact?: string }): number {
   const out = options.out ?? '-'
   const format = formatFor(options.format, out)
   const { id, name } = findSession(wanted, context.sessions())
-  const text = formatSession(format, context.history.exportSession(id), { ceilings: context.history.ceilings() })
+  const leaveOut = options.redact === undefined ? usualRedactions(exportFormat(format)) : redactionsOf(options.redact)
+  const text = formatSession(format, context.history.exportSession(id), { ceilings: context.history.ceilings(), leaveOut, hints: thisUser() })
   if (out === '-') context.io.out.write(text)
   else {
     writeFileAtomic(resolve(out), [text])
     context.remark(`Wrote "${name}" to ${resolve(out)}`)
   }
   return 0
+}
+
+function redactionsOf(text: string): Set<Redaction> {
+  try {
+    return readRedactions(text)
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error
+  }
 }
 
 function readFile(path: string): string {

@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
+import { identifying, usualRedactions } from '@core/formats/redact'
 import { exportFormat, exportSession, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
+import { thisUser } from '../../app/this-user'
 import { importAll, readChosen } from '../../import/import-files'
 import type { Handlers } from '../answer'
 import { chartFile } from '../chart-file'
@@ -23,11 +25,14 @@ function formatOf(id: string): ReturnType<typeof exportFormat> {
 export const fileHandlers = ({ history, dialogs, emit, opened }: Services) =>
   ({
     'formats:list': () => FORMATS.map(formatInfo),
-    'sessions:export': async ({ id, format }) => {
-      const { title, extension } = formatOf(format)
+    'sessions:identifying': ({ id }) => identifying(history.exportSession(id), thisUser()),
+    'sessions:export': async ({ id, format, leaveOut }) => {
+      const { title, extension, forSharing } = formatOf(format)
       const { name } = history.summary(id)
       const path = await dialogs.save('Export session', `${name}.${extension}`, { name: title, extensions: [extension] })
-      return path === undefined ? { done: false } : writeChosen(path, exportSession(format, history.exportSession(id), { ceilings: history.ceilings() }))
+      if (path === undefined) return { done: false }
+      const context = { ceilings: history.ceilings(), leaveOut: leaveOut ? new Set(leaveOut) : usualRedactions({ forSharing }), hints: thisUser() }
+      return writeChosen(path, exportSession(format, history.exportSession(id), context))
     },
     'sessions:import': async () => importAll({ history, emit }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), read: () => readChosen(path) }))),
     'sessions:import-dropped': ({ files }) => importAll({ history, emit }, files.map(({ name, bytes }) => ({ name, read: () => Promise.resolve(new TextDecoder().decode(bytes)) }))),

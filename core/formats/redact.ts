@@ -1,0 +1,154 @@
+import { findOp } from '../ops/registry'
+import type { Ceiling, SessionFile } from '../session/types'
+
+/** What a file can tell of the machine or the person behind it, and can be written without. */
+export const REDACTIONS = ['host', 'user', 'paths', 'ids'] as const
+export type Redaction = (typeof REDACTIONS)[number]
+
+export const REDACTION_TITLES: Readonly<Record<Redaction, string>> = {
+  host: 'Name of the computer',
+  user: 'User names and e-mail addresses',
+  paths: 'Paths of files and folders',
+  ids: 'Serial numbers, UUIDs and hardware addresses',
+}
+
+/** Something that identifies, how often it occurs, and a few places in their words. */
+export interface Identifying {
+  kind: Redaction
+  count: number
+  examples: string[]
+}
+
+/** What the file itself does not tell: names of users of this machine. */
+export interface RedactionHints {
+  users?: readonly string[]
+}
+
+const EXAMPLES = 3
+/** Letters shown on each side of a match. */
+const AROUND = 24
+/** Shorter names are words too often; the computer's own field is still cleared. */
+const SHORTEST_NAME = 3
+/** Accounts that everybody has. */
+const COMMON_USERS = new Set(['root', 'user', 'users', 'admin', 'administrator', 'public', 'default', 'shared', 'runner', 'home'])
+
+const HOME = /(?:\/home|\/Users|[A-Za-z]:[\\/]Users)[\\/]([^\\/\s"'<>|:,;]+(?: [^\\/\s"'<>|:,;]+){0,3}(?=[\\/])|[^\\/\s"'<>|:,;]+)/gi
+const PATHS = [
+  // Home folders, whose first part may have spaces.
+  /(?<![\w.~/:])\/(?:home|Users)\/(?:[^/\s"'<>|:,;]+(?: [^/\s"'<>|:,;]+){0,3}\/)?[^\s"'<>|:,;)]*/g,
+  // Anything absolute with a folder in it; not units (GB/s) nor the inside of addresses.
+  /(?<![\w.~/:\]])\/(?:[\w.+@~-]+\/)+[\w.+@~-]*|(?<![\w.~/:])\/root\b/g,
+  /(?<!\w)[A-Za-z]:[\\/](?:[^\\/"'<>|\n:]+[\\/])*[^\\/\s"'<>|,;:]+|(?<![\w\\])\\\\[\w.-]+\\[^\s"'<>|,;]+/g,
+]
+const IDS = [/\b(?:(?:GPU|MIG)-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, /(?<![0-9a-f:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![0-9a-f:])/gi, /(?<=\bserial(?: (?:number|no\.?))?\s*[:=]?\s*)(?=[\w-]*\d)[\w-]{6,}/gi]
+const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
+/** Facts whose whole value is an identifier. */
+const ID_FACT = /\b(serial|uuid|mac address|pci bus|bus id)\b/i
+
+/** Fields that hold no words of anybody: identities, dates, choices of a list. */
+const PLAIN_FIELDS = new Set(['id', 'sessionId', 'session', 'backend', 'device', 'createdAt', 'startedAt', 'measuredAt', 'state', 'status', 'grade', 'kind', 'timer', 'errorCode', 'pair', 'unit'])
+/** Records and lists that hold no text of anybody either. */
+const PLAIN_RECORDS = new Set(['spec', 'settings', 'samplesNs', 'clocksMhz', 'probesNs'])
+
+/** What stands where something was left out. */
+const mark = (kind: Redaction) => `[${kind === 'paths' ? 'path' : kind === 'ids' ? 'id' : kind}]`
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const wordsOf = (names: readonly string[]) => names.filter((name) => name.length >= SHORTEST_NAME && !REDACTIONS.some((kind) => name === mark(kind))).map((name) => new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(name)}(?![\\p{L}\\p{N}_])`, 'giu'))
+
+/** Calls `visit` for every text of a value that may hold words of somebody, and returns the value with what it gave back. */
+function mapTexts(value: unknown, visit: (text: string) => string, key = ''): unknown {
+  if (typeof value === 'string') return PLAIN_FIELDS.has(key) ? value : visit(value)
+  if (typeof value !== 'object' || value === null || PLAIN_RECORDS.has(key)) return value
+  // Cases of operations we know say nothing of anybody; those of other tools may be named by file.
+  if (key === 'case' && findOp((value as { op?: string }).op ?? '')) return value
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, visit, key))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapTexts(item, visit, name)]))
+}
+
+interface Patterns {
+  kind: Redaction
+  patterns: RegExp[]
+}
+
+/** Name of the computer; empty where there is none, or none any more. */
+const hostOf = ({ environment: { host } }: SessionFile): string => (host === mark('host') ? '' : host)
+
+/** What is looked for in this file, in the order it is replaced: the longest things first. */
+function patternsOf(file: SessionFile, { users = [] }: RedactionHints): Patterns[] {
+  const found = new Set(users)
+  mapTexts(file, (text) => {
+    for (const [, name] of text.matchAll(HOME)) if (name !== undefined) found.add(name)
+    return text
+  })
+  const names = [...found].filter((name) => !COMMON_USERS.has(name.toLowerCase()))
+  const host = hostOf(file)
+  const short = host.split('.')[0]!
+  const serials = file.environment.devices.flatMap(({ facts }) => facts.filter(({ name }) => ID_FACT.test(name)).map(({ value }) => value))
+  return [
+    { kind: 'paths', patterns: PATHS },
+    { kind: 'ids', patterns: [...IDS, ...wordsOf([...new Set(serials)])] },
+    { kind: 'user', patterns: [EMAIL, ...wordsOf(names)] },
+    { kind: 'host', patterns: wordsOf(host === '' ? [] : [...new Set([host, short])]) },
+  ]
+}
+
+/** What identifies the machine or the person, of each kind that occurs. */
+export function identifying(file: SessionFile, hints: RedactionHints = {}): Identifying[] {
+  const found = patternsOf(file, hints)
+  const places = found.map(() => ({ count: 0, examples: new Set<string>() }))
+  mapTexts(file, (text) => {
+    found.forEach(({ patterns }, i) => {
+      const seen = new Set<number>()
+      for (const pattern of patterns) {
+        for (const match of text.matchAll(pattern)) {
+          // The long and the short name of a computer begin at the same place.
+          if (seen.has(match.index)) continue
+          seen.add(match.index)
+          places[i]!.count++
+          if (places[i]!.examples.size < EXAMPLES) places[i]!.examples.add(excerpt(text, match.index, match[0].length))
+        }
+      }
+    })
+    return text
+  })
+  const host = hostOf(file)
+  return REDACTIONS.flatMap((kind) => {
+    const at = found.findIndex((one) => one.kind === kind)
+    const { count, examples } = places[at]!
+    if (count > 0) return [{ kind, count, examples: [...examples] }]
+    return kind === 'host' && host !== '' ? [{ kind, count: 1, examples: [host] }] : []
+  })
+}
+
+function excerpt(text: string, at: number, length: number): string {
+  const [from, to] = [Math.max(0, at - AROUND), Math.min(text.length, at + Math.min(length, 3 * AROUND) + AROUND)]
+  return `${from > 0 ? '…' : ''}${text.slice(from, to).replace(/\s+/g, ' ')}${to < text.length ? '…' : ''}`
+}
+
+/** The session and ceilings without what these kinds name; everything else, samples included, is the same. */
+export function redact<C extends Ceiling>(file: SessionFile, ceilings: readonly C[], kinds: ReadonlySet<Redaction>, hints: RedactionHints = {}): { file: SessionFile; ceilings: C[] } {
+  if (kinds.size === 0) return { file, ceilings: [...ceilings] }
+  const wanted = patternsOf(file, hints).filter(({ kind }) => kinds.has(kind))
+  const clean = (text: string) => wanted.reduce((rest, { kind, patterns }) => patterns.reduce((t, pattern) => t.replace(pattern, mark(kind)), rest), text)
+  const cleaned = mapTexts(file, clean) as SessionFile
+  if (kinds.has('host') && hostOf(file) !== '') cleaned.environment.host = mark('host')
+  // Device names are how ceilings find their device: both change alike.
+  return { file: cleaned, ceilings: ceilings.map((ceiling) => ({ ...ceiling, deviceName: clean(ceiling.deviceName) })) }
+}
+
+/** What is left out of a format unless somebody says otherwise: everything of what is made to be sent, nothing of the rest. */
+export const usualRedactions = (format: { forSharing?: boolean }): Set<Redaction> => new Set(format.forSharing ? REDACTIONS : [])
+
+/** Reads `all`, `none` or a list such as `host,user`. Throws RangeError with the choices. */
+export function readRedactions(text: string): Set<Redaction> {
+  if (text.trim() === 'all') return new Set(REDACTIONS)
+  if (text.trim() === 'none') return new Set()
+  return new Set(
+    text.split(',').map((word) => {
+      const kind = REDACTIONS.find((one) => one === word.trim())
+      if (!kind) throw new RangeError(`--redact ${text} is not understood; expected all, none or a list of ${REDACTIONS.join(', ')}`)
+      return kind
+    }),
+  )
+}
