@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
-import { dataRows, leavePicks, messages, rowCount, runToEnd, scripted, sessions, tableRows, view } from './ui'
+import { dataRows, dismissMessages, leavePicks, messages, rowCount, runToEnd, scripted, sessions, tableRows, view } from './ui'
 
 const folder = mkdtempSync(join(tmpdir(), 'opscope-files-'))
 const file = (name: string) => join(folder, name)
@@ -32,6 +32,7 @@ beforeAll(async () => {
   expect(await runToEnd(page)).toMatch(/^Finished: 12 results/)
   await page.getByRole('button', { name: 'Open session' }).click()
   await page.getByText('12 rows').waitFor()
+  await dismissMessages(page)
 })
 afterAll(async () => {
   await opened.close()

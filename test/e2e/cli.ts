@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { APP_FOLDER } from './launch'
 
-const CLI = resolve(import.meta.dirname, '..', '..', 'out', 'main', 'cli.js')
+const CLI = join(APP_FOLDER, 'out', 'main', 'cli.js')
 
 export interface Ended {
   status: number | null

@@ -24,6 +24,12 @@ export const messages = (page: Page): Locator => page.getByRole('region', { name
 export const details = (page: Page): Locator => page.getByRole('complementary', { name: 'Details of the selected row' })
 export const view = (page: Page, name: string): Promise<void> => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name }).click()
 
+/** Puts away every message on show, such as what is worth knowing about a run. */
+export async function dismissMessages(page: Page): Promise<void> {
+  const dismiss = messages(page).getByRole('button', { name: 'Dismiss' })
+  while ((await dismiss.count()) > 0) await dismiss.first().click()
+}
+
 /** Rows of a grid or table that hold data. */
 export const dataRows = (table: Locator): Locator => table.getByRole('row').filter({ has: table.page().locator('[role=gridcell], [role=cell]') })
 
@@ -40,9 +46,20 @@ export function tableRows(page: Page): Promise<Record<string, string>[]> {
 /** Number of rows that the results table says it has. */
 export const rowCount = async (page: Page): Promise<number> => Number(await grid(page).getAttribute('aria-rowcount')) - 1
 
+/** Leaves exactly these implementations of a backend picked. */
+export async function pickImpls(page: Page, backend: string, wanted: readonly string[]): Promise<void> {
+  const device = page.getByRole('list', { name: 'Backends and devices' }).getByRole('listitem').filter({ has: page.getByRole('checkbox', { name: new RegExp(`^${backend} `) }) })
+  for (const chip of await device.locator('button[aria-pressed]').all()) {
+    const picked = (await chip.getAttribute('aria-pressed')) === 'true'
+    if (picked !== wanted.includes((await chip.innerText()).trim())) await chip.click()
+  }
+}
+
 /** Presses Run and waits until the status bar tells that the run has ended; returns its sentence. */
 export async function runToEnd(page: Page): Promise<string> {
   await page.getByRole('button', { name: /^Run/ }).click()
+  // What the bar says of the run before must be gone.
+  await statusBar(page).getByText(/^(Starting|Running|Stopping) \d/).waitFor()
   return ended(page)
 }
 
