@@ -7,17 +7,18 @@ export interface Efficiency {
   (rows: RowSource, row: number): number
   /** Why the share of a row is above 100 %; undefined when it is not. */
   excess(rows: RowSource, row: number): string | undefined
+  /** Least traffic per second as a share of the measured copy bandwidth; NaN where either is not known. */
+  bandwidthShare(rows: RowSource, row: number): number
 }
 
-export const noEfficiency: Efficiency = Object.assign(() => NaN, { excess: () => undefined })
+export const noEfficiency: Efficiency = Object.assign(() => NaN, { excess: () => undefined, bandwidthShare: () => NaN })
 
 const FROM_CACHE = 'Answered from cache: calls one after another find their data there, while the roof is memory bandwidth. No share of what the device can do.'
 
 /** Efficiency by the roofline in core; the roofs of each device and dtype are looked up once. */
 export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
   const known = new Map<string, Roofs>()
-  const place = (rows: RowSource, row: number) => {
-    if (rows.status(row) !== 'ok') return undefined
+  const roofsAt = (rows: RowSource, row: number): Roofs => {
     const c = rows.case(row)
     const key = `${c.backend}|${c.device}|${c.dtype}|${c.mode}`
     let roofs = known.get(key)
@@ -25,13 +26,22 @@ export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
       roofs = roofsOf(ceilings, c, c.dtype)
       known.set(key, roofs)
     }
-    return roofline({ bytes: rows.number(row, 'bytes'), flops: rows.number(row, 'flops'), medianNs: rows.number(row, 'medianNs') }, roofs)
+    return roofs
+  }
+  const place = (rows: RowSource, row: number) => {
+    if (rows.status(row) !== 'ok') return undefined
+    return roofline({ bytes: rows.number(row, 'bytes'), flops: rows.number(row, 'flops'), medianNs: rows.number(row, 'medianNs') }, roofsAt(rows, row))
   }
   return Object.assign((rows: RowSource, row: number) => place(rows, row)?.efficiency ?? NaN, {
     excess: (rows: RowSource, row: number) => {
       const point = place(rows, row)
       if (!point?.flag) return undefined
       return point.bound === 'compute' || rows.case(row).mode === 'cold' ? point.flag : FROM_CACHE
+    },
+    bandwidthShare: (rows: RowSource, row: number) => {
+      const bytesPerSecond = place(rows, row)?.bytesPerSecond
+      const roof = roofsAt(rows, row).bytesPerSecond
+      return bytesPerSecond && roof ? bytesPerSecond / roof : NaN
     },
   })
 }

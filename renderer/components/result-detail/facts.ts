@@ -134,6 +134,7 @@ export function measurementFacts(result: Result): Fact[] {
     ...fact('Took', `${formatTime(result.wallMs * 1e6)}, ${formatTime(result.measuredMs * 1e6)} of it measured`),
     ...fact('Memory of the case', result.caseBytes === undefined ? undefined : formatBytes(result.caseBytes)),
     ...fact('Memory taken', result.deviceDeltaBytes === undefined ? undefined : formatBytes(result.deviceDeltaBytes)),
+    ...Object.entries(result.stated ?? {}).map(([name, value]): Fact => ({ name: `${name}, as stated`, value: String(Number(value.toPrecision(6))) })),
   ]
 }
 

@@ -21,9 +21,11 @@ export interface Cell {
 }
 
 /** Why there is nothing, in one sentence. */
-function absence(column: Column, rows: RowSource, row: number): string {
+function absence(column: Column, rows: RowSource, row: number, efficiency: Efficiency): string {
   const status = rows.status(row)
   if (status !== 'ok') return rows.message(row) ?? `The case ended as ${status}, so there is nothing to show.`
+  const own = column.absence?.(rows, row, efficiency)
+  if (own !== undefined) return own
   if (column.id === 'efficiency') return 'The ceilings of the device that measured this are not known here. On its machine: Devices, Measure ceilings.'
   if (column.id === 'ci') return 'Too few samples for an interval.'
   if (column.id === 'verified') return 'The result was not compared with the reference.'
@@ -37,14 +39,14 @@ function absence(column: Column, rows: RowSource, row: number): string {
 export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: number, efficiency: Efficiency): Cell {
   if (column.kind === 'number') {
     const value = column.value(rows, row, efficiency)
-    if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row) }
+    if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
     const excess = column.id === 'efficiency' && value > 1 ? efficiency.excess(rows, row) : undefined
     return { ...alignedText(value, column.quantity, unit), hover: excess, ...(excess ? { mark: '*' } : {}) }
   }
-  const text = column.text(rows, row)
+  const text = column.text(rows, row, efficiency)
   if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }
   if (column.id === 'status') return { text, pad: '', hover: rows.message(row) }
-  return text ? { text, pad: '', hover: text } : { text: ABSENT, pad: '', hover: absence(column, rows, row) }
+  return text ? { text, pad: '', hover: text } : { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
 }
 
 /** Rows as tab-separated text with a header line, as spreadsheets take it. Numbers are in the unit of the header. */
@@ -53,7 +55,7 @@ export function tsv(columns: readonly TableColumn[], rows: RowSource, order: Ite
   const lines = [columns.map(({ column, unit }) => (unit.name ? `${column.title} (${unit.name})` : column.title)).join('\t')]
   for (const row of order) {
     const cells = columns.map(({ column, unit }) => {
-      if (column.kind === 'text') return clean(column.text(rows, row))
+      if (column.kind === 'text') return clean(column.text(rows, row, efficiency))
       const value = column.value(rows, row, efficiency)
       return Number.isFinite(value) ? String(Number((value / unit.size).toPrecision(9))) : ''
     })

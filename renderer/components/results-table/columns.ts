@@ -3,6 +3,7 @@ import type { BenchmarkCase } from '@core/case'
 import type { RowSource } from '../../stores/row-source'
 import type { Quantity } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
+import { ratingColumns } from './ratings'
 
 interface ColumnBase {
   id: string
@@ -15,14 +16,16 @@ interface ColumnBase {
   optional?: boolean
   /** The unit alone says what it is in the header. */
   unitOnly?: boolean
+  /** Why a right result has nothing in this column, in one sentence. */
+  absence?(rows: RowSource, row: number, efficiency: Efficiency): string | undefined
 }
 
 /** Words; few distinct ones, so that ranking them is cheap. */
 export interface TextColumn extends ColumnBase {
   kind: 'text'
-  text(rows: RowSource, row: number): string
-  /** Order where the alphabet's is wrong (shapes by size). */
-  rank?(rows: RowSource, row: number): number
+  text(rows: RowSource, row: number, efficiency: Efficiency): string
+  /** Order where the alphabet's is wrong (shapes by size); NaN stands last. */
+  rank?(rows: RowSource, row: number, efficiency: Efficiency): number
   mono?: boolean
 }
 
@@ -101,5 +104,6 @@ export const COLUMNS: readonly Column[] = [
   { id: 'memory', title: 'Memory', about: 'Inputs, outputs and workspace of the case on the device', kind: 'number', quantity: 'bytes', width: 94, optional: true, value: (r, i) => r.number(i, 'caseBytes') },
   { id: 'clock', title: 'Clock', about: 'Mean clock of the device while sampling', kind: 'number', quantity: 'megahertz', width: 92, optional: true, value: (r, i) => r.number(i, 'smClockMhz') },
   { id: 'temperature', title: 'Temp.', about: 'Mean temperature of the device while sampling', kind: 'number', quantity: 'celsius', width: 82, optional: true, value: (r, i) => r.number(i, 'temperatureC') },
+  ...ratingColumns,
 ]
 

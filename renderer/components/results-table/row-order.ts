@@ -30,11 +30,11 @@ export function sortKeys(column: Column, rows: RowSource, efficiency: Efficiency
     return keys
   }
   if (column.rank) {
-    for (let i = 0; i < keys.length; i++) keys[i] = column.rank(rows, i)
+    for (let i = 0; i < keys.length; i++) keys[i] = column.rank(rows, i, efficiency)
     return keys
   }
   const texts: string[] = []
-  for (let i = 0; i < keys.length; i++) texts.push(column.text(rows, i))
+  for (let i = 0; i < keys.length; i++) texts.push(column.text(rows, i, efficiency))
   const ranks = new Map([...new Set(texts)].sort((a, b) => collator.compare(a, b)).map((text, rank) => [text, rank]))
   for (let i = 0; i < keys.length; i++) keys[i] = texts[i] === '' ? NaN : ranks.get(texts[i]!)!
   return keys
@@ -63,7 +63,7 @@ function tests(rows: RowSource, query: Query, efficiency: Efficiency, unitOf: (c
       const parsed = parseTextFilter(text)
       if (parsed.ok && parsed.test) {
         const { test } = parsed
-        found.push((i) => test(column.text(rows, i)))
+        found.push((i) => test(column.text(rows, i, efficiency)))
       }
     } else if (column) {
       const parsed = parseNumberFilter(text)

@@ -1,0 +1,29 @@
+import type { BenchmarkCase } from '../../case'
+import type { Library } from './libraries'
+
+/** A right result as a suite's rating looks at it. */
+export interface RatingSubject {
+  case: BenchmarkCase
+  /** ns per call */
+  medianNs: number
+  /** Share of the binding measured ceiling of its device; undefined where that is not known. */
+  efficiency: number | undefined
+  /** Least traffic per second as a share of the measured copy bandwidth of its device. */
+  bandwidthShare: number | undefined
+  /** Fastest time in ns of a library for the same work on the same device in the session; undefined where it has none. */
+  fastestNs(library: Library): number | undefined
+}
+
+/** `score` orders ratings, the better the higher. Without a rating, the reason in one sentence. */
+export type Rating = { ok: true; text: string; score: number } | { ok: false; reason: string }
+
+/** How one of the suites that people come from judges a result; a file of core/analysis/ratings/suites. */
+export interface RatingScale {
+  /** As the file is called. */
+  id: string
+  /** Of a column. */
+  title: string
+  /** What is judged by what, for the header's hover. */
+  about: string
+  rate(subject: RatingSubject): Rating
+}
