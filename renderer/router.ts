@@ -9,6 +9,7 @@ export const router = createRouter({
     { path: '/session/:id?', name: 'session', component: () => import('./views/session/SessionView.vue') },
     { path: '/compare', name: 'compare', component: () => import('./views/compare/CompareView.vue') },
     { path: '/history', name: 'history', component: () => import('./views/history/HistoryView.vue') },
+    { path: '/case', name: 'case', component: () => import('./views/case/CaseView.vue') },
     { path: '/devices', name: 'devices', component: () => import('./views/devices/DevicesView.vue') },
     { path: '/settings', name: 'settings', component: () => import('./views/settings/SettingsView.vue') },
     { path: '/guide', name: 'guide', component: () => import('./views/guide/GuideView.vue') },

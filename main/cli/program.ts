@@ -5,6 +5,7 @@ import { ceilings } from './commands/ceilings'
 import { compare } from './commands/compare'
 import { defaultSweep } from './commands/default-sweep'
 import { exportSession, importFiles } from './commands/files'
+import { addHistoryCommands } from './commands/history'
 import { list } from './commands/list'
 import { resume, run } from './commands/run'
 import { selfCheck } from './commands/self-check'
@@ -159,4 +160,5 @@ export function createProgram(context: Context, done: (status: number) => void):
     .action(async (options: { json?: boolean }) => done(await defaultSweep(context, options)))
 
   return program
+  addHistoryCommands(program, context, done)
 }

@@ -32,6 +32,9 @@ export const rowsOf = (id: string): ResultRows => entryOf(id).rows
 /** Forgets a session, so that the next look fetches it again. */
 export const forgetRows = (id: string): boolean => entries.delete(id)
 
+/** Forgets all sessions: another history is open. */
+export const forgetAllRows = (): void => entries.clear()
+
 /** Fetches the rows that are not here yet; main reads a piece while the page takes in the one before. */
 export async function loadRows(id: string): Promise<void> {
   const entry = entryOf(id)

@@ -1,11 +1,13 @@
 import { defineStore } from 'pinia'
-import { ref, shallowRef } from 'vue'
+import { computed, ref, shallowRef } from 'vue'
 import type { Reply } from '@core/ipc'
 import { MAX_DROPPED_BYTES } from '@core/ipc-names'
+import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@core/session/filter'
+import type { Split } from '@core/session/split'
 import type { SessionSummary } from '@core/session/types'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
-import { forgetRows } from './session-rows'
+import { forgetAllRows, forgetRows } from './session-rows'
 
 const plural = (n: number) => (n === 1 ? 'session' : 'sessions')
 
@@ -13,15 +15,19 @@ const plural = (n: number) => (n === 1 ? 'session' : 'sessions')
 export const useSessions = defineStore('sessions', () => {
   const notices = useNotices()
   const list = shallowRef<readonly SessionSummary[]>([])
-  const search = ref('')
+  /** What the history view is narrowed to. */
+  const filter = ref<SessionFilter>({ ...NO_FILTER })
+  const shown = computed(() => filterSessions(list.value, filter.value))
+  const choices = computed(() => facetChoices(list.value, filter.value))
   const loaded = ref(false)
+  /** All that are not deleted, newest first. */
   const problem = shallowRef<unknown>()
   let turn = 0
 
   async function load(): Promise<void> {
     const mine = ++turn
     try {
-      const found = await call('sessions:list', { search: search.value, deleted: false })
+      const found = await call('sessions:list', { search: '', deleted: false })
       if (mine !== turn) return
       list.value = found
       problem.value = undefined
@@ -43,6 +49,54 @@ export const useSessions = defineStore('sessions', () => {
   async function remove(ids: string[]): Promise<void> {
     try {
       const names = list.value.filter((session) => ids.includes(session.id)).map((session) => session.name)
+  /** Takes sessions that this page has just made away again. */
+  const undoMade = (made: readonly SessionSummary[]) => async () => {
+    await call('sessions:delete', { ids: made.map(({ id }) => id) })
+    await load()
+  }
+
+  /** Sets the tags of several sessions; can be undone. */
+  async function setTags(changes: { id: string; tags: string[] }[]): Promise<void> {
+    const byId = new Map(list.value.map((session) => [session.id, session]))
+    const before = changes.flatMap(({ id }) => (byId.has(id) ? [{ id, tags: [...byId.get(id)!.tags] }] : []))
+    const set = async (next: { id: string; tags: string[] }[]) => {
+      const changed = new Map((await call('sessions:tags', { changes: next })).map((session) => [session.id, session]))
+      list.value = list.value.map((session) => changed.get(session.id) ?? session)
+    }
+    try {
+      await set(changes)
+      notices.show({ level: 'info', message: `Changed the tags of ${changes.length} ${plural(changes.length)}.`, undo: () => set(before) })
+    } catch (error) {
+      notices.fail(error, 'change the tags')
+    }
+  }
+
+  /** Makes one session of several; resolves to it, or to nothing where they cannot be one. */
+  async function merge(ids: string[]): Promise<SessionSummary | undefined> {
+    try {
+      const { session, differences } = await call('sessions:merge', { ids })
+      await load()
+      notices.show({ level: differences.length > 0 ? 'warning' : 'info', message: differences.length > 0 ? `Merged into “${session.name}”, although the places differ.` : `Merged into “${session.name}”.`, ...(differences.length > 0 ? { detail: differences.join('\n') } : {}), undo: undoMade([session]) })
+      return session
+    } catch (error) {
+      notices.fail(error, 'merge the sessions')
+      return undefined
+    }
+  }
+
+  /** Makes several sessions of one, or one of some of its results; resolves to them. */
+  async function split(id: string, how: Split): Promise<SessionSummary[]> {
+    try {
+      const made = await call('sessions:split', { id, how })
+      await load()
+      notices.show({ level: 'info', message: made.length === 1 ? `Made “${made[0]!.name}”.` : `Made ${made.length} sessions; the one they come from stays.`, undo: undoMade(made) })
+      return made
+    } catch (error) {
+      notices.fail(error, 'split the session')
+      return []
+    }
+  }
+
       await call('sessions:delete', { ids })
       list.value = list.value.filter((session) => !ids.includes(session.id))
       ids.forEach(forgetRows)
@@ -61,7 +115,7 @@ export const useSessions = defineStore('sessions', () => {
 
   async function exportSession(id: string, format: string): Promise<void> {
     try {
-      const reply = await call('sessions:export', { id, format })
+      const reply = await call('sessions:export', { id, format, ...(leaveOut ? { leaveOut } : {}) })
       if (reply.done) notices.show({ level: 'info', message: `Exported to ${reply.name}.` })
     } catch (error) {
       notices.fail(error, 'export the session')
@@ -108,5 +162,9 @@ export const useSessions = defineStore('sessions', () => {
     void load()
   }
 
-  return { list, search, loaded, problem, load, update, remove, exportSession, importSessions, importDropped, importOpened, start }
+    listen('history:replaced', () => {
+      forgetAllRows()
+      void load()
+    })
+  return { list, filter, shown, choices, loaded, problem, load, update, setTags, merge, split, remove, exportSession, importSessions, importDropped, importOpened, start }
 })

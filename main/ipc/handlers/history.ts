@@ -7,10 +7,10 @@ import { runApart } from '../../app/run-apart'
 import type { Handlers } from '../answer'
 import { RequestError } from '../errors'
 
-const FILTER = { name: 'Opscope history', extensions: ['db'] }
+const FILTER = { name: 'Opscope history', extensions: ['sqlite', 'db'] }
 
-/** `opscope-history-20260301.db`. */
-const backupName = (now = new Date()) => `opscope-history-${now.toISOString().slice(0, 10).replaceAll('-', '')}.db`
+/** `opscope-history-20260301.sqlite`. */
+const backupName = (now = new Date()) => `opscope-history-${now.toISOString().slice(0, 10).replaceAll('-', '')}.sqlite`
 
 /** Errors that are sentences for the user, as replies. */
 function told<T>(work: () => T): T {

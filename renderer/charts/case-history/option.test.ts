@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import type { CasePoint } from '@core/analysis/case-history'
+import { changePoints } from '@core/analysis/change-points'
+import { chartTheme } from '../theme'
+import { caseHistoryCsv, caseHistoryOption } from './option'
+
+const theme = chartTheme('light')
+const point = (day: number, medianNs: number, change: Partial<CasePoint> = {}): CasePoint => ({
+  sessionId: `s${day}`, name: `Night ${day}`, createdAt: `2026-03-${String(day).padStart(2, '0')}T12:00:00Z`, resultId: `r${day}`, medianNs, ciLowNs: medianNs * 0.995, ciHighNs: medianNs * 1.005, grade: 'A', results: 1, place: [['Machine', 'bench'], ['Driver', day < 9 ? '560' : '570']], ...change,
+})
+const points = [...Array.from({ length: 8 }, (_, i) => point(i + 1, 999 + (i % 3))), ...Array.from({ length: 6 }, (_, i) => point(i + 9, 1099 + (i % 3)))]
+points[3] = point(4, 5000, { grade: 'C' })
+const changes = changePoints(points, 0.01)
+const option = caseHistoryOption(points, changes, theme, '#08f', new Set(['s2']))!
+
+describe('the history of a case', () => {
+  it('draws every session at its time with its interval', () => {
+    const [line] = option.series
+    expect(line).toMatchObject({ type: 'line', id: 'medians' })
+    const values = (line as { data: { value: unknown[] }[] }).data.map(({ value }) => value)
+    expect(values[0]).toEqual([Date.parse('2026-03-01T12:00:00Z'), 999, 999 * 0.995, 999 * 1.005, 's1'])
+    expect(values).toHaveLength(14)
+    expect((option.series.at(-1) as { data: unknown[] }).data).toHaveLength(14)
+    expect(option.yAxis.min).toBeLessThan(995)
+    expect(option.yAxis.max).toBeGreaterThan(5025)
+  })
+
+  it('marks each change with its size and day, levels on both sides, and where the environment changed', () => {
+    const [line] = option.series as unknown as [{ markLine: { data: { name: string; xAxis: number }[] } }]
+    expect(line.markLine.data.map(({ name, xAxis }) => [name.replace('\n', ' '), new Date(xAxis).getUTCDate()])).toEqual([['+10.0 % 9 Mar 2026', 9], ['Driver', 9]])
+    const levels = option.series.filter(({ name }) => name === 'Level') as unknown as { data: [number, number][] }[]
+    expect(levels.map(({ data }) => Math.round(data[0]![1] / 10))).toEqual([100, 110])
+  })
+
+  it('draws outliers and grade C hollow, what is picked ringed', () => {
+    const data = (option.series[0] as { data: { itemStyle: { color: string; borderWidth?: number }; symbolSize: number }[] }).data
+    expect(data[3]!.itemStyle.color).toBe(theme.surface)
+    expect(data[0]!.itemStyle).toEqual({ color: '#08f' })
+    expect(data[1]).toMatchObject({ symbolSize: 12, itemStyle: { borderWidth: 2 } })
+  })
+
+  it('tells all of a session on hover, names escaped', () => {
+    const tip = (i: number) => option.tooltip.formatter({ value: (option.series[0] as unknown as { data: { value: never }[] }).data[i]!.value })
+    expect(tip(8)).toMatch(/Night 9.*Change here.*\+10\.0.*Driver: 560 → 570/s)
+    expect(tip(3)).toContain('Stands alone')
+    const evil = caseHistoryOption([point(1, 5, { name: '<img src=x>' })], changePoints([], 0.01), theme, '#08f')!
+    expect(evil.tooltip.formatter({ value: [0, 5, 1, 9, 's1'] })).not.toContain('<img')
+  })
+
+  it('draws a single session without interval, and nothing without one', () => {
+    const { ciLowNs: _low, ciHighNs: _high, ...bare } = point(1, 1000)
+    const none = { changes: [], segments: [], outliers: [] }
+    expect(caseHistoryOption([bare], none, theme, '#08f')!.yAxis.max).toBeGreaterThan(1000)
+    expect(caseHistoryOption([], none, theme, '#08f')).toBeUndefined()
+  })
+
+  it('exports every session with its place', () => {
+    const lines = caseHistoryCsv(points, changes).trim().split('\n')
+    expect(lines[0]).toBe('session_id,session,created_at,median_ns,ci_low_ns,ci_high_ns,grade,results,change_ratio,outlier,machine,driver')
+    expect(lines[4]).toMatch(/^s4,Night 4,.*,yes,bench,560$/)
+    expect(lines[9]).toMatch(/^s9,.*,1\.1\d*,,bench,570$/)
+  })
+})

@@ -1,0 +1,127 @@
+import { placeChanges, type CasePoint } from '@core/analysis/case-history'
+import type { Changes } from '@core/analysis/change-points'
+import { formatPercent, formatTime } from '@core/units'
+import { axisStyle, tick } from '../axes'
+import { csvOf, frame, tooltipHtml } from '../frame'
+import type { ChartTheme } from '../types'
+
+/** One drawn point: [time in ms, median, low, high, session id]; `low` and `high` are NaN where there is no interval. */
+export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, id: string]
+
+interface CustomApi {
+  value(dimension: number): number
+  coord(value: [number, number]): [number, number]
+}
+
+/** `+8.0 %`. */
+export const changeText = (ratio: number): string => `${ratio >= 1 ? '+' : '-'}${formatPercent(Math.abs(ratio - 1))}`
+
+const dayText = (iso: string) => new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const momentText = (iso: string) => new Date(iso).toLocaleString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
+
+/** Ends of the axis: all intervals with a little room, never below zero. */
+function range(data: readonly CaseDatum[]): { min: number; max: number } {
+  let low = Infinity
+  let high = -Infinity
+  for (const [, median, from, to] of data) {
+    low = Math.min(low, median, Number.isNaN(from) ? median : from)
+    high = Math.max(high, median, Number.isNaN(to) ? median : to)
+  }
+  const room = Math.max((high - low) * 0.12, high * 0.005)
+  return { min: Math.max(0, low - room), max: high + room }
+}
+
+/**
+ * One case over all sessions: median against the time of the session with its interval, the levels that `changes`
+ * found with the size of each change, and where the environment changed. Grade C and outliers are hollow. `picked`:
+ * sessions drawn larger. Undefined without points.
+ */
+export function caseHistoryOption(points: readonly CasePoint[], changes: Changes, theme: ChartTheme, color: string, picked: ReadonlySet<string> = new Set()) {
+  const data = points.map((point): CaseDatum => [Date.parse(point.createdAt), point.medianNs, point.ciLowNs ?? NaN, point.ciHighNs ?? NaN, point.sessionId])
+  if (data.length === 0) return undefined
+  const base = frame(theme, [])
+  const style = axisStyle(theme)
+  const outliers = new Set(changes.outliers)
+  const byId = new Map(points.map((point, i) => [point.sessionId, i]))
+  const places = placeChanges(points)
+  const label = { color: theme.text, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}', lineHeight: 14 }
+  const { min, max } = range(data)
+  return {
+    ...base,
+    grid: { left: 78, right: 24, top: 48, bottom: 44 },
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: CaseDatum }) => {
+        const i = byId.get(item.value[4])
+        const point = i === undefined ? undefined : points[i]
+        if (i === undefined || !point) return ''
+        const change = changes.changes.find(({ at }) => at === i)
+        return tooltipHtml(point.name, [
+          ['Date', momentText(point.createdAt)],
+          ['Median', formatTime(point.medianNs)],
+          ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? [] : [['95 % interval', `${formatTime(point.ciLowNs)} to ${formatTime(point.ciHighNs)}`] as const]),
+          ['Grade', point.grade ?? '–'],
+          ...(point.results > 1 ? [['Measured', `${point.results} times`] as const] : []),
+          ...(change ? [['Change here', `${changeText(change.ratio)} (${changeText(change.low)} to ${changeText(change.high)})`] as const] : []),
+          ...(outliers.has(i) ? [['', 'Stands alone: not counted'] as const] : []),
+          ...(places.find(({ at }) => at === i)?.facts.map((fact) => ['Environment', fact] as const) ?? []),
+        ])
+      },
+    },
+    xAxis: { ...style, type: 'time' as const, name: 'Time of the session', nameGap: 28, boundaryGap: ['2%', '4%'] as [string, string], splitLine: { show: false } },
+    yAxis: { ...style, type: 'value' as const, name: 'Median time per call', nameGap: 60, min, max, axisLabel: { ...style.axisLabel, formatter: tick(formatTime), showMinLabel: false, showMaxLabel: false } },
+    series: [
+      {
+        type: 'line' as const,
+        id: 'medians',
+        name: 'Median',
+        data: data.map((value, i) => {
+          const hollow = outliers.has(i) || points[i]!.grade === 'C'
+          return { value, symbolSize: picked.has(value[4]) ? 12 : 7, itemStyle: hollow ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, ...(picked.has(value[4]) ? { borderColor: theme.text, borderWidth: 2 } : {}) } }
+        }),
+        color,
+        symbol: 'circle',
+        showAllSymbol: true,
+        lineStyle: { width: 1, color, opacity: 0.35 },
+        z: 3,
+        markLine: {
+          silent: true,
+          symbol: 'none',
+          data: [
+            ...changes.changes.map(({ at, ratio }) => ({ xAxis: data[at]![0], name: `${changeText(ratio)}\n${dayText(points[at]!.createdAt)}`, lineStyle: { color: theme.text, width: 1.25, type: 'solid' as const, opacity: 0.7 }, label: { ...label, position: 'end' as const } })),
+            ...places.map(({ at, facts }) => ({ xAxis: data[at]![0], name: facts.map((fact) => fact.slice(0, fact.indexOf(':'))).slice(0, 2).join(', ') + (facts.length > 2 ? ', …' : ''), lineStyle: { color: theme.muted, width: 1, type: 'dotted' as const }, label: { ...label, color: theme.muted, position: 'insideStartTop' as const, rotate: 90 } })),
+          ],
+        },
+      },
+      // Levels between changes.
+      ...changes.segments.map(({ first, last, levelNs }) => ({
+        type: 'line' as const, id: `level ${first}`, name: 'Level', silent: true, symbol: 'none', tooltip: { show: false }, z: 2,
+        data: [[data[first]![0], levelNs], [data[last]![0], levelNs]], lineStyle: { color: theme.accent, width: 2, opacity: 0.8 },
+      })),
+      {
+        type: 'custom' as const, id: 'intervals', name: 'Interval', silent: true, tooltip: { show: false }, z: 1, clip: true,
+        data: data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, high]),
+        dimensions: ['x', 'low', 'high'],
+        encode: { x: 0, y: [1, 2] },
+        renderItem: (_params: unknown, api: CustomApi) => {
+          const [x, low] = api.coord([api.value(0), api.value(1)])
+          const [, high] = api.coord([api.value(0), api.value(2)])
+          const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke: color, lineWidth: 1, opacity: 0.8 } })
+          return { type: 'group' as const, children: [line(x, low, x, high), line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)] }
+        },
+      },
+    ],
+  }
+}
+
+/** What the chart shows, as CSV. */
+export function caseHistoryCsv(points: readonly CasePoint[], changes: Changes): string {
+  const titles = [...new Set(points.flatMap(({ place }) => place.map(([title]) => title)))]
+  return csvOf(
+    ['session_id', 'session', 'created_at', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'grade', 'results', 'change_ratio', 'outlier', ...titles.map((title) => title.toLowerCase().replaceAll(' ', '_'))],
+    points.map((point, i) => {
+      const place = new Map(point.place)
+      return [point.sessionId, point.name, point.createdAt, point.medianNs, point.ciLowNs, point.ciHighNs, point.grade, point.results, changes.changes.find(({ at }) => at === i)?.ratio, changes.outliers.includes(i) ? 'yes' : '', ...titles.map((title) => place.get(title))]
+    }),
+  )
+}
