@@ -1,0 +1,182 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { Cli } from './cli'
+import { launch, type Launched } from './launch'
+import { coloursDrawn, dataRows, grid, sessions, view } from './ui'
+
+/** 510 results of an H200 and its host, measured with this app. */
+const MEASURED = join(import.meta.dirname, '../bench/results/app-session.json.gz')
+
+const cli = new Cli()
+let opened: Launched
+let page: Page
+
+const chart = () => page.getByTestId('chart')
+const selectedRows = () => grid(page).locator('[role=row][aria-selected=true]').count()
+
+/** Shows a chart, whether its tab has room or stands in the menu. */
+async function show(id: string): Promise<void> {
+  const tab = page.getByTestId(`chart-tab-${id}`)
+  if (await tab.isVisible()) return tab.click()
+  await page.getByTestId('chart-tabs-more').click()
+  await page.getByTestId(`chart-menu-${id}`).click()
+}
+
+/** What the chart looks like, as a number that other pixels change. */
+const picture = () =>
+  chart().evaluate((host) => {
+    let hash = 0
+    for (const canvas of host.querySelectorAll('canvas')) {
+      const pixels = new Uint32Array(canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height).data.buffer)
+      for (let i = 0; i < pixels.length; i += 3) hash = (Math.imul(hash, 31) + pixels[i]!) >>> 0
+    }
+    return hash
+  })
+
+/** Waits until the chart has stopped changing; returns what it looks like. */
+async function settled(): Promise<number> {
+  let before = -1
+  await expect.poll(async () => {
+    const [last, now] = [before, await picture()]
+    before = now
+    return now === last
+  }, { interval: 150 }).toBe(true)
+  return before
+}
+
+async function openSession(name: string, rows: number): Promise<void> {
+  await view(page, 'History')
+  await dataRows(sessions(page)).filter({ hasText: name }).dblclick()
+  await page.getByText(`${rows} rows`, { exact: true }).waitFor()
+}
+
+beforeAll(async () => {
+  const file = join(cli.folder, 'measured.json')
+  writeFileSync(file, gunzipSync(readFileSync(MEASURED)))
+  expect((await cli.run(['import', file])).status).toBe(0)
+  const sweep = await cli.run(['run', '--name', 'Threads', '--ops', 'add', '--sizes', 'vector=4096,65536', '--backends', 'cpu', '--impls', 'scalar', '--threads', '1,2', '--modes', 'hot', '--preset', 'quick'])
+  expect(sweep.err + sweep.out).toContain('add')
+  opened = await launch({ dataDir: cli.folder })
+  page = opened.page
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await openSession('H200', 510)
+})
+afterAll(async () => {
+  await opened?.close()
+  rmSync(cli.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+})
+
+describe('charts of a real session', () => {
+  for (const id of ['time', 'throughput', 'roofline', 'distribution', 'speedup', 'heat-map', 'crossover', 'parallel']) {
+    it(`${id}: draws, and shows what is selected in the table`, async () => {
+      await show(id)
+      await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
+      const before = await settled()
+      await page.getByRole('searchbox', { name: 'Filter rows' }).fill(id === 'crossover' ? 'webgpu hot 262K' : 'gelu cuda f32 cold')
+      const rows = dataRows(grid(page))
+      // A crossover is that of the winner's result at the next size, which is one of these rows.
+      for (let i = 0; i < (id === 'crossover' ? await rows.count() : 1); i++) await rows.nth(i).click({ modifiers: i ? ['Control'] : [] })
+      await page.getByRole('searchbox', { name: 'Filter rows' }).fill('')
+      // Hovered rows are shown in the chart too; this is about the selected ones.
+      await page.mouse.move(4, 4)
+      await expect.poll(settled).not.toBe(before)
+      await grid(page).focus()
+      await page.keyboard.press('Escape')
+    })
+  }
+
+  it('selects the row of the bar that is clicked', async () => {
+    await show('speedup')
+    await page.getByLabel('Baseline').selectOption('cpu avx512')
+    await settled()
+    const box = (await chart().boundingBox())!
+    await page.mouse.click(box.x + box.width * 0.5, box.y + 62)
+    await expect.poll(selectedRows).toBe(1)
+    expect(await grid(page).locator('[role=row][aria-selected=true]').innerText()).toMatch(/cuda kernel|webgpu wgsl/)
+  })
+
+  it('turns a speedup round with its baseline', async () => {
+    const before = await settled()
+    await page.getByLabel('Baseline').selectOption('cuda kernel')
+    await expect.poll(settled).not.toBe(before)
+  })
+
+  it('selects what a brushed axis holds, and lets it go with a double click', async () => {
+    await show('parallel')
+    await settled()
+    const box = (await chart().boundingBox())!
+    await page.mouse.move(box.x + box.width - 74, box.y + box.height * 0.3)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width - 74, box.y + box.height * 0.5, { steps: 6 })
+    await page.mouse.up()
+    const words = page.getByText(/\d+ rows, [\d,]+ selected/)
+    await words.waitFor()
+    const count = Number(/(\d+) selected/.exec((await words.textContent())!)![1])
+    expect(count).toBeGreaterThan(0)
+    expect(count).toBeLessThan(510)
+    await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 6)
+    await expect.poll(() => words.count()).toBe(0)
+  })
+
+  it('lays the samples of several results over each other', async () => {
+    await show('distribution')
+    const rows = dataRows(grid(page))
+    await rows.nth(0).click()
+    await page.getByLabel('Scale').waitFor({ state: 'detached' })
+    await rows.nth(4).click({ modifiers: ['Control'] })
+    await page.getByLabel('Scale').waitFor()
+    await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
+  })
+
+  it('lays another session over this one, and compares with it', async () => {
+    await show('time')
+    const before = await settled()
+    await page.getByRole('button', { name: '+ Session' }).click()
+    await page.getByRole('checkbox', { name: /Threads/ }).check()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: '+ 1 session' }).waitFor()
+    await page.getByLabel('Shown operations').selectOption('add')
+    await expect.poll(settled).not.toBe(before)
+    await show('speedup')
+    await expect.poll(() => page.getByLabel('Baseline').locator('option').allInnerTexts()).toContain('against Threads')
+  })
+
+  it('says what is missing where a chart cannot be drawn', async () => {
+    await show('scaling')
+    await page.getByLabel('Along').selectOption('threads')
+    expect(await page.getByTestId('chart-empty').innerText()).toContain('thread counts')
+    expect(await page.getByRole('button', { name: 'Export chart as CSV' }).isDisabled()).toBe(true)
+  })
+
+  it('keeps charts that have no room for a tab within reach', async () => {
+    await page.setViewportSize({ width: 720, height: 700 })
+    await page.getByTestId('chart-tabs-more').waitFor()
+    await show('parallel')
+    expect(await page.getByTestId('chart-tabs-more').innerText()).toContain('Parallel axes')
+    await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.getByTestId('chart-tabs-more').waitFor({ state: 'detached' })
+    await page.getByTestId('chart-tab-parallel').press('ArrowLeft')
+    await expect.poll(() => page.getByTestId('chart-tab-scaling').getAttribute('aria-selected')).toBe('true')
+  })
+})
+
+describe('a sweep over threads', () => {
+  it('shows speedup and efficiency', async () => {
+    await openSession('Threads', 4)
+    await show('scaling')
+    await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
+    const file = join(cli.folder, 'scaling.csv')
+    await opened.app.evaluate(({ dialog }, filePath) => {
+      dialog.showSaveDialog = (() => Promise.resolve({ canceled: false, filePath })) as typeof dialog.showSaveDialog
+    }, file)
+    await page.getByRole('button', { name: 'Export chart as CSV' }).click()
+    await expect.poll(() => { try { return readFileSync(file, 'utf8').trim().split('\n').length } catch { return 0 } }).toBe(5)
+    expect(readFileSync(file, 'utf8')).toMatch(/^series,threads,gain/)
+  })
+
+  it('leaves no error on the console', () => expect(opened.pageErrors).toEqual([]))
+})
