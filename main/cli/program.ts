@@ -99,6 +99,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .description('write a session as a file; opscope list formats shows the choices')
     .option('--format <name>', 'such as csv, json or html (default: from the file name)')
     .option('--out <file>', 'where to; - is stdout (default: -)')
+    .option('--redact <list>', 'what to leave out: all, none, or host,user,paths,ids (default: all of reports, none of other files)')
     .action((session: string, options: Parameters<typeof exportSession>[2]) => done(exportSession(context, session, options)))
 
   program
@@ -159,6 +160,6 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option(...json)
     .action(async (options: { json?: boolean }) => done(await defaultSweep(context, options)))
 
-  return program
   addHistoryCommands(program, context, done)
+  return program
 }

@@ -4,6 +4,7 @@ import type { Reply } from '@core/ipc'
 import { MAX_DROPPED_BYTES } from '@core/ipc-names'
 import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@core/session/filter'
 import type { Split } from '@core/session/split'
+import type { Redaction } from '@core/formats/redact'
 import type { SessionSummary } from '@core/session/types'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
@@ -14,13 +15,13 @@ const plural = (n: number) => (n === 1 ? 'session' : 'sessions')
 /** The history list and what can be done with its sessions. */
 export const useSessions = defineStore('sessions', () => {
   const notices = useNotices()
+  /** All that are not deleted, newest first. */
   const list = shallowRef<readonly SessionSummary[]>([])
   /** What the history view is narrowed to. */
   const filter = ref<SessionFilter>({ ...NO_FILTER })
   const shown = computed(() => filterSessions(list.value, filter.value))
   const choices = computed(() => facetChoices(list.value, filter.value))
   const loaded = ref(false)
-  /** All that are not deleted, newest first. */
   const problem = shallowRef<unknown>()
   let turn = 0
 
@@ -46,9 +47,6 @@ export const useSessions = defineStore('sessions', () => {
     }
   }
 
-  async function remove(ids: string[]): Promise<void> {
-    try {
-      const names = list.value.filter((session) => ids.includes(session.id)).map((session) => session.name)
   /** Takes sessions that this page has just made away again. */
   const undoMade = (made: readonly SessionSummary[]) => async () => {
     await call('sessions:delete', { ids: made.map(({ id }) => id) })
@@ -97,6 +95,9 @@ export const useSessions = defineStore('sessions', () => {
     }
   }
 
+  async function remove(ids: string[]): Promise<void> {
+    try {
+      const names = list.value.filter((session) => ids.includes(session.id)).map((session) => session.name)
       await call('sessions:delete', { ids })
       list.value = list.value.filter((session) => !ids.includes(session.id))
       ids.forEach(forgetRows)
@@ -113,7 +114,7 @@ export const useSessions = defineStore('sessions', () => {
     }
   }
 
-  async function exportSession(id: string, format: string): Promise<void> {
+  async function exportSession(id: string, format: string, leaveOut?: Redaction[]): Promise<void> {
     try {
       const reply = await call('sessions:export', { id, format, ...(leaveOut ? { leaveOut } : {}) })
       if (reply.done) notices.show({ level: 'info', message: `Exported to ${reply.name}.` })
@@ -159,12 +160,12 @@ export const useSessions = defineStore('sessions', () => {
 
   function start(): void {
     listen('sessions:changed', () => void load())
-    void load()
-  }
-
     listen('history:replaced', () => {
       forgetAllRows()
       void load()
     })
+    void load()
+  }
+
   return { list, filter, shown, choices, loaded, problem, load, update, setTags, merge, split, remove, exportSession, importSessions, importDropped, importOpened, start }
 })
