@@ -14,6 +14,8 @@ export const COMMANDS = [
   { id: 'session.export', title: 'Export session…', menu: 'File', accelerator: 'CmdOrCtrl+S' },
   { id: 'edit.undo', title: 'Undo', menu: 'Edit', accelerator: 'CmdOrCtrl+Z' },
   { id: 'table.copy', title: 'Copy rows', menu: 'Edit', accelerator: 'CmdOrCtrl+C' },
+  { id: 'table.copy-command', title: 'Copy rows as command line', menu: 'Edit', accelerator: 'CmdOrCtrl+Shift+C' },
+  { id: 'table.copy-json', title: 'Copy rows as JSON', menu: 'Edit', accelerator: 'CmdOrCtrl+Shift+J' },
   { id: 'table.select-all', title: 'Select all rows', menu: 'Edit', accelerator: 'CmdOrCtrl+A' },
   { id: 'edit.find', title: 'Find', menu: 'Edit', accelerator: 'CmdOrCtrl+F' },
   { id: 'run.start', title: 'Run', menu: 'Run', accelerator: 'CmdOrCtrl+Enter' },

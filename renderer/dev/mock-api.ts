@@ -2,6 +2,7 @@ import { adviseSession } from '@core/analysis/advice'
 import type { CaseHistory, CasePoint } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison, type FileSide } from '@core/compare'
+import { identifying } from '@core/formats/redact'
 import { FORMATS, formatInfo } from '@core/formats/registry'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
 import { PRESETS } from '@core/measure/settings'
@@ -137,8 +138,10 @@ export class MockApi implements OpscopeApi {
       }
       case 'sessions:delete': r.ids.forEach((id) => (this.stored(id).deleted = true)); return { deleted: r.ids.length }
       case 'sessions:restore': r.ids.forEach((id) => (this.stored(id).deleted = false)); return { restored: r.ids.length }
+      case 'sessions:identifying': return identifying({ schemaVersion: 1, session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results })
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'formats:list': return FORMATS.map(formatInfo)
+      case 'sessions:cancel-import': return undefined
       case 'sessions:take-opened': return { imported: [], problems: [] }
       case 'sessions:import-dropped':
       case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
