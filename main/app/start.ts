@@ -3,6 +3,7 @@ import { app, dialog, nativeTheme, powerMonitor, type BrowserWindow } from 'elec
 import { webgpuHostKind } from '../backends/webgpu'
 import { tellPowerSource } from '../environment'
 import { openHistory } from '../history'
+import { createImporter } from '../import/import-process'
 import { createOpenedFiles, filesIn } from '../import/opened-files'
 import { createHandlers } from '../ipc/handlers'
 import { createEmit, registerRequests } from '../ipc/register'
@@ -26,8 +27,9 @@ function openServices(paths: DataPaths, window: () => BrowserWindow | undefined,
   const { history, notice } = openHistory(paths.history)
   const runner = createRunner({ history, settings: () => settings.get(), hostKinds: [nativeHostKind(), webgpuHostKind(shown)] })
   const emit = createEmit(window)
+  const importer = createImporter(paths.history, emit)
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
-  return { history, runner, settings, dialogs: createDialogs(window), emit, opened: createOpenedFiles({ history, emit }), startNotices }
+  return { history, runner, settings, dialogs: createDialogs(window), emit, importer, opened: createOpenedFiles({ history, emit, importer }), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */

@@ -9,7 +9,7 @@ import { openSqlite, saysDamaged } from './sqlite'
 /** Files up to this size are checked at every start; larger ones when they were not closed properly (their log is still there). */
 const ALWAYS_CHECK_BYTES = 32 * 1024 * 1024
 /** How long a write waits for another process that writes. */
-const BUSY_MS = 10_000
+export const BUSY_MS = 10_000
 
 class Damaged extends Error {}
 

@@ -16,6 +16,9 @@ import { Results } from './results'
 import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
 import { NotFoundError, type DerivedSession, type History, type NewSession } from './types'
 
+/** Results that importInSteps writes in one transaction: some tens of milliseconds. */
+const STEP = 500
+
 /** History in one SQLite file, which other processes may use at the same time. */
 export class SqliteHistory implements History {
   #cases: Cases
@@ -157,21 +160,49 @@ export class SqliteHistory implements History {
   }
 
   importSession(file: SessionFile): SessionSummary {
-    const contents = new Contents(file.environment)
-    for (const result of file.results) contents.add(result.case)
     return this.#write(() => {
-      const taken = this.db.first(query.selectFrom('sessions').select('key').where('id', '=', file.session.id)) !== undefined
-      const session: Session = { ...file.session, id: taken ? randomUUID() : file.session.id }
-      // No process runs what comes from a file.
-      if (session.state === 'running') session.state = 'stopped'
+      const { session, contents } = this.#asImported(file)
       const key = insertSession(this.db, { session, environment: file.environment, ops: contents.ops, devices: contents.devices, owner: null })
-      file.results.forEach((result, position) => {
-        this.#results.insert(key, position, this.#results.has(result.id) ? { ...result, id: randomUUID() } : result)
-      })
+      this.#insertAll(key, 0, file.results)
       const failures = file.results.filter(isFailure).length
       this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures }).where('key', '=', key))
       return this.summary(session.id)
     })
+  }
+
+  /**
+   * Like importSession, in many short transactions, so that other processes can write in between. Until it is whole the
+   * session counts as deleted; what a process leaves that ends before is removed with other deleted sessions.
+   */
+  importInSteps(file: SessionFile, onStored: (results: number) => void): SessionSummary {
+    const { session, contents } = this.#asImported(file)
+    const key = this.#write(() => {
+      const inserted = insertSession(this.db, { session, environment: file.environment, ops: contents.ops, devices: contents.devices, owner: null })
+      this.db.run(query.updateTable('sessions').set({ deleted_at: Date.now() }).where('key', '=', inserted))
+      return inserted
+    })
+    for (let first = 0; first < file.results.length; first += STEP) {
+      this.#write(() => this.#insertAll(key, first, file.results.slice(first, first + STEP)))
+      onStored(Math.min(first + STEP, file.results.length))
+    }
+    return this.#write(() => {
+      this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures: file.results.filter(isFailure).length, deleted_at: null }).where('key', '=', key))
+      return this.summary(session.id)
+    })
+  }
+
+  /** The session as it is stored: with an id that is not taken, and run by no process. */
+  #asImported(file: SessionFile): { session: Session; contents: Contents } {
+    const contents = new Contents(file.environment)
+    for (const result of file.results) contents.add(result.case)
+    const taken = this.db.first(query.selectFrom('sessions').select('key').where('id', '=', file.session.id)) !== undefined
+    const session: Session = { ...file.session, id: taken ? randomUUID() : file.session.id }
+    if (session.state === 'running') session.state = 'stopped'
+    return { session, contents }
+  }
+
+  #insertAll(key: number, first: number, results: readonly Result[]): void {
+    results.forEach((result, i) => this.#results.insert(key, first + i, this.#results.has(result.id) ? { ...result, id: randomUUID() } : result))
   }
 
   /** Sessions whose process is gone are not running, whoever asks first. */

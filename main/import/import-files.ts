@@ -1,53 +1,70 @@
 import { readFile, stat } from 'node:fs/promises'
 import { importSession, MAX_CHARACTERS } from '@core/formats/registry'
+import type { ImportOutcome } from '@core/formats/types'
 import type { Reply } from '@core/ipc'
-import type { SessionFile, SessionSummary } from '@core/session/types'
+import type { SessionFile } from '@core/session/types'
 import type { Services } from '../app/services'
+import type { ImportedApart } from './import-process'
 
-/** A file to import. `read` throws with the reason when it cannot be read. */
+/** A file to read: by its path, or as the bytes it has. */
 export interface Incoming {
   name: string
-  read(): Promise<string>
+  from: string | Uint8Array
 }
 
-/** The text of a file the user chose. Throws when it cannot be read or is larger than is looked at. */
-export async function readChosen(path: string): Promise<string> {
-  const { size } = await stat(path)
-  // Before reading: such a file is refused anyway, and reading it could exhaust memory.
-  if (size > MAX_CHARACTERS) throw new Error(`${Math.ceil(size / 2 ** 20)} MiB, larger than ${MAX_CHARACTERS / 2 ** 20} MiB, the most that is read`)
-  return readFile(path, 'utf8')
-}
+/** Above this size reading takes long enough to be felt, and a process of its own imports it. */
+const LARGE_BYTES = 2 ** 21
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+const sizeOf = async ({ from }: Incoming) => (typeof from === 'string' ? (await stat(from)).size : from.byteLength)
+
+/** The session in a file, or what is wrong with it, naming the file. */
+async function readOne(file: Incoming): Promise<ImportOutcome> {
+  const { name, from } = file
+  let text: string
+  try {
+    const size = await sizeOf(file)
+    // Before reading: such a file is refused anyway, and reading it could exhaust memory.
+    if (size > MAX_CHARACTERS) throw new Error(`${Math.ceil(size / 2 ** 20)} MiB, larger than ${MAX_CHARACTERS / 2 ** 20} MiB, the most that is read`)
+    text = typeof from === 'string' ? await readFile(from, 'utf8') : new TextDecoder().decode(from)
+  } catch (error) {
+    return { ok: false, message: `${name}: could not be read (${reasonOf(error)})` }
+  }
+  return importSession(name, text)
+}
 
 /** Reads files one after the other, each whole or not at all, and gives those that are sessions to `take`; one message for each that is not. */
 export async function readSessions(files: readonly Incoming[], take: (name: string, file: SessionFile) => void): Promise<string[]> {
   const problems: string[] = []
-  for (const { name, read } of files) {
-    let text: string
-    try {
-      text = await read()
-    } catch (error) {
-      problems.push(`${name}: could not be read (${reasonOf(error)})`)
-      continue
-    }
-    const outcome = importSession(name, text)
-    if (!outcome.ok) problems.push(outcome.message)
-    else {
-      try {
-        take(name, outcome.file)
-      } catch (error) {
-        problems.push(`${name}: could not be added to the history (${reasonOf(error)})`)
-      }
-    }
+  for (const file of files) {
+    const outcome = await readOne(file)
+    if (outcome.ok) take(file.name, outcome.file)
+    else problems.push(outcome.message)
   }
   return problems
 }
 
-/** Imports files; tells what came in and what was wrong with the others. */
-export async function importAll({ history, emit }: Pick<Services, 'history' | 'emit'>, files: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
-  const imported: SessionSummary[] = []
-  const problems = await readSessions(files, (_name, file) => imported.push(history.importSession(file)))
-  if (imported.length > 0) emit('sessions:changed', { ids: imported.map(({ id }) => id) })
-  return { imported, problems }
+async function importOne({ history, importer }: Pick<Services, 'history' | 'importer'>, file: Incoming): Promise<ImportedApart> {
+  try {
+    const size = await sizeOf(file)
+    if (size > LARGE_BYTES && size <= MAX_CHARACTERS) return await importer.run(file.name, file.from)
+  } catch {
+    // Without its size, or a process to import it, it is read here, which also says what is wrong.
+  }
+  const outcome = await readOne(file)
+  if (!outcome.ok) return { problem: outcome.message }
+  try {
+    return { summary: history.importSession(outcome.file) }
+  } catch (error) {
+    return { problem: `${file.name}: could not be added to the history (${reasonOf(error)})` }
+  }
+}
+
+/** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. */
+export async function importAll(services: Pick<Services, 'history' | 'emit' | 'importer'>, files: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
+  const outcomes: ImportedApart[] = []
+  for (const file of files) outcomes.push(await importOne(services, file))
+  const imported = outcomes.flatMap(({ summary }) => (summary ? [summary] : []))
+  if (imported.length > 0) services.emit('sessions:changed', { ids: imported.map(({ id }) => id) })
+  return { imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])) }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { Reply } from '@core/ipc'
 import type { Services } from '../app/services'
-import { importAll, readChosen } from './import-files'
+import { importAll } from './import-files'
 
 /** Names that the system hands to this app, or that a user gives it on the command line. */
 const OPENABLE = /\.(?:json|jsonl|csv)$/i
@@ -18,15 +18,15 @@ export interface OpenedFiles {
   take(): Promise<Reply<'sessions:import'>>
 }
 
-export function createOpenedFiles({ history, emit }: Pick<Services, 'history' | 'emit'>): OpenedFiles {
+export function createOpenedFiles(services: Pick<Services, 'history' | 'emit' | 'importer'>): OpenedFiles {
   let done: Reply<'sessions:import'> = { imported: [], problems: [] }
   let work: Promise<void> = Promise.resolve()
   return {
     add(paths) {
       work = work.then(async () => {
-        const { imported, problems } = await importAll({ history, emit }, paths.map((path) => ({ name: basename(path), read: () => readChosen(path) })))
+        const { imported, problems } = await importAll(services, paths.map((path) => ({ name: basename(path), from: path })))
         done = { imported: [...done.imported, ...imported], problems: [...done.problems, ...problems] }
-        emit('sessions:opened', {})
+        services.emit('sessions:opened', {})
       })
       return work
     },

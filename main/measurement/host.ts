@@ -9,13 +9,16 @@ import { forkUtilityProcess } from './utility-process'
 /** Loading the addon and finding devices takes a second at most; a busy machine may need more. */
 const READY_MS = 30_000
 
-/** The built worker beside this bundle (which may lie in a subfolder of shared chunks). */
-export function findWorker(from = dirname(fileURLToPath(import.meta.url))): string {
-  const places = [from, dirname(from), join(from, '..', '..', 'out', 'main')].map((folder) => join(folder, 'worker.js'))
+/** A built program beside this bundle (which may lie in a subfolder of shared chunks). */
+export function findProgram(fileName: string, from = dirname(fileURLToPath(import.meta.url))): string {
+  const places = [from, dirname(from), join(from, '..', '..', 'out', 'main')].map((folder) => join(folder, fileName))
   const found = places.find((path) => existsSync(path))
-  if (!found) throw new Error(`the measurement program is not built: expected ${places[0]}`)
+  if (!found) throw new Error(`a part of the program is not built: expected ${places[0]}`)
   return found
 }
+
+/** The program that measures. */
+export const findWorker = (from?: string): string => findProgram('worker.js', from)
 
 /** `type` is set by Electron in its main process, and absent in Node and in Electron run as Node. */
 const inElectron = () => (process as { type?: string }).type === 'browser'

@@ -1,8 +1,8 @@
 import { fromHostSchema, type HostLink, type ToHost } from '@core/measure/protocol'
 
 /** A process that hosts measurements, whatever started it. Listeners are set once, right after it was made. */
-export interface HostProcess {
-  post(message: ToHost): void
+export interface HostProcess<Sent = ToHost> {
+  post(message: Sent): void
   kill(): void
   onMessage(listener: (message: unknown) => void): void
   onStderr(listener: (text: string) => void): void

@@ -1,11 +1,11 @@
 import { exitReason, splitUtilityExit } from './exit-reason'
 import type { HostProcess } from './link'
 
-/** A measurement process inside Electron: a utilityProcess, listed as "Opscope measurement" by the system. */
-export async function forkUtilityProcess(workerPath: string, env: NodeJS.ProcessEnv): Promise<HostProcess> {
+/** A process inside Electron: a utilityProcess, listed by the system under its name. */
+export async function forkUtilityProcess<Sent>(workerPath: string, env: NodeJS.ProcessEnv, serviceName = 'Opscope measurement'): Promise<HostProcess<Sent>> {
   // Loaded here alone, so that the command line never needs Electron.
   const { utilityProcess } = await import('electron')
-  const child = utilityProcess.fork(workerPath, [], { serviceName: 'Opscope measurement', stdio: ['ignore', 'ignore', 'pipe'], env: definedOnly(env) })
+  const child = utilityProcess.fork(workerPath, [], { serviceName, stdio: ['ignore', 'ignore', 'pipe'], env: definedOnly(env) })
   return {
     post: (message) => child.postMessage(message),
     kill: () => {

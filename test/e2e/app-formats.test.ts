@@ -109,6 +109,65 @@ describe('files of other tools', () => {
     await page.getByRole('main').getByRole('button', { name: 'From outside' }).waitFor()
   })
 
+  describe('a large file', () => {
+    const count = 8000
+    const large = join(folder, 'large.jsonl')
+    /** Watches how far an import is, and asks main for the state of the run again and again meanwhile. */
+    const watchImport = (until: 'ended' | 'begun') =>
+      page.evaluate(async (until) => {
+        const shares: (number | undefined)[] = []
+        let answered = 0
+        const off = window.opscope!.on('sessions:import-progress', ({ share }) => shares.push(share))
+        const isOver = () => (until === 'begun' ? shares.some((share) => share !== undefined && share > 0) : shares.includes(undefined))
+        while (!isOver()) {
+          await window.opscope!.invoke('run:state', undefined)
+          if (shares.length > 0) answered++
+          await new Promise((done) => setTimeout(done, 10))
+        }
+        off()
+        return { shares, answered }
+      }, until)
+
+    beforeAll(() => {
+      const [head, first] = readFileSync(fixture('jsonl/import/session.jsonl'), 'utf8').split('\n').map((line) => (line ? (JSON.parse(line) as Record<string, unknown>) : {}))
+      const results = Array.from({ length: count }, (_, i) => JSON.stringify({ ...first, id: `large-${i}` }))
+      const session = { ...(head!['session'] as object), id: 'large', name: 'Large' }
+      writeFileSync(large, [JSON.stringify({ ...head, session, results: count }), ...results, ''].join('\n'))
+    })
+
+    it('comes in while the window goes on answering', async () => {
+      await dialogsAnswer(large)
+      const watched = watchImport('ended')
+      await page.keyboard.press('Control+o')
+      const { shares, answered } = await watched
+      expect(answered).toBeGreaterThan(5)
+      expect(shares.filter((share) => share !== undefined)).toEqual(shares.filter((share) => share !== undefined).sort((a, b) => a! - b!))
+      await messages(page).getByText('Imported “Large”.').waitFor()
+      await expect.poll(() => rowCount(page)).toBe(count)
+    })
+
+    it('can be cancelled, and nothing of it stays', async () => {
+      await view(page, 'History')
+      const before = await dataRows(sessions(page)).count()
+      const watched = watchImport('begun')
+      await page.keyboard.press('Control+o')
+      await watched
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await messages(page).getByText('Stopped; nothing of large.jsonl was imported.').waitFor()
+      await expect.poll(() => page.getByRole('progressbar', { name: 'Import' }).count()).toBe(0)
+      expect(await dataRows(sessions(page)).count()).toBe(before)
+      expect(await messages(page).getByRole('alert').count()).toBe(0)
+    })
+
+    it('that is damaged is refused in one message', async () => {
+      writeFileSync(large, readFileSync(large, 'utf8').slice(0, -200))
+      await page.keyboard.press('Control+o')
+      const alert = messages(page).getByRole('alert')
+      await alert.getByText(/^large\.jsonl: line 8001: column \d+: expected/).waitFor()
+      await alert.getByRole('button', { name: 'Dismiss' }).click()
+    })
+  })
+
   it('leaves no error on the console', () => {
     expect(opened.pageErrors).toEqual([])
   })

@@ -5,7 +5,7 @@ import type { Services } from '../../app/services'
 import { FileSides } from '../../compare/file-sides'
 import { inSlices } from '../../compare/in-slices'
 import { compareStoredSteps } from '../../history/compare'
-import { readChosen, readSessions, type Incoming } from '../../import/import-files'
+import { readSessions, type Incoming } from '../../import/import-files'
 import type { Handlers } from '../answer'
 import { RequestError } from '../errors'
 import { writeChosen } from '../write-chosen'
@@ -39,9 +39,9 @@ export function compareHandlers({ history, runner, settings, dialogs, emit }: Pi
     },
     'compare:open-files': async () => {
       const paths = await dialogs.open('Compare files', { name: 'Sessions and results', extensions: importExtensions() })
-      return open(paths.map((path) => ({ name: basename(path), read: () => readChosen(path) })))
+      return open(paths.map((path) => ({ name: basename(path), from: path })))
     },
-    'compare:drop-files': ({ files: dropped }) => open(dropped.map(({ name, bytes }) => ({ name, read: () => Promise.resolve(new TextDecoder().decode(bytes)) }))),
+    'compare:drop-files': ({ files: dropped }) => open(dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
     'compare:forget-files': ({ ids }) => {
       for (const id of ids) files.forget(id)
       return undefined

@@ -3,7 +3,7 @@ import { identifying, usualRedactions } from '@core/formats/redact'
 import { exportFormat, exportSession, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
 import { thisUser } from '../../app/this-user'
-import { importAll, readChosen } from '../../import/import-files'
+import { importAll } from '../../import/import-files'
 import type { Handlers } from '../answer'
 import { chartFile } from '../chart-file'
 import { RequestError } from '../errors'
@@ -22,7 +22,7 @@ function formatOf(id: string): ReturnType<typeof exportFormat> {
 }
 
 /** Exporting and importing sessions and saving charts. Paths come from dialogs; dropped files bring their contents. */
-export const fileHandlers = ({ history, dialogs, emit, opened }: Services) =>
+export const fileHandlers = ({ history, dialogs, emit, opened, importer }: Services) =>
   ({
     'formats:list': () => FORMATS.map(formatInfo),
     'sessions:identifying': ({ id }) => identifying(history.exportSession(id), thisUser()),
@@ -34,8 +34,12 @@ export const fileHandlers = ({ history, dialogs, emit, opened }: Services) =>
       const context = { ceilings: history.ceilings(), leaveOut: leaveOut ? new Set(leaveOut) : usualRedactions({ forSharing }), hints: thisUser() }
       return writeChosen(path, exportSession(format, history.exportSession(id), context))
     },
-    'sessions:import': async () => importAll({ history, emit }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), read: () => readChosen(path) }))),
-    'sessions:import-dropped': ({ files }) => importAll({ history, emit }, files.map(({ name, bytes }) => ({ name, read: () => Promise.resolve(new TextDecoder().decode(bytes)) }))),
+    'sessions:import': async () => importAll({ history, emit, importer }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), from: path }))),
+    'sessions:import-dropped': ({ files }) => importAll({ history, emit, importer }, files.map(({ name, bytes }) => ({ name, from: bytes }))),
+    'sessions:cancel-import': () => {
+      importer.cancel()
+      return undefined
+    },
     'sessions:take-opened': () => opened.take(),
     'chart:save': async (request) => {
       const content = chartFile(request)
