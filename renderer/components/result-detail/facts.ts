@@ -131,7 +131,7 @@ export function measurementFacts(result: Result): Fact[] {
     ...fact('Converged', result.converged === undefined ? undefined : result.converged ? 'yes' : 'no', result.converged === false),
     ...fact('Timer', result.timer === undefined ? undefined : `${result.timer}${result.tickNs === undefined ? '' : `, tick ${formatTime(result.tickNs)}`}`),
     ...fact('Started', new Date(result.startedAt).toLocaleString()),
-    ...fact('Took', `${formatTime(result.wallMs * 1e6)}, ${formatTime(result.measuredMs * 1e6)} of it measured`),
+    ...fact('Took', result.wallMs > 0 ? `${formatTime(result.wallMs * 1e6)}, ${formatTime(result.measuredMs * 1e6)} of it measured` : undefined),
     ...fact('Memory of the case', result.caseBytes === undefined ? undefined : formatBytes(result.caseBytes)),
     ...fact('Memory taken', result.deviceDeltaBytes === undefined ? undefined : formatBytes(result.deviceDeltaBytes)),
     ...Object.entries(result.stated ?? {}).map(([name, value]): Fact => ({ name: `${name}, as stated`, value: String(Number(value.toPrecision(6))) })),

@@ -38,11 +38,18 @@ export interface NumberColumn extends ColumnBase {
 
 export type Column = TextColumn | NumberColumn
 
-/** `16.8M`, `4096x4096`; the raw parameters of an op this version does not know. */
+const shapes = new WeakMap<BenchmarkCase, string>()
+
+/** `16.8M`, `4096x4096`; the raw parameters of an op this version does not know, or that another tool means otherwise. */
 export function shapeText(c: BenchmarkCase): string {
-  const op = findOp(c.op)
-  if (!op) return Object.entries(c.params).map(([key, value]) => `${key}=${String(value)}`).join(' ')
-  return op.shapeLabel(c.params)
+  let text = shapes.get(c)
+  if (text === undefined) {
+    const op = findOp(c.op)
+    const parsed = op?.params.safeParse(c.params)
+    text = op && parsed?.success ? op.shapeLabel(parsed.data) : Object.entries(c.params).map(([key, value]) => `${key}=${String(value)}`).join(' ')
+    shapes.set(c, text)
+  }
+  return text
 }
 
 /** Words among the parameters, such as the axis of a sum. */
@@ -70,10 +77,11 @@ const perSecond = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) =>
   return rows.status(i) === 'ok' && Number.isFinite(value) && value > 0 ? value : NaN
 }
 
+/** What was compared and found right has a distance from the reference; imported results have none. */
 const verified = (rows: RowSource, i: number) => {
   const status = rows.status(i)
   if (status === 'wrong') return 'wrong'
-  return status === 'ok' ? 'right' : ''
+  return status === 'ok' && Number.isFinite(rows.number(i, 'relL2')) ? 'right' : ''
 }
 
 export const COLUMNS: readonly Column[] = [
