@@ -24,10 +24,11 @@ const SECONDS = { '': 1, s: 1, ms: 1e-3 }
 const FRACTION = { '': 1, '%': 0.01 }
 const COUNT = { '': 1 }
 
-function read(option: string, text: string, expected: string, units: Readonly<Record<string, number>>, fits: (value: number) => boolean): number {
+/** `typed` is what the user wrote, where the number is only a part of it. */
+function read(option: string, text: string, expected: string, units: Readonly<Record<string, number>>, fits: (value: number) => boolean, typed = text): number {
   const value = amount(text, units)
   if (value !== undefined && fits(value)) return value
-  throw new RangeError(`--${option} ${text} is not understood; expected ${expected}`)
+  throw new RangeError(`--${option} ${typed} is not understood; expected ${expected}`)
 }
 
 const whole = (least: number, most: number) => (value: number) => Number.isInteger(value) && value >= least && value <= most
@@ -37,8 +38,8 @@ const RULES = 'relative-ci, fixed-count=100 or fixed-time=0.5s'
 function readRule(text: string): StoppingRule {
   const [id, value, ...rest] = text.split('=')
   if (id === 'relative-ci' && value === undefined) return { id }
-  if (id === 'fixed-count' && value !== undefined && rest.length === 0) return { id, count: read('rule', text.slice(id.length + 1), `${RULES}, with 1 to 1000000 samples`, COUNT, whole(1, 1e6)) }
-  if (id === 'fixed-time' && value !== undefined && rest.length === 0) return { id, seconds: read('rule', text.slice(id.length + 1), `${RULES}, with more than 0 and at most 3600 s`, SECONDS, (s) => s > 0 && s <= 3600) }
+  if (id === 'fixed-count' && value !== undefined && rest.length === 0) return { id, count: read('rule', text.slice(id.length + 1), `${RULES}, with 1 to 1000000 samples`, COUNT, whole(1, 1e6), text) }
+  if (id === 'fixed-time' && value !== undefined && rest.length === 0) return { id, seconds: read('rule', text.slice(id.length + 1), `${RULES}, with more than 0 and at most 3600 s`, SECONDS, (s) => s > 0 && s <= 3600, text) }
   throw new RangeError(`--rule ${text} is not understood; expected ${RULES}`)
 }
 

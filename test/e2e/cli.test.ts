@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Comparison } from '@core/compare'
 import type { Device } from '@core/backend'
 import type { Row } from '@core/session/rows'
-import type { NoiseFloor, SessionFile, SessionSummary } from '@core/session/types'
+import type { Ceiling, NoiseFloor, SessionFile, SessionSummary } from '@core/session/types'
 import { Cli, sweep } from './cli'
 
 interface RunJson {
@@ -42,7 +42,8 @@ test('a sweep is repeated as often and by the rule that was asked for', async ()
 
 test('a self-check prints the noise of a device, keeps it, and puts it into later sessions', async () => {
   const cli = new Cli()
-  const floors = await cli.json<NoiseFloor[]>('self-check', '--backends', 'fake', '--pairs', '4')
+  const checked = await cli.run(['self-check', '--backends', 'fake', '--pairs', '4', '--json'], { OPSCOPE_TEST_REAL_TIME: '1' })
+  const floors = JSON.parse(checked.out) as NoiseFloor[]
   expect(floors).toMatchObject([{ device: 'fake:0', pairs: 4, falseVerdicts: 0 }])
   const [session] = await cli.json<SessionSummary[]>('sessions')
   expect(session).toMatchObject({ id: floors[0]!.sessionId, state: 'done', about: { kind: 'self-check' } })
@@ -50,6 +51,19 @@ test('a self-check prints the noise of a device, keeps it, and puts it into late
   await cli.run(sweep(1, 'steady'))
   const file = JSON.parse((await cli.run(['export', 'last'])).out) as SessionFile
   expect(file.environment.noiseFloors).toEqual(floors)
+})
+
+test('ceilings are measured, and listed later with their intervals and dates', async () => {
+  const cli = new Cli()
+  expect((await cli.run(['ceilings', '--list'])).out).toBe('No ceilings are known; "opscope ceilings" measures them.\n')
+  expect((await cli.run(['ceilings', '--backends', 'fake'])).status).toBe(0)
+  const known = await cli.json<Omit<Ceiling, 'result'>[]>('ceilings', '--list')
+  expect(known.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['copy', 'launch:hot', 'launch:cold', 'copy:262144']))
+  const { out } = await cli.run(['ceilings', '--list'])
+  expect(out).toMatch(/^device +name +ceiling +measured +±95 +when/)
+  expect(out).toMatch(/fake:0 +Scripted device +Copy bandwidth +[\d.]+ GB\/s +±[\d.]+ % +\d{4}-\d\d-\d\d \d\d:\d\d/)
+  expect(out).toMatch(/Launch, back to back +[\d.]+ µs/)
+  expect(out).toMatch(/Copy bandwidth by working set\nworking set +fake:0\n +256 KiB +[\d.]+ GB\/s/)
 })
 
 test('a case that computes wrong, fails, or ends its process costs that case alone and gives status 1', async () => {
@@ -81,6 +95,8 @@ test.each([
   [['run', '--ops', 'add', '--sizes', 'vector=12..'], /vector sizes .*\n {2}12\.\.\n +\^/],
   [['run', '--backends', 'fake', '--impls', 'stady'], /Did you mean "steady"/],
   [['run', '--ci', 'narrow'], /--ci narrow is not understood; expected a share such as 0\.5% or 0\.005/],
+  [['run', '--ci', '0'], /--ci 0 is not understood; expected a share such as 0\.5% or 0\.005/],
+  [['run', '--rule', 'fixed-count=0'], /--rule fixed-count=0 is not understood; expected relative-ci, fixed-count=100 or fixed-time=0\.5s/],
   [['run', '--rule', 'fixed-time'], /--rule fixed-time is not understood; expected relative-ci, fixed-count=100 or fixed-time=0\.5s/],
   [['run', '--repeats', '0'], /--repeats 0 is not understood; expected a whole number from 1 to 50/],
   [['self-check', '--pairs', '3'], /expected a whole number from 4 to 1000/],
@@ -160,7 +176,9 @@ test('compare --by sets the cases of one session side by side, and --more resolv
   const threshold = (1 - (ratioHigh! - 0.1 * (ratioHigh! - ratio!))).toFixed(4)
   const before = await cli.json<Comparison>('compare', 'sides', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
   expect(before.rows[0]!.cells[1]).toMatchObject({ verdict: 'ambiguous' })
-  const after = await cli.json<Comparison>('compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold, '--more')
+  const more = await cli.run(['compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold, '--more', '--json'], { OPSCOPE_TEST_REAL_TIME: '1' })
+  expect(more.err).toContain('opscope: measuring 1 ambiguous pair by turns')
+  const after = JSON.parse(more.out) as Comparison
   expect(after.rows[0]!.cells[1]!.quads).toBeGreaterThanOrEqual(6)
   // What was measured by turns belongs to the session it adds to, also when it is the last.
   const again = await cli.json<Comparison>('compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
