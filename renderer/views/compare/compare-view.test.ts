@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryHistory, createRouter } from 'vue-router'
 import { facetsOf, type CompareCell, type Comparison, type CompareRequest } from '@core/compare'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
+import { dropTarget } from '../../lib/drop-target'
+import { useComparison } from '../../stores/comparison'
 import { useRun } from '../../stores/run'
 import { useSessions } from '../../stores/sessions'
 import { useSettings } from '../../stores/settings'
@@ -14,6 +16,8 @@ let api: MockApi
 let wrapper: VueWrapper
 /** What main answers; without it the mock compares its invented sessions. */
 let answer: ((request: CompareRequest) => Comparison) | undefined
+/** What `answer` was asked. */
+let asked: CompareRequest[]
 
 beforeEach(async () => {
   vi.useFakeTimers()
@@ -22,8 +26,13 @@ beforeEach(async () => {
   setActivePinia(createPinia())
   api = installMockApi({ pace: 1 })
   const invoke = api.invoke.bind(api)
-  api.invoke = (channel, request) => (channel === 'compare:run' && answer ? Promise.resolve({ ok: true, value: answer(request as CompareRequest) as never }) : invoke(channel, request))
+  api.invoke = (channel, request) => {
+    if (channel !== 'compare:run' || !answer) return invoke(channel, request)
+    asked.push(request as CompareRequest)
+    return Promise.resolve({ ok: true, value: answer(request as CompareRequest) as never })
+  }
   answer = undefined
+  asked = []
   await useSettings().load()
   await useRun().start()
   await useSessions().load()
@@ -100,7 +109,7 @@ describe('inside one session', () => {
   it('measures what is unclear and shows the new verdicts when that run has ended', async () => {
     answer = () => comparison([cell({}), cell({ verdict: 'ambiguous', resultId: 'unclear' })])
     await open('/compare?within=session-2&axis=impl')
-    await wrapper.find('input[type=checkbox]').setValue(true)
+    await select('Cases to show').setValue('ambiguous')
     expect(rows()).toHaveLength(1)
     await button('Measure more (1 unclear)').trigger('click')
     await flushPromises()
@@ -137,4 +146,115 @@ it('between sessions the button says why they cannot be measured by turns', asyn
   await flushPromises()
   expect(document.body.textContent).toContain('Sessions cannot be measured by turns')
   expect(api.calls.some(({ channel }) => channel === 'compare:more')).toBe(false)
+})
+
+describe('many cases', () => {
+  const effects = [['softmax', 1.2, 'slower'], ['softmax', 1.05, 'slower'], ['add', 0.8, 'faster'], ['gelu', 1, 'same']] as const
+  const many = (change: Partial<Comparison> = {}) => {
+    const made = comparison(effects.map(([, ratio, verdict]) => cell({ ratio, verdict, grade: 'B' })), change)
+    return { ...made, rows: made.rows.map((row, i) => ({ ...row, case: testCase({ op: effects[i]![0], params: { n: i + 1 } }) })) }
+  }
+  const texts = () => rows().map((row) => row.text())
+  const table = () => wrapper.find('[role=table]')
+  beforeEach(() => {
+    answer = () => many()
+  })
+
+  it('are narrowed to differences and sorted by effect', async () => {
+    await open('/compare?ids=session-1,session-2')
+    await select('Cases to show').setValue('different')
+    await select('Order of cases').setValue('effect')
+    expect(rows().map((row) => row.findAll('[role=cell]')[3]!.text())).toEqual(['0.800x', '1.200x', '1.050x'])
+  })
+
+  it('are grouped under their means, which close and open by keyboard', async () => {
+    await open('/compare?ids=session-1,session-2')
+    await select('Group by').setValue('op')
+    expect(rows()).toHaveLength(7)
+    expect(texts()[0]).toMatch(/softmax\s*2 cases\s*mean of 2\s*1\.122x\s*▼ 2/)
+    await table().trigger('keydown', { key: 'Home' })
+    await table().trigger('keydown', { key: 'ArrowLeft' })
+    expect(rows()).toHaveLength(5)
+    await table().trigger('keydown', { key: 'Enter' })
+    expect(rows()).toHaveLength(7)
+    await table().trigger('keydown', { key: '/' })
+    expect(rows().map((row) => row.attributes('aria-expanded'))).toEqual(['false', 'false', 'false'])
+  })
+
+  it('list their regressions, each a way to its row whatever hides it', async () => {
+    await open('/compare?ids=session-1,session-2')
+    const panel = () => wrapper.find('aside[aria-label="Regressions"]')
+    if (!panel().exists()) await button('Regressions 2').trigger('click')
+    expect(panel().findAll('li button').map((item) => item.text())).toEqual([expect.stringContaining('1.200x'), expect.stringContaining('1.050x')])
+    await select('Group by').setValue('op')
+    await table().trigger('keydown', { key: '/' })
+    await wrapper.find('input[type=search]').setValue('add')
+    await panel().findAll('li button')[1]!.trigger('click')
+    expect(wrapper.find('[role=row][aria-selected=true]').text()).toContain('1.050x')
+    expect(wrapper.find('[aria-label="Details of the comparison"]').text()).toMatch(/Grades\s*B against none/)
+  })
+
+  it('are held to thresholds per operation, which are settings', async () => {
+    await open('/compare?ids=session-1,session-2')
+    if (!wrapper.find('aside').exists()) await button('Regressions 2').trigger('click')
+    const field = () => wrapper.find<HTMLInputElement>('input[aria-label="Threshold of softmax in percent"]')
+    expect(field().attributes('placeholder')).toBe('1')
+    await field().setValue('7.5')
+    await flushPromises()
+    expect(useSettings().values.compareOpThresholds).toEqual({ softmax: 0.075 })
+    expect(asked).toHaveLength(2)
+    await field().setValue('')
+    await flushPromises()
+    expect(useSettings().values.compareOpThresholds).toEqual({})
+  })
+
+  it('are compared in part where a subset is chosen', async () => {
+    await open('/compare?ids=session-1,session-2')
+    await useComparison().narrow({ op: ['softmax'] })
+    expect(asked.at(-1)).toEqual({ sessionIds: ['session-1', 'session-2'], filter: { op: ['softmax'] } })
+    expect(button('Only softmax')).toBeDefined()
+  })
+})
+
+describe('files', () => {
+  const file = (name: string) => new File(['{}'], name)
+
+  it('dropped on the view are compared and not imported', async () => {
+    await open('/compare?ids=session-1')
+    await dropTarget()!.take([file('nightly.json'), file('notes.txt')])
+    await flushPromises()
+    expect(api.calls.filter(({ channel }) => channel === 'sessions:import-dropped')).toEqual([])
+    expect(wrapper.find('[title="nightly.json, not imported"]').text()).toBe('file')
+    expect(rows().length).toBeGreaterThan(10)
+    await wrapper.find('[aria-label^="Remove In nightly.json"]').trigger('click')
+    expect(api.calls.some(({ channel }) => channel === 'compare:forget-files')).toBe(true)
+  })
+
+  it('go to the importer again when the view is left', async () => {
+    await open('/compare')
+    expect(dropTarget()?.about).toContain('without importing')
+    wrapper.unmount()
+    expect(dropTarget()).toBeUndefined()
+    wrapper = mount({ render: () => null })
+  })
+})
+
+it('a comparison that takes long shows how far it is, and can be given up', async () => {
+  let finish: (comparison: Comparison) => void = () => undefined
+  const invoke = api.invoke.bind(api)
+  api.invoke = (channel, request) => (channel === 'compare:run' ? new Promise((resolve) => (finish = (value) => resolve({ ok: true, value: value as never }))) : invoke(channel, request))
+  await open('/compare?ids=session-1,session-2')
+  api.emit('compare:progress', { done: 1200, total: 5000 })
+  await flushPromises()
+  expect(wrapper.find('[role=progressbar]').attributes('aria-valuenow')).toBe('24')
+  expect(wrapper.text()).toContain('1,200 of 5,000 cases')
+  await button('Cancel').trigger('click')
+  await flushPromises()
+  expect(api.calls.at(-1)!.channel).toBe('compare:cancel')
+  expect(wrapper.find('[role=progressbar]').exists()).toBe(false)
+  // An answer that was on its way already does not come back.
+  finish(comparison([cell({})]))
+  await flushPromises()
+  expect(rows()).toHaveLength(0)
+  expect(wrapper.text()).toContain('The comparison was stopped.')
 })

@@ -1,30 +1,97 @@
 import { computed, ref, type ComputedRef, type Ref } from 'vue'
-import type { CompareAxis, Comparison } from '@core/compare'
+import { groupRows, type CompareAxis, type Comparison, type Group, type Grouping } from '@core/compare'
 import { caseTexts } from './verdict'
 
 export type CompareRow = Comparison['rows'][number]
-export type RowOrder = 'measured' | 'slower' | 'faster'
+export type RowOrder = 'measured' | 'effect' | 'slower' | 'faster'
+/** Which cases are shown: all, those with a clear difference, those that need more samples. */
+export type RowsShown = 'all' | 'different' | 'ambiguous'
 
-/** The rows of a comparison as filtered and ordered by the user. */
-export function useCompareRows(comparison: () => Comparison, axis: () => CompareAxis | undefined): { rows: ComputedRef<CompareRow[]>; search: Ref<string>; order: Ref<RowOrder>; onlyAmbiguous: Ref<boolean> } {
-  const search = ref('')
-  const order = ref<RowOrder>('measured')
-  const onlyAmbiguous = ref(false)
+/** A line of the table. `id` is one of its own among all lines. */
+export type Line = { kind: 'group'; id: string; group: Group; open: boolean } | { kind: 'case'; id: string; row: CompareRow }
+/** The line and side that the keyboard is on. */
+export interface Place {
+  id: string
+  side: number
+}
 
+export const caseLineId = (caseId: string): string => `case ${caseId}`
+const groupLineId = (key: string) => `group ${key}`
+
+const SHOWN: Readonly<Record<RowsShown, (row: CompareRow) => boolean>> = {
+  all: () => true,
+  different: (row) => row.cells.some((cell) => cell?.verdict === 'faster' || cell?.verdict === 'slower'),
+  ambiguous: (row) => row.cells.some((cell) => cell?.verdict === 'ambiguous'),
+}
+
+const ratios = (row: CompareRow) => row.cells.flatMap((cell) => (cell?.ratio === undefined ? [] : [cell.ratio]))
+/** By these the largest comes first. */
+const RANKS: Readonly<Record<Exclude<RowOrder, 'measured'>, (values: readonly number[]) => number>> = {
+  effect: (values) => Math.max(0, ...values.map((ratio) => Math.abs(Math.log(ratio)))),
+  slower: (values) => (values.length ? Math.max(...values) : 1),
+  faster: (values) => (values.length ? -Math.min(...values) : -1),
+}
+
+/** The rows among `rows` that are shown, in order. Each word of `search` has to occur in what the row says. */
+export function pickRows(rows: readonly CompareRow[], { search, order, shown, axis }: { search: string; order: RowOrder; shown: RowsShown; axis: CompareAxis | undefined }): CompareRow[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   const text = (row: CompareRow) => {
-    const { what, who } = caseTexts(row.case, axis())
+    const { what, who } = caseTexts(row.case, axis)
     return `${what} ${who} ${row.cells.map((cell) => cell?.verdict ?? '').join(' ')}`.toLowerCase()
   }
-  const rows = computed(() => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
-    const found = comparison().rows.filter((row) => (!onlyAmbiguous.value || row.cells.some((cell) => cell?.verdict === 'ambiguous')) && (!words.length || words.every((word) => text(row).includes(word))))
-    if (order.value === 'measured') return found
-    const sign = order.value === 'slower' ? -1 : 1
-    const extreme = (row: CompareRow) => {
-      const ratios = row.cells.flatMap((cell) => (cell?.ratio === undefined ? [] : [cell.ratio]))
-      return ratios.length ? (sign < 0 ? Math.max(...ratios) : Math.min(...ratios)) : 1
-    }
-    return found.sort((a, b) => sign * (extreme(a) - extreme(b)))
+  const found = rows.filter((row) => {
+    if (!SHOWN[shown](row)) return false
+    if (words.length === 0) return true
+    const all = text(row)
+    return words.every((word) => all.includes(word))
   })
-  return { rows, search, order, onlyAmbiguous }
+  if (order === 'measured') return found
+  const ranked = found.map((row) => ({ row, rank: RANKS[order](ratios(row)) }))
+  return ranked.sort((a, b) => b.rank - a.rank).map(({ row }) => row)
+}
+
+/** Rows as lines, each group under a line of its own; groups go by their means where rows go by their ratios. */
+export function linesOf(rows: readonly CompareRow[], by: Grouping | undefined, order: RowOrder, closed: ReadonlySet<string>): Line[] {
+  const line = (row: CompareRow): Line => ({ kind: 'case', id: caseLineId(row.caseId), row })
+  if (!by) return rows.map(line)
+  const groups = groupRows(rows, by, rows[0]?.cells.length ?? 0)
+  const means = (group: Group) => group.sides.flatMap((side) => (side?.ratio === undefined ? [] : [side.ratio]))
+  if (order !== 'measured') groups.sort((a, b) => RANKS[order](means(b)) - RANKS[order](means(a)))
+  return groups.flatMap((group): Line[] => {
+    const open = !closed.has(group.key)
+    return [{ kind: 'group', id: groupLineId(group.key), group, open }, ...(open ? group.rows.map(line) : [])]
+  })
+}
+
+/** The lines of a comparison as filtered, ordered and grouped by the user. */
+export function useCompareRows(comparison: () => Comparison, axis: () => CompareAxis | undefined): {
+  rows: ComputedRef<CompareRow[]>
+  lines: ComputedRef<Line[]>
+  search: Ref<string>
+  order: Ref<RowOrder>
+  shown: Ref<RowsShown>
+  group: Ref<Grouping | undefined>
+  toggle(key: string, open?: boolean): void
+  /** Opens or closes all groups. */
+  toggleAll(open: boolean): void
+} {
+  const search = ref('')
+  const order = ref<RowOrder>('measured')
+  const shown = ref<RowsShown>('all')
+  const group = ref<Grouping>()
+  const closed = ref<ReadonlySet<string>>(new Set())
+
+  const rows = computed(() => pickRows(comparison().rows, { search: search.value, order: order.value, shown: shown.value, axis: axis() }))
+  const lines = computed(() => linesOf(rows.value, group.value, order.value, closed.value))
+
+  function toggle(key: string, open = closed.value.has(key)): void {
+    const next = new Set(closed.value)
+    if (open) next.delete(key)
+    else next.add(key)
+    closed.value = next
+  }
+  const toggleAll = (open: boolean) => {
+    closed.value = new Set(open ? [] : lines.value.flatMap((line) => (line.kind === 'group' ? [line.group.key] : [])))
+  }
+  return { rows, lines, search, order, shown, group, toggle, toggleAll }
 }

@@ -11,7 +11,7 @@ export interface VerdictLook {
   tone: string
 }
 
-const LOOKS: Readonly<Record<NonNullable<CompareCell['verdict']>, VerdictLook>> = {
+export const LOOKS: Readonly<Record<NonNullable<CompareCell['verdict']>, VerdictLook>> = {
   faster: { sign: '▲', word: 'faster', tone: 'text-good' },
   slower: { sign: '▼', word: 'slower', tone: 'text-danger' },
   same: { sign: '=', word: 'same', tone: 'text-muted' },
@@ -24,6 +24,13 @@ export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verd
 export const ratioText = (cell: CompareCell): string => (cell.ratio === undefined ? ABSENT : `${cell.ratio.toFixed(3)}x`)
 const rangeText = (low: number | undefined, high: number | undefined) => (low === undefined || high === undefined ? '' : `${low.toFixed(3)} to ${high.toFixed(3)}`)
 export const intervalText = (cell: CompareCell): string => rangeText(cell.ratioLow, cell.ratioHigh)
+
+/** `A`, or `A → B` where the baseline's grade is another. */
+export function gradeText(cell: CompareCell, base: CompareCell | null | undefined): string {
+  if (!cell.grade && !base?.grade) return ABSENT
+  return cell.grade === base?.grade ? cell.grade! : `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}`
+}
+export const gradeHint = (cell: CompareCell, base: CompareCell | null | undefined): string => `Baseline ${base?.grade ?? 'without grade'}, this side ${cell.grade ?? 'without grade'}`
 
 /** What tells the rows of a comparison apart, first what is computed, then who computes it; along an axis without what the columns say. */
 export function caseTexts(c: BenchmarkCase, axis: CompareAxis | undefined): { what: string; who: string } {
@@ -67,6 +74,7 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   if (cell.adjustedP !== undefined) facts.push({ name: 'Adjusted p', value: cell.adjustedP < 0.001 ? '< 0.001' : cell.adjustedP.toFixed(3), about: 'Chance of a ratio this far beyond the threshold without a real difference, corrected for the number of cells (Benjamini-Hochberg); up to 0.05 counts' })
   if (cell.cyclesRatio !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesRatio)}${cell.cyclesLow === undefined ? '' : `, 95 % interval ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The same ratio in clock cycles, which a lower clock does not change' })
   if (cell.quads !== undefined) facts.push({ name: 'Measured by turns', value: `${cell.quads} ABBA quads`, about: 'Both sides in blocks a b b a, so that drift of the machine hits both alike. The ratio is of these; the medians are of the session' })
+  if (cell.grade || base.grade) facts.push({ name: 'Grades', value: `${cell.grade ?? 'none'} against ${base.grade ?? 'none'}`, about: 'How clean the samples of both sides are: A clean and converged, B noisy, C throttled, disturbed or not converged' })
   if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs} against ${cell.baselineRuns ?? 1}`, about: 'Fresh-process repeats; the interval holds how they differ' })
   return facts
 }
