@@ -1,6 +1,7 @@
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { formatSize } from '@core/units'
+import { remembered } from './remembered'
 import { sizeOf } from './series'
 import type { ChartPoint } from './types'
 
@@ -22,8 +23,15 @@ export function problemOf(c: BenchmarkCase): string {
   return id
 }
 
+export interface Variants {
+  variants: Variant[]
+  of(c: BenchmarkCase): string
+}
+
 /** The variants of these points in the order first met, and the one of each case. */
-export function variantsOf(points: readonly ChartPoint[]): { variants: Variant[]; of(c: BenchmarkCase): string } {
+export const variantsOf = (points: readonly ChartPoint[]): Variants => remembered(points, 'variants', () => findVariants(points))
+
+function findVariants(points: readonly ChartPoint[]): Variants {
   const devices = new Map<string, Set<string>>()
   const threads = new Map<string, Set<number | undefined>>()
   for (const { case: c } of points) {

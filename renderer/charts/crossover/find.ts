@@ -1,4 +1,5 @@
 import { crossovers, type Crossover } from '@core/analysis/crossover'
+import { remembered } from '../remembered'
 import { describe, sizeOf } from '../series'
 import type { ChartPoint } from '../types'
 import { variantsOf, type Variant } from '../variants'
@@ -33,7 +34,9 @@ function compete(a: ReadonlyMap<number, Sized>, b: ReadonlyMap<number, Sized>): 
 }
 
 /** Every change of places between variants, within the same operation, dtype and mode; those with `against` alone where it is given. */
-export function findCrossovers(points: readonly ChartPoint[], against?: string): CrossoverSearch {
+export const findCrossovers = (points: readonly ChartPoint[], against?: string): CrossoverSearch => remembered(points, `crossovers ${against ?? ''}`, () => search(points, against))
+
+function search(points: readonly ChartPoint[], against?: string): CrossoverSearch {
   const { variants, of } = variantsOf(points)
   const byId = new Map(variants.map((variant) => [variant.id, variant]))
   const groups = new Map<string, Map<string, Map<number, Sized>>>()
@@ -48,7 +51,7 @@ export function findCrossovers(points: readonly ChartPoint[], against?: string):
     group.set(of(point.case), own)
     own.set(size, { size, medianNs: point.medianNs, point, ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? {} : { ciLowNs: point.ciLowNs, ciHighNs: point.ciHighNs }) })
   }
-  const search: CrossoverSearch = { found: [], pairs: 0 }
+  const result: CrossoverSearch = { found: [], pairs: 0 }
   for (const [what, group] of groups) {
     const list = [...group]
     list.forEach(([idA, a], i) => {
@@ -57,13 +60,13 @@ export function findCrossovers(points: readonly ChartPoint[], against?: string):
         if (!compete(a, b)) continue
         const common = [...a.keys()].filter((size) => b.has(size)).sort((p, q) => p - q)
         if (common.length < 2) continue
-        search.pairs++
+        result.pairs++
         for (const at of crossovers([...a.values()], [...b.values()])) {
           const next = common.find((size) => size > at.size) ?? common.at(-1)!
-          search.found.push({ what, a: byId.get(idA)!, b: byId.get(idB)!, at, from: common[0]!, to: common.at(-1)!, point: (at.winner === 'a' ? a : b).get(next)!.point })
+          result.found.push({ what, a: byId.get(idA)!, b: byId.get(idB)!, at, from: common[0]!, to: common.at(-1)!, point: (at.winner === 'a' ? a : b).get(next)!.point })
         }
       }
     })
   }
-  return search
+  return result
 }

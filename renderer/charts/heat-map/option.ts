@@ -78,6 +78,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
       {
         type: 'heatmap' as const,
         id: 'cells',
+        // The frame of a selected cell lies over its neighbours.
         data: grid.cells.map((cell, i) => {
           const at = scale.scaled(cell.value)
           const fill = colorAt(scale.palette, (at - scale.min) / (scale.max - scale.min))
@@ -86,7 +87,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
             itemStyle: selected.has(cell.point.id) ? { borderColor: theme.accent, borderWidth: 3 } : { borderColor: theme.surface, borderWidth: 1 },
             label: { show: fits, formatter: texts[i]!, color: inkOn(fill), fontSize: 11, fontFamily: theme.fontText },
           }
-        }),
+        }).sort((a, b) => Number(selected.has(String(a.value[3]))) - Number(selected.has(String(b.value[3])))),
         dimensions: ['column', 'row', 'value', 'id'],
         encode: { x: 0, y: 1 },
         emphasis: { itemStyle: { borderColor: theme.text, borderWidth: 2 } },

@@ -1,4 +1,5 @@
 import { formatSize, formatTime } from '@core/units'
+import { remembered } from '../remembered'
 import { describe, sizeOf, type Facet } from '../series'
 import type { ChartPoint } from '../types'
 import { formatSizeTick, logBounds, logTicks } from '../axes'
@@ -36,7 +37,9 @@ function numbers(id: string, title: string, base: number, format: (value: number
 }
 
 /** The axes that vary among these points: what was asked for, then size, threads, and what was measured. */
-export function dimensionsOf(points: readonly ChartPoint[]): Dimension[] {
+export const dimensionsOf = (points: readonly ChartPoint[]): Dimension[] => remembered(points, 'dimensions', () => findDimensions(points))
+
+function findDimensions(points: readonly ChartPoint[]): Dimension[] {
   const facets: readonly Facet[] = ['op', 'dtype', 'mode', 'backend', 'impl', 'device']
   const named = facets.flatMap((facet) => words(facet, points) ?? [])
   // A backend with one implementation and one device says all three at once.

@@ -2,6 +2,7 @@ import { batchScaling, threadScaling, type ScalePoint, type ScaledTiming } from 
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { SIZE_PARAMS } from '@core/ops/types'
+import { remembered } from '../remembered'
 import { describe, DASHES, FACETS, sizeOf, SYMBOLS, varyingFacets, type Facet } from '../series'
 import type { ChartPoint } from '../types'
 import { shapeOf } from '../variants'
@@ -19,14 +20,35 @@ export interface ScaleSeries {
   points: ScalePoint<ScaledTiming & { point: ChartPoint }>[]
 }
 
+export interface ScaleSearch {
+  series: ScaleSeries[]
+  /** Series beyond the limit. */
+  omitted: number
+}
+
 /** The parameter that counts rows of a matrix or of the first factor of a product; undefined for vectors and ops not known. */
 function rowParam(c: BenchmarkCase): string | undefined {
   const op = findOp(c.op)
   return op && op.sizeKind !== 'vector' ? (op.sizeParams ?? SIZE_PARAMS[op.sizeKind])[0] : undefined
 }
 
-/** Where a case stands along the axis, and what stays the same. */
-function placeOf(c: BenchmarkCase, along: Along): { at: number; key: string; fixed: string } | undefined {
+interface Place {
+  at: number
+  /** What stays the same, as an identity and in words. */
+  key: string
+  fixed: string
+}
+
+const known: Readonly<Record<Along, WeakMap<BenchmarkCase, Place | 'none'>>> = { threads: new WeakMap(), rows: new WeakMap() }
+
+/** Where a case stands along the axis. */
+function placeOf(c: BenchmarkCase, along: Along): Place | undefined {
+  let place = known[along].get(c)
+  if (place === undefined) known[along].set(c, (place = findPlace(c, along) ?? 'none'))
+  return place === 'none' ? undefined : place
+}
+
+function findPlace(c: BenchmarkCase, along: Along): Place | undefined {
   if (along === 'threads') {
     const { threads, ...rest } = c
     return threads === undefined ? undefined : { at: threads, key: caseId(rest), fixed: shapeOf(c) }
@@ -42,7 +64,9 @@ function placeOf(c: BenchmarkCase, along: Along): { at: number; key: string; fix
 export const alongOf = (points: readonly ChartPoint[], picked: string | undefined): Along => (picked === 'threads' || picked === 'rows' ? picked : scalable(points, 'threads').length ? 'threads' : 'rows')
 
 /** Points of cases that were measured at two or more places along the axis. */
-export function scalable(points: readonly ChartPoint[], along: Along): ChartPoint[] {
+export const scalable = (points: readonly ChartPoint[], along: Along): ChartPoint[] => remembered(points, `scalable ${along}`, () => findScalable(points, along))
+
+function findScalable(points: readonly ChartPoint[], along: Along): ChartPoint[] {
   const places = new Map<string, Set<number>>()
   for (const point of points) {
     const place = placeOf(point.case, along)
@@ -55,7 +79,9 @@ export function scalable(points: readonly ChartPoint[], along: Along): ChartPoin
 }
 
 /** A series for each case that was measured at two or more places along the axis; the largest work first, at most `limit`. */
-export function scaleSeries(points: readonly ChartPoint[], along: Along, limit: number): { series: ScaleSeries[]; omitted: number } {
+export const scaleSeries = (points: readonly ChartPoint[], along: Along, limit: number): ScaleSearch => remembered(points, `scaling ${along} ${limit}`, () => findSeries(points, along, limit))
+
+function findSeries(points: readonly ChartPoint[], along: Along, limit: number): ScaleSearch {
   const groups = new Map<string, { sample: ChartPoint; fixed: string; at: Map<number, ChartPoint> }>()
   for (const point of points) {
     const place = placeOf(point.case, along)

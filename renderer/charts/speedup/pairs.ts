@@ -1,6 +1,7 @@
 import { speedupOf } from '@core/analysis/timing'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { shortName } from '../layers'
+import { remembered } from '../remembered'
 import type { ChartPoint } from '../types'
 import type { ChartContext, Control } from '../unit'
 import { problemOf, variantsOf, type Variant } from '../variants'
@@ -37,12 +38,17 @@ export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>)
  * session. Of repeated cases the last stands for all. The baseline is looked for beyond the focus.
  */
 export function speedups({ all, points, others }: Source, baseline: string): Speedup[] {
+  const session = others.find(({ id }) => baseline === `${SESSION}${id}`)
+  const find = () => findSpeedups(all, points, session?.points, baseline)
+  return session ? find() : remembered(points, `speedups ${baseline}`, find)
+}
+
+function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[], session: readonly ChartPoint[] | undefined, baseline: string): Speedup[] {
   const { variants, of } = variantsOf(all)
   const byId = new Map(variants.map((variant) => [variant.id, variant]))
-  const session = others.find(({ id }) => baseline === `${SESSION}${id}`)
   const keyOf: (c: BenchmarkCase) => string = session ? caseId : problemOf
   const bases = new Map<string, ChartPoint>()
-  for (const point of session?.points ?? all) if (session || of(point.case) === baseline) bases.set(keyOf(point.case), point)
+  for (const point of session ?? all) if (session || of(point.case) === baseline) bases.set(keyOf(point.case), point)
   const last = new Map<string, Speedup>()
   for (const point of points) {
     const variant = of(point.case)

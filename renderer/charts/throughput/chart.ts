@@ -16,7 +16,7 @@ export default {
     const rate: Rate = context.values['rate'] === 'flops' ? 'flops' : 'bandwidth'
     const { series, drawn, note } = linesOf(context, 24)
     return {
-      option: throughputOption(drawn, rate, context.roofs, context.theme, context.selected, context.size.width),
+      option: throughputOption(drawn, rate, context.roofs, context.theme, context.selected, context.size),
       empty: rate === 'flops' ? 'None of these operations does arithmetic. Choose GB/s instead.' : 'No result here moves data of a known size.',
       ...(note ? { note } : {}),
       csv: () => throughputCsv(series),

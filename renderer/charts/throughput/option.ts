@@ -11,6 +11,9 @@ export type Rate = 'bandwidth' | 'flops'
 /** FLOP per byte above which an op is judged by its arithmetic rather than its traffic, when nothing else is chosen. */
 const COMPUTE_INTENSITY = 8
 
+/** Height of a label's line. */
+const LABEL_PX = 16
+
 const work = (point: ChartPoint, rate: Rate) => (rate === 'bandwidth' ? point.bytes : point.flops)
 
 /** FLOP/s where most of the points do much arithmetic per byte, else bandwidth. */
@@ -40,7 +43,7 @@ function roofsFor(series: readonly ChartSeries[], rate: Rate, roofs: readonly Ro
  * Bandwidth or FLOP/s against size. The rate axis starts at zero unless the series differ by more than 20 times, when
  * it is logarithmic so that the slow ones can be read too. Measured roofs of the devices shown are labelled lines.
  */
-export function throughputOption(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number) {
+export function throughputOption(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>, size: { width: number; height: number } = { width: 640, height: 400 }) {
   const data = series.map((s) => dataOf(s, rate))
   const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
   if (!x) return undefined
@@ -52,8 +55,12 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
   const top = values.reduce((a, b) => Math.max(a, b), 0)
   const logarithmic = spread > 20
   const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, { ...p, layer: s.layer }] as const)))
-  const base = frame(theme, series.map((s) => s.label), width)
-  const name = rate === 'bandwidth' ? 'Bandwidth (least traffic / median time)' : 'FLOP/s'
+  const base = frame(theme, series.map((s) => s.label), size.width)
+  const name = rate === 'bandwidth' ? 'Bandwidth (least traffic)' : 'FLOP/s'
+  // Labels of roofs that are fewer px apart than a line of text share one.
+  const room = Math.max(40, size.height - 110)
+  const highest = shown.reduce((a, roof) => Math.max(a, roof.value), 0)
+  const near = logarithmic ? 1.5 : Math.max(1.06, highest / Math.max(highest / 2, highest - (top * LABEL_PX) / room))
   const style = axisStyle(theme)
   const linear = { ...style, type: 'value' as const, name, min: 0, max: Math.ceil((top * 1.06) / 10 ** Math.floor(Math.log10(top))) * 10 ** Math.floor(Math.log10(top)), axisLabel: { ...style.axisLabel, formatter: tick(format) } }
   return {
@@ -89,7 +96,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
           symbol: 'none',
           lineStyle: { color: theme.muted, type: 'dashed' as const, width: 1 },
           label: { position: 'insideStartTop' as const, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}' },
-          data: roofGroups(shown, logarithmic ? 1.5 : 1.06, format).flatMap(({ values: own, label }) => own.map((yAxis, i) => ({ yAxis, name: i ? '' : `${label} (measured)` }))),
+          data: roofGroups(shown, near, format).flatMap(({ values: own, label }) => own.map((yAxis, i) => ({ yAxis, name: i ? '' : `${label} (measured)` }))),
         },
       },
     ],
