@@ -23,6 +23,8 @@ export interface FileFormat {
   description: string
   /** Without the dot. */
   extension: string
+  /** What the name of a new file ends in, where the extension alone would not say whose file it is: `opscope.json`. */
+  suffix?: string
   /** True of what is written to be sent: unless asked otherwise, what identifies the machine or a person is left out. */
   forSharing?: true
   /** The whole file as text, ending in a newline. Throws when the session itself is not valid. */

@@ -27,6 +27,11 @@ describe('the environment record in words', () => {
     expect(flat({ ...bare, devices: [testGpu({ driver: '570', facts: [{ name: 'Driver', value: '570.1' }] })] })).toMatchObject({ 'Test GPU, cuda: Driver': '570.1', 'Test GPU, cuda: Noise floor': 'not checked' })
   })
 
+  it('says nothing of what the file of another tool does not tell', () => {
+    const foreign: Environment = { ...bare, appVersion: '', host: '', os: '', kernel: '', cpu: '', memoryBytes: 0, node: '', logicalCpus: 2, devices: [] }
+    expect(environmentGroups(foreign)).toEqual([{ title: 'Machine', facts: [['Processor', '2 logical CPUs']] }])
+  })
+
   it('puts what casts doubt on figures into warnings, once each and only of devices that could be used', () => {
     const gpu = testGpu({ warnings: ['Persistence mode is off.'], disturbances: ['A display is attached.'] })
     expect(environmentWarnings({ ...bare, powerSource: 'battery', devices: [gpu, gpu, testDevice({ available: { ok: false, reason: 'x' }, warnings: ['w'] })] })).toEqual([

@@ -37,29 +37,29 @@ function deviceGroup(device: Device, { noiseFloors = [] }: Environment): FactGro
   }
 }
 
-/** Everything recorded of a session's machine, in groups to show one after the other. */
+/** Everything recorded of a session's machine (another tool's file may say little), in groups to show one after the other. */
 export function environmentGroups(e: Environment): FactGroup[] {
   const power = [e.governor && `governor ${e.governor}`, e.boost === undefined ? undefined : `boost ${e.boost ? 'on' : 'off'}`, e.powerSource && `on ${e.powerSource}`].filter(Boolean)
   return [
     {
       title: 'Machine',
       facts: [
-        ['Computer', e.host],
-        ['System', `${e.os}, ${e.kernel}`],
-        ['Processor', `${e.cpu}, ${e.logicalCpus} logical CPUs`],
+        ...fact('Computer', e.host),
+        ...fact('System', [e.os, e.kernel].filter(Boolean).join(', ')),
+        ...fact('Processor', [e.cpu, e.logicalCpus > 0 && `${e.logicalCpus} logical CPUs`].filter(Boolean).join(', ')),
         ...fact('Processor caches', e.caches && cachesText(e.caches)),
-        ['Memory', formatBytes(e.memoryBytes)],
+        ...fact('Memory', e.memoryBytes > 0 ? formatBytes(e.memoryBytes) : undefined),
         ...fact('Clocks and power', power.join(', ')),
       ],
     },
     {
       title: 'Program',
       facts: [
-        ['Opscope', e.appVersion],
-        ['Runtime', [`Node ${e.node}`, e.electron && `Electron ${e.electron}`, e.chromium && `Chromium ${e.chromium}`].filter(Boolean).join(', ')],
+        ...fact('Opscope', e.appVersion),
+        ...fact('Runtime', [e.node && `Node ${e.node}`, e.electron && `Electron ${e.electron}`, e.chromium && `Chromium ${e.chromium}`].filter(Boolean).join(', ')),
         ...fact('Switches', e.switches && (e.switches.join('\n') || 'none')),
       ],
     },
     ...e.devices.filter((device) => device.available.ok).map((device) => deviceGroup(device, e)),
-  ]
+  ].filter(({ facts }) => facts.length > 0)
 }

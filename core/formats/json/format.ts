@@ -26,5 +26,5 @@ function importJson(source: ImportSource): ImportOutcome | null {
 }
 
 /** The native format: a session with everything that was measured. Import of an export gives the identical session. */
-const format: FileFormat = { id: 'json', title: 'JSON', description: 'Opscope session: everything, samples too; can be imported again', extension: 'json', exportSession: exportJson, importSession: importJson }
+const format: FileFormat = { id: 'json', title: 'JSON', description: 'Opscope session: everything, samples too; can be imported again', extension: 'json', suffix: 'opscope.json', exportSession: exportJson, importSession: importJson }
 export default format

@@ -14,7 +14,9 @@ const writable = () => FORMATS.filter((format) => format.exportSession)
 /** The format that was asked for, else the one the file's extension means, else JSON. */
 function formatFor(asked: string | undefined, out: string): string {
   if (asked !== undefined) return pickOne('format', asked, writable().map((format) => format.id))
-  return writable().find((format) => out.toLowerCase().endsWith(`.${format.extension}`))?.id ?? 'json'
+  const fitting = writable().filter((format) => out.toLowerCase().endsWith(`.${format.extension}`))
+  // Several formats share an extension; the one that is called like it is meant.
+  return (fitting.find((format) => format.id === format.extension) ?? fitting[0])?.id ?? 'json'
 }
 
 /** `opscope export`: a session as a file, or to stdout for `-`. */
@@ -50,7 +52,7 @@ function readFile(path: string): string {
   }
 }
 
-/** `opscope import`: our own JSON back into the history. Each file is taken whole or not at all. */
+/** `opscope import`: sessions, and results of other tools, into the history. Each file is taken whole or not at all. */
 export function importFiles(context: Context, paths: readonly string[], options: { json?: boolean }): number {
   let status = 0
   const imported = []

@@ -27,9 +27,9 @@ export const fileHandlers = ({ history, dialogs, emit, opened, importer }: Servi
     'formats:list': () => FORMATS.map(formatInfo),
     'sessions:identifying': ({ id }) => identifying(history.exportSession(id), thisUser()),
     'sessions:export': async ({ id, format, leaveOut }) => {
-      const { title, extension, forSharing } = formatOf(format)
+      const { title, extension, suffix = extension, forSharing } = formatOf(format)
       const { name } = history.summary(id)
-      const path = await dialogs.save('Export session', `${name}.${extension}`, { name: title, extensions: [extension] })
+      const path = await dialogs.save('Export session', `${name}.${suffix}`, { name: title, extensions: [extension] })
       if (path === undefined) return { done: false }
       const context = { ceilings: history.ceilings(), leaveOut: leaveOut ? new Set(leaveOut) : usualRedactions({ forSharing }), hints: thisUser() }
       return writeChosen(path, exportSession(format, history.exportSession(id), context))
