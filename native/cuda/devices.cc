@@ -6,6 +6,7 @@
 #include "kernels/red_team.h"
 #include "nvml/nvml.h"
 #include "prepared.h"
+#include "timing/timer.h"
 
 namespace opscope::cuda {
 
@@ -111,6 +112,10 @@ DeviceInfo describe_device(int ordinal) {
     } else {
       device.warnings.push_back(why);
     }
+  }
+  if (const Timer* timer = Timer::known(ordinal)) {
+    facts.emplace_back("Taken off hot samples for their events", number(timer->events_ns() / 1000, 2, "µs"));
+    facts.emplace_back("Taken off graph samples for their launch", number(timer->graph_launch_ns() / 1000, 2, "µs"));
   }
   if (major < 8) {
     device.available = false;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 
 namespace opscope::cuda {
 
@@ -46,11 +45,20 @@ class Graph {
 
 }  // namespace
 
-Timer& Timer::of(Context& context) {
+std::map<int, std::unique_ptr<Timer>>& Timer::all() {
   static std::map<int, std::unique_ptr<Timer>> timers;
-  auto& slot = timers[context.traits().ordinal];
+  return timers;
+}
+
+Timer& Timer::of(Context& context) {
+  auto& slot = all()[context.traits().ordinal];
   if (!slot) slot.reset(new Timer(context));
   return *slot;
+}
+
+const Timer* Timer::known(int ordinal) {
+  const auto found = all().find(ordinal);
+  return found == all().end() ? nullptr : found->second.get();
 }
 
 Timer::Timer(Context& context)
@@ -64,6 +72,7 @@ Timer::Timer(Context& context)
   check(api().MemsetD32Async(read_.address(), 0x3f800000u, static_cast<size_t>(read_.bytes()) / 4, context_.stream()), "preparing the L2 flush");
   measure_tick();
   measure_timer_step();
+  measure_costs();
 }
 
 CUevent Timer::event(size_t index) {
@@ -174,12 +183,14 @@ Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExe
   }
   stamp(samples, 0);
   if (!end_hold(watch)) return taken;
+  const double cost = cost_ns(mode);
   double sum_ns = 0;
   for (int s = 0; s < samples; s++) {
     float ms = 0;
     check(api().EventElapsedTime(&ms, event(static_cast<size_t>(2 * s)), event(static_cast<size_t>(2 * s + 1))), "reading an event");
-    taken.ns.push_back(static_cast<double>(ms) * 1e6 / inner);
-    sum_ns += static_cast<double>(ms) * 1e6;
+    const double ns = std::max(tick_ns_, static_cast<double>(ms) * 1e6 - cost);
+    taken.ns.push_back(ns / inner);
+    sum_ns += ns;
   }
   calls.call_ns = sum_ns / samples / inner;
   if (stamps_on_) {

@@ -9,6 +9,7 @@
 // one before left them (a stamp just ahead of a copy of 64 MiB costs it 0.4 of 35 us).
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +45,8 @@ class Timer {
  public:
   // One per device, kept for the life of the process. Measures the events' tick on first use.
   static Timer& of(Context& context);
+  // The one of this GPU where a case was opened on it already, else null.
+  static const Timer* known(int ordinal);
 
   // At least one sample and at most `count`. `watch` is called while the GPU works, at most every 20 ms.
   Samples sample(Calls& calls, Mode mode, int count, int inner, const std::function<void()>& watch = {});
@@ -52,12 +55,20 @@ class Timer {
   // Smallest step of the GPU's global timer.
   double timer_step_ns() const { return timer_step_ns_; }
 
+  // What a sample of back-to-back calls costs beyond its calls: a pair of events, and the launch of a graph. It is taken off
+  // each such sample, so that the time of a call does not depend on how many make a sample. Cold samples are left as they
+  // are: event, one call, event.
+  double events_ns() const { return events_ns_; }
+  double graph_launch_ns() const { return graph_launch_ns_; }
+
   // For the tools that show what these do; cases leave them alone.
+  void set_costs_taken_off(bool on) { costs_taken_off_ = on; }
   void set_flush(Flush flush) { flush_kind_ = flush; }
   void set_stamps(bool on) { stamps_on_ = on; }
 
  private:
   explicit Timer(Context& context);
+  static std::map<int, std::unique_ptr<Timer>>& all();
   // Queues and times up to `samples` samples. Empty when the hold gave up, so that the times mean nothing.
   Samples chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExec graph, const std::function<void()>& watch);
   void begin_hold();
@@ -67,18 +78,20 @@ class Timer {
   void settle(unsigned long long ns, int stamp);
   void measure_tick();
   void measure_timer_step();
+  void measure_costs();
+  double cost_ns(Mode mode) const;
   CUevent event(size_t index);
 
   Context& context_;
   DeviceBuffer read_, written_, stamps_, sink_;  // written_: taken when first asked for
   Flush flush_kind_ = Flush::read;
-  bool stamps_on_ = true;
+  bool stamps_on_ = true, costs_taken_off_ = true;
   double watched_s_ = -1e9;
   volatile uint32_t* flags_ = nullptr;  // host-mapped: [0] ticket to let pass, [1] ticket that was not waited for
   CUdeviceptr device_flags_ = 0;
   uint32_t ticket_ = 0;
   std::vector<CUevent> events_;
-  double tick_ns_ = 500, timer_step_ns_ = 1024;
+  double tick_ns_ = 500, timer_step_ns_ = 1024, events_ns_ = 0, graph_launch_ns_ = 0;
 };
 
 }  // namespace opscope::cuda

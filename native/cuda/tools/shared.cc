@@ -109,13 +109,15 @@ OPSCOPE_EXPORT int opscope_run(int id) {
 }
 
 // As the backend samples. mode: 0 cold, 1 hot, 2 graph; flush: 0 read, 1 write, 2 write and read. `ns` and `clock_mhz` have
-// room for `count`; gives the number taken, or -1.
+// room for `count`; gives the number taken, or -1. What events cost is left in the times.
 OPSCOPE_EXPORT int opscope_sample(int id, int mode, int flush, int stamps, int count, int inner, double* ns, double* clock_mhz) {
   int taken = -1;
   const int result = guarded([&] {
     Timer& timer = Timer::of(context());
     timer.set_flush(flush == 0 ? Flush::read : flush == 1 ? Flush::write : Flush::write_and_read);
     timer.set_stamps(stamps != 0);
+    // As the events give it, to be held against tools that take nothing off.
+    timer.set_costs_taken_off(false);
     const Samples samples = timer.sample(cases.at(id).calls, mode == 0 ? Mode::cold : mode == 1 ? Mode::hot : Mode::graph, count, inner);
     std::copy(samples.ns.begin(), samples.ns.end(), ns);
     std::copy(samples.clock_mhz.begin(), samples.clock_mhz.end(), clock_mhz);
