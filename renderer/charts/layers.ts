@@ -16,11 +16,11 @@ export interface Lines {
   note?: Picture['note']
 }
 
-/** Series against size of the session on show and of those laid over it, which carry their session's name. At most `limit` of each. */
-export function linesOf(context: Pick<ChartContext, 'points' | 'others' | 'selected'>, limit: number): Lines {
+/** Series against size of the session on show and of those laid over it, which carry their session's name. At most `limit`, and of each of the others no more than `ofOthers`. */
+export function linesOf(context: Pick<ChartContext, 'points' | 'others' | 'selected'>, limit: number, ofOthers = 8): Lines {
   const own = groupSeries(context.points, limit)
   const others = context.others.flatMap((layer, i) => {
-    const { series } = groupSeries(layer.points, limit)
+    const { series } = groupSeries(layer.points, ofOthers)
     return series.map((one) => ({ ...one, key: `${layer.id}|${one.key}`, label: `${one.label} · ${shortName(layer.name)}`, layer: i + 1 }))
   })
   const series = [...own.series, ...others]

@@ -95,6 +95,20 @@ describe('roofline', () => {
     expect(option.yAxis.max).toBeGreaterThanOrEqual(200e9)
     expect(dashed(rooflineOption([{ name: 'one', series: two, roofs: twice(roofs), datasheets: [] }], theme, none)!)).toEqual([])
   })
+  it('names published peaks where none was measured', () => {
+    const svg = renderSvg(rooflineOption([{ name: 'one', series, roofs: [], datasheets: roofs }], theme, none)!, 900, 400)
+    expect(svg).toContain('EPYC f32 datasheet 100 GFLOP/s')
+    expect(svg).toContain('datasheet 20.0 GB/s')
+  })
+  it('draws sessions over each other: hollow marks, roofs they share once, those of another card beside them', () => {
+    const other = groupSeries([point(1024, 250)]).series.map((one) => ({ ...one, key: `before|${one.key}`, layer: 1 }))
+    const layers = (theirs: readonly Roof[]) => [{ name: 'now', series, roofs, datasheets: [] }, { name: 'before', series: other, roofs: theirs, datasheets: [] }]
+    const lines = (theirs: readonly Roof[]) => rooflineOption(layers(theirs), theme, none)!.series.filter((s) => 'id' in s && String(s.id).startsWith('roof|')).length
+    expect(lines(roofs)).toBe(1)
+    expect(lines(roofs.map((roof) => ({ ...roof, deviceName: 'Xeon', value: roof.value * 2 })))).toBe(2)
+    const marks = rooflineOption(layers(roofs), theme, none)!.series.filter((s) => s.type === 'scatter').map((s) => (s as { itemStyle: { color: string } }).itemStyle.color)
+    expect(marks.filter((color) => color === theme.surface)).toHaveLength(1)
+  })
   it('has no place for ops without arithmetic', () => {
     const copies = groupSeries([{ ...point(64, 10), flops: 0 }]).series
     expect(intensityOf(copies[0]!.points[0]!.point)).toBe(0)

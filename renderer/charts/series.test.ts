@@ -14,8 +14,12 @@ describe('sizeOf', () => {
   it('is the elements of the largest tensor', () => {
     expect(sizeOf(caseOf({ params: { n: 4096 } }))).toBe(4096)
   })
-  it('is unknown for an op or parameters that are not in the catalogue', () => {
-    expect(sizeOf(caseOf({ op: 'gone' }))).toBeUndefined()
+  it('is the one number of a benchmark of another tool, and unknown where it has several or none', () => {
+    expect(sizeOf(caseOf({ op: 'BM_copy' }))).toBe(1024)
+    expect(sizeOf(caseOf({ op: 'BM_copy', params: { arg0: 4, arg1: 8 } }))).toBeUndefined()
+    expect(sizeOf(caseOf({ op: 'BM_copy', params: { kind: 'x' } }))).toBeUndefined()
+  })
+  it('is unknown for parameters that its op does not take', () => {
     expect(sizeOf(caseOf({ params: { rows: 3 } }))).toBeUndefined()
   })
 })

@@ -14,7 +14,7 @@ export default {
   takes: (points) => points.filter((point) => point.flops > 0 && point.bytes > 0),
   layers: true,
   draw(context) {
-    const { series, drawn, note } = linesOf(context, MOST_SERIES)
+    const { series, drawn, note } = linesOf(context, MOST_SERIES, MOST_SERIES)
     const limits = [context, ...context.others]
     const layers = limits.map((layer, i) => ({ name: layer.name, series: drawn.filter((one) => (one.layer ?? 0) === i), roofs: layer.roofs, datasheets: layer.datasheets }))
     const option = rooflineOption(layers, context.theme, context.selected, context.size.width)

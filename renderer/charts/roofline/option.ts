@@ -100,7 +100,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
     yAxis: { ...logAxis(theme, 10, 'FLOP/s', y, formatFlops), nameGap: 54 },
     series: [
       ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
-      ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0))),
+      ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0, !devices.some(({ name }) => name === device.name)))),
       roofNames(devices, x, theme),
       ...(keys ?? []),
       ...drawn.map(({ layer, series: s, points: own }) => {
@@ -151,17 +151,22 @@ function roofLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x
 }
 
 /** The roof of a datasheet, thin and dashed, with a name above its slope: it is a promise, not a measurement. */
-function publishedLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme, labelled: boolean) {
+function publishedLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme, labelled: boolean, alone: boolean) {
   const line = roofLine(device, peak, x, theme)
   const named = [x.min * 4, device.bandwidth * x.min * 4]
+  const label = { show: true, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 }
   return {
     ...line,
     id: `datasheet|${device.place}|${peak.dtype}`,
     name: `${device.name} ${peak.dtype}, datasheet`,
     lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.6 },
-    markPoint: !labelled ? undefined : {
+    markPoint: {
       silent: true, symbol: 'circle', symbolSize: 1, itemStyle: { color: 'transparent' },
-      data: [{ coord: named, label: { show: true, formatter: `datasheet ${formatBandwidth(device.bandwidth)}`, position: 'top' as const, align: 'right' as const, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } }],
+      data: [
+        ...(labelled ? [{ coord: named, label: { ...label, formatter: `datasheet ${formatBandwidth(device.bandwidth)}`, position: 'top' as const, align: 'right' as const } }] : []),
+        // Beside a measured peak its own name says enough.
+        ...(alone ? [{ coord: [x.max, peak.value], label: { ...label, formatter: `${device.name} ${peak.dtype} datasheet ${formatFlops(peak.value)}`, position: 'bottom' as const, align: 'right' as const } }] : []),
+      ],
     },
   }
 }
