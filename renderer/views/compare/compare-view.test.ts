@@ -203,6 +203,12 @@ describe('many cases', () => {
     await flushPromises()
     expect(useSettings().values.compareOpThresholds).toEqual({ softmax: 0.075 })
     expect(asked).toHaveLength(2)
+    // The list stays where it is edited, also when a threshold empties it.
+    answer = () => ({ ...many(), rows: many().rows.slice(2) })
+    await useComparison().reload()
+    expect(wrapper.find('aside').text()).toContain('No case is slower by more than its threshold.')
+    answer = () => many()
+    await useComparison().reload()
     await field().setValue('')
     await flushPromises()
     expect(useSettings().values.compareOpThresholds).toEqual({})

@@ -24,7 +24,7 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
       notices.fail(error, 'copy')
     }
   }
-  async function save(comparison: Comparison, kind: 'csv' | 'md', text: string): Promise<void> {
+  async function save(comparison: Comparison, kind: 'csv' | 'md' | 'html', text: string): Promise<void> {
     try {
       const name = comparison.sessions.map((session) => session.value ?? session.name).join(' vs ').slice(0, 120)
       const reply = await call('compare:save', { name, kind, text })
@@ -40,6 +40,8 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
       { title: 'Copy as Markdown', about: 'The cases shown, as a table', go: (comparison, rows) => copy(rowsMarkdown(comparison, rows), rows.length, 'Markdown') },
       { title: 'Save as CSV…', about: 'The cases shown, numbers in full', go: (comparison, rows) => save(comparison, 'csv', comparisonCsv(comparison, rows)) },
       { title: 'Save as Markdown…', about: 'Summary, means, regressions and environments of all cases, ready for a pull request', go: (comparison) => save(comparison, 'md', comparisonMarkdown(comparison)) },
+      // The report's writer is only fetched when one is wanted.
+      { title: 'Save as HTML report…', about: 'Ratios drawn, means and every verdict of all cases, in one file to send', go: async (comparison) => save(comparison, 'html', (await import('@core/formats/html/comparison')).comparisonHtml(comparison)) },
     ],
   }
 }

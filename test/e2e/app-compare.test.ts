@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { Cli, sweep } from './cli'
+import { launch, type Launched } from './launch'
+import { dataRows, leavePicks, runToEnd, scripted, sessions, statusBar, view } from './ui'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'opscope-compare-'))
+let opened: Launched
+let page: Page
+
+async function start(env: Record<string, string>): Promise<void> {
+  opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1', ...env } })
+  page = opened.page
+}
+
+beforeAll(async () => {
+  leavePicks(dataDir, scripted(['steady', 'zeros']))
+  await start({})
+  await runToEnd(page)
+  await opened.close()
+  // Tomorrow everything takes 1.25 times as long.
+  await start({ OPSCOPE_TEST_FACTOR: '1.25' })
+  await runToEnd(page)
+})
+afterAll(async () => {
+  await opened.close()
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+})
+
+const table = () => page.getByRole('table', { name: 'Comparison by case' })
+const groups = () => table().locator('[role=row][aria-expanded]')
+const panel = () => page.getByRole('complementary', { name: 'Regressions' })
+
+describe('a comparison of two sessions', () => {
+  it('groups its cases under their geometric mean', async () => {
+    await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
+    await dataRows(sessions(page)).nth(0).click()
+    await dataRows(sessions(page)).nth(1).click({ modifiers: ['Control'] })
+    await page.getByRole('button', { name: /to compare them|Compare the selected/ }).click()
+    await expect.poll(() => dataRows(table()).count()).toBe(3)
+    await page.getByRole('combobox', { name: 'Group by' }).selectOption('op')
+    await expect.poll(() => groups().count()).toBe(1)
+    expect(await groups().innerText()).toMatch(/add\s*3 cases\s*mean of 3\s*1\.2[45]\dx\s*▼ 3/)
+    await groups().getByText('add').click()
+    await expect.poll(() => dataRows(table()).count()).toBe(1)
+    await groups().getByText('add').click()
+  })
+
+  it('lists regressions by effect, and holds an operation to its own threshold', async () => {
+    if (!(await panel().isVisible())) await page.getByRole('button', { name: 'Regressions 3' }).click()
+    await expect.poll(() => panel().getByRole('listitem').filter({ hasText: '▼ 1.2' }).count()).toBe(3)
+    await panel().getByRole('button', { name: /^add / }).first().click()
+    await page.getByRole('region', { name: 'Details of the comparison' }).getByText('Grades').waitFor()
+    await page.keyboard.press('Escape')
+    await panel().getByText('Thresholds per operation').click()
+    await panel().getByLabel('Threshold of add in percent').fill('40')
+    await panel().getByLabel('Threshold of add in percent').press('Tab')
+    await panel().getByText('No case is slower by more than its threshold.').waitFor()
+    await page.getByRole('combobox', { name: 'Cases to show' }).selectOption('different')
+    await page.getByText('No case passes the filter.').waitFor()
+    await panel().getByLabel('Threshold of add in percent').fill('')
+    await panel().getByLabel('Threshold of add in percent').press('Tab')
+    await expect.poll(() => dataRows(table()).count()).toBe(4)
+  })
+
+  it('takes a dropped file as a third side, and imports nothing', async () => {
+    const file = await new Cli().run(['export', 'last'], { OPSCOPE_DATA_DIR: dataDir })
+    expect(file.status).toBe(0)
+    const transfer = await page.evaluateHandle((text) => {
+      const data = new DataTransfer()
+      data.items.add(new File([text], 'nightly.json', { type: 'application/json' }))
+      return data
+    }, file.out)
+    await page.dispatchEvent('main', 'dragover', { dataTransfer: transfer })
+    await page.getByText('Drop files to compare them without importing').waitFor()
+    await page.dispatchEvent('main', 'drop', { dataTransfer: transfer })
+    await page.getByTitle('nightly.json, not imported').waitFor()
+    await expect.poll(() => page.getByText("the baseline's time over 3 cases").count()).toBe(2)
+    expect(await statusBar(page).innerText()).toContain('2 sessions')
+    await page.getByRole('button', { name: /^Remove .*/ }).last().click()
+    await expect.poll(() => page.getByTitle('nightly.json, not imported').count()).toBe(0)
+  })
+
+  it('leaves no error on the console', () => {
+    expect(opened.pageErrors).toEqual([])
+  })
+})
+
+describe('opscope compare', () => {
+  const cli = new Cli()
+  const compare = (...args: string[]) => cli.run(['compare', ...args])
+  beforeAll(async () => {
+    await cli.run(sweep(3, 'steady', '--name', 'base'))
+    await cli.run(sweep(3, 'steady', '--name', 'slow'), { OPSCOPE_TEST_FACTOR: '1.25' })
+  })
+
+  it('exits with 3 on a regression and says which, and only then', async () => {
+    const failed = await compare('base', 'slow', '--fail-on', 'slower')
+    expect(failed.status).toBe(3)
+    expect(failed.err).toMatch(/opscope: 3 cases are slower:\n {2}▼ add 6\d f32 fake steady hot: 1\.2\d\dx \(1\.\d+ to 1\.\d+\), threshold 1\.00 %/)
+    expect((await compare('base', 'slow')).status).toBe(0)
+    expect((await compare('slow', 'base', '--fail-on', 'slower')).status).toBe(0)
+    expect((await compare('slow', 'base', '--fail-on', 'slower,faster')).status).toBe(3)
+    expect((await compare('base', 'slow', '--fail-on', 'slower', '--per-op-threshold', 'add=40%')).status).toBe(0)
+    expect((await compare('base', 'slow', '--fail-on', 'slower', '--per-op-threshold', 'ad=40%')).err).toContain('Did you mean "add"?')
+  })
+
+  it('takes files beside sessions, and writes Markdown for a pull request', async () => {
+    const path = join(cli.folder, 'baseline.json')
+    writeFileSync(path, (await cli.run(['export', 'base'])).out)
+    const { status, out, err } = await compare(path, 'slow', '--format', 'markdown', '--fail-on', 'slower')
+    expect(status).toBe(3)
+    expect(err).toContain('3 cases are slower')
+    expect(out).toMatch(/^### Benchmark comparison\n\n\*\*slow\*\* against \*\*base\*\*: takes \*\*1\.2\d\dx\*\* the time over 3 cases/)
+    expect(out).toContain('#### Regressions (3)')
+    expect(out).not.toContain(cli.folder)
+    expect(await cli.json<unknown[]>('sessions')).toHaveLength(2)
+    expect((await compare(join(cli.folder, 'missing.json'), 'slow')).err).toMatch(/there is no file ".*missing\.json", nor a session of that name/)
+  })
+})
