@@ -165,7 +165,7 @@ function publishedLine(device: PlacedRoofs, peak: { dtype: string; value: number
       data: [
         ...(labelled ? [{ coord: named, label: { ...label, formatter: `datasheet ${formatBandwidth(device.bandwidth)}`, position: 'top' as const, align: 'right' as const } }] : []),
         // Beside a measured peak its own name says enough.
-        ...(alone ? [{ coord: [x.max, peak.value], label: { ...label, formatter: `${device.name} ${peak.dtype} datasheet ${formatFlops(peak.value)}`, position: 'bottom' as const, align: 'right' as const } }] : []),
+        ...(alone ? [{ coord: [x.max, peak.value], label: { ...label, formatter: `${device.name} ${peak.dtype} datasheet ${formatFlops(peak.value)}`, position: 'top' as const, align: 'right' as const } }] : []),
       ],
     },
   }
