@@ -94,16 +94,16 @@ export const REQUESTS = {
   /** What became of the files that the system had the app open since this was asked last. */
   'sessions:take-opened': { request: none, reply: importReply },
   /** Files dropped on the window: their contents, because the page knows and names no path. */
-  'sessions:import-dropped': { request: z.object({ files: z.array(droppedFile).min(1).max(50) }), reply: importReply },
+  'sessions:import-dropped': { request: z.object({ dropped: z.array(droppedFile).min(1).max(50) }), reply: importReply },
   /** Tells how far it is by `compare:progress`. A new one takes the place of one that is not done. */
   'compare:run': { request: compareRequestSchema, reply: comparisonSchema },
   'compare:cancel': { request: none, reply: none },
   /** Files to compare without importing them: held in main's memory and stored nowhere. Their ids stand where a session's would. */
   'compare:open-files': { request: none, reply: sidesReply },
-  'compare:drop-files': { request: z.object({ files: z.array(droppedFile).min(1).max(20) }), reply: sidesReply },
+  'compare:drop-files': { request: z.object({ dropped: z.array(droppedFile).min(1).max(20) }), reply: sidesReply },
   'compare:forget-files': { request: z.object({ ids: z.array(id).max(100) }), reply: none },
   /** Saves a comparison the page wrote, as CSV or Markdown text. */
-  'compare:save': { request: z.object({ name: z.string().min(1).max(200), kind: z.enum(['csv', 'md']), text: z.string().max(50_000_000) }), reply: fileReply },
+  'compare:save': { request: z.object({ name: z.string().min(1).max(200), kind: z.enum(['csv', 'md', 'html']), text: z.string().max(50_000_000) }), reply: fileReply },
   /** Starts a run that measures cells of a comparison within one session by interleaved ABBA blocks; baselines and sides are result ids of that session. */
   'compare:more': { request: z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) }), reply: z.object({ sessionId: id }) },
   /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */

@@ -19,7 +19,7 @@ export interface CompareOptions {
   json?: boolean
 }
 
-export const COMPARE_FORMATS = ['text', 'markdown', 'csv', 'json'] as const
+export const COMPARE_FORMATS = ['text', 'markdown', 'csv', 'json', 'html'] as const
 export type CompareFormat = (typeof COMPARE_FORMATS)[number]
 
 /** `2%` or `0.02` as a fraction; `option` is named when it is neither. */

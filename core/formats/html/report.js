@@ -38,6 +38,7 @@
     bandwidth: scale([' B/s', ' KB/s', ' MB/s', ' GB/s', ' TB/s', ' PB/s'], 1000),
     flops: scale([' FLOP/s', ' KFLOP/s', ' MFLOP/s', ' GFLOP/s', ' TFLOP/s', ' PFLOP/s'], 1000),
     count: scale(['', 'K', 'M', 'G', 'T'], 1000),
+    ratio: [[1, '']],
   }
   const format = (kind, value) => {
     const [size, name] = UNITS[kind].findLast(([least]) => value >= least) || UNITS[kind][0]

@@ -1,4 +1,5 @@
 import { COMPARE_AXES, compareAxisSchema, comparisonCsv, comparisonMarkdown, drain, failuresOf, type Comparison, type CompareRequest, type Pair, type Thresholds, UnknownValueError } from '@core/compare'
+import { comparisonHtml } from '@core/formats/html/comparison'
 import { OPS } from '@core/ops/registry'
 import { FileSides } from '../../compare/file-sides'
 import { compareStoredSteps } from '../../history/compare'
@@ -9,6 +10,9 @@ import type { Context } from '../context'
 import { follow } from '../follow'
 import { comparisonText, failureLines } from '../output/comparison'
 import { UsageError } from '../usage-error'
+
+/** What writes a comparison to stdout for a file or a pull request. */
+const WRITERS = { markdown: comparisonMarkdown, csv: comparisonCsv, html: comparisonHtml }
 
 /** Exit status when a comparison shows what --fail-on names. */
 export const REGRESSED = 3
@@ -49,7 +53,7 @@ export async function compare(context: Context, wanted: readonly string[], optio
   }
   if (format === 'json') context.printJson(comparison)
   else if (format === 'text') context.print(comparisonText(comparison))
-  else context.io.out.write(format === 'markdown' ? comparisonMarkdown(comparison) : comparisonCsv(comparison))
+  else context.io.out.write(WRITERS[format](comparison))
   const failures = failuresOf(comparison, failOn)
   for (const line of failureLines(comparison, failures)) context.remark(line)
   return status === 0 && failures.length > 0 ? REGRESSED : status

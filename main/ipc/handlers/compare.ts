@@ -10,7 +10,7 @@ import type { Handlers } from '../answer'
 import { RequestError } from '../errors'
 import { writeChosen } from '../write-chosen'
 
-const KINDS = { csv: 'CSV table', md: 'Markdown' } as const
+const KINDS = { csv: 'CSV table', md: 'Markdown', html: 'HTML report' } as const
 
 export function compareHandlers({ history, runner, settings, dialogs, emit }: Pick<Services, 'history' | 'runner' | 'settings' | 'dialogs' | 'emit'>, files = new FileSides()) {
   /** The comparison in progress; the page shows one at a time. */
@@ -41,7 +41,7 @@ export function compareHandlers({ history, runner, settings, dialogs, emit }: Pi
       const paths = await dialogs.open('Compare files', { name: 'Sessions and results', extensions: importExtensions() })
       return open(paths.map((path) => ({ name: basename(path), from: path })))
     },
-    'compare:drop-files': ({ files: dropped }) => open(dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
+    'compare:drop-files': ({ dropped }) => open(dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
     'compare:forget-files': ({ ids }) => {
       for (const id of ids) files.forget(id)
       return undefined

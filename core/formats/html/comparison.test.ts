@@ -1,0 +1,31 @@
+// @vitest-environment happy-dom
+import { expect, it } from 'vitest'
+import { testCell, testComparison } from '../../compare/testing'
+import { comparisonHtml } from './comparison'
+import { SCRIPT } from './client'
+
+const ATTACK = `<img src=x onerror="alert(1)">`
+const comparison = testComparison([[{ op: 'add' }, testCell(1.2, 'slower', { doubt: 'Few samples.' })], [{ op: 'gelu' }, testCell(0.5, 'faster')], [{ op: 'gelu', params: { n: 7 } }, null]], {
+  sessions: [{ id: 'a', name: 'before', createdAt: '' }, { id: 'b', name: ATTACK, createdAt: '' }],
+  environmentDifferences: ['Kernel: 6.1, then 6.8.'],
+})
+const page = (html: string) => new DOMParser().parseFromString(html, 'text/html')
+const cellsOf = (doc: Document, table: string) => Array.from(doc.querySelectorAll(`table[aria-label="${table}"] tbody tr`), (row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
+
+it('reports every verdict with its interval, means by operation, and what differs between the machines', () => {
+  const doc = page(comparisonHtml(comparison))
+  expect(cellsOf(doc, 'Verdicts')).toHaveLength(3)
+  expect(cellsOf(doc, 'Verdicts')[0]).toContain('▼ slower (Few samples.)')
+  expect(cellsOf(doc, 'Verdicts')[1]).toContain('0.500')
+  expect(cellsOf(doc, 'By operation').map(([op, , mean]) => [op, mean])).toEqual([['add', '1.200'], ['gelu', '0.500']])
+  expect(doc.querySelectorAll('figure circle')).toHaveLength(2)
+  expect(doc.body.textContent).toContain('Kernel: 6.1, then 6.8.')
+})
+
+it('shows names as text, and needs no network', () => {
+  const html = comparisonHtml(comparison)
+  expect(page(html).querySelectorAll('img')).toHaveLength(0)
+  expect(page(html).querySelector('h1')!.textContent).toBe(`before vs ${ATTACK}`)
+  expect(html.replace(SCRIPT, '')).not.toMatch(/https?:|url\(|\bNaN\b|\bundefined\b/)
+  expect(comparisonHtml({ ...comparison, rows: [] })).toContain('nothing to draw')
+})

@@ -1,0 +1,109 @@
+import { groupRows, summarizeSide } from '../../compare/groups'
+import { isInside, rowText, sideText } from '../../compare/case-text'
+import type { CompareCell, Comparison } from '../../compare/types'
+import { noiseFloorText } from '../../session/noise-floors'
+import { ABSENT, formatPercent, formatTime } from '../../units'
+import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report/table'
+import { seriesStyle } from './charts'
+import { escapeHtml } from './escape'
+import { pageHtml } from './page'
+import { svgDots } from './svg-dots'
+import { listHtml, tableHtml } from './tables'
+
+const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
+/** Keys of colours that are easy to tell apart, one for each side after the baseline. */
+const SIDE_COLOURS = ['webgpu/wgsl', 'cpu/avx512', 'cuda/kernel', 'cpu/scalar', 'cpu/avx2', 'cpu/sse2'] as const
+/** Rows of the chart: the largest effects, where there are more cases. */
+const MOST_DRAWN = 40
+
+const ratioText = (value: number | undefined) => (value === undefined ? ABSENT : value.toFixed(3))
+const counted = (count: number, one: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : `${one}s`}`
+
+/** Sides after the baseline, by index. */
+const sidesOf = ({ sessions }: Comparison) => sessions.map((_, i) => i).slice(1)
+
+function summaryLines(comparison: Comparison): string[] {
+  return sidesOf(comparison).map((side) => {
+    const { ratio, cases, counts } = summarizeSide(comparison.rows, side)
+    const who = `${sideText(comparison, side)} against ${sideText(comparison, 0)}`
+    return ratio === undefined ? `${who}: no case in common.` : `${who}: takes ${ratioText(ratio)} times as long over ${counted(cases, 'case')} (geometric mean; below 1 is faster). ▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} ambiguous.`
+  })
+}
+
+function byOperation(comparison: Comparison): ReportTable {
+  const groups = groupRows(comparison.rows, 'op', comparison.sessions.length)
+  return {
+    heads: [{ title: 'operation', mono: true }, { title: 'side' }, { title: 'geometric mean', numeric: true }, ...['cases', '▼ slower', '▲ faster', '= same', '? ambiguous'].map((title) => ({ title, numeric: true }))],
+    rows: groups.flatMap(({ key, sides }) =>
+      sides.flatMap((side, i) => {
+        if (!side || side.cases === 0) return []
+        const { slower, faster, same, ambiguous } = side.counts
+        return [[{ text: key }, { text: sideText(comparison, i) }, numberCell(ratioText(side.ratio), side.ratio), ...[side.cases, slower, faster, same, ambiguous].map((n) => numberCell(String(n), n))]]
+      }),
+    ),
+  }
+}
+
+const verdictCell = ({ verdict, doubt }: CompareCell): Cell =>
+  verdict === undefined ? { text: ABSENT } : { text: `${SIGNS[verdict]} ${verdict}${doubt === undefined ? '' : ` (${doubt})`}`, ...(verdict === 'slower' ? { tone: 'bad' as const } : verdict === 'faster' ? { tone: 'good' as const } : {}) }
+
+function verdicts(comparison: Comparison): ReportTable {
+  const inside = isInside(comparison)
+  const name = (side: number) => (comparison.sessions.length > 2 ? `${sideText(comparison, side)}: ` : '')
+  const head = (side: number): Head[] => [{ title: `${name(side)}median`, numeric: true }, { title: `${name(side)}ratio`, numeric: true }, { title: '95 % interval', numeric: true }, { title: `${name(side)}verdict`, wide: true }, { title: 'grades' }]
+  const cells = (base: CompareCell | null | undefined, cell: CompareCell | null | undefined): Cell[] => {
+    if (!cell) return [1, 2, 3, 4, 5].map(() => ({ text: ABSENT }))
+    const { medianNs, ratio, ratioLow, ratioHigh } = cell
+    const width = ratioLow === undefined || ratioHigh === undefined ? undefined : ratioHigh - ratioLow
+    return [numberCell(formatTime(medianNs), medianNs), numberCell(ratioText(ratio), ratio), numberCell(width === undefined ? ABSENT : `${ratioText(ratioLow)} to ${ratioText(ratioHigh)}`, width), verdictCell(cell), { text: `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}` }]
+  }
+  return {
+    heads: [{ title: 'case', mono: true }, { title: 'baseline', numeric: true }, ...sidesOf(comparison).flatMap(head)],
+    rows: comparison.rows.map(({ case: c, cells: [base, ...others] }) => [{ text: rowText(c, inside) }, numberCell(formatTime(base?.medianNs), base?.medianNs), ...others.flatMap((cell) => cells(base, cell))]),
+  }
+}
+
+/** Ratios with their intervals, the largest effects first. */
+function chart(comparison: Comparison): string {
+  const inside = isInside(comparison)
+  const effect = (row: Comparison['rows'][number]) => Math.max(...row.cells.slice(1).map((cell) => Math.abs(Math.log(cell?.ratio ?? 1))))
+  const rows = [...comparison.rows].sort((a, b) => effect(b) - effect(a)).slice(0, MOST_DRAWN)
+  const svg = svgDots({
+    title: 'Ratio to the baseline',
+    quantity: 'ratio',
+    rows: rows.map((row) => ({
+      label: rowText(row.case, inside),
+      dots: row.cells.flatMap((cell, side) => (side > 0 && cell?.ratio !== undefined ? [{ label: sideText(comparison, side), className: `s${(side - 1) % SIDE_COLOURS.length}`, line: side - 1, value: cell.ratio, low: cell.ratioLow, high: cell.ratioHigh, about: cell.verdict }] : [])),
+    })),
+  })
+  if (!svg) return ''
+  const legend = sidesOf(comparison).map((side) => `<li class="s${(side - 1) % SIDE_COLOURS.length}" data-line="${side - 1}"><svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>${escapeHtml(sideText(comparison, side))}</li>`)
+  const more = comparison.rows.length > rows.length ? `, the ${MOST_DRAWN} largest of ${counted(comparison.rows.length, 'case')}` : ''
+  return `<section class="charted"><ul class="legend">${legend.join('')}</ul><div class="charts"><figure><figcaption>Time relative to ${escapeHtml(sideText(comparison, 0))}${more}; below 1 is faster</figcaption>${svg}</figure></div></section>`
+}
+
+function notCompared({ unmatched }: Comparison): string[] {
+  const reasons = new Map<string, number>()
+  for (const { reason } of unmatched) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  return [...reasons].map(([reason, count]) => `${counted(count, 'case')}: ${reason}`)
+}
+
+/** A comparison as a report in one file: a line per side, ratios drawn, means per operation, every verdict, and what to doubt. */
+export function comparisonHtml(comparison: Comparison): string {
+  const title = comparison.sessions.map((_, side) => sideText(comparison, side)).join(' vs ')
+  const own = Object.entries(comparison.opThresholds).map(([op, value]) => `${formatPercent(value)} for ${op}`)
+  const list = (heading: string, items: readonly string[]) => (items.length ? `<h2>${heading}</h2>\n${listHtml(items)}` : '')
+  const body = `<h1>${escapeHtml(title)}</h1>
+${summaryLines(comparison).map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}
+<p class="muted">${escapeHtml(`Differences below ${[formatPercent(comparison.threshold), ...own].join(', ')} count as none. Verdicts hold over all cases together (Benjamini-Hochberg); ambiguous ones need more samples.`)}</p>
+${list('Differences of the machines', comparison.environmentDifferences)}
+<h2>Charts</h2>
+${chart(comparison) || '<p class="muted">No case has a ratio, so there is nothing to draw.</p>'}
+<h2>By operation</h2>
+${tableHtml('By operation', byOperation(comparison))}
+<h2>Verdicts</h2>
+${tableHtml('Verdicts', verdicts(comparison))}
+${list('Noise floors', comparison.noiseFloors.map((floor) => `${floor.deviceName}: ${noiseFloorText(floor)}`))}
+${list('Not compared', notCompared(comparison))}`
+  return pageHtml(title, body, seriesStyle(SIDE_COLOURS))
+}
