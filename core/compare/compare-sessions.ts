@@ -45,7 +45,11 @@ export const compareSessions = (sessions: readonly ComparedSession[], resultOf: 
  * ratio of medians gets its interval and verdict (join.ts, ratio.ts, judge.ts). Differences below the threshold count as none.
  */
 export function* compareSessionsSteps(sessions: readonly ComparedSession[], resultOf: ResultOf, { filter, ...thresholds }: CompareOptions = {}): Steps<Comparison> {
-  const whole = sessions.map((session) => byCase(session.rows))
+  const whole: Map<string, Entry>[] = []
+  for (const session of sessions) {
+    whole.push(byCase(session.rows))
+    yield { done: 0, total: 1 }
+  }
   const facets = facetsOf(new Map(whole.flatMap((side) => [...side].map(([id, entry]) => [id, entry.case] as const))).values())
   const sides = whole.map((side) => subsetOf(side, filter))
   const [baseline = new Map<string, Entry>(), ...others] = sides
