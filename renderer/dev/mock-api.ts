@@ -148,7 +148,7 @@ export class MockApi implements OpscopeApi {
       case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
       case 'compare:run': return this.compare(request as CompareRequest)
       case 'compare:open-files':
-      case 'compare:drop-files': return this.openFiles((request as { files?: { name: string }[] } | undefined)?.files?.map(({ name }) => name) ?? ['results.json'])
+      case 'compare:drop-files': return this.openFiles((request as { dropped?: { name: string }[] } | undefined)?.dropped?.map(({ name }) => name) ?? ['results.json'])
       case 'compare:cancel':
       case 'compare:forget-files': return undefined
       case 'compare:save': return { done: true, name: 'comparison.csv' }

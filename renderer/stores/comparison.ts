@@ -145,7 +145,7 @@ export const useComparison = defineStore('comparison', () => {
   async function dropFiles(dropped: readonly File[]): Promise<void> {
     const tooLarge = dropped.find((file) => file.size > MAX_DROPPED_BYTES)
     if (tooLarge) return void notices.show({ level: 'error', message: `${tooLarge.name}: larger than ${MAX_DROPPED_BYTES / 2 ** 20} MiB. Use “Open files” instead.` })
-    await take(async () => call('compare:drop-files', { files: await Promise.all(dropped.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }))) }))
+    await take(async () => call('compare:drop-files', { dropped: await Promise.all(dropped.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }))) }))
   }
 
   /** Cells without a clear verdict, as result ids of the baseline and the side. */

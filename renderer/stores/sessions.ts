@@ -135,7 +135,7 @@ export const useSessions = defineStore('sessions', () => {
       notices.show({ level: 'error', message: `${tooLarge.name}: larger than ${MAX_DROPPED_BYTES / 2 ** 20} MiB. Use File, Import session instead.` })
       return []
     }
-    return take(async () => call('sessions:import-dropped', { files: await Promise.all(files.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }))) }))
+    return take(async () => call('sessions:import-dropped', { dropped: await Promise.all(files.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }))) }))
   }
 
   async function take(importing: () => Promise<Reply<'sessions:import'>>): Promise<SessionSummary[]> {

@@ -53,5 +53,5 @@ function importJsonl({ text }: ImportSource): ImportOutcome | null {
 }
 
 /** The native format for tools that read line by line. A file that was cut off is noticed by the count in its first line. */
-const format: FileFormat = { id: 'jsonl', title: 'JSON Lines', description: 'The same with one result per line, to search and to read piece by piece', extension: 'jsonl', suffix: 'opscope.jsonl', exportSession: exportJsonl, importSession: importJsonl }
+const format: FileFormat = { id: 'jsonl', title: 'JSON Lines', description: 'Opscope session with one result per line, to search and to read piece by piece', extension: 'jsonl', suffix: 'opscope.jsonl', exportSession: exportJsonl, importSession: importJsonl }
 export default format

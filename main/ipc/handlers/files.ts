@@ -35,7 +35,7 @@ export const fileHandlers = ({ history, dialogs, emit, opened, importer }: Servi
       return writeChosen(path, exportSession(format, history.exportSession(id), context))
     },
     'sessions:import': async () => importAll({ history, emit, importer }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), from: path }))),
-    'sessions:import-dropped': ({ files }) => importAll({ history, emit, importer }, files.map(({ name, bytes }) => ({ name, from: bytes }))),
+    'sessions:import-dropped': ({ dropped }) => importAll({ history, emit, importer }, dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
     'sessions:cancel-import': () => {
       importer.cancel()
       return undefined
