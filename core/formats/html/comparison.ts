@@ -50,7 +50,7 @@ const verdictCell = ({ verdict, doubt }: CompareCell): Cell =>
 function verdicts(comparison: Comparison): ReportTable {
   const inside = isInside(comparison)
   const name = (side: number) => (comparison.sessions.length > 2 ? `${sideText(comparison, side)}: ` : '')
-  const head = (side: number): Head[] => [{ title: `${name(side)}median`, numeric: true }, { title: `${name(side)}ratio`, numeric: true }, { title: '95 % interval', numeric: true }, { title: `${name(side)}verdict`, wide: true }, { title: 'grades' }]
+  const head = (side: number): Head[] => [{ title: `${name(side)}median`, numeric: true }, { title: `${name(side)}ratio`, numeric: true }, { title: '95 % interval', numeric: true }, { title: `${name(side)}verdict` }, { title: 'grades' }]
   const cells = (base: CompareCell | null | undefined, cell: CompareCell | null | undefined): Cell[] => {
     if (!cell) return [1, 2, 3, 4, 5].map(() => ({ text: ABSENT }))
     const { medianNs, ratio, ratioLow, ratioHigh } = cell
@@ -71,6 +71,7 @@ function chart(comparison: Comparison): string {
   const svg = svgDots({
     title: 'Ratio to the baseline',
     quantity: 'ratio',
+    wide: true,
     rows: rows.map((row) => ({
       label: rowText(row.case, inside),
       dots: row.cells.flatMap((cell, side) => (side > 0 && cell?.ratio !== undefined ? [{ label: sideText(comparison, side), className: `s${(side - 1) % SIDE_COLOURS.length}`, line: side - 1, value: cell.ratio, low: cell.ratioLow, high: cell.ratioHigh, about: cell.verdict }] : [])),
@@ -79,7 +80,7 @@ function chart(comparison: Comparison): string {
   if (!svg) return ''
   const legend = sidesOf(comparison).map((side) => `<li class="s${(side - 1) % SIDE_COLOURS.length}" data-line="${side - 1}"><svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>${escapeHtml(sideText(comparison, side))}</li>`)
   const more = comparison.rows.length > rows.length ? `, the ${MOST_DRAWN} largest of ${counted(comparison.rows.length, 'case')}` : ''
-  return `<section class="charted"><ul class="legend">${legend.join('')}</ul><div class="charts"><figure><figcaption>Time relative to ${escapeHtml(sideText(comparison, 0))}${more}; below 1 is faster</figcaption>${svg}</figure></div></section>`
+  return `<section class="charted"><ul class="legend">${legend.join('')}</ul><figure class="one"><figcaption>Time relative to ${escapeHtml(sideText(comparison, 0))}${more}; below 1 is faster</figcaption>${svg}</figure></section>`
 }
 
 function notCompared({ unmatched }: Comparison): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decadeAxis, powerOfTwoAxis, svgChart } from './svg-chart'
+import { closeAxis, decadeAxis, powerOfTwoAxis, svgChart } from './svg-chart'
 
 describe('axes', () => {
   it('cover their values with readable steps', () => {
@@ -9,8 +9,13 @@ describe('axes', () => {
     expect(powerOfTwoAxis([1, 2 ** 26]).ticks.length).toBeLessThanOrEqual(8)
   })
 
+  it('stay close to ratios that are close together', () => {
+    expect(closeAxis([0.73, 1, 1.17])).toEqual({ low: 0.7, high: 1.2, ticks: [0.7, 0.8, 0.9, 1, 1.1, 1.2] })
+    expect(closeAxis([0.01, 1])).toEqual(decadeAxis([0.01, 1]))
+  })
+
   it('have a width even for a single value', () => {
-    for (const axis of [decadeAxis([100]), decadeAxis([1e-9]), powerOfTwoAxis([1024])]) expect(axis.high).toBeGreaterThan(axis.low)
+    for (const axis of [decadeAxis([100]), decadeAxis([1e-9]), closeAxis([1]), powerOfTwoAxis([1024])]) expect(axis.high).toBeGreaterThan(axis.low)
   })
 })
 

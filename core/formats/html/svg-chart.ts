@@ -50,6 +50,18 @@ export function decadeAxis(values: readonly number[]): LogAxis {
   return { low, high, ticks: thin(inside.length <= 8 ? inside : decades, 8) }
 }
 
+/** Even steps that cover the values where they are close together, as ratios are; decades beyond a factor of four. */
+export function closeAxis(values: readonly number[]): LogAxis {
+  const [min, max] = extremes(values)
+  if (!(max < 4 * min)) return decadeAxis(values)
+  const rough = Math.max((max - min) / 6, max / 100)
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * (1 - 1e-9))!
+  const first = Math.max(1, Math.floor(min / step + 1e-9))
+  const ticks = Array.from({ length: Math.max(2, Math.ceil(max / step - 1e-9) - first + 1) }, (_, i) => Number(((first + i) * step).toPrecision(12)))
+  return { low: Math.min(min, ticks[0]!), high: Math.max(max, ticks.at(-1)!), ticks }
+}
+
 /** Powers of two that cover the values, at most eight of them marked. */
 export function powerOfTwoAxis(values: readonly number[]): LogAxis {
   const [min, max] = extremes(values)
