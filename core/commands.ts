@@ -23,7 +23,7 @@ export const COMMANDS = [
   { id: 'run.stop', title: 'Stop', menu: 'Run', accelerator: 'CmdOrCtrl+Shift+.' },
   { id: 'run.ceilings', title: 'Measure this machine', menu: 'Run' },
   { id: 'run.self-check', title: 'Check this machine against itself', menu: 'Run' },
-  { id: 'table.case-history', title: 'History of this case', menu: 'View', accelerator: 'CmdOrCtrl+Shift+H' },
+  { id: 'table.case-history', title: 'Follow this case through all sessions', menu: 'View', accelerator: 'CmdOrCtrl+Shift+H' },
   { id: 'view.run', title: 'Run view', menu: 'View', accelerator: 'CmdOrCtrl+1' },
   { id: 'view.session', title: 'Session view', menu: 'View', accelerator: 'CmdOrCtrl+2' },
   { id: 'view.compare', title: 'Compare view', menu: 'View', accelerator: 'CmdOrCtrl+3' },

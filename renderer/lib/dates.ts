@@ -1,15 +1,19 @@
 const DAY_MS = 86_400_000
 
+// Made once: making a formatter costs more than a row of a table may.
+const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
 /** `Today 14:03`, `Yesterday 09:12`, `3 Mar 14:03`, `3 Mar 2025`. Local time. */
 export function shortDate(iso: string, now = new Date()): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return '–'
-  const time = date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+  const time = TIME.format(date)
   const midnight = (d: Date) => new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime()
   const days = Math.round((midnight(now) - midnight(date)) / DAY_MS)
   if (days === 0) return `Today ${time}`
   if (days === 1) return `Yesterday ${time}`
-  const day = date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+  const day = DAY.format(date)
   return date.getFullYear() === now.getFullYear() ? `${day} ${time}` : `${day} ${date.getFullYear()}`
 }
 

@@ -85,15 +85,16 @@ function caseText({ case: measured, points, failed }: CaseHistory, changes: Chan
 
 /** `opscope history case`: one case over all sessions, with change points. */
 function caseHistory(context: Context, wanted: string, options: { op?: string; json?: boolean }): number {
-  const threshold = context.settings.compareThreshold ?? THRESHOLD
+  const { compareThreshold, compareOpThresholds } = context.settings
   const identities = options.op === undefined ? [identityOf(context, wanted)] : casesOf(context, wanted, options.op)
   const found = identities.map((identity) => {
     const history = context.history.caseHistory(identity)
-    return { history, changes: changePoints(history.points, threshold) }
+    const threshold = compareOpThresholds?.[history.case?.op ?? ''] ?? compareThreshold ?? THRESHOLD
+    return { history, threshold, changes: changePoints(history.points, threshold) }
   })
   if (options.json) context.printJson(found.map(({ history, changes }) => ({ ...history, ...changes })))
   else if (found.every(({ history }) => history.points.length === 0)) context.remark('No session holds a valid result of this case.')
-  else context.print(found.map(({ history, changes }) => caseText(history, changes, threshold)).join('\n\n'))
+  else context.print(found.map(({ history, changes, threshold }) => caseText(history, changes, threshold)).join('\n\n'))
   return 0
 }
 
