@@ -20,7 +20,7 @@ describe('options of compare', () => {
   test('one format at a time', () => {
     expect([formatOf({}), formatOf({ json: true }), formatOf({ format: 'markdown' }), formatOf({ format: 'json', json: true })]).toEqual(['text', 'json', 'markdown', 'json'])
     expect(() => formatOf({ format: 'markdown', json: true })).toThrow('exclude each other')
-    expect(() => formatOf({ format: 'html' })).toThrow('unknown format "html"')
+    expect(() => formatOf({ format: 'pdf' })).toThrow('unknown format "pdf"')
   })
 
   test('a subset only where one was asked for', () => {
