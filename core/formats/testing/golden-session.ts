@@ -23,10 +23,10 @@ export function goldenSession(): SessionFile {
     at('r3', 'avx2', 0.1 + 0.2, { case: testCase({ op: 'softmax', params: { rows: 64, cols: 4096, axis: 'last' }, dtype: 'bf16', threads: 4 }), bytes: 1048576, flops: 1310720 }),
     at('r4', 'kernel', 12_345.678, { case: testCase({ ...gpu, op: 'matmul', params: { m: 1024, n: 1024, k: 512 }, dtype: 'tf32', mode: 'cold' }), bytes: 8388608, flops: 1073741824, caseBytes: 8388608, deviceDeltaBytes: 16777216, run: 1, timer: 'cuda-event', notes: ['TF32 keeps ten bits of the mantissa.'] }),
     at('r5', 'kernel', 90, { case: testCase({ ...gpu }), status: 'wrong', message: 'output differs: ‖out − ref‖ / ‖ref‖ is 0.5', verification: { ...testResult().verification!, ok: false, relL2: 0.5, message: '500 of 1000 elements' }, grade: undefined }),
-    testResult({ ...none, id: 'r6', case: testCase({ ...gpu, op: 'gelu', params: { n: 2 ** 30 } }), status: 'failed', message: '=HYPERLINK("x"), out of memory', detail: 'cudaErrorMemoryAllocation\nline two', errorCode: 'out-of-memory', measuredMs: 0 }),
+    testResult({ ...none, id: 'r6', case: testCase({ ...gpu, params: { n: 2 ** 30 } }), status: 'failed', message: '=HYPERLINK("x"), out of memory', detail: 'cudaErrorMemoryAllocation\nline two', errorCode: 'out-of-memory', measuredMs: 0 }),
     testResult({ ...none, id: 'r7', case: testCase({ op: 'sum', params: { n: 7, axis: '-all' } }), status: 'skipped', message: '@no kernel', measuredMs: 0, wallMs: 0 }),
-    testResult({ ...none, id: 'r8', case: testCase({ op: 'copy', mode: 'rotated' }), status: 'crashed', message: 'the process ended (SIGSEGV)', measuredMs: 0 }),
-    testResult({ ...none, id: 'r9', case: testCase({ ...gpu, op: 'copy', mode: 'graph' }), status: 'timeout', message: '+no answer within 60 s', measuredMs: 0 }),
+    testResult({ ...none, id: 'r8', case: testCase({ mode: 'rotated' }), status: 'crashed', message: 'the process ended (SIGSEGV)', measuredMs: 0 }),
+    testResult({ ...none, id: 'r9', case: testCase({ ...gpu, mode: 'graph' }), status: 'timeout', message: '+no answer within 60 s', measuredMs: 0 }),
   ], { name: 'Golden <session> & "friends"', notes: 'Line one\n=not a formula', tags: ['golden', 'a,b'], planned: 10, state: 'stopped' })
   file.environment.devices = [testDevice(), testGpu({ driver: '550.1', facts: [{ name: 'SM clock', value: '1980 MHz' }] })]
   return file
