@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { exportSession } from '@core/formats/registry'
+import { usualRedactions } from '@core/formats/redact'
+import { exportFormat, exportSession } from '@core/formats/registry'
 import { presetSettings } from '@core/measure/settings'
 import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { formatDuration } from '@core/units'
+import { thisUser } from '../../app/this-user'
 import type { Context } from '../context'
 import { follow } from '../follow'
 import { writeFileAtomic } from '../../write-file'
@@ -28,7 +30,7 @@ export async function defaultSweep(context: Context, options: { json?: boolean }
 
   const report = join(context.paths.reports, `${followed.sessionId}.html`)
   mkdirSync(context.paths.reports, { recursive: true })
-  writeFileAtomic(report, [exportSession('html', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() })])
+  writeFileAtomic(report, [exportSession('html', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings(), leaveOut: usualRedactions(exportFormat('html')), hints: thisUser() })])
   context.remark(`Session ${followed.sessionId} is in the history in ${context.paths.folder}`)
   context.remark(`Report: ${report}`)
   return status
