@@ -8,6 +8,9 @@ import type { ChartTheme } from '../types'
 /** One drawn point: [time in ms, median, low, high, session id]; `low` and `high` are NaN where there is no interval. */
 export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, id: string]
 
+/** With more points than this the ends of intervals lie over each other and are left out. */
+const CROWDED = 300
+
 interface CustomApi {
   value(dimension: number): number
   coord(value: [number, number]): [number, number]
@@ -107,6 +110,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
           const [x, low] = api.coord([api.value(0), api.value(1)])
           const [, high] = api.coord([api.value(0), api.value(2)])
           const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke: color, lineWidth: 1, opacity: 0.8 } })
+          if (data.length > CROWDED) return line(x, low, x, high)
           return { type: 'group' as const, children: [line(x, low, x, high), line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)] }
         },
       },
