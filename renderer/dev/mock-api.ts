@@ -142,7 +142,6 @@ export class MockApi implements OpscopeApi {
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'formats:list': return FORMATS.map(formatInfo)
       case 'sessions:cancel-import': return undefined
-      case 'sessions:cancel-import': return undefined
       case 'sessions:take-opened': return { imported: [], problems: [] }
       case 'sessions:import-dropped':
       case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
