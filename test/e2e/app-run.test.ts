@@ -40,7 +40,7 @@ describe('the run view, in the order of a first use', () => {
     const tree = page.getByRole('tree', { name: 'Operations' })
     await page.getByRole('button', { name: 'None' }).click()
     await page.getByText('0 cases').waitFor()
-    expect(await runButton().isDisabled()).toBe(true)
+    await expect.poll(() => runButton().isDisabled()).toBe(true)
     await page.getByRole('searchbox', { name: 'Search operations' }).fill('gel')
     await expect.poll(() => tree.getByRole('checkbox').count()).toBe(2)
     await box('gelu').click()
