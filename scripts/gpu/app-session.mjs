@@ -54,6 +54,12 @@ for (const device of devices) console.log(device.id, device.name, device.availab
 const usable = devices.filter((device) => device.available.ok)
 await call('ceilings:measure', { devices: [] })
 await finish('ceilings')
+// A short self-check, so that the session carries the noise floors of the devices it was made on.
+const gpus = usable.filter((device) => device.backend !== 'cpu').map((device) => device.id)
+if (gpus.length > 0) {
+  await call('self-check:run', { devices: gpus, pairs: 5 })
+  await finish('self-check')
+}
 
 const targets = usable.map((device) => ({
   backend: device.backend,
@@ -89,6 +95,10 @@ for (const theme of ['light', 'dark']) {
   await page.waitForTimeout(1500)
   await page.screenshot({ path: join(out, `roofline-${theme}.png`) })
 }
+await page.emulateMedia({ colorScheme: 'light' })
+await page.getByRole('link', { name: 'Devices' }).click()
+await page.waitForTimeout(1500)
+await page.screenshot({ path: join(out, 'devices-light.png') })
 await app.close()
 
 const cli = (...words) => execFileSync(process.execPath, [join(root, 'out/main/cli.js'), ...words], { env: { ...process.env, OPSCOPE_DATA_DIR: dataDir }, encoding: 'utf8', maxBuffer: 2 ** 28 })
