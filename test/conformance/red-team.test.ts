@@ -66,7 +66,8 @@ for (const { backend, devices } of listed) {
     it('nothing of an honest kernel measured the same way', async () => {
       for (const mode of ['cold', 'hot'] as const) {
         const result = await measured(backend, device, honest.id, mode, threadChoices[0])
-        expect({ mode, status: result.status, message: result.message }).toEqual({ mode, status: 'ok', message: undefined })
+        // A message may still tell of a host that was slow meanwhile.
+        expect({ mode, status: result.status, right: result.verificationAfter?.ok }).toEqual({ mode, status: 'ok', right: true })
       }
     })
 

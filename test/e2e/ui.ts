@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
+import type { OpscopeApi } from '@core/ipc'
 import type { SweepSpec } from '@core/sweep/types'
 
 /** What a user does in the window, in terms of what they see. */
@@ -55,11 +56,23 @@ export async function pickImpls(page: Page, backend: string, wanted: readonly st
   }
 }
 
+/** The session made last, as main knows it; undefined when there is none. */
+const newestSession = (page: Page): Promise<string | undefined> =>
+  page.evaluate(async () => {
+    const reply = await (Reflect.get(window, 'opscope') as OpscopeApi).invoke('sessions:list', { search: '', deleted: false })
+    return reply.ok ? reply.value[0]?.id : undefined
+  })
+
+/** Longest from Run to a session. */
+const START_MS = 30_000
+
 /** Presses Run and waits until the status bar tells that the run has ended; returns its sentence. */
 export async function runToEnd(page: Page): Promise<string> {
+  const before = await newestSession(page)
   await page.getByRole('button', { name: /^Run/ }).click()
-  // What the bar says of the run before must be gone.
-  await statusBar(page).getByText(/^(Starting|Running|Stopping) \d/).waitFor()
+  // With the new session, what the bar says of the run before is gone.
+  for (const end = Date.now() + START_MS; (await newestSession(page)) === before; await new Promise((done) => setTimeout(done, 50)))
+    if (Date.now() > end) throw new Error(`no run began within ${START_MS / 1000} s of pressing Run`)
   return ended(page)
 }
 
