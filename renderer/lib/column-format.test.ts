@@ -13,6 +13,7 @@ describe('column units', () => {
     const us = unitFor('time', 5e3)
     expect([36_800, 1_234_000, 851.234, 12.3].map((ns) => numberText(ns, 'time', us))).toEqual(['36.80', '1234', '0.851', '0.012'])
     expect(quantityText(undefined, 'time')).toBe('–')
+    expect([2.38e10, 3.65e12].map((rate) => numberText(rate, 'bandwidth', unitFor('bandwidth', 3.65e12)))).toEqual(['0.024', '3.65'])
     expect(numberText(0.000999, 'percent', unitFor('percent', 1))).toBe('0.10')
     expect(quantityText(0.0031, 'percent')).toBe('0.31 %')
   })

@@ -15,8 +15,8 @@ const fixed = (name: string, size = 1) => () => ({ name, size })
 const STYLES: Readonly<Record<Quantity, Style>> = {
   time: { unit: chooseTimeUnit, digits: 4, places: 3 },
   bytes: { unit: chooseByteUnit, digits: 3, places: 2 },
-  bandwidth: { unit: chooseBandwidthUnit, digits: 3, places: 2 },
-  'flop-rate': { unit: chooseFlopsUnit, digits: 3, places: 2 },
+  bandwidth: { unit: chooseBandwidthUnit, digits: 3, places: 3 },
+  'flop-rate': { unit: chooseFlopsUnit, digits: 3, places: 3 },
   percent: { unit: fixed('%', 0.01), digits: 2, places: 2 },
   count: { unit: fixed(''), digits: 1, places: 0 },
   megahertz: { unit: fixed('MHz'), digits: 1, places: 0 },

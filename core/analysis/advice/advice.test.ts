@@ -79,7 +79,7 @@ describe('slower than its neighbour sizes', () => {
     const [finding, ...rest] = only('off-trend', { rows, ceilings: [] })
     expect(rest).toEqual([])
     expect(finding!.rows).toEqual([rows[2]!.id])
-    expect(finding!.sentence).toMatch(/^add f32 hot on cpu avx2, 1 thread takes 50\.0 % longer at 4000 than the sizes on both sides let expect/)
+    expect(finding!.sentence).toMatch(/^add f32 hot on cpu avx2, 1 thread takes 50\.0 % longer at 4000 than the sizes on both sides suggest/)
     expect(finding!.gain!.factor).toBeCloseTo(1.5)
   })
   it('takes neither the end of a cache, nor launches, nor 9 %, nor wide intervals for one', () => {

@@ -82,7 +82,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
     silent: true,
     symbol: 'none',
     lineStyle: { color: theme.text, width: 1, type: 'solid' as const },
-    label: { formatter: '{b}', color: theme.text, fontSize: 11, position: axis === 'xAxis' ? ('end' as const) : ('insideEndTop' as const) },
+    label: { formatter: '{b}', color: theme.text, fontSize: 11, ...(axis === 'xAxis' ? { position: 'end' as const } : { position: 'insideEndTop' as const, backgroundColor: theme.surface, borderRadius: 2, padding: [1, 4] }) },
     data: summary ? [{ [axis]: summary.medianNs, name: `median ${formatTime(summary.medianNs)}` }] : [],
   })
   const interval = (axis: 'xAxis' | 'yAxis') => ({

@@ -16,10 +16,10 @@ export const heatMapHeight = (rows: number): number => rows * ROW_PX + MARGINS_P
 
 const TITLES: Readonly<Record<Shown, string>> = { share: 'Of the measured ceiling', speedup: 'Speedup', spread: 'Spread of the samples (MAD)' }
 const WORDS: Readonly<Record<Shown, (value: number) => string>> = { share: formatPercent, speedup: formatRatio, spread: formatPercent }
-/** Short enough for a cell: `87 %`, `1.2x`, `240x`. */
+/** Short enough for a cell: `87 %`, `2.0x`, `240x`. */
 const SHORT: Readonly<Record<Shown, (value: number) => string>> = {
   share: (value) => `${Math.round(value * 100)} %`,
-  speedup: (value) => `${value >= 99.5 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(2))}x`,
+  speedup: (value) => `${value >= 99.5 ? Math.round(value).toLocaleString('en') : value.toPrecision(2)}x`,
   spread: (value) => `${(value * 100).toFixed(value < 0.0995 ? 1 : 0)} %`,
 }
 

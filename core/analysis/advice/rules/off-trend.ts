@@ -65,7 +65,7 @@ function suspect(row: MeasuredRow): string {
   return ''
 }
 
-/** One size is slower than the sizes on both of its sides let expect. */
+/** One size is slower than the sizes on both of its sides suggest. */
 const rule: AdviceRule = {
   id: 'off-trend',
   title: 'Slower than its neighbour sizes',
@@ -76,7 +76,7 @@ const rule: AdviceRule = {
       return withGain(peaks, 'median over the straight line through the neighbouring sizes on log axes', ({ row, factor, neighbours }, others) => ({
         rule: rule.id,
         severity: 'warning',
-        sentence: `${seriesWords(row.case)} takes ${formatPercent(factor - 1)} longer at ${shapeWords(row.case)} than the sizes on both sides let expect (up to ${formatRatio(factor)})${others}.${suspect(row)}`,
+        sentence: `${seriesWords(row.case)} takes ${formatPercent(factor - 1)} longer at ${shapeWords(row.case)} than the sizes on both sides suggest (up to ${formatRatio(factor)})${others}.${suspect(row)}`,
         evidence: [neighbours[0]!, row, neighbours[1]!].map((one) => ({ name: shapeWords(one.case), value: formatTime(one.medianNs) })),
       }))
     }),
