@@ -183,7 +183,7 @@ Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExe
   }
   stamp(samples, 0);
   if (!end_hold(watch)) return taken;
-  const double cost = cost_ns(mode);
+  const double cost = cost_ns(mode, inner);
   double sum_ns = 0;
   for (int s = 0; s < samples; s++) {
     float ms = 0;

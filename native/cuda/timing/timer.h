@@ -79,7 +79,7 @@ class Timer {
   void measure_tick();
   void measure_timer_step();
   void measure_costs();
-  double cost_ns(Mode mode) const;
+  double cost_ns(Mode mode, int inner) const;
   CUevent event(size_t index);
 
   Context& context_;
@@ -91,7 +91,7 @@ class Timer {
   CUdeviceptr device_flags_ = 0;
   uint32_t ticket_ = 0;
   std::vector<CUevent> events_;
-  double tick_ns_ = 500, timer_step_ns_ = 1024, events_ns_ = 0, graph_launch_ns_ = 0;
+  double tick_ns_ = 500, timer_step_ns_ = 1024, events_ns_ = 0, graph_launch_ns_ = 0, single_graph_launch_ns_ = 0;
 };
 
 }  // namespace opscope::cuda
