@@ -47,6 +47,7 @@ describe('shares and intervals', () => {
     expect(formatInterval(100, 99.5, 100.5)).toBe('±0.50 %')
     expect(formatInterval(0, 0, 0)).toBe('–')
     expect(formatRatio(0.98765)).toBe('0.988x')
+    expect(formatRatio(1234.5678)).toBe('1235x')
   })
 })
 

@@ -114,8 +114,8 @@ export function formatInterval(middle: number | undefined, low: number | undefin
   return `±${formatPercent((high - low) / 2 / middle)}`
 }
 
-/** 1.2345 -> "1.23x"; ratios of medians. */
-export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? `${ratio.toPrecision(3)}x` : ABSENT)
+/** 1.2345 -> "1.23x", 1234.5 -> "1235x"; ratios of medians. */
+export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? `${ratio < 999.5 ? ratio.toPrecision(3) : ratio.toFixed(0)}x` : ABSENT)
 
 /** Wall time in words: "under 1 s", "42 s", "2 min 5 s", "1 h 3 min". */
 export function formatDuration(seconds: number | undefined): string {

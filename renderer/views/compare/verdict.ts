@@ -20,10 +20,19 @@ export const LOOKS: Readonly<Record<NonNullable<CompareCell['verdict']>, Verdict
 
 export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verdict ? LOOKS[cell.verdict] : undefined)
 
-/** `0.842x`, with as many places in every row so that the points are in line; and its interval in words. */
-export const ratioText = (cell: CompareCell): string => (cell.ratio === undefined ? ABSENT : `${cell.ratio.toFixed(3)}x`)
-const rangeText = (low: number | undefined, high: number | undefined) => (low === undefined || high === undefined ? '' : `${low.toFixed(3)} to ${high.toFixed(3)}`)
-export const intervalText = (cell: CompareCell): string => rangeText(cell.ratioLow, cell.ratioHigh)
+/** Places after the point that show a ratio to three digits: three, and more below 0.1. */
+export const ratioPlaces = (ratio: number): number => (ratio < 0.01 ? 5 : ratio < 0.1 ? 4 : 3)
+
+/** `0.842x` or `0.0842x`, and its interval in words with the places of its lower end. */
+export const ratioText = ({ ratio }: Pick<CompareCell, 'ratio'>): string => (ratio === undefined ? ABSENT : `${ratio.toFixed(ratioPlaces(ratio))}x`)
+/** What a ratio lacks after its end so that the points of a column are in line, whose longest has so many places. */
+export const ratioPad = (ratio: number | undefined, places: number): string => (ratio === undefined ? '' : '0'.repeat(Math.max(0, places - ratioPlaces(ratio))))
+function rangeText(low: number | undefined, high: number | undefined): string {
+  if (low === undefined || high === undefined) return ''
+  const places = ratioPlaces(low)
+  return `${low.toFixed(places)} to ${high.toFixed(places)}`
+}
+export const intervalText = (cell: Pick<CompareCell, 'ratioLow' | 'ratioHigh'>): string => rangeText(cell.ratioLow, cell.ratioHigh)
 
 /** `A`, or `A → B` where the baseline's grade is another. */
 export function gradeText(cell: CompareCell, base: CompareCell | null | undefined): string {
