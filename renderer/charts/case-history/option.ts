@@ -47,7 +47,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
   const outliers = new Set(changes.outliers)
   const byId = new Map(points.map((point, i) => [point.sessionId, i]))
   const places = placeChanges(points)
-  const label = { color: theme.text, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}', lineHeight: 14 }
+  const label = { color: theme.text, fontSize: 11, opacity: 1, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}', lineHeight: 14 }
   const { min, max } = range(data)
   return {
     ...base,

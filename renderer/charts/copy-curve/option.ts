@@ -25,7 +25,7 @@ export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['ca
   const base = frame(theme, [])
   const style = axisStyle(theme)
   const within = (caches ?? []).filter((cache) => cache.bytes >= bounds.min && cache.bytes <= bounds.max)
-  const label = { color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}' }
+  const label = { color: theme.muted, fontSize: 11, opacity: 1, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}' }
   return {
     ...base,
     grid: { left: 62, right: 16, top: 22, bottom: 42 },
