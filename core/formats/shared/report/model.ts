@@ -27,7 +27,8 @@ export interface Report {
 export function reportOf({ session, environment, results }: SessionFile, context: ExportContext): Report {
   const bad = results.filter((r) => r.status !== 'ok').length
   const missing = environment.devices.flatMap((device) => (device.available.ok ? [] : [[device.id, device.available.reason] as const]))
-  const devices = environment.devices.filter((device) => device.available.ok && device.name !== environment.cpu).map((device) => device.name + (device.software ? ' (software)' : ''))
+  // A GPU that two backends reach is named once; two GPUs of one model stay two.
+  const devices = environment.devices.filter((device, i, all) => device.available.ok && device.name !== environment.cpu && !all.slice(0, i).some((other) => other.available.ok && other.name === device.name && other.backend !== device.backend)).map((device) => device.name + (device.software ? ' (software)' : ''))
   const block = blockOf(results, 0)
   return {
     title: session.name || 'Untitled session',
