@@ -96,7 +96,7 @@ for (const theme of ['light', 'dark']) {
   await page.screenshot({ path: join(out, `roofline-${theme}.png`) })
 }
 await page.emulateMedia({ colorScheme: 'light' })
-await page.getByRole('link', { name: 'Devices' }).click()
+await page.getByTitle(/^Devices \(/).click()
 await page.waitForTimeout(1500)
 await page.screenshot({ path: join(out, 'devices-light.png') })
 await app.close()

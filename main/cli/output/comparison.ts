@@ -1,4 +1,4 @@
-import { failuresOf, findingsOf, wrongCases, type CompareCell, type Comparison } from '@core/compare'
+import { type failuresOf, findingsOf, wrongCases, type CompareCell, type Comparison } from '@core/compare'
 import { formatPercent, formatTime } from '@core/units'
 import { caseWords, shapeOf } from '../../runner/words'
 import { oneLine, table, type Column } from './table'
