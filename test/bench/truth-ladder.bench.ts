@@ -12,8 +12,8 @@ const LENGTHS_NS = Array.from({ length: RUNGS }, (_, i) => 2000 * 5000 ** (i / (
 /** An error up to the larger of these is none: half a percent, 0.1 us. */
 const ALLOWED = { share: 0.005, ns: 100 }
 const TWIN_FROM_NS = 50_000
-/** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for. */
-const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 1e7, calls: 21 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
+/** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for, on a CPU short enough that most pass between two ticks of the system. */
+const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 1e6, calls: 101 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
 const longOf = (device: Device) => LONG[device.backend]!
 
 const settingsOf = (args: Readonly<Record<string, string>>): MeasureSettings => ({ ...PRESETS.standard, relativeCi: 0.002, minSeconds: Number(args['seconds'] ?? 0.1), maxSeconds: 3 })
@@ -56,8 +56,9 @@ async function climb(bed: Bed, device: Device, op: 'spin' | 'spin_ns', mode: Mod
 }
 
 /**
- * Nanoseconds per iteration of a spin, from a few long calls of this many iterations and nothing of our sampling: one
- * call is timed by process.hrtime around it. The lower quartile, because calls are disturbed in one direction only.
+ * Nanoseconds per iteration of a spin, from calls of this many iterations and of half as many, by turns, and nothing of
+ * our sampling: each call is timed by process.hrtime around it, and what both have in common falls out. The lower
+ * quartiles, because calls are disturbed in one direction only.
  */
 async function longRunNs(bed: Bed, device: Device, iterations: number, settings: MeasureSettings): Promise<number> {
   const c = caseOn(device, 'spin', { iterations }, 'hot', { threads: device.threads[0] })!
@@ -66,18 +67,22 @@ async function longRunNs(bed: Bed, device: Device, iterations: number, settings:
     const { summary } = await bed.measure(c, { ...settings, rule: { id: 'fixed-count', count: longOf(device).calls }, maxWarmupSeconds: 0.05 })
     return summary!.medianNs / iterations
   }
-  const prepared = await bed.open(c, settings.seed)
+  const half = Math.round(iterations / 2)
+  const halfCase = caseOn(device, 'spin', { iterations: half }, 'hot', { threads: device.threads[0] })!
+  const calls = [await bed.open(c, settings.seed), await bed.open(halfCase, settings.seed)] as const
+  const times: [number[], number[]] = [[], []]
   try {
-    await prepared.run()
-    const times: number[] = []
+    for (const prepared of calls) await prepared.run()
     for (let i = 0; i < longOf(device).calls; i++) {
-      const from = process.hrtime.bigint()
-      await prepared.run()
-      times.push(Number(process.hrtime.bigint() - from))
+      for (const [which, prepared] of calls.entries()) {
+        const from = process.hrtime.bigint()
+        await prepared.run()
+        times[which]!.push(Number(process.hrtime.bigint() - from))
+      }
     }
-    return quantile(times, 0.25)! / iterations
+    return (quantile(times[0], 0.25)! - quantile(times[1], 0.25)!) / (iterations - half)
   } finally {
-    await prepared.dispose()
+    for (const prepared of calls) await prepared.dispose()
   }
 }
 
