@@ -19,6 +19,30 @@ export const implSchema = z.object({
 })
 export type Impl = z.infer<typeof implSchema>
 
+/** A Python the user has, and what it can compute with. */
+export const interpreterSchema = z.object({
+  /** The program, as found. Shown; left out of files that are shared. */
+  path: z.string(),
+  /** `3.11.2`; absent where it could not be asked. */
+  version: z.string().optional(),
+  /** Where it was found, in words: `PATH`, `virtual environment`, `conda`, `pyenv`, `settings`, `system`. */
+  source: z.string(),
+  packages: z.array(
+    z.object({
+      name: z.string(),
+      /** Absent where the package is missing or cannot be used. */
+      version: z.string().optional(),
+      /** What it can do here: `2 threads`, `CUDA 13.0, 1 GPU`, `CPU only`. */
+      detail: z.string().optional(),
+      /** Why it cannot be used. */
+      problem: z.string().optional(),
+      /** Command that would install what is missing. */
+      install: z.string().optional(),
+    }),
+  ),
+})
+export type Interpreter = z.infer<typeof interpreterSchema>
+
 /** One device of one backend, as shown in the Devices view and used by the planner. */
 export const deviceSchema = z.object({
   backend: z.string(),
@@ -43,8 +67,10 @@ export const deviceSchema = z.object({
   caches: z.array(z.object({ name: z.string(), bytes: z.number().positive() })).optional(),
   /** What disturbs the device at this moment: other processes on it (name, memory), a display. One sentence each. */
   disturbances: z.array(z.string()).optional(),
-  /** Time in ns that every cold sample contains beside the call itself, where it is known: on WebGPU what a compute pass costs. */
-  coldOverheadNs: z.number().nonnegative().optional(),
+  /** The device of another backend that is this very hardware: its measured ceilings are this one's too. */
+  sameHardwareAs: z.object({ backend: z.string(), id: z.string(), name: z.string() }).optional(),
+  /** The program whose libraries compute here, where that is not Opscope itself. */
+  interpreter: interpreterSchema.optional(),
   /** Facts to show and keep with a session: driver, clocks, caches, limits. Values carry their unit. */
   facts: z.array(z.object({ name: z.string(), value: z.string() })),
   /** Things the user should know before trusting a figure, in plain words. */
@@ -89,6 +115,8 @@ export interface SampleBatch {
   clockMhz?: Float64Array
   /** Time in ns of a fixed chain of multiply-adds run beside each sample, the slower of before and after; one per sample. */
   probeNs?: Float64Array
+  /** Time in ns that the host took to issue one call, where calls are queued and it is not in the samples. */
+  hostCallNs?: number
 }
 
 export interface MemoryUse {
@@ -96,6 +124,8 @@ export interface MemoryUse {
   caseBytes: number
   /** Drop of the device's free memory while the case was open, where it can be read. */
   deviceDeltaBytes?: number
+  /** Most bytes that the computing library itself held during a call, by its own counter, beyond what the case holds. */
+  libraryPeakBytes?: number
 }
 
 /** What a backend needs to make a case ready: derived from the op once, the same for every backend. */
@@ -134,7 +164,8 @@ export interface Backend {
   readonly id: string
   /** Devices with what each can do; one that is missing is listed with the reason. */
   devices(): Promise<Device[]>
-  open(problem: Problem): Promise<PreparedCase>
+  /** `alive` is to be called now and then while opening takes long (a compiler, an import), so that nobody takes it for hung. */
+  open(problem: Problem, alive?: () => void): Promise<PreparedCase>
 }
 
 /** Why a case ended without a measurement. */

@@ -121,6 +121,10 @@ export const resultSchema = z.object({
   block: z.object({ pair: z.string().max(80), quad: z.number().int().nonnegative(), place: z.number().int().min(0).max(3) }).optional(),
   caseBytes: z.number().nonnegative().optional(),
   deviceDeltaBytes: z.number().optional(),
+  /** As in MemoryUse (core/backend.ts). */
+  libraryPeakBytes: z.number().nonnegative().optional(),
+  /** Time in ns the host took to issue one call, median of the batches; not in the samples. */
+  hostCallNs: z.number().nonnegative().optional(),
   seed: z.number().int().nonnegative(),
 })
 export type Result = z.infer<typeof resultSchema>

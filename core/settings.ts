@@ -3,6 +3,15 @@ import { opThresholdsSchema } from './compare/thresholds'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
 import { sweepSpecSchema } from './sweep/types'
 
+/** Which Pythons to measure with. */
+export const pythonSettingsSchema = z.object({
+  /** Programs or folders of virtual environments to look at beside those found. */
+  extra: z.array(z.string().max(1000)).max(20),
+  /** Programs to offer as devices, the first as `python:cpu`; absent: the best one found. */
+  chosen: z.array(z.string().max(1000)).max(8).optional(),
+})
+export type PythonSettings = z.infer<typeof pythonSettingsSchema>
+
 /** What comes back at the next start. Parsed with defaults: a damaged file loses only the damaged keys. */
 export const settingsSchema = z.object({
   theme: z.enum(['system', 'light', 'dark']),
@@ -19,6 +28,7 @@ export const settingsSchema = z.object({
   compareThreshold: z.number().min(0).max(1).optional(),
   /** Thresholds of single operations, by op. */
   compareOpThresholds: opThresholdsSchema.optional(),
+  python: pythonSettingsSchema.optional(),
 })
 export type Settings = z.infer<typeof settingsSchema>
 

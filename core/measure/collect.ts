@@ -1,6 +1,7 @@
 import type { DeviceState } from '../backend'
 import type { Mode } from '../case'
 import type { SampleLabel } from '../result'
+import { median } from '../stats/quantile'
 import { cleanSamples, labelSamples } from './labels'
 import type { Sampler, Timed } from './sampler'
 import type { Decision, StoppingCriterion } from './stopping'
@@ -30,6 +31,8 @@ export interface Collected {
   /** One per sample, where the backend has them. */
   clocksMhz?: number[]
   probesNs?: number[]
+  /** Median over the batches of the host's time for one call in ns, where the backend has it. */
+  hostCallNs?: number
   labels: SampleLabel[]
   converged: boolean
   stopReason: string
@@ -47,7 +50,7 @@ const MAX_BATCH_SAMPLES = 50_000
  */
 export async function collect(request: CollectRequest): Promise<Collected> {
   const { sample, mode, criterion, now, pace } = request
-  const taken: Taken = { samplesNs: [], measuredSeconds: 0, elapsedSeconds: 0, states: [] }
+  const taken: Taken = { samplesNs: [], measuredSeconds: 0, elapsedSeconds: 0, states: [], hostCallsNs: [] }
   let wallSecondsPerSample = pace.wallSecondsPerSample
   let expected = criterion.planned
   let from = now()
@@ -64,16 +67,21 @@ export async function collect(request: CollectRequest): Promise<Collected> {
     taken.elapsedSeconds = (now() - from) / 1000
     const { labels, decision } = judge(taken, criterion)
     request.onBatch(taken.samplesNs.length, decision.relativeCi)
-    if (decision.stop) return { ...taken, labels, converged: decision.converged, stopReason: decision.reason }
+    if (decision.stop) {
+      const { hostCallsNs, ...collected } = taken
+      const hostCallNs = median(hostCallsNs)
+      return { ...collected, ...(hostCallNs === undefined ? {} : { hostCallNs }), labels, converged: decision.converged, stopReason: decision.reason }
+    }
     expected = decision.expectedSamples
   }
 }
 
-type Taken = Omit<Collected, 'labels' | 'converged' | 'stopReason'>
+type Taken = Omit<Collected, 'hostCallNs' | 'labels' | 'converged' | 'stopReason'> & { hostCallsNs: number[] }
 
 function add(taken: Taken, timed: Timed, inner: number): void {
   const first = taken.samplesNs.length
   taken.states.push({ firstSample: first, state: timed.state })
+  if (timed.hostCallNs !== undefined) taken.hostCallsNs.push(timed.hostCallNs)
   for (const ns of timed.samplesNs) {
     taken.samplesNs.push(ns)
     taken.measuredSeconds += (ns * inner) / 1e9

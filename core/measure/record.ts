@@ -42,4 +42,6 @@ export function record(result: Result, collected: Collected, pace: Pace & { sett
   const memory = prepared.memory()
   result.caseBytes = memory.caseBytes
   if (memory.deviceDeltaBytes !== undefined) result.deviceDeltaBytes = memory.deviceDeltaBytes
+  if (memory.libraryPeakBytes !== undefined) result.libraryPeakBytes = memory.libraryPeakBytes
+  if (collected.hostCallNs !== undefined) result.hostCallNs = collected.hostCallNs
 }

@@ -15,6 +15,7 @@ export interface Timed {
   /** As in SampleBatch: one per sample, where the backend has them. */
   clockMhz?: Float64Array
   probeNs?: Float64Array
+  hostCallNs?: number
   /** Wall time of the call per sample, in seconds: flushes and launches count. */
   wallSecondsPerSample: number
 }
@@ -37,11 +38,12 @@ export function createSampler(prepared: PreparedCase, now: () => number, signal:
 }
 
 function checkBatch(batch: SampleBatch, request: SampleRequest): void {
-  const { samplesNs, clockMhz, probeNs } = batch
+  const { samplesNs, clockMhz, probeNs, hostCallNs } = batch
   if (samplesNs.length === 0) throw new CaseError('internal', `The backend returned no sample; ${request.count} were asked for.`)
   checkReadings(samplesNs, samplesNs.length, 'ns as sample')
   if (clockMhz) checkReadings(clockMhz, samplesNs.length, 'MHz as the clock of sample')
   if (probeNs) checkReadings(probeNs, samplesNs.length, 'ns as the probe of sample')
+  if (hostCallNs !== undefined && !(Number.isFinite(hostCallNs) && hostCallNs >= 0)) throw new CaseError('internal', `The backend returned ${hostCallNs} ns as the host's time for a call; expected 0 or more.`)
 }
 
 function checkReadings(values: Float64Array, samples: number, what: string): void {

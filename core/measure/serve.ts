@@ -103,7 +103,7 @@ async function measureOne({ backends, cases, link, now }: Context, request: Meas
   let result: Result | undefined
   try {
     const seed = firstSeed(settings.seed)
-    taken = await cases.take(identity, keep, () => backend.open(problemOf(op, c, seed)))
+    taken = await cases.take(identity, keep, () => backend.open(problemOf(op, c, seed), () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 })))
     const { prepared, fresh } = taken
     result = await measureCase({
       op, case: c, prepared, settings, now, startedMs, signal, resultId, ...(fresh ? { filledSeed: seed } : {}),

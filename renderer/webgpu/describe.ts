@@ -42,7 +42,6 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
     maxTensorBytes,
     software: gpu.software,
     ...(words.driver ? { driver: words.driver } : {}),
-    ...(clock.passCostNs === undefined ? {} : { coldOverheadNs: clock.passCostNs }),
     facts: [
       ...fact('Vendor', words.vendor),
       ...fact('Architecture', words.architecture),

@@ -1,0 +1,80 @@
+// The buffers, clocks, flushes and timers of the backends for a computation that lives elsewhere: a shared library with C
+// functions (libopscope_guest), loaded by the Python worker through ctypes. The guest's calls are timed by the very code
+// that times Opscope's own kernels, on buffers that this library allocates, fills, poisons and reads.
+//
+// Unless said otherwise, functions return 0, or -1 with the reason in opscope_guest_error(). One thread calls them all.
+#pragma once
+#include <stdint.h>
+
+#define OPSCOPE_GUEST_VERSION 1
+
+extern "C" {
+
+// What the guest is asked to do. Returns 0, or -1 when it failed; it keeps the reason itself.
+typedef int (*opscope_guest_call)(int action, int set, int count);
+enum {
+  OPSCOPE_GUEST_RUN = 0,     // run (CPU) or queue on opscope_guest_stream (CUDA) `count` calls on buffers `set`
+  OPSCOPE_GUEST_RECORD = 1,  // record a CUDA graph of `count` calls on buffers `set`, ready to be launched
+  OPSCOPE_GUEST_LAUNCH = 2,  // queue the recorded graph once
+  OPSCOPE_GUEST_DROP = 3,    // forget the recorded graph
+};
+
+struct opscope_guest_input {
+  int64_t elements;
+  int32_t positive;  // core/random.ts FillSpec
+  float factor;
+  uint32_t key0, key1;
+};
+
+struct opscope_guest_spec {
+  int32_t cuda;     // 0: CPU; 1: CUDA
+  int32_t device;   // ordinal of the GPU
+  int32_t dtype;    // 0 f32, 1 f16, 2 bf16, 3 tf32; CPU takes f32
+  int32_t threads;  // CPU: threads of the guest, for eviction and probes
+  int32_t rotated;  // many sets of buffers, for mode rotated
+  int32_t inputs;
+  const opscope_guest_input* input;
+  int64_t output_elements;
+  opscope_guest_call call;
+};
+
+// JSON {"code","message","detail"?} of the last failure, code as core/backend.ts caseErrorCodeSchema; valid until the next call.
+const char* opscope_guest_error();
+int opscope_guest_version();
+
+// A handle above 0. Inputs are filled.
+int opscope_guest_open(const opscope_guest_spec* spec);
+void opscope_guest_close(int handle);
+
+int opscope_guest_sets(int handle);
+// Address of a buffer (on the GPU for CUDA), aligned to 64 bytes at least; null when there is no such buffer.
+void* opscope_guest_input_at(int handle, int set, int input);
+void* opscope_guest_output_at(int handle, int set);
+// CUDA: the stream that calls are queued on, of the device's primary context.
+void* opscope_guest_stream(int handle);
+// Bytes of all buffers.
+int64_t opscope_guest_bytes(int handle);
+// Drop of the device's free memory by opening; -1 where it is not known.
+int64_t opscope_guest_delta_bytes(int handle);
+// Smallest step of the clock, in ns.
+double opscope_guest_tick_ns(int handle);
+// CPU: what a call costs that does nothing, which is taken off every sample, in ns. CUDA: 0.
+double opscope_guest_callback_ns(int handle);
+
+// As many inputs as the case has.
+int opscope_guest_refill(int handle, const opscope_guest_input* inputs);
+int opscope_guest_poison(int handle);
+// One call on every set, and waits.
+int opscope_guest_run(int handle);
+// Output elements that still hold the sentinel, over the sets used since poison; -1 on failure.
+int64_t opscope_guest_count_unwritten(int handle);
+// Raw output elements of the set used last.
+int opscope_guest_read(int handle, int64_t start, int64_t count, void* destination);
+
+// Up to `count` samples; mode 0 cold, 1 hot, 2 rotated, 3 graph. Arrays have room for `count`. Gives how many were taken,
+// or -1. clock_mhz and probe_ns: NaN where there is none. host_call_ns: time the host took to queue one call (CUDA), else NaN.
+int opscope_guest_sample(int handle, int mode, int count, int inner, double* ns, double* clock_mhz, double* probe_ns, double* host_call_ns);
+// JSON of core/backend.ts DeviceState for the samples taken last.
+const char* opscope_guest_state(int handle);
+
+}  // extern "C"
