@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { SetupError, run, say, step } from './steps.mjs'
 
 /**
- * What a part needs from the system: a program on PATH or a shared library, and the Debian packages that bring it, the
- * first that exists counting (Ubuntu renamed some). The libraries named bring all others Electron needs with them.
+ * What a part needs from the system: a program on PATH, a shared library or a file, and the Debian packages that bring it,
+ * the first that exists counting (Ubuntu renamed some). The libraries named bring all others Electron needs with them.
  */
 const NEEDS = {
   addon: [
@@ -24,6 +24,11 @@ const NEEDS = {
     { program: 'xauth', packages: ['xauth'] },
   ],
   chromium: [{ program: 'chromium', packages: ['chromium'] }],
+  // What the system's own Python measures with in tests; users bring theirs.
+  python: [
+    { file: '/usr/lib/python3/dist-packages/numpy/__init__.py', packages: ['python3-numpy'] },
+    { file: '/usr/lib/python3/dist-packages/torch/__init__.py', packages: ['python3-torch'] },
+  ],
 }
 
 const onPath = (program) => (process.env.PATH ?? '').split(delimiter).some((folder) => {
@@ -41,9 +46,11 @@ function hasLibrary(name) {
   return libraries.includes(`\t${name} `)
 }
 
+const isThere = ({ program, library, file }) => (program ? onPath(program) : library ? hasLibrary(library) : existsSync(file))
+
 /** Names of the groups' packages that are missing here, each with its alternatives. Only Linux is asked. */
 export function missingPackages(groups) {
-  return groups.flatMap((group) => NEEDS[group]).filter((need) => (need.program ? !onPath(need.program) : !hasLibrary(need.library))).map((need) => need.packages)
+  return groups.flatMap((group) => NEEDS[group]).filter((need) => !isThere(need)).map((need) => need.packages)
 }
 
 const pick = (alternatives) => alternatives.find((name) => /^Candidate: (?!\(none\))/m.test(spawnSync('apt-cache', ['policy', name], { encoding: 'utf8' }).stdout?.replace(/^ +/gm, '') ?? '')) ?? alternatives[0]
