@@ -1,0 +1,63 @@
+"""What an implementation folder exports, and what it is given."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+try:
+    from typing import Protocol
+except ImportError:  # Python 3.7
+    Protocol = object  # type: ignore[assignment,misc]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One case: what is computed, on what, with which settings. Shapes are those of core/ops."""
+
+    op: str
+    dtype: str  # f32, f16, bf16, tf32
+    hardware: str  # cpu, cuda
+    ordinal: int  # of the GPU
+    threads: Optional[int]
+    params: Mapping[str, Any]
+    dims: Sequence[int]
+    input_shapes: Sequence[Tuple[int, ...]]
+    output_shape: Tuple[int, ...]
+
+
+# Runs (CPU) or queues on torch's current stream (CUDA) the op once. Gives None when it wrote to the output it was bound
+# to, else the array it allocated in this call.
+Call = Callable[[], Optional[Any]]
+
+
+@dataclass
+class Built:
+    """An op made ready. `bind` is called once for every set of buffers; what it takes is not timed."""
+
+    bind: Callable[[Sequence[Any], Any], Call]
+    # Sentences that belong on the result. Read after the first call, so a tuner may add to them there.
+    notes: List[str] = field(default_factory=list)
+    # Bytes of memory that is kept between calls and that no counter of the library sees.
+    scratch_bytes: int = 0
+
+
+class Implementation(Protocol):
+    """The module of a folder under implementations/. It imports no numerical library before it is asked for something."""
+
+    ID: str
+    TITLE: str
+    PREFERRED: bool
+    # What inputs and outputs are wrapped as: 'numpy' or 'torch'.
+    ARRAYS: str
+
+    def availability(self, hardware: str) -> Optional[str]:
+        """None where it can be used; else why not and what would help, in one sentence."""
+
+    def kernels(self, hardware: str) -> Dict[str, List[str]]:
+        """Op to dtypes. Asked only where it can be used."""
+
+    def build(self, problem: Problem) -> Built:
+        """Called with torch's current device and stream set, threads set, tf32 set and inference mode on."""
+
+
+ALLOCATES = "Allocates its output in every call: the allocator's cost is inside."
