@@ -59,6 +59,7 @@ struct SampleBatch {
   std::vector<double> ns;  // per call
   DeviceState state;
   std::vector<double> clock_mhz = {}, probe_ns = {};
+  double host_call_ns = std::numeric_limits<double>::quiet_NaN();  // CUDA: time the host took to queue one call
 };
 
 enum class Mode { cold, hot, rotated, graph };  // core/case.ts says what each means

@@ -1,9 +1,11 @@
 // One case ready to run on the CPU.
 #pragma once
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "block.h"
-#include "kernel.h"
+#include "calls.h"
 #include "prepared.h"
 #include "team.h"
 #include "tensors.h"
@@ -12,7 +14,9 @@ namespace opscope::cpu {
 
 class CpuCase final : public Prepared {
  public:
-  CpuCase(const CaseSpec& spec, const Kernel& kernel);
+  CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls);
+
+  const std::vector<Tensors>& sets() const { return sets_; }
 
   void refill(const std::vector<Fill>& fills) override;
   void poison() override;
@@ -29,23 +33,22 @@ class CpuCase final : public Prepared {
   // fn(begin, end) on every thread, over its share of 0..n.
   template <class F>
   void each(int64_t n, const F& fn);
-  void call();
+  // Runs `job` on the thread that makes the calls.
+  void where_called(const std::function<void()>& job);
+  // Takes the samples, on the thread that makes the calls.
+  void take(SampleBatch& batch, Mode mode, int count, int calls);
+  // Calls on the current set.
+  void call(int count);
   // Makes the next set the current one, in mode rotated.
   void advance() { current_ = current_ + 1 == sets_.size() ? 0 : current_ + 1; }
 
-  // One set of buffers, and the call that works on it.
-  struct Set {
-    Tensors tensors;
-    Call call;
-    bool used;  // since poison()
-  };
-
   const CaseSpec spec_;
-  const Kernel& kernel_;
+  const std::unique_ptr<Calls> calls_;
   Team team_;
   Block scratch_;
-  std::vector<Set> sets_;
-  size_t current_ = 0;  // the set used last
+  std::vector<Tensors> sets_;
+  std::vector<char> used_;  // by a call since poison(), for every set
+  size_t current_ = 0;      // the set used last
   int64_t case_bytes_ = 0;
   std::vector<std::string> notes_;
 };

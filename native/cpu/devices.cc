@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "cpu_case.h"
 #include "isa.h"
+#include "kernel_calls.h"
 #include "prepared.h"
 #include "pressure.h"
 #include "red_team.h"
@@ -129,7 +130,7 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   const Kernel* kernel = kernel_for(spec.op, spec.impl);
   if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
   check(spec, *kernel);
-  return std::make_unique<CpuCase>(spec, *kernel);
+  return std::make_unique<CpuCase>(spec, std::make_unique<KernelCalls>(spec, *kernel));
 }
 
 }  // namespace opscope::cpu

@@ -25,7 +25,7 @@ void spin_until(Done done) {
 
 }  // namespace
 
-Team::Team(int threads) : threads_(threads) {
+Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait) {
   workers_.reserve(static_cast<size_t>(threads_ - 1));
   for (int i = 1; i < threads_; i++) {
     workers_.push_back(std::make_unique<Worker>());
@@ -94,6 +94,10 @@ void Team::follow() {
   }
 }
 
+void Team::rest() {
+  for (auto& worker : workers_) spin_until([&] { return worker->asleep.load(); });
+}
+
 void Team::run(void (*fn)(void*, int), void* context) {
   if (threads_ == 1) {
     fn(context, 0);
@@ -118,7 +122,7 @@ void Team::work(Worker& self, int index) {
   uint32_t seen = 0;
   const auto asked = [&] { return self.asked.load() != seen || closing_.load(std::memory_order_relaxed); };
   for (;;) {
-    const int64_t until = now_ns() + SPIN_NS;
+    const int64_t until = now_ns() + (wait_ == Wait::ready ? SPIN_NS : 0);
     while (!asked() && now_ns() < until)
       for (int i = 0; i < 64 && !asked(); i++) relax();
     if (!asked()) {

@@ -12,8 +12,10 @@ namespace opscope::cpu {
 
 class Team {
  public:
+  // What threads do between jobs: spin for a moment, for the next one is mostly near, or sleep at once.
+  enum class Wait { ready, asleep };
   // `threads` >= 1. Thread 0 leads: it takes the times, so that the caller's own thread is never bound to a core.
-  explicit Team(int threads);
+  explicit Team(int threads, Wait wait = Wait::ready);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -25,6 +27,9 @@ class Team {
   // Runs `job` on the leading thread and waits for it. What it throws is thrown here.
   void lead(const std::function<void()>& job);
 
+  // Outside lead(), on a team that waits asleep: returns when every thread sleeps.
+  void rest();
+
   // Only on the leading thread: runs fn(context, thread) on every thread of the team and waits for all.
   void run(void (*fn)(void* context, int thread), void* context);
 
@@ -32,7 +37,6 @@ class Team {
   void barrier();
 
  private:
-  // A worker spins for a moment, for the next call is mostly near, and then sleeps.
   struct alignas(64) Worker {
     std::atomic<uint32_t> asked{0};
     std::atomic<bool> asleep{false};
@@ -46,6 +50,7 @@ class Team {
   void prepare_thread(int index);
 
   const int threads_;
+  const Wait wait_;
   std::atomic<int> pinned_{0};
   std::atomic<bool> closing_{false};
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <vector>
 
-#include "kernel.h"
 #include "block.h"
 #include "evict.h"
 #include "prepared.h"
@@ -20,6 +19,7 @@ class Tensors {
   // Allocates; touches nothing large. `set`: which of the case's sets.
   Tensors(const CaseSpec& spec, size_t set);
 
+  size_t inputs() const { return inputs_.size(); }
   float* input(size_t i) const { return inputs_[i].block.floats() + inputs_[i].offset; }
   float* output() const { return output_.block.floats() + output_.offset; }
   // Inputs and output, without guards.

@@ -161,4 +161,33 @@ bool pin(int processor) {
 #endif
 }
 
+Bound::Bound(bool asked) {
+  if (!asked || topology().processors.empty()) return;
+#if defined(__linux__)
+  cpu_set_t set;
+  if (pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0) return;
+  for (int i = 0; i < CPU_SETSIZE; i++)
+    if (CPU_ISSET(i, &set)) before_.push_back(i);
+  if (!pin(topology().processors[0])) before_.clear();
+#elif defined(_WIN32)
+  const DWORD_PTR before = SetThreadAffinityMask(GetCurrentThread(), DWORD_PTR{1} << topology().processors[0]);
+  for (int i = 0; i < 64; i++)
+    if (before >> i & 1) before_.push_back(i);
+#endif
+}
+
+Bound::~Bound() {
+  if (before_.empty()) return;
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int i : before_) CPU_SET(i, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+#elif defined(_WIN32)
+  DWORD_PTR mask = 0;
+  for (int i : before_) mask |= DWORD_PTR{1} << i;
+  SetThreadAffinityMask(GetCurrentThread(), mask);
+#endif
+}
+
 }  // namespace opscope::cpu

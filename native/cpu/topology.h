@@ -41,4 +41,15 @@ int64_t available_memory();
 // Binds the calling thread to one logical processor. False where that is not allowed or not known here.
 bool pin(int processor);
 
+// Binds the calling thread to the first usable processor while it lives, where asked to; then gives it back those it had.
+class Bound {
+ public:
+  explicit Bound(bool asked);
+  ~Bound();
+  Bound(const Bound&) = delete;
+
+ private:
+  std::vector<int> before_;  // none: nothing to give back
+};
+
 }  // namespace opscope::cpu

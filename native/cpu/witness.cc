@@ -67,16 +67,20 @@ double stolen_ms(int threads) {
 
 }  // namespace
 
-Witness::Witness(Team& team) : team_(team), times_(static_cast<size_t>(team.size())), switches_(switches()), stolen_ms_(stolen_ms(team.size())) {}
+Witness::Witness(Team& team, Of of) : team_(team), of_(of), times_(static_cast<size_t>(team.size())), switches_(switches()), stolen_ms_(stolen_ms(team.size())) {}
 
 double Witness::probe() {
-  if (team_.size() == 1 || static_cast<size_t>(team_.size()) > topology().processors.size()) return chain_ns();
+  if (of_ == Of::calling_thread || team_.size() == 1 || static_cast<size_t>(team_.size()) > topology().processors.size()) return chain_ns();
   team_.run([](void* times, int thread) { static_cast<double*>(times)[thread] = chain_ns(); }, times_.data());
   return *std::max_element(times_.begin(), times_.end());
 }
 
 int64_t Witness::switches() {
 #if defined(__linux__)
+  if (of_ == Of::calling_thread) {
+    rusage usage{};
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : -1;
+  }
   std::atomic<int64_t> sum{0};
   team_.run(
       [](void* total, int) {

@@ -8,23 +8,28 @@
 
 namespace opscope::cpu {
 
-// All methods on the leading thread of the team.
+// All methods on the thread that takes the samples.
 class Witness {
  public:
-  explicit Witness(Team& team);
+  // Whom it watches: the threads of the team, from the leading one; or the thread that calls a guest, whose own threads
+  // are not known, and with it, for what the system counts, the whole process.
+  enum class Of { team, calling_thread };
+  Witness(Team& team, Of of);
 
-  // Time in ns of a fixed chain of dependent multiply-adds of a few microseconds, run by every thread at once: that of the
-  // slowest. A team larger than the processors runs it on the leading thread alone, for waiting for a turn is no slowness.
+  // Time in ns of a fixed chain of dependent multiply-adds of a few microseconds, run by every thread of the team at once:
+  // that of the slowest. A team larger than the processors runs it on the leading thread alone, for waiting for a turn is no
+  // slowness; nor is what threads of a guest's do that still spin after a call.
   double probe();
 
   // Adds what happened since construction to `state`; what cannot be read stays absent.
   void report(DeviceState& state);
 
  private:
-  // Times the system took a processor from a thread of the team while it had work; -1 where that is not counted.
+  // Times the system took a processor from a watched thread while it had work; -1 where that is not counted.
   int64_t switches();
 
   Team& team_;
+  const Of of_;
   std::vector<double> times_;  // of the last probe, by thread
   int64_t switches_;
   double stolen_ms_;

@@ -1,4 +1,5 @@
 // The CUDA backend of an addon that was built without nvcc: one device, listed as unavailable, with the way to get it.
+#include "../guest/guest_case.h"
 #include "prepared.h"
 
 namespace opscope::cuda {
@@ -20,5 +21,7 @@ std::vector<DeviceInfo> devices() {
 }
 
 std::unique_ptr<Prepared> open(const CaseSpec&) { throw Error("unsupported", reason); }
+
+std::unique_ptr<GuestCase> open_guest(const CaseSpec&, opscope_guest_call) { throw Error("unsupported", reason); }
 
 }  // namespace opscope::cuda

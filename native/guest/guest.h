@@ -2,18 +2,25 @@
 // functions (libopscope_guest), loaded by the Python worker through ctypes. The guest's calls are timed by the very code
 // that times Opscope's own kernels, on buffers that this library allocates, fills, poisons and reads.
 //
-// Unless said otherwise, functions return 0, or -1 with the reason in opscope_guest_error(). One thread calls them all.
+// Unless said otherwise, functions return 0, or -1 (no address: null) with the reason in opscope_guest_error(). One thread
+// calls them all, and the guest is called on it.
 #pragma once
 #include <stdint.h>
 
 #define OPSCOPE_GUEST_VERSION 1
+
+#if defined(_WIN32)
+#define OPSCOPE_GUEST_API __declspec(dllexport)
+#else
+#define OPSCOPE_GUEST_API __attribute__((visibility("default")))
+#endif
 
 extern "C" {
 
 // What the guest is asked to do. Returns 0, or -1 when it failed; it keeps the reason itself.
 typedef int (*opscope_guest_call)(int action, int set, int count);
 enum {
-  OPSCOPE_GUEST_RUN = 0,     // run (CPU) or queue on opscope_guest_stream (CUDA) `count` calls on buffers `set`
+  OPSCOPE_GUEST_RUN = 0,     // run (CPU) or queue on opscope_guest_stream (CUDA) `count` calls, also none, on buffers `set`
   OPSCOPE_GUEST_RECORD = 1,  // record a CUDA graph of `count` calls on buffers `set`, ready to be launched
   OPSCOPE_GUEST_LAUNCH = 2,  // queue the recorded graph once
   OPSCOPE_GUEST_DROP = 3,    // forget the recorded graph
@@ -39,42 +46,43 @@ struct opscope_guest_spec {
 };
 
 // JSON {"code","message","detail"?} of the last failure, code as core/backend.ts caseErrorCodeSchema; valid until the next call.
-const char* opscope_guest_error();
-int opscope_guest_version();
+OPSCOPE_GUEST_API const char* opscope_guest_error();
+OPSCOPE_GUEST_API int opscope_guest_version();
 
 // A handle above 0. Inputs are filled.
-int opscope_guest_open(const opscope_guest_spec* spec);
-void opscope_guest_close(int handle);
+OPSCOPE_GUEST_API int opscope_guest_open(const opscope_guest_spec* spec);
+OPSCOPE_GUEST_API void opscope_guest_close(int handle);
 
-int opscope_guest_sets(int handle);
+OPSCOPE_GUEST_API int opscope_guest_sets(int handle);
 // Address of a buffer (on the GPU for CUDA), aligned to 64 bytes at least; null when there is no such buffer.
-void* opscope_guest_input_at(int handle, int set, int input);
-void* opscope_guest_output_at(int handle, int set);
+OPSCOPE_GUEST_API void* opscope_guest_input_at(int handle, int set, int input);
+OPSCOPE_GUEST_API void* opscope_guest_output_at(int handle, int set);
 // CUDA: the stream that calls are queued on, of the device's primary context.
-void* opscope_guest_stream(int handle);
+OPSCOPE_GUEST_API void* opscope_guest_stream(int handle);
 // Bytes of all buffers.
-int64_t opscope_guest_bytes(int handle);
+OPSCOPE_GUEST_API int64_t opscope_guest_bytes(int handle);
 // Drop of the device's free memory by opening; -1 where it is not known.
-int64_t opscope_guest_delta_bytes(int handle);
+OPSCOPE_GUEST_API int64_t opscope_guest_delta_bytes(int handle);
 // Smallest step of the clock, in ns.
-double opscope_guest_tick_ns(int handle);
-// CPU: what a call costs that does nothing, which is taken off every sample, in ns. CUDA: 0.
-double opscope_guest_callback_ns(int handle);
+OPSCOPE_GUEST_API double opscope_guest_tick_ns(int handle);
+// CPU: what asking the guest for no calls costs, which is taken off every sample (in mode rotated off every call), in ns;
+// measured when first wanted, by asking many times. CUDA: 0.
+OPSCOPE_GUEST_API double opscope_guest_callback_ns(int handle);
 
 // As many inputs as the case has.
-int opscope_guest_refill(int handle, const opscope_guest_input* inputs);
-int opscope_guest_poison(int handle);
+OPSCOPE_GUEST_API int opscope_guest_refill(int handle, const opscope_guest_input* inputs);
+OPSCOPE_GUEST_API int opscope_guest_poison(int handle);
 // One call on every set, and waits.
-int opscope_guest_run(int handle);
+OPSCOPE_GUEST_API int opscope_guest_run(int handle);
 // Output elements that still hold the sentinel, over the sets used since poison; -1 on failure.
-int64_t opscope_guest_count_unwritten(int handle);
+OPSCOPE_GUEST_API int64_t opscope_guest_count_unwritten(int handle);
 // Raw output elements of the set used last.
-int opscope_guest_read(int handle, int64_t start, int64_t count, void* destination);
+OPSCOPE_GUEST_API int opscope_guest_read(int handle, int64_t start, int64_t count, void* destination);
 
-// Up to `count` samples; mode 0 cold, 1 hot, 2 rotated, 3 graph. Arrays have room for `count`. Gives how many were taken,
+// Up to `count` samples; CPU: the guest is asked for `inner` calls at once, in mode rotated for each call. mode 0 cold, 1 hot, 2 rotated, 3 graph. Arrays have room for `count`. Gives how many were taken,
 // or -1. clock_mhz and probe_ns: NaN where there is none. host_call_ns: time the host took to queue one call (CUDA), else NaN.
-int opscope_guest_sample(int handle, int mode, int count, int inner, double* ns, double* clock_mhz, double* probe_ns, double* host_call_ns);
+OPSCOPE_GUEST_API int opscope_guest_sample(int handle, int mode, int count, int inner, double* ns, double* clock_mhz, double* probe_ns, double* host_call_ns);
 // JSON of core/backend.ts DeviceState for the samples taken last.
-const char* opscope_guest_state(int handle);
+OPSCOPE_GUEST_API const char* opscope_guest_state(int handle);
 
 }  // extern "C"

@@ -1,0 +1,39 @@
+#include "kernel_calls.h"
+
+#include "topology.h"
+
+namespace opscope::cpu {
+
+void KernelCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& team) {
+  team_ = &team;
+  Call call{};
+  call.dims = dims_.data();
+  call.scratch = scratch;
+  call.threads = threads_;
+  call.team = team_;
+  call.barrier = [](void* t) { static_cast<Team*>(t)->barrier(); };
+  for (const Tensors& tensors : sets) {
+    for (size_t k = 0; k < inputs_; k++) call.in[k] = tensors.input(k);
+    call.out = tensors.output();
+    call.stream = tensors.bytes() > reached_cache(threads_);
+    calls_.push_back(call);
+  }
+}
+
+void KernelCalls::run(size_t set, int count) {
+  struct Job {
+    const Call& shared;
+    void (*run)(const Call&);
+  } job{calls_[set], kernel_.run};
+  for (int i = 0; i < count; i++)
+    team_->run(
+        [](void* context, int thread) {
+          const Job& j = *static_cast<const Job*>(context);
+          Call own = j.shared;
+          own.thread = thread;
+          j.run(own);
+        },
+        &job);
+}
+
+}  // namespace opscope::cpu

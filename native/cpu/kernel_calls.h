@@ -1,0 +1,28 @@
+// A kernel of ours as what a case calls: every thread of the team runs it together.
+#pragma once
+#include <vector>
+
+#include "calls.h"
+#include "kernel.h"
+
+namespace opscope::cpu {
+
+class KernelCalls final : public Calls {
+ public:
+  KernelCalls(const CaseSpec& spec, const Kernel& kernel) : dims_(spec.dims), inputs_(spec.inputs.size()), threads_(spec.threads), kernel_(kernel) {}
+
+  size_t scratch_floats() const override { return kernel_.scratch ? kernel_.scratch(dims_.data(), threads_) : 0; }
+  void bind(const std::vector<Tensors>& sets, float* scratch, Team& team) override;
+  void run(size_t set, int count) override;
+  bool alone() const override { return false; }
+
+ private:
+  const std::vector<int64_t> dims_;
+  const size_t inputs_;
+  const int threads_;
+  const Kernel& kernel_;
+  Team* team_ = nullptr;
+  std::vector<Call> calls_;  // one for each set
+};
+
+}  // namespace opscope::cpu

@@ -1,0 +1,206 @@
+#include "guest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <new>
+
+#include "guest_case.h"
+#include "json.h"
+
+using namespace opscope;
+
+namespace {
+
+constexpr int64_t MAX_ELEMENTS = int64_t{1} << 40;
+constexpr double ABSENT = std::numeric_limits<double>::quiet_NaN();
+
+struct Open {
+  std::unique_ptr<GuestCase> guest;
+  int64_t output_elements;
+  std::string state = "{}";  // of the samples taken last
+};
+
+std::string failure;
+std::map<int, Open> cases;
+int last_handle = 0;
+
+void fail(const std::string& code, const std::string& message, const std::string& detail) {
+  failure = guest::Object().text("code", code).text("message", message).optional_text("detail", detail).done();
+}
+
+// What `work` gives, or `failed` with the reason kept.
+template <class T, class F>
+T guarded(T failed, const F& work) {
+  try {
+    failure.clear();
+    return work();
+  } catch (const Error& error) {
+    fail(error.code, error.what(), error.detail);
+  } catch (const std::bad_alloc&) {
+    fail("out-of-memory", "the system gave no memory", "std::bad_alloc");
+  } catch (const std::exception& error) {
+    fail("internal", error.what(), "");
+  }
+  return failed;
+}
+
+// 0, or -1 where `work` failed.
+template <class F>
+int succeeded(const F& work) {
+  return guarded(-1, [&] {
+    work();
+    return 0;
+  });
+}
+
+Open& at(int handle) {
+  const auto found = cases.find(handle);
+  if (found == cases.end()) throw Error("internal", "there is no open case number " + std::to_string(handle));
+  return found->second;
+}
+
+Fill fill_of(const opscope_guest_input& input) {
+  if (!std::isfinite(input.factor)) throw Error("internal", "the factor of an input must be finite");
+  return {input.positive != 0, input.factor, input.key0, input.key1};
+}
+
+void expect_elements(const std::string& what, int64_t elements) {
+  if (elements < 1 || elements > MAX_ELEMENTS) throw Error("internal", what + " must have 1 to 2^40 elements, received " + std::to_string(elements));
+}
+
+CaseSpec spec_of(const opscope_guest_spec& given) {
+  if (!given.call) throw Error("internal", "a case needs the function that is called");
+  if (given.dtype < 0 || given.dtype > 3) throw Error("internal", "dtype must be 0 (f32), 1 (f16), 2 (bf16) or 3 (tf32), received " + std::to_string(given.dtype));
+  if (given.threads < 1 || given.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(given.threads));
+  if (given.inputs < 0 || given.inputs > 16 || (given.inputs > 0 && !given.input)) throw Error("internal", "a case has 0 to 16 inputs, received " + std::to_string(given.inputs));
+  CaseSpec spec;
+  spec.op = spec.impl = "guest";
+  spec.device = given.device;
+  spec.dtype = static_cast<Dtype>(given.dtype);
+  spec.threads = given.threads;
+  spec.rotated = given.rotated != 0;
+  for (int i = 0; i < given.inputs; i++) {
+    expect_elements("input " + std::to_string(i), given.input[i].elements);
+    spec.inputs.push_back({given.input[i].elements, fill_of(given.input[i])});
+  }
+  expect_elements("the output", given.output_elements);
+  spec.output_elements = given.output_elements;
+  return spec;
+}
+
+Mode mode_of(int mode) {
+  if (mode < 0 || mode > 3) throw Error("internal", "mode must be 0 (cold), 1 (hot), 2 (rotated) or 3 (graph), received " + std::to_string(mode));
+  return static_cast<Mode>(mode);
+}
+
+std::string json_of(const DeviceState& state) {
+  guest::Object object;
+  object.number("smClockMhz", state.sm_clock_mhz)
+      .number("memClockMhz", state.mem_clock_mhz)
+      .number("temperatureC", state.temperature_c)
+      .number("powerW", state.power_w)
+      .number("energyJ", state.energy_j);
+  if (state.has_throttle) object.texts("throttle", state.throttle);
+  if (state.foreign_processes >= 0) object.number("foreignProcesses", state.foreign_processes);
+  if (state.involuntary_switches >= 0) object.number("involuntarySwitches", static_cast<double>(state.involuntary_switches));
+  return object.number("stealMs", state.steal_ms).done();
+}
+
+// One entry per sample, or none.
+void give(const std::vector<double>& values, size_t samples, double* destination) {
+  for (size_t i = 0; i < samples; i++) destination[i] = i < values.size() ? values[i] : ABSENT;
+}
+
+}  // namespace
+
+static_assert(static_cast<int>(Dtype::f32) == 0 && static_cast<int>(Dtype::f16) == 1 && static_cast<int>(Dtype::bf16) == 2 && static_cast<int>(Dtype::tf32) == 3);
+static_assert(static_cast<int>(Mode::cold) == 0 && static_cast<int>(Mode::hot) == 1 && static_cast<int>(Mode::rotated) == 2 && static_cast<int>(Mode::graph) == 3);
+
+const char* opscope_guest_error() { return failure.c_str(); }
+int opscope_guest_version() { return OPSCOPE_GUEST_VERSION; }
+
+int opscope_guest_open(const opscope_guest_spec* given) {
+  return guarded(-1, [&] {
+    if (!given) throw Error("internal", "a case needs a specification");
+    const CaseSpec spec = spec_of(*given);
+    auto made = given->cuda ? cuda::open_guest(spec, given->call) : cpu::open_guest(spec, given->call);
+    cases[++last_handle] = {std::move(made), spec.output_elements};
+    return last_handle;
+  });
+}
+
+void opscope_guest_close(int handle) {
+  succeeded([&] { cases.erase(handle); });
+}
+
+int opscope_guest_sets(int handle) {
+  return guarded(-1, [&] { return at(handle).guest->sets(); });
+}
+void* opscope_guest_input_at(int handle, int set, int input) {
+  return guarded<void*>(nullptr, [&] { return at(handle).guest->input_at(set, input); });
+}
+void* opscope_guest_output_at(int handle, int set) {
+  return guarded<void*>(nullptr, [&] { return at(handle).guest->output_at(set); });
+}
+void* opscope_guest_stream(int handle) {
+  return guarded<void*>(nullptr, [&] { return at(handle).guest->stream(); });
+}
+int64_t opscope_guest_bytes(int handle) {
+  return guarded(int64_t{-1}, [&] { return at(handle).guest->prepared().case_bytes(); });
+}
+int64_t opscope_guest_delta_bytes(int handle) {
+  return guarded(int64_t{-1}, [&] { return at(handle).guest->prepared().device_delta_bytes(); });
+}
+double opscope_guest_tick_ns(int handle) {
+  return guarded(-1.0, [&] { return at(handle).guest->prepared().tick_ns(); });
+}
+double opscope_guest_callback_ns(int handle) {
+  return guarded(-1.0, [&] { return at(handle).guest->callback_ns(); });
+}
+
+int opscope_guest_refill(int handle, const opscope_guest_input* inputs) {
+  return succeeded([&] {
+    Open& open = at(handle);
+    std::vector<Fill> fills;
+    for (int i = 0; open.guest->input_at(0, i); i++) fills.push_back(fill_of(inputs[i]));
+    open.guest->prepared().refill(fills);
+  });
+}
+int opscope_guest_poison(int handle) {
+  return succeeded([&] { at(handle).guest->prepared().poison(); });
+}
+int opscope_guest_run(int handle) {
+  return succeeded([&] { at(handle).guest->run(); });
+}
+int64_t opscope_guest_count_unwritten(int handle) {
+  return guarded(int64_t{-1}, [&] { return at(handle).guest->prepared().count_unwritten(); });
+}
+int opscope_guest_read(int handle, int64_t start, int64_t count, void* destination) {
+  return succeeded([&] {
+    Open& open = at(handle);
+    if (start < 0 || count < 0 || start > open.output_elements - count)
+      throw Error("internal", "read of elements " + std::to_string(start) + " + " + std::to_string(count) + " outside an output of " + std::to_string(open.output_elements));
+    open.guest->prepared().read(start, count, destination);
+  });
+}
+
+int opscope_guest_sample(int handle, int mode, int count, int inner, double* ns, double* clock_mhz, double* probe_ns, double* host_call_ns) {
+  return guarded(-1, [&] {
+    Open& open = at(handle);
+    if (count < 1 || inner < 1) throw Error("internal", "samples need a count and an inner count of at least 1");
+    const SampleBatch batch = open.guest->prepared().sample(mode_of(mode), count, inner);
+    const size_t taken = std::min(batch.ns.size(), static_cast<size_t>(count));
+    give(batch.ns, taken, ns);
+    give(batch.clock_mhz, taken, clock_mhz);
+    give(batch.probe_ns, taken, probe_ns);
+    *host_call_ns = batch.host_call_ns;
+    open.state = json_of(batch.state);
+    return static_cast<int>(taken);
+  });
+}
+
+const char* opscope_guest_state(int handle) {
+  return guarded("{}", [&] { return at(handle).state.c_str(); });
+}
