@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs'
+import type { Availability, Device, Impl, Interpreter } from '@core/backend'
+import type { Dtype } from '@core/case'
+import { OPS } from '@core/ops/registry'
+import { missingDevice } from '../../runner/missing-device'
+import { bestOf, type Found } from './interpreters'
+import { identityOf } from './interpreters/stamp'
+import type { Answer, Probe } from './protocol'
+
+/** Where cases of a device are computed: one worker process for each. */
+export interface Lane {
+  /** The program. */
+  python: string
+  hardware: 'cpu' | 'cuda'
+  /** Index of the GPU; 0 for the CPU. */
+  ordinal: number
+}
+
+/** A device with its lane, where it can be used. */
+export interface Offer {
+  device: Device
+  lane?: Lane
+}
+
+type Packages = Probe['packages']
+type Said = Answer<'hello'>
+
+export interface Described {
+  found: readonly Found[]
+  /** Programs in the order of the user; undefined: the best one found. */
+  chosen: readonly string[] | undefined
+  /** Devices of the native backends: the hardware. */
+  hardware: readonly Device[]
+  /** Why no Python can be used whatever it has, such as a missing library of ours. */
+  problem?: string | undefined
+  /** What a worker of this lane said when it started last. */
+  said(lane: Lane): Said | undefined
+}
+
+const CPU_DTYPES: readonly Dtype[] = ['f32']
+const CUDA_DTYPES: readonly Dtype[] = ['f32', 'f16', 'bf16', 'tf32']
+
+/** What the libraries are expected to have until a worker has said it. */
+function kernelsOn(hardware: Lane['hardware']): Impl['kernels'] {
+  const dtypes = hardware === 'cpu' ? CPU_DTYPES : CUDA_DTYPES
+  return Object.fromEntries(OPS.map((op) => [op.id, dtypes.filter((dtype) => op.dtypes.includes(dtype))]))
+}
+
+function usable(packages: Packages, name: string, title: string): Availability {
+  const entry = packages.find((one) => one.name === name)
+  if (entry?.version !== undefined && entry.problem === undefined) return { ok: true }
+  return { ok: false, reason: entry?.problem === undefined || entry.problem === 'not installed' ? `${title} is not installed in this Python` : `${title} cannot be used: ${entry.problem}` }
+}
+
+/** Since 2.0 PyTorch compiles. */
+function compiles(packages: Packages): Availability {
+  const torch = usable(packages, 'torch', 'PyTorch')
+  if (!torch.ok) return torch
+  const version = packages.find((one) => one.name === 'torch')?.version ?? ''
+  return Number.parseInt(version, 10) >= 2 ? torch : { ok: false, reason: `torch.compile needs PyTorch 2, this is ${version}` }
+}
+
+function implsOf(packages: Packages, hardware: Lane['hardware']): Impl[] {
+  const kernels = kernelsOn(hardware)
+  const torch = usable(packages, 'torch', 'PyTorch')
+  const impl = (id: string, title: string, available: Availability, preferred = false): Impl => ({ id, title, available, kernels, preferred })
+  const first = hardware === 'cpu' ? impl('numpy', 'NumPy', usable(packages, 'numpy', 'NumPy'), !torch.ok) : undefined
+  const last = hardware === 'cuda' ? impl('triton', 'Triton', usable(packages, 'triton', 'Triton')) : undefined
+  return [first, impl('torch', 'PyTorch', torch, true), impl('torch.compile', 'torch.compile', compiles(packages)), last].filter((one) => one !== undefined)
+}
+
+/** Pythons that the distribution manages refuse pip. */
+const managed = (python: string) => /^\/usr\/bin\/python/.test(python) && existsSync('/etc/debian_version')
+const DEBIAN: Readonly<Record<string, string>> = { numpy: 'apt-get install python3-numpy', torch: 'apt-get install python3-torch' }
+
+/** The command that installs a package into a Python; undefined where there is no usual way. */
+function installCommand(python: string, name: string): string | undefined {
+  if (managed(python)) return DEBIAN[name]
+  return `${/\s/.test(python) ? `"${python}"` : python} -m pip install ${name}`
+}
+
+function interpreterOf({ path, source, probed }: Found, said?: Said): Interpreter {
+  const packages = said?.packages ?? ('probe' in probed ? probed.probe.packages : [])
+  const version = said?.python ?? ('probe' in probed ? probed.probe.python : undefined)
+  return {
+    path,
+    source,
+    ...(version === undefined ? {} : { version }),
+    packages: packages.map((entry) => {
+      const install = entry.version === undefined || entry.problem !== undefined ? installCommand(path, entry.name) : undefined
+      return { ...entry, ...(install === undefined ? {} : { install }) }
+    }),
+  }
+}
+
+const TITLES: Readonly<Record<string, string>> = { numpy: 'NumPy', torch: 'PyTorch', triton: 'Triton' }
+
+const factsOf = ({ version, packages }: Interpreter): Device['facts'] => [
+  ...(version === undefined ? [] : [{ name: 'Python', value: version }]),
+  ...packages.flatMap(({ name, version: of, detail }) => (of === undefined ? [] : [{ name: TITLES[name] ?? name, value: detail ? `${of} (${detail})` : of }])),
+]
+
+/** The device of a chosen Python on one piece of hardware. */
+function offerOn(native: Device, one: Found, suffix: string, { said, problem }: Described): Offer {
+  const lane: Lane = { python: one.path, hardware: native.backend === 'cpu' ? 'cpu' : 'cuda', ordinal: Number(native.id.split(':')[1] ?? 0) }
+  const hello = said(lane)
+  const interpreter = interpreterOf(one, hello)
+  const available = problem === undefined ? availableOn(lane.hardware, one.probed) : { ok: false as const, reason: problem }
+  const device: Device = {
+    ...native,
+    backend: 'python',
+    id: `python:${native.id}${suffix}`,
+    available,
+    impls: hello?.impls ?? implsOf(interpreter.packages, lane.hardware),
+    interpreter,
+    facts: [...factsOf(interpreter), ...native.facts],
+    sameHardwareAs: { backend: native.backend, id: native.id, name: native.name },
+  }
+  return available.ok ? { device, lane } : { device }
+}
+
+const availableOn = (hardware: Lane['hardware'], probed: Found['probed']): Availability => ('probe' in probed ? probed.probe[hardware] : { ok: false, reason: probed.problem })
+
+/** A Python that stands in the list without being a device to measure on. */
+const listed = (one: Found, reason: string, suffix: string): Offer => ({ device: { ...missingDevice('python', reason), id: `python:cpu${suffix}`, name: 'Python', interpreter: interpreterOf(one) } })
+
+/**
+ * The devices of the chosen Pythons on the hardware at hand, the first `python:cpu` and `python:cuda:0`, others with their
+ * name (`python:cpu@torch2`); after them every other Python found. One unavailable device where there is none at all.
+ */
+export function describe(state: Described): Offer[] {
+  const { found, hardware, problem } = state
+  const chosen = choose(state)
+  const cpuAndGpus = hardware.filter((device) => device.available.ok)
+  const offers = chosen.flatMap((one, place) => {
+    const suffix = place === 0 ? '' : `@${one.name}`
+    return 'probe' in one.probed && cpuAndGpus.length > 0 ? cpuAndGpus.map((native) => offerOn(native, one, suffix, state)) : [listed(one, problem ?? ('problem' in one.probed ? one.probed.problem : 'the native part found no hardware'), suffix)]
+  })
+  const others = found.filter((one) => !chosen.includes(one)).map((one) => listed(one, 'problem' in one.probed ? one.probed.problem : 'found, not chosen', `@${one.name}`))
+  const all = [...offers, ...others]
+  return all.length > 0 ? all : [{ device: { ...missingDevice('python', problem ?? 'no Python was found: install one, or name its path in the settings'), id: 'python:cpu', name: 'Python' } }]
+}
+
+/** The user's choice in the user's order, with what is missing in its place; the best one where there is no choice. */
+function choose({ found, chosen }: Described): Found[] {
+  if (!chosen || chosen.length === 0) {
+    const best = bestOf(found)
+    return best ? [best] : []
+  }
+  const picked = chosen.flatMap((path) => {
+    const one = found.find((candidate) => candidate.path === path) ?? found.find((candidate) => identityOf(candidate.path) === identityOf(path) || ('probe' in candidate.probed && candidate.probed.probe.prefix === path))
+    return one ? [one] : []
+  })
+  return [...new Set(picked)]
+}
