@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { cpSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'electron-vite'
@@ -6,10 +7,17 @@ import { defineConfig } from 'electron-vite'
 const at = (path: string) => resolve(import.meta.dirname, path)
 const alias = { '@core': at('core') }
 
+/** The Python backend's worker is run from its sources, which must be files of their own beside the bundle. */
+const copyPythonWorker = {
+  name: 'opscope:python-worker',
+  closeBundle: () => cpSync(at('main/backends/python/worker'), at('out/main/python'), { recursive: true, filter: (path) => extname(path) === '.py' || (extname(path) === '' && !path.endsWith('__pycache__')) }),
+}
+
 /** Main and preload run in the oldest supported runtime (Electron 33: Node 20, Chromium 130). */
 export default defineConfig({
   main: {
     resolve: { alias },
+    plugins: [copyPythonWorker],
     build: {
       outDir: 'out/main',
       target: 'node20',

@@ -7,9 +7,12 @@ import { planSweep } from './plan'
 import { findSizePreset } from './presets'
 import type { SizeTexts, SweepSpec, Target } from './types'
 
-/** Each usable device with its preferred implementations and all its threads; emulated devices stand in only where there is nothing else. */
+/**
+ * Each usable device with its preferred implementations and all its threads; emulated devices stand in only where there is
+ * nothing else. Other libraries on hardware that is there already are the user's to pick.
+ */
 export function defaultTargets(devices: readonly Device[]): Target[] {
-  const usable = devices.filter((device) => device.available.ok && device.impls.some((impl) => impl.available.ok))
+  const usable = devices.filter((device) => device.available.ok && !device.sameHardwareAs && device.impls.some((impl) => impl.available.ok))
   const hardware = usable.filter((device) => !device.software || usable.every((other) => other.software))
   return hardware.map((device) => {
     const impls = device.impls.filter((impl) => impl.available.ok)

@@ -23,6 +23,10 @@ const PROCESSOR: Rates = { bytesPerSecond: 1e10, flopsPerSecond: 2e10, callSecon
 const ACCELERATOR: Rates = { bytesPerSecond: 5e11, flopsPerSecond: 5e12, callSeconds: 1e-5, openSeconds: 0.03, fillSecondsPerByte: 1e-11, flushSeconds: 1e-4 }
 /** A GPU emulated on the CPU compiles every shader for about a second, and barriers in a workgroup cost it most of its time. */
 const EMULATED: Rates = { bytesPerSecond: 5e8, flopsPerSecond: 3e8, callSeconds: 2e-3, openSeconds: 1, fillSecondsPerByte: 1e-8, flushSeconds: 0.02 }
+/** What opening a case in another program's process takes more: its libraries are imported now and then, and it makes a call to get ready. */
+const ELSEWHERE_SECONDS = 0.5
+/** A call through an interpreter. */
+const INTERPRETED_SECONDS = 5e-6
 
 /** Reference work units (about one multiply-add each, inputs generated on the way) per second. */
 const VERIFY_UNITS_PER_SECOND = 6e7
@@ -33,17 +37,20 @@ const CONVERGENCE = 3
 
 /** Devices without a choice of threads are accelerators; `devices` tells the emulated ones from the rest. */
 function ratesOf(c: BenchmarkCase, ceilings: readonly Ceiling[], devices: readonly Device[]): Rates {
-  const emulated = devices.some((device) => device.software && device.backend === c.backend && device.id === c.device)
+  const on = devices.find((device) => device.backend === c.backend && device.id === c.device)
   // What an emulated device reaches in a copy or a chain of multiply-adds is far from what its kernels do.
-  if (emulated) return EMULATED
-  const base = c.threads === undefined ? ACCELERATOR : PROCESSOR
+  if (on?.software) return EMULATED
+  const hardware = c.threads === undefined ? ACCELERATOR : PROCESSOR
+  const base = on?.interpreter ? { ...hardware, openSeconds: hardware.openSeconds + ELSEWHERE_SECONDS, callSeconds: Math.max(hardware.callSeconds, INTERPRETED_SECONDS) } : hardware
+  const measured = on?.sameHardwareAs ?? { backend: c.backend, id: c.device }
   // There may be one of each driver; the newest is nearest to today's.
   const value = (kind: string) =>
     ceilings.reduce<Ceiling | undefined>((last, ceiling) => {
-      const fits = ceiling.backend === c.backend && ceiling.device === c.device && ceiling.kind === kind
+      const fits = ceiling.backend === measured.backend && ceiling.device === measured.id && ceiling.kind === kind
       return fits && !(last && last.measuredAt >= ceiling.measuredAt) ? ceiling : last
     }, undefined)?.value
-  const callSeconds = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode)) ?? base.callSeconds
+  const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode)) ?? base.callSeconds
+  const callSeconds = on?.interpreter ? Math.max(launch, base.callSeconds) : launch
   return { ...base, callSeconds, bytesPerSecond: value('copy') ?? base.bytesPerSecond, flopsPerSecond: value(`flops:${c.dtype}`) ?? value('flops:f32') ?? base.flopsPerSecond }
 }
 

@@ -7,7 +7,7 @@ import { createImporter } from '../import/import-process'
 import { createOpenedFiles, filesIn } from '../import/opened-files'
 import { createHandlers } from '../ipc/handlers'
 import { createEmit, registerRequests } from '../ipc/register'
-import { nativeHostKind } from '../measurement/host'
+import { nativeHostKind, pythonHostKind } from '../measurement/host'
 import { installMenu } from '../menu'
 import { openDataFolder, type DataPaths } from '../paths'
 import { createRunner } from '../runner'
@@ -25,7 +25,7 @@ import { openSettings } from './settings-store'
 function openServices(paths: DataPaths, window: () => BrowserWindow | undefined, shown: Promise<void>): Services {
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
-  const runner = createRunner({ history, settings: () => settings.get(), hostKinds: [nativeHostKind(), webgpuHostKind(shown)] })
+  const runner = createRunner({ history, settings: () => settings.get(), hostKinds: [nativeHostKind(), webgpuHostKind(shown), pythonHostKind(() => settings.get().python)] })
   const emit = createEmit(window)
   const importer = createImporter(paths.history, emit)
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)

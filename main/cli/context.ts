@@ -4,7 +4,7 @@ import type { Settings } from '@core/settings'
 import { openSettings } from '../app/settings-store'
 import { spawnedWebgpuHostKind } from '../backends/webgpu/spawned'
 import { openHistory, type History } from '../history'
-import { nativeHostKind } from '../measurement/host'
+import { nativeHostKind, pythonHostKind } from '../measurement/host'
 import { openDataFolder, type DataPaths } from '../paths'
 import { createRunner } from '../runner'
 import type { HostKind, Runner } from '../runner/types'
@@ -53,7 +53,7 @@ export class Context {
 
   /** Every kind of host there is; none is started by asking. */
   hostKinds(): HostKind[] {
-    return [nativeHostKind(this.io.env), webgpuHostKind(this.io.env)]
+    return [nativeHostKind(this.io.env), webgpuHostKind(this.io.env), pythonHostKind(() => this.settings.python, this.io.env)]
   }
 
   /** Backend ids in the order users see them. */

@@ -132,7 +132,9 @@ export function specOf(picks: Picks, options: SweepOptions, devices: readonly De
   const offered = new Set(usable.flatMap((device) => device.modes))
   const { ops, sizes, dtypes, preset, how } = picks
   const modes = picks.modes ?? (['cold', 'hot'] as const).filter((mode) => offered.has(mode))
-  const missing = picked.flatMap((device) => (device.available.ok ? [] : [`${device.backend}: ${device.available.reason}`]))
+  // Of several Pythons only some are meant to be measured with, unless the others are named.
+  const spare = ({ backend, interpreter }: Device) => !ids && interpreter !== undefined && usable.some((device) => device.backend === backend)
+  const missing = picked.flatMap((device) => (device.available.ok || spare(device) ? [] : [`${device.backend}: ${device.available.reason}`]))
   return { spec: { ops, sizes, dtypes, targets, modes: [...modes], preset, ...how }, missing }
 }
 

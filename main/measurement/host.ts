@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { HostLink } from '@core/measure/protocol'
+import type { PythonSettings } from '@core/settings'
 import type { HostKind } from '../runner/types'
+import { gpuHoldersFolder } from './gpu-holders'
 import { connect } from './link'
 import { forkNodeProcess } from './node-process'
 import { forkUtilityProcess } from './utility-process'
@@ -28,9 +31,18 @@ export function nativeHostKind(env: NodeJS.ProcessEnv = process.env): HostKind {
   return {
     id: 'native',
     backends: env['OPSCOPE_TEST_BACKEND'] === '1' ? ['cpu', 'cuda', 'fake'] : ['cpu', 'cuda'],
-    async start() {
-      const worker = findWorker()
-      return connect(inElectron() ? await forkUtilityProcess(worker, env) : forkNodeProcess(worker, env), READY_MS)
-    },
+    start: () => startWorker(env),
   }
+}
+
+/** The process that measures in the Pythons of the user, which it keeps as its own children; started anew when the settings change. */
+export function pythonHostKind(settings: () => PythonSettings | undefined, env: NodeJS.ProcessEnv = process.env): HostKind {
+  const setting = () => JSON.stringify(settings() ?? { extra: [] })
+  return { id: 'python', backends: ['python'], setting, start: () => startWorker({ ...env, OPSCOPE_SERVES: 'python', OPSCOPE_PYTHON: setting() }) }
+}
+
+async function startWorker(env: NodeJS.ProcessEnv): Promise<HostLink> {
+  const worker = findWorker()
+  const whole = { ...env, OPSCOPE_GPU_HOLDERS: gpuHoldersFolder() }
+  return connect(inElectron() ? await forkUtilityProcess(worker, whole) : forkNodeProcess(worker, whole), READY_MS)
 }

@@ -1,15 +1,17 @@
 import type { Backend } from '@core/backend'
 import { serve } from '@core/measure/serve'
 import { nativeBackends } from '../backends/native'
+import { pythonBackend } from '../backends/python'
 import { missingBackend } from './missing-backend'
 import { parentLink } from './parent-link'
 
-/** Entry of the measurement process: native code runs here and nowhere else. */
+/** Entry of the measurement process: native code runs here, and below it in the Pythons it starts, and nowhere else. */
 
 // Ctrl+C in a terminal reaches the whole process group; ending a run in good order is the parent's task.
 process.on('SIGINT', () => undefined)
 
 async function backends(): Promise<Backend[]> {
+  if (process.env['OPSCOPE_SERVES'] === 'python') return [pythonBackend()]
   const { backends: native, problem } = nativeBackends()
   const list = problem === undefined ? native : ['cpu', 'cuda'].map((id) => missingBackend(id, problem))
   if (process.env['OPSCOPE_TEST_BACKEND'] === '1') list.push(await testBackend())

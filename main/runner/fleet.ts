@@ -54,7 +54,7 @@ export class Fleet {
     const asking = this.#asking.get(host)
     if (asking) return asking
     const known = this.#known.get(host)
-    if (known && !refresh) return known
+    if (known && !refresh && !host.outdated) return known
     const asked = this.#ask(host).finally(() => this.#asking.delete(host))
     this.#asking.set(host, asked)
     return asked

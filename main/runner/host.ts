@@ -54,6 +54,8 @@ export class Host {
   #failedStarts = 0
   #lastFailure = ''
   #closed = false
+  /** What the present process was started with; see HostKind. */
+  #setting: string | undefined
   /** The start in progress, and what to call to wait for it no longer. */
   #starting: Promise<void> | undefined
   #abandonStart: (() => void) | undefined
@@ -65,9 +67,15 @@ export class Host {
     private readonly limits: Limits,
   ) {}
 
+  /** Whether a setting has changed since its process was started, so that its devices may be others. */
+  get outdated(): boolean {
+    return this.#link !== undefined && this.kind.setting?.() !== this.#setting
+  }
+
   /** Its devices; one start is tried. Throws with a plain reason when it has none to offer. */
   async devices(): Promise<Device[]> {
     this.#failedStarts = 0
+    if (this.outdated) await this.recycle()
     if (!(await this.#connect(1))) throw new Error(this.#lastFailure)
     const reply = await this.#ask((id) => ({ type: 'devices', id }), undefined, undefined, this.limits.devicesMs)
     if (reply.kind === 'devices') return reply.devices
@@ -125,6 +133,7 @@ export class Host {
 
   async #start(): Promise<void> {
     try {
+      this.#setting = this.kind.setting?.()
       this.#adopt(await this.kind.start())
     } catch (error) {
       this.#lastFailure = error instanceof Error ? error.message : String(error)

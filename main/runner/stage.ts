@@ -68,10 +68,10 @@ export class Stage {
     return this.fleet.devices(true, new Set(backends))
   }
 
-  /** The devices of these ids that can be used, all of them when none is given. */
+  /** The devices of these ids that can be used; all that are hardware of their own when none is given. */
   async available(ids: readonly string[]): Promise<Device[]> {
     const devices = await this.fleet.devices(true)
-    return devices.filter((device) => device.available.ok && (ids.length === 0 || ids.includes(device.id)))
+    return devices.filter((device) => device.available.ok && (ids.length === 0 ? !device.sameHardwareAs : ids.includes(device.id)))
   }
 
   /** Tells what may disturb a run on these devices. */

@@ -3,12 +3,12 @@ import type { Device } from '@core/backend'
 /**
  * What disturbs a device that cannot tell itself, from another backend's view of the same card: a page knows nothing of
  * the processes beside it, the vendor's own library does. Two devices are one card where they have the same name and
- * nothing else has it; of two equal cards nobody can say which one the page was given.
+ * nothing else has it (but for those that say themselves which card they are); of two equal cards nobody can say which one the page was given.
  */
 export function withTwins(devices: readonly Device[], known: readonly Device[] = devices): Device[] {
   return devices.map((device) => {
     if (device.disturbances !== undefined || !device.available.ok || device.software) return device
-    const twins = known.filter((other) => other.backend !== device.backend && other.name === device.name && other.available.ok)
+    const twins = known.filter((other) => other.backend !== device.backend && other.name === device.name && other.available.ok && !other.sameHardwareAs)
     const disturbances = twins.length === 1 ? twins[0]?.disturbances : undefined
     return disturbances ? { ...device, disturbances } : device
   })

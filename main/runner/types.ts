@@ -11,6 +11,8 @@ export interface HostKind {
   id: string
   /** Backend ids it serves, known without starting it. */
   backends: readonly string[]
+  /** What a start depends on: a host that was started with another is replaced before it is asked for its devices. */
+  setting?(): string
   /** Resolves when the host has said `ready`; rejects with a plain reason when it cannot be had. */
   start(): Promise<HostLink>
 }

@@ -68,9 +68,9 @@ function copies(device: Device, mode: Mode | undefined): (CeilingCase | undefine
 
 const named = (kind: string, c: BenchmarkCase | undefined): CeilingCase | undefined => c && { kind, case: c }
 
-/** What to measure for a device's ceilings, the roofs of the roofline first. Empty for a device that is not available. */
+/** What to measure for a device's ceilings, the roofs of the roofline first. Empty for a device that is not available, and for one whose hardware another one measures. */
 export function ceilingPlan(device: Device): CeilingCase[] {
-  if (!device.available.ok) return []
+  if (!device.available.ok || device.sameHardwareAs) return []
   const mode = device.modes.includes('hot') ? 'hot' : device.modes[0]
   const [beyond, ...curve] = copies(device, mode)
   const peaks = ALL_OPS.filter((op) => op.family === 'ceiling').flatMap((op) => op.dtypes.map((dtype) => named(flopsKind(dtype), caseOf(device, op.id, peakParams(op, device), dtype, mode))))

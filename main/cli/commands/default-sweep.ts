@@ -15,7 +15,8 @@ import { reportRun } from './report'
 
 /** `opscope default-sweep`: what `npm start` does without a display. Every op once on every device, and a report of it. */
 export async function defaultSweep(context: Context, options: { json?: boolean }): Promise<number> {
-  const runner = context.runner()
+  // Pythons are the user's to pick, and looking for them takes seconds.
+  const runner = context.runner(context.backends().filter((id) => id !== 'python'))
   const devices = await runner.devices(false)
   for (const device of devices) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
   const spec = defaultSpec(devices)

@@ -1,4 +1,4 @@
-import type { Device } from '@core/backend'
+import type { Device, Interpreter } from '@core/backend'
 import type { NoiseFloor, SessionSummary } from '@core/session/types'
 import type { Op } from '@core/ops/types'
 import { formatBytes, formatPercent } from '@core/units'
@@ -22,6 +22,14 @@ export const sessionTable = (sessions: readonly SessionSummary[]): string =>
     { title: 'tags', cell: (s) => s.tags.join(', ') },
   ])
 
+/** `3.11.2, numpy 1.24.2, torch 1.13.1 (2 threads), /usr/bin/python3`: version, packages that can be used, the program. */
+function pythonCell(interpreter: Interpreter | undefined): string {
+  if (!interpreter) return ''
+  const { version, packages, path } = interpreter
+  const usable = packages.flatMap((p) => (p.version === undefined ? [] : [`${p.name} ${p.version}${p.detail ? ` (${p.detail})` : ''}`]))
+  return [...(version === undefined ? [] : [version]), ...usable, path].join(', ')
+}
+
 /** Devices with what they offer, and the reason where they cannot be used. */
 export const deviceTable = (devices: readonly Device[]): string =>
   table(devices, [
@@ -34,6 +42,7 @@ export const deviceTable = (devices: readonly Device[]): string =>
     { title: 'threads', cell: (d) => d.threads.join(' ') },
     { title: 'modes', cell: (d) => d.modes.join(' ') },
     { title: 'implementations', cell: (d) => d.impls.filter((impl) => impl.available.ok).map((impl) => (impl.preferred ? `${impl.id}*` : impl.id)).join(' ') },
+    { title: 'Python', cell: (d) => pythonCell(d.interpreter) },
     { title: 'state', cell: (d) => (d.available.ok ? [...(d.disturbances ?? []), ...d.warnings].join('; ') || 'ready' : d.available.reason) },
   ])
 
