@@ -1,0 +1,23 @@
+/**
+ * npm run package: sets up, builds and packs the app as a folder in dist/, then checks that folder.
+ * --test makes a build that Playwright can drive, in dist/test/; --installer makes installers, too.
+ */
+import { packApp } from './lib/packager.mjs'
+import { at, nodeBinary } from './lib/paths.mjs'
+import { setUp } from './lib/setup.mjs'
+import { SetupError, main, run, say, step } from './lib/steps.mjs'
+
+const KNOWN = ['--test', '--installer']
+
+await main(async () => {
+  const args = process.argv.slice(2)
+  const unknown = args.find((arg) => !KNOWN.includes(arg))
+  if (unknown) throw new SetupError(`npm run package knows ${KNOWN.join(' and ')}, not "${unknown}"`)
+  const test = args.includes('--test')
+  const { electron, addon } = await setUp('app')
+  if ('reason' in electron) throw new SetupError(`the app cannot be packed without Electron: ${electron.reason}`)
+  if (!addon) say('opscope: the packed app will have no native addon, so it measures WebGPU only')
+  const program = await packApp(electron.path, { test, installer: args.includes('--installer') })
+  await step('checking the packed app', () => run(nodeBinary(), [at('scripts', 'lib', 'package-check.mjs'), program, ...(test ? ['--test'] : [])], { what: 'the check' }))
+  say(`Packed${test ? ' a test build, not to be handed on' : ''}: ${program}`)
+})
