@@ -1,4 +1,4 @@
-# The CUDA backend, added to target `opscope` when nvcc is found: every .cu under cuda/device and cuda/kernels becomes
+# The CUDA backend, added to targets `opscope` and `opscope_guest` when nvcc is found: every .cu under cuda/device and cuda/kernels becomes
 # a fatbin (machine code for sm_80, sm_90a and sm_100, and PTX for what comes after) embedded by .incbin. Nothing of
 # CUDA is linked. Set OPSCOPE_CUDA_TARGETS to fewer targets ("90a") for quicker builds while working on kernels.
 set(cuda_dir ${CMAKE_CURRENT_LIST_DIR})
@@ -74,6 +74,12 @@ const void* find_fatbin(const std::string& module) {
     target_sources(opscope PRIVATE $<TARGET_OBJECTS:opscope_cuda>)
     target_compile_definitions(opscope PRIVATE OPSCOPE_CUDA=1)
     target_link_libraries(opscope PRIVATE ${CMAKE_DL_LIBS})
+  endif()
+  if(TARGET opscope_guest)
+    target_sources(opscope_guest PRIVATE guest/cuda/cuda_guest.cc $<TARGET_OBJECTS:opscope_cuda>)
+    target_include_directories(opscope_guest PRIVATE ${cuda_dir})
+    target_include_directories(opscope_guest SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
+    target_link_libraries(opscope_guest PRIVATE ${CMAKE_DL_LIBS})
   endif()
 
   # Checks and times every kernel without Node; scripts/gpu/kernels.sh builds and runs it on a machine with a GPU.

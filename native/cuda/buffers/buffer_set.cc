@@ -23,6 +23,7 @@ BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) 
   }
   output_ = DeviceBuffer(padded_bytes(elements_, dtype_));
   found_ = DeviceBuffer(256);
+  if (!plan) return;
   Planner planner(spec, context, spec.op, addresses, output_.address());
   plan(planner);
   launches_ = planner.take_launches();

@@ -11,7 +11,7 @@ namespace opscope::cuda {
 
 class BufferSet {
  public:
-  // Takes memory for the case and plans its launches; the inputs are not filled yet. Throws Error "out-of-memory".
+  // Takes memory for the case and plans its launches (without a plan: none); the inputs are not filled yet. Throws Error "out-of-memory".
   BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context);
 
   // Queue on the context's stream: the inputs by the rule in core/random.ts, one Fill per input; the sentinel.
@@ -20,6 +20,8 @@ class BufferSet {
   // Waits for the count of output elements that hold the sentinel.
   int64_t count_unwritten();
   const std::vector<Launch>& launches() const { return launches_; }
+  size_t inputs() const { return inputs_.size(); }
+  CUdeviceptr input(size_t index) const { return inputs_[index].address(); }
   CUdeviceptr output() const { return output_.address(); }
   Dtype dtype() const { return dtype_; }
   // Bytes of all buffers.

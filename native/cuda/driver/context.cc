@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../module/fatbins.h"
+#include "../nvml/holders.h"
 #include "prepared.h"
 
 namespace opscope::cuda {
@@ -32,6 +33,15 @@ Context& Context::of(int ordinal) {
   return *slot;
 }
 
+Context& Context::of_number(int ordinal) {
+  if (!api().missing.empty()) throw Error("unsupported", api().missing);
+  int count = 0;
+  check(api().DeviceGetCount(&count), "counting the GPUs");
+  if (ordinal < 0 || ordinal >= count)
+    throw Error("unsupported", "There is no GPU number " + std::to_string(ordinal) + " here; this process sees " + std::to_string(count) + ".");
+  return of(ordinal);
+}
+
 Context::Context(int ordinal) {
   if (!api().missing.empty()) throw Error("unsupported", api().missing);
   CUdevice device = 0;
@@ -43,6 +53,7 @@ Context::Context(int ordinal) {
   traits_.l2_bytes = attribute(ordinal, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   traits_.shared_bytes_per_block = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   check(api().DevicePrimaryCtxRetain(&context_, device), "creating the GPU context");
+  hold_gpu();
   use();
   check(api().StreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "creating a stream");
 }

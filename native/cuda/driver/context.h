@@ -18,6 +18,8 @@ class Context {
  public:
   // The context of device `ordinal`, made on first use and kept for the life of the process.
   static Context& of(int ordinal);
+  // The same for a number that came from outside: throws Error "unsupported" where there is no such GPU.
+  static Context& of_number(int ordinal);
 
   // Makes this context current on the calling thread: call it first in every entry point.
   void use() const;

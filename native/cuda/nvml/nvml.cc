@@ -6,14 +6,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 
 #include "../driver/library.h"
+#include "holders.h"
 
-#ifdef _WIN32
-#include <process.h>
-#else
+#ifndef _WIN32
 #include <unistd.h>
 #endif
 
@@ -112,14 +113,6 @@ constexpr std::pair<unsigned long long, const char*> reasons[] = {
 
 double steady_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-unsigned own_pid() {
-#ifdef _WIN32
-  return static_cast<unsigned>(_getpid());
-#else
-  return static_cast<unsigned>(getpid());
-#endif
-}
-
 #ifndef _WIN32
 // Parent of a process, 0 where it cannot be read. /proc/PID/stat: "PID (name) state parent ...".
 unsigned parent_of(unsigned pid) {
@@ -136,16 +129,43 @@ unsigned parent_of(unsigned pid) {
 }
 #endif
 
-// Whether the process belongs to this run of Opscope: this one, or another below the app that started this one (the
-// hidden WebGPU page keeps a context on the same card, and is idle while this process measures).
-bool is_ours(unsigned pid) {
-  if (pid == own_pid()) return true;
-#ifndef _WIN32
-  const unsigned app = static_cast<unsigned>(getppid());
-  for (int depth = 0; pid > 1 && app > 1 && depth < 16; depth++, pid = parent_of(pid))
-    if (pid == app) return true;
+// The process at the top of this app: the highest parent that runs the same program as this one's parent. 0 where not known.
+unsigned top_of_app() {
+#ifdef _WIN32
+  return 0;
+#else
+  const auto program = [](unsigned pid) {
+    std::error_code problem;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", problem).string();
+  };
+  auto top = static_cast<unsigned>(getppid());
+  const std::string app = program(top);
+  for (unsigned above = parent_of(top); !app.empty() && above > 1 && program(above) == app; above = parent_of(above)) top = above;
+  return top > 1 ? top : 0;
 #endif
-  return false;
+}
+
+// Those of the processes that belong to this run of Opscope by their parents: the hidden WebGPU page keeps a context on the
+// same card, and is idle while this process measures.
+std::vector<unsigned> ours_of(const std::vector<unsigned>& pids) {
+  std::vector<unsigned> list;
+#ifdef _WIN32
+  static_cast<void>(pids);
+#else
+  const unsigned app = top_of_app();
+  for (const unsigned pid : pids) {
+    unsigned above = pid;
+    for (int depth = 0; app && above > 1 && depth < 16 && above != app; depth++) above = parent_of(above);
+    if (app && above == app) list.push_back(pid);
+  }
+#endif
+  return list;
+}
+
+Listed listed_as(const std::vector<ProcessInfo>& processes, bool holding) {
+  std::vector<unsigned> pids;
+  for (const auto& process : processes) pids.push_back(process.pid);
+  return tell_apart(pids, own_pid(), ours_of(pids), gpu_holders(), holding);
 }
 
 std::string with_unit(double value, const char* unit) {
@@ -194,14 +214,7 @@ int Nvml::foreign_processes() {
   processes_read_s_ = steady_seconds();
   foreign_ = -1;
   if (!table().processes) return foreign_;
-  bool own_seen = false;
-  int others = 0;
-  for (const auto& process : read_processes(table().processes, device_)) {
-    own_seen |= process.pid == own_pid();
-    others += !is_ours(process.pid);
-  }
-  // In a container the driver may list this process under another id: then one of those listed is ours all the same.
-  return foreign_ = !own_seen && others > 0 ? others - 1 : others;
+  return foreign_ = listed_as(read_processes(table().processes, device_), true).count();
 }
 
 DeviceState Nvml::state() {
@@ -233,22 +246,20 @@ std::string Nvml::driver() const {
 
 std::vector<std::string> Nvml::disturbances(bool holds_context) const {
   std::vector<ProcessInfo> all = read_processes(table().processes, device_);
-  const size_t computing = all.size();
+  // Without a process that computes, this one's context says nothing about the numbers that the driver lists.
+  const bool computing = !all.empty();
   for (const auto& process : read_processes(table().graphics, device_))
     if (std::none_of(all.begin(), all.end(), [&](const ProcessInfo& other) { return other.pid == process.pid; })) all.push_back(process);
-  const bool own_seen = std::any_of(all.begin(), all.end(), [](const ProcessInfo& process) { return process.pid == own_pid(); });
   std::vector<std::string> list;
-  if (holds_context && !own_seen && computing > 0) {
-    // A container's own numbers differ from those the driver lists: which of them is this process cannot be told.
-    if (all.size() > 1) list.push_back("Other processes use this GPU: " + std::to_string(all.size() - 1) + ", which cannot be named from within this container.");
-  } else {
-    for (const auto& process : all) {
-      if (is_ours(process.pid)) continue;
-      // Not every driver tells the memory of another user's process; it then gives all ones.
-      const bool known = process.used_bytes > 0 && process.used_bytes < 1ull << 50;
-      const std::string memory = known ? " and holds " + with_unit(static_cast<double>(process.used_bytes) / (1 << 20), "MiB") + " of its memory" : "";
-      list.push_back("Process " + std::to_string(process.pid) + name_of(process.pid) + " uses this GPU" + memory + ".");
-    }
+  const Listed apart = listed_as(all, holds_context && computing);
+  // A container's own numbers differ from those the driver lists: which of them is this process cannot be told.
+  if (apart.unnamed > 0) list.push_back("Other processes use this GPU: " + std::to_string(apart.unnamed) + ", which cannot be named from within this container.");
+  for (const auto& process : all) {
+    if (std::find(apart.others.begin(), apart.others.end(), process.pid) == apart.others.end()) continue;
+    // Not every driver tells the memory of another user's process; it then gives all ones.
+    const bool known = process.used_bytes > 0 && process.used_bytes < 1ull << 50;
+    const std::string memory = known ? " and holds " + with_unit(static_cast<double>(process.used_bytes) / (1 << 20), "MiB") + " of its memory" : "";
+    list.push_back("Process " + std::to_string(process.pid) + name_of(process.pid) + " uses this GPU" + memory + ".");
   }
   // Whether one is attached says nothing: cards without connectors answer yes.
   unsigned on = 0;

@@ -2,11 +2,14 @@
 //   cmake --build native/build --target opscope_cuda_test && native/build/opscope_cuda_test
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <numeric>
 #include <string>
 
 #include "buffers/rotation.h"
+#include "nvml/holders.h"
 #include "nvml/window.h"
 #include "prepared.h"
 #include "timing/clock.h"
@@ -102,9 +105,27 @@ void window() {
   expect(s.has_throttle && s.throttle == std::vector<std::string>{"power limit"}, "a throttle seen once is not missed");
 }
 
+void holders() {
+  using Pids = std::vector<unsigned>;
+  expect(tell_apart({10, 20, 30, 40}, 10, {20}, {10, 30}, true).others == Pids{40}, "processes of this app are no foreign ones");
+  expect(tell_apart({7, 8, 9}, 10, {}, {10, 11}, true).count() == 1 && tell_apart({7, 8, 9}, 10, {}, {10, 11}, true).others.empty(), "in a container the holders are taken off the number");
+  expect(tell_apart({7, 8}, 10, {}, {}, true).count() == 1, "in a container this process is one of those listed");
+  expect(tell_apart({7}, 10, {}, {11}, false).others == Pids{7}, "without a context those listed are others");
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("opscope-holders-" + std::to_string(own_pid()));
+  const std::filesystem::path stale = folder / "4242", note = folder / "notes.txt";
+  expect(hold_in(folder.string(), 4711), "a process registers");
+  std::ofstream(stale) << "";
+  std::ofstream(note) << "";
+  expect(holders_in(folder.string()) == Pids{4711}, "a file that nobody holds is no process");
+  expect(!std::filesystem::exists(stale) && std::filesystem::exists(note), "stale files are removed, others are not");
+  expect(holders_in((folder / "absent").string()).empty(), "no folder, no holders");
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 
 int main() {
+  holders();
   clocks();
   rotation();
   window();

@@ -1,6 +1,7 @@
 // What samples of back-to-back calls cost beyond their calls, found once per device.
 #include <algorithm>
 
+#include "kernel_calls.h"
 #include "timer.h"
 
 namespace opscope::cuda {
@@ -28,7 +29,7 @@ double Timer::cost_ns(Mode mode, int inner) const {
 void Timer::measure_costs() {
   const std::vector<Launch> spin = {Launch(context_.kernel("service", "settle"), {}, 1, 0, call_ns, CUdeviceptr{0})};
   const auto total_of = [&](Mode mode, int n) {
-    Calls calls{{&spin}};
+    KernelCalls calls({&spin});
     return n * median_of(sample(calls, mode, samples_per_round, n).ns);
   };
   costs_taken_off_ = false;

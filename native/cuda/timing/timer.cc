@@ -4,13 +4,17 @@
 #include <chrono>
 #include <cmath>
 
+#include "../kernels/plan.h"
+
 namespace opscope::cuda {
 
 namespace {
 
 // Entries queued behind a held stream. The driver's queue takes about 1000 before a launch blocks the host.
 constexpr int queue_budget = 500;
-constexpr unsigned long long hold_limit_ns = 2'000'000'000;
+constexpr double hold_limit_ns = 2e9;
+// For calls that may wait for the device while they are queued, which the hold would make last until it gives up.
+constexpr double hold_at_least_ns = 5e7, queuing_ns = 1e8;
 constexpr unsigned long long settle_ns = 2'000;
 // A batch ends after this long, so that progress is seen and a stop is obeyed.
 constexpr double batch_seconds = 0.5;
@@ -20,28 +24,19 @@ constexpr double watch_seconds = 0.02;
 // Clocks change over milliseconds.
 constexpr double stamp_every_ns = 1e6;
 
-// A CUDA graph of `inner` calls, destroyed with its owner.
-class Graph {
- public:
-  Graph(Context& context, const std::vector<Launch>& launches, int inner) {
-    CUgraph graph = nullptr;
-    check(api().StreamBeginCapture(context.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "starting to record a graph");
-    for (int i = 0; i < inner; i++)
-      for (const auto& launch : launches) launch.enqueue(context.stream());
-    check(api().StreamEndCapture(context.stream(), &graph), "recording a graph");
-    const CUresult made = api().GraphInstantiate(&exec_, graph, 0);
-    api().GraphDestroy(graph);
-    check(made, "preparing a graph");
-  }
-  ~Graph() {
-    if (exec_) api().GraphExecDestroy(exec_);
-  }
-  Graph(const Graph&) = delete;
-  CUgraphExec exec() const { return exec_; }
+double now_ns() { return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
- private:
-  CUgraphExec exec_ = nullptr;
-};
+// How long the stream is held at most while so many calls are queued.
+double hold_ns(const Calls& calls, int count) {
+  if (!calls.may_wait()) return hold_limit_ns;
+  return std::min(hold_limit_ns, hold_at_least_ns + 8 * count * calls.host_ns);
+}
+
+// Calls that may be queued while the stream is held.
+int calls_at_once(const Calls& calls, int entries) {
+  const int by_queue = queue_budget / entries;
+  return std::max(1, calls.host_ns > 0 ? std::min(by_queue, static_cast<int>(queuing_ns / calls.host_ns)) : by_queue);
+}
 
 }  // namespace
 
@@ -80,9 +75,9 @@ CUevent Timer::event(size_t index) {
   return events_[index];
 }
 
-void Timer::begin_hold() {
+void Timer::begin_hold(double limit_ns) {
   ticket_++;
-  Launch(context_.kernel("service", "hold"), {}, 1, 0, device_flags_, ticket_, hold_limit_ns).enqueue(context_.stream());
+  Launch(context_.kernel("service", "hold"), {}, 1, 0, device_flags_, ticket_, static_cast<unsigned long long>(limit_ns)).enqueue(context_.stream());
 }
 
 bool Timer::end_hold(const std::function<void()>& watch) {
@@ -119,7 +114,7 @@ void Timer::measure_tick() {
   constexpr int pairs = 200;
   constexpr CUdeviceptr no_stamp = 0;
   Launch(settle, {}, 1, 0, settle_ns, no_stamp).enqueue(context_.stream());
-  begin_hold();
+  begin_hold(hold_limit_ns);
   for (int i = 0; i < pairs; i++) {
     check(api().EventRecord(event(i), context_.stream()), "recording an event");
     const unsigned long long ns = 40ull * (i % 50);
@@ -148,13 +143,15 @@ void Timer::measure_timer_step() {
   timer_step_ns_ = static_cast<double>(step);
 }
 
-Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExec graph, const std::function<void()>& watch) {
+Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, const std::function<void()>& watch) {
   Samples taken;
-  const auto call = [&] {
-    taken.calls++;
-    for (const auto& launch : *calls.sets[calls.next]) launch.enqueue(context_.stream());
-    calls.last = calls.next;
-    if (mode == Mode::rotated) calls.next = (calls.next + 1) % calls.sets.size();
+  const auto call = [&](int count) {
+    taken.calls += static_cast<size_t>(count);
+    for (int i = 0; i < (mode == Mode::rotated ? count : 1); i++) {
+      calls.enqueue(context_.stream(), calls.next, mode == Mode::rotated ? 1 : count);
+      calls.last = calls.next;
+      if (mode == Mode::rotated) calls.next = (calls.next + 1) % calls.sets;
+    }
   };
   calls.last = calls.next;
   event(static_cast<size_t>(2 * samples - 1));
@@ -164,9 +161,15 @@ Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExe
     settle(wait_ns, static_cast<int>(before.size()));
     before.push_back(taken_so_far);
   };
-  begin_hold();
+  begin_hold(hold_ns(calls, samples * inner + 1));
+  // A call that fails must not leave the stream held.
+  const struct Release {
+    volatile uint32_t* flag;
+    uint32_t ticket;
+    ~Release() { *flag = ticket; }
+  } release{flags_, ticket_};
   if (mode != Mode::cold) stamp(0, 0);
-  if (mode == Mode::hot || mode == Mode::rotated) call();
+  if (mode == Mode::hot || mode == Mode::rotated) call(1);
   for (int s = 0; s < samples; s++) {
     if (mode == Mode::cold) {
       flush_l2();
@@ -175,10 +178,12 @@ Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExe
       stamp(s, 0);
     }
     check(api().EventRecord(event(static_cast<size_t>(2 * s)), context_.stream()), "recording an event");
+    const double queued_from = now_ns();
     if (mode == Mode::graph)
-      check(api().GraphLaunch(graph, context_.stream()), "launching a graph");
+      calls.launch(context_.stream());
     else
-      for (int i = 0; i < inner; i++) call();
+      call(inner);
+    taken.host_ns.push_back((now_ns() - queued_from) / inner);
     check(api().EventRecord(event(static_cast<size_t>(2 * s + 1)), context_.stream()), "recording an event");
   }
   stamp(samples, 0);
@@ -201,32 +206,51 @@ Samples Timer::chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExe
   return taken;
 }
 
+void Timer::measure_host(Calls& calls) {
+  for (int i = 0; i < 3; i++) {
+    const double from = now_ns();
+    calls.enqueue(context_.stream(), calls.next, 1);
+    const double took = now_ns() - from;
+    calls.host_ns = i == 0 ? took : std::min(calls.host_ns, took);
+  }
+  context_.synchronize("running a call");
+}
+
 Samples Timer::sample(Calls& calls, Mode mode, int count, int inner, const std::function<void()>& watch) {
-  const std::vector<Launch>& launches = *calls.sets.at(calls.next);
-  const int per_call = static_cast<int>(std::max<size_t>(1, launches.size()));
+  if (calls.may_wait() && calls.host_ns <= 0) measure_host(calls);
   if (mode == Mode::cold) inner = 1;
-  inner = std::clamp(inner, 1, queue_budget / per_call);
-  std::unique_ptr<Graph> graph;
-  if (mode == Mode::graph) graph = std::make_unique<Graph>(context_, launches, inner);
-  // Beside the two events: the flush and the settle of cold, the stamp of the others. A graph is one entry however long it is.
-  const int entries = mode == Mode::cold ? 5 + per_call : mode == Mode::graph ? 4 : 3 + inner * per_call;
-  int samples_per_chunk = std::max(1, std::min(mode == Mode::graph ? 32 : count, queue_budget / entries));
+  inner = std::clamp(inner, 1, calls_at_once(calls, calls.entries));
+  if (mode == Mode::graph) calls.record(context_.stream(), calls.next, inner);
+  const struct Drop {
+    Calls* recorded;
+    ~Drop() {
+      if (recorded) recorded->drop();
+    }
+  } drop{mode == Mode::graph ? &calls : nullptr};
   check(api().CtxResetPersistingL2Cache(), "resetting persisting L2 lines");
   const auto start = std::chrono::steady_clock::now();
   watched_s_ = -1e9;
   Samples all;
   bool clocks = true;
-  int refused = 0;
+  int refused = 0, entries_per_call = calls.entries;
   while (static_cast<int>(all.ns.size()) < count) {
-    const int samples = std::min(samples_per_chunk, count - static_cast<int>(all.ns.size()));
-    const Samples part = chunk(calls, mode, samples, inner, graph ? graph->exec() : nullptr, watch);
+    // Beside the two events: the flush and the settle of cold, the stamp of the others. A graph is one entry however long it is.
+    const int calls_per_sample = mode == Mode::graph ? 1 : inner;
+    const int entries = (mode == Mode::cold ? 5 : 3) + calls_per_sample * entries_per_call;
+    const int most = std::clamp(calls_at_once(calls, entries_per_call) / calls_per_sample, 1, std::max(1, queue_budget / entries));
+    const int samples = std::min({mode == Mode::graph ? 32 : count, most, count - static_cast<int>(all.ns.size())});
+    const Samples part = chunk(calls, mode, samples, inner, watch);
     all.calls += part.calls;
     if (part.ns.empty()) {
       if (++refused > 4) throw Error("internal", "The GPU's launch queue filled up while the stream was held, so the times would include host gaps.");
-      samples_per_chunk = std::max(1, samples_per_chunk / 4);
+      entries_per_call *= 4;
+      if (mode != Mode::graph) inner = std::min(inner, calls_at_once(calls, entries_per_call));
       continue;
     }
+    // What a guest's call takes of the queue is found out by this alone.
+    if (calls.may_wait()) calls.entries = entries_per_call;
     all.ns.insert(all.ns.end(), part.ns.begin(), part.ns.end());
+    all.host_ns.insert(all.host_ns.end(), part.host_ns.begin(), part.host_ns.end());
     all.clock_mhz.insert(all.clock_mhz.end(), part.clock_mhz.begin(), part.clock_mhz.end());
     clocks = clocks && !part.clock_mhz.empty();
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > batch_seconds) break;

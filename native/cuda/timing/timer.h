@@ -1,4 +1,4 @@
-// Takes timed samples of the launches of a case on one device with CUDA events (docs: measurement.md, "CUDA").
+// Takes timed samples of the calls of a case on one device with CUDA events (docs: measurement.md, "CUDA").
 //   cold     L2 emptied, settled, event, one call, event
 //   hot      event, `inner` calls on one set of buffers, event; one untimed call first
 //   rotated  the same, each call on the next set of buffers
@@ -15,19 +15,11 @@
 #include <vector>
 
 #include "../driver/context.h"
-#include "../kernels/plan.h"
+#include "calls.h"
 #include "clock.h"
 #include "prepared.h"
 
 namespace opscope::cuda {
-
-// What is called: the launches of one call for each set of buffers, and the set whose turn it is.
-struct Calls {
-  std::vector<const std::vector<Launch>*> sets;
-  size_t next = 0;
-  size_t last = 0;  // the set called last
-  double call_ns = 0;  // as the newest samples had it; 0 before there are any
-};
 
 // How the L2 cache is emptied before a cold sample. Cases use `read`: what was in the cache leaves it, dirty lines go to
 // memory, and what stays is clean, as after Nsight Compute's --cache-control all. The others are for scripts/gpu/agreement.sh
@@ -38,6 +30,7 @@ enum class Flush { read, write, write_and_read };
 struct Samples {
   std::vector<double> ns;         // per call, in the order taken
   std::vector<double> clock_mhz;  // one per sample, or none
+  std::vector<double> host_ns;    // time the host took to queue one call, in each
   size_t calls = 0;               // made in all, untimed ones too
 };
 
@@ -70,8 +63,10 @@ class Timer {
   explicit Timer(Context& context);
   static std::map<int, std::unique_ptr<Timer>>& all();
   // Queues and times up to `samples` samples. Empty when the hold gave up, so that the times mean nothing.
-  Samples chunk(Calls& calls, Mode mode, int samples, int inner, CUgraphExec graph, const std::function<void()>& watch);
-  void begin_hold();
+  Samples chunk(Calls& calls, Mode mode, int samples, int inner, const std::function<void()>& watch);
+  // Finds the time the host takes to queue a call, with calls that are not timed.
+  void measure_host(Calls& calls);
+  void begin_hold(double limit_ns);
   // Releases the stream, waits, and says whether the hold lasted until the release.
   bool end_hold(const std::function<void()>& watch = {});
   void flush_l2();

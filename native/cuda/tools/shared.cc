@@ -7,6 +7,7 @@
 
 #include "buffers/buffer_set.h"
 #include "reference.h"
+#include "timing/kernel_calls.h"
 #include "timing/timer.h"
 
 #define OPSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -22,7 +23,13 @@ std::string error;
 struct Case {
   std::unique_ptr<BufferSet> set;
   std::vector<Launch> empty;
-  Calls calls;
+  const std::vector<Launch>* launches = nullptr;
+  std::unique_ptr<KernelCalls> calls;
+
+  void call(const std::vector<Launch>& list) {
+    launches = &list;
+    calls = std::make_unique<KernelCalls>(std::vector{launches});
+  }
 };
 
 std::map<int, Case> cases;
@@ -60,7 +67,7 @@ void open_case(int id, const std::string& op, const std::string& dtype, std::vec
   Case& made = cases[id];
   if (op == "empty") {
     made.empty.emplace_back(context().kernel("service", "empty"), Dim3{}, 1u, 0u);
-    made.calls.sets = {&made.empty};
+    made.call(made.empty);
     return;
   }
   const OpKernels* kernels = find_op(op);
@@ -71,7 +78,7 @@ void open_case(int id, const std::string& op, const std::string& dtype, std::vec
   for (const auto& input : spec.inputs) fills.push_back(input.fill);
   made.set->fill(fills);
   context().synchronize("filling the inputs");
-  made.calls.sets = {&made.set->launches()};
+  made.call(made.set->launches());
 }
 
 }  // namespace
@@ -93,17 +100,17 @@ OPSCOPE_EXPORT int opscope_close(int id) {
 // Queues one call on a stream of the device's primary context.
 OPSCOPE_EXPORT int opscope_launch(int id, void* stream) {
   return guarded([&] {
-    for (const auto& launch : *cases.at(id).calls.sets[0]) launch.enqueue(static_cast<CUstream>(stream));
+    for (const auto& launch : *cases.at(id).launches) launch.enqueue(static_cast<CUstream>(stream));
   });
 }
 
 // Number of kernels in one call.
-OPSCOPE_EXPORT int opscope_kernels(int id) { return static_cast<int>(cases.at(id).calls.sets[0]->size()); }
+OPSCOPE_EXPORT int opscope_kernels(int id) { return static_cast<int>(cases.at(id).launches->size()); }
 
 // One call by the driver's legacy stream, and waits: what Nsight Compute is run around.
 OPSCOPE_EXPORT int opscope_run(int id) {
   return guarded([&] {
-    for (const auto& launch : *cases.at(id).calls.sets[0]) launch.enqueue(context().stream());
+    for (const auto& launch : *cases.at(id).launches) launch.enqueue(context().stream());
     context().synchronize("running a kernel");
   });
 }
@@ -118,7 +125,7 @@ OPSCOPE_EXPORT int opscope_sample(int id, int mode, int flush, int stamps, int c
     timer.set_stamps(stamps != 0);
     // As the events give it, to be held against tools that take nothing off.
     timer.set_costs_taken_off(false);
-    const Samples samples = timer.sample(cases.at(id).calls, mode == 0 ? Mode::cold : mode == 1 ? Mode::hot : Mode::graph, count, inner);
+    const Samples samples = timer.sample(*cases.at(id).calls, mode == 0 ? Mode::cold : mode == 1 ? Mode::hot : Mode::graph, count, inner);
     std::copy(samples.ns.begin(), samples.ns.end(), ns);
     std::copy(samples.clock_mhz.begin(), samples.clock_mhz.end(), clock_mhz);
     taken = static_cast<int>(samples.ns.size());
