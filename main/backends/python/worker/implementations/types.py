@@ -25,9 +25,8 @@ class Problem:
     output_shape: Tuple[int, ...]
 
 
-# Runs (CPU) or queues on torch's current stream (CUDA) the op once. Gives None when it wrote to the output it was bound
-# to, else the array it allocated in this call.
-Call = Callable[[], Optional[Any]]
+# Runs (CPU) or queues on torch's current stream (CUDA) the op once. What it returns counts only where `allocates`.
+Call = Callable[[], Any]
 
 
 @dataclass
@@ -35,6 +34,8 @@ class Built:
     """An op made ready. `bind` is called once for every set of buffers; what it takes is not timed."""
 
     bind: Callable[[Sequence[Any], Any], Call]
+    # Every call returns an array that it allocated, instead of writing to the output it was bound to.
+    allocates: bool = False
     # Sentences that belong on the result. Read after the first call, so a tuner may add to them there.
     notes: List[str] = field(default_factory=list)
     # Bytes of memory that is kept between calls and that no counter of the library sees.
@@ -58,6 +59,3 @@ class Implementation(Protocol):
 
     def build(self, problem: Problem) -> Built:
         """Called with torch's current device and stream set, threads set, tf32 set and inference mode on."""
-
-
-ALLOCATES = "Allocates its output in every call: the allocator's cost is inside."

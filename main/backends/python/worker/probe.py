@@ -1,0 +1,32 @@
+"""Prints what this Python can compute with, as protocol.ts probeSchema, and nothing else. Run by itself."""
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+
+
+def main() -> None:
+    # What libraries print while they are imported goes to the standard error.
+    answer = os.dup(1)
+    os.dup2(2, 1)
+    sys.dont_write_bytecode = True
+    import libraries
+
+    probe = {
+        "python": platform.python_version(),
+        "prefix": sys.prefix,
+        "packages": libraries.packages(),
+        "cpu": _availability(libraries.cpu_problem()),
+        "cuda": _availability(libraries.cuda_problem()),
+    }
+    os.write(answer, json.dumps(probe).encode("utf-8"))
+
+
+def _availability(problem: object) -> dict:
+    return {"ok": True} if problem is None else {"ok": False, "reason": problem}
+
+
+if __name__ == "__main__":
+    main()
