@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { z } from 'zod'
 import { CaseError } from '@core/backend'
 import { encodeFrame, FrameError, FrameReader, type Frame } from './frames'
+import { killGroup, OWN_GROUP } from './process-group'
 import { answersSchema, fromWorkerSchema, type Answer, type ToWorker } from './protocol'
 
 /** How to start a worker: a program of the user's, its arguments, and what it finds in its environment. */
@@ -59,8 +60,7 @@ export class PythonWorker {
   #ended: CaseError | undefined
 
   constructor({ program, args, env }: WorkerCommand) {
-    // A group of its own: what it starts (compilers) ends with it, and Ctrl+C in a terminal is not for it.
-    this.#child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'], env, windowsHide: true, detached: process.platform !== 'win32' })
+    this.#child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'], env, ...OWN_GROUP })
     running.add(this)
     const [, , stderr, toWorker, fromWorker] = this.#child.stdio as unknown as [null, null, Duplex, Duplex, Duplex]
     this.#toWorker = toWorker
@@ -106,14 +106,7 @@ export class PythonWorker {
   /** Ends the process and all it has started. */
   kill(): void {
     this.#end(new CaseError('internal', 'the Python worker was ended'))
-    const { pid } = this.#child
-    if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    try {
-      if (process.platform === 'win32') this.#child.kill('SIGKILL')
-      else process.kill(-pid, 'SIGKILL')
-    } catch {
-      // Already gone.
-    }
+    killGroup(this.#child)
   }
 
   #watch(what: string, { totalMs, silenceMs }: Patience) {

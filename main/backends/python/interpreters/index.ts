@@ -114,7 +114,7 @@ function withNames(found: readonly Omit<Found, 'name'>[]): Found[] {
   const taken = new Set<string>()
   return found.map((one) => {
     const folder = 'probe' in one.probed ? one.probed.probe.prefix : prefixOf(one.path)
-    const base = (COMMON.test(basename(folder)) ? basename(dirname(folder)) : basename(folder)).toLowerCase().replace(/[^a-z0-9._-]+/g, '-').slice(0, 30) || 'python'
+    const base = (COMMON.test(basename(folder)) ? basename(dirname(folder)) : basename(folder)).toLowerCase().replace(/[^a-z0-9._-]+/g, '-').replace(/^-|-$/g, '').slice(0, 30) || 'python'
     let name = base
     for (let i = 2; taken.has(name); i++) name = `${base}-${i}`
     taken.add(name)

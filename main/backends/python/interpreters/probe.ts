@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { killGroup, OWN_GROUP } from '../process-group'
 import { probeSchema, type Probe } from '../protocol'
 import type { WorkerCommand } from '../worker-process'
 
@@ -25,12 +26,14 @@ const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim() ?? ''
 /** Asks an interpreter what it can compute with; never rejects. `problem` says in one sentence why nothing was learned. */
 export function probe({ program, args, env }: WorkerCommand, limitMs: number): Promise<Probed> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env, windowsHide: true })
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env, ...OWN_GROUP })
     let said = ''
     let complaint = ''
     const end = (result: Probed) => {
       clearTimeout(late)
-      child.kill('SIGKILL')
+      killGroup(child)
+      child.stdout.destroy()
+      child.stderr.destroy()
       resolve(result)
     }
     const late = setTimeout(() => end({ problem: `it did not say within ${limitMs / 1000} s which packages it has` }), limitMs)
@@ -43,6 +46,8 @@ export function probe({ program, args, env }: WorkerCommand, limitMs: number): P
     child.on('close', (code, signal) => {
       const parsed = probeSchema.safeParse(objectIn(said))
       if (parsed.success) return end({ probe: parsed.data })
+      // Before 3.7 Python does not even read the probe.
+      if (/^SyntaxError: /m.test(complaint)) return end({ problem: 'it is too old: Python 3.7 or newer is needed' })
       const how = signal ? `was killed (${signal})` : code === 0 ? 'did not answer as a Python does' : `ended with status ${code}`
       end({ problem: `it ${how} when asked for its packages${complaint.trim() === '' ? '' : `: ${lastLine(complaint).slice(0, 300)}`}` })
     })
