@@ -19,7 +19,7 @@ export default {
   directories: { output: 'dist', buildResources: 'packaging' },
   icon: 'packaging/icon.png',
   // JavaScript is bundled into out/. The Node binaries among the optional dependencies are for scripts only.
-  files: ['out/**', 'package.json', 'LICENSE', 'packaging/icon.png', 'native/build/*.{node,so,dylib,dll}', '!out/.opscope-stamp', '!node_modules/node-{linux,win,darwin}-*/**', '!node_modules/node-addon-api/**', '!**/*.{map,d.ts,d.mts,d.cts}', ...SQLITE_LEFT_OUT],
+  files: ['out/**', 'package.json', 'LICENSE', 'packaging/icon.svg', 'native/build/*.{node,so,dylib,dll}', '!out/.opscope-stamp', '!node_modules/node-{linux,win,darwin}-*/**', '!node_modules/node-addon-api/**', '!**/*.{map,d.ts,d.mts,d.cts}', ...SQLITE_LEFT_OUT],
   asar: { smartUnpack: false },
   // Files that the system or another program opens by their path.
   asarUnpack: ['**/*.node', 'native/build/*.{so,dylib,dll}', 'out/main/python/**'],

@@ -46,6 +46,8 @@ const channels: Record<Channel, true> = {
   'sessions:tags': true,
   'sessions:merge': true,
   'sessions:split': true,
+  'association:get': true,
+  'association:set': true,
   'shell:open-link': true,
 }
 

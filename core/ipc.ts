@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findingSchema } from './analysis/advice/types'
 import { caseHistorySchema } from './analysis/case-history'
+import { associationSchema } from './association'
 import { deviceSchema } from './backend'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from './compare/types'
 import { MAX_DROPPED_BYTES } from './ipc-names'
@@ -119,6 +120,9 @@ export const REQUESTS = {
   /** Into a new session; `differences` of the environments are in its notes too. */
   'sessions:merge': { request: z.object({ ids: z.array(id).min(2).max(200), name: z.string().trim().min(1).max(200).optional() }), reply: z.object({ session: sessionSummarySchema, differences: z.array(z.string()) }) },
   'sessions:split': { request: z.object({ id, how: splitSchema }), reply: z.array(sessionSummarySchema) },
+  'association:get': { request: none, reply: associationSchema },
+  /** Registers the file type of sessions with the system for this user, or takes that back. */
+  'association:set': { request: z.object({ on: z.boolean() }), reply: associationSchema },
   'shell:open-link': { request: z.object({ link: z.enum(['webgpu', 'licence']) }), reply: none },
 } as const satisfies Record<string, { request: z.ZodType; reply: z.ZodType }>
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { SELF_CHECK } from '@core/compare'
 import { version } from '../../package.json'
+import { associateFiles } from './commands/associate'
 import { ceilings } from './commands/ceilings'
 import { compare } from './commands/compare'
 import { defaultSweep } from './commands/default-sweep'
@@ -159,6 +160,13 @@ export function createProgram(context: Context, done: (status: number) => void):
     .description('every operation once on every device, with an HTML report')
     .option(...json)
     .action(async (options: { json?: boolean }) => done(await defaultSweep(context, options)))
+
+  program
+    .command('associate')
+    .description('open .opscope.json files with this copy of Opscope, for this user (Linux)')
+    .option('--remove', 'take that back')
+    .option(...json)
+    .action((options: Parameters<typeof associateFiles>[1]) => done(associateFiles(context, options)))
 
   addHistoryCommands(program, context, done)
   return program

@@ -20,6 +20,7 @@ export function setUp(purpose) {
     const tools = await installSystemPackages(['addon'], 'the native addon, which measures CPU and CUDA, cannot be built', purpose === 'test')
     if (strict) await installSystemPackages(purpose === 'test' ? ['app', 'display', 'chromium'] : ['app'], purpose === 'test' ? 'the tests cannot run' : 'the window cannot open', true)
     else await installSystemPackages(['app', 'display'], 'WebGPU cannot be measured', false)
+    if (purpose === 'test') await installSystemPackages(['desktop'], 'the test of the file type is skipped', false)
     if (purpose === 'test') await installSystemPackages(['python'], 'tests of the Python backend cannot run', false)
     const electron = await prepareElectron()
     const addon = tools && (await buildAddon())

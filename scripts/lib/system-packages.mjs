@@ -24,6 +24,13 @@ const NEEDS = {
     { program: 'xauth', packages: ['xauth'] },
   ],
   chromium: [{ program: 'chromium', packages: ['chromium'] }],
+  // What tells the types of files to a desktop; users have a desktop's own.
+  desktop: [
+    { program: 'xdg-mime', packages: ['xdg-utils'] },
+    { program: 'update-mime-database', packages: ['shared-mime-info'] },
+    { program: 'update-desktop-database', packages: ['desktop-file-utils'] },
+    { program: 'gio', packages: ['libglib2.0-bin'] },
+  ],
   // What the system's own Python measures with in tests; users bring theirs.
   python: [
     { file: '/usr/lib/python3/dist-packages/numpy/__init__.py', packages: ['python3-numpy'] },

@@ -1,4 +1,5 @@
-import { nativeTheme } from 'electron'
+import { app, nativeTheme } from 'electron'
+import { associate, associationCommand, dissociate, readAssociation } from '../../app/association'
 import { openLink } from '../../app/links'
 import type { Services } from '../../app/services'
 import { readEnvironment } from '../../environment'
@@ -17,5 +18,7 @@ export const appHandlers = ({ history, settings, startNotices }: Services) =>
       nativeTheme.themeSource = saved.theme
       return saved
     },
+    'association:get': () => readAssociation(associationCommand(app.isPackaged)),
+    'association:set': ({ on }) => (on ? associate : dissociate)(associationCommand(app.isPackaged)),
     'shell:open-link': ({ link }) => openLink(link).then(() => undefined),
   }) satisfies Partial<Handlers>

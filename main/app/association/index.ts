@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import type { Association } from '@core/association'
+import { writeFileAtomic } from '../../write-file'
+import { DESKTOP_ID, MIME_PACKAGE, SESSION_TYPE, desktopEntry, mimePackage, withoutOpscope } from './texts'
+
+export { associationCommand } from './command'
+
+/** What an association is made from and where. */
+export interface AssociationPlace {
+  platform: NodeJS.Platform
+  env: Readonly<Record<string, string | undefined>>
+  /** Starts this app; files are added. */
+  command: readonly string[]
+  /** An SVG to show for the app and its files. */
+  icon: string
+}
+
+/** A program of the desktop did not do its part. */
+export class AssociationError extends Error {}
+
+const TOOL_MS = 20_000
+
+function folder(env: AssociationPlace['env'], name: 'XDG_DATA_HOME' | 'XDG_CONFIG_HOME', fallback: string): string {
+  const own = env[name]
+  return own && isAbsolute(own) ? own : join(env['HOME'] || homedir(), fallback)
+}
+
+function filesOf({ env }: AssociationPlace) {
+  const data = folder(env, 'XDG_DATA_HOME', '.local/share')
+  const applications = join(data, 'applications')
+  return {
+    desktop: join(applications, DESKTOP_ID),
+    mime: join(data, 'mime', 'packages', MIME_PACKAGE),
+    icon: join(data, 'icons', 'hicolor', 'scalable', 'apps', 'opscope.svg'),
+    choices: [join(folder(env, 'XDG_CONFIG_HOME', '.config'), 'mimeapps.list'), join(applications, 'mimeapps.list')],
+    applications,
+    mimeFolder: join(data, 'mime'),
+  }
+}
+
+const hasTool = (env: AssociationPlace['env'], tool: string) => (env['PATH'] ?? '').split(delimiter).some((path) => existsSync(join(path, tool)))
+
+/** Runs a tool of the desktop; a sentence about what is not done where it is missing or fails. */
+function runTool(env: AssociationPlace['env'], tool: string, args: readonly string[], debian: string, without: string): string[] {
+  if (!hasTool(env, tool)) return [`${tool} is not installed (Debian: ${debian}), so ${without}.`]
+  const { status, stderr, error } = spawnSync(tool, args, { env: { ...env }, encoding: 'utf8', timeout: TOOL_MS })
+  if (status === 0) return []
+  return [`${tool} failed (${error?.message ?? (stderr.trim().split('\n').at(-1) || `status ${status}`)}), so ${without}.`]
+}
+
+function refresh(place: AssociationPlace): string[] {
+  const { mimeFolder, applications } = filesOf(place)
+  return [
+    ...runTool(place.env, 'update-mime-database', [mimeFolder], 'shared-mime-info', 'the desktop may tell session files from other JSON only later, or not at all'),
+    ...(existsSync(applications) ? runTool(place.env, 'update-desktop-database', [applications], 'desktop-file-utils', 'file managers may list Opscope for them only after the next log-in') : []),
+  ]
+}
+
+const textOf = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
+
+/** Whether session files open with this app. Only Linux registers by itself; elsewhere the installer does. */
+export function readAssociation(place: AssociationPlace): Association {
+  if (place.platform !== 'linux') return { how: 'installer', on: false, notes: [] }
+  const { desktop, mime } = filesOf(place)
+  const entry = textOf(desktop)
+  const on = entry !== undefined && existsSync(mime)
+  const other = on && entry !== desktopEntry(place.command) ? /^Exec=(.*) %F$/m.exec(entry)?.[1] : undefined
+  return { how: 'here', on: on && other === undefined, ...(other === undefined ? {} : { other }), notes: [] }
+}
+
+/** Registers the file type and this app for it, for this user. Throws AssociationError when nothing could be written. */
+export function associate(place: AssociationPlace): Association {
+  mustBeLinux(place)
+  const files = filesOf(place)
+  try {
+    for (const [file, content] of [[files.desktop, desktopEntry(place.command)], [files.mime, mimePackage()], [files.icon, readFileSync(place.icon)]] as const) {
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileAtomic(file, [content])
+    }
+  } catch (error) {
+    throw new AssociationError(`The file type could not be registered: ${error instanceof Error ? error.message : String(error)}.`, { cause: error })
+  }
+  const notes = [
+    ...refresh(place),
+    ...runTool(place.env, 'xdg-mime', ['default', DESKTOP_ID, SESSION_TYPE], 'xdg-utils', 'another app that opens such files keeps precedence'),
+  ]
+  return { ...readAssociation(place), notes }
+}
+
+/** Takes back what `associate` did, also that of another copy of the app. */
+export function dissociate(place: AssociationPlace): Association {
+  mustBeLinux(place)
+  const files = filesOf(place)
+  const hadType = existsSync(files.mime)
+  try {
+    for (const file of [files.desktop, files.mime, files.icon]) rmSync(file, { force: true })
+    for (const file of files.choices) {
+      const before = textOf(file)
+      const after = before === undefined ? undefined : withoutOpscope(before)
+      // Through a link: many keep this file elsewhere.
+      if (after !== undefined && after !== before) writeFileAtomic(realpathSync(file), [after])
+    }
+  } catch (error) {
+    throw new AssociationError(`The file type could not be unregistered: ${error instanceof Error ? error.message : String(error)}.`, { cause: error })
+  }
+  return { ...readAssociation(place), notes: hadType ? refresh(place) : [] }
+}
+
+function mustBeLinux({ platform }: AssociationPlace): void {
+  if (platform !== 'linux') throw new AssociationError('Only on Linux does Opscope register its file type by itself; here its installer does.')
+}
