@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const build = new URL('../../native/build/', import.meta.url).pathname
+const built = existsSync(`${build}build.ninja`)
+
+/** Builds a C++ test and gives the lines of it that say that something is wrong; throws when it fails. */
+async function wrongIn(target: string): Promise<string[]> {
+  await run('cmake', ['--build', build, '--target', target])
+  const { stdout } = await run(`${build}${target}`)
+  return stdout.split('\n').filter((line) => line.includes('WRONG'))
+}
+
+describe.runIf(built)('native code without Node', () => {
+  it('times a guest on the CPU through the C functions', async () => expect(await wrongIn('opscope_guest_test')).toEqual([]))
+  it('reads clocks, rotations, states and holders without a GPU', async () => expect(await wrongIn('opscope_cuda_test')).toEqual([]))
+
+  const python = '/usr/bin/python3'
+  it.runIf(existsSync(python))('serves NumPy through ctypes', async ({ skip }) => {
+    const numpy = await run(python, ['-c', 'import numpy']).then(() => true, () => false)
+    if (!numpy) skip('that Python has no NumPy')
+    const check = new URL('../../native/guest/tools/ctypes_check.py', import.meta.url).pathname
+    expect((await run(python, [check])).stdout).toMatch(/asking for nothing costs/)
+  })
+})
