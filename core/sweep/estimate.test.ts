@@ -56,6 +56,14 @@ describe('an estimate', () => {
     expect(on(true)).toBeGreaterThan(3 * on(false))
   })
 
+  it('gives a case of an interpreter a longer set-up and the roofs of the hardware it runs on', () => {
+    const interpreter = { path: '/usr/bin/python3', source: 'PATH', packages: [] }
+    const onPython = (change = {}, ceilings: Ceiling[] = []) => estimateCaseSeconds(testCase({ backend: 'python', device: 'python:cpu', ...change }), quick, ceilings, [testDevice({ backend: 'python', id: 'python:cpu', interpreter, sameHardwareAs: { backend: 'cpu', id: 'cpu', name: 'Test CPU' } })])
+    expect(onPython()).toBeGreaterThan(seconds({}) + 0.3)
+    const large = { params: { n: 2 ** 26 } }
+    expect(onPython(large, [copyCeiling(1e9)])).toBeGreaterThan(onPython(large, [copyCeiling(1e12)]))
+  })
+
   it('is a number for a case of an op or parameters it does not know', () => {
     expect([seconds({ op: 'gone' }), seconds({ params: {} })].every((s) => s > 0 && s < 1)).toBe(true)
     expect(estimateSeconds([], quick)).toBe(0)
@@ -64,6 +72,12 @@ describe('an estimate', () => {
 
 describe('default sweeps', () => {
   const devices = [testDevice(), testGpu(), testGpu({ backend: 'webgpu', id: 'webgpu:0', software: true, impls: [{ ...testGpu().impls[0]!, id: 'wgsl' }] })]
+
+  it('leave other libraries on the same hardware to the user', () => {
+    const python = testDevice({ backend: 'python', id: 'python:cpu', sameHardwareAs: { backend: 'cpu', id: 'cpu', name: 'Test CPU' } })
+    for (const sweep of [defaultSweep, tourSweep]) expect(sweep([...devices, python]).targets).toEqual(sweep(devices).targets)
+    expect(defaultTargets([python])).toEqual([])
+  })
 
   it('take the preferred implementation of every device that can be used, with all threads', () => {
     expect(defaultTargets(devices)).toEqual([

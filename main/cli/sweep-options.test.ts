@@ -34,6 +34,16 @@ test('sizes are a preset, one text for what the ops need, or a text for each kin
   expect(() => spec({ sizes: 'vectr=8' })).toThrow('Did you mean "vector"?')
 })
 
+test('of several Pythons those that are not chosen are no failure, unless they are named', () => {
+  const interpreter = { path: '/usr/bin/python3', source: 'PATH', packages: [] }
+  const python = (id: string, reason?: string): Device => ({ ...aDevice('python'), id, interpreter, available: reason === undefined ? { ok: true } : { ok: false, reason }, impls: [impl('torch', true, true)] })
+  const missing = (options: SweepOptions, devices: Device[]) => specOf(readPicks(options, ['cpu', 'python']), options, devices).missing
+  const both = [python('python:cpu'), python('python:cpu@old', 'found, not chosen')]
+  expect(missing({ backends: 'python' }, both)).toEqual([])
+  expect(missing({ devices: 'python:cpu@old' }, both)).toEqual(['python: found, not chosen'])
+  expect(missing({ backends: 'python' }, [python('python:cpu', 'it hangs')])).toEqual(['python: it hangs'])
+})
+
 test('ops are named one by one, by family, and with variants', () => {
   expect(spec({ ops: 'sum:axis=last+first,memory' }).spec.ops).toEqual([{ op: 'sum', variants: { axis: ['last', 'first'] } }, { op: 'copy' }])
   expect(() => spec({ ops: 'add:axis=last' })).toThrow('add has no variants')

@@ -71,3 +71,30 @@ test('what is known of a device\'s noise goes into its sessions, of this driver 
   await end
   expect(history.getSession('s1').environment.noiseFloors).toEqual([floor])
 })
+
+test('a host whose setting has changed is started anew before it is asked again, and not while nothing has', async () => {
+  let setting = 'one'
+  const kind = Object.assign(new ScriptedKind('python'), { setting: () => setting })
+  kind.devices = () => [{ ...aDevice('python'), name: `Python of start ${kind.starts}` }]
+  const { runner } = scriptedRunner([kind], planOf([]))
+  const names = async (refresh: boolean) => (await runner.devices(refresh)).map((device) => device.name)
+  expect(await names(false)).toEqual(['Python of start 1'])
+  expect(await names(true)).toEqual(['Python of start 1'])
+  setting = 'two'
+  expect(await names(false)).toEqual(['Python of start 2'])
+  expect([await names(true), kind.kills]).toEqual([['Python of start 2'], 1])
+})
+
+test('without a choice, ceilings and self-checks leave out devices that are other ways to use hardware at hand', async () => {
+  const [cpu, python] = [new ScriptedKind('cpu'), new ScriptedKind('python')]
+  python.devices = () => [{ ...aDevice('python'), sameHardwareAs: { backend: 'cpu', id: 'cpu', name: 'Test cpu' } }]
+  const { runner, ended } = scriptedRunner([cpu, python], planOf([]))
+  const measured = async (ids: string[]) => {
+    const end = ended()
+    await runner.measureCeilings(ids)
+    await end
+    return [cpu.measured.length, python.measured.length]
+  }
+  expect(await measured([])).toEqual([1, 0])
+  expect(await measured(['python'])).toEqual([1, 1])
+})

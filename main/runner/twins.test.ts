@@ -10,6 +10,8 @@ describe('withTwins', () => {
   it('tells of a card that a page measures what the other backend knows of it', () => {
     expect(withTwins([busy, page])[1]).toEqual({ ...page, disturbances: busy.disturbances })
     expect(withTwins([page], [busy, page])[0]?.disturbances).toEqual(busy.disturbances)
+    const python = device({ ...busy, backend: 'python', id: 'python:cuda:0', sameHardwareAs: { backend: 'cuda', id: 'cuda:0', name: busy.name } })
+    expect(withTwins([busy, page, python])[1]?.disturbances).toEqual(busy.disturbances)
   })
 
   it('mixes up neither two cards of one name nor cards of different names', () => {

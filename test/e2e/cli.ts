@@ -27,7 +27,7 @@ export class Cli {
   start(args: readonly string[], env: Record<string, string> = {}): Running {
     const child = spawn(process.execPath, [CLI, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, OPSCOPE_DATA_DIR: this.folder, OPSCOPE_TEST_BACKEND: '1', OPSCOPE_ELECTRON: '', OPSCOPE_ELECTRON_MISSING: 'Electron is left out of this test', ...env },
+      env: { ...process.env, OPSCOPE_DATA_DIR: this.folder, OPSCOPE_TEST_BACKEND: '1', OPSCOPE_PYTHON_ONLY: '', OPSCOPE_ELECTRON: '', OPSCOPE_ELECTRON_MISSING: 'Electron is left out of this test', ...env },
     })
     let [out, err] = ['', '']
     const watchers = new Set<() => void>()

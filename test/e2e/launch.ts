@@ -70,7 +70,7 @@ async function connect(electron: string, dataDir: string, options: LaunchOptions
     cwd: APP_FOLDER,
     // The page must see the app's own theme, not one that Playwright sets.
     colorScheme: null,
-    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', ...options.env } as Record<string, string>,
+    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', OPSCOPE_PYTHON_ONLY: '', ...options.env } as Record<string, string>,
   })
   onStarted(app)
   await release(app)

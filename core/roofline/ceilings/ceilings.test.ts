@@ -41,8 +41,9 @@ describe('the plan of a device', () => {
     expect(largestCopy(testGpu({ memoryBytes: 100 }))).toBeUndefined()
   })
 
-  it('is empty for a device that is missing, and takes another implementation where the preferred one is', () => {
+  it('is empty for a device that is missing or is the hardware of another, and takes another implementation where the preferred one is', () => {
     expect(ceilingPlan(testDevice({ available: { ok: false, reason: 'gone' } }))).toEqual([])
+    expect(ceilingPlan(testDevice({ sameHardwareAs: { backend: 'cpu', id: 'cpu', name: 'Test CPU' } }))).toEqual([])
     const [scalar, avx2] = testDevice().impls
     expect(short(testDevice({ impls: [scalar!, { ...avx2!, available: { ok: false, reason: 'no AVX2' } }] }))[0]).toBe('copy copy f32 scalar hot 4')
   })
