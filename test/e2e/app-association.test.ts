@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { Cli } from './cli'
+import { launch, type Launched } from './launch'
+import { dataRows, messages, sessions, view } from './ui'
+
+const folder = mkdtempSync(join(tmpdir(), 'opscope-association-'))
+const home = { XDG_DATA_HOME: join(folder, 'share'), XDG_CONFIG_HOME: join(folder, 'config') }
+const entry = join(home.XDG_DATA_HOME, 'applications', 'opscope.desktop')
+const cli = new Cli()
+let opened: Launched
+let page: Page
+beforeAll(async () => {
+  opened = await launch({ dataDir: join(folder, 'data'), env: home })
+  page = opened.page
+  await view(page, 'Settings')
+})
+afterAll(async () => {
+  await opened.close()
+  for (const made of [folder, cli.folder]) rmSync(made, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+})
+
+const box = () => page.getByRole('checkbox', { name: 'Open .opscope.json files with Opscope' })
+
+/** What a file manager makes of an Exec key of quoted arguments. */
+const execOf = (text: string, file: string): string[] =>
+  [.../^Exec=(.*)$/m.exec(text)![1]!.matchAll(/"((?:[^"\\]|\\.)*)"|%F/g)].map(([whole, quoted]) => (whole === '%F' ? file : quoted!.replaceAll('\\\\', '\\').replace(/\\(.)/g, '$1').replaceAll('%%', '%')))
+
+describe.runIf(process.platform === 'linux')('the file type of sessions', () => {
+  it('is registered from Settings, and Undo takes it back', async () => {
+    await box().check()
+    await messages(page).getByText('Session files now open with Opscope.').waitFor()
+    expect(existsSync(entry)).toBe(true)
+    await messages(page).getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => box().isChecked()).toBe(false)
+    expect(existsSync(entry)).toBe(false)
+  })
+
+  it('is registered from the command line, and the command it registers opens a file in the window there is', async () => {
+    const done = await cli.run(['associate', '--json'], home)
+    expect(JSON.parse(done.out)).toMatchObject({ how: 'here', on: true })
+    const file = join(folder, 'from the desktop.opscope.json')
+    copyFileSync(resolve(import.meta.dirname, '../fixtures/formats/json/import/version-1.json'), file)
+    const [command, ...args] = execOf(readFileSync(entry, 'utf8'), file)
+    const started = spawn(command!, args, { env: { ...process.env, ...home, OPSCOPE_DATA_DIR: opened.dataDir }, stdio: 'ignore' })
+    const ended = new Promise((done) => started.once('close', done))
+    await page.getByRole('main').getByRole('button', { name: 'First look' }).waitFor()
+    expect(await ended).toBe(0)
+    await view(page, 'History')
+    await expect.poll(() => dataRows(sessions(page)).count()).toBe(1)
+  })
+
+  it('is unregistered from the command line, which Settings shows', async () => {
+    await cli.run(['associate', '--remove'], home)
+    expect(existsSync(entry)).toBe(false)
+    await view(page, 'Settings')
+    await expect.poll(() => box().isChecked()).toBe(false)
+  })
+})
