@@ -220,13 +220,13 @@ Samples Timer::sample(Calls& calls, Mode mode, int count, int inner, const std::
   if (calls.may_wait() && calls.host_ns <= 0) measure_host(calls);
   if (mode == Mode::cold) inner = 1;
   inner = std::clamp(inner, 1, calls_at_once(calls, calls.entries));
-  if (mode == Mode::graph) calls.record(context_.stream(), calls.next, inner);
   const struct Drop {
     Calls* recorded;
     ~Drop() {
       if (recorded) recorded->drop();
     }
   } drop{mode == Mode::graph ? &calls : nullptr};
+  if (mode == Mode::graph) calls.record(context_.stream(), calls.next, inner);
   check(api().CtxResetPersistingL2Cache(), "resetting persisting L2 lines");
   const auto start = std::chrono::steady_clock::now();
   watched_s_ = -1e9;
