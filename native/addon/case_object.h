@@ -25,7 +25,7 @@ class CaseObject : public Napi::ObjectWrap<CaseObject> {
   Napi::Value count_unwritten(const Napi::CallbackInfo& info);
   // read(start, count): ArrayBuffer of raw elements
   Napi::Value read(const Napi::CallbackInfo& info);
-  // sample(mode, count, inner): { samplesNs, clockMhz?, probeNs?, state }
+  // sample(mode, count, inner): { samplesNs, clockMhz?, probeNs?, hostCallNs?, state }
   Napi::Value sample(const Napi::CallbackInfo& info);
   Napi::Value case_bytes(const Napi::CallbackInfo& info);
   Napi::Value device_delta_bytes(const Napi::CallbackInfo& info);

@@ -208,6 +208,7 @@ Napi::Object to_js(Napi::Env env, const SampleBatch& batch) {
   object.Set("samplesNs", to_js(env, batch.ns));
   if (!batch.clock_mhz.empty()) object.Set("clockMhz", to_js(env, batch.clock_mhz));
   if (!batch.probe_ns.empty()) object.Set("probeNs", to_js(env, batch.probe_ns));
+  if (!std::isnan(batch.host_call_ns)) object.Set("hostCallNs", batch.host_call_ns);
   Napi::Object state = Napi::Object::New(env);
   const auto reading = [&](const char* name, double value) {
     if (std::isfinite(value)) state.Set(name, value);

@@ -34,7 +34,7 @@ export interface NativeCase {
   countUnwritten(): number
   /** Raw elements, as many bytes each as the dtype has. */
   read(start: number, count: number): ArrayBuffer
-  sample(mode: Mode, count: number, inner: number): { samplesNs: Float64Array; clockMhz?: Float64Array; probeNs?: Float64Array; state: object }
+  sample(mode: Mode, count: number, inner: number): { samplesNs: Float64Array; clockMhz?: Float64Array; probeNs?: Float64Array; hostCallNs?: number; state: object }
   caseBytes(): number
   deviceDeltaBytes(): number | undefined
   tickNs(): number
