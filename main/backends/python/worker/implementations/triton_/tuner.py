@@ -1,0 +1,93 @@
+"""Chooses among configurations of a kernel by timing them on the case's own buffers."""
+from __future__ import annotations
+
+import statistics
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import torch
+
+from ..types import Built, Call, Problem
+
+Config = Mapping[str, Any]
+# Makes one configuration ready for one set of buffers; raises where the device cannot hold it.
+Prepare = Callable[[Config, Sequence[torch.Tensor], torch.Tensor], Call]
+
+SAMPLES = 7
+# A configuration whose first timed call takes this many times the best so far is not timed again.
+HOPELESS = 3.0
+
+_fastest: Dict[Tuple[Any, ...], Tuple[Config, str]] = {}
+
+
+def _silent(_text: str) -> None:
+    return None
+
+
+# Told what is done before every compilation, which can take seconds. The worker may put its own function here.
+alive: Callable[[str], None] = _silent
+
+
+def tuned(problem: Problem, candidates: Sequence[Config], prepare: Prepare, scratch_bytes: int = 0) -> Built:
+    """An op whose configuration is chosen when it is first bound, and remembered for the life of the process."""
+    key = (problem.op, problem.dtype, problem.ordinal, tuple(problem.dims))
+    built = Built(bind=lambda inputs, output: bind(inputs, output), scratch_bytes=scratch_bytes)
+
+    def bind(inputs: Sequence[torch.Tensor], output: torch.Tensor) -> Call:
+        if key not in _fastest:
+            title = f"{problem.op} {problem.dtype} {'x'.join(map(str, problem.dims))}"
+            _fastest[key] = _choose(title, candidates, lambda config: prepare(config, inputs, output))
+        config, note = _fastest[key]
+        if note not in built.notes:
+            built.notes.append(note)
+        return prepare(config, inputs, output)
+
+    return built
+
+
+def describe(config: Config) -> str:
+    """A configuration in words, such as "block 1024, warps 4"."""
+    return ", ".join(f"{name.lower().replace('_', ' ')} {value}" for name, value in config.items())
+
+
+def _choose(title: str, candidates: Sequence[Config], prepare: Callable[[Config], Call]) -> Tuple[Config, str]:
+    ready: List[Tuple[Config, Call]] = []
+    failure: Optional[Exception] = None
+    for at, config in enumerate(candidates):
+        alive(f"Triton compiles {title}: {at + 1} of {len(candidates)}, {describe(config)}")
+        try:
+            call = prepare(config)
+            call()
+            torch.cuda.synchronize()
+        except Exception as error:  # too much shared memory, too many registers, a shape this compiler cannot lower
+            failure = error
+        else:
+            ready.append((config, call))
+    if not ready:
+        raise RuntimeError(f"Triton could not run any of {len(candidates)} configurations of {title}") from failure
+    config = ready[0][0] if len(ready) == 1 else _time(ready)
+    return config, f"Triton's own configuration: {describe(config)}; the fastest of {len(ready)}."
+
+
+def _time(ready: Sequence[Tuple[Config, Call]]) -> Config:
+    """The fastest by the median of calls with an emptied L2, in rounds, so that a change of clocks meets all."""
+    l2_bytes = getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "L2_cache_size", 64 << 20)
+    flush = torch.zeros(l2_bytes // 2, device="cuda", dtype=torch.float32)  # twice the L2
+    times: Dict[int, List[float]] = {at: [] for at in range(len(ready))}
+    best = float("inf")
+    for sample in range(SAMPLES):
+        for at, (_config, call) in enumerate(ready):
+            if sample > 0 and times[at][0] > HOPELESS * best:
+                continue
+            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            # Reading, unlike writing, leaves no dirty lines to be written back within the timed window; it also keeps
+            # the device busy while the host queues what follows.
+            flush.sum()
+            start.record()
+            call()
+            end.record()
+            end.synchronize()
+            times[at].append(start.elapsed_time(end))
+            best = min(best, times[at][-1])
+    del flush
+    torch.cuda.empty_cache()
+    return ready[min(times, key=lambda at: statistics.median(times[at]))][0]
