@@ -1,0 +1,73 @@
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import type { Device } from '@core/backend'
+import type { OpscopeApi } from '@core/ipc'
+import type { Row } from '@core/session/rows'
+import { Cli } from './cli'
+import { launch, type Launched } from './launch'
+import { leavePicks, runToEnd, scripted, tableRows } from './ui'
+
+/** Pythons of a user, played by scripts: whether a machine has real ones does not matter here. */
+const folder = mkdtempSync(join(tmpdir(), 'opscope-pythons-'))
+const worker = resolve(import.meta.dirname, '../fixtures/python-worker.mjs')
+
+/** A program that answers the probe as a Python with PyTorch, and whose first worker follows the scenario. */
+function python(name: string, scenario: string, probe = JSON.stringify({ python: '3.12.1', prefix: `/env/${name}`, packages: [{ name: 'torch', version: '2.5.1' }, { name: 'numpy', problem: 'not installed' }], cpu: { ok: true }, cuda: { ok: false, reason: 'CPU-only build' } })): string {
+  const path = join(folder, name)
+  writeFileSync(path, `#!/bin/sh\ncase "$4" in *probe.py) echo '${probe}';; *) exec '${process.execPath}' '${worker}' ${scenario} '${path}.began';; esac\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+const run = (...more: string[]) => ['run', '--ops', 'add', '--sizes', '64,128,256', '--devices', 'python:cpu', '--modes', 'hot', '--preset', 'quick', '--json', ...more]
+
+test('the command line lists Pythons with their packages and measures with the best one', async () => {
+  const cli = new Cli()
+  const env = { OPSCOPE_PYTHON_ONLY: [python('garbled', 'good', 'hello'), python('good', 'good')].join(delimiter) }
+  const devices = JSON.parse((await cli.run(['devices', '--backends', 'python', '--json'], env)).out) as Device[]
+  expect(devices.map(({ id, available }) => [id, available.ok || available.reason])).toEqual([['python:cpu', true], [expect.stringMatching(/^python:cpu@/), 'it did not answer as a Python does when asked for its packages']])
+  expect(devices[0]!.interpreter).toMatchObject({ version: '3.12.1', packages: [{ name: 'torch', version: '2.5.1' }, { name: 'numpy', install: expect.stringMatching(/-m pip install numpy$/) }] })
+  expect((await cli.run(['devices', '--backends', 'python'], env)).out).toContain(`3.12.1, torch 2.5.1, ${join(folder, 'good')}`)
+  const { rows } = JSON.parse((await cli.run(run(), env)).out) as { rows: Row[] }
+  expect(rows.map((row) => [row.case.impl, row.status])).toEqual(Array(3).fill(['torch', 'ok']))
+})
+
+test('a worker that dies costs its case and no other', async () => {
+  const { status, out } = await new Cli().run(run(), { OPSCOPE_PYTHON_ONLY: python('dying', 'die') })
+  const { rows } = JSON.parse(out) as { rows: Row[] }
+  expect(rows.map((row) => [row.status, row.message])).toEqual([['failed', 'the Python worker was killed (SIGKILL)'], ['ok', undefined], ['ok', undefined]])
+  expect(status).toBe(1)
+})
+
+test('without any Python the backend is listed with what would help', async () => {
+  const { out } = await new Cli().run(['list', 'backends', '--backends', 'python'])
+  expect(out).toMatch(/^python +no +no Python was found: install one/m)
+})
+
+let opened: Launched | undefined
+afterEach(() => opened?.close())
+
+test('the app has them as devices, and others as soon as the user chooses others', async () => {
+  const [a, b] = [python('a', 'good'), python('b', 'good')]
+  opened = await launch({ env: { OPSCOPE_PYTHON_ONLY: [a, b].join(delimiter) } })
+  const { page } = opened
+  const listed = () =>
+    page.evaluate(async () => {
+      const reply = await (Reflect.get(window, 'opscope') as OpscopeApi).invoke('devices:list', { refresh: false })
+      const devices = reply.ok ? reply.value.filter(({ backend }) => backend === 'python') : []
+      return devices.map(({ id, interpreter, available }) => `${id} ${interpreter?.path.split('/').at(-1)} ${available.ok}`)
+    })
+  expect(await listed()).toEqual(['python:cpu a true', 'python:cpu@b b false'])
+  await page.evaluate((chosen) => (Reflect.get(window, 'opscope') as OpscopeApi).invoke('settings:set', { python: { extra: [], chosen } }), [b, a])
+  expect(await listed()).toEqual(['python:cpu b true', 'python:cpu@a a true'])
+})
+
+test('the window measures with a Python as with any device', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'opscope-e2e-'))
+  leavePicks(dataDir, { ...scripted(['torch']), targets: [{ backend: 'python', device: 'python:cpu', impls: ['torch'] }] })
+  opened = await launch({ dataDir, env: { OPSCOPE_PYTHON_ONLY: python('window', 'chatty') } })
+  expect(await runToEnd(opened.page)).toContain('3 results')
+  expect((await tableRows(opened.page)).map((row) => row['status'])).toEqual(['ok', 'ok', 'ok'])
+})
