@@ -12,6 +12,9 @@ const session = { ext: 'opscope.json', name: 'Opscope session', description: 'Op
 /** The package's copy of SQLite for other platforms, and what only its compilation needs. */
 const SQLITE_LEFT_OUT = ['src/**', 'binding.gyp', 'prebuilds/!(${platform}-${arch})/**'].map((path) => `!node_modules/@photostructure/sqlite/${path}`)
 
+/** The addon, and the library that Python loads. */
+const NATIVE = ['native/build/opscope.node', 'native/build/*opscope_guest.{so,dylib,dll}']
+
 export default {
   appId: 'dev.opscope.app',
   productName: 'Opscope',
@@ -19,10 +22,10 @@ export default {
   directories: { output: 'dist', buildResources: 'packaging' },
   icon: 'packaging/icon.png',
   // JavaScript is bundled into out/. The Node binaries among the optional dependencies are for scripts only.
-  files: ['out/**', 'package.json', 'LICENSE', 'packaging/icon.svg', 'native/build/*.{node,so,dylib,dll}', '!out/.opscope-stamp', '!node_modules/node-{linux,win,darwin}-*/**', '!node_modules/node-addon-api/**', '!**/*.{map,d.ts,d.mts,d.cts}', ...SQLITE_LEFT_OUT],
+  files: ['out/**', 'package.json', 'LICENSE', 'packaging/icon.svg', ...NATIVE, '!out/.opscope-stamp', '!node_modules/node-{linux,win,darwin}-*/**', '!node_modules/node-addon-api/**', '!**/*.{map,d.ts,d.mts,d.cts}', ...SQLITE_LEFT_OUT],
   asar: { smartUnpack: false },
   // Files that the system or another program opens by their path.
-  asarUnpack: ['**/*.node', 'native/build/*.{so,dylib,dll}', 'out/main/python/**'],
+  asarUnpack: ['**/*.node', ...NATIVE, 'out/main/python/**'],
   npmRebuild: false,
   // What Electron runs when it is started with the path of some other app.
   afterPack: ({ appOutDir }) => rm(join(appOutDir, 'resources', 'default_app.asar'), { force: true }),
@@ -35,7 +38,7 @@ export default {
     onlyLoadAppFromAsar: true,
   },
   fileAssociations: [session],
-  linux: { target: ['AppImage', 'deb'], category: 'Development', executableName: 'opscope', synopsis: 'Profiler for tensor operations', maintainer: 'Opscope' },
+  linux: { target: ['AppImage'], category: 'Development', executableName: 'opscope', synopsis: 'Profiler for tensor operations', maintainer: 'Opscope' },
   mac: { target: ['dmg'], category: 'public.app-category.developer-tools' },
   win: { target: ['nsis'] },
   // Registering a file type on Windows is the installer's work.

@@ -35,15 +35,14 @@ function executableIn(folder) {
 }
 
 /**
- * Packs what is built with this Electron into dist/, a test build into dist/test/.
+ * Packs what is built with this Electron into `output`: dist/, a test build dist/test/, unless it is given.
  * @param {string} electron path of Electron's executable
- * @param {{ test: boolean, installer: boolean }} options `test`: keeps what Playwright needs; `installer`: also makes
+ * @param {{ test: boolean, installer: boolean, output?: string }} options `test`: keeps what Playwright needs; `installer`: also makes
  *   the platform's installers, for which electron-builder fetches tools from GitHub
  * @returns {Promise<string>} the packed program
  */
-export async function packApp(electron, { test, installer }) {
+export async function packApp(electron, { test, installer, output = test ? at('dist', 'test') : at('dist') }) {
   await installPackager()
-  const output = test ? at('dist', 'test') : at('dist')
   const distribution = distributionOf(electron)
   const unpacked = () => (existsSync(output) ? readdirSync(output).filter((name) => /^(?:linux|win|mac)(?:-\w+)?(?:-unpacked)?$/.test(name)) : []).map((name) => join(output, name))
   for (const old of unpacked()) rmSync(old, { recursive: true, force: true })
