@@ -40,7 +40,10 @@ class OpenCase:
             self._build(implementation, request, hardware, ordinal, doing)
         except BaseException as error:
             failure = failure_of(error)
-            self.close()
+            try:
+                self.close()
+            except CaseFailure:
+                pass  # A lost GPU refuses this too; why the case did not open is what counts.
             raise failure
 
     def _build(self, implementation: Implementation, request: Dict[str, Any], hardware: str, ordinal: int, doing: Callable[[str], None]) -> None:
@@ -52,7 +55,7 @@ class OpenCase:
             self._enter_stream(problem)
         elif self._uses_torch and problem.threads:
             set_torch_threads(problem.threads)
-        doing("%s: %s" % (implementation.TITLE, "compiling and the first call"))
+        doing("%s: making it ready and the first call" % implementation.TITLE)
         self._built: Built = implementation.build(problem)
 
         def array(address: int, shape: Tuple[int, ...]) -> Any:

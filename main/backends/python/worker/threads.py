@@ -48,7 +48,7 @@ def set_numpy_threads(count: int) -> Optional[str]:
             return None
     if not names:
         return "The threads of NumPy's BLAS could not be set: installing threadpoolctl may help."
-    return None if count == 1 else "NumPy's BLAS here, %s, has no setting for its threads: the usual one of a bare system computes on one." % names[0]
+    return None if count == 1 else "NumPy's BLAS is %s, whose threads cannot be set; the reference BLAS has one." % names[0]
 
 
 def _set(library: Any, count: int) -> bool:

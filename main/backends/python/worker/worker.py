@@ -125,9 +125,11 @@ class Session:
 
     def do_close(self, _request: Dict[str, Any]) -> None:
         case, self._case = self._case, None
-        if case is not None:
-            case.close()
-            gc.collect()
+        try:
+            if case is not None:
+                case.close()
+        finally:
+            gc.collect()  # Also what a case that failed to open has left in its traceback.
 
     def _open_case(self) -> Any:
         if self._case is None:

@@ -2,12 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
-
-try:
-    from typing import Protocol
-except ImportError:  # Python 3.7
-    Protocol = object  # type: ignore[assignment,misc]
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 
 @dataclass(frozen=True)
