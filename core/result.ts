@@ -17,9 +17,11 @@ export type Status = z.infer<typeof statusSchema>
 export const summarySchema = z.object({
   count: z.number().int().positive().optional(),
   medianNs: z.number().nonnegative(),
-  /** 95 % interval of the median (core/stats/bootstrap.ts). */
+  /** 95 % interval of the median (core/stats/serial.ts). */
   ciLowNs: z.number().nonnegative().optional(),
   ciHighNs: z.number().nonnegative().optional(),
+  /** How many times wider the interval is than it would be for independent samples; absent where nothing speaks against their independence. */
+  ciWidened: z.number().positive().optional(),
   madNs: z.number().nonnegative().optional(),
   p05Ns: z.number().nonnegative().optional(),
   p25Ns: z.number().nonnegative().optional(),

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { medianRatio } from '../stats/bootstrap'
 import { createRandom, normal, type Random } from '../stats/random'
 import { ratioOf, sideOf } from './ratio'
-import { serialFactor } from './serial'
 import { pValueOf, verdictOf } from './verdict'
 
 const noisy = (random: Random, count: number, centre: number, sigma = 0.01) => Array.from({ length: count }, () => centre * (1 + sigma * normal(random)))
@@ -29,7 +28,7 @@ describe('one run on each side', () => {
     for (const runs of [[], [[]], [[1, NaN]], [[0, 0, 0]], [[1, 1, 1], []]]) expect(sideOf(runs, 1)).toBeUndefined()
   })
 
-  test('samples that wander make the interval wider, independent ones do not', () => {
+  test('samples that wander make the interval wider than the same samples in any order', () => {
     const wandering = createRandom(5)
     let level = 0
     const walk = Array.from({ length: 640 }, () => 1000 * (1 + (level = 0.99 * level + 0.003 * normal(wandering)) + 0.002 * normal(wandering)))
@@ -40,14 +39,6 @@ describe('one run on each side', () => {
     const key = createRandom(7)
     const shuffled = walk.map((value) => ({ value, at: key() })).sort((a, b) => a.at - b.at).map(({ value }) => value)
     expect(width(walk)).toBeGreaterThan(2 * width(shuffled))
-    let widened = 0
-    for (let trial = 0; trial < 200; trial++) {
-      const samples = noisy(createRandom(900 + trial), 320, 1000)
-      // Variance of ln(median) of n normal samples: pi / 2 of that of the mean.
-      if (serialFactor(samples, ((Math.PI / 2) * 0.01 ** 2) / 320)) widened++
-    }
-    expect(widened).toBeLessThan(16)
-    expect(serialFactor(walk.slice(0, 100), 1e-9)).toBeUndefined()
   })
 })
 

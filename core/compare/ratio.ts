@@ -1,9 +1,9 @@
 import { MIN_INTERVAL_SAMPLES, resampledMedians, type Interval } from '../stats/bootstrap'
 import { quantileOfSorted, sorted } from '../stats/quantile'
 import { createRandom } from '../stats/random'
+import { serialFactor } from '../stats/serial'
 import { standardDeviation } from '../stats/spread'
 import { studentQuantile } from '../stats/student'
-import { serialFactor } from './serial'
 
 /** A ratio of times or cycles and how well it is known. */
 export interface RatioEstimate {
@@ -34,28 +34,28 @@ const varianceOf = (values: Float64Array) => standardDeviation(values)! ** 2
 
 /**
  * One side from its runs, each the samples of one process in the order taken. One run: resampled medians (core/stats),
- * stretched where neighbouring samples depend on each other (serial.ts). Several runs: the hierarchical bootstrap, which
+ * stretched where neighbouring samples depend on each other (core/stats/serial.ts). Several runs: the hierarchical bootstrap, which
  * draws runs and then a median within each (Davison and Hinkley 1997, section 3.8; Kalibera and Jones 2013 for why the
  * run is the unit). Undefined when a run is empty, not finite, or has a median of zero.
  */
 export function sideOf(runs: readonly ArrayLike<number>[], seed: number): Side | undefined {
   const random = createRandom(seed)
-  const parts: { log: number; draws: Float64Array; batches: number | undefined; known: boolean }[] = []
+  const parts: { log: number; draws: Float64Array; degrees: number; known: boolean }[] = []
   for (const samples of runs) {
     const ascending = sorted(samples)
     const log = ascending ? Math.log(quantileOfSorted(ascending, 0.5)) : NaN
     if (!ascending || !Number.isFinite(log)) return undefined
     const known = ascending.length >= MIN_INTERVAL_SAMPLES
     const draws = known ? resampledMedians(ascending, RESAMPLES, random).map(Math.log) : new Float64Array(RESAMPLES).fill(log)
-    const serial = known ? serialFactor(samples, varianceOf(draws)) : undefined
-    parts.push({ log, known, batches: serial?.batches, draws: serial ? draws.map((draw) => log + (draw - log) * serial.factor) : draws })
+    const serial = known ? serialFactor(samples, quantileOfSorted(ascending, 0.5)) : undefined
+    parts.push({ log, known, degrees: serial?.degrees ?? Infinity, draws: serial ? draws.map((draw) => log + (draw - log) * serial.factor) : draws })
   }
   const count = parts.length
   const [only] = parts
   if (!only) return undefined
   if (count === 1) {
     if (!only.known) return { log: only.log, runs: 1, variance: 0, degrees: Infinity }
-    return { log: only.log, runs: 1, draws: only.draws, variance: varianceOf(only.draws), degrees: only.batches === undefined ? Infinity : only.batches - 1 }
+    return { log: only.log, runs: 1, draws: only.draws, variance: varianceOf(only.draws), degrees: only.degrees }
   }
   const draws = Float64Array.from({ length: RESAMPLES }, (_, i) => {
     let sum = 0

@@ -1,5 +1,5 @@
 import { CaseError, type PreparedCase } from '../backend'
-import type { Result } from '../result'
+import type { Result, Summary } from '../result'
 import { summarize } from '../stats/summarize'
 import type { Collected } from './collect'
 import { gradeOf, labelReason } from './grade'
@@ -8,6 +8,13 @@ import type { Pace } from './warm-up'
 
 /** Readings are kept to a tenth: more digits are noise, and there are as many as samples. */
 const tenths = (values: readonly number[]) => values.map((value) => Math.round(value * 10) / 10)
+
+/** An interval widened less than this needs no words: chance does as much. */
+const NOTABLE_WIDENING = 1.5
+
+/** Says that the interval is wider than the spread of the samples alone would make it. */
+const dependence = ({ ciWidened }: Summary) =>
+  ciWidened !== undefined && ciWidened >= NOTABLE_WIDENING ? [`The interval is ${Number(ciWidened.toPrecision(2))} times as wide as for independent samples: samples taken one after another depend on each other.`] : []
 
 /**
  * Writes what was collected into the result: every sample with what is known of its conditions, the statistics of those
@@ -28,7 +35,7 @@ export function record(result: Result, collected: Collected, pace: Pace & { sett
   })
   Object.assign(result, { samplesNs, measuredMs: measuredSeconds * 1000, inner: pace.inner, summary, converged, stopReason, grade })
   if (reasons.length > 0) result.gradeReasons = reasons
-  const notes = [...prepared.notes, ...pace.notes]
+  const notes = [...prepared.notes, ...pace.notes, ...dependence(summary)]
   if (notes.length > 0) result.notes = notes
   const states = collected.states.filter(({ state }) => Object.values(state).some((value) => value !== undefined))
   if (states.length > 0) result.deviceStates = states

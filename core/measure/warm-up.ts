@@ -77,6 +77,8 @@ export async function calibrate(sample: Sampler, mode: Mode, targetNs: number, t
 const AGREEMENT = 0.01
 const WINDOWS_PER_LIMIT = 40
 const LONGEST_WINDOW_SECONDS = 0.02
+/** The first window is this share of the longest and each the double of the one before: a case that is warm at once has its longest window counted. */
+const FIRST_WINDOW = 0.25
 const MAX_WINDOW_SAMPLES = 10_000
 /** A window of fewer samples says nothing about its noise; it is made longer if this share of the limit allows it. */
 const MIN_WINDOW_SAMPLES = 3
@@ -87,7 +89,8 @@ const MIN_WINDOWS = 6
  * is reached. Returns the pace of the last window, whether it had settled, and then the window itself.
  */
 export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number): Promise<WarmPace> {
-  const windowSeconds = Math.min(maxSeconds / WINDOWS_PER_LIMIT, LONGEST_WINDOW_SECONDS)
+  const longest = Math.min(maxSeconds / WINDOWS_PER_LIMIT, LONGEST_WINDOW_SECONDS)
+  let windowSeconds = longest * FIRST_WINDOW
   const from = now()
   let previous: Float64Array | undefined
   let { wallSecondsPerSample, nsPerCall } = pace
@@ -101,6 +104,7 @@ export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds
     nsPerCall = quantileOfSorted(window, 0.5)
     if (previous && agree(previous, window)) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: true, window: timed }
     previous = window
+    windowSeconds = Math.min(longest, 2 * windowSeconds)
   }
 }
 

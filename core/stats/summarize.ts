@@ -1,14 +1,14 @@
 import type { Summary } from '../result'
-import { medianIntervalOfSorted } from './bootstrap'
 import { tukeyOutliers } from './outliers'
 import { quantileOfSorted, sorted } from './quantile'
+import { serialIntervalOf } from './serial'
 import { madOfSorted, mean, standardDeviation } from './spread'
 
 /** Samples below which tail quantiles (p05, p95) would only repeat the extremes. */
 const MIN_TAIL_SAMPLES = 5
 
 /**
- * Statistics of samples in ns. Undefined when there is none or one is not a finite number; fields that need more
+ * Statistics of samples in ns, in the order taken. Undefined when there is none or one is not a finite number; fields that need more
  * samples than there are stay absent. `resolutionNs` is the smallest difference the timer can show per call.
  */
 export function summarize(samplesNs: ArrayLike<number>, resolutionNs = 0): Summary | undefined {
@@ -34,10 +34,11 @@ export function summarize(samplesNs: ArrayLike<number>, resolutionNs = 0): Summa
     summary.p05Ns = quantileOfSorted(ascending, 0.05)
     summary.p95Ns = quantileOfSorted(ascending, 0.95)
   }
-  const interval = medianIntervalOfSorted(ascending)
+  const interval = serialIntervalOf(samplesNs, ascending)
   if (interval) {
     summary.ciLowNs = interval.low
     summary.ciHighNs = interval.high
+    if (interval.widened !== undefined) summary.ciWidened = interval.widened
   }
   const outliers = tukeyOutliers(ascending, resolutionNs)
   summary.mildOutliers = outliers.mild

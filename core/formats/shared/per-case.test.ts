@@ -23,11 +23,18 @@ describe('names', () => {
 })
 
 describe('figures', () => {
-  it('one case measured three times has one figure, in the middle, whose interval holds all of theirs', () => {
+  it('one case measured three times has one figure, in the middle, whose interval says how runs differ', () => {
     const [figure, ...others] = figuresPerCase([at(100, { run: 0 }), at(130, { run: 1 }), at(110, { run: 2 })])
     expect(others).toEqual([])
-    expect(figure).toMatchObject({ medianNs: 110, lowNs: 99, highNs: 132 })
+    expect(figure?.medianNs).toBe(110)
+    // Geometric mean 112.7 times exp(±4.303 * 0.1329 / sqrt(3)): Student's t of two degrees.
+    expect(figure?.lowNs).toBeCloseTo(81.0, 1)
+    expect(figure?.highNs).toBeCloseTo(156.7, 1)
     expect(figure?.results).toHaveLength(3)
+  })
+
+  it('measured twice: an interval that holds both of theirs', () => {
+    expect(figuresPerCase([at(100, { run: 0 }), at(130, { run: 1 })])[0]).toMatchObject({ medianNs: 115, lowNs: 99, highNs: 132 })
   })
 
   it('only right results count', () => {

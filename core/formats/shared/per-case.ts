@@ -1,6 +1,6 @@
 import { caseId, type BenchmarkCase } from '../../case'
 import type { Result } from '../../result'
-import { median } from '../../stats/quantile'
+import { overRuns } from '../../stats/over-runs'
 import { fitText } from './foreign'
 
 /** The right results of one case as one figure. Times in ns per call. */
@@ -27,7 +27,8 @@ export function caseName({ op, params, dtype, backend, impl, device, mode, threa
 
 /**
  * One figure per case for formats that know each benchmark once, from right results with statistics, in the order first
- * measured. Of repeats and blocks: the median of their medians, and an interval that holds all of theirs.
+ * measured. Of repeats and blocks: the median of their medians, and an interval whose unit is the repeat (core/stats/over-runs.ts);
+ * of two, one that holds both of theirs.
  */
 export function figuresPerCase(results: readonly Result[]): CaseFigure[] {
   const groups = new Map<string, Result[]>()
@@ -40,11 +41,17 @@ export function figuresPerCase(results: readonly Result[]): CaseFigure[] {
   }
   return [...groups.values()].map((group) => {
     const summaries = group.flatMap(({ summary }) => summary ?? [])
+    const runs = overRuns(summaries.map((s) => s.medianNs))
     const lows = summaries.flatMap(({ ciLowNs }) => ciLowNs ?? [])
     const highs = summaries.flatMap(({ ciHighNs }) => ciHighNs ?? [])
-    const figure: CaseFigure = { name: caseName(group[0]!.case), case: group[0]!.case, medianNs: median(summaries.map((s) => s.medianNs))!, results: group }
-    if (lows.length) figure.lowNs = Math.min(...lows)
-    if (highs.length) figure.highNs = Math.max(...highs)
+    const figure: CaseFigure = { name: caseName(group[0]!.case), case: group[0]!.case, medianNs: runs?.median ?? summaries[0]!.medianNs, results: group }
+    if (runs?.interval) {
+      figure.lowNs = runs.interval.low
+      figure.highNs = runs.interval.high
+    } else if (lows.length > 0 && highs.length > 0) {
+      figure.lowNs = Math.min(...lows)
+      figure.highNs = Math.max(...highs)
+    }
     return figure
   })
 }

@@ -1,5 +1,5 @@
-import { medianIntervalOfSorted } from '../../stats/bootstrap'
 import { quantileOfSorted, sorted } from '../../stats/quantile'
+import { serialIntervalOf } from '../../stats/serial'
 import { relativeInterval } from '../../stats/summarize'
 import type { MeasureSettings } from '../settings'
 import { MAX_SAMPLES, SLOW_SAMPLES, type SamplingProgress, type StoppingCriterion } from './types'
@@ -51,7 +51,7 @@ export function relativeCiCriterion(settings: Pick<MeasureSettings, 'relativeCi'
       if (!enough && !timeUp) return { stop: false, expectedSamples: least(p) }
 
       const ascending = sorted(p.samplesNs)
-      const relativeCi = ascending && relativeInterval(medianIntervalOfSorted(ascending), quantileOfSorted(ascending, 0.5))
+      const relativeCi = ascending && relativeInterval(serialIntervalOf(p.samplesNs, ascending), quantileOfSorted(ascending, 0.5))
       const known = relativeCi === undefined ? {} : { relativeCi }
       if (enough && relativeCi !== undefined && relativeCi <= settings.relativeCi) {
         return { stop: true, converged: true, reason: `interval within ±${percent(settings.relativeCi)}`, ...known }

@@ -28,6 +28,7 @@ export function statistics(result: Result): Fact[] {
   return [
     ...time('Median', s.medianNs),
     ...fact('95 % interval', s.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : `${formatTime(s.ciLowNs)} to ${formatTime(s.ciHighNs)} (${formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs)})`),
+    ...fact('Widened', s.ciWidened === undefined ? undefined : `${s.ciWidened.toPrecision(2)} times: samples depend on each other`),
     ...fact('Bandwidth', result.status === 'ok' && seconds > 0 ? formatBandwidth(result.bytes / seconds) : undefined),
     ...fact('Compute', result.status === 'ok' && seconds > 0 && result.flops > 0 ? formatFlops(result.flops / seconds) : undefined),
     ...time('Fastest', s.minNs), ...time('5th percentile', s.p05Ns), ...time('25th percentile', s.p25Ns),

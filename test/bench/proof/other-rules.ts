@@ -1,7 +1,7 @@
 import type { PreparedCase } from '@core/backend'
 import type { Mode } from '@core/case'
-import { medianIntervalOfSorted } from '@core/stats/bootstrap'
 import { quantileOfSorted, sorted } from '@core/stats/quantile'
+import { serialIntervalOf } from '@core/stats/serial'
 import { relativeInterval } from '@core/stats/summarize'
 
 /** All that a rule needs of a prepared case. */
@@ -57,7 +57,7 @@ class Tally {
   /** Width of the median's interval now, as core/stats has it; infinite while there is none. */
   width(): number {
     const ascending = sorted(this.samplesNs)
-    return (ascending && relativeInterval(medianIntervalOfSorted(ascending), quantileOfSorted(ascending, 0.5))) ?? Infinity
+    return (ascending && relativeInterval(serialIntervalOf(this.samplesNs, ascending), quantileOfSorted(ascending, 0.5))) ?? Infinity
   }
 
   spent(): Spent {
