@@ -26,7 +26,7 @@ export default defineConfig({
           index: at('main/index.ts'),
           cli: at('main/cli/index.ts'),
           worker: at('main/measurement/worker.ts'),
-          importer: at('main/import/importer.ts'),
+          files: at('main/files/worker.ts'),
           maintenance: at('main/maintenance/worker.ts'),
         },
         external: ['electron', '@photostructure/sqlite', /\.node$/],

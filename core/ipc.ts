@@ -40,6 +40,10 @@ export const formatInfoSchema = z.object({ id: z.string(), title: z.string(), de
 
 const redactionSchema = z.enum(REDACTIONS)
 
+/** Work on a file that takes long enough to be shown: adding it to the history, reading it to compare, writing it. */
+export const fileWorkSchema = z.enum(['import', 'open', 'export'])
+export type FileWork = z.infer<typeof fileWorkSchema>
+
 export const runStateSchema = z.object({
   phase: z.enum(['idle', 'starting', 'running', 'paused', 'stopping']),
   sessionId: id.optional(),
@@ -90,8 +94,8 @@ export const REQUESTS = {
   'sessions:identifying': { request: z.object({ id }), reply: z.array(z.object({ kind: redactionSchema, count: z.number().int().positive(), examples: z.array(z.string()) })) },
   /** Asks for files in a dialog. */
   'sessions:import': { request: none, reply: importReply },
-  /** Stops the import that `sessions:import-progress` tells of; nothing of that file stays. */
-  'sessions:cancel-import': { request: none, reply: none },
+  /** Stops the work that `files:progress` tells of; nothing of that file stays. */
+  'files:cancel': { request: none, reply: none },
   /** What became of the files that the system had the app open since this was asked last. */
   'sessions:take-opened': { request: none, reply: importReply },
   /** Files dropped on the window: their contents, because the page knows and names no path. */
@@ -135,8 +139,8 @@ export const EVENTS = {
   'ceilings:changed': z.array(ceilingSchema),
   'noise:changed': z.array(noiseFloorSchema),
   'compare:progress': z.object({ done: z.number().int().nonnegative(), total: z.number().int().nonnegative() }),
-  /** How much of a large file is in, from 0 to 1; without a share it has ended. */
-  'sessions:import-progress': z.object({ name: z.string(), share: z.number().min(0).max(1).optional() }),
+  /** How much of a file is read or written, from 0 to 1; without a share it has ended. */
+  'files:progress': z.object({ work: fileWorkSchema, name: z.string(), share: z.number().min(0).max(1).optional() }),
   /** Files were opened with the app from outside; `sessions:take-opened` tells what became of them. */
   'sessions:opened': z.object({}),
   'history:progress': maintenanceProgressSchema,

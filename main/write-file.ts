@@ -19,16 +19,22 @@ function reasonOf(error: unknown): string {
   return (typeof code === 'string' ? REASONS[code] : undefined) ?? (typeof message === 'string' ? message : String(error))
 }
 
+/** A name of its own for what is not whole yet, beside the file that it becomes. */
+export const temporaryFor = (path: string): string => `${path}.${randomUUID()}.part`
+
+/** Parts are gathered up to about this many characters: one write for each of a million lines takes minutes. */
+const WRITTEN_AT_ONCE = 2 ** 18
+
 /**
  * Writes all of `parts`, or nothing: into a new file beside it, flushed, then renamed over it.
  * Parts are written one after another, so that a large file need not be one string. Throws naming `path` and the reason.
+ * @param temporary the new file, for who removes it should this process be ended meanwhile
  */
-export function writeFileAtomic(path: string, parts: Iterable<string | Uint8Array>): void {
-  const temporary = `${path}.${randomUUID()}.part`
+export function writeFileAtomic(path: string, parts: Iterable<string | Uint8Array>, temporary = temporaryFor(path)): void {
   try {
     const file = openSync(temporary, 'wx', 0o644)
     try {
-      for (const part of parts) writeAll(file, typeof part === 'string' ? Buffer.from(part) : part)
+      writeParts(file, parts)
       fsyncSync(file)
     } finally {
       closeSync(file)
@@ -38,6 +44,20 @@ export function writeFileAtomic(path: string, parts: Iterable<string | Uint8Arra
     rmSync(temporary, { force: true })
     throw new Error(`cannot write ${path}: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+function writeParts(file: number, parts: Iterable<string | Uint8Array>): void {
+  let text = ''
+  const flush = () => {
+    writeAll(file, Buffer.from(text))
+    text = ''
+  }
+  for (const part of parts) {
+    if (typeof part === 'string') text += part
+    if (typeof part !== 'string' || text.length >= WRITTEN_AT_ONCE) flush()
+    if (typeof part !== 'string') writeAll(file, part)
+  }
+  flush()
 }
 
 function writeAll(file: number, data: Uint8Array): void {

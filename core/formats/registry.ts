@@ -27,12 +27,17 @@ export function exportFormat(formatId: string): FileFormat & Required<Pick<FileF
   throw new Error(`cannot export as "${formatId}"; expected one of ${writable.join(', ')}`)
 }
 
-/** A session as the text of a file. Throws when there is no such format or it cannot be written, with the choices. */
-export function exportSession(formatId: string, file: SessionFile, context: ExportContext = { ceilings: [] }): string {
+/** A session as the text of a file, in parts to be written one after the other. Throws when there is no such format or it cannot be written, with the choices. */
+export function exportParts(formatId: string, file: SessionFile, context: ExportContext = { ceilings: [] }): Iterable<string> {
   // Ceilings of another machine's devices say nothing of these results, whatever their ids.
   const shown = redact(file, ceilingsOn(context.ceilings, file.environment.devices), context.leaveOut ?? new Set(), context.hints)
-  return exportFormat(formatId).exportSession(shown.file, { ...context, ceilings: shown.ceilings })
+  const written = exportFormat(formatId).exportSession(shown.file, { ...context, ceilings: shown.ceilings })
+  // A string would be taken apart letter by letter.
+  return typeof written === 'string' ? [written] : written
 }
+
+/** The same as one text. */
+export const exportSession = (formatId: string, file: SessionFile, context?: ExportContext): string => [...exportParts(formatId, file, context)].join('')
 
 /** Longest text that is looked at: 256 Mi characters, some ten million samples. */
 export const MAX_CHARACTERS = 2 ** 28

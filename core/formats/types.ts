@@ -27,8 +27,11 @@ export interface FileFormat {
   suffix?: string
   /** True of what is written to be sent: unless asked otherwise, what identifies the machine or a person is left out. */
   forSharing?: true
-  /** The whole file as text, ending in a newline. Throws when the session itself is not valid. */
-  exportSession?(file: SessionFile, context: ExportContext): string
+  /**
+   * The whole file as text, ending in a newline; a generator gives it in parts, about one for each result, so that a large
+   * file need not be one string. Throws when the session itself is not valid.
+   */
+  exportSession?(file: SessionFile, context: ExportContext): string | Generator<string, void>
   /** `null` when the text is not in this format at all. Never throws. */
   importSession?(source: ImportSource): ImportOutcome | null
 }

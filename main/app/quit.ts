@@ -11,7 +11,7 @@ const log = (error: unknown) => process.stderr.write(`opscope: ${String(error)}\
  * keep the app alive; then closes the history. A run in progress keeps what it has, and the next start offers to take
  * it up again.
  */
-export function quitCleanly({ runner, history }: Pick<Services, 'runner' | 'history'>): void {
+export function quitCleanly({ runner, history, files }: Pick<Services, 'runner' | 'history' | 'files'>): void {
   let state: 'open' | 'disposing' | 'disposed' = 'open'
 
   function leave(): void {
@@ -29,7 +29,7 @@ export function quitCleanly({ runner, history }: Pick<Services, 'runner' | 'hist
     if (state === 'disposing') return
     state = 'disposing'
     const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS))
-    void Promise.race([runner.dispose(), patience])
+    void Promise.race([Promise.all([runner.dispose(), files.cancel()]), patience])
       .catch(log)
       .finally(() => {
         state = 'disposed'

@@ -1,4 +1,4 @@
-import type { Importer } from '../import/import-process'
+import type { FilesApart } from '../files/apart'
 import type { OpenedFiles } from '../import/opened-files'
 import type { Emit } from '../ipc/register'
 import type { History } from '../history/types'
@@ -13,8 +13,8 @@ export interface Services {
   settings: SettingsStore
   dialogs: Dialogs
   emit: Emit
-  /** Imports large files in a process of their own. */
-  importer: Importer
+  /** Reads and writes files of sessions in a process of their own. */
+  files: FilesApart
   /** Files the system had the app open. */
   opened: OpenedFiles
   /** Things that went wrong while starting, for the user; empty when nothing did. */

@@ -3,7 +3,7 @@ import { app, dialog, nativeTheme, powerMonitor, type BrowserWindow } from 'elec
 import { webgpuHostKind } from '../backends/webgpu'
 import { tellPowerSource } from '../environment'
 import { openHistory } from '../history'
-import { createImporter } from '../import/import-process'
+import { createFilesApart } from '../files/apart'
 import { createOpenedFiles, filesIn } from '../import/opened-files'
 import { createHandlers } from '../ipc/handlers'
 import { createEmit, registerRequests } from '../ipc/register'
@@ -27,9 +27,9 @@ function openServices(paths: DataPaths, window: () => BrowserWindow | undefined,
   const { history, notice } = openHistory(paths.history)
   const runner = createRunner({ history, settings: () => settings.get(), hostKinds: [nativeHostKind(), webgpuHostKind(shown), pythonHostKind(() => settings.get().python)] })
   const emit = createEmit(window)
-  const importer = createImporter(paths.history, emit)
+  const files = createFilesApart(paths.history, emit)
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
-  return { history, runner, settings, dialogs: createDialogs(window), emit, importer, opened: createOpenedFiles({ history, emit, importer }), startNotices }
+  return { history, runner, settings, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, emit, files }), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */

@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { importSession, MAX_CHARACTERS } from '@core/formats/registry'
 import type { ImportOutcome } from '@core/formats/types'
 import type { Reply } from '@core/ipc'
-import type { SessionFile } from '@core/session/types'
+import type { SessionFile, SessionSummary } from '@core/session/types'
 import type { Services } from '../app/services'
-import type { ImportedApart } from './import-process'
+import type { Ended, FilesApart } from '../files/apart'
 
 /** A file to read: by its path, or as the bytes it has. */
 export interface Incoming {
@@ -12,7 +12,7 @@ export interface Incoming {
   from: string | Uint8Array
 }
 
-/** Above this size reading takes long enough to be felt, and a process of its own imports it. */
+/** Above this size reading takes long enough to be felt, and a process of its own does it. */
 const LARGE_BYTES = 2 ** 21
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
@@ -34,37 +34,47 @@ async function readOne(file: Incoming): Promise<ImportOutcome> {
 }
 
 /** Reads files one after the other, each whole or not at all, and gives those that are sessions to `take`; one message for each that is not. */
-export async function readSessions(files: readonly Incoming[], take: (name: string, file: SessionFile) => void): Promise<string[]> {
+export async function readSessions(apart: FilesApart, incoming: readonly Incoming[], take: (name: string, file: SessionFile) => void): Promise<string[]> {
   const problems: string[] = []
-  for (const file of files) {
-    const outcome = await readOne(file)
-    if (outcome.ok) take(file.name, outcome.file)
-    else problems.push(outcome.message)
+  for (const file of incoming) {
+    const { value, problem } = (await isForApart(file)) ? await apart.open(file.name, file.from) : await readHere(file)
+    if (value) take(file.name, value)
+    if (problem !== undefined) problems.push(problem)
   }
   return problems
 }
 
-async function importOne({ history, importer }: Pick<Services, 'history' | 'importer'>, file: Incoming): Promise<ImportedApart> {
+async function readHere(file: Incoming): Promise<Ended<SessionFile>> {
+  const outcome = await readOne(file)
+  return outcome.ok ? { value: outcome.file } : { problem: outcome.message }
+}
+
+/** Whether a process of its own is to read the file. One of no known size, or too large, is refused here with the reason. */
+async function isForApart(file: Incoming): Promise<boolean> {
   try {
     const size = await sizeOf(file)
-    if (size > LARGE_BYTES && size <= MAX_CHARACTERS) return await importer.run(file.name, file.from)
+    return size > LARGE_BYTES && size <= MAX_CHARACTERS
   } catch {
-    // Without its size, or a process to import it, it is read here, which also says what is wrong.
+    return false
   }
+}
+
+async function importOne({ history, files }: Pick<Services, 'history' | 'files'>, file: Incoming): Promise<Ended<SessionSummary>> {
+  if (await isForApart(file)) return files.import(file.name, file.from)
   const outcome = await readOne(file)
   if (!outcome.ok) return { problem: outcome.message }
   try {
-    return { summary: history.importSession(outcome.file) }
+    return { value: history.importSession(outcome.file) }
   } catch (error) {
     return { problem: `${file.name}: could not be added to the history (${reasonOf(error)})` }
   }
 }
 
 /** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. */
-export async function importAll(services: Pick<Services, 'history' | 'emit' | 'importer'>, files: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
-  const outcomes: ImportedApart[] = []
-  for (const file of files) outcomes.push(await importOne(services, file))
-  const imported = outcomes.flatMap(({ summary }) => (summary ? [summary] : []))
+export async function importAll(services: Pick<Services, 'history' | 'emit' | 'files'>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
+  const outcomes: Ended<SessionSummary>[] = []
+  for (const file of incoming) outcomes.push(await importOne(services, file))
+  const imported = outcomes.flatMap(({ value }) => (value ? [value] : []))
   if (imported.length > 0) services.emit('sessions:changed', { ids: imported.map(({ id }) => id) })
   return { imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])) }
 }

@@ -1,6 +1,7 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
@@ -26,6 +27,13 @@ const dialogsAnswer = (path: string) =>
     dialog.showSaveDialog = (() => Promise.resolve({ canceled: false, filePath: chosen })) as typeof dialog.showSaveDialog
     dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [chosen] })) as typeof dialog.showOpenDialog
   }, path)
+
+/** Exports the session on show to what the dialogs answer. */
+async function exportAsLines(): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Command' }).fill('export session as json lines')
+  await page.keyboard.press('Enter')
+}
 
 beforeAll(async () => {
   copyFileSync(fixture('json/import/version-1.json'), join(folder, 'first.opscope.json'))
@@ -90,9 +98,7 @@ describe('files of other tools', () => {
   it('a session exported as JSON Lines comes back the same', async () => {
     const path = join(folder, 'lines.jsonl')
     await dialogsAnswer(path)
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Command' }).fill('export session as json lines')
-    await page.keyboard.press('Enter')
+    await exportAsLines()
     await messages(page).getByText('Exported to lines.jsonl.').waitFor()
     const before = await dataRows(sessions(page)).count()
     await page.keyboard.press('Control+o')
@@ -112,12 +118,12 @@ describe('files of other tools', () => {
   describe('a large file', () => {
     const count = 8000
     const large = join(folder, 'large.jsonl')
-    /** Watches how far an import is, and asks main for the state of the run again and again meanwhile. */
-    const watchImport = (until: 'ended' | 'begun') =>
+    /** Watches how far the work on a file is, and asks main for the state of the run again and again meanwhile. */
+    const watchFile = (until: 'ended' | 'begun') =>
       page.evaluate(async (until) => {
         const shares: (number | undefined)[] = []
         let answered = 0
-        const off = window.opscope!.on('sessions:import-progress', ({ share }) => shares.push(share))
+        const off = window.opscope!.on('files:progress', ({ share }) => shares.push(share))
         const isOver = () => (until === 'begun' ? shares.some((share) => share !== undefined && share > 0) : shares.includes(undefined))
         while (!isOver()) {
           await window.opscope!.invoke('run:state', undefined)
@@ -137,7 +143,7 @@ describe('files of other tools', () => {
 
     it('comes in while the window goes on answering', async () => {
       await dialogsAnswer(large)
-      const watched = watchImport('ended')
+      const watched = watchFile('ended')
       await page.keyboard.press('Control+o')
       const { shares, answered } = await watched
       expect(answered).toBeGreaterThan(5)
@@ -146,10 +152,36 @@ describe('files of other tools', () => {
       await expect.poll(() => rowCount(page)).toBe(count)
     })
 
+    it('is written while the window goes on answering, the same to the last line', async () => {
+      const path = join(folder, 'written.jsonl')
+      await dialogsAnswer(path)
+      const watched = watchFile('ended')
+      await exportAsLines()
+      const { shares, answered } = await watched
+      expect(answered).toBeGreaterThan(5)
+      expect(shares.filter((share) => share !== undefined)).toEqual(shares.filter((share) => share !== undefined).sort((a, b) => a! - b!))
+      await messages(page).getByText('Exported to written.jsonl.').waitFor()
+      const results = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n').slice(1).map((line) => JSON.parse(line) as unknown)
+      // Compared at once: a difference among thousands of results would take minutes to print.
+      expect(isDeepStrictEqual(results(path), results(large))).toBe(true)
+    })
+
+    it('is not written at all when that is cancelled', async () => {
+      const path = join(folder, 'cancelled.jsonl')
+      await dialogsAnswer(path)
+      const watched = watchFile('begun')
+      await exportAsLines()
+      await watched
+      await page.evaluate(() => window.opscope!.invoke('files:cancel', undefined))
+      await expect.poll(() => page.getByRole('progressbar', { name: 'Export' }).count()).toBe(0)
+      expect(readdirSync(folder).filter((name) => name.startsWith('cancelled'))).toEqual([])
+      await dialogsAnswer(large)
+    })
+
     it('can be cancelled, and nothing of it stays', async () => {
       await view(page, 'History')
       const before = await dataRows(sessions(page)).count()
-      const watched = watchImport('begun')
+      const watched = watchFile('begun')
       await page.keyboard.press('Control+o')
       await watched
       await page.getByRole('button', { name: 'Cancel' }).click()

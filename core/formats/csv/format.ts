@@ -18,7 +18,7 @@ const paramNames = (results: readonly Result[]): string[] => [...new Set(results
  * share of the binding measured ceiling (empty where the device has none), speedup against the first right result of
  * the same op, parameters, dtype and mode in the session (1 for that one). Efficiency and speedup are given for right results only.
  */
-function exportCsv(file: SessionFile, { ceilings }: ExportContext): string {
+function* exportCsv(file: SessionFile, { ceilings }: ExportContext): Generator<string, void> {
   const names = paramNames(file.results)
   const taken = new Set<string>(['op', ...AFTER_PARAMS])
   const header = ['op', ...names.map((name) => (taken.has(name) || name.startsWith(PARAM_PREFIX) || name === '' ? PARAM_PREFIX + name : name)), ...AFTER_PARAMS]
@@ -27,7 +27,8 @@ function exportCsv(file: SessionFile, { ceilings }: ExportContext): string {
     const work = workOf(result)
     if (result.status === 'ok' && result.summary && !baseline.has(work)) baseline.set(work, result.summary.medianNs)
   }
-  const lines = file.results.map((result) => {
+  yield csvLine(header)
+  for (const result of file.results) {
     const { case: c, summary: s } = result
     const medianNs = s && s.medianNs > 0 ? s.medianNs : undefined
     const right = result.status === 'ok' && medianNs !== undefined
@@ -40,9 +41,8 @@ function exportCsv(file: SessionFile, { ceilings }: ExportContext): string {
       efficiency: point?.efficiency, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, max_rel_error: result.verification?.relL2,
       converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,
     }
-    return csvLine([c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])])
-  })
-  return [csvLine(header), ...lines].join('')
+    yield csvLine([c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])])
+  }
 }
 
 const ownParam = (params: Params, name: string): Cell => (Object.hasOwn(params, name) ? params[name] : undefined)

@@ -7,12 +7,13 @@ import { writeJson } from '../shared/write-json'
 import type { ImportSource } from '../source'
 
 /** One line each for session and environment and one per result, so that files can be compared and searched line by line. */
-function exportJson(file: SessionFile): string {
+function* exportJson(file: SessionFile): Generator<string, void> {
   const parsed = sessionFileSchema.safeParse(file)
   if (!parsed.success) throw new Error(`the session cannot be exported: ${describeIssues(parsed.error.issues, file)}`)
   const { schemaVersion, session, environment, results } = parsed.data
-  const lines = results.map((result) => writeJson(result)).join(',\n')
-  return `{\n"schemaVersion":${schemaVersion},\n"session":${writeJson(session)},\n"environment":${writeJson(environment)},\n"results":[${lines ? `\n${lines}\n` : ''}]\n}\n`
+  yield `{\n"schemaVersion":${schemaVersion},\n"session":${writeJson(session)},\n"environment":${writeJson(environment)},\n"results":[`
+  for (const [i, result] of results.entries()) yield `${i > 0 ? ',' : ''}\n${writeJson(result)}`
+  yield `${results.length > 0 ? '\n' : ''}]\n}\n`
 }
 
 /** Only a JSON object with a schemaVersion and a session is ours; anything else is left to other formats. */

@@ -9,11 +9,12 @@ import type { ImportSource } from '../source'
 import type { FileFormat, ImportOutcome } from '../types'
 
 /** The first line has everything but the results, and in their place how many follow; then one result on each line. */
-function exportJsonl(file: SessionFile): string {
+function* exportJsonl(file: SessionFile): Generator<string, void> {
   const parsed = sessionFileSchema.safeParse(file)
   if (!parsed.success) throw new Error(`the session cannot be exported: ${describeIssues(parsed.error.issues, file)}`)
   const { results, ...head } = parsed.data
-  return [{ ...head, results: results.length }, ...results].map((value) => `${writeJson(value)}\n`).join('')
+  yield `${writeJson({ ...head, results: results.length })}\n`
+  for (const result of results) yield `${writeJson(result)}\n`
 }
 
 const isObject = (value: unknown): value is RawSessionFile => typeof value === 'object' && value !== null && !Array.isArray(value)

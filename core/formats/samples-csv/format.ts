@@ -10,14 +10,13 @@ function clockOf({ clocksMhz, samplesNs, deviceStates = [] }: Result, index: num
 }
 
 /** One row per sample: ns per call in the order taken, SM clock in MHz where known, kinds of labels joined by semicolons. */
-function exportSamples({ results }: SessionFile): string {
-  const lines = [csvLine(['result_id', 'index', 'ns', 'sm_clock_mhz', 'flags'])]
+function* exportSamples({ results }: SessionFile): Generator<string, void> {
+  yield csvLine(['result_id', 'index', 'ns', 'sm_clock_mhz', 'flags'])
   for (const result of results) {
     const flags: string[][] = result.samplesNs.map(() => [])
     for (const { kind, first, count } of result.labels ?? []) for (const list of flags.slice(first, first + count)) if (!list.includes(kind)) list.push(kind)
-    result.samplesNs.forEach((ns, i) => lines.push(csvLine([result.id, i, ns, clockOf(result, i), flags[i]!.join(';')])))
+    yield result.samplesNs.map((ns, i) => csvLine([result.id, i, ns, clockOf(result, i), flags[i]!.join(';')])).join('')
   }
-  return lines.join('')
 }
 
 const format: FileFormat = { id: 'samples-csv', title: 'Samples (CSV)', description: 'Every single sample: one line each, with its clock and what disturbed it', extension: 'csv', exportSession: exportSamples }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { readRedactions, usualRedactions, type Redaction } from '@core/formats/redact'
-import { exportFormat, exportSession as formatSession, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { exportFormat, exportParts, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
 import { thisUser } from '../../app/this-user'
 import { pickOne } from '../choices'
 import type { Context } from '../context'
@@ -25,10 +25,10 @@ export function exportSession(context: Context, wanted: string, options: { forma
   const format = formatFor(options.format, out)
   const { id, name } = findSession(wanted, context.sessions())
   const leaveOut = options.redact === undefined ? usualRedactions(exportFormat(format)) : redactionsOf(options.redact)
-  const text = formatSession(format, context.history.exportSession(id), { ceilings: context.history.ceilings(), leaveOut, hints: thisUser() })
-  if (out === '-') context.io.out.write(text)
+  const parts = exportParts(format, context.history.exportSession(id), { ceilings: context.history.ceilings(), leaveOut, hints: thisUser() })
+  if (out === '-') for (const part of parts) context.io.out.write(part)
   else {
-    writeFileAtomic(resolve(out), [text])
+    writeFileAtomic(resolve(out), parts)
     context.remark(`Wrote "${name}" to ${resolve(out)}`)
   }
   return 0

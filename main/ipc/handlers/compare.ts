@@ -12,13 +12,13 @@ import { writeChosen } from '../write-chosen'
 
 const KINDS = { csv: 'CSV table', md: 'Markdown', html: 'HTML report' } as const
 
-export function compareHandlers({ history, runner, settings, dialogs, emit }: Pick<Services, 'history' | 'runner' | 'settings' | 'dialogs' | 'emit'>, files = new FileSides()) {
+export function compareHandlers({ history, runner, settings, dialogs, emit, files: apart }: Pick<Services, 'history' | 'runner' | 'settings' | 'dialogs' | 'emit' | 'files'>, files = new FileSides()) {
   /** The comparison in progress; the page shows one at a time. */
   let current: AbortController | undefined
 
   async function open(incoming: readonly Incoming[]): Promise<{ sides: FileSide[]; problems: string[] }> {
     const sides: FileSide[] = []
-    const problems = await readSessions(incoming, (name, file) => sides.push(files.add(name, file)))
+    const problems = await readSessions(apart, incoming, (name, file) => sides.push(files.add(name, file)))
     return { sides, problems }
   }
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { identifying, usualRedactions } from '@core/formats/redact'
-import { exportFormat, exportSession, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
+import { exportFormat, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
 import { thisUser } from '../../app/this-user'
 import { importAll } from '../../import/import-files'
@@ -10,6 +10,9 @@ import { RequestError } from '../errors'
 import { writeChosen } from '../write-chosen'
 
 const CHART_KINDS = { png: 'PNG picture', svg: 'SVG picture', csv: 'CSV table' }
+
+/** A session of more results is read apart: it takes long enough to be felt. */
+const MOST_READ_HERE = 500
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
@@ -22,22 +25,28 @@ function formatOf(id: string): ReturnType<typeof exportFormat> {
 }
 
 /** Exporting and importing sessions and saving charts. Paths come from dialogs; dropped files bring their contents. */
-export const fileHandlers = ({ history, dialogs, emit, opened, importer }: Services) =>
+export const fileHandlers = ({ history, dialogs, emit, opened, files }: Services) =>
   ({
     'formats:list': () => FORMATS.map(formatInfo),
-    'sessions:identifying': ({ id }) => identifying(history.exportSession(id), thisUser()),
+    'sessions:identifying': async ({ id }) => {
+      if (history.summary(id).results <= MOST_READ_HERE) return identifying(history.exportSession(id), thisUser())
+      const { value, problem } = await files.identify(id, thisUser().users)
+      if (!value) throw new RequestError('failed', problem ?? 'Reading the session was stopped.')
+      return value
+    },
     'sessions:export': async ({ id, format, leaveOut }) => {
       const { title, extension, suffix = extension, forSharing } = formatOf(format)
       const { name } = history.summary(id)
       const path = await dialogs.save('Export session', `${name}.${suffix}`, { name: title, extensions: [extension] })
       if (path === undefined) return { done: false }
-      const context = { ceilings: history.ceilings(), leaveOut: leaveOut ? new Set(leaveOut) : usualRedactions({ forSharing }), hints: thisUser() }
-      return writeChosen(path, exportSession(format, history.exportSession(id), context))
+      const { value, problem } = await files.export({ id, format, leaveOut: leaveOut ?? [...usualRedactions({ forSharing })], users: thisUser().users, path })
+      if (problem !== undefined) throw new RequestError('failed', problem)
+      return value ? { done: true, name: basename(path) } : { done: false }
     },
-    'sessions:import': async () => importAll({ history, emit, importer }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), from: path }))),
-    'sessions:import-dropped': ({ dropped }) => importAll({ history, emit, importer }, dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
-    'sessions:cancel-import': () => {
-      importer.cancel()
+    'sessions:import': async () => importAll({ history, emit, files }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), from: path }))),
+    'sessions:import-dropped': ({ dropped }) => importAll({ history, emit, files }, dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
+    'files:cancel': () => {
+      void files.cancel()
       return undefined
     },
     'sessions:take-opened': () => opened.take(),

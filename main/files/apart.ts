@@ -1,0 +1,130 @@
+import { rmSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Identifying, Redaction } from '@core/formats/redact'
+import type { FileWork } from '@core/ipc'
+import type { Result } from '@core/result'
+import type { SessionFile, SessionSummary } from '@core/session/types'
+import type { Emit } from '../ipc/register'
+import { findProgram } from '../measurement/host'
+import type { HostProcess } from '../measurement/link'
+import { forkUtilityProcess } from '../measurement/utility-process'
+import { temporaryFor } from '../write-file'
+import type { FileJob, FileJobAnswer, FileJobResult } from './jobs'
+
+/** How work on a file ended: with what it gave, with a problem in words, or (with neither) cancelled. */
+export interface Ended<T> {
+  value?: T
+  problem?: string
+}
+
+export interface ExportRequest {
+  id: string
+  format: string
+  leaveOut: readonly Redaction[]
+  users: readonly string[]
+  path: string
+}
+
+/** Reads and writes files of sessions in a process of their own, one at a time, and tells the page how far it is. */
+export interface FilesApart {
+  import(name: string, from: string | Uint8Array): Promise<Ended<SessionSummary>>
+  /** Reads a file without storing it. */
+  open(name: string, from: string | Uint8Array): Promise<Ended<SessionFile>>
+  /** Writes the whole file or none: what stood there before stays until it is complete. */
+  export(request: ExportRequest): Promise<Ended<true>>
+  identify(id: string, users: readonly string[]): Promise<Ended<Identifying[]>>
+  /** Ends the work in progress, if there is any; resolves once its process is gone and nothing of its file stays. */
+  cancel(): Promise<void>
+}
+
+/** Starts the process that does the work. */
+export type StartFiles = () => Promise<HostProcess<FileJob>>
+
+const startProcess: StartFiles = () => forkUtilityProcess(findProgram('files.js'), process.env, 'Opscope files')
+
+/** Why nothing came of it, in words that name the file. */
+const FAILED: Record<FileWork | 'identify', (name: string, reason: string) => string> = {
+  import: (name, reason) => `${name}: could not be added to the history (${reason}); nothing of it was imported`,
+  open: (name, reason) => `${name}: could not be read (${reason})`,
+  export: (name, reason) => `${name} could not be written; nothing was changed (${reason}).`,
+  identify: (_, reason) => `The session could not be read (${reason}).`,
+}
+
+export function createFilesApart(historyFile: string, emit: Emit, start: StartFiles = startProcess): FilesApart {
+  let cancel: (() => void) | undefined
+  let current: Promise<unknown> = Promise.resolve()
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** `T`: what this kind of job gives. */
+  function ended<T extends FileJobResult[FileJob['kind']]>(child: HostProcess<FileJob>, job: FileJob, name: string, onResults: (results: Result[]) => void): Promise<Ended<T>> {
+    return new Promise((resolve) => {
+      let stderr = ''
+      let outcome: Ended<T> | undefined
+      // Ended only once the process is gone: until then it may still write.
+      const end = (how: Ended<T>) => {
+        outcome ??= how
+        child.kill()
+      }
+      cancel = () => end({})
+      child.onStderr((text) => (stderr = (stderr + text).slice(-2000)))
+      child.onMessage((message) => {
+        const answer = message as FileJobAnswer
+        if (outcome) return
+        if (answer.kind === 'progress') {
+          if (job.kind !== 'identify') emit('files:progress', { work: job.kind, name, share: answer.share })
+        } else if (answer.kind === 'results') onResults(answer.results)
+        else if (answer.kind === 'done') end({ value: answer.value as T })
+        else end({ problem: answer.kind === 'refused' ? answer.message : FAILED[job.kind](name, answer.message) })
+      })
+      child.onExit((reason) => resolve(outcome ?? { problem: FAILED[job.kind](name, ['the process that works on it ended', reason, stderr.trim()].filter(Boolean).join('; ')) }))
+      child.post(job)
+    })
+  }
+
+  async function work<T extends FileJobResult[FileJob['kind']]>(job: FileJob, name: string, onResults: (results: Result[]) => void = () => undefined): Promise<Ended<T>> {
+    if (job.kind !== 'identify') emit('files:progress', { work: job.kind, name, share: 0 })
+    try {
+      return await ended<T>(await start(), job, name, onResults)
+    } catch (error) {
+      return { problem: FAILED[job.kind](name, error instanceof Error ? error.message : String(error)) }
+    } finally {
+      cancel = undefined
+      if (job.kind === 'export') rmSync(job.temporary, { force: true })
+      if (job.kind !== 'identify') emit('files:progress', { work: job.kind, name })
+    }
+  }
+
+  /** One after the other: the page shows one, and one is cancelled. */
+  function inTurn<T>(go: () => Promise<T>): Promise<T> {
+    const mine = last.then(() => {
+      const begun = go()
+      current = begun.catch(() => undefined)
+      return begun
+    })
+    last = mine.catch(() => undefined)
+    return mine
+  }
+
+  return {
+    import: (name, from) => inTurn(() => work<FileJobResult['import']>({ kind: 'import', history: historyFile, name, from }, name)),
+    open: (name, from) =>
+      inTurn(async () => {
+        const results: Result[] = []
+        const { value, problem } = await work<FileJobResult['open']>({ kind: 'open', name, from }, name, (more) => results.push(...more))
+        return value ? { value: { ...value, results } } : problem === undefined ? {} : { problem }
+      }),
+    export: (request) =>
+      inTurn(async () => {
+        const ended = await work<FileJobResult['export']>({ kind: 'export', history: historyFile, temporary: temporaryFor(request.path), ...request }, basename(request.path))
+        // What a finished export gives is its file alone.
+        return 'value' in ended ? { value: true } : ended.problem === undefined ? {} : { problem: ended.problem }
+      }),
+    identify: (id, users) => inTurn(() => work<FileJobResult['identify']>({ kind: 'identify', history: historyFile, id, users }, '')),
+    async cancel() {
+      if (!cancel) return
+      const over = current
+      cancel()
+      await over
+    },
+  }
+}
