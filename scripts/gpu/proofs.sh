@@ -26,9 +26,9 @@ for name in $what; do
   echo "$(date -u +%T) $name"
   case $name in
     ladder) bench 180 truth-ladder devices="$gpu,$webgpu" seconds=0.05 ;;
-    self) bench 200 self-consistency devices="$gpu" pairs=300 injected=100 block=0.002 ;;
-    self-webgpu) bench 180 self-consistency devices="$webgpu" pairs=30 injected=10 block=0.005 ;;
-    coverage) bench 150 coverage devices="$gpu" trials=200 ;;
+    self) bench 200 self-consistency devices="$gpu" pairs=300 injected=100 block=0.002 limit=170 ;;
+    self-webgpu) bench 180 self-consistency devices="$webgpu" pairs=300 injected=100 block=0.01 limit=130 ;;
+    coverage) bench 180 coverage devices="$gpu" trials=200 limit=140 ;;
     metamorphic) bench 90 metamorphic devices="$gpu" seconds=0.05 ;;
     # nvbench's own limit is 15 s; 5 s spares minutes, in its favour.
     time) bench 150 time-to-result devices="$gpu" limit=5 ;;

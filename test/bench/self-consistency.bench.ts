@@ -8,14 +8,17 @@ import { measurePair, shortBlocks } from './proof/interleaved'
 
 /**
  * What is made slower by a known share: work whose time is proportional to its size, so that +1 % of size is +1 % of time.
- * Sizes are multiples of 100 * 64, so that the enlarged one fills vectors and blocks as the plain one does.
+ * Sizes are multiples of 100 * 64, so that the enlarged one fills vectors and blocks as the plain one does. On a processor
+ * plain and enlarged one both fit the second cache: across its edge, more elements may be faster on better pages.
  */
 const WORK: readonly { op: string; params: (factor: number) => Params; mode: Mode }[] = [
   { op: 'spin', params: (factor) => ({ iterations: Math.round(20_000 * factor) }), mode: 'hot' },
   { op: 'spin', params: (factor) => ({ iterations: Math.round(100_000 * factor) }), mode: 'hot' },
-  { op: 'exp', params: (factor) => ({ n: Math.round(6400 * 40 * factor) }), mode: 'hot' },
-  { op: 'softmax', params: (factor) => ({ rows: Math.round(400 * factor), cols: 1024 }), mode: 'hot' },
+  { op: 'exp', params: (factor) => ({ n: Math.round(6400 * 4 * factor) }), mode: 'hot' },
+  { op: 'softmax', params: (factor) => ({ rows: Math.round(100 * factor), cols: 256 }), mode: 'hot' },
 ]
+/** In a page each block pays for checking and filling its tensors in JavaScript: work that is long but touches little memory. */
+const PAGE: typeof WORK = [50_000, 200_000, 500_000].map((iterations) => ({ op: 'spin', params: (factor) => ({ iterations: Math.round(iterations * factor) }), mode: 'hot' }))
 const LARGE: typeof WORK = [
   { op: 'spin', params: (factor) => ({ iterations: Math.round(20_000 * factor) }), mode: 'hot' },
   { op: 'spin', params: (factor) => ({ iterations: Math.round(100_000 * factor) }), mode: 'hot' },
@@ -51,8 +54,9 @@ async function compared(bed: Bed, pair: Pair, injectedPercent: number, threshold
 const share = (rows: readonly Row[], verdicts: readonly Verdict[]) => (rows.filter(({ verdict }) => verdicts.includes(verdict)).length / rows.length) * 100
 
 function injectedPairs(device: Device, percent: number, count: number): Pair[] {
-  const work = (device.threads.length > 0 || device.software ? WORK : LARGE).flatMap(({ op, params, mode }) => {
-    const threads = op === 'spin' ? device.threads[0] : undefined
+  const kinds = device.backend === 'webgpu' ? PAGE : device.threads.length > 0 || device.software ? WORK : LARGE
+  const work = kinds.flatMap(({ op, params, mode }) => {
+    const threads = device.threads[0]
     const of = (factor: number) => caseOn(device, op, params(factor), mode, threads === undefined ? {} : { threads })
     const [a, b] = [of(1), of(1 + percent / 100)]
     return a && b ? [{ a, b }] : []
@@ -60,25 +64,46 @@ function injectedPairs(device: Device, percent: number, count: number): Pair[] {
   return Array.from({ length: count }, (_, i) => ({ id: `injected-${percent}-${i}`, ...work[i % work.length]! }))
 }
 
+/** Of the time a device is given, the share for pairs of a case with itself; each slowdown gets an equal part of the rest. */
+const OWN_SHARE = 0.6
+const SAY_EVERY_MS = 10_000
+
+/** Compares pairs until all are or `seconds` are over, at least one; says how far it is every few seconds. */
+async function inTime<T>(pairs: readonly Pair[], seconds: number, about: string, say: (text: string) => void, compare: (pair: Pair) => Promise<T>): Promise<T[]> {
+  const from = performance.now()
+  let said = from
+  const done: T[] = []
+  say(`${about}: ${pairs.length} pairs${Number.isFinite(seconds) ? `, at most ${Math.round(seconds)} s` : ''}`)
+  for (const pair of pairs) {
+    done.push(await compare(pair))
+    const now = performance.now()
+    if (now - from > seconds * 1000) break
+    if (now - said > SAY_EVERY_MS) {
+      said = now
+      say(`${about}: ${done.length} of ${pairs.length} pairs in ${Math.round((now - from) / 1000)} s`)
+    }
+  }
+  return done
+}
+
 /**
  * A case against itself, and against itself with 1, 2 and 5 % more work, by interleaved ABBA blocks and the product's own
  * verdicts. devices=cpu | cuda:0 | webgpu:0; pairs=300 A/A pairs; injected=100 pairs for each slowdown;
- * block=0.005 seconds of a block; quads=40 at most.
+ * block=0.005 seconds of a block; quads=40 at most; limit=Infinity seconds for each device: what was compared by then is judged.
  */
 const bench: Bench = async ({ args, say }): Promise<Outcome> => {
   const pairs = Number(args['pairs'] ?? 300)
   const injected = Number(args['injected'] ?? 100)
   const settings = { seconds: Number(args['block'] ?? 0.005), maxQuads: Number(args['quads'] ?? INTERLEAVE.maxQuads) }
+  const limit = Number(args['limit'] ?? Infinity)
   const bed = await openBed(args)
   try {
     const rows: Row[] = []
     const figures: Figure[] = []
     for (const device of bed.devices) {
-      const own: Row[] = []
-      for (const [i, pair] of selfCheckPairs([device], pairs).entries()) {
-        if (i % 50 === 0) say(`${device.id}: ${i} of ${pairs} pairs of a case with itself`)
-        own.push(await compared(bed, pair, 0, THRESHOLD, settings))
-      }
+      // The small sizes of an emulated device also suit a page, which fills and checks its tensors in JavaScript.
+      const selfPairs = selfCheckPairs([{ ...device, software: device.software || device.backend === 'webgpu' }], pairs)
+      const own = await inTime(selfPairs, limit * OWN_SHARE, `${device.id}: a case with itself`, say, (pair) => compared(bed, pair, 0, THRESHOLD, settings))
       // The same data, judged as finely as the smallest injected slowdown is.
       const fine = own.map((row) => ({ ...row, verdict: verdictOf(row.low === undefined || row.high === undefined ? undefined : { low: row.low, high: row.high }, INJECTED[0].threshold) }))
       const away = own.map(({ ratio }) => Math.abs(ratio - 1) * 100)
@@ -92,9 +117,8 @@ const bench: Bench = async ({ args, say }): Promise<Outcome> => {
       )
       rows.push(...own)
       for (const { percent, share: aim, threshold } of INJECTED) {
-        say(`${device.id}: ${injected} pairs with +${percent} %`)
-        const found: Row[] = []
-        for (const pair of injectedPairs(device, percent, injected)) found.push(await compared(bed, pair, percent, threshold, settings))
+        const seconds = (limit * (1 - OWN_SHARE)) / INJECTED.length
+        const found = await inTime(injectedPairs(device, percent, injected), seconds, `${device.id}: +${percent} %`, say, (pair) => compared(bed, pair, percent, threshold, settings))
         const ratios = found.map(({ ratio }) => (ratio - 1) * 100)
         figures.push(
           { name: `${device.id}: +${percent} % found in ${found.length} pairs, threshold ${threshold * 100} %`, value: share(found, ['slower']), unit: '%', aim: aim * 100, better: 'more' },
