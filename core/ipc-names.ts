@@ -36,6 +36,7 @@ const channels: Record<Channel, true> = {
   'compare:open-files': true,
   'compare:drop-files': true,
   'compare:forget-files': true,
+  'compare:names': true,
   'compare:save': true,
   'compare:more': true,
   'chart:save': true,

@@ -107,6 +107,8 @@ export const REQUESTS = {
   'compare:open-files': { request: none, reply: sidesReply },
   'compare:drop-files': { request: z.object({ dropped: z.array(droppedFile).min(1).max(20) }), reply: sidesReply },
   'compare:forget-files': { request: z.object({ ids: z.array(id).max(100) }), reply: none },
+  /** Names of the machines and persons behind these sides, for leaving them out of a report. */
+  'compare:names': { request: z.object({ ids: z.array(id).min(1).max(200) }), reply: z.object({ hosts: z.array(z.string()), users: z.array(z.string()), serials: z.array(z.string()) }) },
   /** Saves a comparison the page wrote, as CSV or Markdown text. */
   'compare:save': { request: z.object({ name: z.string().min(1).max(200), kind: z.enum(['csv', 'md', 'html']), text: z.string().max(50_000_000) }), reply: fileReply },
   /** Starts a run that measures cells of a comparison within one session by interleaved ABBA blocks; baselines and sides are result ids of that session. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sessionFileSchema } from '../session/types'
 import { testDevice, testResult, testSession } from '../testing'
 import { randomSession } from './random-session'
-import { identifying, readRedactions, redact, REDACTIONS, type Redaction } from './redact'
+import { identifying, identifyingIn, readRedactions, redact, redactIn, REDACTIONS, type Redaction } from './redact'
 import { exportSession } from './registry'
 
 const UUID = 'GPU-5a1f0c3e-1b2c-4d5e-8f90-a1b2c3d4e5f6'
@@ -88,4 +88,15 @@ it('reads what to leave out', () => {
   expect(readRedactions('all').size).toBe(4)
   expect(readRedactions('none').size).toBe(0)
   expect(() => readRedactions('name')).toThrow('expected all, none or a list of host, user, paths, ids')
+})
+
+it('a comparison is written without the names behind its sides, its numbers and operations unchanged', () => {
+  const comparison = { sessions: [{ id: 's1', name: 'Run of alice on lab-7' }], environmentDifferences: ['computer: lab-7.example.org in one, other in two', 'driver at /opt/cuda/lib64 in one'], rows: [{ case: { op: 'gelu' }, cells: [{ ratio: 1.25, verdict: 'slower' }] }] }
+  const known = { hosts: ['lab-7.example.org'], users: ['alice'], serials: [] }
+  expect(identifyingIn(comparison, known).map(({ kind }) => kind)).toEqual(['host', 'user', 'paths'])
+  const shown = redactIn(comparison, new Set(REDACTIONS), known)
+  expect(JSON.stringify(shown)).not.toMatch(/lab-7|alice|\/opt/)
+  expect(shown.rows).toEqual(comparison.rows)
+  expect(identifyingIn(shown, known)).toEqual([])
+  expect(redactIn(comparison, new Set(), known)).toEqual(comparison)
 })

@@ -25,6 +25,13 @@ export interface RedactionHints {
 }
 
 const EXAMPLES = 3
+/** What is known of the machines behind a value beside what its texts tell by themselves. */
+export interface KnownNames {
+  hosts: readonly string[]
+  users: readonly string[]
+  serials: readonly string[]
+}
+
 /** Letters shown on each side of a match. */
 const AROUND = 24
 /** Shorter names are words too often; the computer's own field is still cleared. */
@@ -74,30 +81,44 @@ interface Patterns {
 /** Name of the computer; empty where there is none, or none any more. */
 const hostOf = ({ environment: { host } }: SessionFile): string => (host === mark('host') ? '' : host)
 
-/** What is looked for in this file, in the order it is replaced: the longest things first. */
-function patternsOf(file: SessionFile, { users = [] }: RedactionHints): Patterns[] {
+/** Names of the machine that a session or its environment tells. */
+export const namesOf = ({ environment }: Pick<SessionFile, 'environment'>): Omit<KnownNames, 'users'> => ({
+  hosts: environment.host === '' || environment.host === mark('host') ? [] : [environment.host],
+  serials: environment.devices.flatMap(({ facts }) => facts.filter(({ name }) => ID_FACT.test(name)).map(({ value }) => value)),
+})
+
+const patternsOf = (file: SessionFile, { users = [] }: RedactionHints) => patternsIn(file, { ...namesOf(file), users })
+
+/** What is looked for in a value, in the order it is replaced: the longest things first. */
+function patternsIn(value: unknown, { hosts, users, serials }: KnownNames): Patterns[] {
   const found = new Set(users)
-  mapTexts(file, (text) => {
+  mapTexts(value, (text) => {
     for (const [, name] of text.matchAll(HOME)) if (name !== undefined) found.add(name)
     return text
   })
   const names = [...found].filter((name) => !COMMON_USERS.has(name.toLowerCase()))
-  const host = hostOf(file)
-  const short = host.split('.')[0]!
-  const serials = file.environment.devices.flatMap(({ facts }) => facts.filter(({ name }) => ID_FACT.test(name)).map(({ value }) => value))
   return [
     { kind: 'paths', patterns: PATHS },
     { kind: 'ids', patterns: [...IDS, ...wordsOf([...new Set(serials)])] },
     { kind: 'user', patterns: [EMAIL, ...wordsOf(names)] },
-    { kind: 'host', patterns: wordsOf(host === '' ? [] : [...new Set([host, short])]) },
+    { kind: 'host', patterns: wordsOf([...new Set(hosts.flatMap((host) => [host, host.split('.')[0]!]))]) },
   ]
 }
 
 /** What identifies the machine or the person, of each kind that occurs. */
 export function identifying(file: SessionFile, hints: RedactionHints = {}): Identifying[] {
-  const found = patternsOf(file, hints)
+  const found = findAll(file, patternsOf(file, hints))
+  const host = hostOf(file)
+  return host === '' || found.some(({ kind }) => kind === 'host') ? found : [{ kind: 'host', count: 1, examples: [host] }, ...found]
+}
+
+/** The same of anything made from sessions, such as a comparison. */
+export const identifyingIn = (value: unknown, known: KnownNames): Identifying[] => findAll(value, patternsIn(value, known))
+
+/** In the order of REDACTIONS. */
+function findAll(value: unknown, found: readonly Patterns[]): Identifying[] {
   const places = found.map(() => ({ count: 0, examples: new Set<string>() }))
-  mapTexts(file, (text) => {
+  mapTexts(value, (text) => {
     found.forEach(({ patterns }, i) => {
       const seen = new Set<number>()
       for (const pattern of patterns) {
@@ -112,12 +133,9 @@ export function identifying(file: SessionFile, hints: RedactionHints = {}): Iden
     })
     return text
   })
-  const host = hostOf(file)
   return REDACTIONS.flatMap((kind) => {
-    const at = found.findIndex((one) => one.kind === kind)
-    const { count, examples } = places[at]!
-    if (count > 0) return [{ kind, count, examples: [...examples] }]
-    return kind === 'host' && host !== '' ? [{ kind, count: 1, examples: [host] }] : []
+    const { count, examples } = places[found.findIndex((one) => one.kind === kind)]!
+    return count > 0 ? [{ kind, count, examples: [...examples] }] : []
   })
 }
 
@@ -129,12 +147,19 @@ function excerpt(text: string, at: number, length: number): string {
 /** The session and ceilings without what these kinds name; everything else, samples included, is the same. */
 export function redact<C extends Ceiling>(file: SessionFile, ceilings: readonly C[], kinds: ReadonlySet<Redaction>, hints: RedactionHints = {}): { file: SessionFile; ceilings: C[] } {
   if (kinds.size === 0) return { file, ceilings: [...ceilings] }
-  const wanted = patternsOf(file, hints).filter(({ kind }) => kinds.has(kind))
-  const clean = (text: string) => wanted.reduce((rest, { kind, patterns }) => patterns.reduce((t, pattern) => t.replace(pattern, mark(kind)), rest), text)
+  const clean = cleaner(patternsOf(file, hints), kinds)
   const cleaned = mapTexts(file, clean) as SessionFile
   if (kinds.has('host') && hostOf(file) !== '') cleaned.environment.host = mark('host')
   // Device names are how ceilings find their device: both change alike.
   return { file: cleaned, ceilings: ceilings.map((ceiling) => ({ ...ceiling, deviceName: clean(ceiling.deviceName) })) }
+}
+
+/** Anything made from sessions without what these kinds name; the rest is the same. */
+export const redactIn = <T>(value: T, kinds: ReadonlySet<Redaction>, known: KnownNames): T => (kinds.size === 0 ? value : (mapTexts(value, cleaner(patternsIn(value, known), kinds)) as T))
+
+function cleaner(found: readonly Patterns[], kinds: ReadonlySet<Redaction>): (text: string) => string {
+  const wanted = found.filter(({ kind }) => kinds.has(kind))
+  return (text) => wanted.reduce((rest, { kind, patterns }) => patterns.reduce((t, pattern) => t.replace(pattern, mark(kind)), rest), text)
 }
 
 /** What is left out of a format unless somebody says otherwise: everything of what is made to be sent, nothing of the rest. */

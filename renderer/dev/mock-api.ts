@@ -150,6 +150,7 @@ export class MockApi implements OpscopeApi {
       case 'compare:drop-files': return this.openFiles((request as { dropped?: { name: string }[] } | undefined)?.dropped?.map(({ name }) => name) ?? ['results.json'])
       case 'compare:cancel':
       case 'compare:forget-files': return undefined
+      case 'compare:names': return { hosts: [mockEnvironment.host], users: [], serials: [] }
       case 'compare:save': return { done: true, name: 'comparison.csv' }
       case 'compare:more': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('By turns', [], 1, 0, 'running'))
       case 'chart:save': return { done: true, name: 'chart.png' }

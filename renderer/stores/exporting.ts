@@ -14,9 +14,11 @@ interface Asked {
 
 /** A file about to be written, with what in it identifies the machine or a person. */
 export interface Review {
-  session: Asked
-  format: Reply<'formats:list'>[number]
+  name: string
+  format: Pick<Reply<'formats:list'>[number], 'title' | 'forSharing'>
   found: Reply<'sessions:identifying'>
+  /** Writes it without these. */
+  write(leaveOut: Redaction[]): Promise<void>
 }
 
 /** Writing a session as a file: which session, the formats there are, and what is left out of the file. */
@@ -69,7 +71,7 @@ export const useExporting = defineStore('exporting', () => {
     try {
       const found = await call('sessions:identifying', { id: session.id })
       if (found.length === 0) return await sessions.exportSession(session.id, formatId)
-      review.value = { session, format, found }
+      review.value = { name: session.name, format, found, write: (leaveOut) => sessions.exportSession(session.id, format.id, leaveOut) }
     } catch (error) {
       notices.fail(error, 'read the session')
     }
@@ -77,9 +79,9 @@ export const useExporting = defineStore('exporting', () => {
 
   /** Writes the file that is being looked at, without these. */
   async function write(leaveOut: Redaction[]): Promise<void> {
-    const { session, format } = review.value!
+    const reviewed = review.value!
     review.value = undefined
-    await sessions.exportSession(session.id, format.id, leaveOut)
+    await reviewed.write(leaveOut)
   }
 
   return { formats, asked, review, reviewAll, start, ask, askAs, choose, write }

@@ -1,6 +1,8 @@
 import { COMPARE_AXES, compareAxisSchema, comparisonCsv, comparisonMarkdown, drain, failuresOf, type Comparison, type CompareRequest, type Pair, type Thresholds, UnknownValueError } from '@core/compare'
+import { namesOf, redactIn, usualRedactions, type KnownNames } from '@core/formats/redact'
 import { comparisonHtml } from '@core/formats/html/comparison'
 import { OPS } from '@core/ops/registry'
+import { thisUser } from '../../app/this-user'
 import { FileSides } from '../../compare/file-sides'
 import { compareStoredSteps } from '../../history/compare'
 import { nearest, refuse } from '../choices'
@@ -13,6 +15,12 @@ import { UsageError } from '../usage-error'
 
 /** What writes a comparison to stdout for a file or a pull request. */
 const WRITERS = { markdown: comparisonMarkdown, csv: comparisonCsv, html: comparisonHtml }
+
+/** Names of the machines and persons that a report leaves out. */
+function namesBehind({ history }: Context, files: FileSides, { sessions }: Comparison): KnownNames {
+  const names = sessions.map(({ id }) => namesOf(FileSides.isFile(id) ? files.get(id) : history.getSession(id)))
+  return { hosts: names.flatMap(({ hosts }) => hosts), serials: names.flatMap(({ serials }) => serials), users: thisUser().users }
+}
 
 /** Exit status when a comparison shows what --fail-on names. */
 export const REGRESSED = 3
@@ -53,7 +61,7 @@ export async function compare(context: Context, wanted: readonly string[], optio
   }
   if (format === 'json') context.printJson(comparison)
   else if (format === 'text') context.print(comparisonText(comparison))
-  else context.io.out.write(WRITERS[format](comparison))
+  else context.io.out.write(WRITERS[format](format === 'csv' ? comparison : redactIn(comparison, usualRedactions({ forSharing: true }), namesBehind(context, files, comparison))))
   const failures = failuresOf(comparison, failOn)
   for (const line of failureLines(comparison, failures)) context.remark(line)
   return status === 0 && failures.length > 0 ? REGRESSED : status

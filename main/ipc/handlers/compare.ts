@@ -1,7 +1,9 @@
 import { basename } from 'node:path'
 import type { FileSide, Pair } from '@core/compare'
+import { namesOf } from '@core/formats/redact'
 import { importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
+import { thisUser } from '../../app/this-user'
 import { FileSides } from '../../compare/file-sides'
 import { inSlices } from '../../compare/in-slices'
 import { compareStoredSteps } from '../../history/compare'
@@ -45,6 +47,10 @@ export function compareHandlers({ history, runner, settings, dialogs, emit, file
     'compare:forget-files': ({ ids }) => {
       for (const id of ids) files.forget(id)
       return undefined
+    },
+    'compare:names': ({ ids }) => {
+      const names = ids.map((id) => namesOf(FileSides.isFile(id) ? files.get(id) : history.getSession(id)))
+      return { hosts: names.flatMap(({ hosts }) => hosts), serials: names.flatMap(({ serials }) => serials), users: thisUser().users }
     },
     'compare:save': async ({ name, kind, text }) => {
       const path = await dialogs.save('Save comparison', `${name}.${kind}`, { name: KINDS[kind], extensions: [kind] })

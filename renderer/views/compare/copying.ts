@@ -1,6 +1,8 @@
 import { rowsMarkdown, comparisonCsv, comparisonMarkdown, comparisonTsv, type Comparison } from '@core/compare'
+import { identifyingIn, redactIn, type Redaction } from '@core/formats/redact'
 import { call } from '../../lib/api'
 import { copyText } from '../../lib/clipboard'
+import { useExporting } from '../../stores/exporting'
 import { useNotices } from '../../stores/notices'
 import type { CompareRow } from './rows'
 
@@ -13,9 +15,12 @@ export interface Way {
 
 const casesText = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? 'case' : 'cases'}`
 
+const nameOf = ({ sessions }: Comparison) => sessions.map((session) => session.value ?? session.name).join(' vs ').slice(0, 120)
+
 /** Copying and saving what is compared; says what became of it. */
 export function useCopying(): { copy(text: string, cases: number, as: string): Promise<void>; ways: readonly Way[] } {
   const notices = useNotices()
+  const exporting = useExporting()
   async function copy(text: string, cases: number, as: string): Promise<void> {
     try {
       await copyText(text)
@@ -26,11 +31,25 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
   }
   async function save(comparison: Comparison, kind: 'csv' | 'md' | 'html', text: string): Promise<void> {
     try {
-      const name = comparison.sessions.map((session) => session.value ?? session.name).join(' vs ').slice(0, 120)
-      const reply = await call('compare:save', { name, kind, text })
+      const reply = await call('compare:save', { name: nameOf(comparison), kind, text })
       if (reply.done) notices.show({ level: 'info', message: `Saved ${reply.name}.` })
     } catch (error) {
       notices.fail(error, 'save the comparison')
+    }
+  }
+  /** A report is looked at before it is written, like that of a session, where it tells of a machine or a person. */
+  async function report(comparison: Comparison, kind: 'md' | 'html', title: string, write: (comparison: Comparison) => string): Promise<void> {
+    try {
+      const known = await call('compare:names', { ids: [...new Set(comparison.sessions.map(({ id }) => id))] })
+      const found = identifyingIn(comparison, known)
+      const go = (leaveOut: readonly Redaction[]) => {
+        const shown = redactIn(comparison, new Set(leaveOut), known)
+        return save(shown, kind, write(shown))
+      }
+      if (found.length === 0) await go([])
+      else exporting.review = { name: nameOf(comparison), format: { title, forSharing: true }, found, write: go }
+    } catch (error) {
+      notices.fail(error, 'write the report')
     }
   }
   return {
@@ -39,9 +58,9 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
       { title: 'Copy as TSV', about: 'The cases shown, for a spreadsheet', go: (comparison, rows) => copy(comparisonTsv(comparison, rows), rows.length, 'tab-separated text') },
       { title: 'Copy as Markdown', about: 'The cases shown, as a table', go: (comparison, rows) => copy(rowsMarkdown(comparison, rows), rows.length, 'Markdown') },
       { title: 'Save as CSV…', about: 'The cases shown, numbers in full', go: (comparison, rows) => save(comparison, 'csv', comparisonCsv(comparison, rows)) },
-      { title: 'Save as Markdown…', about: 'Summary, means, regressions and environments of all cases, ready for a pull request', go: (comparison) => save(comparison, 'md', comparisonMarkdown(comparison)) },
+      { title: 'Save as Markdown…', about: 'Summary, means, regressions and environments of all cases, ready for a pull request', go: (comparison) => report(comparison, 'md', 'Markdown', comparisonMarkdown) },
       // The report's writer is only fetched when one is wanted.
-      { title: 'Save as HTML report…', about: 'Ratios drawn, means and every verdict of all cases, in one file to send', go: async (comparison) => save(comparison, 'html', (await import('@core/formats/html/comparison')).comparisonHtml(comparison)) },
+      { title: 'Save as HTML report…', about: 'Ratios drawn, means and every verdict of all cases, in one file to send', go: async (comparison) => report(comparison, 'html', 'HTML', (await import('@core/formats/html/comparison')).comparisonHtml) },
     ],
   }
 }
