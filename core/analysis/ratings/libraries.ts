@@ -1,4 +1,6 @@
-import { paramText, type BenchmarkCase } from '../../case'
+import type { BenchmarkCase } from '../../case'
+import { hardwareOf, processorOf } from '../hardware'
+import { workOf } from '../work'
 
 /** Libraries that suites measure themselves against. */
 export type Library = 'PyTorch' | 'NumPy'
@@ -9,30 +11,41 @@ export function libraryOf({ impl }: Pick<BenchmarkCase, 'impl'>): Library | unde
   return /^numpy/i.test(impl) ? 'NumPy' : undefined
 }
 
-/** Same work in the same conditions on the same device, whoever does it and with however many threads. */
-const workOf = (c: BenchmarkCase) => `${c.op}|${paramText(c.params)}|${c.dtype}|${c.mode}|${c.device}`
+/** PyTorch that compiles nothing: what people mean by PyTorch. */
+export const isEagerTorch = ({ impl }: Pick<BenchmarkCase, 'impl'>): boolean => libraryOf({ impl }) === 'PyTorch' && !/compile/i.test(impl)
 
-/** The fastest time of each library for each piece of work of a session. Keys are kept per case object. */
+/** Hardware a library's time may come from, best first: the very device, else one of its kind. */
+const placesOf = (device: string) => [hardwareOf(device), `any ${processorOf(device)}`]
+
+/**
+ * The fastest time of each library for each piece of work of a session: of PyTorch eager where it was measured, else
+ * compiled. On the hardware of the case, whatever backend computes there; else on the same kind of processor (WebGPU and
+ * CUDA are one GPU under two names).
+ */
 export class LibraryTimes {
   readonly #fastest = new Map<string, number>()
-  readonly #works = new WeakMap<BenchmarkCase, string>()
 
   /** Takes a right result into account; those of no library are passed over. */
   add(c: BenchmarkCase, medianNs: number): void {
     const library = libraryOf(c)
     if (library === undefined || !(medianNs > 0)) return
-    const key = `${library}|${this.#work(c)}`
-    this.#fastest.set(key, Math.min(medianNs, this.#fastest.get(key) ?? Infinity))
+    const name = library === 'PyTorch' && !isEagerTorch(c) ? 'compiled' : library
+    for (const place of placesOf(c.device)) {
+      const key = `${name}|${workOf(c)}|${place}`
+      this.#fastest.set(key, Math.min(medianNs, this.#fastest.get(key) ?? Infinity))
+    }
   }
 
   /** ns per call */
   fastestNs(c: BenchmarkCase, library: Library): number | undefined {
-    return this.#fastest.size === 0 ? undefined : this.#fastest.get(`${library}|${this.#work(c)}`)
-  }
-
-  #work(c: BenchmarkCase): string {
-    let work = this.#works.get(c)
-    if (work === undefined) this.#works.set(c, (work = workOf(c)))
-    return work
+    if (this.#fastest.size === 0) return undefined
+    const names = library === 'PyTorch' ? ['PyTorch', 'compiled'] : [library]
+    for (const place of placesOf(c.device)) {
+      for (const name of names) {
+        const ns = this.#fastest.get(`${name}|${workOf(c)}|${place}`)
+        if (ns !== undefined) return ns
+      }
+    }
+    return undefined
   }
 }

@@ -26,4 +26,6 @@ export interface RatingScale {
   /** What is judged by what, for the header's hover. */
   about: string
   rate(subject: RatingSubject): Rating
+  /** A whole session's ratings in a sentence; absent: how many have each word. Never asked without ratings. */
+  summarize?(ratings: readonly Extract<Rating, { ok: true }>[]): string
 }

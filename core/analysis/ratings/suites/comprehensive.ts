@@ -12,5 +12,6 @@ const scale: RatingScale = {
     const score = Math.min(100, efficiency * 100)
     return { ok: true, text: score.toFixed(score < 10 ? 1 : 0), score }
   },
+  summarize: (ratings) => `mean ${(ratings.reduce((sum, { score }) => sum + score, 0) / ratings.length).toFixed(0)} of 100 over ${ratings.length}`,
 }
 export default scale

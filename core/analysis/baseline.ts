@@ -1,0 +1,61 @@
+import type { BenchmarkCase } from '../case'
+import { seriesKey } from '../series-colors'
+import { hardwareOf, processorOf } from './hardware'
+import { isEagerTorch, libraryOf } from './ratings/libraries'
+import { workOf } from './work'
+
+/** A result that may be a baseline. `index` is the caller's name for it. */
+export interface BaseResult {
+  case: BenchmarkCase
+  index: number
+  ok: boolean
+}
+
+export type BaseMatch = { ok: true; index: number } | { ok: false; reason: string }
+
+/**
+ * The results of one implementation (a series key such as `python/torch`), to be found by the work that others did. Of
+ * repeated cases the last stands for all.
+ */
+export class Baseline {
+  readonly #byWork = new Map<string, BaseResult[]>()
+  readonly #kinds = new Set<string>()
+  #library = false
+
+  constructor(readonly key: string) {}
+
+  add(result: BaseResult): void {
+    if (seriesKey(result.case) !== this.key) return
+    this.#kinds.add(processorOf(result.case.device))
+    this.#library ||= libraryOf(result.case) !== undefined
+    const work = workOf(result.case)
+    const all = this.#byWork.get(work)
+    if (all) all.push(result)
+    else this.#byWork.set(work, [result])
+  }
+
+  /**
+   * The baseline's result for the work of a case: on the same hardware, else on the same kind of processor. A baseline that
+   * exists on one kind alone is met across kinds too, but not a library: its figure on the other kind would be another one.
+   * Of thread counts the case's own, else the largest.
+   */
+  of(c: BenchmarkCase): BaseMatch {
+    if (seriesKey(c) === this.key) return { ok: false, reason: 'This is the baseline itself.' }
+    const found = this.#byWork.get(workOf(c)) ?? []
+    const near = found.filter((one) => hardwareOf(one.case.device) === hardwareOf(c.device))
+    const alike = near.length ? near : found.filter((one) => processorOf(one.case.device) === processorOf(c.device))
+    const fitting = alike.length || this.#library || this.#kinds.size > 1 ? alike : found
+    if (!fitting.length) return { ok: false, reason: found.length ? `${this.key} measured this only on another kind of processor.` : `${this.key} has not measured the same operation, shape, dtype and mode here.` }
+    const threads = c.threads !== undefined && fitting.some((one) => one.case.threads === c.threads) ? c.threads : fitting.reduce<number | undefined>((most, one) => (most === undefined || (one.case.threads ?? 0) > most ? one.case.threads : most), undefined)
+    const last = fitting.filter((one) => one.case.threads === threads).at(-1)!
+    return last.ok ? { ok: true, index: last.index } : { ok: false, reason: `${this.key} has no right result for this work.` }
+  }
+}
+
+/** What others are compared with where the user has not said: PyTorch eager where it was measured, else the first preferred of these keys that was, else the first. */
+export function defaultBaseline(present: readonly { backend: string; impl: string }[], preferred: readonly string[]): string | undefined {
+  const torch = present.find(isEagerTorch)
+  if (torch) return seriesKey(torch)
+  const keys = present.map(seriesKey)
+  return preferred.find((key) => keys.includes(key)) ?? keys[0]
+}
