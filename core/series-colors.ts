@@ -12,14 +12,16 @@ interface Hue {
 
 const HUES = {
   green: { light: '#00825f', dark: '#1fb88d' },
-  blue: { light: '#0068a8', dark: '#4a9fe0' },
+  blue: { light: '#0062ad', dark: '#4293df' },
   purple: { light: '#b0558a', dark: '#d88bb6' },
   orange: { light: '#b87400', dark: '#e8a52e' },
-  sky: { light: '#2b8bbd', dark: '#7cc8f2' },
-  vermilion: { light: '#c14f00', dark: '#f0803c' },
+  sky: { light: '#2592ad', dark: '#8ad4f5' },
+  vermilion: { light: '#b53000', dark: '#e8502c' },
   olive: { light: '#8a7f00', dark: '#e3d657' },
   indigo: { light: '#5b57b5', dark: '#9d9af0' },
   brown: { light: '#7d5a3c', dark: '#c39b78' },
+  rose: { light: '#c2185b', dark: '#ff86b3' },
+  teal: { light: '#00798a', dark: '#3fd0dc' },
   grey: { light: '#5f6672', dark: '#a3abb8' },
 } as const satisfies Record<string, Hue>
 
@@ -31,9 +33,13 @@ const KNOWN: Readonly<Record<string, keyof typeof HUES>> = {
   'cpu/sse2': 'sky',
   'cpu/avx2': 'orange',
   'cpu/avx512': 'vermilion',
+  'python/torch': 'purple',
+  'python/torch.compile': 'indigo',
+  'python/triton': 'olive',
+  'python/numpy': 'brown',
 }
 
-const FREE: readonly (keyof typeof HUES)[] = ['purple', 'olive', 'indigo', 'brown', 'sky', 'grey']
+const FREE: readonly (keyof typeof HUES)[] = ['rose', 'teal', 'sky', 'grey', 'olive', 'brown']
 
 /** The key of a case's series colour. */
 export const seriesKey = (c: { backend: string; impl: string }): string => `${c.backend}/${c.impl}`

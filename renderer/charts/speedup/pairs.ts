@@ -1,4 +1,5 @@
 import { speedupOf } from '@core/analysis/timing'
+import { isEagerTorch } from '@core/analysis/ratings/libraries'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { shortName } from '../layers'
 import { remembered } from '../remembered'
@@ -20,9 +21,10 @@ type Source = Pick<ChartContext, 'all' | 'points' | 'others'>
 
 const SESSION = 'session:'
 
-/** What can be the baseline: each variant where there are several, and each session laid over. */
+/** What can be the baseline: each variant where there are several, and each session laid over. PyTorch eager is preferred where no session is laid over. */
 export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>): Control {
   const { variants } = variantsOf(all)
+  const torch = others.length ? undefined : variants.find(isEagerTorch)
   return {
     id: 'baseline',
     label: 'Baseline',
@@ -30,6 +32,7 @@ export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>)
       ...others.map((layer) => ({ value: `${SESSION}${layer.id}`, title: `against ${shortName(layer.name)}` })),
       ...(variants.length > 1 ? variants.map(({ id, title }) => ({ value: id, title: `against ${title}` })) : []),
     ],
+    ...(torch && variants.length > 1 ? { preferred: torch.id } : {}),
   }
 }
 
