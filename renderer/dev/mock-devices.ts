@@ -35,6 +35,16 @@ export const mockDevices: Device[] = [
   { backend: 'python', id: 'python', name: 'PyTorch', available: no('No Python with torch was found. Install PyTorch, or point Opscope at the interpreter that has it.'), modes: [], threads: [], memoryBytes: 0, software: false, warnings: [], impls: [], facts: [] },
 ]
 
+/** Two Pythons: one with everything on both kinds of hardware, one found beside it. */
+export const mockPythons: Device[] = [
+  ...[mockDevices[0]!, mockDevices[2]!].map((native): Device => ({
+    ...native, backend: 'python', id: `python:${native.id}`, disturbances: [], warnings: [], sameHardwareAs: { backend: native.backend, id: native.id, name: native.name },
+    impls: [...(native.id === 'cpu' ? ['numpy', 'torch'] : ['torch', 'torch.compile', 'triton'])].map((id) => ({ id, title: id === 'torch' ? 'PyTorch' : id, available: yes, kernels: kernels(['f32', 'bf16']), preferred: id === 'torch' })),
+    interpreter: { path: '/opt/torch/bin/python', version: '3.12.3', source: 'virtual environment', packages: [{ name: 'numpy', version: '2.3.1' }, { name: 'torch', version: '2.11.0', detail: 'CUDA 13.0, 1 GPU' }, { name: 'triton', version: '3.6.0' }] },
+  })),
+  { ...mockDevices[3]!, id: 'python:cpu@usr', name: 'Python', available: no('found, not chosen'), interpreter: { path: '/usr/bin/python3', version: '3.11.2', source: 'system', packages: [{ name: 'numpy', version: '1.24.2' }, { name: 'torch', problem: 'not installed', install: 'apt-get install python3-torch' }] } },
+]
+
 const UNITS: Readonly<Record<string, Ceiling['unit']>> = { flops: 'FLOP/s', launch: 's' }
 const IMPLS: Readonly<Record<string, string>> = { cuda: 'kernel', webgpu: 'wgsl', cpu: 'avx512' }
 

@@ -17,6 +17,7 @@ const hash = (text: string) => [...text].reduce((h, letter) => (Math.imul(h, 31)
 /** Rates that make invented times look like a real machine's. bytes/ns, FLOP/ns, ns per call. */
 const LANES: Readonly<Record<string, readonly [bytes: number, flops: number, call: number]>> = {
   'cuda/kernel': [3600, 32_000, 2100], 'webgpu/wgsl': [3400, 18_000, 4200], 'cpu/scalar': [7, 1.6, 60], 'cpu/sse2': [16, 9, 60], 'cpu/avx2': [42, 60, 65], 'cpu/avx512': [74, 210, 70],
+  'python/numpy': [11, 90, 900], 'python/torch': [3700, 38_000, 2600], 'python/torch.compile': [3750, 38_000, 2400], 'python/triton': [3720, 30_000, 2500],
 }
 
 function summaryOf(samples: readonly number[]): Summary {

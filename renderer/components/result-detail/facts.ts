@@ -1,10 +1,11 @@
-import type { DeviceState } from '@core/backend'
-import { caseId } from '@core/case'
+import type { Device, DeviceState } from '@core/backend'
+import { caseId, type BenchmarkCase } from '@core/case'
 import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/labels'
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime } from '@core/units'
+import { PACKAGE_TITLES } from '../python/interpreters'
 import { exactShape } from '../results-table/columns'
 
 /** A line of the details: a name, a value with its unit, and whether it is trouble. */
@@ -134,8 +135,21 @@ export function measurementFacts(result: Result): Fact[] {
     ...fact('Started', new Date(result.startedAt).toLocaleString()),
     ...fact('Took', result.wallMs > 0 ? `${formatTime(result.wallMs * 1e6)}, ${formatTime(result.measuredMs * 1e6)} of it measured` : undefined),
     ...fact('Memory of the case', result.caseBytes === undefined ? undefined : formatBytes(result.caseBytes)),
+    ...fact('Launch overhead', result.hostCallNs === undefined ? undefined : `${result.case.backend === 'python' ? 'Python' : 'The host'} took ${formatTime(result.hostCallNs)} to issue a call; not in the time`),
+    ...fact('Library peak', result.libraryPeakBytes === undefined ? undefined : `${formatBytes(result.libraryPeakBytes)} beyond the case, by the library's own counter`),
     ...fact('Memory taken', result.deviceDeltaBytes === undefined ? undefined : formatBytes(result.deviceDeltaBytes)),
     ...Object.entries(result.stated ?? {}).map(([name, value]): Fact => ({ name: `${name}, as stated`, value: String(Number(value.toPrecision(6))) })),
+  ]
+}
+
+/** The Python that computed a case, of the devices its session kept; empty for other backends. */
+export function interpreterFacts({ device: id, backend }: Pick<BenchmarkCase, 'device' | 'backend'>, devices: readonly Device[]): Fact[] {
+  const interpreter = devices.find((device) => device.backend === backend && device.id === id)?.interpreter
+  if (!interpreter) return []
+  return [
+    ...fact('Python', interpreter.version),
+    ...interpreter.packages.flatMap(({ name, version, detail }) => fact(PACKAGE_TITLES[name] ?? name, version && (detail ? `${version} (${detail})` : version))),
+    ...fact('Found in', interpreter.source),
   ]
 }
 

@@ -9,6 +9,8 @@ export interface TableColumn {
   column: Column
   width: number
   unit: Unit
+  /** In the header, where the column's own title says too little. */
+  title?: string
 }
 
 export interface Cell {
@@ -41,7 +43,7 @@ export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: numb
     const value = column.value(rows, row, efficiency)
     if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
     const excess = column.id === 'efficiency' && value > 1 ? efficiency.excess(rows, row) : undefined
-    return { ...alignedText(value, column.quantity, unit), hover: excess, ...(excess ? { mark: '*' } : {}) }
+    return { ...alignedText(value, column.quantity, unit), hover: excess ?? column.hover?.(rows, row, efficiency), ...(excess ? { mark: '*' } : {}) }
   }
   const text = column.text(rows, row, efficiency)
   if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }
@@ -52,12 +54,14 @@ export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: numb
 /** Rows as tab-separated text with a header line, as spreadsheets take it. Numbers are in the unit of the header. */
 export function tsv(columns: readonly TableColumn[], rows: RowSource, order: Iterable<number>, efficiency: Efficiency): string {
   const clean = (text: string) => text.replace(/[\t\r\n]+/g, ' ')
-  const lines = [columns.map(({ column, unit }) => (unit.name ? `${column.title} (${unit.name})` : column.title)).join('\t')]
+  const heads = columns.flatMap(({ column, unit, title = column.title }) => [unit.name ? `${title} (${unit.name})` : title, ...(column.kind === 'number' && column.interval ? [`${title}, low`, `${title}, high`] : [])])
+  const lines = [heads.join('\t')]
   for (const row of order) {
-    const cells = columns.map(({ column, unit }) => {
-      if (column.kind === 'text') return clean(column.text(rows, row, efficiency))
-      const value = column.value(rows, row, efficiency)
-      return Number.isFinite(value) ? String(Number((value / unit.size).toPrecision(9))) : ''
+    const cells = columns.flatMap(({ column, unit }) => {
+      if (column.kind === 'text') return [clean(column.text(rows, row, efficiency))]
+      const text = (value: number | undefined) => (value !== undefined && Number.isFinite(value) ? String(Number((value / unit.size).toPrecision(9))) : '')
+      const ends = column.interval?.(rows, row)
+      return [text(column.value(rows, row, efficiency)), ...(column.interval ? [text(ends?.low), text(ends?.high)] : [])]
     })
     lines.push(cells.join('\t'))
   }

@@ -4,6 +4,7 @@ import type { RowSource } from '../../stores/row-source'
 import type { Quantity } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
 import { ratingColumns } from './ratings'
+import { AUTO_SPEEDUP, speedupColumn } from './speedup'
 
 interface ColumnBase {
   id: string
@@ -16,6 +17,12 @@ interface ColumnBase {
   optional?: boolean
   /** The unit alone says what it is in the header. */
   unitOnly?: boolean
+  /** The title where it depends on the rows. */
+  head?(rows: RowSource): string
+  /** What the whole table comes to, in a sentence. */
+  summary?(rows: RowSource, efficiency: Efficiency): string | undefined
+  /** More about a cell that has a value. */
+  hover?(rows: RowSource, row: number, efficiency: Efficiency): string | undefined
   /** Why a right result has nothing in this column, in one sentence. */
   absence?(rows: RowSource, row: number, efficiency: Efficiency): string | undefined
 }
@@ -34,6 +41,8 @@ export interface NumberColumn extends ColumnBase {
   quantity: Quantity
   /** In the quantity's base unit; NaN where there is none. */
   value(rows: RowSource, row: number, efficiency: Efficiency): number
+  /** 95 % interval of the value, copied beside it. */
+  interval?(rows: RowSource, row: number): { low: number; high: number } | undefined
 }
 
 export type Column = TextColumn | NumberColumn
@@ -98,6 +107,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'bandwidth', title: 'Bandwidth', about: 'Least traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 84, unitOnly: true, value: perSecond('flops') },
   { id: 'efficiency', title: 'Eff.', about: 'Share of what the measured ceilings of the device allow for this operation; * is above them, see the cell', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },
+  AUTO_SPEEDUP,
   { id: 'grade', title: 'Grade', about: 'A: clean and converged. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '' },
   { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 106, text: (r, i) => statusWord(r.status(i)) },
   { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before timing', kind: 'text', width: 64, text: verified },
@@ -114,4 +124,9 @@ export const COLUMNS: readonly Column[] = [
   { id: 'temperature', title: 'Temp.', about: 'Mean temperature of the device while sampling', kind: 'number', quantity: 'celsius', width: 82, optional: true, value: (r, i) => r.number(i, 'temperatureC') },
   ...ratingColumns,
 ]
+
+const byId = new Map(COLUMNS.map((column) => [column.id, column]))
+
+/** The column of an id; those of speedups carry their baseline in it. */
+export const findColumn = (id: string): Column | undefined => byId.get(id) ?? speedupColumn(id)
 

@@ -1,4 +1,4 @@
-import { LibraryTimes, RATINGS, type Rating, type RatingScale } from '@core/analysis/ratings'
+import { LibraryTimes, RATINGS, summaryOf, type Rating, type RatingScale } from '@core/analysis/ratings'
 import type { Efficiency } from '../../lib/efficiency'
 import type { RowSource } from '../../stores/row-source'
 import type { TextColumn } from './columns'
@@ -46,6 +46,7 @@ export const ratingColumns: readonly TextColumn[] = RATINGS.map((scale): TextCol
     const rating = rate(scale, rows, row, efficiency)
     return rating?.ok ? rating.score : NaN
   },
+  summary: (rows, efficiency) => summaryOf(scale, Array.from({ length: rows.length }, (_, row) => rate(scale, rows, row, efficiency)).filter((rating) => rating !== undefined)),
   absence: (rows, row, efficiency) => {
     const rating = rate(scale, rows, row, efficiency)
     return rating && !rating.ok ? rating.reason : undefined

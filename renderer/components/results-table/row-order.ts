@@ -2,7 +2,7 @@ import { sortByKeys } from '../../lib/radix-order'
 import type { Unit } from '@core/units'
 import type { Efficiency } from '../../lib/efficiency'
 import type { RowSource } from '../../stores/row-source'
-import { COLUMNS, type Column, statusWord, shapeText, variantText } from './columns'
+import { findColumn, type Column, statusWord, shapeText, variantText } from './columns'
 import { parseNumberFilter, parseTextFilter } from './filter'
 
 export interface Sort {
@@ -20,7 +20,6 @@ export interface Query {
 }
 
 const collator = new Intl.Collator('en', { numeric: true })
-const byId = new Map(COLUMNS.map((column) => [column.id, column]))
 
 /** One sortable number per row; words become their rank among the distinct words of the column. */
 export function sortKeys(column: Column, rows: RowSource, efficiency: Efficiency): Float64Array {
@@ -58,7 +57,7 @@ type Test = (i: number) => boolean
 function tests(rows: RowSource, query: Query, efficiency: Efficiency, unitOf: (column: string) => Unit): Test[] {
   const found: Test[] = []
   for (const [id, text] of Object.entries(query.filters)) {
-    const column = byId.get(id)
+    const column = findColumn(id)
     if (column?.kind === 'text') {
       const parsed = parseTextFilter(text)
       if (parsed.ok && parsed.test) {
@@ -92,7 +91,7 @@ export function rowOrder(rows: RowSource, query: Query, efficiency: Efficiency, 
   for (let i = 0; i < rows.length; i++) if (all.every((test) => test(i))) order[kept++] = i
   const result = kept === rows.length ? order : order.slice(0, kept)
   for (const sort of [...query.sorts].reverse()) {
-    const column = byId.get(sort.column)
+    const column = findColumn(sort.column)
     if (column) sortByKeys(result, sortKeys(column, rows, efficiency), sort.descending)
   }
   return result

@@ -1,6 +1,6 @@
 import { computed } from 'vue'
 import { useSettings } from '../../stores/settings'
-import { COLUMNS, type Column } from './columns'
+import { COLUMNS, findColumn, type Column } from './columns'
 
 export interface ShownColumn {
   column: Column
@@ -8,7 +8,6 @@ export interface ShownColumn {
   width: number
 }
 
-const byId = new Map(COLUMNS.map((column) => [column.id, column]))
 const MIN_WIDTH = 40
 const DEFAULTS: readonly ShownColumn[] = COLUMNS.filter((column) => !column.optional).map((column) => ({ column, width: column.width }))
 
@@ -18,7 +17,7 @@ export function useColumns(table: string) {
 
   const shown = computed<readonly ShownColumn[]>(() => {
     const saved = settings.values.columns[table]?.flatMap(({ id, width }) => {
-      const column = byId.get(id)
+      const column = findColumn(id)
       return column ? [{ column, width: width ?? column.width }] : []
     })
     return saved?.length ? saved : DEFAULTS
@@ -28,6 +27,12 @@ export function useColumns(table: string) {
     settings.set({ columns: { ...settings.values.columns, [table]: next.map(({ column, width }) => ({ id: column.id, width })) } })
   }
 
+  /** Puts another column in the place of one. */
+  function replace(id: string, by: string): void {
+    const column = findColumn(by)
+    if (column && !isShown(by)) save(shown.value.map((entry) => (entry.column.id === id ? { ...entry, column } : entry)))
+  }
+
   const isShown = (id: string) => shown.value.some(({ column }) => column.id === id)
 
   function toggle(id: string): void {
@@ -35,7 +40,7 @@ export function useColumns(table: string) {
       if (shown.value.length > 1) save(shown.value.filter(({ column }) => column.id !== id))
       return
     }
-    const column = byId.get(id)
+    const column = findColumn(id)
     if (!column) return
     // A column comes back to its usual place: before the first shown one that stands after it in the list.
     const rank = COLUMNS.indexOf(column)
@@ -59,5 +64,5 @@ export function useColumns(table: string) {
 
   const reset = () => save(DEFAULTS)
 
-  return { shown, isShown, toggle, resize, move, reset }
+  return { shown, replace, isShown, toggle, resize, move, reset }
 }

@@ -1,0 +1,48 @@
+import type { Device, Interpreter } from '@core/backend'
+import type { PythonSettings } from '@core/settings'
+
+/** Packages as their makers write them, by the name that Python imports. */
+export const PACKAGE_TITLES: Readonly<Record<string, string>> = { numpy: 'NumPy', torch: 'PyTorch', triton: 'Triton' }
+
+/** One Python with the devices it computes on. */
+export interface FoundPython {
+  interpreter: Interpreter
+  devices: Device[]
+  /** It is among the devices to measure on. */
+  chosen: boolean
+  /** At least one of its devices can be used. */
+  usable: boolean
+}
+
+/** How the list names a Python that was found and that nobody asked for. */
+const NOT_CHOSEN = 'found, not chosen'
+
+/**
+ * The Pythons among the devices, in the order listed. Without a choice of the user the first one, which the machine chose, is
+ * the chosen one. One that the user chose is known by its path, or by its devices: main finds one Python under several paths.
+ */
+export function foundPythons(devices: readonly Device[], chosen: PythonSettings['chosen']): FoundPython[] {
+  const byPath = new Map<string, Device[]>()
+  for (const device of devices) if (device.interpreter) byPath.set(device.interpreter.path, [...(byPath.get(device.interpreter.path) ?? []), device])
+  return [...byPath.values()].map((own, place) => ({
+    interpreter: own[0]!.interpreter!,
+    devices: own,
+    chosen: own.some((device) => device.available.ok) || (chosen?.length ? chosen.includes(own[0]!.interpreter!.path) : place === 0 && own.some((device) => !device.available.ok && device.available.reason !== NOT_CHOSEN)),
+    usable: own.some((device) => device.available.ok),
+  }))
+}
+
+/** The settings with one more or one fewer Python to measure with. The last one cannot be taken out: none means the best one found. */
+export function withChoice(settings: PythonSettings | undefined, found: readonly FoundPython[], path: string, chosen: boolean): PythonSettings {
+  const now = settings?.chosen?.length ? settings.chosen : found.filter((one) => one.chosen).map((one) => one.interpreter.path)
+  const next = chosen ? [...now.filter((one) => one !== path), path] : now.filter((one) => one !== path)
+  return { extra: settings?.extra ?? [], ...(next.length ? { chosen: next } : {}) }
+}
+
+/** What is wrong with a path to add, in a sentence; undefined where nothing is. Main looks at what stands there. */
+export function problemOfPath(path: string, settings: PythonSettings | undefined): string | undefined {
+  if (!/^(\/|~\/|[a-z]:[\\/]|\\\\)/i.test(path)) return 'Give the whole path, such as /home/me/torch/bin/python or the folder of the environment.'
+  if (path.length > 1000) return 'A path has at most 1,000 characters.'
+  if (settings?.extra.includes(path)) return 'This path is already looked at.'
+  return (settings?.extra.length ?? 0) >= 20 ? 'At most 20 paths can be added; take one out first.' : undefined
+}

@@ -1,0 +1,61 @@
+import { flushPromises, mount } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, it } from 'vitest'
+import { installMockApi, type MockApi } from '../../dev/mock-api'
+import { mockDevices, mockPythons } from '../../dev/mock-devices'
+import { useDevices } from '../../stores/devices'
+import TargetPicker from '../target-picker/TargetPicker.vue'
+import { foundPythons, problemOfPath, withChoice } from './interpreters'
+import PythonSection from './PythonSection.vue'
+
+let api: MockApi
+beforeEach(async () => {
+  setActivePinia(createPinia())
+  api = installMockApi()
+  useDevices().start()
+  await flushPromises()
+  api.emit('devices:changed', [...mockDevices.slice(0, 3), ...mockPythons])
+})
+const sent = () => api.calls.filter((call) => call.channel === 'settings:set').at(-1)?.request
+
+it('one card for each Python, with devices, packages and the command that installs what is missing', () => {
+  const wrapper = mount(PythonSection)
+  const cards = wrapper.findAll('article')
+  expect(cards).toHaveLength(2)
+  expect(cards[0]!.text()).toMatch(/Python 3\.12\.3.*virtual environment.*2\.11\.0, CUDA 13\.0, 1 GPU.*python:cuda:0.*python:cpu/)
+  expect(wrapper.get('details').text()).toMatch(/1 more Python found, not chosen.*apt-get install python3-torch/)
+  expect(cards[1]!.find('[aria-label="Copy the command that installs PyTorch"]').exists()).toBe(true)
+})
+
+it('chooses another beside the one in use, and looks again', async () => {
+  const wrapper = mount(PythonSection)
+  await wrapper.get('[aria-label="Measure with /usr/bin/python3"]').trigger('change')
+  await flushPromises()
+  expect(sent()).toEqual({ python: { extra: [], chosen: ['/opt/torch/bin/python', '/usr/bin/python3'] } })
+  expect(api.calls.at(-1)).toMatchObject({ channel: expect.stringMatching(/list$/) as string })
+})
+
+it('takes a path of the user, and says what is wrong with one', async () => {
+  const wrapper = mount(PythonSection)
+  await wrapper.get('input.field').setValue('torch/bin/python')
+  await wrapper.get('form').trigger('submit')
+  expect(wrapper.get('[role=alert]').text()).toContain('whole path')
+  await wrapper.get('input.field').setValue('/home/me/torch')
+  await wrapper.get('form').trigger('submit')
+  await flushPromises()
+  expect(sent()).toEqual({ python: { extra: ['/home/me/torch'] } })
+})
+
+it('taking out the last choice leaves it to the machine', () => {
+  const found = foundPythons(mockPythons, undefined)
+  expect(found.map(({ chosen }) => chosen)).toEqual([true, false])
+  expect(withChoice({ extra: [], chosen: ['/opt/torch/bin/python'] }, found, '/opt/torch/bin/python', false)).toEqual({ extra: [] })
+  expect(problemOfPath('C:\\Python\\python.exe', undefined)).toBeUndefined()
+})
+
+it('the run view offers chosen Pythons with their implementations, and no others', () => {
+  const text = mount(TargetPicker).text()
+  expect(text).toContain('Python 3.12.3')
+  expect(text).toMatch(/torch\.compile\s*triton/)
+  expect(text).not.toContain('found, not chosen')
+})
