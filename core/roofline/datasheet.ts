@@ -26,8 +26,8 @@ const entry = (title: string, match: RegExp, gigabytesPerSecond: number, teraflo
 const tensor = (f32: number, tf32: number, half: number) => ({ f32, tf32, f16: half, bf16: half })
 
 const ENTRIES: readonly Entry[] = [
-  // NVIDIA DGX B200 datasheet (2024), an eighth of the system, sparse figures halved.
-  entry('B200', /^B200\b/, 8000, tensor(75, 1125, 2250)),
+  // NVIDIA Blackwell Architecture technical brief (2024), HGX B200: what documents print for f32 and tf32 differs (75 or 80, 1100 or 1125), so neither is here.
+  entry('B200', /^B200\b/, 8000, { f16: 2250, bf16: 2250 }),
   // NVIDIA H200 Tensor Core GPU datasheet (2024), sparse figures halved; SXM f32 and tensor rates as of H100.
   entry('H200 NVL', /^H200 NVL\b/, 4800, tensor(60, 417.5, 835.5)),
   entry('H200 SXM', /^H200\b/, 4800, tensor(66.9, 494.7, 989.4)),

@@ -1,14 +1,15 @@
 #!/bin/sh
 # The proofs of the measuring engine (docs/measuring.md) on a machine with an NVIDIA GPU: CUDA through the addon, WebGPU
 # through the built app. Needs node 20 or newer, out/ (npm run build, npm run bench:bundle), native/build/opscope.node and,
-# for WebGPU, a display and Electron (ELECTRON_OVERRIDE_DIST_PATH). Takes about 7 minutes.
-#   scripts/gpu/proofs.sh OUT_FOLDER [ladder] [self] [self-webgpu] [coverage] [metamorphic] [time]
+# for WebGPU, a display and Electron (ELECTRON_OVERRIDE_DIST_PATH). Takes about 15 minutes.
+#   scripts/gpu/proofs.sh OUT_FOLDER [ladder] [self] [self-webgpu] [coverage] [coverage-webgpu] [metamorphic]
+#     [metamorphic-webgpu] [time]
 # Without names: all. OPSCOPE_COMMIT names the commit where there is no git; GPU and WEBGPU name other devices.
 set -eu
 cd "$(dirname "$0")/../.."
 out=$1
 shift
-what=${*:-ladder self self-webgpu metamorphic coverage time}
+what=${*:-ladder self self-webgpu metamorphic metamorphic-webgpu coverage coverage-webgpu time}
 gpu=${GPU:-cuda:0}
 webgpu=${WEBGPU:-webgpu:0}
 mkdir -p "$out"
@@ -29,10 +30,12 @@ for name in $what; do
     self) bench 200 self-consistency devices="$gpu" pairs=300 injected=100 block=0.002 limit=170 ;;
     self-webgpu) bench 180 self-consistency devices="$webgpu" pairs=300 injected=100 block=0.01 limit=130 ;;
     coverage) bench 180 coverage devices="$gpu" trials=200 limit=140 ;;
+    coverage-webgpu) bench 150 coverage devices="$webgpu" trials=60 limit=90 ;;
+    metamorphic-webgpu) bench 180 metamorphic devices="$webgpu" seconds=0.05 rounds=1 runs=2 ;;
     metamorphic) bench 90 metamorphic devices="$gpu" seconds=0.05 ;;
     # nvbench's own limit is 15 s; 5 s spares minutes, in its favour.
     time) bench 150 time-to-result devices="$gpu" limit=5 ;;
-    *) echo "proofs.sh: there is no proof \"$name\"; expected ladder, self, self-webgpu, coverage, metamorphic or time" >&2; exit 2 ;;
+    *) echo "proofs.sh: there is no proof \"$name\"; expected ladder, self, self-webgpu, coverage, coverage-webgpu, metamorphic, metamorphic-webgpu or time" >&2; exit 2 ;;
   esac
 done
 node scripts/proof-figures.mjs "$out"
