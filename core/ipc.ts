@@ -94,8 +94,8 @@ export const REQUESTS = {
   'sessions:identifying': { request: z.object({ id }), reply: z.array(z.object({ kind: redactionSchema, count: z.number().int().positive(), examples: z.array(z.string()) })) },
   /** Asks for files in a dialog. */
   'sessions:import': { request: none, reply: importReply },
-  /** Stops the work that `files:progress` tells of; nothing of that file stays. */
-  'files:cancel': { request: none, reply: none },
+  /** Stops the work that `transfer:progress` tells of; nothing of that file stays. */
+  'transfer:cancel': { request: none, reply: none },
   /** What became of the files that the system had the app open since this was asked last. */
   'sessions:take-opened': { request: none, reply: importReply },
   /** Files dropped on the window: their contents, because the page knows and names no path. */
@@ -142,7 +142,7 @@ export const EVENTS = {
   'noise:changed': z.array(noiseFloorSchema),
   'compare:progress': z.object({ done: z.number().int().nonnegative(), total: z.number().int().nonnegative() }),
   /** How much of a file is read or written, from 0 to 1; without a share it has ended. */
-  'files:progress': z.object({ work: fileWorkSchema, name: z.string(), share: z.number().min(0).max(1).optional() }),
+  'transfer:progress': z.object({ work: fileWorkSchema, name: z.string(), share: z.number().min(0).max(1).optional() }),
   /** Files were opened with the app from outside; `sessions:take-opened` tells what became of them. */
   'sessions:opened': z.object({}),
   'history:progress': maintenanceProgressSchema,

@@ -71,7 +71,7 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
         const answer = message as FileJobAnswer
         if (outcome) return
         if (answer.kind === 'progress') {
-          if (job.kind !== 'identify') emit('files:progress', { work: job.kind, name, share: answer.share })
+          if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name, share: answer.share })
         } else if (answer.kind === 'results') onResults(answer.results)
         else if (answer.kind === 'done') end({ value: answer.value as T })
         else end({ problem: answer.kind === 'refused' ? answer.message : FAILED[job.kind](name, answer.message) })
@@ -82,7 +82,7 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
   }
 
   async function work<T extends FileJobResult[FileJob['kind']]>(job: FileJob, name: string, onResults: (results: Result[]) => void = () => undefined): Promise<Ended<T>> {
-    if (job.kind !== 'identify') emit('files:progress', { work: job.kind, name, share: 0 })
+    if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name, share: 0 })
     try {
       return await ended<T>(await start(), job, name, onResults)
     } catch (error) {
@@ -90,7 +90,7 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
     } finally {
       cancel = undefined
       if (job.kind === 'export') rmSync(job.temporary, { force: true })
-      if (job.kind !== 'identify') emit('files:progress', { work: job.kind, name })
+      if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name })
     }
   }
 

@@ -123,7 +123,7 @@ describe('files of other tools', () => {
       page.evaluate(async (until) => {
         const shares: (number | undefined)[] = []
         let answered = 0
-        const off = window.opscope!.on('files:progress', ({ share }) => shares.push(share))
+        const off = window.opscope!.on('transfer:progress', ({ share }) => shares.push(share))
         const isOver = () => (until === 'begun' ? shares.some((share) => share !== undefined && share > 0) : shares.includes(undefined))
         while (!isOver()) {
           await window.opscope!.invoke('run:state', undefined)
@@ -172,7 +172,7 @@ describe('files of other tools', () => {
       const watched = watchFile('begun')
       await exportAsLines()
       await watched
-      await page.evaluate(() => window.opscope!.invoke('files:cancel', undefined))
+      await page.evaluate(() => window.opscope!.invoke('transfer:cancel', undefined))
       await expect.poll(() => page.getByRole('progressbar', { name: 'Export' }).count()).toBe(0)
       expect(readdirSync(folder).filter((name) => name.startsWith('cancelled'))).toEqual([])
       await dialogsAnswer(large)
