@@ -9,7 +9,7 @@ import { measurePair, shortBlocks } from './proof/interleaved'
 /**
  * What is made slower by a known share: work whose time is proportional to its size, so that +1 % of size is +1 % of time.
  * Sizes are multiples of 100 * 64, so that the enlarged one fills vectors and blocks as the plain one does. On a processor
- * plain and enlarged one both fit the second cache: across its edge, more elements may be faster on better pages.
+ * plain and enlarged one both fit the second cache: of 256K elements of exp the enlarged one was found faster in 9 of 15 pairs.
  */
 const WORK: readonly { op: string; params: (factor: number) => Params; mode: Mode }[] = [
   { op: 'spin', params: (factor) => ({ iterations: Math.round(20_000 * factor) }), mode: 'hot' },

@@ -1,7 +1,7 @@
 import { PRESETS, type MeasureSettings } from '@core/measure/settings'
 import type { Device } from '@core/backend'
 import type { Mode } from '@core/case'
-import { median, quantile } from '@core/stats/quantile'
+import { median } from '@core/stats/quantile'
 import { loadFigure, type Bench, type Figure, type Outcome } from './bench'
 import { caseOn, openBed, type Bed } from './proof/bed'
 import { robustLine } from './proof/regression'
@@ -14,6 +14,8 @@ const ALLOWED = { share: 0.005, ns: 100 }
 const TWIN_FROM_NS = 50_000
 /** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for, on a CPU short enough that most pass between two ticks of the system. */
 const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 1e6, calls: 101 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
+/** Calls of each length, at least, where they are longer than that. */
+const LEAST_CALLS = 5
 const longOf = (device: Device) => LONG[device.backend]!
 
 const settingsOf = (args: Readonly<Record<string, string>>): MeasureSettings => ({ ...PRESETS.standard, relativeCi: 0.002, minSeconds: Number(args['seconds'] ?? 0.1), maxSeconds: 3 })
@@ -39,28 +41,26 @@ interface Step {
   expectedNs(rate: number): number
 }
 
-/** `rateNow` tells the rate beside the rungs, before the first, between them and after the last: a clock that wanders is followed. */
-async function climb(bed: Bed, device: Device, op: 'spin' | 'spin_ns', mode: Mode, settings: MeasureSettings, steps: readonly Step[], rateNow: () => Promise<number>): Promise<Ladder | undefined> {
+/** `rateNow` tells the rate just before and just after each rung, from calls as long as its own where they are long: a clock that wanders is followed, and what the system takes of long calls is in both. */
+async function climb(bed: Bed, device: Device, op: 'spin' | 'spin_ns', mode: Mode, settings: MeasureSettings, steps: readonly Step[], rateNow: (iterations: number) => Promise<number>): Promise<Ladder | undefined> {
   const ladder: Ladder = { device: device.id, op, mode, rungs: [] }
-  let before: number | undefined
   for (const { param, expectedNs } of steps) {
     const c = caseOn(device, op, op === 'spin' ? { iterations: param } : { ns: param }, mode, { threads: device.threads[0] })
     if (!c) return undefined
-    before ??= await rateNow()
+    const before = await rateNow(param)
     const { summary, grade, inner, clocksMhz } = await bed.measure(c, settings)
-    const after = await rateNow()
+    const after = await rateNow(param)
     ladder.rungs.push({ param, expectedNs: expectedNs((before + after) / 2), medianNs: summary!.medianNs, grade, samples: summary!.count!, inner, clockMhz: median(clocksMhz ?? []) })
-    before = after
   }
   return ladder
 }
 
 /**
  * Nanoseconds per iteration of a spin, from calls of this many iterations and of half as many, by turns, and nothing of
- * our sampling: each call is timed by process.hrtime around it, and what both have in common falls out. The lower
- * quartiles, because calls are disturbed in one direction only.
+ * our sampling: each call is timed by process.hrtime around it, and what both have in common falls out. Medians, as of
+ * the rungs.
  */
-async function longRunNs(bed: Bed, device: Device, iterations: number, settings: MeasureSettings): Promise<number> {
+async function longRunNs(bed: Bed, device: Device, iterations: number, settings: MeasureSettings, longer = 1): Promise<number> {
   const c = caseOn(device, 'spin', { iterations }, 'hot', { threads: device.threads[0] })!
   if (device.backend === 'webgpu') {
     // A page has no finer clock than the device's own; what is independent here is the length, a thousand times the shortest rung.
@@ -73,14 +73,14 @@ async function longRunNs(bed: Bed, device: Device, iterations: number, settings:
   const times: [number[], number[]] = [[], []]
   try {
     for (const prepared of calls) await prepared.run()
-    for (let i = 0; i < longOf(device).calls; i++) {
+    for (let i = 0; i < Math.max(LEAST_CALLS, longOf(device).calls / longer); i++) {
       for (const [which, prepared] of calls.entries()) {
         const from = process.hrtime.bigint()
         await prepared.run()
         times[which]!.push(Number(process.hrtime.bigint() - from))
       }
     }
-    return (quantile(times[0], 0.25)! - quantile(times[1], 0.25)!) / (iterations - half)
+    return (median(times[0])! - median(times[1])!) / (iterations - half)
   } finally {
     for (const prepared of calls) await prepared.dispose()
   }
@@ -108,8 +108,9 @@ async function spinLadders(bed: Bed, device: Device, settings: MeasureSettings, 
   const longIterations = Math.round(longOf(device).ns / guess)
   const ladders: Ladder[] = []
   const rates: number[] = []
-  const rateNow = async () => {
-    const rate = await longRunNs(bed, device, longIterations, settings)
+  const rateNow = async (iterations: number) => {
+    const longer = device.backend === 'cpu' ? Math.max(1, iterations / longIterations) : 1
+    const rate = await longRunNs(bed, device, Math.round(longIterations * longer), settings, longer)
     rates.push(rate)
     return rate
   }
