@@ -23,7 +23,7 @@ export const PLANS = {
       if (device.backend === 'cpu' || device.id.startsWith('python:cpu') || device.id.includes('@')) return []
       return device.backend === 'python' ? device.impls.filter((impl) => impl.available.ok).map((impl) => impl.id) : preferred(device)
     },
-    sweep: { ops, sizes: { vector: '64Ki, 1Mi, 16Mi, 64Mi', matrix: '256x256, 1024x1024, 4096x4096, 16384x4096', gemm: '256, 1024, 4096, 8192' }, dtypes: ['f32', 'bf16'], modes: ['cold', 'hot'] },
+    sweep: { ops, sizes: { vector: '64Ki, 1Mi, 16Mi, 64Mi', matrix: '256x256, 1024x1024, 4096x4096, 16384x4096', gemm: '256, 1024, 4096, 8192' }, dtypes: ['f32', 'bf16'], modes: ['cold', 'hot'], measure: { maxSeconds: 2, maxWarmupSeconds: 0.3, verifyWork: 2e6 } },
     pictures: [
       { file: 'python-speedup', tab: 'speedup', dtype: 'bf16', mode: 'cold' },
       { file: 'python-throughput', tab: 'throughput', op: 'layer_norm', dtype: 'bf16', mode: 'cold' },
