@@ -44,6 +44,8 @@ export function randomSession(seed: number): SessionFile {
       stated: maybe(() => ({ gpu_efficiency: -anyDouble() })),
       deviceStates: maybe(() => [{ firstSample: 0, state: { smClockMhz: maybe(anyDouble), throttle: maybe(() => [pick(TEXTS)]) } }]),
       deviceDeltaBytes: maybe(() => -anyDouble()),
+      libraryPeakBytes: maybe(anyDouble),
+      hostCallNs: maybe(anyDouble),
       clocksMhz: maybe(() => samplesNs.map(anyDouble)),
       probesNs: maybe(() => samplesNs.map(anyDouble)),
       labels: maybe(() => [{ kind: pick(['throttled', 'slow-clock', 'host-slowed', 'disturbed'] as const), reason: pick(TEXTS), first: below(3), count: 1 + below(3) }]),

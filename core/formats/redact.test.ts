@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sessionFileSchema } from '../session/types'
 import { testDevice, testResult, testSession } from '../testing'
 import { randomSession } from './random-session'
-import { identifying, identifyingIn, readRedactions, redact, redactIn, REDACTIONS, type Redaction } from './redact'
+import { identifying, identifyingIn, readRedactions, redact, redactIn, REDACTIONS, usualRedactions, type Redaction } from './redact'
 import { exportSession } from './registry'
 
 const UUID = 'GPU-5a1f0c3e-1b2c-4d5e-8f90-a1b2c3d4e5f6'
@@ -52,6 +52,20 @@ describe('a file without it', () => {
     expect(file.results[1]!.labels![0]!.reason).toBe('[id] in use')
     expect(identifying(file)).toEqual([])
     for (const name of ['html', 'markdown', 'json', 'csv']) expect(exportSession(name, personal(), { ceilings: [], leaveOut: new Set(REDACTIONS) })).not.toMatch(/lynx|alice|miller|5a1f0c3e|1324720041337/i)
+  })
+
+  it('names no folder of a Python, with whatever letters and spaces, but its packages', () => {
+    const file = testSession()
+    const path = '/mnt/Größe 2/my env/bin/python3'
+    const packages = [{ name: 'torch', version: '2.5.1' }, { name: 'triton', problem: 'not installed', install: `"${path}" -m pip install triton` }]
+    file.environment.devices = [testDevice({ backend: 'python', id: 'python:cpu', interpreter: { path, source: 'conda', packages }, facts: [{ name: 'PyTorch', value: '2.5.1' }] })]
+    expect(redact(file, [], new Set(['paths'])).file.environment.devices[0]!.interpreter).toEqual({ path: '[path]', source: 'conda', packages: [packages[0], { name: 'triton', problem: 'not installed', install: '"[path]" -m pip install triton' }] })
+    for (const name of ['html', 'markdown']) {
+      expect(exportSession(name, file, { ceilings: [], leaveOut: new Set() })).toContain(path)
+      const clean = exportSession(name, file, { ceilings: [], leaveOut: usualRedactions({ forSharing: true }) })
+      expect(clean).not.toMatch(/Größe|my env/)
+      expect(clean).toMatch(/PyTorch[^]*2\.5\.1/)
+    }
   })
 
   it('loses one kind at a time', () => {

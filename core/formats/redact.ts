@@ -30,6 +30,8 @@ export interface KnownNames {
   hosts: readonly string[]
   users: readonly string[]
   serials: readonly string[]
+  /** Paths of programs whose libraries computed. */
+  programs?: readonly string[]
 }
 
 /** Letters shown on each side of a match. */
@@ -85,12 +87,13 @@ const hostOf = ({ environment: { host } }: SessionFile): string => (host === mar
 export const namesOf = ({ environment }: Pick<SessionFile, 'environment'>): Omit<KnownNames, 'users'> => ({
   hosts: environment.host === '' || environment.host === mark('host') ? [] : [environment.host],
   serials: environment.devices.flatMap(({ facts }) => facts.filter(({ name }) => ID_FACT.test(name)).map(({ value }) => value)),
+  programs: [...new Set(environment.devices.flatMap(({ interpreter }) => (interpreter ? [interpreter.path] : [])))].filter((path) => path !== mark('paths')),
 })
 
 const patternsOf = (file: SessionFile, { users = [] }: RedactionHints) => patternsIn(file, { ...namesOf(file), users })
 
 /** What is looked for in a value, in the order it is replaced: the longest things first. */
-function patternsIn(value: unknown, { hosts, users, serials }: KnownNames): Patterns[] {
+function patternsIn(value: unknown, { hosts, users, serials, programs = [] }: KnownNames): Patterns[] {
   const found = new Set(users)
   mapTexts(value, (text) => {
     for (const [, name] of text.matchAll(HOME)) if (name !== undefined) found.add(name)
@@ -98,7 +101,8 @@ function patternsIn(value: unknown, { hosts, users, serials }: KnownNames): Patt
   })
   const names = [...found].filter((name) => !COMMON_USERS.has(name.toLowerCase()))
   return [
-    { kind: 'paths', patterns: PATHS },
+    // A path known as one is found whole, whatever letters and spaces it has.
+    { kind: 'paths', patterns: [...programs.map((path) => new RegExp(escaped(path), 'g')), ...PATHS] },
     { kind: 'ids', patterns: [...IDS, ...wordsOf([...new Set(serials)])] },
     { kind: 'user', patterns: [EMAIL, ...wordsOf(names)] },
     { kind: 'host', patterns: wordsOf([...new Set(hosts.flatMap((host) => [host, host.split('.')[0]!]))]) },

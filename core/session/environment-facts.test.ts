@@ -39,6 +39,15 @@ describe('the environment record in words', () => {
     ])
     expect(environmentWarnings(bare)).toEqual([])
   })
+
+  it('names the Pythons and their packages, and says once what disturbs the hardware they share', () => {
+    const cpu = testDevice({ disturbances: ['A container limits the CPU.'] })
+    const python = (id: string, path: string) => testDevice({ ...cpu, backend: 'python', id, sameHardwareAs: { backend: 'cpu', id: 'cpu', name: cpu.name }, interpreter: { path, source: 'PATH', packages: [] }, facts: [{ name: 'Python', value: '3.12.1' }, { name: 'PyTorch', value: '2.5.1' }] })
+    const both = { ...bare, devices: [python('python:cpu', '/opt/a/bin/python'), python('python:cpu@b', '/opt/b/bin/python'), cpu] }
+    expect(flat(both)).toMatchObject({ 'Test CPU, python:cpu: Program': '/opt/a/bin/python', 'Test CPU, python:cpu: PyTorch': '2.5.1', 'Test CPU, python:cpu@b: Program': '/opt/b/bin/python' })
+    expect(environmentWarnings(both)).toEqual(['Test CPU (cpu): A container limits the CPU.'])
+    expect(environmentWarnings({ ...both, devices: both.devices.slice(0, 2) })).toEqual(['Test CPU (python): A container limits the CPU.'])
+  })
 })
 
 describe('the noise floor of a device', () => {

@@ -1,3 +1,4 @@
+import { withoutRepeats } from '../analysis/hardware'
 import type { Device } from '../backend'
 import { formatBytes } from '../units'
 import { noiseFloorOn, noiseFloorText } from './noise-floors'
@@ -18,7 +19,8 @@ const fact = (name: string, value: string | undefined): FactGroup['facts'] => (v
 /** What a reader should know before trusting the figures: warnings of the devices, and what disturbed them at the start. */
 export function environmentWarnings(environment: Environment): string[] {
   const devices = environment.devices.filter((device) => device.available.ok)
-  const said = devices.flatMap((device) => [...(device.disturbances ?? []), ...device.warnings].map((text) => `${device.name} (${device.backend}): ${text}`))
+  const own = withoutRepeats(devices)
+  const said = own.flatMap((device) => [...(device.disturbances ?? []), ...device.warnings].map((text) => `${device.name} (${device.backend}): ${text}`))
   return [...(environment.powerSource === 'battery' ? ['The machine ran on battery.'] : []), ...new Set(said)]
 }
 
@@ -27,9 +29,11 @@ function deviceGroup(device: Device, { noiseFloors = [] }: Environment): FactGro
   // Some backends give these among their facts too.
   const told = (pattern: RegExp) => device.facts.some((f) => pattern.test(f.name))
   return {
-    title: `${device.name}${device.software ? ' (software)' : ''}, ${device.backend}`,
+    // Several Pythons compute on one piece of hardware.
+    title: `${device.name}${device.software ? ' (software)' : ''}, ${device.interpreter ? device.id : device.backend}`,
     facts: [
       ...(told(/^driver$/i) ? [] : fact('Driver', device.driver)),
+      ...fact('Program', device.interpreter?.path),
       ...device.facts.map(({ name, value }) => [name, value] as const),
       ...fact('Caches', told(/\bcaches?\b/i) ? undefined : device.caches?.map((cache) => `${cache.name} ${formatBytes(cache.bytes).replace(/\.0+ /, ' ')}`).join(', ')),
       ['Noise floor', floor ? noiseFloorText(floor) : 'not checked'],

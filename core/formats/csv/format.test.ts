@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Ceiling } from '../../session/types'
 import { testCase, testDevice, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
-import { exportSession } from '../registry'
+import { exportSession, importSession } from '../registry'
 import { csvField } from '../shared/csv-cells'
 
 /** Plain RFC 4180 reader, to look at the text the way a spreadsheet does. */
@@ -36,13 +36,20 @@ describe('csv', () => {
   it('has one row per result with units in the column names', () => {
     const text = exportSession('csv', testSession(), { ceilings: [ceiling('copy', 240e9), ceiling('flops:f32', 1e15)] })
     expect(text.split('\n')[0]).toBe(
-      'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,speedup,peak_memory_bytes,max_rel_error,converged,grade,message,started_at,result_id',
+      'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,speedup,peak_memory_bytes,library_peak_bytes,launch_overhead_ns,max_rel_error,converged,grade,message,started_at,result_id',
     )
     expect(table(text)).toMatchObject([{ op: 'add', n: '1000', median_ns: '100', gbps: '120', gflops: '10', efficiency: '0.5', speedup: '1', peak_memory_bytes: '12000', max_rel_error: '2.5e-8', status: 'ok', threads: '1', stddev_ns: '' }])
   })
 
   it('rates no result by the ceilings of another machine', () => {
     expect(table(exportSession('csv', testSession(), { ceilings: [{ ...ceiling('copy', 240e9), deviceName: 'another CPU' }] }))[0]!.efficiency).toBe('')
+  })
+
+  it('keeps what launching a call costs and the peak of the library, also when it is read again', () => {
+    const text = exportSession('csv', testSession([testResult({ hostCallNs: 6200, libraryPeakBytes: 4096 }), testResult({ id: 'r2' })]))
+    expect(table(text).map((row) => [row['launch_overhead_ns'], row['library_peak_bytes']])).toEqual([['6200', '4096'], ['', '']])
+    const read = importSession('x.csv', text)
+    expect(read.ok && read.file.results[0]).toMatchObject({ hostCallNs: 6200, libraryPeakBytes: 4096 })
   })
 
   it('gives each row only the parameters it has, and renames those that would clash', () => {

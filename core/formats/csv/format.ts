@@ -38,7 +38,7 @@ function* exportCsv(file: SessionFile, { ceilings }: ExportContext): Generator<s
       dtype: c.dtype, backend: c.backend, impl: c.impl, device: c.device, mode: c.mode, threads: c.threads, status: result.status, samples: s?.count,
       median_ns: s?.medianNs, ci_low_ns: s?.ciLowNs, ci_high_ns: s?.ciHighNs, mad_ns: s?.madNs, p05_ns: s?.p05Ns, p95_ns: s?.p95Ns, min_ns: s?.minNs, max_ns: s?.maxNs, mean_ns: s?.meanNs,
       stddev_ns: s?.stddevNs, bytes: result.bytes, flops: result.flops, gbps: medianNs && result.bytes / medianNs, gflops: medianNs && result.flops / medianNs,
-      efficiency: point?.efficiency, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, max_rel_error: result.verification?.relL2,
+      efficiency: point?.efficiency, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, max_rel_error: result.verification?.relL2,
       converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,
     }
     yield csvLine([c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])])

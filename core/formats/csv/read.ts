@@ -87,6 +87,8 @@ function resultOf(row: Row, params: readonly (readonly [column: string, name: st
     grade: row.oneOf('grade', ['A', 'B', 'C']),
     notes: ['Imported from CSV, which has no samples.', ...(error === undefined ? [] : [`The file states a relative error of ${error}.`])],
     caseBytes: row.number('peak_memory_bytes'),
+    libraryPeakBytes: row.number('library_peak_bytes'),
+    hostCallNs: row.number('launch_overhead_ns'),
     seed: 0,
   }
 }

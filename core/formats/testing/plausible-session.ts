@@ -19,6 +19,8 @@ export function plausibleSession(seed: number): SessionFile {
     result.bytes = Math.floor(time())
     result.flops = Math.floor(time())
     if (result.caseBytes !== undefined) result.caseBytes = Math.floor(time())
+    if (result.libraryPeakBytes !== undefined) result.libraryPeakBytes = Math.floor(time())
+    if (result.hostCallNs !== undefined) result.hostCallNs = time()
   }
   return file
 }
