@@ -1,19 +1,32 @@
-import type { BenchmarkCase } from '../case'
+import type { BenchmarkCase, Params } from '../case'
 import { findOp } from '../ops/registry'
 
 const sizes = new WeakMap<BenchmarkCase, number>()
 
-/** Elements of the largest tensor of a case: the size axis of charts. Undefined for an op this app does not have. */
-export function elementsOf(c: BenchmarkCase): number | undefined {
+/**
+ * Elements of the largest tensor of a case: the size axis of charts. Of an operation of another tool its one number,
+ * such as the argument of `BM_copy/1024`; undefined where it has none or several.
+ */
+export function sizeOf(c: BenchmarkCase): number | undefined {
   let size = sizes.get(c)
-  if (size === undefined) sizes.set(c, (size = largestTensor(c)))
+  if (size === undefined) sizes.set(c, (size = findSize(c)))
   return size > 0 ? size : undefined
 }
 
-function largestTensor(c: BenchmarkCase): number {
+function findSize(c: BenchmarkCase): number {
   const op = findOp(c.op)
   const parsed = op?.params.safeParse(c.params)
-  if (!op || !parsed?.success) return 0
+  if (!op) return onlyNumber(c.params)
+  if (!parsed?.success) return 0
   const shapes = [op.outputShape(parsed.data), ...op.inputs(parsed.data).map((input) => input.shape)]
   return Math.max(...shapes.map((shape) => shape.reduce((a, b) => a * b, 1)))
 }
+
+function onlyNumber(params: Params): number {
+  const numbers = Object.values(params).filter((value) => typeof value === 'number')
+  return numbers.length === 1 && numbers[0]! > 0 ? numbers[0]! : 0
+}
+
+/** What the size axis of a chart of these cases is called. */
+export const sizeTitle = (cases: readonly BenchmarkCase[]): string =>
+  cases.every((c) => findOp(c.op)) ? 'elements of the largest tensor' : 'elements of the largest tensor, or the argument of an imported benchmark'

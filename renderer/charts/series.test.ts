@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
-import { groupSeries, sizeOf } from './series'
+import { groupSeries } from './series'
 import type { ChartPoint } from './types'
 
 const caseOf = (over: Partial<BenchmarkCase>): BenchmarkCase => ({
@@ -8,20 +8,6 @@ const caseOf = (over: Partial<BenchmarkCase>): BenchmarkCase => ({
 })
 const point = (over: Partial<BenchmarkCase>, medianNs = 100, id = JSON.stringify(over)): ChartPoint => ({
   id, case: caseOf(over), medianNs, bytes: 12, flops: 1, samples: 10,
-})
-
-describe('sizeOf', () => {
-  it('is the elements of the largest tensor', () => {
-    expect(sizeOf(caseOf({ params: { n: 4096 } }))).toBe(4096)
-  })
-  it('is the one number of a benchmark of another tool, and unknown where it has several or none', () => {
-    expect(sizeOf(caseOf({ op: 'BM_copy' }))).toBe(1024)
-    expect(sizeOf(caseOf({ op: 'BM_copy', params: { arg0: 4, arg1: 8 } }))).toBeUndefined()
-    expect(sizeOf(caseOf({ op: 'BM_copy', params: { kind: 'x' } }))).toBeUndefined()
-  })
-  it('is unknown for parameters that its op does not take', () => {
-    expect(sizeOf(caseOf({ params: { rows: 3 } }))).toBeUndefined()
-  })
 })
 
 describe('groupSeries', () => {

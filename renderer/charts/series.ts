@@ -1,5 +1,5 @@
+import { sizeOf, sizeTitle } from '@core/analysis/size'
 import { caseId, type BenchmarkCase, type Params } from '@core/case'
-import { findOp } from '@core/ops/registry'
 import type { ChartPoint } from './types'
 
 /** Marks of operations, all filled: hollow ones are those of sessions laid over another. */
@@ -31,35 +31,8 @@ export interface ChartSeries {
   points: { point: ChartPoint; size: number }[]
 }
 
-const sizes = new WeakMap<BenchmarkCase, number>()
-
-/**
- * Elements of the largest tensor of a case: the size axis of every chart. Of an operation of another tool its one number,
- * such as the argument of `BM_copy/1024`; undefined where it has none or several.
- */
-export function sizeOf(c: BenchmarkCase): number | undefined {
-  let size = sizes.get(c)
-  if (size === undefined) sizes.set(c, (size = largestTensor(c)))
-  return size > 0 ? size : undefined
-}
-
-function largestTensor(c: BenchmarkCase): number {
-  const op = findOp(c.op)
-  const parsed = op?.params.safeParse(c.params)
-  if (!op) return onlyNumber(c.params)
-  if (!parsed?.success) return 0
-  const elements = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
-  return Math.max(elements(op.outputShape(parsed.data)), ...op.inputs(parsed.data).map((input) => elements(input.shape)))
-}
-
-function onlyNumber(params: Params): number {
-  const numbers = Object.values(params).filter((value) => typeof value === 'number')
-  return numbers.length === 1 && numbers[0]! > 0 ? numbers[0]! : 0
-}
-
 /** What the size axis of these series is called. */
-export const sizeTitle = (series: readonly ChartSeries[]): string =>
-  series.every(({ points }) => points.every(({ point }) => findOp(point.case.op))) ? 'Size (elements of the largest tensor)' : 'Size (elements of the largest tensor, or the argument of an imported benchmark)'
+export const axisTitle = (series: readonly ChartSeries[]): string => `Size (${sizeTitle(series.flatMap(({ points }) => points.map(({ point }) => point.case)))})`
 
 const variantText = (params: Params) =>
   Object.entries(params)

@@ -2,7 +2,7 @@ import type { BenchmarkCase } from '../../case'
 import { findOp } from '../../ops/registry'
 import type { Result } from '../../result'
 import { seriesColor, seriesKey, type Theme } from '../../series-colors'
-import { elementsOf } from '../../analysis/size'
+import { sizeOf, sizeTitle } from '../../analysis/size'
 import { formatInterval } from '../../units'
 import { caseWordsOf } from '../shared/report/case-words'
 import { escapeHtml } from './escape'
@@ -27,7 +27,7 @@ function seriesOf(results: readonly Result[]): Series[] {
   const series = new Map<string, Series>()
   const perKey = new Map<string, number>()
   for (const result of results) {
-    const size = elementsOf(result.case)
+    const size = sizeOf(result.case)
     const medianNs = result.summary?.medianNs
     if (result.status !== 'ok' || size === undefined || !medianNs) continue
     const label = caseWordsOf(result.case).line
@@ -61,7 +61,7 @@ function groupBy(results: readonly Result[], key: (r: Result) => string): Map<st
   return groups
 }
 
-const spansSizes = (results: readonly Result[]) => new Set(results.map((r) => elementsOf(r.case))).size > 1
+const spansSizes = (results: readonly Result[]) => new Set(results.map((r) => sizeOf(r.case))).size > 1
 
 /** The charts of a session: lines against size for each op measured at several sizes, and dots for all that have one. */
 export function sessionCharts(results: readonly Result[]): string {
@@ -107,13 +107,14 @@ function opCharts(op: string, results: readonly Result[], keys: readonly string[
   const series = seriesOf(results)
   if (series.length === 0) return ''
   const computes = findOp(op)?.sizeKind === 'gemm'
+  const xLabel = sizeTitle(results.map((r) => r.case))
   const line = (s: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: s.label, className: className(keys, s.key), dash: s.dash, points: s.results.map(point) })
   const time = svgChart({
-    title: `${op}: time against size`, xLabel: 'elements of the largest tensor', x: 'count', y: 'time',
+    title: `${op}: time against size`, xLabel, x: 'count', y: 'time',
     lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: medianNs, low: result.summary?.ciLowNs, high: result.summary?.ciHighNs, about: aboutOf(result) }))),
   })
   const rate = svgChart({
-    title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel: 'elements of the largest tensor', x: 'count', y: computes ? 'flops' : 'bandwidth',
+    title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel, x: 'count', y: computes ? 'flops' : 'bandwidth',
     lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: ((computes ? result.flops : result.bytes) / medianNs) * 1e9 }))),
   })
   const legend = series.map((s, line) => `<li class="${className(keys, s.key)}" data-line="${line}"><svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${s.dash ? ` stroke-dasharray="${s.dash}"` : ''}/></svg>${escapeHtml(s.label)}</li>`)

@@ -1,6 +1,7 @@
 import { crossovers, type Crossover } from '@core/analysis/crossover'
+import { sizeOf } from '@core/analysis/size'
 import { remembered } from '../remembered'
-import { describe, sizeOf } from '../series'
+import { describe } from '../series'
 import type { ChartPoint } from '../types'
 import { variantsOf, type Variant } from '../variants'
 

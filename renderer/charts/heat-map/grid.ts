@@ -1,5 +1,6 @@
+import { sizeOf } from '@core/analysis/size'
 import { geometricMean } from '@core/stats/geometric-mean'
-import { describe, sizeOf, varyingFacets, type Facet } from '../series'
+import { describe, varyingFacets, type Facet } from '../series'
 import type { ChartPoint } from '../types'
 
 /** A value of a result that a cell can show. */

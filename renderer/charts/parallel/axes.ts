@@ -1,6 +1,7 @@
+import { sizeOf } from '@core/analysis/size'
 import { formatSize, formatTime } from '@core/units'
 import { remembered } from '../remembered'
-import { describe, sizeOf, type Facet } from '../series'
+import { describe, type Facet } from '../series'
 import type { ChartPoint } from '../types'
 import { formatSizeTick, logBounds, logTicks } from '../axes'
 

@@ -1,9 +1,10 @@
 import { batchScaling, threadScaling, type ScalePoint, type ScaledTiming } from '@core/analysis/scaling'
+import { sizeOf } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { SIZE_PARAMS } from '@core/ops/types'
 import { remembered } from '../remembered'
-import { describe, DASHES, FACETS, sizeOf, SYMBOLS, varyingFacets, type Facet } from '../series'
+import { describe, DASHES, FACETS, SYMBOLS, varyingFacets, type Facet } from '../series'
 import type { ChartPoint } from '../types'
 import { shapeOf } from '../variants'
 

@@ -2,7 +2,7 @@ import { formatBandwidth, formatFlops } from '@core/units'
 import { axisStyle, formatSizeTick, logAxis, logBounds, tick } from '../axes'
 import { csvOf, DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
 import { roofGroups } from '../roofs'
-import { sizeTitle, type ChartSeries } from '../series'
+import { axisTitle, type ChartSeries } from '../series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
 
 /** What is counted per second: bytes of least traffic, or floating-point operations. */
@@ -82,7 +82,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
         ])
       },
     },
-    xAxis: { ...logAxis(theme, 2, sizeTitle(series), x, formatSizeTick), nameGap: 28 },
+    xAxis: { ...logAxis(theme, 2, axisTitle(series), x, formatSizeTick), nameGap: 28 },
     yAxis: { ...(logarithmic ? logAxis(theme, 10, name, logBounds(values, 10)!, format) : linear), nameGap: 54 },
     series: [
       ...series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),

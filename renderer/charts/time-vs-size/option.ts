@@ -1,7 +1,7 @@
 import { formatTime } from '@core/units'
 import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
 import { csvOf, DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
-import { sizeTitle, type ChartSeries } from '../series'
+import { axisTitle, type ChartSeries } from '../series'
 import type { ChartTheme } from '../types'
 
 const dataOf = (series: ChartSeries): Datum[] =>
@@ -42,7 +42,7 @@ export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartThe
         ])
       },
     },
-    xAxis: { ...logAxis(theme, 2, sizeTitle(series), x, formatSizeTick), nameGap: 28 },
+    xAxis: { ...logAxis(theme, 2, axisTitle(series), x, formatSizeTick), nameGap: 28 },
     yAxis: { ...logAxis(theme, 10, 'Median time per call', y, formatTime), nameGap: 48, axisLine: axisStyle(theme).axisLine },
     series: [
       ...series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),

@@ -1,6 +1,5 @@
 import type { Params } from '../../../case'
 import { formatPercent, formatRatio, formatTime } from '../../../units'
-import { elementsOf } from '../../size'
 import { groupBy, isMeasured, seriesKey, seriesWords, shapeWords, withGain, type MeasuredRow } from '../group'
 import type { AdviceRule } from '../types'
 
@@ -36,7 +35,7 @@ function linesOf(series: readonly MeasuredRow[]): MeasuredRow[][] {
 }
 
 /** What time is expected to grow with. */
-const workOf = (row: MeasuredRow): number => Math.max(row.flops ?? 0, row.bytes ?? 0) || (elementsOf(row.case) ?? 0)
+const workOf = (row: MeasuredRow): number => Math.max(row.flops ?? 0, row.bytes ?? 0)
 
 /**
  * Where the time of one unit of work is above that of both neighbours, beyond the intervals of all three. The end of a

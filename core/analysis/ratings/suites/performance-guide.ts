@@ -1,4 +1,4 @@
-import { elementsOf } from '../../size'
+import { sizeOf } from '../../size'
 import { findOp } from '../../../ops/registry'
 import type { BenchmarkCase } from '../../../case'
 import type { RatingScale } from '../types'
@@ -35,7 +35,7 @@ const scale: RatingScale = {
   rate({ case: c, bandwidthShare }) {
     const family = findOp(c.op)?.family
     if (family === undefined || !ELEMENT_WISE.includes(family)) return { ok: false, reason: 'The guide has targets for element-wise operations only.' }
-    const elements = elementsOf(c)
+    const elements = sizeOf(c)
     if (elements === undefined) return { ok: false, reason: 'The number of elements is not known.' }
     if (bandwidthShare === undefined) return NO_CEILINGS
     const { name, minimum, target } = isBatch(c) ? BATCH : CLASSES.find(({ most }) => elements <= most)!
