@@ -1,4 +1,4 @@
-import { sha256 } from '../../math/sha256'
+import { sha256 } from '@noble/hashes/sha2.js'
 import source from './report.js?raw'
 
 /** The report's script as it stands in the file: no text in it can end its element. */
