@@ -9,9 +9,12 @@ const SPARE_ROWS = 8
  */
 export function useFixedWindow(scroller: Ref<HTMLElement | null>, count: () => number, rowHeight: number, headHeight: () => number) {
   const top = ref(0)
-  const height = ref(0)
-  const first = computed(() => Math.max(0, Math.min(Math.floor(top.value / rowHeight) - SPARE_ROWS, count() - 1)))
-  const size = computed(() => Math.ceil(height.value / rowHeight) + 2 * SPARE_ROWS + 1)
+  /** As high as it can be until it is measured: asking at once would make the browser lay out a table without rows first. */
+  const height = ref(window.innerHeight)
+  /** The first frame has the rows that can be seen, and nothing else to wait for. */
+  const spare = ref(0)
+  const first = computed(() => Math.max(0, Math.min(Math.floor(top.value / rowHeight) - spare.value, count() - 1)))
+  const size = computed(() => Math.ceil(height.value / rowHeight) + 2 * spare.value + 1)
   /** Indices to draw; index % size names the slot whose elements are reused. */
   const visible = computed(() => {
     const last = Math.min(count(), first.value + size.value)
@@ -24,15 +27,17 @@ export function useFixedWindow(scroller: Ref<HTMLElement | null>, count: () => n
   const measure = () => {
     if (scroller.value) height.value = scroller.value.clientHeight
   }
-  const observer = typeof ResizeObserver === 'undefined' ? undefined : new ResizeObserver(measure)
-  onMounted(() => {
+  const observer = new ResizeObserver(() => {
     measure()
+    if (spare.value === 0) requestAnimationFrame(() => (spare.value = SPARE_ROWS))
+  })
+  onMounted(() => {
     scroller.value?.addEventListener('scroll', read, { passive: true })
-    if (scroller.value) observer?.observe(scroller.value)
+    if (scroller.value) observer.observe(scroller.value)
   })
   onBeforeUnmount(() => {
     scroller.value?.removeEventListener('scroll', read)
-    observer?.disconnect()
+    observer.disconnect()
   })
 
   /** Rows that fit below the head. */
