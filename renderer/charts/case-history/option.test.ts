@@ -22,7 +22,7 @@ describe('the history of a case', () => {
     expect(values).toHaveLength(14)
     expect((option.series.at(-1) as { data: unknown[] }).data).toHaveLength(14)
     expect(option.yAxis.min).toBeLessThan(995)
-    expect(option.yAxis.max).toBeGreaterThan(5025)
+    expect(option.yAxis.max).toBeGreaterThan(1107)
   })
 
   it('marks each change with its size and day, levels on both sides, and where the environment changed', () => {
@@ -37,6 +37,16 @@ describe('the history of a case', () => {
     expect(data[3]!.itemStyle.color).toBe(theme.surface)
     expect(data[0]!.itemStyle).toEqual({ color: '#08f' })
     expect(data[1]).toMatchObject({ symbolSize: 12, itemStyle: { borderWidth: 2 } })
+  })
+
+  it('draws what lies far beyond the others as an arrow at the edge with its value', () => {
+    expect(option.yAxis.max).toBeLessThan(1200)
+    const arrows = (all: typeof option) => (all.series.find((one) => 'id' in one && one.id === 'beyond') as { data: { value: unknown[]; symbolRotate: number; label: { formatter: string } }[] }).data
+    expect(arrows(option)).toMatchObject([{ value: [Date.parse('2026-03-04T12:00:00Z'), option.yAxis.max, expect.anything(), expect.anything(), 's4'], symbolRotate: 0, label: { formatter: '5.00 µs', position: 'right' } }])
+    const fast = points.map((one, i) => (i === 3 ? point(4, 50) : one))
+    const below = caseHistoryOption(fast, changePoints(fast, 0.01), theme, '#08f')!
+    expect(arrows(below)).toMatchObject([{ value: [expect.anything(), below.yAxis.min, expect.anything(), expect.anything(), 's4'], symbolRotate: 180, label: { formatter: '50.0 ns' } }])
+    expect(option.tooltip.formatter({ value: arrows(option)[0]!.value as never })).toMatch(/5\.00 µs.*Beyond the axis/s)
   })
 
   it('tells all of a session on hover, names escaped', () => {

@@ -4,6 +4,7 @@ import { formatPercent, formatTime } from '@core/units'
 import { axisStyle, tick } from '../axes'
 import { csvOf, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
+import { axisRange } from './range'
 
 /** One drawn point: [time in ms, median, low, high, session id]; `low` and `high` are NaN where there is no interval. */
 export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, id: string]
@@ -22,22 +23,10 @@ export const changeText = (ratio: number): string => `${ratio >= 1 ? '+' : '-'}$
 const dayText = (iso: string) => new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const momentText = (iso: string) => new Date(iso).toLocaleString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
 
-/** Ends of the axis: all intervals with a little room, never below zero. */
-function range(data: readonly CaseDatum[]): { min: number; max: number } {
-  let low = Infinity
-  let high = -Infinity
-  for (const [, median, from, to] of data) {
-    low = Math.min(low, median, Number.isNaN(from) ? median : from)
-    high = Math.max(high, median, Number.isNaN(to) ? median : to)
-  }
-  const room = Math.max((high - low) * 0.12, high * 0.005)
-  return { min: Math.max(0, low - room), max: high + room }
-}
-
 /**
  * One case over all sessions: median against the time of the session with its interval, the levels that `changes`
- * found with the size of each change, and where the environment changed. Grade C and outliers are hollow. `picked`:
- * sessions drawn larger. Undefined without points.
+ * found with the size of each change, and where the environment changed. Grade C and outliers are hollow; what lies far
+ * beyond the others is an arrow at the edge with its value. `picked`: sessions drawn larger. Undefined without points.
  */
 export function caseHistoryOption(points: readonly CasePoint[], changes: Changes, theme: ChartTheme, color: string, picked: ReadonlySet<string> = new Set()) {
   const data = points.map((point): CaseDatum => [Date.parse(point.createdAt), point.medianNs, point.ciLowNs ?? NaN, point.ciHighNs ?? NaN, point.sessionId])
@@ -48,7 +37,13 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
   const byId = new Map(points.map((point, i) => [point.sessionId, i]))
   const places = placeChanges(points)
   const label = { color: theme.text, fontSize: 11, opacity: 1, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}', lineHeight: 14 }
-  const { min, max } = range(data)
+  const { min, max, above, below } = axisRange(data.map(([, medianNs, lowNs, highNs]) => ({ medianNs, lowNs, highNs })), changes)
+  const middle = (data[0]![0] + data.at(-1)![0]) / 2
+  /** An arrow at the edge that its point lies beyond. */
+  const arrow = (i: number, edge: number) => {
+    const [x, medianNs, low, high, id] = data[i]!
+    return { value: [x, edge, low, high, id] as CaseDatum, symbolRotate: edge === max ? 0 : 180, symbolOffset: [0, edge === max ? 7 : -7], label: { position: x > middle ? ('left' as const) : ('right' as const), formatter: formatTime(medianNs) } }
+  }
   return {
     ...base,
     grid: { left: 78, right: 24, top: 48, bottom: 44 },
@@ -67,6 +62,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
           ...(point.results > 1 ? [['Measured', `${point.results} times`] as const] : []),
           ...(change ? [['Change here', `${changeText(change.ratio)} (${changeText(change.low)} to ${changeText(change.high)})`] as const] : []),
           ...(outliers.has(i) ? [['', 'Stands alone: not counted'] as const] : []),
+          ...(above.has(i) || below.has(i) ? [['', 'Beyond the axis'] as const] : []),
           ...(places.find(({ at }) => at === i)?.facts.map((fact) => ['Environment', fact] as const) ?? []),
         ])
       },
@@ -95,6 +91,12 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
             ...places.map(({ at, facts }) => ({ xAxis: data[at]![0], name: facts.map((fact) => fact.slice(0, fact.indexOf(':'))).slice(0, 2).join(', ') + (facts.length > 2 ? ', …' : ''), lineStyle: { color: theme.muted, width: 1, type: 'dotted' as const }, label: { ...label, color: theme.muted, position: 'insideStartTop' as const, rotate: 90 } })),
           ],
         },
+      },
+      {
+        type: 'scatter' as const, id: 'beyond', name: 'Beyond the axis', symbol: 'triangle', symbolSize: 10, color, clip: false, z: 4,
+        label: { show: true, color: theme.text, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 },
+        labelLayout: { hideOverlap: true },
+        data: [...[...above].map((i) => arrow(i, max)), ...[...below].map((i) => arrow(i, min))],
       },
       // Levels between changes.
       ...changes.segments.map(({ first, last, levelNs }) => ({
