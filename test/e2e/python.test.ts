@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'opscope-pythons-'))
 const worker = resolve(import.meta.dirname, '../fixtures/python-worker.mjs')
 
 /** A program that answers the probe as a Python with PyTorch, and whose first worker follows the scenario. */
-function python(name: string, scenario: string, probe = JSON.stringify({ python: '3.12.1', prefix: `/env/${name}`, packages: [{ name: 'torch', version: '2.5.1' }, { name: 'numpy', problem: 'not installed' }], cpu: { ok: true }, cuda: { ok: false, reason: 'CPU-only build' } })): string {
+function python(name: string, scenario: string, probe = JSON.stringify({ python: '3.12.1', prefix: `/env/${name}`, packages: [{ name: 'torch', version: '2.5.1' }, { name: 'numpy', problem: 'not installed' }], cpu: { ok: true }, cuda: { ok: false, reason: 'CPU-only build' }, impls: { cpu: [{ id: 'torch', title: 'PyTorch', available: { ok: true }, kernels: { add: ['f32'] }, preferred: true }], cuda: [] } })): string {
   const path = join(folder, name)
   writeFileSync(path, `#!/bin/sh\ncase "$4" in *probe.py) echo '${probe}';; *) exec '${process.execPath}' '${worker}' ${scenario} '${path}.began';; esac\n`)
   chmodSync(path, 0o755)

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
-import type { Availability, Device, Impl, Interpreter } from '@core/backend'
-import type { Dtype } from '@core/case'
-import { OPS } from '@core/ops/registry'
+import type { Availability, Device, Interpreter } from '@core/backend'
 import { missingDevice } from '../../runner/missing-device'
 import { bestOf, type Found } from './interpreters'
 import { identityOf } from './interpreters/stamp'
-import type { Answer, Probe } from './protocol'
+import type { Answer } from './protocol'
 
 /** Where cases of a device are computed: one worker process for each. */
 export interface Lane {
@@ -22,7 +20,6 @@ export interface Offer {
   lane?: Lane
 }
 
-type Packages = Probe['packages']
 type Said = Answer<'hello'>
 
 export interface Described {
@@ -37,49 +34,18 @@ export interface Described {
   said(lane: Lane): Said | undefined
 }
 
-const CPU_DTYPES: readonly Dtype[] = ['f32']
-const CUDA_DTYPES: readonly Dtype[] = ['f32', 'f16', 'bf16', 'tf32']
-
-/** What the libraries are expected to have until a worker has said it. */
-function kernelsOn(hardware: Lane['hardware']): Impl['kernels'] {
-  const dtypes = hardware === 'cpu' ? CPU_DTYPES : CUDA_DTYPES
-  return Object.fromEntries(OPS.map((op) => [op.id, dtypes.filter((dtype) => op.dtypes.includes(dtype))]))
-}
-
-function usable(packages: Packages, name: string, title: string): Availability {
-  const entry = packages.find((one) => one.name === name)
-  if (entry?.version !== undefined && entry.problem === undefined) return { ok: true }
-  return { ok: false, reason: entry?.problem === undefined || entry.problem === 'not installed' ? `${title} is not installed in this Python` : `${title} cannot be used: ${entry.problem}` }
-}
-
-/** Since 2.0 PyTorch compiles. */
-function compiles(packages: Packages): Availability {
-  const torch = usable(packages, 'torch', 'PyTorch')
-  if (!torch.ok) return torch
-  const version = packages.find((one) => one.name === 'torch')?.version ?? ''
-  return Number.parseInt(version, 10) >= 2 ? torch : { ok: false, reason: `torch.compile needs PyTorch 2, this is ${version}` }
-}
-
-function implsOf(packages: Packages, hardware: Lane['hardware']): Impl[] {
-  const kernels = kernelsOn(hardware)
-  const torch = usable(packages, 'torch', 'PyTorch')
-  const impl = (id: string, title: string, available: Availability, preferred = false): Impl => ({ id, title, available, kernels, preferred })
-  const first = hardware === 'cpu' ? impl('numpy', 'NumPy', usable(packages, 'numpy', 'NumPy'), !torch.ok) : undefined
-  const last = hardware === 'cuda' ? impl('triton', 'Triton', usable(packages, 'triton', 'Triton')) : undefined
-  return [first, impl('torch', 'PyTorch', torch, true), impl('torch.compile', 'torch.compile', compiles(packages)), last].filter((one) => one !== undefined)
-}
-
 /** Pythons that the distribution manages refuse pip. */
 const managed = (python: string) => /^\/usr\/bin\/python/.test(python) && existsSync('/etc/debian_version')
 const DEBIAN: Readonly<Record<string, string>> = { numpy: 'apt-get install python3-numpy', torch: 'apt-get install python3-torch' }
 
-/** The command that installs a package into a Python; undefined where there is no usual way. */
-function installCommand(python: string, name: string): string | undefined {
+/** The command that installs a package into a Python; undefined where there is no usual way, or it would compute on nothing here. */
+function installCommand(python: string, name: string, hardware: readonly Device[]): string | undefined {
+  if (name === 'triton' && !hardware.some(({ backend, available }) => backend === 'cuda' && available.ok)) return undefined
   if (managed(python)) return DEBIAN[name]
   return `${/\s/.test(python) ? `"${python}"` : python} -m pip install ${name}`
 }
 
-function interpreterOf({ path, source, probed }: Found, said?: Said): Interpreter {
+function interpreterOf({ path, source, probed }: Found, hardware: readonly Device[], said?: Said): Interpreter {
   const packages = said?.packages ?? ('probe' in probed ? probed.probe.packages : [])
   const version = said?.python ?? ('probe' in probed ? probed.probe.python : undefined)
   return {
@@ -87,7 +53,7 @@ function interpreterOf({ path, source, probed }: Found, said?: Said): Interprete
     source,
     ...(version === undefined ? {} : { version }),
     packages: packages.map((entry) => {
-      const install = entry.version === undefined || entry.problem !== undefined ? installCommand(path, entry.name) : undefined
+      const install = entry.version === undefined || entry.problem !== undefined ? installCommand(path, entry.name, hardware) : undefined
       return { ...entry, ...(install === undefined ? {} : { install }) }
     }),
   }
@@ -101,17 +67,17 @@ const factsOf = ({ version, packages }: Interpreter): Device['facts'] => [
 ]
 
 /** The device of a chosen Python on one piece of hardware. */
-function offerOn(native: Device, one: Found, suffix: string, { said, problem }: Described): Offer {
+function offerOn(native: Device, one: Found, suffix: string, { said, problem, hardware }: Described): Offer {
   const lane: Lane = { python: one.path, hardware: native.backend === 'cpu' ? 'cpu' : 'cuda', ordinal: Number(native.id.split(':')[1] ?? 0) }
   const hello = said(lane)
-  const interpreter = interpreterOf(one, hello)
+  const interpreter = interpreterOf(one, hardware, hello)
   const available = problem === undefined ? availableOn(lane.hardware, one.probed) : { ok: false as const, reason: problem }
   const device: Device = {
     ...native,
     backend: 'python',
     id: `python:${native.id}${suffix}`,
     available,
-    impls: hello?.impls ?? implsOf(interpreter.packages, lane.hardware),
+    impls: hello?.impls ?? ('probe' in one.probed ? one.probed.probe.impls[lane.hardware] : []),
     interpreter,
     facts: [...factsOf(interpreter), ...native.facts],
     sameHardwareAs: { backend: native.backend, id: native.id, name: native.name },
@@ -122,7 +88,7 @@ function offerOn(native: Device, one: Found, suffix: string, { said, problem }: 
 const availableOn = (hardware: Lane['hardware'], probed: Found['probed']): Availability => ('probe' in probed ? probed.probe[hardware] : { ok: false, reason: probed.problem })
 
 /** A Python that stands in the list without being a device to measure on. */
-const listed = (one: Found, reason: string, suffix: string): Offer => ({ device: { ...missingDevice('python', reason), id: `python:cpu${suffix}`, name: 'Python', interpreter: interpreterOf(one) } })
+const listed = (one: Found, reason: string, suffix: string, { hardware }: Described): Offer => ({ device: { ...missingDevice('python', reason), id: `python:cpu${suffix}`, name: 'Python', interpreter: interpreterOf(one, hardware) } })
 
 /**
  * The devices of the chosen Pythons on the hardware at hand, the first `python:cpu` and `python:cuda:0`, others with their
@@ -134,9 +100,9 @@ export function describe(state: Described): Offer[] {
   const cpuAndGpus = hardware.filter((device) => device.available.ok)
   const offers = chosen.flatMap((one, place) => {
     const suffix = place === 0 ? '' : `@${one.name}`
-    return 'probe' in one.probed && cpuAndGpus.length > 0 ? cpuAndGpus.map((native) => offerOn(native, one, suffix, state)) : [listed(one, problem ?? ('problem' in one.probed ? one.probed.problem : 'the native part found no hardware'), suffix)]
+    return 'probe' in one.probed && cpuAndGpus.length > 0 ? cpuAndGpus.map((native) => offerOn(native, one, suffix, state)) : [listed(one, problem ?? ('problem' in one.probed ? one.probed.problem : 'the native part found no hardware'), suffix, state)]
   })
-  const others = found.filter((one) => !chosen.includes(one)).map((one) => listed(one, 'problem' in one.probed ? one.probed.problem : 'found, not chosen', `@${one.name}`))
+  const others = found.filter((one) => !chosen.includes(one)).map((one) => listed(one, 'problem' in one.probed ? one.probed.problem : 'found, not chosen', `@${one.name}`, state))
   const all = [...offers, ...others]
   return all.length > 0 ? all : [{ device: { ...missingDevice('python', problem ?? 'no Python was found: install one, or name its path in the settings'), id: 'python:cpu', name: 'Python' } }]
 }

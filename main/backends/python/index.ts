@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Backend, Device } from '@core/backend'
@@ -61,5 +61,5 @@ export function pythonBackend(env: NodeJS.ProcessEnv = process.env): Backend {
   })
 }
 
-/** When the parts of the probe were written: another version may say more. */
-const probeParts = (worker: string | undefined): string[] => (worker === undefined ? [] : ['probe.py', 'libraries.py'].map((name) => String(statSync(join(worker, name), { throwIfNoEntry: false })?.mtimeMs)))
+/** When the newest part of the probe was written: another version may say more. */
+const probeParts = (worker: string | undefined): number[] => (worker === undefined ? [] : [readdirSync(worker, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.py')).reduce((newest, name) => Math.max(newest, statSync(join(worker, name)).mtimeMs), 0)])

@@ -71,8 +71,9 @@ export const fromWorkerSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('answer'), id, answer: z.unknown() }),
   z.object({ type: z.literal('failure'), id, code: caseErrorCodeSchema, message: z.string().max(4000), detail: z.string().max(20000).optional() }),
 ])
-export type FromWorker = z.infer<typeof fromWorkerSchema>
 
-/** What a probe of an interpreter prints as one JSON object; it imports nothing heavy unless `deep`. */
-export const probeSchema = z.object({ python: z.string().max(80), prefix: z.string().max(1000), packages: z.array(packageSchema).max(20), cpu: availabilitySchema, cuda: availabilitySchema })
+const impls = z.array(implSchema).max(20)
+
+/** What a probe of an interpreter prints as one JSON object: `cpu` and `cuda` are what it reaches at all, `impls` what it computes there. */
+export const probeSchema = z.object({ python: z.string().max(80), prefix: z.string().max(1000), packages: z.array(packageSchema).max(20), cpu: availabilitySchema, cuda: availabilitySchema, impls: z.object({ cpu: impls, cuda: impls }) })
 export type Probe = z.infer<typeof probeSchema>

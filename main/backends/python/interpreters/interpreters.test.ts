@@ -81,7 +81,7 @@ describe('the stamp of an interpreter', () => {
   })
 })
 
-const said = (change: Partial<Probe> = {}): Probe => ({ python: '3.12.0', prefix: '/env', packages: [], cpu: { ok: true }, cuda: { ok: false, reason: 'no GPU' }, ...change })
+const said = (change: Partial<Probe> = {}): Probe => ({ python: '3.12.0', prefix: '/env', packages: [], cpu: { ok: true }, cuda: { ok: false, reason: 'no GPU' }, impls: { cpu: [], cuda: [] }, ...change })
 const says = (probed: Probe) => `echo '${JSON.stringify(probed)}'`
 
 describe('a probe', () => {

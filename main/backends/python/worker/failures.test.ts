@@ -41,6 +41,10 @@ describe.skipIf(missing)('the probe', () => {
       const probe = probeSchema.parse(JSON.parse(said.stdout))
       expect(probe.packages.slice(0, 2)).toEqual([{ name: 'numpy', version: '1.99' }, { name: 'torch', problem: 'SystemExit: goodbye' }])
       expect(probe.cpu).toEqual({ ok: true })
+      // Planning needs to know holes before a worker runs: this NumPy has no SciPy's erf beside it, and is what is left to prefer.
+      expect(probe.impls.cpu.map(({ id, available, preferred }) => [id, available.ok, preferred])).toEqual([['numpy', true, true], ['torch', false, true], ['torch.compile', false, false]])
+      expect(Object.keys(probe.impls.cpu[0]!.kernels)).not.toContain('gelu')
+      expect(probe.impls.cuda.map(({ id }) => id)).toEqual(['torch', 'torch.compile', 'triton'])
       expect(probe.cuda).toEqual({ ok: false, reason: 'PyTorch cannot be imported: SystemExit: goodbye' })
     } finally {
       rmSync(folder, { recursive: true })

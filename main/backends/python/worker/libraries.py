@@ -91,7 +91,7 @@ def _package(name: str, detail: Any) -> Dict[str, str]:
 
 def _torch_detail(torch: Any) -> str:
     threads = torch.get_num_threads()
-    cpu = "%d thread%s" % (threads, "" if threads == 1 else "s")
+    cpu = "%d thread%s by default" % (threads, "" if threads == 1 else "s")
     if torch.version.cuda is None:
         return cpu + ", CPU-only build"
     problem = _no_cuda(torch)

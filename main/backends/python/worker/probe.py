@@ -13,6 +13,7 @@ def main() -> None:
     os.dup2(2, 1)
     sys.dont_write_bytecode = True
     import libraries
+    from implementations import described
 
     probe = {
         "python": platform.python_version(),
@@ -20,6 +21,7 @@ def main() -> None:
         "packages": libraries.packages(),
         "cpu": _availability(libraries.cpu_problem()),
         "cuda": _availability(libraries.cuda_problem()),
+        "impls": {hardware: described(hardware) for hardware in ("cpu", "cuda")},
     }
     os.write(answer, json.dumps(probe).encode("utf-8"))
 

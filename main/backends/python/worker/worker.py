@@ -75,11 +75,11 @@ class Session:
             packages = libraries.packages()
             self._settle()
             import guest
-            from implementations import discover
+            from implementations import described, discover
 
             self._library = guest.Library(request["guest"])
             self._implementations = discover()
-            impls = [self._describe(one) for one in self._implementations.values()]
+            impls = described(self._hardware)
         return {"protocol": PROTOCOL_VERSION, "python": platform.python_version(), "packages": packages, "impls": impls}
 
     def do_open(self, request: Dict[str, Any]) -> Dict[str, Any]:
@@ -147,16 +147,6 @@ class Session:
             torch.inference_mode().__enter__()
             if self._hardware == "cuda" and libraries.cuda_problem() is None:
                 torch.cuda.set_device(self._ordinal)
-
-    def _describe(self, implementation: Any) -> Dict[str, Any]:
-        problem = implementation.availability(self._hardware)
-        return {
-            "id": implementation.ID,
-            "title": implementation.TITLE,
-            "available": {"ok": True} if problem is None else {"ok": False, "reason": problem},
-            "kernels": implementation.kernels(self._hardware) if problem is None else {},
-            "preferred": implementation.PREFERRED,
-        }
 
 
 def take_pipes() -> Pipe:

@@ -43,6 +43,8 @@ class Implementation(Protocol):
     ID: str
     TITLE: str
     PREFERRED: bool
+    # What it is made for: 'cpu', 'cuda'. On other hardware it is not mentioned.
+    HARDWARE: Sequence[str]
     # What inputs and outputs are wrapped as: 'numpy' or 'torch'.
     ARRAYS: str
 

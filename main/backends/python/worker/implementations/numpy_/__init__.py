@@ -12,6 +12,7 @@ from . import ops
 ID = "numpy"
 TITLE = "NumPy"
 PREFERRED = False
+HARDWARE = ("cpu",)
 ARRAYS = "numpy"
 
 

@@ -12,8 +12,9 @@ from .. import torch_eager
 from ..types import Built, Call, Problem
 
 ID = "torch.compile"
-TITLE = "torch.compile (default mode)"
+TITLE = "torch.compile"
 PREFERRED = False
+HARDWARE = ("cpu", "cuda")
 ARRAYS = "torch"
 
 kernels = torch_eager.kernels

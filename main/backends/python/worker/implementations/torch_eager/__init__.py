@@ -10,6 +10,7 @@ from ..types import Built, Call, Problem
 ID = "torch"
 TITLE = "PyTorch"
 PREFERRED = True
+HARDWARE = ("cpu", "cuda")
 ARRAYS = "torch"
 
 OPS = ("copy", "add", "mul", "exp", "gelu", "sum", "softmax", "layer_norm", "matmul")

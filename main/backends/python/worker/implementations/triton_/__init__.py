@@ -13,6 +13,7 @@ from ..types import Built, Problem
 ID = "triton"
 TITLE = "Triton"
 PREFERRED = False
+HARDWARE = ("cuda",)
 ARRAYS = "torch"
 
 OLDEST = (3, 0)
