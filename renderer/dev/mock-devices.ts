@@ -38,7 +38,7 @@ export const mockDevices: Device[] = [
 /** Two Pythons: one with everything on both kinds of hardware, one found beside it. */
 export const mockPythons: Device[] = [
   ...[mockDevices[0]!, mockDevices[2]!].map((native): Device => ({
-    ...native, backend: 'python', id: `python:${native.id}`, disturbances: [], warnings: [], sameHardwareAs: { backend: native.backend, id: native.id, name: native.name },
+    ...native, backend: 'python', id: `python:${native.id}`, sameHardwareAs: { backend: native.backend, id: native.id, name: native.name },
     impls: [...(native.id === 'cpu' ? ['numpy', 'torch'] : ['torch', 'torch.compile', 'triton'])].map((id) => ({ id, title: id === 'torch' ? 'PyTorch' : id, available: yes, kernels: kernels(['f32', 'bf16']), preferred: id === 'torch' })),
     interpreter: { path: '/opt/torch/bin/python', version: '3.12.3', source: 'virtual environment', packages: [{ name: 'numpy', version: '2.3.1' }, { name: 'torch', version: '2.11.0', detail: 'CUDA 13.0, 1 GPU' }, { name: 'triton', version: '3.6.0' }] },
   })),

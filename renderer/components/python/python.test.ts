@@ -1,9 +1,10 @@
-import { flushPromises, mount } from '@vue/test-utils'
+import { flushPromises, mount, RouterLinkStub } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, it } from 'vitest'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
 import { mockDevices, mockPythons } from '../../dev/mock-devices'
 import { useDevices } from '../../stores/devices'
+import TopBar from '../frame/TopBar.vue'
 import TargetPicker from '../target-picker/TargetPicker.vue'
 import { foundPythons, problemOfPath, withChoice } from './interpreters'
 import PythonSection from './PythonSection.vue'
@@ -58,4 +59,18 @@ it('the run view offers chosen Pythons with their implementations, and no others
   expect(text).toContain('Python 3.12.3')
   expect(text).toMatch(/torch\.compile\s*triton/)
   expect(text).not.toContain('found, not chosen')
+})
+
+it('hardware that several backends share is spoken of once', () => {
+  const picker = mount(TargetPicker)
+  expect(picker.text().match(/computes on this GPU/g)).toHaveLength(1)
+  const bar = mount(TopBar, { global: { stubs: { RouterLink: RouterLinkStub } } })
+  const shown = bar.findAll('a > span, [draggable] > span').map((entry) => entry.text().replace(/\s+/g, ' '))
+  expect(shown).toEqual(['cuda NVIDIA H200', 'webgpu NVIDIA H200', 'cpu Intel Xeon Platinum 8481C 16 threads', 'python 3.12.3 PyTorch 2.11.0'].map((text) => expect.stringMatching(text.replaceAll(' ', ' ?')) as string))
+})
+
+it('alarms nobody about a package that is just not there', () => {
+  const wrapper = mount(PythonSection)
+  expect(wrapper.get('details').text()).toContain('not installed')
+  expect(wrapper.find('.text-warning').exists()).toBe(false)
 })
