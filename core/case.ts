@@ -19,7 +19,7 @@ export const modeSchema = z.enum(MODES)
 export type Mode = z.infer<typeof modeSchema>
 
 /** Parameters of one case: sizes as positive integers, variants (`axis: 'last'`) as words. */
-export const paramsSchema = z.record(z.string().max(40), z.union([z.number(), z.string().max(40), z.boolean()]))
+const paramsSchema = z.record(z.string().max(40), z.union([z.number(), z.string().max(40), z.boolean()]))
 export type Params = z.infer<typeof paramsSchema>
 
 /** One thing to measure. Two cases with the same identity string are the same case in any session or file. */

@@ -36,15 +36,15 @@ const droppedFile = z.object({ name: z.string().min(1).max(255), bytes: z.instan
 const sidesReply = z.object({ sides: z.array(fileSideSchema), problems: z.array(z.string()) })
 
 /** A file format that can be written or read (core/formats), as the page lists it. */
-export const formatInfoSchema = z.object({ id: z.string(), title: z.string(), description: z.string(), extension: z.string(), exportable: z.boolean(), importable: z.boolean(), forSharing: z.boolean() })
+const formatInfoSchema = z.object({ id: z.string(), title: z.string(), description: z.string(), extension: z.string(), exportable: z.boolean(), importable: z.boolean(), forSharing: z.boolean() })
 
 const redactionSchema = z.enum(REDACTIONS)
 
 /** Work on a file that takes long enough to be shown: adding it to the history, reading it to compare, writing it. */
-export const fileWorkSchema = z.enum(['import', 'open', 'export'])
+const fileWorkSchema = z.enum(['import', 'open', 'export'])
 export type FileWork = z.infer<typeof fileWorkSchema>
 
-export const runStateSchema = z.object({
+const runStateSchema = z.object({
   phase: z.enum(['idle', 'starting', 'running', 'paused', 'stopping']),
   sessionId: id.optional(),
   sessionName: z.string().optional(),
@@ -160,8 +160,11 @@ export type EventName = keyof typeof EVENTS
 export type EventPayload<E extends EventName> = z.output<(typeof EVENTS)[E]>
 
 /** What a refused or failed request looks like to the page. */
-export const ipcErrorSchema = z.object({ code: z.enum(['bad-request', 'not-found', 'busy', 'failed', 'refused']), message: z.string(), detail: z.string().optional() })
-export type IpcError = z.infer<typeof ipcErrorSchema>
+export interface IpcError {
+  code: 'bad-request' | 'not-found' | 'busy' | 'failed' | 'refused'
+  message: string
+  detail?: string | undefined
+}
 export type IpcReply<C extends Channel> = { ok: true; value: Reply<C> } | { ok: false; error: IpcError }
 
 /** The one object the preload exposes, as `window.opscope`. */

@@ -38,7 +38,7 @@ export const summarySchema = z.object({
 export type Summary = z.infer<typeof summarySchema>
 
 /** Outcome of comparing an output with the float64 reference. */
-export const verificationSchema = z.object({
+const verificationSchema = z.object({
   ok: z.boolean(),
   /** ‖out − ref‖ / ‖ref‖ over the checked elements; absent when it is not a number. */
   relL2: z.number().nonnegative().optional(),
@@ -64,7 +64,7 @@ export type Grade = z.infer<typeof gradeSchema>
  * Samples first .. first + count - 1 were taken while something was wrong: `throttled`, `slow-clock` (below 75 % of the
  * best clock of the case), `host-slowed` (the CPU probe beside them), `disturbed` (another process on the device).
  */
-export const sampleLabelSchema = z.object({
+const sampleLabelSchema = z.object({
   kind: z.enum(['throttled', 'slow-clock', 'host-slowed', 'disturbed']),
   /** In words: `power limit`, `1230 of 1980 MHz`. */
   reason: z.string().max(400),

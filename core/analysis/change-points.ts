@@ -29,7 +29,7 @@ export interface Changes {
 }
 
 /** With fewer points a change and an outlier look alike. */
-export const MIN_POINTS = 4
+const MIN_POINTS = 4
 /** A level needs two measurements: one alone is an outlier. */
 const MIN_SEGMENT = 2
 /** Standard deviations beyond which a point is unlike its neighbours. */

@@ -11,10 +11,10 @@ export const caseFilterSchema = z.partialRecord(z.enum(FILTER_KEYS), z.array(z.s
 export type CaseFilter = z.infer<typeof caseFilterSchema>
 
 /** Family of operations that other tools measured. */
-export const OTHER_FAMILY = 'other'
+const OTHER_FAMILY = 'other'
 export const familyOf = (op: string): string => findOp(op)?.family ?? OTHER_FAMILY
 
-export const filterValue = (key: FilterKey, c: BenchmarkCase): string => (key === 'family' ? familyOf(c.op) : c[key])
+const filterValue = (key: FilterKey, c: BenchmarkCase): string => (key === 'family' ? familyOf(c.op) : c[key])
 
 /** Whether a case is in the subset. */
 export function inSubset(filter: CaseFilter): (c: BenchmarkCase) => boolean {

@@ -21,11 +21,11 @@ export const compareRequestSchema = z.union([
 ])
 export type CompareRequest = z.infer<typeof compareRequestSchema>
 
-export const verdictSchema = z.enum(['faster', 'slower', 'same', 'ambiguous'])
+const verdictSchema = z.enum(['faster', 'slower', 'same', 'ambiguous'])
 export type Verdict = z.infer<typeof verdictSchema>
 
 /** One session's side of a compared case. `ratio` is this median / baseline median: below 1 is faster. */
-export const compareCellSchema = z.object({
+const compareCellSchema = z.object({
   resultId: z.string(),
   medianNs: z.number(),
   /** Of the result that stands for the side; absent on imported results without one. */

@@ -15,7 +15,7 @@ export interface Conditions {
 }
 
 /** A sample is clean at this share of the best clock of its case, and a processor at this share of its best speed. */
-export const LEAST_SPEED = 0.75
+const LEAST_SPEED = 0.75
 /** The best of a case is this quantile, so that one freak reading does not condemn all the others. */
 const BEST = 0.05
 /** A case has no more labels than this of one kind: conditions that flicker are joined across the clean samples between. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** When a case has been sampled enough (core/measure/stopping.ts). `maxSeconds` holds for every rule. */
-export const stoppingRuleSchema = z.discriminatedUnion('id', [
+const stoppingRuleSchema = z.discriminatedUnion('id', [
   /** Until the interval of the median is within ± relativeCi, after minSamples and minSeconds. */
   z.object({ id: z.literal('relative-ci') }),
   z.object({ id: z.literal('fixed-count'), count: z.number().int().min(1).max(1_000_000) }),

@@ -55,10 +55,6 @@ export function attainableFlops(roofs: Roofs, intensity: number): number | undef
   return limits.length ? Math.min(...limits) : undefined
 }
 
-/** Intensity at which the two roofs meet, in FLOP per byte. */
-export const ridgeIntensity = (roofs: Roofs): number | undefined =>
-  roofs.bytesPerSecond !== undefined && roofs.flopsPerSecond !== undefined ? roofs.flopsPerSecond / roofs.bytesPerSecond : undefined
-
 /** Rates, class and efficiency of one case. `bytes` and `flops` per call from the op's cost model, `medianNs` per call. */
 export function roofline(measured: { bytes: number; flops: number; medianNs: number }, roofs: Roofs): RooflinePoint | undefined {
   const { bytes, flops, medianNs } = measured

@@ -6,7 +6,7 @@ export type SessionKind = 'sweep' | NonNullable<SessionSummary['about']>['kind']
 /** Kinds as users read them. */
 export const KIND_WORDS: Readonly<Record<SessionKind, string>> = { sweep: 'sweep', ceilings: 'ceilings', interleaved: 'measured by turns', 'self-check': 'self-check', merged: 'merged', part: 'part' }
 
-export const kindOf = ({ about }: Pick<SessionSummary, 'about'>): SessionKind => about?.kind ?? 'sweep'
+const kindOf = ({ about }: Pick<SessionSummary, 'about'>): SessionKind => about?.kind ?? 'sweep'
 
 /** Lists a filter chooses from; of each any value will do. */
 export const FACETS = ['tags', 'devices', 'ops', 'kinds'] as const
@@ -26,7 +26,7 @@ export const NO_FILTER: SessionFilter = { search: '', tags: [], devices: [], ops
 export const isFiltering = (filter: SessionFilter): boolean => filter.search.trim() !== '' || filter.from !== '' || filter.to !== '' || FACETS.some((facet) => filter[facet].length > 0)
 
 /** Values of a session that a facet chooses among. */
-export const facetValues = (session: SessionSummary, facet: FilterFacet): readonly string[] => (facet === 'kinds' ? [kindOf(session)] : session[facet])
+const facetValues = (session: SessionSummary, facet: FilterFacet): readonly string[] => (facet === 'kinds' ? [kindOf(session)] : session[facet])
 
 /** `2026-03-01`: the day of an ISO time in local time; undefined for what is no time. */
 export function dayOf(iso: string): string | undefined {

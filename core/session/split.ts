@@ -3,7 +3,7 @@ import type { BenchmarkCase } from '../case'
 
 /** What a session can be split by: each value becomes a session. */
 export const SPLIT_AXES = ['op', 'backend', 'device', 'impl', 'dtype', 'mode'] as const
-export const splitAxisSchema = z.enum(SPLIT_AXES)
+const splitAxisSchema = z.enum(SPLIT_AXES)
 export type SplitAxis = z.infer<typeof splitAxisSchema>
 
 /** How to split: by a property of the cases, or into one session with the results named. */

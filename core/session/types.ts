@@ -52,7 +52,7 @@ export const environmentSchema = z.object({
 })
 export type Environment = z.infer<typeof environmentSchema>
 
-export const sessionStateSchema = z.enum(['running', 'done', 'stopped', 'interrupted'])
+const sessionStateSchema = z.enum(['running', 'done', 'stopped', 'interrupted'])
 export type SessionState = z.infer<typeof sessionStateSchema>
 
 export const sessionSchema = z.object({

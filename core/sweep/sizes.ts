@@ -1,4 +1,3 @@
-import { MAX_EXTENT } from '../ops/params'
 import { SIZE_PARAMS, type Op, type SizeKind } from '../ops/types'
 import type { Params } from '../case'
 import { SizeError, SizeReader } from './size-reader'
@@ -77,12 +76,4 @@ function* item(reader: SizeReader, arity: number): Generator<Size> {
 export function sizeParams(op: Op, size: Size): Params {
   const names = op.sizeParams ?? SIZE_PARAMS[op.sizeKind]
   return Object.fromEntries(names.map((name, i) => [name, size[i] ?? 1]))
-}
-
-/** An extent as short as it can be written and read back: 65536 -> `64Ki`, 1000000 -> `1M`, 12345 -> `12345`. */
-export function formatExtent(n: number): string {
-  for (const [size, suffix] of [[2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki'], [1e9, 'G'], [1e6, 'M'], [1e3, 'K']] as const) {
-    if (n >= size && n % size === 0 && n <= MAX_EXTENT) return `${n / size}${suffix}`
-  }
-  return String(n)
 }

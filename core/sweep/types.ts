@@ -3,11 +3,11 @@ import { dtypeSchema, modeSchema } from '../case'
 import { measureSettingsSchema, presetIdSchema } from '../measure/settings'
 
 /** Sizes by kind as the user wrote them (`2^16..2^26 x4`, `1024x1024, 4096x{1024,4096}`); parsed by core/sweep/sizes.ts. */
-export const sizeTextsSchema = z.object({ vector: z.string().max(2000), matrix: z.string().max(2000), gemm: z.string().max(2000) })
+const sizeTextsSchema = z.object({ vector: z.string().max(2000), matrix: z.string().max(2000), gemm: z.string().max(2000) })
 export type SizeTexts = z.infer<typeof sizeTextsSchema>
 
 /** One backend's part of a sweep: which device and implementations, and thread counts where there is a choice. */
-export const targetSchema = z.object({
+const targetSchema = z.object({
   backend: z.string(),
   device: z.string(),
   impls: z.array(z.string()).min(1).max(20),

@@ -9,7 +9,7 @@ export interface Dialogs {
 }
 
 /** A text as a file name that every platform takes: no separators, control characters, leading dots or reserved signs. */
-export function safeFileName(text: string): string {
+function safeFileName(text: string): string {
   const name = [...text].map((c) => (c < ' ' || c === '\u007f' || '<>:"/\\|?*'.includes(c) ? '-' : c)).join('').replace(/^[.\s]+|[.\s]+$/g, '').slice(0, 120)
   return name === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(name) ? `opscope-${name || 'file'}` : name
 }

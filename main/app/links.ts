@@ -1,7 +1,7 @@
 import { shell } from 'electron'
 
 /** Everything the app ever opens in the user's browser. */
-export const LINKS = {
+const LINKS = {
   webgpu: 'https://www.w3.org/TR/webgpu/',
   licence: 'https://opensource.org/license/mit',
 } as const satisfies Record<string, `https://${string}`>

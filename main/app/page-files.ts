@@ -4,7 +4,7 @@ import { PAGE_HEADERS } from './csp'
 
 /** Scheme and host of the app's pages. */
 export const APP_SCHEME = 'app'
-export const APP_HOST = 'opscope'
+const APP_HOST = 'opscope'
 export const APP_ORIGIN = `${APP_SCHEME}://${APP_HOST}`
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  * The file a URL names inside `folder`, or undefined when it names none: other hosts, encoded separators, dots that
  * lead out, links that lead out, folders, and kinds of file that no page of ours has.
  */
-export async function findPageFile(folder: string, url: string): Promise<string | undefined> {
+async function findPageFile(folder: string, url: string): Promise<string | undefined> {
   if (!URL.canParse(url)) return undefined
   const { protocol, host, pathname } = new URL(url)
   if (protocol !== `${APP_SCHEME}:` || host !== APP_HOST) return undefined

@@ -10,6 +10,7 @@ export interface CompareOptions {
   perOpThreshold?: string
   failOn?: string
   format?: string
+  redact?: string
   ops?: string
   families?: string
   dtypes?: string
@@ -19,7 +20,7 @@ export interface CompareOptions {
   json?: boolean
 }
 
-export const COMPARE_FORMATS = ['text', 'markdown', 'csv', 'json', 'html'] as const
+const COMPARE_FORMATS = ['text', 'markdown', 'csv', 'json', 'html'] as const
 export type CompareFormat = (typeof COMPARE_FORMATS)[number]
 
 /** `2%` or `0.02` as a fraction; `option` is named when it is neither. */

@@ -5,7 +5,7 @@ import { createProgram } from './program'
 import { UsageError } from './usage-error'
 
 /** Exit status of a program ended by Ctrl+C, as shells count it. */
-export const INTERRUPTED = 130
+const INTERRUPTED = 130
 
 export interface Signals {
   /** Calls back at each request to stop (Ctrl+C, SIGTERM). */

@@ -21,7 +21,7 @@ export function findProgram(fileName: string, from = dirname(fileURLToPath(impor
 }
 
 /** The program that measures. */
-export const findWorker = (from?: string): string => findProgram('worker.js', from)
+const findWorker = (from?: string): string => findProgram('worker.js', from)
 
 /** `type` is set by Electron in its main process, and absent in Node and in Electron run as Node. */
 const inElectron = () => (process as { type?: string }).type === 'browser'

@@ -15,7 +15,7 @@ import type { HostKind, RunnerEvents } from './types'
 
 /** In-memory stand-ins for the runner's neighbours. For tests only. */
 
-export const QUICK_LIMITS: Partial<Limits> = { silenceMs: 80, cancelMs: 40, eventMs: 5, retryMs: 1 }
+const QUICK_LIMITS: Partial<Limits> = { silenceMs: 80, cancelMs: 40, eventMs: 5, retryMs: 1 }
 
 export const aCase = (n: number, backend = 'cpu'): BenchmarkCase => ({ op: 'add', params: { n }, dtype: 'f32', backend, impl: 'x', device: backend, mode: 'hot' })
 

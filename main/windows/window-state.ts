@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { writeFileAtomic } from '../write-file'
 
 const px = z.number().int().min(-100_000).max(100_000)
-export const rectangleSchema = z.object({ x: px, y: px, width: px.positive(), height: px.positive() })
+const rectangleSchema = z.object({ x: px, y: px, width: px.positive(), height: px.positive() })
 export type Rectangle = z.infer<typeof rectangleSchema>
 
 const windowStateSchema = z.object({ bounds: rectangleSchema, maximized: z.boolean() })

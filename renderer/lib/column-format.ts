@@ -1,4 +1,4 @@
-import { ABSENT, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, splitDecimal, type Unit } from '@core/units'
+import { chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, splitDecimal, type Unit } from '@core/units'
 
 /** What a number means; decides its units. Base units: ns, bytes, bytes/s, FLOP/s, and 1 for the rest. */
 export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'count' | 'megahertz' | 'celsius' | 'ratio' | 'scientific'
@@ -58,11 +58,4 @@ export function alignedText(value: number, quantity: Quantity, unit: Unit): { te
   if (places === 0) return { text, pad: '' }
   const { fraction } = splitDecimal(text)
   return { text, pad: (fraction ? '' : '.') + '0'.repeat(Math.max(0, places - Math.max(0, fraction.length - 1))) }
-}
-
-/** A single value with the unit that suits it: `36.80 µs`, `1.50 GiB`. */
-export function quantityText(value: number | undefined, quantity: Quantity): string {
-  if (value === undefined || !Number.isFinite(value)) return ABSENT
-  const unit = unitFor(quantity, value)
-  return `${numberText(value, quantity, unit)}${unit.name ? ` ${unit.name}` : ''}`
 }

@@ -11,8 +11,6 @@ export interface Efficiency {
   bandwidthShare(rows: RowSource, row: number): number
 }
 
-export const noEfficiency: Efficiency = Object.assign(() => NaN, { excess: () => undefined, bandwidthShare: () => NaN })
-
 const FROM_CACHE = 'Answered from cache: calls one after another find their data there, while the roof is memory bandwidth. No share of what the device can do.'
 
 /** Efficiency by the roofline in core; the roofs of each device and dtype are looked up once. */

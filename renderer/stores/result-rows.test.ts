@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { ROW_NUMBERS, emptyBlock, type RowBlock } from '@core/session/rows'
-import { efficiencyFrom, noEfficiency } from '../lib/efficiency'
+import { efficiencyFrom } from '../lib/efficiency'
 import { rowOrder, sortKeys, type Query } from '../components/results-table/row-order'
 import { COLUMNS } from '../components/results-table/columns'
 import { ResultRows } from './result-rows'
@@ -25,6 +25,7 @@ function block(first: number, count: number, median = (i: number) => ((i * 7919)
 }
 
 const query = (part: Partial<Query>): Query => ({ quick: '', filters: {}, sorts: [], ...part })
+const noEfficiency = efficiencyFrom([])
 const one = () => ({ name: '', size: 1 })
 
 describe('ResultRows', () => {

@@ -13,7 +13,7 @@ import type { Clock } from './timing/clock'
 const MOST = 0xffff_ffff
 
 /** The steps of a problem. Throws a CaseError where there is no kernel for it. */
-export function programFor(problem: Problem, { kernels }: Implementation, shaderF16: boolean): Program {
+function programFor(problem: Problem, { kernels }: Implementation, shaderF16: boolean): Program {
   const { op, dtype, mode } = problem.case
   const kernel = kernels.get(op)
   if (!kernel) throw new CaseError('unsupported', `There is no WGSL kernel for "${op}".`)

@@ -56,7 +56,7 @@ function hasLibrary(name) {
 const isThere = ({ program, library, file }) => (program ? onPath(program) : library ? hasLibrary(library) : existsSync(file))
 
 /** Names of the groups' packages that are missing here, each with its alternatives. Only Linux is asked. */
-export function missingPackages(groups) {
+function missingPackages(groups) {
   return groups.flatMap((group) => NEEDS[group]).filter((need) => !isThere(need)).map((need) => need.packages)
 }
 

@@ -26,7 +26,7 @@ const makeCase = (device: Device, impl: Impl, op: Op, params: Params, dtype: Dty
 })
 
 /** What is wrong with one case: poisoned, run twice, and compared with its float64 reference. Empty when nothing is. */
-export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work: number): Promise<string[]> {
+async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work: number): Promise<string[]> {
   const problem = problemOf(op, c, SEED)
   const prepared = await backend.open(problem)
   try {

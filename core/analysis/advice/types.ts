@@ -6,7 +6,7 @@ import type { NoiseFloor } from '../../session/types'
 
 /** problem: the figure cannot be used. warning: read it with care, or much is to be gained. info: worth knowing. */
 export const SEVERITIES = ['problem', 'warning', 'info'] as const
-export const severitySchema = z.enum(SEVERITIES)
+const severitySchema = z.enum(SEVERITIES)
 export type Severity = z.infer<typeof severitySchema>
 
 /** Something that stands out in a session, with what it was concluded from. */

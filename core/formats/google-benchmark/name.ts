@@ -4,7 +4,7 @@ import type { BenchmarkCase, Params } from '../../case'
 export const OUR_EXECUTABLE = 'opscope'
 
 /** Parts of a benchmark's name: separated by slashes, but not within angle brackets (`BM_Sum<a/b>/64`). */
-export function splitName(name: string): string[] {
+function splitName(name: string): string[] {
   const parts = ['']
   let depth = 0
   for (const ch of name) {

@@ -7,7 +7,7 @@ import { z } from 'zod'
  */
 const time = z.number().nonnegative()
 
-export const runSchema = z.object({
+const runSchema = z.object({
   name: z.string().min(1).max(10_000),
   /** Absent before 1.5: then `name` is the run's name. */
   run_name: z.string().min(1).max(10_000).optional(),

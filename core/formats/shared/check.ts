@@ -8,7 +8,7 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype'])
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /** `results[3].samplesNs[7]` from a path of keys and indexes. */
-export function formatPlace(path: readonly PropertyKey[]): string {
+function formatPlace(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${String(key)}` : String(key)), '') || 'the file'
 }
 

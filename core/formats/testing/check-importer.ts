@@ -16,7 +16,7 @@ export interface MutationReport {
 }
 
 /** What an importer may never answer; undefined when the answer is a valid session, one message, or "not mine". */
-export function outcomeProblem(outcome: ImportOutcome | null): string | undefined {
+function outcomeProblem(outcome: ImportOutcome | null): string | undefined {
   if (outcome === null) return undefined
   if (!outcome.ok) return /\S/.test(outcome.message) && outcome.message.length < 1000 ? undefined : `a message of ${outcome.message.length} characters`
   const parsed = sessionFileSchema.safeParse(outcome.file)

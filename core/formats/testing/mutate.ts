@@ -1,7 +1,7 @@
 import { mix32 } from '../../random'
 
 /** Whole numbers below a bound, decided by the seed. */
-export function seededBelow(seed: number): (bound: number) => number {
+function seededBelow(seed: number): (bound: number) => number {
   let state = seed >>> 0
   return (bound) => (state = mix32((state + 0x9e3779b9) >>> 0)) % bound
 }

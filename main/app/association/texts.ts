@@ -1,6 +1,6 @@
 /** The media type of a session's file, and the pattern its name follows. */
 export const SESSION_TYPE = 'application/vnd.opscope.session+json'
-export const SESSION_GLOB = '*.opscope.json'
+const SESSION_GLOB = '*.opscope.json'
 /** File names, apart from their extensions, under which the desktop knows the app and its file type. */
 export const DESKTOP_ID = 'opscope.desktop'
 export const MIME_PACKAGE = 'opscope-session.xml'

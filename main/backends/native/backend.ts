@@ -37,7 +37,7 @@ const fillsOf = (problem: Problem, seed: number): NativeFill[] =>
   problem.inputs.map(({ fill }, stream) => ({ positive: fill.kind === 'positive', factor: fillFactor(fill), ...streamKeys(seed, stream) }))
 
 /** The addon's description of a problem. */
-export function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
+function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
   const c = problem.case
   return {
     backend,

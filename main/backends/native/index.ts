@@ -7,7 +7,7 @@ export type { NativeAddon, NativePart } from './addon'
 export { locateAddon } from './locate'
 
 /** The addon, or why it cannot be had and what would help, in one sentence. */
-export function nativeAddon(): { addon: NativeAddon; path: string } | { problem: string } {
+function nativeAddon(): { addon: NativeAddon; path: string } | { problem: string } {
   const path = locateAddon(import.meta.dirname)
   if (path === undefined) return { problem: 'the native part is not built: run npm run setup (it needs CMake, Ninja and a C++20 compiler)' }
   try {

@@ -18,7 +18,7 @@ interface CustomApi {
 }
 
 /** `+8.0 %`. */
-export const changeText = (ratio: number): string => `${ratio >= 1 ? '+' : '-'}${formatPercent(Math.abs(ratio - 1))}`
+const changeText = (ratio: number): string => `${ratio >= 1 ? '+' : '-'}${formatPercent(Math.abs(ratio - 1))}`
 
 const dayText = (iso: string) => new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const momentText = (iso: string) => new Date(iso).toLocaleString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })

@@ -2,12 +2,13 @@ import { expect, it } from 'vitest'
 import { blockOf } from '@core/session/rows'
 import { testCase, testDevice, testResult } from '@core/testing'
 import type { Ceiling } from '@core/session/types'
-import { efficiencyFrom, noEfficiency } from '../../lib/efficiency'
+import { efficiencyFrom } from '../../lib/efficiency'
 import { ResultRows } from '../../stores/result-rows'
 import { cellOf } from './cell'
 import { COLUMNS } from './columns'
 import { rowOrder } from './row-order'
 
+const noEfficiency = efficiencyFrom([])
 const at = (impl: string, medianNs: number, change = {}) => testResult({ id: `${impl}${medianNs}`, case: testCase({ impl, ...(impl === 'pytorch' ? { backend: 'trueno', threads: undefined } : {}) }), summary: { medianNs }, ...change })
 const rowsOf = (...results: ReturnType<typeof testResult>[]) => {
   const rows = new ResultRows()

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
 import { blockOf } from '@core/session/rows'
 import { testCase, testResult } from '@core/testing'
-import { noEfficiency } from '../../lib/efficiency'
+import { efficiencyFrom } from '../../lib/efficiency'
 import { ResultRows } from '../../stores/result-rows'
 import { cellOf, tsv } from './cell'
 import { findColumn } from './columns'
 import { rowOrder } from './row-order'
 
+const noEfficiency = efficiencyFrom([])
 const at = (backend: string, impl: string, device: string, medianNs: number, change = {}) => testResult({ id: `${impl}${device}`, case: testCase({ backend, impl, device, threads: undefined }), summary: { medianNs, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...change })
 function rowsOf(...results: ReturnType<typeof testResult>[]) {
   const rows = new ResultRows()

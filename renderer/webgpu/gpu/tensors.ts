@@ -106,7 +106,7 @@ export async function readTensor(gpu: Gpu, tensor: Tensor, start: number, count:
 }
 
 /** Bytes of a buffer; offset and size are multiples of four. */
-export async function readBytes(gpu: Gpu, source: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
+async function readBytes(gpu: Gpu, source: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
   const staging = gpu.device.createBuffer({ size, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ })
   try {
     const encoder = gpu.device.createCommandEncoder()

@@ -1,7 +1,7 @@
 import { CaseError } from '@core/backend'
 
 /** Most sets of buffers one case gets: each costs a bind group and a fill. */
-export const MOST_SETS = 256
+const MOST_SETS = 256
 /** Share of the device's memory that the sets of a case may take. */
 const MEMORY_SHARE = 1 / 4
 

@@ -19,7 +19,7 @@ export interface CaseTimer {
 /** A submission lasts about this at most, so that the page answers and no driver watchdog bites. */
 export const SUBMISSION_NS = 50e6
 /** Dispatches of one submission: more take long to encode. */
-export const SUBMISSION_DISPATCHES = 20_000
+const SUBMISSION_DISPATCHES = 20_000
 /** A request that takes longer returns the samples it has. */
 export const REQUEST_MS = 400
 /** Most calls in one pass, whatever was asked for. */

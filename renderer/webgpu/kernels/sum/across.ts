@@ -13,7 +13,7 @@ export interface Columns {
 }
 
 /** A workgroup is 32 vectors wide and 8 rows high. */
-export const COLUMNS_PER_GROUP = 32
+const COLUMNS_PER_GROUP = 32
 const ROWS = THREADS / COLUMNS_PER_GROUP
 
 /** Workgroups beside each other along the inner axis. */
