@@ -102,27 +102,35 @@ function costOf(values: readonly number[], start: number, end: number): number {
 /** First indices of the segments with the least squared residuals plus penalty; values in standard deviations. */
 function pelt(values: readonly number[], penalty: number): number[] {
   const n = values.length
-  const sums = [0]
-  const squares = [0]
+  const sums = new Float64Array(n + 1)
+  const squares = new Float64Array(n + 1)
   // About the first value, so that sums of squares keep their digits.
-  for (const value of values) {
-    sums.push(sums.at(-1)! + value - values[0]!)
-    squares.push(squares.at(-1)! + (value - values[0]!) ** 2)
-  }
+  values.forEach((value, i) => {
+    sums[i + 1] = sums[i]! + value - values[0]!
+    squares[i + 1] = squares[i]! + (value - values[0]!) ** 2
+  })
   const cost = (start: number, end: number) => squares[end]! - squares[start]! - (sums[end]! - sums[start]!) ** 2 / (end - start)
   const best = new Float64Array(n + 1).fill(Infinity)
   const from = new Int32Array(n + 1)
   best[0] = -penalty
-  let candidates = [0]
+  /** Starts that may still win, at least MIN_SEGMENT before `end`, in the first `count` places; each with its cost up to `end`. */
+  const candidates = new Int32Array(n)
+  const costs = new Float64Array(n)
+  let count = 1
   for (let end = MIN_SEGMENT; end <= n; end++) {
-    for (const start of candidates) {
-      if (end - start < MIN_SEGMENT) continue
-      const total = best[start]! + cost(start, end) + penalty
-      if (total < best[end]!) [best[end], from[end]] = [total, start]
+    for (let i = 0; i < count; i++) {
+      const start = candidates[i]!
+      costs[i] = best[start]! + cost(start, end)
+      if (costs[i]! + penalty < best[end]!) {
+        best[end] = costs[i]! + penalty
+        from[end] = start
+      }
     }
     // A start that is already worse than the best end can never win again.
-    candidates = candidates.filter((start) => end - start < MIN_SEGMENT || best[start]! + cost(start, end) <= best[end]!)
-    candidates.push(end - MIN_SEGMENT + 1)
+    let kept = 0
+    for (let i = 0; i < count; i++) if (costs[i]! <= best[end]!) candidates[kept++] = candidates[i]!
+    candidates[kept++] = end - MIN_SEGMENT + 1
+    count = kept
   }
   const starts: number[] = []
   for (let end = n; end > 0; end = from[end]!) starts.unshift(from[end]!)
