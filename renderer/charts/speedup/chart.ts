@@ -26,7 +26,7 @@ export default {
       empty: noSpeedup(context),
       ...(found.length > MOST_BARS
         ? { note: { text: `${MOST_BARS} of ${found.length.toLocaleString('en')} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
-        : found.length ? { note: { text: 'Intervals from those of the medians', about: INTERVALS } } : {}),
+        : found.length ? { note: { text: 'Geometric means; intervals from those of the medians', about: INTERVALS } } : {}),
       csv: () => speedupCsv(found, title),
     }
   },

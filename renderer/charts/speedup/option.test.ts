@@ -4,6 +4,7 @@ import { chartPoint, drawOf } from '../testing'
 import { chartTheme } from '../theme'
 import chart from './chart'
 import { chooseBars, factorAxis, MOST_BARS, speedupOption } from './option'
+import { looksOf } from './look'
 import { baselineControl, speedups } from './pairs'
 
 const theme = chartTheme('light')
@@ -33,6 +34,34 @@ describe('speedups', () => {
   })
 })
 
+describe('PyTorch', () => {
+  const torch = (device: string, threads: number | undefined, ns: number) => chartPoint({ backend: 'python', impl: 'torch', device, threads }, ns)
+  const avx2 = (threads: number, ns: number) => chartPoint({ threads }, ns)
+  it('is the baseline where nobody has chosen one, compiled or not', () => {
+    const compiled = chartPoint({ backend: 'python', impl: 'torch.compile', device: 'python:cpu' }, 90)
+    expect(baselineControl({ all: [avx2(1, 100), compiled, torch('python:cpu', 1, 120)], others: [] }).preferred).toBe('python torch')
+    expect(baselineControl({ all: [avx2(1, 100), compiled], others: [] }).preferred).toBeUndefined()
+    expect(drawOf(chart, [avx2(1, 100), torch('python:cpu', 1, 120)]).csv()).toContain('cpu avx2,python torch,1.2,')
+  })
+  it('measured on several devices and with several threads is compared like for like', () => {
+    const all = [avx2(1, 100), avx2(2, 50), points[4]!, torch('python:cpu', 1, 120), torch('python:cpu', 2, 80), torch('python:cuda:0', undefined, 75)]
+    const { preferred } = baselineControl({ all, others: [] })
+    expect(preferred).toBe('like:python/torch')
+    expect(speedups({ all, points: all, others: [] }, preferred!).map((one) => [one.variant.title, one.ratio])).toEqual([['cpu avx2 1 thread', 1.2], ['cpu avx2 2 threads', 1.6], ['cuda kernel', 1.5]])
+  })
+})
+
+describe('looks', () => {
+  it('differ between variants of one implementation, which keep its colour', () => {
+    const variants = [1, 2, 4, 8].map(() => ({ backend: 'cpu', impl: 'avx2' }))
+    const looks = looksOf([...variants, { backend: 'python', impl: 'torch' }], theme)
+    expect(new Set(looks.slice(0, 4).map((look) => look.border))).toEqual(new Set([theme.colorOf('cpu', 'avx2')]))
+    expect(new Set(looks.map((look) => look.fill)).size).toBe(5)
+    expect(new Set(looks.slice(0, 4).map((look) => String(look.dash))).size).toBe(4)
+    expect(looks[0]!.fill).toBe(theme.colorOf('cpu', 'avx2'))
+  })
+})
+
 describe('bars', () => {
   const found = speedups(source, 'cpu scalar')
   it('are sorted by effect, or stand by operation and size', () => {
@@ -52,12 +81,12 @@ describe('bars', () => {
     expect([ratio, row, id]).toEqual([4, 1, points[1]!.id])
     expect(low).toBeLessThan(4)
     expect(high).toBeGreaterThan(4)
-    expect(option.legend.data[0]).toBe('cpu avx2: geometric mean 1.41x of 2')
+    expect(option.legend.data[0]).toBe('cpu avx2: mean 1.41x of 2')
     expect(option.series[0]!.markLine.data.map((line) => line.xAxis)).toEqual([1, expect.closeTo(Math.SQRT2, 9)])
   })
   it('become a picture that grows with them', () => {
     const { option, height } = drawOf(chart, points)
-    expect(renderSvg(option!, 900, height!)).toContain('geometric mean')
+    expect(renderSvg(option!, 900, height!)).toContain(': mean ')
     expect(drawOf(chart, points.slice(1, 2)).empty).toContain('only cpu avx2')
   })
 })

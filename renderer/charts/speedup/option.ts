@@ -1,10 +1,12 @@
 import { sizeOf } from '@core/analysis/size'
+import type { BenchmarkCase } from '@core/case'
 import { geometricMean } from '@core/stats/geometric-mean'
 import { formatRatio, formatTime } from '@core/units'
 import { axisStyle, tick } from '../axes'
 import { csvOf, frame, legendOf, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import { problemNames } from '../variants'
+import { looksOf, type Look } from './look'
 import type { Speedup } from './pairs'
 
 export type SpeedupOrder = 'effect' | 'operation'
@@ -48,6 +50,9 @@ export function factorAxis(values: readonly number[]): { min: number; max: numbe
   return { min, max, ticks }
 }
 
+/** `cpu, 2 threads`. */
+const placeOf = ({ device, threads }: BenchmarkCase): string => `${device}${threads === undefined ? '' : `, ${threads} ${threads === 1 ? 'thread' : 'threads'}`}`
+
 const factor = (value: number) => `${Number(value.toPrecision(3))}x`
 
 interface Api {
@@ -57,12 +62,12 @@ interface Api {
 }
 
 /** A bar from 1x with a whisker over it. */
-const drawBar = (color: string, whisker: string, selected: ReadonlySet<string>, ids: readonly string[], outline: string) => (params: { dataIndex: number }, api: Api) => {
+const drawBar = ({ fill, border }: Look, whisker: string, selected: ReadonlySet<string>, ids: readonly string[], outline: string) => (params: { dataIndex: number }, api: Api) => {
   const [x, y] = api.coord([api.value(0), api.value(1)])
   const [one] = api.coord([1, api.value(1)])
   const height = Math.max(3, Math.min(13, api.size([0, 1])[1] * 0.68))
   const picked = selected.has(ids[params.dataIndex] ?? '')
-  const bar = { type: 'rect' as const, shape: { x: Math.min(x, one), y: y - height / 2, width: Math.max(1.5, Math.abs(x - one)), height }, style: { fill: color, opacity: 0.8, ...(picked ? { stroke: outline, lineWidth: 2, opacity: 1 } : {}) } }
+  const bar = { type: 'rect' as const, shape: { x: Math.min(x, one), y: y - height / 2, width: Math.max(1.5, Math.abs(x - one)), height }, style: { fill, stroke: picked ? outline : border, lineWidth: picked ? 2 : 1 } }
   if (!(api.value(2) > 0)) return { type: 'group' as const, children: [bar] }
   const [low] = api.coord([api.value(2), api.value(1)])
   const [high] = api.coord([api.value(3), api.value(1)])
@@ -72,8 +77,8 @@ const drawBar = (color: string, whisker: string, selected: ReadonlySet<string>, 
 
 /**
  * A bar for each result on a logarithmic axis around 1x, right of it where it is faster than the baseline, with the
- * interval of the ratio as whiskers. A dashed line in a variant's colour is the geometric mean over all of its
- * results, drawn or not; the legend says of how many. Undefined without speedups.
+ * interval of the ratio as whiskers. A dashed line of a variant is the geometric mean over all of its results, drawn or
+ * not; the legend says of how many. Undefined without speedups.
  */
 export function speedupOption(speedups: readonly Speedup[], baseline: string, order: SpeedupOrder, theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
   const bars = chooseBars(speedups, order)
@@ -83,7 +88,8 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
     const ratios = speedups.filter((one) => one.variant.id === id).map((one) => one.ratio)
     return { mean: geometricMean(ratios)!, count: ratios.length }
   })
-  const names = variants.map(({ title }, i) => `${title}: geometric mean ${formatRatio(means[i]!.mean)} of ${means[i]!.count.toLocaleString('en')}`)
+  const names = variants.map(({ title }, i) => `${title}: mean ${formatRatio(means[i]!.mean)} of ${means[i]!.count.toLocaleString('en')}`)
+  const looks = looksOf(variants, theme)
   const nameOf = problemNames(speedups.map((one) => one.point))
   const labels = bars.map((one) => nameOf(one.point.case))
   const longest = Math.max(...labels.map((label) => label.length))
@@ -106,7 +112,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
           [`Against ${baseline}`, `${formatRatio(one.ratio)} ${one.ratio >= 1 ? 'as fast' : 'of its speed'}`],
           ['95 % interval', one.low === undefined || one.high === undefined ? '–' : `${formatRatio(one.low)} to ${formatRatio(one.high)}`],
           ['Median', formatTime(one.point.medianNs)],
-          ['Baseline', formatTime(one.base.medianNs)],
+          ['Baseline', `${formatTime(one.base.medianNs)} on ${placeOf(one.base.case)}`],
           ['Grade', `${one.point.grade ?? '–'} against ${one.base.grade ?? '–'}`],
         ])
       },
@@ -120,26 +126,26 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
       axisLabel: { ...style.axisLabel, interval: 0, width: left - 16, overflow: 'truncate' as const, color: theme.text, formatter: (label: string, i: number) => (order === 'operation' && labels[i - 1] === label ? '' : label) },
     },
     series: variants.map((variant, i) => {
-      const color = theme.colorOf(variant.backend, variant.impl)
+      const look = looks[i]!
       const data = bars.flatMap((one, row): Bar[] => (one.variant.id === variant.id ? [[one.ratio, row, one.low ?? NaN, one.high ?? NaN, one.point.id]] : []))
       return {
         type: 'custom' as const,
         id: variant.id,
         name: names[i]!,
-        color,
-        itemStyle: { color },
+        color: look.fill,
+        itemStyle: { color: look.fill, borderColor: look.border, borderWidth: 1 },
         data,
         dimensions: ['ratio', 'row', 'low', 'high', 'id'],
         encode: { x: [0, 2, 3], y: 1 },
         clip: true,
-        renderItem: drawBar(color, theme.text, selected, data.map((bar) => bar[4]), theme.text),
+        renderItem: drawBar(look, theme.text, selected, data.map((bar) => bar[4]), theme.text),
         markLine: {
           silent: true,
           symbol: 'none',
           label: { show: false },
           data: [
             ...(i === 0 ? [{ xAxis: 1, lineStyle: { color: theme.text, width: 1, type: 'solid' as const } }] : []),
-            { xAxis: means[i]!.mean, lineStyle: { color, width: 1.5, type: 'dashed' as const } },
+            { xAxis: means[i]!.mean, lineStyle: { color: look.border, width: 1.5, type: look.dash } },
           ],
         },
       }

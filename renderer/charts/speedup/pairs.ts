@@ -1,6 +1,8 @@
-import { speedupOf } from '@core/analysis/timing'
+import { Baseline } from '@core/analysis/baseline'
 import { isEagerTorch } from '@core/analysis/ratings/libraries'
+import { speedupOf } from '@core/analysis/timing'
 import { caseId, type BenchmarkCase } from '@core/case'
+import { seriesKey } from '@core/series-colors'
 import { shortName } from '../layers'
 import { remembered } from '../remembered'
 import type { ChartPoint } from '../types'
@@ -20,19 +22,28 @@ export interface Speedup {
 type Source = Pick<ChartContext, 'all' | 'points' | 'others'>
 
 const SESSION = 'session:'
+/** Before a series key: its results on the hardware and with the threads of each case, as the table's column has it. */
+const LIKE = 'like:'
 
-/** What can be the baseline: each variant where there are several, and each session laid over. PyTorch eager is preferred where no session is laid over. */
+/**
+ * What can be the baseline: each session laid over, each implementation that was measured in several ways, like for like,
+ * and each variant where there are several. PyTorch eager is preferred where no session is laid over.
+ */
 export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>): Control {
   const { variants } = variantsOf(all)
+  const keys = [...new Set(variants.map(seriesKey))]
+  const several = keys.filter((key) => keys.length > 1 && variants.filter((one) => seriesKey(one) === key).length > 1)
   const torch = others.length ? undefined : variants.find(isEagerTorch)
+  const preferred = torch && (several.includes(seriesKey(torch)) ? `${LIKE}${seriesKey(torch)}` : torch.id)
   return {
     id: 'baseline',
     label: 'Baseline',
     options: [
       ...others.map((layer) => ({ value: `${SESSION}${layer.id}`, title: `against ${shortName(layer.name)}` })),
+      ...several.map((key) => ({ value: `${LIKE}${key}`, title: `against ${key.replace('/', ' ')}, like for like` })),
       ...(variants.length > 1 ? variants.map(({ id, title }) => ({ value: id, title: `against ${title}` })) : []),
     ],
-    ...(torch && variants.length > 1 ? { preferred: torch.id } : {}),
+    ...(preferred !== undefined && variants.length > 1 ? { preferred } : {}),
   }
 }
 
@@ -51,11 +62,17 @@ function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[],
   const byId = new Map(variants.map((variant) => [variant.id, variant]))
   const keyOf: (c: BenchmarkCase) => string = session ? caseId : problemOf
   const bases = new Map<string, ChartPoint>()
-  for (const point of session ?? all) if (session || of(point.case) === baseline) bases.set(keyOf(point.case), point)
+  const alike = baseline.startsWith(LIKE) ? new Baseline(baseline.slice(LIKE.length)) : undefined
+  if (alike) for (const [index, point] of all.entries()) alike.add({ case: point.case, index, ok: true })
+  else for (const point of session ?? all) if (session || of(point.case) === baseline) bases.set(keyOf(point.case), point)
+  const baseOf = (c: BenchmarkCase) => {
+    const match = alike?.of(c)
+    return match ? (match.ok ? all[match.index] : undefined) : bases.get(keyOf(c))
+  }
   const last = new Map<string, Speedup>()
   for (const point of points) {
     const variant = of(point.case)
-    const base = !session && variant === baseline ? undefined : bases.get(keyOf(point.case))
+    const base = !session && variant === baseline ? undefined : baseOf(point.case)
     const found = base && speedupOf(point, base)
     if (found) last.set(caseId(point.case), { point, base, variant: byId.get(variant)!, ...found })
   }
