@@ -11,11 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 tool=${OPSCOPE_KERNELS:-}
 if [ -z "$tool" ]; then
-  build=$root/.cache/gpu
-  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
-  case $capability in 90) target=90a ;; *) target=$capability ;; esac
-  cmake -S "$root/native" -B "$build" -G Ninja -DOPSCOPE_CUDA_TARGETS="$target" >"$work/build.log" 2>&1 &&
-    cmake --build "$build" --target opscope_cuda_kernels >>"$work/build.log" 2>&1 || { tail -n 40 "$work/build.log"; exit 1; }
+  build=$("$root/scripts/gpu/build-tool.sh" opscope_cuda_kernels)
   tool=$build/opscope_cuda_kernels
 fi
 
