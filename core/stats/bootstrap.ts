@@ -71,23 +71,3 @@ export function medianInterval(samples: ArrayLike<number>): Interval | undefined
   const ascending = sorted(samples)
   return ascending && medianIntervalOfSorted(ascending)
 }
-
-/**
- * median(samples) / median(baseline) with its 95 % interval, both sides resampled independently (resampledMedians).
- * Undefined when a side is empty, not finite, or has a median of zero; the interval is absent when a side is too short
- * or a resampled baseline is zero.
- */
-export function medianRatio(samples: ArrayLike<number>, baseline: ArrayLike<number>): { ratio: number; interval?: Interval } | undefined {
-  const top = sorted(samples)
-  const bottom = sorted(baseline)
-  if (!top || !bottom) return undefined
-  const ratio = quantileOfSorted(top, 0.5) / quantileOfSorted(bottom, 0.5)
-  if (!Number.isFinite(ratio) || ratio <= 0) return undefined
-  if (top.length < MIN_INTERVAL_SAMPLES || bottom.length < MIN_INTERVAL_SAMPLES) return { ratio }
-  const random = createRandom(SEED)
-  const ratios = resampledMedians(top, RESAMPLES, random)
-  const below = resampledMedians(bottom, RESAMPLES, random)
-  for (let i = 0; i < ratios.length; i++) ratios[i]! /= below[i]!
-  const interval = percentile95(ratios)
-  return Number.isFinite(interval.low) && Number.isFinite(interval.high) ? { ratio, interval } : { ratio }
-}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { BOOTSTRAP_SAMPLES, medianInterval, medianRatio, type Interval } from './bootstrap'
+import { ratioOf, sideOf } from '../compare/ratio'
+import { BOOTSTRAP_SAMPLES, medianInterval, type Interval } from './bootstrap'
 import { createRandom, normal, type Random } from './random'
 
 /** A distribution of times with the median it has in the long run. */
@@ -83,11 +84,12 @@ test('the interval is about as wide as the samples allow, without a step where t
   }
 })
 
-test('the interval of a ratio of medians holds the true ratio for few samples on both sides', () => {
+test('the interval of a ratio holds the true ratio for few samples on both sides', () => {
   const TRIALS = 400
   for (const [name, { draw, median }] of Object.entries(CONTINUOUS)) {
     for (const [n, m] of [[7, 7], [13, 16], [5, 40], [61, 24]] as const) {
-      const ratio = (random: Random) => medianRatio(samplesOf({ draw, median }, n, random).map((value) => value * 1.05), samplesOf({ draw, median }, m, random))!.interval!
+      const side = (samples: number[], seed: number) => sideOf([samples], seed)!
+      const ratio = (random: Random) => ratioOf(side(samplesOf({ draw, median }, n, random).map((value) => value * 1.05), 1), side(samplesOf({ draw, median }, m, random), 2)).interval!
       const { held } = simulate(TRIALS, 100 * n + m, 1.05, ratio)
       expect(held, `${name}, ${n} to ${m}`).toBeGreaterThan(0.93 - slack(TRIALS))
     }

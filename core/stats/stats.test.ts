@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bootstrapMedians, medianInterval, medianRatio } from './bootstrap'
+import { ratioOf, sideOf } from '../compare/ratio'
+import { bootstrapMedians, medianInterval } from './bootstrap'
 import { geometricMean } from './geometric-mean'
 import { tukeyOutliers } from './outliers'
 import { median, quantile } from './quantile'
@@ -80,20 +81,6 @@ describe('bootstrap of the median', () => {
   })
 })
 
-describe('ratio of medians', () => {
-  test('holds a known ratio and is narrower with more samples', () => {
-    const pair = (n: number) => medianRatio(many(n, (random) => 105 + normal(random), 3), many(n, (random) => 100 + normal(random), 4))!
-    const [few, more] = [pair(20), pair(500)]
-    for (const { interval } of [few, more]) expect(interval!.low < 1.05 && 1.05 < interval!.high).toBe(true)
-    expect(more.interval!.high - more.interval!.low).toBeLessThan((few.interval!.high - few.interval!.low) / 3)
-  })
-  test.each([[[], [1]], [[1], []], [[1], [0]], [[0], [1]], [[NaN], [1]]])('of %j to %j is undefined', (a, b) => expect(medianRatio(a, b)).toBeUndefined())
-  test('of few samples has no interval; one over a resampled zero has none either', () => {
-    expect(medianRatio([2], [1])).toEqual({ ratio: 2 })
-    expect(medianRatio([1, 1, 1, 1, 1], [0, 0, 1, 1, 1])).toEqual({ ratio: 1 })
-  })
-})
-
 /** Shapes that measured times take, or might. */
 const SHAPES: readonly (readonly [string, number[]])[] = [
   ['skewed', many(200, (random) => 1000 - 100 * Math.log(random()))],
@@ -113,7 +100,7 @@ describe('intervals of odd samples', () => {
     expect(interval.high).toBeGreaterThanOrEqual(middle)
     expect(interval.low).toBeGreaterThanOrEqual(Math.min(...samples))
     expect(interval.high).toBeLessThanOrEqual(Math.max(...samples))
-    const itself = medianRatio(samples, samples)!
+    const itself = ratioOf(sideOf([samples], 1)!, sideOf([samples], 2)!)
     expect(itself.ratio).toBe(1)
     expect(itself.interval!.low).toBeLessThanOrEqual(1)
     expect(itself.interval!.high).toBeGreaterThanOrEqual(1)
