@@ -105,7 +105,7 @@ it('reads what to leave out', () => {
 })
 
 it('a comparison is written without the names behind its sides, its numbers and operations unchanged', () => {
-  const comparison = { sessions: [{ id: 's1', name: 'Run of alice on lab-7' }], environmentDifferences: ['computer: lab-7.example.org in one, other in two', 'driver at /opt/cuda/lib64 in one'], rows: [{ case: { op: 'gelu' }, cells: [{ ratio: 1.25, verdict: 'slower' }] }] }
+  const comparison = { sessions: [{ id: 's1', name: 'Run of alice on lab-7' }], environmentDifferences: ['computer: lab-7.example.org in one, other in two', 'driver at /opt/cuda/lib64 in one'], rows: [{ case: { op: 'gelu' }, cells: [{ resultId: '1b3f2534-022f-4068-95dc-036d50d607b5', ratio: 1.25, verdict: 'slower' }] }] }
   const known = { hosts: ['lab-7.example.org'], users: ['alice'], serials: [] }
   expect(identifyingIn(comparison, known).map(({ kind }) => kind)).toEqual(['host', 'user', 'paths'])
   const shown = redactIn(comparison, new Set(REDACTIONS), known)
@@ -113,4 +113,7 @@ it('a comparison is written without the names behind its sides, its numbers and 
   expect(shown.rows).toEqual(comparison.rows)
   expect(identifyingIn(shown, known)).toEqual([])
   expect(redactIn(comparison, new Set(), known)).toEqual(comparison)
+  expect(redactIn(['Kernel: 6.1 in “of /home/alice/a b/c”, 6.2 in “/opt/x/y”.'], new Set(REDACTIONS), known)).toEqual(['Kernel: 6.1 in “of [path] b/c”, 6.2 in “[path]”.'])
+  const short = ['Machine: lab-7.example.org in “vm in A”, vm in “B”.', 'Machine: vm in the baseline, pc in the other session.', 'Kernel: 6.1 in “A”, vm in “B”.']
+  expect(redactIn(short, new Set(REDACTIONS), { ...known, hosts: [...known.hosts, 'vm', 'pc'] })).toEqual(['Machine: [host] in “vm in A”, [host] in “B”.', 'Machine: [host] in the baseline, [host] in the other session.', short[2]])
 })

@@ -1,4 +1,5 @@
 import { findOp } from '../ops/registry'
+import { mapResults, wholeSession, type SessionStream } from '../session/stream'
 import type { Ceiling, SessionFile } from '../session/types'
 
 /** What a file can tell of the machine or the person behind it, and can be written without. */
@@ -41,13 +42,13 @@ const SHORTEST_NAME = 3
 /** Accounts that everybody has. */
 const COMMON_USERS = new Set(['root', 'user', 'users', 'admin', 'administrator', 'public', 'default', 'shared', 'runner', 'home'])
 
-const HOME = /(?:\/home|\/Users|[A-Za-z]:[\\/]Users)[\\/]([^\\/\s"'<>|:,;]+(?: [^\\/\s"'<>|:,;]+){0,3}(?=[\\/])|[^\\/\s"'<>|:,;]+)/gi
+const HOME = /(?:\/home|\/Users|[A-Za-z]:[\\/]Users)[\\/]([^\\/\s"“”'<>|:,;]+(?: [^\\/\s"“”'<>|:,;]+){0,3}(?=[\\/])|[^\\/\s"“”'<>|:,;]+)/gi
 const PATHS = [
   // Home folders, whose first part may have spaces.
-  /(?<![\w.~/:])\/(?:home|Users)\/(?:[^/\s"'<>|:,;]+(?: [^/\s"'<>|:,;]+){0,3}\/)?[^\s"'<>|:,;)]*/g,
+  /(?<![\w.~/:])\/(?:home|Users)\/(?:[^/\s"“”'<>|:,;]+(?: [^/\s"“”'<>|:,;]+){0,3}\/)?[^\s"“”'<>|:,;)]*/g,
   // Anything absolute with a folder in it; not units (GB/s) nor the inside of addresses.
   /(?<![\w.~/:\]])\/(?:[\w.+@~-]+\/)+[\w.+@~-]*|(?<![\w.~/:])\/root\b/g,
-  /(?<!\w)[A-Za-z]:[\\/](?:[^\\/"'<>|\n:]+[\\/])*[^\\/\s"'<>|,;:]+|(?<![\w\\])\\\\[\w.-]+\\[^\s"'<>|,;]+/g,
+  /(?<!\w)[A-Za-z]:[\\/](?:[^\\/"“”'<>|\n:]+[\\/])*[^\\/\s"“”'<>|,;:]+|(?<![\w\\])\\\\[\w.-]+\\[^\s"“”'<>|,;]+/g,
 ]
 const IDS = [/\b(?:(?:GPU|MIG)-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, /(?<![0-9a-f:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![0-9a-f:])/gi, /(?<=\bserial(?: (?:number|no\.?))?\s*[:=]?\s*)(?=[\w-]*\d)[\w-]{6,}/gi]
 const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
@@ -55,7 +56,7 @@ const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
 const ID_FACT = /\b(serial|uuid|mac address|pci bus|bus id)\b/i
 
 /** Fields that hold no words of anybody: identities, dates, choices of a list. */
-const PLAIN_FIELDS = new Set(['id', 'sessionId', 'session', 'backend', 'device', 'createdAt', 'startedAt', 'measuredAt', 'state', 'status', 'grade', 'kind', 'timer', 'errorCode', 'pair', 'unit'])
+const PLAIN_FIELDS = new Set(['id', 'resultId', 'sessionId', 'session', 'backend', 'device', 'createdAt', 'startedAt', 'measuredAt', 'state', 'status', 'grade', 'kind', 'timer', 'errorCode', 'pair', 'unit'])
 /** Records and lists that hold no text of anybody either. */
 const PLAIN_RECORDS = new Set(['spec', 'settings', 'samplesNs', 'clocksMhz', 'probesNs'])
 
@@ -63,6 +64,8 @@ const PLAIN_RECORDS = new Set(['spec', 'settings', 'samplesNs', 'clocksMhz', 'pr
 const mark = (kind: Redaction) => `[${kind === 'paths' ? 'path' : kind === 'ids' ? 'id' : kind}]`
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+/** Names of computers too short to be looked for everywhere, in the sentence that tells how machines differ. */
+const machinesOf = (hosts: readonly string[]) => hosts.filter((host) => host.length > 0 && host.length < SHORTEST_NAME).map((host) => new RegExp(`(?<=^Machine: (?:.* in .*, )?)${escaped(host)}(?= in (?:“|the ))`, 'gu'))
 const wordsOf = (names: readonly string[]) => names.filter((name) => name.length >= SHORTEST_NAME && !REDACTIONS.some((kind) => name === mark(kind))).map((name) => new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(name)}(?![\\p{L}\\p{N}_])`, 'giu'))
 
 /** Calls `visit` for every text of a value that may hold words of somebody, and returns the value with what it gave back. */
@@ -105,7 +108,7 @@ function patternsIn(value: unknown, { hosts, users, serials, programs = [] }: Kn
     { kind: 'paths', patterns: [...programs.map((path) => new RegExp(escaped(path), 'g')), ...PATHS] },
     { kind: 'ids', patterns: [...IDS, ...wordsOf([...new Set(serials)])] },
     { kind: 'user', patterns: [EMAIL, ...wordsOf(names)] },
-    { kind: 'host', patterns: wordsOf([...new Set(hosts.flatMap((host) => [host, host.split('.')[0]!]))]) },
+    { kind: 'host', patterns: [...wordsOf([...new Set(hosts.flatMap((host) => [host, host.split('.')[0]!]))]), ...machinesOf(hosts)] },
   ]
 }
 

@@ -1,3 +1,4 @@
+import { readRedactions, type Redaction } from '@core/formats/redact'
 import { UsageError } from './usage-error'
 
 /** Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`; optimal string alignment distance. */
@@ -56,4 +57,13 @@ export function words(what: string, text: string): string[] {
 export function pickList<T extends string>(what: string, text: string, choices: readonly T[]): T[] {
   const list = words(what, text)
   return list.includes('all') ? [...choices] : list.map((word) => pickOne(what, word, choices))
+}
+
+/** What `--redact` leaves out: all, none, or a list of kinds. */
+export function readRedact(text: string): Set<Redaction> {
+  try {
+    return readRedactions(text)
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error
+  }
 }

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { Cli, sweep } from './cli'
 import { launch, type Launched } from './launch'
-import { dataRows, leavePicks, runToEnd, scripted, sessions, statusBar, view } from './ui'
+import { dataRows, dismissMessages, leavePicks, messages, runToEnd, scripted, sessions, statusBar, view } from './ui'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-compare-'))
 let opened: Launched
@@ -85,6 +85,44 @@ describe('a comparison of two sessions', () => {
     await expect.poll(() => page.getByTitle('nightly.json, not imported').count()).toBe(0)
   })
 
+  it('is saved without the names of machines, persons and folders, unless they are kept', async () => {
+    const theirs = await new Cli().run(['export', 'last'], { OPSCOPE_DATA_DIR: dataDir })
+    const file = JSON.parse(theirs.out) as { session: { name: string }; environment: { host: string } }
+    file.environment.host = 'lab-7.example.org'
+    file.session.name = 'from /home/alice/runs'
+    const transfer = await page.evaluateHandle((text) => {
+      const data = new DataTransfer()
+      data.items.add(new File([text], 'theirs.json', { type: 'application/json' }))
+      return data
+    }, JSON.stringify(file))
+    await page.dispatchEvent('main', 'drop', { dataTransfer: transfer })
+    await page.getByTitle('theirs.json, not imported').waitFor()
+    await expect.poll(() => page.getByText("the baseline's time over 3 cases").count()).toBe(2)
+    const names = /lab-7|alice|\/home/
+    for (const [way, name, keep] of [['Save as HTML report…', 'left-out.html', false], ['Save as Markdown…', 'left-out.md', false], ['Save as Markdown…', 'kept.md', true]] as const) {
+      const path = join(dataDir, name)
+      await opened.app.evaluate(({ dialog }, filePath) => void (dialog.showSaveDialog = (() => Promise.resolve({ canceled: false, filePath })) as typeof dialog.showSaveDialog), path)
+      await page.getByRole('button', { name: 'Copy or save' }).click()
+      await page.getByRole('button', { name: way }).click()
+      const review = page.getByRole('dialog').filter({ hasText: 'These identify the machine or a person' })
+      await review.getByText('lab-7.example.org').first().waitFor()
+      for (const box of await review.getByRole('checkbox').all()) {
+        expect(await box.isChecked()).toBe(false)
+        if (keep) await box.check()
+      }
+      // What identifies a result of ours identifies nobody.
+      expect(await review.getByText('Serial numbers').count()).toBe(0)
+      await page.getByRole('button', { name: 'Choose where to write…' }).click()
+      await messages(page).getByText(`Saved ${name}.`).waitFor()
+      await dismissMessages(page)
+      const text = readFileSync(path, 'utf8')
+      expect(names.test(text)).toBe(keep)
+      // On its other side stands this machine.
+      expect(/\[host\\?\] in .*\[host\\?\] in /.test(text)).toBe(!keep)
+    }
+    await page.getByRole('button', { name: /^Remove .*/ }).last().click()
+  })
+
   it('leaves no error on the console', () => {
     expect(opened.pageErrors).toEqual([])
   })
@@ -107,6 +145,22 @@ describe('opscope compare', () => {
     expect((await compare('slow', 'base', '--fail-on', 'slower,faster')).status).toBe(3)
     expect((await compare('base', 'slow', '--fail-on', 'slower', '--per-op-threshold', 'add=40%')).status).toBe(0)
     expect((await compare('base', 'slow', '--fail-on', 'slower', '--per-op-threshold', 'ad=40%')).err).toContain('Did you mean "add"?')
+  })
+
+  it('leaves out of reports what names machines and persons, and of anything what --redact names', async () => {
+    const path = join(cli.folder, 'theirs.json')
+    writeFileSync(path, (await cli.run(['export', 'base'])).out.replace(/"host":"[^"]*"/, '"host":"lab-7.example.org"').replace('"name":"base"', '"name":"base of alice@example.org"'))
+    const named = async (...args: string[]) => {
+      const { status, out } = await compare(path, 'slow', ...args)
+      expect(status).toBe(0)
+      return [/lab-7/.test(out), /alice/.test(out)]
+    }
+    for (const format of ['markdown', 'html']) expect(await named('--format', format)).toEqual([false, false])
+    expect(await named('--format', 'html', '--redact', 'none')).toEqual([true, true])
+    expect(await named('--format', 'markdown', '--redact', 'user')).toEqual([true, false])
+    expect(await named('--json')).toEqual([true, true])
+    expect(await named('--json', '--redact', 'host,user')).toEqual([false, false])
+    expect(await compare(path, 'slow', '--redact', 'name')).toMatchObject({ status: 2, err: expect.stringContaining('expected all, none or a list of host, user, paths, ids') as string })
   })
 
   it('takes files beside sessions, and writes Markdown for a pull request', async () => {

@@ -5,7 +5,7 @@ import { OPS } from '@core/ops/registry'
 import { thisUser } from '../../app/this-user'
 import { FileSides } from '../../compare/file-sides'
 import { compareStoredSteps } from '../../history/compare'
-import { nearest, refuse } from '../choices'
+import { nearest, readRedact, refuse } from '../choices'
 import { formatOf, readFailOn, readFilter, readOpThresholds, readThreshold, type CompareOptions } from '../compare-options'
 import { findSide } from '../compare-sides'
 import type { Context } from '../context'
@@ -23,7 +23,7 @@ function namesBehind({ history }: Context, files: FileSides, { sessions }: Compa
 }
 
 /** Exit status when a comparison shows what --fail-on names. */
-export const REGRESSED = 3
+const REGRESSED = 3
 
 /**
  * `opscope compare A B ...`: sessions or files, the first being the baseline. `opscope compare A --by impl`: the cases of
@@ -31,6 +31,7 @@ export const REGRESSED = 3
  */
 export async function compare(context: Context, wanted: readonly string[], options: CompareOptions): Promise<number> {
   const format = formatOf(options)
+  const leaveOut = options.redact === undefined ? usualRedactions({ forSharing: format === 'markdown' || format === 'html' }) : readRedact(options.redact)
   const failOn = options.failOn === undefined ? [] : readFailOn(options.failOn)
   const thresholds: Thresholds = {
     threshold: options.threshold === undefined ? context.settings.compareThreshold : readThreshold(options.threshold),
@@ -59,9 +60,10 @@ export async function compare(context: Context, wanted: readonly string[], optio
       comparison = run()
     }
   }
-  if (format === 'json') context.printJson(comparison)
-  else if (format === 'text') context.print(comparisonText(comparison))
-  else context.io.out.write(WRITERS[format](format === 'csv' ? comparison : redactIn(comparison, usualRedactions({ forSharing: true }), namesBehind(context, files, comparison))))
+  const shown = leaveOut.size === 0 ? comparison : redactIn(comparison, leaveOut, namesBehind(context, files, comparison))
+  if (format === 'json') context.printJson(shown)
+  else if (format === 'text') context.print(comparisonText(shown))
+  else context.io.out.write(WRITERS[format](shown))
   const failures = failuresOf(comparison, failOn)
   for (const line of failureLines(comparison, failures)) context.remark(line)
   return status === 0 && failures.length > 0 ? REGRESSED : status

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { readRedactions, usualRedactions, type Redaction } from '@core/formats/redact'
+import { usualRedactions } from '@core/formats/redact'
 import { exportFormat, exportParts, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
 import { thisUser } from '../../app/this-user'
-import { pickOne } from '../choices'
+import { pickOne, readRedact } from '../choices'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
 import { writeFileAtomic } from '../../write-file'
@@ -24,7 +24,7 @@ export function exportSession(context: Context, wanted: string, options: { forma
   const out = options.out ?? '-'
   const format = formatFor(options.format, out)
   const { id, name } = findSession(wanted, context.sessions())
-  const leaveOut = options.redact === undefined ? usualRedactions(exportFormat(format)) : redactionsOf(options.redact)
+  const leaveOut = options.redact === undefined ? usualRedactions(exportFormat(format)) : readRedact(options.redact)
   const parts = exportParts(format, context.history.exportSession(id), { ceilings: context.history.ceilings(), leaveOut, hints: thisUser() })
   if (out === '-') for (const part of parts) context.io.out.write(part)
   else {
@@ -32,14 +32,6 @@ export function exportSession(context: Context, wanted: string, options: { forma
     context.remark(`Wrote "${name}" to ${resolve(out)}`)
   }
   return 0
-}
-
-function redactionsOf(text: string): Set<Redaction> {
-  try {
-    return readRedactions(text)
-  } catch (error) {
-    throw error instanceof RangeError ? new UsageError(error.message) : error
-  }
 }
 
 function readFile(path: string): string {
