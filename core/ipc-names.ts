@@ -5,6 +5,7 @@ const channels: Record<Channel, true> = {
   'app:info': true,
   'settings:get': true,
   'settings:set': true,
+  'python:add': true,
   'devices:list': true,
   'ceilings:list': true,
   'ceilings:measure': true,

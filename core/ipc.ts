@@ -12,7 +12,7 @@ import { checkReportSchema, historyFileSchema, maintenanceProgressSchema } from 
 import type { PackedBlock, RowBlock } from './session/rows'
 import { splitSchema } from './session/split'
 import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema, sessionSummarySchema } from './session/types'
-import { settingsSchema } from './settings'
+import { pythonSettingsSchema, settingsSchema } from './settings'
 import { sweepSpecSchema } from './sweep/types'
 
 /**
@@ -64,6 +64,8 @@ export const REQUESTS = {
   'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), interrupted: z.array(sessionSummarySchema) }) },
   'settings:get': { request: none, reply: settingsSchema },
   'settings:set': { request: settingsSchema.partial(), reply: settingsSchema },
+  /** Looks at one Python more: what the user has typed (a program, or the folder of an environment), else what they choose in a dialog. */
+  'python:add': { request: z.object({ typed: z.string().trim().min(1).max(1000).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), python: pythonSettingsSchema, version: z.string() }), z.object({ done: z.literal(false) })]) },
   'devices:list': { request: z.object({ refresh: z.boolean() }), reply: z.array(deviceSchema) },
   'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
   /** Starts a run that measures the ceilings of these devices (all available ones when empty). */

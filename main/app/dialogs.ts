@@ -6,6 +6,8 @@ export interface Dialogs {
   save(title: string, fileName: string, filter: FileFilter): Promise<string | undefined>
   /** Empty when cancelled. */
   open(title: string, filter: FileFilter): Promise<string[]>
+  /** Any file, which is to be run. Undefined when cancelled. */
+  program(title: string): Promise<string | undefined>
 }
 
 /** A text as a file name that every platform takes: no separators, control characters, leading dots or reserved signs. */
@@ -27,5 +29,11 @@ export const createDialogs = (window: () => BrowserWindow | undefined): Dialogs 
     const parent = window()
     const { canceled, filePaths } = parent ? await dialog.showOpenDialog(parent, options) : await dialog.showOpenDialog(options)
     return canceled ? [] : filePaths
+  },
+  async program(title) {
+    const options = { title, properties: ['openFile' as const, 'showHiddenFiles' as const] }
+    const parent = window()
+    const { canceled, filePaths } = parent ? await dialog.showOpenDialog(parent, options) : await dialog.showOpenDialog(options)
+    return canceled ? undefined : filePaths[0]
   },
 })

@@ -111,6 +111,13 @@ export class MockApi implements OpscopeApi {
       }
       case 'settings:get': return this.settings
       case 'settings:set': return (this.settings = { ...this.settings, ...(request as Partial<Settings>) })
+      case 'python:add': {
+        const { typed = '/opt/chosen/bin/python' } = request as { typed?: string }
+        if (!typed.startsWith('/')) throw new Error(`"${typed}" is not a whole path.`)
+        const python = { ...this.settings.python, extra: [...(this.settings.python?.extra ?? []), typed] }
+        this.settings = { ...this.settings, python }
+        return { done: true, python, version: '3.13.0' }
+      }
       case 'devices:list': return mockDevices
       case 'ceilings:list': return this.options.empty ? [] : mockCeilings
       case 'noise:list': return this.options.empty ? [] : mockNoiseFloors

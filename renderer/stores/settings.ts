@@ -47,15 +47,25 @@ export const useSettings = defineStore('settings', () => {
     }, WRITE_MS)
   }
 
-  /** Sets, and resolves when main has it too: for what main reads from the settings. */
+  /** Sets, and resolves when main has it too: for what main reads from the settings. What main refuses is as it was. */
   async function change(next: Partial<Settings>): Promise<void> {
+    const keys = Object.keys(next) as (keyof Settings)[]
+    const before = Object.fromEntries(keys.map((key) => [key, values.value[key]])) as Partial<Settings>
     values.value = { ...values.value, ...next }
     pending = { ...pending, ...next }
-    await flush()
+    try {
+      await flush()
+    } catch (error) {
+      values.value = { ...values.value, ...before }
+      throw error
+    }
   }
+
+  /** Takes over what main has changed by itself. */
+  const took = (changed: Partial<Settings>) => (values.value = { ...values.value, ...changed })
 
   const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const
   const nextTheme = () => set({ theme: NEXT[values.value.theme] })
 
-  return { values, loaded, theme, load, set, change, nextTheme }
+  return { values, loaded, theme, load, set, change, took, nextTheme }
 })

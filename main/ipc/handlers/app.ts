@@ -4,6 +4,7 @@ import { openLink } from '../../app/links'
 import type { Services } from '../../app/services'
 import { readEnvironment } from '../../environment'
 import type { Handlers } from '../answer'
+import { checkNewPrograms } from './python'
 
 export const appHandlers = ({ history, settings, startNotices }: Services) =>
   ({
@@ -14,6 +15,7 @@ export const appHandlers = ({ history, settings, startNotices }: Services) =>
     },
     'settings:get': () => settings.get(),
     'settings:set': (change) => {
+      checkNewPrograms(change.python, settings.get().python)
       const saved = settings.set(change)
       nativeTheme.themeSource = saved.theme
       return saved

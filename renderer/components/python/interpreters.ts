@@ -41,11 +41,3 @@ export function withChoice(settings: PythonSettings | undefined, found: readonly
   const next = chosen ? [...now.filter((one) => one !== path), path] : now.filter((one) => one !== path)
   return { extra: settings?.extra ?? [], ...(next.length ? { chosen: next } : {}) }
 }
-
-/** What is wrong with a path to add, in a sentence; undefined where nothing is. Main looks at what stands there. */
-export function problemOfPath(path: string, settings: PythonSettings | undefined): string | undefined {
-  if (!/^(\/|~\/|[a-z]:[\\/]|\\\\)/i.test(path)) return 'Give the whole path, such as /home/me/torch/bin/python or the folder of the environment.'
-  if (path.length > 1000) return 'A path has at most 1,000 characters.'
-  if (settings?.extra.includes(path)) return 'This path is already looked at.'
-  return (settings?.extra.length ?? 0) >= 20 ? 'At most 20 paths can be added; take one out first.' : undefined
-}

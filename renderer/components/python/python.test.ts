@@ -1,12 +1,15 @@
 import { flushPromises, mount, RouterLinkStub } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, it } from 'vitest'
+import type { Channel } from '@core/ipc'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
 import { mockDevices, mockPythons } from '../../dev/mock-devices'
 import { useDevices } from '../../stores/devices'
+import { useNotices } from '../../stores/notices'
+import { useSettings } from '../../stores/settings'
 import TopBar from '../frame/TopBar.vue'
 import TargetPicker from '../target-picker/TargetPicker.vue'
-import { foundPythons, problemOfPath, withChoice } from './interpreters'
+import { foundPythons, withChoice } from './interpreters'
 import PythonSection from './PythonSection.vue'
 
 let api: MockApi
@@ -36,22 +39,38 @@ it('chooses another beside the one in use, and looks again', async () => {
   expect(api.calls.at(-1)).toMatchObject({ channel: expect.stringMatching(/list$/) as string })
 })
 
-it('takes a path of the user, and says what is wrong with one', async () => {
+it('takes a path of the user, or one from a dialog; what main refuses stays with its reason', async () => {
   const wrapper = mount(PythonSection)
   await wrapper.get('input.field').setValue('torch/bin/python')
   await wrapper.get('form').trigger('submit')
-  expect(wrapper.get('[role=alert]').text()).toContain('whole path')
+  await flushPromises()
+  expect(wrapper.get('[role=alert]').text()).toContain('not a whole path')
+  expect(wrapper.get<HTMLInputElement>('input.field').element.value).toBe('torch/bin/python')
   await wrapper.get('input.field').setValue('/home/me/torch')
+  expect(wrapper.find('[role=alert]').exists()).toBe(false)
   await wrapper.get('form').trigger('submit')
   await flushPromises()
-  expect(sent()).toEqual({ python: { extra: ['/home/me/torch'] } })
+  expect(wrapper.get<HTMLInputElement>('input.field').element.value).toBe('')
+  await wrapper.findAll('button').find((button) => button.text() === 'Choose…')!.trigger('click')
+  await flushPromises()
+  expect(wrapper.text()).toMatch(/Also looked at.*\/home\/me\/torch.*\/opt\/chosen\/bin\/python/)
+  expect(api.calls.filter((call) => call.channel === 'devices:list').length).toBeGreaterThanOrEqual(2)
+})
+
+it('a choice that main refuses is shown as not made', async () => {
+  const wrapper = mount(PythonSection)
+  const invoke = api.invoke.bind(api)
+  api.invoke = ((channel: Channel, request: never) => (channel === 'settings:set' ? Promise.resolve({ ok: false, error: { code: 'bad-request', message: 'There is nothing at /usr/bin/python3.' } }) : invoke(channel, request))) as typeof api.invoke
+  await wrapper.get('[aria-label="Measure with /usr/bin/python3"]').trigger('change')
+  await flushPromises()
+  expect(useSettings().values.python).toBeUndefined()
+  expect(useNotices().notices[0]?.message).toContain('There is nothing at /usr/bin/python3.')
 })
 
 it('taking out the last choice leaves it to the machine', () => {
   const found = foundPythons(mockPythons, undefined)
   expect(found.map(({ chosen }) => chosen)).toEqual([true, false])
   expect(withChoice({ extra: [], chosen: ['/opt/torch/bin/python'] }, found, '/opt/torch/bin/python', false)).toEqual({ extra: [] })
-  expect(problemOfPath('C:\\Python\\python.exe', undefined)).toBeUndefined()
 })
 
 it('the run view offers chosen Pythons with their implementations, and no others', () => {
