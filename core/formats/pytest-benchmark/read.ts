@@ -29,8 +29,11 @@ const benchmarkSchema = z.object({
 })
 type Benchmark = z.infer<typeof benchmarkSchema>
 
+const processorSchema = z.object({ brand: text, brand_raw: text, count: z.number().int().nonnegative().nullish() })
+type Processor = z.infer<typeof processorSchema>
+
 const fileSchema = z.object({
-  machine_info: z.object({ node: text, system: text, release: text, machine: text, python_version: text, python_implementation: text, cpu: z.union([z.string(), z.object({ brand: text, brand_raw: text, count: z.number().int().nonnegative().nullish() })]).nullish() }).nullish(),
+  machine_info: z.object({ node: text, system: text, release: text, machine: text, python_version: text, python_implementation: text, cpu: z.union([z.string(), processorSchema]).nullish() }).nullish(),
   commit_info: z.object({ id: text, branch: text, dirty: z.boolean().nullish() }).nullish(),
   datetime: text,
   benchmarks: z.array(benchmarkSchema),
@@ -91,20 +94,25 @@ function commitText({ commit_info: commit }: File): string {
   return `Commit ${commit.id}${commit.branch ? ` on ${commit.branch}` : ''}${commit.dirty ? ', with changes' : ''}`
 }
 
+/** What the tool tells of the machine, as the environment of a session whose results name their devices. */
+function environmentOf(machine: File['machine_info'], results: readonly ForeignResult[]) {
+  const processor: Processor | null | undefined = typeof machine?.cpu === 'string' ? { brand: machine.cpu } : machine?.cpu
+  const cpu = processor?.brand_raw ?? processor?.brand ?? ''
+  const facts = [{ name: 'Python', value: [machine?.python_implementation, machine?.python_version].filter(Boolean).join(' ') }, { name: 'Architecture', value: machine?.machine ?? '' }].filter(({ value }) => value !== '')
+  const devices = new Map(results.map(({ backend, device = 'cpu' }) => [`${backend} ${device}`, foreignDevice(backend, device, device === 'cpu' ? cpu : '', facts)]))
+  return { host: machine?.node ?? '', os: machine?.system ?? '', kernel: machine?.release ?? '', cpu, logicalCpus: processor?.count ?? 0, devices: [...devices.values()] }
+}
+
 export function importBenchmarks(source: ImportSource): ImportOutcome | null {
   const raw = source.looseJson()
   if (typeof raw !== 'object' || raw === null || !Object.hasOwn(raw, 'machine_info') || !Array.isArray((raw as { benchmarks?: unknown }).benchmarks)) return null
   const read = readAs(fileSchema, raw)
   if (!read.ok) return read
   const { machine_info: machine, benchmarks, datetime } = read.value
-  const cpu = typeof machine?.cpu === 'string' ? machine.cpu : (machine?.cpu?.brand_raw ?? machine?.cpu?.brand ?? '')
   const shared = sharedNames(benchmarks)
   const results = benchmarks.map((benchmark) => resultOf(benchmark, shared))
-  const facts = [{ name: 'Python', value: [machine?.python_implementation, machine?.python_version].filter(Boolean).join(' ') }, { name: 'Architecture', value: machine?.machine ?? '' }].filter(({ value }) => value !== '')
-  const devices = [...new Map(results.map(({ backend, device = 'cpu' }) => [`${backend} ${device}`, foreignDevice(backend, device, device === 'cpu' ? cpu : '', facts)])).values()]
   const createdAt = timeOf(datetime)
   return finishImport(foreignSession(source, {
-    tool: 'pytest-benchmark', ...(createdAt === undefined ? {} : { createdAt }), notes: commitText(read.value), results,
-    environment: { host: machine?.node ?? '', os: machine?.system ?? '', kernel: machine?.release ?? '', cpu, logicalCpus: (typeof machine?.cpu === 'object' ? machine.cpu?.count : undefined) ?? 0, devices },
+    tool: 'pytest-benchmark', ...(createdAt === undefined ? {} : { createdAt }), notes: commitText(read.value), results, environment: environmentOf(machine, results),
   }))
 }
