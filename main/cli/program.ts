@@ -20,6 +20,7 @@ Examples:
   opscope run --ops softmax,layer_norm --backends cpu --preset quick
   opscope run --ops sum:axis=last+first --sizes "1024, 4096x{1024,8192}" --dtypes f32
   opscope run --sizes "vector=2^10..2^20 x4;matrix=1024x1024" --backends cpu,webgpu
+  opscope run --ops softmax --backends cpu,python --impls avx2,numpy,torch
   opscope export last --format csv --out results.csv
   opscope compare last 3f2a
   opscope compare last --by impl --baseline "cpu avx2" --more
@@ -31,7 +32,7 @@ Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments
 /** The command line over one context; `done` takes the exit status of the command that ran. */
 export function createProgram(context: Context, done: (status: number) => void): Command {
   const program = new Command('opscope')
-    .description('Measures tensor operations on CUDA, WebGPU and CPU, and keeps what it measured.')
+    .description('Measures tensor operations on CUDA, WebGPU and CPU, beside NumPy and PyTorch, and keeps what it measured.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .showHelpAfterError('Run with --help to see what is possible.')
@@ -47,7 +48,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--ops <list>', 'operations or families; variants as sum:axis=last+first (default: all)')
     .option('--sizes <text>', 'a preset, sizes, or vector=…;matrix=…;gemm=… (default: tour)')
     .option('--dtypes <list>', 'f32, f16, bf16, tf32 (default: f32)')
-    .option('--backends <list>', 'cpu, cuda, webgpu (default: cpu and cuda)')
+    .option('--backends <list>', 'cpu, cuda, webgpu, python (default: cpu and cuda)')
     .option('--devices <list>', 'devices such as cuda:0 (default: all of the backends)')
     .option('--impls <list>', 'implementations such as avx2, or all (default: the preferred one)')
     .option('--threads <list>', 'CPU thread counts, or max (default: max)')

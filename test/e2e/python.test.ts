@@ -41,6 +41,18 @@ test('a worker that dies costs its case and no other', async () => {
   expect(status).toBe(1)
 })
 
+test('the backends are listed with each Python, its packages, and the command that installs what is missing', async () => {
+  const cli = new Cli()
+  const env = { OPSCOPE_PYTHON_ONLY: [python('listed', 'good'), join(folder, 'gone')].join(delimiter) }
+  const { out } = await cli.run(['list', 'backends', '--backends', 'python'], env)
+  expect(out).toMatch(/^python +yes/m)
+  expect(out).toContain(`Python 3.12.1, ${join(folder, 'listed')} (settings): used\n  torch  2.5.1\n  numpy  not installed; install it with: ${join(folder, 'listed')} -m pip install numpy\n`)
+  expect(out).toContain(`${join(folder, 'gone')} (settings): there is no program at ${join(folder, 'gone')}`)
+  const [backend] = JSON.parse((await cli.run(['list', 'backends', '--backends', 'python', '--json'], env)).out) as [{ pythons: { path: string; used: boolean }[] }]
+  expect(backend.pythons.map(({ path, used }) => [path, used])).toEqual([[join(folder, 'listed'), true], [join(folder, 'gone'), false]])
+  expect((await cli.run(['run', '--help'])).out).toMatch(/--backends <list> +cpu, cuda, webgpu, python/)
+})
+
 test('without any Python the backend is listed with what would help', async () => {
   const { out } = await new Cli().run(['list', 'backends', '--backends', 'python'])
   expect(out).toMatch(/^python +no +no Python was found: install one/m)

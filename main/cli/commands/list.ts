@@ -4,6 +4,7 @@ import { SIZE_PRESETS } from '@core/sweep/presets'
 import { pickOne } from '../choices'
 import type { Context } from '../context'
 import { table } from '../output/table'
+import { pythonsOf, pythonText } from '../output/pythons'
 import { deviceTable, opTable } from '../output/tables'
 
 export const LISTS = ['ops', 'sizes', 'backends', 'devices', 'formats'] as const
@@ -70,18 +71,22 @@ async function listBackends(context: Context, options: ListOptions): Promise<num
     const own = devices.filter((device) => device.backend === id)
     const ready = own.filter((device) => device.available.ok)
     const reason = own.map((device) => (device.available.ok ? '' : device.available.reason)).find((text) => text !== '')
-    return { id, ok: ready.length > 0, devices: ready.map((device) => device.name), ...(ready.length === 0 && reason ? { reason } : {}) }
+    const pythons = pythonsOf(own)
+    return { id, ok: ready.length > 0, devices: ready.map((device) => device.name), ...(ready.length === 0 && reason ? { reason } : {}), ...(pythons.length > 0 ? { pythons } : {}) }
   })
-  if (options.json) context.printJson(backends)
-  else
-    context.print(
-      table(backends, [
-        { title: 'backend', cell: (b) => b.id },
-        { title: 'usable', cell: (b) => (b.ok ? 'yes' : 'no') },
-        { title: 'devices', cell: (b) => b.devices.join(', ') },
-        { title: 'why not', cell: (b) => b.reason ?? '' },
-      ]),
-    )
+  if (options.json) {
+    context.printJson(backends)
+    return 0
+  }
+  context.print(
+    table(backends, [
+      { title: 'backend', cell: (b) => b.id },
+      { title: 'usable', cell: (b) => (b.ok ? 'yes' : 'no') },
+      { title: 'devices', cell: (b) => b.devices.join(', ') },
+      { title: 'why not', cell: (b) => b.reason ?? '' },
+    ]),
+  )
+  for (const python of backends.flatMap(({ pythons = [] }) => pythons)) context.print(pythonText(python))
   return 0
 }
 
