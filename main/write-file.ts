@@ -25,13 +25,29 @@ export const temporaryFor = (path: string): string => `${path}.${randomUUID()}.p
 /** Parts are gathered up to about this many characters: one write for each of a million lines takes minutes. */
 const WRITTEN_AT_ONCE = 2 ** 18
 
+/** Does `work`; when it fails nothing stays of `temporary`, and the error names `path` and the reason. */
+function orNothing(path: string, temporary: string, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw new Error(`cannot write ${path}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
 /**
  * Writes all of `parts`, or nothing: into a new file beside it, flushed, then renamed over it.
  * Parts are written one after another, so that a large file need not be one string. Throws naming `path` and the reason.
- * @param temporary the new file, for who removes it should this process be ended meanwhile
  */
-export function writeFileAtomic(path: string, parts: Iterable<string | Uint8Array>, temporary = temporaryFor(path)): void {
-  try {
+export function writeFileAtomic(path: string, parts: Iterable<string | Uint8Array>): void {
+  const temporary = temporaryFor(path)
+  writeBeside(path, parts, temporary)
+  putInPlace(path, temporary)
+}
+
+/** The first half of writeFileAtomic: all of `parts`, flushed, in the new file `temporary`, or nothing. */
+export function writeBeside(path: string, parts: Iterable<string | Uint8Array>, temporary: string): void {
+  orNothing(path, temporary, () => {
     const file = openSync(temporary, 'wx', 0o644)
     try {
       writeParts(file, parts)
@@ -39,11 +55,12 @@ export function writeFileAtomic(path: string, parts: Iterable<string | Uint8Arra
     } finally {
       closeSync(file)
     }
-    renameSync(temporary, path)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw new Error(`cannot write ${path}: ${reasonOf(error)}`, { cause: error })
-  }
+  })
+}
+
+/** The second half: what writeBeside wrote takes the place of `path`, at once. */
+export function putInPlace(path: string, temporary: string): void {
+  orNothing(path, temporary, () => renameSync(temporary, path))
 }
 
 function writeParts(file: number, parts: Iterable<string | Uint8Array>): void {

@@ -1,4 +1,5 @@
 import { findOp } from '../ops/registry'
+import type { Result } from '../result'
 import { mapResults, wholeSession, type SessionStream } from '../session/stream'
 import type { Ceiling, SessionFile } from '../session/types'
 
@@ -84,7 +85,7 @@ interface Patterns {
 }
 
 /** Name of the computer; empty where there is none, or none any more. */
-const hostOf = ({ environment: { host } }: SessionFile): string => (host === mark('host') ? '' : host)
+const hostOf = ({ environment: { host } }: Pick<SessionFile, 'environment'>): string => (host === mark('host') ? '' : host)
 
 /** Names of the machine that a session or its environment tells. */
 export const namesOf = ({ environment }: Pick<SessionFile, 'environment'>): Omit<KnownNames, 'users'> => ({
@@ -93,15 +94,22 @@ export const namesOf = ({ environment }: Pick<SessionFile, 'environment'>): Omit
   programs: [...new Set(environment.devices.flatMap(({ interpreter }) => (interpreter ? [interpreter.path] : [])))].filter((path) => path !== mark('paths')),
 })
 
-const patternsOf = (file: SessionFile, { users = [] }: RedactionHints) => patternsIn(file, { ...namesOf(file), users })
+/** A session in parts: everything but the results, then each of them. */
+function* partsOf({ results, ...head }: SessionStream): Generator<unknown, void> {
+  yield head
+  yield* results
+}
 
-/** What is looked for in a value, in the order it is replaced: the longest things first. */
-function patternsIn(value: unknown, { hosts, users, serials, programs = [] }: KnownNames): Patterns[] {
+const patternsOf = (session: SessionStream, { users = [] }: RedactionHints) => patternsIn(partsOf(session), { ...namesOf(session), users })
+
+/** What is looked for in these values, in the order it is replaced: the longest things first. */
+function patternsIn(values: Iterable<unknown>, { hosts, users, serials, programs = [] }: KnownNames): Patterns[] {
   const found = new Set(users)
-  mapTexts(value, (text) => {
+  const look = (text: string) => {
     for (const [, name] of text.matchAll(HOME)) if (name !== undefined) found.add(name)
     return text
-  })
+  }
+  for (const value of values) mapTexts(value, look)
   const names = [...found].filter((name) => !COMMON_USERS.has(name.toLowerCase()))
   return [
     // A path known as one is found whole, whatever letters and spaces it has.
@@ -112,20 +120,20 @@ function patternsIn(value: unknown, { hosts, users, serials, programs = [] }: Kn
   ]
 }
 
-/** What identifies the machine or the person, of each kind that occurs. */
-export function identifying(file: SessionFile, hints: RedactionHints = {}): Identifying[] {
-  const found = findAll(file, patternsOf(file, hints))
-  const host = hostOf(file)
+/** What identifies the machine or the person, of each kind that occurs. Goes through the results twice. */
+export function identifying(session: SessionStream, hints: RedactionHints = {}): Identifying[] {
+  const found = findAll(partsOf(session), patternsOf(session, hints))
+  const host = hostOf(session)
   return host === '' || found.some(({ kind }) => kind === 'host') ? found : [{ kind: 'host', count: 1, examples: [host] }, ...found]
 }
 
 /** The same of anything made from sessions, such as a comparison. */
-export const identifyingIn = (value: unknown, known: KnownNames): Identifying[] => findAll(value, patternsIn(value, known))
+export const identifyingIn = (value: unknown, known: KnownNames): Identifying[] => findAll([value], patternsIn([value], known))
 
 /** In the order of REDACTIONS. */
-function findAll(value: unknown, found: readonly Patterns[]): Identifying[] {
+function findAll(values: Iterable<unknown>, found: readonly Patterns[]): Identifying[] {
   const places = found.map(() => ({ count: 0, examples: new Set<string>() }))
-  mapTexts(value, (text) => {
+  const look = (text: string) => {
     found.forEach(({ patterns }, i) => {
       const seen = new Set<number>()
       for (const pattern of patterns) {
@@ -139,7 +147,8 @@ function findAll(value: unknown, found: readonly Patterns[]): Identifying[] {
       }
     })
     return text
-  })
+  }
+  for (const value of values) mapTexts(value, look)
   return REDACTIONS.flatMap((kind) => {
     const { count, examples } = places[found.findIndex((one) => one.kind === kind)]!
     return count > 0 ? [{ kind, count, examples: [...examples] }] : []
@@ -154,15 +163,26 @@ function excerpt(text: string, at: number, length: number): string {
 /** The session and ceilings without what these kinds name; everything else, samples included, is the same. */
 export function redact<C extends Ceiling>(file: SessionFile, ceilings: readonly C[], kinds: ReadonlySet<Redaction>, hints: RedactionHints = {}): { file: SessionFile; ceilings: C[] } {
   if (kinds.size === 0) return { file, ceilings: [...ceilings] }
-  const clean = cleaner(patternsOf(file, hints), kinds)
-  const cleaned = mapTexts(file, clean) as SessionFile
-  if (kinds.has('host') && hostOf(file) !== '') cleaned.environment.host = mark('host')
-  // Device names are how ceilings find their device: both change alike.
-  return { file: cleaned, ceilings: ceilings.map((ceiling) => ({ ...ceiling, deviceName: clean(ceiling.deviceName) })) }
+  const { session, ceilings: shown } = redactStream(file, ceilings, kinds, hints)
+  return { file: wholeSession(session), ceilings: shown }
+}
+
+/** The same of a session that memory need not hold: its results are gone through once here, and changed as they are reached. */
+export function redactStream<C extends Ceiling>(session: SessionStream, ceilings: readonly C[], kinds: ReadonlySet<Redaction>, hints: RedactionHints = {}): { session: SessionStream; ceilings: C[] } {
+  if (kinds.size === 0) return { session, ceilings: [...ceilings] }
+  const clean = cleaner(patternsOf(session, hints), kinds)
+  const { results, ...head } = session
+  const cleaned = mapTexts(head, clean) as typeof head
+  if (kinds.has('host') && hostOf(session) !== '') cleaned.environment.host = mark('host')
+  return {
+    session: { ...cleaned, results: mapResults(results, (result) => mapTexts(result, clean) as Result) },
+    // Device names are how ceilings find their device: both change alike.
+    ceilings: ceilings.map((ceiling) => ({ ...ceiling, deviceName: clean(ceiling.deviceName) })),
+  }
 }
 
 /** Anything made from sessions without what these kinds name; the rest is the same. */
-export const redactIn = <T>(value: T, kinds: ReadonlySet<Redaction>, known: KnownNames): T => (kinds.size === 0 ? value : (mapTexts(value, cleaner(patternsIn(value, known), kinds)) as T))
+export const redactIn = <T>(value: T, kinds: ReadonlySet<Redaction>, known: KnownNames): T => (kinds.size === 0 ? value : (mapTexts(value, cleaner(patternsIn([value], known), kinds)) as T))
 
 function cleaner(found: readonly Patterns[], kinds: ReadonlySet<Redaction>): (text: string) => string {
   const wanted = found.filter(({ kind }) => kinds.has(kind))

@@ -1,6 +1,7 @@
 import { ceilingsOn } from '../roofline/ceilings'
+import { mapResults, wholeSession, type SessionStream } from '../session/stream'
 import type { SessionFile } from '../session/types'
-import { redact } from './redact'
+import { redact, redactStream } from './redact'
 import { structureProblem } from './shared/check'
 import { jsonSyntaxMessage } from './shared/place'
 import { ImportSource } from './source'
@@ -38,6 +39,35 @@ export function exportParts(formatId: string, file: SessionFile, context: Export
 
 /** The same as one text. */
 export const exportSession = (formatId: string, file: SessionFile, context?: ExportContext): string => [...exportParts(formatId, file, context)].join('')
+
+/** Share of an export at which a session is read that its format needs whole; the rest is writing. */
+const LOADED = 0.4
+
+/**
+ * The same of a session that memory need not hold. Formats with `exportStream` go through it result by result; the
+ * others get it whole. `onProgress` is told the share that is done, from 0 to 1, at each result.
+ */
+export function* exportStream(formatId: string, session: SessionStream, context: ExportContext, onProgress: (share: number) => void = () => undefined): Generator<string, void> {
+  const { exportStream: stream } = exportFormat(formatId)
+  const { leaveOut = new Set(), hints } = context
+  const readings = stream ? stream.readings + (leaveOut.size > 0 ? 1 : 0) : 1
+  const count = Math.max(1, session.results.length)
+  let read = 0
+  const results = mapResults(session.results, (result) => {
+    onProgress(((stream ? 1 : LOADED) * ++read) / (count * readings))
+    return result
+  })
+  if (!stream) {
+    let written = 0
+    for (const part of exportParts(formatId, wholeSession({ ...session, results }), context)) {
+      yield part
+      onProgress(LOADED + (1 - LOADED) * Math.min(1, ++written / count))
+    }
+    return
+  }
+  const shown = redactStream({ ...session, results }, ceilingsOn(context.ceilings, session.environment.devices), leaveOut, hints)
+  yield* stream.parts(shown.session, { ...context, ceilings: shown.ceilings })
+}
 
 /** Longest text that is looked at: 256 Mi characters, some ten million samples. */
 export const MAX_CHARACTERS = 2 ** 28

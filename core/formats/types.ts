@@ -1,3 +1,4 @@
+import type { SessionStream } from '../session/stream'
 import type { Ceiling, SessionFile } from '../session/types'
 import type { Redaction, RedactionHints } from './redact'
 import type { ImportSource } from './source'
@@ -32,6 +33,8 @@ export interface FileFormat {
    * file need not be one string. Throws when the session itself is not valid.
    */
   exportSession?(file: SessionFile, context: ExportContext): string | Generator<string, void>
+  /** The same text from a session that memory need not hold, which `parts` goes through `readings` times; beside exportSession, where the format allows it. */
+  exportStream?: { readings: number; parts(session: SessionStream, context: ExportContext): Generator<string, void> }
   /** `null` when the text is not in this format at all. Never throws. */
   importSession?(source: ImportSource): ImportOutcome | null
 }

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { expect, test, vi } from 'vitest'
 import type { Emit } from '../ipc/register'
 import type { HostProcess } from '../measurement/link'
 import { createFilesApart } from './apart'
@@ -49,6 +49,43 @@ test('a cancelled export has neither a file nor a problem, and leaves no part of
   expect(existsSync((jobs[0] as FileJob & { kind: 'export' }).temporary)).toBe(false)
   expect(existsSync(path)).toBe(false)
   expect(told.at(-1)).toEqual({ work: 'export', name: 'out.json' })
+})
+
+test('an export is cancelled until its process says that all is written, and done from then on', async () => {
+  let whole: () => void = () => undefined
+  const written = new Promise<void>((resolve) => (whole = resolve))
+  let say: (answer: FileJobAnswer) => void = () => undefined
+  const { files } = scripted((job, tell) => {
+    if (job.kind === 'export') writeFileSync(job.temporary, 'all')
+    say = tell
+    whole()
+  })
+  const path = target()
+  writeFileSync(path, 'old')
+  const early = files.export(wanted(path))
+  await written
+  await files.cancel()
+  expect(await early).toEqual({})
+  expect(readFileSync(path, 'utf8')).toBe('old')
+
+  const late = files.export(wanted(path))
+  await vi.waitFor(() => expect(readdirSync(dirname(path))).toHaveLength(2))
+  say({ kind: 'done', value: undefined })
+  await files.cancel()
+  expect(await late).toEqual({ value: true })
+  expect(readFileSync(path, 'utf8')).toBe('all')
+  expect(readdirSync(dirname(path))).toEqual(['out.json'])
+})
+
+test('a file that cannot take its place is told with the reason', async () => {
+  const { files } = scripted((job, say) => {
+    if (job.kind === 'export') writeFileSync(job.temporary, 'all')
+    say({ kind: 'done', value: undefined })
+  })
+  const path = target()
+  mkdirSync(join(path, 'in the way'), { recursive: true })
+  expect((await files.export(wanted(path))).problem).toMatch(/^out\.json could not be written; nothing was changed \(.*folder\)\.$/)
+  expect(readdirSync(dirname(path))).toEqual(['out.json'])
 })
 
 test('a process that ends by itself is told with the file, and its half is removed', async () => {

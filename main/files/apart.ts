@@ -8,7 +8,7 @@ import type { Emit } from '../ipc/register'
 import { findProgram } from '../measurement/host'
 import type { HostProcess } from '../measurement/link'
 import { forkUtilityProcess } from '../measurement/utility-process'
-import { temporaryFor } from '../write-file'
+import { putInPlace, temporaryFor } from '../write-file'
 import type { FileJob, FileJobAnswer, FileJobResult } from './jobs'
 
 /** How work on a file ended: with what it gave, with a problem in words, or (with neither) cancelled. */
@@ -57,6 +57,15 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
 
   /** `T`: what this kind of job gives. */
   function ended<T extends FileJobResult[FileJob['kind']]>(child: HostProcess<FileJob>, job: FileJob, name: string, onResults: (results: Result[]) => void): Promise<Ended<T>> {
+    /** The file counts as written from here on, and from here on alone: a cancel comes before this or too late. */
+    const done = (value: T): Ended<T> => {
+      try {
+        if (job.kind === 'export') putInPlace(job.path, job.temporary)
+        return { value }
+      } catch (error) {
+        return { problem: FAILED[job.kind](name, error instanceof Error ? error.message : String(error)) }
+      }
+    }
     return new Promise((resolve) => {
       let stderr = ''
       let outcome: Ended<T> | undefined
@@ -73,7 +82,7 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
         if (answer.kind === 'progress') {
           if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name, share: answer.share })
         } else if (answer.kind === 'results') onResults(answer.results)
-        else if (answer.kind === 'done') end({ value: answer.value as T })
+        else if (answer.kind === 'done') end(done(answer.value as T))
         else end({ problem: answer.kind === 'refused' ? answer.message : FAILED[job.kind](name, answer.message) })
       })
       child.onExit((reason) => resolve(outcome ?? { problem: FAILED[job.kind](name, ['the process that works on it ended', reason, stderr.trim()].filter(Boolean).join('; ')) }))

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -29,10 +29,12 @@ test('a session is written as its exporter gives it, in every format, with share
     const path = join(folder, `out.${format}`)
     const answers = said({ kind: 'export', history: file, id, format, leaveOut: [], users: [], path, temporary: `${path}.part` })
     expect(answers.at(-1)).toEqual({ kind: 'done', value: undefined })
-    expect(readFileSync(path, 'utf8')).toBe(exportSession(format, wanted, { ceilings: history.ceilings() }))
+    expect(readFileSync(`${path}.part`, 'utf8')).toBe(exportSession(format, wanted, { ceilings: history.ceilings() }))
+    // Whether it becomes the file is for who may cancel it.
+    expect(existsSync(path)).toBe(false)
     const shares = answers.flatMap((answer) => (answer.kind === 'progress' ? [answer.share] : []))
     expect(shares).toEqual([...shares].sort((a, b) => a - b))
-    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
+    expect(shares.length).toBeGreaterThan(0)
   }
   history.close()
 })
@@ -42,8 +44,8 @@ test('what identifies the machine is left out of what a process of its own write
   const host = goldenSession().environment.host
   const path = join(folder, 'out.json')
   said({ kind: 'export', history: file, id, format: 'json', leaveOut: ['host'], users: [], path, temporary: `${path}.part` })
-  expect(readFileSync(path, 'utf8')).not.toContain(`"host":"${host}"`)
-  expect(readFileSync(path, 'utf8')).toContain('"host":"[host]"')
+  expect(readFileSync(`${path}.part`, 'utf8')).not.toContain(`"host":"${host}"`)
+  expect(readFileSync(`${path}.part`, 'utf8')).toContain('"host":"[host]"')
   history.close()
 })
 
@@ -54,6 +56,7 @@ test('a session that is not there is a failure in words, and the file stays as i
   const answers = said({ kind: 'export', history: file, id: 'none', format: 'json', leaveOut: [], users: [], path, temporary: `${path}.part` })
   expect(answers).toEqual([{ kind: 'failed', message: expect.stringMatching(/session/) as string }])
   expect(readFileSync(path, 'utf8')).toBe('old')
+  expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
   history.close()
 })
 

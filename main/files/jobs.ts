@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { identifying, type Identifying, type Redaction } from '@core/formats/redact'
-import { exportParts, importSession } from '@core/formats/registry'
+import { exportStream, importSession } from '@core/formats/registry'
 import type { Result } from '@core/result'
 import type { SessionFile, SessionSummary } from '@core/session/types'
 import { joinHistory } from '../history/join'
 import type { SqliteHistory } from '../history/sqlite-history'
-import { writeFileAtomic } from '../write-file'
+import { writeBeside } from '../write-file'
 
-/** What a process of its own is asked to do with a file. `from`: a path, or the bytes; `history`: path of the history's file. */
+/**
+ * What a process of its own is asked to do with a file. `from`: a path, or the bytes; `history`: path of the history's
+ * file; `temporary`: where all is written that main then puts at `path`.
+ */
 export type FileJob =
   | { kind: 'import'; history: string; name: string; from: string | Uint8Array }
   | { kind: 'open'; name: string; from: string | Uint8Array }
@@ -35,8 +38,6 @@ type Of<K extends FileJob['kind']> = FileJob & { kind: K }
 /** Shares of an import at which the file is read, and parsed and checked: measured with 100,000 results. */
 const READ = 0.05
 const PARSED = 0.35
-/** Share of an export at which the session is read from the history; the rest is writing. */
-const LOADED = 0.4
 /** Results that cross to main at a time: few enough that taking them in keeps no window waiting. */
 const RESULTS_AT_ONCE = 250
 /** Progress is told this many times at most. */
@@ -61,13 +62,13 @@ function withHistory(file: string, use: (history: SqliteHistory) => void): void 
   }
 }
 
-/** The parts as they are, telling how many of about `count` went by. */
-function* counted(parts: Iterable<string>, count: number, tell: Tell): Generator<string, void> {
-  const each = Math.max(1, Math.ceil(count / STEPS))
-  let done = 0
-  for (const part of parts) {
-    yield part
-    if (++done % each === 0) tell({ kind: 'progress', share: LOADED + (1 - LOADED) * Math.min(1, done / count) })
+/** Tells shares on, each only when it is a step further than the one before. */
+function inSteps(tell: Tell): (share: number) => void {
+  let told = 0
+  return (share) => {
+    if (share < told + 1 / STEPS) return
+    told = share
+    tell({ kind: 'progress', share: Math.min(1, share) })
   }
 }
 
@@ -87,15 +88,13 @@ const JOBS: { [K in FileJob['kind']]: (job: Of<K>, tell: Tell) => void } = {
   },
   export({ history: stored, id, format, leaveOut, users, path, temporary }, tell) {
     withHistory(stored, (history) => {
-      const file = history.exportSession(id)
-      tell({ kind: 'progress', share: LOADED })
-      const parts = exportParts(format, file, { ceilings: history.ceilings(), leaveOut: new Set(leaveOut), hints: { users } })
-      writeFileAtomic(path, counted(parts, file.results.length, tell), temporary)
+      const context = { ceilings: history.ceilings(), leaveOut: new Set(leaveOut), hints: { users } }
+      writeBeside(path, exportStream(format, history.streamSession(id), context, inSteps(tell)), temporary)
     })
     tell({ kind: 'done', value: undefined })
   },
   identify({ history: stored, id, users }, tell) {
-    withHistory(stored, (history) => tell({ kind: 'done', value: identifying(history.exportSession(id), { users }) }))
+    withHistory(stored, (history) => tell({ kind: 'done', value: identifying(history.streamSession(id), { users }) }))
   },
 }
 

@@ -1,6 +1,7 @@
 import type { BenchmarkCase } from '@core/case'
 import type { Result } from '@core/result'
 import { emptyBlock, type RowBlock } from '@core/session/rows'
+import type { ResultStream } from '@core/session/stream'
 import type { Cases } from './cases'
 import { numberReader, restore, store } from './codec'
 import { query, type Database } from './database'
@@ -99,6 +100,25 @@ export class Results {
       const last = page.at(-1)
       if (!last || page.length < PAGE) return
       next = last.position + 1
+    }
+  }
+
+  /** The results that a session has now, read anew each time they are gone through; throws where some of them are gone by then. */
+  stream(session: number): ResultStream {
+    const [counted] = this.db.all(query.selectFrom('results').select((eb) => eb.fn.countAll<number>().as('count')).where('session', '=', session))
+    const length = counted?.count ?? 0
+    const all = () => this.all(session)
+    return {
+      length,
+      *[Symbol.iterator]() {
+        let left = length
+        if (left === 0) return
+        for (const result of all()) {
+          yield result
+          if (--left === 0) return
+        }
+        throw new NotFoundError('The session was removed from the history while it was read.')
+      },
     }
   }
 

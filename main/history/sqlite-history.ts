@@ -3,6 +3,7 @@ import type { CaseHistory } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
 import type { Result } from '@core/result'
 import type { RowBlock } from '@core/session/rows'
+import { wholeSession, type SessionStream } from '@core/session/stream'
 import { SCHEMA_VERSION, type Ceiling, type Environment, type NoiseFloor, type Session, type SessionFile, type SessionState, type SessionSummary } from '@core/session/types'
 import { caseHistory } from './case-history'
 import { Cases } from './cases'
@@ -155,8 +156,12 @@ export class SqliteHistory implements History {
   }
 
   exportSession(id: string): SessionFile {
+    return wholeSession(this.streamSession(id))
+  }
+
+  streamSession(id: string): SessionStream {
     const row = sessionRow(this.db, id)
-    return { schemaVersion: SCHEMA_VERSION, ...loadSession(this.db, row), results: [...this.#results.all(row.key)] }
+    return { schemaVersion: SCHEMA_VERSION, ...loadSession(this.db, row), results: this.#results.stream(row.key) }
   }
 
   importSession(file: SessionFile): SessionSummary {

@@ -3,6 +3,7 @@ import type { BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import type { RowBlock } from '@core/session/rows'
+import type { SessionStream } from '@core/session/stream'
 import type { Ceiling, Environment, NoiseFloor, Session, SessionFile, SessionState, SessionSummary } from '@core/session/types'
 import type { SweepSpec } from '@core/sweep/types'
 
@@ -55,6 +56,8 @@ export interface History {
   deleteSessions(ids: readonly string[]): number
   restoreSessions(ids: readonly string[]): number
   exportSession(id: string): SessionFile
+  /** The same with results read a page at a time, those that are there now; going through them throws NotFoundError should some be removed meanwhile. */
+  streamSession(id: string): SessionStream
   /** All or nothing. A session whose id is already here gets a new id. */
   importSession(file: SessionFile): SessionSummary
   /** Sessions whose process died while they ran. */

@@ -1,7 +1,7 @@
 import type { Params } from '../../case'
 import { roofline, roofsOf } from '../../roofline/roofline'
 import type { Result } from '../../result'
-import type { SessionFile } from '../../session/types'
+import type { SessionStream } from '../../session/stream'
 import type { ExportContext, FileFormat } from '../types'
 import { csvLine, type Cell } from '../shared/csv-cells'
 import { AFTER_PARAMS, PARAM_PREFIX } from './columns'
@@ -10,25 +10,26 @@ import { importCsv } from './read'
 /** Same work, wherever it was computed: op, parameters, dtype and mode. */
 const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().map((key) => `${key}=${String(c.params[key])}`), c.dtype, c.mode].join('|')
 
-/** Parameter names in the order they first occur. */
-const paramNames = (results: readonly Result[]): string[] => [...new Set(results.flatMap((result) => Object.keys(result.case.params)))]
-
 /**
  * One row per result. Times in ns per call, gbps = 1e9 bytes/s, gflops = 1e9 FLOP/s from the op's cost model, efficiency as a
  * share of the binding measured ceiling (empty where the device has none), speedup against the first right result of
  * the same op, parameters, dtype and mode in the session (1 for that one). Efficiency and speedup are given for right results only.
  */
-function* exportCsv(file: SessionFile, { ceilings }: ExportContext): Generator<string, void> {
-  const names = paramNames(file.results)
+function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Generator<string, void> {
+  /** Names of parameters in the order they first occur, and the first right time of each work. */
+  const params = new Set<string>()
+  const baseline = new Map<string, number>()
+  for (const result of results) {
+    for (const name of Object.keys(result.case.params)) params.add(name)
+    if (result.status !== 'ok' || !result.summary) continue
+    const work = workOf(result)
+    if (!baseline.has(work)) baseline.set(work, result.summary.medianNs)
+  }
+  const names = [...params]
   const taken = new Set<string>(['op', ...AFTER_PARAMS])
   const header = ['op', ...names.map((name) => (taken.has(name) || name.startsWith(PARAM_PREFIX) || name === '' ? PARAM_PREFIX + name : name)), ...AFTER_PARAMS]
-  const baseline = new Map<string, number>()
-  for (const result of file.results) {
-    const work = workOf(result)
-    if (result.status === 'ok' && result.summary && !baseline.has(work)) baseline.set(work, result.summary.medianNs)
-  }
   yield csvLine(header)
-  for (const result of file.results) {
+  for (const result of results) {
     const { case: c, summary: s } = result
     const medianNs = s && s.medianNs > 0 ? s.medianNs : undefined
     const right = result.status === 'ok' && medianNs !== undefined
@@ -48,5 +49,5 @@ function* exportCsv(file: SessionFile, { ceilings }: ExportContext): Generator<s
 const ownParam = (params: Params, name: string): Cell => (Object.hasOwn(params, name) ? params[name] : undefined)
 
 /** A table for spreadsheets and scripts. */
-const format: FileFormat = { id: 'csv', title: 'CSV', description: 'Table for spreadsheets and scripts: one line per result', extension: 'csv', exportSession: exportCsv, importSession: importCsv }
+const format: FileFormat = { id: 'csv', title: 'CSV', description: 'Table for spreadsheets and scripts: one line per result', extension: 'csv', exportSession: exportCsv, exportStream: { readings: 2, parts: exportCsv }, importSession: importCsv }
 export default format

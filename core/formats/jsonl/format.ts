@@ -1,6 +1,7 @@
-import { sessionFileSchema, type SessionFile } from '../../session/types'
+import type { SessionStream } from '../../session/stream'
 import { upgradeSessionFile, type RawSessionFile } from '../../session/upgrade'
-import { describeIssues, structureProblem } from '../shared/check'
+import { structureProblem } from '../shared/check'
+import { checkedHead, checkedResults } from '../shared/check-native'
 import { finishImport } from '../shared/finish'
 import { parseLooseJson } from '../shared/loose-json'
 import { jsonSyntaxProblem } from '../shared/place'
@@ -9,12 +10,9 @@ import type { ImportSource } from '../source'
 import type { FileFormat, ImportOutcome } from '../types'
 
 /** The first line has everything but the results, and in their place how many follow; then one result on each line. */
-function* exportJsonl(file: SessionFile): Generator<string, void> {
-  const parsed = sessionFileSchema.safeParse(file)
-  if (!parsed.success) throw new Error(`the session cannot be exported: ${describeIssues(parsed.error.issues, file)}`)
-  const { results, ...head } = parsed.data
-  yield `${writeJson({ ...head, results: results.length })}\n`
-  for (const result of results) yield `${writeJson(result)}\n`
+function* exportJsonl(stream: SessionStream): Generator<string, void> {
+  yield `${writeJson({ ...checkedHead(stream), results: stream.results.length })}\n`
+  for (const result of checkedResults(stream)) yield `${writeJson(result)}\n`
 }
 
 const isObject = (value: unknown): value is RawSessionFile => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -54,5 +52,5 @@ function importJsonl({ text }: ImportSource): ImportOutcome | null {
 }
 
 /** The native format for tools that read line by line. A file that was cut off is noticed by the count in its first line. */
-const format: FileFormat = { id: 'jsonl', title: 'JSON Lines', description: 'Opscope session with one result per line, to search and to read piece by piece', extension: 'jsonl', suffix: 'opscope.jsonl', exportSession: exportJsonl, importSession: importJsonl }
+const format: FileFormat = { id: 'jsonl', title: 'JSON Lines', description: 'Opscope session with one result per line, to search and to read piece by piece', extension: 'jsonl', suffix: 'opscope.jsonl', exportSession: exportJsonl, exportStream: { readings: 1, parts: exportJsonl }, importSession: importJsonl }
 export default format

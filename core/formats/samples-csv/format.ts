@@ -1,5 +1,5 @@
 import type { Result } from '../../result'
-import type { SessionFile } from '../../session/types'
+import type { SessionStream } from '../../session/stream'
 import { csvLine } from '../shared/csv-cells'
 import type { FileFormat } from '../types'
 
@@ -10,7 +10,7 @@ function clockOf({ clocksMhz, samplesNs, deviceStates = [] }: Result, index: num
 }
 
 /** One row per sample: ns per call in the order taken, SM clock in MHz where known, kinds of labels joined by semicolons. */
-function* exportSamples({ results }: SessionFile): Generator<string, void> {
+function* exportSamples({ results }: SessionStream): Generator<string, void> {
   yield csvLine(['result_id', 'index', 'ns', 'sm_clock_mhz', 'flags'])
   for (const result of results) {
     const flags: string[][] = result.samplesNs.map(() => [])
@@ -19,5 +19,5 @@ function* exportSamples({ results }: SessionFile): Generator<string, void> {
   }
 }
 
-const format: FileFormat = { id: 'samples-csv', title: 'Samples (CSV)', description: 'Every single sample: one line each, with its clock and what disturbed it', extension: 'csv', exportSession: exportSamples }
+const format: FileFormat = { id: 'samples-csv', title: 'Samples (CSV)', description: 'Every single sample: one line each, with its clock and what disturbed it', extension: 'csv', exportSession: exportSamples, exportStream: { readings: 1, parts: exportSamples } }
 export default format

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { usualRedactions } from '@core/formats/redact'
-import { exportFormat, exportParts, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { exportFormat, exportStream, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
 import { thisUser } from '../../app/this-user'
 import { pickOne, readRedact } from '../choices'
 import type { Context } from '../context'
@@ -25,7 +25,7 @@ export function exportSession(context: Context, wanted: string, options: { forma
   const format = formatFor(options.format, out)
   const { id, name } = findSession(wanted, context.sessions())
   const leaveOut = options.redact === undefined ? usualRedactions(exportFormat(format)) : readRedact(options.redact)
-  const parts = exportParts(format, context.history.exportSession(id), { ceilings: context.history.ceilings(), leaveOut, hints: thisUser() })
+  const parts = exportStream(format, context.history.streamSession(id), { ceilings: context.history.ceilings(), leaveOut, hints: thisUser() })
   if (out === '-') for (const part of parts) context.io.out.write(part)
   else {
     writeFileAtomic(resolve(out), parts)
