@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { deviceFacts, labelFacts } from './facts'
+import { testCase, testDevice, testResult } from '@core/testing'
+import { deviceFacts, interpreterFacts, labelFacts, measurementFacts } from './facts'
 
 const throttled = (first: number, count: number) => ({ kind: 'throttled' as const, reason: 'power limit', first, count })
 const samplesNs = Array.from({ length: 40 }, () => 1)
@@ -24,4 +25,21 @@ it('the device while sampling: ranges of readings, sums of interruptions, unread
     { name: 'Clock of samples', value: '1200 to 1980 MHz' }, { name: 'Fixed work took', value: '500 to 510 ns' },
     { name: 'Interrupted', value: '2 times by other work' }, { name: 'Hypervisor took', value: '7.5 ms' },
   ])
+})
+
+describe('a result of a Python', () => {
+  const c = testCase({ backend: 'python', impl: 'torch', device: 'python:cpu@ml' })
+  it('names its interpreter and the packages that the session kept, of its own device', () => {
+    const python = (id: string, version: string) => testDevice({ backend: 'python', id, interpreter: { path: '/opt/python', version, source: 'conda', packages: [{ name: 'torch', version: '2.11.0', detail: 'CUDA 13.0' }, { name: 'triton', problem: 'not installed' }] } })
+    expect(interpreterFacts(c, [testDevice(), python('python:cpu', '3.9.1'), python('python:cpu@ml', '3.12.3')])).toEqual([{ name: 'Python', value: '3.12.3' }, { name: 'PyTorch', value: '2.11.0 (CUDA 13.0)' }, { name: 'Found in', value: 'conda' }])
+    expect(interpreterFacts(testCase(), [testDevice()])).toEqual([])
+  })
+  it('tells what launching a call cost beside its time, and the peak of the library', () => {
+    const facts = (result: ReturnType<typeof testResult>) => measurementFacts(result).filter(({ name }) => /Launch overhead|Library peak/.test(name))
+    expect(facts(testResult({ case: c, hostCallNs: 6200, libraryPeakBytes: 4096 }))).toEqual([
+      { name: 'Launch overhead', value: 'Python took 6.20 µs to issue a call; not in the time' }, { name: 'Library peak', value: "4.00 KiB beyond the case, by the library's own counter" },
+    ])
+    expect(facts(testResult({ hostCallNs: 2100 }))[0]!.value).toContain('The host took 2.10 µs')
+    expect(facts(testResult())).toEqual([])
+  })
 })

@@ -8,6 +8,7 @@ import { mockCeilings } from '../../dev/mock-devices'
 import { mockResult } from '../../dev/mock-results'
 import { efficiencyFrom } from '../../lib/efficiency'
 import { ResultRows } from '../../stores/result-rows'
+import { useSettings } from '../../stores/settings'
 import { cellOf } from './cell'
 import { COLUMNS } from './columns'
 import ResultsTable from './ResultsTable.vue'
@@ -132,6 +133,23 @@ describe('ResultsTable', () => {
     rows.append(blockOf([mockResult({ ...results[0]!.case, op: 'exp' }, 'late', 1)], 60))
     await wrapper.vm.$nextTick()
     expect(wrapper.text()).toContain('61 rows')
+  })
+
+  it('compares with the implementation that is chosen in the header, keeps it, and goes back to its own choice', async () => {
+    const head = () => wrapper.findAll('[role=columnheader]').find((one) => one.find('[aria-label="Choose the baseline"]').exists())!
+    const choose = async (text: string) => {
+      await head().get('[aria-label="Choose the baseline"]').trigger('click')
+      await flushPromises()
+      const label = [...document.querySelectorAll('[role=radiogroup] label')].find((one) => one.textContent!.startsWith(text))!
+      label.querySelector('input')!.dispatchEvent(new Event('change'))
+      await flushPromises()
+    }
+    expect(head().text()).toContain('vs cuda kernel')
+    await choose('cpu avx2')
+    expect(head().text()).toContain('vs cpu avx2')
+    expect(useSettings().values.columns['test']!.map(({ id }) => id)).toContain('speedup:cpu/avx2')
+    await choose('Automatic')
+    expect(head().text()).toContain('vs cuda kernel')
   })
 
   it('never shows a naked NaN, and says why a number is missing', () => {
