@@ -84,6 +84,11 @@ describe('bars', () => {
     expect(option.legend.data[0]).toBe('cpu avx2: mean 1.41x of 2')
     expect(option.series[0]!.markLine.data.map((line) => line.xAxis)).toEqual([1, expect.closeTo(Math.SQRT2, 9)])
   })
+  it('are not made tiny by an interval that says nothing', () => {
+    const vague = { ...found[0]!, low: 1e-5, high: 1e6 }
+    const { min, max } = speedupOption([vague, found[1]!], 'x', 'effect', theme, none, 900)!.xAxis
+    expect([min, max]).toEqual([0.1, 20])
+  })
   it('become a picture that grows with them', () => {
     const { option, height } = drawOf(chart, points)
     expect(renderSvg(option!, 900, height!)).toContain(': mean ')

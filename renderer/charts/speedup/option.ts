@@ -53,6 +53,15 @@ export function factorAxis(values: readonly number[]): { min: number; max: numbe
 /** `cpu, 2 threads`. */
 const placeOf = ({ device, threads }: BenchmarkCase): string => `${device}${threads === undefined ? '' : `, ${threads} ${threads === 1 ? 'thread' : 'threads'}`}`
 
+/** How far beyond all bars a whisker may stretch the axis; a longer one runs out of the picture. */
+const MOST_BEYOND = 3
+
+/** What the axis has to hold: the bars, and their intervals unless they say next to nothing. */
+function extentOf(bars: readonly Speedup[]): number[] {
+  const [low, high] = bars.reduce(([a, b], { ratio }) => [Math.min(a, ratio), Math.max(b, ratio)], [1, 1] as [number, number])
+  return [low, high, ...bars.flatMap((one) => [Math.max(one.low ?? low, low / MOST_BEYOND), Math.min(one.high ?? high, high * MOST_BEYOND)])]
+}
+
 const factor = (value: number) => `${Number(value.toPrecision(3))}x`
 
 interface Api {
@@ -94,7 +103,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
   const labels = bars.map((one) => nameOf(one.point.case))
   const longest = Math.max(...labels.map((label) => label.length))
   const left = Math.min(24 + longest * 6.1, width * 0.34)
-  const axis = factorAxis(bars.flatMap((one) => [one.ratio, one.low ?? one.ratio, one.high ?? one.ratio]))
+  const axis = factorAxis(extentOf(bars))
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const { legend, height } = legendOf(theme, names, 10, width)
