@@ -36,6 +36,8 @@ export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth
   return {
     height: 10 + LEGEND_ROW * (paged ? 1 : rows),
     legend: {
+      // Said, because options are merged: a chart that grows beyond direct labels had it hidden before.
+      show: true,
       type: paged ? ('scroll' as const) : ('plain' as const),
       data: [...labels],
       top: 4,

@@ -33,6 +33,10 @@ describe('axes', () => {
 })
 
 describe('time against size', () => {
+  it('gets its legend when more lines come than have room at their ends', () => {
+    const of = (count: number) => timeVsSizeOption(groupSeries(Array.from({ length: count }, (_, i) => point(1024, 100 + i, { impl: `v${i}` }))).series, theme, none)!.legend
+    expect([of(2).show, of(8).show]).toEqual([false, true])
+  })
   it('draws every point with its interval and nothing when there are none', () => {
     expect(timeVsSizeOption([], theme, none)).toBeUndefined()
     const option = timeVsSizeOption(series, theme, none)!
