@@ -89,7 +89,8 @@ function judge(c: BenchmarkCase, trials: readonly Trial[], repeats: number, gpu:
  * between the trials) and for intervals whose unit is the run (every `repeats` rounds in a row; truth: the median of all
  * runs). Rounds go over all cases by turns, as the repeats of a sweep do, so that runs of a case lie apart in time.
  * devices=cpu | cuda:0; trials=200 rounds; repeats=8; seconds=0.05 of a trial at least, and of a slice: of different
- * lengths they would have different calls per sample; limit=Infinity seconds, after which the rounds so far are judged.
+ * lengths they would have different calls per sample; order=turns | rows: all trials of a case in a row instead, which shows
+ * what an interval says while the machine stays as it is; limit=Infinity seconds, after which the rounds so far are judged.
  */
 const bench: Bench = async ({ args, say }): Promise<Outcome> => {
   const [count, repeats, limitSeconds] = [Number(args['trials'] ?? 200), Number(args['repeats'] ?? 8), Number(args['limit'] ?? Infinity)]
@@ -101,10 +102,14 @@ const bench: Bench = async ({ args, say }): Promise<Outcome> => {
       const c = casesOn(device, op, params, mode, oneThread)
       return c ? [{ c, gpu: device.threads.length === 0, trials: [] as Trial[] }] : []
     }))
-    for (let round = 0; round < count; round++) {
-      if ((performance.now() - from) / 1000 > limitSeconds && round > repeats) break
-      if (round % 20 === 0) say(`${round} of ${count} rounds over ${cases.length} cases`)
-      for (const { c, trials } of cases) trials.push(await trialOf(bed, c, settings))
+    const lots = args['order'] === 'rows' ? cases.map((one) => [one]) : [cases]
+    for (const [i, lot] of lots.entries()) {
+      const endSeconds = (limitSeconds * (i + 1)) / lots.length
+      for (let round = 0; round < count; round++) {
+        if ((performance.now() - from) / 1000 > endSeconds && round > repeats) break
+        if (round % 20 === 0) say(`${round} of ${count} rounds over ${lot.length} of ${cases.length} cases`)
+        for (const { c, trials } of lot) trials.push(await trialOf(bed, c, settings))
+      }
     }
     const judged = cases.map(({ c, gpu, trials }) => judge(c, trials, repeats, gpu))
     const repeated = share(judged.flatMap((one) => one.repeated))
