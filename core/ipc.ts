@@ -96,8 +96,8 @@ export const REQUESTS = {
   'sessions:identifying': { request: z.object({ id }), reply: z.array(z.object({ kind: redactionSchema, count: z.number().int().positive(), examples: z.array(z.string()) })) },
   /** Asks for files in a dialog. */
   'sessions:import': { request: none, reply: importReply },
-  /** Stops the work that `transfer:progress` tells of; nothing of that file stays. */
-  'transfer:cancel': { request: none, reply: none },
+  /** Stops the work that `transfer:progress` tells of. `stopped`: nothing of that file stays; false where there was none or it was done before. */
+  'transfer:cancel': { request: none, reply: z.object({ stopped: z.boolean() }) },
   /** What became of the files that the system had the app open since this was asked last. */
   'sessions:take-opened': { request: none, reply: importReply },
   /** Files dropped on the window: their contents, because the page knows and names no path. */

@@ -43,7 +43,7 @@ test('a cancelled export has neither a file nor a problem, and leaves no part of
   const path = target()
   const ended = files.export(wanted(path))
   await writing
-  await files.cancel()
+  expect(await files.cancel()).toBe(true)
   expect(await ended).toEqual({})
   expect(jobs[0]).toMatchObject({ kind: 'export' })
   expect(existsSync((jobs[0] as FileJob & { kind: 'export' }).temporary)).toBe(false)
@@ -64,14 +64,14 @@ test('an export is cancelled until its process says that all is written, and don
   writeFileSync(path, 'old')
   const early = files.export(wanted(path))
   await written
-  await files.cancel()
+  expect(await files.cancel()).toBe(true)
   expect(await early).toEqual({})
   expect(readFileSync(path, 'utf8')).toBe('old')
 
   const late = files.export(wanted(path))
   await vi.waitFor(() => expect(readdirSync(dirname(path))).toHaveLength(2))
   say({ kind: 'done', value: undefined })
-  await files.cancel()
+  expect(await files.cancel()).toBe(false)
   expect(await late).toEqual({ value: true })
   expect(readFileSync(path, 'utf8')).toBe('all')
   expect(readdirSync(dirname(path))).toEqual(['out.json'])

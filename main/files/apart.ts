@@ -27,14 +27,15 @@ export interface ExportRequest {
 
 /** Reads and writes files of sessions in a process of their own, one at a time, and tells the page how far it is. */
 export interface FilesApart {
+  /** Stores the session of a file as a deleted one: whoever asked for it restores it, and after a cancel nobody does. */
   import(name: string, from: string | Uint8Array): Promise<Ended<SessionSummary>>
   /** Reads a file without storing it. */
   open(name: string, from: string | Uint8Array): Promise<Ended<SessionFile>>
   /** Writes the whole file or none: what stood there before stays until it is complete. */
   export(request: ExportRequest): Promise<Ended<true>>
   identify(id: string, users: readonly string[]): Promise<Ended<Identifying[]>>
-  /** Ends the work in progress, if there is any; resolves once its process is gone and nothing of its file stays. */
-  cancel(): Promise<void>
+  /** Ends the work in progress and resolves once its process is gone: true if nothing of its file stays, false if it was done before or there is none. */
+  cancel(): Promise<boolean>
 }
 
 /** Starts the process that does the work. */
@@ -51,7 +52,8 @@ const FAILED: Record<FileWork | 'identify', (name: string, reason: string) => st
 }
 
 export function createFilesApart(historyFile: string, emit: Emit, start: StartFiles = startProcess): FilesApart {
-  let cancel: (() => void) | undefined
+  /** Whether that came before the end. */
+  let cancel: (() => boolean) | undefined
   let current: Promise<unknown> = Promise.resolve()
   let last: Promise<unknown> = Promise.resolve()
 
@@ -74,7 +76,11 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
         outcome ??= how
         child.kill()
       }
-      cancel = () => end({})
+      cancel = () => {
+        const isFirst = outcome === undefined
+        end({})
+        return isFirst
+      }
       child.onStderr((text) => (stderr = (stderr + text).slice(-2000)))
       child.onMessage((message) => {
         const answer = message as FileJobAnswer
@@ -130,10 +136,11 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
       }),
     identify: (id, users) => inTurn(() => work<FileJobResult['identify']>({ kind: 'identify', history: historyFile, id, users }, '')),
     async cancel() {
-      if (!cancel) return
+      if (!cancel) return false
       const over = current
-      cancel()
+      const stopped = cancel()
       await over
+      return stopped
     },
   }
 }

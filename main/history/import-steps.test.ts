@@ -23,7 +23,7 @@ afterEach(() => {
 
 const large = () => testSession(Array.from({ length: 1200 }, (_, i) => testResult({ id: `r${i}`, case: testCase({ params: { n: i % 50 } }), status: i % 3 ? 'ok' : 'wrong' })))
 
-it('gives the session that an import at once gives, to every process, and only when it is whole', () => {
+it('gives the session that an import at once gives, to every process, and only when it is restored', () => {
   const file = large()
   const seen: [stored: number, visible: number][] = []
   const summary = joined.importInSteps(file, (stored) => {
@@ -33,6 +33,9 @@ it('gives the session that an import at once gives, to every process, and only w
     history.deleteSessions([`other-${stored}`])
   })
   expect(seen).toEqual([[500, 0], [1000, 0], [1200, 0]])
+  // Whole, and still to be cancelled.
+  expect(history.listSessions({ search: '', deleted: false })).toEqual([])
+  history.restoreSessions([summary.id])
   expect(history.listSessions({ search: '', deleted: false })).toEqual([summary])
   expect(summary).toMatchObject({ id: file.session.id, results: 1200, failures: 400 })
   expect(history.exportSession(summary.id)).toEqual(file)

@@ -176,8 +176,8 @@ export class SqliteHistory implements History {
   }
 
   /**
-   * Like importSession, in many short transactions, so that other processes can write in between. Until it is whole the
-   * session counts as deleted; what a process leaves that ends before is removed with other deleted sessions.
+   * Like importSession, in many short transactions, so that other processes can write in between. The session counts as
+   * deleted until restoreSessions; what nobody restores is removed with other deleted sessions.
    */
   importInSteps(file: SessionFile, onStored: (results: number) => void): SessionSummary {
     const { session, contents } = this.#asImported(file)
@@ -191,7 +191,7 @@ export class SqliteHistory implements History {
       onStored(Math.min(first + STEP, file.results.length))
     }
     return this.#write(() => {
-      this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures: file.results.filter(isFailure).length, deleted_at: null }).where('key', '=', key))
+      this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures: file.results.filter(isFailure).length }).where('key', '=', key))
       return this.summary(session.id)
     })
   }

@@ -60,7 +60,11 @@ async function isForApart(file: Incoming): Promise<boolean> {
 }
 
 async function importOne({ history, files }: Pick<Services, 'history' | 'files'>, file: Incoming): Promise<Ended<SessionSummary>> {
-  if (await isForApart(file)) return files.import(file.name, file.from)
+  if (await isForApart(file)) {
+    const ended = await files.import(file.name, file.from)
+    if (ended.value) history.restoreSessions([ended.value.id])
+    return ended
+  }
   const outcome = await readOne(file)
   if (!outcome.ok) return { problem: outcome.message }
   try {

@@ -148,7 +148,7 @@ export class MockApi implements OpscopeApi {
       case 'sessions:identifying': return identifying({ schemaVersion: 1, session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results })
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'formats:list': return FORMATS.map(formatInfo)
-      case 'transfer:cancel': return undefined
+      case 'transfer:cancel': return { stopped: false }
       case 'sessions:take-opened': return { imported: [], problems: [] }
       case 'sessions:import-dropped':
       case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }

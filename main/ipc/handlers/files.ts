@@ -45,10 +45,7 @@ export const fileHandlers = ({ history, dialogs, emit, opened, files }: Services
     },
     'sessions:import': async () => importAll({ history, emit, files }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), from: path }))),
     'sessions:import-dropped': ({ dropped }) => importAll({ history, emit, files }, dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
-    'transfer:cancel': () => {
-      void files.cancel()
-      return undefined
-    },
+    'transfer:cancel': async () => ({ stopped: await files.cancel() }),
     'sessions:take-opened': () => opened.take(),
     'chart:save': async (request) => {
       const content = chartFile(request)
