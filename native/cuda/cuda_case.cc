@@ -102,9 +102,10 @@ void CudaCase::run() {
 
 int64_t CudaCase::count_unwritten() {
   context_.use();
+  const bool none = std::find(used_.begin(), used_.end(), true) == used_.end();
   int64_t count = 0;
   for (size_t i = 0; i < sets_.size(); i++)
-    if (used_[i]) count += sets_[i]->count_unwritten();
+    if (used_[i] || (none && i == calls_->last)) count += sets_[i]->count_unwritten();
   return count;
 }
 

@@ -23,3 +23,8 @@ it('datasheets give their figures for the devices they know', () => {
   expect(roofs[0]).toEqual({ device: 'cuda:0', deviceName: 'NVIDIA H200', kind: 'copy', value: 4.8e12, unit: 'bytes/s' })
   expect(roofs.map((roof) => roof.kind)).toEqual(['copy', 'flops:f32', 'flops:f16', 'flops:bf16', 'flops:tf32'])
 })
+
+it('a value that several backends of one card share stands once in the label', () => {
+  const roofs = measuredRoofs([ceiling('copy', 4.2e12), ceiling('copy', 4.2e12, { backend: 'python', device: 'python:cuda:0' }), ceiling('copy', 4.1e12, { backend: 'webgpu', device: 'webgpu:0' })])
+  expect(roofGroups(roofs, 1.1, formatBandwidth).map(({ label }) => label)).toEqual(['NVIDIA H200 copy 4.20 TB/s, 4.10 TB/s'])
+})

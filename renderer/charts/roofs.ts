@@ -34,15 +34,15 @@ export function roofGroups(roofs: readonly Roof[], near: number, format: (value:
     if (last && last[0]!.value / roof.value <= near) last.push(roof)
     else groups.push([roof])
   }
-  return groups.map((group) => ({
-    values: group.map((roof) => roof.value),
-    label: group
-      .map((roof, i) => {
-        const name = nameOf(roof)
-        const value = `${format(roof.value)}${roof.stale ? ' (other driver)' : ''}`
-        // The same card through two backends is named once.
-        return i > 0 && nameOf(group[i - 1]!) === name ? value : `${name} ${value}`
-      })
-      .join(', '),
-  }))
+  return groups.map((group) => ({ values: group.map((roof) => roof.value), label: labelOf(group, format) }))
+}
+
+/** The same card through several backends is named once, and so is a value that they share. */
+function labelOf(group: readonly Roof[], format: (value: number) => string): string {
+  const values = new Map<string, Set<string>>()
+  for (const roof of group) {
+    const name = nameOf(roof)
+    values.set(name, (values.get(name) ?? new Set()).add(`${format(roof.value)}${roof.stale ? ' (other driver)' : ''}`))
+  }
+  return [...values].map(([name, texts]) => `${name} ${[...texts].join(', ')}`).join(', ')
 }
