@@ -10,6 +10,8 @@ export type Datum = [x: number, y: number, low: number, high: number, id: string
 
 const LEGEND_ROW = 20
 const ITEM_GAP = 14
+/** Px of a line in the legend: room for a whole period of the longest dashes. */
+export const LINE_WIDTH = 32
 const LEGEND_FONT = "11px 'Inter Variable', system-ui, sans-serif"
 /** Where the width is not known, legends are laid out for the narrowest pane the app has. */
 const LEGEND_WIDTH = 640
@@ -30,7 +32,7 @@ function legendRows(labels: readonly string[], itemWidth: number, available: num
 }
 
 /** A wrapping legend of up to three rows, a paged one beyond, and the height it takes in px. */
-export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth = 22, width = LEGEND_WIDTH) {
+export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth = LINE_WIDTH, width = LEGEND_WIDTH) {
   const rows = legendRows(labels, itemWidth, width - 16)
   const paged = rows > 3
   return {
@@ -58,7 +60,7 @@ export function legendOf(theme: ChartTheme, labels: readonly string[], itemWidth
 export function frame(theme: ChartTheme, labels: readonly string[], width?: number) {
   const direct = labels.length <= DIRECT_LABELS
   const longest = Math.max(0, ...labels.map((label) => label.length))
-  const { legend, height } = legendOf(theme, labels, 22, width)
+  const { legend, height } = legendOf(theme, labels, LINE_WIDTH, width)
   return {
     animation: false,
     backgroundColor: theme.surface,
@@ -116,9 +118,17 @@ interface CustomApi {
   coord(value: [number, number]): [number, number]
 }
 
+/** Draws items [x, low, high] as whiskers; `bare`: without ends, where there are too many to tell them apart. */
+export const drawWhisker = (stroke: string, bare = false) => (_params: unknown, api: CustomApi) => {
+  const [x, low] = api.coord([api.value(0), api.value(1)])
+  const [, high] = api.coord([api.value(0), api.value(2)])
+  const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: 1, opacity: 0.8 } })
+  const ends = bare ? [] : [line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)]
+  return { type: 'group' as const, children: [line(x, low, x, high), ...ends] }
+}
+
 /** Whiskers from low to high of every point of a line, as a silent series beside it. */
 export function whiskersOf(series: ChartSeries, data: Datum[], theme: ChartTheme) {
-  const stroke = theme.colorOf(series.backend, series.impl)
   return {
     type: 'custom' as const,
     id: `${series.key}|interval`,
@@ -130,12 +140,7 @@ export function whiskersOf(series: ChartSeries, data: Datum[], theme: ChartTheme
     data: data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, high]),
     dimensions: ['x', 'low', 'high'],
     encode: { x: 0, y: [1, 2] },
-    renderItem: (_params: unknown, api: CustomApi) => {
-      const [x, low] = api.coord([api.value(0), api.value(1)])
-      const [, high] = api.coord([api.value(0), api.value(2)])
-      const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: 1, opacity: 0.8 } })
-      return { type: 'group' as const, children: [line(x, low, x, high), line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)] }
-    },
+    renderItem: drawWhisker(theme.colorOf(series.backend, series.impl)),
   }
 }
 

@@ -2,7 +2,7 @@ import { placeChanges, type CasePoint } from '@core/analysis/case-history'
 import type { Changes } from '@core/analysis/change-points'
 import { formatPercent, formatTime } from '@core/units'
 import { axisStyle, tick } from '../axes'
-import { csvOf, frame, tooltipHtml } from '../frame'
+import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import { axisRange } from './range'
 
@@ -11,11 +11,6 @@ export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: num
 
 /** With more points than this the ends of intervals lie over each other and are left out. */
 const CROWDED = 300
-
-interface CustomApi {
-  value(dimension: number): number
-  coord(value: [number, number]): [number, number]
-}
 
 /** `+8.0 %`. */
 const changeText = (ratio: number): string => `${ratio >= 1 ? '+' : '-'}${formatPercent(Math.abs(ratio - 1))}`
@@ -113,13 +108,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         data: data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, high]),
         dimensions: ['x', 'low', 'high'],
         encode: { x: 0, y: [1, 2] },
-        renderItem: (_params: unknown, api: CustomApi) => {
-          const [x, low] = api.coord([api.value(0), api.value(1)])
-          const [, high] = api.coord([api.value(0), api.value(2)])
-          const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke: color, lineWidth: 1, opacity: 0.8 } })
-          if (data.length > CROWDED) return line(x, low, x, high)
-          return { type: 'group' as const, children: [line(x, low, x, high), line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)] }
-        },
+        renderItem: drawWhisker(color, data.length > CROWDED),
       },
     ],
   }

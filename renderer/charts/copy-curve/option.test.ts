@@ -19,7 +19,7 @@ const caches = [{ name: 'L1', bytes: 2 ** 10 }, { name: 'L2', bytes: 50 * 2 ** 2
 describe('copy curve', () => {
   it('draws bandwidth by working set, a line at each cache on the axis and the datasheet dashed', () => {
     const option = copyCurveOption(curve, caches, theme, '#08f', 4.8e12)!
-    const [line] = option.series
+    const line = option.series.find((one) => one.type === 'line')
     expect(line!.data).toEqual([[2 ** 16, 5e12], [2 ** 24, 6e12], [2 ** 29, 4e12]])
     expect(line!.markLine.data.map((mark) => [mark.name, 'xAxis' in mark ? mark.xAxis : mark.yAxis])).toEqual([['L2', 50 * 2 ** 20], ['datasheet 4.80 TB/s', 4.8e12]])
     expect([option.xAxis.min, option.xAxis.max]).toEqual([2 ** 16, 2 ** 29])
@@ -29,6 +29,15 @@ describe('copy curve', () => {
 
   it('makes room for a datasheet above everything measured', () => {
     expect(copyCurveOption(curve, undefined, theme, '#08f', 2e13)!.yAxis.max).toBeGreaterThanOrEqual(2e13)
+  })
+
+  it('draws intervals, and keeps room for the curve where one is far longer', () => {
+    const noisy = curve.map((point, i) => (i === 0 ? { ...point, low: 4e12, high: 4e13 } : point))
+    const option = copyCurveOption(noisy, undefined, theme, '#08f')!
+    const whiskers = option.series.find((one) => one.type === 'custom')!
+    expect(whiskers.data[0]).toEqual([2 ** 16, 4e12, 4e13])
+    expect(whiskers.data).toHaveLength(3)
+    expect(option.yAxis.max).toBe(8e12)
   })
 
   it('is nothing with a single copy', () => {

@@ -2,11 +2,14 @@ import type { Device } from '@core/backend'
 import type { CurvePoint } from '@core/roofline/ceilings'
 import { formatBandwidth, formatBytes } from '@core/units'
 import { axisStyle, logAxis, logBounds, tick } from '../axes'
-import { csvOf, frame, tooltipHtml } from '../frame'
+import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 
 /** `64 KiB`: sizes here are powers of two. */
 const size = (bytes: number) => formatBytes(bytes).replace(/\.0+ /, ' ')
+
+/** How far above the fastest copy the axis follows intervals. */
+const MOST_ABOVE = 1.2
 
 /** A round number at or above `value`, for the end of an axis. */
 function roundUp(value: number): number {
@@ -16,12 +19,14 @@ function roundUp(value: number): number {
 
 /**
  * Bandwidth of hot copies against their working set, with a line at the size of each cache. `published`: memory
- * bandwidth of the datasheet in bytes/s, drawn dashed where it is known. Undefined with fewer than two points.
+ * bandwidth of the datasheet in bytes/s, drawn dashed where it is known. Intervals are whiskers. Undefined with fewer than two points.
  */
 export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['caches'], theme: ChartTheme, color: string, published?: number) {
   const bounds = curve.length < 2 ? undefined : logBounds(curve.map((point) => point.bytes), 2)
   if (!bounds) return undefined
-  const top = Math.max(published ?? 0, ...curve.map((point) => point.high ?? point.bytesPerSecond))
+  const fastest = Math.max(...curve.map((point) => point.bytesPerSecond))
+  // An interval far above all others is cut off, so that the curve keeps its room.
+  const top = Math.max(published ?? 0, ...curve.map((point) => Math.min(point.high ?? point.bytesPerSecond, fastest * MOST_ABOVE)))
   const base = frame(theme, [])
   const style = axisStyle(theme)
   const within = (caches ?? []).filter((cache) => cache.bytes >= bounds.min && cache.bytes <= bounds.max)
@@ -63,6 +68,13 @@ export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['ca
             ...(published === undefined ? [] : [{ yAxis: published, name: `datasheet ${formatBandwidth(published)}`, lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.8 }, label: { ...label, position: 'insideStartTop' as const } }]),
           ],
         },
+      },
+      {
+        type: 'custom' as const, id: 'intervals', name: 'Interval', silent: true, tooltip: { show: false }, z: 1, clip: true,
+        data: curve.flatMap(({ bytes, low, high }) => (low === undefined || high === undefined ? [] : [[bytes, low, high]])),
+        dimensions: ['x', 'low', 'high'],
+        encode: { x: 0, y: [1, 2] },
+        renderItem: drawWhisker(color),
       },
     ],
   }

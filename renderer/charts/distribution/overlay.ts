@@ -2,7 +2,7 @@ import { cleanSamples } from '@core/measure/labels'
 import type { Result } from '@core/result'
 import { chooseTimeUnit } from '@core/units'
 import { axisStyle } from '../axes'
-import { csvOf, frame, legendOf } from '../frame'
+import { csvOf, frame, legendOf, LINE_WIDTH } from '../frame'
 import { DASHES, SYMBOLS } from '../series'
 import type { ChartTheme } from '../types'
 import { drawnRange, ecdf, histogram, thin } from './option'
@@ -54,7 +54,7 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
   if (range.min === range.max) Object.assign(range, { min: range.min - 0.01 * (Math.abs(range.min) || 1), max: range.max + 0.01 * (Math.abs(range.max) || 1) })
   const style = axisStyle(theme)
   const base = frame(theme, [])
-  const { legend, height } = legendOf(theme, lines.map((line) => line.label), 22, width)
+  const { legend, height } = legendOf(theme, lines.map((line) => line.label), LINE_WIDTH, width)
   const top = height + 26
   const unit = chooseTimeUnit(range.max)
   const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((range.max - range.min) / (scale === 'relative' ? 0.01 : unit.size) / 4))))

@@ -1,6 +1,6 @@
 import { formatPercent, formatRatio, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick, logBounds } from '../axes'
-import { csvOf, frame, legendOf, tooltipHtml } from '../frame'
+import { csvOf, frame, legendOf, LINE_WIDTH, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import type { Along, ScaleSeries } from './series'
 
@@ -37,7 +37,7 @@ export function scalingOption(series: readonly ScaleSeries[], along: Along, them
   const style = axisStyle(theme)
   const labels = [IDEAL, ...series.map((one) => one.label)]
   const base = frame(theme, [])
-  const { legend, height } = legendOf(theme, labels, 22, width)
+  const { legend, height } = legendOf(theme, labels, LINE_WIDTH, width)
   const top = height + TITLE_PX + 6
   const found = new Map(series.flatMap((one) => one.points.map((point) => [point.timing.point.id, { one, point }] as const)))
   const ticks = { customValues: places }
