@@ -22,6 +22,14 @@ it('reports every verdict with its interval, means by operation, and what differ
   expect(doc.body.textContent).toContain('Kernel: 6.1, then 6.8.')
 })
 
+it('draws the largest effects, as many as fit a page with their axis, and marks where nothing changed', () => {
+  const many = testComparison(Array.from({ length: 30 }, (_, i): [{ op: string; params: { n: number } }, ReturnType<typeof testCell>] => [{ op: 'add', params: { n: 64 + i } }, testCell(1 + i / 100, 'slower')]))
+  const doc = page(comparisonHtml(many))
+  expect(doc.querySelectorAll('figure circle')).toHaveLength(20)
+  expect(doc.querySelector('figcaption')!.textContent).toContain('the 20 largest of 30 cases')
+  expect(doc.querySelectorAll('line.unit')).toHaveLength(1)
+})
+
 it('shows names as text, and needs no network', () => {
   const html = comparisonHtml(comparison)
   expect(page(html).querySelectorAll('img')).toHaveLength(0)

@@ -13,8 +13,8 @@ import { listHtml, tableHtml } from './tables'
 const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
 /** Keys of colours that are easy to tell apart, one for each side after the baseline. */
 const SIDE_COLOURS = ['webgpu/wgsl', 'cpu/avx512', 'cuda/kernel', 'cpu/scalar', 'cpu/avx2', 'cpu/sse2'] as const
-/** Rows of the chart: the largest effects, where there are more cases. */
-const MOST_DRAWN = 40
+/** Rows of the chart: the largest effects, where there are more cases; as many as a window or a printed page shows with their axis. */
+const MOST_DRAWN = 20
 
 const ratioText = (value: number | undefined) => (value === undefined ? ABSENT : value.toFixed(3))
 const counted = (count: number, one: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : `${one}s`}`

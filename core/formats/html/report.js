@@ -97,7 +97,7 @@
         const line = document.createElementNS(SVG, 'line')
         const label = document.createElementNS(SVG, 'text')
         const place = axis === 'x' ? [{ x1: px, x2: px, y1: top, y2: bottom }, { x: px, y: bottom + 16, 'text-anchor': 'middle' }] : [{ x1: left, x2: right, y1: py, y2: py }, { x: left - 8, y: py + 4, 'text-anchor': 'end' }]
-        line.setAttribute('class', 'grid')
+        line.setAttribute('class', kind === 'ratio' && tick === 1 ? 'grid unit' : 'grid')
         for (const [element, attributes] of [[line, place[0]], [label, place[1]]]) for (const [key, v] of Object.entries(attributes)) element.setAttribute(key, typeof v === 'number' ? v.toFixed(1) : v)
         label.textContent = format(kind, tick)
         group.append(line, label)
@@ -195,6 +195,9 @@
       if (wide || tall) draw()
     })
   }
+
+  /* Paper has nothing to click: what is folded in is printed. */
+  window.addEventListener('beforeprint', () => all('details').forEach((folded) => (folded.open = true)))
 
   for (const section of all('section.charted')) {
     for (const item of all('.legend li', section)) {

@@ -14,7 +14,7 @@ p{margin:4px 0}.muted,figcaption{color:var(--muted)}.notes{white-space:pre-wrap;
 .findings{list-style:none;margin:0;padding:0;max-width:110ch}.findings li{padding:6px 0;border-bottom:1px solid var(--line)}.findings p{margin:0;overflow-wrap:anywhere}
 .problem,.bad{color:var(--bad)}.warning{color:var(--warn)}.info{color:var(--accent)}.good{color:var(--accent)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:16px}
-figure{margin:0;position:relative}figure.one{max-width:900px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px;fill:var(--muted)}.grid{stroke:var(--line)}
+figure{margin:0;position:relative}figure.one{max-width:900px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px;fill:var(--muted)}.grid{stroke:var(--line)}.grid.unit{stroke:var(--muted)}
 g[class^=s] polyline,g[class^=s] line,.legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}circle{fill:var(--c)}svg text.row{fill:var(--text);font-family:"JetBrains Mono",ui-monospace,monospace}svg.dot{width:8px!important}.charts>div>figure+figure{margin-top:16px}.findings+details{margin-top:6px}summary{cursor:pointer;color:var(--muted)}
 .near{stroke:var(--text);stroke-width:2}.zoom{fill:var(--accent);fill-opacity:.15;stroke:var(--accent)}g.off{display:none}
 .legend{list-style:none;margin:4px 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 16px;font:12px/1.5 "JetBrains Mono",ui-monospace,monospace}.legend svg{width:28px;height:8px;display:inline-block;margin-right:6px;vertical-align:middle}
@@ -27,5 +27,5 @@ th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);white-
 th[aria-sort=ascending]:after{content:" ▲"}th[aria-sort=descending]:after{content:" ▼"}
 table.facts th{width:200px;color:var(--muted);font-weight:600;vertical-align:top}td.n,th.n{text-align:right}td.id{font-family:"JetBrains Mono",ui-monospace,monospace}td.wide{white-space:pre-line;min-width:240px;overflow-wrap:anywhere}
 @page{size:A4 landscape;margin:12mm}
-@media print{body{max-width:none;padding:0}section,tr,.findings li{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}.scroll{overflow:visible}table.data{font-size:8px}td,th{padding:2px 3px}td.wide{min-width:0}.tool,.tip,.count{display:none}}
+@media print{body{max-width:none;padding:0}section,tr,.findings li{break-inside:avoid}h2,h3{break-after:avoid}h2{margin-top:20px}.findings{max-width:none}.legend{font-size:10px;gap:1px 12px}.charts figure>svg{width:auto;height:200px;max-width:100%}figure.one>svg{width:auto;max-width:100%;max-height:118mm}thead{display:table-header-group}.scroll{overflow:visible}table.data{font-size:8px}td,th{padding:2px 3px}td.wide{min-width:0}.tool,.tip,.count{display:none}}
 `

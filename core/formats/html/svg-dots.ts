@@ -35,7 +35,7 @@ export function svgDots(plot: DotPlot): string {
   const bottom = TOP + rows.length * ROW
   const x = (v: number) => left + ((Math.log(v) - Math.log(axis.low)) / (Math.log(axis.high) - Math.log(axis.low))) * (width - left - RIGHT)
   const ticks = axis.ticks.length > 6 && plot.quantity !== 'ratio' ? axis.ticks.filter((_, i) => i % 2 === 0) : axis.ticks
-  const grid = ticks.map((t) => `<line class="grid" x1="${n(x(t))}" x2="${n(x(t))}" y1="${TOP}" y2="${bottom}"/><text x="${n(x(t))}" y="${bottom + 16}" text-anchor="middle">${escapeHtml(tickText(plot.quantity, t))}</text>`)
+  const grid = ticks.map((t) => `<line class="grid${plot.quantity === 'ratio' && t === 1 ? ' unit' : ''}" x1="${n(x(t))}" x2="${n(x(t))}" y1="${TOP}" y2="${bottom}"/><text x="${n(x(t))}" y="${bottom + 16}" text-anchor="middle">${escapeHtml(tickText(plot.quantity, t))}</text>`)
   const drawn = rows.map((row, i) => {
     const y = TOP + (i + 0.5) * ROW
     const dots = row.dots.map((dot) => {
