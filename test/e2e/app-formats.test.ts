@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -166,13 +166,33 @@ describe('files of other tools', () => {
       expect(isDeepStrictEqual(results(path), results(large))).toBe(true)
     })
 
+    it('is opened to compare, with its progress shown, and not imported', async () => {
+      await view(page, 'History')
+      const before = await dataRows(sessions(page)).count()
+      await view(page, 'Compare')
+      await dialogsAnswer(large)
+      expect(statSync(large).size).toBeGreaterThan(2 ** 21)
+      const watched = watchFile('ended')
+      await page.getByRole('button', { name: 'Open files…' }).first().click()
+      await page.getByRole('progressbar', { name: 'Opening' }).waitFor()
+      expect(await page.getByText('Opening large.jsonl').count()).toBe(1)
+      const { shares, answered } = await watched
+      expect(answered).toBeGreaterThan(5)
+      expect(shares.filter((share) => share !== undefined)).toEqual(shares.filter((share) => share !== undefined).sort((a, b) => a! - b!))
+      await page.getByTitle('large.jsonl, not imported').waitFor()
+      expect(await page.getByRole('progressbar', { name: 'Opening' }).count()).toBe(0)
+      await view(page, 'History')
+      expect(await dataRows(sessions(page)).count()).toBe(before)
+      await view(page, 'Session')
+    })
+
     it('is not written at all when that is cancelled', async () => {
       const path = join(folder, 'cancelled.jsonl')
       await dialogsAnswer(path)
       const watched = watchFile('begun')
       await exportAsLines()
       await watched
-      await page.evaluate(() => window.opscope!.invoke('transfer:cancel', undefined))
+      expect(await page.evaluate(() => window.opscope!.invoke('transfer:cancel', undefined))).toEqual({ ok: true, value: { stopped: true } })
       await expect.poll(() => page.getByRole('progressbar', { name: 'Export' }).count()).toBe(0)
       expect(readdirSync(folder).filter((name) => name.startsWith('cancelled'))).toEqual([])
       await dialogsAnswer(large)
