@@ -12,7 +12,7 @@ export const SYMBOLS = [
   'path://M0 0H10L6 5L10 10H0L4 5Z', // hourglass
   'path://M5 0L6.5 3.5L10 3.8L7.3 6.2L8.1 10L5 8L1.9 10L2.7 6.2L0 3.8L3.5 3.5Z', // star
 ] as const
-export const DASHES: readonly ('solid' | number[])[] = ['solid', [6, 4], [2, 3], [10, 3, 2, 3], [1, 5], [14, 4]]
+export const DASHES: readonly ('solid' | number[])[] = ['solid', [6, 4], [2, 3], [10, 3, 2, 3], [1, 5], [18, 5]]
 
 /** Points that differ in size alone, in order of size, with how they are drawn. */
 export interface ChartSeries {

@@ -27,5 +27,5 @@ th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);white-
 th[aria-sort=ascending]:after{content:" ▲"}th[aria-sort=descending]:after{content:" ▼"}
 table.facts th{width:200px;color:var(--muted);font-weight:600;vertical-align:top}td.n,th.n{text-align:right}td.id{font-family:"JetBrains Mono",ui-monospace,monospace}td.wide{white-space:pre-line;min-width:240px;overflow-wrap:anywhere}
 @page{size:A4 landscape;margin:12mm}
-@media print{body{max-width:none;padding:0}section,tr,.findings li{break-inside:avoid}h2,h3{break-after:avoid}h2{margin-top:20px}.findings{max-width:none}.legend{font-size:10px;gap:1px 12px}.charts figure>svg{width:auto;height:200px;max-width:100%}figure.one>svg{width:auto;max-width:100%;max-height:118mm}thead{display:table-header-group}.scroll{overflow:visible}table.data{font-size:8px}td,th{padding:2px 3px}td.wide{min-width:0}.tool,.tip,.count{display:none}}
+@media print{body{max-width:none;padding:0}section,tr,.findings li{break-inside:avoid}h2,h3{break-after:avoid}h2{margin-top:20px}.findings{max-width:none}.legend{font-size:10px;gap:1px 12px}.charts figure>svg{width:auto;height:230px;max-width:100%}figure.one>svg{width:auto;max-width:100%;max-height:118mm}thead{display:table-header-group}.scroll{overflow:visible}table.data{font-size:8px}td,th{padding:2px 3px}td.wide{min-width:0}.tool,.tip,.count{display:none}}
 `
