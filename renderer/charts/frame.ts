@@ -118,13 +118,12 @@ interface CustomApi {
   coord(value: [number, number]): [number, number]
 }
 
-/** Draws items [x, low, high] as whiskers; `bare`: without ends, where there are too many to tell them apart. */
-export const drawWhisker = (stroke: string, bare = false) => (_params: unknown, api: CustomApi) => {
+/** Draws items [x, low, high] as whiskers. */
+export const drawWhisker = (stroke: string) => (_params: unknown, api: CustomApi) => {
   const [x, low] = api.coord([api.value(0), api.value(1)])
   const [, high] = api.coord([api.value(0), api.value(2)])
   const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: 1, opacity: 0.8 } })
-  const ends = bare ? [] : [line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)]
-  return { type: 'group' as const, children: [line(x, low, x, high), ...ends] }
+  return { type: 'group' as const, children: [line(x, low, x, high), line(x - 3, low, x + 3, low), line(x - 3, high, x + 3, high)] }
 }
 
 /** Whiskers from low to high of every point of a line, as a silent series beside it. */

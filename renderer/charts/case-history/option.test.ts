@@ -68,6 +68,17 @@ describe('the history of a case', () => {
     expect(caseHistoryOption([], none, theme, '#08f')).toBeUndefined()
   })
 
+  it('draws the intervals of thousands of sessions as one line from low to high of each', () => {
+    const many: CasePoint[] = Array.from({ length: 400 }, (_, i) => ({ ...point(1, 1000 + (i % 3)), sessionId: `m${i}`, createdAt: new Date(Date.UTC(2026, 0, 1 + i)).toISOString() }))
+    const { ciLowNs: _low, ciHighNs: _high, ...bare } = many[7]!
+    many[7] = bare
+    const intervals = caseHistoryOption(many, changePoints(many, 0.01), theme, '#08f')!.series.at(-1) as unknown as { type: string; symbol: string; data: number[][] }
+    expect(intervals).toMatchObject({ type: 'line', symbol: 'none' })
+    expect(intervals.data).toHaveLength(399 * 3)
+    const x = Date.UTC(2026, 0, 2)
+    expect(intervals.data.slice(3, 6)).toEqual([[x, 1001 * 0.995], [x, 1001 * 1.005], [x, NaN]])
+  })
+
   it('exports every session with its place', () => {
     const lines = caseHistoryCsv(points, changes).trim().split('\n')
     expect(lines[0]).toBe('session_id,session,created_at,median_ns,ci_low_ns,ci_high_ns,grade,results,change_ratio,outlier,machine,driver')

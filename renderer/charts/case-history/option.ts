@@ -9,7 +9,7 @@ import { axisRange } from './range'
 /** One drawn point: [time in ms, median, low, high, session id]; `low` and `high` are NaN where there is no interval. */
 export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, id: string]
 
-/** With more points than this the ends of intervals lie over each other and are left out. */
+/** With more points than this the ends of intervals lie over each other and are left out, and all are one line with gaps. */
 const CROWDED = 300
 
 /** `+8.0 %`. */
@@ -103,16 +103,23 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         type: 'line' as const, id: `level ${first}`, name: 'Level', silent: true, symbol: 'none', tooltip: { show: false }, z: 2,
         data: [[data[first]![0], levelNs], [data[last]![0], levelNs]], lineStyle: { color: theme.accent, width: 2, opacity: 0.8 },
       })),
-      {
+      data.length > CROWDED ? crowdedIntervals(data, color) : {
         type: 'custom' as const, id: 'intervals', name: 'Interval', silent: true, tooltip: { show: false }, z: 1, clip: true,
         data: data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, high]),
         dimensions: ['x', 'low', 'high'],
         encode: { x: 0, y: [1, 2] },
-        renderItem: drawWhisker(color, data.length > CROWDED),
+        renderItem: drawWhisker(color),
       },
     ],
   }
 }
+
+/** The intervals of thousands of points as one line from low to high of each: an element for each takes longer than all the rest. */
+const crowdedIntervals = (data: readonly CaseDatum[], color: string) => ({
+  type: 'line' as const, id: 'intervals', name: 'Interval', silent: true, symbol: 'none', tooltip: { show: false }, z: 1,
+  data: data.filter(([, , low, high]) => low > 0 && high > 0).flatMap(([x, , low, high]) => [[x, low], [x, high], [x, NaN]]),
+  lineStyle: { width: 1, color, opacity: 0.8 },
+})
 
 /** What the chart shows, as CSV. */
 export function caseHistoryCsv(points: readonly CasePoint[], changes: Changes): string {
