@@ -90,7 +90,7 @@ describe('charts of a real session', () => {
 
   it('selects the row of the bar that is clicked', async () => {
     await show('speedup')
-    await page.getByLabel('Baseline').selectOption('cpu avx512')
+    await page.getByLabel('Baseline', { exact: true }).selectOption('cpu avx512')
     await settled()
     const box = (await chart().boundingBox())!
     await page.mouse.click(box.x + box.width * 0.5, box.y + 62)
@@ -100,7 +100,7 @@ describe('charts of a real session', () => {
 
   it('turns a speedup round with its baseline', async () => {
     const before = await settled()
-    await page.getByLabel('Baseline').selectOption('cuda kernel')
+    await page.getByLabel('Baseline', { exact: true }).selectOption('cuda kernel')
     await expect.poll(settled).not.toBe(before)
   })
 
@@ -141,7 +141,7 @@ describe('charts of a real session', () => {
     await page.getByLabel('Shown operations').selectOption('add')
     await expect.poll(settled).not.toBe(before)
     await show('speedup')
-    await expect.poll(() => page.getByLabel('Baseline').locator('option').allInnerTexts()).toContain('against Threads')
+    await expect.poll(() => page.getByLabel('Baseline', { exact: true }).locator('option').allInnerTexts()).toContain('against Threads')
   })
 
   it('says what is missing where a chart cannot be drawn', async () => {

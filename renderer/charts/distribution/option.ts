@@ -82,7 +82,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
     silent: true,
     symbol: 'none',
     lineStyle: { color: theme.text, width: 1, type: 'solid' as const },
-    label: { formatter: '{b}', color: theme.text, fontSize: 11, ...(axis === 'xAxis' ? { position: 'end' as const } : { position: 'insideEndTop' as const, backgroundColor: theme.surface, borderRadius: 2, padding: [1, 4] }) },
+    label: { formatter: '{b}', color: theme.text, fontSize: 11, ...(axis === 'xAxis' ? { position: 'end' as const } : { position: 'insideEndTop' as const, textBorderColor: theme.surface, textBorderWidth: 3 }) },
     data: summary ? [{ [axis]: summary.medianNs, name: `median ${formatTime(summary.medianNs)}` }] : [],
   })
   const interval = (axis: 'xAxis' | 'yAxis') => ({
@@ -95,7 +95,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
     legend: conditionLegend(marks, theme),
     grid: [
       { left: 52, right: '58%', top: 30, bottom: 44 },
-      { left: '54%', right: marks.reading ? 64 : 18, top: 30, bottom: 44 },
+      { left: '54%', right: marks.reading ? 74 : 18, top: 30, bottom: 44 },
     ],
     tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },
     xAxis: [
