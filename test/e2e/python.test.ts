@@ -7,7 +7,7 @@ import type { OpscopeApi } from '@core/ipc'
 import type { Row } from '@core/session/rows'
 import { Cli } from './cli'
 import { launch, type Launched } from './launch'
-import { leavePicks, runToEnd, scripted, tableRows } from './ui'
+import { leavePicks, runToEnd, scripted, tableRows, view } from './ui'
 
 /** Pythons of a user, played by scripts: whether a machine has real ones does not matter here. */
 const folder = mkdtempSync(join(tmpdir(), 'opscope-pythons-'))
@@ -16,7 +16,7 @@ const worker = resolve(import.meta.dirname, '../fixtures/python-worker.mjs')
 /** A program that answers the probe as a Python with PyTorch, and whose first worker follows the scenario. */
 function python(name: string, scenario: string, probe = JSON.stringify({ python: '3.12.1', prefix: `/env/${name}`, packages: [{ name: 'torch', version: '2.5.1' }, { name: 'numpy', problem: 'not installed' }], cpu: { ok: true }, cuda: { ok: false, reason: 'CPU-only build' }, impls: { cpu: [{ id: 'torch', title: 'PyTorch', available: { ok: true }, kernels: { add: ['f32'] }, preferred: true }], cuda: [] } })): string {
   const path = join(folder, name)
-  writeFileSync(path, `#!/bin/sh\ncase "$4" in *probe.py) echo '${probe}';; *) exec '${process.execPath}' '${worker}' ${scenario} '${path}.began';; esac\n`)
+  writeFileSync(path, `#!/bin/sh\ncase "$4" in --version) echo Python 3.12.1;; *probe.py) echo '${probe}';; *) exec '${process.execPath}' '${worker}' ${scenario} '${path}.began';; esac\n`)
   chmodSync(path, 0o755)
   return path
 }
@@ -74,6 +74,36 @@ test('the app has them as devices, and others as soon as the user chooses others
   expect(await listed()).toEqual(['python:cpu a true', 'python:cpu@b b false'])
   await page.evaluate((chosen) => (Reflect.get(window, 'opscope') as OpscopeApi).invoke('settings:set', { python: { extra: [], chosen } }), [b, a])
   expect(await listed()).toEqual(['python:cpu b true', 'python:cpu@a a true'])
+})
+
+test('a Python is added by its path or in a dialog; what cannot be used is said, and changes nothing', async () => {
+  const [typed, chosen] = [python('typed', 'good'), python('chosen', 'good')]
+  opened = await launch()
+  const { page, app } = opened
+  const extra = () => page.evaluate(async () => {
+    const reply = await (Reflect.get(window, 'opscope') as OpscopeApi).invoke('settings:get', undefined)
+    return reply.ok ? reply.value.python?.extra : reply.error.message
+  })
+  await view(page, 'Settings')
+  const field = page.getByRole('textbox', { name: 'Path of another Python' })
+  const add = async (path: string) => {
+    await field.fill(path)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+  }
+  for (const [path, message] of [[join(folder, 'nothing here'), /There is nothing at .*nothing here/], [folder, /holds no Python/], [process.execPath, /is not a Python: asked for its version/]] as const) {
+    await add(path)
+    await page.getByRole('alert').filter({ hasText: message }).waitFor()
+    expect([await field.inputValue(), await extra()]).toEqual([path, undefined])
+  }
+  await add(typed)
+  await expect.poll(extra).toEqual([typed])
+  await app.evaluate(({ dialog }, path) => (dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [path] })) as typeof dialog.showOpenDialog), chosen)
+  await page.getByRole('button', { name: 'Choose…' }).click()
+  await expect.poll(extra).toEqual([typed, chosen])
+  // The page can name no program that is not there, whatever it sends.
+  const refused = await page.evaluate((path) => (Reflect.get(window, 'opscope') as OpscopeApi).invoke('settings:set', { python: { extra: [path] } }), join(folder, 'nothing here'))
+  expect(refused).toMatchObject({ ok: false, error: { code: 'bad-request' } })
+  expect(await extra()).toEqual([typed, chosen])
 })
 
 test('the window measures with a Python as with any device', async () => {
