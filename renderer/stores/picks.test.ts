@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { createPinia, setActivePinia } from 'pinia'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { installMockApi, type MockApi } from '../dev/mock-api'
 import { useDevices } from './devices'
 import { usePicks } from './picks'
@@ -12,6 +12,9 @@ beforeEach(() => {
   vi.useFakeTimers()
   setActivePinia(createPinia())
   api = installMockApi({ empty: true })
+})
+afterEach(() => {
+  vi.useRealTimers()
 })
 
 async function ready() {

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { createPinia, setActivePinia } from 'pinia'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { installMockApi } from '../dev/mock-api'
 import { useDevices } from './devices'
 import { useNotices } from './notices'
@@ -18,6 +18,9 @@ beforeEach(async () => {
   forgetRows('session-4')
   await useSettings().load()
   await useDevices().load()
+})
+afterEach(() => {
+  vi.useRealTimers()
 })
 
 async function started() {
