@@ -8,7 +8,7 @@ import { call, listen } from '../lib/api'
 
 /** Least time between two looks at what disturbs the devices, in ms. */
 const CHECK_MS = 4000
-const BACKENDS = ['cpu', 'cuda', 'webgpu'] as const
+const BACKENDS = ['cpu', 'cuda', 'webgpu', 'python'] as const
 
 /** What can measure on this machine, and the measured limits and noise floor of each. */
 export const useDevices = defineStore('devices', () => {

@@ -87,7 +87,7 @@ describe('the picks', () => {
     api.emit('devices:changed', all.value.filter((device) => device.backend === 'cpu'))
     await vi.runAllTimersAsync()
     expect(picks.spec?.targets.map((target) => target.backend)).toEqual(['cpu'])
-    expect(devices.awaited).toEqual(['cuda', 'webgpu'])
+    expect(devices.awaited).toEqual(['cuda', 'webgpu', 'python'])
     expect(picks.plan.cases.length).toBeGreaterThan(0)
     answer()
     await vi.runAllTimersAsync()

@@ -1,8 +1,11 @@
 import { flushPromises, mount } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Channel } from '@core/ipc'
+import type { SweepSpec } from '@core/sweep/types'
 import { runCommand } from '../../commands/registry'
 import { installMockApi } from '../../dev/mock-api'
+import { mockDevices, mockPythons } from '../../dev/mock-devices'
 import { useDevices } from '../../stores/devices'
 import { useNotices } from '../../stores/notices'
 import { usePicks } from '../../stores/picks'
@@ -32,6 +35,35 @@ it('starts a run that was asked for before the plan was ready', async () => {
   await vi.advanceTimersByTimeAsync(500)
   expect(useRun().busy).toBe(true)
   expect(useNotices().notices).toEqual([])
+  wrapper.unmount()
+})
+
+it('waits for a picked Python that is still being looked for, instead of running without it', async () => {
+  const api = installMockApi({ pace: 10_000 })
+  const invoke = api.invoke.bind(api)
+  let found!: () => void
+  const looking = new Promise<void>((resolve) => (found = resolve))
+  const all = [...mockDevices.slice(0, 3), ...mockPythons]
+  api.invoke = (async (channel: Channel, request: never) => {
+    if (channel !== 'devices:list') return invoke(channel, request)
+    await looking
+    return { ok: true, value: all }
+  }) as typeof api.invoke
+  await useSettings().load()
+  await useRun().start()
+  const targets = [{ backend: 'cpu', device: 'cpu', impls: ['avx2'] }, { backend: 'python', device: 'python:cpu', impls: ['torch'] }]
+  useSettings().set({ sweep: { ops: [{ op: 'add' }], sizes: { vector: '64', matrix: '64', gemm: '64' }, dtypes: ['f32'], modes: ['hot'], preset: 'quick', targets } })
+  const wrapper = open()
+  useDevices().start()
+  api.emit('devices:changed', mockDevices.slice(0, 3))
+  await vi.advanceTimersByTimeAsync(500)
+  await wrapper.find('button').trigger('click')
+  await vi.advanceTimersByTimeAsync(500)
+  expect(useRun().busy).toBe(false)
+  found()
+  await vi.advanceTimersByTimeAsync(500)
+  const started = api.calls.find((call) => call.channel === 'run:start')?.request as { spec: SweepSpec }
+  expect(started.spec.targets.map(({ backend }) => backend)).toEqual(['cpu', 'python'])
   wrapper.unmount()
 })
 
