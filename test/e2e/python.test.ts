@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
@@ -7,7 +8,7 @@ import type { OpscopeApi } from '@core/ipc'
 import type { Row } from '@core/session/rows'
 import { Cli } from './cli'
 import { launch, type Launched } from './launch'
-import { leavePicks, runToEnd, scripted, tableRows, view } from './ui'
+import { coloursDrawn, details, grid, leavePicks, runToEnd, scripted, tableRows, view } from './ui'
 
 /** Pythons of a user, played by scripts: whether a machine has real ones does not matter here. */
 const folder = mkdtempSync(join(tmpdir(), 'opscope-pythons-'))
@@ -113,3 +114,26 @@ test('the window measures with a Python as with any device', async () => {
   expect(await runToEnd(opened.page)).toContain('3 results')
   expect((await tableRows(opened.page)).map((row) => row['status'])).toEqual(['ok', 'ok', 'ok'])
 })
+
+/** The Python that a distribution brings, where it has both libraries. */
+const REAL = process.env['OPSCOPE_TEST_PYTHON'] ?? '/usr/bin/python3'
+const hasBoth = spawnSync(REAL, ['-c', 'import numpy, torch']).status === 0
+
+test.skipIf(!hasBoth)('NumPy and PyTorch beside our own kernels: run, and see how far PyTorch is', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'opscope-e2e-'))
+  const python = { backend: 'python', device: 'python:cpu', impls: ['numpy', 'torch'], threads: [1] }
+  leavePicks(dataDir, { ...scripted([]), ops: [{ op: 'add' }, { op: 'exp' }], sizes: { vector: '4096, 65536', matrix: '64', gemm: '64' }, targets: [{ backend: 'cpu', device: 'cpu', impls: ['scalar'], threads: [1] }, python] })
+  opened = await launch({ dataDir, env: { OPSCOPE_PYTHON_ONLY: REAL } })
+  const { page } = opened
+  expect(await runToEnd(page)).toContain('12 results')
+  const rows = await tableRows(page)
+  expect(rows.map((row) => row['status'])).toEqual(Array(12).fill('ok'))
+  for (const row of rows) expect(row['speedup']).toMatch(row['backend']!.includes('torch') ? /^–$/ : /^\d/)
+  await page.getByRole('tab', { name: 'Speedup' }).click()
+  await expect.poll(() => page.getByRole('combobox', { name: 'Baseline' }).locator('option:checked').textContent()).toBe('against python torch')
+  await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(4)
+  await grid(page).getByText('python torch').first().click()
+  await page.keyboard.press('Enter')
+  await details(page).getByText(/^1\.|^2\./).first().waitFor()
+  expect(await details(page).innerText()).toMatch(/PyTorch\s+\d+\.\d+/)
+}, 150_000)
