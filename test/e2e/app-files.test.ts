@@ -87,7 +87,7 @@ describe('export', () => {
     await dataRows(sessions(page)).first().click()
     await page.keyboard.press('Control+s')
     await chooseFormat('JSON')
-    await messages(page).getByRole('alert').getByText('out.json could not be written; nothing was changed.').waitFor()
+    await messages(page).getByRole('alert').getByText(/out\.json could not be written; nothing was changed \(.+\)\./).waitFor()
     await messages(page).getByRole('alert').getByRole('button', { name: 'Dismiss' }).click()
   })
 })
