@@ -30,7 +30,8 @@ describe('the Python that a text names', () => {
     ['a file that cannot be run', () => program(at('plain', 'python3'), '', 0o644), /plain\/python3 is not executable\. Expected/],
     ['another program', () => program(at('other'), 'echo "ls (GNU coreutils) 9.1"'), /other is not a Python: asked for its version, it said "ls \(GNU coreutils\) 9\.1"\. Expected/],
     ['a silent program', () => program(at('silent'), 'exit 0'), /silent is not a Python: asked for its version, it said nothing/],
-    ['Python 2', () => program(at('old'), 'echo "Python 2.7.18" >&2'), /old is Python 2\.7\.18, which is too old\. Expected Python 3\.7 or newer/],
+    ['Python 2', () => program(at('old'), 'echo "Python 2.7.18" >&2'), /old is Python 2\.7\.18, which is too old\. Expected Python 3\.8 or newer/],
+    ['Python 3.7', () => program(at('almost'), 'echo "Python 3.7.16"'), /almost is Python 3\.7\.16, which is too old/],
     ['a device', () => '/dev/null', /^\/dev\/null is no program/],
   ])('is refused where there is %s', async (_what, path, message) => {
     expect(await check(path())).toEqual({ ok: false, message: expect.stringMatching(message) as string })

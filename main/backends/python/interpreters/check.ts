@@ -50,7 +50,8 @@ export async function checkPython(text: string, around: { home: string; platform
   const { said, problem } = await ask(path, limitMs)
   const version = /^Python (\d+\.\d+\S*)/m.exec(said)?.[1]
   if (version === undefined) return refused(`${path} is not a Python: asked for its version, it ${problem ?? (said.trim() === '' ? 'said nothing' : `said "${said.trim().split('\n')[0]!.slice(0, 80)}"`)}. ${EXPECTED}`)
-  return Number.parseInt(version, 10) >= 3 ? { ok: true, path, version } : refused(`${path} is Python ${version}, which is too old. Expected Python 3.7 or newer.`)
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 3 || (major === 3 && minor >= 8) ? { ok: true, path, version } : refused(`${path} is Python ${version}, which is too old. Expected Python 3.8 or newer.`)
 }
 
 const ask = (path: string, limitMs: number) =>

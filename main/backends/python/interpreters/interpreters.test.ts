@@ -98,7 +98,8 @@ describe('a probe', () => {
     ['floods', 'yes', /printed more/],
     ['fails', 'echo "Traceback" >&2; echo "ImportError: no libffi" >&2; exit 3', /ended with status 3 .*: ImportError: no libffi/],
     ['dies', 'kill -SEGV $$', /was killed \(SIGSEGV\)/],
-    ['is Python 2', 'echo "SyntaxError: invalid syntax" >&2; exit 1', /it is too old: Python 3.7/],
+    ['is Python 2', 'echo "SyntaxError: invalid syntax" >&2; exit 1', /it is too old: Python 3.8/],
+    ['is Python 3.7', 'echo "too old" >&2; exit 1', /it is too old: Python 3.8/],
   ])('of a program that %s is a reason', async (_what, script, problem, limitMs?: number) => {
     expect(await ask(script, limitMs)).toEqual({ problem: expect.stringMatching(problem) })
   })

@@ -46,8 +46,8 @@ export function probe({ program, args, env }: WorkerCommand, limitMs: number): P
     child.on('close', (code, signal) => {
       const parsed = probeSchema.safeParse(objectIn(said))
       if (parsed.success) return end({ probe: parsed.data })
-      // Before 3.7 Python does not even read the probe.
-      if (/^SyntaxError: /m.test(complaint)) return end({ problem: 'it is too old: Python 3.7 or newer is needed' })
+      // Before 3.7 Python does not even read the probe; 3.7 reads it and says so.
+      if (/^(SyntaxError: |too old$)/m.test(complaint)) return end({ problem: 'it is too old: Python 3.8 or newer is needed' })
       const how = signal ? `was killed (${signal})` : code === 0 ? 'did not answer as a Python does' : `ended with status ${code}`
       end({ problem: `it ${how} when asked for its packages${complaint.trim() === '' ? '' : `: ${lastLine(complaint).slice(0, 300)}`}` })
     })

@@ -8,6 +8,8 @@ import sys
 
 
 def main() -> None:
+    if sys.version_info < (3, 8):
+        sys.exit("too old")
     # What libraries print while they are imported goes to the standard error.
     answer = os.dup(1)
     os.dup2(2, 1)
