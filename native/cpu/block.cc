@@ -16,7 +16,8 @@ namespace opscope::cpu {
 
 namespace {
 
-constexpr size_t LINE_BYTES = 64;
+// Which addresses are equal modulo a page is then up to who lays tensors out, not the allocator's luck.
+constexpr size_t PAGE = 4096;
 constexpr size_t HUGE_PAGE = size_t{2} << 20;
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -43,11 +44,11 @@ Block::Block(size_t bytes) : bytes_(bytes) {
     return;
   }
 #endif
-  const size_t size = round_up(bytes > 0 ? bytes : 1, LINE_BYTES);
+  const size_t size = round_up(bytes > 0 ? bytes : 1, PAGE);
 #if defined(_WIN32)
-  data_ = static_cast<std::byte*>(_aligned_malloc(size, LINE_BYTES));
+  data_ = static_cast<std::byte*>(_aligned_malloc(size, PAGE));
 #else
-  data_ = static_cast<std::byte*>(std::aligned_alloc(LINE_BYTES, size));
+  data_ = static_cast<std::byte*>(std::aligned_alloc(PAGE, size));
 #endif
   if (!data_) fail(bytes);
   std::memset(data_, 0, size);

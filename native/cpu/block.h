@@ -5,7 +5,7 @@
 
 namespace opscope::cpu {
 
-// Zeroed memory aligned to 64 bytes (2 MiB and backed by huge pages where the system grants them, when large).
+// Zeroed memory aligned to a page (2 MiB and backed by huge pages where the system grants them, when large).
 // Pages are reserved, not touched: whoever fills the block touches it. Throws Error("out-of-memory").
 class Block {
  public:

@@ -15,9 +15,15 @@ constexpr int64_t GUARD = 64;  // floats on each side of the output
 constexpr uint32_t MARK = 0x7fa5a5a5;
 constexpr int64_t MOST_SETS = 256;
 
-// Large blocks all start on a 2 MiB boundary; equal addresses modulo 4 KiB make loads wait for unrelated stores, and
-// fall into the same cache sets. So every tensor starts a different number of cache lines in.
+// All tensors of a set lie in one block, each from a page of its own on, so that where they lie modulo 4 KiB does not hang on
+// their sizes or on the allocator's luck. Equal addresses there make loads wait for unrelated stores, and fall into the same
+// cache sets: every tensor starts a different number of cache lines in.
 int64_t stagger(size_t index) { return static_cast<int64_t>(index % 61 + 1) * 17 * 16; }
+
+// Small pages come from anywhere in memory, and which of them share a set of the second cache is chance: the same case took up
+// to 15 % longer in one process than in the next. A set beyond the first cache therefore gets a huge page, even if it is small.
+constexpr int64_t PAGE_FLOATS = 1024;
+constexpr size_t BEYOND_FIRST_CACHE = 32 << 10, HUGE_PAGE = size_t{2} << 20;
 
 size_t bytes_of(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
 
@@ -54,19 +60,23 @@ size_t set_count(const CaseSpec& spec, size_t scratch_floats) {
 
 Tensors::Tensors(const CaseSpec& spec, size_t set) : output_elements_(spec.output_elements), bytes_(bytes_of_set(spec)) {
   const size_t first = set * (spec.inputs.size() + 1);
-  inputs_.resize(spec.inputs.size());
-  for (size_t i = 0; i < inputs_.size(); i++) {
-    inputs_[i].offset = stagger(first + i);
-    inputs_[i].block = Block(bytes_of(inputs_[i].offset + spec.inputs[i].elements));
-  }
-  output_.offset = stagger(first + inputs_.size());
-  output_.block = Block(bytes_of(output_.offset + output_elements_ + GUARD));
+  int64_t end = 0;
+  const auto place = [&](int64_t elements) {
+    const int64_t begin = (end + PAGE_FLOATS - 1) / PAGE_FLOATS * PAGE_FLOATS;
+    const int64_t start = begin + stagger(first + places_.size());
+    end = start + elements + GUARD;
+    places_.push_back({begin, start, end});
+  };
+  for (const InputDesc& input : spec.inputs) place(input.elements);
+  place(output_elements_);
+  size_t bytes = bytes_of(end);
+  if (!spec.rotated && bytes >= BEYOND_FIRST_CACHE) bytes = std::max(bytes, HUGE_PAGE);
+  block_ = Block(bytes);
 }
 
 std::vector<Region> Tensors::regions() const {
   std::vector<Region> out;
-  for (const Placed& placed : inputs_) out.push_back({placed.block.data(), placed.block.bytes()});
-  out.push_back({output_.block.data(), output_.block.bytes()});
+  for (const Place& place : places_) out.push_back({block_.data() + bytes_of(place.begin), bytes_of(place.end - place.begin)});
   return out;
 }
 

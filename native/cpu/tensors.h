@@ -19,9 +19,9 @@ class Tensors {
   // Allocates; touches nothing large. `set`: which of the case's sets.
   Tensors(const CaseSpec& spec, size_t set);
 
-  size_t inputs() const { return inputs_.size(); }
-  float* input(size_t i) const { return inputs_[i].block.floats() + inputs_[i].offset; }
-  float* output() const { return output_.block.floats() + output_.offset; }
+  size_t inputs() const { return places_.size() - 1; }
+  float* input(size_t i) const { return block_.floats() + places_[i].start; }
+  float* output() const { return block_.floats() + places_.back().start; }
   // Inputs and output, without guards.
   int64_t bytes() const { return bytes_; }
 
@@ -33,13 +33,13 @@ class Tensors {
   bool guards_intact() const;
 
  private:
-  struct Placed {
-    Block block;
-    int64_t offset = 0;  // floats
+  // A tensor within the block, in floats: from `begin` it has the memory to itself, up to `end` with its guard.
+  struct Place {
+    int64_t begin, start, end;
   };
 
-  std::vector<Placed> inputs_;
-  Placed output_;
+  Block block_;
+  std::vector<Place> places_;  // of the inputs, then of the output
   int64_t output_elements_, bytes_;
 };
 
