@@ -12,12 +12,11 @@ const points = [...Array.from({ length: 8 }, (_, i) => point(i + 1, 999 + (i % 3
 points[3] = point(4, 5000, { grade: 'C' })
 const changes = changePoints(points, 0.01)
 const option = caseHistoryOption(points, changes, theme, '#08f', new Set(['s2']))!
+const series = <Datum = unknown>(id: string) => option.series.find((one) => 'id' in one && one.id === id) as unknown as { data: Datum[] }
 
 describe('the history of a case', () => {
   it('draws every session at its time with its interval', () => {
-    const [line] = option.series
-    expect(line).toMatchObject({ type: 'line', id: 'medians' })
-    const values = (line as { data: (unknown[] | { value: unknown[] })[] }).data.map((item) => (Array.isArray(item) ? item : item.value))
+    const values = series<unknown[]>('medians').data
     expect(values[0]).toEqual([Date.parse('2026-03-01T12:00:00Z'), 999, 999 * 0.995, 999 * 1.005, 's1'])
     expect(values).toHaveLength(14)
     expect((option.series.at(-1) as { data: unknown[] }).data).toHaveLength(14)
@@ -26,18 +25,18 @@ describe('the history of a case', () => {
   })
 
   it('marks each change with its size and day, levels on both sides, and where the environment changed', () => {
-    const [line] = option.series as unknown as [{ markLine: { data: { name: string; xAxis: number }[] } }]
-    expect(line.markLine.data.map(({ name, xAxis }) => [name.replace('\n', ' '), new Date(xAxis).getUTCDate()])).toEqual([['+10.0 % 9 Mar 2026', 9], ['Driver', 9]])
+    const { markLine } = series('path') as unknown as { markLine: { data: { name: string; xAxis: number }[] } }
+    expect(markLine.data.map(({ name, xAxis }) => [name.replace('\n', ' '), new Date(xAxis).getUTCDate()])).toEqual([['+10.0 % 9 Mar 2026', 9], ['Driver', 9]])
     const levels = option.series.filter(({ name }) => name === 'Level') as unknown as { data: [number, number][] }[]
     expect(levels.map(({ data }) => Math.round(data[0]![1] / 10))).toEqual([100, 110])
   })
 
   it('draws outliers and grade C hollow, what is picked ringed', () => {
-    const data = (option.series[0] as { data: { itemStyle: { color: string; borderWidth?: number }; symbolSize: number }[] }).data
-    expect(data[3]!.itemStyle.color).toBe(theme.surface)
-    expect(option.series[0]).toMatchObject({ symbolSize: 7, itemStyle: { color: '#08f' } })
-    expect(Array.isArray(data[0])).toBe(true)
-    expect(data[1]).toMatchObject({ symbolSize: 12, itemStyle: { borderWidth: 2 } })
+    const { data } = series<{ value: unknown[]; itemStyle: { color: string; borderWidth?: number }; symbolSize: number }>('marked')
+    expect(data.map(({ value }) => value.at(-1))).toEqual(['s2', 's4'])
+    expect(data[0]).toMatchObject({ symbolSize: 12, itemStyle: { borderWidth: 2 } })
+    expect(data[1]!.itemStyle.color).toBe(theme.surface)
+    expect(series('medians')).toMatchObject({ symbolSize: 7, itemStyle: { color: '#08f' }, large: false })
   })
 
   it('draws what lies far beyond the others as an arrow at the edge with its value', () => {
@@ -52,8 +51,7 @@ describe('the history of a case', () => {
 
   it('tells all of a session on hover, names escaped', () => {
     const tip = (i: number) => {
-      const item = (option.series[0] as unknown as { data: (never[] | { value: never })[] }).data[i]!
-      return option.tooltip.formatter({ value: Array.isArray(item) ? (item as never) : item.value })
+      return option.tooltip.formatter({ value: series<never>('medians').data[i]! })
     }
     expect(tip(8)).toMatch(/Night 9.*Change here.*\+10\.0.*Driver: 560 → 570/s)
     expect(tip(3)).toContain('Stands alone')
@@ -68,11 +66,13 @@ describe('the history of a case', () => {
     expect(caseHistoryOption([], none, theme, '#08f')).toBeUndefined()
   })
 
-  it('draws the intervals of thousands of sessions as one line from low to high of each', () => {
+  it('paints thousands of sessions at once, their intervals as one line from low to high of each', () => {
     const many: CasePoint[] = Array.from({ length: 400 }, (_, i) => ({ ...point(1, 1000 + (i % 3)), sessionId: `m${i}`, createdAt: new Date(Date.UTC(2026, 0, 1 + i)).toISOString() }))
     const { ciLowNs: _low, ciHighNs: _high, ...bare } = many[7]!
     many[7] = bare
-    const intervals = caseHistoryOption(many, changePoints(many, 0.01), theme, '#08f')!.series.at(-1) as unknown as { type: string; symbol: string; data: number[][] }
+    const drawn = caseHistoryOption(many, changePoints(many, 0.01), theme, '#08f')!.series
+    expect(drawn.find((one) => one.id === 'medians')).toMatchObject({ large: true })
+    const intervals = drawn.at(-1) as unknown as { type: string; symbol: string; data: number[][] }
     expect(intervals).toMatchObject({ type: 'line', symbol: 'none' })
     expect(intervals.data).toHaveLength(399 * 3)
     const x = Date.UTC(2026, 0, 2)

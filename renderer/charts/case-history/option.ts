@@ -9,7 +9,10 @@ import { axisRange } from './range'
 /** One drawn point: [time in ms, median, low, high, session id]; `low` and `high` are NaN where there is no interval. */
 export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, id: string]
 
-/** With more points than this the ends of intervals lie over each other and are left out, and all are one line with gaps. */
+/**
+ * With more points than this those that look alike are painted at once, without an element each, and the ends of intervals,
+ * which would lie over each other, are left out: all are one line with gaps.
+ */
 const CROWDED = 300
 
 /** `+8.0 %`. */
@@ -21,7 +24,8 @@ const momentText = (iso: string) => new Date(iso).toLocaleString('en-GB', { day:
 /**
  * One case over all sessions: median against the time of the session with its interval, the levels that `changes`
  * found with the size of each change, and where the environment changed. Grade C and outliers are hollow; what lies far
- * beyond the others is an arrow at the edge with its value. `picked`: sessions drawn larger. Undefined without points.
+ * beyond the others is an arrow at the edge with its value. `picked`: sessions drawn larger, which come first, so that they
+ * are found there. Undefined without points.
  */
 export function caseHistoryOption(points: readonly CasePoint[], changes: Changes, theme: ChartTheme, color: string, picked: ReadonlySet<string> = new Set()) {
   const data = points.map((point): CaseDatum => [Date.parse(point.createdAt), point.medianNs, point.ciLowNs ?? NaN, point.ciHighNs ?? NaN, point.sessionId])
@@ -66,23 +70,41 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
     yAxis: { ...style, type: 'value' as const, name: 'Median time per call', nameGap: 60, min, max, axisLabel: { ...style.axisLabel, formatter: tick(formatTime), showMinLabel: false, showMaxLabel: false } },
     series: [
       {
-        type: 'line' as const,
-        id: 'medians',
+        type: 'scatter' as const,
+        id: 'marked',
         name: 'Median',
-        // Values alone where all look alike: an item with a style of its own costs ten times as much, and there are thousands.
-        data: data.map((value, i) => {
+        color,
+        symbolSize: 7,
+        z: 4,
+        data: data.flatMap((value, i) => {
           const hollow = outliers.has(i) || points[i]!.grade === 'C'
           const isPicked = picked.has(value[4])
-          if (!hollow && !isPicked) return value
+          if (!hollow && !isPicked) return []
           return { value, ...(isPicked ? { symbolSize: 12 } : {}), itemStyle: hollow ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, borderColor: theme.text, borderWidth: 2 } }
         }),
+      },
+      {
+        type: 'scatter' as const,
+        id: 'medians',
+        name: 'Median',
+        data,
+        large: data.length > CROWDED,
+        largeThreshold: CROWDED,
         symbolSize: 7,
         itemStyle: { color },
         color,
-        symbol: 'circle',
-        showAllSymbol: true,
-        lineStyle: { width: 1, color, opacity: 0.35 },
         z: 3,
+      },
+      {
+        type: 'line' as const,
+        id: 'path',
+        name: 'Median',
+        data: data.map(([x, medianNs]) => [x, medianNs]),
+        silent: true,
+        symbol: 'none',
+        tooltip: { show: false },
+        lineStyle: { width: 1, color, opacity: 0.35 },
+        z: 2,
         markLine: {
           silent: true,
           symbol: 'none',
