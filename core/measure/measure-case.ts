@@ -4,6 +4,7 @@ import type { Op } from '../ops/types'
 import type { Result } from '../result'
 import { collect } from './collect'
 import { costOf, endedResult } from './ended'
+import type { Familiar } from './familiar'
 import { pause } from './pause'
 import type { Phase } from './protocol'
 import { record } from './record'
@@ -35,6 +36,8 @@ export interface MeasureRequest {
   criterion?: StoppingCriterion
   /** Seed of the inputs as they are now, where it is known: they are filled anew unless it is the one to verify with. */
   filledSeed?: number
+  /** What earlier measurements of this very `prepared` have shown; learns from this one. */
+  familiar?: Familiar
 }
 
 /**
@@ -85,22 +88,27 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
     samplesNs: [], timer: prepared.timer, tickNs: prepared.tickNs, seed: settings.seed,
   }
 
-  report('verifying')
-  const seed = firstSeed(settings.seed)
-  if (request.filledSeed !== seed) await prepared.refill(seed)
-  await prepared.poison()
-  const runFrom = now()
-  await prepared.run()
-  const runSeconds = (now() - runFrom) / 1000
-  await breathe()
-  result.verification = await createVerifier(op, c, seed, settings.verifyWork).check(prepared, 'before', breathe)
-  if (!result.verification.ok) return wrong(result, result.verification.message)
+  const known = request.familiar?.for(settings)
+  let runSeconds = 0
+  if (known) result.verification = known.verification
+  else {
+    report('verifying')
+    const seed = firstSeed(settings.seed)
+    if (request.filledSeed !== seed) await prepared.refill(seed)
+    await prepared.poison()
+    const runFrom = now()
+    await prepared.run()
+    runSeconds = (now() - runFrom) / 1000
+    await breathe()
+    result.verification = await createVerifier(op, c, seed, settings.verifyWork).check(prepared, 'before', breathe)
+    if (!result.verification.ok) return wrong(result, result.verification.message)
+    await prepared.refill(settings.seed)
+  }
 
   report('warming up')
-  await prepared.refill(settings.seed)
   const sample = createSampler(prepared, now, signal)
   const frame = timeFrame(settings)
-  const pace = await findPace({ sample, mode: c.mode, tickNs: prepared.tickNs, runSeconds, settings, minSeconds: frame.minSeconds, now })
+  const pace = await findPace({ sample, mode: c.mode, tickNs: prepared.tickNs, runSeconds, settings, minSeconds: frame.minSeconds, now, ...(known ? { from: known.pace } : {}) })
 
   await prepared.poison()
   report('sampling')
@@ -111,6 +119,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   result.verificationAfter = await createVerifier(op, c, settings.seed, settings.verifyWork).check(prepared, 'after', breathe)
   record(result, collected, pace, prepared)
   if (!result.verificationAfter.ok) return wrong(result, `After timing: ${result.verificationAfter.message ?? 'the output is wrong.'}`)
+  request.familiar?.learn(settings, result.verification, pace)
   return result
 }
 

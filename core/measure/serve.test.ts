@@ -146,13 +146,36 @@ describe('cases left open', () => {
   }
   const opens = (log: readonly string[]) => log.filter((entry) => !entry.startsWith('fill'))
 
-  test('are filled anew, verified and measured again without being opened', async () => {
+  test('are measured again without being opened or filled, and verified each time', async () => {
     const { log, backend } = logged()
     const h = host([backend])
     for (const [id, n] of [[1, 10], [2, 20], [3, 20], [4, 10]] as const) expect(await keep(h, id, n)).toMatchObject({ type: 'result', result: { status: 'ok', verification: { ok: true }, verificationAfter: { ok: true } } })
     expect(opens(log)).toEqual(['open js 10', 'open js 20'])
-    // Opened with the inputs to verify with, then filled for timing; later both times.
-    expect(log.filter((entry) => entry === 'fill js 10')).toHaveLength(3)
+    // Opened with the inputs to verify with, then filled for timing.
+    expect(log.filter((entry) => entry === 'fill js 10')).toHaveLength(1)
+  })
+
+  test('are filled and verified anew for another seed', async () => {
+    const { log, backend } = logged()
+    const h = host([backend])
+    await keep(h, 1, 10)
+    h.deliver({ type: 'measure', id: 2, case: { ...add, params: { n: 10 } }, settings: { ...settings, seed: 7 }, resultId: 'r2', keep: true })
+    expect(await h.answer(2)).toMatchObject({ result: { status: 'ok', seed: 7 } })
+    expect(log).toEqual(['open js 10', 'fill js 10', 'fill js 10', 'fill js 10'])
+  })
+
+  test('that go wrong later are refused and closed', async () => {
+    const { log, backend } = logged()
+    let tired = false
+    const failing: Backend = { ...backend, open: async (problem) => {
+      const prepared = await backend.open(problem)
+      return { ...prepared, read: async (start, count) => (tired ? (await prepared.read(start, count)).map((value) => value + 1) : prepared.read(start, count)) }
+    } }
+    const h = host([failing])
+    expect(await keep(h, 1, 10)).toMatchObject({ result: { status: 'ok' } })
+    tired = true
+    expect(await keep(h, 2, 10)).toMatchObject({ result: { status: 'wrong', message: expect.stringContaining('After timing') } })
+    expect(opens(log)).toEqual(['open js 10', 'close js 10'])
   })
 
   test('are two at most: the one unused longest gives way', async () => {

@@ -104,9 +104,9 @@ async function measureOne({ backends, cases, link, now }: Context, request: Meas
   try {
     const seed = firstSeed(settings.seed)
     taken = await cases.take(identity, keep, () => backend.open(problemOf(op, c, seed), () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 })))
-    const { prepared, fresh } = taken
+    const { prepared, familiar, fresh } = taken
     result = await measureCase({
-      op, case: c, prepared, settings, now, startedMs, signal, resultId, ...(fresh ? { filledSeed: seed } : {}),
+      op, case: c, prepared, settings, now, startedMs, signal, resultId, familiar, ...(fresh ? { filledSeed: seed } : {}),
       onProgress: (progress) => link.send({ type: 'progress', id, ...progress }),
     })
   } catch (error) {
@@ -114,7 +114,7 @@ async function measureOne({ backends, cases, link, now }: Context, request: Meas
     result = ended(error)
   } finally {
     // What failed or was cancelled halfway is not measured again as it is.
-    if (taken) await cases.giveBack(identity, taken.prepared, keep && result?.status === 'ok')
+    if (taken) await cases.giveBack(identity, taken, keep && result?.status === 'ok')
     if (result?.errorCode === 'device-lost') await cases.shrink(0)
   }
   const checked = resultSchema.safeParse(result)

@@ -40,18 +40,21 @@ export interface PaceRequest {
   settings: Pick<MeasureSettings, 'maxSeconds' | 'maxWarmupSeconds'>
   /** Wall time that sampling is planned to last at least. */
   minSeconds: number
+  /** The pace of a measurement of this case before, with the same times: calls per sample stay as they were. */
+  from?: Pace
   /** Monotonic clock in ms. */
   now: () => number
 }
 
 /** Warms the case up and finds how many calls make a sample. One call longer than the whole limit is left as it is, with a note. */
-export async function findPace({ sample, mode, tickNs, runSeconds, settings, minSeconds, now }: PaceRequest): Promise<WarmPace & { notes: string[] }> {
+export async function findPace({ sample, mode, tickNs, runSeconds, settings, minSeconds, from, now }: PaceRequest): Promise<WarmPace & { notes: string[] }> {
   if (runSeconds >= settings.maxSeconds) {
     const note = `One call takes ${runSeconds.toPrecision(3)} s, longer than the limit of ${settings.maxSeconds} s: not warmed up, and only the fewest samples taken.`
     return { inner: 1, wallSecondsPerSample: runSeconds, nsPerCall: runSeconds * 1e9, settled: true, notes: [note] }
   }
   const targetNs = Math.max(TICKS_PER_SAMPLE * tickNs, (minSeconds * 1e9) / SAMPLES_PER_MINIMUM)
-  const warm = await warmUp(sample, mode, await calibrate(sample, mode, targetNs, tickNs), settings.maxWarmupSeconds, now)
+  const warm = await warmUp(sample, mode, from ?? (await calibrate(sample, mode, targetNs, tickNs)), settings.maxWarmupSeconds, now)
+  if (from) return { ...warm, notes: [] }
   const { nsPerCall, inner } = warm
   // Clocks that rose during warm-up make samples shorter than they were calibrated for.
   if (mode === 'cold' || !(nsPerCall > 0) || nsPerCall * inner >= targetNs * CLOSE) return { ...warm, notes: [] }
