@@ -4,6 +4,7 @@
 
 #include "case_object.h"
 #include "convert.h"
+#include "watch_object.h"
 
 namespace opscope {
 namespace {
@@ -59,6 +60,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("info", Napi::Function::New(env, parts, "info"));
   exports.Set("devices", Napi::Function::New(env, devices, "devices"));
   CaseObject::define(env, exports);
+  WatchObject::define(env, exports);
   return exports;
 }
 

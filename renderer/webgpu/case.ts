@@ -3,11 +3,13 @@ import { guarded, type Gpu } from './gpu/gpu'
 import { countSentinels, poisonTensors, readTensor } from './gpu/tensors'
 import type { Implementation } from './implementations'
 import { runs, type Program } from './kernels/types'
+import { hostWatch } from './port'
 import { bind } from './sets/bind'
 import { allocate, fillInputs, release, sizeOf, type Memory } from './sets/memory'
 import { createRing, type Ring } from './sets/ring'
 import type { Calls } from './timing/calls'
 import type { Clock } from './timing/clock'
+import { watchCase } from './watch/watch'
 
 /** Integers reach the kernels as u32. */
 const MOST = 0xffff_ffff
@@ -56,7 +58,9 @@ export async function openCase(gpu: Gpu, clock: Clock, implementation: Implement
 
 function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring: Ring, calls: Calls): PreparedCase {
   const timer = clock.forCase(calls)
+  const watched = watchCase(gpu, hostWatch())
   const outputOf = (set: number) => memory.sets[set]!.output
+  const read = (ranges: readonly { start: number; count: number }[]) => guarded(gpu, 'reading the output', () => readTensor(gpu, outputOf(ring.last), ranges))
   return {
     timer: clock.timer,
     tickNs: clock.tickNs,
@@ -77,9 +81,10 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring
         await gpu.device.queue.onSubmittedWorkDone()
       }),
     countUnwritten: () => guarded(gpu, 'searching the output for holes', () => countSentinels(gpu, ring.used().map(outputOf))),
-    read: (start, count) => guarded(gpu, 'reading the output', () => readTensor(gpu, outputOf(ring.last), start, count)),
+    read: async (start, count) => (await read([{ start, count }]))[0]!,
+    readRanges: read,
     sample: ({ mode, count, inner }) =>
-      guarded(gpu, 'timing the kernel', async () => ({ samplesNs: mode === 'cold' ? await timer.cold(count) : await timer.hot(count, inner), state: {} })),
+      guarded(gpu, 'timing the kernel', () => watched(count, () => (mode === 'cold' ? timer.cold(count) : timer.hot(count, inner)))),
     memory: (): MemoryUse => ({ caseBytes: sizeOf(memory) }),
     async dispose() {
       release(memory)

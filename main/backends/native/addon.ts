@@ -43,6 +43,14 @@ export interface NativeCase {
   dispose(): void
 }
 
+/** Looks at a GPU on which another process computes, as native/addon/gpu_watch.h says. Methods block for as long as the driver takes. */
+export interface NativeGpuWatch {
+  begin(countEnergy: boolean): void
+  read(): void
+  /** Unchecked; see core/backend.ts DeviceState. */
+  end(): unknown
+}
+
 /** A part of the addon, whether it can be used here, and why not. */
 export interface NativePart {
   id: string
@@ -57,14 +65,16 @@ export interface NativeAddon {
   /** Unchecked; see core/backend.ts Device. */
   devices(backend: 'cpu' | 'cuda'): unknown
   Case: new (spec: NativeSpec) => NativeCase
+  /** Throws where there is not exactly one GPU of this name that can be watched. */
+  GpuWatch: new (name: string, worker: number) => NativeGpuWatch
 }
 
 const isAddon = (value: unknown): value is NativeAddon =>
-  typeof value === 'object' && value !== null && ['info', 'devices', 'Case'].every((name) => typeof Reflect.get(value, name) === 'function')
+  typeof value === 'object' && value !== null && ['info', 'devices', 'Case', 'GpuWatch'].every((name) => typeof Reflect.get(value, name) === 'function')
 
 /** Loads the addon at `path`. Throws with the loader's own words when it cannot be loaded or is another module. */
 export function loadAddon(path: string): NativeAddon {
   const loaded: unknown = createRequire(import.meta.url)(path)
-  if (!isAddon(loaded)) throw new Error(`${path} is not the Opscope addon: expected it to export info, devices and Case`)
+  if (!isAddon(loaded)) throw new Error(`${path} is not the Opscope addon: expected it to export info, devices, Case and GpuWatch`)
   return loaded
 }

@@ -1,5 +1,5 @@
 import type { Backend } from '@core/backend'
-import { loadAddon, type NativeAddon } from './addon'
+import { loadAddon, type NativeAddon, type NativeGpuWatch } from './addon'
 import { NativeBackend } from './backend'
 import { locateAddon } from './locate'
 
@@ -22,4 +22,11 @@ export function nativeBackends(): { backends: Backend[]; problem?: string } {
   const found = nativeAddon()
   if ('problem' in found) return { backends: [], problem: found.problem }
   return { backends: [new NativeBackend(found.addon, 'cpu'), new NativeBackend(found.addon, 'cuda')] }
+}
+
+/** Watches the one GPU of this name, on which process `worker` computes (0: not known). Throws where that cannot be done. */
+export function openGpuWatch(name: string, worker: number): NativeGpuWatch {
+  const found = nativeAddon()
+  if ('problem' in found) throw new Error(found.problem)
+  return new found.addon.GpuWatch(name, worker)
 }

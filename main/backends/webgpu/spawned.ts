@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { dirname } from 'node:path'
 import { outFolder } from '../../app/out-folder'
 import { exitReason } from '../../measurement/exit-reason'
+import { gpuHoldersFolder } from '../../measurement/gpu-holders'
 import { connect, type HostProcess } from '../../measurement/link'
 import type { HostKind } from '../../runner/types'
 import { findDisplay, type Display } from './display'
@@ -60,7 +61,8 @@ export const spawnedWebgpuHostKind = (electronPath: string, out?: string): HostK
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // Node and Electron may differ in how they write structured clones.
       serialization: 'json',
-      env: { ...env, ...display.env },
+      // What watches the card there must know the processes that measure CUDA for the same command line.
+      env: { ...env, ...display.env, OPSCOPE_GPU_HOLDERS: gpuHoldersFolder() },
       // Ctrl+C in a terminal is for the command line, which ends this host when it is done.
       detached: true,
     })

@@ -1,8 +1,9 @@
-import { app, BrowserWindow } from 'electron'
+import { app, BrowserWindow, type IpcMainEvent, type IpcMainInvokeEvent } from 'electron'
 import { safeWebPreferences } from '../../app/harden'
 import { preloadFile } from '../../app/out-folder'
 import { isPage, pageUrl } from '../../app/page-url'
 import type { HostProcess } from '../../measurement/link'
+import { watchFor } from './watch'
 
 /** As in preload/webgpu.ts. */
 const CHANNEL = 'webgpu-host'
@@ -32,11 +33,14 @@ export async function openHostWindow(): Promise<HostProcess> {
     webPreferences: { ...safeWebPreferences(preloadFile('webgpu.cjs')), backgroundThrottling: false },
   })
   const contents = window.webContents
+  const isOurs = (event: IpcMainEvent | IpcMainInvokeEvent) => event.senderFrame === contents.mainFrame && isPage(contents.getURL(), PAGE)
+  const watch = watchFor(contents, isOurs)
   let left: string | undefined
   let leave: (reason: string) => void = () => undefined
   const end = (reason: string) => {
     if (left !== undefined) return
     left = reason
+    watch.close()
     leave(reason)
     if (!window.isDestroyed()) window.destroy()
   }
@@ -59,7 +63,7 @@ export async function openHostWindow(): Promise<HostProcess> {
     },
     onMessage: (listener) =>
       void contents.ipc.on(CHANNEL, (event, message: unknown) => {
-        if (event.senderFrame === contents.mainFrame && isPage(contents.getURL(), PAGE)) listener(message)
+        if (isOurs(event)) listener(message)
       }),
     onStderr: () => undefined,
     onExit: (listener) => {

@@ -33,6 +33,9 @@ enum { clock_sm = 1, clock_memory = 2 };
 struct Table {
   int (*init)() = nullptr;
   int (*by_pci)(const char*, void**) = nullptr;
+  int (*count)(unsigned*) = nullptr;
+  int (*by_index)(unsigned, void**) = nullptr;
+  int (*name)(void*, char*, unsigned) = nullptr;
   int (*clock)(void*, int, unsigned*) = nullptr;
   int (*max_clock)(void*, int, unsigned*) = nullptr;
   int (*temperature)(void*, int, unsigned*) = nullptr;
@@ -69,6 +72,9 @@ Table load() {
   }
   find(library, t.init, "nvmlInit_v2");
   find(library, t.by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+  find(library, t.count, "nvmlDeviceGetCount_v2");
+  find(library, t.by_index, "nvmlDeviceGetHandleByIndex_v2");
+  find(library, t.name, "nvmlDeviceGetName");
   find(library, t.clock, "nvmlDeviceGetClockInfo");
   find(library, t.max_clock, "nvmlDeviceGetMaxClockInfo");
   find(library, t.temperature, "nvmlDeviceGetTemperature");
@@ -162,10 +168,17 @@ std::vector<unsigned> ours_of(const std::vector<unsigned>& pids) {
   return list;
 }
 
-Listed listed_as(const std::vector<ProcessInfo>& processes, bool holding) {
+// `worker`: the process of this app that is on the GPU itself. `holding`: whether it is to be found among those listed.
+Listed listed_as(const std::vector<ProcessInfo>& processes, unsigned worker, bool holding) {
   std::vector<unsigned> pids;
   for (const auto& process : processes) pids.push_back(process.pid);
-  return tell_apart(pids, own_pid(), ours_of(pids), gpu_holders(), holding);
+  std::vector<unsigned> holders = gpu_holders();
+  if (worker != own_pid()) holders.push_back(worker);
+  return tell_apart(pids, worker, ours_of(pids), holders, holding);
+}
+
+bool lists(const std::vector<ProcessInfo>& processes, unsigned pid) {
+  return std::any_of(processes.begin(), processes.end(), [&](const ProcessInfo& process) { return process.pid == pid; });
 }
 
 std::string with_unit(double value, const char* unit) {
@@ -205,7 +218,26 @@ std::unique_ptr<Nvml> Nvml::of_pci_bus(const std::string& bus_id, std::string* w
     if (why) *why = "NVIDIA's management library does not know this GPU, so clocks, power and temperature are not recorded.";
     return nullptr;
   }
-  return std::unique_ptr<Nvml>(new Nvml(device));
+  return std::unique_ptr<Nvml>(new Nvml(device, own_pid()));
+}
+
+std::unique_ptr<Nvml> Nvml::of_name(const std::string& name, unsigned worker, std::string* why) {
+  const auto none = [&](const std::string& reason) {
+    *why = reason;
+    return nullptr;
+  };
+  const Table& t = table();
+  if (!t.missing.empty()) return none(t.missing);
+  unsigned count = 0;
+  if (!t.count || !t.by_index || !t.name || t.count(&count) != 0) return none("NVIDIA's management library does not list the GPUs.");
+  std::vector<void*> found;
+  for (unsigned index = 0; index < count; index++) {
+    void* device = nullptr;
+    char text[96] = "";
+    if (t.by_index(index, &device) == 0 && t.name(device, text, sizeof text) == 0 && name == text) found.push_back(device);
+  }
+  if (found.size() != 1) return none("There are " + std::to_string(found.size()) + " GPUs called " + name + "; expected one.");
+  return std::unique_ptr<Nvml>(new Nvml(found[0], worker));
 }
 
 int Nvml::foreign_processes() {
@@ -213,8 +245,10 @@ int Nvml::foreign_processes() {
   if (steady_seconds() - processes_read_s_ < 1) return foreign_;
   processes_read_s_ = steady_seconds();
   foreign_ = -1;
-  if (!table().processes) return foreign_;
-  return foreign_ = listed_as(read_processes(table().processes, device_), true).count();
+  if (!table().processes || worker_ == 0) return foreign_;
+  // Chromium's process may be listed among those that draw only; that it is listed shows that numbers mean here what they mean to the driver.
+  const bool draws = worker_ != own_pid() && lists(read_processes(table().graphics, device_), worker_);
+  return foreign_ = listed_as(read_processes(table().processes, device_), worker_, !draws).count();
 }
 
 DeviceState Nvml::state() {
@@ -249,9 +283,9 @@ std::vector<std::string> Nvml::disturbances(bool holds_context) const {
   // Without a process that computes, this one's context says nothing about the numbers that the driver lists.
   const bool computing = !all.empty();
   for (const auto& process : read_processes(table().graphics, device_))
-    if (std::none_of(all.begin(), all.end(), [&](const ProcessInfo& other) { return other.pid == process.pid; })) all.push_back(process);
+    if (!lists(all, process.pid)) all.push_back(process);
   std::vector<std::string> list;
-  const Listed apart = listed_as(all, holds_context && computing);
+  const Listed apart = listed_as(all, own_pid(), holds_context && computing);
   // A container's own numbers differ from those the driver lists: which of them is this process cannot be told.
   if (apart.unnamed > 0) list.push_back("Other processes use this GPU: " + std::to_string(apart.unnamed) + ", which cannot be named from within this container.");
   for (const auto& process : all) {

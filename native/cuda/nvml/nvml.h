@@ -13,6 +13,9 @@ class Nvml {
  public:
   // The device with this PCI bus id, or null when the library or the device cannot be reached (`why` says it).
   static std::unique_ptr<Nvml> of_pci_bus(const std::string& bus_id, std::string* why);
+  // The one device of this name, on which process `worker` of this app computes rather than this one (0: not known). Null
+  // also where several have the name.
+  static std::unique_ptr<Nvml> of_name(const std::string& name, unsigned worker, std::string* why);
 
   // Clocks, temperature, power, throttle reasons and other processes, as they are now. energy_j is left absent.
   DeviceState state();
@@ -28,9 +31,10 @@ class Nvml {
   std::vector<std::string> warnings() const;
 
  private:
-  explicit Nvml(void* device) : device_(device) {}
+  Nvml(void* device, unsigned worker) : device_(device), worker_(worker) {}
   int foreign_processes();
   void* device_;
+  unsigned worker_;  // the process of this app that holds a context; 0: not known
   double processes_read_s_ = -1e9;
   int foreign_ = -1;
 };
