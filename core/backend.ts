@@ -159,6 +159,8 @@ export interface PreparedCase {
   dispose(): Promise<void>
 }
 
+  /** Several such ranges at once, in the order asked for, where that is cheaper than one by one. */
+  readRanges?(ranges: readonly { start: number; count: number }[]): Promise<Float32Array[]>
 /** A way to compute. core never asks which one it has. Lives in the measurement process or page. */
 export interface Backend {
   readonly id: string

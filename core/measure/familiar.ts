@@ -1,5 +1,6 @@
 import type { Verification } from '../result'
 import type { MeasureSettings } from './settings'
+import { Tempo } from './tempo'
 import type { Pace } from './warm-up'
 
 /**
@@ -8,6 +9,8 @@ import type { Pace } from './warm-up'
  * the reference, as the first does after timing; its inputs lie there already.
  */
 export class Familiar {
+  /** How long requests for its samples take. */
+  readonly tempo = new Tempo()
   #known: { settings: MeasureSettings; verification: Verification; pace: Pace } | undefined
 
   /** What is known for measurements by these settings; undefined before the first right one. */

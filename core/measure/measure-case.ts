@@ -106,7 +106,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   }
 
   report('warming up')
-  const sample = createSampler(prepared, now, signal)
+  const sample = createSampler(prepared, now, signal, request.familiar?.tempo)
   const frame = timeFrame(settings)
   const pace = await findPace({ sample, mode: c.mode, tickNs: prepared.tickNs, runSeconds, settings, minSeconds: frame.minSeconds, now, ...(known ? { from: known.pace } : {}) })
 

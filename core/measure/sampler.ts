@@ -1,5 +1,6 @@
 import { CaseError, type DeviceState, type PreparedCase, type SampleBatch, type SampleRequest } from '../backend'
 import { pause } from './pause'
+import { Tempo } from './tempo'
 
 /** The case was asked to end; no result is kept. */
 export class CancelledError extends Error {
@@ -16,24 +17,24 @@ export interface Timed {
   clockMhz?: Float64Array
   probeNs?: Float64Array
   hostCallNs?: number
-  /** Wall time of the call per sample, in seconds: flushes and launches count. */
+  /** Wall time that one sample more takes, in seconds: flushes and launches count, what each request costs does not. */
   wallSecondsPerSample: number
 }
 
 /** Takes checked batches from a prepared case, giving cancel a chance between them. */
 export type Sampler = (request: SampleRequest) => Promise<Timed>
 
-/** `now` is in ms. Throws CancelledError when the signal is set, CaseError when a backend returns nonsense. */
-export function createSampler(prepared: PreparedCase, now: () => number, signal: AbortSignal | undefined): Sampler {
+/** `now` is in ms; `tempo` knows earlier requests of this case. Throws CancelledError when the signal is set, CaseError when a backend returns nonsense. */
+export function createSampler(prepared: PreparedCase, now: () => number, signal: AbortSignal | undefined, tempo = new Tempo()): Sampler {
   return async (request) => {
     if (signal?.aborted) throw new CancelledError()
     const from = now()
     const batch = await prepared.sample(request)
-    const wallMs = Math.max(0, now() - from)
+    const seconds = Math.max(0, now() - from) / 1000
     checkBatch(batch, request)
     await pause()
     if (signal?.aborted) throw new CancelledError()
-    return { ...batch, wallSecondsPerSample: wallMs / 1000 / batch.samplesNs.length }
+    return { ...batch, wallSecondsPerSample: tempo.see({ samples: batch.samplesNs.length, inner: request.inner, seconds }) }
   }
 }
 

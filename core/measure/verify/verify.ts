@@ -3,7 +3,7 @@ import type { BenchmarkCase, Params } from '../../case'
 import type { Op, Tolerance } from '../../ops/types'
 import type { Verification } from '../../result'
 import { addDifference, noDifference, type Difference } from './difference'
-import { planRanges } from './plan'
+import { planRanges, type Range } from './plan'
 import { createReference } from './reference'
 
 /** Elements, and share of the work, that are compared after timing: more was compared before, and all of it is searched for holes both times. */
@@ -28,17 +28,44 @@ export function createVerifier(op: Op, c: BenchmarkCase, seed: number, work: num
     async check(prepared, when, pause) {
       const unwritten = await prepared.countUnwritten()
       const difference = noDifference()
-      for (const range of plan(when === 'before' ? work : Math.min(work * AFTER_SHARE, costPerElement * AFTER_ELEMENTS))) {
-        const out = await prepared.read(range.start, range.count)
-        if (out.length !== range.count) {
-          throw new CaseError('internal', `The backend returned ${out.length} output elements where ${range.count} were asked for.`)
+      for (const ranges of readable(plan(when === 'before' ? work : Math.min(work * AFTER_SHARE, costPerElement * AFTER_ELEMENTS)))) {
+        for (const [i, out] of (await readAll(prepared, ranges)).entries()) {
+          const range = ranges[i]!
+          addDifference(difference, out, reference(range), range.start, c.dtype, tolerance.maxUlp !== undefined)
+          await pause()
         }
-        addDifference(difference, out, reference(range), range.start, c.dtype, tolerance.maxUlp !== undefined)
-        await pause()
       }
       return judge(difference, tolerance, { total, unwritten, scale: op.outputScale?.(params) ?? 0 })
     },
   }
+}
+
+/** Elements that are read at once: bounds memory. */
+const READ_ELEMENTS = 1 << 18
+
+/** The ranges in order, in groups to read at once. */
+function readable(ranges: readonly Range[]): Range[][] {
+  const groups: Range[][] = []
+  let elements = Infinity
+  for (const range of ranges) {
+    elements += range.count
+    if (elements > READ_ELEMENTS) {
+      groups.push([])
+      elements = range.count
+    }
+    groups.at(-1)!.push(range)
+  }
+  return groups
+}
+
+async function readAll(prepared: PreparedCase, ranges: readonly Range[]): Promise<Float32Array[]> {
+  const parts: Float32Array[] = []
+  if (prepared.readRanges) parts.push(...(await prepared.readRanges(ranges)))
+  else for (const { start, count } of ranges) parts.push(await prepared.read(start, count))
+  for (const [i, { count }] of ranges.entries()) {
+    if (parts[i]?.length !== count) throw new CaseError('internal', `The backend returned ${parts[i]?.length ?? 0} output elements where ${count} were asked for.`)
+  }
+  return parts
 }
 
 function judge(d: Difference, tolerance: Tolerance, output: { total: number; unwritten: number; scale: number }): Verification {

@@ -88,32 +88,41 @@ export async function countSentinels(gpu: Gpu, tensors: readonly Tensor[]): Prom
   const found = gpu.device.createBuffer({ size: 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC })
   try {
     await sweep(gpu, countText, tensors, new Uint32Array([first.elements, sentinelBits(first.dtype), halves(first.dtype), 0]), [found])
-    return new Uint32Array(await readBytes(gpu, found, 0, 4))[0]!
+    const [bytes] = await readBytes(gpu, found, [{ offset: 0, size: 4 }])
+    return new Uint32Array(bytes!)[0]!
   } finally {
     found.destroy()
   }
 }
 
-/** Elements start .. start + count as f32. */
-export async function readTensor(gpu: Gpu, tensor: Tensor, start: number, count: number): Promise<Float32Array> {
+/** Elements of each range as f32: one way to the device and back for all of them. */
+export async function readTensor(gpu: Gpu, tensor: Tensor, ranges: readonly { start: number; count: number }[]): Promise<Float32Array[]> {
   const size = DTYPE_BYTES[tensor.dtype]
   // Copies begin and end at whole words; an f16 range may begin and end between them.
-  const from = Math.floor((start * size) / 4) * 4
-  const to = Math.ceil(((start + count) * size) / 4) * 4
-  const bytes = await readBytes(gpu, tensor.buffer, from, to - from)
-  const skipped = start - from / size
-  return decode(bytes, tensor.dtype).subarray(skipped, skipped + count)
+  const words = ranges.map(({ start, count }) => {
+    const offset = Math.floor((start * size) / 4) * 4
+    return { offset, size: Math.ceil(((start + count) * size) / 4) * 4 - offset, skipped: start - offset / size, count }
+  })
+  const parts = await readBytes(gpu, tensor.buffer, words)
+  return words.map(({ skipped, count }, i) => decode(parts[i]!, tensor.dtype).subarray(skipped, skipped + count))
 }
 
-/** Bytes of a buffer; offset and size are multiples of four. */
-async function readBytes(gpu: Gpu, source: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
-  const staging = gpu.device.createBuffer({ size, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ })
+/** Bytes of parts of a buffer; offsets and sizes are multiples of four. */
+async function readBytes(gpu: Gpu, source: GPUBuffer, parts: readonly { offset: number; size: number }[]): Promise<ArrayBuffer[]> {
+  const total = parts.reduce((sum, { size }) => sum + size, 0)
+  const staging = gpu.device.createBuffer({ size: total, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ })
   try {
     const encoder = gpu.device.createCommandEncoder()
-    encoder.copyBufferToBuffer(source, offset, staging, 0, size)
+    let at = 0
+    const places = parts.map(({ offset, size }) => {
+      encoder.copyBufferToBuffer(source, offset, staging, at, size)
+      at += size
+      return { from: at - size, to: at }
+    })
     gpu.device.queue.submit([encoder.finish()])
     await staging.mapAsync(GPUMapMode.READ)
-    return staging.getMappedRange().slice(0)
+    const mapped = staging.getMappedRange()
+    return places.map(({ from, to }) => mapped.slice(from, to))
   } finally {
     staging.destroy()
   }
