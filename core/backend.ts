@@ -92,6 +92,8 @@ export const deviceStateSchema = z.object({
   /** CPU: times the system took a processor from a measuring thread, and ms that a hypervisor took, during the batch. */
   involuntarySwitches: z.number().int().nonnegative().optional(),
   stealMs: z.number().nonnegative().optional(),
+  /** CPU: best time in ns of the fixed work beside the samples (SampleBatch.probeNs) that this process has seen with as many threads. */
+  probeBestNs: z.number().positive().optional(),
 })
 export type DeviceState = z.infer<typeof deviceStateSchema>
 
@@ -113,7 +115,10 @@ export interface SampleBatch {
   state: DeviceState
   /** SM clock around each sample in MHz, from the device's own counters; one per sample. */
   clockMhz?: Float64Array
-  /** Time in ns of a fixed chain of multiply-adds run beside each sample, the slower of before and after; one per sample. */
+  /**
+   * Time in ns of a fixed piece of work run beside each sample, the slower of before and after; one per sample. On a CPU it
+   * keeps the floating-point units busy, so that a lower clock and another program on the same core both lengthen it.
+   */
   probeNs?: Float64Array
   /** Time in ns that the host took to issue one call, where calls are queued and it is not in the samples. */
   hostCallNs?: number
@@ -154,13 +159,13 @@ export interface PreparedCase {
   countUnwritten(): Promise<number>
   /** Output elements [start, start + count) as f32, of the set of buffers used last. */
   read(start: number, count: number): Promise<Float32Array>
+  /** Several such ranges at once, in the order asked for, where that is cheaper than one by one. */
+  readRanges?(ranges: readonly { start: number; count: number }[]): Promise<Float32Array[]>
   sample(request: SampleRequest): Promise<SampleBatch>
   memory(): MemoryUse
   dispose(): Promise<void>
 }
 
-  /** Several such ranges at once, in the order asked for, where that is cheaper than one by one. */
-  readRanges?(ranges: readonly { start: number; count: number }[]): Promise<Float32Array[]>
 /** A way to compute. core never asks which one it has. Lives in the measurement process or page. */
 export interface Backend {
   readonly id: string

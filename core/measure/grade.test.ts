@@ -45,6 +45,22 @@ test.each([
   expect(graded.reasons.join(' ')).not.toMatch(/NaN|Infinity|undefined/)
 })
 
+test('samples beside a slower processor than the best are B at most, whether the case or the process saw the best', () => {
+  const beside = (probesNs: number[], probeBestNs?: number, over: Partial<GradeInput> = {}) => grade(calm, { probesNs, states: [{ probeBestNs }], ...over })
+  const reason = 'The processor ran at 94 % of its best speed: a lower clock, or another program on the same core.'
+  expect(beside(odd(() => 3200), 3008)).toEqual({ grade: 'B', reasons: [reason] })
+  expect(beside(odd((i) => (i < 10 ? 3008 : 3200)))).toEqual({ grade: 'B', reasons: [reason] })
+  // Calm readings, few slow ones, and none at all.
+  for (const probesNs of [odd((i) => 3008 + (i % 3) * 10), odd((i) => (i % 3 === 0 ? 3700 : 3008)), odd(() => 0)]) expect(beside(probesNs, 3000)).toEqual({ grade: 'A', reasons: [] })
+  // What a timer of 100 ns makes of calm readings.
+  expect(beside(odd((i) => (i % 4 === 0 ? 3000 : 3100)), 3000, { tickNs: 100 }).reasons).toEqual([])
+})
+
+test('slow probes beside samples set aside say nothing of those that count', () => {
+  const labels: SampleLabel[] = [{ kind: 'host-slowed', reason: 'slow', first: 0, count: 19 }]
+  expect(grade(calm, { labels, probesNs: odd((i) => (i < 22 ? 9000 : 3000)), states: [] }).reasons).toHaveLength(1)
+})
+
 test('other reasons: not converged, short samples, unsettled, wall clock, a hypervisor', () => {
   expect(grade(calm, { converged: false, stopReason: 'limit of 1 s reached' })).toEqual({ grade: 'C', reasons: ['Not converged: limit of 1 s reached.'] })
   expect(grade(calm, { tickNs: 2e4 })).toMatchObject({ grade: 'C', reasons: [expect.stringMatching(/only 50 ticks/)] })

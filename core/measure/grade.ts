@@ -1,7 +1,7 @@
 import type { DeviceState, Timer } from '../backend'
 import type { Grade, SampleLabel, Summary } from '../result'
 import { median } from '../stats/quantile'
-import { describeLabels, type Choice } from './labels'
+import { bestProbe, describeLabels, type Choice } from './labels'
 import { CLOSE } from './warm-up'
 
 export interface GradeInput {
@@ -12,7 +12,7 @@ export interface GradeInput {
   /** Every sample taken. */
   taken: number
   labels: readonly SampleLabel[]
-  choice: Pick<Choice, 'clean' | 'setAside'>
+  choice: Choice
   /** Wall time of sampling. */
   elapsedSeconds: number
   converged: boolean
@@ -22,6 +22,8 @@ export interface GradeInput {
   inner: number
   settled: boolean
   states: readonly DeviceState[]
+  /** Time of the fixed work beside each sample taken, in ns, where it was run. */
+  probesNs?: ArrayLike<number>
 }
 
 const NOISY_MAD = 0.05
@@ -31,6 +33,12 @@ const DRIFT = 0.03
 const SMALL_SHARE = 0.1
 /** A hypervisor that took more than this share of the time of sampling shows in the samples. */
 const STOLEN = 0.02
+/**
+ * Fixed work that usually took longer than its best time by more than this says that the samples are those of a slower
+ * processor. On an AMD EPYC with nobody near, its median stayed within 0.4 % of its best, hot and cold, on one thread and
+ * two; a neighbour on the core made it 8 to 30 % longer.
+ */
+const SLOWED = 0.02
 /** Ticks a sample should last, and below which its digits mean nothing. */
 const FINE_TICKS = 1000
 const COARSE_TICKS = 100
@@ -49,6 +57,8 @@ export function gradeOf(input: GradeInput): { grade: Grade; reasons: string[] } 
 
   minor.push(...noise(input))
   if (ticks >= COARSE_TICKS && ticks < FINE_TICKS * CLOSE) minor.push(`One sample lasts ${Math.round(ticks)} ticks of its timer; ${FINE_TICKS} are wanted.`)
+  const slowed = slowedProcessor(input)
+  if (slowed) minor.push(slowed)
   if (!input.settled) minor.push('Times were still changing when warm-up ended.')
   if (input.timer === 'wall-clock') minor.push('Timed by the wall clock: launch and wait are included.')
   return { grade: serious.length > 0 ? 'C' : minor.length > 0 ? 'B' : 'A', reasons: [...serious, ...minor] }
@@ -61,6 +71,14 @@ export function labelReason({ labels, taken, choice }: Pick<GradeInput, 'labels'
   if (choice.clean === 0) return `No clean sample: ${why}.`
   if (!choice.setAside) return `Only ${choice.clean} of ${taken} samples are clean: ${why}. All of them count.`
   return `${taken - choice.clean} of ${taken} samples set aside: ${why}.`
+}
+
+/** Says so where the processor was slower than it can be beside most of the samples that count. One tick of the timer more is no slowness. */
+function slowedProcessor({ probesNs, states, choice, tickNs }: GradeInput): string | undefined {
+  const best = bestProbe(probesNs, states)
+  const usual = median(Array.from(probesNs ?? []).filter((ns, i) => ns > 0 && choice.used[i] === 1))
+  if (best === undefined || usual === undefined || usual <= best * (1 + SLOWED) + tickNs) return undefined
+  return `The processor ran at ${Math.round((best / usual) * 100)} % of its best speed: a lower clock, or another program on the same core.`
 }
 
 function* noise({ summary, samplesNs, states, elapsedSeconds }: GradeInput): Generator<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DeviceState } from '../backend'
-import { chooseSamples, cleanSamples, describeLabels, labelledMask, labelSamples, type Conditions } from './labels'
+import { bestProbe, chooseSamples, cleanSamples, describeLabels, labelledMask, labelSamples, type Conditions } from './labels'
 
 const batches = (...states: DeviceState[]) => states.map((state, i) => ({ firstSample: i * 10, state }))
 const repeated = (value: number, count: number) => new Array<number>(count).fill(value)
@@ -41,6 +41,13 @@ describe('labels', () => {
     expect(labelSamples({ count: 22, probesNs: [...repeated(300, 20), 390, 800] })).toEqual([{ kind: 'host-slowed', reason: 'fixed work took 2.7 times its best time', first: 21, count: 1 }])
   })
 
+  test('a case wholly slower than the process has been before is a slowed host too', () => {
+    const probesNs = repeated(450, 30)
+    expect(labelSamples({ count: 30, probesNs, states: batches({}, { probeBestNs: 440 }, {}) })).toEqual([])
+    expect(labelSamples({ count: 30, probesNs, states: batches({}, { probeBestNs: 310 }, { probeBestNs: 300 }) })).toEqual([{ kind: 'host-slowed', reason: 'fixed work took 1.5 times its best time', first: 0, count: 30 }])
+    expect(labelSamples({ count: 30, states: batches({ probeBestNs: 300 }) })).toEqual([])
+  })
+
   test('conditions that flicker with every sample keep few labels that still cover every bad sample', () => {
     const probesNs = Array.from({ length: 20_000 }, (_, i) => (i % 3 === 0 && i > 5000 ? 900 : 300))
     const labels = labelSamples({ count: probesNs.length, probesNs })
@@ -49,6 +56,13 @@ describe('labels', () => {
     expect(probesNs.every((ns, i) => ns < 500 || mask[i] === 1)).toBe(true)
     expect(mask.subarray(0, 5000).every((one) => one === 0)).toBe(true)
   })
+})
+
+test('the best probe is that of the case or a better one of the process; without probes there is none', () => {
+  expect(bestProbe([0, ...repeated(300, 40)], [])).toBe(300)
+  expect(bestProbe(repeated(300, 40), [{}, { probeBestNs: 280 }, { probeBestNs: 290 }])).toBe(280)
+  expect(bestProbe(repeated(300, 40), [{ probeBestNs: 320 }])).toBe(300)
+  for (const none of [undefined, [], [0, 0]]) expect(bestProbe(none, [{ probeBestNs: 280 }])).toBeUndefined()
 })
 
 describe('the samples that count', () => {

@@ -10,7 +10,7 @@ export interface Conditions {
   states?: readonly { firstSample: number; state: DeviceState }[]
   /** SM clock in MHz beside each sample; 0 where it could not be read. */
   clocksMhz?: ArrayLike<number>
-  /** Time of a fixed piece of work beside each sample, in ns; 0 where it was not run. */
+  /** Time of a fixed piece of work beside each sample, in ns; 0 where it was not run. The states may know its best time. */
   probesNs?: ArrayLike<number>
 }
 
@@ -24,7 +24,8 @@ const MAX_RUNS = 256
 /**
  * Labels what was taken while something was wrong: `throttled` and `disturbed` by the state of the batch, `slow-clock`
  * below 75 % of the best clock of the case (per sample where known, else per batch), `host-slowed` where the fixed work
- * beside a sample took more than 1 / 0.75 of its best time. A sample may carry several. In order of kind, then of samples.
+ * beside a sample took more than 1 / 0.75 of its best time (bestProbe). A sample may carry several. In order of kind, then
+ * of samples.
  */
 export function labelSamples(conditions: Conditions): SampleLabel[] {
   return [...throttled(conditions), ...slowClocks(conditions), ...slowedHost(conditions), ...disturbed(conditions)]
@@ -74,8 +75,17 @@ function batchClocks(conditions: Conditions): Float64Array {
   return clocks
 }
 
-function slowedHost({ probesNs }: Conditions): SampleLabel[] {
-  const best = probesNs && bestOf(probesNs, BEST)
+/**
+ * Best time in ns of the fixed work beside the samples: that of the case itself, or a better one that the process saw
+ * before, so that a case wholly beside something else is found out. Undefined where the work was not run.
+ */
+export function bestProbe(probesNs: ArrayLike<number> | undefined, states: readonly DeviceState[]): number | undefined {
+  const own = probesNs && bestOf(probesNs, BEST)
+  return own && states.reduce((best, { probeBestNs = best }) => Math.min(best, probeBestNs), own)
+}
+
+function slowedHost({ probesNs, states = [] }: Conditions): SampleLabel[] {
+  const best = bestProbe(probesNs, states.map(({ state }) => state))
   if (!probesNs || best === undefined) return []
   return runsOf(probesNs, (ns) => ns * LEAST_SPEED > best).map(({ first, count }) => {
     let worst = 0

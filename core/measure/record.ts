@@ -32,6 +32,7 @@ export function record(result: Result, collected: Collected, pace: Pace & { sett
   const { grade, reasons } = gradeOf({
     summary, samplesNs: counted, taken, labels, choice, elapsedSeconds, converged, stopReason, timer: prepared.timer, tickNs: prepared.tickNs,
     inner: pace.inner, settled: pace.settled, states: collected.states.map((entry) => entry.state),
+    ...(collected.probesNs ? { probesNs: collected.probesNs } : {}),
   })
   Object.assign(result, { samplesNs, measuredMs: measuredSeconds * 1000, inner: pace.inner, summary, converged, stopReason, grade })
   if (reasons.length > 0) result.gradeReasons = reasons

@@ -222,6 +222,7 @@ Napi::Object to_js(Napi::Env env, const SampleBatch& batch) {
   if (batch.state.foreign_processes >= 0) state.Set("foreignProcesses", batch.state.foreign_processes);
   if (batch.state.involuntary_switches >= 0) state.Set("involuntarySwitches", static_cast<double>(batch.state.involuntary_switches));
   reading("stealMs", batch.state.steal_ms);
+  reading("probeBestNs", batch.state.probe_best_ns);
   object.Set("state", state);
   return object;
 }

@@ -52,6 +52,7 @@ struct DeviceState {
   std::vector<std::string> throttle;
   int64_t involuntary_switches = -1;                              // CPU: of the measuring threads, during the batch
   double steal_ms = std::numeric_limits<double>::quiet_NaN();     // CPU: time a hypervisor took, during the batch
+  double probe_best_ns = std::numeric_limits<double>::quiet_NaN(); // CPU: best probe of this process with as many threads
 };
 
 // clock_mhz and probe_ns are empty or have one entry per sample (core/backend.ts SampleBatch says what they hold).

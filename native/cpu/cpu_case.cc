@@ -177,7 +177,7 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
     batch.probe_ns.push_back(std::max(before, after));
     before = after;
   }
-  witness.report(batch.state);
+  witness.report(batch);
 }
 
 }  // namespace opscope::cpu

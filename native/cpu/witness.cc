@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
-#include "clock.h"
 #include "isa.h"
+#include "probe.h"
 #include "topology.h"
 
 #if defined(__linux__)
@@ -20,21 +24,39 @@ namespace opscope::cpu {
 
 namespace {
 
-// A multiply and an add in a row take six to eight cycles: some three microseconds at usual clocks, so that the chain
-// lasts a hundred ticks of the clock and yet little of a sample.
-constexpr int STEPS = 1800;
+// One candidate for the best speed is the lower quartile of so many readings in a row: what eight of them reached was no
+// freak, and lasted.
+constexpr size_t GROUP = 32;
 
-// Not known to the compiler, so that it can neither work the chain out nor drop it.
-volatile float start_value = 0.5f;
-std::atomic<float> sink{0};
+// The least time of the probe that this process has seen, by whom it watches and how many threads that are: teams of one
+// size have the same processors.
+class Best {
+ public:
+  // Adds readings and gives the best so far; NaN before the first full group.
+  double add(Witness::Of of, int threads, const std::vector<double>& readings) {
+    const std::lock_guard lock(mutex_);
+    Seen& seen = seen_[{of, threads}];
+    for (const double ns : readings) {
+      seen.group.push_back(ns);
+      if (seen.group.size() < GROUP) continue;
+      const auto quartile = seen.group.begin() + GROUP / 4 - 1;
+      std::nth_element(seen.group.begin(), quartile, seen.group.end());
+      seen.best_ns = std::fmin(seen.best_ns, *quartile);  // not the NaN of the two
+      seen.group.clear();
+    }
+    return seen.best_ns;
+  }
 
-double chain_ns() {
-  const int64_t from = now_ns();
-  float y = start_value;
-  for (int i = 0; i < STEPS; i++) y = y * 0.999f + 0.001f;
-  sink.store(y, std::memory_order_relaxed);
-  return static_cast<double>(now_ns() - from) - clock_cost().read_ns;
-}
+ private:
+  struct Seen {
+    std::vector<double> group;
+    double best_ns = std::numeric_limits<double>::quiet_NaN();
+  };
+  std::mutex mutex_;
+  std::map<std::pair<Witness::Of, int>, Seen> seen_;
+};
+
+Best best;
 
 // Time in ms that a hypervisor ran something else while the first `threads` processors had work; NaN where that is not
 // told. Only virtual machines have it, and reading the file takes long on large machines.
@@ -70,9 +92,24 @@ double stolen_ms(int threads) {
 Witness::Witness(Team& team, Of of) : team_(team), of_(of), times_(static_cast<size_t>(team.size())), switches_(switches()), stolen_ms_(stolen_ms(team.size())) {}
 
 double Witness::probe() {
-  if (of_ == Of::calling_thread || team_.size() == 1 || static_cast<size_t>(team_.size()) > topology().processors.size()) return chain_ns();
-  team_.run([](void* times, int thread) { static_cast<double*>(times)[thread] = chain_ns(); }, times_.data());
+  if (of_ == Of::calling_thread || team_.size() == 1 || static_cast<size_t>(team_.size()) > topology().processors.size()) return probe_ns();
+  struct Together {
+    Team& team;
+    std::vector<double>& times;
+  } together{team_, times_};
+  team_.run(
+      [](void* context, int thread) {
+        const auto& [team, times] = *static_cast<Together*>(context);
+        team.barrier();  // who starts early would have a core alone that two threads share
+        times[static_cast<size_t>(thread)] = probe_ns();
+      },
+      &together);
   return *std::max_element(times_.begin(), times_.end());
+}
+
+bool Witness::comparable() const {
+  const size_t threads = static_cast<size_t>(team_.size());
+  return threads <= (of_ == Of::team ? topology().processors.size() : static_cast<size_t>(topology().physical));
 }
 
 int64_t Witness::switches() {
@@ -94,7 +131,9 @@ int64_t Witness::switches() {
 #endif
 }
 
-void Witness::report(DeviceState& state) {
+void Witness::report(SampleBatch& batch) {
+  DeviceState& state = batch.state;
+  if (comparable()) state.probe_best_ns = best.add(of_, team_.size(), batch.probe_ns);
   const int64_t now = switches();
   if (switches_ >= 0 && now >= switches_) state.involuntary_switches = now - switches_;
   const double stolen = stolen_ms(team_.size()) - stolen_ms_;

@@ -16,15 +16,19 @@ class Witness {
   enum class Of { team, calling_thread };
   Witness(Team& team, Of of);
 
-  // Time in ns of a fixed chain of dependent multiply-adds of a few microseconds, run by every thread of the team at once:
-  // that of the slowest. A team larger than the processors runs it on the leading thread alone, for waiting for a turn is no
-  // slowness; nor is what threads of a guest's do that still spin after a call.
+  // Time in ns of the fixed work of probe.h, run by every thread of the team at once: that of the slowest. A team larger
+  // than the processors runs it on the leading thread alone, for waiting for a turn is no slowness; nor is what threads of a
+  // guest's do that still spin after a call.
   double probe();
 
-  // Adds what happened since construction to `state`; what cannot be read stays absent.
-  void report(DeviceState& state);
+  // Adds what happened since construction, and the best probe that this process has seen, those of the batch included, to
+  // the state of the batch; what cannot be read stays absent.
+  void report(SampleBatch& batch);
 
  private:
+  // Whether every case with as many threads finds the same processors as free: not beside threads of a guest's that may spin
+  // on the same core, nor where threads take turns.
+  bool comparable() const;
   // Times the system took a processor from a watched thread while it had work; -1 where that is not counted.
   int64_t switches();
 

@@ -105,7 +105,7 @@ std::string json_of(const DeviceState& state) {
   if (state.has_throttle) object.texts("throttle", state.throttle);
   if (state.foreign_processes >= 0) object.number("foreignProcesses", state.foreign_processes);
   if (state.involuntary_switches >= 0) object.number("involuntarySwitches", static_cast<double>(state.involuntary_switches));
-  return object.number("stealMs", state.steal_ms).done();
+  return object.number("stealMs", state.steal_ms).number("probeBestNs", state.probe_best_ns).done();
 }
 
 // One entry per sample, or none.

@@ -2,7 +2,10 @@
 // Made for sanitizers, where Node gets in the way:
 //   cmake -S native -B /tmp/tsan -G Ninja -DOPSCOPE_WITH_CUDA=OFF -DCMAKE_CXX_FLAGS=-fsanitize=thread
 //   ninja -C /tmp/tsan opscope_native_test && /tmp/tsan/opscope_native_test
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -84,6 +87,30 @@ std::string check_rotated(const std::string& isa, int threads) {
   return prepared->count_unwritten() == 0 ? "" : "a set was not written";
 }
 
+// The best probe of the process is known after a few samples, never grows, and is absent where threads take turns.
+std::string check_best_probe(int threads) {
+  CaseSpec spec;
+  spec.op = "copy";
+  spec.impl = "scalar";
+  spec.threads = threads;
+  spec.dims = {64};
+  spec.inputs = {{64, {false, 1e-5f, 11u, 7u}}};
+  spec.output_elements = 64;
+  auto prepared = cpu::open(spec);
+  const bool turns = static_cast<size_t>(threads) > cpu::topology().processors.size();
+  double last = std::numeric_limits<double>::infinity();
+  for (int batch = 0; batch < 3; batch++) {
+    const SampleBatch taken = prepared->sample(Mode::hot, 64, 1);
+    const double best = taken.state.probe_best_ns;
+    if (turns && !std::isnan(best)) return "a best probe of threads that take turns";
+    if (turns) continue;
+    if (!(best > 0)) return "no best probe after 64 samples";
+    if (best > last || best > *std::max_element(taken.probe_ns.begin(), taken.probe_ns.end())) return "the best probe is not the best";
+    last = best;
+  }
+  return {};
+}
+
 }  // namespace
 
 int main() {
@@ -107,6 +134,11 @@ int main() {
       fault.empty() ? passed++ : failed++;
       if (!fault.empty()) std::printf("rotated %s threads=%d: %s\n", isa.id.c_str(), threads, fault.c_str());
     }
+  for (int threads : {1, 2, static_cast<int>(cpu::topology().processors.size()) + 1}) {
+    const std::string fault = check_best_probe(threads);
+    fault.empty() ? passed++ : failed++;
+    if (!fault.empty()) std::printf("probe threads=%d: %s\n", threads, fault.c_str());
+  }
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;
 }

@@ -63,6 +63,7 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'part-throttled': { title: 'On a device that is throttled in every eighth batch', state: (i) => ({ smClockMhz: 1000, throttle: i % 8 === 5 ? ['power limit'] : [] }) },
   'slow-clock': { title: 'On a clock that falls for one of twenty samples', time: (i, random) => (seldom(i) ? 1.6 : 1) * jitter(random), clockMhz: (i) => (seldom(i) ? 1200 : 1980) },
   'host-slowed': { title: 'On a host that is slow for one of twenty samples', time: (i, random) => (seldom(i) ? 2.5 : 1) * jitter(random), probeNs: (i) => (seldom(i) ? 1250 : 500) },
+  'shared-core': { title: 'Beside another program on the same core', time: (_i, random) => 1.15 * jitter(random), probeNs: () => 580, state: () => ({ probeBestNs: 500 }) },
   disturbed: { title: 'Beside another process', state: () => ({ smClockMhz: 1000, foreignProcesses: 1 }) },
   slow: { title: 'Slow: each batch takes 0.2 s', sample: () => wait(200) },
 

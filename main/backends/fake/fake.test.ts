@@ -113,6 +113,12 @@ describe('what was taken under bad conditions is labelled, kept and told', () =>
     },
   )
 
+  test('beside another program on the core: nothing is set aside, and the grade says what the processor lacked', async () => {
+    const result = await measure(aCase('shared-core'), steady)
+    expect(result).toMatchObject({ status: 'ok', converged: true, grade: 'B', gradeReasons: ['The processor ran at 86 % of its best speed: a lower clock, or another program on the same core.'] })
+    expect(result.labels).toBeUndefined()
+  })
+
   test('a part of the batches', async () => {
     const result = await measure(aCase('part-throttled'), { ...steady, settings: { rule: { id: 'fixed-time', seconds: 1 }, maxWarmupSeconds: 0 } })
     expect(result.labels!.length).toBeGreaterThan(0)

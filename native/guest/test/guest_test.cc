@@ -118,6 +118,8 @@ void check_one(int threads) {
 #if defined(__linux__)
   expect(std::strstr(opscope_guest_state(handle), "\"involuntarySwitches\":"), who + "the state counts switches");
 #endif
+  sample(1, 40, 1);
+  if (threads == 1) expect(std::strstr(opscope_guest_state(handle), "\"probeBestNs\":"), who + "the state knows the best probe");
   expect(sample(2, 1, 1) == -1 && failed_with("internal"), who + "a case with one set is not rotated");
   expect(sample(3, 1, 1) == -1 && failed_with("unsupported"), who + "graphs are refused");
   expect(opscope_guest_callback_ns(handle) >= 0 && opscope_guest_callback_ns(handle) < 1e5 && opscope_guest_tick_ns(handle) > 0, who + "the cost of asking is known");
