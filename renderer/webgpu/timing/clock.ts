@@ -4,6 +4,7 @@ import { isQuantized, passCost, passTimes, QUANTUM_NS, tickOf, type Mark, type P
 import type { Calls, CaseTimer } from './calls'
 import { createFlush } from './flush'
 import { createMarks, type Marks } from './marks'
+import { createStirrer } from './stirrer'
 import { timestampTimer } from './timestamps'
 import { wallTickNs, wallTimer } from './wall'
 
@@ -60,12 +61,14 @@ export async function createClock(gpu: Gpu): Promise<Clock> {
   const seen = await probe(gpu, marks)
   const written = seen.marks.filter((mark) => mark !== undefined)
   const quantized = isQuantized(written)
+  // A processor that plays a device has other work than to keep itself awake.
+  const stirrer = gpu.software || quantized ? undefined : await createStirrer(gpu, marks)
   return {
     timer: 'timestamp-query',
     tickNs: quantized ? QUANTUM_NS : tickOf(written),
     quantized,
     passCostNs: quantized ? undefined : passCost(seen.passNs),
     flushBytes: flush.bytes,
-    forCase: (calls) => timestampTimer(gpu, marks, calls, flush),
+    forCase: (calls) => timestampTimer(gpu, marks, calls, flush, stirrer),
   }
 }

@@ -4,6 +4,7 @@ import { pairDifferences, passTimes, type PassNs } from './arithmetic'
 import { lengthening, REQUEST_MS, samplesPerSubmission, type Calls, type CaseTimer } from './calls'
 import type { Flush } from './flush'
 import { MAX_MARKS, type Marks } from './marks'
+import type { Stirrer } from './stirrer'
 
 /** Two passes of two timestamps each. */
 const PAIRS_PER_SUBMISSION = MAX_MARKS / 4
@@ -12,8 +13,8 @@ const HOPELESS_SUBMISSIONS = 8
 
 const sumOf = (passNs: readonly PassNs[]): number => passNs.reduce<number>((sum, ns) => sum + (ns ?? 0), 0)
 
-/** Times calls by timestamps on compute passes. `flush` writes over the caches in a pass of its own. */
-export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush): CaseTimer {
+/** Times calls by timestamps on compute passes. `flush` writes over the caches in a pass of its own; `stirrer` keeps a real device from resting in between. */
+export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush, stirrer: Stirrer | undefined): CaseTimer {
   /** What was seen last, to size submissions; a first submission has one sample. */
   let nsPerCall: number | undefined
   let nsPerCold: number | undefined
@@ -30,7 +31,7 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
       timed(encoder, 2 * i, (pass) => calls.encode(pass, each))
       timed(encoder, 2 * i + 1, (pass) => calls.encode(pass, 2 * each))
     }
-    const passNs = passTimes(await marks.submit(encoder, 2 * count))
+    const passNs = passTimes(await marks.submit(encoder, 2 * count, stirrer?.bridge))
     nsPerCall = sumOf(passNs) / (3 * each * count)
     return pairDifferences(passNs, each)
   }
@@ -41,13 +42,14 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
       timed(encoder, 2 * i, flush.encode)
       timed(encoder, 2 * i + 1, (pass) => calls.encode(pass, 1))
     }
-    const passNs = passTimes(await marks.submit(encoder, 2 * count))
+    const passNs = passTimes(await marks.submit(encoder, 2 * count, stirrer?.bridge))
     nsPerCold = sumOf(passNs) / count
     return Float64Array.from(passNs.filter((ns, i): ns is number => i % 2 === 1 && ns !== undefined))
   }
 
   /** Submissions until there are `count` samples or the time of a request is over. */
   async function gather(count: number, next: (left: number) => Promise<Float64Array>): Promise<Float64Array> {
+    await stirrer?.wake()
     const samples: number[] = []
     const until = performance.now() + REQUEST_MS
     for (let barren = 0; samples.length < count && (samples.length === 0 || performance.now() < until); ) {
