@@ -39,5 +39,8 @@ export function timeMs(work: () => void, repeats = 7): number {
   return times.sort((a, b) => a - b)[repeats >> 1]!
 }
 
+/** Numbers as one field of a row, JSON with six digits each: enough to look into later. */
+export const listed = (values: readonly number[]): string => JSON.stringify(values.map((value) => Number(value.toPrecision(6))))
+
 /** How busy the machine was: figures taken while others compute are worse than they need be. */
 export const loadFigure = (): Figure => ({ name: `load average of the last minute (${os.availableParallelism()} processors)`, value: os.loadavg()[0] ?? 0, unit: '' })

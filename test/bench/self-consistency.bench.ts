@@ -3,7 +3,7 @@ import type { Mode, Params } from '@core/case'
 import { INTERLEAVE, selfCheckPairs, THRESHOLD, verdictOf, type Pair, type Verdict } from '@core/compare'
 import { quantile } from '@core/stats/quantile'
 import { loadFigure, type Bench, type Figure, type Outcome } from './bench'
-import { caseOn, describe, openBed, type Bed } from './proof/bed'
+import { caseOn, describe, isGpu, openBed, type Bed } from './proof/bed'
 import { measurePair, shortBlocks } from './proof/interleaved'
 
 /**
@@ -18,8 +18,9 @@ const WORK: readonly { op: string; params: (factor: number) => Params; mode: Mod
   { op: 'exp', params: (factor) => ({ n: Math.round(6400 * 4 * factor) }), mode: 'hot' },
   { op: 'gelu', params: (factor) => ({ n: Math.round(6400 * 3 * factor) }), mode: 'hot' },
 ]
-/** In a page each block pays for checking and filling its tensors in JavaScript: work that is long but touches little memory. */
-const PAGE: typeof WORK = [50_000, 200_000, 500_000].map((iterations) => ({ op: 'spin', params: (factor) => ({ iterations: Math.round(iterations * factor) }), mode: 'hot' }))
+/** An emulated device takes milliseconds for what touches memory: work that is long but touches little. */
+const EMULATED: typeof WORK = [50_000, 200_000, 500_000].map((iterations) => ({ op: 'spin', params: (factor) => ({ iterations: Math.round(iterations * factor) }), mode: 'hot' }))
+/** A GPU takes microseconds for what a processor is busy with for longer. */
 const LARGE: typeof WORK = [
   { op: 'spin', params: (factor) => ({ iterations: Math.round(20_000 * factor) }), mode: 'hot' },
   { op: 'spin', params: (factor) => ({ iterations: Math.round(100_000 * factor) }), mode: 'hot' },
@@ -55,7 +56,7 @@ async function compared(bed: Bed, pair: Pair, injectedPercent: number, threshold
 const share = (rows: readonly Row[], verdicts: readonly Verdict[]) => (rows.filter(({ verdict }) => verdicts.includes(verdict)).length / rows.length) * 100
 
 function injectedPairs(device: Device, percent: number, count: number): Pair[] {
-  const kinds = device.backend === 'webgpu' ? PAGE : device.threads.length > 0 || device.software ? WORK : LARGE
+  const kinds = device.software ? EMULATED : isGpu(device) ? LARGE : WORK
   const work = kinds.flatMap(({ op, params, mode }) => {
     const threads = device.threads[0]
     const of = (factor: number) => caseOn(device, op, params(factor), mode, threads === undefined ? {} : { threads })
@@ -102,9 +103,7 @@ const bench: Bench = async ({ args, say }): Promise<Outcome> => {
     const rows: Row[] = []
     const figures: Figure[] = []
     for (const device of bed.devices) {
-      // The small sizes of an emulated device also suit a page, which fills and checks its tensors in JavaScript.
-      const selfPairs = selfCheckPairs([{ ...device, software: device.software || device.backend === 'webgpu' }], pairs)
-      const own = await inTime(selfPairs, limit * OWN_SHARE, `${device.id}: a case with itself`, say, (pair) => compared(bed, pair, 0, THRESHOLD, settings))
+      const own = await inTime(selfCheckPairs([device], pairs), limit * OWN_SHARE, `${device.id}: a case with itself`, say, (pair) => compared(bed, pair, 0, THRESHOLD, settings))
       // The same data, judged as finely as the smallest injected slowdown is.
       const fine = own.map((row) => ({ ...row, verdict: verdictOf(row.low === undefined || row.high === undefined ? undefined : { low: row.low, high: row.high }, INJECTED[0].threshold) }))
       const away = own.map(({ ratio }) => Math.abs(ratio - 1) * 100)

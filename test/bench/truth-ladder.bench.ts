@@ -1,10 +1,13 @@
 import { PRESETS, type MeasureSettings } from '@core/measure/settings'
 import type { Device } from '@core/backend'
-import type { Mode } from '@core/case'
+import type { BenchmarkCase, Mode } from '@core/case'
+import type { Result } from '@core/result'
 import { median } from '@core/stats/quantile'
-import { loadFigure, type Bench, type Figure, type Outcome } from './bench'
+import { listed, loadFigure, type Bench, type Figure, type Outcome } from './bench'
 import { caseOn, openBed, type Bed } from './proof/bed'
+import { shortBlocks } from './proof/interleaved'
 import { robustLine } from './proof/regression'
+import { openSpinRate } from './proof/spin-rate'
 
 /** 2 us to 10 ms in equal steps of the logarithm. */
 const RUNGS = 12
@@ -12,11 +15,14 @@ const LENGTHS_NS = Array.from({ length: RUNGS }, (_, i) => 2000 * 5000 ** (i / (
 /** An error up to the larger of these is none: half a percent, 0.1 us. */
 const ALLOWED = { share: 0.005, ns: 100 }
 const TWIN_FROM_NS = 50_000
-/** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for, on a CPU short enough that most pass between two ticks of the system. */
-const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 1e6, calls: 101 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
-/** Calls of each length, at least, where they are longer than that. */
+/** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for, on a CPU short enough that some pass between two interruptions. */
+const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 5e5, calls: 17 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
+/** Calls where they are longer than that. */
 const LEAST_CALLS = 5
 const longOf = (device: Device) => LONG[device.backend]!
+/** Turns of rate and rung on a processor, and the time of a block of the rung: the speed of a shared host changes within seconds, hardly within such a turn. */
+const TURNS = 21
+const BLOCK_SECONDS = 0.015
 
 const settingsOf = (args: Readonly<Record<string, string>>): MeasureSettings => ({ ...PRESETS.standard, relativeCi: 0.002, minSeconds: Number(args['seconds'] ?? 0.1), maxSeconds: 3 })
 
@@ -32,58 +38,19 @@ interface Ladder {
   device: string
   op: string
   mode: Mode
-  rungs: (Rung & { param: number; grade: string | undefined; samples: number; inner: number | undefined; clockMhz: number | undefined })[]
+  rungs: (Rung & { param: number; grade: string | undefined; samples: number; inner: number | undefined; clockMhz: number | undefined; /** Measured over expected of each turn. */ ratios?: string })[]
 }
 
-/** Parameter of a rung, and its true length given the rate found beside it. */
-interface Step {
-  param: number
-  expectedNs(rate: number): number
-}
-
-/** `rateNow` tells the rate just before and just after each rung, from calls as long as its own where they are long: a clock that wanders is followed, and what the system takes of long calls is in both. */
-async function climb(bed: Bed, device: Device, op: 'spin' | 'spin_ns', mode: Mode, settings: MeasureSettings, steps: readonly Step[], rateNow: (iterations: number) => Promise<number>): Promise<Ladder | undefined> {
-  const ladder: Ladder = { device: device.id, op, mode, rungs: [] }
-  for (const { param, expectedNs } of steps) {
-    const c = caseOn(device, op, op === 'spin' ? { iterations: param } : { ns: param }, mode, { threads: device.threads[0] })
+/** `spin_ns` waits on the device's own clock: the parameter of a rung is its true length. */
+async function clockLadder(bed: Bed, device: Device, mode: Mode, settings: MeasureSettings): Promise<Ladder | undefined> {
+  const ladder: Ladder = { device: device.id, op: 'spin_ns', mode, rungs: [] }
+  for (const ns of LENGTHS_NS.map(Math.round)) {
+    const c = caseOn(device, 'spin_ns', { ns }, mode, { threads: device.threads[0] })
     if (!c) return undefined
-    const before = await rateNow(param)
     const { summary, grade, inner, clocksMhz } = await bed.measure(c, settings)
-    const after = await rateNow(param)
-    ladder.rungs.push({ param, expectedNs: expectedNs((before + after) / 2), medianNs: summary!.medianNs, grade, samples: summary!.count!, inner, clockMhz: median(clocksMhz ?? []) })
+    ladder.rungs.push({ param: ns, expectedNs: ns, medianNs: summary!.medianNs, grade, samples: summary!.count!, inner, clockMhz: median(clocksMhz ?? []) })
   }
   return ladder
-}
-
-/**
- * Nanoseconds per iteration of a spin, from calls of this many iterations and of half as many, by turns, and nothing of
- * our sampling: each call is timed by process.hrtime around it, and what both have in common falls out. Medians, as of
- * the rungs.
- */
-async function longRunNs(bed: Bed, device: Device, iterations: number, settings: MeasureSettings, longer = 1): Promise<number> {
-  const c = caseOn(device, 'spin', { iterations }, 'hot', { threads: device.threads[0] })!
-  if (device.backend === 'webgpu') {
-    // A page has no finer clock than the device's own; what is independent here is the length, a thousand times the shortest rung.
-    const { summary } = await bed.measure(c, { ...settings, rule: { id: 'fixed-count', count: longOf(device).calls }, maxWarmupSeconds: 0.05 })
-    return summary!.medianNs / iterations
-  }
-  const half = Math.round(iterations / 2)
-  const halfCase = caseOn(device, 'spin', { iterations: half }, 'hot', { threads: device.threads[0] })!
-  const calls = [await bed.open(c, settings.seed), await bed.open(halfCase, settings.seed)] as const
-  const times: [number[], number[]] = [[], []]
-  try {
-    for (const prepared of calls) await prepared.run()
-    for (let i = 0; i < Math.max(LEAST_CALLS, longOf(device).calls / longer); i++) {
-      for (const [which, prepared] of calls.entries()) {
-        const from = process.hrtime.bigint()
-        await prepared.run()
-        times[which]!.push(Number(process.hrtime.bigint() - from))
-      }
-    }
-    return (median(times[0])! - median(times[1])!) / (iterations - half)
-  } finally {
-    for (const prepared of calls) await prepared.dispose()
-  }
 }
 
 /** How far a rung is from the truth once the constant cost is taken off, over what is allowed: 1 is the limit. */
@@ -103,27 +70,59 @@ function judge({ device, op, mode, rungs }: Ladder, proof: boolean): Figure[] {
   ]
 }
 
+/**
+ * One rung of a spin. The rate is taken just before and just after, from calls as long as the rung where that is long, so
+ * that what the system takes of long calls is in both medians; of calls longer than the rung the shortest count. On a processor this is done by turns, with a short block of the rung
+ * by our loop in each: the rung is the median over the turns of measured over expected, times what is expected of the
+ * median rate. So each block is held against the speed of its own moment.
+ */
+async function spinRung(bed: Bed, device: Device, c: BenchmarkCase, iterations: number, longIterations: number, settings: MeasureSettings): Promise<{ rung: Ladder['rungs'][number]; rates: number[] }> {
+  const turns = device.backend === 'cpu' ? TURNS : 1
+  const length = device.backend === 'cpu' ? Math.max(iterations, longIterations) : longIterations
+  const rate = await openSpinRate(bed, device, length, settings)
+  const of = turns > 1 && length > iterations ? 'shortest' : 'median'
+  const now = () => rate.now(Math.max(LEAST_CALLS, Math.round((longOf(device).calls * longIterations) / length)), of)
+  try {
+    const rates = [await now()]
+    const blocks: { result: Result; around: number }[] = []
+    for (let turn = 0; turn < turns; turn++) {
+      const result = await bed.measure(c, settings, turns > 1)
+      rates.push(await now())
+      blocks.push({ result, around: (rates[turn]! + rates[turn + 1]!) / 2 })
+    }
+    const ratios = blocks.map(({ result, around }) => result.summary!.medianNs / (iterations * around))
+    const expectedNs = iterations * median(blocks.map(({ around }) => around))!
+    const { grade, inner, clocksMhz } = blocks[0]!.result
+    const samples = blocks.reduce((sum, { result }) => sum + result.summary!.count!, 0)
+    return { rates, rung: { param: iterations, expectedNs, medianNs: median(ratios)! * expectedNs, grade, samples, inner, clockMhz: median(clocksMhz ?? []), ...(turns > 1 ? { ratios: listed(ratios) } : {}) } }
+  } finally {
+    await rate.close()
+  }
+}
+
 async function spinLadders(bed: Bed, device: Device, settings: MeasureSettings, say: (text: string) => void): Promise<{ ladders: Ladder[]; figures: Figure[] }> {
-  const guess = await longRunNs(bed, device, 1_000_000, settings)
+  const first = await openSpinRate(bed, device, 1_000_000, settings)
+  const guess = await first.now(longOf(device).calls, 'median')
+  await first.close()
   const longIterations = Math.round(longOf(device).ns / guess)
   const ladders: Ladder[] = []
   const rates: number[] = []
-  const rateNow = async (iterations: number) => {
-    const longer = device.backend === 'cpu' ? Math.max(1, iterations / longIterations) : 1
-    const rate = await longRunNs(bed, device, Math.round(longIterations * longer), settings, longer)
-    rates.push(rate)
-    return rate
-  }
-  const steps = LENGTHS_NS.map((ns) => Math.round(ns / guess)).map((param): Step => ({ param, expectedNs: (rate) => param * rate }))
   for (const mode of modesOf(device)) {
     say(`${device.id}: spin ${mode}`)
-    const ladder = await climb(bed, device, 'spin', mode, settings, steps, rateNow)
-    if (ladder) ladders.push(ladder)
+    const ladder: Ladder = { device: device.id, op: 'spin', mode, rungs: [] }
+    for (const iterations of LENGTHS_NS.map((ns) => Math.round(ns / guess))) {
+      const c = caseOn(device, 'spin', { iterations }, mode, { threads: device.threads[0] })
+      if (!c) continue
+      const found = await spinRung(bed, device, c, iterations, longIterations, device.backend === 'cpu' ? shortBlocks(BLOCK_SECONDS) : settings)
+      ladder.rungs.push(found.rung)
+      rates.push(...found.rates)
+    }
+    if (ladder.rungs.length > 0) ladders.push(ladder)
   }
   return {
     ladders,
     figures: [
-      { name: `${device.id} spin: one iteration, from ${rates.length} long runs of ${longIterations} iterations outside the measuring loop`, value: median(rates)!, unit: 'ns' },
+      { name: `${device.id} spin: one iteration, from ${rates.length} runs of at least ${longIterations} iterations outside the measuring loop`, value: median(rates)!, unit: 'ns' },
       { name: `${device.id} spin: spread of those runs (largest over smallest - 1)`, value: (Math.max(...rates) / Math.min(...rates) - 1) * 100, unit: '%' },
     ],
   }
@@ -147,8 +146,9 @@ function twins(ladders: readonly Ladder[]): Figure[] {
 /**
  * Kernels of known duration, 2 us to 10 ms, measured as any case is. `spin_ns` waits for the device's own clock (steady
  * clock, globaltimer); `spin` is a chain of multiply-adds whose time per iteration comes from long calls of it before and
- * after each rung, timed with process.hrtime outside the loop. The line is fitted by least absolute deviations with weights 1/t (proof/regression.ts).
- * devices=cpu | cuda:0 | cuda:0,webgpu:0; seconds=0.1 is the least measured time of a rung.
+ * after each rung, on a processor each of many short blocks of it, timed with process.hrtime outside the loop
+ * (proof/spin-rate.ts). The line is fitted by least absolute deviations with weights 1/t (proof/regression.ts).
+ * devices=cpu | cuda:0 | cuda:0,webgpu:0; seconds=0.1 is the least measured time of a rung measured at once.
  */
 const bench: Bench = async ({ args, say }): Promise<Outcome> => {
   const settings = settingsOf(args)
@@ -157,10 +157,9 @@ const bench: Bench = async ({ args, say }): Promise<Outcome> => {
     const ladders: Ladder[] = []
     const figures: Figure[] = []
     for (const device of bed.devices) {
-      const steps = LENGTHS_NS.map((ns) => Math.round(ns)).map((param): Step => ({ param, expectedNs: () => param }))
       for (const mode of modesOf(device)) {
         say(`${device.id}: spin_ns ${mode}`)
-        const ladder = await climb(bed, device, 'spin_ns', mode, settings, steps, () => Promise.resolve(1))
+        const ladder = await clockLadder(bed, device, mode, settings)
         if (ladder) ladders.push(ladder)
       }
       const spin = await spinLadders(bed, device, settings, say)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Backend, Device, PreparedCase } from '@core/backend'
 import { problemOf } from '@core/backend'
-import type { BenchmarkCase, Dtype, Mode, Params } from '@core/case'
+import { DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '@core/case'
 import { fromHostSchema, type FromHost, type HostLink, type ToHost } from '@core/measure/protocol'
 import { serve } from '@core/measure/serve'
 import type { MeasureSettings } from '@core/measure/settings'
@@ -112,10 +112,23 @@ export async function openBed(args: Readonly<Record<string, string>>): Promise<B
 /** `spin 1000 hot`. */
 export const describe = (c: BenchmarkCase) => `${c.op} ${getOp(c.op).shapeLabel(getOp(c.op).params.parse(c.params))} ${c.mode}`
 
-/** A case of this op on this device with the implementation a user gets; undefined where the device has no kernel or mode for it. */
+/** A device that computes much at once: sizes of a processor would keep it busy for a microsecond. */
+export const isGpu = (device: Device): boolean => device.threads.length === 0 && !device.software
+
+/**
+ * A case of this op on this device with the implementation a user gets; undefined where the device has no kernel or mode
+ * for it, allows no tensor that large, or has no room for two such cases, which pairs keep open.
+ */
 export function caseOn(device: Device, op: string, params: Params, mode: Mode, { dtype = 'f32', threads = device.threads.at(-1) }: { dtype?: Dtype; threads?: number } = {}): BenchmarkCase | undefined {
   const able = device.impls.filter((impl) => impl.available.ok && impl.kernels[op]?.includes(dtype))
   const impl = able.find((candidate) => candidate.preferred) ?? able.at(-1)
-  if (!impl || !device.modes.includes(mode)) return undefined
+  if (!impl || !device.modes.includes(mode) || !fits(device, op, params, dtype)) return undefined
   return { op, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode, ...(threads === undefined ? {} : { threads }) }
+}
+
+function fits(device: Device, op: string, params: Params, dtype: Dtype): boolean {
+  const { inputs, outputShape, params: schema } = getOp(op)
+  const parsed = schema.parse(params)
+  const tensors = [...inputs(parsed).map(({ shape }) => shape), outputShape(parsed)].map((shape) => shape.reduce((a, b) => a * b, 1) * DTYPE_BYTES[dtype])
+  return Math.max(...tensors) <= (device.maxTensorBytes ?? Infinity) && tensors.reduce((a, b) => a + b, 0) <= device.memoryBytes / 2
 }
