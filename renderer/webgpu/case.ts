@@ -83,8 +83,10 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring
     countUnwritten: () => guarded(gpu, 'searching the output for holes', () => countSentinels(gpu, ring.used().map(outputOf))),
     read: async (start, count) => (await read([{ start, count }]))[0]!,
     readRanges: read,
-    sample: ({ mode, count, inner }) =>
-      guarded(gpu, 'timing the kernel', () => watched(count, () => (mode === 'cold' ? timer.cold(count) : timer.hot(count, inner)))),
+    async sample({ mode, count, inner }) {
+      const { samplesNs, state } = await guarded(gpu, 'timing the kernel', () => watched(count, () => (mode === 'cold' ? timer.cold(count) : timer.hot(count, inner))))
+      return { samplesNs, state: await state }
+    },
     memory: (): MemoryUse => ({ caseBytes: sizeOf(memory) }),
     async dispose() {
       release(memory)

@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Gpu } from '../gpu/gpu'
-import { watchCase, type HostWatch } from './watch'
+import { watchCase as watchGpu, type HostWatch } from './watch'
+
+/** As `sample` of a case hands it on. */
+const watchCase = (...of: Parameters<typeof watchGpu>) => {
+  const watched = watchGpu(...of)
+  return async (...batch: Parameters<typeof watched>) => {
+    const { samplesNs, state } = await watched(...batch)
+    return { samplesNs, state: await state }
+  }
+}
 
 const gpuOf = (info: object, software = false): Gpu => ({ adapter: { info: { vendor: 'nvidia', architecture: 'hopper', device: '', description: 'NVIDIA H200', ...info } }, software }) as unknown as Gpu
 const STATE = { smClockMhz: 1980, powerW: 412.5, throttle: ['power limit'], foreignProcesses: 1 }

@@ -19,8 +19,11 @@ const END_MS = 1000
 /** The energy counter moves about ten times a second and takes milliseconds to read: shorter batches go without, as for CUDA. */
 const LONG_SECONDS = 0.2
 
-/** Samples taken by `take` (about `count`), and the state of the card meanwhile: empty where nobody can tell it. */
-export type Watched = (count: number, take: () => Promise<Float64Array>) => Promise<{ samplesNs: Float64Array; state: DeviceState }>
+/**
+ * Samples taken by `take` (about `count`), and the state of the card meanwhile: empty where nobody can tell it. It is on its
+ * way while the page does the rest of its work for the batch, and never rejects.
+ */
+export type Watched = (count: number, take: () => Promise<Float64Array>) => Promise<{ samplesNs: Float64Array; state: Promise<DeviceState> }>
 
 /** The watch of one case on this device. It never fails a batch, and asks nobody unless the adapter is a real NVIDIA card. */
 export function watchCase(gpu: Gpu, host: HostWatch | undefined): Watched {
@@ -37,7 +40,7 @@ export function watchCase(gpu: Gpu, host: HostWatch | undefined): Watched {
       throw error
     }
     secondsPerSample = (performance.now() - from) / 1000 / samplesNs.length
-    return { samplesNs, state: (await card?.end()) ?? {} }
+    return { samplesNs, state: card?.end() ?? Promise.resolve({}) }
   }
 }
 

@@ -1,0 +1,42 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launch, type Launched } from '../e2e/launch'
+
+let opened: Launched
+let page: Page
+beforeAll(async () => {
+  opened = await launch()
+  const isHidden = (candidate: Page) => candidate.url().includes('/webgpu/')
+  page = opened.app.windows().find(isHidden) ?? (await opened.app.waitForEvent('window', isHidden))
+  await page.waitForFunction(() => window.opscopeHost !== undefined)
+})
+afterAll(() => opened.close())
+
+const watching = () => opened.app.evaluate(({ app }) => app.getAppMetrics().filter(({ name }) => name === 'Opscope GPU watch').length)
+
+/** Rules 1 and 5 for the hidden page that measures WebGPU. */
+describe('the page that measures WebGPU', () => {
+  it('is given a port, the watch of its card, and nothing else', async () => {
+    const exposed = await page.evaluate(() => {
+      const { watch, ...port } = window.opscopeHost!
+      return { port: Object.keys(port).sort(), watch: Object.keys(watch ?? {}).sort(), frozen: Object.isFrozen(window.opscopeHost), node: ['require', 'process', 'Buffer'].map((name) => typeof Reflect.get(window, name)) }
+    })
+    expect(exposed).toEqual({ port: ['onMessage', 'send'], watch: ['begin', 'end', 'open'], frozen: true, node: ['undefined', 'undefined', 'undefined'] })
+  })
+
+  it('gets no watch for what is no name, and starts nothing by asking', async () => {
+    const answers = await page.evaluate(async () => {
+      const watch = window.opscopeHost!.watch!
+      const open = watch.open as (name?: unknown) => Promise<unknown>
+      watch.begin(true)
+      return [await watch.end(), ...(await Promise.all([undefined, null, 7, '', 'x'.repeat(10_000), { name: 'x' }, ['x']].map((name) => open(name))))]
+    })
+    expect(answers).toEqual([undefined, false, false, false, false, false, false, false])
+    expect(await watching()).toBe(0)
+  })
+
+  it('gets no watch for a card that is not there, and no process stays behind', async () => {
+    expect(await page.evaluate(() => window.opscopeHost!.watch!.open('NVIDIA of another machine'))).toBe(false)
+    await expect.poll(watching).toBe(0)
+  })
+})
