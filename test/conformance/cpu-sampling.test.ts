@@ -118,7 +118,7 @@ describe('cpu refill', () => {
 })
 
 describe('cpu samples', () => {
-  it('carry a time of the fixed chain each, in every mode and with every number of threads', async () => {
+  it('carry a time of the fixed work each, in every mode and with every number of threads', async () => {
     for (const threads of [...device.threads, mostThreads + 1])
       for (const mode of ['cold', 'hot', 'rotated'] as const)
         await using({ threads }, async (prepared) => {
@@ -127,6 +127,15 @@ describe('cpu samples', () => {
           expect(probeNs).toHaveLength(4)
           expect([...probeNs!].every((ns) => ns > 0 && Number.isFinite(ns))).toBe(true)
         })
+  })
+
+  it('know the best time of the fixed work, where threads do not take turns', async () => {
+    for (const threads of [1, mostThreads + 1])
+      await using({ threads, mode: 'hot' }, async (prepared) => {
+        const { state, probeNs } = await prepared.sample({ mode: 'hot', count: 64, inner: 1 })
+        if (threads === 1) expect(state.probeBestNs).toBeLessThanOrEqual(Math.max(...probeNs!))
+        else expect(state.probeBestNs).toBeUndefined()
+      })
   })
 
   it.skipIf(process.platform !== 'linux')('come with the switches away from the measuring threads', async () => {
