@@ -39,3 +39,13 @@ describe('the settled window of the warm-up', () => {
     expect(samplesNs).toEqual(new Array(20).fill(1e6))
   })
 })
+
+it('a short block is asked for at once, not sample by sample', async () => {
+  const device = scripted()
+  const asked: number[] = []
+  const sample: Sampler = (request) => (asked.push(request.count), device.sample(request))
+  const pace = { inner: 1, wallSecondsPerSample: 1e-3, nsPerCall: 1e6, settled: true }
+  const criterion = criterionFor({ ...PRESETS.standard, rule: { id: 'fixed-time', seconds: 0.01 } })
+  await collect({ sample, now: device.now, mode: 'hot', pace, criterion, minSeconds: 0.01, maxSeconds: 0.01, onBatch: () => undefined })
+  expect(asked).toEqual([10])
+})

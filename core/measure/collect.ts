@@ -40,8 +40,10 @@ export interface Collected {
 
 /** One backend call lasts about this at most, so that progress is seen and cancel is prompt. */
 const LONGEST_BATCH_SECONDS = 0.5
-/** The least measured time is cut into this many backend calls. */
+/** The least measured time is cut into this many backend calls, */
 const BATCHES_PER_MINIMUM = 4
+/** but none for less than this: where the way to the device takes milliseconds, that would be all they do. */
+const SHORTEST_BATCH_SECONDS = 0.01
 const MAX_BATCH_SAMPLES = 50_000
 
 /**
@@ -117,7 +119,7 @@ interface BatchInput {
 /** Samples for the next backend call: a growing share of the time so far, but no more than will probably be needed. */
 function nextCount({ minSeconds, maxSeconds }: CollectRequest, { elapsed, taken, wallSecondsPerSample, expected }: BatchInput): number {
   const left = Math.max(0, maxSeconds - elapsed)
-  const seconds = Math.min(Math.max(minSeconds / BATCHES_PER_MINIMUM, elapsed / 2), LONGEST_BATCH_SECONDS, left)
+  const seconds = Math.min(Math.max(minSeconds / BATCHES_PER_MINIMUM, elapsed / 2, SHORTEST_BATCH_SECONDS), LONGEST_BATCH_SECONDS, left)
   const affordable = Math.max(1, Math.min(MAX_BATCH_SAMPLES, Math.floor(seconds / Math.max(wallSecondsPerSample, 1e-7))))
   if (expected === undefined || expected <= taken) return affordable
   return Math.max(1, Math.min(affordable, expected - taken))

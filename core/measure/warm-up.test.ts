@@ -50,6 +50,14 @@ describe('warm-up', () => {
     expect(await warmUp(d.sample, 'hot', pace, 2, d.now)).toMatchObject({ settled: true, nsPerCall: 1e5 })
     expect(d.requests).toHaveLength(2)
   })
+  test('a case measured before settles with one window, unless its times have changed since', async () => {
+    const before = (await warmUp(device(() => 1e5).sample, 'hot', pace, 2, () => 0)).window
+    const [same, slower] = [device(() => 1.005e5), device(() => 1.5e5)]
+    await warmUp(same.sample, 'hot', pace, 2, same.now, before)
+    expect(same.requests).toHaveLength(1)
+    expect(await warmUp(slower.sample, 'hot', pace, 2, slower.now, before)).toMatchObject({ settled: true, nsPerCall: 1.5e5 })
+    expect(slower.requests).toHaveLength(2)
+  })
   test('noise alone does not keep it from settling', async () => {
     const random = createRandom(2)
     const d = device(() => 1e5 * (1 + 0.2 * Math.abs(normal(random))))

@@ -40,8 +40,8 @@ export interface PaceRequest {
   settings: Pick<MeasureSettings, 'maxSeconds' | 'maxWarmupSeconds'>
   /** Wall time that sampling is planned to last at least. */
   minSeconds: number
-  /** The pace of a measurement of this case before, with the same times: calls per sample stay as they were. */
-  from?: Pace
+  /** The pace of a measurement of this case before, with the same times: calls per sample stay as they were, and its window is the first to agree with. */
+  from?: WarmPace
   /** Monotonic clock in ms. */
   now: () => number
 }
@@ -53,7 +53,7 @@ export async function findPace({ sample, mode, tickNs, runSeconds, settings, min
     return { inner: 1, wallSecondsPerSample: runSeconds, nsPerCall: runSeconds * 1e9, settled: true, notes: [note] }
   }
   const targetNs = Math.max(TICKS_PER_SAMPLE * tickNs, (minSeconds * 1e9) / SAMPLES_PER_MINIMUM)
-  const warm = await warmUp(sample, mode, from ?? (await calibrate(sample, mode, targetNs, tickNs)), settings.maxWarmupSeconds, now)
+  const warm = await warmUp(sample, mode, from ?? (await calibrate(sample, mode, targetNs, tickNs)), settings.maxWarmupSeconds, now, from?.window)
   if (from) return { ...warm, notes: [] }
   const { nsPerCall, inner } = warm
   // Clocks that rose during warm-up make samples shorter than they were calibrated for.
@@ -89,13 +89,14 @@ const MIN_WINDOWS = 6
 
 /**
  * Runs windows of samples until two in a row agree within 1 %, or within what their own noise explains, or the limit
- * is reached. Returns the pace of the last window, whether it had settled, and then the window itself.
+ * is reached. `before` is such a window of an earlier measurement of the case. Returns the pace of the last window, whether it had
+ * settled, and then the window itself.
  */
-export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number): Promise<WarmPace> {
+export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number, before?: Timed): Promise<WarmPace> {
   const longest = Math.min(maxSeconds / WINDOWS_PER_LIMIT, LONGEST_WINDOW_SECONDS)
   let windowSeconds = longest * FIRST_WINDOW
   const from = now()
-  let previous: Float64Array | undefined
+  let previous = before && Float64Array.from(before.samplesNs).sort()
   let { wallSecondsPerSample, nsPerCall } = pace
   for (;;) {
     if ((now() - from) / 1000 >= maxSeconds) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: false }
