@@ -33,7 +33,7 @@ export async function openHostWindow(): Promise<HostProcess> {
     webPreferences: { ...safeWebPreferences(preloadFile('webgpu.cjs')), backgroundThrottling: false },
   })
   const contents = window.webContents
-  const isOurs = (event: IpcMainEvent | IpcMainInvokeEvent) => event.senderFrame === contents.mainFrame && isPage(contents.getURL(), PAGE)
+  const isOurs = (event: IpcMainEvent | IpcMainInvokeEvent): boolean => event.senderFrame === contents.mainFrame && isPage(contents.getURL(), PAGE)
   const watch = watchFor(contents, isOurs)
   let left: string | undefined
   let leave: (reason: string) => void = () => undefined

@@ -1,112 +1,88 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { HostProcess } from '../../../measurement/link'
-import { createWatchOwner } from './owner'
-import type { ToWatch } from './protocol'
+import { createWatchOwner, type WatchProcess } from './owner'
+import type { OpenRequest } from './protocol'
 
-const STATE = { smClockMhz: 1980 }
-
-/** A process that answers by `script`, or not at all. */
-function processOf(script: (message: ToWatch) => unknown) {
-  const asked: ToWatch[] = []
+/** A process that answers a request with `answer`, or not at all. */
+function processOf(answer?: unknown) {
+  const asked: OpenRequest[] = []
   let hear: (message: unknown) => void = () => undefined
-  let exit: (reason: string) => void = () => undefined
+  let exit: () => void = () => undefined
   const kill = vi.fn()
-  const host: HostProcess<ToWatch> = {
-    post: (message) => {
-      asked.push(message)
-      const answer = script(message)
+  const process: WatchProcess<string> = {
+    open(request) {
+      asked.push(request)
       if (answer !== undefined) queueMicrotask(() => hear(answer))
+      return 'port'
     },
     kill,
     onMessage: (listener) => (hear = listener),
-    onStderr: () => undefined,
     onExit: (listener) => (exit = listener),
   }
-  return { asked, host, kill, exit: () => exit('crashed') }
+  return { asked, process, kill, exit: () => exit() }
 }
 
-const good = (message: ToWatch) => (message.type === 'open' ? { type: 'opened', ok: true } : message.type === 'end' ? { type: 'state', id: message.id, state: STATE } : undefined)
+const OPENED = { type: 'opened', ok: true }
+const ownerOf = (process: WatchProcess<string>) => createWatchOwner(() => Promise.resolve(process), () => 42)
 
 afterEach(() => void vi.useRealTimers())
 
 describe('the watch of a page', () => {
-  it('starts a process when it is asked for, and gives what that sees', async () => {
-    const process = processOf(good)
-    const start = vi.fn(() => Promise.resolve(process.host))
+  it('starts a process when it is asked for, and ends it with the page', async () => {
+    const { asked, process, kill } = processOf(OPENED)
+    const start = vi.fn(() => Promise.resolve(process))
     const owner = createWatchOwner(start, () => 42)
-    expect(await owner.end()).toBeUndefined()
     expect(start).not.toHaveBeenCalled()
-    expect(await owner.open('NVIDIA H200')).toBe(true)
-    owner.begin(true)
-    expect(await owner.end()).toEqual(STATE)
-    expect(process.asked).toMatchObject([{ type: 'open', name: 'NVIDIA H200', worker: 42 }, { type: 'begin', long: true }, { type: 'end' }])
+    expect(await owner.open('NVIDIA H200')).toBe('port')
+    expect(asked).toEqual([{ type: 'open', name: 'NVIDIA H200', worker: 42 }])
+    expect(kill).not.toHaveBeenCalled()
     owner.close()
-    expect(process.kill).toHaveBeenCalled()
-    expect(await owner.end()).toBeUndefined()
-    expect(await owner.open('NVIDIA H200')).toBe(false)
+    expect(kill).toHaveBeenCalled()
+    expect(await owner.open('NVIDIA H200')).toBeUndefined()
     expect(start).toHaveBeenCalledTimes(1)
   })
 
   it('takes no name that is none', async () => {
-    const start = vi.fn(() => Promise.resolve(processOf(good).host))
+    const start = vi.fn(() => Promise.resolve(processOf(OPENED).process))
     const owner = createWatchOwner(start, () => 0)
-    for (const name of [undefined, 7, '', 'x'.repeat(201), { name: 'NVIDIA H200' }]) expect(await owner.open(name)).toBe(false)
+    for (const name of [undefined, 7, '', 'x'.repeat(201), { name: 'NVIDIA H200' }]) expect(await owner.open(name)).toBeUndefined()
     expect(start).not.toHaveBeenCalled()
   })
 
-  it('leaves a process that has no such card, says nonsense, or cannot be started', async () => {
-    const without = processOf((message) => (message.type === 'open' ? { type: 'opened', ok: false } : undefined))
-    const mad = processOf(() => ({ type: 'opened', ok: 'yes' }))
-    for (const process of [without, mad]) {
-      const owner = createWatchOwner(() => Promise.resolve(process.host), () => 0)
-      expect(await owner.open('NVIDIA H200')).toBe(false)
-      expect(process.kill).toHaveBeenCalled()
-      expect(await owner.end()).toBeUndefined()
-    }
-    expect(await createWatchOwner(() => Promise.reject(new Error('not built')), () => 0).open('NVIDIA H200')).toBe(false)
+  it.each<[string, unknown]>([
+    ['has no such card', { type: 'opened', ok: false }],
+    ['says nonsense', { type: 'opened', ok: 'yes' }],
+  ])('leaves a process that %s', async (_what, answer) => {
+    const { process, kill } = processOf(answer)
+    expect(await ownerOf(process).open('NVIDIA H200')).toBeUndefined()
+    expect(kill).toHaveBeenCalled()
   })
 
-  it('refuses a state that is none, and what is no answer to the question', async () => {
-    const mad = processOf((message) => (message.type === 'end' ? { type: 'state', id: message.id, state: { throttle: 'hot' } } : good(message)))
-    const owner = createWatchOwner(() => Promise.resolve(mad.host), () => 0)
-    await owner.open('NVIDIA H200')
-    expect(await owner.end()).toBeUndefined()
-    expect(mad.kill).toHaveBeenCalled()
-
-    const late = processOf((message) => (message.type === 'end' ? { type: 'state', id: message.id - 1, state: STATE } : good(message)))
-    const patient = createWatchOwner(() => Promise.resolve(late.host), () => 0)
-    await patient.open('NVIDIA H200')
-    const first = patient.end()
-    // The next question takes the place of one that has no answer yet.
-    void patient.end()
-    expect(await first).toBeUndefined()
-  })
-
-  it('answers at once where the process ends, or ended long ago', async () => {
-    const silent = processOf((message) => (message.type === 'end' ? undefined : good(message)))
-    const owner = createWatchOwner(() => Promise.resolve(silent.host), () => 0)
-    await owner.open('NVIDIA H200')
-    const asked = owner.end()
-    silent.exit()
-    expect(await asked).toBeUndefined()
-    expect(await owner.end()).toBeUndefined()
-  })
-
-  it('gives up a process that does not open the card, and one whose page is gone before it started', async () => {
+  it('leaves a process that ends, that is silent, or that cannot be started', async () => {
     vi.useFakeTimers()
-    const silent = processOf(() => undefined)
-    const opening = createWatchOwner(() => Promise.resolve(silent.host), () => 0).open('NVIDIA H200')
+    const ending = processOf()
+    const asked = ownerOf(ending.process).open('NVIDIA H200')
+    await vi.advanceTimersByTimeAsync(1)
+    ending.exit()
+    expect(await asked).toBeUndefined()
+
+    const silent = processOf()
+    const opening = ownerOf(silent.process).open('NVIDIA H200')
     await vi.advanceTimersByTimeAsync(10_000)
-    expect(await opening).toBe(false)
+    expect(await opening).toBeUndefined()
     expect(silent.kill).toHaveBeenCalled()
 
-    const slow = processOf(good)
-    let started: (host: HostProcess<ToWatch>) => void = () => undefined
-    const owner = createWatchOwner(() => new Promise((resolve) => (started = resolve)), () => 0)
-    const wanted = owner.open('NVIDIA H200')
+    expect(await createWatchOwner(() => Promise.reject(new Error('not built')), () => 0).open('NVIDIA H200')).toBeUndefined()
+  })
+
+  it('keeps the newest of two that were asked for, and none for a page that is gone', async () => {
+    const processes = [processOf(OPENED), processOf(OPENED), processOf(OPENED)]
+    let next = 0
+    const owner = createWatchOwner(() => Promise.resolve(processes[next++]!.process), () => 0)
+    expect(await Promise.all([owner.open('NVIDIA A'), owner.open('NVIDIA B')])).toEqual([undefined, 'port'])
+    expect(processes.map(({ kill }) => kill.mock.calls.length)).toEqual([1, 0, 0])
+    const last = owner.open('NVIDIA A')
     owner.close()
-    started(slow.host)
-    expect(await wanted).toBe(false)
-    expect(slow.kill).toHaveBeenCalled()
+    expect(await last).toBeUndefined()
+    expect(processes.every(({ kill }) => kill.mock.calls.length > 0)).toBe(true)
   })
 })

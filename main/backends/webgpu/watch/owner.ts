@@ -1,97 +1,76 @@
-import { z } from 'zod'
-import type { DeviceState } from '@core/backend'
-import type { HostProcess } from '../../../measurement/link'
-import { fromWatchSchema, type FromWatch, type ToWatch } from './protocol'
+import { openedSchema, openSchema, type OpenRequest } from './protocol'
 
-/** Starting a process and the management library; the page does not wait so long (renderer/webgpu/watch). */
+/** Starting the management library; the page does not wait so long (renderer/webgpu/watch). */
 const OPEN_MS = 10_000
 
-/**
- * The watch of one measurement page: what the page may ask for, in its own words (preload/webgpu.ts), unchecked. Nothing
- * rejects: a card that cannot be watched has no state, and that is all.
- */
-export interface WatchOwner {
-  /** Whether the one card of this name can be watched now. The page asks once for each device it opens. */
-  open(name: unknown): Promise<boolean>
-  begin(long: unknown): void
-  /** What was seen since `begin`; undefined where nobody looks. */
-  end(): Promise<DeviceState | undefined>
+/** A process of program.ts that has started. `Port` is the end of a channel that leads to it. */
+export interface WatchProcess<Port> {
+  /** Sends it the request, and gives the page's end of a channel to it. */
+  open(request: OpenRequest): Port
+  kill(): void
+  /** Messages are unparsed. */
+  onMessage(listener: (message: unknown) => void): void
+  onExit(listener: () => void): void
+}
+
+/** The watch of one measurement page. Nothing rejects: a card that cannot be watched has no state, and that is all. */
+export interface WatchOwner<Port> {
+  /**
+   * A way for the page to the watch of the one card of this name; undefined where that cannot be watched. The page asks once
+   * for each device it opens, and unchecked; the watch before ends.
+   */
+  open(name: unknown): Promise<Port | undefined>
   /** Ends the watch with its page. */
   close(): void
 }
 
-type Answer = (message: FromWatch | undefined) => void
-
-/** `start` begins a process of program.ts; `worker` tells the process that computes on the card, 0 where not known. */
-export function createWatchOwner(start: () => Promise<HostProcess<ToWatch>>, worker: () => number): WatchOwner {
-  let child: HostProcess<ToWatch> | undefined
+/** `start` begins a process; `worker` tells the process that computes on the card, 0 where not known. */
+export function createWatchOwner<Port>(start: () => Promise<WatchProcess<Port>>, worker: () => number): WatchOwner<Port> {
+  let current: WatchProcess<Port> | undefined
   let closed = false
-  let lastId = 0
-  /** One question at a time; one that comes before the answer takes its place. */
-  let waiting: { id: number; answer: Answer } | undefined
-
-  const settle = (id: number, message: FromWatch | undefined) => {
-    if (waiting?.id !== id) return
-    const { answer } = waiting
-    waiting = undefined
-    answer(message)
-  }
-  const ask = (process: HostProcess<ToWatch>, id: number, question: ToWatch) =>
-    new Promise<FromWatch | undefined>((answer) => {
-      if (waiting) settle(waiting.id, undefined)
-      waiting = { id, answer }
-      process.post(question)
-    })
-  const leave = (process: HostProcess<ToWatch>) => {
-    process.kill()
-    if (child !== process) return
-    child = undefined
-    if (waiting) settle(waiting.id, undefined)
-  }
+  let asked = 0
 
   return {
-    async open(raw) {
-      const name = z.string().min(1).max(200).safeParse(raw)
-      if (child) leave(child)
-      if (!name.success || closed) return false
-      const id = ++lastId
+    async open(name) {
+      const turn = ++asked
+      current?.kill()
+      current = undefined
       try {
+        const request = openSchema.parse({ type: 'open', name, worker: worker() })
+        if (closed) return undefined
         const process = await start()
-        process.onExit(() => leave(process))
-        process.onStderr(() => undefined)
-        process.onMessage((message) => {
-          const parsed = fromWatchSchema.safeParse(message)
-          if (!parsed.success) leave(process)
-          else settle(parsed.data.type === 'state' ? parsed.data.id : id, parsed.data)
-        })
         // Meanwhile the page may have gone, or asked again.
-        if (closed || id !== lastId) {
+        if (closed || turn !== asked) {
           process.kill()
-          return false
+          return undefined
         }
-        child = process
-        const late = setTimeout(() => settle(id, undefined), OPEN_MS)
-        const answer = await ask(process, id, { type: 'open', name: name.data, worker: worker() })
-        clearTimeout(late)
-        if (answer?.type === 'opened' && answer.ok) return true
-        leave(process)
+        current = process
+        const { port, answer } = opening(process, request)
+        if (await answer) return port
+        process.kill()
       } catch {
-        // Not to be had: as good as a card that cannot be watched.
+        // No name, or not to be started: as good as a card that cannot be watched.
       }
-      return false
-    },
-    begin(long) {
-      child?.post({ type: 'begin', long: long === true })
-    },
-    async end() {
-      if (!child) return undefined
-      const id = ++lastId
-      const answer = await ask(child, id, { type: 'end', id })
-      return answer?.type === 'state' ? answer.state : undefined
+      return undefined
     },
     close() {
       closed = true
-      if (child) leave(child)
+      current?.kill()
+      current = undefined
     },
   }
+}
+
+/** The way to the process, and whether it could open the card: false also where it ends, says nonsense or nothing. */
+function opening<Port>(process: WatchProcess<Port>, request: OpenRequest): { port: Port; answer: Promise<boolean> } {
+  let settle: (ok: boolean) => void = () => undefined
+  const answer = new Promise<boolean>((resolve) => (settle = resolve))
+  const late = setTimeout(() => settle(false), OPEN_MS)
+  process.onExit(() => settle(false))
+  process.onMessage((message) => {
+    const parsed = openedSchema.safeParse(message)
+    settle(parsed.success && parsed.data.ok)
+  })
+  const port = process.open(request)
+  return { port, answer: answer.finally(() => clearTimeout(late)) }
 }

@@ -1,6 +1,7 @@
+import type { MessagePortMain } from 'electron'
 import { openGpuWatch } from '../../native'
-import type { FromWatch } from './protocol'
-import { serveWatch } from './serve-watch'
+import { openSchema, type Opened } from './protocol'
+import { attempt, serveWatch } from './serve-watch'
 
 /**
  * Entry of the process that looks at an NVIDIA card while Chromium measures on it. Native code stays out of Electron's
@@ -9,11 +10,20 @@ import { serveWatch } from './serve-watch'
 
 /** What Electron gives a utilityProcess for talking to main. */
 interface ParentPort {
-  postMessage(message: FromWatch): void
-  on(event: 'message', listener: (event: { data: unknown }) => void): unknown
+  postMessage(message: Opened): void
+  on(event: 'message', listener: (event: { data: unknown; ports: MessagePortMain[] }) => void): unknown
 }
 
 const { parentPort } = process as { parentPort?: ParentPort }
 if (!parentPort) throw new Error('this program watches a GPU for Opscope and is started by it; run opscope instead')
-const answer = serveWatch(openGpuWatch, (message) => parentPort.postMessage(message))
-parentPort.on('message', ({ data }) => answer(data))
+parentPort.on('message', ({ data, ports: [page] }) => {
+  const request = openSchema.safeParse(data)
+  if (!request.success || !page) return
+  const watch = attempt(() => openGpuWatch(request.data.name, request.data.worker))
+  if (watch) {
+    const hear = serveWatch(watch, (answer) => page.postMessage(answer))
+    page.on('message', (event) => hear(event.data))
+    page.start()
+  }
+  parentPort.postMessage({ type: 'opened', ok: watch !== undefined })
+})

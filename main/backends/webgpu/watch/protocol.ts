@@ -1,19 +1,24 @@
 import { z } from 'zod'
-import { deviceStateSchema } from '@core/backend'
+import type { DeviceState } from '@core/backend'
 
-/** What main and the process that watches a GPU (program.ts) say to each other. */
-export const toWatchSchema = z.discriminatedUnion('type', [
-  /** First, and once: the card by its name, and the process that computes on it (0: not known). */
-  z.object({ type: z.literal('open'), name: z.string().min(1).max(200), worker: z.number().int().nonnegative() }),
+/** From main, first and once, with the page's port: the card by its name, and the process that computes on it (0: not known). */
+export const openSchema = z.object({ type: z.literal('open'), name: z.string().min(1).max(200), worker: z.number().int().nonnegative() })
+export type OpenRequest = z.infer<typeof openSchema>
+
+/** The answer to main. */
+export const openedSchema = z.object({ type: z.literal('opened'), ok: z.boolean() })
+export type Opened = z.infer<typeof openedSchema>
+
+/** From the page (preload/webgpu.ts), through its port. */
+export const questionSchema = z.discriminatedUnion('type', [
   /** A batch of samples begins. `long`: long enough for the energy counter, which takes milliseconds to read. */
   z.object({ type: z.literal('begin'), long: z.boolean() }),
   /** It ended. */
   z.object({ type: z.literal('end'), id: z.number().int() }),
 ])
-export type ToWatch = z.infer<typeof toWatchSchema>
 
-export const fromWatchSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('opened'), ok: z.boolean() }),
-  z.object({ type: z.literal('state'), id: z.number().int(), state: deviceStateSchema }),
-])
-export type FromWatch = z.infer<typeof fromWatchSchema>
+/** The answer to `end`. The page checks it. */
+export interface Answer {
+  id: number
+  state: DeviceState
+}
