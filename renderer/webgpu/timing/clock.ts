@@ -35,16 +35,17 @@ async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: Mark[]; passNs: P
   const pipeline = await gpu.pipeline(PROBE)
   const buffer = gpu.device.createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE })
   const bindings = gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [{ binding: 0, resource: { buffer } }] })
+  const lane = marks.lane()
   const encoder = gpu.device.createCommandEncoder()
   for (let pass = 0; pass < 2 * PROBE_PAIRS; pass++) {
-    const encoded = encoder.beginComputePass({ timestampWrites: marks.on(pass) })
+    const encoded = encoder.beginComputePass({ timestampWrites: lane.on(pass) })
     encoded.setPipeline(pipeline)
     encoded.setBindGroup(0, bindings)
     // Passes of one and of two calls by turns.
     for (let call = 0; call <= pass % 2; call++) encoded.dispatchWorkgroups(1)
     encoded.end()
   }
-  const all = await marks.submit(encoder, 2 * PROBE_PAIRS)
+  const all = await lane.submit(encoder, 2 * PROBE_PAIRS)
   buffer.destroy()
   return { marks: all, passNs: passTimes(all).slice(2 * PROBE_DROPPED) }
 }

@@ -1,39 +1,56 @@
 import type { Gpu } from '../gpu/gpu'
 import { marksIn, type Mark } from './arithmetic'
 
-/** Most timestamps of one submission: the largest query set WebGPU has. */
-export const MAX_MARKS = 4096
+/** Timestamps of one submission at most. */
+export const MAX_MARKS = 1024
+/** Submissions on their way at once at most. */
+export const LANES = 4
 
-/** Timestamps on compute passes of one submission, resolved and read at once. */
-export interface Marks {
+/** Timestamps on the compute passes of one submission, resolved and read at once. */
+export interface Lane {
   /** The pass writes its begin and end to slots `2 * pass` and `2 * pass + 1`. */
   on(pass: number): GPUComputePassTimestampWrites
-  /** Submits the encoder's commands, does `then`, and returns the first `2 * passes` timestamps, see `marksIn`. */
+  /** Submits the encoder's commands, does `then`, and returns the first `2 * passes` timestamps, see `marksIn`. The lane is free again afterwards. */
   submit(encoder: GPUCommandEncoder, passes: number, then?: () => void): Promise<Mark[]>
-  destroy(): void
 }
 
-export function createMarks({ device }: Gpu): Marks {
+export interface Marks {
+  /** A lane that no submission uses. Throws where all do. */
+  lane(): Lane
+}
+
+export function createMarks(gpu: Gpu): Marks {
+  const free = Array.from({ length: LANES }, () => createLane(gpu, (lane) => free.push(lane)))
+  return {
+    lane() {
+      const lane = free.pop()
+      if (!lane) throw new Error(`all ${LANES} submissions that can be timed at once are on their way`)
+      return lane
+    },
+  }
+}
+
+function createLane({ device }: Gpu, giveBack: (lane: Lane) => void): Lane {
   const querySet = device.createQuerySet({ type: 'timestamp', count: MAX_MARKS })
   const resolved = device.createBuffer({ size: MAX_MARKS * 8, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC })
   const staging = device.createBuffer({ size: MAX_MARKS * 8, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ })
-  return {
+  const lane: Lane = {
     on: (pass) => ({ querySet, beginningOfPassWriteIndex: 2 * pass, endOfPassWriteIndex: 2 * pass + 1 }),
     async submit(encoder, passes, then) {
       const bytes = passes * 16
-      encoder.resolveQuerySet(querySet, 0, 2 * passes, resolved, 0)
-      encoder.copyBufferToBuffer(resolved, 0, staging, 0, bytes)
-      device.queue.submit([encoder.finish()])
-      then?.()
-      await staging.mapAsync(GPUMapMode.READ, 0, bytes)
-      const marks = marksIn(new BigUint64Array(staging.getMappedRange(0, bytes)))
-      staging.unmap()
-      return marks
-    },
-    destroy() {
-      querySet.destroy()
-      resolved.destroy()
-      staging.destroy()
+      try {
+        encoder.resolveQuerySet(querySet, 0, 2 * passes, resolved, 0)
+        encoder.copyBufferToBuffer(resolved, 0, staging, 0, bytes)
+        device.queue.submit([encoder.finish()])
+        then?.()
+        await staging.mapAsync(GPUMapMode.READ, 0, bytes)
+        const marks = marksIn(new BigUint64Array(staging.getMappedRange(0, bytes)))
+        staging.unmap()
+        return marks
+      } finally {
+        giveBack(lane)
+      }
     },
   }
+  return lane
 }

@@ -44,11 +44,12 @@ export async function createStirrer(gpu: Gpu, marks: Marks): Promise<Stirrer> {
 
   /** Time of one stir now, in ns; undefined where the marks make no sense. */
   async function look(): Promise<number | undefined> {
+    const lane = marks.lane()
     const encoder = device.createCommandEncoder()
-    const pass = encoder.beginComputePass({ timestampWrites: marks.on(0) })
+    const pass = encoder.beginComputePass({ timestampWrites: lane.on(0) })
     const stirs = encode(pass, LOOK_NS)
     pass.end()
-    const [ns] = passTimes(await marks.submit(encoder, 1))
+    const [ns] = passTimes(await lane.submit(encoder, 1))
     return ns === undefined || ns === 0 ? undefined : ns / stirs
   }
 
