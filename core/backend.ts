@@ -117,7 +117,7 @@ export interface SampleBatch {
   clockMhz?: Float64Array
   /**
    * Time in ns of a fixed piece of work run beside each sample, the slower of before and after; one per sample. On a CPU it
-   * keeps the floating-point units busy, so that a lower clock and another program on the same core both lengthen it.
+   * leaves little of a core unused, so that a lower clock and another program on the same core both lengthen it.
    */
   probeNs?: Float64Array
   /** Time in ns that the host took to issue one call, where calls are queued and it is not in the samples. */

@@ -1,37 +1,51 @@
 // Compiled without vectorisers (CMakeLists.txt): chains packed into a few registers would wait for themselves again.
 #include "probe.h"
 
+#include <cstdint>
+
 #include "clock.h"
 
 namespace opscope::cpu {
 
 namespace {
 
-// A step is a multiply and an add in a row, six to eight cycles. Cores that start two of each in a cycle need fourteen
-// chains for that time, and with the two constants these are just the sixteen vector registers of x86.
-constexpr int CHAINS = 14;
+// Multiplies wait three or four cycles for the one before, and cores start two or more in a cycle: fourteen chains keep
+// them busy with room to spare, so that the work takes the same time whatever order the core finds. (Chains of a multiply
+// and an add fill twice as many pipes, but a core may find a better order now and then, and be 8 % faster.) With the
+// factor they fit the sixteen vector registers of x86.
+constexpr int FLOATS = 14;
+// A neighbour that computes no products takes turns at decoding and dispatch. Integer steps beside the products, three
+// instructions each on x86, make the work need most of that: on an AMD EPYC products alone saw nothing of a neighbour that
+// made an addition of vectors 15 % slower; with four of these chains the work took 7 to 12 % longer then, with five 13 %,
+// with six 19 to 27 %.
+constexpr int INTEGERS = 5;
 // Some three microseconds where a step of all chains takes seven cycles, so that the work lasts hundreds of ticks of most
 // clocks and yet little of a sample.
-constexpr int STEPS = 1400;
+constexpr int STEPS = 1550;
 // Short rounds first bring the work and the clock into the caches, which a cold sample has emptied: after none the work takes
 // up to a tenth of a microsecond longer than when hot, on two threads after one too, after two or more it does not.
 constexpr int FIRST_ROUNDS = 3;
 constexpr int FIRST_STEPS = 8;
 
 // Not known to the compiler, so that it can neither work the chains out, nor take two for one.
-volatile float starts[CHAINS] = {0.50f, 0.51f, 0.52f, 0.53f, 0.54f, 0.55f, 0.56f, 0.57f, 0.58f, 0.59f, 0.60f, 0.61f, 0.62f, 0.63f};
+volatile float factor = 1, floats[FLOATS] = {0.50f, 0.51f, 0.52f, 0.53f, 0.54f, 0.55f, 0.56f, 0.57f, 0.58f, 0.59f, 0.60f, 0.61f, 0.62f, 0.63f};
+volatile uint64_t integers[INTEGERS] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93, 0xa0761d6478bd642f};
 // Each thread its own: a line that all write would be waited for.
-thread_local volatile float sink;
+thread_local volatile float float_sink;
+thread_local volatile uint64_t integer_sink;
 
 void work(int steps) {
-  float a = starts[0], b = starts[1], c = starts[2], d = starts[3], e = starts[4], f = starts[5], g = starts[6];
-  float h = starts[7], i = starts[8], j = starts[9], k = starts[10], l = starts[11], m = starts[12], n = starts[13];
-  const auto step = [](float& y) { y = y * 0.999f + 0.001f; };
+  float a = floats[0], b = floats[1], c = floats[2], d = floats[3], e = floats[4], f = floats[5], g = floats[6];
+  float h = floats[7], i = floats[8], j = floats[9], k = floats[10], l = floats[11], m = floats[12], n = floats[13];
+  uint64_t p = integers[0], q = integers[1], r = integers[2], s = integers[3], t = integers[4];
+  const float by = factor;
+  const auto mix = [](uint64_t& x) { x += x >> 7; };
   for (; steps > 0; steps--) {
-    step(a), step(b), step(c), step(d), step(e), step(f), step(g);
-    step(h), step(i), step(j), step(k), step(l), step(m), step(n);
+    a *= by, b *= by, mix(p), c *= by, d *= by, e *= by, mix(q), f *= by, g *= by, h *= by;
+    mix(r), i *= by, j *= by, k *= by, mix(s), l *= by, m *= by, n *= by, mix(t);
   }
-  sink = a + b + c + d + e + f + g + h + i + j + k + l + m + n;
+  float_sink = a + b + c + d + e + f + g + h + i + j + k + l + m + n;
+  integer_sink = p + q + r + s + t;
 }
 
 // Not known either: a copy of the work made for each place would leave that of the timed one cold.
