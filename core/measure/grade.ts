@@ -36,7 +36,7 @@ const STOLEN = 0.02
 /**
  * Fixed work that usually took longer than its best time by more than this says that the samples are those of a slower
  * processor. On an AMD EPYC with nobody near, its median stayed within 0.4 % of its best, hot and cold, on one thread and
- * two; a neighbour on the core made it 8 to 30 % longer.
+ * two; up to 2 % above it samples were less than 1 % slow, and beyond 2 % they were 5 to 15 % slow.
  */
 const SLOWED = 0.02
 /** Ticks a sample should last, and below which its digits mean nothing. */
