@@ -1,11 +1,12 @@
+import { INTERLEAVE } from '@core/compare'
 import { PRESETS, type MeasureSettings } from '@core/measure/settings'
+import { SAMPLES_PER_MINIMUM } from '@core/measure/warm-up'
 import type { Device } from '@core/backend'
 import type { BenchmarkCase, Mode } from '@core/case'
 import type { Result } from '@core/result'
 import { median } from '@core/stats/quantile'
 import { listed, loadFigure, type Bench, type Figure, type Outcome } from './bench'
 import { caseOn, openBed, type Bed } from './proof/bed'
-import { shortBlocks } from './proof/interleaved'
 import { robustLine } from './proof/regression'
 import { openSpinRate } from './proof/spin-rate'
 
@@ -15,14 +16,19 @@ const LENGTHS_NS = Array.from({ length: RUNGS }, (_, i) => 2000 * 5000 ** (i / (
 /** An error up to the larger of these is none: half a percent, 0.1 us. */
 const ALLOWED = { share: 0.005, ns: 100 }
 const TWIN_FROM_NS = 50_000
-/** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for, on a CPU short enough that some pass between two interruptions. */
-const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 5e5, calls: 17 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
-/** Calls where they are longer than that. */
-const LEAST_CALLS = 5
+/** Length and number of the calls that tell the rate of a spin: longer where a call costs more to start and to wait for. */
+const LONG: Readonly<Record<string, { ns: number; calls: number }>> = { cpu: { ns: 4e6, calls: 5 }, cuda: { ns: 5e7, calls: 5 }, webgpu: { ns: 1e7, calls: 5 } }
 const longOf = (device: Device) => LONG[device.backend]!
-/** Turns of rate and rung on a processor, and the time of a block of the rung: the speed of a shared host changes within seconds, hardly within such a turn. */
+/** Turns of rate and rung on a processor: the speed of a shared host changes within seconds, hardly within such a turn. */
 const TURNS = 21
-const BLOCK_SECONDS = 0.015
+/** A turn is calm when the rates before and after it agree this well. The rung is made of calm turns, unless there are too few among twice as many. */
+const CALM = 0.005
+const LEAST_CALM = 5
+/**
+ * A block of a rung: a few samples as long as the calls that tell the rate. Interruptions, a thousand and more in a second
+ * on a virtual machine, take 0.2 % and more of these and of those; the median of much shorter samples would know nothing of them.
+ */
+const BLOCK: MeasureSettings = { ...INTERLEAVE.settings, rule: { id: 'fixed-count', count: 5 }, minSeconds: (LONG['cpu']!.ns * SAMPLES_PER_MINIMUM) / 1e9, maxSeconds: 5, maxWarmupSeconds: 0.02 }
 
 const settingsOf = (args: Readonly<Record<string, string>>): MeasureSettings => ({ ...PRESETS.standard, relativeCi: 0.002, minSeconds: Number(args['seconds'] ?? 0.1), maxSeconds: 3 })
 
@@ -38,7 +44,7 @@ interface Ladder {
   device: string
   op: string
   mode: Mode
-  rungs: (Rung & { param: number; grade: string | undefined; samples: number; inner: number | undefined; clockMhz: number | undefined; /** Measured over expected of each turn. */ ratios?: string })[]
+  rungs: (Rung & { param: number; grade: string | undefined; samples: number; inner: number | undefined; clockMhz: number | undefined; /** Turns made and calm ones, and measured over expected of each that counts. */ turns?: number; calmTurns?: number; ratios?: string })[]
 }
 
 /** `spin_ns` waits on the device's own clock: the parameter of a rung is its true length. */
@@ -72,29 +78,32 @@ function judge({ device, op, mode, rungs }: Ladder, proof: boolean): Figure[] {
 
 /**
  * One rung of a spin. The rate is taken just before and just after, from calls as long as the rung where that is long, so
- * that what the system takes of long calls is in both medians; of calls longer than the rung the shortest count. On a processor this is done by turns, with a short block of the rung
+ * that what the system takes of long calls is in both. On a processor this is done by turns, with a short block of the rung
  * by our loop in each: the rung is the median over the turns of measured over expected, times what is expected of the
- * median rate. So each block is held against the speed of its own moment.
+ * median rate. So each block is held against the speed of its own moment, and turns in which that speed changed, by the
+ * clock outside alone, are left out.
  */
 async function spinRung(bed: Bed, device: Device, c: BenchmarkCase, iterations: number, longIterations: number, settings: MeasureSettings): Promise<{ rung: Ladder['rungs'][number]; rates: number[] }> {
   const turns = device.backend === 'cpu' ? TURNS : 1
   const length = device.backend === 'cpu' ? Math.max(iterations, longIterations) : longIterations
   const rate = await openSpinRate(bed, device, length, settings)
-  const of = turns > 1 && length > iterations ? 'shortest' : 'median'
-  const now = () => rate.now(Math.max(LEAST_CALLS, Math.round((longOf(device).calls * longIterations) / length)), of)
+  const now = () => rate.now(longOf(device).calls)
   try {
     const rates = [await now()]
-    const blocks: { result: Result; around: number }[] = []
-    for (let turn = 0; turn < turns; turn++) {
+    const all: { result: Result; around: number; calm: boolean }[] = []
+    while (all.length < 2 * turns && all.filter(({ calm }) => calm).length < turns) {
       const result = await bed.measure(c, settings, turns > 1)
-      rates.push(await now())
-      blocks.push({ result, around: (rates[turn]! + rates[turn + 1]!) / 2 })
+      const [before, after] = [rates.at(-1)!, await now()]
+      rates.push(after)
+      all.push({ result, around: (before + after) / 2, calm: turns === 1 || Math.abs(after / before - 1) <= CALM })
     }
+    const calm = all.filter((turn) => turn.calm)
+    const blocks = calm.length >= Math.min(turns, LEAST_CALM) ? calm : all
     const ratios = blocks.map(({ result, around }) => result.summary!.medianNs / (iterations * around))
     const expectedNs = iterations * median(blocks.map(({ around }) => around))!
     const { grade, inner, clocksMhz } = blocks[0]!.result
     const samples = blocks.reduce((sum, { result }) => sum + result.summary!.count!, 0)
-    return { rates, rung: { param: iterations, expectedNs, medianNs: median(ratios)! * expectedNs, grade, samples, inner, clockMhz: median(clocksMhz ?? []), ...(turns > 1 ? { ratios: listed(ratios) } : {}) } }
+    return { rates, rung: { param: iterations, expectedNs, medianNs: median(ratios)! * expectedNs, grade, samples, inner, clockMhz: median(clocksMhz ?? []), ...(turns > 1 ? { turns: all.length, calmTurns: calm.length, ratios: listed(ratios) } : {}) } }
   } finally {
     await rate.close()
   }
@@ -102,7 +111,7 @@ async function spinRung(bed: Bed, device: Device, c: BenchmarkCase, iterations: 
 
 async function spinLadders(bed: Bed, device: Device, settings: MeasureSettings, say: (text: string) => void): Promise<{ ladders: Ladder[]; figures: Figure[] }> {
   const first = await openSpinRate(bed, device, 1_000_000, settings)
-  const guess = await first.now(longOf(device).calls, 'median')
+  const guess = await first.now(longOf(device).calls)
   await first.close()
   const longIterations = Math.round(longOf(device).ns / guess)
   const ladders: Ladder[] = []
@@ -113,7 +122,7 @@ async function spinLadders(bed: Bed, device: Device, settings: MeasureSettings, 
     for (const iterations of LENGTHS_NS.map((ns) => Math.round(ns / guess))) {
       const c = caseOn(device, 'spin', { iterations }, mode, { threads: device.threads[0] })
       if (!c) continue
-      const found = await spinRung(bed, device, c, iterations, longIterations, device.backend === 'cpu' ? shortBlocks(BLOCK_SECONDS) : settings)
+      const found = await spinRung(bed, device, c, iterations, longIterations, device.backend === 'cpu' ? BLOCK : settings)
       ladder.rungs.push(found.rung)
       rates.push(...found.rates)
     }

@@ -5,19 +5,19 @@ import { caseOn, type Bed } from './bed'
 
 /** Nanoseconds per iteration of a spin, asked for again and again. */
 export interface SpinRate {
-  /** From so many calls of each length; of their times the median, or the shortest. */
-  now(calls: number, of: 'median' | 'shortest'): Promise<number>
+  /** From so many calls of each length. */
+  now(calls: number): Promise<number>
   close(): Promise<void>
 }
 
-/** Length of the short calls, of the long ones. */
-const SHORT = 0.2
+/** Length of the short calls, of the long ones: as little as is still a rest for who waits, since waking up takes a microsecond less after some ten. */
+const SHORT = 0.1
 
 /**
- * The rate from calls of this many iterations and of a fifth of them, by turns, with nothing of our sampling: each call is
- * timed by process.hrtime around it, and what both have in common falls out. Nothing makes a chain of dependent steps
- * shorter than it is, while the system takes something of most calls of a millisecond: the median of much shorter samples
- * escapes that, as the shortest of the calls does. Both cases stay open until closed. A page has no finer clock than the device's own: on WebGPU the rate is that of long calls by our loop.
+ * The rate from calls of this many iterations and of a tenth of them, by turns, with nothing of our sampling: each call is
+ * timed by process.hrtime around it, and what both have in common falls out. Medians, as of the rungs; what the system
+ * takes of a long time is in them as it is in samples as long. Both cases stay open until closed. A page has no finer clock
+ * than the device's own: on WebGPU the rate is that of long calls by our loop.
  */
 export async function openSpinRate(bed: Bed, device: Device, iterations: number, settings: MeasureSettings): Promise<SpinRate> {
   const spin = (count: number) => caseOn(device, 'spin', { iterations: count }, 'hot', { threads: device.threads[0] })!
@@ -38,14 +38,13 @@ export async function openSpinRate(bed: Bed, device: Device, iterations: number,
   await time(longCase)
   await time(shortCase)
   return {
-    async now(calls, of) {
+    async now(calls) {
       const times: [number[], number[]] = [[], []]
       for (let i = 0; i < calls; i++) {
         times[0].push(await time(longCase))
         times[1].push(await time(shortCase))
       }
-      const one = of === 'median' ? (all: number[]) => median(all)! : (all: number[]) => Math.min(...all)
-      return (one(times[0]) - one(times[1])) / (iterations - short)
+      return (median(times[0])! - median(times[1])!) / (iterations - short)
     },
     async close() {
       await longCase.dispose()
