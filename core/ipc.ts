@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { findingSchema } from './analysis/advice/types'
-import { caseHistorySchema } from './analysis/case-history'
 import { associationSchema } from './association'
 import { deviceSchema } from './backend'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from './compare/types'
@@ -117,8 +116,8 @@ export const REQUESTS = {
   'compare:more': { request: z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) }), reply: z.object({ sessionId: id }) },
   /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */
   'chart:save': { request: z.object({ name: z.string().min(1).max(120), kind: z.enum(['png', 'svg', 'csv']), data: z.string().max(50_000_000) }), reply: fileReply },
-  /** One case (core/case.ts caseId) over all sessions. */
-  'history:case': { request: z.object({ caseId: z.string().min(1).max(4000) }), reply: caseHistorySchema },
+  /** One case (core/case.ts caseId) over all sessions, packed by core/analysis/case-history.ts. */
+  'history:case': { request: z.object({ caseId: z.string().min(1).max(4000) }), reply: z.string() },
   /** These three work on the whole file, apart from main, and tell how far they are by `history:progress`. */
   'history:check': { request: none, reply: checkReportSchema },
   'history:backup': { request: none, reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), contents: historyFileSchema }), z.object({ done: z.literal(false) })]) },

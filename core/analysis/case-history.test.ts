@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { placeChanges, placeOf, type Machine } from './case-history'
+import { testCase } from '../testing'
+import { packCaseHistory, placeChanges, placeOf, unpackCaseHistory, type CaseHistory, type Machine } from './case-history'
 
 const machine: Machine = {
   host: 'bench', os: 'Linux', kernel: '6.1', cpu: 'Xeon', appVersion: '1.0.0',
@@ -27,4 +28,14 @@ describe('the place of a case', () => {
     expect(placeChanges([place({ devices: [] }), place()])).toEqual([])
     expect(placeChanges([])).toEqual([])
   })
+})
+
+it('a history comes through its packing as it was, with one place for all sessions that share it', () => {
+  const [here, there] = [place(), place({ host: 'other' })]
+  const point = (i: number, where: typeof here) => ({ sessionId: `s${i}`, name: `Night ${i}`, createdAt: '2026-03-01T00:00:00Z', resultId: `r${i}`, medianNs: 1 / 3, results: 1, ...where })
+  const history: CaseHistory = { case: testCase(), points: [point(1, here), { ...point(2, there), ciLowNs: 0.1, ciHighNs: 0.7, grade: 'B' }, point(3, here)], failed: 2 }
+  const unpacked = unpackCaseHistory(packCaseHistory(history))
+  expect(unpacked).toEqual(history)
+  expect(unpacked.points[2]!.place).toBe(unpacked.points[0]!.place)
+  expect(unpackCaseHistory(packCaseHistory({ points: [], failed: 0 }))).toEqual({ points: [], failed: 0 })
 })

@@ -109,7 +109,6 @@ function pelt(values: readonly number[], penalty: number): number[] {
     sums[i + 1] = sums[i]! + value - values[0]!
     squares[i + 1] = squares[i]! + (value - values[0]!) ** 2
   })
-  const cost = (start: number, end: number) => squares[end]! - squares[start]! - (sums[end]! - sums[start]!) ** 2 / (end - start)
   const best = new Float64Array(n + 1).fill(Infinity)
   const from = new Int32Array(n + 1)
   best[0] = -penalty
@@ -118,14 +117,22 @@ function pelt(values: readonly number[], penalty: number): number[] {
   const costs = new Float64Array(n)
   let count = 1
   for (let end = MIN_SEGMENT; end <= n; end++) {
+    const sum = sums[end]!
+    const square = squares[end]!
+    let least = Infinity
+    let winner = 0
     for (let i = 0; i < count; i++) {
       const start = candidates[i]!
-      costs[i] = best[start]! + cost(start, end)
-      if (costs[i]! + penalty < best[end]!) {
-        best[end] = costs[i]! + penalty
-        from[end] = start
+      const difference = sum - sums[start]!
+      const cost = best[start]! + (square - squares[start]! - (difference * difference) / (end - start))
+      costs[i] = cost
+      if (cost < least) {
+        least = cost
+        winner = start
       }
     }
+    best[end] = least + penalty
+    from[end] = winner
     // A start that is already worse than the best end can never win again.
     let kept = 0
     for (let i = 0; i < count; i++) if (costs[i]! <= best[end]!) candidates[kept++] = candidates[i]!

@@ -1,4 +1,4 @@
-import { machineSchema, placeOf, type CaseHistory, type CasePoint } from '@core/analysis/case-history'
+import { machineSchema, placeOf, type CaseHistory, type CasePoint, type Place } from '@core/analysis/case-history'
 import type { BenchmarkCase } from '@core/case'
 import { STATUSES, type Grade } from '@core/result'
 import { GRADES, ROW_NUMBERS } from '@core/session/rows'
@@ -36,7 +36,7 @@ function together(results: readonly Measured[]): Omit<CasePoint, 'sessionId' | '
 }
 
 /** The facts of a session's machine that bear on a case; none where they were not kept or cannot be read. */
-function placeIn(machineJson: string | null, { backend, device }: BenchmarkCase): [string, string][] {
+function placeIn(machineJson: string | null, { backend, device }: BenchmarkCase): Place {
   if (machineJson === null) return []
   const machine = machineSchema.safeParse(JSON.parse(machineJson))
   return machine.success ? placeOf(machine.data, backend, device) : []
@@ -63,7 +63,7 @@ export function caseHistory(db: Database, identity: string): CaseHistory {
       .orderBy('results.position'),
   )
   const seen = new Set<string>()
-  const places = new Map<string | null, [string, string][]>()
+  const places = new Map<string | null, Place>()
   const points: CasePoint[] = []
   let failed = 0
   for (let first = 0; first < rows.length; ) {

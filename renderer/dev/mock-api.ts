@@ -1,5 +1,5 @@
 import { adviseSession } from '@core/analysis/advice'
-import type { CaseHistory, CasePoint } from '@core/analysis/case-history'
+import { packCaseHistory, type CaseHistory, type CasePoint } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison, type FileSide } from '@core/compare'
 import { identifying } from '@core/formats/redact'
@@ -161,7 +161,7 @@ export class MockApi implements OpscopeApi {
       case 'compare:save': return { done: true, name: 'comparison.csv' }
       case 'compare:more': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('By turns', [], 1, 0, 'running'))
       case 'chart:save': return { done: true, name: 'chart.png' }
-      case 'history:case': return this.history((request as Request<'history:case'>).caseId)
+      case 'history:case': return packCaseHistory(this.history((request as Request<'history:case'>).caseId))
       case 'history:check': return { findings: [], sessions: this.sessions.size, results: 1000, bytes: 2 ** 24, ms: 120 }
       case 'history:backup': return { done: true, contents: { name: 'opscope-history.db', sessions: this.sessions.size, results: 1000, bytes: 2 ** 24 } }
       case 'history:restore': return { done: false }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
+import { packCaseHistory } from '@core/analysis/case-history'
 import type { Services } from '../../app/services'
 import { DeriveError, mergeSessions, splitSession } from '../../history/derive'
 import { MaintenanceError } from '../../history/maintenance/backup'
@@ -42,7 +43,7 @@ export const historyHandlers = ({ history, runner, dialogs, emit }: Services) =>
   const onProgress = (progress: { step: string; share?: number | undefined }) => emit('history:progress', progress)
 
   return {
-    'history:case': ({ caseId }) => history.caseHistory(caseId),
+    'history:case': ({ caseId }) => packCaseHistory(history.caseHistory(caseId)),
     'history:check': () => alone(() => runApart({ kind: 'check', file: history.file }, onProgress)),
     'history:backup': () =>
       alone(async () => {

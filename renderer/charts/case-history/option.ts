@@ -6,8 +6,10 @@ import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import { axisRange } from './range'
 
-/** One drawn point: [time in ms, median, low, high, session id]; `low` and `high` are NaN where there is no interval. */
-export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, id: string]
+/** One drawn point: [time in ms, median, low, high, its index]; `low` and `high` are NaN where there is no interval. */
+export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, index: number]
+
+const DIMENSIONS = ['x', 'median', 'low', 'high', 'index']
 
 /**
  * With more points than this those that look alike are painted at once, without an element each, and the ends of intervals,
@@ -25,23 +27,23 @@ const momentText = (iso: string) => new Date(iso).toLocaleString('en-GB', { day:
  * One case over all sessions: median against the time of the session with its interval, the levels that `changes`
  * found with the size of each change, and where the environment changed. Grade C and outliers are hollow; what lies far
  * beyond the others is an arrow at the edge with its value. `picked`: sessions drawn larger, which come first, so that they
- * are found there. Undefined without points.
+ * are found there. Data of all points are typed arrays, which the library takes as they are instead of copying every number.
+ * Undefined without points.
  */
 export function caseHistoryOption(points: readonly CasePoint[], changes: Changes, theme: ChartTheme, color: string, picked: ReadonlySet<string> = new Set()) {
-  const data = points.map((point): CaseDatum => [Date.parse(point.createdAt), point.medianNs, point.ciLowNs ?? NaN, point.ciHighNs ?? NaN, point.sessionId])
+  const data = points.map((point, i): CaseDatum => [Date.parse(point.createdAt), point.medianNs, point.ciLowNs ?? NaN, point.ciHighNs ?? NaN, i])
   if (data.length === 0) return undefined
   const base = frame(theme, [])
   const style = axisStyle(theme)
   const outliers = new Set(changes.outliers)
-  const byId = new Map(points.map((point, i) => [point.sessionId, i]))
   const places = placeChanges(points)
   const label = { color: theme.text, fontSize: 11, opacity: 1, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}', lineHeight: 14 }
   const { min, max, above, below } = axisRange(data.map(([, medianNs, lowNs, highNs]) => ({ medianNs, lowNs, highNs })), changes)
   const middle = (data[0]![0] + data.at(-1)![0]) / 2
   /** An arrow at the edge that its point lies beyond. */
   const arrow = (i: number, edge: number) => {
-    const [x, medianNs, low, high, id] = data[i]!
-    return { value: [x, edge, low, high, id] as CaseDatum, symbolRotate: edge === max ? 0 : 180, symbolOffset: [0, edge === max ? 7 : -7], label: { position: x > middle ? ('left' as const) : ('right' as const), formatter: formatTime(medianNs) } }
+    const [x, medianNs, low, high] = data[i]!
+    return { value: [x, edge, low, high, i] as CaseDatum, symbolRotate: edge === max ? 0 : 180, symbolOffset: [0, edge === max ? 7 : -7], label: { position: x > middle ? ('left' as const) : ('right' as const), formatter: formatTime(medianNs) } }
   }
   return {
     ...base,
@@ -49,9 +51,8 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
     tooltip: {
       ...base.tooltip,
       formatter: (item: { value: CaseDatum }) => {
-        const i = byId.get(item.value[4])
-        const point = i === undefined ? undefined : points[i]
-        if (i === undefined || !point) return ''
+        const i = item.value[4]
+        const point = points[i]!
         const change = changes.changes.find(({ at }) => at === i)
         return tooltipHtml(point.name, [
           ['Date', momentText(point.createdAt)],
@@ -78,7 +79,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         z: 4,
         data: data.flatMap((value, i) => {
           const hollow = outliers.has(i) || points[i]!.grade === 'C'
-          const isPicked = picked.has(value[4])
+          const isPicked = picked.has(points[i]!.sessionId)
           if (!hollow && !isPicked) return []
           return { value, ...(isPicked ? { symbolSize: 12 } : {}), itemStyle: hollow ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, borderColor: theme.text, borderWidth: 2 } }
         }),
@@ -87,7 +88,8 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         type: 'scatter' as const,
         id: 'medians',
         name: 'Median',
-        data,
+        data: flat(data),
+        dimensions: DIMENSIONS,
         large: data.length > CROWDED,
         largeThreshold: CROWDED,
         symbolSize: 7,
@@ -99,9 +101,10 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         type: 'line' as const,
         id: 'path',
         name: 'Median',
-        data: data.map(([x, medianNs]) => [x, medianNs]),
+        data: flat(data.map(([x, medianNs]) => [x, medianNs])),
+        dimensions: DIMENSIONS.slice(0, 2),
         silent: true,
-        symbol: 'none',
+        showSymbol: false,
         tooltip: { show: false },
         lineStyle: { width: 1, color, opacity: 0.35 },
         z: 2,
@@ -122,7 +125,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
       },
       // Levels between changes.
       ...changes.segments.map(({ first, last, levelNs }) => ({
-        type: 'line' as const, id: `level ${first}`, name: 'Level', silent: true, symbol: 'none', tooltip: { show: false }, z: 2,
+        type: 'line' as const, id: `level ${first}`, name: 'Level', silent: true, showSymbol: false, tooltip: { show: false }, z: 2,
         data: [[data[first]![0], levelNs], [data[last]![0], levelNs]], lineStyle: { color: theme.accent, width: 2, opacity: 0.8 },
       })),
       data.length > CROWDED ? crowdedIntervals(data, color) : {
@@ -136,10 +139,13 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
   }
 }
 
+const flat = (rows: readonly (readonly number[])[]) => Float64Array.from(rows.flat())
+
 /** The intervals of thousands of points as one line from low to high of each: an element for each takes longer than all the rest. */
 const crowdedIntervals = (data: readonly CaseDatum[], color: string) => ({
-  type: 'line' as const, id: 'intervals', name: 'Interval', silent: true, symbol: 'none', tooltip: { show: false }, z: 1,
-  data: data.filter(([, , low, high]) => low > 0 && high > 0).flatMap(([x, , low, high]) => [[x, low], [x, high], [x, NaN]]),
+  type: 'line' as const, id: 'intervals', name: 'Interval', silent: true, showSymbol: false, tooltip: { show: false }, z: 1,
+  data: flat(data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, x, high, x, NaN])),
+  dimensions: ['x', 'end'],
   lineStyle: { width: 1, color, opacity: 0.8 },
 })
 
