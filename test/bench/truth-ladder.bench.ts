@@ -110,8 +110,10 @@ async function spinRung(bed: Bed, device: Device, c: BenchmarkCase, iterations: 
 }
 
 async function spinLadders(bed: Bed, device: Device, settings: MeasureSettings, say: (text: string) => void): Promise<{ ladders: Ladder[]; figures: Figure[] }> {
-  const first = await openSpinRate(bed, device, 1_000_000, settings)
-  const guess = await first.now(longOf(device).calls)
+  const first = await openSpinRate(bed, device, 5_000_000, settings)
+  const guesses: number[] = []
+  for (let i = 0; i < 5; i++) guesses.push(await first.now(longOf(device).calls))
+  const guess = median(guesses)!
   await first.close()
   const longIterations = Math.round(longOf(device).ns / guess)
   const ladders: Ladder[] = []
