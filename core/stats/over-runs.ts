@@ -5,7 +5,7 @@ import { mean, standardDeviation } from './spread'
 import { studentQuantile } from './student'
 
 /** Two runs have a t of 12.7: an interval of them says nothing. */
-const LEAST_RUNS = 3
+export const LEAST_RUNS = 3
 
 /**
  * The typical time over runs, each given by its median: their median, with a 95 % interval whose unit is the run, so that

@@ -1,3 +1,4 @@
+import { chooseTimeUnit } from '@core/units'
 import type { ChartTheme } from './types'
 
 /** Powers of two read as 64Ki, 1Mi; anything between as a plain number. Elements. */
@@ -21,6 +22,13 @@ export function logBounds(values: readonly number[], base: number): { min: numbe
 /** A tick's text without the zeros that keep table columns aligned: "1.50 ms" reads "1.5 ms". */
 export const tick = (format: (value: number) => string) => (value: number): string =>
   format(value).replace(/\.(\d*?)0+(?=\D|$)/, (_zeros, digits: string) => (digits ? `.${digits}` : ''))
+
+/** Texts of ticks of an axis over this range of ns: one unit, and as many decimals as it takes to tell neighbours apart. */
+export function timeTick({ min, max }: { min: number; max: number }): (ns: number) => string {
+  const unit = chooseTimeUnit(max)
+  const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((max - min) / unit.size / 5))))
+  return (ns) => `${Number((ns / unit.size).toFixed(decimals))} ${unit.name}`
+}
 
 /** Whole powers of `base` from end to end, thinned evenly to at most 12. */
 export function logTicks(bounds: { min: number; max: number }, base: number): number[] {

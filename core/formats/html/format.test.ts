@@ -25,6 +25,13 @@ describe('html report', () => {
     expect(doc.body.textContent).toContain('Test CPU, 4 logical CPUs')
   })
 
+  it('has a table of what the runs of a case say together', () => {
+    const doc = page(exportSession('html', testSession([measured('a', 1000, 100), measured('b', 1000, 101), measured('c', 1000, 102), measured('d', 4000, 300)])))
+    const cells = Array.from(doc.querySelectorAll('table[aria-label="Over runs"] tbody tr'), (row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
+    expect(cells).toMatchObject([['add', '1000', 'cpu avx2 f32 hot 1 thread', '3', '101.0', expect.stringMatching(/^±2\./)]])
+    expect(page(exportSession('html', testSession([measured('a', 1000, 100)]))).querySelector('table[aria-label="Over runs"]')).toBeNull()
+  })
+
   it('draws time and rate per op, a point for each right result', () => {
     const doc = page(exportSession('html', testSession([measured('a', 1000, 100), measured('b', 4000, 300), measured('c', 16_000, 900, { status: 'wrong', message: 'off' })])))
     expect(Array.from(doc.querySelectorAll('figcaption'), (f) => f.textContent)).toEqual(['Time per call', 'Bandwidth'])

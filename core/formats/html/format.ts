@@ -1,3 +1,4 @@
+import { TWO_INTERVALS } from '../../analysis/case-runs'
 import { seriesKey } from '../../series-colors'
 import type { SessionFile } from '../../session/types'
 import { reportOf } from '../shared/report/model'
@@ -23,7 +24,7 @@ ${sessionCharts(file.results) || '<p class="muted">No case of this session was m
 <h2>Results</h2>
 <p class="muted">Median of the samples of each case with the half width of its 95 % interval. Rates follow from the least traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it. Grade A: clean and converged; B: noisy; C: throttled, disturbed or not converged.</p>
 ${tableHtml('Results', report.results)}
-${report.ceilings.rows.length ? `<h2>Ceilings</h2>\n${tableHtml('Ceilings', report.ceilings)}` : ''}
+${report.runs.rows.length ? `<h2>Over runs</h2>\n<p class="muted">${TWO_INTERVALS}</p>\n${tableHtml('Over runs', report.runs)}\n` : ''}${report.ceilings.rows.length ? `<h2>Ceilings</h2>\n${tableHtml('Ceilings', report.ceilings)}` : ''}
 <h2>Environment</h2>
 ${listHtml(report.warnings)}
 ${factsHtml(report.environment)}`

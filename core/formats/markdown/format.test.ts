@@ -20,6 +20,14 @@ describe('markdown report', () => {
     expect(text).toContain('| Processor | Test CPU, 4 logical CPUs |')
   })
 
+  it('says what three right runs of a case say together, and nothing of two', () => {
+    const run = (i: number, medianNs: number, status: 'ok' | 'wrong' = 'ok') => testResult({ id: `run${i}`, run: i, status, summary: { ...testResult().summary!, medianNs } })
+    const written = exportSession('markdown', testSession([run(0, 100), run(1, 101), run(2, 102), run(3, 500, 'wrong')]))
+    expect(written).toContain('## Over runs\n\nThe interval of one run speaks about')
+    expect(written).toMatch(/\| add \| 1000 \| cpu avx2 f32 hot 1 thread \| 3 \| 101\.0 \| ±2\.\d+ % \|/)
+    expect(exportSession('markdown', testSession([run(0, 100), run(1, 101), run(2, 500, 'wrong')]))).not.toContain('Over runs')
+  })
+
   it('keeps every row of a table on one line with all its cells, whatever the texts', () => {
     for (let seed = 0; seed < 100; seed++) {
       const written = exportSession('markdown', randomSession(seed))

@@ -1,4 +1,5 @@
 import { ruleTitle, type Finding } from '../../analysis/advice'
+import { TWO_INTERVALS } from '../../analysis/case-runs'
 import type { SessionFile } from '../../session/types'
 import { formatRatio, formatTime } from '../../units'
 import { reportOf } from '../shared/report/model'
@@ -29,6 +30,7 @@ function exportMarkdown(file: SessionFile, context: ExportContext): string {
     report.findings.length ? report.findings.map(findingMarkdown).join('\n') : 'Nothing stands out.',
     '## Results',
     report.results.rows.length ? tableMarkdown(report.results) : 'There are no results.',
+    ...(report.runs.rows.length ? ['## Over runs', TWO_INTERVALS, tableMarkdown(report.runs)] : []),
     ...(report.ceilings.rows.length ? ['## Ceilings', tableMarkdown(report.ceilings)] : []),
     '## Environment',
     report.warnings.map((warning) => `- ⚠️ ${text(warning)}`).join('\n'),

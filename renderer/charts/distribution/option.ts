@@ -1,6 +1,6 @@
 import { cleanSamples } from '@core/measure/labels'
-import { chooseTimeUnit, formatTime } from '@core/units'
-import { axisStyle } from '../axes'
+import { formatTime } from '@core/units'
+import { axisStyle, timeTick } from '../axes'
 import { csvOf, frame } from '../frame'
 import type { ChartTheme } from '../types'
 import { conditionLegend, conditionMarks, readingAxis, type Conditions } from './conditions'
@@ -73,11 +73,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
   const range = { min: bins.edges[0]!, max: bins.edges.at(-1)! }
   // Samples that do not count are drawn in the order taken, and reach further.
   const reach = { min: Math.min(drawn.low, range.min), max: Math.max(drawn.high, range.max) }
-  const unit = chooseTimeUnit(range.max)
-  // As many decimals as it takes to tell neighbouring ticks apart.
-  const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((range.max - range.min) / unit.size / 5))))
-  const timeTick = (ns: number) => `${Number((ns / unit.size).toFixed(decimals))} ${unit.name}`
-  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: timeTick, showMinLabel: false, showMaxLabel: false }, splitNumber: 4 }
+  const time = { ...style, type: 'value' as const, ...range, axisLabel: { ...style.axisLabel, formatter: timeTick(range), showMinLabel: false, showMaxLabel: false }, splitNumber: 4 }
   const mark = (axis: 'xAxis' | 'yAxis') => ({
     silent: true,
     symbol: 'none',

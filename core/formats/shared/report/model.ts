@@ -5,6 +5,7 @@ import type { SessionFile } from '../../../session/types'
 import type { ExportContext } from '../../types'
 import { ceilingsTable } from './ceilings-table'
 import { resultsTable } from './results-table'
+import { runsTable } from './runs-table'
 import type { ReportTable } from './table'
 
 /** What a report says, before it is HTML or Markdown. */
@@ -18,6 +19,8 @@ export interface Report {
   notes: string
   findings: readonly Finding[]
   results: ReportTable
+  /** Cases with three right runs or more; without rows where there are none. */
+  runs: ReportTable
   ceilings: ReportTable
   warnings: readonly string[]
   environment: readonly FactGroup[]
@@ -38,6 +41,7 @@ export function reportOf({ session, environment, results }: SessionFile, context
     notes: session.notes,
     findings: advise({ rows: results.map((_, i) => rowAt(block, i)), ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), noiseFloors: environment.noiseFloors ?? [] }),
     results: resultsTable(results, context),
+    runs: runsTable(results),
     ceilings: ceilingsTable(context.ceilings),
     warnings: environmentWarnings(environment),
     environment: [...environmentGroups(environment), ...(missing.length ? [{ title: 'Not available', facts: missing }] : [])],
