@@ -43,6 +43,6 @@ it('only a device without work for a while has rested', () => {
   wake(waking, 0, () => 300)
   expect(waking.rested(305)).toBe(false)
   waking.worked(400)
-  expect(waking.rested(409)).toBe(false)
-  expect(waking.rested(411)).toBe(true)
+  expect(waking.rested(429)).toBe(false)
+  expect(waking.rested(431)).toBe(true)
 })

@@ -1,5 +1,5 @@
 /** A device without work for so long, in ms, may have lowered its clock. */
-const REST_MS = 10
+const REST_MS = 30
 /** Looks agree, and the clock is the best known, within this share. */
 const ALIKE = 0.01
 /** So many looks in a row that agree make a clock that changes no more, */
