@@ -25,8 +25,8 @@ const TURNS = 21
 const CALM = 0.005
 const LEAST_CALM = 5
 /**
- * A block of a rung: a few samples as long as the calls that tell the rate. Interruptions, a thousand and more in a second
- * on a virtual machine, take 0.2 % and more of these and of those; the median of much shorter samples would know nothing of them.
+ * A block of a rung: a few samples as long as the calls that tell the rate. What
+ * interrupts takes some 1 % of these and of those on a virtual machine; the median of much shorter samples would know nothing of it.
  */
 const BLOCK: MeasureSettings = { ...INTERLEAVE.settings, rule: { id: 'fixed-count', count: 5 }, minSeconds: (LONG['cpu']!.ns * SAMPLES_PER_MINIMUM) / 1e9, maxSeconds: 5, maxWarmupSeconds: 0.02 }
 
