@@ -25,7 +25,16 @@ const STRETCH = 3
 /** Medians closer than this share of each other count as spread by it: a flat series has room for its next point. */
 const LEAST_SPREAD = 0.01
 
-const bounds = (values: readonly number[]): [number, number] => values.reduce<[number, number]>(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity])
+/** Smallest and largest; NaN is none. */
+function bounds(values: readonly number[]): [number, number] {
+  let low = Infinity
+  let high = -Infinity
+  for (const value of values) {
+    if (value < low) low = value
+    if (value > high) high = value
+  }
+  return [low, high]
+}
 
 /** Ratios to the level that holds at each point; to 1 ns where no level was found. As logarithms. */
 function overLevels(points: readonly Extent[], { segments }: Changes): number[] {
@@ -37,7 +46,7 @@ function overLevels(points: readonly Extent[], { segments }: Changes): number[] 
  * outer fences about them, with a little room and never below zero. Points beyond are on it as well where it stays readable.
  */
 export function axisRange(points: readonly Extent[], changes: Changes): AxisRange {
-  const all = bounds(points.flatMap(({ medianNs, lowNs, highNs }) => [medianNs, lowNs, highNs].filter((value) => !Number.isNaN(value))))
+  const all = bounds(points.flatMap(({ medianNs, lowNs, highNs }) => [medianNs, lowNs, highNs]))
   const near = points.length < MIN_POINTS ? all : withoutFarOut(points, changes)
   const [low, high] = all[1] - all[0] <= STRETCH * Math.max(near[1] - near[0], near[1] * LEAST_SPREAD) ? all : near
   const room = Math.max((high - low) * 0.12, high * 0.005)
@@ -57,7 +66,7 @@ function withoutFarOut(points: readonly Extent[], changes: Changes): [number, nu
     if (ratio < lower || ratio > upper) return []
     // The ends of an interval may be far out where its median is not.
     const fence = (limit: number) => medianNs * Math.exp(limit - ratio)
-    return [medianNs, ...(Number.isNaN(lowNs) ? [] : [Math.max(lowNs, fence(lower))]), ...(Number.isNaN(highNs) ? [] : [Math.min(highNs, fence(upper))])]
+    return [medianNs, Math.max(lowNs, fence(lower)), Math.min(highNs, fence(upper))]
   })
   return bounds([...kept, ...changes.segments.map(({ levelNs }) => levelNs)])
 }
