@@ -1,7 +1,7 @@
 #!/bin/sh
 # The proofs of the measuring engine (docs/measuring.md) on a machine with an NVIDIA GPU: CUDA through the addon, WebGPU
 # through the built app. Needs node 20 or newer, out/ (npm run build, npm run bench:bundle), native/build/opscope.node and,
-# for WebGPU, a display and Electron (ELECTRON_OVERRIDE_DIST_PATH). Takes about 15 minutes.
+# for WebGPU, a display and Electron (ELECTRON_OVERRIDE_DIST_PATH). Takes about 17 minutes.
 #   scripts/gpu/proofs.sh OUT_FOLDER [ladder] [self] [self-webgpu] [coverage] [coverage-webgpu] [metamorphic]
 #     [metamorphic-webgpu] [time]
 # Without names: all. OPSCOPE_COMMIT names the commit where there is no git; GPU and WEBGPU name other devices.
@@ -28,9 +28,9 @@ for name in $what; do
   case $name in
     ladder) bench 180 truth-ladder devices="$gpu,$webgpu" seconds=0.05 ;;
     self) bench 200 self-consistency devices="$gpu" pairs=300 injected=100 block=0.002 limit=170 ;;
-    self-webgpu) bench 180 self-consistency devices="$webgpu" pairs=300 injected=100 block=0.01 limit=130 ;;
+    self-webgpu) bench 420 self-consistency devices="$webgpu" pairs=300 injected=100 block=0.006 own=8 limit=370 ;;
     coverage) bench 180 coverage devices="$gpu" trials=200 limit=140 ;;
-    coverage-webgpu) bench 150 coverage devices="$webgpu" trials=60 limit=90 ;;
+    coverage-webgpu) bench 200 coverage devices="$webgpu" trials=200 limit=130 ;;
     metamorphic-webgpu) bench 180 metamorphic devices="$webgpu" seconds=0.05 rounds=1 runs=2 ;;
     metamorphic) bench 90 metamorphic devices="$gpu" seconds=0.05 ;;
     # nvbench's own limit is 15 s; 5 s spares minutes, in its favour.
