@@ -48,19 +48,23 @@ function resultText({ rows, ...record }) {
 
 /**
  * Runs one bench, prints its figures as a table and writes them with date, commit and machine to
- * `<results>/<name>.json`, or `<name>-cuda-webgpu.json` where args.devices names more than the processor.
+ * `<results>/<name>.json`, or `<name>-cuda-webgpu.json` where args.devices names more than the processor. A bench that judged
+ * an earlier result again keeps that one's date, commit and machine.
  * @param {{ name: string, bench: import('../../test/bench/bench').Bench, args: Record<string, string>, root: string, results: string }} what
  */
 export async function runBench({ name, bench, args, root, results }) {
   console.log(`\n${name}`)
   const from = performance.now()
   const found = await bench({ args, say: (text) => console.log(`  ${text}`) })
-  const { figures, rows, devices = [] } = Array.isArray(found) ? { figures: found } : found
-  const seconds = Number(((performance.now() - from) / 1000).toFixed(1))
+  const { figures, rows, devices = [], record: earlier } = Array.isArray(found) ? { figures: found } : found
+  const now = new Date().toISOString()
+  const { results: _, ...asked } = args
+  const made = { date: now, commit: commit(root), args: asked, seconds: Number(((performance.now() - from) / 1000).toFixed(1)), machine: machineRecord(devices) }
+  const record = earlier ? { date: earlier.date, commit: earlier.commit, judgedAgain: { date: now, commit: made.commit }, args: earlier.args, seconds: earlier.seconds, machine: earlier.machine } : made
   console.table(figures.map((figure) => ({ figure: figure.name, value: shown(figure.value), unit: figure.unit, aim: figure.aim ?? '', '': met(figure) })))
-  const others = [...new Set((args.devices ?? '').split(',').map((id) => id.split(':')[0]).filter((id) => id !== '' && id !== 'cpu'))]
+  const others = [...new Set((record.args.devices ?? '').split(',').map((id) => id.split(':')[0]).filter((id) => id !== '' && id !== 'cpu'))]
   mkdirSync(results, { recursive: true })
   const file = join(results, `${[name, ...others].join('-')}.json`)
-  writeFileSync(file, resultText({ bench: name, date: new Date().toISOString(), commit: commit(root), args, seconds, machine: machineRecord(devices), figures, rows }))
-  console.log(`  ${seconds} s; written to ${file}`)
+  writeFileSync(file, resultText({ bench: name, ...record, figures, rows }))
+  console.log(`  ${record.seconds} s; written to ${file}`)
 }

@@ -20,9 +20,20 @@ export interface BenchContext {
   say(text: string): void
 }
 
+/** What stands at the head of a result: when, from which commit, with which arguments, for how long and where it was measured. */
+export interface BenchRecord {
+  date: string
+  commit?: string
+  args: Readonly<{ [name: string]: string }>
+  seconds: number
+  machine: unknown
+}
+
 /** Figures with what they were made from: one row per measured point, and the devices, which join the record of the machine. */
 export interface Outcome {
   figures: Figure[]
+  /** Of an earlier result, whose points are judged again: when and where they were measured. */
+  record?: BenchRecord
   rows?: readonly Readonly<Record<string, string | number | boolean | undefined>>[]
   devices?: readonly Device[]
 }
