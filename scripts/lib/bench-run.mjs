@@ -58,7 +58,7 @@ export async function runBench({ name, bench, args, root, results }) {
   const found = await bench({ args, say: (text) => console.log(`  ${text}`) })
   const { figures, rows, devices = [], record: earlier } = Array.isArray(found) ? { figures: found } : found
   const now = new Date().toISOString()
-  const { results: _, ...asked } = args
+  const asked = Object.fromEntries(Object.entries(args).filter(([name]) => name !== 'results'))
   const made = { date: now, commit: commit(root), args: asked, seconds: Number(((performance.now() - from) / 1000).toFixed(1)), machine: machineRecord(devices) }
   const record = earlier ? { date: earlier.date, commit: earlier.commit, judgedAgain: { date: now, commit: made.commit }, args: earlier.args, seconds: earlier.seconds, machine: earlier.machine } : made
   console.table(figures.map((figure) => ({ figure: figure.name, value: shown(figure.value), unit: figure.unit, aim: figure.aim ?? '', '': met(figure) })))
