@@ -167,10 +167,10 @@ test('compare --by sets the cases of one session side by side, and --more resolv
   expect(sides.threshold).toBe(0.01)
   const { ratio, ratioHigh, verdict } = sides.rows[0]!.cells[1]!
   expect(verdict).toBeDefined()
-  const table = await cli.run(['compare', 'sides', '--by', 'impl', '--threshold', '60%'])
+  const table = await cli.run(['compare', 'sides', '--by', 'impl', '--threshold', '95%'])
   expect(table.status).toBe(0)
   expect(table.out).toMatch(/^A: fake steady in sides .*\nB: fake noisy\n[^]* = same/)
-  expect(table.out).toContain('threshold: differences below 60.0 % count as none')
+  expect(table.out).toContain('threshold: differences below 95.0 % count as none')
 
   // Twelve samples leave it open whether the ratio is beyond an edge just inside its interval; more tell.
   const threshold = (1 - (ratioHigh! - 0.1 * (ratioHigh! - ratio!))).toFixed(4)
