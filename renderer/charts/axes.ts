@@ -1,3 +1,4 @@
+import { extent } from '@core/stats/extent'
 import { chooseTimeUnit } from '@core/units'
 import type { ChartTheme } from './types'
 
@@ -14,8 +15,8 @@ export function logBounds(values: readonly number[], base: number): { min: numbe
   const positive = values.filter((v) => v > 0 && Number.isFinite(v))
   if (!positive.length) return undefined
   const exponent = (v: number) => Math.log(v) / Math.log(base)
-  const low = Math.floor(exponent(Math.min(...minMax(positive))) + 1e-9)
-  const high = Math.ceil(exponent(Math.max(...minMax(positive))) - 1e-9)
+  const low = Math.floor(exponent(Math.min(...extent(positive))) + 1e-9)
+  const high = Math.ceil(exponent(Math.max(...extent(positive))) - 1e-9)
   return high > low ? { min: base ** low, max: base ** high } : { min: base ** (low - 1), max: base ** (low + 1) }
 }
 
@@ -37,17 +38,6 @@ export function logTicks(bounds: { min: number; max: number }, base: number): nu
   const steps = exponent(bounds.max) - first
   const stride = Math.ceil((steps + 1) / 12)
   return Array.from({ length: Math.floor(steps / stride) + 1 }, (_, i) => base ** (first + i * stride))
-}
-
-/** Smallest and largest, without spreading a long array into a call. */
-function minMax(values: readonly number[]): [number, number] {
-  let low = Infinity
-  let high = -Infinity
-  for (const v of values) {
-    if (v < low) low = v
-    if (v > high) high = v
-  }
-  return [low, high]
 }
 
 /** Axis lines, ticks and labels in the theme's colours, for any axis. */

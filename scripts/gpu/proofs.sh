@@ -3,13 +3,13 @@
 # through the built app. Needs node 20 or newer, out/ (npm run build, npm run bench:bundle), native/build/opscope.node and,
 # for WebGPU, a display and Electron (ELECTRON_OVERRIDE_DIST_PATH). Takes about 17 minutes.
 #   scripts/gpu/proofs.sh OUT_FOLDER [ladder] [self] [self-webgpu] [coverage] [coverage-webgpu] [metamorphic]
-#     [metamorphic-webgpu] [time]
+#     [metamorphic-webgpu] [blocks] [time]
 # Without names: all. OPSCOPE_COMMIT names the commit where there is no git; GPU and WEBGPU name other devices.
 set -eu
 cd "$(dirname "$0")/../.."
 out=$1
 shift
-what=${*:-ladder self self-webgpu metamorphic metamorphic-webgpu coverage coverage-webgpu time}
+what=${*:-ladder self self-webgpu metamorphic metamorphic-webgpu coverage coverage-webgpu blocks time}
 gpu=${GPU:-cuda:0}
 webgpu=${WEBGPU:-webgpu:0}
 mkdir -p "$out"
@@ -33,9 +33,10 @@ for name in $what; do
     coverage-webgpu) bench 200 coverage devices="$webgpu" trials=200 limit=130 ;;
     metamorphic-webgpu) bench 180 metamorphic devices="$webgpu" seconds=0.05 rounds=1 runs=2 ;;
     metamorphic) bench 90 metamorphic devices="$gpu" seconds=0.05 ;;
+    blocks) bench 150 blocks devices="$gpu,$webgpu" ;;
     # nvbench's own limit is 15 s; 5 s spares minutes, in its favour.
     time) bench 150 time-to-result devices="$gpu" limit=5 ;;
-    *) echo "proofs.sh: there is no proof \"$name\"; expected ladder, self, self-webgpu, coverage, coverage-webgpu, metamorphic, metamorphic-webgpu or time" >&2; exit 2 ;;
+    *) echo "proofs.sh: there is no proof \"$name\"; expected ladder, self, self-webgpu, coverage, coverage-webgpu, metamorphic, metamorphic-webgpu, blocks or time" >&2; exit 2 ;;
   esac
 done
 node scripts/proof-figures.mjs "$out"

@@ -1,3 +1,4 @@
+import { extent } from '../../stats/extent'
 import { escapeHtml } from './escape'
 import { QUANTITIES, tickText, type Quantity } from './quantity'
 
@@ -40,7 +41,7 @@ export interface LogAxis {
 
 /** Steps 1, 2, 5 of each decade that cover the values; at most about eight ticks, thinned to decades beyond. Values must be above zero. */
 export function decadeAxis(values: readonly number[]): LogAxis {
-  const [min, max] = extremes(values)
+  const [min, max] = extent(values)
   const steps: number[] = []
   for (let e = Math.floor(Math.log10(min)) - 1; e <= Math.ceil(Math.log10(max)); e++) for (const m of [1, 2, 5]) steps.push(m * 10 ** e)
   const low = steps.findLast((s) => s <= min * (1 + 1e-12)) ?? min
@@ -52,7 +53,7 @@ export function decadeAxis(values: readonly number[]): LogAxis {
 
 /** Even steps that cover the values where they are close together, as ratios are; decades beyond a factor of four. */
 export function closeAxis(values: readonly number[]): LogAxis {
-  const [min, max] = extremes(values)
+  const [min, max] = extent(values)
   if (!(max < 4 * min)) return decadeAxis(values)
   const rough = Math.max((max - min) / 6, max / 100)
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -64,20 +65,10 @@ export function closeAxis(values: readonly number[]): LogAxis {
 
 /** Powers of two that cover the values, at most eight of them marked. */
 export function powerOfTwoAxis(values: readonly number[]): LogAxis {
-  const [min, max] = extremes(values)
+  const [min, max] = extent(values)
   const first = Math.floor(Math.log2(min) + 1e-9)
   const last = Math.max(first + 1, Math.ceil(Math.log2(max) - 1e-9))
   return { low: 2 ** first, high: 2 ** last, ticks: thin(Array.from({ length: last - first + 1 }, (_, i) => 2 ** (first + i)), 8) }
-}
-
-function extremes(values: readonly number[]): [min: number, max: number] {
-  let min = Infinity
-  let max = -Infinity
-  for (const v of values) {
-    if (v < min) min = v
-    if (v > max) max = v
-  }
-  return [min, max]
 }
 
 const thin = (ticks: number[], most: number) => {

@@ -1,4 +1,5 @@
 import type { Changes } from '@core/analysis/change-points'
+import { extent } from '@core/stats/extent'
 import { quantileOfSorted, sorted } from '@core/stats/quantile'
 
 /** A median with its interval, ns; an end is NaN where there is none. */
@@ -25,17 +26,6 @@ const STRETCH = 3
 /** Medians closer than this share of each other count as spread by it: a flat series has room for its next point. */
 const LEAST_SPREAD = 0.01
 
-/** Smallest and largest; NaN is none. */
-function bounds(values: readonly number[]): [number, number] {
-  let low = Infinity
-  let high = -Infinity
-  for (const value of values) {
-    if (value < low) low = value
-    if (value > high) high = value
-  }
-  return [low, high]
-}
-
 /** Ratios to the level that holds at each point; to 1 ns where no level was found. As logarithms. */
 function overLevels(points: readonly Extent[], { segments }: Changes): number[] {
   return points.map(({ medianNs }, i) => Math.log(medianNs / (segments.findLast(({ first }) => first <= i) ?? segments[0] ?? { levelNs: 1 }).levelNs))
@@ -46,7 +36,7 @@ function overLevels(points: readonly Extent[], { segments }: Changes): number[] 
  * outer fences about them, with a little room and never below zero. Points beyond are on it as well where it stays readable.
  */
 export function axisRange(points: readonly Extent[], changes: Changes): AxisRange {
-  const all = bounds(points.flatMap(({ medianNs, lowNs, highNs }) => [medianNs, lowNs, highNs]))
+  const all = extent(points.flatMap(({ medianNs, lowNs, highNs }) => [medianNs, lowNs, highNs]))
   const near = points.length < MIN_POINTS ? all : withoutFarOut(points, changes)
   const [low, high] = all[1] - all[0] <= STRETCH * Math.max(near[1] - near[0], near[1] * LEAST_SPREAD) ? all : near
   const room = Math.max((high - low) * 0.12, high * 0.005)
@@ -68,5 +58,5 @@ function withoutFarOut(points: readonly Extent[], changes: Changes): [number, nu
     const fence = (limit: number) => medianNs * Math.exp(limit - ratio)
     return [medianNs, Math.max(lowNs, fence(lower)), Math.min(highNs, fence(upper))]
   })
-  return bounds([...kept, ...changes.segments.map(({ levelNs }) => levelNs)])
+  return extent([...kept, ...changes.segments.map(({ levelNs }) => levelNs)])
 }

@@ -1,4 +1,5 @@
 import type { CaseRuns } from '@core/analysis/case-runs'
+import { extent } from '@core/stats/extent'
 import { formatInterval, formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
 import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
@@ -13,8 +14,9 @@ export function runsOption({ runs, medianNs, interval }: CaseRuns, theme: ChartT
   const style = axisStyle(theme)
   const whiskers = runs.flatMap(({ ciLowNs, ciHighNs }, i) => (ciLowNs === undefined || ciHighNs === undefined ? [] : [[i + 1, ciLowNs, ciHighNs]]))
   const ends = [interval.low, interval.high, ...runs.map((run) => run.medianNs), ...whiskers.flatMap(([, low, high]) => [low!, high!])]
-  const room = Math.max((Math.max(...ends) - Math.min(...ends)) * 0.1, medianNs * 1e-4)
-  const range = { min: Math.max(0, Math.min(...ends) - room), max: Math.max(...ends) + room }
+  const [low, high] = extent(ends)
+  const room = Math.max((high - low) * 0.1, medianNs * 1e-4)
+  const range = { min: Math.max(0, low - room), max: high + room }
   return {
     ...base,
     grid: { left: 64, right: 12, top: 8, bottom: 34 },

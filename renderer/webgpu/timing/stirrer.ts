@@ -53,7 +53,7 @@ export async function createStirrer(gpu: Gpu, marks: Marks): Promise<Stirrer> {
     return ns === undefined || ns === 0 ? undefined : ns / stirs
   }
 
-  const stirrer: Stirrer = {
+  return {
     async wake() {
       if (!waking.rested(performance.now())) return
       waking.begin(performance.now())
@@ -72,5 +72,4 @@ export async function createStirrer(gpu: Gpu, marks: Marks): Promise<Stirrer> {
       waking.worked(performance.now() + BRIDGE_NS / 1e6)
     },
   }
-  return stirrer
 }
