@@ -28,7 +28,7 @@ export const tick = (format: (value: number) => string) => (value: number): stri
 export function timeTick({ min, max }: { min: number; max: number }): (ns: number) => string {
   const unit = chooseTimeUnit(max)
   const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((max - min) / unit.size / 5))))
-  return (ns) => `${Number((ns / unit.size).toFixed(decimals))} ${unit.name}`
+  return (ns) => `${(ns / unit.size).toFixed(decimals)} ${unit.name}`
 }
 
 /** Whole powers of `base` from end to end, thinned evenly to at most 12. */
