@@ -1,7 +1,7 @@
 import { placeChanges, type CasePoint } from '@core/analysis/case-history'
 import type { Changes } from '@core/analysis/change-points'
 import { formatPercent, formatTime } from '@core/units'
-import { axisStyle, tick } from '../axes'
+import { axisStyle, timeTick } from '../axes'
 import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import { axisRange } from './range'
@@ -68,7 +68,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
       },
     },
     xAxis: { ...style, type: 'time' as const, name: 'Time of the session', nameGap: 28, boundaryGap: ['2%', '4%'] as [string, string], splitLine: { show: false } },
-    yAxis: { ...style, type: 'value' as const, name: 'Median time per call', nameGap: 60, min, max, axisLabel: { ...style.axisLabel, formatter: tick(formatTime), showMinLabel: false, showMaxLabel: false } },
+    yAxis: { ...style, type: 'value' as const, name: 'Median time per call', nameGap: 60, min, max, axisLabel: { ...style.axisLabel, formatter: timeTick({ min, max }), showMinLabel: false, showMaxLabel: false } },
     series: [
       {
         type: 'scatter' as const,
