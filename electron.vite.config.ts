@@ -26,6 +26,7 @@ export default defineConfig({
           index: at('main/index.ts'),
           cli: at('main/cli/index.ts'),
           worker: at('main/measurement/worker.ts'),
+          verify: at('main/measurement/verify-thread.ts'),
           'gpu-watch': at('main/backends/webgpu/watch/program.ts'),
           files: at('main/files/worker.ts'),
           maintenance: at('main/maintenance/worker.ts'),

@@ -27,7 +27,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'component', environment: 'happy-dom', maxWorkers: '100%', isolate: false, testTimeout: 30_000, include: ['renderer/{components,views}/**/*.test.ts'] } },
-      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], testTimeout: 120_000, fileParallelism: false } },
+      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], testTimeout: 300_000, fileParallelism: false } },
       {
         extends: true,
         test: { name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 15_000 } }, fileParallelism: false },

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { dtypeSchema, modeSchema, type BenchmarkCase, type Mode } from './case'
-import type { FillSpec } from './random'
-import type { Op } from './ops/types'
+import type { Values } from './numbers'
+import { LIMITS, tensorsOf } from './ops/define'
+import type { Op, Tensor } from './ops/types'
 
 /** Whether something can be used, and if not, why and what would help, in one sentence. */
 export const availabilitySchema = z.discriminatedUnion('ok', [z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), reason: z.string() })])
@@ -55,7 +56,7 @@ export const deviceSchema = z.object({
   modes: z.array(modeSchema),
   /** Thread counts to choose from, smallest first; empty where there is no choice. */
   threads: z.array(z.number().int().positive()),
-  /** Bytes a case may take on this device: all inputs and outputs together. */
+  /** Bytes a case may take on this device, all inputs and outputs together: of the memory that is free when it is asked. */
   memoryBytes: z.number().nonnegative(),
   /** Largest single tensor in bytes, where the device limits it. */
   maxTensorBytes: z.number().positive().optional(),
@@ -65,6 +66,8 @@ export const deviceSchema = z.object({
   driver: z.string().optional(),
   /** Caches that a case on the whole device can use, smallest first; bytes of all instances together (L1 of every core). */
   caches: z.array(z.object({ name: z.string(), bytes: z.number().positive() })).optional(),
+  /** How many times as long as estimated its cases took on this machine, by kind (core/sweep/paces.ts); not kept with sessions. */
+  paces: z.record(z.string(), z.number().positive()).optional(),
   /** What disturbs the device at this moment: other processes on it (name, memory), a display. One sentence each. */
   disturbances: z.array(z.string()).optional(),
   /** The device of another backend that is this very hardware: its measured ceilings are this one's too. */
@@ -105,13 +108,15 @@ export interface SampleRequest {
   mode: Mode
   /** Samples wanted; a backend may return fewer, never none. */
   count: number
-  /** Calls per sample. Cold samples have one. */
+  /** Calls per sample wanted; SampleBatch says how many were made. Cold samples have one. */
   inner: number
 }
 
 export interface SampleBatch {
   /** Nanoseconds per call (elapsed / inner), in the order taken. */
   samplesNs: Float64Array
+  /** Calls in each of these samples: fewer than asked for where the device's queue takes no more, more where shorter samples are lost in noise. */
+  inner: number
   state: DeviceState
   /** SM clock around each sample in MHz, from the device's own counters; one per sample. */
   clockMhz?: Float64Array
@@ -137,9 +142,25 @@ export interface MemoryUse {
 export interface Problem {
   case: BenchmarkCase
   seed: number
+  /** Integers and real numbers for the kernels, in the order the op's doc comment states. */
   dims: readonly number[]
-  inputs: readonly { elements: number; fill: FillSpec }[]
-  outputElements: number
+  scalars: readonly number[]
+  /** Every tensor of a call, in the op's order. Inputs are those with a fill, outputs those that are not `in`. */
+  tensors: readonly Tensor[]
+}
+
+/** The tensors that are filled before a call, in the order of their streams. */
+export const problemInputs = ({ tensors }: Pick<Problem, 'tensors'>): Tensor[] => tensors.filter(({ role }) => role !== 'out')
+
+/** The tensors that a call writes; `output` everywhere counts these. */
+export const problemOutputs = ({ tensors }: Pick<Problem, 'tensors'>): Tensor[] => tensors.filter(({ role }) => role !== 'in')
+
+/** What a search of one whole output on the device finds. */
+export interface OutputScan {
+  /** Elements that still hold the sentinel, over every set of buffers that calls have used since `poison`. */
+  unwritten: number
+  /** NaN and infinite elements over the whole output of the set used last; 0 for integers. Absent where the backend cannot count them. */
+  nonFinite?: number
 }
 
 /** A case with its buffers allocated and inputs filled by the rule in core/random.ts. All methods may throw a CaseError. */
@@ -151,16 +172,16 @@ export interface PreparedCase {
   readonly notes: readonly string[]
   /** Fill the inputs anew, as for a Problem with this seed. The timed inputs differ from those first verified, so that a kernel that remembers its output is found out. */
   refill(seed: number): Promise<void>
-  /** Fill the whole output with the sentinel (core/numbers.ts), of every set of buffers in mode rotated. */
+  /** Fill every `out` tensor with the sentinel (core/numbers.ts), of every set of buffers in mode rotated. `inout` tensors keep their state. */
   poison(): Promise<void>
   /** Run the op once, untimed, and wait. */
   run(): Promise<void>
-  /** Output elements that still hold the sentinel, over every set of buffers that calls have used since `poison`. */
-  countUnwritten(): Promise<number>
-  /** Output elements [start, start + count) as f32, of the set of buffers used last. */
-  read(start: number, count: number): Promise<Float32Array>
+  /** Searches every output, in order, for elements that were never written or are no finite number. */
+  scan(): Promise<OutputScan[]>
+  /** Elements [start, start + count) of an output, of the set of buffers used last. */
+  read(output: number, start: number, count: number): Promise<Values>
   /** Several such ranges at once, in the order asked for, where that is cheaper than one by one. */
-  readRanges?(ranges: readonly { start: number; count: number }[]): Promise<Float32Array[]>
+  readRanges?(output: number, ranges: readonly { start: number; count: number }[]): Promise<Values[]>
   sample(request: SampleRequest): Promise<SampleBatch>
   memory(): MemoryUse
   dispose(): Promise<void>
@@ -191,15 +212,13 @@ export class CaseError extends Error {
   }
 }
 
-/** The problem a case poses: tensor sizes and kernel integers, from the op's definition. */
+/** The problem a case poses: tensors and kernel arguments, from the op's definition. Throws a CaseError where the op exceeds what backends have room for. */
 export function problemOf(op: Op, c: BenchmarkCase, seed: number): Problem {
   const params = op.params.parse(c.params)
-  const elements = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
-  return {
-    case: c,
-    seed,
-    dims: op.dims(params),
-    inputs: op.inputs(params).map((input) => ({ elements: elements(input.shape), fill: input.fill })),
-    outputElements: elements(op.outputShape(params)),
+  const problem = { case: c, seed, dims: op.dims(params), scalars: op.scalars(params), tensors: tensorsOf(op, params, c.dtype) }
+  for (const name of ['tensors', 'dims', 'scalars'] as const) {
+    const count = problem[name].length
+    if (count > LIMITS[name]) throw new CaseError('unsupported', `${op.id} has ${count} ${name}; at most ${LIMITS[name]} are passed to a kernel.`)
   }
+  return problem
 }

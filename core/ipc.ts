@@ -10,7 +10,7 @@ import { resultSchema } from './result'
 import { checkReportSchema, historyFileSchema, maintenanceProgressSchema } from './session/maintenance'
 import type { PackedBlock, RowBlock } from './session/rows'
 import { splitSchema } from './session/split'
-import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema, sessionSummarySchema } from './session/types'
+import { ceilingSchema, environmentSchema, noiseFloorSchema, MAX_SESSION_NAME, sessionSchema, sessionSummarySchema } from './session/types'
 import { pythonSettingsSchema, settingsSchema } from './settings'
 import { sweepSpecSchema } from './sweep/types'
 
@@ -72,7 +72,7 @@ export const REQUESTS = {
   /** Starts a run that compares cases of these devices (all available ones when empty) with themselves; ends with `noise:changed`. */
   'self-check:run': { request: z.object({ devices: z.array(z.string().max(80)).max(64), pairs: z.number().int().min(4).max(1000).optional() }), reply: z.object({ sessionId: id }) },
   'noise:list': { request: none, reply: z.array(noiseFloorSchema) },
-  'run:start': { request: z.object({ spec: sweepSpecSchema, name: z.string().max(200).optional() }), reply: z.object({ sessionId: id }) },
+  'run:start': { request: z.object({ spec: sweepSpecSchema, name: z.string().max(MAX_SESSION_NAME).optional() }), reply: z.object({ sessionId: id }) },
   'run:resume-session': { request: z.object({ sessionId: id }), reply: z.object({ sessionId: id }) },
   'run:pause': { request: none, reply: runStateSchema },
   'run:resume': { request: none, reply: runStateSchema },
@@ -84,7 +84,7 @@ export const REQUESTS = {
   /** What stands out in a session, most important first. Reads whole results: not for a session that is being measured. */
   'sessions:findings': { request: z.object({ id }), reply: z.array(findingSchema) },
   'sessions:result': { request: z.object({ resultId: id }), reply: resultSchema },
-  'sessions:update': { request: z.object({ id, name: z.string().trim().min(1).max(200).optional(), notes: z.string().max(100_000).optional(), tags: z.array(z.string().trim().min(1).max(60)).max(50).optional() }), reply: sessionSummarySchema },
+  'sessions:update': { request: z.object({ id, name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional(), notes: z.string().max(100_000).optional(), tags: z.array(z.string().trim().min(1).max(60)).max(50).optional() }), reply: sessionSummarySchema },
   /** Deleted sessions stay restorable until the app has been closed for a day. */
   'sessions:delete': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ deleted: z.number().int() }) },
   'sessions:restore': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ restored: z.number().int() }) },
@@ -125,7 +125,7 @@ export const REQUESTS = {
   'history:restore': { request: none, reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), contents: historyFileSchema, kept: z.string(), upgradedFrom: z.number().int().optional() }), z.object({ done: z.literal(false) })]) },
   'sessions:tags': { request: z.object({ changes: z.array(z.object({ id, tags: z.array(z.string().trim().min(1).max(60)).max(50) })).min(1).max(10_000) }), reply: z.array(sessionSummarySchema) },
   /** Into a new session; `differences` of the environments are in its notes too. */
-  'sessions:merge': { request: z.object({ ids: z.array(id).min(2).max(200), name: z.string().trim().min(1).max(200).optional() }), reply: z.object({ session: sessionSummarySchema, differences: z.array(z.string()) }) },
+  'sessions:merge': { request: z.object({ ids: z.array(id).min(2).max(200), name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ session: sessionSummarySchema, differences: z.array(z.string()) }) },
   'sessions:split': { request: z.object({ id, how: splitSchema }), reply: z.array(sessionSummarySchema) },
   'association:get': { request: none, reply: associationSchema },
   /** Registers the file type of sessions with the system for this user, or takes that back. */
@@ -136,7 +136,8 @@ export const REQUESTS = {
 export const EVENTS = {
   'run:state': runStateSchema,
   'run:results': z.object({ sessionId: id, block: rowBlock }),
-  'run:ended': z.object({ sessionId: id, state: z.enum(['done', 'stopped']), failures: z.number().int() }),
+  /** `problem` and `unsaved`: results could not be stored, and how many; main offers to save them as a file. */
+  'run:ended': z.object({ sessionId: id, state: z.enum(['done', 'stopped']), failures: z.number().int(), problem: z.string().optional(), unsaved: z.number().int().optional() }),
   'sessions:changed': z.object({ ids: z.array(id) }),
   'devices:changed': z.array(deviceSchema),
   'ceilings:changed': z.array(ceilingSchema),

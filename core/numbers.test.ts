@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decode, fromBf16Bits, fromF16Bits, roundToDtype, SENTINEL, sentinelBits, toBf16Bits, toF16Bits } from './numbers'
+import { decode, E4M3_MAX, fromBf16Bits, fromE4m3Bits, fromF16Bits, roundToStorage, SENTINEL, toBf16Bits, toE4m3Bits, toF16Bits } from './numbers'
 
 const bitsOf = (value: number) => new Uint32Array(new Float32Array([value]).buffer)[0]!
 
@@ -70,20 +70,47 @@ describe('bf16', () => {
   })
 })
 
-describe('roundToDtype', () => {
+describe('e4m3', () => {
+  it.each([
+    ['zero', 0, 0x00],
+    ['one', 1, 0x38],
+    ['the largest', 448, 0x7e],
+    ['beyond it, saturated', 1e6, 0x7e],
+    ['negative infinity, saturated', -Infinity, 0xfe],
+    ['the smallest normal', 2 ** -6, 0x08],
+    ['a carry from subnormal to normal', 2 ** -6 - 2 ** -11, 0x08],
+    ['the smallest subnormal', 2 ** -9, 0x01],
+    ['a tie to even zero', 2 ** -10, 0x00],
+    ['a tie to the even above', 3 * 2 ** -10, 0x02],
+    ['a carry into the exponent', 1.97, 0x40],
+    ['a tie to the even below', 1.0625, 0x38],
+  ])('%s', (_name, value, bits) => expect(toE4m3Bits(value)).toBe(bits))
+
+  it('every pattern survives the way to f32 and back', () => {
+    for (let bits = 0; bits < 0x100; bits++) {
+      const value = fromE4m3Bits(bits)
+      if (Number.isNaN(value)) expect(toE4m3Bits(value)).toBe(0x7f)
+      else expect(toE4m3Bits(value)).toBe(bits)
+    }
+  })
+})
+
+describe('roundToStorage', () => {
   it('rounds in place to what the dtype holds and leaves f32 storage alone', () => {
     const x = () => new Float32Array([1 / 3, 1e-9, 70000])
-    expect(Array.from(roundToDtype(x(), 'f32'))).toEqual(Array.from(x()))
-    expect(Array.from(roundToDtype(x(), 'tf32'))).toEqual(Array.from(x()))
-    expect(Array.from(roundToDtype(x(), 'f16'))).toEqual([0.333251953125, 0, Infinity])
-    expect(Array.from(roundToDtype(x(), 'bf16'))).toEqual([0.333984375, fromBf16Bits(toBf16Bits(1e-9)), 70144])
+    expect(Array.from(roundToStorage(x(), 'f32'))).toEqual(Array.from(x()))
+    expect(Array.from(roundToStorage(x(), 'f8e4m3'))).toEqual([0.34375, 0, E4M3_MAX])
+    expect(Array.from(roundToStorage(x(), 'f16'))).toEqual([0.333251953125, 0, Infinity])
+    expect(Array.from(roundToStorage(x(), 'bf16'))).toEqual([0.333984375, fromBf16Bits(toBf16Bits(1e-9)), 70144])
   })
 })
 
 describe('decode', () => {
   it('reads raw tensor memory of each storage type', () => {
-    expect(Array.from(decode(new Float32Array([1.5, -2]).buffer, 'tf32'))).toEqual([1.5, -2])
+    expect(Array.from(decode(new Float32Array([1.5, -2]).buffer, 'f32'))).toEqual([1.5, -2])
     expect(Array.from(decode(new Uint16Array([0x3c00, 0xc000]).buffer, 'f16'))).toEqual([1, -2])
+    expect(Array.from(decode(new Int32Array([-7, 2 ** 30]).buffer, 'i32'))).toEqual([-7, 2 ** 30])
+    expect(Array.from(decode(new Uint8Array([0x38, 0xc0]).buffer, 'f8e4m3'))).toEqual([1, -2])
     expect(Array.from(decode(new Uint16Array([0x3f80, 0xc000]).buffer, 'bf16'))).toEqual([1, -2])
   })
 })
@@ -93,6 +120,6 @@ describe('the sentinel', () => {
     expect(Number.isNaN(fromF16Bits(SENTINEL.f16)) && Number.isNaN(fromBf16Bits(SENTINEL.bf16))).toBe(true)
     expect(SENTINEL.f32 & 0x7fc00000).toBe(0x7fc00000)
     expect([SENTINEL.f32 === bitsOf(NaN), SENTINEL.f16 === toF16Bits(NaN), SENTINEL.bf16 === toBf16Bits(NaN)]).toEqual([false, false, false])
-    expect([sentinelBits('f32'), sentinelBits('tf32'), sentinelBits('f16'), sentinelBits('bf16')]).toEqual([SENTINEL.f32, SENTINEL.f32, SENTINEL.f16, SENTINEL.bf16])
+    expect(Number.isNaN(fromE4m3Bits(SENTINEL.f8e4m3))).toBe(true)
   })
 })

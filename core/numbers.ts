@@ -1,4 +1,4 @@
-import type { Dtype } from './case'
+import type { StorageType } from './case'
 
 const f32 = new Float32Array(1)
 const u32 = new Uint32Array(f32.buffer)
@@ -44,25 +44,75 @@ export function fromF16Bits(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }
 
-/** Round every element to what `dtype` can hold, in place; f32 and tf32 storage stay as they are. */
-export function roundToDtype(values: Float32Array, dtype: Dtype): Float32Array {
-  if (dtype === 'bf16') for (let i = 0; i < values.length; i++) values[i] = fromBf16Bits(toBf16Bits(values[i]!))
-  else if (dtype === 'f16') for (let i = 0; i < values.length; i++) values[i] = fromF16Bits(toF16Bits(values[i]!))
+/** Largest finite value of OCP E4M3. */
+export const E4M3_MAX = 448
+
+/** OCP E4M3 bits of a value: round to nearest even, saturating at ±448 as CUDA's conversions and PyTorch's scaled products do; NaN is 0x7f. */
+export function toE4m3Bits(value: number): number {
+  if (Number.isNaN(value)) return 0x7f
+  const sign = value < 0 || Object.is(value, -0) ? 0x80 : 0
+  const magnitude = Math.min(Math.abs(value), E4M3_MAX)
+  // Below 2^-6 the spacing is that of subnormals, 2^-9.
+  const exponent = magnitude < 2 ** -6 ? -6 : Math.floor(Math.log2(magnitude))
+  const steps = roundHalfEven(magnitude / 2 ** (exponent - 3))
+  // A carry into the next exponent falls out of the addition.
+  const bits = exponent === -6 ? steps : ((exponent + 7) << 3) + (steps - 8)
+  return sign | Math.min(bits, 0x7e)
+}
+
+function roundHalfEven(x: number): number {
+  const floor = Math.floor(x)
+  const rest = x - floor
+  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
+}
+
+/** The value of OCP E4M3 bits. */
+export function fromE4m3Bits(bits: number): number {
+  const sign = bits & 0x80 ? -1 : 1
+  const exponent = (bits >>> 3) & 0xf
+  const fraction = bits & 7
+  if ((bits & 0x7f) === 0x7f) return NaN
+  return exponent === 0 ? sign * fraction * 2 ** -9 : sign * (1 + fraction / 8) * 2 ** (exponent - 7)
+}
+
+const narrow: Readonly<Partial<Record<StorageType, (value: number) => number>>> = {
+  bf16: (value) => fromBf16Bits(toBf16Bits(value)),
+  f16: (value) => fromF16Bits(toF16Bits(value)),
+  f8e4m3: (value) => fromE4m3Bits(toE4m3Bits(value)),
+}
+
+/** Rounds every element to what the storage type can hold, in place; f32 and integers stay as they are. */
+export function roundToStorage(values: Float32Array, type: StorageType): Float32Array {
+  const round = narrow[type]
+  if (round) for (let i = 0; i < values.length; i++) values[i] = round(values[i]!)
   return values
 }
 
-/** Raw tensor memory as f32 values: 4-byte elements as they are, 2-byte elements decoded. */
-export function decode(bytes: ArrayBuffer, dtype: Dtype): Float32Array {
-  if (dtype === 'f32' || dtype === 'tf32') return new Float32Array(bytes)
-  const bits = new Uint16Array(bytes)
-  return Float32Array.from(bits, dtype === 'bf16' ? fromBf16Bits : fromF16Bits)
+/** Elements of a tensor as numbers: floats as f32 (exact for every float storage), integers as they are. */
+export type Values = Float32Array | Int32Array | Int8Array | Uint8Array
+
+/** Raw tensor memory as numbers. */
+export function decode(bytes: ArrayBuffer, type: StorageType): Values {
+  switch (type) {
+    case 'f32':
+      return new Float32Array(bytes)
+    case 'i32':
+      return new Int32Array(bytes)
+    case 'i8':
+      return new Int8Array(bytes)
+    case 'u8':
+      return new Uint8Array(bytes)
+    case 'f8e4m3':
+      return Float32Array.from(new Uint8Array(bytes), fromE4m3Bits)
+    case 'bf16':
+      return Float32Array.from(new Uint16Array(bytes), fromBf16Bits)
+    case 'f16':
+      return Float32Array.from(new Uint16Array(bytes), fromF16Bits)
+  }
 }
 
 /**
- * The pattern outputs are filled with before a run: a quiet NaN that no kernel produces.
- * An element that still holds it after a run was never written.
+ * The bits outputs are filled with before a run: for floats a quiet NaN that no kernel produces, for integers a value that
+ * no operation of the catalogue gives. An element that still holds it after a run was never written.
  */
-export const SENTINEL = { f32: 0x7fedc0de, f16: 0x7ede, bf16: 0x7fde } as const
-
-/** Sentinel bits of the storage type of `dtype`. */
-export const sentinelBits = (dtype: Dtype): number => (dtype === 'f16' ? SENTINEL.f16 : dtype === 'bf16' ? SENTINEL.bf16 : SENTINEL.f32)
+export const SENTINEL: Readonly<Record<StorageType, number>> = { f32: 0x7fedc0de, f16: 0x7ede, bf16: 0x7fde, f8e4m3: 0xff, i32: 0x7fedc0de, i8: 0x80, u8: 0xde }

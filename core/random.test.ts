@@ -1,18 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import fixture from '../test/fixtures/random.json'
-import { toBf16Bits, toF16Bits } from './numbers'
+import type { StorageType } from './case'
+import { toBf16Bits, toE4m3Bits, toF16Bits } from './numbers'
 import { fillFactor, fillRange, mix32, streamKeys, UNIT, type FillSpec } from './random'
 
 const f32Bits = (values: Float32Array) => Array.from(new Uint32Array(values.buffer))
-const unit: FillSpec = { kind: 'normal', scale: 1 }
+const TO_BITS: Record<StorageType, (value: number) => number> = {
+  f32: (value) => f32Bits(Float32Array.of(value))[0]!,
+  f16: toF16Bits,
+  bf16: toBf16Bits,
+  f8e4m3: toE4m3Bits,
+  i32: (value) => value >>> 0,
+  i8: (value) => value & 0xff,
+  u8: (value) => value & 0xff,
+}
+const unit = { kind: 'normal', scale: 1 } as const
 
 describe('fillRange', () => {
-  it.each(fixture.tensors)('gives the bits NumPy gives: seed $seed, stream $stream, $kind, from $start', ({ seed, stream, kind, scale, start, bits }) => {
-    const fill = { kind: kind as FillSpec['kind'], scale }
-    expect(f32Bits(fillRange(seed, stream, fill, 'f32', start, 8))).toEqual(bits.f32)
-    expect(f32Bits(fillRange(seed, stream, fill, 'tf32', start, 8))).toEqual(bits.f32)
-    expect(Array.from(fillRange(seed, stream, fill, 'f16', start, 8), toF16Bits)).toEqual(bits.f16)
-    expect(Array.from(fillRange(seed, stream, fill, 'bf16', start, 8), toBf16Bits)).toEqual(bits.bf16)
+  it.each(fixture.tensors)('gives the bits NumPy gives: seed $seed, stream $stream, $fill, from $start', ({ seed, stream, fill, start, bits }) => {
+    for (const [storage, expected] of Object.entries(bits) as [StorageType, number[]][]) {
+      const values = fillRange(seed, stream, fill as FillSpec, storage, start, 8)
+      expect({ storage, bits: Array.from(values, TO_BITS[storage]) }).toEqual({ storage, bits: expected })
+    }
   })
 
   it('any part is the same as that part of the whole', () => {
@@ -65,4 +74,41 @@ it('keys and factor are what a backend is handed', () => {
   const { key0, key1 } = streamKeys(0xffffffff, 5)
   expect([key0 >>> 0, key1 >>> 0]).toEqual([key0, key1])
   expect(streamKeys(1, 0)).not.toEqual(streamKeys(1, 1))
+})
+
+describe('other fills', () => {
+  const n = 20_000
+  it('uniform lies in [0, scale) with its mean and variance', () => {
+    const x = fillRange(3, 0, { kind: 'uniform', scale: 4 }, 'f32', 0, n)
+    const mean = x.reduce((sum, v) => sum + v, 0) / n
+    expect(x.every((v) => v >= 0 && v < 4)).toBe(true)
+    expect(Math.abs(mean - 2)).toBeLessThan(0.05)
+    expect(Math.abs(x.reduce((sum, v) => sum + (v - 2) ** 2, 0) / n - 16 / 12)).toBeLessThan(0.05)
+  })
+
+  it.each([[1, 0], [7, -3], [255, -127], [2 ** 31 - 1, 0]])('integers: %d values from %d on, all met about equally often', (below, low) => {
+    const x = fillRange(3, 0, { kind: 'integers', below, low }, 'i32', 5, n)
+    expect(x).toBeInstanceOf(Int32Array)
+    expect(x.every((v) => v >= low && v < low + below)).toBe(true)
+    const half = x.filter((v) => v - low < below / 2).length / n
+    if (below > 1) expect(Math.abs(half - Math.ceil(below / 2) / below)).toBeLessThan(0.02)
+  })
+
+  it.each([1, 2, 3, 1000, 4096, 4097])('permutation of %d holds each value once, in no plain order', (below) => {
+    const x = fillRange(9, 1, { kind: 'permutation', below }, 'i32', 0, below)
+    expect([...x].sort((a, b) => a - b)).toEqual(Array.from({ length: below }, (_, i) => i))
+    if (below >= 1000) expect([...x].filter((v, i) => v === i).length).toBeLessThan(20)
+    expect(fillRange(9, 1, { kind: 'permutation', below }, 'i32', below, below)).toEqual(x)
+  })
+
+  it('constant is that value, rounded', () => expect(Array.from(fillRange(1, 0, { kind: 'constant', value: 1 / 3 }, 'bf16', 9, 2))).toEqual([0.333984375, 0.333984375]))
+})
+
+describe('elements beyond 2^32', () => {
+  it.each<FillSpec>([unit, { kind: 'uniform', scale: 1 }, { kind: 'integers', below: 1000 }])('$kind: a range across the border is made of its two sides, and does not repeat', (fill) => {
+    const across = fillRange(1, 0, fill, 'f32', 2 ** 32 - 50, 100)
+    expect(Array.from(across.subarray(0, 50))).toEqual(Array.from(fillRange(1, 0, fill, 'f32', 2 ** 32 - 50, 50)))
+    expect(Array.from(across.subarray(50))).toEqual(Array.from(fillRange(1, 0, fill, 'f32', 2 ** 32, 50)))
+    expect(Array.from(across.subarray(50))).not.toEqual(Array.from(fillRange(1, 0, fill, 'f32', 0, 50)))
+  })
 })

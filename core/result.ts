@@ -3,12 +3,18 @@ import { benchmarkCaseSchema } from './case'
 import { caseErrorCodeSchema, deviceStateSchema, timerSchema } from './backend'
 
 /**
- * ok: measured and right. wrong: computed a wrong answer (kept, never ranked). failed: ended with an error.
- * skipped: not tried, with the reason. crashed: its process died. timeout: it hung and was ended.
+ * ok: measured, verification passed. wrong: verification failed (kept, never ranked). inaccurate: a right answer of less
+ * accuracy than ranking asks for (kept with its figures, never ranked). failed: ended with an error.
+ * skipped: not tried, with the reason. crashed: its process died. timeout: it hung and was ended. Histories keep the place in
+ * this list: new ones go to its end.
  */
-export const STATUSES = ['ok', 'wrong', 'failed', 'skipped', 'crashed', 'timeout'] as const
+export const STATUSES = ['ok', 'wrong', 'failed', 'skipped', 'crashed', 'timeout', 'inaccurate'] as const
 export const statusSchema = z.enum(STATUSES)
 export type Status = z.infer<typeof statusSchema>
+
+/** Statuses as tables and reports say them. */
+const STATUS_WORDS: Readonly<Record<Status, string>> = { ok: 'ok', wrong: 'verification failed', failed: 'failed', skipped: 'skipped', crashed: 'crashed', timeout: 'timed out', inaccurate: 'inaccurate' }
+export const statusWord = (status: Status): string => STATUS_WORDS[status]
 
 /**
  * Statistics of one case's samples, all in ns per call. A field that needs more samples than there were is absent. What
@@ -39,19 +45,39 @@ export type Summary = z.infer<typeof summarySchema>
 
 /** Outcome of comparing an output with the float64 reference. */
 const verificationSchema = z.object({
+  /** Whether every bound is met. */
   ok: z.boolean(),
-  /** ‖out − ref‖ / ‖ref‖ over the checked elements; absent when it is not a number. */
+  /** Bounds are exceeded, but as by rounding: by little and all over (core/measure/verify/judge.ts). Only where not ok. */
+  inaccurate: z.boolean().optional(),
+  /** ‖out − ref‖ / ‖ref‖ over the compared elements, or over the whole output by projections where that is more; absent when it is not a number. */
   relL2: z.number().nonnegative().optional(),
   maxAbs: z.number().nonnegative().optional(),
   maxUlp: z.number().nonnegative().optional(),
+  /** Largest error of one element as a multiple of its bound; absent where that is infinite. */
+  worstElement: z.number().nonnegative().optional(),
   tolerance: z.number().positive(),
+  /** Elements compared with the reference one by one. */
   checkedElements: z.number().int().nonnegative(),
   totalElements: z.number().int().nonnegative(),
   /** Elements no kernel wrote, over the whole output. */
   unwritten: z.number().int().nonnegative(),
-  /** NaN or infinite where the reference is finite. */
+  /** NaN or infinite where the reference is finite, over the whole output. */
   nonFinite: z.number().int().nonnegative(),
-  /** What is wrong, in one sentence; absent when ok. */
+  /** How values were compared: all elements; all through random projections of blocks, and a sample; a sample. Absent in old results, which are samples. */
+  method: z.enum(['all', 'projection', 'sample']).optional(),
+  /** Elements of a projected block. */
+  blockElements: z.number().int().positive().optional(),
+  /** Share of the faults of one tile (32x32 elements, or 1,024 in a row) that this check finds. */
+  coverage: z.number().min(0).max(1).optional(),
+  /** Seed of the sample and of the projections. */
+  sampleSeed: z.number().int().nonnegative().optional(),
+  /** The timed calls change what they read, so that the output of a further call on fresh inputs was checked. */
+  fresh: z.boolean().optional(),
+  /** Each output, where there are several; the rest is about the worst of them. */
+  outputs: z
+    .array(z.object({ name: z.string().max(60), ok: z.boolean(), inaccurate: z.boolean().optional(), relL2: z.number().nonnegative().optional(), tolerance: z.number().positive(), checkedElements: z.number().int().nonnegative(), totalElements: z.number().int().nonnegative() }))
+    .optional(),
+  /** Why it is not ok, in one sentence. */
   message: z.string().optional(),
 })
 export type Verification = z.infer<typeof verificationSchema>

@@ -1,14 +1,11 @@
+import { findBackend, type Hue } from './backends'
+
 /**
  * One colour per implementation, the same in every chart, table chip and report. Based on the Okabe-Ito set
  * (M. Okabe, K. Ito, "Color Universal Design", 2008), darkened for the light theme and lightened for the dark one so
  * that a 2 px line keeps a contrast of at least 3:1 against the chart's surface.
  */
 export type Theme = 'light' | 'dark'
-
-interface Hue {
-  light: string
-  dark: string
-}
 
 const HUES = {
   green: { light: '#00825f', dark: '#1fb88d' },
@@ -23,30 +20,18 @@ const HUES = {
   rose: { light: '#c2185b', dark: '#ff86b3' },
   teal: { light: '#00798a', dark: '#3fd0dc' },
   grey: { light: '#5f6672', dark: '#a3abb8' },
-} as const satisfies Record<string, Hue>
+} as const satisfies Record<Hue, Record<Theme, string>>
 
-/** Implementations known today. Neighbours in one chart are far apart for every common colour vision. */
-const KNOWN: Readonly<Record<string, keyof typeof HUES>> = {
-  'cuda/kernel': 'green',
-  'webgpu/wgsl': 'blue',
-  'cpu/scalar': 'grey',
-  'cpu/sse2': 'sky',
-  'cpu/avx2': 'orange',
-  'cpu/avx512': 'vermilion',
-  'python/torch': 'purple',
-  'python/torch.compile': 'indigo',
-  'python/triton': 'olive',
-  'python/numpy': 'brown',
-}
-
-const FREE: readonly (keyof typeof HUES)[] = ['rose', 'teal', 'sky', 'grey', 'olive', 'brown']
+/** What an implementation that its backend's descriptor does not name may have. */
+const FREE: readonly Hue[] = ['rose', 'teal', 'sky', 'grey', 'olive', 'brown']
 
 /** The key of a case's series colour. */
 export const seriesKey = (c: { backend: string; impl: string }): string => `${c.backend}/${c.impl}`
 
 /** CSS colour of a series key such as `cpu/avx2`. An unknown key always gets the same one of the remaining hues. */
 export function seriesColor(key: string, theme: Theme): string {
-  const known = KNOWN[key]
+  const [backend = '', impl = ''] = key.split('/')
+  const known = findBackend(backend)?.hues[impl]
   if (known) return HUES[known][theme]
   let hash = 0
   for (let i = 0; i < key.length; i++) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) >>> 0

@@ -42,7 +42,7 @@ export function testResult(change: Partial<Result> = {}): Result {
 
 export function testSession(results: Result[] = [testResult()], change: Partial<SessionFile['session']> = {}): SessionFile {
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     session: { id: 's1', name: 'First look', createdAt: '2026-01-02T03:04:05.000Z', notes: '', tags: [], state: 'done', planned: results.length, ...change },
     environment: { appVersion: '0.1.0', host: 'bench', os: 'Linux', kernel: '6.1', cpu: 'Test CPU', logicalCpus: 4, memoryBytes: 2 ** 34, node: '24.0.0', devices: [testDevice()] },
     results,

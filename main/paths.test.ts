@@ -1,8 +1,8 @@
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { tmpdir, userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataFolder, dataPaths, openDataFolder } from './paths'
+import { dataFolder, dataPaths, homeFolder, openDataFolder } from './paths'
 
 const linux = (env: Record<string, string>) => dataFolder({ env, platform: 'linux', home: '/home/ada' })
 
@@ -25,4 +25,16 @@ test('the folder is made, and one that cannot be made is named', () => {
   expect(statSync(folder).isDirectory()).toBe(true)
   writeFileSync(join(base, 'file'), '')
   expect(() => openDataFolder(dataPaths(join(base, 'file', 'x')))).toThrow(/cannot use the data folder .*file.x: .*OPSCOPE_DATA_DIR/)
+})
+
+test('without a home folder the account has one, and nothing is put into the working directory', () => {
+  expect(homeFolder('')).toBe(userInfo().homedir)
+  expect(() => dataFolder({ env: {}, platform: 'linux', home: '' })).toThrow(/no home folder.*OPSCOPE_DATA_DIR/)
+  expect(() => dataFolder({ env: { XDG_DATA_HOME: 'data' }, platform: 'linux', home: 'home' })).toThrow(/no home folder/)
+  expect(dataFolder({ env: { XDG_DATA_HOME: '/data' }, platform: 'linux', home: '' })).toBe('/data/opscope')
+  expect(linux({ OPSCOPE_DATA_DIR: 'here' })).toBe(resolve('here'))
+})
+
+test.runIf(process.platform === 'linux')('a place where no folder can be made is named at once', () => {
+  expect(() => openDataFolder(dataPaths('/proc/x/y'))).toThrow(/cannot use the data folder \/proc\/x\/y: .*OPSCOPE_DATA_DIR/)
 })

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { isAbsolute, posix, win32 } from 'node:path'
+import { existsSync, mkdirSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { dirname, isAbsolute, posix, resolve, win32 } from 'node:path'
 
 /** Where everything Opscope keeps lies. The app and the command line use the same folder. */
 export interface DataPaths {
@@ -17,19 +17,31 @@ interface Surroundings {
   home: string
 }
 
-const here = (): Surroundings => ({ env: process.env, platform: process.platform, home: homedir() })
+/** The user's home folder: that of the account where the environment names none. Empty where the system knows none either. */
+export function homeFolder(named = homedir()): string {
+  if (isAbsolute(named)) return named
+  try {
+    return userInfo().homedir
+  } catch {
+    return ''
+  }
+}
+
+const here = (): Surroundings => ({ env: process.env, platform: process.platform, home: homeFolder() })
 
 /**
  * The data folder: OPSCOPE_DATA_DIR where set, else the platform's place for application data
- * (XDG base directories on Linux, which ask that a relative path be ignored).
+ * (XDG base directories on Linux, which ask that a relative path be ignored). Throws where there is no home folder to
+ * put it into: a relative path would scatter data over working directories.
  */
 export function dataFolder({ env, platform, home }: Surroundings = here()): string {
   const own = env['OPSCOPE_DATA_DIR']
-  if (own) return own
-  if (platform === 'win32') return win32.join(env['APPDATA'] || win32.join(home, 'AppData', 'Roaming'), 'opscope')
-  if (platform === 'darwin') return posix.join(home, 'Library', 'Application Support', 'opscope')
-  const xdg = env['XDG_DATA_HOME']
-  return posix.join(xdg && isAbsolute(xdg) ? xdg : posix.join(home, '.local', 'share'), 'opscope')
+  if (own) return resolve(own)
+  const { isAbsolute: isWhole, join } = platform === 'win32' ? win32 : posix
+  const [named, inHome] = platform === 'win32' ? [env['APPDATA'], ['AppData', 'Roaming']] : platform === 'darwin' ? [undefined, ['Library', 'Application Support']] : [env['XDG_DATA_HOME'], ['.local', 'share']]
+  if (named && isWhole(named)) return join(named, 'opscope')
+  if (!isWhole(home)) throw new Error('there is no home folder to keep the history in. Set HOME, or set OPSCOPE_DATA_DIR to a folder that can be written.')
+  return join(home, ...inHome, 'opscope')
 }
 
 /** The files inside a data folder. Creates nothing. */
@@ -38,10 +50,26 @@ export function dataPaths(folder = dataFolder(), platform: NodeJS.Platform = pro
   return { folder, history: join(folder, 'history.sqlite'), settings: join(folder, 'settings.json'), reports: join(folder, 'reports') }
 }
 
-/** The data folder, made when missing and readable by its owner alone. Throws with the folder's name when that fails. */
+/**
+ * Makes a folder and those it lies in, readable by their owner alone. One at a time: Node's own `recursive` never ends
+ * where a file system, such as /proc, answers that a folder to be made is not there.
+ */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) makeFolder(parent)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(folder)) throw error
+  }
+}
+
+/** The data folder, made when missing. Throws with the folder's name when that fails. */
 export function openDataFolder(paths = dataPaths()): DataPaths {
   try {
-    mkdirSync(paths.folder, { recursive: true, mode: 0o700 })
+    makeFolder(paths.folder)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(`cannot use the data folder ${paths.folder}: ${why}. Set OPSCOPE_DATA_DIR to a folder that can be written.`, { cause: error })

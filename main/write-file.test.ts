@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -16,6 +16,7 @@ test('a file is replaced when complete, and stays as it was when the writing fai
   expect(readFileSync(path, 'utf8')).toBe('old')
   writeFileAtomic(path, ['a', 'ü\n'])
   expect(readFileSync(path, 'utf8')).toBe('aü\n')
+  if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readdirSync(folder)).toEqual(['out.csv'])
 })
 

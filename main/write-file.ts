@@ -14,10 +14,14 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 }
 
-function reasonOf(error: unknown): string {
+/** What went wrong with a file, in words without its name where the reason is a known one. */
+export function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return (typeof code === 'string' ? REASONS[code] : undefined) ?? (typeof message === 'string' ? message : String(error))
 }
+
+/** Mode of every file that is written: what was measured, where and by whom is its owner's to pass on. */
+export const OWNER_ONLY = 0o600
 
 /** A name of its own for what is not whole yet, beside the file that it becomes. */
 export const temporaryFor = (path: string): string => `${path}.${randomUUID()}.part`
@@ -48,7 +52,7 @@ export function writeFileAtomic(path: string, parts: Iterable<string | Uint8Arra
 /** The first half of writeFileAtomic: all of `parts`, flushed, in the new file `temporary`, or nothing. */
 export function writeBeside(path: string, parts: Iterable<string | Uint8Array>, temporary: string): void {
   orNothing(path, temporary, () => {
-    const file = openSync(temporary, 'wx', 0o644)
+    const file = openSync(temporary, 'wx', OWNER_ONLY)
     try {
       writeParts(file, parts)
       fsyncSync(file)

@@ -2,6 +2,7 @@
  * npm run bench:bundle: the benches of test/bench/bundled.ts as out/bench/bench.mjs, for machines that have Node but no
  * node_modules. There: node out/bench/bench.mjs [name...] [key=value...], as scripts/bench.mjs has it.
  */
+import { cpSync } from 'node:fs'
 import { build } from 'vite'
 import { at } from './lib/paths.mjs'
 import { main } from './lib/steps.mjs'
@@ -21,4 +22,6 @@ await main(async () => {
       rolldownOptions: { external: ['electron', '@photostructure/sqlite', /\.node$/], output: { entryFileNames: 'bench.mjs', codeSplitting: false } },
     },
   })
+  // What the Python backend runs, where it looks for it beside the bundle.
+  cpSync(at('main', 'backends', 'python', 'worker'), at('out', 'bench', 'worker'), { recursive: true, filter: (path) => !/\.test\.ts$|__pycache__/.test(path) })
 })

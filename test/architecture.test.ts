@@ -40,14 +40,17 @@ function offenders(files: readonly Source[], allowed: (target: string, from: str
 
 const layer = (name: (typeof layers)[number]) => shipped.filter(({ path }) => path.startsWith(`${name}/`))
 
+/** Packages that core may import: each runs in Node and in a page, without a process, a file or a document. */
+const CORE_PACKAGES = new Set(['zod', '@noble/hashes/sha2.js', 'papaparse', 'jsonc-parser', 'echarts/core', 'echarts/charts', 'echarts/components', 'echarts/renderers'])
+
 describe('import layers', () => {
   it('finds imports in every form', () => {
     const text = `import a from '@core/units'\nimport { type B,\n c } from "../x"\nexport * from './y'\nimport './style.css'\nconst d = await import('node:fs')`
     expect(importsOf({ path: 'main/app/file.ts', text })).toEqual(['core/units', 'main/x', 'main/app/y', 'main/app/style.css', 'node:fs'])
   })
 
-  it('core imports only core and packages that run anywhere', () => {
-    expect(offenders(layer('core'), (target) => target.startsWith('core/') || target === 'zod' || target === '@noble/hashes/sha2.js')).toEqual([])
+  it('core imports only core and the packages listed above', () => {
+    expect(offenders(layer('core'), (target) => target.startsWith('core/') || CORE_PACKAGES.has(target))).toEqual([])
   })
 
   it('the page imports core, itself and packages, never main, preload, Node or Electron', () => {
@@ -79,6 +82,14 @@ describe('import layers', () => {
 /** Files longer than 350 lines, each with the reason why it is still one thing. */
 const LONG_FILES: Record<string, string> = {}
 
+describe('backends are described in one place', () => {
+  it('no other file of core, the command line or the window lists or compares them', () => {
+    const shared = shipped.filter(({ path }) => /^(core|main\/(cli|runner|app|environment|compare|history)|renderer\/(components|stores|views|charts|lib))\//.test(path) && path !== 'core/backends.ts' && !path.startsWith('core/formats/'))
+    const naming = shared.filter(({ text }) => /backend\s*[!=]==?\s*'(cpu|cuda|webgpu|python)'|\[\s*'cpu',\s*'cuda'/.test(text)).map(({ path }) => path)
+    expect(naming).toEqual([])
+  })
+})
+
 describe('units stay small', () => {
   it('no file is over 350 lines without a reason', () => {
     const long = sources.filter(({ text }) => text.split('\n').length > 351).map(({ path }) => path)
@@ -92,19 +103,23 @@ describe('units stay small', () => {
 })
 
 describe('operations are discovered', () => {
-  const folders = readdirSync(join(root, 'core/ops'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  // forms are how sizes are written, not operations.
+  const folders = readdirSync(join(root, 'core/ops'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && entry.name !== 'forms' ? [entry.name] : []))
 
-  it('every folder in core/ops is an op, with its tests', () => {
+  it('every folder in core/ops is an op or a table of them, with its tests', () => {
     expect(folders.length).toBeGreaterThan(0)
     for (const folder of folders) {
-      expect(existsSync(join(root, 'core/ops', folder, 'op.ts')), `core/ops/${folder}/op.ts`).toBe(true)
-      expect(existsSync(join(root, 'core/ops', folder, 'op.test.ts')), `core/ops/${folder}/op.test.ts`).toBe(true)
+      const unit = existsSync(join(root, 'core/ops', folder, 'op.ts')) ? 'op' : 'table'
+      expect(existsSync(join(root, 'core/ops', folder, `${unit}.ts`)), `core/ops/${folder}/${unit}.ts`).toBe(true)
+      // core/ops/torch.test.ts compares what has a fixture with PyTorch's own results.
+      const tested = existsSync(join(root, 'core/ops', folder, `${unit}.test.ts`)) || existsSync(join(root, 'test/fixtures/torch', `${folder}.json`))
+      expect(tested, `core/ops/${folder}: a test of its own, or PyTorch's results for it`).toBe(true)
     }
   })
 
   it('nothing lists them', () => {
-    // renderer/dev is a page of invented data for looking at components.
-    const outside = shipped.filter(({ path }) => !path.startsWith('renderer/dev/') && !folders.some((folder) => path.startsWith(`core/ops/${folder}/`)))
+    // renderer/dev is a page of invented data for looking at components; core/ops/types.ts names families, some of which are called like their one op.
+    const outside = shipped.filter(({ path }) => !path.startsWith('renderer/dev/') && path !== 'core/ops/types.ts' && !folders.some((folder) => path.startsWith(`core/ops/${folder}/`)))
     const lists = outside.filter(({ text }) => folders.filter((folder) => new RegExp(`['"\`]${folder}['"\`]`).test(text)).length > 4).map(({ path }) => path)
     expect(lists).toEqual([])
   })

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { benchWords } from '../scripts/lib/bench-run.mjs'
+import type { Ceiling } from '@core/session/types'
+import { testCase, testResult } from '@core/testing'
+import { aboveCeiling, sharesOf } from './bench/proof/above'
 import { doBench, nvbench, type Sampled } from './bench/proof/other-rules'
 import { robustLine } from './bench/proof/regression'
 
 /** A case whose samples come from this function, at no wall time and at most 5000 at once. */
 const scripted = (next: (i: number) => number): Sampled => {
   let taken = 0
-  return { sample: ({ count }) => Promise.resolve({ samplesNs: Float64Array.from({ length: Math.min(count, 5000) }, () => next(taken++)), state: {} }) }
+  return { sample: ({ count, inner }) => Promise.resolve({ inner, samplesNs: Float64Array.from({ length: Math.min(count, 5000) }, () => next(taken++)), state: {} }) }
 }
 const MS = 1e6
 /** Times spread evenly over this share of 1 ms, around it. */
@@ -23,6 +26,20 @@ describe('robustLine', () => {
 
   it('has no line through one length', () => {
     expect(robustLine([{ x: 5, y: 5 }, { x: 5, y: 6 }])).toBeUndefined()
+  })
+})
+
+describe('results above a ceiling', () => {
+  const copyOf = (bytes: number, bytesPerSecond: number, mode: 'hot' | 'cold') => testResult({ case: testCase({ op: 'copy', params: { n: bytes / 8 }, mode }), bytes, flops: 0, summary: { ...testResult().summary!, medianNs: (bytes / bytesPerSecond) * 1e9 } })
+  const ceilingOf = (value: number): Ceiling => ({ backend: 'cpu', device: 'cpu', deviceName: 'CPU', kind: 'copy', value, unit: 'bytes/s', measuredAt: '', result: testResult() })
+  const results = [copyOf(1e6, 60e9, 'hot'), copyOf(1e6, 40e9, 'cold'), copyOf(1e9, 40e9, 'hot')]
+
+  it('are none while the ceiling is what the memory gives, whatever a cache gives', () => {
+    expect(aboveCeiling(sharesOf(results, [ceilingOf(40e9)], 1e7))).toEqual([])
+  })
+
+  it('are found where a ceiling was measured too low, cold or beyond the caches', () => {
+    expect(aboveCeiling(sharesOf(results, [ceilingOf(30e9)], 1e7)).map(({ share }) => Math.round(share * 100))).toEqual([133, 133])
   })
 })
 

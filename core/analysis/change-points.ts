@@ -1,4 +1,5 @@
 import { quantileOfSorted, sorted } from '../stats/quantile'
+import { bestSegments } from './segments'
 
 /** One measurement of a series, in the order taken. ns per call. */
 export interface SeriesPoint {
@@ -41,8 +42,7 @@ const Z95 = 1.96
  * estimated from the differences of neighbours, which a step hardly touches, and is never less than the intervals say
  * nor than a quarter of `threshold`, below which nothing is reported.
  *
- * Levels are fitted by least squares with a penalty for each change, solved exactly by PELT (Killick, Fearnhead and
- * Eckley 2012, JASA 107:1590). The penalty is that of the modified BIC (Zhang and Siegmund 2007, Biometrics 63:22),
+ * Levels are fitted by least squares with a penalty for each change, solved exactly (segments.ts). The penalty is that of the modified BIC (Zhang and Siegmund 2007, Biometrics 63:22),
  * 3 ln n in units of the variance. Single outliers, which least squares would follow (Fearnhead and Rigaill 2019, JASA
  * 114:169), are set apart first.
  */
@@ -57,7 +57,7 @@ export function changePoints(points: readonly SeriesPoint[], threshold: number):
   if (kept.length < MIN_POINTS) return { changes: [], segments: [], outliers: [] }
   const values = kept.map((i) => logs[i]! / sigma)
   const penalty = 3 * Math.log(values.length)
-  const starts = prune(values, pelt(values, penalty), Math.log1p(threshold) / sigma)
+  const starts = prune(values, bestSegments(values, penalty, MIN_SEGMENT), Math.log1p(threshold) / sigma)
   const placeOf = (i: number) => usable[kept[i]!]!
   const line = lineOf(values)
   const steps = starts.reduce((sum, start, i) => sum + costOf(values, start, starts[i + 1] ?? values.length), 0) + penalty * (starts.length - 1)
@@ -97,51 +97,6 @@ const meanOf = (values: readonly number[], start: number, end: number) => values
 function costOf(values: readonly number[], start: number, end: number): number {
   const mean = meanOf(values, start, end)
   return values.slice(start, end).reduce((sum, value) => sum + (value - mean) ** 2, 0)
-}
-
-/** First indices of the segments with the least squared residuals plus penalty; values in standard deviations. */
-function pelt(values: readonly number[], penalty: number): number[] {
-  const n = values.length
-  const sums = new Float64Array(n + 1)
-  const squares = new Float64Array(n + 1)
-  // About the first value, so that sums of squares keep their digits.
-  values.forEach((value, i) => {
-    sums[i + 1] = sums[i]! + value - values[0]!
-    squares[i + 1] = squares[i]! + (value - values[0]!) ** 2
-  })
-  const best = new Float64Array(n + 1).fill(Infinity)
-  const from = new Int32Array(n + 1)
-  best[0] = -penalty
-  /** Starts that may still win, at least MIN_SEGMENT before `end`, in the first `count` places; each with its cost up to `end`. */
-  const candidates = new Int32Array(n)
-  const costs = new Float64Array(n)
-  let count = 1
-  for (let end = MIN_SEGMENT; end <= n; end++) {
-    const sum = sums[end]!
-    const square = squares[end]!
-    let least = Infinity
-    let winner = 0
-    for (let i = 0; i < count; i++) {
-      const start = candidates[i]!
-      const difference = sum - sums[start]!
-      const cost = best[start]! + (square - squares[start]! - (difference * difference) / (end - start))
-      costs[i] = cost
-      if (cost < least) {
-        least = cost
-        winner = start
-      }
-    }
-    best[end] = least + penalty
-    from[end] = winner
-    // A start that is already worse than the best end can never win again.
-    let kept = 0
-    for (let i = 0; i < count; i++) if (costs[i]! <= best[end]!) candidates[kept++] = candidates[i]!
-    candidates[kept++] = end - MIN_SEGMENT + 1
-    count = kept
-  }
-  const starts: number[] = []
-  for (let end = n; end > 0; end = from[end]!) starts.unshift(from[end]!)
-  return starts
 }
 
 /** Drops the change with the smallest effect until every one left is at least `least` standard deviations. */

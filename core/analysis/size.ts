@@ -1,4 +1,5 @@
 import type { BenchmarkCase, Params } from '../case'
+import { tensorsOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 
 const sizes = new WeakMap<BenchmarkCase, number>()
@@ -18,8 +19,7 @@ function findSize(c: BenchmarkCase): number {
   const parsed = op?.params.safeParse(c.params)
   if (!op) return onlyNumber(c.params)
   if (!parsed?.success) return 0
-  const shapes = [op.outputShape(parsed.data), ...op.inputs(parsed.data).map((input) => input.shape)]
-  return Math.max(...shapes.map((shape) => shape.reduce((a, b) => a * b, 1)))
+  return Math.max(...tensorsOf(op, parsed.data, c.dtype).map(({ elements }) => elements))
 }
 
 function onlyNumber(params: Params): number {

@@ -1,4 +1,4 @@
-import { csvLine, type Cell } from '../formats/shared/csv-cells'
+import { csvText, type Cell } from '../csv'
 import { isInside, rowText, shapeOf, sideText } from './case-text'
 import { familyOf } from './subset'
 import type { Comparison } from './types'
@@ -26,7 +26,7 @@ function* records(comparison: Comparison, rows: readonly Row[]): Generator<Cell[
 
 /** A comparison as CSV (RFC 4180): one record per compared cell, numbers in full, ratios against the baseline. */
 export const comparisonCsv = (comparison: Comparison, rows: readonly Row[] = comparison.rows): string =>
-  [csvLine([...CASE_COLUMNS, ...SIDE_COLUMNS]), ...[...records(comparison, rows)].map(csvLine)].join('')
+  csvText([[...CASE_COLUMNS, ...SIDE_COLUMNS], ...records(comparison, rows)])
 
 /** Rows as they are read, for a spreadsheet: a line per case, a few columns per side, separated by tabs. */
 export function comparisonTsv(comparison: Comparison, rows: readonly Row[] = comparison.rows): string {

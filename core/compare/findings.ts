@@ -20,8 +20,8 @@ export function findingsOf(comparison: Comparison, verdict: Verdict): Finding[] 
   return found.sort((a, b) => Math.abs(Math.log(b.cell.ratio)) - Math.abs(Math.log(a.cell.ratio)))
 }
 
-/** Cases a side computed wrong that the baseline may have had right. */
-export const wrongCases = ({ unmatched }: Comparison): { sessionId: string; case: BenchmarkCase; reason: string }[] => unmatched.filter(({ status, baseline }) => status === 'wrong' && !baseline)
+/** Cases in which a side failed verification, or is too inaccurate to be ranked, and the baseline may have passed. */
+export const wrongCases = ({ unmatched }: Comparison): { sessionId: string; case: BenchmarkCase; reason: string }[] => unmatched.filter(({ status, baseline }) => (status === 'wrong' || status === 'inaccurate') && !baseline)
 
 /** What a comparison can be made to fail on. */
 export const FAIL_ON = ['slower', 'faster', 'wrong', 'ambiguous'] as const

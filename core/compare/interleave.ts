@@ -34,7 +34,7 @@ export interface InterleavedRatio extends RatioEstimate {
 
 /** How blocks are measured, and how many quads a pair gets: at least `minQuads`, at most `maxQuads`. */
 export const INTERLEAVE: { settings: MeasureSettings; minQuads: number; maxQuads: number } = {
-  settings: { rule: { id: 'fixed-time', seconds: 0.1 }, relativeCi: 0.01, minSamples: 5, minSeconds: 0, maxSeconds: 1, maxWarmupSeconds: 0.05, verifyWork: 1e5, seed: 20260101 },
+  settings: { rule: { id: 'fixed-time', seconds: 0.1 }, relativeCi: 0.01, minSamples: 5, minSeconds: 0, maxSeconds: 1, maxWarmupSeconds: 0.05, verifyWork: 1e7, seed: 20260101 },
   minQuads: 6,
   maxQuads: 40,
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { medianInterval } from '../stats/bootstrap'
+import { overRuns } from '../stats/over-runs'
 import { median } from '../stats/quantile'
 import { createRandom, normal, type Random } from '../stats/random'
 import { ratioOf, sideOf } from './ratio'
@@ -60,6 +61,30 @@ describe('several runs', () => {
     }
     expect(single / 120).toBeGreaterThan(0.8)
     expect(hierarchical / 120).toBeLessThan(0.08)
+  })
+
+  test('have one typical time everywhere: the ratio is that of the times that details show', () => {
+    const random = createRandom(77)
+    for (const count of [2, 3, 4, 7]) {
+      const [side, base] = [runsOf(random, count, 1030, 0.02), runsOf(random, count, 1000, 0.02)]
+      const shown = (runs: number[][]) => overRuns(runs.map((samples) => median(samples)!))!.median
+      expect(ratio(side, base).ratio).toBeCloseTo(shown(side) / shown(base), 12)
+    }
+  })
+
+  test('one run that was held up moves the ratio as little as it moves the typical time', () => {
+    const random = createRandom(78)
+    const base = runsOf(random, 5, 1000, 0.002)
+    const side = [...runsOf(random, 4, 1000, 0.002), noisy(random, 40, 3000)]
+    expect(ratio(side, base).ratio).toBeCloseTo(1, 1)
+  })
+
+  test('are drawn with a median of their own each time, also one run twice', () => {
+    const samples = noisy(createRandom(79), 60, 1000, 0.05)
+    const [one, two] = [sideOf([samples], 1)!, sideOf([samples, samples], 2)!]
+    // Two runs that do not differ: each has the variance of one, their mean half of it, which few runs make twice as large.
+    expect(two.variance / one.variance).toBeGreaterThan(0.8)
+    expect(two.variance / one.variance).toBeLessThan(1.25)
   })
 
   test('a real difference is found once there are runs enough', () => {

@@ -1,6 +1,7 @@
 import { MIN_INTERVAL_SAMPLES, resampledMedians, type Interval } from '../stats/bootstrap'
+import { overRuns } from '../stats/over-runs'
 import { quantileOfSorted, sorted } from '../stats/quantile'
-import { createRandom } from '../stats/random'
+import { createRandom, type Random } from '../stats/random'
 import { serialFactor } from '../stats/serial'
 import { standardDeviation } from '../stats/spread'
 import { studentQuantile } from '../stats/student'
@@ -17,7 +18,7 @@ export interface RatioEstimate {
 
 /** What is known of the typical time of one side. */
 export interface Side {
-  /** ln of the median; over several runs the mean of their logarithms. */
+  /** ln of the median; of several runs, of the median of their medians, as overRuns (core/stats/over-runs.ts) gives it. */
   log: number
   runs: number
   /** Draws of `log` that the samples allow; absent when one run has too few samples. */
@@ -30,13 +31,14 @@ export interface Side {
 const RESAMPLES = 1000
 const NORMAL_975 = 1.959964
 
+const oneOf = <T>(list: ArrayLike<T>, random: Random): T => list[Math.min(list.length - 1, Math.floor(random() * list.length))]!
 const varianceOf = (values: Float64Array) => standardDeviation(values)! ** 2
 
 /**
  * One side from its runs, each the samples of one process in the order taken. One run: resampled medians (core/stats),
  * stretched where neighbouring samples depend on each other (core/stats/serial.ts). Several runs: the hierarchical bootstrap, which
- * draws runs and then a median within each (Davison and Hinkley 1997, section 3.8; Kalibera and Jones 2013 for why the
- * run is the unit). Undefined when a run is empty, not finite, or has a median of zero.
+ * draws runs, a median within each anew however often a run is drawn, and takes the median of those (Davison and Hinkley 1997,
+ * section 3.8; Kalibera and Jones 2013 for why the run is the unit). Undefined when a run is empty, not finite, or has a median of zero.
  */
 export function sideOf(runs: readonly ArrayLike<number>[], seed: number): Side | undefined {
   const random = createRandom(seed)
@@ -57,13 +59,13 @@ export function sideOf(runs: readonly ArrayLike<number>[], seed: number): Side |
     if (!only.known) return { log: only.log, runs: 1, variance: 0, degrees: Infinity }
     return { log: only.log, runs: 1, draws: only.draws, variance: varianceOf(only.draws), degrees: only.degrees }
   }
-  const draws = Float64Array.from({ length: RESAMPLES }, (_, i) => {
-    let sum = 0
-    for (let j = 0; j < count; j++) sum += parts[Math.min(count - 1, Math.floor(random() * count))]!.draws[i]!
-    return sum / count
+  const drawn = new Float64Array(count)
+  const draws = Float64Array.from({ length: RESAMPLES }, () => {
+    for (let j = 0; j < count; j++) drawn[j] = oneOf(oneOf(parts, random).draws, random)
+    return quantileOfSorted(drawn.sort(), 0.5)
   })
   // A bootstrap of few runs is too narrow by (n - 1) / n.
-  return { log: parts.reduce((sum, part) => sum + part.log, 0) / count, runs: count, draws, variance: (varianceOf(draws) * count) / (count - 1), degrees: count - 1 }
+  return { log: Math.log(overRuns(parts.map((part) => Math.exp(part.log)))!.median), runs: count, draws, variance: (varianceOf(draws) * count) / (count - 1), degrees: count - 1 }
 }
 
 /**
@@ -89,7 +91,7 @@ export function ratioOf(side: Side, base: Side): RatioEstimate {
   return { ratio, interval, logError: Math.sqrt(variance), degrees }
 }
 
-/** The variance of a side; that of a single run plus what one run of the other side would vary. */
+/** The variance of a side; that of a single run plus what one run of the other side would vary: at most its variance times its runs. */
 function lent(side: Side, other: Side): { variance: number; degrees: number } {
   if (side.runs > 1 || other.runs === 1) return side
   return { variance: side.variance + other.variance * other.runs, degrees: other.degrees }

@@ -1,6 +1,6 @@
 import type { Device } from '../backend'
 import type { BenchmarkCase, Mode } from '../case'
-import { OPS } from '../ops/registry'
+import { OPS, REPRESENTATIVES } from '../ops/registry'
 import type { Family } from '../ops/types'
 import type { NoiseFloor } from '../session/types'
 import { quantile } from '../stats/quantile'
@@ -59,12 +59,12 @@ export function selfCheckPairs(devices: readonly Device[], pairs: number): Pair[
 function casesOf(device: Device): BenchmarkCase[] {
   const usable = device.impls.filter((impl) => impl.available.ok)
   return WORK.flatMap(({ family, size, mode }) => {
-    const op = OPS.find((candidate) => candidate.family === family && usable.some((impl) => impl.kernels[candidate.id]?.includes('f32')))
+    const op = [...REPRESENTATIVES, ...OPS].find((candidate) => candidate.family === family && usable.some((impl) => impl.kernels[candidate.id]?.includes('f32')))
     const fitting = op ? usable.filter((impl) => impl.kernels[op.id]?.includes('f32')) : []
     const impl = fitting.find((candidate) => candidate.preferred) ?? fitting[0]
     const offered = device.modes.includes(mode) ? mode : device.modes[0]
     if (!op || !impl || offered === undefined) return []
-    const sizes: SizeTexts = { vector: '', matrix: '', gemm: '', [op.sizeKind]: (device.software ? SOFTWARE_WORK[size] : undefined) ?? size }
+    const sizes: SizeTexts = { [op.size.id]: (device.software ? SOFTWARE_WORK[size] : undefined) ?? size }
     // The planner knows what fits a device.
     return planSweep({ ops: [{ op: op.id }], sizes, dtypes: ['f32'], modes: [offered], preset: 'quick', targets: [{ backend: device.backend, device: device.id, impls: [impl.id] }] }, [device]).cases
   })

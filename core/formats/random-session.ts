@@ -53,7 +53,7 @@ export function randomSession(seed: number): SessionFile {
       block: maybe(() => ({ pair: pick(TEXTS), quad: below(30), place: below(4) })),
     })
   })
-  const about = maybe(() => ({ kind: pick(['ceilings', 'interleaved', 'self-check'] as const), session: maybe(() => pick(TEXTS)) }))
+  const about = maybe(() => ({ kind: pick(['ceilings', 'interleaved', 'self-check'] as const), session: maybe(() => `s${below(9)}.a:b-c_d`) }))
   const file = testSession(results, { name: pick(TEXTS), notes: pick(TEXTS), tags: [pick(TEXTS), pick(TEXTS)], about })
   const floor = () => ({ backend: 'cpu', device: 'cpu', deviceName: pick(TEXTS), driver: maybe(() => pick(TEXTS)), measuredAt: pick(TEXTS), pairs: 1 + below(99), falseVerdicts: below(3), ratioP50: anyDouble(), ratioP95: anyDouble(), sessionId: pick(TEXTS) })
   Object.assign(file.environment, {

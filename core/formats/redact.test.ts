@@ -3,7 +3,9 @@ import { sessionFileSchema } from '../session/types'
 import { testDevice, testResult, testSession } from '../testing'
 import { randomSession } from './random-session'
 import { identifying, identifyingIn, readRedactions, redact, redactIn, REDACTIONS, usualRedactions, type Redaction } from './redact'
-import { exportSession } from './registry'
+import { exportSession, prepareExport } from './registry'
+
+await prepareExport('html')
 
 const UUID = 'GPU-5a1f0c3e-1b2c-4d5e-8f90-a1b2c3d4e5f6'
 

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
 import { testSession } from '../testing'
 import { REDACTIONS } from './redact'
-import { exportSession, exportStream, FORMATS, importSession, MAX_CHARACTERS } from './registry'
+import { exportSession, exportStream, FORMATS, importSession, MAX_BYTES, prepareExport } from './registry'
 import { goldenCeilings, goldenSession } from './testing/golden-session'
+
+await prepareExport('html')
 
 /** A session of which never more than one result is looked at, with how many were given out. */
 function streamed(file = goldenSession()) {
@@ -54,6 +56,6 @@ it('an unknown format names the choices', () => {
 })
 
 it('a file beyond the size limit is not looked at', () => {
-  const huge = { length: MAX_CHARACTERS + 1 } as string
-  expect(importSession('big.json', huge)).toEqual({ ok: false, message: 'big.json: larger than 256 Mi characters, the most that is read' })
+  const huge = { length: MAX_BYTES + 1 } as string
+  expect(importSession('big.json', huge)).toEqual({ ok: false, message: 'big.json: larger than 64 Mi characters, the most that is read' })
 })

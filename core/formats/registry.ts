@@ -3,6 +3,7 @@ import { mapResults, wholeSession, type SessionStream } from '../session/stream'
 import type { SessionFile } from '../session/types'
 import { redact, redactStream } from './redact'
 import { structureProblem } from './shared/check'
+import { MAX_BYTES, sizeProblem } from './shared/limits'
 import { jsonSyntaxMessage } from './shared/place'
 import { ImportSource } from './source'
 import type { ExportContext, FileFormat, FormatInfo, ImportOutcome } from './types'
@@ -27,6 +28,9 @@ export function exportFormat(formatId: string): FileFormat & Required<Pick<FileF
   const writable = FORMATS.filter((f) => f.exportSession).map((f) => f.id)
   throw new Error(`cannot export as "${formatId}"; expected one of ${writable.join(', ')}`)
 }
+
+/** Loads what writing this format needs; to be awaited before a session is written. Throws when there is no such format, with the choices. */
+export const prepareExport = async (formatId: string): Promise<void> => exportFormat(formatId).prepareExport?.()
 
 /** A session as the text of a file, in parts to be written one after the other. Throws when there is no such format or it cannot be written, with the choices. */
 export function exportParts(formatId: string, file: SessionFile, context: ExportContext = { ceilings: [] }): Iterable<string> {
@@ -69,13 +73,14 @@ export function* exportStream(formatId: string, session: SessionStream, context:
   yield* stream.parts(shown.session, { ...context, ceilings: shown.ceilings })
 }
 
-/** Longest text that is looked at: 256 Mi characters, some ten million samples. */
-export const MAX_CHARACTERS = 2 ** 28
+export { MAX_BYTES } from './shared/limits'
 
 /** Reads a file in whichever format it is. The message of a refusal starts with the file's name. Never throws. */
 export function importSession(fileName: string, text: string, now?: string): ImportOutcome {
   const refuse = (message: string): ImportOutcome => ({ ok: false, message: `${fileName}: ${message}` })
-  if (text.length > MAX_CHARACTERS) return refuse(`larger than ${MAX_CHARACTERS / 2 ** 20} Mi characters, the most that is read`)
+  if (text.length > MAX_BYTES) return refuse(`larger than ${MAX_BYTES / 2 ** 20} Mi characters, the most that is read`)
+  const oversized = sizeProblem(text)
+  if (oversized !== undefined) return refuse(oversized)
   const source = new ImportSource(fileName, text, now)
   const known = `expected one of: ${FORMATS.flatMap((format) => (format.importSession ? [format.title] : [])).join(', ')}`
   if (source.text.trim() === '') return refuse(`the file is empty; ${known}`)

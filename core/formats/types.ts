@@ -28,6 +28,8 @@ export interface FileFormat {
   suffix?: string
   /** True of what is written to be sent: unless asked otherwise, what identifies the machine or a person is left out. */
   forSharing?: true
+  /** Loads what writing needs, where that is too large to be loaded with the list of formats. exportSession works once it is done. */
+  prepareExport?(): Promise<void>
   /**
    * The whole file as text, ending in a newline; a generator gives it in parts, about one for each result, so that a large
    * file need not be one string. Throws when the session itself is not valid.

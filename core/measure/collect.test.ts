@@ -8,15 +8,15 @@ import { criterionFor, type StoppingCriterion } from './stopping'
 function scripted() {
   let nowMs = 0
   const asked: number[] = []
-  const sample: Sampler = ({ count }) => {
+  const sample: Sampler = ({ count, inner }) => {
     asked.push(count)
     nowMs += count
-    return Promise.resolve({ samplesNs: new Float64Array(count).fill(1e6), state: {}, wallSecondsPerSample: 1e-3 })
+    return Promise.resolve({ samplesNs: new Float64Array(count).fill(1e6), inner, state: {}, wallSecondsPerSample: 1e-3 })
   }
   return { sample, asked, now: () => nowMs }
 }
 
-const window: Timed = { samplesNs: new Float64Array(8).fill(1.001e6), state: { temperatureC: 40 }, wallSecondsPerSample: 1e-3 }
+const window: Timed = { samplesNs: new Float64Array(8).fill(1.001e6), inner: 1, state: { temperatureC: 40 }, wallSecondsPerSample: 1e-3 }
 
 async function run(criterion: StoppingCriterion) {
   const device = scripted()
@@ -38,6 +38,21 @@ describe('the settled window of the warm-up', () => {
     const { samplesNs } = await run(criterionFor({ ...PRESETS.standard, rule: { id: 'fixed-count', count: 20 } }))
     expect(samplesNs).toEqual(new Array(20).fill(1e6))
   })
+})
+
+it('samples have as many calls as the backend made, and those of another number are left out', async () => {
+  const device = scripted()
+  /** Takes at most 4 calls at once from its third request on, 6 before. */
+  let requests = 0
+  const sample: Sampler = async (request) => {
+    const inner = Math.min(request.inner, ++requests < 3 ? 6 : 4)
+    return { ...(await device.sample(request)), inner, samplesNs: new Float64Array(request.count).fill(inner) }
+  }
+  const pace = { inner: 10, wallSecondsPerSample: 1e-3, nsPerCall: 1e5, settled: true }
+  const { inner, samplesNs, measuredSeconds } = await collect({ sample, now: device.now, mode: 'hot', pace, criterion: criterionFor({ ...PRESETS.standard, rule: { id: 'fixed-time', seconds: 0.1 } }), minSeconds: 0.1, maxSeconds: 1, onBatch: () => undefined })
+  expect(inner).toBe(4)
+  expect(new Set(samplesNs)).toEqual(new Set([4]))
+  expect(measuredSeconds).toBeCloseTo((samplesNs.length * 4 * 4) / 1e9, 15)
 })
 
 it('a short block is asked for at once, not sample by sample', async () => {

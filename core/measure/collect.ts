@@ -23,6 +23,8 @@ export interface CollectRequest {
 
 export interface Collected {
   samplesNs: number[]
+  /** Calls in each sample, as made. */
+  inner: number
   measuredSeconds: number
   /** Wall time of sampling: flushes and launches count. */
   elapsedSeconds: number
@@ -52,19 +54,21 @@ const MAX_BATCH_SAMPLES = 50_000
  */
 export async function collect(request: CollectRequest): Promise<Collected> {
   const { sample, mode, criterion, now, pace } = request
-  const taken: Taken = { samplesNs: [], measuredSeconds: 0, elapsedSeconds: 0, states: [], hostCallsNs: [] }
+  let taken: Taken = none(pace.inner)
   let wallSecondsPerSample = pace.wallSecondsPerSample
   let expected = criterion.planned
   let from = now()
   if (pace.window && criterion.takesWarmUp) {
-    add(taken, pace.window, pace.inner)
+    add(taken, pace.window)
     taken.elapsedSeconds = wallSecondsPerSample * taken.samplesNs.length
     from -= taken.elapsedSeconds * 1000
   }
   for (;;) {
     const count = nextCount(request, { elapsed: taken.elapsedSeconds, taken: taken.samplesNs.length, wallSecondsPerSample, expected })
-    const timed = await sample({ mode, count, inner: pace.inner })
-    add(taken, timed, pace.inner)
+    const timed = await sample({ mode, count, inner: taken.inner })
+    // Samples of fewer or more calls have another spread: a result keeps those of one length.
+    if (timed.inner !== taken.inner) taken = none(timed.inner)
+    add(taken, timed)
     wallSecondsPerSample = timed.wallSecondsPerSample
     taken.elapsedSeconds = (now() - from) / 1000
     const { labels, decision } = judge(taken, criterion)
@@ -80,13 +84,15 @@ export async function collect(request: CollectRequest): Promise<Collected> {
 
 type Taken = Omit<Collected, 'hostCallNs' | 'labels' | 'converged' | 'stopReason'> & { hostCallsNs: number[] }
 
-function add(taken: Taken, timed: Timed, inner: number): void {
+const none = (inner: number): Taken => ({ samplesNs: [], inner, measuredSeconds: 0, elapsedSeconds: 0, states: [], hostCallsNs: [] })
+
+function add(taken: Taken, timed: Timed): void {
   const first = taken.samplesNs.length
   taken.states.push({ firstSample: first, state: timed.state })
   if (timed.hostCallNs !== undefined) taken.hostCallsNs.push(timed.hostCallNs)
   for (const ns of timed.samplesNs) {
     taken.samplesNs.push(ns)
-    taken.measuredSeconds += (ns * inner) / 1e9
+    taken.measuredSeconds += (ns * timed.inner) / 1e9
   }
   for (const [name, values] of [['clocksMhz', timed.clockMhz], ['probesNs', timed.probeNs]] as const) {
     // 0 stands for a reading that is missing beside others that are there.

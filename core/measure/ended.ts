@@ -11,7 +11,7 @@ const DETAIL = 20_000
 export interface Ending {
   resultId: string
   case: BenchmarkCase
-  status: Exclude<Status, 'ok'>
+  status: Exclude<Status, 'ok' | 'inaccurate'>
   /** What happened, for the user. */
   message: string
   /** The system's own words. */

@@ -41,6 +41,12 @@ describe('labels', () => {
     expect(labelSamples({ count: 22, probesNs: [...repeated(300, 20), 390, 800] })).toEqual([{ kind: 'host-slowed', reason: 'fixed work took 2.7 times its best time', first: 21, count: 1 }])
   })
 
+  test('the usual slowness is told, and the worst of one sample beside it, not for all', () => {
+    const probesNs = [...repeated(450, 30), 1_800_000, ...repeated(450, 10)]
+    const [label] = labelSamples({ count: 41, probesNs, states: batches({ probeBestNs: 300 }) })
+    expect(label).toEqual({ kind: 'host-slowed', reason: 'fixed work took 1.5 times its best time, at most 6000.0', first: 0, count: 41 })
+  })
+
   test('a case wholly slower than the process has been before is a slowed host too', () => {
     const probesNs = repeated(450, 30)
     expect(labelSamples({ count: 30, probesNs, states: batches({}, { probeBestNs: 440 }, {}) })).toEqual([])

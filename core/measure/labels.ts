@@ -18,6 +18,8 @@ export interface Conditions {
 const LEAST_SPEED = 0.75
 /** The best of a case is this quantile, so that one freak reading does not condemn all the others. */
 const BEST = 0.05
+/** The slowest of a stretch of samples is named beside the usual one where it is this many times as slow. */
+const NOTABLY_WORSE = 1.5
 /** A case has no more labels than this of one kind: conditions that flicker are joined across the clean samples between. */
 const MAX_RUNS = 256
 
@@ -88,9 +90,11 @@ function slowedHost({ probesNs, states = [] }: Conditions): SampleLabel[] {
   const best = bestProbe(probesNs, states.map(({ state }) => state))
   if (!probesNs || best === undefined) return []
   return runsOf(probesNs, (ns) => ns * LEAST_SPEED > best).map(({ first, count }) => {
-    let worst = 0
-    for (let i = first; i < first + count; i++) worst = Math.max(worst, probesNs[i]!)
-    return { kind: 'host-slowed', reason: `fixed work took ${(worst / best).toFixed(1)} times its best time`, first, count }
+    // Stretches that were joined have clean samples between.
+    const slow = Float64Array.from({ length: count }, (_, i) => probesNs[first + i]! / best).filter((times) => times * LEAST_SPEED > 1).sort()
+    const [usual, worst] = [quantileOfSorted(slow, 0.5), slow.at(-1)!]
+    const most = worst > usual * NOTABLY_WORSE ? `, at most ${worst.toFixed(1)}` : ''
+    return { kind: 'host-slowed', reason: `fixed work took ${usual.toFixed(1)} times its best time${most}`, first, count }
   })
 }
 

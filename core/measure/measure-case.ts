@@ -1,7 +1,8 @@
-import { CaseError, type PreparedCase } from '../backend'
+import { CaseError, problemOutputs, type PreparedCase } from '../backend'
 import type { BenchmarkCase } from '../case'
+import { tensorsOf } from '../ops/define'
 import type { Op } from '../ops/types'
-import type { Result } from '../result'
+import type { Result, Verification } from '../result'
 import { collect } from './collect'
 import { costOf, endedResult } from './ended'
 import type { Familiar } from './familiar'
@@ -11,6 +12,7 @@ import { record } from './record'
 import { CancelledError, createSampler } from './sampler'
 import type { MeasureSettings } from './settings'
 import { criterionFor, timeFrame, type StoppingCriterion } from './stopping'
+import type { VerifyPool } from './verify/pool'
 import { createVerifier } from './verify/verify'
 import { findPace } from './warm-up'
 
@@ -38,6 +40,10 @@ export interface MeasureRequest {
   filledSeed?: number
   /** What earlier measurements of this very `prepared` have shown; learns from this one. */
   familiar?: Familiar
+  /** Threads that compare the outputs with their references; default: the calling one. */
+  pool?: VerifyPool
+  /** Seed of samples and projections of large outputs (Verification.sampleSeed); default: that of the inputs. */
+  sampleSeed?: number
 }
 
 /**
@@ -88,6 +94,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
     samplesNs: [], timer: prepared.timer, tickNs: prepared.tickNs, seed: settings.seed,
   }
 
+  const verifier = (seed: number) => createVerifier(op, c, seed, settings.verifyWork, { ...(request.pool ? { pool: request.pool } : {}), ...(request.sampleSeed === undefined ? {} : { sampleSeed: request.sampleSeed }) })
   const known = request.familiar?.for(settings)
   let runSeconds = 0
   if (known) result.verification = known.verification
@@ -100,8 +107,8 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
     await prepared.run()
     runSeconds = (now() - runFrom) / 1000
     await breathe()
-    result.verification = await createVerifier(op, c, seed, settings.verifyWork).check(prepared, 'before', breathe)
-    if (!result.verification.ok) return wrong(result, result.verification.message)
+    result.verification = await verifier(seed).check(prepared, 'before', breathe)
+    if (!result.verification.ok && !result.verification.inaccurate) return refused(result, result.verification)
     await prepared.refill(settings.seed)
   }
 
@@ -116,16 +123,27 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   const collected = await collect({ sample, mode: c.mode, pace, criterion, ...frame, now, onBatch: (n, ci) => report('sampling', n, ci) })
 
   report('checking', collected.samplesNs.length)
-  result.verificationAfter = await createVerifier(op, c, settings.seed, settings.verifyWork).check(prepared, 'after', breathe)
+  const drifted = changesItsInputs(op, c)
+  if (drifted) {
+    await prepared.refill(settings.seed)
+    await prepared.poison()
+    await prepared.run()
+  }
+  result.verificationAfter = { ...(await verifier(settings.seed).check(prepared, 'after', breathe)), ...(drifted ? { fresh: true } : {}) }
   record(result, collected, pace, prepared)
-  if (!result.verificationAfter.ok) return wrong(result, `After timing: ${result.verificationAfter.message ?? 'the output is wrong.'}`)
+  if (!result.verificationAfter.ok) return refused(result, result.verificationAfter, 'After timing: ')
+  if (!result.verification.ok) return refused(result, result.verification)
   request.familiar?.learn(settings, result.verification, pace)
   return result
 }
 
-/** A wrong result keeps what was taken and never counts as a measurement. */
-function wrong(result: Result, message: string | undefined): Result {
+/** True where timed calls change what later ones read, so that the timed output has no reference: another call on fresh inputs is checked instead. */
+const changesItsInputs = (op: Op, c: BenchmarkCase): boolean =>
+  op.drifts === true || problemOutputs({ tensors: tensorsOf(op, op.params.parse(c.params), c.dtype) }).some(({ role }) => role === 'inout')
+
+/** A result that failed verification, or is too inaccurate to be ranked, keeps what was taken and never counts as a measurement. */
+function refused(result: Result, { inaccurate, message }: Verification, when = ''): Result {
   delete result.grade
   delete result.gradeReasons
-  return { ...result, status: 'wrong', message: message ?? 'The output is wrong.' }
+  return { ...result, status: inaccurate ? 'inaccurate' : 'wrong', message: `${when}${message ?? 'The output is wrong.'}` }
 }

@@ -20,21 +20,21 @@ const dependence = ({ ciWidened }: Summary) =>
  * Writes what was collected into the result: every sample with what is known of its conditions, the statistics of those
  * that count, and the grade. Throws a CaseError when the timer showed no time passing.
  */
-export function record(result: Result, collected: Collected, pace: Pace & { settled: boolean; notes: readonly string[] }, prepared: PreparedCase): void {
-  const { samplesNs, labels, measuredSeconds, elapsedSeconds, converged, stopReason } = collected
+export function record(result: Result, collected: Collected, pace: Omit<Pace, 'inner'> & { settled: boolean; notes: readonly string[] }, prepared: PreparedCase): void {
+  const { samplesNs, inner, labels, measuredSeconds, elapsedSeconds, converged, stopReason } = collected
   const taken = samplesNs.length
   const choice = chooseSamples(labels, taken)
   const counted = cleanSamples({ samplesNs, labels })
-  const summary = summarize(counted, prepared.tickNs / pace.inner)
+  const summary = summarize(counted, prepared.tickNs / inner)
   if (!summary || !(summary.medianNs > 0)) {
     throw new CaseError('internal', `The timer showed no time passing in ${taken} samples; its tick is ${prepared.tickNs} ns.`)
   }
   const { grade, reasons } = gradeOf({
     summary, samplesNs: counted, taken, labels, choice, elapsedSeconds, converged, stopReason, timer: prepared.timer, tickNs: prepared.tickNs,
-    inner: pace.inner, settled: pace.settled, states: collected.states.map((entry) => entry.state),
+    inner, settled: pace.settled, states: collected.states.map((entry) => entry.state),
     ...(collected.probesNs ? { probesNs: collected.probesNs } : {}),
   })
-  Object.assign(result, { samplesNs, measuredMs: measuredSeconds * 1000, inner: pace.inner, summary, converged, stopReason, grade })
+  Object.assign(result, { samplesNs, measuredMs: measuredSeconds * 1000, inner, summary, converged, stopReason, grade })
   if (reasons.length > 0) result.gradeReasons = reasons
   const notes = [...prepared.notes, ...pace.notes, ...dependence(summary)]
   if (notes.length > 0) result.notes = notes

@@ -12,6 +12,8 @@ export class CancelledError extends Error {
 
 export interface Timed {
   samplesNs: Float64Array
+  /** Calls in each sample, as made. */
+  inner: number
   state: DeviceState
   /** As in SampleBatch: one per sample, where the backend has them. */
   clockMhz?: Float64Array
@@ -34,13 +36,14 @@ export function createSampler(prepared: PreparedCase, now: () => number, signal:
     checkBatch(batch, request)
     await pause()
     if (signal?.aborted) throw new CancelledError()
-    return { ...batch, wallSecondsPerSample: tempo.see({ samples: batch.samplesNs.length, inner: request.inner, seconds }) }
+    return { ...batch, wallSecondsPerSample: tempo.see({ samples: batch.samplesNs.length, inner: batch.inner, seconds }) }
   }
 }
 
 function checkBatch(batch: SampleBatch, request: SampleRequest): void {
-  const { samplesNs, clockMhz, probeNs, hostCallNs } = batch
+  const { samplesNs, inner, clockMhz, probeNs, hostCallNs } = batch
   if (samplesNs.length === 0) throw new CaseError('internal', `The backend returned no sample; ${request.count} were asked for.`)
+  if (!(Number.isInteger(inner) && inner >= 1)) throw new CaseError('internal', `The backend returned samples of ${inner} calls; expected 1 or more.`)
   checkReadings(samplesNs, samplesNs.length, 'ns as sample')
   if (clockMhz) checkReadings(clockMhz, samplesNs.length, 'MHz as the clock of sample')
   if (probeNs) checkReadings(probeNs, samplesNs.length, 'ns as the probe of sample')

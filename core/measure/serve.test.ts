@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CaseError, type Backend, type PreparedCase, type Problem } from '../backend'
+import { CaseError, problemInputs, problemOutputs, type Backend, type PreparedCase, type Problem } from '../backend'
 import type { BenchmarkCase } from '../case'
 import { fillRange } from '../random'
 import { fromHostSchema, type FromHost } from './protocol'
@@ -14,10 +14,10 @@ function memoryBackend(log: string[], sampleNs = 1000): Backend {
   const open = async (problem: Problem): Promise<PreparedCase> => {
     log.push('open')
     if (problem.case.impl === 'broken') throw new Error('no such implementation')
-    const out = new Float32Array(problem.outputElements)
+    const out = new Float32Array(problemOutputs(problem)[0]!.elements)
     let seed = problem.seed
     const run = async () => {
-      const [a, b] = problem.inputs.map((input, i) => fillRange(seed, i, input.fill, problem.case.dtype, 0, input.elements))
+      const [a, b] = problemInputs(problem).map(({ fill, storage, elements }, i) => fillRange(seed, i, fill!, storage, 0, elements))
       for (let i = 0; i < out.length; i++) out[i] = a![i]! + b![i]!
     }
     return {
@@ -25,11 +25,11 @@ function memoryBackend(log: string[], sampleNs = 1000): Backend {
       refill: async (next) => void (seed = next),
       poison: async () => void out.fill(NaN),
       run,
-      countUnwritten: async () => out.filter(Number.isNaN).length,
-      read: async (start, count) => out.slice(start, start + count),
-      sample: async ({ count }) => {
+      scan: async () => [{ unwritten: out.filter(Number.isNaN).length, nonFinite: 0 }],
+      read: async (_output, start, count) => out.slice(start, start + count),
+      sample: async ({ count, inner }) => {
         await run()
-        return { samplesNs: new Float64Array(count).fill(sampleNs), state: {} }
+        return { samplesNs: new Float64Array(count).fill(sampleNs), inner, state: {} }
       },
       memory: () => ({ caseBytes: 12000 }),
       dispose: async () => void log.push('dispose'),
@@ -38,12 +38,13 @@ function memoryBackend(log: string[], sampleNs = 1000): Backend {
   return { id: 'memory', devices: async () => [], open }
 }
 
-function host(backends: readonly Backend[]) {
+function host(backends: readonly Backend[], refuses: (message: FromHost) => boolean = () => false) {
   const messages: FromHost[] = []
   const faults: string[] = []
   const waiting: { test: (m: FromHost) => boolean; resolve: (m: FromHost) => void }[] = []
   let deliver: (message: unknown) => void = () => undefined
   const send = (message: FromHost) => {
+    if (refuses(message)) throw new Error('the channel takes no message')
     messages.push(fromHostSchema.parse(structuredClone(message)))
     for (const entry of waiting.filter((w) => w.test(message))) entry.resolve(message)
   }
@@ -116,6 +117,14 @@ test.each([
   expect(log).toEqual([])
 })
 
+test('a link that takes neither an answer nor an error is a fault, and the next request is answered', async () => {
+  const h = host([memoryBackend([])], (message) => 'id' in message && message.id === 1)
+  h.deliver({ type: 'devices', id: 1 })
+  h.deliver({ type: 'devices', id: 2 })
+  expect(await h.answer(2)).toEqual({ type: 'devices', id: 2, devices: [] })
+  expect(h.faults).toEqual([expect.stringContaining('the channel takes no message')])
+})
+
 test('times that are no times fail the case', async () => {
   const h = host([memoryBackend([], NaN)])
   h.deliver({ type: 'measure', id: 1, case: add, settings, resultId: 'r' })
@@ -169,7 +178,7 @@ describe('cases left open', () => {
     let tired = false
     const failing: Backend = { ...backend, open: async (problem) => {
       const prepared = await backend.open(problem)
-      return { ...prepared, read: async (start, count) => (tired ? (await prepared.read(start, count)).map((value) => value + 1) : prepared.read(start, count)) }
+      return { ...prepared, read: async (output, start, count) => (tired ? (await prepared.read(output, start, count)).map((value) => value + 1) : prepared.read(output, start, count)) }
     } }
     const h = host([failing])
     expect(await keep(h, 1, 10)).toMatchObject({ result: { status: 'ok' } })

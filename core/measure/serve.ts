@@ -6,6 +6,7 @@ import { failure, firstSeed, measureCase } from './measure-case'
 import { OpenCases, type OpenCase } from './open-cases'
 import { toHostSchema, type FromHost, type ToHost } from './protocol'
 import { CancelledError } from './sampler'
+import type { VerifyPool } from './verify/pool'
 
 /** The host's end of a link to the runner, whatever carries it. */
 export interface ServeLink {
@@ -17,8 +18,10 @@ export interface ServeLink {
 export interface ServeOptions {
   /** Monotonic clock in ms. */
   now?: () => number
-  /** Called after a message that does not parse was answered with an error; the process should end itself. */
+  /** Called after a message that does not parse was answered with an error, or when the link takes no answer; the process should end itself. */
   onFault?: (reason: string) => void
+  /** Threads that compare outputs with their references. */
+  pool?: VerifyPool
 }
 
 type Measure = Extract<ToHost, { type: 'measure' }>
@@ -31,12 +34,20 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
   /** Requests not ended yet, queued ones included. */
   const open = new Map<number, AbortController>()
 
+  /** Sends what ends a request. A link that takes no message is a fault, and no reason to leave later requests unanswered. */
+  const sendLast = (message: FromHost) => {
+    try {
+      link.send(message)
+    } catch (error) {
+      options.onFault?.(`The measurement host could not send its answer: ${messageOf(error)}`)
+    }
+  }
   const enqueue = (id: number, work: () => Promise<FromHost>) => {
     queue = queue.then(async () => {
       try {
         link.send(await work())
       } catch (error) {
-        link.send(error instanceof CancelledError ? { type: 'cancelled', id } : { type: 'error', id, message: error instanceof Error ? error.message : String(error) })
+        sendLast(error instanceof CancelledError ? { type: 'cancelled', id } : { type: 'error', id, message: messageOf(error) })
       }
     })
   }
@@ -46,7 +57,7 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
     if (!parsed.success) {
       const first = parsed.error.issues[0]
       const reason = `A message to the measurement host is malformed: ${first ? `${first.path.join('.') || 'message'}: ${first.message}` : 'unknown'}`
-      link.send({ type: 'error', id: idOf(raw), message: reason })
+      sendLast({ type: 'error', id: idOf(raw), message: reason })
       options.onFault?.(reason)
       return
     }
@@ -59,7 +70,7 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
       open.set(message.id, controller)
       enqueue(message.id, async () => {
         try {
-          return { type: 'result', id: message.id, result: await measureOne({ backends, cases, link, now }, message, controller.signal) }
+          return { type: 'result', id: message.id, result: await measureOne({ backends, cases, link, now, ...(options.pool ? { pool: options.pool } : {}) }, message, controller.signal) }
         } finally {
           open.delete(message.id)
         }
@@ -68,6 +79,8 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
   })
   link.send({ type: 'ready' })
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 const idOf = (raw: unknown): number => {
   const id = typeof raw === 'object' && raw !== null && 'id' in raw ? raw.id : undefined
@@ -79,10 +92,11 @@ interface Context {
   cases: OpenCases
   link: ServeLink
   now: () => number
+  pool?: VerifyPool
 }
 
-async function measureOne({ backends, cases, link, now }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
-  const { id, case: c, settings, resultId, keep = false } = request
+async function measureOne({ backends, cases, link, now, pool }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
+  const { id, case: c, settings, resultId, keep = false, sampleSeed } = request
   const startedMs = now()
   const ended = (error: unknown) => failure(error, { resultId, case: c, seed: settings.seed, wallMs: now() - startedMs })
   if (signal.aborted) throw new CancelledError()
@@ -106,7 +120,7 @@ async function measureOne({ backends, cases, link, now }: Context, request: Meas
     taken = await cases.take(identity, keep, () => backend.open(problemOf(op, c, seed), () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 })))
     const { prepared, familiar, fresh } = taken
     result = await measureCase({
-      op, case: c, prepared, settings, now, startedMs, signal, resultId, familiar, ...(fresh ? { filledSeed: seed } : {}),
+      op, case: c, prepared, settings, now, startedMs, signal, resultId, familiar, ...(fresh ? { filledSeed: seed } : {}), ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }),
       onProgress: (progress) => link.send({ type: 'progress', id, ...progress }),
     })
   } catch (error) {

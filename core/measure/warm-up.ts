@@ -12,8 +12,10 @@ const CALIBRATION_STEPS = 8
 export const CLOSE = 0.8
 
 export interface Pace {
-  /** Calls per sample. */
+  /** Calls per sample, as made. */
   inner: number
+  /** True where the device takes no more calls per sample. */
+  isMost?: boolean
   /** Wall seconds one sample takes, flushes and launches included. */
   wallSecondsPerSample: number
   nsPerCall: number
@@ -53,11 +55,11 @@ export async function findPace({ sample, mode, tickNs, runSeconds, settings, min
     return { inner: 1, wallSecondsPerSample: runSeconds, nsPerCall: runSeconds * 1e9, settled: true, notes: [note] }
   }
   const targetNs = Math.max(TICKS_PER_SAMPLE * tickNs, (minSeconds * 1e9) / SAMPLES_PER_MINIMUM)
-  const warm = await warmUp(sample, mode, from ?? (await calibrate(sample, mode, targetNs, tickNs)), settings.maxWarmupSeconds, now, from?.window)
+  const warm = await warmUp(sample, mode, from ?? (await calibrate(sample, mode, targetNs, tickNs)), settings.maxWarmupSeconds, now, from?.window, from ? 0 : LEFT_OVER_SECONDS)
   if (from) return { ...warm, notes: [] }
   const { nsPerCall, inner } = warm
   // Clocks that rose during warm-up make samples shorter than they were calibrated for.
-  if (mode === 'cold' || !(nsPerCall > 0) || nsPerCall * inner >= targetNs * CLOSE) return { ...warm, notes: [] }
+  if (mode === 'cold' || warm.isMost || !(nsPerCall > 0) || nsPerCall * inner >= targetNs * CLOSE) return { ...warm, notes: [] }
   const longer = Math.ceil(targetNs / nsPerCall)
   return { settled: warm.settled, nsPerCall, inner: longer, wallSecondsPerSample: (warm.wallSecondsPerSample * longer) / inner, notes: [] }
 }
@@ -68,11 +70,12 @@ export async function calibrate(sample: Sampler, mode: Mode, targetNs: number, t
   for (let step = 1; ; step++) {
     const timed = await sample({ mode, count: 1, inner })
     const nsPerCall = timed.samplesNs[0]!
-    const sampleNs = nsPerCall * inner
-    const pace = { inner, wallSecondsPerSample: timed.wallSecondsPerSample, nsPerCall }
-    if (mode === 'cold' || sampleNs >= targetNs * CLOSE || inner >= MAX_INNER || step === CALIBRATION_STEPS) return pace
+    const sampleNs = nsPerCall * timed.inner
+    const isMost = timed.inner < inner
+    const pace = { inner: timed.inner, isMost, wallSecondsPerSample: timed.wallSecondsPerSample, nsPerCall }
+    if (mode === 'cold' || sampleNs >= targetNs * CLOSE || isMost || inner >= MAX_INNER || step === CALIBRATION_STEPS) return pace
     const growth = Math.min(MAX_GROWTH, targetNs / Math.max(sampleNs, tickNs))
-    inner = Math.min(MAX_INNER, Math.max(inner + 1, Math.ceil(inner * growth)))
+    inner = Math.min(MAX_INNER, Math.max(timed.inner + 1, Math.ceil(timed.inner * growth)))
   }
 }
 
@@ -86,27 +89,40 @@ const MAX_WINDOW_SAMPLES = 10_000
 /** A window of fewer samples says nothing about its noise; it is made longer if this share of the limit allows it. */
 const MIN_WINDOW_SAMPLES = 3
 const MIN_WINDOWS = 6
+/**
+ * A reason for throttling that the work before left behind is still told for half a second on an H200, while the clock is
+ * back at its highest and the power falls: a case is warmed up so long before a reason counts as its own.
+ */
+const LEFT_OVER_SECONDS = 0.7
 
 /**
  * Runs windows of samples until two in a row agree within 1 %, or within what their own noise explains, or the limit
- * is reached. `before` is such a window of an earlier measurement of the case. Returns the pace of the last window, whether it had
- * settled, and then the window itself.
+ * is reached. `before` is such a window of an earlier measurement of the case. While the device names a reason for throttling,
+ * windows go on for up to `leftOverSeconds` in all. Returns the pace of the last window, whether it had settled, and then the window
+ * itself.
  */
-export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number, before?: Timed): Promise<WarmPace> {
+export async function warmUp(sample: Sampler, mode: Mode, pace: Pace, maxSeconds: number, now: () => number, before?: Timed, leftOverSeconds = 0): Promise<WarmPace> {
   const longest = Math.min(maxSeconds / WINDOWS_PER_LIMIT, LONGEST_WINDOW_SECONDS)
   let windowSeconds = longest * FIRST_WINDOW
   const from = now()
+  const seconds = () => (now() - from) / 1000
+  let settled = false
   let previous = before && Float64Array.from(before.samplesNs).sort()
-  let { wallSecondsPerSample, nsPerCall } = pace
+  let { inner, wallSecondsPerSample, nsPerCall } = pace
+  const { isMost = false } = pace
   for (;;) {
-    if ((now() - from) / 1000 >= maxSeconds) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: false }
+    if (seconds() >= (settled ? Math.max(maxSeconds, leftOverSeconds) : maxSeconds)) return { inner, isMost, wallSecondsPerSample, nsPerCall, settled }
     const least = wallSecondsPerSample * MIN_WINDOW_SAMPLES * MIN_WINDOWS <= maxSeconds * 2 ? MIN_WINDOW_SAMPLES : 1
     const count = Math.max(least, Math.min(MAX_WINDOW_SAMPLES, Math.ceil(windowSeconds / Math.max(wallSecondsPerSample, 1e-7))))
-    const timed = await sample({ mode, count, inner: pace.inner })
+    const timed = await sample({ mode, count, inner })
+    inner = timed.inner
     const window = Float64Array.from(timed.samplesNs).sort()
     wallSecondsPerSample = timed.wallSecondsPerSample
     nsPerCall = quantileOfSorted(window, 0.5)
-    if (previous && agree(previous, window)) return { inner: pace.inner, wallSecondsPerSample, nsPerCall, settled: true, window: timed }
+    const agrees = previous !== undefined && agree(previous, window)
+    settled ||= agrees
+    const isThrottled = (timed.state.throttle?.length ?? 0) > 0
+    if (agrees && !(isThrottled && seconds() < leftOverSeconds)) return { inner, isMost, wallSecondsPerSample, nsPerCall, settled: true, window: timed }
     previous = window
     windowSeconds = Math.min(longest, 2 * windowSeconds)
   }

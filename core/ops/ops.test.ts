@@ -1,102 +1,115 @@
 import { describe, expect, it } from 'vitest'
 import { problemOf } from '../backend'
-import { DTYPE_BYTES, type Params } from '../case'
+import { STORAGE_BYTES, type Params } from '../case'
+import { parseSizes, sizeParams, sizeText } from '../sweep/sizes'
+import { canonicalParams, elementsOf, inputsOf, outputsOf, tensorsOf } from './define'
+import { exampleParams } from './examples'
+import { SIZE_FORMS } from './forms'
 import { generatedInputs } from './readers'
 import { ALL_OPS, findOp, getOp, OPS } from './registry'
 
-/** Two shapes per size kind, the second odd. */
-const SHAPES: Readonly<Record<string, readonly Params[]>> = {
-  vector: [{ n: 256 }, { n: 127 }],
-  matrix: [{ rows: 12, cols: 64 }, { rows: 7, cols: 13 }],
-  gemm: [{ m: 16, n: 32, k: 8 }, { m: 5, n: 7, k: 3 }],
-}
-
-/** The shapes with every variant of the op, under the op's own parameter names. */
-function paramsOf(op: (typeof ALL_OPS)[number]): Params[] {
-  const shapes = SHAPES[op.sizeKind]!.map((shape): Params => {
-    if (op.id === 'spin') return { iterations: 100 }
-    if (op.id === 'spin_ns') return { ns: 1000 }
-    if (op.family === 'ceiling') return { ...shape, iterations: 100 }
-    return op.id === 'layer_norm' ? { tokens: shape.rows!, dim: shape.cols! } : shape
-  })
-  return Object.entries(op.variants ?? {}).reduce<Params[]>((all, [name, words]) => all.flatMap((p) => words.map((word) => ({ ...p, [name]: word }))), shapes)
-}
-
-const size = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
-const cases = ALL_OPS.flatMap((op) => paramsOf(op).map((params) => ({ op, params, name: `${op.id} ${JSON.stringify(params)}` })))
+const cases = ALL_OPS.flatMap((op) => exampleParams(op).map((params) => ({ op, params, name: `${op.id} ${JSON.stringify(params)}` })))
 
 describe('every op', () => {
-  it.each(cases)('$name: traffic is each input read once and the output written once', ({ op, params }) => {
+  it.each(cases)('$name: traffic is at most each tensor once, and each state read and written', ({ op, params }) => {
     const p = op.params.parse(params)
     for (const dtype of op.dtypes) {
-      const elements = [...op.inputs(p).map((input) => size(input.shape)), size(op.outputShape(p))].reduce((a, b) => a + b, 0)
-      expect(op.bytes(p, dtype)).toBe(elements * DTYPE_BYTES[dtype])
+      const whole = tensorsOf(op, p, dtype).reduce((sum, { elements, storage, role }) => sum + elements * STORAGE_BYTES[storage] * (role === 'inout' ? 2 : 1), 0)
+      expect(op.bytes(p, dtype)).toBeGreaterThan(0)
+      expect(op.bytes(p, dtype)).toBeLessThanOrEqual(whole)
     }
+  })
+
+  it.each(cases)('$name: what is read is filled, and what is only written is not', ({ op, params }) => {
+    for (const { name, role, fill, elements } of tensorsOf(op, op.params.parse(params), op.dtypes[0]!)) {
+      expect([name, fill !== undefined]).toEqual([name, role !== 'out'])
+      expect(elements).toBeGreaterThan(0)
+    }
+    expect(outputsOf(op, op.params.parse(params), op.dtypes[0]!).length).toBeGreaterThan(0)
   })
 
   it.each(cases)('$name: any part of the reference equals that part of the whole', ({ op, params }) => {
     const p = op.params.parse(params)
-    const read = generatedInputs(op, params, 'f32', 1)
-    const total = size(op.outputShape(p))
-    const granule = op.granule(p)
-    const whole = op.reference(p, read, 0, total)
-    expect(whole.length).toBe(total)
-    expect(whole.every(Number.isFinite)).toBe(true)
-    expect(total % granule).toBe(0)
-    for (let start = 0; start < total; start += granule * 3) {
-      const count = Math.min(granule * 5, total - start)
-      expect(Array.from(op.reference(p, read, start, count))).toEqual(Array.from(whole.subarray(start, start + count)))
+    const dtype = op.dtypes[0]!
+    const read = generatedInputs(op, params, dtype, 1)
+    for (const [output, { elements: total }] of outputsOf(op, p, dtype).entries()) {
+      const granule = op.granule(p, output)
+      const whole = op.reference(p, read, 0, total, output)
+      expect(whole.length).toBe(total)
+      expect(whole.every(Number.isFinite)).toBe(true)
+      expect(total % granule).toBe(0)
+      for (let start = 0; start < total; start += granule * 3) {
+        const count = Math.min(granule * 5, total - start)
+        expect(Array.from(op.reference(p, read, start, count, output))).toEqual(Array.from(whole.subarray(start, start + count)))
+      }
     }
   })
 
   it.each(cases)('$name: reads stay inside the inputs', ({ op, params }) => {
     const p = op.params.parse(params)
-    const sizes = op.inputs(p).map((input) => size(input.shape))
-    const inner = generatedInputs(op, params, 'f32', 1)
-    op.reference(p, (input, start, count) => {
-      expect(start).toBeGreaterThanOrEqual(0)
-      expect(count).toBeGreaterThan(0)
-      expect(start + count).toBeLessThanOrEqual(sizes[input]!)
-      return inner(input, start, count)
-    }, 0, size(op.outputShape(p)))
+    const dtype = op.dtypes[0]!
+    const sizes = inputsOf(op, p, dtype).map(({ shape }) => elementsOf(shape))
+    const inner = generatedInputs(op, params, dtype, 1)
+    for (const [output, { elements }] of outputsOf(op, p, dtype).entries()) {
+      op.reference(p, (input, start, count) => {
+        expect(start).toBeGreaterThanOrEqual(0)
+        expect(count).toBeGreaterThan(0)
+        expect(start + count).toBeLessThanOrEqual(sizes[input]!)
+        return inner(input, start, count)
+      }, 0, elements, output)
+    }
   })
 
   it.each(cases)('$name: kernels get whole numbers and a tolerance for every dtype', ({ op, params }) => {
     const p = op.params.parse(params)
     expect(op.dims(p).every((d) => Number.isInteger(d) && d >= 0)).toBe(true)
-    for (const dtype of op.dtypes) expect(op.tolerance(p, dtype).relL2).toBeGreaterThan(0)
+    for (const dtype of op.dtypes) for (const output of outputsOf(op, p, dtype).keys()) expect(op.tolerance(p, dtype, output).relL2).toBeGreaterThan(0)
     expect(op.referenceCost(p)).toBeGreaterThan(0)
     expect(op.shapeLabel(p)).not.toMatch(/undefined|NaN/)
   })
 
   it.each(ALL_OPS.map((op) => ({ op, name: op.id })))('$name: a size that is no positive whole number is refused with what was expected', ({ op }) => {
-    const [good] = paramsOf(op)
-    const name = Object.keys(good!)[0]!
-    for (const bad of [0, -1, 1.5, NaN, Infinity, 2 ** 33, '7']) {
+    const [good] = exampleParams(op)
+    const { name } = op.size.extents[0]!
+    for (const bad of [0, -1, 1.5, NaN, Infinity, 2 ** 41, '7']) {
       const outcome = op.params.safeParse({ ...good, [name]: bad })
       expect(outcome.success).toBe(false)
       expect(outcome.error!.issues[0]!.path).toEqual([name])
-      expect(outcome.error!.issues[0]!.message).toBe(`expected a whole number from 1 to 4294967296, received ${typeof bad === 'string' ? `"${bad}"` : bad}`)
+      expect(outcome.error!.issues[0]!.message).toBe(`expected a whole number from 1 to 1099511627776, received ${typeof bad === 'string' ? `"${bad}"` : bad}`)
     }
     const missing: Params = { ...good }
     delete missing[name]
     expect(op.params.safeParse(missing).error!.issues[0]!.message).toContain('received nothing')
   })
 
-  it('has an id that is its folder, listed once, in the order of families', () => {
-    const folders = Object.keys(import.meta.glob('./*/op.ts')).map((path) => path.split('/')[1])
-    expect(ALL_OPS.map((op) => op.id).sort()).toEqual(folders.sort())
-    expect(OPS.map((op) => op.id)).toEqual(['copy', 'add', 'mul', 'exp', 'gelu', 'sum', 'softmax', 'layer_norm', 'matmul'])
+  it('has an id of its own, which is its folder where it has one', () => {
+    const ids = ALL_OPS.map((op) => op.id)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const path of Object.keys(import.meta.glob('./*/op.ts'))) expect(ids).toContain(path.split('/')[1])
+  })
+
+  it.each(ALL_OPS.map((op) => ({ op, name: op.id })))('$name: a case is the same with a default named or not, and its size is read back from its text', ({ op }) => {
+    for (const params of exampleParams(op)) {
+      expect(canonicalParams(op, op.params.parse(params))).toEqual(params)
+      const read = parseSizes(op.size, sizeText(op.size, params))
+      expect(read).toMatchObject({ ok: true })
+      if (read.ok) expect(op.params.parse({ ...params, ...sizeParams(op.size, read.sizes[0]!) })).toEqual(op.params.parse(params))
+    }
+  })
+
+  it.each(OPS.map((op) => ({ op, name: op.id })))('$name: states the PyTorch call that means the same, and a form that editors show', ({ op }) => {
+    expect(op.torch).toMatch(/\(/)
+    expect(SIZE_FORMS.map(({ id }) => id)).toContain(op.size.id)
   })
 
   it('an unknown id names the choices', () => {
     expect(findOp('gelo')).toBeUndefined()
-    expect(() => getOp('gelo')).toThrow('unknown operation "gelo"; expected one of copy, add, mul')
+    expect(() => getOp('gelo')).toThrow('unknown operation "gelo"; expected one of copy, ')
   })
 
   it('a problem carries sizes, kernel integers and fills', () => {
     const problem = problemOf(getOp('layer_norm'), { op: 'layer_norm', params: { tokens: 4, dim: 8 }, dtype: 'f32', backend: 'x', impl: 'y', device: 'z', mode: 'hot' }, 9)
-    expect(problem).toMatchObject({ dims: [4, 8], outputElements: 32, seed: 9 })
-    expect(problem.inputs.map((input) => input.elements)).toEqual([32, 8, 8])
+    expect(problem).toMatchObject({ dims: [4, 8], scalars: [1e-5], seed: 9 })
+    expect(problem.tensors.map(({ name, elements, role, stream }) => [name, elements, role, stream])).toEqual([['x', 32, 'in', 0], ['weight', 8, 'in', 1], ['bias', 8, 'in', 2], ['out', 32, 'out', undefined]])
   })
 })

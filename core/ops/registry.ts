@@ -1,14 +1,17 @@
 import { FAMILIES, isHiddenFamily, type Op } from './types'
 
-const modules = import.meta.glob<{ default: Op }>('./*/op.ts', { eager: true })
+const single = import.meta.glob<{ default: Op }>('./*/op.ts', { eager: true })
+const tables = import.meta.glob<{ default: readonly Op[] }>('./*/table.ts', { eager: true })
 
-/** Every op under core/ops, by family then id. */
-export const ALL_OPS: readonly Op[] = Object.values(modules)
-  .map((module) => module.default)
+/** Every op under core/ops (a folder's op.ts, or the entries of its table.ts), by family then id. */
+export const ALL_OPS: readonly Op[] = [...Object.values(single).map((module) => module.default), ...Object.values(tables).flatMap((module) => module.default)]
   .sort((a, b) => FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family) || a.id.localeCompare(b.id))
 
 /** The ops users pick from: all but those of hidden families. */
 export const OPS: readonly Op[] = ALL_OPS.filter((op) => !isHiddenFamily(op.family))
+
+/** The ops that stand for their families where not all can be measured: the default sweep, the tour. */
+export const REPRESENTATIVES: readonly Op[] = OPS.filter((op, at) => op.representative || (OPS[at - 1]?.family !== op.family && !OPS.some((other) => other.family === op.family && other.representative)))
 
 const byId = new Map(ALL_OPS.map((op) => [op.id, op]))
 

@@ -1,75 +1,154 @@
 import type { z } from 'zod'
-import type { Dtype, Params } from '../case'
+import type { Dtype, Params, StorageType } from '../case'
+import type { Values } from '../numbers'
 import type { FillSpec } from '../random'
-
-/** Which size editor and presets an op uses. vector: n. matrix: rows, cols. gemm: m, n, k. */
-export type SizeKind = 'vector' | 'matrix' | 'gemm'
-
-/** The parameters a size fills, in the order sizes are written (`4096x1024` is 4096 rows of 1024). */
-export const SIZE_PARAMS: Readonly<Record<SizeKind, readonly string[]>> = { vector: ['n'], matrix: ['rows', 'cols'], gemm: ['m', 'n', 'k'] }
+import type { AttributeSpec } from './attributes'
+import type { SizeForm } from './forms/types'
 
 /** Families as the operation tree shows them, in this order. `ceiling` ops measure the device, `probe` ops the clock; neither is listed. */
-export const FAMILIES = ['memory', 'binary', 'unary', 'activation', 'reduction', 'softmax', 'normalization', 'matmul', 'ceiling', 'probe'] as const
+export const FAMILIES = [
+  'memory', 'binary', 'ternary', 'unary', 'activation', 'reduction', 'vector', 'softmax', 'normalization', 'matmul', 'attention', 'convolution', 'pooling',
+  'dropout', 'loss', 'backward', 'lookup', 'order', 'gated', 'optimizer', 'quantized', 'composite', 'ceiling', 'probe',
+] as const
 export type Family = (typeof FAMILIES)[number]
 
 /** Families that are measured by name only, never picked. */
 export const isHiddenFamily = (family: Family): boolean => family === 'ceiling' || family === 'probe'
 
-/** One input tensor; its stream (see core/random.ts) is its index among the inputs. */
-export interface InputSpec {
+/**
+ * One tensor of an op. `inout` is state that a call changes (the parameters of an optimizer): refill restores it before
+ * every verification.
+ */
+export interface TensorSpec {
   name: string
   shape: readonly number[]
-  fill: FillSpec
+  /** Storage type where it is fixed (i32 indices, u8 masks, f32 scales); absent: that of the case's dtype. */
+  storage?: StorageType
+  role: 'in' | 'out' | 'inout'
+  /** How an `in` or `inout` is filled. Its stream (core/random.ts) is its place among the filled tensors. */
+  fill?: FillSpec
+  /** Least bytes of it that a call must move, where that is not the whole tensor (the rows of a table that a lookup reads). */
+  leastBytes?: number
 }
 
-/** Reads `count` input elements from `start`, rounded to the case's dtype, as f32. */
-export type ReadInput = (input: number, start: number, count: number) => Float32Array
+/** A tensor as backends get it: with its storage type and element count worked out. */
+export interface Tensor extends TensorSpec {
+  storage: StorageType
+  elements: number
+  /** Stream of its fill; absent for outputs. */
+  stream?: number
+}
 
-/** What counts as right. A NaN or an unwritten element is wrong whatever the numbers say. */
+/** Reads `count` elements from `start` of filled tensor `input` (counted among the filled ones), rounded to its storage type. */
+export type ReadInput = (input: number, start: number, count: number) => Values
+
+/** Unit that does most of the arithmetic: it decides which roof of the roofline applies. `special`: exp, log, tanh, rsqrt and the like. */
+export type ComputeUnit = 'vector' | 'special' | 'matrix'
+
+/**
+ * What an output must meet to be ranked, against the float64 reference of the same rounded inputs. A NaN, an infinity where
+ * the reference is finite, or an unwritten element fails whatever the numbers say.
+ */
 export interface Tolerance {
   /** Largest ‖out − ref‖ / ‖ref‖. */
   relL2: number
-  /** Largest distance of one element in units in the last place of the dtype, where the op is that exact. */
-  maxUlp?: number
+  /** Largest |out − ref| of one element: `ulp` times the spacing of the storage type at the reference, plus `abs`. */
+  element: { ulp: number; abs: number }
+}
+
+/** What a part of a composite op reads: a tensor of the composite by name, or `part.tensor` of an earlier part. */
+export interface CompositePart {
+  name: string
+  op: string
+  params: Params
+  /** Tensor of the part's op (in or inout) -> its source. */
+  inputs: Readonly<Record<string, string>>
 }
 
 /**
- * One operation: everything about it that does not depend on who computes it. Pure.
- * Names, parameters and meaning follow PyTorch's functional API.
+ * An output as a matrix product: out[b, i, j] = sum over l of left[b, i, l] * right[b, l, j], row-major. It lets the whole
+ * output be checked by random projections (core/measure/verify/product.ts). `left` and `right` may hold computed values: the
+ * windows of a convolution, the softmax of an attention.
  */
-export interface Op<P extends Params = Params> {
-  id: string
-  family: Family
-  /** One line for the tree's tooltip, with the PyTorch call that means the same. */
-  summary: string
-  sizeKind: SizeKind
-  /** The parameters that the size kind's extents go to, in order, where they are not the kind's own names (SIZE_PARAMS). */
-  sizeParams?: readonly string[]
-  /** Sizes (positive integers) and variants. Parsing is the only validation a case's params need. */
-  params: z.ZodType<P>
-  /** Parameters that are words with a fixed set of choices, such as `axis`; the first choice is the default. */
-  variants?: Readonly<Record<string, readonly string[]>>
-  dtypes: readonly Dtype[]
-  /** `16.8M`, `4096x4096`, `512x512x512`. */
-  shapeLabel(p: P): string
-  inputs(p: P): readonly InputSpec[]
-  outputShape(p: P): readonly number[]
-  /** Integers passed to kernels, in the order the op's doc comment states. */
-  dims(p: P): readonly number[]
-  /** Least traffic in bytes: each input read once, each output written once. */
-  bytes(p: P, dtype: Dtype): number
-  /** Operations: one per add, multiply, compare or transcendental unless the op says otherwise. */
-  flops(p: P): number
-  /** Outputs come in natural runs of this many elements (a softmax row); ranges given to `reference` are aligned to it. */
-  granule(p: P): number
-  /** Work units (about one multiply-add) that `reference` needs per output element. */
-  referenceCost(p: P): number
-  /** float64 result of output elements `start .. start + count`, from the same rounded inputs. */
-  reference(p: P, read: ReadInput, start: number, count: number): Float64Array
-  tolerance(p: P, dtype: Dtype): Tolerance
-  /** Typical magnitude of one output element, where cancellation can bring the true norm near zero (sums). */
-  outputScale?(p: P): number
+export interface MatrixProduct {
+  batch: number
+  rows: number
+  inner: number
+  cols: number
+  /** Rows row .. row + rows of one batch's left factor: [rows, inner]. */
+  left(read: ReadInput, batch: number, row: number, rows: number): Values | Float64Array
+  /** Rows from .. from + count of one batch's right factor: [count, cols]. */
+  right(read: ReadInput, batch: number, from: number, count: number): Values | Float64Array
 }
 
-/** Types an op's params from its schema while keeping the literal object. */
-export const defineOp = <P extends Params>(op: Op<P>): Op => op as unknown as Op
+/** What one operation states; the rest of an Op follows from it. Pure. Names, parameters and meaning follow PyTorch's functional API. */
+export interface OpDefinition<P extends Params = Params> {
+  id: string
+  family: Family
+  /** One line for the tree's tooltip. */
+  summary: string
+  /** Stands for its family in the default sweep and the tour; in a family that marks none, the first op does. */
+  representative?: boolean
+  /** The PyTorch call that means the same, as a user would type it: `F.layer_norm(x, [dim], weight, bias)`. */
+  torch: string
+  /** How sizes of this op are written, and which parameters they fill. */
+  size: SizeForm
+  /** Scalars, flags and words that are no sizes: eps, causal, axis. */
+  attributes?: Readonly<Record<string, AttributeSpec>>
+  /** Why these parameters do not fit together (`groups divides channels`), or undefined. Checked after each one by itself. */
+  refuse?(p: P): string | undefined
+  dtypes: readonly Dtype[]
+  /** Every tensor of a call, in the order kernels get them. */
+  tensors(p: P, dtype: Dtype): readonly TensorSpec[]
+  /** Integers passed to kernels, in the order the op's doc comment states. */
+  dims(p: P): readonly number[]
+  /** Real numbers passed to kernels, in the order the op's doc comment states; absent: none. */
+  scalars?(p: P): readonly number[]
+  /** Operations: one per add, multiply, compare or transcendental unless the op says otherwise. */
+  flops(p: P): number
+  /** Default: vector. */
+  unit?(dtype: Dtype): ComputeUnit
+  /** `16.8M`, `4096x4096`; default: by the size form. */
+  shapeLabel?(p: P): string
+  /** Output elements come in natural runs of this many (a softmax row); ranges given to `reference` are aligned to it. Default 1. */
+  granule?(p: P, output: number): number
+  /** Work units (about one multiply-add) that `reference` needs per element of the output. */
+  referenceCost(p: P, output: number): number
+  /**
+   * float64 result of elements `start .. start + count` of output `output` (out and inout tensors, in order), from the same
+   * rounded inputs. `got` is what was computed there, for ops with several right answers (dropout, ties of topk): the
+   * reference then is the right answer nearest to it. Other ops ignore it.
+   */
+  reference(p: P, read: ReadInput, start: number, count: number, output: number, got?: Values): Float64Array
+  tolerance(p: P, dtype: Dtype, output: number): Tolerance
+  /** The output as a matrix product, where it is one and large outputs cost too much to compute again. */
+  product?(p: P, output: number): MatrixProduct | undefined
+  /** Typical magnitude of one output element, where cancellation can bring the true norm near zero (sums). */
+  outputScale?(p: P, output: number): number
+  /** True where calls change what later calls read (optimizers), so that timing runs on drifting state. */
+  drifts?: boolean
+  /** Random ops: the probability that an element is kept, which the output's rate must meet. */
+  keepRate?(p: P): number
+  /** A list of ops in order, their tensors joined. */
+  parts?(p: P): readonly CompositePart[]
+}
+
+/** An operation: everything about it that does not depend on who computes it. */
+export interface Op extends Omit<OpDefinition, 'unit' | 'shapeLabel' | 'granule' | 'scalars' | 'attributes' | 'referenceCost' | 'reference' | 'tolerance' | 'outputScale'> {
+  attributes: Readonly<Record<string, AttributeSpec>>
+  /** Fills in defaults and checks every parameter: the only validation a case's params need. */
+  params: z.ZodType<Params>
+  scalars(p: Params): readonly number[]
+  unit(dtype: Dtype): ComputeUnit
+  shapeLabel(p: Params): string
+  /** `output` is 0 where absent, here and below. */
+  granule(p: Params, output?: number): number
+  referenceCost(p: Params, output?: number): number
+  reference(p: Params, read: ReadInput, start: number, count: number, output?: number, got?: Values): Float64Array
+  tolerance(p: Params, dtype: Dtype, output?: number): Tolerance
+  outputScale(p: Params, output?: number): number
+  /** True where `reference` looks at `got`, so that its values belong to one output alone. */
+  severalAnswers: boolean
+  /** Least traffic in bytes: each `in` read once, each `out` written once, each `inout` both, or what a tensor states itself. */
+  bytes(p: Params, dtype: Dtype): number
+}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Mode } from '../case'
+import type { BenchmarkCase, Dtype, Mode } from '../case'
 import type { Ceiling } from '../session/types'
-import { testResult } from '../testing'
-import { attainableFlops, roofline, roofsOf } from './roofline'
+import { testCase, testResult } from '../testing'
+import { attainableFlops, roofFinder, roofline, roofsOf } from './roofline'
 
 /** 1 TB/s and 10 TFLOP/s: the roofs meet at 10 FLOP per byte. */
 const roofs = { bytesPerSecond: 1e12, flopsPerSecond: 1e13 }
@@ -38,7 +38,7 @@ describe('roofline', () => {
   })
 
   it('flags what is above 100 % of a ceiling', () => {
-    expect(roofline({ bytes: 1e6, flops: 1e5, medianNs: 900 }, roofs)!.flag).toContain('copy bandwidth')
+    expect(roofline({ bytes: 1e6, flops: 1e5, medianNs: 900 }, roofs)!.flag).toContain('memory bandwidth')
     expect(roofline({ bytes: 1e3, flops: 1e8, medianNs: 9000 }, roofs)!.flag).toContain('peak rate')
     expect(roofline({ bytes: 1e6, flops: 1e5, medianNs: 1000 }, roofs)!.flag).toBeUndefined()
   })
@@ -56,13 +56,41 @@ describe('roofline', () => {
   })
 })
 
-it('roofs belong to a device and a dtype; f32 stands in for a dtype without a peak of its own', () => {
-  const ceilings = [ceiling('copy', 1), ceiling('flops:f32', 2), ceiling('flops:bf16', 3), ceiling('copy', 9, 'cuda:1')]
-  const on = { backend: 'cuda', device: 'cuda:0' }
-  expect(roofsOf(ceilings, on, 'bf16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 3 })
-  expect(roofsOf(ceilings, on, 'f16')).toEqual({ bytesPerSecond: 1, flopsPerSecond: 2 })
-  expect(roofsOf(ceilings, { backend: 'cpu', device: 'cpu' }, 'f32')).toEqual({})
-  const launches = [ceiling('launch:hot', 2e-6), ceiling('launch:graph', 1e-6)]
-  const launch = (mode?: Mode) => roofsOf(launches, mode ? { ...on, mode } : on, 'f32').launchSeconds
-  expect([launch('hot'), launch('rotated'), launch('graph'), launch('cold'), launch()]).toEqual([2e-6, 2e-6, 1e-6, undefined, undefined])
+describe('the roofs of a case', () => {
+  const c = (op: string, dtype: Dtype, params: BenchmarkCase['params'] = { n: 2 ** 20 }, change: Partial<BenchmarkCase> = {}) => testCase({ op, dtype, params, backend: 'cuda', device: 'cuda:0', impl: 'kernel', threads: undefined, ...change })
+  const product = { m: 64, n: 64, k: 64 }
+  const ceilings = [ceiling('copy', 4), ceiling('read', 5), ceiling('flops:f32', 2), ceiling('flops:bf16', 30), ceiling('copy', 9, 'cuda:1')]
+
+  it('are those of its device, and of the unit that computes it: matrix units for products alone', () => {
+    expect(roofsOf(ceilings, c('matmul', 'bf16', product)).flopsPerSecond).toBe(30)
+    for (const op of ['gelu', 'exp', 'add']) expect(roofsOf(ceilings, c(op, 'bf16')).flopsPerSecond).toBe(2)
+    expect(roofsOf(ceilings, c('softmax', 'bf16', { rows: 64, cols: 64 })).flopsPerSecond).toBe(2)
+    expect(roofsOf(ceilings, c('matmul', 'f32', product)).flopsPerSecond).toBe(2)
+    // A device without a peak of its own for the dtype computes it as f32.
+    expect(roofsOf(ceilings, c('matmul', 'f16', product)).flopsPerSecond).toBe(2)
+    expect(roofsOf(ceilings, c('add', 'f32', { n: 8 }, { device: 'cuda:7' }))).toEqual({})
+  })
+
+  it('rise from the copy to the read bandwidth with the share that is read', () => {
+    const at = (op: string, params?: BenchmarkCase['params']) => roofsOf(ceilings, c(op, 'f32', params)).bytesPerSecond!
+    expect(at('copy')).toBe(4)
+    // Two of three bytes are read: a third of the way, in time per byte.
+    expect(at('add')).toBeCloseTo(1 / ((2 / 3) / 4 + (1 / 3) / 5), 9)
+    expect(at('sum', { rows: 1024, cols: 4096, axis: 'last' })).toBeCloseTo(5, 2)
+    expect(roofsOf([ceiling('copy', 4)], c('sum', 'f32', { rows: 64, cols: 64, axis: 'all' })).bytesPerSecond).toBe(4)
+    expect(roofsOf([ceiling('copy', 4), ceiling('read', 3)], c('sum', 'f32', { rows: 64, cols: 64, axis: 'all' })).bytesPerSecond).toBe(4)
+  })
+
+  it('have the launch of its mode, that of back-to-back calls for rotated ones', () => {
+    const launches = [ceiling('launch:hot', 2e-6), ceiling('launch:graph', 1e-6)]
+    const launch = (mode: Mode) => roofsOf(launches, c('add', 'f32', { n: 8 }, { mode })).launchSeconds
+    expect([launch('hot'), launch('rotated'), launch('graph'), launch('cold')]).toEqual([2e-6, 2e-6, 1e-6, undefined])
+  })
+
+  it('are found again for the same case, and not mixed up with those of another', () => {
+    const find = roofFinder(ceilings)
+    expect(find(c('sum', 'f32', { rows: 1024, cols: 4096, axis: 'last' }))).toBe(find(c('sum', 'f32', { rows: 1024, cols: 4096, axis: 'last' })))
+    expect(find(c('gelu', 'bf16'))).toEqual(roofsOf(ceilings, c('gelu', 'bf16')))
+    expect(find(c('matmul', 'bf16', product))).toEqual(roofsOf(ceilings, c('matmul', 'bf16', product)))
+  })
 })

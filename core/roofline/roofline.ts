@@ -1,10 +1,14 @@
-import type { BenchmarkCase, Dtype } from '../case'
+import type { BenchmarkCase } from '../case'
+import { trafficOf } from '../ops/define'
+import { findOp } from '../ops/registry'
 import type { Ceiling } from '../session/types'
-import { launchKind } from './ceilings/kinds'
+import { flopsKind, launchKind, READ_KIND } from './ceilings/kinds'
 
-/** Measured limits of one device for one dtype. What was not measured is absent. */
+/** Measured limits of one device for cases like one. What was not measured is absent. */
 export interface Roofs {
+  /** For what the case reads and writes: of a copy, and the more of the traffic is reading the nearer to that of reading alone. */
   bytesPerSecond?: number
+  /** Of the unit that does most of the arithmetic. */
   flopsPerSecond?: number
   /** Time of a call that does next to nothing, in the mode of the case. */
   launchSeconds?: number
@@ -19,7 +23,7 @@ export interface RooflinePoint {
   intensity?: number
   bytesPerSecond: number
   flopsPerSecond: number
-  /** min(intensity * copy bandwidth, peak), in FLOP/s. */
+  /** min(intensity * memory bandwidth, peak), in FLOP/s. */
   attainableFlops?: number
   bound?: Bound
   /** Share of the binding roof that was reached: the time the roof would allow over the median. */
@@ -34,19 +38,55 @@ const SHORT_NS = 5000
 const LATENCY_FACTOR = 4
 
 /**
- * The roofs of a device; a dtype without a peak of its own computes at the f32 rate, because kernels accumulate in f32.
- * With a mode, also what a call costs in it; rotated calls are launched as hot ones are.
+ * The kind of ceiling that a case's arithmetic is held against: the peak of its dtype where matrix units do it, else the rate
+ * of f32 multiply-adds, in which kernels accumulate whatever the dtype. That rate bounds special functions too, which no
+ * device computes faster.
  */
-export function roofsOf(ceilings: readonly Ceiling[], on: Pick<BenchmarkCase, 'backend' | 'device'> & Partial<Pick<BenchmarkCase, 'mode'>>, dtype: Dtype): Roofs {
-  const value = (kind: string) => ceilings.find((c) => c.backend === on.backend && c.device === on.device && c.kind === kind)?.value
+export const peakKindOf = (c: Pick<BenchmarkCase, 'op' | 'dtype'>): string => flopsKind(findOp(c.op)?.unit(c.dtype) === 'matrix' ? c.dtype : 'f32')
+
+/** Share of a case's least traffic that is read; that of a copy where the op is not known. */
+function readShareOf(c: Pick<BenchmarkCase, 'op' | 'params' | 'dtype'>): number {
+  const op = findOp(c.op)
+  const params = op?.params.safeParse(c.params)
+  if (!op || !params?.success) return COPY_SHARE
+  const { readBytes, writtenBytes } = trafficOf(op, params.data, c.dtype)
+  return readBytes + writtenBytes > 0 ? readBytes / (readBytes + writtenBytes) : COPY_SHARE
+}
+
+const COPY_SHARE = 0.5
+
+/**
+ * Bandwidth for traffic of which this share is read. A byte takes between the time of one in a copy and that of one that is
+ * read alone; a kernel that reads slower than a copy does says nothing of the memory. No kernel here writes more than it reads.
+ */
+function bandwidthFor(readShare: number, copy: number | undefined, read: number | undefined): number | undefined {
+  if (copy === undefined || read === undefined || read <= copy) return copy
+  const towardsRead = Math.max(0, (readShare - COPY_SHARE) / (1 - COPY_SHARE))
+  return 1 / ((1 - towardsRead) / copy + towardsRead / read)
+}
+
+/** The roofs of a case on its device. Rotated calls are launched as hot ones are. */
+export function roofsOf(ceilings: readonly Ceiling[], c: BenchmarkCase): Roofs {
+  const value = (kind: string) => ceilings.find((one) => one.backend === c.backend && one.device === c.device && one.kind === kind)?.value
   const roofs: Roofs = {}
-  const copy = value('copy')
-  const peak = value(`flops:${dtype}`) ?? value('flops:f32')
-  if (copy !== undefined) roofs.bytesPerSecond = copy
+  const bandwidth = bandwidthFor(readShareOf(c), value('copy'), value(READ_KIND))
+  const peak = value(peakKindOf(c)) ?? value(flopsKind('f32'))
+  const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode))
+  if (bandwidth !== undefined) roofs.bytesPerSecond = bandwidth
   if (peak !== undefined) roofs.flopsPerSecond = peak
-  const launch = on.mode && value(launchKind(on.mode === 'rotated' ? 'hot' : on.mode))
   if (launch !== undefined) roofs.launchSeconds = launch
   return roofs
+}
+
+/** As `roofsOf`, looked up once for cases that have the same: for tables and charts of many. */
+export function roofFinder(ceilings: readonly Ceiling[]): (c: BenchmarkCase) => Roofs {
+  const known = new Map<string, Roofs>()
+  return (c) => {
+    const key = [c.backend, c.device, c.mode, c.op, c.dtype, ...Object.entries(c.params).flat()].join('|')
+    const roofs = known.get(key) ?? roofsOf(ceilings, c)
+    known.set(key, roofs)
+    return roofs
+  }
 }
 
 /** FLOP/s that the roofs allow at an intensity in FLOP per byte; undefined where no roof applies. */
@@ -80,7 +120,7 @@ export function roofline(measured: { bytes: number; flops: number; medianNs: num
   if (point.efficiency > 1) {
     point.flag =
       (memoryNs ?? 0) >= (computeNs ?? 0)
-        ? 'Above the measured copy bandwidth: the data may stay in a cache between calls, or the ceiling was measured too low.'
+        ? 'Above the measured memory bandwidth: the data may stay in a cache between calls, or the ceiling was measured too low.'
         : 'Above the measured peak rate: the ceiling was measured too low, or the case did not do all of its work.'
   }
   return point

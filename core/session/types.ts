@@ -5,7 +5,7 @@ import { measureSettingsSchema } from '../measure/settings'
 import { sweepSpecSchema } from '../sweep/types'
 
 /** Version of the native session format; raise it with a step in core/session/upgrade.ts. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /** What a comparison of a case with itself shows on a device: differences this small are noise of the machine. */
 export const noiseFloorSchema = z.object({
@@ -52,12 +52,15 @@ export const environmentSchema = z.object({
 })
 export type Environment = z.infer<typeof environmentSchema>
 
-const sessionStateSchema = z.enum(['running', 'done', 'stopped', 'interrupted'])
+export const sessionStateSchema = z.enum(['running', 'done', 'stopped', 'interrupted'])
 export type SessionState = z.infer<typeof sessionStateSchema>
+
+/** Longest name of a session, in characters. */
+export const MAX_SESSION_NAME = 200
 
 export const sessionSchema = z.object({
   id: z.string().min(1).max(64),
-  name: z.string().max(200),
+  name: z.string().max(MAX_SESSION_NAME),
   createdAt: z.string(),
   notes: z.string().max(100_000),
   tags: z.array(z.string().max(60)).max(50),
@@ -86,6 +89,8 @@ export const sessionSummarySchema = sessionSchema.omit({ spec: true, settings: t
   failures: z.number().int().nonnegative(),
   ops: z.array(z.string()),
   devices: z.array(z.string()),
+  /** What of this line cannot be read, such as `tags and date`; absent where all of it can. */
+  damaged: z.string().optional(),
 })
 export type SessionSummary = z.infer<typeof sessionSummarySchema>
 

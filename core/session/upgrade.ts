@@ -7,7 +7,10 @@ export type RawSessionFile = Record<string, unknown>
 export type UpgradeSteps = Readonly<Record<number, (file: RawSessionFile) => RawSessionFile>>
 
 /** One entry per version that was ever written, up to the one before SCHEMA_VERSION. */
-const STEPS: UpgradeSteps = {}
+const STEPS: UpgradeSteps = {
+  // Sweeps called attributes variants; core/sweep/types.ts reads both.
+  1: (file) => file,
+}
 
 export type Upgrade = { ok: true; file: RawSessionFile } | { ok: false; message: string }
 

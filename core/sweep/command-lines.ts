@@ -1,11 +1,13 @@
 import type { Device } from '../backend'
 import { caseId, type BenchmarkCase } from '../case'
 import { findOp } from '../ops/registry'
-import { isHiddenFamily, SIZE_PARAMS, type Op, type SizeKind } from '../ops/types'
+import { canonicalParams } from '../ops/define'
+import { SIZE_FORMS } from '../ops/forms'
+import { isHiddenFamily, type Op } from '../ops/types'
 import { joinBoxes, type Box } from './boxes'
 import { sameLanes, type Lane } from './lanes'
 import { measureOptionTexts } from './measure-options'
-import { sizeParams } from './sizes'
+import { parseSizes, sizeParams, sizeText } from './sizes'
 import type { SweepSpec } from './types'
 
 /** How the cases of a sweep are measured. */
@@ -21,27 +23,26 @@ export interface CommandLines {
 const DIMENSIONS = ['op', 'size', 'dtype', 'lane', 'mode'] as const
 type Dimension = (typeof DIMENSIONS)[number]
 
-const KINDS: readonly SizeKind[] = ['vector', 'matrix', 'gemm']
-/** A size text may have 2,000 characters (core/sweep/types.ts). */
-const MOST_SIZE_CHARACTERS = 1900
+/** A size text may have 4,000 characters (core/sweep/types.ts). */
+const MOST_SIZE_CHARACTERS = 3800
 
 const quoted = (text: string) => (/^[\w.:,=+@/%-]+$/.test(text) ? text : `'${text}'`)
 
-/** `sum:axis=last`: an op with the words of its variants. */
-const opWord = (op: Op, c: BenchmarkCase) => `${op.id}${Object.keys(op.variants ?? {}).map((name) => `:${name}=${String(c.params[name])}`).join('')}`
+/** `sum:axis=last`: an op with the attributes that the case names. */
+const opWord = (op: Op, c: BenchmarkCase) => [op.id, ...Object.keys(op.attributes).flatMap((name) => (c.params[name] === undefined ? [] : [`${name}=${String(c.params[name])}`]))].join(':')
 
 /** Why no line can ask for this case; undefined where one can. */
 function whyNot(op: Op | undefined, c: BenchmarkCase): string | undefined {
   if (!op) return `${c.op} is no operation of Opscope`
   if (isHiddenFamily(op.family)) return `${c.op} is measured with the ceilings, not picked`
   if (!op.dtypes.includes(c.dtype)) return `${c.op} is not defined for ${c.dtype}`
-  const variants = Object.fromEntries(Object.keys(op.variants ?? {}).map((name) => [name, c.params[name] ?? '']))
-  const size = sizeOf(op, c)
-  const again = size.every((extent) => Number.isSafeInteger(extent) && extent > 0) && caseId({ ...c, params: { ...sizeParams(op, size), ...variants } }) === caseId(c)
-  return again && op.params.safeParse(c.params).success ? undefined : `its parameters are not a size and variants of ${c.op}`
+  const reason = `its parameters are not a size and attributes of ${c.op}`
+  const read = parseSizes(op.size, sizeText(op.size, c.params))
+  const attributes = Object.fromEntries(Object.keys(op.attributes).flatMap((name) => (c.params[name] === undefined ? [] : [[name, c.params[name]]])))
+  const params = read.ok && read.sizes.length === 1 ? { ...sizeParams(op.size, read.sizes[0]!), ...attributes } : undefined
+  if (!params || !op.params.safeParse(params).success) return reason
+  return caseId({ ...c, params: canonicalParams(op, params) }) === caseId(c) ? undefined : reason
 }
-
-const sizeOf = (op: Op, c: BenchmarkCase): number[] => (op.sizeParams ?? SIZE_PARAMS[op.sizeKind]).map((name) => Number(c.params[name] ?? NaN))
 
 /**
  * The commands that measure exactly these cases again, in as few lines as joining finds: each line is a product of
@@ -52,7 +53,7 @@ const sizeOf = (op: Op, c: BenchmarkCase): number[] => (op.sizeParams ?? SIZE_PA
 export function commandLines(cases: readonly BenchmarkCase[], how: How, devices: readonly Device[] = []): CommandLines {
   const left: CommandLines['left'] = []
   const lanes = new Map<string, Lane>()
-  const byKind = new Map<SizeKind, Box<Dimension>[]>()
+  const byForm = new Map<string, Box<Dimension>[]>()
   for (const c of new Map(cases.map((one) => [caseId(one), one])).values()) {
     const op = findOp(c.op)
     const reason = whyNot(op, c)
@@ -62,31 +63,31 @@ export function commandLines(cases: readonly BenchmarkCase[], how: How, devices:
     }
     const lane = `${c.device}|${c.impl}|${c.threads ?? ''}`
     lanes.set(lane, { device: c.device, impl: c.impl, ...(c.threads === undefined ? {} : { threads: c.threads }) })
-    const box = { op: [opWord(op, c)], size: [sizeOf(op, c).join('x')], dtype: [c.dtype], lane: [lane], mode: [c.mode] }
-    const boxes = byKind.get(op.sizeKind)
+    const box = { op: [opWord(op, c)], size: [sizeText(op.size, c.params)], dtype: [c.dtype], lane: [lane], mode: [c.mode] }
+    const boxes = byForm.get(op.size.id)
     if (boxes) boxes.push(box)
-    else byKind.set(op.sizeKind, [box])
+    else byForm.set(op.size.id, [box])
   }
   const fits = (dimension: Dimension, values: readonly string[]) =>
     dimension === 'lane' ? sameLanes(values.map((value) => lanes.get(value)!), devices) : dimension === 'size' ? values.join(', ').length <= MOST_SIZE_CHARACTERS : true
-  const kinds = [...byKind].map(([kind, boxes]) => ({ kind, boxes: joinBoxes(boxes, DIMENSIONS, fits) }))
-  return { lines: sharedLines(kinds).map((parts) => lineOf(parts, lanes, how)), left }
+  const forms = [...byForm].map(([form, boxes]) => ({ form, boxes: joinBoxes(boxes, DIMENSIONS, fits) }))
+  return { lines: sharedLines(forms).map((parts) => lineOf(parts, lanes, how)), left }
 }
 
 interface Part {
-  kind: SizeKind
+  form: string
   box: Box<Dimension>
 }
 
-/** Boxes of different kinds of size that agree in all but op and size go into one line, at most one of each kind. */
-function sharedLines(kinds: readonly { kind: SizeKind; boxes: readonly Box<Dimension>[] }[]): Part[][] {
+/** Boxes of different size forms that agree in all but op and size go into one line, at most one of each form. */
+function sharedLines(forms: readonly { form: string; boxes: readonly Box<Dimension>[] }[]): Part[][] {
   const lines: { key: string; parts: Part[] }[] = []
-  for (const { kind, boxes } of kinds) {
+  for (const { form, boxes } of forms) {
     for (const box of boxes) {
       const key = JSON.stringify([box.dtype, box.lane, box.mode].map((values) => [...values].sort()))
-      const line = lines.find((one) => one.key === key && !one.parts.some((part) => part.kind === kind))
-      if (line) line.parts.push({ kind, box })
-      else lines.push({ key, parts: [{ kind, box }] })
+      const line = lines.find((one) => one.key === key && !one.parts.some((part) => part.form === form))
+      if (line) line.parts.push({ form, box })
+      else lines.push({ key, parts: [{ form, box }] })
     }
   }
   return lines.map(({ parts }) => parts)
@@ -97,7 +98,7 @@ function lineOf(parts: readonly Part[], lanes: ReadonlyMap<string, Lane>, how: H
   const own = box.lane.map((lane) => lanes.get(lane)!)
   const list = (values: readonly (string | number)[]) => [...new Set(values)].join(',')
   const threads = own.flatMap((lane) => lane.threads ?? [])
-  const sizes = parts.length === 1 ? box.size.join(', ') : KINDS.flatMap((kind) => parts.filter((part) => part.kind === kind).map((part) => `${kind}=${part.box.size.join(', ')}`)).join(';')
+  const sizes = parts.length === 1 ? box.size.join(', ') : SIZE_FORMS.flatMap(({ id }) => parts.filter((part) => part.form === id).map((part) => `${id}: ${part.box.size.join(', ')}`)).join('; ')
   const options: [name: string, value: string][] = [
     ['ops', list(parts.flatMap((part) => part.box.op))],
     ['sizes', sizes],

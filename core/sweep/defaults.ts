@@ -1,11 +1,13 @@
 import type { Device } from '../backend'
 import type { Dtype, Mode } from '../case'
 import { PRESETS, type PresetId } from '../measure/settings'
-import { OPS } from '../ops/registry'
+import type { AttributeValue } from '../ops/attributes'
+import { REPRESENTATIVES } from '../ops/registry'
+import type { Op } from '../ops/types'
 import { estimateSeconds } from './estimate'
 import { planSweep } from './plan'
-import { findSizePreset } from './presets'
-import type { SizeTexts, SweepSpec, Target } from './types'
+import { findSizePreset, SIZE_PRESETS } from './presets'
+import type { PickedOp, SizeTexts, SweepSpec, Target } from './types'
 
 /**
  * Each usable device with its preferred implementations and all its threads; emulated devices stand in only where there is
@@ -27,39 +29,47 @@ interface Extent {
   sizes: SizeTexts
   modes: readonly Mode[]
   dtypes: readonly Dtype[]
-  /** Every word of every variant, or the first alone. */
-  allVariants: boolean
+  /** Every word of every choice that must be made (axis), or the first alone. */
+  allChoices: boolean
 }
 
 function specOf(devices: readonly Device[], preset: PresetId, extent: Extent): SweepSpec {
   const targets = defaultTargets(devices)
+  const impls = devices.flatMap((device) => targets.flatMap((t) => (t.backend === device.backend && t.device === device.id ? device.impls.filter(({ id }) => t.impls.includes(id)) : [])))
   const offered = new Set(devices.flatMap((device) => (targets.some((t) => t.backend === device.backend && t.device === device.id) ? device.modes : [])))
-  const ops = OPS.map((op) => (op.variants && extent.allVariants ? { op: op.id, variants: Object.fromEntries(Object.entries(op.variants).map(([name, words]) => [name, [...words]])) } : { op: op.id }))
+  // While no device has been found nothing is left out: the picks follow the devices as these come.
+  const ops = REPRESENTATIVES.filter(({ id }) => impls.length === 0 || impls.some(({ kernels }) => kernels[id])).map((op) => (extent.allChoices ? everyChoice(op) : { op: op.id }))
   return { ops, sizes: extent.sizes, dtypes: [...extent.dtypes], targets, modes: extent.modes.filter((mode) => offered.has(mode)), preset }
 }
 
+/** An op with every word of the choices that have no default. */
+export function everyChoice(op: Op): PickedOp {
+  const choices = Object.entries(op.attributes).flatMap(([name, spec]) => (spec.kind === 'choice' && spec.default === undefined ? [[name, [...spec.words] as AttributeValue[]] as const] : []))
+  return choices.length > 0 ? { op: op.id, attributes: Object.fromEntries(choices) } : { op: op.id }
+}
+
 const tourSizes = findSizePreset('tour')!.sizes
-const shortSizes: SizeTexts = { vector: '1Mi', matrix: '1024', gemm: '256' }
+const shortSizes: SizeTexts = { ...SIZE_PRESETS.find(({ id }) => id === 'simd')!.sizes, vector: '1Mi', matrix: '1024', gemm: '256' }
 
 /**
- * What a start without a display runs: every op at one size on each device, in f32, preset quick.
+ * What a start without a display runs: the ops that stand for each family, where these devices have kernels, at one size on each device, in f32, preset quick.
  * Under 10 s on two cores.
  */
-export const defaultSweep = (devices: readonly Device[]): SweepSpec => specOf(devices, 'quick', { sizes: shortSizes, modes: ['hot'], dtypes: ['f32'], allVariants: false })
+export const defaultSweep = (devices: readonly Device[]): SweepSpec => specOf(devices, 'quick', { sizes: shortSizes, modes: ['hot'], dtypes: ['f32'], allChoices: false })
 
 /** From rich to poor; the tour takes the first that fits its time. */
 const TOURS: readonly Extent[] = [
-  { sizes: { vector: '64Ki, 1Mi, 16Mi', matrix: '256, 1024, 4096', gemm: '128, 512, 2048' }, modes: ['cold', 'hot'], dtypes: ['f32', 'bf16'], allVariants: true },
-  { sizes: tourSizes, modes: ['cold', 'hot'], dtypes: ['f32', 'f16'], allVariants: true },
-  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32', 'f16'], allVariants: true },
-  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32'], allVariants: true },
-  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32'], allVariants: false },
+  { sizes: { ...tourSizes, vector: '64Ki, 1Mi, 16Mi', matrix: '256, 1024, 4096', gemm: '128, 512, 2048' }, modes: ['cold', 'hot'], dtypes: ['f32', 'bf16'], allChoices: true },
+  { sizes: tourSizes, modes: ['cold', 'hot'], dtypes: ['f32', 'f16'], allChoices: true },
+  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32', 'f16'], allChoices: true },
+  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32'], allChoices: true },
+  { sizes: tourSizes, modes: ['hot'], dtypes: ['f32'], allChoices: false },
 ]
 
 /** The most the tour of a first start is planned to take, in seconds: two minutes with some room. */
 export const TOUR_SECONDS = 105
 
-/** The two-minute tour: as many sizes, dtypes and modes over all ops as these devices get through in the time. */
+/** The two-minute tour: as many sizes, dtypes and modes over each family as these devices get through in the time. */
 export function tourSweep(devices: readonly Device[]): SweepSpec {
   for (const extent of TOURS) {
     const spec = specOf(devices, 'quick', extent)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { PRESETS, type MeasureSettings } from '../measure/settings'
 import type { Ceiling } from '../session/types'
 import { testCase, testDevice, testGpu, testResult } from '../testing'
+import { getOp } from '../ops/registry'
 import { defaultSweep, defaultTargets, TOUR_SECONDS, tourSweep } from './defaults'
 import { estimateCaseSeconds, estimateSeconds } from './estimate'
 import { planSweep } from './plan'
@@ -97,6 +98,15 @@ describe('default sweeps', () => {
     expect(plan.problems).toEqual([])
     expect(new Set(plan.cases.map((c) => c.backend))).toEqual(new Set(['cpu', 'cuda']))
     expect(estimateSeconds(plan.cases, quick)).toBeLessThan(60)
+  })
+
+  it('take one or two operations of each family, only those that the devices have kernels for', () => {
+    const families = new Map<string, Set<string>>()
+    for (const { op } of planSweep(defaultSweep(devices), devices).cases) families.set(getOp(op).family, (families.get(getOp(op).family) ?? new Set()).add(op))
+    for (const ops of families.values()) expect(ops.size).toBeLessThanOrEqual(2)
+    const poor = testDevice()
+    const only = { ...poor, impls: poor.impls.map((impl) => ({ ...impl, kernels: { softmax: ['f32' as const] } })) }
+    expect(defaultSweep([only]).ops).toEqual([{ op: 'softmax' }])
   })
 
   it('the tour fits its two minutes on one device as on many, and uses the time', () => {

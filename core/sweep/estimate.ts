@@ -1,9 +1,13 @@
 import type { Device } from '../backend'
 import type { BenchmarkCase } from '../case'
 import type { MeasureSettings } from '../measure/settings'
+import { wholeCost } from '../measure/verify/plan'
 import { SAMPLES_PER_MINIMUM } from '../measure/warm-up'
+import { outputsOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 import { launchKind } from '../roofline/ceilings'
+import { peakKindOf } from '../roofline/roofline'
+import { paceFor, pacesOf, type Took } from './paces'
 import type { Ceiling } from '../session/types'
 
 /** What an estimate assumes of a device. bytes/s, FLOP/s and seconds. */
@@ -28,8 +32,8 @@ const ELSEWHERE_SECONDS = 0.5
 /** A call through an interpreter. */
 const INTERPRETED_SECONDS = 5e-6
 
-/** Reference work units (about one multiply-add each, inputs generated on the way) per second. */
-const VERIFY_UNITS_PER_SECOND = 6e7
+/** Work units of verification (core/measure/verify/plan.ts) per second of a thread. */
+const VERIFY_UNITS_PER_SECOND = 1e9
 /** Kernels seldom reach a ceiling, least of all for small sizes. */
 const TYPICAL_SHARE = 0.3
 /** How much longer than the least a case samples until its interval is narrow enough, as a rule. */
@@ -51,11 +55,24 @@ function ratesOf(c: BenchmarkCase, ceilings: readonly Ceiling[], devices: readon
     }, undefined)?.value
   const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode)) ?? base.callSeconds
   const callSeconds = on?.interpreter ? Math.max(launch, base.callSeconds) : launch
-  return { ...base, callSeconds, bytesPerSecond: value('copy') ?? base.bytesPerSecond, flopsPerSecond: value(`flops:${c.dtype}`) ?? value('flops:f32') ?? base.flopsPerSecond }
+  return { ...base, callSeconds, bytesPerSecond: value('copy') ?? base.bytesPerSecond, flopsPerSecond: value(peakKindOf(c)) ?? value('flops:f32') ?? base.flopsPerSecond }
 }
 
-/** Expected wall time of one case in seconds: open and fill, verify twice, warm up, sample. */
+/** Expected wall time of one case in seconds: open and fill, verify twice, warm up, sample; at the pace of such cases on this machine (Device.paces). */
 export function estimateCaseSeconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[] = [], devices: readonly Device[] = []): number {
+  const on = devices.find((device) => device.backend === c.backend && device.id === c.device)
+  return plainSeconds(c, settings, ceilings, devices) * paceFor(on?.paces, c, settings)
+}
+
+/** The devices, each with how long its cases took in `took` (newest first) against what is estimated of them. */
+export function withPaces(devices: readonly Device[], took: readonly Took[], ceilings: readonly Ceiling[]): Device[] {
+  return devices.map((device) => {
+    const own = took.filter((one) => one.case.backend === device.backend && one.case.device === device.id && one.deviceName === device.name)
+    return own.length === 0 ? device : { ...device, paces: pacesOf(own, (one) => plainSeconds(one.case, one.settings, ceilings, devices)) }
+  })
+}
+
+function plainSeconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[], devices: readonly Device[]): number {
   const rates = ratesOf(c, ceilings, devices)
   const op = findOp(c.op)
   const parsed = op?.params.safeParse(c.params)
@@ -64,8 +81,8 @@ export function estimateCaseSeconds(c: BenchmarkCase, settings: MeasureSettings,
   const bytes = op.bytes(p, c.dtype)
   const call = rates.callSeconds + Math.max(bytes / rates.bytesPerSecond, op.flops(p) / rates.flopsPerSecond) / TYPICAL_SHARE
   const flush = c.mode === 'cold' ? rates.flushSeconds : 0
-  const outputs = op.outputShape(p).reduce((a, b) => a * b, 1)
-  const verify = (2 * Math.min(settings.verifyWork, outputs * op.referenceCost(p))) / VERIFY_UNITS_PER_SECOND
+  const work = outputsOf(op, p, c.dtype).reduce((sum, { elements }, output) => sum + elements * wholeCost(op, p, output), 0)
+  const verify = (2 * Math.min(settings.verifyWork, work)) / VERIFY_UNITS_PER_SECOND
   const warmUp = Math.min(settings.maxWarmupSeconds, Math.max(0.03, 10 * call))
   return rates.openSeconds + bytes * rates.fillSecondsPerByte + verify + warmUp + samplingSeconds(settings, call, flush, c.mode === 'cold')
 }

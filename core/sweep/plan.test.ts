@@ -3,9 +3,10 @@ import { caseId } from '../case'
 import { FAMILIES } from '../ops/types'
 import { testDevice, testGpu } from '../testing'
 import { MAX_CASES, planSweep } from './plan'
+import { conv2d, SIZE_FORMS, vector } from '../ops/forms'
 import { parseSizes } from './sizes'
 import { findSizePreset, SIZE_PRESETS } from './presets'
-import type { SweepSpec } from './types'
+import { sweepSpecSchema, type SweepSpec } from './types'
 
 const cpu = { backend: 'cpu', device: 'cpu', impls: ['scalar', 'avx2'], threads: [1, 4] }
 const gpu = { backend: 'cuda', device: 'cuda:0', impls: ['kernel'] }
@@ -24,8 +25,8 @@ describe('cases', () => {
     ])
   })
 
-  it('count ops x variants x sizes x dtypes x implementations x threads x modes', () => {
-    const plan = planned({ ops: [{ op: 'add' }, { op: 'sum', variants: { axis: ['all', 'last', 'first'] } }], modes: ['hot', 'cold'] })
+  it('count ops x attributes x sizes x dtypes x implementations x threads x modes', () => {
+    const plan = planned({ ops: [{ op: 'add' }, { op: 'sum', attributes: { axis: ['all', 'last', 'first'] } }], modes: ['hot', 'cold'] })
     expect(plan.cases).toHaveLength((2 + 3) * 2 * 2 * 2)
     expect([plan.problems, plan.skipped]).toEqual([[], []])
   })
@@ -36,7 +37,7 @@ describe('cases', () => {
     expect(new Set(plan.cases.map(caseId)).size).toBe(4)
   })
 
-  it('carry the parameters of their op, with sizes by its own names and the first variant where none was picked', () => {
+  it('carry the parameters of their op, with sizes by its own names and the first word of a choice where none was picked', () => {
     const { cases } = planned({ ops: [{ op: 'layer_norm' }, { op: 'sum' }, { op: 'matmul' }], targets: [{ ...cpu, impls: ['avx2'], threads: [1] }] })
     expect(cases.map((c) => c.params)).toEqual([{ tokens: 64, dim: 64 }, { rows: 64, cols: 64, axis: 'all' }, { m: 32, n: 32, k: 32 }])
   })
@@ -60,7 +61,7 @@ describe('what is left out has a reason and a count', () => {
     ['threads', { targets: [{ ...cpu, threads: [3] }] }, devices, 4, /^Test CPU runs with 1, 2, 4 threads, not 3$/],
     ['memory', {}, [testDevice({ memoryBytes: 20_000 })], 4, /^inputs and output do not fit the memory of Test CPU$/],
     ['one tensor', {}, [testDevice({ maxTensorBytes: 5000 })], 4, /^a tensor is larger than Test CPU allows$/],
-    ['an index', { ops: [{ op: 'sum' }], sizes: { vector: '', matrix: '1Mi', gemm: '' } }, devices, 4, /more than 4294967296 elements/],
+    ['an index', { ops: [{ op: 'sum' }], sizes: { vector: '', matrix: '2^21', gemm: '' } }, devices, 4, /more than 1099511627776 elements/],
   ])('%s', (_name, change, on, count, reason) => {
     const plan = planned(change, on)
     expect(plan.skipped.reduce((sum, s) => sum + s.count, 0)).toBe(count)
@@ -80,7 +81,7 @@ describe('what is left out has a reason and a count', () => {
 describe('mistakes are told, and the rest is planned', () => {
   it.each<[string, Partial<SweepSpec>, RegExp]>([
     ['nothing picked', { ops: [] }, /no operation is picked/],
-    ['an unknown op', { ops: [{ op: 'gelo' }] }, /unknown operation "gelo"; expected one of copy, add/],
+    ['an unknown op', { ops: [{ op: 'gelo' }] }, /unknown operation "gelo"; expected one of copy, /],
     ['a ceiling op', { ops: [{ op: 'peak_fma' }] }, /unknown operation "peak_fma"/],
     ['a bad size', { sizes: { vector: '1K, x', matrix: '', gemm: '' } }, /vector sizes at character 5/],
     ['no size', { sizes: { vector: ' ', matrix: '', gemm: '' } }, /no vector size is given/],
@@ -89,9 +90,9 @@ describe('mistakes are told, and the rest is planned', () => {
     ['no target', { targets: [] }, /no device is picked/],
     ['an unknown device', { targets: [{ ...cpu, device: 'cpu:9' }] }, /no device cpu:9 of backend cpu; found cpu, cuda:0/],
     ['an unknown implementation', { targets: [{ ...cpu, impls: ['neon'] }] }, /Test CPU has no implementation "neon"; expected one of scalar, avx2/],
-    ['an unknown variant word', { ops: [{ op: 'sum', variants: { axis: ['middle'] } }] }, /sum has no axis "middle"; expected one of all, last, first/],
-    ['an unknown variant', { ops: [{ op: 'add', variants: { constructor: ['x'] } }] }, /add has no variant "constructor"/],
-    ['an empty variant', { ops: [{ op: 'sum', variants: { axis: [] } }] }, /no axis is picked for sum/],
+    ['an unknown word', { ops: [{ op: 'sum', attributes: { axis: ['middle'] } }] }, /sum has no axis "middle"; expected one of all, last, first/],
+    ['an unknown attribute', { ops: [{ op: 'add', attributes: { constructor: ['x'] } }] }, /add has no attribute "constructor"/],
+    ['an empty choice', { ops: [{ op: 'sum', attributes: { axis: [] } }] }, /no axis is picked for sum/],
   ])('%s', (_name, change, message) => expect(planned(change).problems.join('\n')).toMatch(message))
 
   it('sizes of a kind that no picked op uses do not matter', () => {
@@ -115,16 +116,26 @@ describe('mistakes are told, and the rest is planned', () => {
 })
 
 describe('size presets', () => {
-  it.each(SIZE_PRESETS.map((preset) => ({ preset, id: preset.id })))('$id reads as sizes of every kind', ({ preset }) => {
-    for (const kind of ['vector', 'matrix', 'gemm'] as const) {
-      const result = parseSizes(kind, preset.sizes[kind])
-      expect(result.ok && result.sizes.length > 0).toBe(true)
+  it.each(SIZE_PRESETS.map((preset) => ({ preset, id: preset.id })))('$id reads as sizes of every form', ({ preset }) => {
+    for (const form of SIZE_FORMS) {
+      const result = parseSizes(form, preset.sizes[form.id]!)
+      expect([form.id, result.ok ? result.sizes.length > 0 : result.message]).toEqual([form.id, true])
     }
   })
 
   it('the SIMD suite counts in thousands, the classes in powers of two', () => {
-    expect(parseSizes('vector', findSizePreset('simd')!.sizes.vector)).toMatchObject({ sizes: [[100], [1000], [10_000], [100_000], [1_000_000]] })
-    expect(parseSizes('vector', findSizePreset('xlarge')!.sizes.vector)).toMatchObject({ sizes: [[2 ** 26]] })
+    expect(parseSizes(vector, findSizePreset('simd')!.sizes['vector']!)).toMatchObject({ sizes: [[100], [1000], [10_000], [100_000], [1_000_000]] })
+    expect(parseSizes(vector, findSizePreset('xlarge')!.sizes['vector']!)).toMatchObject({ sizes: [[2 ** 26]] })
     expect(new Set(SIZE_PRESETS.map((preset) => preset.id)).size).toBe(SIZE_PRESETS.length)
   })
+
+  it('hold the 23 distinct convolutions of ResNet-50', () => {
+    const layers = parseSizes(conv2d, findSizePreset('model')!.sizes['conv2d']!)
+    expect(layers.ok && layers.sizes.length).toBe(23)
+  })
+})
+
+it('a sweep from before attributes is read with its variants as attributes', () => {
+  const old = { ...spec({}), ops: [{ op: 'sum', variants: { axis: ['last'] } }] }
+  expect(sweepSpecSchema.parse(old).ops).toEqual([{ op: 'sum', attributes: { axis: ['last'] } }])
 })

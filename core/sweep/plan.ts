@@ -1,6 +1,8 @@
 import type { Device, Impl } from '../backend'
-import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../case'
-import { MAX_EXTENT } from '../ops/params'
+import { caseId, STORAGE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../case'
+import { rowText } from '../compare/case-text'
+import { attributeSchema, expectedOf, type AttributeValue } from '../ops/attributes'
+import { canonicalParams, MAX_EXTENT, tensorsOf } from '../ops/define'
 import { findOp, OPS } from '../ops/registry'
 import { isHiddenFamily, type Op } from '../ops/types'
 import { parseSizes, sizeParams, type Size } from './sizes'
@@ -36,7 +38,7 @@ interface Lane {
 }
 
 /**
- * Turns the user's picks into cases, each once, in a fixed order: op, variant, size, dtype and mode from the outside in, then
+ * Turns the user's picks into cases, each once, in a fixed order: op, attributes, size, dtype and mode from the outside in, then
  * devices and implementations side by side so that what is compared is measured close together. Pure.
  */
 export function planSweep(spec: SweepSpec, devices: readonly Device[]): Plan {
@@ -61,7 +63,7 @@ export function planSweep(spec: SweepSpec, devices: readonly Device[]): Plan {
             const c = caseOf(op, p, dtype, mode, lane)
             const reason = whyNot(op, p, dtype, mode, lane)
             if (reason === undefined) cases.set(caseId(c), c)
-            else skip(skipped, op, p, c, reason)
+            else skip(skipped, c, reason)
           }
   return { cases: [...cases.values()], skipped: [...skipped.values()], problems }
 }
@@ -72,11 +74,11 @@ function caseOf(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl
   return c
 }
 
-function skip(skipped: Map<string, Skipped>, op: Op, params: Params, c: BenchmarkCase, reason: string): void {
+function skip(skipped: Map<string, Skipped>, c: BenchmarkCase, reason: string): void {
   const key = [c.op, c.backend, c.device, c.impl, c.dtype, reason].join('|')
   const known = skipped.get(key)
   if (known) known.count++
-  else skipped.set(key, { op: c.op, backend: c.backend, device: c.device, impl: c.impl, dtype: c.dtype, reason, count: 1, example: `${op.id} ${op.shapeLabel(op.params.parse(params))} ${c.dtype} ${c.mode}` })
+  else skipped.set(key, { op: c.op, backend: c.backend, device: c.device, impl: c.impl, dtype: c.dtype, reason, count: 1, example: rowText({ ...c, threads: undefined }, true) })
 }
 
 /** Why this case cannot be measured here, or undefined when it can. */
@@ -88,50 +90,64 @@ function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl
   if (!device.modes.includes(mode)) return `${device.name} cannot be measured in mode ${mode}, only ${device.modes.join(', ')}`
   if (threads !== undefined && !device.threads.includes(threads)) return `${device.name} runs with ${device.threads.join(', ')} threads, not ${threads}`
   const p = op.params.parse(params)
-  const tensors = [...op.inputs(p).map((input) => input.shape), op.outputShape(p)].map((shape) => shape.reduce((a, b) => a * b, 1))
-  const largest = Math.max(...tensors)
-  if (largest > MAX_EXTENT) return `a tensor would have more than ${MAX_EXTENT} elements`
-  if (device.maxTensorBytes !== undefined && largest * DTYPE_BYTES[dtype] > device.maxTensorBytes) return `a tensor is larger than ${device.name} allows`
-  if (tensors.reduce((a, b) => a + b, 0) * DTYPE_BYTES[dtype] > device.memoryBytes) return `inputs and output do not fit the memory of ${device.name}`
+  const tensors = tensorsOf(op, p, dtype)
+  if (tensors.some(({ elements }) => elements > MAX_EXTENT)) return `a tensor would have more than ${MAX_EXTENT} elements`
+  const bytes = tensors.map(({ elements, storage }) => elements * STORAGE_BYTES[storage])
+  if (device.maxTensorBytes !== undefined && Math.max(...bytes) > device.maxTensorBytes) return `a tensor is larger than ${device.name} allows`
+  if (bytes.reduce((a, b) => a + b, 0) > device.memoryBytes) return `inputs and output do not fit the memory of ${device.name}`
   return undefined
 }
 
-/** The picked ops with the parameters of all their sizes and variants. */
+/** The picked ops with the parameters of all their sizes and attributes. */
 function pickedOps(spec: SweepSpec, problems: string[]): { op: Op; params: Params[] }[] {
   if (spec.ops.length === 0) problems.push('no operation is picked')
-  const sizesOf = new Map<Op['sizeKind'], readonly Size[]>()
-  const sizes = (kind: Op['sizeKind']) => {
-    if (!sizesOf.has(kind)) {
-      const result = parseSizes(kind, spec.sizes[kind])
-      if (!result.ok) problems.push(`${kind} sizes ${result.message}`)
-      else if (result.sizes.length === 0) problems.push(`no ${kind} size is given`)
-      sizesOf.set(kind, result.ok ? result.sizes : [])
+  const sizesOf = new Map<string, readonly Size[]>()
+  const sizes = ({ size: form }: Op) => {
+    if (!sizesOf.has(form.id)) {
+      const result = parseSizes(form, spec.sizes[form.id] ?? '')
+      if (!result.ok) problems.push(`${form.id} sizes ${result.message}`)
+      else if (result.sizes.length === 0) problems.push(`no ${form.id} size is given`)
+      sizesOf.set(form.id, result.ok ? result.sizes : [])
     }
-    return sizesOf.get(kind)!
+    return sizesOf.get(form.id)!
   }
-  return spec.ops.flatMap(({ op: id, variants }) => {
+  return spec.ops.flatMap(({ op: id, attributes }) => {
     const op = findOp(id)
     if (!op || isHiddenFamily(op.family)) {
       problems.push(`unknown operation "${id}"; expected one of ${OPS.map((o) => o.id).join(', ')}`)
       return []
     }
-    const choices = pickedVariants(op, variants ?? {}, problems)
-    const params = choices.flatMap((choice) => sizes(op.sizeKind).map((size) => ({ ...sizeParams(op, size), ...choice })))
-    return [{ op, params: params.filter((p) => op.params.safeParse(p).success) }]
+    const choices = pickedAttributes(op, attributes ?? {}, problems)
+    const params = choices.flatMap((choice) => sizes(op).map((size) => ({ ...sizeParams(op.size, size), ...choice })))
+    return [{ op, params: params.flatMap((p) => fitting(op, p, problems)) }]
   })
 }
 
-/** Every combination of the picked words; a variant that was not picked takes its first word. */
-function pickedVariants(op: Op, picked: Readonly<Record<string, readonly string[]>>, problems: string[]): Params[] {
+/** The canonical parameters, or none where they do not fit together; each reason is told once. */
+function fitting(op: Op, params: Params, problems: string[]): Params[] {
+  const parsed = op.params.safeParse(params)
+  if (parsed.success) return [canonicalParams(op, params)]
+  const problem = `${op.id}: ${parsed.error.issues[0]!.message}`
+  if (!problems.includes(problem)) problems.push(problem)
+  return []
+}
+
+/** Every combination of the picked values; an attribute that was not picked has its default, or its first word. */
+function pickedAttributes(op: Op, picked: Readonly<Record<string, readonly AttributeValue[]>>, problems: string[]): Params[] {
   for (const name of Object.keys(picked)) {
-    if (!op.variants || !Object.hasOwn(op.variants, name)) problems.push(`${op.id} has no variant "${name}"`)
+    if (!Object.hasOwn(op.attributes, name)) problems.push(`${op.id} has no attribute "${name}"; expected ${Object.keys(op.attributes).join(', ') || 'none'}`)
   }
-  return Object.entries(op.variants ?? {}).reduce<Params[]>(
-    (all, [name, words]) => {
-      const wanted = Object.hasOwn(picked, name) ? [...new Set(picked[name]!)] : words.slice(0, 1)
-      for (const word of wanted) if (!words.includes(word)) problems.push(`${op.id} has no ${name} "${word}"; expected one of ${words.join(', ')}`)
-      if (wanted.length === 0) problems.push(`no ${name} is picked for ${op.id}`)
-      return all.flatMap((choice) => wanted.filter((word) => words.includes(word)).map((word) => ({ ...choice, [name]: word })))
+  return Object.entries(op.attributes).reduce<Params[]>(
+    (all, [name, spec]) => {
+      if (!Object.hasOwn(picked, name)) return spec.kind === 'choice' && spec.default === undefined ? all.map((choice) => ({ ...choice, [name]: spec.words[0] })) : all
+      const schema = attributeSchema(spec)
+      const values = [...new Set(picked[name]!)].filter((value) => {
+        const fits = schema.safeParse(value).success
+        if (!fits) problems.push(`${op.id} has no ${name} "${String(value)}"; expected ${expectedOf(spec)}`)
+        return fits
+      })
+      if (picked[name]!.length === 0) problems.push(`no ${name} is picked for ${op.id}`)
+      return all.flatMap((choice) => values.map((value) => ({ ...choice, [name]: value })))
     },
     [{}],
   )

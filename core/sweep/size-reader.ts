@@ -1,4 +1,4 @@
-import { MAX_EXTENT } from '../ops/params'
+import { MAX_EXTENT } from '../ops/define'
 
 /** A mistake in a size text: `position` and `length` mark the characters it is about. */
 export class SizeError extends Error {
@@ -28,18 +28,32 @@ export class SizeReader {
     return this.position >= this.text.length
   }
 
+  /** Whether `name=` comes next. */
+  get atName(): boolean {
+    return /[a-z]\w*\s*=/iy.test(this.text.slice(this.position))
+  }
+
   skipSeparators(): void {
     this.#match(/[\s,;]*/y)
   }
 
-  /** One extent: a number, a range, or a list of those in braces. */
-  extent(factorNeedsSpace: boolean): number[] {
+  skipSpaces(): void {
+    this.#match(/\s*/y)
+  }
+
+  /** The name of `name=`, which is taken with its sign. */
+  name(): string {
+    return this.#match(/([a-z]\w*)\s*=\s*/iy)?.[1] ?? ''
+  }
+
+  /** One extent: a number, a range, or a list of those in braces; none below `min`. */
+  extent(factorNeedsSpace: boolean, min = 1): number[] {
     const open = this.position
-    if (!this.#match(/\{\s*/y)) return this.#range(factorNeedsSpace)
+    if (!this.#match(/\{\s*/y)) return this.#range(factorNeedsSpace, min)
     const values = new Set<number>()
     while (!this.#match(/\s*\}/y)) {
       if (this.atEnd) throw new SizeError('the brace is not closed; expected }', open, this.text.length - open)
-      for (const value of this.#range(false)) values.add(value)
+      for (const value of this.#range(false, min)) values.add(value)
       this.#match(/[\s,;]+/y)
     }
     if (values.size === 0) throw new SizeError('the braces are empty; expected numbers between them', open, this.position - open)
@@ -67,7 +81,7 @@ export class SizeReader {
     return /[^\s,;]+/y.exec(this.text.slice(this.position))?.[0].slice(0, 20) ?? ''
   }
 
-  #number(expected: string): number {
+  #number(expected: string, min = 1): number {
     const start = this.position
     const found = this.#match(NUMBER)
     if (!found) throw new SizeError(`expected ${expected}, found ${this.atEnd ? 'the end' : `"${this.#word() || this.text[start]!}"`}`, start, Math.max(1, this.#word().length))
@@ -76,13 +90,13 @@ export class SizeReader {
     const value = power !== undefined ? base ** Number(power) : base * (suffix === undefined ? 1 : SUFFIXES[suffix.toLowerCase()]!)
     // 65.5K is 65500, yet 65.5 * 1000 may miss it by a rounding.
     const whole = Math.round(value)
-    if (!(Math.abs(value - whole) <= 1e-9 * value) || whole < 1 || whole > MAX_EXTENT) throw new SizeError(`expected a whole number from 1 to ${MAX_EXTENT}, found ${written}`, start, written.length)
+    if (!(Math.abs(value - whole) <= 1e-9 * value) || whole < min || whole > MAX_EXTENT) throw new SizeError(`expected a whole number from ${min} to ${MAX_EXTENT}, found ${written}`, start, written.length)
     return whole
   }
 
-  #range(factorNeedsSpace: boolean): number[] {
+  #range(factorNeedsSpace: boolean, min: number): number[] {
     const start = this.position
-    const first = this.#number('a size such as 4096, 64Ki or 2^12')
+    const first = this.#number('a size such as 4096, 64Ki or 2^12', min)
     if (!this.#match(/\s*(?:\.\.|…)\s*/y)) return [first]
     const last = this.#number('the end of the range')
     if (last < first) throw new SizeError(`the range ends at ${last}, before its start ${first}`, start, this.position - start)

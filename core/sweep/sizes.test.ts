@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { getOp } from '../ops/registry'
-import type { SizeKind } from '../ops/types'
-import { MAX_SIZES, parseSizes, sizeParams } from './sizes'
+import { conv2d, gemm, matrix, vector, type SizeForm } from '../ops/forms'
+import { MAX_SIZES, parseSizes, sizeParams, sizeText } from './sizes'
 
-const sizes = (kind: SizeKind, text: string) => {
-  const result = parseSizes(kind, text)
+const FORMS = { vector, matrix, gemm } as const
+type Kind = keyof typeof FORMS
+const sizes = (kind: Kind, text: string) => {
+  const result = parseSizes(FORMS[kind], text)
   if (!result.ok) throw new Error(result.message)
   return result.sizes
 }
-const vector = (text: string) => sizes('vector', text).map(([n]) => n)
-const shapes = (kind: SizeKind, text: string) => sizes(kind, text).map((size) => size.join('x')).join(' ')
+const lengths = (text: string) => sizes('vector', text).map(([n]) => n)
+const shapes = (kind: Kind, text: string) => sizes(kind, text).map((size) => size.filter((extent) => extent !== undefined).join('x')).join(' ')
 
 describe('vector sizes', () => {
   it.each<[string, number[]]>([
@@ -30,11 +32,11 @@ describe('vector sizes', () => {
     ['{1, 2, 3}', [1, 2, 3]],
     ['5, 5, 5 6', [5, 6]],
     ['8..8', [8]],
-  ])('%j', (text, expected) => expect(vector(text)).toEqual(expected))
+  ])('%j', (text, expected) => expect(lengths(text)).toEqual(expected))
 })
 
 describe('shapes', () => {
-  it.each<[SizeKind, string, string]>([
+  it.each<[Kind, string, string]>([
     ['matrix', '4096x1024', '4096x1024'],
     ['matrix', '512', '512x512'],
     ['matrix', '256..1024', '256x256 512x512 1024x1024'],
@@ -53,11 +55,11 @@ describe('shapes', () => {
 })
 
 describe('mistakes', () => {
-  it.each<[SizeKind, string, number, RegExp]>([
+  it.each<[Kind, string, number, RegExp]>([
     ['vector', '100, abc', 5, /at character 6: expected a size such as 4096, 64Ki or 2\^12, found "abc"/],
-    ['vector', '0', 0, /expected a whole number from 1 to 4294967296, found 0/],
+    ['vector', '0', 0, /expected a whole number from 1 to 1099511627776, found 0/],
     ['vector', '1.5', 0, /whole number.*found 1\.5/],
-    ['vector', '2^40', 0, /whole number.*found 2\^40/],
+    ['vector', '2^41', 0, /whole number.*found 2\^41/],
     ['vector', '2^99999', 0, /whole number/],
     ['vector', '-5', 0, /expected a size.*found "-5"/],
     ['vector', '100..', 5, /expected the end of the range, found the end/],
@@ -76,7 +78,7 @@ describe('mistakes', () => {
     ['matrix', '{1..1024 step 1}x{1..1024 step 1}', 0, /1048576 combinations; at most/],
     ['gemm', '5, 4x4', 3, /2 extents; expected m x n x k/],
   ])('%s %j', (kind, text, position, message) => {
-    expect(parseSizes(kind, text)).toMatchObject({ ok: false, position, message: expect.stringMatching(message) as string })
+    expect(parseSizes(FORMS[kind], text)).toMatchObject({ ok: false, position, message: expect.stringMatching(message) as string })
   })
 
   it('no text makes it throw or hang', () => {
@@ -89,8 +91,8 @@ describe('mistakes', () => {
         text += alphabet[(state >>> 16) % alphabet.length]!
       }
       for (const kind of ['vector', 'gemm'] as const) {
-        const result = parseSizes(kind, text)
-        if (result.ok) for (const size of result.sizes) expect(size.every((n) => Number.isInteger(n) && n >= 1)).toBe(true)
+        const result = parseSizes(FORMS[kind], text)
+        if (result.ok) for (const size of result.sizes) expect(size.every((n) => n === undefined || (Number.isInteger(n) && n >= 1))).toBe(true)
         else expect(result.position).toBeLessThanOrEqual(text.length)
       }
     }
@@ -98,8 +100,37 @@ describe('mistakes', () => {
 })
 
 it('sizes go to the parameters an op names', () => {
-  expect(sizeParams(getOp('gelu'), [8])).toEqual({ n: 8 })
-  expect(sizeParams(getOp('softmax'), [8, 4])).toEqual({ rows: 8, cols: 4 })
-  expect(sizeParams(getOp('layer_norm'), [8, 4])).toEqual({ tokens: 8, dim: 4 })
-  expect(sizeParams(getOp('matmul'), [8, 4, 2])).toEqual({ m: 8, n: 4, k: 2 })
+  expect(sizeParams(getOp('gelu').size, [8])).toEqual({ n: 8 })
+  expect(sizeParams(getOp('softmax').size, [8, 4])).toEqual({ rows: 8, cols: 4 })
+  expect(sizeParams(getOp('layer_norm').size, [8, 4])).toEqual({ tokens: 8, dim: 4 })
+  expect(sizeParams(getOp('matmul').size, [8, 4, 2])).toEqual({ m: 8, n: 4, k: 2 })
+})
+
+describe('extents by name', () => {
+  const read = (form: SizeForm, text: string) => {
+    const result = parseSizes(form, text)
+    return result.ok ? result.sizes.map((size) => sizeParams(form, size)) : result.message
+  }
+  it('follow a shape, and belong to it alone', () => {
+    expect(read(gemm, '64, 32x16x8 batch=4 128')).toEqual([{ m: 64, n: 64, k: 64 }, { m: 32, n: 16, k: 8, batch: 4 }, { m: 128, n: 128, k: 128 }])
+  })
+  it('may be short, set several extents together, and hold lists and ranges', () => {
+    expect(read(conv2d, 'n=1 c=3 hw={28,56} k=8 r=3 s=2, n={2..4} c=1 h=5 w=7 k=1 r=1 p=0')).toEqual([
+      { batch: 1, channels: 3, height: 28, width: 28, filters: 8, kernelHeight: 3, kernelWidth: 3, stride: 2 },
+      { batch: 1, channels: 3, height: 56, width: 56, filters: 8, kernelHeight: 3, kernelWidth: 3, stride: 2 },
+      ...[2, 4].map((batch) => ({ batch, channels: 1, height: 5, width: 7, filters: 1, kernelHeight: 1, kernelWidth: 1, paddingHeight: 0, paddingWidth: 0 })),
+    ])
+  })
+  it('are written back as they are read', () => {
+    const params = { m: 32, n: 16, k: 8, batch: 4 }
+    expect(sizeText(gemm, params)).toBe('32x16x8 batch=4')
+    expect(read(gemm, sizeText(gemm, params))).toEqual([params])
+  })
+  it.each<[string, SizeForm, string, RegExp]>([
+    ['unknown', gemm, '8x8x8 depth=3', /at character 7: there is no extent "depth"; expected one of b, m, n, k, batch/],
+    ['missing', conv2d, 'n=1 c=3 hw=28', /filters, kernelHeight missing; expected extents by name such as n=32/],
+    ['too small', conv2d, 'n=1 c=3 hw=28 k=1 r=0', /expected a whole number from 1 to/],
+    ['a shape where only names will do', conv2d, '1x3x28', /expected extents by name/],
+    ['a word', gemm, 'batch', /expected a size/],
+  ])('%s', (_what, form, text, message) => expect(read(form, text)).toMatch(message))
 })

@@ -1,9 +1,9 @@
-import { SIZE_PARAMS, type Op, type SizeKind } from '../ops/types'
 import type { Params } from '../case'
+import type { SizeForm } from '../ops/forms'
 import { SizeError, SizeReader } from './size-reader'
 
-/** One size: the extents of its kind in order (`[n]`, `[rows, cols]`, `[m, n, k]`). */
-export type Size = readonly number[]
+/** One size: the extents that were written, by their place among those of the form. */
+export type Size = readonly (number | undefined)[]
 
 /** Sizes in the order written, each once; or what is wrong, where (index into the text) and how many characters it spans. */
 export type SizesResult = { ok: true; sizes: Size[] } | { ok: false; message: string; position: number; length: number }
@@ -22,17 +22,18 @@ export const MAX_SIZES = 5000
  *   shape    extents joined by x; braces hold a list for one extent;      4096x1024, {128,256}x{1024..4096}
  *            every combination is taken, the last extent fastest
  *   single   one extent alone is a vector's length, a square or a cube    512 -> 512x512 for a matrix, 512x512x512 for gemm
+ *   named    name=number, or a short name of the form; names separated    n=32 c=64 hw=56 k=64 r={1,3} s=1
+ *            by spaces belong to one item, also after a shape             512x512x64 batch={1,8}
  *
  * After a range outside braces, a space before `x` and none after it means a factor (`1024..8192 x2`); otherwise `x` joins extents.
  */
-export function parseSizes(kind: SizeKind, text: string): SizesResult {
-  const arity = SIZE_PARAMS[kind].length
+export function parseSizes(form: SizeForm, text: string): SizesResult {
   const reader = new SizeReader(text)
   const sizes = new Map<string, Size>()
   try {
     for (reader.skipSeparators(); !reader.atEnd; reader.skipSeparators()) {
       const start = reader.position
-      for (const size of item(reader, arity)) {
+      for (const size of item(reader, form)) {
         sizes.set(size.join('x'), size)
         if (sizes.size > MAX_SIZES) throw new SizeError(`more than ${MAX_SIZES} sizes; use a larger step or factor`, start, reader.position - start)
       }
@@ -44,36 +45,76 @@ export function parseSizes(kind: SizeKind, text: string): SizesResult {
   return { ok: true, sizes: [...sizes.values()] }
 }
 
-const FORMS = { 1: 'a length such as 1Ki', 2: 'rows x columns such as 4096x1024, or one number for a square', 3: 'm x n x k such as 512x512x1024, or one number for a cube' } as const
+/** What one item of a form may look like, for messages. */
+function formOf({ positional, extents, example }: SizeForm): string {
+  const places = extents.slice(0, positional).map(({ title }) => title.toLowerCase())
+  if (positional === 0) return `extents by name such as ${example}`
+  if (positional === 1) return `a length such as ${example}`
+  const alone = positional === 2 ? ', or one number for a square' : positional === 3 ? ', or one number for a cube' : ''
+  return `${places.join(' x ')} such as ${example}${alone}`
+}
 
 /** One item of the list, as all sizes it stands for. */
-function* item(reader: SizeReader, arity: number): Generator<Size> {
+function* item(reader: SizeReader, form: SizeForm): Generator<Size> {
+  const { extents, positional } = form
   const start = reader.position
-  const extents = [reader.extent(arity > 1)]
-  while (reader.takeJoin()) extents.push(reader.extent(arity > 1))
-  const length = reader.position - start
-  reader.expectEndOfItem()
-  if (extents.length === 1) {
-    for (const value of extents[0]!) yield new Array<number>(arity).fill(value)
-    return
+  const choices = new Map<number, readonly number[]>()
+  let alone: readonly number[] | undefined
+  if (!reader.atName) {
+    if (positional === 0) throw new SizeError(`expected ${formOf(form)}`, start, 1)
+    const values = [reader.extent(positional > 1)]
+    while (reader.takeJoin()) values.push(reader.extent(positional > 1))
+    const length = reader.position - start
+    reader.expectEndOfItem()
+    if (values.length === 1 && positional <= 3) alone = values[0]
+    else if (values.length !== positional) throw new SizeError(`${values.length} extents; expected ${formOf(form)}`, start, length)
+    else values.forEach((list, at) => choices.set(at, list))
   }
-  if (extents.length !== arity) throw new SizeError(`${extents.length} extents; expected ${FORMS[arity as 1 | 2 | 3]}`, start, length)
-  const count = extents.reduce((product, values) => product * values.length, 1)
-  if (count > MAX_SIZES) throw new SizeError(`${count} combinations; at most ${MAX_SIZES} sizes are taken`, start, length)
+  for (reader.skipSpaces(); reader.atName; reader.skipSpaces()) named(reader, form, choices)
+  const missing = extents.filter((extent, at) => extent.default === undefined && !choices.has(at) && !(alone && at < positional))
+  if (missing.length > 0) throw new SizeError(`${missing.map(({ name }) => name).join(', ')} missing; expected ${formOf(form)}`, start, Math.max(1, reader.position - start))
+
+  const lists = [...choices].sort(([a], [b]) => a - b)
+  const count = [...lists.map(([, list]) => list), ...(alone ? [alone] : [])].reduce((product, list) => product * list.length, 1)
+  if (lists.length > 0 && count > MAX_SIZES) throw new SizeError(`${count} combinations; at most ${MAX_SIZES} sizes are taken`, start, reader.position - start)
+  for (const first of alone ?? [undefined]) yield* combined(lists, extents.map((_extent, at) => (first !== undefined && at < positional ? first : undefined)))
+}
+
+/** Every combination of the lists, the last fastest, put into `base`. Extents that one name sets share a list and move together. */
+function* combined(lists: readonly (readonly [number, readonly number[]])[], base: Size): Generator<Size> {
+  const distinct = [...new Set(lists.map(([, list]) => list))]
+  const count = distinct.reduce((product, list) => product * list.length, 1)
   for (let at = 0; at < count; at++) {
     let rest = at
-    const size = new Array<number>(arity)
-    for (let i = arity - 1; i >= 0; i--) {
-      const values = extents[i]!
-      size[i] = values[rest % values.length]!
-      rest = Math.floor(rest / values.length)
+    const chosen = new Map<readonly number[], number>()
+    for (let i = distinct.length - 1; i >= 0; i--) {
+      const list = distinct[i]!
+      chosen.set(list, list[rest % list.length]!)
+      rest = Math.floor(rest / list.length)
     }
+    const size = [...base]
+    for (const [place, list] of lists) size[place] = chosen.get(list)
     yield size
   }
 }
 
-/** The parameters an op gets for a size of its kind. */
-export function sizeParams(op: Op, size: Size): Params {
-  const names = op.sizeParams ?? SIZE_PARAMS[op.sizeKind]
-  return Object.fromEntries(names.map((name, i) => [name, size[i] ?? 1]))
+function named(reader: SizeReader, { extents, short }: SizeForm, choices: Map<number, readonly number[]>): void {
+  const start = reader.position
+  const name = reader.name()
+  const own = extents.some((extent) => extent.name === name)
+  const targets = own ? [name] : Object.hasOwn(short, name) ? short[name]! : undefined
+  if (!targets) throw new SizeError(`there is no extent "${name}"; expected one of ${[...Object.keys(short), ...extents.map((extent) => extent.name)].join(', ')}`, start, name.length)
+  const values = reader.extent(true, Math.max(...targets.map((target) => extents.find((extent) => extent.name === target)!.min ?? 1)))
+  reader.expectEndOfItem()
+  for (const target of targets) choices.set(extents.findIndex((extent) => extent.name === target), values)
+}
+
+/** The parameters an op gets for a size of its form; extents that were not written are left to their defaults. */
+export const sizeParams = (form: SizeForm, size: Size): Params => Object.fromEntries(form.extents.flatMap(({ name }, i) => (size[i] === undefined ? [] : [[name, size[i]]])))
+
+/** The text that parseSizes reads as this size: extents by place, the rest by name. */
+export function sizeText({ extents, positional }: SizeForm, params: Params): string {
+  const places = extents.slice(0, positional).map(({ name }) => Number(params[name]))
+  const rest = extents.slice(positional).flatMap(({ name }) => (params[name] === undefined ? [] : [`${name}=${String(params[name])}`]))
+  return [places.join('x'), ...rest].filter(Boolean).join(' ')
 }

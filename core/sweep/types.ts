@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { dtypeSchema, modeSchema } from '../case'
 import { measureSettingsSchema, presetIdSchema } from '../measure/settings'
 
-/** Sizes by kind as the user wrote them (`2^16..2^26 x4`, `1024x1024, 4096x{1024,4096}`); parsed by core/sweep/sizes.ts. */
-const sizeTextsSchema = z.object({ vector: z.string().max(2000), matrix: z.string().max(2000), gemm: z.string().max(2000) })
-export type SizeTexts = z.infer<typeof sizeTextsSchema>
+/** Sizes by form (core/ops/forms) as the user wrote them (`2^16..2^26 x4`, `1024x1024, 4096x{1024,4096}`, `n=32 c=64 hw=56 k=64 r=3`). */
+const sizeTextsSchema = z.record(z.string().max(40), z.string().max(4000))
+export type SizeTexts = Readonly<Record<string, string>>
 
 /** One backend's part of a sweep: which device and implementations, and thread counts where there is a choice. */
 const targetSchema = z.object({
@@ -15,9 +15,18 @@ const targetSchema = z.object({
 })
 export type Target = z.infer<typeof targetSchema>
 
+const attributeValues = z.array(z.union([z.string().max(40), z.number(), z.boolean()])).max(100)
+
+/** An operation with the values to measure of each attribute that is named. Files from before attributes call them variants. */
+const pickedOpSchema = z.preprocess(
+  (entry) => (typeof entry === 'object' && entry !== null && 'variants' in entry && !('attributes' in entry) ? { ...entry, attributes: entry.variants } : entry),
+  z.object({ op: z.string(), attributes: z.record(z.string().max(40), attributeValues).optional() }),
+)
+export type PickedOp = z.infer<typeof pickedOpSchema>
+
 /** Everything a user picks before pressing Run. planSweep turns it into cases. */
 export const sweepSpecSchema = z.object({
-  ops: z.array(z.object({ op: z.string(), variants: z.record(z.string(), z.array(z.string())).optional() })).max(200),
+  ops: z.array(pickedOpSchema).max(200),
   sizes: sizeTextsSchema,
   dtypes: z.array(dtypeSchema),
   targets: z.array(targetSchema).max(64),

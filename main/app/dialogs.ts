@@ -8,6 +8,8 @@ export interface Dialogs {
   open(title: string, filter: FileFilter): Promise<string[]>
   /** Any file, which is to be run. Undefined when cancelled. */
   program(title: string): Promise<string | undefined>
+  /** Whether the user agrees to what the page has asked for; `action` is on the button that agrees. */
+  confirm(question: { message: string; detail: string; action: string }): Promise<boolean>
 }
 
 /** A text as a file name that every platform takes: no separators, control characters, leading dots or reserved signs. */
@@ -35,5 +37,12 @@ export const createDialogs = (window: () => BrowserWindow | undefined): Dialogs 
     const parent = window()
     const { canceled, filePaths } = parent ? await dialog.showOpenDialog(parent, options) : await dialog.showOpenDialog(options)
     return canceled ? undefined : filePaths[0]
+  },
+  async confirm({ message, detail, action }) {
+    // The harmless button answers Enter and Escape: a page can choose the moment at which this opens.
+    const options = { type: 'warning' as const, message, detail, buttons: ['Cancel', action], defaultId: 0, cancelId: 0, noLink: true }
+    const parent = window()
+    const { response } = parent ? await dialog.showMessageBox(parent, options) : await dialog.showMessageBox(options)
+    return response === 1
   },
 })

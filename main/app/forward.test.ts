@@ -7,7 +7,7 @@ function scripted() {
   const listeners = new Map<string, (payload: never) => void>()
   const runner = { on: (event: string, listener: (payload: never) => void) => listeners.set(event, listener) } as unknown as Runner
   const emit = vi.fn()
-  forwardRunnerEvents({ runner, emit })
+  forwardRunnerEvents({ runner, emit, foundPrograms: new Set() })
   return { emit, fire: <E extends keyof RunnerEvents>(event: E, payload: RunnerEvents[E]) => listeners.get(event)?.(payload as never) }
 }
 

@@ -1,7 +1,8 @@
+import { noteFound } from '../ipc/handlers/python'
 import type { Services } from './services'
 
 /** Passes what the runner reports on to the page. */
-export function forwardRunnerEvents({ runner, emit }: Pick<Services, 'runner' | 'emit'>): void {
+export function forwardRunnerEvents({ runner, emit, foundPrograms }: Pick<Services, 'runner' | 'emit' | 'foundPrograms'>): void {
   let known: string | undefined
   runner.on('state', (state) => {
     emit('run:state', state)
@@ -14,7 +15,10 @@ export function forwardRunnerEvents({ runner, emit }: Pick<Services, 'runner' | 
     emit('run:ended', ended)
     emit('sessions:changed', { ids: [ended.sessionId] })
   })
-  runner.on('devices', (devices) => emit('devices:changed', devices))
+  runner.on('devices', (devices) => {
+    noteFound(foundPrograms, devices)
+    emit('devices:changed', devices)
+  })
   runner.on('ceilings', (ceilings) => emit('ceilings:changed', ceilings))
   runner.on('noiseFloors', (floors) => emit('noise:changed', floors))
   runner.on('notice', (notice) => emit('notice', notice))

@@ -1,10 +1,11 @@
 import { app } from 'electron'
+import { printable } from '../printable'
 import type { Services } from './services'
 
 /** Longest that quitting waits for measurement processes to go. */
 const PATIENCE_MS = 3000
 
-const log = (error: unknown) => process.stderr.write(`opscope: ${String(error)}\n`)
+const log = (error: unknown) => process.stderr.write(printable(`opscope: ${String(error)}\n`))
 
 /**
  * Ends hosts before any window closes, because a host that is restarted while windows close would open a new one and

@@ -17,6 +17,8 @@ export interface Services {
   files: FilesApart
   /** Files the system had the app open. */
   opened: OpenedFiles
+  /** Programs of interpreters that main has found since it started: what the page may choose among. */
+  foundPrograms: Set<string>
   /** Things that went wrong while starting, for the user; empty when nothing did. */
   startNotices: readonly string[]
 }

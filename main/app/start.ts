@@ -10,6 +10,7 @@ import { createEmit, registerRequests } from '../ipc/register'
 import { nativeHostKind, pythonHostKind } from '../measurement/host'
 import { installMenu } from '../menu'
 import { openDataFolder, type DataPaths } from '../paths'
+import { printable } from '../printable'
 import { createRunner } from '../runner'
 import { openMainWindow } from '../windows/main-window'
 import { createDialogs } from './dialogs'
@@ -17,6 +18,7 @@ import { surviveFaults } from './faults'
 import { forwardRunnerEvents } from './forward'
 import { harden } from './harden'
 import { quitCleanly } from './quit'
+import { offerRescue } from './rescue'
 import { serveAppPages } from './scheme'
 import type { Services } from './services'
 import { openSettings } from './settings-store'
@@ -29,7 +31,7 @@ function openServices(paths: DataPaths, window: () => BrowserWindow | undefined,
   const emit = createEmit(window)
   const files = createFilesApart(paths.history, emit)
   const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
-  return { history, runner, settings, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, emit, files }), startNotices }
+  return { history, runner, settings, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, emit, files }), foundPrograms: new Set(), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
@@ -47,6 +49,7 @@ export function startApp(): void {
   const services = openServices(paths, current, shown)
   nativeTheme.themeSource = services.settings.get().theme
   forwardRunnerEvents(services)
+  offerRescue(services)
   registerRequests(createHandlers(services), current)
   quitCleanly(services)
   surviveFaults(services)
@@ -87,7 +90,7 @@ export function startApp(): void {
 /** Says in a box why the app cannot start, and ends it. */
 export function failToStart(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`opscope: ${message}\n`)
+  process.stderr.write(printable(`opscope: ${message}\n`))
   dialog.showErrorBox('Opscope cannot start', message)
   app.exit(1)
 }

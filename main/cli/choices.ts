@@ -1,4 +1,5 @@
 import { readRedactions, type Redaction } from '@core/formats/redact'
+import { MAX_SESSION_NAME } from '@core/session/types'
 import { UsageError } from './usage-error'
 
 /** Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`; optimal string alignment distance. */
@@ -57,6 +58,14 @@ export function words(what: string, text: string): string[] {
 export function pickList<T extends string>(what: string, text: string, choices: readonly T[]): T[] {
   const list = words(what, text)
   return list.includes('all') ? [...choices] : list.map((word) => pickOne(what, word, choices))
+}
+
+/** The name that a session is to have. */
+export function readName(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const name = text.trim()
+  if (name === '' || name.length > MAX_SESSION_NAME) throw new UsageError(`--name expects 1 to ${MAX_SESSION_NAME} characters, received ${name.length}`)
+  return name
 }
 
 /** What `--redact` leaves out: all, none, or a list of kinds. */

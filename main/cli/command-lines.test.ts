@@ -25,7 +25,7 @@ function planned(line: string): BenchmarkCase[] {
 
 const EVERYTHING = planSweep(
   {
-    ops: [{ op: 'add' }, { op: 'gelu' }, { op: 'softmax' }, { op: 'sum', variants: { axis: ['last', 'first'] } }, { op: 'matmul' }],
+    ops: [{ op: 'add' }, { op: 'gelu' }, { op: 'softmax' }, { op: 'sum', attributes: { axis: ['last', 'first'] } }, { op: 'matmul' }],
     sizes: { vector: '1000, 2^20, 1234567', matrix: '64x32, 32x64', gemm: '64x64x64, 128x64x32' },
     dtypes: ['f32', 'f16'],
     targets: [{ backend: 'cpu', device: 'cpu', impls: ['scalar', 'avx2'], threads: [1, 2, 4] }, { backend: 'cuda', device: 'cuda:0', impls: ['kernel'] }, { backend: 'cuda', device: 'cuda:1', impls: ['kernel'] }],
@@ -71,6 +71,6 @@ describe('the commands of a selection', () => {
     const ceiling = testCase({ op: 'peak_fma', params: { n: 4 } })
     const { lines, left } = commandLines([foreign, odd, ceiling, testCase(), testCase()], { preset: 'quick' })
     expect(lines).toHaveLength(1)
-    expect(left.map(({ reason }) => reason)).toEqual(['BM_memcpy is no operation of Opscope', 'its parameters are not a size and variants of add', 'peak_fma is measured with the ceilings, not picked'])
+    expect(left.map(({ reason }) => reason)).toEqual(['BM_memcpy is no operation of Opscope', 'its parameters are not a size and attributes of add', 'peak_fma is measured with the ceilings, not picked'])
   })
 })

@@ -1,12 +1,14 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { importSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { importSession } from '@core/formats/registry'
 import type { SessionSummary } from '@core/session/types'
+import { readText } from '../import/read-text'
+import { oneLine } from '../printable'
 import type { FileSides } from '../compare/file-sides'
 import { findSession } from './find-session'
 import { UsageError } from './usage-error'
 
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
 /** `results.json`, `./a`: what nobody calls a session, so that a missing file is told as one. */
 const looksLikePath = (text: string) => /[/\\]|\.(json|csv|txt)$/i.test(text)
 
@@ -26,12 +28,9 @@ export function findSide(wanted: string, sessions: readonly SessionSummary[], fi
 function readSide(path: string): Parameters<FileSides['add']> {
   const name = basename(path)
   try {
-    // Before reading: a file of this size is refused anyway, and reading it could exhaust memory.
-    const { size } = statSync(path)
-    if (size > MAX_CHARACTERS) throw new Error(`${Math.ceil(size / 2 ** 20)} MiB, larger than ${MAX_CHARACTERS / 2 ** 20} MiB, the most that is read`)
-    const outcome = importSession(name, readFileSync(path, 'utf8'))
+    const outcome = importSession(name, readText(path))
     if (outcome.ok) return [name, outcome.file]
-    throw new UsageError(outcome.message)
+    throw new UsageError(oneLine(outcome.message))
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -1,3 +1,4 @@
+import { backendsOf } from '@core/backends'
 import type { RunState } from '@core/ipc'
 import type { SessionSummary } from '@core/session/types'
 import type { Settings } from '@core/settings'
@@ -6,14 +7,15 @@ import { spawnedWebgpuHostKind } from '../backends/webgpu/spawned'
 import { openHistory, type History } from '../history'
 import { nativeHostKind, pythonHostKind } from '../measurement/host'
 import { openDataFolder, type DataPaths } from '../paths'
+import { printable } from '../printable'
 import { createRunner } from '../runner'
 import type { HostKind, Runner } from '../runner/types'
 import type { Screen } from './output/progress'
 
 /** Where a command speaks. Results go to `out`, progress and remarks to `err`. */
 export interface Io {
-  out: { write(text: string): unknown }
-  err: Screen
+  out: { isTTY?: boolean | undefined; write(text: string): unknown }
+  err: Omit<Screen, 'clearLine'>
   env: NodeJS.ProcessEnv
 }
 
@@ -24,7 +26,18 @@ export class Context {
   #settings: Settings | undefined
   #runner: Runner | undefined
 
-  constructor(readonly io: Io) {}
+  /** The same with everything escaped that could steer a terminal. */
+  readonly io: Io & { err: Screen }
+
+  constructor(private readonly raw: Io) {
+    const { out, err, env } = raw
+    this.io = {
+      env,
+      out: { isTTY: out.isTTY, write: (text) => out.write(printable(text)) },
+      // A window that is made wider or narrower changes its columns.
+      err: { isTTY: err.isTTY, get columns() { return err.columns }, write: (text) => err.write(printable(text)), clearLine: () => err.write('\r\u001b[2K') },
+    }
+  }
 
   get paths(): DataPaths {
     return (this.#paths ??= openDataFolder())
@@ -33,7 +46,7 @@ export class Context {
   get history(): History {
     if (!this.#history) {
       const { history, notice } = openHistory(this.paths.history)
-      if (notice !== undefined) this.remark(notice)
+      if (notice !== undefined) this.remark(`opscope: ${notice}`)
       // Sessions of a process that was killed are told apart from those still being measured elsewhere.
       history.interrupted()
       this.#history = history
@@ -79,6 +92,12 @@ export class Context {
     this.print(JSON.stringify(value, undefined, 2))
   }
 
+  /** Part of a file, to the byte where it goes to a file or a pipe. */
+  output(part: string): void {
+    const { out } = this.raw
+    out.write(out.isTTY ? printable(part) : part)
+  }
+
   /** A line beside the results: progress, warnings, where something was written. */
   remark(text: string): void {
     this.io.err.write(`${text}\n`)
@@ -104,5 +123,5 @@ function webgpuHostKind(env: NodeJS.ProcessEnv): HostKind {
   const electron = env['OPSCOPE_ELECTRON']
   if (electron) return spawnedWebgpuHostKind(electron)
   const reason = env['OPSCOPE_ELECTRON_MISSING'] ?? 'WebGPU is measured in Electron, and OPSCOPE_ELECTRON does not name one; start through npm run opscope'
-  return { id: 'webgpu', backends: ['webgpu'], start: () => Promise.reject(new Error(reason)) }
+  return { id: 'webgpu', backends: backendsOf('webgpu'), start: () => Promise.reject(new Error(reason)) }
 }

@@ -1,4 +1,5 @@
 import type { SessionSummary } from '@core/session/types'
+import { oneLine } from '../printable'
 import { nearest } from './choices'
 import { UsageError } from './usage-error'
 
@@ -19,8 +20,8 @@ export function findSession(wanted: string, sessions: readonly SessionSummary[])
   if (named.length === 0 && begun.length === 1) return begun[0]!
   const several = named.length > 1 ? named : begun
   if (several.length > 1) {
-    throw new UsageError(`"${wanted}" fits ${several.length} sessions: ${several.slice(0, 8).map((s) => `${s.id} (${s.name}, ${s.createdAt})`).join('; ')}. Use an id.`)
+    throw new UsageError(`"${wanted}" fits ${several.length} sessions: ${several.slice(0, 8).map((s) => oneLine(`${s.id} (${s.name}, ${s.createdAt})`)).join('; ')}. Use an id.`)
   }
   const like = nearest(wanted, byDate.map((session) => session.name))
-  throw new UsageError(`no session "${wanted}".${like === undefined ? '' : ` Did you mean "${like}"?`} List them with: opscope sessions`)
+  throw new UsageError(`no session "${wanted}".${like === undefined ? '' : ` Did you mean "${oneLine(like)}"?`} List them with: opscope sessions`)
 }

@@ -2,10 +2,12 @@ import { isResumable } from '@core/session/resumable'
 import { rowAt, type Row } from '@core/session/rows'
 import { formatDuration } from '@core/units'
 import type { Runner, RunnerEvents } from '../runner/types'
+import { oneLine } from '../printable'
 import { caseWords } from '../runner/words'
 import type { Context } from './context'
 import { ProgressView } from './output/progress'
 import { resultLine } from './output/result-table'
+import { saveUnsaved } from './rescue'
 
 export interface Followed {
   sessionId: string
@@ -37,11 +39,24 @@ export async function follow(context: Context, runner: Runner, begin: () => Prom
     const { sessionId } = await begin()
     const end = await ended
     view.clear()
+    if (end.unsaved !== undefined) tellUnsaved(context, runner, end.unsaved)
     return { sessionId, end, seconds: (performance.now() - begun) / 1000 }
   } finally {
     for (const off of offs) off()
   }
 }
+
+/** Saves what the history did not take, and says where: a command line that has ended has nobody left to ask. */
+function tellUnsaved(context: Context, runner: Runner, unsaved: number): void {
+  const file = runner.unsaved()
+  const saved = file ? saveUnsaved(file) : { problem: 'they could not be read again' }
+  const count = unsaved === 1 ? '1 result is' : `${unsaved} results are`
+  if ('path' in saved) context.remark(`opscope: ${count} not in the history; the whole session was saved as ${saved.path}, to be imported once the history can be written: opscope import ${saved.path}`)
+  else context.remark(`opscope: ${count} lost: ${saved.problem}`)
+}
+
+/** Exit status of a run that ended like this, before its results are looked at: 1 where they could not be stored, 130 where the user stopped it. */
+export const endStatus = ({ state, problem }: RunnerEvents['ended']): number => (problem !== undefined ? 1 : state === 'stopped' ? 130 : 0)
 
 /** Where a bar tells of progress, only what went wrong is worth a line of its own. */
 function showRow(view: ProgressView, onlyWrong: boolean, row: Row): void {
@@ -54,5 +69,5 @@ export function verdict(context: Context, { sessionId, end, seconds }: Followed)
   const cases = results === planned ? `${planned} ${planned === 1 ? 'case' : 'cases'}` : `${results} of ${planned} cases`
   const failed = end.failures > 0 ? `, ${end.failures} failed` : ''
   const rest = end.state === 'stopped' && isResumable({ about }) ? `; go on with: opscope resume ${sessionId}` : ''
-  return `${cases} in ${formatDuration(seconds)}${failed}: ${name} (session ${sessionId})${rest}`
+  return `${cases} in ${formatDuration(seconds)}${failed}: ${oneLine(name)} (session ${sessionId})${rest}`
 }

@@ -102,7 +102,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--format <name>', 'such as csv, json or html (default: from the file name)')
     .option('--out <file>', 'where to; - is stdout (default: -)')
     .option('--redact <list>', 'what to leave out: all, none, or host,user,paths,ids (default: all of reports, none of other files)')
-    .action((session: string, options: Parameters<typeof exportSession>[2]) => done(exportSession(context, session, options)))
+    .action(async (session: string, options: Parameters<typeof exportSession>[2]) => done(await exportSession(context, session, options)))
 
   program
     .command('import')

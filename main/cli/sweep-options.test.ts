@@ -29,8 +29,10 @@ test('all implementations are those the machine has; one that is named stays, so
 
 test('sizes are a preset, one text for what the ops need, or a text for each kind', () => {
   expect(spec({ ops: 'softmax', sizes: '4096x1024' }).spec.sizes).toMatchObject({ matrix: '4096x1024' })
-  expect(spec({ sizes: 'large' }).spec.sizes.vector).toBe('16Mi')
+  expect(spec({ sizes: 'large' }).spec.sizes['vector']).toBe('16Mi')
   expect(spec({ sizes: 'vector=2^10..2^20 x4; matrix=1024x1024' }).spec.sizes).toMatchObject({ vector: '2^10..2^20 x4', matrix: '1024x1024' })
+  expect(spec({ ops: 'matmul', sizes: 'm=8 n=16 k=32 batch=2' }).spec.sizes['gemm']).toBe('m=8 n=16 k=32 batch=2')
+  expect(spec({ sizes: 'gemm: 8x16x32 batch=2; vector: 8' }).spec.sizes).toMatchObject({ gemm: '8x16x32 batch=2', vector: '8' })
   expect(() => spec({ sizes: 'vectr=8' })).toThrow('Did you mean "vector"?')
 })
 
@@ -44,9 +46,11 @@ test('of several Pythons those that are not chosen are no failure, unless they a
   expect(missing({ backends: 'python' }, [python('python:cpu', 'it hangs')])).toEqual(['python: it hangs'])
 })
 
-test('ops are named one by one, by family, and with variants', () => {
-  expect(spec({ ops: 'sum:axis=last+first,memory' }).spec.ops).toEqual([{ op: 'sum', variants: { axis: ['last', 'first'] } }, { op: 'copy' }])
-  expect(() => spec({ ops: 'add:axis=last' })).toThrow('add has no variants')
+test('ops are named one by one, by family, and with attributes', () => {
+  expect(spec({ ops: 'sum:axis=last+first,gated' }).spec.ops).toEqual([{ op: 'sum', attributes: { axis: ['last', 'first'] } }, { op: 'swiglu' }])
+  expect(spec({ ops: 'layer_norm:eps=1e-3+1e+0,matmul:transB=true+false' }).spec.ops).toEqual([{ op: 'layer_norm', attributes: { eps: [1e-3, 1] } }, { op: 'matmul', attributes: { transB: [true, false] } }])
+  expect(() => spec({ ops: 'layer_norm:eps=wide' })).toThrow('eps of layer_norm: expected a number from 0 to 1, received "wide"')
+  expect(() => spec({ ops: 'exp:axis=last' })).toThrow('exp has no attributes')
 })
 
 test('a device names its backend', () => {

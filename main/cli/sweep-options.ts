@@ -1,8 +1,11 @@
 import type { Device } from '@core/backend'
+import { findBackend } from '@core/backends'
 import { DTYPES, MODES, type Mode } from '@core/case'
 import { PRESET_IDS, type PresetId } from '@core/measure/settings'
 import { OPS, getOp } from '@core/ops/registry'
-import type { Op, SizeKind } from '@core/ops/types'
+import { expectedOf, readAttribute, type AttributeValue } from '@core/ops/attributes'
+import { SIZE_FORMS, type SizeForm } from '@core/ops/forms'
+import type { Op } from '@core/ops/types'
 import { readMeasureOptions, type MeasureOptions } from '@core/sweep/measure-options'
 import { findSizePreset, SIZE_PRESETS } from '@core/sweep/presets'
 import { parseSizes } from '@core/sweep/sizes'
@@ -37,14 +40,12 @@ export interface Picks {
   backendsNamed: boolean
 }
 
-const KINDS = ['vector', 'matrix', 'gemm'] as const satisfies readonly SizeKind[]
-
 /** Checks all that needs no device. `known` are the backends there are. */
 export function readPicks(options: SweepOptions, known: readonly string[]): Picks {
   const ops = readOps(options.ops)
   return {
     ops,
-    sizes: readSizes(options.sizes, new Set(ops.map((pick) => getOp(pick.op).sizeKind))),
+    sizes: readSizes(options.sizes, new Set(ops.map((pick) => getOp(pick.op).size.id))),
     dtypes: options.dtypes === undefined ? ['f32'] : pickList('dtype', options.dtypes, DTYPES),
     modes: options.modes === undefined ? undefined : pickList('mode', options.modes, MODES),
     preset: pickOne('preset', options.preset ?? 'standard', PRESET_IDS),
@@ -66,7 +67,7 @@ function readBackends({ backends, devices }: SweepOptions, known: readonly strin
   if (backends !== undefined) return pickList('backend', backends, known)
   // A device is named after its backend: `cpu`, `cuda:0`.
   if (devices !== undefined) return words('device', devices).map((id) => pickOne('backend', id.split(':')[0]!, known))
-  return known.filter((id) => id === 'cpu' || id === 'cuda')
+  return known.filter((id) => findBackend(id)?.byDefault)
 }
 
 /** `softmax,sum:axis=last+first`, families, or `all`. */
@@ -74,51 +75,61 @@ function readOps(text: string | undefined): SweepSpec['ops'] {
   if (text === undefined || text.trim() === 'all') return OPS.map((op) => ({ op: op.id }))
   const families = [...new Set(OPS.map((op) => op.family))]
   return words('operation', text).flatMap((word) => {
-    const [id = '', ...variants] = word.split(':')
+    const [id = '', ...attributes] = word.split(':')
     const op = OPS.find((candidate) => candidate.id === id)
-    if (op) return [variants.length === 0 ? { op: id } : { op: id, variants: readVariants(op, variants) }]
+    if (op) return [attributes.length === 0 ? { op: id } : { op: id, attributes: readAttributes(op, attributes) }]
     const family = families.find((name) => name === id)
-    if (family && variants.length === 0) return OPS.filter((candidate) => candidate.family === family).map((candidate) => ({ op: candidate.id }))
+    if (family && attributes.length === 0) return OPS.filter((candidate) => candidate.family === family).map((candidate) => ({ op: candidate.id }))
     return refuse('operation', id, OPS.map((candidate) => candidate.id))
   })
 }
 
-function readVariants(op: Op, texts: readonly string[]): Record<string, string[]> {
-  const known = op.variants ?? {}
+/** `axis=last+first`, `eps=1e-3`, `causal=true+false`: the values of each attribute. */
+function readAttributes(op: Op, texts: readonly string[]): Record<string, AttributeValue[]> {
+  const names = Object.keys(op.attributes)
   return Object.fromEntries(
     texts.map((text) => {
       const [name = '', value = ''] = text.split('=')
-      if (Object.keys(known).length === 0) throw new UsageError(`${op.id} has no variants, so ":${text}" means nothing`)
-      const choices = known[pickOne(`variant of ${op.id}`, name, Object.keys(known))]!
-      return [name, pickList(`${name} of ${op.id}`, value.replaceAll('+', ','), choices)]
+      if (names.length === 0) throw new UsageError(`${op.id} has no attributes, so ":${text}" means nothing`)
+      const spec = op.attributes[pickOne(`attribute of ${op.id}`, name, names)]!
+      if (value === '') throw new UsageError(`${name} of ${op.id}: expected ${expectedOf(spec)}, received nothing`)
+      if (spec.kind === 'choice') return [name, pickList(`${name} of ${op.id}`, value.replaceAll('+', ','), spec.words)]
+      try {
+        // A plus may also be the sign of an exponent (1e+3).
+        return [name, value.split(/(?<!\de)\+/i).map((one) => readAttribute(`${name} of ${op.id}`, spec, one))]
+      } catch (error) {
+        throw error instanceof RangeError ? new UsageError(error.message) : error
+      }
     }),
   )
 }
 
-/** A preset's name, `vector=1Ki..1Mi x4;matrix=1024x1024`, or one text for every kind the operations need. */
-function readSizes(text: string | undefined, needed: ReadonlySet<SizeKind>): SizeTexts {
+/** A preset's name, `vector: 1Ki..1Mi x4; matrix: 1024x1024` (or with =), or one text for every form the operations need. */
+function readSizes(text: string | undefined, needed: ReadonlySet<string>): SizeTexts {
   const usual = findSizePreset('tour')!.sizes
   if (text === undefined) return usual
   const preset = findSizePreset(text.trim())
   if (preset) return preset.sizes
-  const sizes = { ...usual }
-  if (text.includes('=')) {
-    for (const part of text.split(';').filter((piece) => piece.trim() !== '')) {
-      const [kind = '', value = ''] = part.split('=')
-      sizes[pickOne('kind of size', kind.trim(), KINDS)] = value.trim()
-    }
+  const sizes: Record<string, string> = { ...usual }
+  const ids = SIZE_FORMS.map(({ id }) => id)
+  const parts = text.split(';').filter((piece) => piece.trim() !== '')
+  // A part that begins with a word and a colon, or several parts, name forms; extents by name stand alone.
+  const named = parts.map((part) => /^\s*([a-z]\w*)\s*(:|=)\s*(.*)$/is.exec(part))
+  const extents = new Set(SIZE_FORMS.filter(({ id }) => needed.has(id)).flatMap((form) => [...Object.keys(form.short), ...form.extents.map(({ name }) => name)]))
+  if (named.some((match) => match && (match[2] === ':' || ids.includes(match[1]!) || !extents.has(match[1]!)))) {
+    for (const [i, match] of named.entries()) sizes[pickOne('size form', match?.[1] ?? parts[i]!.trim(), ids)] = match?.[3]?.trim() ?? ''
   } else {
-    for (const kind of needed) sizes[kind] = text
+    for (const form of needed) sizes[form] = text
   }
-  for (const kind of KINDS) checkSizes(kind, sizes[kind])
+  for (const form of SIZE_FORMS) if (needed.has(form.id) || sizes[form.id] !== usual[form.id]) checkSizes(form, sizes[form.id]!)
   return sizes
 }
 
-function checkSizes(kind: SizeKind, text: string): void {
-  const read = parseSizes(kind, text)
+function checkSizes(form: SizeForm, text: string): void {
+  const read = parseSizes(form, text)
   if (read.ok) return
   const marks = `${' '.repeat(read.position)}${'^'.repeat(Math.max(1, read.length))}`
-  throw new UsageError(`${kind} sizes ${read.message}\n  ${text}\n  ${marks}\nPresets: ${SIZE_PRESETS.map((preset) => preset.id).join(', ')}.`)
+  throw new UsageError(`${form.id} sizes ${read.message}\n  ${text}\n  ${marks}\nPresets: ${SIZE_PRESETS.map((preset) => preset.id).join(', ')}.`)
 }
 
 /** The spec of these picks on these devices, and the reasons for named backends that cannot be had. */

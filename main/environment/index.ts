@@ -1,3 +1,4 @@
+import { findBackend } from '@core/backends'
 import { arch, availableParallelism, cpus, hostname, release, totalmem, type, version as osVersion } from 'node:os'
 import type { Device } from '@core/backend'
 import type { Environment, NoiseFloor } from '@core/session/types'
@@ -27,7 +28,7 @@ function memoryBytes(): number {
 
 /** What changes how these devices measure: variables for all, Chromium's switches where one of them is reached through it. */
 function switches(devices: readonly Device[]): string[] {
-  const chromium = devices.some((device) => device.backend === 'webgpu') ? [...switchesHere().map(switchText), ...graphicsSwitches(process.argv.slice(1))] : []
+  const chromium = devices.some((device) => findBackend(device.backend)?.host === 'webgpu') ? [...switchesHere().map(switchText), ...graphicsSwitches(process.argv.slice(1))] : []
   return [...new Set([...chromium, ...measuringVariables(process.env)])]
 }
 

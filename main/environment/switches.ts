@@ -1,7 +1,7 @@
 /** Variables that change what is measured: which GPUs and how CUDA runs, threads, memory allocation, our own switches. */
 const MEASURING = /^(CUDA|CUBLAS|CUDNN|NVIDIA|OPSCOPE|OMP|KMP|GOMP|MKL|OPENBLAS|MALLOC)_|^GLIBC_TUNABLES$/
 /** Ours that say where things are or what tests do, not how cases are measured. */
-const NOT_MEASURING = /^OPSCOPE_(DATA_DIR|ELECTRON|ELECTRON_MISSING|COMMIT|ADDON|GUEST|GPU_HOLDERS|SERVES|PYTHON|PYTHON_ONLY|CUDA|TEST_.*)$/
+const NOT_MEASURING = /^OPSCOPE_(DATA_DIR|ELECTRON|ELECTRON_MISSING|COMMIT|ADDON|GUEST|SETUP|GPU_HOLDERS|SERVES|PYTHON|PYTHON_ONLY|CUDA|TEST_.*)$/
 const SECRET = /TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY/i
 /** Longer values are no switch anybody set by hand. */
 const MOST_CHARACTERS = 200

@@ -16,18 +16,18 @@ function stored() {
 }
 
 /** Everything the job said, of which the last word says how it ended. */
-function said(job: Parameters<typeof runFileJob>[0]): FileJobAnswer[] {
+async function said(job: Parameters<typeof runFileJob>[0]): Promise<FileJobAnswer[]> {
   const answers: FileJobAnswer[] = []
-  runFileJob(job, (answer) => answers.push(answer))
+  await runFileJob(job, (answer) => answers.push(answer))
   return answers
 }
 
-test('a session is written as its exporter gives it, in every format, with shares that never fall', () => {
+test('a session is written as its exporter gives it, in every format, with shares that never fall', async () => {
   const { folder, file, history, id } = stored()
   const wanted = history.exportSession(id)
   for (const { id: format } of FORMATS.filter((one) => one.exportSession)) {
     const path = join(folder, `out.${format}`)
-    const answers = said({ kind: 'export', history: file, id, format, leaveOut: [], users: [], path, temporary: `${path}.part` })
+    const answers = await said({ kind: 'export', history: file, id, format, leaveOut: [], users: [], path, temporary: `${path}.part` })
     expect(answers.at(-1)).toEqual({ kind: 'done', value: undefined })
     expect(readFileSync(`${path}.part`, 'utf8')).toBe(exportSession(format, wanted, { ceilings: history.ceilings() }))
     // Whether it becomes the file is for who may cancel it.
@@ -39,36 +39,36 @@ test('a session is written as its exporter gives it, in every format, with share
   history.close()
 })
 
-test('what identifies the machine is left out of what a process of its own writes', () => {
+test('what identifies the machine is left out of what a process of its own writes', async () => {
   const { folder, file, history, id } = stored()
   const host = goldenSession().environment.host
   const path = join(folder, 'out.json')
-  said({ kind: 'export', history: file, id, format: 'json', leaveOut: ['host'], users: [], path, temporary: `${path}.part` })
+  await said({ kind: 'export', history: file, id, format: 'json', leaveOut: ['host'], users: [], path, temporary: `${path}.part` })
   expect(readFileSync(`${path}.part`, 'utf8')).not.toContain(`"host":"${host}"`)
   expect(readFileSync(`${path}.part`, 'utf8')).toContain('"host":"[host]"')
   history.close()
 })
 
-test('a session that is not there is a failure in words, and the file stays as it was', () => {
+test('a session that is not there is a failure in words, and the file stays as it was', async () => {
   const { folder, file, history } = stored()
   const path = join(folder, 'out.json')
   writeFileSync(path, 'old')
-  const answers = said({ kind: 'export', history: file, id: 'none', format: 'json', leaveOut: [], users: [], path, temporary: `${path}.part` })
+  const answers = await said({ kind: 'export', history: file, id: 'none', format: 'json', leaveOut: [], users: [], path, temporary: `${path}.part` })
   expect(answers).toEqual([{ kind: 'failed', message: expect.stringMatching(/session/) as string }])
   expect(readFileSync(path, 'utf8')).toBe('old')
   expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
   history.close()
 })
 
-test('a file that is opened comes in parts that make it whole, and a bad one is refused by its name', () => {
+test('a file that is opened comes in parts that make it whole, and a bad one is refused by its name', async () => {
   const golden = goldenSession()
   const results = Array.from({ length: 600 }, (_, i) => ({ ...golden.results[0]!, id: `r-${i}` }))
   const file = { ...golden, results }
-  const answers = said({ kind: 'open', name: 'big.json', from: Buffer.from(exportSession('json', file)) })
+  const answers = await said({ kind: 'open', name: 'big.json', from: Buffer.from(exportSession('json', file)) })
   const parts = answers.flatMap((answer) => (answer.kind === 'results' ? [answer.results] : []))
   expect(parts.length).toBeGreaterThan(1)
   const last = answers.at(-1)
   if (last?.kind !== 'done') throw new Error('not read')
   expect({ ...(last.value as object), results: parts.flat() }).toEqual(file)
-  expect(said({ kind: 'open', name: 'bad.json', from: Buffer.from('{') }).at(-1)).toEqual({ kind: 'refused', message: expect.stringMatching(/^bad\.json: /) as string })
+  expect((await said({ kind: 'open', name: 'bad.json', from: Buffer.from('{') })).at(-1)).toEqual({ kind: 'refused', message: expect.stringMatching(/^bad\.json: /) as string })
 })

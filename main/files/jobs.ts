@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { identifying, type Identifying, type Redaction } from '@core/formats/redact'
-import { exportStream, importSession } from '@core/formats/registry'
+import { exportStream, importSession, prepareExport } from '@core/formats/registry'
 import type { Result } from '@core/result'
 import type { SessionFile, SessionSummary } from '@core/session/types'
 import { joinHistory } from '../history/join'
+import { readText } from '../import/read-text'
 import type { SqliteHistory } from '../history/sqlite-history'
 import { writeBeside } from '../write-file'
 
@@ -45,7 +45,7 @@ const STEPS = 100
 
 /** The session in the file; undefined once the refusal has been told. */
 function parse({ name, from }: Of<'import' | 'open'>, tell: Tell, parsed: number): SessionFile | undefined {
-  const text = typeof from === 'string' ? readFileSync(from, 'utf8') : new TextDecoder().decode(from)
+  const text = readText(from)
   tell({ kind: 'progress', share: READ })
   const outcome = importSession(name, text)
   if (!outcome.ok) return void tell({ kind: 'refused', message: outcome.message })
@@ -72,7 +72,7 @@ function inSteps(tell: Tell): (share: number) => void {
   }
 }
 
-const JOBS: { [K in FileJob['kind']]: (job: Of<K>, tell: Tell) => void } = {
+const JOBS: { [K in FileJob['kind']]: (job: Of<K>, tell: Tell) => void | Promise<void> } = {
   import(job, tell) {
     const file = parse(job, tell, PARSED)
     if (!file) return
@@ -86,7 +86,8 @@ const JOBS: { [K in FileJob['kind']]: (job: Of<K>, tell: Tell) => void } = {
     for (let first = 0; first < results.length; first += RESULTS_AT_ONCE) tell({ kind: 'results', results: results.slice(first, first + RESULTS_AT_ONCE) })
     tell({ kind: 'done', value: head })
   },
-  export({ history: stored, id, format, leaveOut, users, path, temporary }, tell) {
+  async export({ history: stored, id, format, leaveOut, users, path, temporary }, tell) {
+    await prepareExport(format)
     withHistory(stored, (history) => {
       const context = { ceilings: history.ceilings(), leaveOut: new Set(leaveOut), hints: { users } }
       writeBeside(path, exportStream(format, history.streamSession(id), context, inSteps(tell)), temporary)
@@ -98,10 +99,10 @@ const JOBS: { [K in FileJob['kind']]: (job: Of<K>, tell: Tell) => void } = {
   },
 }
 
-/** Does the job here and now; ends with one of the last three kinds of answer. Never throws. */
-export function runFileJob<K extends FileJob['kind']>(job: Of<K>, tell: Tell): void {
+/** Does the job; ends with one of the last three kinds of answer. Never throws. */
+export async function runFileJob<K extends FileJob['kind']>(job: Of<K>, tell: Tell): Promise<void> {
   try {
-    JOBS[job.kind](job, tell)
+    await JOBS[job.kind](job, tell)
   } catch (error) {
     tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
   }

@@ -10,4 +10,4 @@ interface ParentPort {
 
 const { parentPort } = process as { parentPort?: ParentPort }
 if (!parentPort) throw new Error('this program reads and writes files for Opscope and is started by it; run opscope import or opscope export instead')
-parentPort.on('message', ({ data }) => runFileJob(data, (answer) => parentPort.postMessage(answer)))
+parentPort.on('message', ({ data }) => void runFileJob(data, (answer) => parentPort.postMessage(answer)))

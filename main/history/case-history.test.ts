@@ -28,7 +28,7 @@ function add(day: number, medians: readonly number[], change: { about?: Session[
     const made = testResult(id, testCase(1))
     return { ...made, wallMs: serial, summary: { ...made.summary!, medianNs, ciLowNs: medianNs - 1, ciHighNs: medianNs + 1 } }
   })
-  return history.importSession({ schemaVersion: 1, session, environment: { ...testEnvironment, ...(change.host ? { host: change.host } : {}) }, results: [...results, testResult(`other${serial}`, testCase(2))] }).id
+  return history.importSession({ schemaVersion: 2, session, environment: { ...testEnvironment, ...(change.host ? { host: change.host } : {}) }, results: [...results, testResult(`other${serial}`, testCase(2))] }).id
 }
 const followed = () => history.caseHistory(caseId(testCase(1)))
 

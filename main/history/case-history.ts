@@ -5,6 +5,7 @@ import { GRADES, ROW_NUMBERS } from '@core/session/rows'
 import { quantileOfSorted, sorted } from '@core/stats/quantile'
 import { fromBytes } from './codec'
 import { query, type Database } from './database'
+import { parseStored, readable } from './stored'
 
 const OK = STATUSES.indexOf('ok')
 const MEDIAN = ROW_NUMBERS.indexOf('medianNs')
@@ -38,7 +39,8 @@ function together(results: readonly Measured[]): Omit<CasePoint, 'sessionId' | '
 /** The facts of a session's machine that bear on a case; none where they were not kept or cannot be read. */
 function placeIn(machineJson: string | null, { backend, device }: BenchmarkCase): Place {
   if (machineJson === null) return []
-  const machine = machineSchema.safeParse(JSON.parse(machineJson))
+  const [stored] = readable<unknown>([{ json: machineJson }])
+  const machine = machineSchema.safeParse(stored)
   return machine.success ? placeOf(machine.data, backend, device) : []
 }
 
@@ -49,7 +51,7 @@ function placeIn(machineJson: string | null, { backend, device }: BenchmarkCase)
 export function caseHistory(db: Database, identity: string): CaseHistory {
   const cases = db.all(query.selectFrom('cases').select(['key', 'json']).where('identity', '=', identity))
   if (cases.length === 0) return { points: [], failed: 0 }
-  const benchmarkCase = JSON.parse(cases[0]!.json) as BenchmarkCase
+  const benchmarkCase = parseStored<BenchmarkCase>(cases[0]!.json, 'This case')
   const rows = db.all(
     query
       .selectFrom('results')

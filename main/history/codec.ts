@@ -1,6 +1,7 @@
 import type { Grade, Result } from '@core/result'
 import { STATUSES } from '@core/result'
 import { ROW_NUMBERS, rowNumbersOf, type RowNumber } from '@core/session/rows'
+import { parseStored } from './stored'
 
 const GRADES: readonly (Grade | undefined)[] = [undefined, 'A', 'B', 'C']
 
@@ -46,8 +47,8 @@ export function store(result: Result): StoredResult {
 
 /** The result as it was given to `store`. */
 export function restore(stored: Pick<StoredResult, 'json' | 'samples' | 'clocks' | 'probes'> & { caseJson: string }): Result {
-  const body = JSON.parse(stored.json) as ResultBody
-  const result: Result = { ...body, case: JSON.parse(stored.caseJson) as Result['case'], samplesNs: Array.from(fromBytes(stored.samples)) }
+  const body = parseStored<ResultBody>(stored.json, 'A result of this session')
+  const result: Result = { ...body, case: parseStored<Result['case']>(stored.caseJson, 'A case of this session'), samplesNs: Array.from(fromBytes(stored.samples)) }
   if (stored.clocks) result.clocksMhz = Array.from(fromBytes(stored.clocks))
   if (stored.probes) result.probesNs = Array.from(fromBytes(stored.probes))
   return result

@@ -1,5 +1,6 @@
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Compilable } from 'kysely'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { AccessError, inWords } from './access'
 import type { Tables } from './tables'
 
 /** Writes typed SQL. It has no connection: Kysely runs queries asynchronously and history is synchronous. */
@@ -12,11 +13,16 @@ export const query = new Kysely<Tables>({
   },
 })
 
-/** Runs what `query` writes, synchronously, with prepared statements kept by their text. */
+/** Runs what `query` writes, synchronously, with prepared statements kept by their text. What refuses to be written is told as an AccessError. */
 export class Database {
   readonly #statements = new Map<string, StatementSync>()
 
-  constructor(readonly connection: DatabaseSync) {}
+  /** `file`: its name for messages; `readOnly`: the message with which everything that writes is refused. */
+  constructor(
+    readonly connection: DatabaseSync,
+    readonly file = 'in memory',
+    readonly readOnly?: string,
+  ) {}
 
   prepare(text: string): StatementSync {
     let statement = this.#statements.get(text)
@@ -39,7 +45,7 @@ export class Database {
   /** Runs a statement that returns no rows. */
   run(compilable: Compilable<unknown>): { changes: number; lastInsertRowid: number } {
     const { sql, parameters } = compilable.compile()
-    const { changes, lastInsertRowid } = this.prepare(sql).run(...(parameters as SQLInputValue[]))
+    const { changes, lastInsertRowid } = this.#writing(() => this.prepare(sql).run(...(parameters as SQLInputValue[])))
     return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) }
   }
 
@@ -52,6 +58,15 @@ export class Database {
 
   /** All or nothing. Takes the write lock at once, so that another process waits instead of failing half way. */
   transaction<T>(work: () => T): T {
+    return this.#writing(() => this.#transaction(work))
+  }
+
+  #writing<T>(write: () => T): T {
+    if (this.readOnly !== undefined) throw new AccessError(this.readOnly)
+    return inWords(this.file, write)
+  }
+
+  #transaction<T>(work: () => T): T {
     this.connection.exec('begin immediate')
     try {
       const value = work()

@@ -27,6 +27,23 @@ const reopen = () => {
 }
 const create = (name: string, cases = [testCase(1), testCase(2), testCase(3)]) => history.createSession({ name, environment: testEnvironment, settings: testSettings, cases })
 
+describe('what cases took', () => {
+  test('comes newest first, with the settings and the name of the device then, of right results alone', () => {
+    const [first, second] = [create('one').id, create('two').id]
+    history.addResult(first, { ...testResult('a', testCase(1)), wallMs: 1000 })
+    history.addResult(second, { ...testResult('b', testCase(2)), wallMs: 2000 })
+    history.addResult(second, failedResult('c', testCase(3)))
+    reopen()
+    const deviceName = testEnvironment.devices[0]!.name
+    expect(history.lastTook('bench', 10)).toEqual([
+      { case: testCase(2), deviceName, settings: testSettings, wallSeconds: 2 },
+      { case: testCase(1), deviceName, settings: testSettings, wallSeconds: 1 },
+    ])
+    expect(history.lastTook('another machine', 10)).toEqual([])
+    expect(history.lastTook('bench', 1)).toHaveLength(1)
+  })
+})
+
 describe('results', () => {
   test('come back exactly, samples to the bit, after the file was closed', () => {
     const { id } = create('one')

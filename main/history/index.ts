@@ -7,12 +7,12 @@ import type { History } from './types'
 const KEEP_DELETED_MS = 24 * 3600 * 1000
 
 /**
- * Opens the history in this file, creating it when missing. `notice` is for the user: a damaged file was kept aside.
- * Throws when the file cannot be used and is not damaged: no access, or written by a newer version.
+ * Opens the history in this file, creating it when missing. `notice` is for the user: a damaged file was kept aside, or
+ * the file can only be read. Throws when it can be neither written nor read, or a newer version wrote it.
  */
 export function openHistory(file: string): { history: History; notice?: string } {
   const { db, notice } = openDatabase(file)
-  purge(db, Date.now() - KEEP_DELETED_MS)
+  if (db.readOnly === undefined) purge(db, Date.now() - KEEP_DELETED_MS)
   const history = new SqliteHistory(db, file)
   return notice === undefined ? { history } : { history, notice }
 }

@@ -1,5 +1,6 @@
 import type { Compilable, Kysely } from 'kysely'
-import { query, type Database } from './database'
+import { Database, query } from './database'
+import { openSqlite } from './sqlite'
 import type { Tables } from './tables'
 
 /** One step of the schema: statements to run in order. A released step is never changed; a change is a new step. */
@@ -36,6 +37,40 @@ export function migrate(db: Database, steps: readonly Migration[] = MIGRATIONS):
     db.connection.exec(`pragma application_id = ${APPLICATION_ID}`)
     db.connection.exec(`pragma user_version = ${steps.length}`)
   })
+}
+
+/** `table.column` of every table. */
+function columnsOf(db: Database): Set<string> {
+  const rows = db.connection.prepare("select m.name || '.' || c.name as name from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table'").all() as { name: string }[]
+  return new Set(rows.map(({ name }) => name))
+}
+
+/**
+ * Raises a schema number that is lower than the tables say, as another program or a copy by SQL can leave it: the steps
+ * that it asks for are done, and doing them again would fail at each start.
+ */
+export function correctSchema(db: Database): void {
+  const stated = schemaOf(db)
+  if (stated === 0 || stated >= MIGRATIONS.length) return
+  const present = columnsOf(db)
+  const reference = new Database(openSqlite(':memory:'))
+  try {
+    migrate(reference, MIGRATIONS.slice(0, stated))
+    let known = columnsOf(reference)
+    let actual = stated
+    for (let next = stated + 1; next <= MIGRATIONS.length; next++) {
+      migrate(reference, MIGRATIONS.slice(0, next))
+      const columns = columnsOf(reference)
+      // A step that adds no column leaves no trace by which it could be told from one that was not taken.
+      const added = [...columns].filter((column) => !known.has(column))
+      if (added.length === 0 || !added.every((column) => present.has(column))) break
+      known = columns
+      actual = next
+    }
+    if (actual > stated) db.connection.exec(`pragma user_version = ${actual}`)
+  } finally {
+    reference.close()
+  }
 }
 
 /** Whether this is our file or a new one; false for another program's database. */

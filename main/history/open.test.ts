@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync, openSync, writeSync, closeSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync, openSync, writeSync, closeSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openHistory } from '.'
 import { Database } from './database'
+import { backUp } from './maintenance/backup'
 import { migrate, MIGRATIONS } from './migrate'
 import { openSqlite } from './sqlite'
 import { testCase, testEnvironment, testResult, testSettings } from './testing'
@@ -98,6 +99,20 @@ describe('the schema', () => {
     history.close()
   })
 
+  test.each(MIGRATIONS.map((_, i) => i + 1))('a file whose schema number is %i and whose tables are those of today is opened with its sessions, and no copy is made', (number) => {
+    const id = fill(3)
+    const raw = openSqlite(file)
+    raw.exec(`pragma user_version = ${number}`)
+    raw.close()
+    for (let start = 0; start < 2; start++) {
+      const { history, notice } = openHistory(file)
+      expect(notice).toBeUndefined()
+      expect(history.exportSession(id).results).toHaveLength(3)
+      history.close()
+    }
+    expect(readdirSync(folder)).toEqual(['history.db'])
+  })
+
   test('a file of before drivers, noise floors and figures beside samples keeps its ceilings and results', () => {
     const old = new Database(openSqlite(file))
     migrate(old, MIGRATIONS.slice(0, 2))
@@ -142,4 +157,16 @@ describe('the schema', () => {
     expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1])
     history.close()
   })
+})
+
+test.runIf(process.platform !== 'win32')('only the owner can read the history, its log, a copy and what an earlier version left open to others', () => {
+  const others = (path: string) => statSync(path).mode & 0o077
+  fill(3)
+  chmodSync(file, 0o644)
+  const { history } = openHistory(file)
+  history.createSession({ name: 'later', environment: testEnvironment, settings: testSettings, cases: [] })
+  expect(backUp(file, join(folder, 'backup.db')).sessions).toBe(2)
+  for (const name of readdirSync(folder)) expect(others(join(folder, name)), name).toBe(0)
+  expect(readdirSync(folder)).toEqual(expect.arrayContaining(['backup.db', 'history.db', 'history.db-wal']))
+  history.close()
 })

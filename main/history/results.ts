@@ -5,6 +5,7 @@ import type { ResultStream } from '@core/session/stream'
 import type { Cases } from './cases'
 import { numberReader, restore, store } from './codec'
 import { query, type Database } from './database'
+import { parseStored } from './stored'
 import { NotFoundError } from './types'
 
 /** Rows read from the file in one go while iterating over all results: bounds memory to some tens of megabytes. */
@@ -73,7 +74,7 @@ export class Results {
     const cases = new Array<BenchmarkCase>(places.size)
     for (const { key, json } of found) {
       const at = places.get(key)
-      if (at !== undefined) cases[at] = JSON.parse(json) as BenchmarkCase
+      if (at !== undefined) cases[at] = parseStored<BenchmarkCase>(json, 'A case of this session')
     }
     return cases
   }

@@ -1,36 +1,53 @@
 import { machineOf } from '@core/analysis/case-history'
-import type { Environment, Session, SessionState, SessionSummary } from '@core/session/types'
+import { sessionSchema, sessionStateSchema, type Environment, type Session, type SessionSummary } from '@core/session/types'
 import type { Selectable } from 'kysely'
+import { z } from 'zod'
 import { query, type Database } from './database'
+import { parseStored } from './stored'
 import type { SessionsTable } from './tables'
 import { NotFoundError } from './types'
 
 export type SessionRow = Selectable<SessionsTable>
 
-const strings = (json: string) => JSON.parse(json) as string[]
+const aboutSchema = sessionSchema.shape.about
 
-function aboutOf(row: SessionRow): Session['about'] {
-  if (row.about === null) return undefined
-  const kind = row.about as NonNullable<Session['about']>['kind']
-  return row.adds_to === null ? { kind } : { kind, session: row.adds_to }
+const strings = z.array(z.string())
+const count = z.number().int().nonnegative()
+
+/** JSON that cannot be parsed is as wrong as JSON of something else. */
+function parsed(json: unknown): unknown {
+  try {
+    return JSON.parse(String(json))
+  } catch {
+    return undefined
+  }
 }
 
+/** The line of a session. What of it cannot be read is left empty and told in `damaged`: it must not hide the other sessions, nor its own results. */
 export function summaryOf(row: SessionRow): SessionSummary {
-  const about = aboutOf(row)
-  return {
+  const damaged: string[] = []
+  function take<T>(what: string, schema: z.ZodType<T>, value: unknown, otherwise: T): T {
+    const read = schema.safeParse(value)
+    if (read.success) return read.data
+    damaged.push(what)
+    return otherwise
+  }
+  const about = row.about === null ? undefined : take('kind', aboutSchema, { kind: row.about, ...(row.adds_to === null ? {} : { session: row.adds_to }) }, undefined)
+  const summary: SessionSummary = {
     id: row.id,
-    name: row.name,
-    createdAt: row.created_at,
-    notes: row.notes,
-    tags: strings(row.tags),
-    state: row.state as SessionState,
-    planned: row.planned,
-    results: row.results,
-    failures: row.failures,
-    ops: strings(row.ops),
-    devices: strings(row.devices),
+    name: take('name', z.string(), row.name, 'Damaged session'),
+    createdAt: take('date', z.string().refine((text) => !Number.isNaN(Date.parse(text))), row.created_at, new Date(0).toISOString()),
+    notes: take('notes', z.string(), row.notes, ''),
+    tags: take('tags', strings, parsed(row.tags), []),
+    state: take('state', sessionStateSchema, row.state, 'interrupted'),
+    planned: take('number of cases', count, row.planned, 0),
+    results: take('number of results', count, row.results, 0),
+    failures: take('number of failures', count, row.failures, 0),
+    ops: take('operations', strings, parsed(row.ops), []),
+    devices: take('devices', strings, parsed(row.devices), []),
     ...(about ? { about } : {}),
   }
+  return damaged.length === 0 ? summary : { ...summary, damaged: damaged.join(', ') }
 }
 
 /** The line of a session. Throws NotFoundError. */
@@ -75,9 +92,10 @@ export function loadSession(db: Database, row: SessionRow): { session: Session; 
   const { id, name, createdAt, notes, tags, state, planned, about } = summaryOf(row)
   const session: Session = { id, name, createdAt, notes, tags, state, planned }
   if (about) session.about = about
-  if (details.spec !== null) session.spec = JSON.parse(details.spec) as NonNullable<Session['spec']>
-  if (details.settings !== null) session.settings = JSON.parse(details.settings) as NonNullable<Session['settings']>
-  return { session, environment: JSON.parse(details.environment) as Environment }
+  const what = (part: string) => `The ${part} of session "${name}" (${id})`
+  if (details.spec !== null) session.spec = parseStored<NonNullable<Session['spec']>>(details.spec, what('sweep'))
+  if (details.settings !== null) session.settings = parseStored<NonNullable<Session['settings']>>(details.settings, what('settings'))
+  return { session, environment: parseStored<Environment>(details.environment, what('environment')) }
 }
 
 /**

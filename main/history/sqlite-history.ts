@@ -5,6 +5,9 @@ import type { Result } from '@core/result'
 import type { RowBlock } from '@core/session/rows'
 import { wholeSession, type SessionStream } from '@core/session/stream'
 import { SCHEMA_VERSION, type Ceiling, type Environment, type NoiseFloor, type Session, type SessionFile, type SessionState, type SessionSummary } from '@core/session/types'
+import type { Took } from '@core/sweep/paces'
+import { isRunning, thisProcess } from '../process-owner'
+import { identityOf, MisplacedError } from './access'
 import { caseHistory } from './case-history'
 import { Cases } from './cases'
 import { Contents, isFailure } from './contents'
@@ -12,9 +15,10 @@ import { query, type Database } from './database'
 import { MaintenanceError } from './maintenance/backup'
 import { swapIn } from './maintenance/swap'
 import { openDatabase } from './open'
-import { isRunning, thisProcess } from './owner'
 import { Results } from './results'
 import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
+import { parseStored, readable } from './stored'
+import { lastTook } from './took'
 import { NotFoundError, type DerivedSession, type History, type NewSession } from './types'
 
 /** Results that importInSteps writes in one transaction: some tens of milliseconds. */
@@ -24,6 +28,8 @@ const STEP = 500
 export class SqliteHistory implements History {
   #cases: Cases
   #results: Results
+  /** What the file was when it was opened; see #mustBeInPlace. */
+  #identity: string | undefined
   /** Contents of the sessions this process writes to. */
   readonly #writing = new Map<string, { key: number; contents: Contents }>()
 
@@ -31,6 +37,7 @@ export class SqliteHistory implements History {
     private db: Database,
     readonly file: string,
   ) {
+    this.#identity = identityOf(file)
     this.#cases = new Cases(db)
     this.#results = new Results(db, this.#cases)
   }
@@ -43,6 +50,7 @@ export class SqliteHistory implements History {
       return swapIn(this.file, prepared)
     } finally {
       this.db = openDatabase(this.file).db
+      this.#identity = identityOf(this.file)
       this.#cases = new Cases(this.db)
       this.#results = new Results(this.db, this.#cases)
       this.#writing.clear()
@@ -79,6 +87,7 @@ export class SqliteHistory implements History {
   setState(sessionId: string, state: SessionState): void {
     const owner = state === 'running' ? thisProcess() : null
     const { changes } = this.db.run(query.updateTable('sessions').set({ state, owner }).where('id', '=', sessionId))
+    this.#mustBeInPlace()
     if (changes === 0) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
   }
 
@@ -126,7 +135,7 @@ export class SqliteHistory implements History {
       return count === 0
     }
     const planned = this.db.all(query.selectFrom('planned').innerJoin('cases', 'cases.key', 'planned.case_key').select('cases.json').where('planned.session', '=', key).orderBy('planned.position'))
-    return planned.map((row) => JSON.parse(row.json) as BenchmarkCase).filter(isLeft)
+    return planned.map((row) => parseStored<BenchmarkCase>(row.json, `A planned case of session ${id}`)).filter(isLeft)
   }
 
   updateSession(id: string, change: { name?: string; notes?: string; tags?: string[] }): SessionSummary {
@@ -212,6 +221,7 @@ export class SqliteHistory implements History {
 
   /** Sessions whose process is gone are not running, whoever asks first. */
   #settleDead(): void {
+    if (this.db.readOnly !== undefined) return
     const alive = new Set(this.#running())
     const running = this.db.all(query.selectFrom('sessions').select('id').where('state', '=', 'running'))
     for (const { id } of running) if (!alive.has(id)) this.setState(id, 'interrupted')
@@ -231,7 +241,11 @@ export class SqliteHistory implements History {
 
   ceilings(): Ceiling[] {
     const rows = this.db.all(query.selectFrom('ceilings').select('json').orderBy('backend').orderBy('device').orderBy('kind'))
-    return rows.map((row) => JSON.parse(row.json) as Ceiling)
+    return readable<Ceiling>(rows)
+  }
+
+  lastTook(host: string, most: number): Took[] {
+    return lastTook(this.db, host, most)
   }
 
   putCeiling(ceiling: Ceiling): void {
@@ -247,7 +261,7 @@ export class SqliteHistory implements History {
 
   noiseFloors(): NoiseFloor[] {
     const rows = this.db.all(query.selectFrom('noise_floors').select('json').orderBy('backend').orderBy('device').orderBy('driver'))
-    return rows.map((row) => JSON.parse(row.json) as NoiseFloor)
+    return readable<NoiseFloor>(rows)
   }
 
   putNoiseFloor(floor: NoiseFloor): void {
@@ -302,12 +316,20 @@ export class SqliteHistory implements History {
   /** A transaction that forgets what it had learnt when it fails. */
   #write<T>(work: () => T): T {
     try {
-      return this.db.transaction(work)
+      const value = this.db.transaction(work)
+      this.#mustBeInPlace()
+      return value
     } catch (error) {
       this.#cases.forget()
       this.#writing.clear()
       throw error
     }
+  }
+
+  /** Throws where what was just written is in a file that has lost its name: SQLite goes on writing to it without a word, and it ends with this process. */
+  #mustBeInPlace(): void {
+    if (identityOf(this.file) === this.#identity) return
+    throw new MisplacedError(`The history ${this.file} is gone: it, or the folder it was in, was removed or replaced while Opscope used it. Nothing can be stored before Opscope is started again.`)
   }
 
   #target(sessionId: string): { key: number; contents: Contents } {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { DatabaseSync } from 'node:sqlite'
 
-type Sqlite = { DatabaseSync: new (file: string, options?: { readOnly?: boolean }) => DatabaseSync }
+type Sqlite = { DatabaseSync: new (file: string | URL, options?: { readOnly?: boolean }) => DatabaseSync }
 
 /** SQLite of the runtime (Node 22.5 and later), or the package with the same interface that carries its own (Electron 33, Node 20). */
 function load(): Sqlite {
@@ -10,8 +10,8 @@ function load(): Sqlite {
   return createRequire(import.meta.url)('@photostructure/sqlite') as Sqlite
 }
 
-/** Opens a file as SQLite, creating it when missing; `readOnly` neither creates nor changes it. */
-export function openSqlite(file: string, { readOnly = false } = {}): DatabaseSync {
+/** Opens a file as SQLite, creating it when missing; `readOnly` neither creates nor changes it. An URL may have parameters of SQLite's. */
+export function openSqlite(file: string | URL, { readOnly = false } = {}): DatabaseSync {
   const { DatabaseSync } = load()
   return new DatabaseSync(file, { readOnly })
 }

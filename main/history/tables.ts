@@ -21,7 +21,7 @@ export interface SessionsTable {
   devices: string
   /** Unix ms; null while not deleted. */
   deleted_at: Optional<number>
-  /** The process that runs it (owner.ts); null when none does. */
+  /** The process that runs it (main/process-owner.ts); null when none does. */
   owner: Optional<string>
   /** Kind of a session that no sweep made (Session.about), and the id of the one it adds to. */
   about: Optional<string>

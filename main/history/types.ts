@@ -2,6 +2,7 @@ import type { CaseHistory } from '@core/analysis/case-history'
 import type { BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
+import type { Took } from '@core/sweep/paces'
 import type { RowBlock } from '@core/session/rows'
 import type { SessionStream } from '@core/session/stream'
 import type { Ceiling, Environment, NoiseFloor, Session, SessionFile, SessionState, SessionSummary } from '@core/session/types'
@@ -65,6 +66,8 @@ export interface History {
   ceilings(): Ceiling[]
   /** One of each kind per device and driver; a new one replaces it. */
   putCeiling(ceiling: Ceiling): void
+  /** What the last cases took on the machine of this name, newest first. */
+  lastTook(host: string, most: number): Took[]
   /** The last self-check of each device and driver. */
   noiseFloors(): NoiseFloor[]
   putNoiseFloor(floor: NoiseFloor): void

@@ -1,10 +1,11 @@
-import { readFile, stat } from 'node:fs/promises'
-import { importSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { stat } from 'node:fs/promises'
+import { importSession, MAX_BYTES } from '@core/formats/registry'
 import type { ImportOutcome } from '@core/formats/types'
 import type { Reply } from '@core/ipc'
 import type { SessionFile, SessionSummary } from '@core/session/types'
 import type { Services } from '../app/services'
 import type { Ended, FilesApart } from '../files/apart'
+import { readText } from './read-text'
 
 /** A file to read: by its path, or as the bytes it has. */
 export interface Incoming {
@@ -16,17 +17,19 @@ export interface Incoming {
 const LARGE_BYTES = 2 ** 21
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-const sizeOf = async ({ from }: Incoming) => (typeof from === 'string' ? (await stat(from)).size : from.byteLength)
+
+/** Bytes of the file; undefined where it is no regular file, whose size says nothing. */
+async function sizeOf({ from }: Incoming): Promise<number | undefined> {
+  if (typeof from !== 'string') return from.byteLength
+  const found = await stat(from)
+  return found.isFile() ? found.size : undefined
+}
 
 /** The session in a file, or what is wrong with it, naming the file. */
-async function readOne(file: Incoming): Promise<ImportOutcome> {
-  const { name, from } = file
+function readOne({ name, from }: Incoming): ImportOutcome {
   let text: string
   try {
-    const size = await sizeOf(file)
-    // Before reading: such a file is refused anyway, and reading it could exhaust memory.
-    if (size > MAX_CHARACTERS) throw new Error(`${Math.ceil(size / 2 ** 20)} MiB, larger than ${MAX_CHARACTERS / 2 ** 20} MiB, the most that is read`)
-    text = typeof from === 'string' ? await readFile(from, 'utf8') : new TextDecoder().decode(from)
+    text = readText(from)
   } catch (error) {
     return { ok: false, message: `${name}: could not be read (${reasonOf(error)})` }
   }
@@ -37,23 +40,23 @@ async function readOne(file: Incoming): Promise<ImportOutcome> {
 export async function readSessions(apart: FilesApart, incoming: readonly Incoming[], take: (name: string, file: SessionFile) => void): Promise<string[]> {
   const problems: string[] = []
   for (const file of incoming) {
-    const { value, problem } = (await isForApart(file)) ? await apart.open(file.name, file.from) : await readHere(file)
+    const { value, problem } = (await isForApart(file)) ? await apart.open(file.name, file.from) : readHere(file)
     if (value) take(file.name, value)
     if (problem !== undefined) problems.push(problem)
   }
   return problems
 }
 
-async function readHere(file: Incoming): Promise<Ended<SessionFile>> {
-  const outcome = await readOne(file)
+function readHere(file: Incoming): Ended<SessionFile> {
+  const outcome = readOne(file)
   return outcome.ok ? { value: outcome.file } : { problem: outcome.message }
 }
 
-/** Whether a process of its own is to read the file. One of no known size, or too large, is refused here with the reason. */
+/** Whether a process of its own is to read the file: a large one, and one whose size is that of no file on a disk. What is no regular file, or too large, is refused here with the reason. */
 async function isForApart(file: Incoming): Promise<boolean> {
   try {
     const size = await sizeOf(file)
-    return size > LARGE_BYTES && size <= MAX_CHARACTERS
+    return size !== undefined && size <= MAX_BYTES && (size > LARGE_BYTES || size === 0)
   } catch {
     return false
   }
@@ -65,7 +68,7 @@ async function importOne({ history, files }: Pick<Services, 'history' | 'files'>
     if (ended.value) history.restoreSessions([ended.value.id])
     return ended
   }
-  const outcome = await readOne(file)
+  const outcome = readOne(file)
   if (!outcome.ok) return { problem: outcome.message }
   try {
     return { value: history.importSession(outcome.file) }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { backendsOf } from '@core/backends'
 import type { HostLink } from '@core/measure/protocol'
 import type { PythonSettings } from '@core/settings'
 import type { HostKind } from '../runner/types'
@@ -30,7 +31,7 @@ const inElectron = () => (process as { type?: string }).type === 'browser'
 export function nativeHostKind(env: NodeJS.ProcessEnv = process.env): HostKind {
   return {
     id: 'native',
-    backends: env['OPSCOPE_TEST_BACKEND'] === '1' ? ['cpu', 'cuda', 'fake'] : ['cpu', 'cuda'],
+    backends: [...backendsOf('native'), ...(env['OPSCOPE_TEST_BACKEND'] === '1' ? ['fake'] : [])],
     start: () => startWorker(env),
   }
 }
@@ -38,7 +39,7 @@ export function nativeHostKind(env: NodeJS.ProcessEnv = process.env): HostKind {
 /** The process that measures in the Pythons of the user, which it keeps as its own children; started anew when the settings change. */
 export function pythonHostKind(settings: () => PythonSettings | undefined, env: NodeJS.ProcessEnv = process.env): HostKind {
   const setting = () => JSON.stringify(settings() ?? { extra: [] })
-  return { id: 'python', backends: ['python'], setting, start: () => startWorker({ ...env, OPSCOPE_SERVES: 'python', OPSCOPE_PYTHON: setting() }) }
+  return { id: 'python', backends: backendsOf('python'), setting, start: () => startWorker({ ...env, OPSCOPE_SERVES: 'python', OPSCOPE_PYTHON: setting() }) }
 }
 
 async function startWorker(env: NodeJS.ProcessEnv): Promise<HostLink> {

@@ -1,6 +1,8 @@
 import type { RunState } from '@core/ipc'
 import type { Result } from '@core/result'
 import { blockOf } from '@core/session/rows'
+import type { SessionFile } from '@core/session/types'
+import { MisplacedError } from '../history/access'
 import type { History } from '../history/types'
 import { Coalescer, type Emitter } from './events'
 import type { Fleet } from './fleet'
@@ -23,6 +25,7 @@ export class Conductor {
   #starting = false
   #job: Job | undefined
   #running: Promise<void> | undefined
+  #unsaved: SessionFile | undefined
   readonly #fresh: Result[] = []
   #firstFresh = 0
   readonly #states: Coalescer
@@ -41,6 +44,11 @@ export class Conductor {
   /** The job in progress. */
   get job(): Job | undefined {
     return this.#job
+  }
+
+  /** See Runner.unsaved. */
+  get unsaved(): SessionFile | undefined {
+    return this.#unsaved
   }
 
   state(): RunState {
@@ -62,6 +70,7 @@ export class Conductor {
 
   /** Starts a job; call within `begin`. */
   launch(spec: JobSpec, hooks: RunHooks = {}): { sessionId: string } {
+    this.#unsaved = undefined
     this.#firstFresh = spec.before.results
     this.#job = new Job(spec, {
       history: this.history,
@@ -92,18 +101,34 @@ export class Conductor {
       this.history.setState(sessionId, end.state)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
+      let inPlace = true
       try {
         this.history.setState(sessionId, 'stopped')
-      } catch {
+      } catch (again) {
         // The same trouble again; the next start finds the session interrupted.
+        inPlace = !(again instanceof MisplacedError)
       }
-      end = { ...end, state: 'stopped' }
-      this.emitter.emit('notice', { level: 'error', message: 'The run ended because its results could not be stored. What was stored before is kept.', detail })
+      this.#unsaved = this.#rescue(sessionId, job.unstored)
+      const unsaved = inPlace ? (job.unstored ? 1 : 0) : (this.#unsaved?.results.length ?? 0)
+      end = { ...end, state: 'stopped', failures: job.view().failures, problem: detail, ...(unsaved > 0 ? { unsaved } : {}) }
+      this.emitter.emit('notice', { level: 'error', message: `The run ended because its results could not be stored. ${inPlace ? 'What was stored before is kept.' : 'None of its results is in the history; they are kept in memory.'}`, detail })
     }
     this.#results.flush()
     this.#job = undefined
     this.#states.flush()
     this.emitter.emit('ended', end)
+  }
+
+  /** The session with every result, the one that was not stored too: a file that is full or has lost its name can still be read. */
+  #rescue(sessionId: string, unstored: Result | undefined): SessionFile | undefined {
+    try {
+      const file = this.history.exportSession(sessionId)
+      const whole = unstored && !file.results.some(({ id }) => id === unstored.id) ? { ...file, results: [...file.results, unstored] } : file
+      return { ...whole, session: { ...whole.session, state: 'stopped' } }
+    } catch {
+      // The disk itself is gone.
+      return undefined
+    }
   }
 
   #tellResults(): void {

@@ -1,3 +1,5 @@
+import { printable } from '../printable'
+
 type Listeners<Events> = { [E in keyof Events]?: Set<(payload: Events[E]) => void> }
 
 /** A listener set per event, typed by the map of payloads. A listener that throws is reported and harms no one else. */
@@ -16,7 +18,7 @@ export class Emitter<Events extends object> {
       try {
         listener(payload)
       } catch (error) {
-        process.stderr.write(`opscope: a listener of "${String(event)}" failed: ${error instanceof Error ? error.stack : String(error)}\n`)
+        process.stderr.write(printable(`opscope: a listener of "${String(event)}" failed: ${error instanceof Error ? error.stack : String(error)}\n`))
       }
     }
   }

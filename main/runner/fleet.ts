@@ -12,7 +12,12 @@ export class Fleet {
   /** Questions that are not answered yet: a host is asked one thing at a time. */
   readonly #asking = new Map<Host, Promise<Device[]>>()
 
-  constructor(kinds: readonly HostKind[], limits: Limits) {
+  /** `told`: what is known of devices beside what hosts say. */
+  constructor(
+    kinds: readonly HostKind[],
+    limits: Limits,
+    private readonly told: (devices: Device[]) => Device[] = (devices) => devices,
+  ) {
     this.#hosts = kinds.map((kind) => new Host(kind, limits))
   }
 
@@ -62,7 +67,7 @@ export class Fleet {
 
   async #ask(host: Host): Promise<Device[]> {
     try {
-      const devices = await host.devices()
+      const devices = this.told(await host.devices())
       this.#known.set(host, devices)
       return devices
     } catch (error) {

@@ -28,6 +28,8 @@ export interface MeasureRequest {
   expectedSeconds: number
   /** The case comes again soon: the host leaves it open if it can. */
   keep: boolean
+  /** Of what is sampled to verify large outputs; absent: that of the inputs. */
+  sampleSeed?: number
 }
 
 type Reply = { kind: 'devices'; devices: Device[] } | Outcome
@@ -54,6 +56,10 @@ export class Host {
   #failedStarts = 0
   #lastFailure = ''
   #closed = false
+  /** Settles when the exchanges asked for so far have ended. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** Ends the wait of measurements whose turn has not come. */
+  readonly #waiting = new Set<() => void>()
   /** What the present process was started with; see HostKind. */
   #setting: string | undefined
   /** The start in progress, and what to call to wait for it no longer. */
@@ -73,7 +79,11 @@ export class Host {
   }
 
   /** Its devices; one start is tried. Throws with a plain reason when it has none to offer. */
-  async devices(): Promise<Device[]> {
+  devices(): Promise<Device[]> {
+    return this.#inTurn(() => this.#devices())
+  }
+
+  async #devices(): Promise<Device[]> {
     this.#failedStarts = 0
     if (this.outdated) await this.recycle()
     if (!(await this.#connect(1))) throw new Error(this.#lastFailure)
@@ -82,19 +92,29 @@ export class Host {
     throw new Error(reasonOf(reply))
   }
 
-  async measure(request: MeasureRequest, onProgress: (progress: Progress) => void): Promise<Outcome> {
+  measure(request: MeasureRequest, onProgress: (progress: Progress) => void): Promise<Outcome> {
+    const { promise: cancelled, resolve } = Promise.withResolvers<Outcome>()
+    const stopWaiting = () => resolve({ kind: 'cancelled' })
+    this.#waiting.add(stopWaiting)
+    const measured = this.#inTurn(() => (this.#waiting.delete(stopWaiting) ? this.#measure(request, onProgress) : cancelled))
+    return Promise.race([measured, cancelled])
+  }
+
+  async #measure(request: MeasureRequest, onProgress: (progress: Progress) => void): Promise<Outcome> {
     if (!this.#link && !(await this.#connect(this.limits.startAttempts))) return { kind: 'absent', reason: this.#lastFailure }
-    const { case: c, settings, resultId, keep } = request
+    const { case: c, settings, resultId, keep, sampleSeed } = request
     const silenceMs = Math.max(this.limits.silenceMs, 4000 * request.expectedSeconds)
-    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}) }), request, onProgress, silenceMs)
+    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) }), request, onProgress, silenceMs)
     return reply.kind === 'devices' ? this.#endFor('answered a measurement with its devices') : reply
   }
 
   /** Asks the running case to end, and ends the host when it does not answer in time. */
   cancel(): void {
+    for (const stopWaiting of this.#waiting) stopWaiting()
+    this.#waiting.clear()
     this.#abandonStart?.()
     const exchange = this.#exchange
-    if (!exchange || !this.#link) return
+    if (!exchange?.request || !this.#link) return
     this.#link.send({ type: 'cancel', id: exchange.id })
     setTimeout(() => {
       if (this.#exchange === exchange) this.#end({ kind: 'cancelled' })
@@ -159,6 +179,14 @@ export class Host {
     })
   }
 
+  /** Runs one exchange after all before it have ended: a host answers one question at a time. */
+  #inTurn<T>(exchange: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(exchange)
+    this.#turn = mine.catch(() => undefined)
+    return mine
+  }
+
+  /** Within a turn. */
   #ask(message: (id: number) => Parameters<HostLink['send']>[0], request: Exchange['request'], onProgress: Exchange['onProgress'], silenceMs: number): Promise<Reply> {
     const id = this.#nextId++
     return new Promise((resolve) => {
@@ -173,7 +201,12 @@ export class Host {
         resolve(reply)
       }
       this.#exchange = { id, request, onProgress, settle }
-      this.#link!.send(message(id))
+      try {
+        if (!this.#link) throw new Error('it ended')
+        this.#link.send(message(id))
+      } catch (error) {
+        this.#end({ kind: 'gone', reason: error instanceof Error ? error.message : String(error) })
+      }
     })
   }
 

@@ -1,6 +1,6 @@
 import { selfCheckPairs } from '@core/compare'
 import { ceilingCases, ceilingsOf } from '@core/roofline/ceilings'
-import { estimateCaseSeconds } from '@core/sweep/estimate'
+import { estimateCaseSeconds, withPaces } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { readEnvironment } from '../environment'
 import type { Limits } from './limits'
@@ -20,7 +20,7 @@ export function createRunner(deps: Pick<RunnerDeps, 'history' | 'hostKinds' | 's
     ...deps,
     environment: (devices) => readEnvironment(devices, { noiseFloors: deps.history.noiseFloors() }),
     limits: testLimits(process.env),
-    planner: { plan: planSweep, seconds: estimateCaseSeconds, ceilingCases, ceilingsOf, selfCheckPairs },
+    planner: { plan: planSweep, seconds: estimateCaseSeconds, paced: withPaces, ceilingCases, ceilingsOf, selfCheckPairs },
   })
 }
 

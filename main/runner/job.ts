@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BenchmarkCase } from '@core/case'
 import type { RunState } from '@core/ipc'
@@ -30,7 +30,7 @@ export interface JobSpec {
   before: { results: number; failures: number }
 }
 
-type Unmeasured = Exclude<Status, 'ok' | 'wrong'>
+type Unmeasured = Exclude<Status, 'ok' | 'wrong' | 'inaccurate'>
 type Without = (status: Unmeasured, message: string, detail?: string) => Result
 
 /** Whether a case was tried and gave no figure to trust. */
@@ -45,7 +45,10 @@ export class Job {
   #host: Host | undefined
   #done: number
   #failures: number
+  #unstored: Result | undefined
   readonly #pace = new Pace()
+  /** Each session verifies other samples of large outputs. */
+  readonly #sampleSeed = randomInt(2 ** 32)
   readonly #lost = new LostDevices()
   /** Hosts that were asked to leave cases open. */
   readonly #keeping = new Set<Host>()
@@ -87,7 +90,9 @@ export class Job {
       const { case: c, seconds } = step.value
       const result = await this.#one(step.value)
       if (!result) return false
+      this.#unstored = result
       this.context.history.addResult(this.spec.sessionId, result)
+      this.#unstored = undefined
       this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
       this.#done += 1
       if (isFailure(result.status)) this.#failures += 1
@@ -96,6 +101,11 @@ export class Job {
       this.context.stored(result)
     }
     return true
+  }
+
+  /** The result that could not be stored, after `run` rejected. */
+  get unstored(): Result | undefined {
+    return this.#unstored
   }
 
   pause(): void {
@@ -166,7 +176,7 @@ export class Job {
     if (keep) this.#keeping.add(host)
     this.context.changed()
     await this.#renew(host, turn.generation)
-    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep }, (progress) => {
+    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep, sampleSeed: this.#sampleSeed }, (progress) => {
       this.#progress = progress
       this.context.changed()
     })

@@ -1,10 +1,11 @@
 import type { Device } from '@core/backend'
+import { findBackend } from '@core/backends'
 
 /** The stand-in for the devices of a backend that cannot be had; `reason` says why and what would help. */
 export function missingDevice(backend: string, reason: string): Device {
   return {
     backend,
-    id: backend === 'cpu' ? 'cpu' : `${backend}:0`,
+    id: findBackend(backend)?.device ?? `${backend}:0`,
     name: backend,
     available: { ok: false, reason },
     impls: [],

@@ -4,6 +4,7 @@ import type { Pair } from '@core/compare'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import type { Ceiling } from '@core/session/types'
+import type { Took } from '@core/sweep/paces'
 import type { SweepSpec } from '@core/sweep/types'
 import { listed } from './words'
 
@@ -21,6 +22,8 @@ export interface Planner {
   plan(spec: SweepSpec, devices: readonly Device[]): SweepPlan
   /** Expected wall time of a case in seconds. */
   seconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: readonly Ceiling[], devices: readonly Device[]): number
+  /** The devices with how long their cases took on this machine, newest first, against the estimates. */
+  paced(devices: readonly Device[], took: readonly Took[], ceilings: readonly Ceiling[]): Device[]
   /** The cases that measure a device's limits, and what one more result says, given what is known. */
   ceilingCases(device: Device): readonly BenchmarkCase[]
   ceilingsOf(device: Device, result: Result, known: readonly Ceiling[]): readonly Ceiling[]

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { Conductor } from './conductor'
 import { Emitter } from './events'
 import { Fleet } from './fleet'
@@ -9,11 +10,14 @@ import { LIMITS } from './limits'
 import { Stage, type RunnerDeps } from './stage'
 import type { Runner, RunnerEvents } from './types'
 
+/** Cases whose times estimates go by. */
+const MOST_TOOK = 2000
+
 /** The one runner of a process; see Runner for what it promises. */
 export function createRunnerWith(deps: RunnerDeps): Runner {
   const limits = { ...LIMITS, ...deps.limits }
   const emitter = new Emitter<RunnerEvents>()
-  const fleet = new Fleet(deps.hostKinds, limits)
+  const fleet = new Fleet(deps.hostKinds, limits, (devices) => deps.planner.paced(devices, deps.history.lastTook(hostname(), MOST_TOOK), deps.history.ceilings()))
   const conductor = new Conductor(deps.history, fleet, emitter, limits)
   const stage = new Stage(deps, fleet, conductor, emitter)
 
@@ -46,6 +50,7 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
       return conductor.state()
     },
     state: () => conductor.state(),
+    unsaved: () => conductor.unsaved,
     on: (event, listener) => emitter.on(event, listener),
 
     async dispose() {

@@ -103,6 +103,6 @@ export class Stage {
   /** The environment of a session on these devices, with what is known of their noise. */
   #environment(devices: readonly Device[]): Environment {
     const noiseFloors = this.deps.history.noiseFloors().filter((floor) => devices.some((d) => d.backend === floor.backend && d.id === floor.device && d.name === floor.deviceName && d.driver === floor.driver))
-    return { ...this.deps.environment(devices), ...(noiseFloors.length > 0 ? { noiseFloors } : {}) }
+    return { ...this.deps.environment(devices.map((device) => ({ ...device, paces: undefined }))), ...(noiseFloors.length > 0 ? { noiseFloors } : {}) }
   }
 }

@@ -5,6 +5,7 @@ import { endedResult } from '@core/measure/ended'
 import type { HostLink, ToHost } from '@core/measure/protocol'
 import type { Result } from '@core/result'
 import type { Ceiling, Environment, NoiseFloor, Session, SessionSummary } from '@core/session/types'
+import type { Took } from '@core/sweep/paces'
 import type { SweepSpec } from '@core/sweep/types'
 import { NotFoundError, type History, type NewSession } from '../history/types'
 import type { Limits } from './limits'
@@ -36,6 +37,7 @@ export const aSpec = (backends: readonly string[]): SweepSpec => ({
 export const planOf = (cases: readonly BenchmarkCase[]): Planner => ({
   plan: () => ({ cases, problems: cases.length > 0 ? [] : ['webgpu: no adapter'], skipped: [] }),
   seconds: () => 0.001,
+  paced: (devices) => [...devices],
   ceilingCases: (device) => [aCase(1024, device.backend)],
   ceilingsOf: (device, result) => [
     { backend: device.backend, device: device.id, deviceName: device.name, kind: 'copy', value: 5e9, unit: 'bytes/s', measuredAt: result.startedAt, result },
@@ -125,7 +127,7 @@ export class ScriptedKind implements HostKind {
 }
 
 /** History in arrays: only what the runner calls. */
-export class MemoryHistory implements Pick<History, 'createSession' | 'addResult' | 'setState' | 'setPlanned' | 'summary' | 'getSession' | 'remaining' | 'interrupted' | 'ceilings' | 'putCeiling' | 'noiseFloors' | 'putNoiseFloor'> {
+export class MemoryHistory implements Pick<History, 'createSession' | 'addResult' | 'setState' | 'setPlanned' | 'summary' | 'getSession' | 'remaining' | 'interrupted' | 'lastTook' | 'ceilings' | 'putCeiling' | 'noiseFloors' | 'putNoiseFloor'> {
   readonly sessions = new Map<string, { session: Session; made: NewSession; results: Result[] }>()
   readonly kept: Ceiling[] = []
   readonly floors: NoiseFloor[] = []
@@ -174,6 +176,10 @@ export class MemoryHistory implements Pick<History, 'createSession' | 'addResult
   }
 
   interrupted(): SessionSummary[] {
+    return []
+  }
+
+  lastTook(): Took[] {
     return []
   }
 

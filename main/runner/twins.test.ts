@@ -14,6 +14,12 @@ describe('withTwins', () => {
     expect(withTwins([busy, page, python])[1]?.disturbances).toEqual(busy.disturbances)
   })
 
+  it('plans with what is free of its memory, which a page cannot see', () => {
+    const full = device({ memoryBytes: 2e9 })
+    expect(withTwins([full, { ...page, memoryBytes: 8e9 }])[1]?.memoryBytes).toBe(2e9)
+    expect(withTwins([full, { ...page, memoryBytes: 1e9 }])[1]?.memoryBytes).toBe(1e9)
+  })
+
   it('mixes up neither two cards of one name nor cards of different names', () => {
     expect(withTwins([busy, device({ id: 'cuda:1' }), page])[2]).toBe(page)
     const other = { ...page, name: 'AMD Radeon' }

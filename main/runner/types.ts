@@ -3,7 +3,7 @@ import type { Pair } from '@core/compare'
 import type { RunState } from '@core/ipc'
 import type { HostLink } from '@core/measure/protocol'
 import type { RowBlock } from '@core/session/rows'
-import type { Ceiling, NoiseFloor } from '@core/session/types'
+import type { Ceiling, NoiseFloor, SessionFile } from '@core/session/types'
 import type { SweepSpec } from '@core/sweep/types'
 
 /** Something that can start a measurement host. One per kind of process: native worker, WebGPU page. */
@@ -21,7 +21,15 @@ export interface RunnerEvents {
   state: RunState
   /** At most ten a second. */
   results: { sessionId: string; block: RowBlock }
-  ended: { sessionId: string; state: 'done' | 'stopped'; failures: number }
+  ended: {
+    sessionId: string
+    state: 'done' | 'stopped'
+    failures: number
+    /** Why the run ended before its time: what was measured could not be stored. */
+    problem?: string
+    /** How many results are in no history; `Runner.unsaved` has them. */
+    unsaved?: number
+  }
   devices: Device[]
   ceilings: Ceiling[]
   noiseFloors: NoiseFloor[]
@@ -44,6 +52,8 @@ export interface Runner {
   /** Ends the running case and keeps what is done. */
   stop(): RunState
   state(): RunState
+  /** The session of the last run with all its results, where not all of them could be stored; until the next run starts. */
+  unsaved(): SessionFile | undefined
   on<E extends keyof RunnerEvents>(event: E, listener: (payload: RunnerEvents[E]) => void): () => void
   /** Stops hosts and waits for them to go. */
   dispose(): Promise<void>

@@ -1,5 +1,5 @@
-import type { BenchmarkCase, Params } from '@core/case'
-import { findOp } from '@core/ops/registry'
+import type { BenchmarkCase } from '@core/case'
+import { rowText } from '@core/compare/case-text'
 import type { SweepSpec } from '@core/sweep/types'
 
 /** `a, b, c and 4 more`. */
@@ -8,19 +8,8 @@ export function listed(words: readonly string[], most: number, separator = ', ')
   return `${words.slice(0, most).join(separator)} and ${words.length - most} more`
 }
 
-/** A case's sizes as its op labels them; plain values where the op is not known any more. */
-export function shapeOf(op: string, params: Params): string {
-  const found = findOp(op)
-  const parsed = found?.params.safeParse(params)
-  if (found && parsed?.success) return found.shapeLabel(parsed.data)
-  return Object.values(params).join('x')
-}
-
-/** One case in words, e.g. `layer_norm 16384x4096 bf16 cuda cold`; the implementation where it is not plain from the backend. */
-export function caseWords(c: BenchmarkCase): string {
-  const threads = c.threads === undefined ? '' : ` ${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}`
-  return `${c.op} ${shapeOf(c.op, c.params)} ${c.dtype} ${c.backend} ${c.impl} ${c.mode}${threads}`
-}
+/** One case in words, the variant included: `sum last 16384x4096 f32 cuda kernel cold`. */
+export const caseWords = (c: BenchmarkCase): string => rowText(c, false)
 
 /** Name of a session whose user gave none: `softmax, layer_norm · cpu, cuda · quick`. */
 export function sessionName(spec: SweepSpec): string {

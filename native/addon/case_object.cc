@@ -18,7 +18,7 @@ void CaseObject::define(Napi::Env env, Napi::Object exports) {
                                                InstanceMethod("refill", &CaseObject::refill),
                                                InstanceMethod("poison", &CaseObject::poison),
                                                InstanceMethod("run", &CaseObject::run),
-                                               InstanceMethod("countUnwritten", &CaseObject::count_unwritten),
+                                               InstanceMethod("scan", &CaseObject::scan),
                                                InstanceMethod("read", &CaseObject::read),
                                                InstanceMethod("sample", &CaseObject::sample),
                                                InstanceMethod("caseBytes", &CaseObject::case_bytes),
@@ -38,9 +38,10 @@ CaseObject::CaseObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<CaseOb
     if (request.backend == "cpu") case_ = cpu::open(request.spec);
     else if (request.backend == "cuda") case_ = cuda::open(request.spec);
     else throw Error("internal", "no native backend is called \"" + request.backend + "\"; expected cpu or cuda");
-    element_bytes_ = dtype_bytes(request.spec.dtype);
-    elements_ = request.spec.output_elements;
-    inputs_ = request.spec.inputs.size();
+    for (const TensorDesc& tensor : request.spec.tensors) {
+      if (tensor.role != Role::in) outputs_.push_back({tensor.elements, static_cast<int64_t>(storage_bytes(tensor.storage))});
+      fills_ += tensor.has_fill;
+    }
   });
 }
 
@@ -51,7 +52,9 @@ Prepared& CaseObject::open_case() const {
 
 Napi::Value CaseObject::refill(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] {
-    open_case().refill(to_fills(info[0], inputs_));
+    // Reading the fills may run JavaScript (getters), which may dispose this very case.
+    const std::vector<Fill> fills = to_fills(info[0], fills_);
+    open_case().refill(fills);
     return info.Env().Undefined();
   });
 }
@@ -70,30 +73,32 @@ Napi::Value CaseObject::run(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value CaseObject::count_unwritten(const Napi::CallbackInfo& info) {
-  return guarded(info.Env(), [&] { return Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(open_case().count_unwritten()))); });
+Napi::Value CaseObject::scan(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(to_js(info.Env(), open_case().scan())); });
 }
 
 Napi::Value CaseObject::read(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] {
-    Prepared& prepared = open_case();
-    const int64_t start = to_integer(info[0], "start", 0, elements_);
-    const int64_t count = to_integer(info[1], "count", 0, elements_ - start);
-    const int64_t bytes = count * static_cast<int64_t>(element_bytes_);
+    open_case();  // a case that was never opened has no outputs to count
+    const auto output = static_cast<size_t>(to_integer(info[0], "output", 0, static_cast<int64_t>(outputs_.size()) - 1));
+    const auto [elements, element_bytes] = outputs_[output];
+    const int64_t start = to_integer(info[1], "start", 0, elements);
+    const int64_t count = to_integer(info[2], "count", 0, elements - start);
+    const int64_t bytes = count * element_bytes;
     if (bytes > MAX_READ_BYTES) throw Error("internal", "read: expected at most 2 GiB at a time");
     Napi::ArrayBuffer buffer = Napi::ArrayBuffer::New(info.Env(), static_cast<size_t>(bytes));
-    if (count > 0) prepared.read(start, count, buffer.Data());
+    Prepared& prepared = open_case();
+    if (count > 0) prepared.read(output, start, count, buffer.Data());
     return Napi::Value(buffer);
   });
 }
 
 Napi::Value CaseObject::sample(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] {
-    Prepared& prepared = open_case();
     const Mode mode = to_mode(info[0]);
     const int count = static_cast<int>(to_integer(info[1], "count", 1, MAX_SAMPLES));
     const int inner = static_cast<int>(to_integer(info[2], "inner", 1, MAX_INNER));
-    return Napi::Value(to_js(info.Env(), prepared.sample(mode, count, inner)));
+    return Napi::Value(to_js(info.Env(), open_case().sample(mode, count, inner)));
   });
 }
 

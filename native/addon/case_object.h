@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "prepared.h"
 
@@ -18,12 +19,13 @@ class CaseObject : public Napi::ObjectWrap<CaseObject> {
  private:
   Prepared& open_case() const;
 
-  // refill([{ positive, factor, key0, key1 }])
+  // refill(fills), as to_fills takes them
   Napi::Value refill(const Napi::CallbackInfo& info);
   Napi::Value poison(const Napi::CallbackInfo& info);
   Napi::Value run(const Napi::CallbackInfo& info);
-  Napi::Value count_unwritten(const Napi::CallbackInfo& info);
-  // read(start, count): ArrayBuffer of raw elements
+  // scan(): [{ unwritten, nonFinite? }] per output
+  Napi::Value scan(const Napi::CallbackInfo& info);
+  // read(output, start, count): ArrayBuffer of raw elements
   Napi::Value read(const Napi::CallbackInfo& info);
   // sample(mode, count, inner): { samplesNs, clockMhz?, probeNs?, hostCallNs?, state }
   Napi::Value sample(const Napi::CallbackInfo& info);
@@ -35,9 +37,12 @@ class CaseObject : public Napi::ObjectWrap<CaseObject> {
   Napi::Value dispose(const Napi::CallbackInfo& info);
 
   std::unique_ptr<Prepared> case_;
-  size_t element_bytes_ = 4;
-  int64_t elements_ = 0;
-  size_t inputs_ = 0;
+  // Elements of an output, and bytes of each.
+  struct Output {
+    int64_t elements, element_bytes;
+  };
+  std::vector<Output> outputs_;
+  size_t fills_ = 0;
 };
 
 }  // namespace opscope

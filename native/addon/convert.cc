@@ -1,5 +1,6 @@
 #include "convert.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -8,38 +9,27 @@ namespace opscope {
 
 namespace {
 
-constexpr int64_t MAX_ELEMENTS = int64_t{1} << 40;
 constexpr size_t MAX_TEXT = 200;
 
-struct DtypeName {
-  const char* name;
-  Dtype dtype;
-};
-constexpr DtypeName DTYPES[] = {{"f32", Dtype::f32}, {"f16", Dtype::f16}, {"bf16", Dtype::bf16}, {"tf32", Dtype::tf32}};
+// Names of an enumeration's values, in their order.
+constexpr const char* DTYPES[] = {"f32", "f16", "bf16", "tf32", "i8", "f8e4m3"};
+constexpr const char* STORAGES[] = {"f32", "f16", "bf16", "i8", "f8e4m3", "i32", "u8"};
+constexpr const char* ROLES[] = {"in", "out", "inout"};
+constexpr const char* MODES[] = {"cold", "hot", "rotated", "graph"};
+constexpr int64_t FILL_KINDS = 6;
 
-const char* name_of(Dtype dtype) {
-  for (const auto& entry : DTYPES)
-    if (entry.dtype == dtype) return entry.name;
-  return "f32";
-}
+const char* name_of(Dtype dtype) { return DTYPES[static_cast<size_t>(dtype)]; }
+const char* name_of(Mode mode) { return MODES[static_cast<size_t>(mode)]; }
 
-struct ModeName {
-  const char* name;
-  Mode mode;
-};
-constexpr ModeName MODES[] = {{"cold", Mode::cold}, {"hot", Mode::hot}, {"rotated", Mode::rotated}, {"graph", Mode::graph}};
-
-const char* name_of(Mode mode) {
-  for (const auto& entry : MODES)
-    if (entry.mode == mode) return entry.name;
-  return "hot";
-}
-
-Dtype to_dtype(const Napi::Value& value) {
-  const std::string text = to_text(value, "dtype");
-  for (const auto& entry : DTYPES)
-    if (text == entry.name) return entry.dtype;
-  throw Error("internal", "dtype: expected f32, f16, bf16 or tf32, received \"" + text + "\"");
+template <class Enum, size_t N>
+Enum to_enum(const Napi::Value& value, const char* what, const char* const (&names)[N]) {
+  const std::string text = to_text(value, what);
+  std::string expected;
+  for (size_t i = 0; i < N; i++) {
+    if (text == names[i]) return static_cast<Enum>(i);
+    expected += (i == 0 ? "" : i + 1 == N ? " or " : ", ") + std::string(names[i]);
+  }
+  throw Error("internal", std::string(what) + ": expected " + expected + ", received \"" + text + "\"");
 }
 
 Napi::Object to_object(const Napi::Value& value, const char* name) {
@@ -54,22 +44,37 @@ Napi::Array to_array(const Napi::Value& value, const char* name, uint32_t longes
   return array;
 }
 
+double to_finite(const Napi::Value& value, const char* name) {
+  if (!value.IsNumber() || !std::isfinite(value.As<Napi::Number>().DoubleValue())) throw Error("internal", std::string(name) + ": expected a finite number");
+  return value.As<Napi::Number>().DoubleValue();
+}
+
 Fill to_fill(const Napi::Value& value) {
-  const Napi::Object object = to_object(value, "input");
-  const Napi::Value positive = object.Get("positive"), factor = object.Get("factor");
-  if (!positive.IsBoolean()) throw Error("internal", "input.positive: expected a boolean");
-  if (!factor.IsNumber() || !std::isfinite(factor.As<Napi::Number>().DoubleValue())) throw Error("internal", "input.factor: expected a finite number");
-  Fill fill{};
-  fill.positive = positive.As<Napi::Boolean>().Value();
-  fill.factor = factor.As<Napi::Number>().FloatValue();
-  fill.key0 = static_cast<uint32_t>(to_integer(object.Get("key0"), "input.key0", 0, UINT32_MAX));
-  fill.key1 = static_cast<uint32_t>(to_integer(object.Get("key1"), "input.key1", 0, UINT32_MAX));
+  const Napi::Object object = to_object(value, "fill");
+  Fill fill;
+  fill.kind = static_cast<FillKind>(to_integer(object.Get("kind"), "fill.kind", 0, FILL_KINDS - 1));
+  fill.factor = static_cast<float>(to_finite(object.Get("factor"), "fill.factor"));
+  fill.key0 = static_cast<uint32_t>(to_integer(object.Get("key0"), "fill.key0", 0, UINT32_MAX));
+  fill.key1 = static_cast<uint32_t>(to_integer(object.Get("key1"), "fill.key1", 0, UINT32_MAX));
+  fill.low = static_cast<int32_t>(to_integer(object.Get("low"), "fill.low", INT32_MIN, INT32_MAX));
+  const bool counts = fill.kind == FillKind::integers || fill.kind == FillKind::permutation;
+  fill.below = static_cast<uint32_t>(to_integer(object.Get("below"), "fill.below", counts ? 1 : 0, UINT32_MAX));
   return fill;
 }
 
-InputDesc to_input(const Napi::Value& value) {
-  const Fill fill = to_fill(value);
-  return {to_integer(value.As<Napi::Object>().Get("elements"), "input.elements", 1, MAX_ELEMENTS), fill};
+TensorDesc to_tensor(const Napi::Value& value) {
+  const Napi::Object object = to_object(value, "tensor");
+  TensorDesc tensor;
+  tensor.name = to_text(object.Get("name"), "tensor.name");
+  tensor.elements = to_integer(object.Get("elements"), "tensor.elements", 1, MAX_ELEMENTS);
+  tensor.storage = to_enum<Storage>(object.Get("storage"), "tensor.storage", STORAGES);
+  tensor.role = to_enum<Role>(object.Get("role"), "tensor.role", ROLES);
+  const Napi::Value fill = object.Get("fill");
+  tensor.has_fill = !fill.IsUndefined();
+  if (tensor.has_fill != (tensor.role != Role::out))
+    throw Error("internal", "tensor " + tensor.name + ": expected " + (tensor.has_fill ? "no fill, for a call writes it" : "a fill, for a call reads it"));
+  if (tensor.has_fill) tensor.fill = to_fill(fill);
+  return tensor;
 }
 
 Napi::Float64Array to_js(Napi::Env env, const std::vector<double>& values) {
@@ -121,16 +126,11 @@ std::string to_text(const Napi::Value& value, const char* name) {
 
 std::string text_argument(const Napi::CallbackInfo& info, size_t index, const char* name) { return to_text(info[index], name); }
 
-Mode to_mode(const Napi::Value& value) {
-  const std::string text = to_text(value, "mode");
-  for (const auto& entry : MODES)
-    if (text == entry.name) return entry.mode;
-  throw Error("internal", "mode: expected cold, hot, rotated or graph, received \"" + text + "\"");
-}
+Mode to_mode(const Napi::Value& value) { return to_enum<Mode>(value, "mode", MODES); }
 
 std::vector<Fill> to_fills(const Napi::Value& value, size_t count) {
-  const Napi::Array list = to_array(value, "inputs", 16);
-  if (list.Length() != count) throw Error("internal", "inputs: expected " + std::to_string(count) + ", received " + std::to_string(list.Length()));
+  const Napi::Array list = to_array(value, "fills", MAX_TENSORS);
+  if (list.Length() != count) throw Error("internal", "fills: expected " + std::to_string(count) + ", received " + std::to_string(list.Length()));
   std::vector<Fill> fills;
   for (uint32_t i = 0; i < list.Length(); i++) fills.push_back(to_fill(list.Get(i)));
   return fills;
@@ -144,17 +144,19 @@ OpenRequest to_request(const Napi::Value& value) {
   spec.op = to_text(object.Get("op"), "op");
   spec.impl = to_text(object.Get("impl"), "impl");
   spec.device = static_cast<int>(to_integer(object.Get("device"), "device", 0, 1023));
-  spec.dtype = to_dtype(object.Get("dtype"));
+  spec.dtype = to_enum<Dtype>(object.Get("dtype"), "dtype", DTYPES);
   const Napi::Value threads = object.Get("threads");
   if (!threads.IsUndefined()) spec.threads = static_cast<int>(to_integer(threads, "threads", 1, 4096));
   const Napi::Value rotated = object.Get("rotated");
   if (!rotated.IsUndefined() && !rotated.IsBoolean()) throw Error("internal", "rotated: expected a boolean");
   spec.rotated = rotated.IsBoolean() && rotated.As<Napi::Boolean>().Value();
-  const Napi::Array dims = to_array(object.Get("dims"), "dims", 32);
+  const Napi::Array dims = to_array(object.Get("dims"), "dims", MAX_DIMS);
   for (uint32_t i = 0; i < dims.Length(); i++) spec.dims.push_back(to_integer(dims.Get(i), "dim", 0, MAX_ELEMENTS));
-  const Napi::Array inputs = to_array(object.Get("inputs"), "inputs", 16);
-  for (uint32_t i = 0; i < inputs.Length(); i++) spec.inputs.push_back(to_input(inputs.Get(i)));
-  spec.output_elements = to_integer(object.Get("outputElements"), "outputElements", 1, MAX_ELEMENTS);
+  const Napi::Array scalars = to_array(object.Get("scalars"), "scalars", MAX_SCALARS);
+  for (uint32_t i = 0; i < scalars.Length(); i++) spec.scalars.push_back(to_finite(scalars.Get(i), "scalar"));
+  const Napi::Array tensors = to_array(object.Get("tensors"), "tensors", MAX_TENSORS);
+  for (uint32_t i = 0; i < tensors.Length(); i++) spec.tensors.push_back(to_tensor(tensors.Get(i)));
+  if (std::all_of(spec.tensors.begin(), spec.tensors.end(), [](const TensorDesc& tensor) { return tensor.role == Role::in; })) throw Error("internal", "tensors: expected at least one output");
   return request;
 }
 
@@ -206,6 +208,7 @@ Napi::Object to_js(Napi::Env env, const DeviceInfo& device) {
 Napi::Object to_js(Napi::Env env, const SampleBatch& batch) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("samplesNs", to_js(env, batch.ns));
+  object.Set("inner", batch.inner);
   if (!batch.clock_mhz.empty()) object.Set("clockMhz", to_js(env, batch.clock_mhz));
   if (!batch.probe_ns.empty()) object.Set("probeNs", to_js(env, batch.probe_ns));
   if (!std::isnan(batch.host_call_ns)) object.Set("hostCallNs", batch.host_call_ns);
@@ -225,6 +228,17 @@ Napi::Object to_js(Napi::Env env, const SampleBatch& batch) {
   reading("probeBestNs", batch.state.probe_best_ns);
   object.Set("state", state);
   return object;
+}
+
+Napi::Array to_js(Napi::Env env, const std::vector<OutputScan>& outputs) {
+  Napi::Array array = Napi::Array::New(env);
+  for (const OutputScan& output : outputs) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("unwritten", static_cast<double>(output.unwritten));
+    if (output.non_finite >= 0) object.Set("nonFinite", static_cast<double>(output.non_finite));
+    array.Set(array.Length(), object);
+  }
+  return array;
 }
 
 void throw_js(Napi::Env env, const std::string& code, const std::string& message, const std::string& detail) {

@@ -22,14 +22,16 @@ struct OpenRequest {
   CaseSpec spec;
 };
 
-// { backend, op, impl, device, dtype, threads?, rotated?, dims, inputs: [{ elements, positive, factor, key0, key1 }], outputElements }
+// { backend, op, impl, device, dtype, threads?, rotated?, dims, scalars, tensors: [{ name, elements, storage, role, fill? }] }
 OpenRequest to_request(const Napi::Value& value);
 
-// [{ positive, factor, key0, key1 }], `count` of them.
+// [{ kind, key0, key1, factor, low, below }], `count` of them: core/random.ts FillWords.
 std::vector<Fill> to_fills(const Napi::Value& value, size_t count);
 
 Napi::Object to_js(Napi::Env env, const DeviceInfo& device);
 Napi::Object to_js(Napi::Env env, const SampleBatch& batch);
+// [{ unwritten, nonFinite? }]
+Napi::Array to_js(Napi::Env env, const std::vector<OutputScan>& outputs);
 Napi::Array to_js(Napi::Env env, const std::vector<std::string>& list);
 
 // Throws `error` as a JavaScript error with `code` and `detail`.

@@ -11,8 +11,35 @@
 
 namespace opscope {
 
-enum class Dtype { f32, f16, bf16, tf32 };
-inline size_t dtype_bytes(Dtype d) { return d == Dtype::f16 || d == Dtype::bf16 ? 2 : 4; }
+// What a case computes in / how an element lies in memory: core/case.ts DTYPES and STORAGE_TYPES, in their order.
+enum class Dtype { f32, f16, bf16, tf32, i8, f8e4m3 };
+enum class Storage { f32, f16, bf16, i8, f8e4m3, i32, u8 };
+inline size_t storage_bytes(Storage s) {
+  if (s == Storage::f32 || s == Storage::i32) return 4;
+  return s == Storage::f16 || s == Storage::bf16 ? 2 : 1;
+}
+inline Storage storage_of(Dtype d) {
+  switch (d) {
+    case Dtype::f16: return Storage::f16;
+    case Dtype::bf16: return Storage::bf16;
+    case Dtype::i8: return Storage::i8;
+    case Dtype::f8e4m3: return Storage::f8e4m3;
+    default: return Storage::f32;
+  }
+}
+inline size_t dtype_bytes(Dtype d) { return storage_bytes(storage_of(d)); }
+inline bool is_float(Storage s) { return s != Storage::i8 && s != Storage::i32 && s != Storage::u8; }
+// The bits that outputs are filled with before a run: core/numbers.ts SENTINEL.
+inline uint32_t sentinel_of(Storage s) {
+  switch (s) {
+    case Storage::f16: return 0x7ede;
+    case Storage::bf16: return 0x7fde;
+    case Storage::f8e4m3: return 0xff;
+    case Storage::i8: return 0x80;
+    case Storage::u8: return 0xde;
+    default: return 0x7fedc0de;
+  }
+}
 
 // Codes as in core/backend.ts CaseErrorCode. `detail` holds the driver's own words.
 struct Error : std::runtime_error {
@@ -21,27 +48,45 @@ struct Error : std::runtime_error {
       : std::runtime_error(message), code(std::move(code_)), detail(std::move(detail_)) {}
 };
 
-// How an input is filled; the rule stands in core/random.ts.
+// core/random.ts FILL_KINDS, in their order.
+enum class FillKind { normal, positive, uniform, integers, permutation, constant };
+
+// How a tensor is filled: core/random.ts FillWords, which states the rule.
 struct Fill {
-  bool positive;
-  float factor;  // f32(scale) * UNIT, made by the caller
-  uint32_t key0, key1;
+  float factor = 1;       // that the integer is multiplied by; of a constant its value
+  uint32_t key0 = 0, key1 = 0;
+  FillKind kind = FillKind::normal;
+  int32_t low = 0;     // lowest integer
+  uint32_t below = 0;  // how many integers there are
 };
 
-struct InputDesc {
-  int64_t elements;
-  Fill fill;
+enum class Role { in, out, inout };
+
+// One tensor of a call. Inputs are those with a fill (`in`, `inout`), outputs those that are not `in`; both are counted in the
+// order of CaseSpec::tensors.
+struct TensorDesc {
+  std::string name;
+  int64_t elements = 0;
+  Storage storage = Storage::f32;
+  Role role = Role::in;
+  bool has_fill = false;
+  Fill fill = {};
 };
+
+// core/ops/define.ts LIMITS.
+constexpr size_t MAX_TENSORS = 32, MAX_DIMS = 32, MAX_SCALARS = 16;
+// Elements of one tensor, and the largest dim.
+constexpr int64_t MAX_ELEMENTS = int64_t{1} << 40;
 
 struct CaseSpec {
   std::string op, impl;
   int device = 0;
   Dtype dtype = Dtype::f32;
-  int threads = 1;             // CPU only
-  bool rotated = false;        // sampled in mode rotated: open with as many sets of buffers as that takes
-  std::vector<int64_t> dims;   // in the order the op's doc comment in core/ops states
-  std::vector<InputDesc> inputs;
-  int64_t output_elements = 0;
+  int threads = 1;              // CPU only
+  bool rotated = false;         // sampled in mode rotated: open with as many sets of buffers as that takes
+  std::vector<int64_t> dims;    // in the order the op's doc comment in core/ops states
+  std::vector<double> scalars;  // likewise
+  std::vector<TensorDesc> tensors;
 };
 
 // Absent readings are NaN / -1 / empty and become absent fields in JavaScript.
@@ -58,9 +103,16 @@ struct DeviceState {
 // clock_mhz and probe_ns are empty or have one entry per sample (core/backend.ts SampleBatch says what they hold).
 struct SampleBatch {
   std::vector<double> ns;  // per call
+  int inner = 1;           // calls in each of these samples, as made
   DeviceState state;
   std::vector<double> clock_mhz = {}, probe_ns = {};
   double host_call_ns = std::numeric_limits<double>::quiet_NaN();  // CUDA: time the host took to queue one call
+};
+
+// What a search of one whole output finds.
+struct OutputScan {
+  int64_t unwritten = 0;    // elements that hold the sentinel, over the sets used since poison(); 0 for inout tensors
+  int64_t non_finite = -1;  // NaN and infinite elements of the set used last; 0 for integers; -1: not counted
 };
 
 enum class Mode { cold, hot, rotated, graph };  // core/case.ts says what each means
@@ -68,12 +120,14 @@ enum class Mode { cold, hot, rotated, graph };  // core/case.ts says what each m
 class Prepared {
  public:
   virtual ~Prepared() = default;
-  // Fills the inputs anew, of every set of buffers: one Fill per input, in the order of CaseSpec::inputs.
+  // Fills the tensors with a fill anew, of every set of buffers: one Fill each, in their order.
   virtual void refill(const std::vector<Fill>&) { throw Error("internal", "this backend cannot fill its inputs anew"); }
-  virtual void poison() = 0;                                              // outputs of all sets := sentinel (core/numbers.ts)
-  virtual void run() = 0;                                                 // once, and wait
-  virtual int64_t count_unwritten() = 0;                                  // sentinels in the sets used since poison()
-  virtual void read(int64_t start, int64_t count, void* destination) = 0; // raw output elements of the set used last
+  virtual void poison() = 0;  // every `out` tensor of all sets := sentinel
+  virtual void run() = 0;     // once, and wait
+  // One entry per output. Throws Error("kernel-failed") where a kernel wrote outside its outputs.
+  virtual std::vector<OutputScan> scan() = 0;
+  // Raw elements of an output, of the set used last.
+  virtual void read(size_t output, int64_t start, int64_t count, void* destination) = 0;
   virtual SampleBatch sample(Mode mode, int count, int inner) = 0;
   virtual int64_t case_bytes() const = 0;
   virtual int64_t device_delta_bytes() const { return -1; }               // -1: not known

@@ -14,12 +14,53 @@ namespace opscope::cpu {
 
 namespace {
 
-constexpr uint32_t SENTINEL = 0x7fedc0de;  // core/numbers.ts
+// Elements of begin .. end that hold the sentinel / are NaN or infinite.
+struct Found {
+  int64_t unwritten = 0, non_finite = 0;
+};
+
+// `special`: the bits of the exponent, all set in infinities and NaN; 0 where every value is finite.
+template <class T>
+Found search(const void* data, int64_t begin, int64_t end, uint32_t sentinel, uint32_t special) {
+  const T* from = static_cast<const T*>(data);
+  Found found;
+  for (int64_t i = begin; i < end; i++) {
+    found.unwritten += from[i] == static_cast<T>(sentinel);
+    found.non_finite += (from[i] & special) == special;
+  }
+  if (special == 0) found.non_finite = 0;
+  return found;
+}
+
+Found search(const TensorDesc& tensor, const void* data, int64_t begin, int64_t end) {
+  const uint32_t sentinel = sentinel_of(tensor.storage);
+  switch (tensor.storage) {
+    case Storage::f32: return search<uint32_t>(data, begin, end, sentinel, 0x7f800000);
+    case Storage::f16: return search<uint16_t>(data, begin, end, sentinel, 0x7c00);
+    case Storage::bf16: return search<uint16_t>(data, begin, end, sentinel, 0x7f80);
+    case Storage::f8e4m3: return search<uint8_t>(data, begin, end, sentinel, 0x7f);
+    case Storage::i32: return search<uint32_t>(data, begin, end, sentinel, 0);
+    default: return search<uint8_t>(data, begin, end, sentinel, 0);
+  }
+}
+
+template <class T>
+void put_sentinel(Storage storage, void* data, int64_t begin, int64_t end) {
+  std::fill(static_cast<T*>(data) + begin, static_cast<T*>(data) + end, static_cast<T>(sentinel_of(storage)));
+}
 
 }  // namespace
 
 CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls)
     : spec_(spec), calls_(std::move(calls)), team_(spec.threads, calls_->alone() ? Team::Wait::asleep : Team::Wait::ready) {
+  std::vector<Fill> fills;
+  for (const TensorDesc& tensor : spec_.tensors) {
+    if (tensor.role != Role::out) {
+      inputs_.push_back(tensor);
+      fills.push_back(tensor.fill);
+    }
+    if (tensor.role != Role::in) outputs_.push_back(tensor);
+  }
   const size_t scratch = calls_->scratch_floats(), sets = set_count(spec_, scratch);
   if (scratch > 0) scratch_ = Block(scratch * sizeof(float));
   case_bytes_ = static_cast<int64_t>(scratch * sizeof(float));
@@ -29,8 +70,6 @@ CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls)
     case_bytes_ += sets_[i].bytes();
   }
   used_.assign(sets, false);
-  std::vector<Fill> fills;
-  for (const InputDesc& input : spec_.inputs) fills.push_back(input.fill);
   refill(fills);
   poison();  // touches the outputs before anything is timed
   calls_->bind(sets_, scratch_.floats(), team_);
@@ -41,19 +80,19 @@ CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls)
 }
 
 template <class F>
-void CpuCase::each(int64_t n, const F& fn) {
+void CpuCase::each(const TensorDesc& tensor, const F& fn) {
   struct Job {
-    int64_t n;
+    int64_t n, line;
     int threads;
     const F& fn;
-  } job{n, team_.size(), fn};
+  } job{tensor.elements, 64 / static_cast<int64_t>(storage_bytes(tensor.storage)), team_.size(), fn};
   team_.lead([&] {
     team_.run(
         [](void* context, int thread) {
           const Job& j = *static_cast<const Job*>(context);
           // Whole cache lines per thread, as the kernels split their work: the first touch decides where memory lies.
-          const int64_t lines = (j.n + 15) / 16;
-          const int64_t begin = lines * thread / j.threads * 16, end = lines * (thread + 1) / j.threads * 16;
+          const int64_t lines = (j.n + j.line - 1) / j.line;
+          const int64_t begin = lines * thread / j.threads * j.line, end = lines * (thread + 1) / j.threads * j.line;
           j.fn(std::min(begin, j.n), std::min(end, j.n));
         },
         &job);
@@ -61,22 +100,26 @@ void CpuCase::each(int64_t n, const F& fn) {
 }
 
 void CpuCase::refill(const std::vector<Fill>& fills) {
-  if (fills.size() != spec_.inputs.size())
-    throw Error("internal", "refill: expected " + std::to_string(spec_.inputs.size()) + " inputs, received " + std::to_string(fills.size()));
+  if (fills.size() != inputs_.size()) throw Error("internal", "refill: expected " + std::to_string(inputs_.size()) + " fills, received " + std::to_string(fills.size()));
   for (const Tensors& set : sets_)
-    for (size_t k = 0; k < fills.size(); k++) {
-      float* data = set.input(k);
-      each(spec_.inputs[k].elements, [&](int64_t begin, int64_t end) { fill_range(fills[k], begin, end, data); });
-    }
+    for (size_t k = 0; k < fills.size(); k++)
+      each(inputs_[k], [&](int64_t begin, int64_t end) { fill_range(fills[k], inputs_[k].storage, begin, end, set.inputs()[k]); });
 }
 
 void CpuCase::poison() {
-  for (const Tensors& set : sets_) {
-    float* out = set.output();
-    each(spec_.output_elements, [out](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) std::memcpy(out + i, &SENTINEL, sizeof SENTINEL);
-    });
-  }
+  for (const Tensors& set : sets_)
+    for (size_t k = 0; k < outputs_.size(); k++) {
+      const TensorDesc& tensor = outputs_[k];
+      if (tensor.role != Role::out) continue;
+      void* data = set.outputs()[k];
+      each(tensor, [&](int64_t begin, int64_t end) {
+        switch (storage_bytes(tensor.storage)) {
+          case 4: return put_sentinel<uint32_t>(tensor.storage, data, begin, end);
+          case 2: return put_sentinel<uint16_t>(tensor.storage, data, begin, end);
+          default: return put_sentinel<uint8_t>(tensor.storage, data, begin, end);
+        }
+      });
+    }
   used_.assign(sets_.size(), false);
 }
 
@@ -100,31 +143,35 @@ void CpuCase::run() {
   });
 }
 
-int64_t CpuCase::count_unwritten() {
-  std::atomic<int64_t> unwritten{0};
+std::vector<OutputScan> CpuCase::scan() {
+  std::vector<OutputScan> scans(outputs_.size(), {0, 0});
   const bool none = std::none_of(used_.begin(), used_.end(), [](char used) { return used; });
   for (size_t i = 0; i < sets_.size(); i++) {
     if (!used_[i] && !(none && i == current_)) continue;
-    if (!sets_[i].guards_intact()) throw Error("kernel-failed", "the kernel wrote outside its output");
-    const float* out = sets_[i].output();
-    each(spec_.output_elements, [&](int64_t begin, int64_t end) {
-      int64_t found = 0;
-      for (int64_t j = begin; j < end; j++) {
-        uint32_t bits;
-        std::memcpy(&bits, out + j, sizeof bits);
-        found += bits == SENTINEL;
-      }
-      unwritten += found;
-    });
+    if (const int broken = sets_[i].broken_guard(); broken >= 0)
+      throw Error("kernel-failed", "the kernel wrote outside " + spec_.tensors[static_cast<size_t>(broken)].name);
+    for (size_t k = 0; k < outputs_.size(); k++) {
+      std::atomic<int64_t> unwritten{0}, non_finite{0};
+      each(outputs_[k], [&](int64_t begin, int64_t end) {
+        const Found found = search(outputs_[k], sets_[i].outputs()[k], begin, end);
+        unwritten += found.unwritten;
+        non_finite += found.non_finite;
+      });
+      // State that a call changes is not poisoned: what looks like the sentinel there is a value.
+      if (outputs_[k].role == Role::out) scans[k].unwritten += unwritten;
+      if (i == current_) scans[k].non_finite = non_finite;
+    }
   }
-  return unwritten;
+  return scans;
 }
 
-void CpuCase::read(int64_t start, int64_t count, void* destination) {
-  if (start < 0 || count < 0 || start > spec_.output_elements - count)
-    throw Error("internal", "read of elements " + std::to_string(start) + " + " + std::to_string(count) + " outside an output of " +
-                                std::to_string(spec_.output_elements));
-  std::memcpy(destination, sets_[current_].output() + start, static_cast<size_t>(count) * sizeof(float));
+void CpuCase::read(size_t output, int64_t start, int64_t count, void* destination) {
+  if (output >= outputs_.size()) throw Error("internal", "there is no output " + std::to_string(output));
+  const TensorDesc& tensor = outputs_[output];
+  if (start < 0 || count < 0 || start > tensor.elements - count)
+    throw Error("internal", "read of elements " + std::to_string(start) + " + " + std::to_string(count) + " outside an output of " + std::to_string(tensor.elements));
+  const auto bytes = static_cast<int64_t>(storage_bytes(tensor.storage));
+  std::memcpy(destination, static_cast<const std::byte*>(sets_[current_].outputs()[output]) + start * bytes, static_cast<size_t>(count * bytes));
 }
 
 double CpuCase::tick_ns() const { return clock_cost().tick_ns; }
@@ -137,7 +184,8 @@ SampleBatch CpuCase::sample(Mode mode, int count, int inner) {
   batch.state.sm_clock_mhz = batch.state.mem_clock_mhz = batch.state.temperature_c = batch.state.power_w = batch.state.energy_j = std::numeric_limits<double>::quiet_NaN();
   batch.ns.reserve(static_cast<size_t>(count));
   batch.probe_ns.reserve(static_cast<size_t>(count));
-  where_called([&] { take(batch, mode, count, mode == Mode::cold ? 1 : inner); });
+  batch.inner = mode == Mode::cold ? 1 : inner;
+  where_called([&] { take(batch, mode, count, batch.inner); });
   return batch;
 }
 

@@ -21,8 +21,8 @@ class CpuCase final : public Prepared {
   void refill(const std::vector<Fill>& fills) override;
   void poison() override;
   void run() override;
-  int64_t count_unwritten() override;
-  void read(int64_t start, int64_t count, void* destination) override;
+  std::vector<OutputScan> scan() override;
+  void read(size_t output, int64_t start, int64_t count, void* destination) override;
   SampleBatch sample(Mode mode, int count, int inner) override;
   int64_t case_bytes() const override { return case_bytes_; }
   double tick_ns() const override;
@@ -30,9 +30,9 @@ class CpuCase final : public Prepared {
   std::vector<std::string> notes() const override { return notes_; }
 
  private:
-  // fn(begin, end) on every thread, over its share of 0..n.
+  // fn(begin, end) on every thread, over its share of a tensor's elements.
   template <class F>
-  void each(int64_t n, const F& fn);
+  void each(const TensorDesc& tensor, const F& fn);
   // Runs `job` on the thread that makes the calls.
   void where_called(const std::function<void()>& job);
   // Takes the samples, on the thread that makes the calls.
@@ -43,6 +43,7 @@ class CpuCase final : public Prepared {
   void advance() { current_ = current_ + 1 == sets_.size() ? 0 : current_ + 1; }
 
   const CaseSpec spec_;
+  std::vector<TensorDesc> inputs_, outputs_;  // tensors that are read / written
   const std::unique_ptr<Calls> calls_;
   Team team_;
   Block scratch_;

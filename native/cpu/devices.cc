@@ -72,22 +72,46 @@ const Kernel* kernel_for(const std::string& op, const std::string& impl) {
   return kernel;
 }
 
+// What Kernel::tensors says of one tensor.
+struct Expected {
+  Storage storage;
+  Role role;
+};
+
+std::vector<Expected> expected_of(const Kernel& kernel) {
+  constexpr std::string_view LETTERS = "fhbceiu";  // in the order of Storage
+  std::vector<Expected> list;
+  Role role = Role::in;
+  for (const char* at = kernel.tensors; *at; at++) {
+    if (*at == '>' || *at == '=') {
+      role = *at == '>' ? Role::out : Role::inout;
+      continue;
+    }
+    list.push_back({static_cast<Storage>(LETTERS.find(*at)), role});
+    role = Role::in;
+  }
+  return list;
+}
+
 // Nothing that came from outside may make a kernel touch memory it does not own.
 void check(const CaseSpec& spec, const Kernel& kernel) {
   const auto refuse = [](const std::string& what) { throw Error("internal", "malformed case: " + what); };
-  if (spec.dims.size() != static_cast<size_t>(kernel.dims))
-    refuse("expected " + std::to_string(kernel.dims) + " dims, received " + std::to_string(spec.dims.size()));
+  const auto dims = static_cast<int>(spec.dims.size());
+  if (dims < kernel.dims_least || dims > kernel.dims_most)
+    refuse("expected " + std::to_string(kernel.dims_least) + (kernel.dims_most > kernel.dims_least ? " to " + std::to_string(kernel.dims_most) : "") + " dims, received " + std::to_string(dims));
   for (int64_t d : spec.dims)
-    if (d < 0 || d > int64_t{1} << 32) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^32");
-  if (spec.inputs.size() != static_cast<size_t>(kernel.inputs))
-    refuse("expected " + std::to_string(kernel.inputs) + " inputs, received " + std::to_string(spec.inputs.size()));
-  int64_t sizes[5] = {};
-  kernel.shape(spec.dims.data(), sizes);
-  for (size_t i = 0; i <= spec.inputs.size(); i++) {
-    const int64_t given = i < spec.inputs.size() ? spec.inputs[i].elements : spec.output_elements;
-    const std::string name = i < spec.inputs.size() ? "input " + std::to_string(i) : "the output";
-    if (sizes[i] != given || given < 1 || given > int64_t{1} << 40)
-      refuse(name + " should have " + std::to_string(sizes[i]) + " elements, received " + std::to_string(given));
+    if (d < 0 || d > MAX_ELEMENTS) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^40");
+  if (spec.scalars.size() != static_cast<size_t>(kernel.scalars))
+    refuse("expected " + std::to_string(kernel.scalars) + " scalars, received " + std::to_string(spec.scalars.size()));
+  const std::vector<Expected> expected = expected_of(kernel);
+  if (spec.tensors.size() != expected.size()) refuse("expected " + std::to_string(expected.size()) + " tensors, received " + std::to_string(spec.tensors.size()));
+  int64_t sizes[MAX_TENSORS] = {};
+  if (!kernel.shape(spec.dims.data(), dims, sizes)) refuse("the dims contradict each other");
+  for (size_t i = 0; i < expected.size(); i++) {
+    const TensorDesc& given = spec.tensors[i];
+    if (given.storage != expected[i].storage || given.role != expected[i].role) refuse(given.name + " has another storage type or role than the kernel's tensor " + std::to_string(i));
+    if (sizes[i] != given.elements || given.elements < 1 || given.elements > MAX_ELEMENTS)
+      refuse(given.name + " should have " + std::to_string(sizes[i]) + " elements, received " + std::to_string(given.elements));
   }
 }
 

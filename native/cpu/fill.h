@@ -1,4 +1,4 @@
-// Inputs by the rule in core/random.ts, bit for bit.
+// Tensors filled by the rule in core/random.ts, bit for bit.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace opscope::cpu {
 
-// Writes elements begin .. end of a tensor to out[begin .. end].
-void fill_range(const Fill& fill, int64_t begin, int64_t end, float* out);
+// Writes elements begin .. end of a tensor that starts at `out`, rounded to the storage type.
+void fill_range(const Fill& fill, Storage storage, int64_t begin, int64_t end, void* out);
 
 }  // namespace opscope::cpu

@@ -7,20 +7,26 @@ namespace opscope::cpu {
 
 // One call as one thread of the team sees it. Every thread runs the same function (single program, multiple data).
 struct Call {
-  const float* in[4];
-  float* out;
+  const void* const* in;  // every tensor that is read, in the op's order
+  void* const* out;       // every tensor that is written; a tensor that is both stands in both
   const int64_t* dims;    // in the order the op's doc comment in core/ops states
+  int dim_count;
+  const double* scalars;  // likewise
   float* scratch;         // shared by the team, 64-byte aligned, as many floats as Kernel::scratch asks for
   int thread, threads;
-  bool stream;            // inputs and output exceed the last-level cache: prefer non-temporal stores
+  bool stream;            // the tensors exceed the last-level cache: prefer non-temporal stores
   void (*barrier)(void*); // waits for all threads of the team
   void* team;
 };
 
 struct Kernel {
-  int dims, inputs;                                    // how many of each
-  void (*shape)(const int64_t* dims, int64_t* sizes);  // elements of every input, then of the output
-  size_t (*scratch)(const int64_t* dims, int threads); // floats wanted; null: none
+  // The op's tensors in order, a letter each for the storage type: f (f32), i (i32), u (u8), c (i8), h (f16), b (bf16), e (f8e4m3);
+  // before it > where the tensor is written, = where it is read and written. `ff>f` adds two tensors.
+  const char* tensors;
+  int dims_least, dims_most, scalars;  // how many of each a case has
+  // Elements of every tensor, in that order; false where the dims contradict each other.
+  bool (*shape)(const int64_t* dims, int count, int64_t* sizes);
+  size_t (*scratch)(const int64_t* dims, int count, int threads);  // floats wanted; null: none
   void (*run)(const Call&);
 };
 
@@ -32,7 +38,8 @@ extern "C" int64_t opscope_now_ns();
 #define OPSCOPE_JOIN3_(a, b, c) a##_##b##_##c
 #define OPSCOPE_JOIN3(a, b, c) OPSCOPE_JOIN3_(a, b, c)
 
-// Exports the kernel of `op` (the file's name) for the instruction set being compiled. Constant data: no code runs at load.
+// Exports the kernel of `op` for the instruction set being compiled. Constant data: no code runs at load. CMakeLists.txt finds
+// the ops of a file by the lines that start with OPSCOPE_<WORD>(op, so that such a line registers a kernel.
 #define OPSCOPE_KERNEL(op, ...)                                                 \
   extern "C" {                                                                 \
   extern const opscope::cpu::Kernel OPSCOPE_JOIN3(opscope, op, OPSCOPE_ISA);    \

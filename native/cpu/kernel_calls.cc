@@ -8,13 +8,15 @@ void KernelCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& t
   team_ = &team;
   Call call{};
   call.dims = dims_.data();
+  call.dim_count = static_cast<int>(dims_.size());
+  call.scalars = scalars_.data();
   call.scratch = scratch;
   call.threads = threads_;
   call.team = team_;
   call.barrier = [](void* t) { static_cast<Team*>(t)->barrier(); };
   for (const Tensors& tensors : sets) {
-    for (size_t k = 0; k < inputs_; k++) call.in[k] = tensors.input(k);
-    call.out = tensors.output();
+    call.in = tensors.inputs().data();
+    call.out = tensors.outputs().data();
     call.stream = tensors.bytes() > reached_cache(threads_);
     calls_.push_back(call);
   }

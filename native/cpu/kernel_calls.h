@@ -9,16 +9,16 @@ namespace opscope::cpu {
 
 class KernelCalls final : public Calls {
  public:
-  KernelCalls(const CaseSpec& spec, const Kernel& kernel) : dims_(spec.dims), inputs_(spec.inputs.size()), threads_(spec.threads), kernel_(kernel) {}
+  KernelCalls(const CaseSpec& spec, const Kernel& kernel) : dims_(spec.dims), scalars_(spec.scalars), threads_(spec.threads), kernel_(kernel) {}
 
-  size_t scratch_floats() const override { return kernel_.scratch ? kernel_.scratch(dims_.data(), threads_) : 0; }
+  size_t scratch_floats() const override { return kernel_.scratch ? kernel_.scratch(dims_.data(), static_cast<int>(dims_.size()), threads_) : 0; }
   void bind(const std::vector<Tensors>& sets, float* scratch, Team& team) override;
   void run(size_t set, int count) override;
   bool alone() const override { return false; }
 
  private:
   const std::vector<int64_t> dims_;
-  const size_t inputs_;
+  const std::vector<double> scalars_;
   const int threads_;
   const Kernel& kernel_;
   Team* team_ = nullptr;

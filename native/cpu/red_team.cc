@@ -1,9 +1,12 @@
 #include "red_team.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+
+#include "narrow.h"
 
 namespace opscope::cpu {
 
@@ -20,8 +23,11 @@ Range share(const Call& c, int64_t n) {
   return {std::min(lines * c.thread / c.threads * LINE, n), std::min(lines * (c.thread + 1) / c.threads * LINE, n)};
 }
 
+const float* input(const Call& c, int i) { return static_cast<const float*>(c.in[i]); }
+float* output(const Call& c) { return static_cast<float*>(c.out[0]); }
+
 void add(const Call& c, int64_t begin, int64_t end, float* out) {
-  for (int64_t i = begin; i < end; i++) out[i] = c.in[0][i] + c.in[1][i];
+  for (int64_t i = begin; i < end; i++) out[i] = input(c, 0)[i] + input(c, 1)[i];
 }
 
 // The fastest kernel there is.
@@ -30,7 +36,7 @@ void nothing(const Call&) {}
 // The first half, right.
 void half(const Call& c) {
   const Range r = share(c, c.dims[0] / 2);
-  add(c, r.begin, r.end, c.out);
+  add(c, r.begin, r.end, output(c));
 }
 
 // Right the first time, then that same output whatever the inputs are. The scratch holds a flag per thread, then the output.
@@ -40,44 +46,49 @@ void stale(const Call& c) {
   float* kept = c.scratch + c.threads * LINE;
   if (*flag == 0) add(c, r.begin, r.end, kept);
   *flag = 1;
-  std::copy(kept + r.begin, kept + r.end, c.out + r.begin);
+  std::copy(kept + r.begin, kept + r.end, output(c) + r.begin);
 }
 
-size_t stale_scratch(const int64_t* dims, int threads) { return static_cast<size_t>(dims[0] + threads * LINE); }
+size_t stale_scratch(const int64_t* dims, int, int threads) { return static_cast<size_t>(dims[0] + threads * LINE); }
 
 // Right but for one element, which is no number.
 void nan_once(const Call& c) {
   const Range r = share(c, c.dims[0]);
   const int64_t at = c.dims[0] / 2;
-  add(c, r.begin, r.end, c.out);
-  if (at >= r.begin && at < r.end) c.out[at] = std::numeric_limits<float>::quiet_NaN();
+  add(c, r.begin, r.end, output(c));
+  if (at >= r.begin && at < r.end) output(c)[at] = std::numeric_limits<float>::quiet_NaN();
 }
 
-// To the nearest bf16, ties to even; inputs are finite.
-float to_bf16(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
+// Right, and then one element more.
+void beyond(const Call& c) {
+  const Range r = share(c, c.dims[0]);
+  add(c, r.begin, r.end, output(c));
+  if (c.thread == 0) output(c)[c.dims[0]] = 0;
 }
+
+float to_bf16(float x) { return std::bit_cast<float>(uint32_t{cpu::to_bf16(x)} << 16); }
 
 // Inputs rounded to half the bits.
 void half_precision(const Call& c) {
   const Range r = share(c, c.dims[0]);
-  for (int64_t i = r.begin; i < r.end; i++) c.out[i] = to_bf16(c.in[0][i]) + to_bf16(c.in[1][i]);
+  for (int64_t i = r.begin; i < r.end; i++) output(c)[i] = to_bf16(input(c, 0)[i]) + to_bf16(input(c, 1)[i]);
 }
 
-void shape(const int64_t* d, int64_t* sizes) { sizes[0] = sizes[1] = sizes[2] = d[0]; }
+bool shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = sizes[2] = d[0];
+  return true;
+}
 
-constexpr Kernel NOTHING{1, 2, shape, nullptr, nothing}, HALF{1, 2, shape, nullptr, half}, STALE{1, 2, shape, stale_scratch, stale},
-    NAN_ONCE{1, 2, shape, nullptr, nan_once}, HALF_PRECISION{1, 2, shape, nullptr, half_precision};
+constexpr Kernel cheat(void (*run)(const Call&), size_t (*scratch)(const int64_t*, int, int) = nullptr) { return {"ff>f", 1, 1, 0, shape, scratch, run}; }
+constexpr Kernel NOTHING = cheat(nothing), HALF = cheat(half), STALE = cheat(stale, stale_scratch), NAN_ONCE = cheat(nan_once), BEYOND = cheat(beyond),
+                 HALF_PRECISION = cheat(half_precision);
 
 constexpr Cheat CHEATS[] = {
     {"red-noop", "Red team: does nothing", &NOTHING},
     {"red-half", "Red team: writes half of its output", &HALF},
     {"red-stale", "Red team: returns its first output again", &STALE},
     {"red-nan", "Red team: one element is not a number", &NAN_ONCE},
+    {"red-beyond", "Red team: writes one element beyond its output", &BEYOND},
     {"red-half-precision", "Red team: rounds its inputs to bf16", &HALF_PRECISION},
 };
 

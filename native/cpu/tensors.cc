@@ -11,36 +11,30 @@ namespace opscope::cpu {
 
 namespace {
 
-constexpr int64_t GUARD = 64;  // floats on each side of the output
-constexpr uint32_t MARK = 0x7fa5a5a5;
+constexpr int64_t GUARD = 256;  // bytes on each side of a tensor
+constexpr int MARK = 0xa5;
 constexpr int64_t MOST_SETS = 256;
 
 // All tensors of a set lie in one block, each from a page of its own on, so that where they lie modulo 4 KiB does not hang on
 // their sizes or on the allocator's luck. Equal addresses there make loads wait for unrelated stores, and fall into the same
 // cache sets: every tensor starts a different number of cache lines in.
-int64_t stagger(size_t index) { return static_cast<int64_t>(index % 61 + 1) * 17 * 16; }
+int64_t stagger(size_t index) { return static_cast<int64_t>(index % 61 + 1) * 17 * 64; }
 
 // Small pages come from anywhere in memory, and which of them share a set of the second cache is chance: the same case took up
 // to 15 % longer in one process than in the next. A set beyond the first cache therefore gets a huge page, even if it is small.
-constexpr int64_t PAGE_FLOATS = 1024;
+constexpr int64_t PAGE = 4096;
 constexpr size_t BEYOND_FIRST_CACHE = 32 << 10, HUGE_PAGE = size_t{2} << 20;
 
-size_t bytes_of(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
+int64_t bytes_of(const TensorDesc& tensor) { return tensor.elements * static_cast<int64_t>(storage_bytes(tensor.storage)); }
 
-void mark(float* from) {
-  for (int64_t i = 0; i < GUARD; i++) std::memcpy(from + i, &MARK, sizeof MARK);
-}
-
-bool marked(const float* from) {
-  for (int64_t i = 0; i < GUARD; i++)
-    if (std::memcmp(from + i, &MARK, sizeof MARK) != 0) return false;
-  return true;
+bool marked(const std::byte* from) {
+  return std::all_of(from, from + GUARD, [](std::byte mark) { return mark == std::byte{MARK}; });
 }
 
 int64_t bytes_of_set(const CaseSpec& spec) {
-  int64_t floats = spec.output_elements;
-  for (const InputDesc& input : spec.inputs) floats += input.elements;
-  return floats * static_cast<int64_t>(sizeof(float));
+  int64_t bytes = 0;
+  for (const TensorDesc& tensor : spec.tensors) bytes += bytes_of(tensor);
+  return bytes;
 }
 
 }  // namespace
@@ -58,33 +52,42 @@ size_t set_count(const CaseSpec& spec, size_t scratch_floats) {
   return static_cast<size_t>(sets);
 }
 
-Tensors::Tensors(const CaseSpec& spec, size_t set) : output_elements_(spec.output_elements), bytes_(bytes_of_set(spec)) {
-  const size_t first = set * (spec.inputs.size() + 1);
+Tensors::Tensors(const CaseSpec& spec, size_t set) : bytes_(bytes_of_set(spec)) {
+  const size_t first = set * spec.tensors.size();
   int64_t end = 0;
-  const auto place = [&](int64_t elements) {
-    const int64_t begin = (end + PAGE_FLOATS - 1) / PAGE_FLOATS * PAGE_FLOATS;
+  for (const TensorDesc& tensor : spec.tensors) {
+    const int64_t begin = (end + PAGE - 1) / PAGE * PAGE, bytes = bytes_of(tensor);
     const int64_t start = begin + stagger(first + places_.size());
-    end = start + elements + GUARD;
-    places_.push_back({begin, start, end});
-  };
-  for (const InputDesc& input : spec.inputs) place(input.elements);
-  place(output_elements_);
-  size_t bytes = bytes_of(end);
+    end = start + bytes + GUARD;
+    places_.push_back({begin, start, bytes, end});
+  }
+  auto bytes = static_cast<size_t>(end);
   if (!spec.rotated && bytes >= BEYOND_FIRST_CACHE) bytes = std::max(bytes, HUGE_PAGE);
   block_ = Block(bytes);
+  for (size_t i = 0; i < places_.size(); i++) {
+    void* data = block_.data() + places_[i].start;
+    if (spec.tensors[i].role != Role::out) inputs_.push_back(data);
+    if (spec.tensors[i].role != Role::in) outputs_.push_back(data);
+  }
 }
 
 std::vector<Region> Tensors::regions() const {
   std::vector<Region> out;
-  for (const Place& place : places_) out.push_back({block_.data() + bytes_of(place.begin), bytes_of(place.end - place.begin)});
+  for (const Place& place : places_) out.push_back({block_.data() + place.begin, static_cast<size_t>(place.end - place.begin)});
   return out;
 }
 
 void Tensors::set_guards() {
-  mark(output() - GUARD);
-  mark(output() + output_elements_);
+  for (const Place& place : places_)
+    for (const int64_t from : {place.start - GUARD, place.start + place.bytes}) std::memset(block_.data() + from, MARK, GUARD);
 }
 
-bool Tensors::guards_intact() const { return marked(output() - GUARD) && marked(output() + output_elements_); }
+int Tensors::broken_guard() const {
+  for (size_t i = 0; i < places_.size(); i++) {
+    const Place& place = places_[i];
+    if (!marked(block_.data() + place.start - GUARD) || !marked(block_.data() + place.start + place.bytes)) return static_cast<int>(i);
+  }
+  return -1;
+}
 
 }  // namespace opscope::cpu

@@ -1,4 +1,4 @@
-// The memory of one case: sets of inputs and an output between guards.
+// The memory of one case: sets of tensors, each between guards.
 #pragma once
 #include <vector>
 
@@ -19,28 +19,29 @@ class Tensors {
   // Allocates; touches nothing large. `set`: which of the case's sets.
   Tensors(const CaseSpec& spec, size_t set);
 
-  size_t inputs() const { return places_.size() - 1; }
-  float* input(size_t i) const { return block_.floats() + places_[i].start; }
-  float* output() const { return block_.floats() + places_.back().start; }
-  // Inputs and output, without guards.
+  // Tensors that are read / written, in the order of the case; those that are both stand in both.
+  const std::vector<void*>& inputs() const { return inputs_; }
+  const std::vector<void*>& outputs() const { return outputs_; }
+  // Of all tensors, without guards.
   int64_t bytes() const { return bytes_; }
 
-  // The memory of inputs and output.
+  // The memory of all tensors.
   std::vector<Region> regions() const;
 
-  // Marks the memory around the output / says whether the marks still stand.
+  // Marks the memory around every tensor / the first tensor around which a mark is gone, -1 where none is.
   void set_guards();
-  bool guards_intact() const;
+  int broken_guard() const;
 
  private:
-  // A tensor within the block, in floats: from `begin` it has the memory to itself, up to `end` with its guard.
+  // A tensor within the block, in bytes: from `begin` it has the memory to itself, up to `end` with its guard.
   struct Place {
-    int64_t begin, start, end;
+    int64_t begin, start, bytes, end;
   };
 
   Block block_;
-  std::vector<Place> places_;  // of the inputs, then of the output
-  int64_t output_elements_, bytes_;
+  std::vector<Place> places_;
+  std::vector<void*> inputs_, outputs_;
+  int64_t bytes_;
 };
 
 }  // namespace opscope::cpu

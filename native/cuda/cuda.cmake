@@ -1,9 +1,7 @@
 # The CUDA backend, added to targets `opscope` and `opscope_guest` when nvcc is found: every .cu under cuda/device and cuda/kernels becomes
-# a fatbin (machine code for sm_80, sm_90a and sm_100, and PTX for what comes after) embedded by .incbin. Nothing of
-# CUDA is linked. Set OPSCOPE_CUDA_TARGETS to fewer targets ("90a") for quicker builds while working on kernels.
+# a fatbin for the GPUs that archs.cmake names, embedded by .incbin. Nothing of CUDA is linked.
 set(cuda_dir ${CMAKE_CURRENT_LIST_DIR})
 find_program(OPSCOPE_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin)
-set(OPSCOPE_CUDA_TARGETS "80;90a;100" CACHE STRING "Compute capabilities to compile kernels for")
 
 if(OPSCOPE_NVCC)
   get_filename_component(nvcc_real ${OPSCOPE_NVCC} REALPATH)
@@ -13,16 +11,26 @@ endif()
 
 if(OPSCOPE_NVCC AND OPSCOPE_CUDA_INCLUDE AND NOT MSVC)
   set(OPSCOPE_HAS_CUDA ON)
-  set(codes "")
-  foreach(target IN LISTS OPSCOPE_CUDA_TARGETS)
-    list(APPEND codes -gencode arch=compute_${target},code=sm_${target})
+  include(${cuda_dir}/archs.cmake)
+  # A GPU newer than nvcc gets the PTX that goes with 80: machine code for what comes after is made by its driver.
+  execute_process(COMMAND ${OPSCOPE_NVCC} --list-gpu-arch OUTPUT_VARIABLE supported)
+  foreach(arch IN LISTS archs)
+    string(REGEX REPLACE "[af]$" "" number ${arch})
+    if(NOT supported MATCHES "compute_${number}\n")
+      list(REMOVE_ITEM archs ${arch})
+      list(APPEND archs 80)
+    endif()
   endforeach()
-  if("80" IN_LIST OPSCOPE_CUDA_TARGETS)
+  list(REMOVE_DUPLICATES archs)
+  message(STATUS "CUDA kernels for compute capability ${archs}")
+  set(codes "")
+  foreach(arch IN LISTS archs)
+    list(APPEND codes -gencode arch=compute_${arch},code=sm_${arch})
+  endforeach()
+  if("80" IN_LIST archs)
     list(APPEND codes -gencode arch=compute_80,code=compute_80)
   endif()
 
-  # Depend on every header: nvcc runs are slow, but kernels share few of them.
-  file(GLOB cuda_headers CONFIGURE_DEPENDS ${cuda_dir}/kernels/*.cuh ${cuda_dir}/kernels/*/*.cuh)
   file(GLOB cuda_kernels CONFIGURE_DEPENDS ${cuda_dir}/device/*.cu ${cuda_dir}/kernels/*.cu)
   set(fatbins "")
   set(incbins "")
@@ -34,8 +42,9 @@ if(OPSCOPE_NVCC AND OPSCOPE_CUDA_INCLUDE AND NOT MSVC)
     add_custom_command(
       OUTPUT ${fatbin}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/cuda
-      COMMAND ${OPSCOPE_NVCC} -fatbin -std=c++17 -O3 --expt-relaxed-constexpr ${codes} -o ${fatbin} ${source}
-      DEPENDS ${source} ${cuda_headers}
+      COMMAND ${OPSCOPE_NVCC} -fatbin -std=c++17 -O3 --expt-relaxed-constexpr ${codes} -MD -MF ${fatbin}.d -MT ${fatbin} -o ${fatbin} ${source}
+      DEPENDS ${source}
+      DEPFILE ${fatbin}.d
       COMMENT "nvcc ${module}.cu"
       VERBATIM)
     list(APPEND fatbins ${fatbin})
@@ -59,6 +68,7 @@ const void* find_fatbin(const std::string& module) {
     if (module == entry.name) return entry.image;
   return nullptr;
 }
+const char* built_archs() { return "@archs@"; }
 }  // namespace opscope::cuda
 ]])
   set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/cuda/fatbins.cc PROPERTIES OBJECT_DEPENDS "${fatbins}")
@@ -82,15 +92,14 @@ const void* find_fatbin(const std::string& module) {
     target_link_libraries(opscope_guest PRIVATE ${CMAKE_DL_LIBS})
   endif()
 
-  # Checks and times every kernel without Node; scripts/gpu/kernels.sh builds and runs it on a machine with a GPU.
-  add_executable(opscope_cuda_kernels EXCLUDE_FROM_ALL ${cuda_dir}/tools/kernels.cc ${cuda_dir}/tools/modes.cc ${cuda_dir}/tools/reference.cc $<TARGET_OBJECTS:opscope_cuda>)
-  target_include_directories(opscope_cuda_kernels PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
-  target_include_directories(opscope_cuda_kernels SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
-  target_link_libraries(opscope_cuda_kernels PRIVATE ${CMAKE_DL_LIBS})
-  target_link_options(opscope_cuda_kernels PRIVATE -static-libgcc -static-libstdc++)
+  # Which operations are registered, what they refuse, and what a launch can hold: needs no GPU.
+  add_executable(opscope_cuda_plan_test EXCLUDE_FROM_ALL ${cuda_dir}/kernels/test/plan_test.cc $<TARGET_OBJECTS:opscope_cuda>)
+  target_include_directories(opscope_cuda_plan_test PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
+  target_include_directories(opscope_cuda_plan_test SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
+  target_link_libraries(opscope_cuda_plan_test PRIVATE ${CMAKE_DL_LIBS})
 
-  # The same launches and timer for other tools to time: scripts/gpu/agreement.sh.
-  add_library(opscope_cuda_calls SHARED EXCLUDE_FROM_ALL ${cuda_dir}/tools/shared.cc ${cuda_dir}/tools/reference.cc $<TARGET_OBJECTS:opscope_cuda>)
+  # The launches and the timer for other tools to time: scripts/gpu/agreement.sh.
+  add_library(opscope_cuda_calls SHARED EXCLUDE_FROM_ALL ${cuda_dir}/tools/shared.cc $<TARGET_OBJECTS:opscope_cuda>)
   target_include_directories(opscope_cuda_calls PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
   target_include_directories(opscope_cuda_calls SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
   target_link_libraries(opscope_cuda_calls PRIVATE ${CMAKE_DL_LIBS})

@@ -37,7 +37,8 @@ std::unique_ptr<Nvml> management_of(int ordinal) {
 
 std::vector<Fill> fills_of(const CaseSpec& spec) {
   std::vector<Fill> fills;
-  for (const auto& input : spec.inputs) fills.push_back(input.fill);
+  for (const auto& tensor : spec.tensors)
+    if (tensor.role != Role::out) fills.push_back(tensor.fill);
   return fills;
 }
 
@@ -53,6 +54,7 @@ CudaCase::CudaCase(const CaseSpec& spec, PlanFunction plan, std::unique_ptr<Call
   const auto add_set = [&] {
     sets_.push_back(std::make_unique<BufferSet>(spec, plan, context));
     sets_.back()->fill(fills_of(spec));
+    sets_.back()->poison();
   };
   add_set();
   if (rotated_) {
@@ -89,7 +91,7 @@ void CudaCase::poison() {
   context_.use();
   for (const auto& set : sets_) set->poison();
   used_.assign(sets_.size(), false);
-  context_.synchronize("filling the output with the sentinel");
+  context_.synchronize("filling the outputs with the sentinel");
 }
 
 void CudaCase::run() {
@@ -100,19 +102,27 @@ void CudaCase::run() {
   context_.synchronize("running a kernel");
 }
 
-int64_t CudaCase::count_unwritten() {
+std::vector<OutputScan> CudaCase::scan() {
   context_.use();
   const bool none = std::find(used_.begin(), used_.end(), true) == used_.end();
-  int64_t count = 0;
-  for (size_t i = 0; i < sets_.size(); i++)
-    if (used_[i] || (none && i == calls_->last)) count += sets_[i]->count_unwritten();
-  return count;
+  std::vector<OutputScan> found(sets_[0]->outputs());
+  for (size_t i = 0; i < sets_.size(); i++) {
+    const bool newest = i == calls_->last;
+    if (!used_[i] && !(none && newest)) continue;
+    const std::vector<ScanCounts> counts = sets_[i]->scan();
+    for (size_t output = 0; output < found.size(); output++) {
+      found[output].unwritten += static_cast<int64_t>(counts[output].unwritten);
+      if (newest) found[output].non_finite = static_cast<int64_t>(counts[output].non_finite);
+    }
+  }
+  return found;
 }
 
-void CudaCase::read(int64_t start, int64_t count, void* destination) {
+void CudaCase::read(size_t output, int64_t start, int64_t count, void* destination) {
   context_.use();
-  const auto size = static_cast<int64_t>(dtype_bytes(sets_[0]->dtype()));
-  check(api().MemcpyDtoH(destination, sets_[calls_->last]->output() + static_cast<CUdeviceptr>(start * size), static_cast<size_t>(count * size)), "reading the output");
+  const Tensor& tensor = sets_[calls_->last]->output(output);
+  const auto size = static_cast<int64_t>(storage_bytes(tensor.storage()));
+  check(api().MemcpyDtoH(destination, tensor.address() + static_cast<CUdeviceptr>(start * size), static_cast<size_t>(count * size)), "reading an output");
 }
 
 SampleBatch CudaCase::sample(Mode mode, int count, int inner) {
@@ -132,6 +142,7 @@ SampleBatch CudaCase::sample(Mode mode, int count, int inner) {
   mark_used(first, mode == Mode::rotated ? taken.calls : 1);
   SampleBatch batch;
   batch.ns = std::move(taken.ns);
+  batch.inner = taken.inner;
   batch.clock_mhz = std::move(taken.clock_mhz);
   batch.host_call_ns = median_of(std::move(taken.host_ns));
   batch.state = window.state();

@@ -24,8 +24,8 @@ class CudaCase final : public Prepared {
   void poison() override;
   // On every set: each is checked, and a kernel that remembers its output does so in each.
   void run() override;
-  int64_t count_unwritten() override;
-  void read(int64_t start, int64_t count, void* destination) override;
+  std::vector<OutputScan> scan() override;
+  void read(size_t output, int64_t start, int64_t count, void* destination) override;
   SampleBatch sample(Mode mode, int count, int inner) override;
   int64_t case_bytes() const override;
   int64_t device_delta_bytes() const override { return delta_; }

@@ -1,9 +1,13 @@
 // Lists the GPUs without creating a context on any: that would take their memory and a quarter of a second each.
 #include <cstdio>
+#include <limits>
 
+#include "buffers/room.h"
 #include "driver/context.h"
 #include "kernels/plan.h"
 #include "kernels/red_team.h"
+#include "module/archs.h"
+#include "module/fatbins.h"
 #include "nvml/nvml.h"
 #include "prepared.h"
 #include "timing/timer.h"
@@ -82,7 +86,6 @@ DeviceInfo describe_device(int ordinal) {
   device.name = name;
   size_t total = 0;
   check(api().DeviceTotalMem(&total, ordinal), "reading the memory size");
-  device.memory_bytes = static_cast<double>(total);
   device.modes = {Mode::cold, Mode::hot, Mode::rotated, Mode::graph};
   device.impls = all_impls();
   device.driver = "CUDA " + version(api().driver_version);
@@ -102,10 +105,12 @@ DeviceInfo describe_device(int ordinal) {
   if (l2 > 0) device.caches.emplace_back("L2", l2);
   char bus[32] = "";
   std::string why;
+  double free = std::numeric_limits<double>::quiet_NaN();
   if (api().DeviceGetPCIBusId(bus, sizeof bus, ordinal) == CUDA_SUCCESS) {
     facts.emplace_back("PCI bus id", bus);
     if (const auto nvml = Nvml::of_pci_bus(bus, &why)) {
       for (const auto& fact : nvml->facts()) facts.push_back(fact);
+      free = nvml->free_bytes();
       device.warnings = nvml->warnings();
       device.disturbances = nvml->disturbances(holds_context(ordinal));
       if (const std::string driver = nvml->driver(); !driver.empty()) device.driver = driver;
@@ -113,13 +118,19 @@ DeviceInfo describe_device(int ordinal) {
       device.warnings.push_back(why);
     }
   }
-  if (const Timer* timer = Timer::known(ordinal)) {
+  const Timer* timer = Timer::known(ordinal);
+  device.memory_bytes = room_bytes(static_cast<double>(total), free, holds_context(ordinal), timer ? 0 : static_cast<double>(Timer::flush_bytes(static_cast<int64_t>(l2))));
+  if (timer) {
     facts.emplace_back("Taken off hot samples for their events", number(timer->events_ns() / 1000, 2, "µs"));
     facts.emplace_back("Taken off graph samples for their launch", number(timer->graph_launch_ns() / 1000, 2, "µs"));
   }
   if (major < 8) {
     device.available = false;
     device.reason = "This GPU has compute capability " + std::to_string(major) + "." + std::to_string(minor) + "; Opscope's kernels need 8.0 (Ampere) or newer.";
+  } else if (!archs_cover(built_archs(), major, minor)) {
+    device.available = false;
+    device.reason = "This GPU has compute capability " + std::to_string(major) + "." + std::to_string(minor) + ", but this build has kernels for " + built_archs() +
+                    " only. Run npm run setup on this machine, or build with OPSCOPE_CUDA_ARCHS=all.";
   }
   return device;
 }

@@ -16,7 +16,7 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
     throw Error("unsupported", "There is no CUDA kernel for " + spec.op + " in this dtype.");
   const RedImpl* red = spec.op == "add" && spec.dtype == Dtype::f32 ? find_red(spec.impl) : nullptr;
   if (spec.impl != "kernel" && !red) throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\".");
-  check_shape(spec, op->shape);
+  check_shape(spec, *op);
   Context& context = Context::of_number(spec.device);
   context.use();
   return std::make_unique<CudaCase>(spec, red ? red->plan : op->plan, context);

@@ -48,15 +48,16 @@ class CpuGuest final : public GuestCase {
   int sets() const override { return static_cast<int>(case_.sets().size()); }
   void* input_at(int set, int input) const override {
     const Tensors* tensors = at(set);
-    return tensors && input >= 0 && static_cast<size_t>(input) < tensors->inputs() ? tensors->input(static_cast<size_t>(input)) : nullptr;
+    return tensors ? buffer(tensors->inputs(), input) : nullptr;
   }
-  void* output_at(int set) const override {
+  void* output_at(int set, int output) const override {
     const Tensors* tensors = at(set);
-    return tensors ? tensors->output() : nullptr;
+    return tensors ? buffer(tensors->outputs(), output) : nullptr;
   }
   double callback_ns() override { return calls_.overhead_ns(); }
 
  private:
+  static void* buffer(const std::vector<void*>& list, int index) { return index >= 0 && static_cast<size_t>(index) < list.size() ? list[static_cast<size_t>(index)] : nullptr; }
   const Tensors* at(int set) const { return set >= 0 && set < sets() ? &case_.sets()[static_cast<size_t>(set)] : nullptr; }
 
   const GuestCalls& calls_;  // the case's

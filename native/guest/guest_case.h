@@ -17,7 +17,7 @@ class GuestCase {
   virtual int sets() const = 0;
   // Null when there is no such buffer.
   virtual void* input_at(int set, int input) const = 0;
-  virtual void* output_at(int set) const = 0;
+  virtual void* output_at(int set, int output) const = 0;
   virtual void* stream() const { return nullptr; }
   // Time in ns of a call for nothing, which is taken off samples.
   virtual double callback_ns() { return 0; }

@@ -148,14 +148,3 @@ export function intervalText(point: ChartPoint): string {
   if (point.ciLowNs === undefined || point.ciHighNs === undefined) return '–'
   return `±${(((point.ciHighNs - point.ciLowNs) / 2 / point.medianNs) * 100).toPrecision(2)} %`
 }
-
-/** Table form of what a chart shows, for "export data": RFC 4180 with a header line, formula cells made harmless. */
-export function csvOf(header: readonly string[], rows: readonly (readonly (string | number | undefined)[])[]): string {
-  const cell = (value: string | number | undefined) => {
-    if (value === undefined) return ''
-    if (typeof value === 'number') return Number.isFinite(value) ? String(value) : ''
-    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-  }
-  return [header, ...rows].map((row) => row.map(cell).join(',')).join('\n') + '\n'
-}

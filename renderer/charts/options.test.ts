@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
+import { csvTable } from '@core/csv'
 import { formatSizeTick, logBounds } from './axes'
 import { distributionCsv, distributionOption, ecdf, drawnRange, histogram } from './distribution/option'
 import { renderSvg } from './echarts'
-import { csvOf, tooltipHtml } from './frame'
+import { tooltipHtml } from './frame'
 import { intensityOf, rooflineOption } from './roofline/option'
 import { groupSeries } from './series'
 import { chartTheme } from './theme'
@@ -179,5 +180,5 @@ describe('distribution', () => {
 
 describe('what leaves a chart', () => {
   it('shows markup as text', () => expect(tooltipHtml('<img src=x>', [['a', '<b>']])).not.toMatch(/<img|<b>/))
-  it('disarms formulas and quotes cells', () => expect(csvOf(['a'], [['=1+1'], ['x,"y"'], [undefined], [NaN]])).toBe('a\n\'=1+1\n"x,""y"""\n\n\n'))
+  it('disarms formulas and quotes cells', () => expect(csvTable(['a'], [['=1+1'], ['x,"y"'], [undefined], [NaN]])).toBe('a\n"\'=1+1"\n"x,""y"""\n\n\n'))
 })

@@ -145,13 +145,13 @@ export class MockApi implements OpscopeApi {
       }
       case 'sessions:delete': r.ids.forEach((id) => (this.stored(id).deleted = true)); return { deleted: r.ids.length }
       case 'sessions:restore': r.ids.forEach((id) => (this.stored(id).deleted = false)); return { restored: r.ids.length }
-      case 'sessions:identifying': return identifying({ schemaVersion: 1, session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results })
+      case 'sessions:identifying': return identifying({ schemaVersion: 2, session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results })
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'formats:list': return FORMATS.map(formatInfo)
       case 'transfer:cancel': return { stopped: false }
       case 'sessions:take-opened': return { imported: [], problems: [] }
       case 'sessions:import-dropped':
-      case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 1, found none'] }
+      case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 2, found none'] }
       case 'compare:run': return this.compare(request as CompareRequest)
       case 'compare:open-files':
       case 'compare:drop-files': return this.openFiles((request as { dropped?: { name: string }[] } | undefined)?.dropped?.map(({ name }) => name) ?? ['results.json'])

@@ -1,4 +1,4 @@
-import { roofline, roofsOf, type Roofs } from '@core/roofline/roofline'
+import { roofFinder, roofline } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import type { RowSource } from '../stores/row-source'
 
@@ -7,25 +7,16 @@ export interface Efficiency {
   (rows: RowSource, row: number): number
   /** Why the share of a row is above 100 %; undefined when it is not. */
   excess(rows: RowSource, row: number): string | undefined
-  /** Least traffic per second as a share of the measured copy bandwidth; NaN where either is not known. */
+  /** Least traffic per second as a share of the measured memory bandwidth for such traffic; NaN where either is not known. */
   bandwidthShare(rows: RowSource, row: number): number
 }
 
 const FROM_CACHE = 'Answered from cache: calls one after another find their data there, while the roof is memory bandwidth. No share of what the device can do.'
 
-/** Efficiency by the roofline in core; the roofs of each device and dtype are looked up once. */
+/** Efficiency by the roofline in core. */
 export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
-  const known = new Map<string, Roofs>()
-  const roofsAt = (rows: RowSource, row: number): Roofs => {
-    const c = rows.case(row)
-    const key = `${c.backend}|${c.device}|${c.dtype}|${c.mode}`
-    let roofs = known.get(key)
-    if (!roofs) {
-      roofs = roofsOf(ceilings, c, c.dtype)
-      known.set(key, roofs)
-    }
-    return roofs
-  }
+  const find = roofFinder(ceilings)
+  const roofsAt = (rows: RowSource, row: number) => find(rows.case(row))
   const place = (rows: RowSource, row: number) => {
     if (rows.status(row) !== 'ok') return undefined
     return roofline({ bytes: rows.number(row, 'bytes'), flops: rows.number(row, 'flops'), medianNs: rows.number(row, 'medianNs') }, roofsAt(rows, row))

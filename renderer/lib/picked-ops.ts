@@ -1,25 +1,28 @@
 import { OPS } from '@core/ops/registry'
+import { everyChoice } from '@core/sweep/defaults'
 import { FAMILIES, type Family, type Op } from '@core/ops/types'
 import type { SweepSpec } from '@core/sweep/types'
 
 export type Picked = SweepSpec['ops']
 export type Tick = 'all' | 'some' | 'none'
 
-/** One word of one variant axis: what the tree shows below an op. */
+/** One word of a choice, or one flag on or off: what the tree shows below an op. */
 export interface Leaf {
   axis: string
   word: string
 }
 
-export const leavesOf = (op: Op): Leaf[] => Object.entries(op.variants ?? {}).flatMap(([axis, words]) => words.map((word) => ({ axis, word })))
+/** The choices that must be made (axis), with their words. */
+const choicesOf = (op: Op): [name: string, words: readonly string[]][] =>
+  Object.entries(op.attributes).flatMap(([name, spec]) => (spec.kind === 'choice' && spec.default === undefined ? [[name, spec.words]] : []))
 
-const everything = (op: Op): Picked[number] =>
-  op.variants ? { op: op.id, variants: Object.fromEntries(Object.entries(op.variants).map(([axis, words]) => [axis, [...words]])) } : { op: op.id }
+export const leavesOf = (op: Op): Leaf[] => choicesOf(op).flatMap(([axis, words]) => words.map((word) => ({ axis, word })))
 
 const wordsOf = (op: Op, axis: string, entry: Picked[number] | undefined): readonly string[] => {
   if (!entry) return []
-  // As in planSweep: a variant that was not picked takes its first word.
-  return entry.variants?.[axis] ?? op.variants?.[axis]?.slice(0, 1) ?? []
+  const picked = entry.attributes?.[axis]?.map(String)
+  // As in planSweep: a choice that was not made takes its first word.
+  return picked ?? choicesOf(op).find(([name]) => name === axis)?.[1].slice(0, 1) ?? []
 }
 
 /** Whether this word of this op is picked. */
@@ -37,11 +40,11 @@ export function groupTick(picked: Picked, ops: readonly Op[]): Tick {
   return ticks.every((tick) => tick === 'none') ? 'none' : 'some'
 }
 
-/** Picks all variants of these ops, or takes the ops out; the order is always that of the registry. */
+/** Picks these ops with every choice, or takes the ops out; the order is always that of the registry. */
 export function setOps(picked: Picked, ops: readonly Op[], on: boolean): Picked {
   const touched = new Set(ops.map((op) => op.id))
   return OPS.flatMap((op) => {
-    if (touched.has(op.id)) return on ? [everything(op)] : []
+    if (touched.has(op.id)) return on ? [everyChoice(op)] : []
     return picked.filter((entry) => entry.op === op.id)
   })
 }
@@ -49,20 +52,18 @@ export function setOps(picked: Picked, ops: readonly Op[], on: boolean): Picked 
 /** Picks or drops one word; an op without any word left is dropped whole. */
 export function setLeaf(picked: Picked, op: Op, { axis, word }: Leaf, on: boolean): Picked {
   const entry = picked.find((other) => other.op === op.id)
-  const variants = Object.fromEntries(
-    Object.entries(op.variants ?? {}).map(([name, words]) => {
-      const had = entry ? wordsOf(op, name, entry) : name === axis ? [] : words
-      return [name, words.filter((w) => (name === axis && w === word ? on : had.includes(w)))]
-    }),
-  )
+  const choices: [string, string[]][] = choicesOf(op).map(([name, words]) => {
+    const had = entry ? wordsOf(op, name, entry) : name === axis ? [] : words
+    return [name, words.filter((w) => (name === axis && w === word ? on : had.includes(w)))]
+  })
   const others = picked.filter((other) => other.op !== op.id)
-  const next = Object.values(variants).some((words) => words.length === 0) ? others : [...others, { op: op.id, variants }]
+  const next = choices.some(([, words]) => words.length === 0) ? others : [...others, { op: op.id, attributes: { ...entry?.attributes, ...Object.fromEntries(choices) } }]
   return OPS.flatMap((o) => next.filter((other) => other.op === o.id))
 }
 
 /** Families with their ops whose name, summary or family contains every word. */
 export function searchTree(search: string): { family: Family; ops: Op[] }[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  const fits = (op: Op) => words.every((word) => `${op.id} ${op.family} ${op.summary}`.toLowerCase().includes(word))
+  const fits = (op: Op) => words.every((word) => `${op.id} ${op.family} ${op.summary} ${op.torch}`.toLowerCase().includes(word))
   return FAMILIES.map((family) => ({ family, ops: OPS.filter((op) => op.family === family && fits(op)) })).filter(({ ops }) => ops.length > 0)
 }

@@ -1,6 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Device } from '@core/backend'
+import { BACKENDS } from '@core/backends'
 import { ceilingsOn } from '@core/roofline/ceilings'
 import { noiseFloorOn } from '@core/session/noise-floors'
 import type { Ceiling, NoiseFloor } from '@core/session/types'
@@ -8,7 +9,6 @@ import { call, listen } from '../lib/api'
 
 /** Least time between two looks at what disturbs the devices, in ms. */
 const CHECK_MS = 4000
-const BACKENDS = ['cpu', 'cuda', 'webgpu', 'python'] as const
 
 /** What can measure on this machine, and the measured limits and noise floor of each. */
 export const useDevices = defineStore('devices', () => {
@@ -19,7 +19,7 @@ export const useDevices = defineStore('devices', () => {
   const problem = shallowRef<unknown>()
 
   /** Backends that nothing is known of yet, while they are being looked for. */
-  const awaited = computed(() => (loading.value ? BACKENDS.filter((backend) => !devices.value.some((device) => device.backend === backend)) : []))
+  const awaited = computed(() => (loading.value ? BACKENDS.map(({ id }) => id).filter((backend) => !devices.value.some((device) => device.backend === backend)) : []))
   const available = computed(() => devices.value.filter((device) => device.available.ok))
 
   let askedAt = -Infinity

@@ -1,9 +1,10 @@
+import { useDebounceFn } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import type { Device, Impl } from '@core/backend'
 import { presetSettings } from '@core/measure/settings'
 import { OPS } from '@core/ops/registry'
-import type { SizeKind } from '@core/ops/types'
+import { SIZE_FORMS } from '@core/ops/forms'
 import { defaultSweep, defaultTargets } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep, type Plan } from '@core/sweep/plan'
@@ -14,7 +15,6 @@ import { useSettings } from './settings'
 
 const PLAN_DELAY_MS = 60
 const NOTHING: Plan = { cases: [], skipped: [], problems: [] }
-export const KINDS: readonly SizeKind[] = ['vector', 'matrix', 'gemm']
 
 /** What the user has picked in the run view, and what it comes to. Kept in the settings. */
 export const usePicks = defineStore('picks', () => {
@@ -61,18 +61,17 @@ export const usePicks = defineStore('picks', () => {
     { immediate: true },
   )
 
-  let timer: ReturnType<typeof setTimeout> | undefined
+  const planSoon = useDebounceFn(() => {
+    planning.value = false
+    // Nothing to complain of while the picked device may still be found.
+    if (!runnable.value || (devices.loading && !runnable.value.targets.length)) return
+    const { preset, measure, repeats = 1 } = runnable.value
+    plan.value = planSweep(runnable.value, devices.devices)
+    seconds.value = repeats * estimateSeconds(plan.value.cases, presetSettings(preset, settings.values.presets, measure), devices.ceilings, devices.devices)
+  }, PLAN_DELAY_MS)
   function replan(): void {
-    clearTimeout(timer)
     planning.value = true
-    timer = setTimeout(() => {
-      planning.value = false
-      // Nothing to complain of while the picked device may still be found.
-      if (!runnable.value || (devices.loading && !runnable.value.targets.length)) return
-      const { preset, measure, repeats = 1 } = runnable.value
-      plan.value = planSweep(runnable.value, devices.devices)
-      seconds.value = repeats * estimateSeconds(plan.value.cases, presetSettings(preset, settings.values.presets, measure), devices.ceilings, devices.devices)
-    }, PLAN_DELAY_MS)
+    void planSoon()
   }
   watch([runnable, () => devices.ceilings, () => devices.loading, () => settings.values.presets], replan, { immediate: true })
 
@@ -98,15 +97,15 @@ export const usePicks = defineStore('picks', () => {
     devices.available.flatMap((device) => device.impls.filter((impl) => targetOf(device)?.impls.includes(impl.id)).map((impl) => ({ device, impl }))),
   )
 
-  /** Size kinds that the picked operations need. */
-  const kinds = computed(() => KINDS.filter((kind) => spec.value?.ops.some(({ op }) => OPS.find((o) => o.id === op)?.sizeKind === kind)))
+  /** Size forms that the picked operations need. */
+  const forms = computed(() => SIZE_FORMS.filter(({ id }) => spec.value?.ops.some(({ op }) => OPS.find((o) => o.id === op)?.size.id === id)))
 
   /** The preset whose texts these are, or undefined for own sizes. */
-  const sizePreset = computed(() => SIZE_PRESETS.find((preset) => KINDS.every((kind) => preset.sizes[kind] === spec.value?.sizes[kind]))?.id)
+  const sizePreset = computed(() => SIZE_PRESETS.find((preset) => forms.value.every(({ id }) => preset.sizes[id] === spec.value?.sizes[id]))?.id)
   const useSizes = (id: string) => {
     const preset = findSizePreset(id)
     if (preset) change({ sizes: { ...preset.sizes } })
   }
 
-  return { spec, runnable, plan, seconds, planning, change, targetOf, setTarget, lanes, kinds, sizePreset, useSizes }
+  return { spec, runnable, plan, seconds, planning, change, targetOf, setTarget, lanes, forms, sizePreset, useSizes }
 })

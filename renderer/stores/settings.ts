@@ -1,3 +1,4 @@
+import { useEventListener, usePreferredDark, useThrottleFn } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, ref, watchEffect } from 'vue'
 import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
@@ -11,16 +12,13 @@ const WRITE_MS = 400
 export const useSettings = defineStore('settings', () => {
   const values = ref<Settings>({ ...DEFAULT_SETTINGS })
   const loaded = ref(false)
-  const media = window.matchMedia('(prefers-color-scheme: dark)')
-  const systemTheme = ref<Theme>(media.matches ? 'dark' : 'light')
-  media.addEventListener('change', (event) => (systemTheme.value = event.matches ? 'dark' : 'light'))
+  const systemIsDark = usePreferredDark()
 
   /** The theme in force. */
-  const theme = computed<Theme>(() => (values.value.theme === 'system' ? systemTheme.value : values.value.theme))
+  const theme = computed<Theme>(() => (values.value.theme !== 'system' ? values.value.theme : systemIsDark.value ? 'dark' : 'light'))
   watchEffect(() => (document.documentElement.dataset.theme = theme.value))
 
   let pending: Partial<Settings> = {}
-  let timer: ReturnType<typeof setTimeout> | undefined
 
   async function flush(): Promise<void> {
     const change = pending
@@ -29,22 +27,19 @@ export const useSettings = defineStore('settings', () => {
     if (Object.keys(change).length) await call('settings:set', JSON.parse(JSON.stringify(change)) as Partial<Settings>)
   }
 
+  const write = useThrottleFn(flush, WRITE_MS, true)
+
   async function load(): Promise<void> {
     values.value = await call('settings:get', undefined)
     loaded.value = true
     // A picked value must survive a window that closes before the delay is over.
-    window.addEventListener('pagehide', () => void flush())
+    useEventListener(window, 'pagehide', () => void flush())
   }
 
   function set(change: Partial<Settings>): void {
     values.value = { ...values.value, ...change }
     pending = { ...pending, ...change }
-    if (timer !== undefined) return
-    void flush()
-    timer = setTimeout(() => {
-      timer = undefined
-      void flush()
-    }, WRITE_MS)
+    void write()
   }
 
   /** Sets, and resolves when main has it too: for what main reads from the settings. What main refuses is as it was. */

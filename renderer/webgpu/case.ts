@@ -1,6 +1,6 @@
-import { CaseError, type MemoryUse, type PreparedCase, type Problem } from '@core/backend'
+import { CaseError, problemOutputs, type MemoryUse, type OutputScan, type PreparedCase, type Problem } from '@core/backend'
 import { guarded, type Gpu } from './gpu/gpu'
-import { countSentinels, poisonTensors, readTensor } from './gpu/tensors'
+import { poisonTensors, readTensor, scanTensors } from './gpu/tensors'
 import type { Implementation } from './implementations'
 import { runs, type Program } from './kernels/types'
 import { hostWatch } from './port'
@@ -24,7 +24,7 @@ function programFor(problem: Problem, { kernels }: Implementation, shaderF16: bo
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MOST)
   if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MOST}; this case asks for ${large}.`)
-  return kernel.build({ dtype, dims: problem.dims })
+  return kernel.build({ dtype, dims: problem.dims, scalars: problem.scalars })
 }
 
 function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {
@@ -58,18 +58,22 @@ export async function openCase(gpu: Gpu, clock: Clock, implementation: Implement
 
 function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring: Ring, calls: Calls): PreparedCase {
   const timer = clock.forCase(calls)
+  const notes = notesFor(problem, clock, memory)
   const watched = watchCase(gpu, hostWatch())
-  const outputOf = (set: number) => memory.sets[set]!.output
-  const read = (ranges: readonly { start: number; count: number }[]) => guarded(gpu, 'reading the output', () => readTensor(gpu, outputOf(ring.last), ranges))
+  const outputs = problemOutputs(problem)
+  const outputOf = (set: number, output: number) => memory.sets[set]!.outputs[output]!
+  const read = (output: number, ranges: readonly { start: number; count: number }[]) => guarded(gpu, 'reading the output', () => readTensor(gpu, outputOf(ring.last, output), ranges))
   return {
     timer: clock.timer,
     tickNs: clock.tickNs,
-    notes: notesFor(problem, clock, memory),
+    get notes() {
+      return [...notes, ...timer.notes()]
+    },
     refill: (seed) => fillInputs(gpu, problem, memory, seed),
     poison: () =>
       guarded(gpu, 'marking the output', async () => {
         ring.forget()
-        await poisonTensors(gpu, memory.sets.map((set) => set.output))
+        for (const [i, { role }] of outputs.entries()) if (role === 'out') await poisonTensors(gpu, memory.sets.map((_set, set) => outputOf(set, i)))
       }),
     run: () =>
       guarded(gpu, 'running the kernel', async () => {
@@ -80,12 +84,21 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring
         gpu.device.queue.submit([encoder.finish()])
         await gpu.device.queue.onSubmittedWorkDone()
       }),
-    countUnwritten: () => guarded(gpu, 'searching the output for holes', () => countSentinels(gpu, ring.used().map(outputOf))),
-    read: async (start, count) => (await read([{ start, count }]))[0]!,
+    scan: () =>
+      guarded(gpu, 'searching the output for holes', async () => {
+        const scans: OutputScan[] = []
+        for (const i of outputs.keys()) {
+          const used = ring.used()
+          const { unwritten, nonFinite } = await scanTensors(gpu, used.map((set) => outputOf(set, i)))
+          scans.push({ unwritten, nonFinite: used.length > 1 ? (await scanTensors(gpu, [outputOf(ring.last, i)])).nonFinite : nonFinite })
+        }
+        return scans
+      }),
+    read: async (output, start, count) => (await read(output, [{ start, count }]))[0]!,
     readRanges: read,
     async sample({ mode, count, inner }) {
-      const { samplesNs, state } = await guarded(gpu, 'timing the kernel', () => watched(count, () => (mode === 'cold' ? timer.cold(count) : timer.hot(count, inner))))
-      return { samplesNs, state: await state }
+      const { state, ...taken } = await guarded(gpu, 'timing the kernel', () => watched(count, () => (mode === 'cold' ? timer.cold(count) : timer.hot(count, inner))))
+      return { ...taken, state: await state }
     },
     memory: (): MemoryUse => ({ caseBytes: sizeOf(memory) }),
     async dispose() {

@@ -80,10 +80,11 @@ class Case:
     def sample(self, mode, count, inner):
         """Times per call in us, host time per call in us, the clocks; raises with the library's reason."""
         ns, clocks, probes = ((ctypes.c_double * count)() for _ in range(3))
-        host = ctypes.c_double()
-        taken = self.library.opscope_guest_sample(self.handle, MODES[mode], count, inner, ns, clocks, probes, ctypes.byref(host))
+        host, calls = ctypes.c_double(), ctypes.c_int()
+        taken = self.library.opscope_guest_sample(self.handle, MODES[mode], count, inner, ns, clocks, probes, ctypes.byref(host), ctypes.byref(calls))
         if taken < 1:
             raise RuntimeError(f"{self.library.opscope_guest_error().decode()} {self.problem or ''}")
+        expect(1 <= calls.value <= inner, f"{mode}: samples of {calls.value} calls; {inner} were asked for")
         return [value / 1e3 for value in ns[:taken]], host.value / 1e3, list(clocks[:taken])
 
     def median(self, mode, inner=20):

@@ -1,35 +1,44 @@
 #!/bin/sh
-# Checks and times every CUDA kernel on a machine with an NVIDIA GPU and nvcc 13 or newer, beside PyTorch where there is one.
-#   scripts/gpu/kernels.sh [check|sanitize|time|all] [RESULT.json]
-# OPSCOPE_KERNELS names a ready-made opscope_cuda_kernels to use instead of building one.
+# Checks, sanitizes and times the CUDA kernels on a machine with an NVIDIA GPU, through the addon in Node as the product runs them.
+#   scripts/gpu/kernels.sh [check|sanitize|time|all] [key=value...]
+# Needs node, out/bench/bench.mjs (npm run bench:bundle) and native/build/opscope.node.
+#   check      every operation and dtype over ordinary and odd sizes against float64, and the kernels that are wrong on purpose
+#   sanitize   compute-sanitizer over the small sizes: memcheck, or the tools that OPSCOPE_CHECKERS names ("memcheck racecheck")
+#   time       the nine operations that the first kernels were made for; before=ADDON times another build in turns with this one,
+#              beside=python:cuda:0/torch an implementation of the Python backend
+# Arguments with a `=` go to the bench (test/bench/kernels.bench.ts names them all). Prints a table and writes kernels-cuda.json to
+# test/bench/results, or to results=FOLDER. OPSCOPE_COMMIT names the commit where there is no git. Exits 1 when something failed.
 set -eu
-root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$(dirname "$0")/../.."
 what=${1:-all}
-result=${2:-$root/test/bench/results/cuda-kernels.json}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+[ $# -eq 0 ] || shift
+results=test/bench/results
+for word in "$@"; do case $word in results=*) results=${word#results=} ;; esac; done
+failed=0
 
-tool=${OPSCOPE_KERNELS:-}
-if [ -z "$tool" ]; then
-  build=$("$root/scripts/gpu/build-tool.sh" opscope_cuda_kernels)
-  tool=$build/opscope_cuda_kernels
-fi
+bench() { node out/bench/bench.mjs kernels devices=cuda:0 "$@" results="$results"; }
+# A figure that should be zero and is not.
+judge() { node -e 'const { figures } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")); process.exit(figures.some((f) => f.aim === 0 && f.value !== 0) ? 1 : 0)' "$results/kernels-cuda.json" || failed=1; }
 
-# The checks include that of the kernels which are wrong on purpose.
-export OPSCOPE_RED_TEAM=1
-if [ "$what" = check ] || [ "$what" = all ]; then "$tool" check; fi
-
-if [ "$what" = sanitize ] || [ "$what" = all ]; then
-  for checker in memcheck racecheck; do
+sanitize() {
+  for checker in ${OPSCOPE_CHECKERS:-memcheck}; do
+    log=$(mktemp)
+    # Without the red team: a fault must be ours.
+    compute-sanitizer --tool "$checker" --target-processes all --error-exitcode 3 node out/bench/bench.mjs kernels devices=cuda:0 part=check sizes=few "$@" results="$(dirname "$log")/opscope-sanitized" >"$log" 2>&1 || failed=1
     echo "compute-sanitizer $checker"
-    compute-sanitizer --tool "$checker" --error-exitcode 3 "$tool" check small | tail -n 30
+    grep -E '^=========|faults found' "$log" | tail -n 40
+    rm -f "$log"
   done
-fi
+}
 
-if [ "$what" = time ] || [ "$what" = all ]; then
-  "$tool" devices
-  "$tool" time "$work/ours.jsonl"
-  python3 -c 'import torch' 2>/dev/null && python3 "$root/scripts/gpu/torch_reference.py" "$work/ours.jsonl" "$work/torch.json"
-  mkdir -p "$(dirname "$result")"
-  python3 "$root/scripts/gpu/collect.py" "$work" "$result" "${OPSCOPE_COMMIT:-$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)}"
-fi
+case $what in
+  check) OPSCOPE_RED_TEAM=1 bench part=check "$@" && judge || failed=1 ;;
+  sanitize) sanitize "$@" ;;
+  time) bench part=time "$@" || failed=1 ;;
+  all)
+    sanitize "$@"
+    OPSCOPE_RED_TEAM=1 bench "$@" && judge || failed=1
+    ;;
+  *) echo "kernels.sh: expected check, sanitize, time or all, received $what" >&2; exit 2 ;;
+esac
+exit $failed

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
 
 /** The repository folder. */
 export const ROOT = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..')
@@ -8,12 +8,15 @@ export const ROOT = resolve(import.meta.dirname ?? new URL('.', import.meta.url)
 /** A path inside the repository. */
 export const at = (...parts) => join(ROOT, ...parts)
 
+/** With an empty HOME, that of the account: the working directory is no place for a cache. */
+const home = () => (isAbsolute(homedir()) ? homedir() : userInfo().homedir)
+
 /** Folder of things that can be fetched again: Electron runtimes and notes about failed downloads. */
 export function cacheFolder() {
   if (process.env.XDG_CACHE_HOME) return join(process.env.XDG_CACHE_HOME, 'opscope')
-  if (process.platform === 'win32') return join(process.env.LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local'), 'opscope', 'cache')
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'opscope')
-  return join(homedir(), '.cache', 'opscope')
+  if (process.platform === 'win32') return join(process.env.LOCALAPPDATA ?? join(home(), 'AppData', 'Local'), 'opscope', 'cache')
+  if (process.platform === 'darwin') return join(home(), 'Library', 'Caches', 'opscope')
+  return join(home(), '.cache', 'opscope')
 }
 
 /** The Node that comes with node_modules (24), or the one running now where the platform has no such package. */

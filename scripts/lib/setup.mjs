@@ -4,7 +4,7 @@ import { installDependencies } from './dependencies.mjs'
 import { prepareElectron } from './electron.mjs'
 import { withLock } from './lock.mjs'
 import { at } from './paths.mjs'
-import { installSystemPackages } from './system-packages.mjs'
+import { installSystemPackages, prepareSystemPackages } from './system-packages.mjs'
 
 /**
  * Everything between a fresh clone and something to run; each part only when it is missing or its sources changed.
@@ -17,6 +17,7 @@ export function setUp(purpose) {
   return withLock(at('.cache', 'setup.lock'), async () => {
     await installDependencies()
     const strict = purpose !== 'cli'
+    await prepareSystemPackages(purpose === 'test' ? ['addon', 'app', 'display', 'chromium', 'desktop', 'python'] : strict ? ['addon', 'app'] : ['addon', 'app', 'display'])
     const tools = await installSystemPackages(['addon'], 'the native addon, which measures CPU and CUDA, cannot be built', purpose === 'test')
     if (strict) await installSystemPackages(purpose === 'test' ? ['app', 'display', 'chromium'] : ['app'], purpose === 'test' ? 'the tests cannot run' : 'the window cannot open', true)
     else await installSystemPackages(['app', 'display'], 'WebGPU cannot be measured', false)

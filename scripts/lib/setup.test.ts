@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packAsar } from './asar.mjs'
 import { electronBinary } from './electron.mjs'
-import { withLock } from './lock.mjs'
 import { filesBelow, hashOf } from './stamp.mjs'
 
 let folder: string
@@ -48,27 +47,6 @@ describe('packAsar', () => {
     expect(text('package.json')).toBe('{"main":"main.js"}')
     expect(text('main.js')).toBe('äöü')
     expect(start % 4).toBe(0)
-  })
-})
-
-describe('withLock', () => {
-  it('lets one in at a time', async () => {
-    const lock = join(folder, 'lock')
-    const order: string[] = []
-    const work = (name: string) => withLock(lock, async () => {
-      order.push(`${name} in`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      order.push(`${name} out`)
-    })
-    await Promise.all([work('a'), work('b')])
-    expect(order).toEqual(['a in', 'a out', 'b in', 'b out'])
-  })
-
-  it('takes over from a process that is gone, and gives up the lock after a failure', async () => {
-    const lock = join(folder, 'lock')
-    writeFileSync(lock, '999999999')
-    await expect(withLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-    expect(() => readFileSync(lock)).toThrow()
   })
 })
 

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { SetupError, run, say, step } from './steps.mjs'
+import { createPermission } from './permission.mjs'
+import { SetupError, run, runAttached, say, step } from './steps.mjs'
 
 /**
  * What a part needs from the system: a program on PATH, a shared library or a file, and the Debian packages that bring it,
@@ -62,8 +63,40 @@ function missingPackages(groups) {
 
 const pick = (alternatives) => alternatives.find((name) => /^Candidate: (?!\(none\))/m.test(spawnSync('apt-cache', ['policy', name], { encoding: 'utf8' }).stdout?.replace(/^ +/gm, '') ?? '')) ?? alternatives[0]
 
+const NONINTERACTIVE = 'DEBIAN_FRONTEND=noninteractive'
+const permission = createPermission()
+
+/** Installs packages, where this user may and agrees. Throws a SetupError when apt-get fails. */
+async function install(missing) {
+  const commands = [['env', NONINTERACTIVE, 'apt-get', 'update', '-q'], ['env', NONINTERACTIVE, 'apt-get', 'install', '-y', '-q', '--no-install-recommends', ...missing.map(pick)]]
+  const before = await permission(commands)
+  if (!before) return
+  // Before the first line of progress, so that a password is asked for on a line of its own.
+  if (before.length === 1) await runAttached('sudo', ['-v'])
+  await step(`installing system packages (${missing.map((names) => names[0]).join(', ')})`, async () => {
+    for (const command of commands) {
+      const [program, ...args] = [...before, ...command]
+      await run(program, args, { what: `apt-get ${command[3]}` })
+    }
+  })
+  libraries = undefined
+}
+
+/** Installs all that is missing of several groups at once, so that the user is asked once for everything. What cannot be had is told by installSystemPackages. */
+export async function prepareSystemPackages(groups) {
+  if (process.platform !== 'linux' || !onPath('apt-get')) return
+  const missing = missingPackages(groups)
+  if (missing.length === 0) return
+  try {
+    await install(missing)
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    // One that cannot be had must not stand in the way of the others.
+  }
+}
+
 /**
- * Installs what is missing through apt-get, when allowed to without asking for a password.
+ * Installs what is missing through apt-get, when allowed to (permission.mjs).
  * @param {string[]} groups keys of NEEDS
  * @param {string} purpose what does not work without them, as in "the window cannot open"
  * @param {boolean} required whether to stop when they cannot be had
@@ -74,17 +107,9 @@ export async function installSystemPackages(groups, purpose, required) {
   const missing = missingPackages(groups)
   if (missing.length === 0) return true
   const hasApt = onPath('apt-get')
-  const root = process.getuid() === 0
-  const sudo = !root && hasApt && onPath('sudo') && spawnSync('sudo', ['-n', 'true']).status === 0
-  if (hasApt && (root || sudo)) {
-    const [command, ...before] = sudo ? ['sudo', '-n', 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'] : ['apt-get']
-    const apt = (...args) => run(command, [...before, ...args], { env: { DEBIAN_FRONTEND: 'noninteractive' }, what: `apt-get ${args[0]}` })
+  if (hasApt) {
     try {
-      await step(`installing system packages (${missing.map((names) => names[0]).join(', ')})`, async () => {
-        await apt('update', '-q')
-        await apt('install', '-y', '-q', '--no-install-recommends', ...missing.map(pick))
-      })
-      libraries = undefined
+      await install(missing)
     } catch (error) {
       if (required) throw new SetupError(`${purpose} without system packages that apt-get could not install`, error.detail)
       say(`opscope: ${purpose} without system packages that apt-get could not install: ${error.message}`)

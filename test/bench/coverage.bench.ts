@@ -61,7 +61,7 @@ function again(file: string, repeats: number): Outcome {
 const bench: Bench = async ({ args, say }): Promise<Outcome> => {
   const [count, repeats, limitSeconds] = [Number(args['trials'] ?? 200), Number(args['repeats'] ?? 8), Number(args['limit'] ?? Infinity)]
   if (args['from'] !== undefined) return again(args['from'], repeats)
-  const settings: MeasureSettings = { ...PRESETS.standard, maxSeconds: 2, maxWarmupSeconds: 0.1, minSeconds: Number(args['seconds'] ?? PRESETS.standard.minSeconds), verifyWork: 1e5 }
+  const settings: MeasureSettings = { ...PRESETS.standard, maxSeconds: 2, maxWarmupSeconds: 0.1, minSeconds: Number(args['seconds'] ?? PRESETS.standard.minSeconds), verifyWork: 1e7 }
   const bed = await openBed(args)
   const from = performance.now()
   try {

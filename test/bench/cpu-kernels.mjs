@@ -45,8 +45,11 @@ const impls = device.impls.filter((impl) => impl.available.ok).map((impl) => imp
 
 function time(c, impl, threads) {
   const opened = new addon.Case({
-    backend: 'cpu', op: c.op, impl, device: 0, dtype: 'f32', threads, dims: c.dims, outputElements: c.output,
-    inputs: c.inputs.map((elements, i) => ({ elements, positive: false, factor: UNIT, key0: i + 1, key1: 77 })),
+    backend: 'cpu', op: c.op, impl, device: 0, dtype: 'f32', threads, rotated: false, dims: c.dims, scalars: [],
+    tensors: [
+      ...c.inputs.map((elements, i) => ({ name: `in${i}`, elements, storage: 'f32', role: 'in', fill: { kind: 0, key0: i + 1, key1: 77, factor: UNIT, low: 0, below: 0 } })),
+      { name: 'out', elements: c.output, storage: 'f32', role: 'out' },
+    ],
   })
   try {
     const once = opened.sample('hot', 2, 1).samplesNs[1]

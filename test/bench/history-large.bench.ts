@@ -24,7 +24,7 @@ const caseOf = (i: number): BenchmarkCase => ({ ...testCase(1024 * (1 + (i >> 3)
 function sessionOf(s: number, results: number, changeAt: number, template: Result): SessionFile {
   const id = `session-${s}`
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     session: { id, name: `Night ${s} on the bench`, createdAt: new Date(Date.UTC(2024, 0, 1) + s * 43_200_000).toISOString(), notes: s % 10 === 0 ? 'Fans at full speed, nothing else running.' : '', tags: [TAGS[s % TAGS.length]!, TAGS[(s >> 3) % TAGS.length]!], state: 'done', planned: results, settings: testSettings },
     environment: { ...testEnvironment, kernel: `6.${Math.floor(s / 300)}` },
     results: Array.from({ length: results }, (_, i) => ({ ...template, id: `${s}-${i}`, case: caseOf(i), wallMs: s + i / 1000, summary: { ...template.summary!, medianNs: 1000 * (1 + i) * (s < changeAt ? 1 : 1.05) * (1 + 0.002 * Math.sin(s * 12.9898)) } })),

@@ -1,6 +1,7 @@
 import { problemOf, type Device, type PreparedCase } from '@core/backend'
 import type { BenchmarkCase, Mode } from '@core/case'
 import { getOp } from '@core/ops/registry'
+import type { Values } from '@core/numbers'
 import { fillRange, type FillSpec } from '@core/random'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nativeBackends } from '../../main/backends/native'
@@ -37,7 +38,7 @@ async function using(change: Change, work: (prepared: PreparedCase) => Promise<v
     op: op.id, params: change.params ?? { n: N }, dtype: 'f32', backend: 'cpu', impl: change.impl ?? impls.at(-1)!, device: 'cpu', mode: change.mode ?? 'rotated', threads: change.threads ?? 1,
   }
   const made = problemOf(op, c, change.seed ?? 1)
-  const prepared = await cpu!.open({ ...made, inputs: made.inputs.map((input) => ({ ...input, fill: change.fill ?? input.fill })) })
+  const prepared = await cpu!.open({ ...made, tensors: made.tensors.map((tensor) => (tensor.role === 'out' || !change.fill ? tensor : { ...tensor, fill: change.fill })) })
   try {
     await work(prepared)
   } finally {
@@ -47,8 +48,8 @@ async function using(change: Change, work: (prepared: PreparedCase) => Promise<v
 
 /** Elements of a copy that takes about forty sets of buffers. */
 const N = Math.ceil((2 * lastCache) / 40 / 8)
-const fill: FillSpec = { kind: 'normal', scale: 1 }
-const same = (a: Float32Array, b: Float32Array) => Buffer.compare(Buffer.from(a.buffer), Buffer.from(b.buffer)) === 0
+const fill = { kind: 'normal', scale: 1 } as const
+const same = (a: Values, b: Values) => Buffer.compare(Buffer.from(a.buffer), Buffer.from(b.buffer)) === 0
 
 describe('cpu mode rotated', () => {
   it('takes sets of buffers that together hold twice the caches, and says how many', async () => {
@@ -67,9 +68,9 @@ describe('cpu mode rotated', () => {
       await prepared.poison()
       for (let call = 0; call < sets + 2; call++) {
         await prepared.sample({ mode: 'rotated', count: 1, inner: 1 })
-        if (!same(await prepared.read(0, N), expected)) throw new Error(`call ${call} of ${sets} sets gave another output`)
+        if (!same(await prepared.read(0, 0, N), expected)) throw new Error(`call ${call} of ${sets} sets gave another output`)
       }
-      expect(await prepared.countUnwritten()).toBe(0)
+      expect((await prepared.scan())[0]!.unwritten).toBe(0)
     })
   })
 
@@ -78,7 +79,7 @@ describe('cpu mode rotated', () => {
     await using({ op: 'add', impl: 'red-half', params: { n } }, async (prepared) => {
       await prepared.poison()
       await prepared.sample({ mode: 'rotated', count: 1, inner: 3 })
-      expect(await prepared.countUnwritten()).toBe(3 * (n / 2))
+      expect((await prepared.scan())[0]!.unwritten).toBe(3 * (n / 2))
     })
   })
 
@@ -102,7 +103,7 @@ describe('cpu refill', () => {
       const expected = fillRange(6, 0, fill, 'f32', 0, N)
       for (let set = prepared.memory().caseBytes / (8 * N); set > 0; set--) {
         await prepared.run()
-        if (!same(await prepared.read(0, N), expected)) throw new Error(`${set - 1} sets from the last, the inputs are not those of the new seed`)
+        if (!same(await prepared.read(0, 0, N), expected)) throw new Error(`${set - 1} sets from the last, the inputs are not those of the new seed`)
       }
     })
   })
@@ -112,7 +113,7 @@ describe('cpu refill', () => {
       await prepared.refill(9)
       await prepared.run()
       const [a, b] = [0, 1].map((stream) => fillRange(9, stream, fill, 'f32', 0, 1000)) as [Float32Array, Float32Array]
-      expect(await prepared.read(0, 1000)).toEqual(a.map((value, i) => value + b[i]!))
+      expect(await prepared.read(0, 0, 1000)).toEqual(a.map((value, i) => value + b[i]!))
     })
   })
 })
@@ -122,7 +123,8 @@ describe('cpu samples', () => {
     for (const threads of [...device.threads, mostThreads + 1])
       for (const mode of ['cold', 'hot', 'rotated'] as const)
         await using({ threads }, async (prepared) => {
-          const { samplesNs, probeNs } = await prepared.sample({ mode, count: 4, inner: 2 })
+          const { samplesNs, inner, probeNs } = await prepared.sample({ mode, count: 4, inner: 2 })
+          expect(inner).toBe(mode === 'cold' ? 1 : 2)
           expect(samplesNs).toHaveLength(4)
           expect(probeNs).toHaveLength(4)
           expect([...probeNs!].every((ns) => ns > 0 && Number.isFinite(ns))).toBe(true)
@@ -151,7 +153,7 @@ describe('cpu arithmetic', () => {
     for (const threads of [1, mostThreads, 3])
       await using({ op: 'mul', impl, threads, mode: 'hot', params: { n: 10_001 }, fill: { kind: 'positive', scale: Math.fround(1e-20) } }, async (prepared) => {
         await prepared.run()
-        expect((await prepared.read(0, 10_001)).every((value) => value === 0)).toBe(true)
+        expect((await prepared.read(0, 0, 10_001)).every((value: number) => value === 0)).toBe(true)
       })
   })
 

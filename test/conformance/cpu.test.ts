@@ -19,7 +19,7 @@ checkInputs(cpu, device, ['f32'])
 const open = (n: number, change: { impl?: string; device?: string; dims?: number[]; inputs?: number; threads?: number; dtype?: 'f32' | 'f16' } = {}) => {
   const op = getOp('add')
   const made = problemOf(op, { op: 'add', params: { n }, dtype: change.dtype ?? 'f32', backend: 'cpu', impl: change.impl ?? 'scalar', device: change.device ?? 'cpu', mode: 'hot', threads: change.threads ?? 1 }, 1)
-  return cpu.open({ ...made, dims: change.dims ?? made.dims, inputs: made.inputs.slice(0, change.inputs ?? 2) })
+  return cpu.open({ ...made, dims: change.dims ?? made.dims, tensors: [...made.tensors.slice(0, change.inputs ?? 2), made.tensors.at(-1)!] })
 }
 
 const using = async (opened: Promise<PreparedCase>, work: (prepared: PreparedCase) => Promise<void>) => {
@@ -84,7 +84,7 @@ describe('cpu case', () => {
 
   it('refuses a read outside the output, and any use after dispose', async () => {
     const prepared = await open(1000)
-    await expect(prepared.read(999, 2)).rejects.toMatchObject({ code: 'internal' })
+    await expect(prepared.read(0, 999, 2)).rejects.toMatchObject({ code: 'internal' })
     await prepared.dispose()
     await expect(prepared.run()).rejects.toMatchObject({ code: 'internal' })
   })

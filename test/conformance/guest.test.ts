@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { STORAGE_TYPES, type StorageType } from '@core/case'
+import { fillWords, type FillSpec } from '@core/random'
 import { describe, expect, it } from 'vitest'
+import fixture from '../fixtures/random.json'
 
 const run = promisify(execFile)
 const build = new URL('../../native/build/', import.meta.url).pathname
@@ -17,6 +20,21 @@ async function wrongIn(target: string): Promise<string[]> {
 describe.runIf(built)('native code without Node', () => {
   it('times a guest on the CPU through the C functions', async () => expect(await wrongIn('opscope_guest_test')).toEqual([]))
   it('reads clocks, rotations, states and holders without a GPU', async () => expect(await wrongIn('opscope_cuda_test')).toEqual([]))
+
+  it('fills tensors of every storage type with the bits NumPy gives', async () => {
+    await run('cmake', ['--build', build, '--target', 'opscope_native_test'])
+    const asked = fixture.tensors.flatMap(({ seed, stream, fill, start, bits }) =>
+      Object.entries(bits).map(([storage, expected]) => {
+        const { kind, key0, key1, factor, low, below } = fillWords(fill as FillSpec, seed, stream)
+        const factorBits = new Uint32Array(Float32Array.of(factor).buffer)[0]!
+        return { line: [STORAGE_TYPES.indexOf(storage as StorageType), kind, key0, key1, factorBits, low, below, start].join(' '), expected: expected.join(' ') }
+      }),
+    )
+    const running = run(`${build}opscope_native_test`, ['fills'])
+    running.child.stdin?.end(asked.map(({ line }) => `${line}\n`).join(''))
+    const printed = (await running).stdout.trim().split('\n')
+    expect(asked.map(({ line }, i) => ({ line, bits: printed[i] }))).toEqual(asked.map(({ line, expected }) => ({ line, bits: expected })))
+  }, 600_000)
 
   const python = '/usr/bin/python3'
   it.runIf(existsSync(python))('serves NumPy through ctypes', async ({ skip }) => {

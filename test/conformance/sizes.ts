@@ -1,9 +1,11 @@
 import type { Params } from '@core/case'
+import { attributeChoices, exampleParams } from '@core/ops/examples'
 import type { Op } from '@core/ops/types'
 
 /** Sizes that find mistakes at edges: one element, less than a vector, odd lengths, primes, more than the caches hold. */
-const VECTORS = [1, 3, 16, 127, 1000, 12345, 65537, 1_000_003]
-const LARGE_VECTORS = [9_000_011]
+const VECTORS = [1, 3, 16, 127, 1000, 12345, 65537, 999_999]
+// Odd, and products of numbers near their square root, so that broadcasts have rows and columns.
+const LARGE_VECTORS = [8_999_999]
 const FEW_VECTORS = [1, 127, 65537]
 
 const MATRICES: readonly [rows: number, cols: number][] = [
@@ -36,24 +38,35 @@ export type Extent = 'all' | 'large' | 'few'
 /** Number of multiply-adds per element where an op asks for them (the ceilings). */
 const ITERATIONS = 100
 
-const variantsOf = (op: Op): Params[] =>
-  Object.entries(op.variants ?? {}).reduce<Params[]>((all, [name, words]) => all.flatMap((params) => words.map((word) => ({ ...params, [name]: word }))), [{}])
-
 const vectors: Record<Extent, readonly number[]> = { all: VECTORS, large: LARGE_VECTORS, few: FEW_VECTORS }
 const matrices: Record<Extent, readonly [rows: number, cols: number][]> = { all: MATRICES, large: LARGE_MATRICES, few: FEW_MATRICES }
 const products: Record<Extent, readonly Product[]> = { all: PRODUCTS, large: LARGE_PRODUCTS, few: FEW_PRODUCTS }
 
-/** Sizes under every name that ops of a kind use; an op's schema drops what it does not know. */
+/** Sizes of the op's form; its schema drops what it does not know. */
 function sizesOf(op: Op, extent: Extent): Params[] {
-  if (op.sizeKind === 'vector') return vectors[extent].map((n) => ({ n, iterations: ITERATIONS }))
-  if (op.sizeKind === 'matrix') return matrices[extent].map(([rows, cols]) => ({ rows, cols, tokens: rows, dim: cols }))
+  if (op.size.id === 'vector') return vectors[extent].map((n) => ({ n, iterations: ITERATIONS }))
+  if (op.size.id === 'matrix') return matrices[extent].map((size) => Object.fromEntries(size.map((value, i) => [op.size.extents[i]!.name, value])))
+  if (op.size.id !== 'gemm') return []
   return products[extent].map((size) => ({ ...size, iterations: ITERATIONS }))
 }
 
 /** Probes have one size and differ in length. */
 const probes = (op: Op): Params[] => [1, 37, 1000].map((length) => op.params.parse({ iterations: length, ns: length }))
 
-/** Parameters to check an op with: every size with every variant. Ceilings are arithmetic only; size adds nothing there. */
+/** Choices that a size does not make itself: products name their transposes. */
+const choicesOf = (op: Op, size: Params): Params[] => (op.size.id === 'gemm' ? [size] : attributeChoices(op))
+
+/** The parameters, or none where the op refuses them (more of a row than it has). */
+function fitting(op: Op, params: Params): Params[] {
+  const parsed = op.params.safeParse(params)
+  return parsed.success ? [parsed.data] : []
+}
+
+/** Parameters to check an op with: every size with every choice. Ceilings are arithmetic only; size adds nothing there. */
 export const conformanceParams = (op: Op, extent: Extent): Params[] =>
   op.family === 'probe' ? (extent === 'large' ? [] : probes(op)) :
-  (extent === 'large' && op.family === 'ceiling' ? [] : sizesOf(op, extent)).flatMap((size) => variantsOf(op).map((variant) => op.params.parse({ ...size, ...variant })))
+  [
+    ...(extent === 'large' && op.family === 'ceiling' ? [] : sizesOf(op, extent)).flatMap((size) => choicesOf(op, size).flatMap((choice) => fitting(op, { ...choice, ...size }))),
+    // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
+    ...(extent === 'large' || op.family === 'ceiling' ? [] : exampleParams(op).map((params) => op.params.parse(params))),
+  ]

@@ -75,7 +75,7 @@ describe('a comparison of two sessions', () => {
       data.items.add(new File([text], 'nightly.json', { type: 'application/json' }))
       return data
     }, file.out)
-    await page.dispatchEvent('main', 'dragover', { dataTransfer: transfer })
+    for (const type of ['dragenter', 'dragover']) await page.dispatchEvent('main', type, { dataTransfer: transfer })
     await page.getByText('Drop files to compare them without importing').waitFor()
     await page.dispatchEvent('main', 'drop', { dataTransfer: transfer })
     await page.getByTitle('nightly.json, not imported').waitFor()

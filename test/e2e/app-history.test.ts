@@ -24,7 +24,7 @@ function fill(): void {
       return { ...made, wallMs: n, grade: 'A' as const, summary: { ...made.summary!, medianNs: medianNs * i, ciLowNs: medianNs * i * 0.999, ciHighNs: medianNs * i * 1.001 } }
     })
     const environment = { ...testEnvironment, devices: [{ ...testEnvironment.devices[0]!, driver: n < 5 ? '560' : '570' }] }
-    history.importSession({ schemaVersion: 1, environment, results, session: { id: `s${n}`, name, createdAt: new Date(Date.UTC(2026, 2, n, 12)).toISOString(), notes: '', tags, state: 'done', planned: 2, settings: testSettings } })
+    history.importSession({ schemaVersion: 2, environment, results, session: { id: `s${n}`, name, createdAt: new Date(Date.UTC(2026, 2, n, 12)).toISOString(), notes: '', tags, state: 'done', planned: 2, settings: testSettings } })
   }
   for (let night = 1; night <= 8; night++) add(night, `Night ${night}`, 'add', (night < 5 ? 1000 : 1100) + (night % 3), night % 2 ? ['nightly', 'odd'] : ['nightly'])
   add(20, 'Only softmax', 'softmax', 5000, ['softmax'])

@@ -89,7 +89,7 @@ describe('a device in trouble', () => {
     await page.getByRole('button', { name: 'Open session' }).click()
     await expect.poll(() => rowCount(page)).toBe(2)
     await openRow('fake throttled')
-    expect((await tableRows(page))[0]).toMatchObject({ status: 'ok', grade: 'C', verified: 'right' })
+    expect((await tableRows(page))[0]).toMatchObject({ status: 'ok', grade: 'C', verified: 'passed' })
     const said = await details(page).innerText()
     expect(said).toMatch(/No clean sample: throttled \(power limit\) in (\d+) of \1\./)
     expect(said).toMatch(/Grade C/)

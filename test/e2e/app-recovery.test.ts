@@ -72,7 +72,7 @@ describe('cases that go wrong', () => {
       }
     }
     expect(words).toEqual({
-      'fake steady': 'ok', 'fake zeros': 'wrong result', 'fake lazy': 'wrong result', 'fake oom': 'failed', 'fake fail': 'failed',
+      'fake steady': 'ok', 'fake zeros': 'verification failed', 'fake lazy': 'verification failed', 'fake oom': 'failed', 'fake fail': 'failed',
       'fake crash': 'crashed', 'fake exit': 'crashed', 'fake hang': 'timed out', 'fake lost': 'failed',
     })
     const reasons: [string, RegExp][] = [['crash', /SIGSEGV/], ['exit', /status 3/], ['oom', /8 GiB are needed/], ['hang', /\d s|answer|silent|nothing/i], ['zeros', /wrong|differ|reference|error/i]]

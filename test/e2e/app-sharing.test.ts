@@ -34,13 +34,13 @@ afterAll(async () => {
 describe('findings', () => {
   it('tell what stands out, and select the rows they are about', async () => {
     await page.keyboard.press('Control+Shift+F')
-    const wrong = findings().getByRole('button').filter({ hasText: 'computed a wrong result' })
+    const wrong = findings().getByRole('button').filter({ hasText: 'failed verification' })
     await wrong.waitFor()
-    expect(await wrong.innerText()).toMatch(/Problem\s*Wrong or failed\s*3 rows/)
+    expect(await wrong.innerText()).toMatch(/Problem\s*Failed or inaccurate\s*3 rows/)
     await wrong.click()
     await expect.poll(selectedRows).toBe(3)
     expect(await wrong.getAttribute('aria-pressed')).toBe('true')
-    for (const row of await grid(page).locator('[role=row][aria-selected=true]').all()) expect(await row.innerText()).toContain('wrong result')
+    for (const row of await grid(page).locator('[role=row][aria-selected=true]').all()) expect(await row.innerText()).toContain('verification failed')
     await findings().getByRole('button').filter({ hasText: 'failed:' }).click()
     await expect.poll(async () => grid(page).locator('[role=row][aria-selected=true]').first().innerText()).toContain('failed')
   })
@@ -120,7 +120,7 @@ describe('a report', () => {
     expect(await dots.evaluateAll((all) => all.map((dot) => dot.getBoundingClientRect().x))).toEqual(xs)
 
     await report.locator('.legend').getByRole('button').first().click()
-    expect(await dots.first().evaluate((dot) => getComputedStyle(dot.parentElement!).display)).toBe('none')
+    expect(await dots.first().evaluate((dot) => getComputedStyle(dot).display)).toBe('none')
     const rows = report.getByRole('table', { name: 'Results' }).locator('tbody tr')
     await report.getByRole('searchbox', { name: 'Filter rows of Results' }).fill('steady')
     const shapes = () => rows.evaluateAll((all) => all.filter((row) => getComputedStyle(row).display !== 'none').map((row) => row.children[1]!.textContent))

@@ -71,7 +71,7 @@ test('a case that computes wrong, fails, or ends its process costs that case alo
   const { status, out, err } = await cli.run(sweep(1, 'noop,oom,crash,exit,steady'))
   expect(status).toBe(1)
   const line = (impl: string) => out.split('\n').find((text) => text.includes(` ${impl} `)) ?? ''
-  expect(line('noop')).toMatch(/wrong/)
+  expect(line('noop')).toMatch(/verification failed/)
   expect(line('oom')).toMatch(/failed +The device has 1 GiB free/)
   expect(line('crash')).toMatch(/crashed +the measurement process ended: killed by SIGSEGV/)
   expect(line('exit')).toMatch(/crashed +the measurement process ended: exited with status 3/)
@@ -83,7 +83,7 @@ test('a case that hangs is ended, replaced and the rest is measured', async () =
   const cli = new Cli()
   const { status, out } = await cli.run(sweep(1, 'hang,steady'), { OPSCOPE_TEST_SILENCE_MS: '800' })
   expect(status).toBe(1)
-  expect(out).toMatch(/ hang .* timeout +nothing was heard/)
+  expect(out).toMatch(/ hang .* timed out +nothing was heard/)
   expect(out).toMatch(/ steady .* [ABC]\n/)
 })
 

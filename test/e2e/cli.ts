@@ -24,8 +24,9 @@ export interface Running {
 export class Cli {
   readonly folder = mkdtempSync(join(tmpdir(), 'opscope-cli-'))
 
-  start(args: readonly string[], env: Record<string, string> = {}): Running {
+  start(args: readonly string[], env: Record<string, string> = {}, cwd = process.cwd()): Running {
     const child = spawn(process.execPath, [CLI, ...args], {
+      cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, OPSCOPE_DATA_DIR: this.folder, OPSCOPE_TEST_BACKEND: '1', OPSCOPE_PYTHON_ONLY: '', OPSCOPE_ELECTRON: '', OPSCOPE_ELECTRON_MISSING: 'Electron is left out of this test', ...env },
     })

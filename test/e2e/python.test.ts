@@ -86,6 +86,8 @@ test('a Python is added by its path or in a dialog; what cannot be used is said,
     return reply.ok ? reply.value.python?.extra : reply.error.message
   })
   await view(page, 'Settings')
+  const answer = (response: number) => app.evaluate(({ dialog }, button) => (dialog.showMessageBox = (() => Promise.resolve({ response: button, checkboxChecked: false })) as typeof dialog.showMessageBox), response)
+  await answer(1)
   const field = page.getByRole('textbox', { name: 'Path of another Python' })
   const add = async (path: string) => {
     await field.fill(path)
@@ -96,6 +98,11 @@ test('a Python is added by its path or in a dialog; what cannot be used is said,
     await page.getByRole('alert').filter({ hasText: message }).waitFor()
     expect([await field.inputValue(), await extra()]).toEqual([path, undefined])
   }
+  await answer(0)
+  await add(typed)
+  await page.getByRole('button', { name: 'Add', exact: true }).isEnabled()
+  expect([await field.inputValue(), await extra()]).toEqual([typed, undefined])
+  await answer(1)
   await add(typed)
   await expect.poll(extra).toEqual([typed])
   await app.evaluate(({ dialog }, path) => (dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [path] })) as typeof dialog.showOpenDialog), chosen)
@@ -103,7 +110,7 @@ test('a Python is added by its path or in a dialog; what cannot be used is said,
   await expect.poll(extra).toEqual([typed, chosen])
   // The page can name no program that is not there, whatever it sends.
   const refused = await page.evaluate((path) => (Reflect.get(window, 'opscope') as OpscopeApi).invoke('settings:set', { python: { extra: [path] } }), join(folder, 'nothing here'))
-  expect(refused).toMatchObject({ ok: false, error: { code: 'bad-request' } })
+  expect(refused).toMatchObject({ ok: false, error: { code: 'refused' } })
   expect(await extra()).toEqual([typed, chosen])
 })
 

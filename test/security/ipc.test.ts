@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REQUESTS, type Channel } from '@core/ipc'
@@ -86,6 +86,32 @@ describe('events', () => {
     })
     await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('view.history')?.click())
     await expect.poll(() => received.jsonValue()).toEqual([[{ command: 'view.history' }]])
+  })
+})
+
+describe('programs', () => {
+  it('run only where main found them or the user agreed in a dialog of main, whatever a page sends', async () => {
+    const ran = join(opened.dataDir, 'ran')
+    const program = join(opened.dataDir, 'program')
+    writeFileSync(program, `#!/bin/sh\ntouch ${ran}\necho Python 3.12.1\n`, { mode: 0o755 })
+    await opened.app.evaluate(({ dialog }) => {
+      const questions: string[] = []
+      Object.assign(globalThis, { questions })
+      dialog.showMessageBox = ((...args: unknown[]) => {
+        questions.push((args.at(-1) as Electron.MessageBoxOptions).detail ?? '')
+        return Promise.resolve({ response: 0, checkboxChecked: false })
+      }) as typeof dialog.showMessageBox
+    })
+    const codes = await opened.page.evaluate(async (path) => {
+      const invoke = window.opscope!.invoke
+      const settings = await Promise.all([{ extra: [path] }, { extra: [], chosen: [path] }, { extra: [], chosen: ['/bin/sh'] }, { extra: ['\\\\server\\share\\python.exe'] }].map((python) => invoke('settings:set', { python })))
+      const added = [await invoke('python:add', { typed: path }), await invoke('python:add', { typed: '//server/share/python' })]
+      await invoke('devices:list', { refresh: true })
+      return [...settings, ...added].map((reply) => (reply.ok ? JSON.stringify(reply.value) : reply.error.code))
+    }, program)
+    expect(codes).toEqual(['refused', 'refused', 'refused', 'refused', '{"done":false}', 'bad-request'])
+    expect(await opened.app.evaluate(() => Reflect.get(globalThis, 'questions') as string[])).toEqual([expect.stringContaining(program)])
+    expect(existsSync(ran)).toBe(false)
   })
 })
 

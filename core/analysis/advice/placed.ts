@@ -1,4 +1,4 @@
-import { roofline, roofsOf, type RooflinePoint, type Roofs } from '../../roofline/roofline'
+import { roofFinder, roofline, type RooflinePoint, type Roofs } from '../../roofline/roofline'
 import { launchKind } from '../../roofline/ceilings'
 import { isMeasured, type MeasuredRow } from './group'
 import type { AdviceInput } from './types'
@@ -16,16 +16,14 @@ export interface Placed {
 
 /** Every measured row of a device whose ceilings are known. */
 export function placed({ rows, ceilings }: AdviceInput): Placed[] {
-  const known = new Map<string, { roofs: Roofs; stale?: string }>()
+  const roofsAt = roofFinder(ceilings)
+  const known = new Map<string, string | undefined>()
   return rows.filter(isMeasured).flatMap((row): Placed[] => {
-    const { backend, device, dtype, mode } = row.case
-    const key = [backend, device, dtype, mode].join('|')
-    let found = known.get(key)
-    if (!found) {
-      const stale = ceilings.find((c) => c.backend === backend && c.device === device && c.stale !== undefined)?.stale
-      known.set(key, (found = { roofs: roofsOf(ceilings, row.case, dtype), ...(stale === undefined ? {} : { stale }) }))
-    }
-    const { roofs, stale } = found
+    const { backend, device } = row.case
+    const key = `${backend}|${device}`
+    if (!known.has(key)) known.set(key, ceilings.find((c) => c.backend === backend && c.device === device && c.stale !== undefined)?.stale)
+    const stale = known.get(key)
+    const roofs = roofsAt(row.case)
     const point = roofline({ bytes: row.bytes ?? 0, flops: row.flops ?? 0, medianNs: row.medianNs }, roofs)
     if (!point) return []
     const launchShare = roofs.launchSeconds === undefined ? undefined : Math.min(1, (roofs.launchSeconds * 1e9) / row.medianNs)

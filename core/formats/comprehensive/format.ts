@@ -1,4 +1,5 @@
 import type { BenchmarkCase, Params } from '../../case'
+import { inputsOf } from '../../ops/define'
 import { findOp } from '../../ops/registry'
 import { roofline, roofsOf } from '../../roofline/roofline'
 import type { Result } from '../../result'
@@ -11,10 +12,10 @@ import { importRows, MEGABYTE } from './read'
 const whole = (params: Params, key: string) => (typeof params[key] === 'number' && Number.isInteger(params[key]) && params[key] >= 0 ? params[key] : undefined)
 
 /** Extents of a case as batch, sequence and dimension: from parameters of these names, else of its op's first input, filled up with 1. */
-function extents({ op, params }: BenchmarkCase): [batch: number, sequence: number, dimension: number] {
+function extents({ op, params, dtype }: BenchmarkCase): [batch: number, sequence: number, dimension: number] {
   const known = findOp(op)
   const parsed = known?.params.safeParse(params)
-  const dims = known && parsed?.success ? (known.inputs(parsed.data)[0]?.shape ?? []) : []
+  const dims = known && parsed?.success ? (inputsOf(known, parsed.data, dtype)[0]?.shape ?? []) : []
   const [dimension = 1, sequence = 1, ...batches] = [...dims].reverse()
   return [whole(params, 'batch_size') ?? batches.reduce((product, n) => product * n, 1), whole(params, 'sequence_length') ?? sequence, whole(params, 'tensor_dimension') ?? dimension]
 }
@@ -24,7 +25,7 @@ function efficiency(result: Result, medianNs: number, { ceilings }: ExportContex
   const stated = result.stated?.['gpu_efficiency']
   if (stated !== undefined) return stated
   if (result.case.device === 'cpu') return null
-  const share = roofline({ bytes: result.bytes, flops: result.flops, medianNs }, roofsOf(ceilings, result.case, result.case.dtype))?.efficiency
+  const share = roofline({ bytes: result.bytes, flops: result.flops, medianNs }, roofsOf(ceilings, result.case))?.efficiency
   return share === undefined ? null : Math.min(100, share * 100)
 }
 

@@ -1,4 +1,4 @@
-import { plainText, readCsv, type CsvRecord } from '../shared/csv-reader'
+import { plainText, readCsv, type CsvRecord } from '../../csv'
 import { criterionResult, criterionSession, timeUnit, TIME_UNIT_NAMES, type CriterionBenchmark } from '../shared/criterion-samples'
 import type { ImportSource } from '../source'
 import type { FileFormat, ImportOutcome } from '../types'

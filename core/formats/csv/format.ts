@@ -1,9 +1,9 @@
 import type { Params } from '../../case'
+import { csvText, type Cell } from '../../csv'
 import { roofline, roofsOf } from '../../roofline/roofline'
 import type { Result } from '../../result'
 import type { SessionStream } from '../../session/stream'
 import type { ExportContext, FileFormat } from '../types'
-import { csvLine, type Cell } from '../shared/csv-cells'
 import { AFTER_PARAMS, PARAM_PREFIX } from './columns'
 import { importCsv } from './read'
 
@@ -28,12 +28,12 @@ function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Ge
   const names = [...params]
   const taken = new Set<string>(['op', ...AFTER_PARAMS])
   const header = ['op', ...names.map((name) => (taken.has(name) || name.startsWith(PARAM_PREFIX) || name === '' ? PARAM_PREFIX + name : name)), ...AFTER_PARAMS]
-  yield csvLine(header)
+  yield csvText([header])
   for (const result of results) {
     const { case: c, summary: s } = result
     const medianNs = s && s.medianNs > 0 ? s.medianNs : undefined
     const right = result.status === 'ok' && medianNs !== undefined
-    const point = right ? roofline({ bytes: result.bytes, flops: result.flops, medianNs }, roofsOf(ceilings, c, c.dtype)) : undefined
+    const point = right ? roofline({ bytes: result.bytes, flops: result.flops, medianNs }, roofsOf(ceilings, c)) : undefined
     const first = baseline.get(workOf(result))
     const values: Record<(typeof AFTER_PARAMS)[number], Cell> = {
       dtype: c.dtype, backend: c.backend, impl: c.impl, device: c.device, mode: c.mode, threads: c.threads, status: result.status, samples: s?.count,
@@ -42,7 +42,7 @@ function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Ge
       efficiency: point?.efficiency, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, max_rel_error: result.verification?.relL2,
       converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,
     }
-    yield csvLine([c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])])
+    yield csvText([[c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])]])
   }
 }
 

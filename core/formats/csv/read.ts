@@ -1,7 +1,7 @@
 import { DTYPES, MODES, type Params } from '../../case'
+import { plainText, readCsv, type CsvRecord } from '../../csv'
 import { STATUSES, type Result } from '../../result'
 import { SCHEMA_VERSION } from '../../session/types'
-import { readCsv, plainText, type CsvRecord } from '../shared/csv-reader'
 import { finishImport } from '../shared/finish'
 import { fitParams, fitText, foreignDevice, isoTime, shortHash } from '../shared/foreign'
 import type { ImportSource } from '../source'

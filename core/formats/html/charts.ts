@@ -5,11 +5,10 @@ import { seriesColor, seriesKey, type Theme } from '../../series-colors'
 import { sizeOf, sizeTitle } from '../../analysis/size'
 import { formatInterval } from '../../units'
 import { caseWordsOf } from '../shared/report/case-words'
+import { dotPlot, lineChart, type ChartLine, type DotRow } from './draw'
 import { escapeHtml } from './escape'
-import { svgChart, type ChartLine } from './svg-chart'
-import { svgDots, type DotRow } from './svg-dots'
 
-const DASHES = ['', '6 3', '2 3', '8 3 2 3', '1 4', '10 4'] as const
+const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4], [10, 4]]
 
 /** Interval, samples and grade of a result, as they stand under the pointer. */
 const aboutOf = ({ summary: s, grade, samplesNs }: Result): string =>
@@ -18,7 +17,7 @@ const aboutOf = ({ summary: s, grade, samplesNs }: Result): string =>
 interface Series {
   label: string
   key: string
-  dash: string
+  dash: readonly number[]
   results: { result: Result; size: number; medianNs: number }[]
 }
 
@@ -43,13 +42,15 @@ function seriesOf(results: readonly Result[]): Series[] {
   return [...series.values()]
 }
 
-const className = (keys: readonly string[], key: string) => `s${keys.indexOf(key)}`
-
-/** CSS rules that give each backend and implementation its colour in both themes. */
+/** CSS variables --s0, --s1, ... with the colour of each backend and implementation in both themes. */
 export function seriesStyle(keys: readonly string[]): string {
-  const rules = (theme: Theme, scope: string) => keys.map((key) => `${scope} .${className(keys, key)}{--c:${seriesColor(key, theme)}}`).join('')
-  return `${rules('light', '')}@media screen{${rules('dark', ':root[data-theme=dark]')}}@media screen and (prefers-color-scheme:dark){${rules('dark', ':root:not([data-theme=light])')}}`
+  const rules = (theme: Theme, scope: string) => `${scope}{${keys.map((key, i) => `--s${i}:${seriesColor(key, theme)}`).join(';')}}`
+  return `${rules('light', ':root')}@media screen{${rules('dark', ':root[data-theme=dark]')}}@media screen and (prefers-color-scheme:dark){${rules('dark', ':root:not([data-theme=light])')}}`
 }
+
+/** One entry of a legend with its sample of the line or dot. */
+export const legendItem = (line: number, color: number, sample: string, label: string): string => `<li style="--c:var(--s${color})" data-line="${line}">${sample}${escapeHtml(label)}</li>`
+export const DOT_SAMPLE = '<svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>'
 
 function groupBy(results: readonly Result[], key: (r: Result) => string): Map<string, Result[]> {
   const groups = new Map<string, Result[]>()
@@ -92,31 +93,34 @@ function dotCharts(results: readonly Result[], keys: readonly string[]): string 
   const names = new Map(known.map((r) => [seriesKey(r.case), `${r.case.device} ${r.case.impl}`]))
   const present = [...names.keys()]
   const rows = (of: readonly Result[], dot: (r: Result, ns: number) => { value: number; low?: number; high?: number }): DotRow[] =>
-    [...groupBy(of, (r) => label(r.case))].map(([name, own]) => ({ label: name, dots: own.map((r) => ({ label: caseWordsOf(r.case).line, className: className(keys, seriesKey(r.case)), line: present.indexOf(seriesKey(r.case)), about: aboutOf(r), ...dot(r, r.summary!.medianNs) })) }))
+    [...groupBy(of, (r) => label(r.case))].map(([name, own]) => ({ label: name, dots: own.map((r) => ({ label: caseWordsOf(r.case).line, color: keys.indexOf(seriesKey(r.case)), line: present.indexOf(seriesKey(r.case)), about: aboutOf(r), ...dot(r, r.summary!.medianNs) })) }))
   const figure = (title: string, svg: string) => (svg ? `<figure><figcaption>${title}</figcaption>${svg}</figure>` : '')
-  const computes = (r: Result) => findOp(r.case.op)?.sizeKind === 'gemm'
-  const time = svgDots({ title: 'Time per call', quantity: 'time', rows: rows(known, (r, value) => ({ value, low: r.summary!.ciLowNs, high: r.summary!.ciHighNs })) })
-  const bandwidth = svgDots({ title: 'Bandwidth', quantity: 'bandwidth', rows: rows(known.filter((r) => !computes(r)), (r, ns) => ({ value: (r.bytes / ns) * 1e9 })) })
-  const flops = svgDots({ title: 'FLOP/s', quantity: 'flops', rows: rows(known.filter(computes), (r, ns) => ({ value: (r.flops / ns) * 1e9 })) })
-  const legend = [...names].map(([key, name], line) => `<li class="${className(keys, key)}" data-line="${line}"><svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>${escapeHtml(name)}</li>`)
+  const computes = (r: Result) => computesMost(r.case)
+  const time = dotPlot({ title: 'Time per call', quantity: 'time', rows: rows(known, (r, value) => ({ value, low: r.summary!.ciLowNs, high: r.summary!.ciHighNs })) })
+  const bandwidth = dotPlot({ title: 'Bandwidth', quantity: 'bandwidth', rows: rows(known.filter((r) => !computes(r)), (r, ns) => ({ value: (r.bytes / ns) * 1e9 })) })
+  const flops = dotPlot({ title: 'FLOP/s', quantity: 'flops', rows: rows(known.filter(computes), (r, ns) => ({ value: (r.flops / ns) * 1e9 })) })
+  const legend = [...names].map(([key, name], line) => legendItem(line, keys.indexOf(key), DOT_SAMPLE, name))
   return `<section class="charted"><ul class="legend">${legend.join('')}</ul><div class="charts">${figure('Time per call', time)}<div>${figure('Bandwidth', bandwidth)}${figure('FLOP/s', flops)}</div></div></section>`
 }
+
+/** Whether arithmetic rather than traffic is the figure of merit: products, convolutions, attention. */
+const computesMost = (c: BenchmarkCase): boolean => ['matmul', 'attention', 'convolution', 'quantized'].includes(findOp(c.op)?.family ?? '')
 
 /** Time and rate against size for one op, with their legend. `keys` are all series keys of the report. */
 function opCharts(op: string, results: readonly Result[], keys: readonly string[]): string {
   const series = seriesOf(results)
   if (series.length === 0) return ''
-  const computes = findOp(op)?.sizeKind === 'gemm'
+  const computes = results.some((r) => computesMost(r.case))
   const xLabel = sizeTitle(results.map((r) => r.case))
-  const line = (s: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: s.label, className: className(keys, s.key), dash: s.dash, points: s.results.map(point) })
-  const time = svgChart({
+  const line = (s: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: s.label, color: keys.indexOf(s.key), dash: s.dash, points: s.results.map(point) })
+  const time = lineChart({
     title: `${op}: time against size`, xLabel, x: 'count', y: 'time',
     lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: medianNs, low: result.summary?.ciLowNs, high: result.summary?.ciHighNs, about: aboutOf(result) }))),
   })
-  const rate = svgChart({
+  const rate = lineChart({
     title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel, x: 'count', y: computes ? 'flops' : 'bandwidth',
     lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: ((computes ? result.flops : result.bytes) / medianNs) * 1e9 }))),
   })
-  const legend = series.map((s, line) => `<li class="${className(keys, s.key)}" data-line="${line}"><svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${s.dash ? ` stroke-dasharray="${s.dash}"` : ''}/></svg>${escapeHtml(s.label)}</li>`)
+  const legend = series.map((s, line) => legendItem(line, keys.indexOf(s.key), `<svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${s.dash.length ? ` stroke-dasharray="${s.dash.join(' ')}"` : ''}/></svg>`, s.label))
   return `<section class="charted"><h3>${escapeHtml(op)}</h3><div class="charts"><figure><figcaption>Time per call</figcaption>${time}</figure><figure><figcaption>${computes ? 'FLOP/s' : 'Bandwidth'}</figcaption>${rate}</figure></div><ul class="legend">${legend.join('')}</ul></section>`
 }

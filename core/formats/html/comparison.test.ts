@@ -27,7 +27,7 @@ it('draws the largest effects, as many as fit a page with their axis, and marks 
   const doc = page(comparisonHtml(many))
   expect(doc.querySelectorAll('figure circle')).toHaveLength(20)
   expect(doc.querySelector('figcaption')!.textContent).toContain('the 20 largest of 30 cases')
-  expect(doc.querySelectorAll('line.unit')).toHaveLength(1)
+  expect(doc.querySelectorAll('[stroke="var(--unit)"]')).toHaveLength(1)
 })
 
 it('shows names as text, and needs no network', () => {

@@ -4,10 +4,10 @@ import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/noise-floors'
 import { ABSENT, formatPercent, formatTime } from '../../units'
 import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report/table'
-import { seriesStyle } from './charts'
+import { DOT_SAMPLE, legendItem, seriesStyle } from './charts'
+import { dotPlot } from './draw'
 import { escapeHtml } from './escape'
 import { pageHtml } from './page'
-import { svgDots } from './svg-dots'
 import { listHtml, tableHtml } from './tables'
 
 const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
@@ -68,17 +68,17 @@ function chart(comparison: Comparison): string {
   const inside = isInside(comparison)
   const effect = (row: Comparison['rows'][number]) => Math.max(...row.cells.slice(1).map((cell) => Math.abs(Math.log(cell?.ratio ?? 1))))
   const rows = [...comparison.rows].sort((a, b) => effect(b) - effect(a)).slice(0, MOST_DRAWN)
-  const svg = svgDots({
+  const svg = dotPlot({
     title: 'Ratio to the baseline',
     quantity: 'ratio',
     wide: true,
     rows: rows.map((row) => ({
       label: rowText(row.case, inside),
-      dots: row.cells.flatMap((cell, side) => (side > 0 && cell?.ratio !== undefined ? [{ label: sideText(comparison, side), className: `s${(side - 1) % SIDE_COLOURS.length}`, line: side - 1, value: cell.ratio, low: cell.ratioLow, high: cell.ratioHigh, about: cell.verdict }] : [])),
+      dots: row.cells.flatMap((cell, side) => (side > 0 && cell?.ratio !== undefined ? [{ label: sideText(comparison, side), color: (side - 1) % SIDE_COLOURS.length, line: side - 1, value: cell.ratio, low: cell.ratioLow, high: cell.ratioHigh, about: cell.verdict }] : [])),
     })),
   })
   if (!svg) return ''
-  const legend = sidesOf(comparison).map((side) => `<li class="s${(side - 1) % SIDE_COLOURS.length}" data-line="${side - 1}"><svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>${escapeHtml(sideText(comparison, side))}</li>`)
+  const legend = sidesOf(comparison).map((side) => legendItem(side - 1, (side - 1) % SIDE_COLOURS.length, DOT_SAMPLE, sideText(comparison, side)))
   const more = comparison.rows.length > rows.length ? `, the ${MOST_DRAWN} largest of ${counted(comparison.rows.length, 'case')}` : ''
   return `<section class="charted"><ul class="legend">${legend.join('')}</ul><figure class="one"><figcaption>Time relative to ${escapeHtml(sideText(comparison, 0))}${more}; below 1 is faster</figcaption>${svg}</figure></section>`
 }

@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest'
 import type { Result } from '../../result'
 import { testCase, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
-import { exportSession } from '../registry'
+import { exportSession, prepareExport } from '../registry'
 import { SCRIPT } from './client'
+
+await prepareExport('html')
 
 const page = (html: string) => new DOMParser().parseFromString(html, 'text/html')
 const ATTACK = `<img src=x onerror="alert(1)">"'&<script>alert(2)</script>`
@@ -38,18 +40,18 @@ describe('html report', () => {
     expect(doc.querySelectorAll('figure')[0]!.querySelectorAll('circle')).toHaveLength(2)
     const ys = Array.from(doc.querySelectorAll('figure')[0]!.querySelectorAll('circle'), (c) => Number(c.getAttribute('cy')))
     expect(ys[1]!).toBeLessThan(ys[0]!)
-    expect(doc.querySelector('td.bad')!.textContent).toBe('wrong')
+    expect(doc.querySelector('td.bad')!.textContent).toBe('verification failed')
   })
 
   it('draws ops of one size together, a row per case and a dot per implementation', () => {
     const at = (id: string, op: string, impl: string, medianNs: number) => measured(id, 1000, medianNs, { case: testCase({ op, impl, params: { n: 1000 } }) })
     const doc = page(exportSession('html', testSession([at('a', 'add', 'avx2', 100), at('b', 'add', 'scalar', 400), at('c', 'mul', 'avx2', 100), at('d', 'copy', 'avx2', 90), { ...at('e', 'copy', 'scalar', 80), status: 'wrong' }])))
     const time = doc.querySelector('figure')!
-    expect(Array.from(time.querySelectorAll('text.row'), (text) => text.textContent)).toEqual(['add 1000', 'mul 1000', 'copy 1000'])
-    const xs = Array.from(time.querySelectorAll('circle'), (dot) => Number(dot.getAttribute('cx')))
-    expect(xs).toHaveLength(4)
-    expect(xs[1]!).toBeGreaterThan(xs[0]!)
-    expect(xs[2]!).toBe(xs[0]!)
+    expect(Array.from(time.querySelectorAll('text[fill="var(--text)"]'), (text) => text.textContent)).toEqual(['add 1000', 'mul 1000', 'copy 1000'])
+    const xs = new Map(Array.from(time.querySelectorAll('circle'), (dot) => [dot.textContent!.split(' f32')[0]!.replace('\n', ': '), Number(dot.getAttribute('cx'))]))
+    expect(xs.size).toBe(4)
+    expect(xs.get('add 1000: cpu scalar')!).toBeGreaterThan(xs.get('add 1000: cpu avx2')!)
+    expect(xs.get('mul 1000: cpu avx2')).toBe(xs.get('add 1000: cpu avx2'))
     expect(Array.from(doc.querySelectorAll('.legend li'), (item) => item.textContent)).toEqual(['cpu avx2', 'cpu scalar'])
   })
 

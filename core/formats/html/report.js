@@ -6,12 +6,16 @@
   'use strict'
   const SVG = 'http://www.w3.org/2000/svg'
   const all = (selector, within = document) => [...within.querySelectorAll(selector)]
-  const make = (name, attributes = {}, text = '') => {
-    const element = document.createElement(name)
+  const set = (element, attributes) => {
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-    element.textContent = text
     return element
   }
+  const fill = (element, attributes, text) => {
+    set(element, attributes).textContent = text
+    return element
+  }
+  const make = (name, attributes = {}, text = '') => fill(document.createElement(name), attributes, text)
+  const draw = (name, attributes = {}, text = '') => fill(document.createElementNS(SVG, name), attributes, text)
   const press = (element, act) => {
     element.tabIndex = 0
     element.addEventListener('click', act)
@@ -70,13 +74,18 @@
   for (const svg of all('figure > svg[data-box]')) {
     const [left, top, right, bottom] = numbers(svg.dataset.box)
     const [width, height] = [right - left, bottom - top]
-    const marks = svg.querySelector('.marks')
+    /* What is drawn moves when the view does, and is cut off at the plot's frame, with room for the largest mark. */
+    const frameOf = { x: left - 6, y: top - 6, width: width + 12, height: height + 12 }
+    const marks = draw('svg', { ...frameOf, viewBox: Object.values(frameOf).join(' ') })
+    marks.append(...all('[stroke^="var(--l"], [fill^="var(--l"], [stroke="var(--unit)"]', svg))
+    svg.append(marks)
     const ends = { x: numbers(svg.dataset.x), y: svg.dataset.y ? numbers(svg.dataset.y) : undefined }
     const view = { x: [0, 1], y: [0, 1] }
     const at = { x: (px) => left + ((px - left) / width - view.x[0]) / (view.x[1] - view.x[0]) * width, y: (py) => bottom - ((bottom - py) / height - view.y[0]) / (view.y[1] - view.y[0]) * height }
-    const original = new Map(
-      all('polyline, circle, line', marks).map((mark) => [mark, mark.tagName === 'polyline' ? numbers(mark.getAttribute('points')) : ['cx', 'cy', 'x1', 'y1', 'x2', 'y2'].filter((name) => mark.hasAttribute(name)).map((name) => [name, Number(mark.getAttribute(name))])]),
-    )
+    const original = new Map([...marks.children].map((mark) => [mark, mark.tagName === 'circle' ? ['cx', 'cy'].map((name) => Number(mark.getAttribute(name))) : numbers(mark.getAttribute('d').slice(1).replaceAll('L', ' '))]))
+    const axes = { x: undefined, y: undefined }
+    for (const axis of ['x', 'y']) axes[axis] = { still: all(`[stroke="var(--g${axis})"], [fill="var(--t${axis})"]`, svg), zoomed: draw('g') }
+    svg.prepend(axes.x.zoomed, axes.y.zoomed)
     const circles = all('circle', marks).map((mark) => {
       const title = mark.querySelector('title')
       const text = title ? title.textContent : ''
@@ -87,29 +96,29 @@
     const value = ([low, high], share) => low * (high / low) ** share
     const drawAxis = (axis) => {
       if (!ends[axis]) return
-      const group = svg.querySelector(`.axis-${axis}`)
+      const { still, zoomed } = axes[axis]
+      const isZoomed = view[axis][1] - view[axis][0] !== 1
+      for (const element of still) element.classList.toggle('off', isZoomed)
+      zoomed.replaceChildren()
+      if (!isZoomed) return
       const kind = svg.dataset[axis === 'x' ? 'kindX' : 'kindY']
       const [low, high] = view[axis].map((share) => value(ends[axis], share))
-      group.replaceChildren()
       for (const tick of ticksOf(low, high, kind)) {
         const share = Math.log(tick / low) / Math.log(high / low)
-        const [px, py] = [left + share * width, bottom - share * height]
-        const line = document.createElementNS(SVG, 'line')
-        const label = document.createElementNS(SVG, 'text')
-        const place = axis === 'x' ? [{ x1: px, x2: px, y1: top, y2: bottom }, { x: px, y: bottom + 16, 'text-anchor': 'middle' }] : [{ x1: left, x2: right, y1: py, y2: py }, { x: left - 8, y: py + 4, 'text-anchor': 'end' }]
-        line.setAttribute('class', kind === 'ratio' && tick === 1 ? 'grid unit' : 'grid')
-        for (const [element, attributes] of [[line, place[0]], [label, place[1]]]) for (const [key, v] of Object.entries(attributes)) element.setAttribute(key, typeof v === 'number' ? v.toFixed(1) : v)
-        label.textContent = format(kind, tick)
-        group.append(line, label)
+        const [px, py] = [left + share * width, bottom - share * height].map((px) => px.toFixed(1))
+        const line = draw('path', { stroke: `var(--g${axis})`, d: axis === 'x' ? `M${px} ${top}L${px} ${bottom}` : `M${left} ${py}L${right} ${py}` })
+        const place = axis === 'x' ? { x: px, y: bottom + 16, 'text-anchor': 'middle' } : { x: left - 8, y: Number(py) + 4, 'text-anchor': 'end' }
+        zoomed.append(line, draw('text', { ...place, fill: `var(--t${axis})` }, format(kind, tick)))
       }
     }
     const back = make('button', { type: 'button', class: 'tool back' }, 'Reset zoom')
     back.hidden = true
     svg.parentElement.prepend(back)
-    const draw = () => {
+    const show = () => {
       for (const [mark, own] of original) {
-        if (mark.tagName === 'polyline') mark.setAttribute('points', own.map((v, i) => (i % 2 ? at.y(v) : at.x(v)).toFixed(1)).join(' '))
-        else for (const [name, v] of own) mark.setAttribute(name, (name.includes('x') ? at.x(v) : at.y(v)).toFixed(1))
+        const moved = own.map((v, i) => (i % 2 ? at.y(v) : at.x(v)).toFixed(1))
+        if (mark.tagName === 'circle') set(mark, { cx: moved[0], cy: moved[1] })
+        else set(mark, { d: `M${moved.join(' ')}` })
       }
       drawAxis('x')
       drawAxis('y')
@@ -118,7 +127,7 @@
     const reset = () => {
       view.x = [0, 1]
       view.y = [0, 1]
-      draw()
+      show()
     }
     back.addEventListener('click', reset)
     svg.addEventListener('dblclick', reset)
@@ -136,8 +145,7 @@
       if (event.button !== 0 || x < left || x > right || y < top || y > bottom) return
       from = [x, y]
       svg.setPointerCapture(event.pointerId)
-      frame = document.createElementNS(SVG, 'rect')
-      frame.setAttribute('class', 'zoom')
+      frame = draw('rect', { class: 'zoom' })
       svg.append(frame)
     })
     let near
@@ -151,13 +159,13 @@
       if (from) {
         const [cx, cy] = [clamp(x, left, right), ends.y ? clamp(y, top, bottom) : bottom]
         const y0 = ends.y ? from[1] : top
-        for (const [key, v] of Object.entries({ x: Math.min(from[0], cx), y: Math.min(y0, cy), width: Math.abs(cx - from[0]), height: Math.abs(cy - y0) })) frame.setAttribute(key, v.toFixed(1))
+        set(frame, { x: Math.min(from[0], cx), y: Math.min(y0, cy), width: Math.abs(cx - from[0]), height: Math.abs(cy - y0) })
         return leave()
       }
       let best
       let least = 24
       for (const circle of circles) {
-        if (circle.mark.parentElement.classList.contains('off')) continue
+        if (circle.mark.classList.contains('off')) continue
         const [cx, cy] = [Number(circle.mark.getAttribute('cx')), Number(circle.mark.getAttribute('cy'))]
         if (cx < left - 1 || cx > right + 1 || cy < top - 1 || cy > bottom + 1) continue
         const distance = Math.hypot(cx - x, cy - y)
@@ -192,7 +200,7 @@
       if (wide) narrowed('x', from[0], x)
       if (tall) narrowed('y', from[1], y)
       from = frame = undefined
-      if (wide || tall) draw()
+      if (wide || tall) show()
     })
   }
 
@@ -207,7 +215,8 @@
       press(item, () => {
         const off = item.classList.toggle('off')
         item.setAttribute('aria-pressed', String(!off))
-        for (const line of all('[data-line]', section)) if (line !== item && line.dataset.line === item.dataset.line) line.classList.toggle('off', off)
+        const color = `var(--l${item.dataset.line})`
+        for (const mark of all(`[stroke="${color}"], [fill="${color}"]`, section)) mark.classList.toggle('off', off)
       })
     }
   }

@@ -14,9 +14,9 @@ p{margin:4px 0}.muted,figcaption{color:var(--muted)}.notes{white-space:pre-wrap;
 .findings{list-style:none;margin:0;padding:0;max-width:110ch}.findings li{padding:6px 0;border-bottom:1px solid var(--line)}.findings p{margin:0;overflow-wrap:anywhere}
 .problem,.bad{color:var(--bad)}.warning{color:var(--warn)}.info{color:var(--accent)}.good{color:var(--accent)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:16px}
-figure{margin:0;position:relative}figure.one{max-width:900px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px;fill:var(--muted)}.grid{stroke:var(--line)}.grid.unit{stroke:var(--muted)}
-g[class^=s] polyline,g[class^=s] line,.legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}circle{fill:var(--c)}svg text.row{fill:var(--text);font-family:"JetBrains Mono",ui-monospace,monospace}svg.dot{width:8px!important}.charts>div>figure+figure{margin-top:16px}.findings+details{margin-top:6px}summary{cursor:pointer;color:var(--muted)}
-.near{stroke:var(--text);stroke-width:2}.zoom{fill:var(--accent);fill-opacity:.15;stroke:var(--accent)}g.off{display:none}
+figure{margin:0;position:relative}figure.one{max-width:900px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px}figure>svg{--gx:var(--line);--gy:var(--line);--tx:var(--muted);--ty:var(--muted);--unit:var(--muted)}
+.legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}.legend circle{fill:var(--c)}svg.dot{width:8px!important}.charts>div>figure+figure{margin-top:16px}.findings+details{margin-top:6px}summary{cursor:pointer;color:var(--muted)}
+.near{stroke:var(--text);stroke-width:2}.zoom{fill:var(--accent);fill-opacity:.15;stroke:var(--accent)}svg .off{display:none}
 .legend{list-style:none;margin:4px 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 16px;font:12px/1.5 "JetBrains Mono",ui-monospace,monospace}.legend svg{width:28px;height:8px;display:inline-block;margin-right:6px;vertical-align:middle}
 .legend li[role]{cursor:pointer;border-radius:4px}.legend li[role]:hover{background:var(--raised)}.legend li.off{opacity:.45;text-decoration:line-through}
 .tool{font:12px/1.5 Inter,system-ui,sans-serif;color:var(--text);background:var(--bg);border:1px solid var(--line);border-radius:5px;padding:2px 8px}.tool:hover{background:var(--raised)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}

@@ -7,7 +7,7 @@ import { testCase, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
 import { exportSession, importSession } from '../registry'
 
-const golden = readFileSync(resolve(import.meta.dirname, '../../../test/fixtures/session-v1.json'), 'utf8')
+const golden = readFileSync(resolve(import.meta.dirname, '../../../test/fixtures/session-v2.json'), 'utf8')
 const text = exportSession('json', testSession())
 
 const imported = (source: string) => {
@@ -50,7 +50,7 @@ describe('round trip', () => {
     expect(exportSession('json', one)).toBe(exportSession('json', other))
   })
 
-  it('reads and writes the committed file of version 1 without a change', () => {
+  it('reads and writes the committed file of version 2 without a change', () => {
     expect(exportSession('json', imported(golden))).toBe(golden)
   })
 
@@ -67,8 +67,8 @@ describe('refusals name the file, the place and what was expected', () => {
     ['a list', '[1]', /not a format/],
     ['cut off', text.slice(0, 400), /^a\.json: line 4, column \d+: expected .*, received the end of the file$/],
     ['a stray comma', edited('"session":{', '"session":,{'), /^a\.json: line 3, column 11: expected a value, received ",\{/],
-    ['a newer version', edited('"schemaVersion":1', '"schemaVersion":9'), /newer Opscope \(version 9\)/],
-    ['a version that never was', edited('"schemaVersion":1', '"schemaVersion":"x"'), /schemaVersion: expected a whole number/],
+    ['a newer version', edited('"schemaVersion":2', '"schemaVersion":9'), /newer Opscope \(version 9\)/],
+    ['a version that never was', edited('"schemaVersion":2', '"schemaVersion":"x"'), /schemaVersion: expected a whole number/],
     ['a text for a number', edited('"wallMs":250', '"wallMs":"250"'), /^a\.json: results\[0\]\.wallMs: expected a number, received "250"$/],
     ['a negative sample', edited('[99,100,101.5]', '[99,-100,101.5]'), /results\[0\]\.samplesNs\[1\]: expected a number of at least 0, received -100/],
     ['an infinite sample', edited('[99,100,101.5]', '[99,1e999]'), /results\[0\]\.samplesNs\[1\]: expected a number, received Infinity/],

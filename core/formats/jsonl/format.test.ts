@@ -30,6 +30,6 @@ describe('JSON Lines', () => {
     ['a line too many', two + two.trimEnd().split('\n')[2], /line 4: expected 2 results as the first line says, received 3/],
     ['a prototype key', two.replace('"params":{', '"params":{"__proto__":1,'), /line 2: case\.params\.__proto__: the key "__proto__" is not allowed/],
     ['a text for a number', two.replace('"wallMs":250', '"wallMs":"x"'), /results\[0\]\.wallMs: expected a number, received "x"/],
-    ['a newer version', two.replace('"schemaVersion":1', '"schemaVersion":7'), /newer Opscope/],
+    ['a newer version', two.replace('"schemaVersion":2', '"schemaVersion":7'), /newer Opscope/],
   ])('refuses a file with %s', (_what, text, message) => expect(refusal(text)).toMatch(message))
 })

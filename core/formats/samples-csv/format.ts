@@ -1,6 +1,6 @@
+import { csvText } from '../../csv'
 import type { Result } from '../../result'
 import type { SessionStream } from '../../session/stream'
-import { csvLine } from '../shared/csv-cells'
 import type { FileFormat } from '../types'
 
 /** SM clock beside a sample: its own where there is one, else that of the batch it belongs to. */
@@ -11,11 +11,11 @@ function clockOf({ clocksMhz, samplesNs, deviceStates = [] }: Result, index: num
 
 /** One row per sample: ns per call in the order taken, SM clock in MHz where known, kinds of labels joined by semicolons. */
 function* exportSamples({ results }: SessionStream): Generator<string, void> {
-  yield csvLine(['result_id', 'index', 'ns', 'sm_clock_mhz', 'flags'])
+  yield csvText([['result_id', 'index', 'ns', 'sm_clock_mhz', 'flags']])
   for (const result of results) {
     const flags: string[][] = result.samplesNs.map(() => [])
     for (const { kind, first, count } of result.labels ?? []) for (const list of flags.slice(first, first + count)) if (!list.includes(kind)) list.push(kind)
-    yield result.samplesNs.map((ns, i) => csvLine([result.id, i, ns, clockOf(result, i), flags[i]!.join(';')])).join('')
+    yield csvText(result.samplesNs.map((ns, i) => [result.id, i, ns, clockOf(result, i), flags[i]!.join(';')]))
   }
 }
 

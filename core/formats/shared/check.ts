@@ -81,12 +81,19 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknow
 
 const isInstant = (text: string) => INSTANT.test(text) && !Number.isNaN(Date.parse(text))
 
-/** What is wrong between fields that are each well formed. */
+/** Ids are typed in terminals and written into names of files: nothing that either would act on. */
+const isId = (text: string) => /^[A-Za-z0-9][\w.:-]*$/.test(text)
+const wrongId = (place: string, id: string) => `${place}: expected an id of letters, digits, ".", "_", ":" and "-", received ${received(id)}`
+
+/** What is wrong with ids, times and between fields that are each well formed. */
 export function consistencyProblem({ session, results }: SessionFile): string | undefined {
+  if (!isId(session.id)) return wrongId('session.id', session.id)
+  if (session.about?.session !== undefined && !isId(session.about.session)) return wrongId('session.about.session', session.about.session)
   if (!isInstant(session.createdAt)) return `session.createdAt: expected a time such as 2026-01-31T12:00:00Z, received ${received(session.createdAt)}`
   const ids = new Map<string, number>()
   for (const [i, result] of results.entries()) {
     const place = `results[${i}]`
+    if (!isId(result.id)) return wrongId(`${place}.id`, result.id)
     const first = ids.get(result.id)
     if (first !== undefined) return `${place}.id: expected an id of its own, received that of results[${first}], ${received(result.id)}`
     ids.set(result.id, i)

@@ -1,20 +1,80 @@
-import { findSyntaxProblem } from './syntax'
+import { printParseErrorCode, visit } from 'jsonc-parser'
 
-/** Where a text stops being JSON, what should stand there and what does. */
-function describe(text: string, place: (position: number) => string): string {
+/** Where a text stops being JSON (RFC 8259): line and column from 1, and what should stand there. */
+export interface SyntaxProblem {
+  position: number
+  line: number
+  column: number
+  expected: string
+}
+
+/** Problems inside a text; what else is wrong stands where something else should. */
+const IN_STRING = new Set(['UnexpectedEndOfString', 'InvalidUnicode', 'InvalidEscapeCharacter', 'InvalidCharacter'])
+
+/** The parser recurses into what is nested; no session is nested nearly as deep. */
+const MAX_DEPTH = 500
+
+/** Ends the parser at the first problem: it would go on and report what follows from it. */
+class Found extends Error {
+  constructor(readonly problem: SyntaxProblem) {
+    super(problem.expected)
+  }
+}
+
+/**
+ * The first place where a text is not JSON, or undefined. The engine's own messages change with its version and often have
+ * no position.
+ */
+export function findSyntaxProblem(text: string): SyntaxProblem | undefined {
+  const open: ('}' | ']')[] = []
+  let next = 'a value'
+  const found = (expected: string, position: number, line: number, character: number): never => {
+    throw new Found({ position, line: line + 1, column: character + 1, expected })
+  }
+  const enter = (close: '}' | ']') => (position: number, _length: number, line: number, character: number) => {
+    if (open.push(close) > MAX_DEPTH) found(`no more than ${MAX_DEPTH} levels`, position, line, character)
+    next = close === '}' ? 'a name in quotes or }' : 'a value or ]'
+  }
+  const valueEnded = () => {
+    const inside = open.at(-1)
+    next = inside ? `a comma or ${inside}` : 'the end of the file'
+  }
+  const leave = () => {
+    open.pop()
+    valueEnded()
+  }
+  try {
+    visit(
+      text,
+      {
+        onObjectBegin: enter('}'),
+        onArrayBegin: enter(']'),
+        onObjectProperty: () => void (next = 'a colon'),
+        onSeparator: (sign) => void (next = sign === ',' && open.at(-1) === '}' ? 'a name in quotes' : 'a value'),
+        onLiteralValue: valueEnded,
+        onObjectEnd: leave,
+        onArrayEnd: leave,
+        onError: (code, position, _length, line, character) => found(IN_STRING.has(printParseErrorCode(code)) ? 'a text that is closed and properly escaped' : next, position, line, character),
+      },
+      { disallowComments: true },
+    )
+  } catch (error) {
+    if (error instanceof Found) return error.problem
+    throw error
+  }
+  return undefined
+}
+
+/** What should stand where a text stops being JSON, and what does. */
+function describe(text: string, place: (problem: SyntaxProblem) => string, end: string): string {
   const problem = findSyntaxProblem(text)
   if (!problem) return 'expected JSON'
-  const { position, expected } = problem
-  const found = position < text.length ? JSON.stringify(text.slice(position, position + 12)) : 'the end'
-  return `${place(position)}: expected ${expected}, received ${found}`
+  const received = problem.position < text.length ? JSON.stringify(text.slice(problem.position, problem.position + 12)) : end
+  return `${place(problem)}: expected ${problem.expected}, received ${received}`
 }
 
 /** `line 4, column 12: expected a comma or }, received "..."`; both from 1. */
-export const jsonSyntaxMessage = (text: string): string =>
-  describe(text, (position) => {
-    const before = text.slice(0, position)
-    return `line ${before.split('\n').length}, column ${position - before.lastIndexOf('\n')}`
-  }).replace(/received the end$/, 'received the end of the file')
+export const jsonSyntaxMessage = (text: string): string => describe(text, ({ line, column }) => `line ${line}, column ${column}`, 'the end of the file')
 
 /** The same for a text that is one line of a file. */
-export const jsonSyntaxProblem = (line: string): string => describe(line, (position) => `column ${position + 1}`).replace(/received the end$/, 'received the end of the line')
+export const jsonSyntaxProblem = (line: string): string => describe(line, ({ column }) => `column ${column}`, 'the end of the line')

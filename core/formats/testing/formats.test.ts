@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { exportSession, FORMATS, importSession } from '../registry'
+import { exportSession, FORMATS, importSession, prepareExport } from '../registry'
 import { checkImporter } from './check-importer'
 import { goldenCeilings, goldenSession } from './golden-session'
+
+await prepareExport('html')
 
 /**
  * What every format is held to, found by folder. test/fixtures/formats/<id>/ holds `export.<extension>`, what the golden

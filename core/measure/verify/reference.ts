@@ -1,11 +1,16 @@
 import type { Dtype, Params } from '../../case'
 import { paramText } from '../../case'
+import type { Values } from '../../numbers'
+import { inputsOf } from '../../ops/define'
 import type { Op, ReadInput } from '../../ops/types'
 import { fillRange } from '../../random'
 import type { Range } from './plan'
 
-/** Reference values kept, so that the same problem on many implementations is computed once. */
-const CACHE_BYTES = 96 * 1024 * 1024
+/** Reference values kept in one thread, so that the same problem on many implementations is computed once. */
+const CACHE_BYTES = 128 * 1024 * 1024
+
+/** Work units below which values are computed again rather than kept: places of samples are many and small. */
+const KEPT_WORK = 2000
 
 const cache = new Map<string, Float64Array>()
 let cachedBytes = 0
@@ -20,27 +25,44 @@ function remember(key: string, values: Float64Array): void {
   }
 }
 
-/**
- * The float64 reference of parts of one problem. Ranges are cached (least recently used goes first) by op, parameters,
- * dtype, seed and place, across cases. The returned arrays are shared: do not write to them.
- */
-export function createReference(op: Op, params: Params, dtype: Dtype, seed: number): (range: Range) => Float64Array {
-  const inputs = op.inputs(params)
-  const prefix = `${op.id}|${paramText(params)}|${dtype}|${seed}|`
-  const last = inputs.map((): { start: number; count: number; values: Float32Array } => ({ start: -1, count: 0, values: new Float32Array(0) }))
-  // An op may read the same operand for every range (the second matrix of a product), so each input's last read is kept.
-  const read: ReadInput = (input, start, count) => {
+/** One output of one problem: all that its reference depends on. */
+export interface ReferenceProblem {
+  op: Op
+  params: Params
+  dtype: Dtype
+  seed: number
+  output: number
+}
+
+/** Reads the inputs of a problem as its backend has them, each input's last read kept: an op may read the same operand for every range (the second matrix of a product). */
+export function inputReader({ op, params, dtype, seed }: Omit<ReferenceProblem, 'output'>): ReadInput {
+  const inputs = inputsOf(op, params, dtype)
+  const last = inputs.map((): { start: number; count: number; values: Values } => ({ start: -1, count: 0, values: new Float32Array(0) }))
+  return (input, start, count) => {
     const spec = inputs[input]
     const kept = last[input]
-    if (!spec || !kept) throw new Error(`op "${op.id}" reads input ${input}; it has ${inputs.length}`)
+    if (!spec?.fill || !kept) throw new Error(`op "${op.id}" reads input ${input}; it has ${inputs.length}`)
     if (kept.start !== start || kept.count !== count) {
-      kept.values = fillRange(seed, input, spec.fill, dtype, start, count)
+      kept.values = fillRange(seed, input, spec.fill, spec.storage, start, count)
       kept.start = start
       kept.count = count
     }
     return kept.values
   }
-  return ({ start, count }) => {
+}
+
+/**
+ * The float64 reference of parts of one problem. Ranges are cached (least recently used goes first) by op, parameters,
+ * dtype, seed and place, across cases; not where the reference is that of `got` alone. The returned arrays are shared: do
+ * not write to them.
+ */
+export function createReference(problem: ReferenceProblem): (range: Range, got?: Values) => Float64Array {
+  const { op, params, dtype, seed, output } = problem
+  const prefix = `${op.id}|${paramText(params)}|${dtype}|${seed}|${output}|`
+  const read = inputReader(problem)
+  const cost = 1 + op.referenceCost(params, output)
+  const worthKeeping = (count: number) => !op.severalAnswers && count * cost >= KEPT_WORK
+  return ({ start, count }, got) => {
     const key = `${prefix}${start}+${count}`
     const hit = cache.get(key)
     if (hit) {
@@ -48,9 +70,9 @@ export function createReference(op: Op, params: Params, dtype: Dtype, seed: numb
       cache.set(key, hit)
       return hit
     }
-    const values = op.reference(params, read, start, count)
+    const values = op.reference(params, read, start, count, output, got)
     if (values.length !== count) throw new Error(`reference of "${op.id}" gave ${values.length} elements for ${count}`)
-    remember(key, values)
+    if (worthKeeping(count)) remember(key, values)
     return values
   }
 }

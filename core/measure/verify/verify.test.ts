@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'vitest'
 import { getOp } from '../../ops/registry'
 import type { Op } from '../../ops/types'
-import { addDifference, noDifference, ulp } from './difference'
-import { planRanges } from './plan'
+import { addDifference, mergeDifference, noDifference, ulp, type Difference } from './difference'
+import { sampleRanges, wholeRanges } from './plan'
 import { clearReferenceCache, createReference } from './reference'
 
 const covered = (ranges: readonly { start: number; count: number }[]) => ranges.reduce((sum, range) => sum + range.count, 0)
 
-describe('which parts are checked', () => {
-  test.each([[1, 1], [1000, 1], [1_000_003, 1], [4096 * 33, 4096], [7, 7]])('%d elements in runs of %d: all of them when the work allows', (elements, granule) => {
-    const ranges = planRanges({ elements, granule, costPerElement: 2 }, 2 * elements, 1)
+describe('which parts are compared', () => {
+  test.each([[1, 1], [1000, 1], [1_000_003, 1], [4096 * 33, 4096], [7, 7]])('all of %d elements in granules of %d: in order, without a gap', (elements, granule) => {
+    const ranges = wholeRanges({ elements, granule, costPerElement: 14 }, 2)
     expect(covered(ranges)).toBe(elements)
     ranges.forEach((range, i) => expect(range.start).toBe(i === 0 ? 0 : ranges[i - 1]!.start + ranges[i - 1]!.count))
   })
 
-  test.each([[1e8, 1, 1, 2e6], [4096 * 4096, 4096, 4096, 2e6], [64e6, 32768, 10, 1e6], [1e6, 1, 1e6, 2e6], [100, 50, 1e9, 1]])(
-    '%d elements in runs of %d at %d each, work %d: aligned, apart, first and last included, within the work',
-    (elements, granule, costPerElement, work) => {
-      const ranges = planRanges({ elements, granule, costPerElement }, work, 7)
-      expect(ranges[0]!.start).toBe(0)
-      expect(ranges.at(-1)!.start + ranges.at(-1)!.count).toBe(elements)
-      for (const [i, range] of ranges.entries()) {
-        expect(range.start % granule).toBe(0)
-        if (i > 0) expect(range.start).toBeGreaterThanOrEqual(ranges[i - 1]!.start + ranges[i - 1]!.count)
-      }
-      expect(covered(ranges) * costPerElement).toBeLessThanOrEqual(Math.max(work, 2 * granule * costPerElement))
-      expect(ranges.length).toBeLessThanOrEqual(16)
-    },
-  )
+  test.each([[[1_000_003], 1], [[1000, 1000], 1], [[33, 4099], 1], [[4096, 65], 65], [[8, 64, 64], 1]])('a sample of %j has an element of every tile, partial ones at the ends included', (shape, granule) => {
+    const elements = shape.reduce((a, b) => a * b)
+    const { ranges, coverage } = sampleRanges({ elements, granule, shape }, elements / 5, 7)
+    expect(coverage).toBe(1)
+    expect(covered(ranges)).toBeLessThan(elements / 2)
+    const columns = shape.length > 1 ? shape.at(-1)! : elements
+    const tile = (at: number) => (shape.length > 1 ? `${Math.floor(Math.floor(at / columns) / 32)},${Math.floor((at % columns) / 32)}` : String(Math.floor(at / 1024)))
+    const all = new Set(Array.from({ length: elements }, (_, at) => tile(at)))
+    const hit = new Set(ranges.flatMap(({ start, count }) => Array.from({ length: count }, (_, i) => tile(start + i))))
+    expect(hit.size).toBe(all.size)
+  })
 
-  test('depend on the seed', () => {
-    const starts = (seed: number) => planRanges({ elements: 1e8, granule: 1, costPerElement: 1 }, 1e6, seed).map((range) => range.start)
-    expect(starts(1)).toEqual(starts(1))
-    expect(starts(1)).not.toEqual(starts(2))
+  test('a sample that cannot reach every tile says how many it reaches, and differs by seed', () => {
+    const sample = (seed: number) => sampleRanges({ elements: 1e8, granule: 1, shape: [1e4, 1e4] }, 9800, seed)
+    expect(sample(1).coverage).toBeCloseTo(9800 / Math.ceil(1e4 / 32) ** 2, 3)
+    expect(sample(1)).toEqual(sample(1))
+    expect(sample(1).ranges).not.toEqual(sample(2).ranges)
+    expect(sample(1).ranges[0]!.start).toBe(0)
+    expect(sample(1).ranges.at(-1)).toEqual({ start: 1e8 - 1, count: 1 })
   })
 })
 
@@ -45,7 +45,7 @@ describe('units in the last place', () => {
 describe('difference', () => {
   const differ = (out: number[], reference: number[], dtype: 'f32' | 'f16' = 'f32') => {
     const total = noDifference()
-    addDifference(total, Float32Array.from(out), Float64Array.from(reference), 100, dtype, true)
+    addDifference(total, Float32Array.from(out), Float64Array.from(reference), 100, dtype, { ulp: 4, abs: 0 })
     return total
   }
   test('counts NaN and infinity where the reference is finite, and says where the first is', () => {
@@ -58,12 +58,18 @@ describe('difference', () => {
   test('adds up squares, the largest error and ulps', () => {
     expect(differ([1, 2, 3 + 2 ** -21], [1, 2, 3])).toMatchObject({ sumSquaredError: 2 ** -42, sumSquaredReference: 14, maxAbs: 2 ** -21, maxUlp: 2, nonFinite: 0 })
   })
+  test('holds every element against its bound, and says which is worst, whatever order the parts arrive in', () => {
+    const parts = [differ([1, 2 + 2 ** -20, 3], [1, 2, 3]), differ([8 + 2 ** -15, 1], [8, 1])]
+    const merged = (list: Difference[]) => list.reduce((total, part) => (mergeDifference(total, part), total), noDifference())
+    expect(merged(parts)).toMatchObject({ elements: 5, beyond: 1, worst: 8, worstAt: 100 })
+    expect(merged(parts.toReversed())).toEqual(merged(parts))
+  })
 })
 
 describe('subnormals of f16', () => {
   const compare = (got: number, expected: number) => {
     const total = noDifference()
-    addDifference(total, Float32Array.of(got), Float64Array.of(expected), 0, 'f16', false)
+    addDifference(total, Float32Array.of(got), Float64Array.of(expected), 0, 'f16', { ulp: 4, abs: 0 })
     return Math.sqrt(total.sumSquaredError / total.sumSquaredReference)
   }
   test('correct rounding is no error', () => expect(compare(16 * 2 ** -24, 16.4 * 2 ** -24)).toBe(0))
@@ -76,14 +82,14 @@ describe('reference', () => {
     let calls = 0
     const add = getOp('add')
     const op: Op = { ...add, reference: (...args) => (calls++, add.reference(...args)) }
-    const range = { start: 10, count: 20 }
-    const first = createReference(op, { n: 100 }, 'f32', 1)(range)
-    expect(createReference(op, { n: 100 }, 'f32', 1)(range)).toBe(first)
+    const range = { start: 10, count: 2000 }
+    const first = createReference({ op, params: { n: 5000 }, dtype: 'f32', seed: 1, output: 0 })(range)
+    expect(createReference({ op, params: { n: 5000 }, dtype: 'f32', seed: 1, output: 0 })(range)).toBe(first)
     expect(calls).toBe(1)
-    createReference(op, { n: 100 }, 'f32', 2)(range)
-    createReference(op, { n: 100 }, 'f16', 1)(range)
-    createReference(op, { n: 101 }, 'f32', 1)(range)
-    createReference(op, { n: 100 }, 'f32', 1)({ start: 0, count: 20 })
+    createReference({ op, params: { n: 5000 }, dtype: 'f32', seed: 2, output: 0 })(range)
+    createReference({ op, params: { n: 5000 }, dtype: 'f16', seed: 1, output: 0 })(range)
+    createReference({ op, params: { n: 5001 }, dtype: 'f32', seed: 1, output: 0 })(range)
+    createReference({ op, params: { n: 5000 }, dtype: 'f32', seed: 1, output: 0 })({ start: 0, count: 2000 })
     expect(calls).toBe(5)
   })
 })

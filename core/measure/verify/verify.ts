@@ -1,104 +1,129 @@
-import { CaseError, type PreparedCase } from '../../backend'
+import { type OutputScan, type PreparedCase } from '../../backend'
 import type { BenchmarkCase, Params } from '../../case'
-import type { Op, Tolerance } from '../../ops/types'
+import { outputsOf } from '../../ops/define'
+import type { MatrixProduct, Op, Tensor, Tolerance } from '../../ops/types'
 import type { Verification } from '../../result'
-import { addDifference, noDifference, type Difference } from './difference'
-import { planRanges, type Range } from './plan'
-import { createReference } from './reference'
-
-/** Elements, and share of the work, that are compared after timing: more was compared before, and all of it is searched for holes both times. */
-const AFTER_ELEMENTS = 1 << 16
-const AFTER_SHARE = 1 / 4
+import { judge, type Findings } from './judge'
+import { COST, sampleRanges, sampleRuns, wholeCost, wholeRanges, type Range } from './plan'
+import { inlinePool, type VerifyPool } from './pool'
+import { checkProduct } from './check-product'
+import { chooseBlocks, type Blocks } from './product'
+import { compareRanges, OutputReader, wholeOutput, type Check } from './read'
+import type { ReferenceProblem } from './reference'
 
 export interface Verifier {
-  /** Compares the output as it is now. `after` checks fewer elements. Never throws for a wrong output. */
+  /** Compares the outputs as they are now. A random op is run a second time `before` timing. Never throws for a wrong output. */
   check(prepared: PreparedCase, when: 'before' | 'after', pause: () => Promise<void>): Promise<Verification>
 }
 
-/** Checks outputs of one case against the op's float64 reference, within `work` units. */
-export function createVerifier(op: Op, c: BenchmarkCase, seed: number, work: number): Verifier {
-  const params: Params = op.params.parse(c.params)
-  const total = op.outputShape(params).reduce((a, b) => a * b, 1)
-  const costPerElement = op.referenceCost(params)
-  const plan = (units: number) => planRanges({ elements: total, granule: op.granule(params), costPerElement }, units, seed)
-  const reference = createReference(op, params, c.dtype, seed)
-  const tolerance = op.tolerance(params, c.dtype)
+export interface VerifierOptions {
+  /** Default: in the calling thread. */
+  pool?: VerifyPool
+  /** Seed of samples and projections. A new one each session finds what the last one missed; a given one makes the check again. */
+  sampleSeed?: number
+}
 
+/** Of the work, what a sample may take where everything is too much. The rest of the wall time goes into reading. */
+const SAMPLE_SHARE = 1 / 2
+const PROJECTION_SHARE = 1 / 2
+const RUNS_SHARE = 1 / 8
+
+/** How one output is checked. */
+type Plan = { kind: 'whole'; ranges: Range[] } | { kind: 'sample'; ranges: Range[]; coverage: number } | { kind: 'product'; ranges: Range[]; product: MatrixProduct; blocks: Blocks }
+
+interface Output {
+  problem: ReferenceProblem
+  tensor: Tensor
+  tolerance: Tolerance
+  plan: Plan
+}
+
+/** Checks outputs of one case against the op's float64 reference, within `work` units (about one ns each) of every thread. */
+export function createVerifier(op: Op, c: BenchmarkCase, seed: number, work: number, { pool = inlinePool, sampleSeed = seed }: VerifierOptions = {}): Verifier {
+  const params: Params = op.params.parse(c.params)
+  const tensors = outputsOf(op, params, c.dtype)
+  const share = (work * pool.lanes) / Math.max(1, tensors.length)
+  const outputs = tensors.map((tensor, output): Output => ({
+    problem: { op, params, dtype: c.dtype, seed, output },
+    tensor,
+    tolerance: op.tolerance(params, c.dtype, output),
+    plan: planOf(op, params, tensor, output, share, pool.lanes, sampleSeed),
+  }))
   return {
     async check(prepared, when, pause) {
-      const unwritten = await prepared.countUnwritten()
-      const difference = noDifference()
-      for (const ranges of readable(plan(when === 'before' ? work : Math.min(work * AFTER_SHARE, costPerElement * AFTER_ELEMENTS)))) {
-        for (const [i, out] of (await readAll(prepared, ranges)).entries()) {
-          const range = ranges[i]!
-          addDifference(difference, out, reference(range), range.start, c.dtype, tolerance.maxUlp !== undefined)
-          await pause()
-        }
+      const reader = new OutputReader(prepared)
+      const scans = await prepared.scan()
+      const found: Findings[] = []
+      for (const [i, output] of outputs.entries()) found.push(await findingsOf(output, i, reader, scans[i], { pool, work: share, pause }))
+      if (op.keepRate && when === 'before') {
+        const same = await repeats(prepared, reader, tensors, pause)
+        found.forEach((findings, i) => (findings.repeats = same[i]!))
       }
-      return judge(difference, tolerance, { total, unwritten, scale: op.outputScale?.(params) ?? 0 })
+      const sampled = outputs.some(({ plan }) => plan.kind !== 'whole') ? { sampleSeed } : {}
+      const verdicts = found.map((findings, i) => ({ ...judge(findings, outputs[i]!.tolerance), ...methodOf(outputs[i]!.plan), ...sampled }))
+      return combined(verdicts, tensors)
     },
   }
 }
 
-/** Elements that are read at once: bounds memory. */
-const READ_ELEMENTS = 1 << 18
-
-/** The ranges in order, in groups to read at once. */
-function readable(ranges: readonly Range[]): Range[][] {
-  const groups: Range[][] = []
-  let elements = Infinity
-  for (const range of ranges) {
-    elements += range.count
-    if (elements > READ_ELEMENTS) {
-      groups.push([])
-      elements = range.count
-    }
-    groups.at(-1)!.push(range)
-  }
-  return groups
+function planOf(op: Op, params: Params, tensor: Tensor, output: number, work: number, lanes: number, sampleSeed: number): Plan {
+  const { elements, shape } = tensor
+  const granule = Math.max(1, Math.min(op.granule(params, output), elements))
+  const product = op.product?.(params, output)
+  const reference = op.referenceCost(params, output)
+  const costPerElement = wholeCost(op, params, output)
+  if (elements * costPerElement <= work || elements <= granule) return { kind: 'whole', ranges: wholeRanges({ elements, granule, costPerElement }, lanes) }
+  const blocks = product && chooseBlocks(product, work * PROJECTION_SHARE, sampleSeed)
+  if (product && blocks) return { kind: 'product', product, blocks, ranges: sampleRuns({ elements, granule }, (work * RUNS_SHARE) / (COST.element + reference * COST.alone), sampleSeed) }
+  return { kind: 'sample', ...sampleRanges({ elements, granule, shape }, (work * SAMPLE_SHARE) / (COST.element + reference * (product ? COST.alone : COST.unit)), sampleSeed) }
 }
 
-async function readAll(prepared: PreparedCase, ranges: readonly Range[]): Promise<Float32Array[]> {
-  const parts: Float32Array[] = []
-  if (prepared.readRanges) parts.push(...(await prepared.readRanges(ranges)))
-  else for (const { start, count } of ranges) parts.push(await prepared.read(start, count))
-  for (const [i, { count }] of ranges.entries()) {
-    if (parts[i]?.length !== count) throw new CaseError('internal', `The backend returned ${parts[i]?.length ?? 0} output elements where ${count} were asked for.`)
+async function findingsOf({ problem, tensor, plan }: Output, output: number, reader: OutputReader, scan: OutputScan | undefined, check: Check): Promise<Findings> {
+  const { op, params } = problem
+  const findings: Findings = {
+    compared: await compareRanges(problem, reader, plan.ranges, check),
+    total: tensor.elements,
+    unwritten: scan?.unwritten ?? 0,
+    nonFinite: scan?.nonFinite ?? 0,
+    scale: op.outputScale(params, output),
+    coverage: plan.kind === 'sample' ? plan.coverage : 1,
+    ...(op.keepRate ? { keepRate: op.keepRate(params) } : {}),
   }
-  return parts
+  if (plan.kind === 'product') {
+    const { nonFinite, ...product } = await checkProduct(problem, plan, reader, check)
+    Object.assign(findings, product, { nonFinite: Math.max(nonFinite, findings.nonFinite) })
+  } else if (plan.kind === 'sample' && scan?.nonFinite === undefined) {
+    findings.nonFinite = (await wholeOutput(reader, output, tensor.elements, check.pause)).nonFinite
+  }
+  return findings
 }
 
-function judge(d: Difference, tolerance: Tolerance, output: { total: number; unwritten: number; scale: number }): Verification {
-  const norm = Math.max(Math.sqrt(d.sumSquaredReference), output.scale * Math.sqrt(d.elements - d.nonFinite))
-  const error = Math.sqrt(d.sumSquaredError)
-  const relL2 = error === 0 ? 0 : norm > 0 ? error / norm : undefined
-  const verification: Verification = {
-    ok: false,
-    tolerance: tolerance.relL2,
-    checkedElements: d.elements,
-    totalElements: output.total,
-    unwritten: output.unwritten,
-    nonFinite: d.nonFinite,
-    maxAbs: d.maxAbs,
+/** Runs a random op again on the same inputs and says of each output whether its bits are the same. */
+async function repeats(prepared: PreparedCase, reader: OutputReader, tensors: readonly Tensor[], pause: () => Promise<void>): Promise<boolean[]> {
+  const hashes = async () => {
+    const list: number[] = []
+    for (const [i, { elements }] of tensors.entries()) list.push((await wholeOutput(reader, i, elements, pause)).hash)
+    return list
   }
-  if (relL2 !== undefined && Number.isFinite(relL2)) verification.relL2 = relL2
-  if (tolerance.maxUlp !== undefined) verification.maxUlp = d.maxUlp
-  const message = complaint(verification, tolerance, d)
-  if (message === undefined) verification.ok = true
-  else verification.message = message
-  return verification
+  const before = await hashes()
+  await prepared.poison()
+  await prepared.run()
+  const after = await hashes()
+  return before.map((hash, i) => hash === after[i])
 }
 
-function complaint(v: Verification, tolerance: Tolerance, d: Difference): string | undefined {
-  const count = (n: number) => n.toLocaleString('en-US')
-  if (v.unwritten > 0) return `${count(v.unwritten)} of ${count(v.totalElements)} output elements were never written.`
-  if (d.nonFinite > 0) {
-    return `${count(d.nonFinite)} of ${count(d.elements)} checked elements are NaN or infinite where the reference is not; the first is element ${count(d.firstNonFinite ?? 0)}.`
-  }
-  if (v.relL2 === undefined) return 'The reference is zero everywhere and the output is not.'
-  if (!(v.relL2 <= tolerance.relL2)) return `The relative error is ${v.relL2.toExponential(2)}; at most ${tolerance.relL2.toExponential(2)} is allowed.`
-  if (tolerance.maxUlp !== undefined && !(d.maxUlp <= tolerance.maxUlp)) {
-    return `One element is ${d.maxUlp.toPrecision(3)} units in the last place off; at most ${tolerance.maxUlp} are allowed.`
-  }
-  return undefined
+function methodOf(plan: Plan): Pick<Verification, 'method' | 'blockElements'> {
+  if (plan.kind === 'product') return { method: 'projection', blockElements: plan.blocks.tall * plan.blocks.wide }
+  return { method: plan.kind === 'whole' ? 'all' : 'sample' }
+}
+
+/** The verdict on a case: that of the output in the worst state, with one line for each where there are several. */
+function combined(verdicts: readonly Verification[], tensors: readonly Tensor[]): Verification {
+  const worst = verdicts.find((v) => !v.ok && !v.inaccurate) ?? verdicts.find((v) => !v.ok) ?? verdicts[0]!
+  if (verdicts.length === 1) return worst
+  const name = tensors[verdicts.indexOf(worst)]!.name
+  const outputs = verdicts.map(({ ok, inaccurate, relL2, tolerance, checkedElements, totalElements }, i) => ({
+    name: tensors[i]!.name, ok, tolerance, checkedElements, totalElements, ...(inaccurate ? { inaccurate } : {}), ...(relL2 === undefined ? {} : { relL2 }),
+  }))
+  return { ...worst, outputs, ...(worst.message === undefined ? {} : { message: `Output ${name}: ${worst.message}` }) }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { generatedInputs, givenInputs } from '../readers'
 import type { ReadInput } from '../types'
+import { tensorsOf } from '../define'
 import op from './op'
 import type { MatmulParams } from './reference'
 
@@ -52,8 +53,8 @@ it('reads B once for many rows, not once per row', () => {
 it('states dims in the order kernels read them, and its cost', () => {
   const p = op.params.parse({ m: 2, n: 3, k: 4, batch: 5, transB: true })
   expect(op.dims(p)).toEqual([5, 2, 3, 4, 0, 1])
-  expect(op.inputs(p).map((input) => input.shape)).toEqual([[5, 2, 4], [5, 3, 4]])
-  expect([op.flops(p), op.bytes(p, 'tf32'), op.outputShape(p)]).toEqual([240, 5 * (8 + 12 + 6) * 4, [5, 2, 3]])
+  expect(tensorsOf(op, p, 'f32').map(({ shape }) => shape)).toEqual([[5, 2, 4], [5, 3, 4], [5, 2, 3]])
+  expect([op.flops(p), op.bytes(p, 'tf32')]).toEqual([240, 5 * (8 + 12 + 6) * 4])
 })
 
 it('names shapes so that different cases read differently', () => {

@@ -1,4 +1,5 @@
-import type { ReadInput } from '../types'
+import type { Values } from '../../numbers'
+import type { MatrixProduct, ReadInput } from '../types'
 
 export type MatmulParams = { m: number; n: number; k: number; batch: number; transA: boolean; transB: boolean }
 
@@ -12,7 +13,7 @@ interface Block {
 }
 
 /** Rows of A as [rows, k], whichever way A is stored. */
-function readA({ m, k, transA }: MatmulParams, read: ReadInput, { batch, row, rows }: Block): Float32Array {
+function readA({ m, k, transA }: MatmulParams, read: ReadInput, { batch, row, rows }: Block): Values {
   const base = batch * m * k
   if (!transA) return read(0, base + row * k, rows * k)
   const a = new Float32Array(rows * k)
@@ -21,6 +22,24 @@ function readA({ m, k, transA }: MatmulParams, read: ReadInput, { batch, row, ro
     for (let i = 0; i < rows; i++) a[i * k + l] = column[i]!
   }
   return a
+}
+
+/** The product as core/measure/verify/product.ts checks it. */
+export function asProduct(p: MatmulParams): MatrixProduct {
+  const { m, n, k, batch, transB } = p
+  return {
+    batch, rows: m, inner: k, cols: n,
+    left: (read, b, row, rows) => readA(p, read, { batch: b, row, rows, column: 0, columns: n }),
+    right: (read, b, from, count) => {
+      if (!transB) return read(1, b * k * n + from * n, count * n)
+      const right = new Float32Array(count * n)
+      for (let j = 0; j < n; j++) {
+        const column = read(1, (b * n + j) * k + from, count)
+        for (let l = 0; l < count; l++) right[l * n + j] = column[l]!
+      }
+      return right
+    },
+  }
 }
 
 /** The block [rows, columns]. Each needed element of A and B is read once, so B may be far larger than memory allows. */

@@ -1,8 +1,6 @@
-import { z } from 'zod'
-import { DTYPE_BYTES } from '../../case'
+import { defineOp } from '../define'
+import { vector, withNames } from '../forms'
 import { formatSize } from '../../units'
-import { extent } from '../params'
-import { defineOp } from '../types'
 
 /** One step multiplies [16, 16] by [16, 8]; a warp keeps eight of them independent. */
 export const TILE = { m: 16, n: 8, k: 16 } as const
@@ -16,21 +14,22 @@ export const STEPS = 8
  * 2·16·8·16·8·n·iterations operations for every dtype; tf32, whose instruction is 16x8x8, takes two per step, and an
  * instruction that is wider (Hopper's warp-group product) counts as the steps it covers.
  */
-export default defineOp({
+export default defineOp<{ n: number; iterations: number }>({
   id: 'peak_mma',
   family: 'ceiling',
   summary: 'Chains of matrix multiply-accumulates: the peak rate of matrix units',
-  sizeKind: 'vector',
-  params: z.object({ n: extent(), iterations: extent() }),
+  torch: '',
+  size: withNames(vector, [], [{ name: 'iterations', title: 'Iterations' }]),
   dtypes: ['f16', 'bf16', 'tf32'],
   shapeLabel: ({ n, iterations }) => `${formatSize(n)} x ${iterations}`,
-  inputs: ({ n }) => [{ name: 'x', shape: [n], fill: { kind: 'normal', scale: 1 } }],
-  outputShape: ({ n }) => [n],
+  tensors: ({ n }) => [
+    { name: 'x', shape: [n], role: 'in', fill: { kind: 'normal', scale: 1 } },
+    { name: 'out', shape: [n], role: 'out' },
+  ],
   dims: ({ n, iterations }) => [n, iterations],
-  bytes: ({ n }, dtype) => 2 * n * DTYPE_BYTES[dtype],
   flops: ({ n, iterations }) => 2 * TILE.m * TILE.n * TILE.k * STEPS * n * iterations,
-  granule: () => 1,
+  unit: () => 'matrix',
   referenceCost: () => 1,
   reference: (_p, read, start, count) => Float64Array.from(read(0, start, count)),
-  tolerance: (_p, dtype) => ({ relL2: dtype === 'bf16' ? 1e-2 : 2e-3 }),
+  tolerance: (_p, dtype) => ({ relL2: dtype === 'bf16' ? 1e-2 : 2e-3, element: { ulp: 1, abs: 1e-2 } }),
 })

@@ -1,27 +1,27 @@
-import { z } from 'zod'
-import { DTYPE_BYTES } from '../../case'
-import { extent } from '../params'
+import { defineOp } from '../define'
+import { matrix } from '../forms'
 import { normalized } from '../tolerance'
-import { defineOp } from '../types'
 
 /**
  * Over the last axis of x [rows, cols]: out = e^(x - max) / sum of e^(x - max), max and sum taken within the row.
  * PyTorch: torch.softmax(x, -1). dims: [rows, cols].
  * Five operations per element: compare, subtract, exponential, add, divide.
  */
-export default defineOp({
+export default defineOp<{ rows: number; cols: number }>({
   id: 'softmax',
   family: 'softmax',
-  summary: 'Softmax over the last axis, torch.softmax(x, -1)',
-  sizeKind: 'matrix',
-  params: z.object({ rows: extent(), cols: extent() }),
+  summary: 'Softmax over the last axis',
+  representative: true,
+  torch: 'torch.softmax(x, -1)',
+  size: matrix,
   dtypes: ['f32', 'f16', 'bf16'],
-  shapeLabel: ({ rows, cols }) => `${rows}x${cols}`,
-  inputs: ({ rows, cols }) => [{ name: 'x', shape: [rows, cols], fill: { kind: 'normal', scale: 1 } }],
-  outputShape: ({ rows, cols }) => [rows, cols],
+  tensors: ({ rows, cols }) => [
+    { name: 'x', shape: [rows, cols], role: 'in', fill: { kind: 'normal', scale: 1 } },
+    { name: 'out', shape: [rows, cols], role: 'out' },
+  ],
   dims: ({ rows, cols }) => [rows, cols],
-  bytes: ({ rows, cols }, dtype) => 2 * rows * cols * DTYPE_BYTES[dtype],
   flops: ({ rows, cols }) => 5 * rows * cols,
+  unit: () => 'special',
   granule: ({ cols }) => cols,
   referenceCost: () => 8,
   reference: ({ cols }, read, start, count) => {
@@ -40,5 +40,6 @@ export default defineOp({
     }
     return out
   },
-  tolerance: (_p, dtype) => normalized(dtype),
+  // The largest element of a row is near e^3.5 times the mean of 1 / cols.
+  tolerance: ({ cols }, dtype) => normalized(dtype, cols, Math.min(1, 20 / cols)),
 })

@@ -2,7 +2,7 @@ import type { Device, Impl } from '../../backend'
 import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../../case'
 import { ALL_OPS, findOp } from '../../ops/registry'
 import type { Op } from '../../ops/types'
-import { copySizeKind, flopsKind, launchKind } from './kinds'
+import { copySizeKind, flopsKind, launchKind, READ_KIND } from './kinds'
 
 /** A case to measure and the kind of ceiling it gives. */
 export interface CeilingCase {
@@ -66,6 +66,11 @@ function copies(device: Device, mode: Mode | undefined): (CeilingCase | undefine
   return [named('copy', copyOf(device, largest, mode)), ...curve.map((bytes) => named(copySizeKind(bytes), copyOf(device, bytes, mode)))]
 }
 
+/** Sums of rows this long read next to everything that they move. */
+const READ_COLUMNS = 4096
+const readOf = (device: Device, bytes: number | undefined, mode: Mode | undefined) =>
+  bytes === undefined || bytes / DTYPE_BYTES.f32 < READ_COLUMNS ? undefined : caseOf(device, 'sum', { rows: bytes / DTYPE_BYTES.f32 / READ_COLUMNS, cols: READ_COLUMNS, axis: 'last' }, 'f32', mode)
+
 const named = (kind: string, c: BenchmarkCase | undefined): CeilingCase | undefined => c && { kind, case: c }
 
 /** What to measure for a device's ceilings, the roofs of the roofline first. Empty for a device that is not available, and for one whose hardware another one measures. */
@@ -75,11 +80,12 @@ export function ceilingPlan(device: Device): CeilingCase[] {
   const [beyond, ...curve] = copies(device, mode)
   const peaks = ALL_OPS.filter((op) => op.family === 'ceiling').flatMap((op) => op.dtypes.map((dtype) => named(flopsKind(dtype), caseOf(device, op.id, peakParams(op, device), dtype, mode))))
   const launches = LAUNCH_MODES.filter((m) => device.modes.includes(m)).map((m) => named(launchKind(m), caseOf(device, 'copy', { n: 1 }, 'f32', m)))
-  return [beyond, ...peaks, ...launches, ...curve].filter((planned): planned is CeilingCase => planned !== undefined)
+  const read = named(READ_KIND, readOf(device, beyond && largestCopy(device), mode))
+  return [beyond, read, ...peaks, ...launches, ...curve].filter((planned): planned is CeilingCase => planned !== undefined)
 }
 
 /**
- * The cases that measure a device's limits with all threads: a copy beyond the caches and copies of smaller working
+ * The cases that measure a device's limits with all threads: a copy and a read beyond the caches, and copies of smaller working
  * sets, every `ceiling` op the device has a kernel for in each dtype, and a copy of one element in each mode.
  */
 export const ceilingCases = (device: Device): BenchmarkCase[] => ceilingPlan(device).map((planned) => planned.case)
@@ -87,7 +93,7 @@ export const ceilingCases = (device: Device): BenchmarkCase[] => ceilingPlan(dev
 /** The kind of ceiling that this very case measures on the device; undefined for any other, a user's own copy included. */
 export function kindOfCase(device: Device, c: BenchmarkCase): string | undefined {
   // Saves the plan for most results.
-  if (c.op !== 'copy' && findOp(c.op)?.family !== 'ceiling') return undefined
+  if (c.op !== 'copy' && c.op !== 'sum' && findOp(c.op)?.family !== 'ceiling') return undefined
   const id = caseId(c)
   return ceilingPlan(device).find((planned) => caseId(planned.case) === id)?.kind
 }

@@ -9,10 +9,12 @@ const caseFor = (device: Parameters<typeof ceilingPlan>[0], kind: string) => cei
 const largestCopy = (device: Parameters<typeof ceilingPlan>[0]) => ceilingPlan(device).find((planned) => planned.kind === 'copy')?.case.params['n']
 
 describe('the plan of a device', () => {
-  it('copies beyond the caches and takes every peak there is a kernel for, with the preferred implementation and all threads', () => {
-    expect(short(testDevice()).slice(0, 2)).toEqual(['copy copy f32 avx2 hot 4', 'flops:f32 peak_fma f32 avx2 hot 4'])
+  it('copies and reads beyond the caches and takes every peak there is a kernel for, with the preferred implementation and all threads', () => {
+    expect(short(testDevice()).slice(0, 3)).toEqual(['copy copy f32 avx2 hot 4', 'read sum f32 avx2 hot 4', 'flops:f32 peak_fma f32 avx2 hot 4'])
     expect(short(testGpu()).slice(0, 4)).toEqual(['copy copy f32 kernel hot -', 'flops:f32 peak_fma f32 kernel hot -', 'flops:f16 peak_mma f16 kernel hot -', 'flops:bf16 peak_mma bf16 kernel hot -'])
     expect(largestCopy(testGpu())).toBe(2 ** 26)
+    // Sums of rows read as many bytes as the copy has in its working set.
+    expect(caseFor(testDevice(), 'read').params).toEqual({ rows: 2 ** 27 / 4096, cols: 4096, axis: 'last' })
   })
 
   it('launches a call of one element in each mode the device has', () => {
@@ -152,7 +154,7 @@ describe('ceilings at hand', () => {
 
 describe('words', () => {
   it.each([
-    ['copy', 'Copy bandwidth'], ['copy:65536', 'Copy of 64 KiB'], ['copy:1048576', 'Copy of 1 MiB'], ['cache:L2', 'L2 bandwidth'], ['flops:tf32', 'Peak tf32'], ['launch:hot', 'Launch, back to back'],
+    ['copy', 'Copy bandwidth'], ['read', 'Read bandwidth'], ['copy:65536', 'Copy of 64 KiB'], ['copy:1048576', 'Copy of 1 MiB'], ['cache:L2', 'L2 bandwidth'], ['flops:tf32', 'Peak tf32'], ['launch:hot', 'Launch, back to back'],
     ['launch:rotated', 'Launch, rotated'], ['copy:x', 'copy:x'], ['what', 'what'],
   ])('%s is %s', (kind, title) => expect(ceilingTitle(kind)).toBe(title))
 

@@ -1,4 +1,4 @@
-import type { Dtype, Mode } from '../../case'
+import type { Mode } from '../../case'
 import type { Ceiling } from '../../session/types'
 import { formatBandwidth, formatBytes, formatFlops, formatTime } from '../../units'
 
@@ -6,6 +6,8 @@ import { formatBandwidth, formatBytes, formatFlops, formatTime } from '../../uni
 export type CeilingKind =
   /** Copy bandwidth beyond the caches. */
   | { is: 'copy' }
+  /** Bandwidth of reading alone, beyond the caches. */
+  | { is: 'read' }
   /** Hot copy with a working set of so many bytes, in and out together. */
   | { is: 'copy-size'; bytes: number }
   /** Best hot copy within a cache. */
@@ -20,6 +22,7 @@ export type CeilingKind =
 export function ceilingKind(kind: string): CeilingKind {
   const [head, tail = ''] = [kind.split(':', 1)[0], kind.includes(':') ? kind.slice(kind.indexOf(':') + 1) : '']
   if (kind === 'copy') return { is: 'copy' }
+  if (kind === READ_KIND) return { is: 'read' }
   if (head === 'copy' && Number(tail) > 0) return { is: 'copy-size', bytes: Number(tail) }
   if (head === 'cache' && tail) return { is: 'cache', name: tail }
   if (head === 'flops' && tail) return { is: 'flops', dtype: tail }
@@ -27,9 +30,10 @@ export function ceilingKind(kind: string): CeilingKind {
   return { is: 'other' }
 }
 
+export const READ_KIND = 'read'
 export const copySizeKind = (bytes: number): string => `copy:${bytes}`
 export const cacheKind = (name: string): string => `cache:${name}`
-export const flopsKind = (dtype: Dtype): string => `flops:${dtype}`
+export const flopsKind = (dtype: string): string => `flops:${dtype}`
 export const launchKind = (mode: Mode): string => `launch:${mode}`
 
 const LAUNCH_WORDS: Readonly<Record<string, string>> = { hot: 'Launch, back to back', graph: 'Launch, in a graph', cold: 'Launch after a flush' } satisfies Partial<Record<Mode, string>>
@@ -40,6 +44,8 @@ export function ceilingTitle(kind: string): string {
   switch (read.is) {
     case 'copy':
       return 'Copy bandwidth'
+    case 'read':
+      return 'Read bandwidth'
     case 'copy-size':
       return `Copy of ${formatBytes(read.bytes).replace(/\.0+ /, ' ')}`
     case 'cache':
@@ -58,13 +64,15 @@ export function ceilingValue({ unit, value }: Pick<Ceiling, 'unit' | 'value'>): 
   return unit === 'bytes/s' ? formatBandwidth(value) : unit === 'FLOP/s' ? formatFlops(value) : formatTime(value * 1e9)
 }
 
-/** Order of kinds in lists: copy, caches from large to small, peaks, launches, the copy curve by size. */
+/** Order of kinds in lists: copy, read, caches from large to small, peaks, launches, the copy curve by size. */
 export function compareKinds(a: string, b: string): number {
   const rank = (kind: string): [number, number] => {
     const read = ceilingKind(kind)
     switch (read.is) {
       case 'copy':
         return [0, 0]
+      case 'read':
+        return [0, 1]
       case 'cache':
         return [1, -Number(/\d+/.exec(read.name)?.[0] ?? 0)]
       case 'flops':

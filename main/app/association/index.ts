@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import type { Association } from '@core/association'
+import { homeFolder, makeFolder } from '../../paths'
 import { writeFileAtomic } from '../../write-file'
 import { DESKTOP_ID, MIME_PACKAGE, SESSION_TYPE, desktopEntry, mimePackage, withoutOpscope } from './texts'
 
@@ -25,7 +25,7 @@ const TOOL_MS = 20_000
 
 function folder(env: AssociationPlace['env'], name: 'XDG_DATA_HOME' | 'XDG_CONFIG_HOME', fallback: string): string {
   const own = env[name]
-  return own && isAbsolute(own) ? own : join(env['HOME'] || homedir(), fallback)
+  return own && isAbsolute(own) ? own : join(homeFolder(env['HOME']), fallback)
 }
 
 function filesOf({ env }: AssociationPlace) {
@@ -77,7 +77,7 @@ export function associate(place: AssociationPlace): Association {
   const files = filesOf(place)
   try {
     for (const [file, content] of [[files.desktop, desktopEntry(place.command)], [files.mime, mimePackage()], [files.icon, readFileSync(place.icon)]] as const) {
-      mkdirSync(dirname(file), { recursive: true })
+      makeFolder(dirname(file))
       writeFileAtomic(file, [content])
     }
   } catch (error) {

@@ -1,24 +1,40 @@
-import { CaseError, type DeviceState, type Problem } from '@core/backend'
-import { roundToDtype } from '@core/numbers'
+import { CaseError, problemInputs, problemOutputs, type DeviceState, type Problem } from '@core/backend'
+import { roundToStorage } from '@core/numbers'
+import type { StorageType } from '@core/case'
 import { getOp } from '@core/ops/registry'
-import { fillRange } from '@core/random'
+import { fillRange, mix32 } from '@core/random'
 import { normal, type Random } from '@core/stats/random'
 
-/** The right output of a problem, rounded to its dtype, from inputs of `seed`. */
-export function rightOutput({ case: c, inputs }: Problem, seed: number, elements: number): Float32Array {
-  const op = getOp(c.op)
-  const read = (input: number, start: number, count: number) => fillRange(seed, input, inputs[input]!.fill, c.dtype, start, count)
-  return roundToDtype(Float32Array.from(op.reference(op.params.parse(c.params), read, 0, elements)), c.dtype)
+/** An output in the scripted backend's memory: floats of every storage type as f32, integers as i32. */
+export type FakeOutput = Float32Array | Int32Array
+
+/** The right outputs of a problem, rounded to their storage types, from inputs of `seed`. */
+export function rightOutputs(problem: Problem, seed: number): FakeOutput[] {
+  const op = getOp(problem.case.op)
+  const inputs = problemInputs(problem)
+  const read = (input: number, start: number, count: number) => fillRange(seed, input, inputs[input]!.fill!, inputs[input]!.storage, start, count)
+  return problemOutputs(problem).map(({ elements, storage }, output) => {
+    const params = op.params.parse(problem.case.params)
+    const keepRate = op.keepRate?.(params) ?? 1
+    // What a random op keeps is drawn from the seed; its reference then is that of what was kept.
+    const kept = keepRate < 1 ? Float32Array.from({ length: elements }, (_, i) => (mix32((seed + i) >>> 0) / 2 ** 32 < keepRate ? Infinity : 0)) : undefined
+    const right = op.reference(params, read, 0, elements, output, kept)
+    return isWhole(storage) ? Int32Array.from(right) : roundToStorage(Float32Array.from(right), storage)
+  })
 }
+
+/** Whether elements of a storage type are integers. */
+export const isWhole = (storage: StorageType): boolean => storage === 'i32' || storage === 'i8' || storage === 'u8'
 
 /** What a call may look at besides the right output of the inputs as they are. */
 export interface Call {
   problem: Problem
   /** The right output of the first call of the case. */
-  first: Float32Array
+  first: FakeOutput
 }
 
-type Write = (out: Float32Array, right: Float32Array, call: Call) => void
+/** Writes the first output; others are always right. */
+type Write = (out: FakeOutput, right: FakeOutput, call: Call) => void
 
 /** What an implementation of the scripted backend does. All are honest and steady but for what they say. */
 export interface Behaviour {
@@ -77,10 +93,10 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     },
   },
   zeros: { title: 'Writes zeros', write: (out) => out.fill(0) },
-  'other-seed': { title: 'Returns the output of other inputs', write: (out, _right, { problem }) => out.set(rightOutput(problem, problem.seed + 7, out.length)) },
+  'other-seed': { title: 'Returns the output of other inputs', write: (out, _right, { problem }) => out.set(rightOutputs(problem, problem.seed + 7)[0]!) },
   stale: { title: 'Returns its first output again and again', write: (out, _right, { first }) => out.set(first) },
-  lower: { title: 'Computes in f16', write: (out, right) => out.set(roundToDtype(right.slice(), 'f16')) },
-  shifted: { title: 'Writes one element late', write: (out, right) => out.forEach((_, i) => (out[i] = right[Math.max(0, i - 1)]!)) },
+  lower: { title: 'Computes in f16', write: (out, right) => out.set(roundToStorage(Float32Array.from(right), 'f16')) },
+  shifted: { title: 'Writes one element late', write: (out, right) => out.set([right[0]!, ...right.subarray(0, -1)]) },
   lazy: { title: 'Writes nothing when timed', writeTimed: () => undefined },
   cheat: { title: 'Writes zeros when timed', writeTimed: (out) => out.fill(0) },
 

@@ -1,10 +1,10 @@
-import { CaseError, type Backend, type Device, type Impl, type PreparedCase, type Problem } from '@core/backend'
-import { sentinelBits } from '@core/numbers'
+import { CaseError, type Backend, type Device, type Impl, type PreparedCase, problemOutputs, type Problem } from '@core/backend'
+import { SENTINEL } from '@core/numbers'
 import { OPS, getOp } from '@core/ops/registry'
 import { createRandom } from '@core/stats/random'
-import { BEHAVIOURS, rightOutput, vanished, wait, type Behaviour } from './behaviours'
+import { BEHAVIOURS, isWhole, rightOutputs, vanished, wait, type Behaviour, type FakeOutput } from './behaviours'
 
-const bitsOf = (values: Float32Array) => new Uint32Array(values.buffer, values.byteOffset, values.length)
+const bitsOf = (values: FakeOutput) => new Uint32Array(values.buffer, values.byteOffset, values.length)
 
 export interface FakeOptions {
   /** All times are multiplied by this: makes a session slower than another. */
@@ -45,18 +45,22 @@ export function fakeBackend(options: FakeOptions = {}): Backend {
 }
 
 function prepare(problem: Problem, behaviour: Behaviour, { factor, realTime }: { factor: number; realTime: boolean }, onSample: () => void): PreparedCase {
-  const { case: c, outputElements } = problem
-  let right = rightOutput(problem, problem.seed, outputElements)
-  let first: Float32Array | undefined
-  const out = new Float32Array(outputElements)
-  // Kept as f32 whatever the dtype: one pattern, told apart from other NaN by its bits.
-  const sentinel = sentinelBits('f32')
+  const { case: c } = problem
+  let right = rightOutputs(problem, problem.seed)
+  let first: FakeOutput | undefined
+  const outputs = problemOutputs(problem).map(({ elements, storage }): FakeOutput => (isWhole(storage) ? new Int32Array(elements) : new Float32Array(elements)))
+  // Kept as four bytes whatever the storage type: one pattern, told apart from other NaN by its bits.
+  const sentinel = SENTINEL.f32
   const op = getOp(c.op)
   const baseNs = (LAUNCH_NS + (op.bytes(op.params.parse(c.params), c.dtype) / BYTES_PER_SECOND) * 1e9) * factor * (c.mode === 'cold' ? 1.5 : 1)
   const random = createRandom(problem.seed)
   const time = behaviour.time ?? ((_i, next) => 1 + 0.004 * (next() - 0.5))
-  const write = behaviour.write ?? ((to: Float32Array) => to.set(right))
-  const call = (how: typeof write) => how(out, right, { problem, first: (first ??= right) })
+  const write = behaviour.write ?? ((to: FakeOutput, from: FakeOutput) => to.set(from))
+  const call = (how: typeof write) =>
+    outputs.forEach((out, i) => {
+      if (i === 0) how(out, right[0]!, { problem, first: (first ??= right[0]!) })
+      else out.set(right[i]!)
+    })
   const state = behaviour.state ?? (() => ({ smClockMhz: 1000 }))
   let taken = 0
   let batches = 0
@@ -64,11 +68,18 @@ function prepare(problem: Problem, behaviour: Behaviour, { factor, realTime }: {
     timer: 'scripted',
     tickNs: TICK_NS,
     notes: ['Scripted times: this is not a measurement.'],
-    refill: (seed) => Promise.resolve(void (right = rightOutput(problem, seed, outputElements))),
-    poison: () => Promise.resolve(void bitsOf(out).fill(sentinel)),
+    refill: (seed) => Promise.resolve(void (right = rightOutputs(problem, seed))),
+    poison: () => Promise.resolve(outputs.forEach((out) => bitsOf(out).fill(sentinel))),
     run: () => Promise.resolve(call(write)),
-    countUnwritten: () => Promise.resolve(bitsOf(out).reduce((sum, bits) => sum + (bits === sentinel ? 1 : 0), 0)),
-    read: (start, count) => Promise.resolve(out.slice(start, start + count)),
+    scan: () =>
+      Promise.resolve(
+        outputs.map((out) => {
+          const unwritten = bitsOf(out).reduce((sum, bits) => sum + (bits === sentinel ? 1 : 0), 0)
+          const notFinite = Array.from(out).filter((value) => !Number.isFinite(value)).length
+          return { unwritten, nonFinite: out instanceof Int32Array ? 0 : notFinite - unwritten }
+        }),
+      ),
+    read: (output, start, count) => Promise.resolve(outputs[output]!.slice(start, start + count)),
     sample: async ({ count, inner }) => {
       onSample()
       await behaviour.sample?.()
@@ -80,12 +91,13 @@ function prepare(problem: Problem, behaviour: Behaviour, { factor, realTime }: {
       if (realTime) await wait((samplesNs.reduce((sum, ns) => sum + ns, 0) * inner) / 1e6)
       return {
         samplesNs,
+        inner,
         state: state(batches++),
         ...(behaviour.clockMhz ? { clockMhz: each(behaviour.clockMhz) } : {}),
         ...(behaviour.probeNs ? { probeNs: each(behaviour.probeNs) } : {}),
       }
     },
-    memory: () => ({ caseBytes: out.byteLength }),
+    memory: () => ({ caseBytes: outputs.reduce((sum, out) => sum + out.byteLength, 0) }),
     dispose: () => Promise.resolve(),
   }
 }

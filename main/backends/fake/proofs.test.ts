@@ -56,7 +56,7 @@ async function measured({ trueNs, noise, seed, preset = 'standard', offsetNs = 0
         clockMs += elapsedNs / 1e6
         return elapsedNs / request.inner
       })
-      return { samplesNs, state }
+      return { samplesNs, inner: request.inner, state }
     },
   }
   return measureCase({ op: getOp(c.op), case: c, prepared, settings: PRESETS[preset], now: () => clockMs, resultId: 'r' })

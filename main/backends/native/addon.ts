@@ -1,12 +1,14 @@
 import { createRequire } from 'node:module'
-import type { Mode } from '@core/case'
+import type { Mode, StorageType } from '@core/case'
+import type { FillWords } from '@core/random'
 
-/** How one input is filled: the addon's form of core/random.ts FillSpec with the keys of a seed. */
-export interface NativeFill {
-  positive: boolean
-  factor: number
-  key0: number
-  key1: number
+/** One tensor of a case; those that a call reads have a fill. */
+interface NativeTensor {
+  name: string
+  elements: number
+  storage: StorageType
+  role: 'in' | 'out' | 'inout'
+  fill?: FillWords
 }
 
 /** One case to open, as native/addon/convert.h reads it. */
@@ -21,20 +23,21 @@ export interface NativeSpec {
   dims: readonly number[]
   /** Whether the case will be sampled in mode rotated, which takes many sets of buffers. */
   rotated: boolean
-  inputs: readonly (NativeFill & { elements: number })[]
-  outputElements: number
+  scalars: readonly number[]
+  tensors: readonly NativeTensor[]
 }
 
 /** An open case of the addon. Methods block, and throw errors with `code` and `detail` (see core/backend.ts CaseError). */
 export interface NativeCase {
-  /** Fills the inputs anew, one entry each. */
-  refill(inputs: readonly NativeFill[]): void
+  /** Fills the tensors that have a fill anew, one entry each. */
+  refill(fills: readonly FillWords[]): void
   poison(): void
   run(): void
-  countUnwritten(): number
-  /** Raw elements, as many bytes each as the dtype has. */
-  read(start: number, count: number): ArrayBuffer
-  sample(mode: Mode, count: number, inner: number): { samplesNs: Float64Array; clockMhz?: Float64Array; probeNs?: Float64Array; hostCallNs?: number; state: object }
+  /** One entry per output. */
+  scan(): { unwritten: number; nonFinite?: number }[]
+  /** Raw elements, as many bytes each as the output's storage type has. */
+  read(output: number, start: number, count: number): ArrayBuffer
+  sample(mode: Mode, count: number, inner: number): { samplesNs: Float64Array; inner: number; clockMhz?: Float64Array; probeNs?: Float64Array; hostCallNs?: number; state: object }
   caseBytes(): number
   deviceDeltaBytes(): number | undefined
   tickNs(): number

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, timerSchema, type Backend, type Device, type PreparedCase, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
-import { DTYPE_BYTES } from '@core/case'
+import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, timerSchema, type Backend, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
+import { STORAGE_BYTES } from '@core/case'
 import { decode } from '@core/numbers'
-import { fillFactor, streamKeys } from '@core/random'
-import type { NativeAddon, NativeCase, NativeFill, NativeSpec } from './addon'
+import { fillWords, type FillWords } from '@core/random'
+import type { NativeAddon, NativeCase, NativeSpec } from './addon'
 
 const thrownSchema = z.object({ code: caseErrorCodeSchema, message: z.string(), detail: z.string().optional().catch(undefined) })
 
@@ -32,13 +32,17 @@ function deviceIndex(id: string): number {
   return Number(match[1] ?? 0)
 }
 
-/** Keys and factor of every input of a problem for one seed, by the rule in core/random.ts. */
-const fillsOf = (problem: Problem, seed: number): NativeFill[] =>
-  problem.inputs.map(({ fill }, stream) => ({ positive: fill.kind === 'positive', factor: fillFactor(fill), ...streamKeys(seed, stream) }))
+/** The words of every fill of a problem for one seed, by the rule in core/random.ts. */
+const fillsOf = (problem: Problem, seed: number): FillWords[] =>
+  problemInputs(problem).map(({ name, fill }, stream) => {
+    if (!fill) throw new CaseError('internal', `${name} is read, but nothing states how it is filled.`)
+    return fillWords(fill, seed, stream)
+  })
 
 /** The addon's description of a problem. */
 function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
   const c = problem.case
+  const fills = fillsOf(problem, problem.seed)
   return {
     backend,
     op: c.op,
@@ -48,8 +52,8 @@ function toSpec(backend: 'cpu' | 'cuda', problem: Problem): NativeSpec {
     threads: c.threads,
     dims: problem.dims,
     rotated: c.mode === 'rotated',
-    inputs: fillsOf(problem, problem.seed).map((fill, i) => ({ ...fill, elements: problem.inputs[i]!.elements })),
-    outputElements: problem.outputElements,
+    scalars: problem.scalars,
+    tensors: problem.tensors.map(({ name, elements, storage, role, stream }) => ({ name, elements, storage, role, ...(stream === undefined ? {} : { fill: fills[stream]! }) })),
   }
 }
 
@@ -82,17 +86,16 @@ class NativePreparedCase implements PreparedCase {
     guarded(() => this.native.run())
   }
 
-  async countUnwritten() {
+  async scan() {
     await breathe()
-    return guarded(() => this.native.countUnwritten())
+    return guarded(() => this.native.scan())
   }
 
-  async read(start: number, count: number) {
-    const bytes = guarded(() => this.native.read(start, count))
-    const { dtype } = this.problem.case
-    if (bytes.byteLength !== count * DTYPE_BYTES[dtype])
-      throw new CaseError('internal', `read of ${count} ${dtype} elements gave ${bytes.byteLength} bytes`)
-    return decode(bytes, dtype)
+  async read(output: number, start: number, count: number) {
+    const bytes = guarded(() => this.native.read(output, start, count))
+    const { storage } = problemOutputs(this.problem)[output]!
+    if (bytes.byteLength !== count * STORAGE_BYTES[storage]) throw new CaseError('internal', `read of ${count} ${storage} elements gave ${bytes.byteLength} bytes`)
+    return decode(bytes, storage)
   }
 
   async sample({ mode, count, inner }: SampleRequest): Promise<SampleBatch> {

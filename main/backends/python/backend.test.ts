@@ -60,8 +60,8 @@ test('two cases are open side by side, each in a worker of its own', async () =>
   const [a, b] = await Promise.all([1, 2].map((seed) => backend.open(problemOf(getOp('add'), c, seed))))
   await a!.run()
   await b!.run()
-  expect((await a!.read(0, 8)).every((value, i) => value !== 0 && i < 8)).toBe(true)
-  expect(await a!.read(0, 8)).not.toEqual(await b!.read(0, 8))
+  expect((await a!.read(0, 0, 8)).every((value: number, i: number) => value !== 0 && i < 8)).toBe(true)
+  expect(await a!.read(0, 0, 8)).not.toEqual(await b!.read(0, 0, 8))
   await a!.dispose()
   await b!.dispose()
   expect(starts).toHaveLength(2)
@@ -87,7 +87,7 @@ async function failureOf(backend: PythonBackend): Promise<{ code?: string | unde
 }
 
 test.each([
-  ['other-version', 'internal', /answer that is not in the protocol \(protocol: .*expected 1/],
+  ['other-version', 'internal', /answer that is not in the protocol \(protocol: .*expected 3/],
   ['no-package', 'unsupported', /Neither NumPy nor PyTorch/],
   ['import-fails', 'internal', /the Python worker ended with status 1/, /libcudart\.so\.12/],
   ['hang-open', 'internal', /said nothing for 1 s \(open\) and was ended/],
@@ -101,6 +101,7 @@ test.each([
   ['bad-json', 'internal', /no JSON/],
   ['other-shape', 'internal', /not in the protocol/],
   ['short-read', 'internal', /read of 64 f32 elements with 252 bytes/],
+  ['other-scan', 'internal', /answered a scan of 1 outputs with 0/],
   ['die', 'internal', /the Python worker was killed \(SIGKILL\)/, /terminate called/],
   ['hang-sample', 'internal', /said nothing for 1 s \(sample\)/],
   ['too-many', 'internal', /2 samples when 1 were asked for/],

@@ -3,7 +3,7 @@ import { deviceSchema, type Impl } from '@core/backend'
 import { testDevice, testGpu } from '@core/testing'
 import { describe, type Described } from './describe'
 import type { Found } from './interpreters'
-import type { Probe } from './protocol'
+import { PROTOCOL_VERSION, type Probe } from './protocol'
 
 const cpu = testDevice({ caches: [{ name: 'L2', bytes: 2 ** 21 }], facts: [{ name: 'Cores', value: '4' }] })
 const gpu = testGpu({ driver: '580.1', disturbances: ['another process computes on it'] })
@@ -61,7 +61,7 @@ suite('the devices of Pythons', () => {
 
   it('believe the worker once it has said more than the probe', () => {
     const impls = [{ id: 'torch', title: 'PyTorch', available: { ok: true as const }, kernels: { add: ['f32' as const] }, preferred: true }]
-    const said: Described['said'] = ({ hardware }) => (hardware === 'cpu' ? { protocol: 1, python: '3.12.1', packages: [{ name: 'torch', version: '2.6.0' }], impls } : undefined)
+    const said: Described['said'] = ({ hardware }) => (hardware === 'cpu' ? { protocol: PROTOCOL_VERSION, python: '3.12.1', packages: [{ name: 'torch', version: '2.6.0' }], impls } : undefined)
     const [onCpu, onGpu] = offers({ said }).map(({ device }) => device)
     expect(onCpu!.impls).toEqual(impls)
     expect(onCpu!.facts[1]).toEqual({ name: 'PyTorch', value: '2.6.0' })

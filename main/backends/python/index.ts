@@ -1,9 +1,8 @@
 import { readdirSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Backend, Device } from '@core/backend'
 import { pythonSettingsSchema, type PythonSettings } from '@core/settings'
-import { dataFolder } from '../../paths'
+import { dataFolder, homeFolder } from '../../paths'
 import { nativeBackends } from '../native'
 import { PythonBackend } from './backend'
 import { describe } from './describe'
@@ -44,7 +43,7 @@ export function pythonBackend(env: NodeJS.ProcessEnv = process.env): Backend {
 
   const pool = new WorkerPool({ command: ({ python }) => run(python, 'worker.py'), guest: guest ?? '', patience: OPENING })
   const catalogue = new Catalogue({
-    surroundings: { env, home: homedir(), cwd: process.cwd(), platform: process.platform, named: [...(settings.chosen ?? []), ...settings.extra] },
+    surroundings: { env, home: homeFolder(), cwd: process.cwd(), platform: process.platform, named: [...(settings.chosen ?? []), ...settings.extra] },
     only,
     command: (path) => run(path, 'probe.py'),
     cache: new ProbeCache(join(dataFolder(), 'pythons.json')),

@@ -1,28 +1,33 @@
-import { CaseError, type MemoryUse, type PreparedCase, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
-import { DTYPE_BYTES } from '@core/case'
-import { decode } from '@core/numbers'
+import { CaseError, type MemoryUse, type OutputScan, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
+import { STORAGE_BYTES } from '@core/case'
+import { decode, type Values } from '@core/numbers'
 import { getOp } from '@core/ops/registry'
-import { fillFactor, streamKeys } from '@core/random'
+import { fillWords } from '@core/random'
 import { MOST_PAYLOAD_BYTES, type Answer } from './protocol'
 import type { Patience, PythonWorker, Request } from './worker-process'
 
 type Open = Extract<Request, { do: 'open' }>
 type Batch = Omit<SampleBatch, 'state' | 'hostCallNs'>
 
-const fillsOf = ({ inputs }: Problem, seed: number) => inputs.map(({ fill }, stream) => ({ positive: fill.kind === 'positive', factor: fillFactor(fill), ...streamKeys(seed, stream) }))
+const fillsOf = (problem: Problem, seed: number) =>
+  problemInputs(problem).map(({ name, fill, stream }) => {
+    if (!fill || stream === undefined) throw new CaseError('internal', `${name} of ${problem.case.op} has no fill`)
+    return fillWords(fill, seed, stream)
+  })
 
 /** What a worker is asked to open for a problem. */
 export function openRequest(problem: Problem): Open {
-  const { case: c, dims, outputElements } = problem
-  const op = getOp(c.op)
-  const params = op.params.parse(c.params)
-  const shapes = op.inputs(params).map((input) => [...input.shape])
+  const { case: c, dims, scalars, seed } = problem
+  const fills = fillsOf(problem, seed)
   return {
-    do: 'open', op: c.op, impl: c.impl, dtype: c.dtype, rotated: c.mode === 'rotated', params, dims: [...dims], outputShape: [...op.outputShape(params)], outputElements,
+    do: 'open', op: c.op, impl: c.impl, dtype: c.dtype, rotated: c.mode === 'rotated', seed, params: getOp(c.op).params.parse(c.params), dims: [...dims], scalars: [...scalars],
     ...(c.threads === undefined ? {} : { threads: c.threads }),
-    inputs: fillsOf(problem, problem.seed).map((fill, i) => ({ ...fill, shape: shapes[i]!, elements: problem.inputs[i]!.elements })),
+    tensors: problem.tensors.map(({ name, shape, elements, storage, role, stream }) => ({ name, shape: [...shape], elements, storage, role, ...(stream === undefined ? {} : { fill: fills[stream]! }) })),
   }
 }
+
+/** The request that fills the tensors of a problem for another seed. */
+export const refillRequest = (problem: Problem, seed: number) => ({ do: 'refill', seed, fills: fillsOf(problem, seed) }) as const
 
 /** Once open, a worker is silent for as long as its library computes. The runner knows how long that may be and ends this whole process much sooner. */
 const STEP: Patience = { silenceMs: 600_000 }
@@ -49,7 +54,7 @@ export class PythonPreparedCase implements PreparedCase {
   }
 
   async refill(seed: number) {
-    await this.#guarded(() => this.worker.ask({ do: 'refill', inputs: fillsOf(this.problem, seed) }, this.step))
+    await this.#guarded(() => this.worker.ask(refillRequest(this.problem, seed), this.step))
   }
 
   async poison() {
@@ -62,27 +67,30 @@ export class PythonPreparedCase implements PreparedCase {
     if (libraryPeakBytes !== undefined) this.#libraryPeakBytes = Math.max(libraryPeakBytes, this.#libraryPeakBytes ?? 0)
   }
 
-  async countUnwritten() {
-    const { answer } = await this.#guarded(() => this.worker.ask({ do: 'countUnwritten' }, this.step))
-    return answer.count
+  async scan(): Promise<OutputScan[]> {
+    const { answer } = await this.#guarded(() => this.worker.ask({ do: 'scan' }, this.step))
+    const outputs = problemOutputs(this.problem).length
+    if (answer.outputs.length !== outputs) this.#refuse(`answered a scan of ${outputs} outputs with ${answer.outputs.length}`)
+    return answer.outputs.map(({ unwritten, nonFinite }) => ({ unwritten, ...(nonFinite === undefined ? {} : { nonFinite }) }))
   }
 
-  async read(start: number, count: number) {
-    const { dtype } = this.problem.case
-    const most = MOST_PAYLOAD_BYTES / DTYPE_BYTES[dtype]
-    const all = new Float32Array(count)
+  async read(output: number, start: number, count: number): Promise<Values> {
+    const { storage } = problemOutputs(this.problem)[output]!
+    const size = STORAGE_BYTES[storage]
+    const most = MOST_PAYLOAD_BYTES / size
+    const all = new Uint8Array(count * size)
     for (let done = 0; done < count; done += most) {
       const part = Math.min(most, count - done)
-      const { payload } = await this.#guarded(() => this.worker.ask({ do: 'read', start: start + done, count: part }, this.step))
-      if (payload.length !== part * DTYPE_BYTES[dtype]) this.#refuse(`answered a read of ${part} ${dtype} elements with ${payload.length} bytes`)
-      all.set(decode(ownBytes(payload), dtype), done)
+      const { payload } = await this.#guarded(() => this.worker.ask({ do: 'read', output, start: start + done, count: part }, this.step))
+      if (payload.length !== part * size) this.#refuse(`answered a read of ${part} ${storage} elements with ${payload.length} bytes`)
+      all.set(payload, done * size)
     }
-    return all
+    return decode(all.buffer, storage)
   }
 
   async sample({ mode, count, inner }: SampleRequest): Promise<SampleBatch> {
     const { answer, payload } = await this.#guarded(() => this.worker.ask({ do: 'sample', mode, count, inner }, this.step))
-    const { arrays, count: taken, state, hostCallNs } = answer
+    const { arrays, count: taken, inner: made, state, hostCallNs } = answer
     const bytes = taken * Float64Array.BYTES_PER_ELEMENT
     if (taken > count) this.#refuse(`answered with ${taken} samples when ${count} were asked for`)
     if (new Set(arrays).size !== arrays.length || !arrays.includes('samplesNs')) this.#refuse(`answered with the arrays ${arrays.join(', ') || 'none'}; expected samplesNs and each once`)
@@ -90,7 +98,7 @@ export class PythonPreparedCase implements PreparedCase {
     const batch = Object.fromEntries(arrays.map((name, i) => [name, new Float64Array(ownBytes(payload.subarray(i * bytes, (i + 1) * bytes)))])) as unknown as Batch
     const odd = batch.samplesNs.findIndex((ns) => !Number.isFinite(ns))
     if (odd >= 0) this.#refuse(`answered with ${batch.samplesNs[odd]} ns as sample ${odd}`)
-    return { ...batch, state, ...(hostCallNs === undefined ? {} : { hostCallNs }) }
+    return { ...batch, inner: made, state, ...(hostCallNs === undefined ? {} : { hostCallNs }) }
   }
 
   memory(): MemoryUse {

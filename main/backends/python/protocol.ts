@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { availabilitySchema, caseErrorCodeSchema, deviceStateSchema, implSchema, timerSchema } from '@core/backend'
-import { dtypeSchema, modeSchema } from '@core/case'
+import { dtypeSchema, modeSchema, STORAGE_TYPES } from '@core/case'
+import { LIMITS } from '@core/ops/define'
 
 /**
  * What the measurement process and a Python worker say to each other, on two pipes of their own (file descriptors 3, to
@@ -11,13 +12,26 @@ import { dtypeSchema, modeSchema } from '@core/case'
  * The worker answers each request once, in order; between, it may say that it is alive. A frame that is too large or does
  * not parse ends the worker.
  */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 3
 export const FRAME_MAGIC = 0x4f505357
 export const MOST_HEADER_BYTES = 1 << 20
 export const MOST_PAYLOAD_BYTES = 64 << 20
 
 const id = z.number().int().nonnegative()
-const fillSchema = z.object({ positive: z.boolean(), factor: z.number(), key0: z.number().int().nonnegative(), key1: z.number().int().nonnegative() })
+const word = z.number().int().nonnegative()
+/** FillWords of core/random.ts. */
+const fillSchema = z.object({ kind: word, key0: word, key1: word, factor: z.number(), low: z.number().int(), below: word })
+const tensorSchema = z.object({
+  name: z.string(),
+  shape: z.array(word),
+  elements: word,
+  storage: z.enum(STORAGE_TYPES),
+  role: z.enum(['in', 'out', 'inout']),
+  /** Of tensors that are not `out`. */
+  fill: fillSchema.optional(),
+})
+/** Place of an output among the tensors that a call writes. */
+const output = z.number().int().nonnegative()
 
 export const toWorkerSchema = z.discriminatedUnion('do', [
   /** Say who you are and what you can compute with on this hardware; imports the libraries. `guest`: path of libopscope_guest. */
@@ -30,19 +44,21 @@ export const toWorkerSchema = z.discriminatedUnion('do', [
     dtype: dtypeSchema,
     threads: z.number().int().positive().optional(),
     rotated: z.boolean(),
-    /** Parameters of the case as core/ops has them, and the kernel integers of core/ops dims. */
+    /** Of operations that draw random numbers. */
+    seed: word,
+    /** Parameters of the case as core/ops has them, with the integers and real numbers that it hands to kernels. */
     params: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
-    dims: z.array(z.number().int()),
-    inputs: z.array(fillSchema.extend({ shape: z.array(z.number().int().nonnegative()), elements: z.number().int().nonnegative() })),
-    outputShape: z.array(z.number().int().nonnegative()),
-    outputElements: z.number().int().nonnegative(),
+    dims: z.array(z.number().int()).max(LIMITS.dims),
+    scalars: z.array(z.number()).max(LIMITS.scalars),
+    tensors: z.array(tensorSchema).min(1).max(LIMITS.tensors),
   }),
-  z.object({ id, do: z.literal('refill'), inputs: z.array(fillSchema) }),
+  /** One fill for each tensor that has one, in their order. */
+  z.object({ id, do: z.literal('refill'), seed: word, fills: z.array(fillSchema) }),
   z.object({ id, do: z.literal('poison') }),
   z.object({ id, do: z.literal('run') }),
-  z.object({ id, do: z.literal('countUnwritten') }),
+  z.object({ id, do: z.literal('scan') }),
   /** Payload of the answer: raw elements. */
-  z.object({ id, do: z.literal('read'), start: z.number().int().nonnegative(), count: z.number().int().positive() }),
+  z.object({ id, do: z.literal('read'), output, start: z.number().int().nonnegative(), count: z.number().int().positive() }),
   /** Payload of the answer: float64 arrays one after another, in the order of `arrays`, `count` each. */
   z.object({ id, do: z.literal('sample'), mode: modeSchema, count: z.number().int().positive(), inner: z.number().int().positive() }),
   z.object({ id, do: z.literal('close') }),
@@ -58,9 +74,10 @@ export const answersSchema = {
   refill: z.object({}),
   poison: z.object({}),
   run: z.object({ libraryPeakBytes: z.number().nonnegative().optional() }),
-  countUnwritten: z.object({ count: z.number().int().nonnegative() }),
+  /** OutputScan of core/backend.ts for each output. */
+  scan: z.object({ outputs: z.array(z.object({ unwritten: z.number().int().nonnegative(), nonFinite: z.number().int().nonnegative().optional() })) }),
   read: z.object({}),
-  sample: z.object({ count: z.number().int().positive(), arrays: z.array(z.enum(['samplesNs', 'clockMhz', 'probeNs'])), state: deviceStateSchema, hostCallNs: z.number().nonnegative().optional() }),
+  sample: z.object({ count: z.number().int().positive(), /** Calls in each sample, as made. */ inner: z.number().int().positive(), arrays: z.array(z.enum(['samplesNs', 'clockMhz', 'probeNs'])), state: deviceStateSchema, hostCallNs: z.number().nonnegative().optional() }),
   close: z.object({}),
 } satisfies Record<ToWorker['do'], z.ZodType>
 export type Answer<D extends ToWorker['do']> = z.infer<(typeof answersSchema)[D]>

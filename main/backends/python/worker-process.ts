@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { z } from 'zod'
 import { CaseError } from '@core/backend'
 import { encodeFrame, FrameError, FrameReader, type Frame } from './frames'
-import { killGroup, OWN_GROUP } from './process-group'
+import { killGroup, spawnGroup } from './process-group'
 import { answersSchema, fromWorkerSchema, type Answer, type ToWorker } from './protocol'
 
 /** How to start a worker: a program of the user's, its arguments, and what it finds in its environment. */
@@ -60,7 +60,7 @@ export class PythonWorker {
   #ended: CaseError | undefined
 
   constructor({ program, args, env }: WorkerCommand) {
-    this.#child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'], env, ...OWN_GROUP })
+    this.#child = spawnGroup(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'], env })
     running.add(this)
     const [, , stderr, toWorker, fromWorker] = this.#child.stdio as unknown as [null, null, Duplex, Duplex, Duplex]
     this.#toWorker = toWorker
@@ -70,6 +70,8 @@ export class PythonWorker {
     fromWorker.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#child.on('error', (error) => this.#end(new CaseError('unsupported', `the Python ${program} could not be started: ${error.message}`)))
     this.#child.on('exit', (code, signal) => {
+      // What it had started is of no use without it.
+      killGroup(this.#child)
       const over = () => this.#end(this.#fault(`the Python worker ${signal ? `was killed (${signal})` : `ended with status ${code}`}`))
       this.#child.once('close', over)
       setTimeout(over, LAST_WORDS_MS)

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { app } from 'electron'
 import { harden } from '../../app/harden'
 import { serveAppPages } from '../../app/scheme'
 import type { ToHost } from '@core/measure/protocol'
+import { makeTemporaryFolder } from '../../temporary'
 import { openHostWindow } from './window'
 
 /**
@@ -18,7 +17,7 @@ export function runWebgpuHost(): void {
     return app.exit(2)
   }
   // Chromium's files of a few minutes, apart from those of an app that may be running.
-  const userData = mkdtempSync(join(tmpdir(), 'opscope-webgpu-host-'))
+  const userData = makeTemporaryFolder('opscope-webgpu-host')
   app.setPath('userData', userData)
   app.on('quit', () => rmSync(userData, { recursive: true, force: true }))
   app.dock?.hide()

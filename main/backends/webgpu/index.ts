@@ -1,3 +1,4 @@
+import { backendsOf } from '@core/backends'
 import { connect } from '../../measurement/link'
 import type { HostKind } from '../../runner/types'
 import { openHostWindow } from './window'
@@ -14,7 +15,7 @@ const PATIENCE_MS = 3000
  */
 export const webgpuHostKind = (after: Promise<void> = Promise.resolve()): HostKind => ({
   id: 'webgpu',
-  backends: ['webgpu'],
+  backends: backendsOf('webgpu'),
   start: async () => {
     await Promise.race([after, new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS))])
     return connect(await openHostWindow(), READY_MS)

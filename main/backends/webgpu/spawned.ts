@@ -1,3 +1,4 @@
+import { backendsOf } from '@core/backends'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { dirname } from 'node:path'
 import { outFolder } from '../../app/out-folder'
@@ -52,7 +53,7 @@ function hostProcess(child: ChildProcess, display: Display): HostProcess {
  */
 export const spawnedWebgpuHostKind = (electronPath: string, out?: string): HostKind => ({
   id: 'webgpu',
-  backends: ['webgpu'],
+  backends: backendsOf('webgpu'),
   async start() {
     const app = dirname(out ?? outFolder())
     const display = await findDisplay()

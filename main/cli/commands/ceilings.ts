@@ -2,7 +2,7 @@ import type { Device } from '@core/backend'
 import { ceilingsOn } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 import type { Context } from '../context'
-import { follow } from '../follow'
+import { endStatus, follow } from '../follow'
 import { ceilingTable, copyTable, latestPerDevice } from '../output/ceiling-tables'
 import { readPicks } from '../sweep-options'
 
@@ -26,7 +26,7 @@ export async function ceilings(context: Context, options: CeilingOptions): Promi
   const wanted = options.devices?.split(',').map((id) => id.trim()) ?? known.map((device) => device.id)
   const followed = await follow(context, runner, () => runner.measureCeilings(wanted), options.json === true)
   print(context, known.filter((device) => wanted.includes(device.id)), options.json === true)
-  return followed.end.state === 'stopped' ? 130 : followed.end.failures > 0 ? 1 : 0
+  return endStatus(followed.end) || (followed.end.failures > 0 ? 1 : 0)
 }
 
 /** Prints the ceilings of these devices, or all there are, marking those of another driver. */

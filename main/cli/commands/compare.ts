@@ -1,6 +1,5 @@
 import { COMPARE_AXES, compareAxisSchema, comparisonCsv, comparisonMarkdown, drain, failuresOf, type Comparison, type CompareRequest, type Pair, type Thresholds, UnknownValueError } from '@core/compare'
 import { namesOf, redactIn, usualRedactions, type KnownNames } from '@core/formats/redact'
-import { comparisonHtml } from '@core/formats/html/comparison'
 import { OPS } from '@core/ops/registry'
 import { thisUser } from '../../app/this-user'
 import { FileSides } from '../../compare/file-sides'
@@ -9,12 +8,17 @@ import { nearest, readRedact, refuse } from '../choices'
 import { formatOf, readFailOn, readFilter, readOpThresholds, readThreshold, type CompareOptions } from '../compare-options'
 import { findSide } from '../compare-sides'
 import type { Context } from '../context'
-import { follow } from '../follow'
+import { endStatus, follow } from '../follow'
 import { comparisonText, failureLines } from '../output/comparison'
 import { UsageError } from '../usage-error'
 
 /** What writes a comparison to stdout for a file or a pull request. */
-const WRITERS = { markdown: comparisonMarkdown, csv: comparisonCsv, html: comparisonHtml }
+const WRITERS = {
+  markdown: comparisonMarkdown,
+  csv: comparisonCsv,
+  // The chart library is loaded for reports only.
+  html: async (comparison: Comparison) => (await import('@core/formats/html/comparison')).comparisonHtml(comparison),
+}
 
 /** Names of the machines and persons that a report leaves out. */
 function namesBehind({ history }: Context, files: FileSides, { sessions }: Comparison): KnownNames {
@@ -56,14 +60,14 @@ export async function compare(context: Context, wanted: readonly string[], optio
       context.remark(`opscope: measuring ${pairs.length} ambiguous ${pairs.length === 1 ? 'pair' : 'pairs'} by turns`)
       const runner = context.runner([...new Set(pairs.flatMap(({ a, b }) => [a.backend, b.backend]))])
       const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId, thresholds.threshold), format !== 'text', 'wrong')
-      status = end.state === 'stopped' ? 130 : end.failures > 0 ? 1 : 0
+      status = endStatus(end) || (end.failures > 0 ? 1 : 0)
       comparison = run()
     }
   }
   const shown = leaveOut.size === 0 ? comparison : redactIn(comparison, leaveOut, namesBehind(context, files, comparison))
   if (format === 'json') context.printJson(shown)
   else if (format === 'text') context.print(comparisonText(shown))
-  else context.io.out.write(WRITERS[format](shown))
+  else context.output(await WRITERS[format](shown))
   const failures = failuresOf(comparison, failOn)
   for (const line of failureLines(comparison, failures)) context.remark(line)
   return status === 0 && failures.length > 0 ? REGRESSED : status

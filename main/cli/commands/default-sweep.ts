@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isLibrary } from '@core/backends'
 import { usualRedactions } from '@core/formats/redact'
-import { exportFormat, exportSession } from '@core/formats/registry'
+import { exportFormat, exportSession, prepareExport } from '@core/formats/registry'
 import { presetSettings } from '@core/measure/settings'
 import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
@@ -10,13 +10,14 @@ import { formatDuration } from '@core/units'
 import { thisUser } from '../../app/this-user'
 import type { Context } from '../context'
 import { follow } from '../follow'
+import { makeFolder } from '../../paths'
 import { writeFileAtomic } from '../../write-file'
 import { reportRun } from './report'
 
 /** `opscope default-sweep`: what `npm start` does without a display. Every op once on every device, and a report of it. */
 export async function defaultSweep(context: Context, options: { json?: boolean }): Promise<number> {
   // Pythons are the user's to pick, and looking for them takes seconds.
-  const runner = context.runner(context.backends().filter((id) => id !== 'python'))
+  const runner = context.runner(context.backends().filter((id) => !isLibrary(id)))
   const devices = await runner.devices(false)
   for (const device of devices) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
   const spec = defaultSpec(devices)
@@ -29,8 +30,11 @@ export async function defaultSweep(context: Context, options: { json?: boolean }
   const followed = await follow(context, runner, () => runner.start(spec), options.json === true)
   const status = reportRun(context, followed, options.json === true)
 
+  if (followed.end.problem !== undefined) return status
+
   const report = join(context.paths.reports, `${followed.sessionId}.html`)
-  mkdirSync(context.paths.reports, { recursive: true })
+  makeFolder(context.paths.reports)
+  await prepareExport('html')
   writeFileAtomic(report, [exportSession('html', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings(), leaveOut: usualRedactions(exportFormat('html')), hints: thisUser() })])
   context.remark(`Session ${followed.sessionId} is in the history in ${context.paths.folder}`)
   context.remark(`Report: ${report}`)

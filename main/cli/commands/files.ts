@@ -1,11 +1,12 @@
-import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { usualRedactions } from '@core/formats/redact'
-import { exportFormat, exportStream, FORMATS, importSession as parseSession, MAX_CHARACTERS } from '@core/formats/registry'
+import { exportFormat, exportStream, FORMATS, importSession as parseSession, prepareExport } from '@core/formats/registry'
 import { thisUser } from '../../app/this-user'
 import { pickOne, readRedact } from '../choices'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
+import { readText } from '../../import/read-text'
+import { oneLine } from '../../printable'
 import { writeFileAtomic } from '../../write-file'
 import { UsageError } from '../usage-error'
 
@@ -20,25 +21,24 @@ function formatFor(asked: string | undefined, out: string): string {
 }
 
 /** `opscope export`: a session as a file, or to stdout for `-`. */
-export function exportSession(context: Context, wanted: string, options: { format?: string; out?: string; redact?: string }): number {
+export async function exportSession(context: Context, wanted: string, options: { format?: string; out?: string; redact?: string }): Promise<number> {
   const out = options.out ?? '-'
   const format = formatFor(options.format, out)
   const { id, name } = findSession(wanted, context.sessions())
   const leaveOut = options.redact === undefined ? usualRedactions(exportFormat(format)) : readRedact(options.redact)
+  await prepareExport(format)
   const parts = exportStream(format, context.history.streamSession(id), { ceilings: context.history.ceilings(), leaveOut, hints: thisUser() })
-  if (out === '-') for (const part of parts) context.io.out.write(part)
+  if (out === '-') for (const part of parts) context.output(part)
   else {
     writeFileAtomic(resolve(out), parts)
-    context.remark(`Wrote "${name}" to ${resolve(out)}`)
+    context.remark(`Wrote "${oneLine(name)}" to ${resolve(out)}`)
   }
   return 0
 }
 
 function readFile(path: string): string {
   try {
-    // Before reading: a file of this size is refused anyway, and reading it could exhaust memory.
-    if (statSync(path).size > 4 * MAX_CHARACTERS) throw new Error(`the file is larger than ${(4 * MAX_CHARACTERS) / 2 ** 20} MiB`)
-    return readFileSync(path, 'utf8')
+    return readText(path)
   } catch (error) {
     throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -53,10 +53,10 @@ export function importFiles(context: Context, paths: readonly string[], options:
     if (outcome.ok) {
       const summary = context.history.importSession(outcome.file)
       imported.push(summary)
-      if (!options.json) context.print(`Imported "${summary.name}": ${summary.results} results (session ${summary.id})`)
+      if (!options.json) context.print(`Imported "${oneLine(summary.name)}": ${summary.results} results (session ${summary.id})`)
     } else {
       status = 1
-      context.remark(`opscope: ${outcome.message}; nothing of it was imported`)
+      context.remark(`opscope: ${oneLine(outcome.message)}; nothing of it was imported`)
     }
   }
   if (options.json) context.printJson(imported)

@@ -11,13 +11,15 @@ import { formatBytes, formatInterval, formatPercent, formatTime } from '@core/un
 import { DeriveError, mergeSessions, splitSession } from '../../history/derive'
 import { backUp, prepareRestore } from '../../history/maintenance/backup'
 import { checkFile } from '../../history/maintenance/check'
-import { pickOne, words } from '../choices'
+import { pickOne, readName, words } from '../choices'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
-import { sessionTable, when } from '../output/tables'
+import { oneLine } from '../../printable'
+import { when } from '../output/tables'
 import { table } from '../output/table'
 import { UsageError } from '../usage-error'
 import { allRows } from './report'
+import { printSessions } from './sessions'
 
 interface ListOptions {
   search?: string
@@ -44,7 +46,7 @@ function list(context: Context, options: ListOptions): number {
     ...NO_FILTER, search: options.search ?? '', tags: chosen('tags', options.tags), devices: chosen('devices', options.devices), ops: chosen('operations', options.ops), kinds: chosen('kinds', options.kinds), from: day('--from', options.from), to: day('--to', options.to),
   })
   if (options.json) context.printJson(found)
-  else if (found.length > 0) context.print(sessionTable(found))
+  else if (found.length > 0) printSessions(context, found)
   else context.remark('No session fits.')
   return 0
 }
@@ -62,7 +64,7 @@ function identityOf(context: Context, wanted: string): string {
 function caseText({ case: measured, points, failed }: CaseHistory, changes: Changes, threshold: number): string {
   const places = placeChanges(points)
   const lines = [
-    measured ? caseId(measured) : '',
+    measured ? oneLine(caseId(measured)) : '',
     table(points.map((point, i) => ({ point, i })), [
       { title: 'made', cell: ({ point }) => when(point.createdAt) },
       { title: 'session', cell: ({ point }) => point.name },
@@ -148,7 +150,7 @@ function tag(context: Context, wanted: readonly string[], options: { add?: strin
   const changes = wanted.map((text) => findSession(text, known)).map(({ id, tags }) => ({ id, tags: [...new Set([...tags.filter((each) => !remove.has(each)), ...add])] }))
   const tooLong = changes.flatMap(({ tags }) => tags).find((each) => each.length > 60)
   if (tooLong !== undefined) throw new UsageError(`a tag has 60 characters at most: "${tooLong}"`)
-  for (const { name, tags } of context.history.setTags(changes)) context.print(`${name}: ${tags.join(', ') || 'no tags'}`)
+  for (const { name, tags } of context.history.setTags(changes)) context.print(oneLine(`${name}: ${tags.join(', ') || 'no tags'}`))
   return 0
 }
 
@@ -156,17 +158,17 @@ const inWords = <T>(work: () => T): T => {
   try {
     return work()
   } catch (error) {
-    throw error instanceof DeriveError ? new UsageError(error.message.replace(/\.$/, '')) : error
+    throw error instanceof DeriveError ? new UsageError(oneLine(error.message.replace(/\.$/, ''))) : error
   }
 }
 
 function merge(context: Context, wanted: readonly string[], options: { name?: string; json?: boolean }): number {
   const known = context.sessions()
-  const { session, differences } = inWords(() => mergeSessions(context.history, wanted.map((text) => findSession(text, known).id), options.name))
+  const { session, differences } = inWords(() => mergeSessions(context.history, wanted.map((text) => findSession(text, known).id), readName(options.name)))
   if (options.json) context.printJson({ session, differences })
   else {
-    for (const difference of differences) context.remark(`opscope: the places differ: ${difference}`)
-    context.print(`Merged into "${session.name}": ${count(session.results, 'result')} (session ${session.id})`)
+    for (const difference of differences) context.remark(oneLine(`opscope: the places differ: ${difference}`))
+    context.print(`Merged into "${oneLine(session.name)}": ${count(session.results, 'result')} (session ${session.id})`)
   }
   return 0
 }
@@ -175,7 +177,7 @@ function split(context: Context, wanted: string, options: { by: string; json?: b
   const by = pickOne('property', options.by, SPLIT_AXES)
   const made = inWords(() => splitSession(context.history, findSession(wanted, context.sessions()).id, { by }))
   if (options.json) context.printJson(made)
-  else for (const { name, id, results } of made) context.print(`Made "${name}": ${count(results, 'result')} (session ${id})`)
+  else for (const { name, id, results } of made) context.print(`Made "${oneLine(name)}": ${count(results, 'result')} (session ${id})`)
   return 0
 }
 

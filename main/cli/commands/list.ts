@@ -1,6 +1,6 @@
 import { FORMATS, formatInfo } from '@core/formats/registry'
 import { OPS } from '@core/ops/registry'
-import { SIZE_PRESETS } from '@core/sweep/presets'
+import { SIZE_PRESETS, type SizePreset } from '@core/sweep/presets'
 import { pickOne } from '../choices'
 import type { Context } from '../context'
 import { table } from '../output/table'
@@ -18,7 +18,7 @@ interface ListOptions {
 export async function list(context: Context, what: string, options: ListOptions): Promise<number> {
   switch (pickOne('list', what, LISTS)) {
     case 'ops':
-      if (options.json) context.printJson(OPS.map(({ id, family, summary, sizeKind, dtypes, variants }) => ({ id, family, summary, sizeKind, dtypes, variants })))
+      if (options.json) context.printJson(OPS.map(({ id, family, summary, torch, size, dtypes, attributes }) => ({ id, family, summary, torch, sizes: size.id, extents: size.extents.map(({ name }) => name), dtypes, attributes })))
       else context.print(opTable(OPS))
       return 0
     case 'sizes':
@@ -27,9 +27,7 @@ export async function list(context: Context, what: string, options: ListOptions)
         context.print(
           table(SIZE_PRESETS, [
             { title: 'preset', cell: (p) => p.id },
-            { title: 'vector', cell: (p) => p.sizes.vector },
-            { title: 'matrix', cell: (p) => p.sizes.matrix },
-            { title: 'gemm', cell: (p) => p.sizes.gemm },
+            ...['vector', 'matrix', 'gemm'].map((form) => ({ title: form, cell: (p: SizePreset) => p.sizes[form] ?? '' })),
             { title: 'what', cell: (p) => p.summary },
           ]),
         )

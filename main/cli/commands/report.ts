@@ -1,11 +1,12 @@
 import { rowAt, type Row } from '@core/session/rows'
 import type { Context } from '../context'
-import { verdict, type Followed } from '../follow'
+import { endStatus, verdict, type Followed } from '../follow'
 import { resultTable } from '../output/result-table'
 
-/** Exit status of a run: 0 when every case gave its figure, 1 when one did not, 130 when the user stopped it. */
-export function statusOf(rows: readonly Row[], stopped: boolean): number {
-  if (stopped) return 130
+/** Exit status of a run: 0 when every case gave its figure, 1 when one did not or could not be stored, 130 when the user stopped it. */
+function statusOf(rows: readonly Row[], end: Followed['end']): number {
+  const status = endStatus(end)
+  if (status !== 0) return status
   const failed = rows.some((row) => row.status !== 'ok' && row.status !== 'skipped')
   return failed || !rows.some((row) => row.status === 'ok') ? 1 : 0
 }
@@ -24,5 +25,5 @@ export function reportRun(context: Context, followed: Followed, json: boolean): 
     if (rows.length > 0) context.print(resultTable(rows))
     context.remark(verdict(context, followed))
   }
-  return statusOf(rows, followed.end.state === 'stopped')
+  return statusOf(rows, followed.end)
 }

@@ -2,6 +2,7 @@ import { planSweep } from '@core/sweep/plan'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { presetSettings } from '@core/measure/settings'
 import { formatDuration } from '@core/units'
+import { readName } from '../choices'
 import type { Context } from '../context'
 import { follow } from '../follow'
 import { readPicks, specOf, type SweepOptions } from '../sweep-options'
@@ -16,6 +17,7 @@ export interface RunOptions extends SweepOptions {
 
 /** `opscope run`: plans the picked sweep, measures it and prints the results. */
 export async function run(context: Context, options: RunOptions): Promise<number> {
+  const name = readName(options.name)
   const picks = readPicks(options, context.backends())
   const runner = context.runner(picks.backends)
   const devices = await runner.devices(false)
@@ -40,7 +42,7 @@ export async function run(context: Context, options: RunOptions): Promise<number
   }
   if (plan.cases.length > 0) context.remark(`opscope: ${count}`)
 
-  const followed = await follow(context, runner, () => runner.start(spec, options.name), options.json === true)
+  const followed = await follow(context, runner, () => runner.start(spec, name), options.json === true)
   const status = reportRun(context, followed, options.json === true)
   return status === 0 && picks.backendsNamed && missing.length > 0 ? 1 : status
 }

@@ -1,6 +1,6 @@
 import type { NoiseFloor } from '@core/session/types'
 import type { Context } from '../context'
-import { follow, verdict } from '../follow'
+import { endStatus, follow, verdict } from '../follow'
 import { noiseTable } from '../output/tables'
 import { pickList } from '../choices'
 import { readPicks } from '../sweep-options'
@@ -47,6 +47,7 @@ export async function selfCheck(context: Context, options: SelfCheckOptions): Pr
   if (options.json) context.printJson(floors)
   else if (floors.length > 0) context.print(noiseTable(floors))
   context.remark(verdict(context, followed))
-  if (followed.end.state === 'stopped') return 130
+  const status = endStatus(followed.end)
+  if (status !== 0) return status
   return selfCheckStatus(floors)
 }

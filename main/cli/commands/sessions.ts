@@ -1,18 +1,26 @@
+import type { SessionSummary } from '@core/session/types'
 import { formatDuration } from '@core/units'
 import { findingsOf } from '../../history/findings'
 import type { Context } from '../context'
 import { findSession } from '../find-session'
+import { oneLine } from '../../printable'
 import { findingList } from '../output/findings'
-import { oneLine } from '../output/table'
 import { resultTable } from '../output/result-table'
 import { sessionTable } from '../output/tables'
 import { allRows } from './report'
+
+/** The table of these sessions, and where to look when some of them are damaged. */
+export function printSessions(context: Context, found: readonly SessionSummary[]): void {
+  context.print(sessionTable(found))
+  const damaged = found.filter((session) => session.damaged !== undefined).length
+  if (damaged > 0) context.remark(`opscope: ${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; opscope history check says what else is, opscope history restore brings back a backup`)
+}
 
 /** `opscope sessions`: the history, newest first. */
 export function sessions(context: Context, options: { search?: string; json?: boolean }): number {
   const found = context.sessions(options.search)
   if (options.json) context.printJson(found)
-  else if (found.length > 0) context.print(sessionTable(found))
+  else if (found.length > 0) printSessions(context, found)
   else context.remark(options.search ? `No session matches "${options.search}".` : 'There is no session yet; make one with: opscope run')
   return 0
 }

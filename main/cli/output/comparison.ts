@@ -1,7 +1,9 @@
 import { type failuresOf, findingsOf, wrongCases, type CompareCell, type Comparison } from '@core/compare'
+import { rowText } from '@core/compare/case-text'
 import { formatPercent, formatTime } from '@core/units'
-import { caseWords, shapeOf } from '../../runner/words'
-import { oneLine, table, type Column } from './table'
+import { oneLine } from '../../printable'
+import { caseWords } from '../../runner/words'
+import { table, type Column } from './table'
 
 type Row = Comparison['rows'][number]
 
@@ -45,7 +47,7 @@ const counted = (count: number, word: string) => `${count} ${count === 1 ? word 
 /** The comparison as text: sides, differences of the machines, a line per case, overall ratios, doubts and noise floors. */
 export function comparisonText({ sessions, rows, unmatched, overall, environmentDifferences, threshold, opThresholds, noiseFloors }: Comparison): string {
   const within = sessions.every(({ value }) => value !== undefined)
-  const words = (row: Row) => (within ? `${row.case.op} ${shapeOf(row.case.op, row.case.params)} ${row.case.dtype} ${row.case.mode}${row.case.threads === undefined ? '' : ` ${counted(row.case.threads, 'thread')}`}` : caseWords(row.case))
+  const words = (row: Row) => rowText(row.case, within)
   const columns: Column<Row>[] = [{ title: 'case', cell: words }, ...sessions.flatMap((_, i) => sideColumns(rows, i))]
   const means = overall.flatMap((mean, i) => (mean ? [`${letter(i)}/A over ${counted(mean.cases, 'case')}: ${mean.ratio.toFixed(3)} (geometric mean of the ratios of medians; below 1 is faster)`] : []))
   const doubts = rows.flatMap((row) => row.cells.flatMap((cell, i) => (cell?.doubt === undefined ? [] : [`doubt: ${letter(i)}, ${words(row)}: ${cell.doubt}`])))
@@ -69,10 +71,10 @@ export function comparisonText({ sessions, rows, unmatched, overall, environment
 export function failureLines(comparison: Comparison, failures: ReturnType<typeof failuresOf>): string[] {
   return failures.flatMap(({ what, cases }) => {
     const head = `opscope: ${counted(cases, 'case')} ${cases === 1 ? 'is' : 'are'} ${what}`
-    if (what === 'wrong') return [`${head}:`, ...wrongCases(comparison).map((entry) => `  ${caseWords(entry.case)}: ${oneLine(entry.reason)}`)]
+    if (what === 'wrong') return [`${head}:`, ...wrongCases(comparison).map((entry) => `  ${oneLine(`${caseWords(entry.case)}: ${entry.reason}`)}`)]
     const lines = findingsOf(comparison, what).map(({ row, side, cell, threshold }) => {
       const interval = cell.ratioLow === undefined || cell.ratioHigh === undefined ? '' : ` (${cell.ratioLow.toFixed(3)} to ${cell.ratioHigh.toFixed(3)})`
-      return `  ${SIGNS[what]} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${caseWords(row.case)}: ${cell.ratio.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
+      return `  ${SIGNS[what]} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${oneLine(caseWords(row.case))}: ${cell.ratio.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
     })
     return [`${head}:`, ...lines]
   })

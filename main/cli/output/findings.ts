@@ -1,6 +1,6 @@
 import { ruleTitle, type Finding } from '@core/analysis/advice'
 import { formatRatio, formatTime } from '@core/units'
-import { oneLine } from './table'
+import { oneLine } from '../../printable'
 
 const SIGNS: Readonly<Record<Finding['severity'], string>> = { problem: '[problem]', warning: '[warning]', info: '[note]' }
 

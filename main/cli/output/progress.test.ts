@@ -11,7 +11,7 @@ test('the bar says how far, how long and what, within the width of the terminal'
 
 test('a pipe gets lines and never a control character', () => {
   const written: string[] = []
-  const view = new ProgressView({ write: (text) => written.push(text) })
+  const view = new ProgressView({ write: (text) => written.push(text), clearLine: () => written.push('<clear>') })
   view.state(running)
   view.line('add 1K f32 12 ns')
   view.clear()
@@ -20,9 +20,8 @@ test('a pipe gets lines and never a control character', () => {
 
 test('on a terminal a line that stays replaces the bar', () => {
   const written: string[] = []
-  const view = new ProgressView({ isTTY: true, columns: 100, write: (text) => written.push(text) })
+  const view = new ProgressView({ isTTY: true, columns: 100, write: (text) => written.push(text), clearLine: () => written.push('<clear>') })
   view.state(running)
   view.line('note')
-  expect(written[0]).toMatch(/^\r\u001b\[2K\[####/)
-  expect(written.slice(1).join('')).toBe('\r\u001b[2Knote\n')
+  expect(written.join('')).toMatch(/^<clear>\[####.*<clear>note\n$/)
 })

@@ -1,11 +1,13 @@
 import type { RunState } from '@core/ipc'
-import { oneLine } from './table'
+import { oneLine } from '../../printable'
 
 /** Where progress goes: `isTTY` decides between one line that is redrawn and plain lines. */
 export interface Screen {
   isTTY?: boolean | undefined
   columns?: number | undefined
   write(text: string): unknown
+  /** Goes back to the beginning of the line and clears it: the one thing that is written to a terminal as it is. */
+  clearLine(): unknown
 }
 
 /** 42 -> "42 s", 222 -> "3:42", 4000 -> "1:06:40". */
@@ -38,7 +40,8 @@ export class ProgressView {
 
   state(state: RunState): void {
     if (!this.screen.isTTY || state.phase === 'idle' || state.phase === 'starting') return
-    this.screen.write(`\r\u001b[2K${progressLine(state, (this.screen.columns ?? 80) - 1)}`)
+    this.screen.clearLine()
+    this.screen.write(progressLine(state, (this.screen.columns ?? 80) - 1))
     this.#drawn = true
   }
 
@@ -49,7 +52,7 @@ export class ProgressView {
   }
 
   clear(): void {
-    if (this.#drawn) this.screen.write('\r\u001b[2K')
+    if (this.#drawn) this.screen.clearLine()
     this.#drawn = false
   }
 }

@@ -1,6 +1,8 @@
+import { shapeOf } from '@core/compare/case-text'
+import { statusWord } from '@core/result'
 import type { Row } from '@core/session/rows'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatTime, type Unit } from '@core/units'
-import { shapeOf } from '../../runner/words'
+import { oneLine } from '../../printable'
 import { table, type Column } from './table'
 
 const perSecond = (amount: number | undefined, ns: number | undefined) => (amount !== undefined && amount > 0 && ns !== undefined && ns > 0 ? (amount / ns) * 1e9 : undefined)
@@ -15,7 +17,7 @@ function median(values: readonly (number | undefined)[]): number | undefined {
 const variantOf = (row: Row) => Object.values(row.case.params).filter((value) => typeof value === 'string').join(' ')
 
 /** A case that gave no figure says why in the last column, shortened. */
-const outcome = (row: Row) => (row.status === 'ok' ? (row.grade ?? '') : row.status)
+const outcome = (row: Row) => (row.status === 'ok' ? (row.grade ?? '') : statusWord(row.status))
 const remark = (row: Row) => (row.message && row.message.length > 100 ? `${row.message.slice(0, 99)}…` : (row.message ?? ''))
 
 /** Results as a table with one unit per column, as the app shows them. */
@@ -27,7 +29,7 @@ export function resultTable(rows: readonly Row[]): string {
   })
   return table(rows, [
     { title: 'op', cell: (row) => row.case.op },
-    { title: 'shape', cell: (row) => shapeOf(row.case.op, row.case.params) },
+    { title: 'shape', cell: (row) => shapeOf(row.case) },
     { title: 'variant', cell: variantOf },
     { title: 'dtype', cell: (row) => row.case.dtype },
     { title: 'device', cell: (row) => row.case.device },
@@ -46,6 +48,6 @@ export function resultTable(rows: readonly Row[]): string {
 
 /** One ended case as a line: `add 16.8M f32 cpu avx2 hot: 12.3 ms ±0.21 % A`, or what went wrong. */
 export function resultLine(words: string, row: Row): string {
-  if (row.status !== 'ok') return `${words}: ${row.status}: ${row.message ?? 'no reason given'}`
-  return `${words}: ${formatTime(row.medianNs)} ${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)} ${row.grade ?? ''}`.trimEnd()
+  if (row.status !== 'ok') return oneLine(`${words}: ${statusWord(row.status)}: ${row.message ?? 'no reason given'}`)
+  return `${oneLine(words)}: ${formatTime(row.medianNs)} ${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)} ${row.grade ?? ''}`.trimEnd()
 }

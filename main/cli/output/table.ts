@@ -1,3 +1,5 @@
+import { oneLine } from '../../printable'
+
 export interface Column<T> {
   title: string
   /** Right-aligned unless text. */
@@ -25,9 +27,4 @@ export function table<T>(rows: readonly T[], columns: readonly Column<T>[]): str
         .trimEnd(),
     )
     .join('\n')
-}
-
-/** Line ends and other control characters as spaces, so that no stored text can move the cursor or forge a line. */
-export function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ')
 }

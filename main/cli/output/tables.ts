@@ -16,7 +16,7 @@ export const sessionTable = (sessions: readonly SessionSummary[]): string =>
     { title: 'id', cell: (s) => s.id },
     { title: 'made', cell: (s) => when(s.createdAt) },
     { title: 'name', cell: (s) => s.name },
-    { title: 'state', cell: (s) => s.state },
+    { title: 'state', cell: (s) => (s.damaged === undefined ? s.state : `damaged: ${s.damaged}`) },
     { title: 'results', align: 'right', cell: (s) => (s.results === s.planned ? String(s.results) : `${s.results}/${s.planned}`) },
     { title: 'failed', align: 'right', cell: (s) => (s.failures > 0 ? String(s.failures) : '') },
     { title: 'tags', cell: (s) => s.tags.join(', ') },
@@ -63,8 +63,8 @@ export const opTable = (ops: readonly Op[]): string =>
   table(ops, [
     { title: 'operation', cell: (op) => op.id },
     { title: 'family', cell: (op) => op.family },
-    { title: 'sizes', cell: (op) => op.sizeKind },
+    { title: 'sizes', cell: (op) => op.size.id },
     { title: 'dtypes', cell: (op) => op.dtypes.join(' ') },
-    { title: 'variants', cell: (op) => Object.entries(op.variants ?? {}).map(([name, words]) => `${name}=${words.join('|')}`).join(' ') },
+    { title: 'attributes', cell: (op) => Object.entries(op.attributes).map(([name, spec]) => `${name}=${spec.kind === 'choice' ? spec.words.join('|') : spec.default}`).join(' ') },
     { title: 'what', cell: (op) => op.summary },
   ])

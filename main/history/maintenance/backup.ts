@@ -1,8 +1,9 @@
 import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { HistoryFile } from '@core/session/maintenance'
+import { openReadOnly } from '../access'
 import { Database } from '../database'
-import { isHistory, migrate, MIGRATIONS, schemaOf } from '../migrate'
+import { correctSchema, isHistory, migrate, MIGRATIONS, schemaOf } from '../migrate'
 import { openSqlite } from '../sqlite'
 import { copyDatabase, type OnProgress } from './copy'
 
@@ -15,7 +16,7 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : S
 const isSame = (a: string, b: string) => existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b)
 
 function open(file: string, readOnly: boolean): Database {
-  const connection = openSqlite(file, { readOnly })
+  const connection = readOnly ? openReadOnly(file) : openSqlite(file)
   try {
     connection.exec('pragma busy_timeout = 10000')
     return new Database(connection)
@@ -92,6 +93,7 @@ export function prepareRestore(backup: string, file: string, onProgress: OnProgr
     const copy = open(target, false)
     try {
       if (copy.connection.prepare('pragma foreign_key_check').all().length > 0) refuse('has results whose session is gone.')
+      correctSchema(copy)
       migrate(copy)
     } finally {
       copy.close()

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { benchmarkCaseSchema } from '@core/case'
 import { resultSchema, STATUSES } from '@core/result'
 import { ROW_NUMBERS } from '@core/session/rows'
-import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema } from '@core/session/types'
+import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema, sessionStateSchema } from '@core/session/types'
+import { openReadOnly } from '../access'
 import { Database } from '../database'
 import { isHistory, MIGRATIONS, schemaOf } from '../migrate'
-import { openSqlite } from '../sqlite'
 import type { CheckReport, Finding } from '@core/session/maintenance'
 import type { OnProgress } from './copy'
 
@@ -54,7 +54,7 @@ class Troubles {
  */
 export function checkFile(file: string, onProgress: OnProgress = () => undefined): CheckReport {
   const from = performance.now()
-  const db = new Database(openSqlite(file, { readOnly: true }))
+  const db = new Database(openReadOnly(file))
   try {
     const all = (sql: string): Row[] => db.prepare(sql).all() as Row[]
     const count = (sql: string): number => Number(Object.values(all(sql)[0] ?? {})[0] ?? 0)
@@ -103,6 +103,8 @@ function* recordsOf(all: (sql: string) => Row[]): Generator<Finding> {
     ['select json, identity as name from cases', benchmarkCaseSchema, (n) => `${plural(n, 'case')} cannot be read.`],
     ['select environment as json, sessions.name from session_details join sessions on sessions.key = session', environmentSchema, (n) => `The environment of ${plural(n, 'session')} cannot be read.`],
     ['select tags as json, name from sessions', sessionSchema.shape.tags, (n) => `The tags of ${plural(n, 'session')} cannot be read.`],
+    ['select json_quote(cast(state as text)) as json, name from sessions', sessionStateSchema, (n) => `The state of ${plural(n, 'session')} cannot be read.`],
+    ['select json_quote(cast(created_at as text)) as json, name from sessions', z.string().refine((text) => !Number.isNaN(Date.parse(text))), (n) => `The date of ${plural(n, 'session')} cannot be read.`],
     ['select ops as json, name from sessions union all select devices, name from sessions', z.array(z.string()), (n) => `The list cannot show what ${plural(n, 'session')} hold.`],
     [`select json, device_name || ' ' || kind as name from ceilings`, ceilingSchema, (n) => `${plural(n, 'ceiling')} cannot be read; measure the machine again.`],
     ['select json, device_name as name from noise_floors', noiseFloorSchema, (n) => `${plural(n, 'noise floor')} cannot be read; check the machine against itself again.`],

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { OWNER_ONLY } from '../../write-file'
 import type { Database } from '../database'
 
 const pragma = (db: Database, name: string) => Number(Object.values(db.connection.prepare(`pragma ${name}`).get() ?? {})[0] ?? 0)
@@ -23,6 +24,8 @@ export function copyDatabase(db: Database, target: string, step: string, onProgr
   rmSync(part, { force: true })
   onProgress({ step, growing: { file: part, bytes: pragma(db, 'page_count') * pragma(db, 'page_size') } })
   try {
+    // SQLite takes an empty file as it is, and would make one that everyone may read.
+    closeSync(openSync(part, 'wx', OWNER_ONLY))
     db.connection.prepare('vacuum into ?').run(part)
     const file = openSync(part, 'r+')
     try {

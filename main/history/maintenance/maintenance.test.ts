@@ -59,6 +59,8 @@ describe('check', () => {
     [`update cases set json = '{"op":1}' where key = 1`, /1 case cannot be read/],
     [`update session_details set environment = '{}'`, /environment of 1 session/],
     [`update sessions set tags = 'x'`, /tags of 1 session/],
+    [`update sessions set state = 'melted'`, /state of 1 session/],
+    [`update sessions set created_at = 'x'`, /date of 1 session/],
   ])('tells in words: %s', (sql, words) => {
     add('one')
     damage(sql)

@@ -6,7 +6,7 @@ import { readEnvironment } from '../../environment'
 import type { Handlers } from '../answer'
 import { checkNewPrograms } from './python'
 
-export const appHandlers = ({ history, settings, startNotices }: Services) =>
+export const appHandlers = ({ history, settings, startNotices, foundPrograms }: Services) =>
   ({
     'app:info': () => {
       const { devices: _devices, ...environment } = readEnvironment([])
@@ -15,7 +15,7 @@ export const appHandlers = ({ history, settings, startNotices }: Services) =>
     },
     'settings:get': () => settings.get(),
     'settings:set': (change) => {
-      checkNewPrograms(change.python, settings.get().python)
+      checkNewPrograms(change.python, settings.get().python, foundPrograms)
       const saved = settings.set(change)
       nativeTheme.themeSource = saved.theme
       return saved

@@ -1,27 +1,39 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { testDevice } from '@core/testing'
 import { openSettings, type SettingsStore } from '../../app/settings-store'
-import { checkNewPrograms, pythonHandlers } from './python'
+import type { Dialogs } from '../../app/dialogs'
+import { checkNewPrograms, noteFound, pythonHandlers } from './python'
 
 let folder: string
 let settings: SettingsStore
 let chosen: string | undefined
+let agrees: boolean
+/** Paths that the user was asked about. */
+let asked: string[]
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'opscope-add-'))
   settings = openSettings(join(folder, 'settings.json'))
   chosen = undefined
+  agrees = true
+  asked = []
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
 function python(name: string, said = 'Python 3.12.1'): string {
   const path = join(folder, name)
-  writeFileSync(path, `#!/bin/sh\necho "${said}"\n`)
+  writeFileSync(path, `#!/bin/sh\ntouch "$0.ran"\necho "${said}"\n`)
   chmodSync(path, 0o755)
   return path
 }
-const add = (typed?: string) => pythonHandlers({ settings, dialogs: { program: () => Promise.resolve(chosen), open: () => Promise.reject(new Error('no')), save: () => Promise.reject(new Error('no')) } })['python:add']({ typed })
+const no = () => Promise.reject(new Error('no'))
+const confirm: Dialogs['confirm'] = ({ detail }) => {
+  asked.push(detail.split('\n')[0]!)
+  return Promise.resolve(agrees)
+}
+const add = (typed?: string) => pythonHandlers({ settings, dialogs: { program: () => Promise.resolve(chosen), confirm, open: no, save: no } })['python:add']({ typed })
 const stored = () => (JSON.parse(readFileSync(join(folder, 'settings.json'), 'utf8')) as { python: unknown }).python
 
 it('keeps what was typed or chosen, beside the choice there is', async () => {
@@ -46,10 +58,31 @@ it('refuses one that cannot be used, one that is there and one too many, and cha
   await expect(add(python('c'))).rejects.toThrow(/At most 20 Pythons/)
 })
 
-it('lets settings name no program that is not there, but keep one that has gone', () => {
+it('runs nothing that the user has not agreed to in a dialog of main', async () => {
+  const a = python('a')
+  agrees = false
+  expect(await add(a)).toEqual({ done: false })
+  expect(asked).toEqual([a])
+  expect(existsSync(`${a}.ran`)).toBe(false)
+  for (const remote of ['\\\\server\\share\\python.exe', '//server/share/python']) await expect(add(remote)).rejects.toThrow(/is on another machine/)
+  expect(asked).toEqual([a])
+  agrees = true
+  expect(await add(a)).toMatchObject({ done: true })
+  chosen = python('b')
+  // Chosen in a dialog of main already.
+  expect(await add()).toMatchObject({ done: true })
+  expect(asked).toEqual([a, a])
+})
+
+it('lets settings name only programs that main has found or that they named before, also where these have gone', () => {
   const now = { extra: ['/gone/python'], chosen: ['/gone/python'] }
-  expect(() => checkNewPrograms({ ...now, extra: [] }, now)).not.toThrow()
-  expect(() => checkNewPrograms({ extra: [], chosen: [python('a')] }, now)).not.toThrow()
-  expect(() => checkNewPrograms({ extra: ['/nowhere/python'] }, now)).toThrow(/^There is nothing at \/nowhere\/python\. Expected/)
-  expect(() => checkNewPrograms({ extra: [], chosen: ['/nowhere/python'] }, undefined)).toThrow(/^There is nothing at/)
+  const found = new Set<string>()
+  noteFound(found, [testDevice(), testDevice({ interpreter: { path: '/usr/bin/python3', source: 'PATH', packages: [] } })])
+  expect(() => checkNewPrograms({ ...now, extra: [] }, now, found)).not.toThrow()
+  expect(() => checkNewPrograms({ extra: ['/gone/python'], chosen: ['/usr/bin/python3', '/gone/python'] }, now, found)).not.toThrow()
+  expect(() => checkNewPrograms(undefined, now, found)).not.toThrow()
+  for (const path of [python('a'), '/bin/sh', '\\\\server\\share', '/usr/bin/python3']) {
+    expect(() => checkNewPrograms({ extra: [path] }, now, found)).toThrow(/is not a Python that Opscope has found\. Add it first/)
+    if (path !== '/usr/bin/python3') expect(() => checkNewPrograms({ extra: [], chosen: [path] }, now, found)).toThrow(/is not a Python that Opscope has found/)
+  }
 })

@@ -1,9 +1,14 @@
 import type { Services } from '../../app/services'
 import type { Handlers } from '../answer'
+import { noteFound } from './python'
 
-export const runHandlers = ({ history, runner }: Services) =>
+export const runHandlers = ({ history, runner, foundPrograms }: Services) =>
   ({
-    'devices:list': ({ refresh }) => runner.devices(refresh),
+    'devices:list': async ({ refresh }) => {
+      const devices = await runner.devices(refresh)
+      noteFound(foundPrograms, devices)
+      return devices
+    },
     'ceilings:list': () => history.ceilings(),
     'ceilings:measure': ({ devices }) => runner.measureCeilings(devices),
     'self-check:run': ({ devices, pairs }) => runner.selfCheck(devices, pairs),

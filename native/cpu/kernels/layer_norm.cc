@@ -1,4 +1,4 @@
-// Layer normalisation with weight and bias over the last axis. dims: [tokens, dim].
+// Layer normalisation with weight and bias over the last axis. dims: [tokens, dim]; scalars: [eps].
 //
 // Mean, then the sum of squared distances from it (two passes: no cancellation), then the result; a token's row stays
 // in cache between the passes. Threads share the tokens.
@@ -6,8 +6,6 @@
 #include "simd/reduce.h"
 
 namespace {
-
-constexpr float EPS = 1e-5f;
 
 template <bool STREAM>
 void normalise(const float* x, const float* weight, const float* bias, float mean, float factor, float* out, int64_t n) {
@@ -34,26 +32,27 @@ void run(const Call& c) {
   const bool stream = c.stream && dim % LINE == 0;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
   for (int64_t token = r.begin; token < r.end; token++) {
-    const float* x = c.in[0] + token * dim;
-    float* out = c.out + token * dim;
+    const float* x = input(c, 0) + token * dim;
+    float* out = output(c) + token * dim;
     const float mean = sum_of(x, dim, [](V v) { return v; }) / static_cast<float>(dim);
     const V m = vset(mean);
     const float squares = sum_of(x, dim, [m](V v) {
       const V away = vsub(v, m);
       return vmul(away, away);
     });
-    const float factor = 1 / __builtin_sqrtf(squares / static_cast<float>(dim) + EPS);
-    if (stream) normalise<true>(x, c.in[1], c.in[2], mean, factor, out, dim);
-    else normalise<false>(x, c.in[1], c.in[2], mean, factor, out, dim);
+    const float factor = 1 / __builtin_sqrtf(squares / static_cast<float>(dim) + static_cast<float>(c.scalars[0]));
+    if (stream) normalise<true>(x, input(c, 1), input(c, 2), mean, factor, out, dim);
+    else normalise<false>(x, input(c, 1), input(c, 2), mean, factor, out, dim);
   }
   vfence();
 }
 
-void shape(const int64_t* d, int64_t* sizes) {
+bool shape(const int64_t* d, int, int64_t* sizes) {
   sizes[0] = sizes[3] = times(d[0], d[1]);
   sizes[1] = sizes[2] = d[1];
+  return true;
 }
 
 }  // namespace
 
-OPSCOPE_KERNEL(layer_norm, 2, 3, shape, nullptr, run)
+OPSCOPE_KERNEL(layer_norm, "fff>f", 2, 2, 1, shape, nullptr, run)

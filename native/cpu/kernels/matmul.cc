@@ -149,7 +149,7 @@ void run(const Call& c) {
   const int64_t bf = b_floats(s), af = a_floats(s);
   int phase = 0;
   const auto one = [&](int64_t i, float* slabs, float* block, int thread, int threads) {
-    product(c, s, c.in[0] + i * s.m * s.k, c.in[1] + i * s.k * s.n, c.out + i * s.m * s.n, slabs, block, thread, threads, phase);
+    product(c, s, input(c, 0) + i * s.m * s.k, input(c, 1) + i * s.k * s.n, output(c) + i * s.m * s.n, slabs, block, thread, threads, phase);
   };
   if (whole(s, c.threads)) {
     float* own = c.scratch + c.thread * (bf + af);
@@ -161,14 +161,15 @@ void run(const Call& c) {
   for (int64_t i = 0; i < s.batch; i++) one(i, c.scratch, block, c.thread, c.threads);
 }
 
-void shape(const int64_t* d, int64_t* sizes) {
+bool shape(const int64_t* d, int, int64_t* sizes) {
   const Size s = size_of(d);
   sizes[0] = times(times(s.batch, s.m), s.k);
   sizes[1] = times(times(s.batch, s.k), s.n);
   sizes[2] = times(times(s.batch, s.m), s.n);
+  return true;
 }
 
-size_t scratch(const int64_t* d, int threads) {
+size_t scratch(const int64_t* d, int, int threads) {
   const Size s = size_of(d);
   const int64_t each = a_floats(s);
   return static_cast<size_t>(whole(s, threads) ? threads * (b_floats(s) + each) : 2 * b_floats(s) + threads * each);
@@ -176,4 +177,4 @@ size_t scratch(const int64_t* d, int threads) {
 
 }  // namespace
 
-OPSCOPE_KERNEL(matmul, 6, 2, shape, scratch, run)
+OPSCOPE_KERNEL(matmul, "ff>f", 6, 6, 0, shape, scratch, run)

@@ -47,25 +47,28 @@ inline void chains(const V* x, V* out, int64_t iterations) {
 void run(const Call& c) {
   const int64_t iterations = c.dims[1];
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
-  const float* x = c.in[0];
+  const float* x = input(c, 0);
   int64_t i = r.begin;
   V in[VECTORS], out[VECTORS];
   for (; i + VECTORS * W <= r.end; i += VECTORS * W) {
     for (int v = 0; v < VECTORS; v++) in[v] = vload(x + i + v * W);
     chains<VECTORS>(in, out, iterations);
-    for (int v = 0; v < VECTORS; v++) vstore(c.out + i + v * W, out[v]);
+    for (int v = 0; v < VECTORS; v++) vstore(output(c) + i + v * W, out[v]);
   }
   for (; i < r.end; i += W) {
     const int n = static_cast<int>(least(W, r.end - i));
     in[0] = n == W ? vload(x + i) : vload_n(x + i, n, 0);
     chains<1>(in, out, iterations);
-    if (n == W) vstore(c.out + i, out[0]);
-    else vstore_n(c.out + i, out[0], n);
+    if (n == W) vstore(output(c) + i, out[0]);
+    else vstore_n(output(c) + i, out[0], n);
   }
 }
 
-void shape(const int64_t* d, int64_t* sizes) { sizes[0] = sizes[1] = d[0]; }
+bool shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = d[0];
+  return true;
+}
 
 }  // namespace
 
-OPSCOPE_KERNEL(peak_fma, 2, 1, shape, nullptr, run)
+OPSCOPE_KERNEL(peak_fma, "f>f", 2, 2, 0, shape, nullptr, run)

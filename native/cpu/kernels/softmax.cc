@@ -68,8 +68,8 @@ void run_shared(const Call& c) {
   float* const maxima = c.scratch;
   float* const sums = c.scratch + c.threads * LINE;
   for (int64_t row = 0; row < c.dims[0]; row++) {
-    const float* x = c.in[0] + row * cols + r.begin;
-    float* out = c.out + row * cols + r.begin;
+    const float* x = input(c, 0) + row * cols + r.begin;
+    float* out = output(c) + row * cols + r.begin;
     maxima[c.thread * LINE] = n > 0 ? max_of(x, n) : -__builtin_inff();
     c.barrier(c.team);
     float max = maxima[0];
@@ -91,8 +91,8 @@ void run(const Call& c) {
   float* const buffer = wait ? c.scratch + c.thread * BUFFERED : nullptr;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
   for (int64_t row = r.begin; row < r.end; row++) {
-    const float* x = c.in[0] + row * cols;
-    float* out = c.out + row * cols;
+    const float* x = input(c, 0) + row * cols;
+    float* out = output(c) + row * cols;
     float* e = wait ? buffer : out;
     const float max = max_of(x, cols);
     const float sum = wait ? exponentials<true>(x, max, e, cols) : exponentials<false>(x, max, e, cols);
@@ -102,13 +102,16 @@ void run(const Call& c) {
   vfence();
 }
 
-void shape(const int64_t* d, int64_t* sizes) { sizes[0] = sizes[1] = times(d[0], d[1]); }
+bool shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = times(d[0], d[1]);
+  return true;
+}
 
-size_t scratch(const int64_t* d, int threads) {
+size_t scratch(const int64_t* d, int, int threads) {
   if (shared(d, threads)) return static_cast<size_t>(2 * LINE * threads);
   return buffered(d) ? static_cast<size_t>(BUFFERED * threads) : 0;
 }
 
 }  // namespace
 
-OPSCOPE_KERNEL(softmax, 2, 1, shape, scratch, run)
+OPSCOPE_KERNEL(softmax, "f>f", 2, 2, 0, shape, scratch, run)

@@ -38,19 +38,22 @@ void run(const Call& c) {
   const V a = vset(0.999f), b = vset(0.001f);
   V y[VECTORS];
 #pragma GCC unroll 8
-  for (int v = 0; v < VECTORS; v++) y[v] = load(c.in[0] + v * W);
+  for (int v = 0; v < VECTORS; v++) y[v] = load(input(c, 0) + v * W);
   for (int64_t i = 0; i < iterations; i++) {
 #pragma GCC unroll 8
     for (int v = 0; v < VECTORS; v++) y[v] = vfma(y[v], a, b);
   }
 #pragma GCC unroll 8
-  for (int v = 0; v < VECTORS; v++) store(c.out + v * W, y[v]);
+  for (int v = 0; v < VECTORS; v++) store(output(c) + v * W, y[v]);
   drain();
 }
 
 // Eight elements whatever the first dim says, so that another number is refused.
-void shape(const int64_t*, int64_t* sizes) { sizes[0] = sizes[1] = ELEMENTS; }
+bool shape(const int64_t*, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = ELEMENTS;
+  return true;
+}
 
 }  // namespace
 
-OPSCOPE_KERNEL(spin, 2, 1, shape, nullptr, run)
+OPSCOPE_KERNEL(spin, "f>f", 2, 2, 0, shape, nullptr, run)

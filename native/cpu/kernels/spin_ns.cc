@@ -10,11 +10,14 @@ void run(const Call& c) {
   const int64_t until = opscope_now_ns() + c.dims[1];
   while (opscope_now_ns() < until) {
   }
-  for (int64_t i = 0; i < ELEMENTS; i++) c.out[i] = c.in[0][i];
+  for (int64_t i = 0; i < ELEMENTS; i++) output(c)[i] = input(c, 0)[i];
 }
 
-void shape(const int64_t*, int64_t* sizes) { sizes[0] = sizes[1] = ELEMENTS; }
+bool shape(const int64_t*, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = ELEMENTS;
+  return true;
+}
 
 }  // namespace
 
-OPSCOPE_KERNEL(spin_ns, 2, 1, shape, nullptr, run)
+OPSCOPE_KERNEL(spin_ns, "f>f", 2, 2, 0, shape, nullptr, run)

@@ -18,6 +18,15 @@ inline V vdiv(V a, V b) { return _mm256_div_ps(a, b); }
 inline V vfma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
 inline V vmin(V a, V b) { return _mm256_min_ps(a, b); }
 inline V vmax(V a, V b) { return _mm256_max_ps(a, b); }
+inline V vsqrt(V a) { return _mm256_sqrt_ps(a); }
+inline V vabs(V a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+inline V vneg(V a) { return _mm256_xor_ps(_mm256_set1_ps(-0.0f), a); }
+inline V vless(V a, V b, V yes, V no) { return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
+inline V vsplit(V x, V* e) {
+  const __m256i base = _mm256_set1_epi32(0x3f3504f3), away = _mm256_sub_epi32(_mm256_castps_si256(x), base);
+  *e = _mm256_cvtepi32_ps(_mm256_srai_epi32(away, 23));
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(away, _mm256_set1_epi32(0x7fffff)), base));
+}
 inline V vldexp(V p, V n) {
   const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1), bias = _mm256_set1_epi32(127);
   const V first = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, bias), 23));
@@ -34,6 +43,11 @@ inline float vpeak(V v) {
   __m128 h = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   h = _mm_max_ps(h, _mm_movehl_ps(h, h));
   return _mm_cvtss_f32(_mm_max_ss(h, _mm_shuffle_ps(h, h, 1)));
+}
+inline float vtrough(V v) {
+  __m128 h = _mm_min_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  h = _mm_min_ps(h, _mm_movehl_ps(h, h));
+  return _mm_cvtss_f32(_mm_min_ss(h, _mm_shuffle_ps(h, h, 1)));
 }
 inline __m256i vmask_n(int n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
 inline V vload_n(const float* p, int n, float pad) {

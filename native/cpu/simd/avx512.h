@@ -18,10 +18,20 @@ inline V vdiv(V a, V b) { return _mm512_div_ps(a, b); }
 inline V vfma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 inline V vmin(V a, V b) { return _mm512_min_ps(a, b); }
 inline V vmax(V a, V b) { return _mm512_max_ps(a, b); }
+inline V vsqrt(V a) { return _mm512_sqrt_ps(a); }
+inline V vabs(V a) { return _mm512_abs_ps(a); }
+inline V vneg(V a) { return _mm512_xor_ps(_mm512_set1_ps(-0.0f), a); }
+inline V vless(V a, V b, V yes, V no) { return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes); }
+inline V vsplit(V x, V* e) {
+  const __m512i base = _mm512_set1_epi32(0x3f3504f3), away = _mm512_sub_epi32(_mm512_castps_si512(x), base);
+  *e = _mm512_cvtepi32_ps(_mm512_srai_epi32(away, 23));
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(away, _mm512_set1_epi32(0x7fffff)), base));
+}
 inline V vldexp(V p, V n) { return _mm512_scalef_ps(p, n); }
 inline void vprefetch(const float* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
+inline float vtrough(V v) { return _mm512_reduce_min_ps(v); }
 inline __mmask16 vmask_n(int n) { return static_cast<__mmask16>((1u << n) - 1); }
 inline V vload_n(const float* p, int n, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_n(n), p); }
 inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n), v); }

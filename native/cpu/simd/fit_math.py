@@ -4,7 +4,7 @@ Needs numpy and mpmath. Prints the coefficients, lowest power first, and the lar
 import math
 
 import numpy as np
-from mpmath import erf, mpf, sqrt
+from mpmath import erf, log1p, mpf, sqrt, tanh
 
 
 def nodes(count, low, high):
@@ -25,10 +25,26 @@ def fit_exp(degree=4):
     return p, error.max()
 
 
-def fit_erf(limit=5.4, p_degree=5, q_degree=5):
-    """P, Q in erf(x / sqrt 2) = x P(x^2) / Q(x^2), |x| <= limit; the fit is made in x^2 / limit^2."""
+def fit_log(degree=8):
+    """P in log(1 + f) = f - f^2 / 2 + f^3 P(f), 1 + f from sqrt(1/2) to sqrt(2) and a little more."""
+    f = nodes(600, math.sqrt(0.5) * 0.999 - 1, math.sqrt(2) * 1.001 - 1)
+    f = f[np.abs(f) > 2e-2]
+    target = np.array([float((log1p(mpf(v)) - mpf(v) + mpf(v) ** 2 / 2) / mpf(v) ** 3) for v in f])
+    weight = np.ones_like(f)
+    for _ in range(60):
+        scale = f**3 / np.log1p(f)
+        rows = np.vander(f, degree + 1, increasing=True) * (weight * scale)[:, None]
+        p = np.linalg.lstsq(rows, weight * scale * target, rcond=None)[0]
+        error = np.abs((np.polyval(p[::-1], f) - target) * scale)
+        weight *= (error / error.max()) ** 0.3 + 1e-3
+        weight /= weight.max()
+    return p, error.max()
+
+
+def fit_odd(function, limit, p_degree, q_degree):
+    """P, Q in function(x) = x P(x^2) / Q(x^2), |x| <= limit; the fit is made in x^2 / limit^2."""
     x = nodes(600, 0.0, limit)
-    target = np.array([float(erf(mpf(v) / sqrt(2)) / mpf(v)) for v in x])
+    target = np.array([float(function(mpf(v)) / mpf(v)) for v in x])
     s, q_values, emphasis = (x / limit) ** 2, np.ones_like(x), np.ones_like(x)
     for _ in range(80):
         rows = np.hstack([np.vander(s, p_degree + 1, increasing=True), -target[:, None] * np.vander(s, q_degree + 1, increasing=True)[:, 1:]])
@@ -45,4 +61,6 @@ def fit_erf(limit=5.4, p_degree=5, q_degree=5):
 
 if __name__ == "__main__":
     print("exp", *fit_exp())
-    print("erf", *fit_erf())
+    print("log", *fit_log())
+    print("erf", *fit_odd(lambda x: erf(x / sqrt(2)), 5.4, 5, 5))
+    print("tanh", *fit_odd(tanh, 9.02, 6, 4))

@@ -26,6 +26,27 @@ inline V vexp(V x) {
   return vldexp(p, n);  // n reaches from -150 to 129
 }
 
+// Logarithm of x: x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), then e ln 2 + f - f^2/2 + f^3 P(f).
+// -infinity for 0 (and what is smaller than the smallest normal number), NaN below, infinity and NaN for themselves.
+inline V vlog(V x) {
+  V e;
+  const V f = vsub(vsplit(x, &e), vset(1.0f)), f2 = vmul(f, f);
+  V p = vset(0.0673539858f);
+  p = vfma(p, f, vset(-0.1168029442f));
+  p = vfma(p, f, vset(0.118954553f));
+  p = vfma(p, f, vset(-0.1240544794f));
+  p = vfma(p, f, vset(0.1421862837f));
+  p = vfma(p, f, vset(-0.1666796563f));
+  p = vfma(p, f, vset(0.2000215795f));
+  p = vfma(p, f, vset(-0.2500001072f));
+  p = vfma(p, f, vset(0.3333331213f));
+  V y = vfma(vmul(f, f2), p, vfma(f2, vset(-0.5f), vmul(e, vset(LN2_LOW))));
+  y = vadd(vfma(e, vset(LN2_HIGH), f), y);
+  y = vless(x, vset(1.17549435e-38f), vless(x, vset(0), vset(__builtin_nanf("")), vset(-__builtin_inff())), y);
+  // Infinity and NaN: x itself.
+  return vless(x, vset(__builtin_inff()), y, x);
+}
+
 // erf(x / sqrt 2) = x P(x^2) / Q(x^2), off by 1.3e-8 relative before rounding; |x| >= 5.4 gives 1 in f32 anyway.
 inline V verf_sqrt2(V x) {
   x = vmax(vset(-5.4f), vmin(vset(5.4f), x));
@@ -43,5 +64,27 @@ inline V verf_sqrt2(V x) {
   q = vfma(q, t, vset(1.0f));
   return vdiv(vmul(x, p), q);
 }
+
+// tanh x = x P(x^2) / Q(x^2), off by 2.1e-8 relative before rounding; |x| >= 9.02 gives 1 in f32 anyway.
+inline V vtanh(V x) {
+  x = vmax(vset(-9.02f), vmin(vset(9.02f), x));
+  const V t = vmul(x, x);
+  V p = vset(1.3318138005e-08f), q = vset(7.7616342470e-07f);
+  p = vfma(p, t, vset(2.0582800299e-05f));
+  q = vfma(q, t, vset(3.2830253053e-04f));
+  p = vfma(p, t, vset(3.4939934775e-03f));
+  q = vfma(q, t, vset(2.5870917809e-02f));
+  p = vfma(p, t, vset(1.3379683689e-01f));
+  q = vfma(q, t, vset(4.6712998973e-01f));
+  p = vfma(p, t, vset(9.9999997914e-01f));
+  q = vfma(q, t, vset(1.0f));
+  return vdiv(vmul(x, p), q);
+}
+
+// 1 / (1 + e^-x).
+inline V vsigmoid(V x) { return vdiv(vset(1), vadd(vset(1), vexp(vneg(x)))); }
+
+// The normal distribution function, (1 + erf(x / sqrt 2)) / 2.
+inline V vnormal(V x) { return vfma(vset(0.5f), verf_sqrt2(x), vset(0.5f)); }
 
 }  // namespace

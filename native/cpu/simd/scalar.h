@@ -20,6 +20,17 @@ inline V vfma(V a, V b, V c) { return a * b + c; }
 // Like the x86 instructions: a NaN in the second operand is kept.
 inline V vmin(V a, V b) { return a < b ? a : b; }
 inline V vmax(V a, V b) { return a > b ? a : b; }
+inline V vsqrt(V a) { return __builtin_sqrtf(a); }
+inline V vabs(V a) { return __builtin_fabsf(a); }
+inline V vneg(V a) { return -a; }
+// Per element: a < b ? yes : no.
+inline V vless(V a, V b, V yes, V no) { return a < b ? yes : no; }
+// x = m * 2^e with m in [sqrt(1/2), sqrt(2)), for normal x > 0.
+inline V vsplit(V x, V* e) {
+  const int32_t bits = __builtin_bit_cast(int32_t, x), away = bits - 0x3f3504f3;
+  *e = static_cast<float>(away >> 23);
+  return __builtin_bit_cast(float, (away & 0x7fffff) + 0x3f3504f3);
+}
 // p * 2^n for whole n in [-250, 250]: two factors, since one float's exponent reaches from -126 to 127 only.
 inline V vldexp(V p, V n) {
   const int32_t whole = static_cast<int32_t>(n), half = whole >> 1;
@@ -28,6 +39,7 @@ inline V vldexp(V p, V n) {
 inline void vprefetch(const float*) {}
 inline float vsum(V v) { return v; }
 inline float vpeak(V v) { return v; }
+inline float vtrough(V v) { return v; }
 // First n (< W) elements; there are none here.
 inline V vload_n(const float*, int, float pad) { return pad; }
 inline void vstore_n(float*, V, int) {}

@@ -26,6 +26,16 @@ using opscope::cpu::Call;
 
 constexpr int64_t LINE = 16;  // floats in a cache line
 
+// Tensor `i` of those that are read / written.
+template <class T = float>
+inline const T* input(const Call& c, int i) {
+  return static_cast<const T*>(c.in[i]);
+}
+template <class T = float>
+inline T* output(const Call& c, int i = 0) {
+  return static_cast<T*>(c.out[i]);
+}
+
 struct Range {
   int64_t begin, end;
 };

@@ -4,68 +4,53 @@
 
 namespace opscope::cuda {
 
-namespace {
-
-uint32_t sentinel(Dtype dtype) { return dtype == Dtype::f16 ? 0x7ede : dtype == Dtype::bf16 ? 0x7fde : 0x7fedc0de; }
-
-// Kernels may read (never write) up to the end of the last 16-byte vector.
-int64_t padded_bytes(int64_t elements, Dtype dtype) { return ceil_div(elements * static_cast<int64_t>(dtype_bytes(dtype)), 256) * 256; }
-
-Dim3 grid_for(int64_t elements, const Traits& device) { return {static_cast<unsigned>(std::clamp<int64_t>(ceil_div(elements, 256), 1, device.sm_count * 16))}; }
-
-}  // namespace
-
-BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) : context_(context), dtype_(spec.dtype), elements_(spec.output_elements) {
+BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) : context_(context) {
   std::vector<CUdeviceptr> addresses;
-  for (const auto& input : spec.inputs) {
-    input_elements_.push_back(input.elements);
-    addresses.push_back(inputs_.emplace_back(padded_bytes(input.elements, dtype_)).address());
+  for (const auto& description : spec.tensors) {
+    if (description.role != Role::in) outputs_.push_back(tensors_.size());
+    addresses.push_back(tensors_.emplace_back(description, context).address());
   }
-  output_ = DeviceBuffer(padded_bytes(elements_, dtype_));
-  found_ = DeviceBuffer(256);
+  counts_ = DeviceBuffer(static_cast<int64_t>(std::max<size_t>(1, outputs_.size()) * sizeof(ScanCounts)));
   if (!plan) return;
-  Planner planner(spec, context, spec.op, addresses, output_.address());
+  Planner planner(spec, context, addresses);
   plan(planner);
   launches_ = planner.take_launches();
   workspaces_ = planner.take_workspaces();
 }
 
-void BufferSet::fill(const std::vector<Fill>& fills) {
-  if (fills.size() != inputs_.size())
-    throw Error("internal", "filling the inputs: expected " + std::to_string(inputs_.size()) + " fills, received " + std::to_string(fills.size()));
-  const char* kernel = dtype_ == Dtype::f16 ? "fill_f16" : dtype_ == Dtype::bf16 ? "fill_bf16" : "fill_f32";
-  for (size_t i = 0; i < inputs_.size(); i++)
-    Launch(context_.kernel("service", kernel), grid_for(input_elements_[i], context_.traits()), 256, 0, inputs_[i].address(), static_cast<long long>(input_elements_[i]),
-           fills[i].key0, fills[i].key1, fills[i].factor, static_cast<int>(fills[i].positive))
-        .enqueue(context_.stream());
+void BufferSet::fill(const std::vector<Fill>& fills) const {
+  const auto filled = static_cast<size_t>(std::count_if(tensors_.begin(), tensors_.end(), [](const Tensor& tensor) { return tensor.filled(); }));
+  if (fills.size() != filled) throw Error("internal", "filling the inputs: expected " + std::to_string(filled) + " fills, received " + std::to_string(fills.size()));
+  size_t next = 0;
+  for (const Tensor& tensor : tensors_)
+    if (tensor.filled()) tensor.fill(fills[next++]);
 }
 
-void BufferSet::poison() {
-  const auto count = static_cast<size_t>(elements_);
-  check(dtype_bytes(dtype_) == 2 ? api().MemsetD16Async(output_.address(), static_cast<unsigned short>(sentinel(dtype_)), count, context_.stream())
-                                 : api().MemsetD32Async(output_.address(), sentinel(dtype_), count, context_.stream()),
-        "filling the output with the sentinel");
+void BufferSet::poison() const {
+  for (const Tensor& tensor : tensors_) tensor.poison();
 }
 
-int64_t BufferSet::count_unwritten() {
-  check(api().MemsetD8Async(found_.address(), 0, 8, context_.stream()), "counting unwritten elements");
-  const char* kernel = dtype_bytes(dtype_) == 2 ? "count_16" : "count_32";
-  Launch(context_.kernel("service", kernel), grid_for(elements_, context_.traits()), 256, 0, output_.address(), static_cast<long long>(elements_), sentinel(dtype_), found_.address())
-      .enqueue(context_.stream());
-  context_.synchronize("counting unwritten elements");
-  unsigned long long found = 0;
-  check(api().MemcpyDtoH(&found, found_.address(), sizeof found), "counting unwritten elements");
-  return static_cast<int64_t>(found);
+std::vector<ScanCounts> BufferSet::scan() const {
+  std::vector<ScanCounts> counts(outputs_.size());
+  check(api().MemsetD8Async(counts_.address(), 0, static_cast<size_t>(counts_.bytes()), context_.stream()), "searching the outputs");
+  for (size_t i = 0; i < outputs_.size(); i++) output(i).scan(counts_.address() + static_cast<CUdeviceptr>(i * sizeof(ScanCounts)));
+  context_.synchronize("searching the outputs");
+  check(api().MemcpyDtoH(counts.data(), counts_.address(), counts.size() * sizeof(ScanCounts)), "searching the outputs");
+  for (size_t i = 0; i < outputs_.size(); i++)
+    if (counts[i].outside > 0)
+      throw Error("kernel-failed", "The kernel wrote outside " + output(i).name() + ": " + std::to_string(counts[i].outside) + " bytes next to it changed.");
+  return counts;
 }
 
 int64_t BufferSet::tensor_bytes() const {
-  int64_t bytes = output_.bytes();
-  for (const auto& buffer : inputs_) bytes += buffer.bytes();
+  int64_t bytes = 0;
+  for (const Tensor& tensor : tensors_) bytes += tensor.bytes();
   return bytes;
 }
 
 int64_t BufferSet::bytes() const {
-  int64_t bytes = tensor_bytes();
+  int64_t bytes = 0;
+  for (const Tensor& tensor : tensors_) bytes += tensor.allocated_bytes();
   for (const auto& buffer : workspaces_) bytes += buffer.bytes();
   return bytes;
 }

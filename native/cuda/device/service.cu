@@ -1,10 +1,19 @@
-// Kernels that serve the measuring itself: fill, count of unwritten elements, and the two that hold and settle a stream.
+// Kernels that serve the measuring itself: fill, scan of an output, and those that hold and settle a stream.
+#include "service.h"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
-#include <cstdint>
+using opscope::cuda::FillRule;
+using opscope::cuda::ScanCounts;
+using opscope::cuda::ScanRule;
 
 namespace {
+
+struct E4m3 {
+  uint8_t bits;
+};
 
 // lowbias32, as in core/random.ts.
 __device__ __forceinline__ uint32_t mix(uint32_t x) {
@@ -13,30 +22,96 @@ __device__ __forceinline__ uint32_t mix(uint32_t x) {
   return x ^ (x >> 16);
 }
 
-// The value of element i by the rule in core/random.ts: integers, one f32 product.
-__device__ __forceinline__ float value_at(uint32_t i, uint32_t key0, uint32_t key1, float factor, int positive) {
-  const uint32_t a = mix(i + key0), b = mix(a ^ key1);
-  const int k = static_cast<int>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16)) - 131070;
-  return __fmul_rn(static_cast<float>(positive ? abs(k) + 1 : k), factor);
+// A bijection on [0, below), by cycle walking.
+__device__ uint32_t permuted(uint32_t x, const FillRule& rule) {
+  const int bits = max(1, 32 - __clz(static_cast<int>(rule.below - 1)));
+  const uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1;
+  const int shift = max(1, bits >> 1);
+  do {
+    for (int round = 0; round < 2; round++) {
+      x = (x * 0x9e3779b1u + rule.key0) & mask;
+      x ^= x >> shift;
+      x = (x * 0x85ebca77u + rule.key1) & mask;
+      x ^= x >> shift;
+    }
+  } while (x >= rule.below);
+  return x;
 }
 
 __device__ __forceinline__ void put(float* p, float v) { *p = v; }
 __device__ __forceinline__ void put(__half* p, float v) { *p = __float2half_rn(v); }
 __device__ __forceinline__ void put(__nv_bfloat16* p, float v) { *p = __float2bfloat16_rn(v); }
+__device__ __forceinline__ void put(E4m3* p, float v) { p->bits = __nv_cvt_float_to_fp8(v, __NV_SATFINITE, __NV_E4M3); }
+__device__ __forceinline__ void put(int32_t* p, float v) { *p = static_cast<int32_t>(v); }
+__device__ __forceinline__ void put(int8_t* p, float v) { *p = static_cast<int8_t>(static_cast<int32_t>(v)); }
+__device__ __forceinline__ void put(uint8_t* p, float v) { *p = static_cast<uint8_t>(static_cast<int32_t>(v)); }
 
+__device__ __forceinline__ void put_integer(int32_t* p, int32_t v) { *p = v; }
+__device__ __forceinline__ void put_integer(int8_t* p, int32_t v) { *p = static_cast<int8_t>(v); }
+__device__ __forceinline__ void put_integer(uint8_t* p, int32_t v) { *p = static_cast<uint8_t>(v); }
 template <class T>
-__device__ void fill(T* out, long long n, uint32_t key0, uint32_t key1, float factor, int positive) {
-  const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step)
-    put(out + i, value_at(static_cast<uint32_t>(i), key0, key1, factor, positive));
+__device__ __forceinline__ void put_integer(T* p, int32_t v) {
+  put(p, static_cast<float>(v));
+}
+
+// Element i by the rule in core/random.ts, where the kinds and their numbers stand.
+template <class T>
+__device__ __forceinline__ void put_element(T* p, unsigned long long i, const FillRule& rule) {
+  if (rule.kind == 5) return put(p, rule.factor);
+  if (rule.kind == 4) return put_integer(p, static_cast<int32_t>(permuted(static_cast<uint32_t>(i % rule.below), rule)));
+  const uint32_t high = static_cast<uint32_t>(i >> 32);
+  const uint32_t a = mix(static_cast<uint32_t>(i) + (high == 0 ? rule.key0 : mix(rule.key0 ^ mix(high))));
+  if (rule.kind == 3) return put_integer(p, static_cast<int32_t>(static_cast<uint32_t>(rule.low) + __umulhi(a, rule.below)));
+  if (rule.kind == 2) return put(p, __fmul_rn(static_cast<float>(a >> 8), rule.factor));
+  const uint32_t b = mix(a ^ rule.key1);
+  const int k = static_cast<int>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16)) - 131070;
+  put(p, __fmul_rn(static_cast<float>(rule.kind == 1 ? abs(k) + 1 : k), rule.factor));
 }
 
 template <class T>
-__device__ void count(const T* data, long long n, T sentinel, unsigned long long* found) {
+__device__ __forceinline__ void fill(T* out, long long n, const FillRule& rule) {
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-  unsigned mine = 0;
-  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) mine += data[i] == sentinel;
-  if (mine) atomicAdd(found, static_cast<unsigned long long>(mine));
+  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) put_element(out + i, static_cast<unsigned long long>(i), rule);
+}
+
+template <class W>
+__device__ __forceinline__ void look_at(uint32_t bits, const ScanRule& rule, unsigned& unwritten, unsigned& non_finite) {
+  const bool untouched = rule.poisoned && bits == rule.sentinel;
+  unwritten += untouched;
+  non_finite += !untouched && rule.finite_mask && (bits & rule.finite_mask) == rule.finite_mask;
+}
+
+__device__ __forceinline__ void add_up(unsigned mine, unsigned long long* total) {
+  mine = __reduce_add_sync(~0u, mine);
+  if (mine && threadIdx.x % 32 == 0) atomicAdd(total, static_cast<unsigned long long>(mine));
+}
+
+// Looks at n elements of sizeof(W) bytes from a 16-byte boundary, and at the guard bands: `guard_bytes` before them, and
+// `after` bytes behind the last.
+template <class W>
+__device__ __forceinline__ void scan(const W* data, long long n, ScanRule rule, int after, ScanCounts* counts) {
+  constexpr int L = 16 / sizeof(W), per_word = 4 / sizeof(W);
+  const long long step = static_cast<long long>(gridDim.x) * blockDim.x, first = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const long long vectors = n / L;
+  unsigned unwritten = 0, non_finite = 0, outside = 0;
+  const uint4* v = reinterpret_cast<const uint4*>(data);
+  for (long long i = first; i < vectors; i += step) {
+    const uint4 x = __ldcs(v + i);
+    const uint32_t words[4] = {x.x, x.y, x.z, x.w};
+#pragma unroll
+    for (int w = 0; w < 4; w++)
+#pragma unroll
+      for (int j = 0; j < per_word; j++) look_at<W>(static_cast<W>(words[w] >> (j * 8 * static_cast<int>(sizeof(W)) % 32)), rule, unwritten, non_finite);
+  }
+  for (long long i = vectors * L + first; i < n; i += step) look_at<W>(data[i], rule, unwritten, non_finite);
+  const unsigned char* begin = reinterpret_cast<const unsigned char*>(data);
+  const unsigned char* end = reinterpret_cast<const unsigned char*>(data + n);
+  for (long long i = first; i < opscope::cuda::guard_bytes; i += step) outside += begin[-1 - i] != opscope::cuda::guard_byte;
+  for (long long i = first; i < after; i += step) outside += end[i] != opscope::cuda::guard_byte;
+  __syncwarp();
+  add_up(unwritten, &counts->unwritten);
+  add_up(non_finite, &counts->non_finite);
+  add_up(outside, &counts->outside);
 }
 
 __device__ __forceinline__ unsigned long long now_ns() {
@@ -47,20 +122,23 @@ __device__ __forceinline__ unsigned long long now_ns() {
 
 }  // namespace
 
-extern "C" __global__ void fill_f32(float* out, long long n, uint32_t key0, uint32_t key1, float factor, int positive) {
-  fill(out, n, key0, key1, factor, positive);
-}
-extern "C" __global__ void fill_f16(__half* out, long long n, uint32_t key0, uint32_t key1, float factor, int positive) {
-  fill(out, n, key0, key1, factor, positive);
-}
-extern "C" __global__ void fill_bf16(__nv_bfloat16* out, long long n, uint32_t key0, uint32_t key1, float factor, int positive) {
-  fill(out, n, key0, key1, factor, positive);
-}
+#define FILL(name, T) \
+  extern "C" __global__ void __launch_bounds__(256) fill_##name(T* out, long long n, FillRule rule) { fill(out, n, rule); }
+FILL(f32, float)
+FILL(f16, __half)
+FILL(bf16, __nv_bfloat16)
+FILL(f8e4m3, E4m3)
+FILL(i8, int8_t)
+FILL(i32, int32_t)
+FILL(u8, uint8_t)
 
-extern "C" __global__ void count_32(const uint32_t* data, long long n, uint32_t sentinel, unsigned long long* found) { count(data, n, sentinel, found); }
-extern "C" __global__ void count_16(const uint16_t* data, long long n, uint32_t sentinel, unsigned long long* found) {
-  count(data, n, static_cast<uint16_t>(sentinel), found);
-}
+#define SCAN(bits)                                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) scan_##bits(const uint##bits##_t* data, long long n, ScanRule rule, int after, ScanCounts* counts) { \
+    scan(data, n, rule, after, counts);                                                                                                                       \
+  }
+SCAN(8)
+SCAN(16)
+SCAN(32)
 
 // Holds the stream until the host writes `ticket` to flags[0], so that what is queued behind it starts without host gaps.
 // Gives up after limit_ns and says so in flags[1]: a host that dies or a full queue must not hang the GPU.

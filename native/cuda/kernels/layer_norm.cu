@@ -1,11 +1,9 @@
-// layer_norm over the last axis of x [tokens, dim] with weight and bias [dim], eps 1e-5. Each row is read once into
+// layer_norm over the last axis of x [tokens, dim] with weight, bias [dim] and eps. Each row is read once into
 // registers where it fits (see common/row.h); the variance is taken around the mean, in a second pass over registers.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/row.cuh"
 
 namespace {
-
-constexpr float eps = 1e-5f;
 
 template <class T, int V>
 __device__ __forceinline__ float part_sum(const RowPart<T, V>& part) {
@@ -62,7 +60,7 @@ __device__ __forceinline__ void part_write(const RowPart<T, V>& part, const T* w
 }
 
 template <class T, int V, bool WARP>
-__device__ __forceinline__ void layer_norm_row(const T* x, const T* weight, const T* bias, T* out, long long rows, int cols) {
+__device__ __forceinline__ void layer_norm_row(const T* x, const T* weight, const T* bias, float eps, T* out, long long rows, int cols) {
   __shared__ float scratch[2][32];
   const long long index = WARP ? static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32 : blockIdx.x;
   if (WARP && index >= rows) return;
@@ -100,7 +98,7 @@ __device__ __forceinline__ void layer_norm_part(const T* x, float2* summaries, i
 
 // Joins the summaries of a row (Chan, Golub & LeVeque 1979: total squares = sum of squares + sum of n (mean_c - mean)^2).
 template <class T>
-__device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, const T* bias, T* out, const float2* summaries, int cols, int chunks) {
+__device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, const T* bias, float eps, T* out, const float2* summaries, int cols, int chunks) {
   __shared__ float scratch[2][32];
   const long long index = blockIdx.x / chunks;
   const RowSpan<T> row(index, cols);
@@ -123,9 +121,9 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
 }  // namespace
 
 #define LAYER_NORM_ROW(T, V, KIND, WARP, MAX)                                                                                                \
-  extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_##KIND##_##V(const T* x, const T* weight, const T* bias, T* out,         \
+  extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_##KIND##_##V(const T* x, const T* weight, const T* bias, float eps, T* out, \
                                                                                   long long rows, int cols) {                                \
-    layer_norm_row<T, V, WARP>(x, weight, bias, out, rows, cols);                                                                            \
+    layer_norm_row<T, V, WARP>(x, weight, bias, eps, out, rows, cols);                                                                            \
   }
 #define LAYER_NORM(T)                                                                                                                        \
   LAYER_NORM_ROW(T, 1, warp, true, 128)                                                                                                      \
@@ -138,9 +136,9 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_part(const T* x, float2* summaries, int cols, int chunks) {             \
     layer_norm_part<T>(x, summaries, cols, chunks);                                                                                          \
   }                                                                                                                                          \
-  extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_join(const T* x, const T* weight, const T* bias, T* out,                \
+  extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_join(const T* x, const T* weight, const T* bias, float eps, T* out,     \
                                                                           const float2* summaries, int cols, int chunks) {                   \
-    layer_norm_join<T>(x, weight, bias, out, summaries, cols, chunks);                                                                       \
+    layer_norm_join<T>(x, weight, bias, eps, out, summaries, cols, chunks);                                                                       \
   }
 LAYER_NORM(f32)
 LAYER_NORM(f16)

@@ -2,7 +2,9 @@
 //   f32               matmul_simt
 //   f16, bf16, tf32   matmul_wgmma on sm_90 where every row starts on 16 bytes and n is a multiple of 8 (tf32: from
 //                     256^3 up, because it may need operands turned first), else matmul_mma
-#include "common/elementwise.h"
+#include <algorithm>
+
+#include "plan.h"
 
 namespace opscope::cuda {
 
@@ -29,7 +31,7 @@ void launch_tiles(Planner& p, const Shape& s, const std::string& module, const s
   const Tile& t = tiles[choice];
   const auto shared = static_cast<unsigned>(t.stages * static_cast<unsigned>(t.m + t.n) * shared_per_row);
   const CUfunction f = p.kernel_in(module, module + "_" + p.dtype() + "_" + std::to_string(t.m) + "_" + s.layout(), shared);
-  p.launch(f, {static_cast<unsigned>(count(t))}, t.threads, shared, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, t.m)),
+  p.launch(f, {count(t)}, t.threads, shared, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, t.m)),
            static_cast<int>(ceil_div(s.n, t.n)));
 }
 
@@ -63,7 +65,7 @@ bool wgmma_fits(const Planner& p, const Shape& s) {
 // x [batch, rows, cols] turned into a workspace, for an operand whose K is not contiguous.
 CUdeviceptr turned(Planner& p, CUdeviceptr x, int64_t batch, int rows, int cols) {
   const CUdeviceptr out = p.workspace(batch * rows * cols * 4);
-  p.launch(p.kernel_in("matmul_wgmma", "turn_f32"), {static_cast<unsigned>(ceil_div(cols, 32)), static_cast<unsigned>(ceil_div(rows, 32)), static_cast<unsigned>(batch)}, 256, 0,
+  p.launch(p.kernel_in("matmul_wgmma", "turn_f32"), {ceil_div(cols, 32), ceil_div(rows, 32), batch}, 256, 0,
            x, out, rows, cols);
   return out;
 }
@@ -90,7 +92,7 @@ void launch_wgmma(Planner& p, Shape s) {
   const CUtensorMap map_a = s.trans_a ? tensor_map(a, p.spec.dtype, s.batch, s.k, s.m, box_64) : tensor_map(a, p.spec.dtype, s.batch, s.m, s.k, 128);
   const CUtensorMap map_b =
       s.trans_b ? tensor_map(b, p.spec.dtype, s.batch, s.n, s.k, static_cast<unsigned>(bn)) : tensor_map(b, p.spec.dtype, s.batch, s.k, s.n, box_64);
-  const auto blocks = static_cast<unsigned>(std::min<int64_t>(s.batch * tiles_m * tiles_n, p.device.sm_count));
+  const int64_t blocks = std::min<int64_t>(s.batch * tiles_m * tiles_n, p.device.sm_count);
   p.launch(p.kernel_in("matmul_wgmma", "matmul_wgmma_" + p.dtype() + "_" + std::to_string(bn) + "_" + s.layout(), shared), {blocks}, 384, shared, map_a, map_b, p.output(), s.m,
            s.n, s.k, tiles_m, tiles_n, static_cast<int>(s.batch));
 }
@@ -110,7 +112,10 @@ void plan(Planner& p) {
 
 }  // namespace
 
-static const Register registered("matmul", {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::tf32},
-                                 {6, [](const std::vector<int64_t>& d) { return std::vector<int64_t>{d[0] * d[1] * d[3], d[0] * d[3] * d[2], d[0] * d[1] * d[2]}; }}, plan);
+static const Register registered({"matmul",
+                                  {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::tf32},
+                                  {6},
+                                  [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1] * d[3]), in(d[0] * d[3] * d[2]), out(d[0] * d[1] * d[2])}; },
+                                  plan});
 
 }  // namespace opscope::cuda

@@ -11,6 +11,8 @@ std::vector<OpKernels>& registry() {
   return ops;
 }
 
+const char* name_of(Role role) { return role == Role::in ? "in" : role == Role::out ? "out" : "inout"; }
+
 }  // namespace
 
 const std::vector<OpKernels>& registered_ops() { return registry(); }
@@ -21,36 +23,60 @@ const OpKernels* find_op(const std::string& op) {
   return nullptr;
 }
 
-Register::Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, PlanFunction plan) { registry().push_back({op, std::move(dtypes), shape, plan}); }
+Register::Register(OpKernels op) { registry().push_back(std::move(op)); }
 
-void check_shape(const CaseSpec& spec, const OpShape& shape) {
+void check_shape(const CaseSpec& spec, const OpKernels& op) {
   const auto refuse = [&](const std::string& what) { throw Error("internal", "malformed " + spec.op + " case: " + what); };
-  if (spec.dims.size() != shape.dims) refuse("expected " + std::to_string(shape.dims) + " dims, received " + std::to_string(spec.dims.size()));
+  if (std::find(op.dims.begin(), op.dims.end(), spec.dims.size()) == op.dims.end()) {
+    std::string counts;
+    for (const size_t count : op.dims) counts += (counts.empty() ? "" : " or ") + std::to_string(count);
+    refuse("expected " + counts + " dims, received " + std::to_string(spec.dims.size()));
+  }
+  if (spec.scalars.size() != op.scalars) refuse("expected " + std::to_string(op.scalars) + " scalars, received " + std::to_string(spec.scalars.size()));
   // Kernels index rows and columns with 32 bits; a list of elements (dims of one or two) may be longer.
   double product = 1;
   for (const int64_t d : spec.dims) {
-    if (d < 0 || d > int64_t{1} << 40) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^40");
+    if (d < 0 || d > MAX_ELEMENTS) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^40");
     product *= static_cast<double>(std::max<int64_t>(1, d));
   }
-  if (product > 1e15) refuse("the dims multiply to more than 10^15");
-  const auto sizes = shape.elements(spec.dims);
-  if (spec.inputs.size() + 1 != sizes.size()) refuse("expected " + std::to_string(sizes.size() - 1) + " inputs, received " + std::to_string(spec.inputs.size()));
-  for (size_t i = 0; i < sizes.size(); i++) {
-    const bool output = i == spec.inputs.size();
-    const int64_t given = output ? spec.output_elements : spec.inputs[i].elements;
-    if (given != sizes[i] || given < 1)
-      refuse((output ? "the output" : "input " + std::to_string(i)) + " should have " + std::to_string(sizes[i]) + " elements, received " + std::to_string(given));
+  if (product > 4e18) refuse("the dims multiply to more than 4e18");
+  const auto shapes = op.tensors(op, spec.dims);
+  if (spec.tensors.size() != shapes.size()) refuse("expected " + std::to_string(shapes.size()) + " tensors, received " + std::to_string(spec.tensors.size()));
+  for (size_t i = 0; i < shapes.size(); i++) {
+    const TensorDesc& given = spec.tensors[i];
+    const std::string name = "tensor " + std::to_string(i) + " (" + given.name + ")";
+    if (given.role != shapes[i].role) refuse(name + " should be " + name_of(shapes[i].role) + ", is " + name_of(given.role));
+    if (given.storage != shapes[i].storage.value_or(storage_of(spec.dtype))) refuse(name + " has another storage type than the kernels take");
+    if (given.elements != shapes[i].elements || given.elements < 1)
+      refuse(name + " should have " + std::to_string(shapes[i].elements) + " elements, received " + std::to_string(given.elements));
   }
 }
 
+void Launch::set_grid(const Dim3& grid) {
+  if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.x > max_blocks_x || grid.y > max_blocks_yz || grid.z > max_blocks_yz)
+    throw Error("unsupported", "This size needs a grid of " + std::to_string(grid.x) + " x " + std::to_string(grid.y) + " x " + std::to_string(grid.z) +
+                                   " blocks; a launch has at most 2^31 - 1 x 65535 x 65535. Choose a smaller size.");
+  grid_[0] = static_cast<unsigned>(grid.x);
+  grid_[1] = static_cast<unsigned>(grid.y);
+  grid_[2] = static_cast<unsigned>(grid.z);
+}
+
+void Launch::store(const void* value, size_t bytes) {
+  argument_bytes_ += bytes;
+  if (arguments_.size() == max_arguments || bytes > sizeof(Argument) || argument_bytes_ > max_argument_bytes)
+    throw Error("unsupported", "A kernel of this case takes more than a launch can pass: at most " + std::to_string(max_arguments) + " arguments of " + std::to_string(sizeof(Argument)) +
+                                   " bytes each, " + std::to_string(max_argument_bytes) + " bytes together.");
+  std::memcpy(arguments_.emplace_back().bytes.data(), value, bytes);
+}
+
 void Launch::enqueue(CUstream stream) const {
-  void* pointers[32];
+  void* pointers[max_arguments];
   for (size_t i = 0; i < arguments_.size(); i++) pointers[i] = const_cast<std::byte*>(arguments_[i].bytes.data());
   CUlaunchAttribute attributes[1] = {};
   CUlaunchConfig config = {};
-  config.gridDimX = grid_.x;
-  config.gridDimY = grid_.y;
-  config.gridDimZ = grid_.z;
+  config.gridDimX = grid_[0];
+  config.gridDimY = grid_[1];
+  config.gridDimZ = grid_[2];
   config.blockDimX = threads_;
   config.blockDimY = config.blockDimZ = 1;
   config.sharedMemBytes = shared_bytes_;
@@ -64,12 +90,21 @@ void Launch::enqueue(CUstream stream) const {
   check(api().LaunchKernelEx(&config, function_, pointers, nullptr), "launching a kernel");
 }
 
+Planner::Planner(const CaseSpec& case_spec, Context& context, const std::vector<CUdeviceptr>& tensors) : spec(case_spec), device(context.traits()), context_(context) {
+  for (size_t i = 0; i < spec.tensors.size(); i++) {
+    if (spec.tensors[i].role != Role::out) inputs_.push_back(tensors.at(i));
+    if (spec.tensors[i].role != Role::in) outputs_.push_back(tensors.at(i));
+  }
+}
+
 std::string Planner::dtype() const {
   switch (spec.dtype) {
     case Dtype::f32: return "f32";
     case Dtype::f16: return "f16";
     case Dtype::bf16: return "bf16";
     case Dtype::tf32: return "tf32";
+    case Dtype::i8: return "i8";
+    case Dtype::f8e4m3: return "f8e4m3";
   }
   return "f32";
 }

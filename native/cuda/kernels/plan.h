@@ -1,11 +1,14 @@
-// How an op becomes launches. Each kernels/<op>.plan.cc states the dtypes it has kernels for and one function that,
-// given the case and the device, chooses kernels, grids and workspace. Planning is apart from running: a plan is made
-// once per case and launched many times.
+// How an op becomes launches. Each kernels/<op>.plan.cc, and the plan of each table, states the dtypes it has kernels for, the
+// tensors that follow from the dims, and one function that, given the case and the device, chooses kernels, grids and
+// workspace. Planning is apart from running: a plan is made once per case and launched many times.
 #pragma once
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../driver/context.h"
@@ -13,17 +16,26 @@
 
 namespace opscope::cuda {
 
+// Blocks of a grid.
 struct Dim3 {
-  unsigned x = 1, y = 1, z = 1;
+  int64_t x = 1, y = 1, z = 1;
 };
 
 // One kernel launch with its arguments stored by value.
 class Launch {
  public:
+  // What the driver takes at most: arguments in bytes, and blocks along x and along y and z (CUDA C++ Programming Guide,
+  // "Compute Capabilities"). `max_arguments` is ours: every tensor, dim and scalar of a case, and as many again.
+  static constexpr size_t max_arguments = 2 * (MAX_TENSORS + MAX_DIMS + MAX_SCALARS), max_argument_bytes = 4096;
+  static constexpr int64_t max_blocks_x = (int64_t{1} << 31) - 1, max_blocks_yz = 65535;
+
+  // Throws Error "unsupported" where the grid or the arguments are beyond these limits.
   template <class... A>
-  Launch(CUfunction function, Dim3 grid, unsigned threads, unsigned shared_bytes, const A&... arguments)
-      : function_(function), grid_(grid), threads_(threads), shared_bytes_(shared_bytes) {
-    (store(arguments), ...);
+  Launch(CUfunction function, Dim3 grid, unsigned threads, unsigned shared_bytes, const A&... arguments) : function_(function), threads_(threads), shared_bytes_(shared_bytes) {
+    static_assert((std::is_trivially_copyable_v<A> && ...));
+    set_grid(grid);
+    arguments_.reserve(sizeof...(arguments));
+    (store(&arguments, sizeof(A)), ...);
   }
   // Blocks of a thread-block cluster along x (sm_90 and newer).
   Launch& cluster(unsigned blocks) {
@@ -36,33 +48,34 @@ class Launch {
   struct alignas(64) Argument {
     std::array<std::byte, 128> bytes;
   };
-  template <class A>
-  void store(const A& value) {
-    static_assert(sizeof(A) <= sizeof(Argument));
-    std::memcpy(arguments_.emplace_back().bytes.data(), &value, sizeof(A));
-  }
+  void set_grid(const Dim3& grid);
+  void store(const void* value, size_t bytes);
+
   CUfunction function_;
-  Dim3 grid_;
+  unsigned grid_[3] = {1, 1, 1};
   unsigned threads_, shared_bytes_, cluster_ = 1;
+  size_t argument_bytes_ = 0;
   std::vector<Argument> arguments_;
 };
 
 class Planner {
  public:
-  Planner(const CaseSpec& spec, Context& context, std::string module, std::vector<CUdeviceptr> inputs, CUdeviceptr output)
-      : spec(spec), device(context.traits()), context_(context), module_(std::move(module)), inputs_(std::move(inputs)), output_(output) {}
+  // `tensors`: addresses in the order of CaseSpec::tensors.
+  Planner(const CaseSpec& spec, Context& context, const std::vector<CUdeviceptr>& tensors);
 
   const CaseSpec& spec;
   const Traits& device;
 
   int64_t dim(size_t index) const { return spec.dims.at(index); }
+  double scalar(size_t index) const { return spec.scalars.at(index); }
+  // Among the tensors with a fill / among those that are written; an inout tensor is both.
   CUdeviceptr input(size_t index) const { return inputs_.at(index); }
-  CUdeviceptr output() const { return output_; }
+  CUdeviceptr output(size_t index = 0) const { return outputs_.at(index); }
   // `f32`, `f16`, `bf16` or `tf32`: how kernels name their dtype.
   std::string dtype() const;
   // A kernel of this op's .cu file; `shared_bytes` above 48 KB are asked for here.
-  CUfunction kernel(const std::string& name, unsigned shared_bytes = 0) const { return kernel_in(module_, name, shared_bytes); }
-  // A kernel of another .cu file, for ops with several.
+  CUfunction kernel(const std::string& name, unsigned shared_bytes = 0) const { return kernel_in(spec.op, name, shared_bytes); }
+  // A kernel of another .cu file, for ops with several and for tables.
   CUfunction kernel_in(const std::string& module, const std::string& name, unsigned shared_bytes = 0) const;
   // Zeroed once, when the case is opened. Kernels leave counters at zero for the next launch.
   CUdeviceptr workspace(int64_t bytes);
@@ -76,39 +89,50 @@ class Planner {
 
  private:
   Context& context_;
-  std::string module_;
-  std::vector<CUdeviceptr> inputs_;
-  CUdeviceptr output_;
+  std::vector<CUdeviceptr> inputs_, outputs_;
   std::vector<Launch> launches_;
   std::vector<DeviceBuffer> workspaces_;
 };
 
-// How many dims an op has, and the elements of its inputs and, last, its output that follow from them.
-struct OpShape {
-  size_t dims;
-  std::vector<int64_t> (*elements)(const std::vector<int64_t>& dims);
-};
-
+using Dims = std::vector<int64_t>;
 using PlanFunction = void (*)(Planner&);
 
+// A tensor that kernels take; without a storage type of its own it has that of the case's dtype.
+struct TensorShape {
+  int64_t elements;
+  Role role;
+  std::optional<Storage> storage = {};
+};
+inline TensorShape in(int64_t elements, std::optional<Storage> storage = {}) { return {elements, Role::in, storage}; }
+inline TensorShape out(int64_t elements, std::optional<Storage> storage = {}) { return {elements, Role::out, storage}; }
+inline TensorShape inout(int64_t elements, std::optional<Storage> storage = {}) { return {elements, Role::inout, storage}; }
+
 struct OpKernels {
-  const char* op;
+  std::string op;
   std::vector<Dtype> dtypes;
-  OpShape shape;
+  // Numbers of dims that the op comes with: one, or several where some are left out.
+  std::vector<size_t> dims;
+  // The tensors that follow from the dims; with no element where the dims make no sense.
+  std::vector<TensorShape> (*tensors)(const OpKernels&, const Dims&);
   PlanFunction plan;
+  size_t scalars = 0;
+  // The place in its family's table of an op that comes from one.
+  size_t row = 0;
 };
 
-// Throws Error "internal" when a case's dims, inputs and output do not fit together: nothing that came from outside may
+// Throws Error "internal" when a case's dims, scalars and tensors do not fit together: nothing that came from outside may
 // make a kernel touch memory it does not own.
-void check_shape(const CaseSpec& spec, const OpShape& shape);
+void check_shape(const CaseSpec& spec, const OpKernels& op);
 
-// Ops found at load time, each registered by its own file.
+// Ops found at load time, each registered by its own file or by its family's table.
 const std::vector<OpKernels>& registered_ops();
 const OpKernels* find_op(const std::string& op);
 
 struct Register {
-  Register(const char* op, std::vector<Dtype> dtypes, OpShape shape, PlanFunction plan);
+  explicit Register(OpKernels op);
 };
+
+inline const std::vector<Dtype> real_dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16};
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

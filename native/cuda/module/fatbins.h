@@ -7,4 +7,7 @@ namespace opscope::cuda {
 // The fatbin made of `<module>.cu`, or null. The driver reads its size from its header.
 const void* find_fatbin(const std::string& module);
 
+// What they were compiled for: `80;90a;100` (archs.cmake).
+const char* built_archs();
+
 }  // namespace opscope::cuda

@@ -28,6 +28,9 @@ struct ProcessInfo {
   unsigned long long used_bytes;
   unsigned gpu_instance, compute_instance;
 };
+struct MemoryInfo {
+  unsigned long long total, free, used;
+};
 enum { clock_sm = 1, clock_memory = 2 };
 
 struct Table {
@@ -42,6 +45,7 @@ struct Table {
   int (*power)(void*, unsigned*) = nullptr;
   int (*power_limit)(void*, unsigned*) = nullptr;
   int (*energy)(void*, unsigned long long*) = nullptr;
+  int (*memory)(void*, MemoryInfo*) = nullptr;
   int (*throttle)(void*, unsigned long long*) = nullptr;
   int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
   int (*graphics)(void*, unsigned*, ProcessInfo*) = nullptr;
@@ -81,6 +85,7 @@ Table load() {
   find(library, t.power, "nvmlDeviceGetPowerUsage");
   find(library, t.power_limit, "nvmlDeviceGetEnforcedPowerLimit");
   find(library, t.energy, "nvmlDeviceGetTotalEnergyConsumption");
+  find(library, t.memory, "nvmlDeviceGetMemoryInfo");
   find(library, t.throttle, "nvmlDeviceGetCurrentClocksEventReasons");
   if (!t.throttle) find(library, t.throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");
   find(library, t.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
@@ -271,6 +276,11 @@ DeviceState Nvml::state() {
 double Nvml::energy_j() const {
   unsigned long long millijoules = 0;
   return table().energy && table().energy(device_, &millijoules) == 0 ? static_cast<double>(millijoules) * 1e-3 : absent;
+}
+
+double Nvml::free_bytes() const {
+  MemoryInfo memory{};
+  return table().memory && table().memory(device_, &memory) == 0 ? static_cast<double>(memory.free) : absent;
 }
 
 std::string Nvml::driver() const {

@@ -21,6 +21,8 @@ class Nvml {
   DeviceState state();
   // The device's energy counter in joules since the driver was loaded, or NaN.
   double energy_j() const;
+  // Bytes of the device's memory that nobody holds, or NaN.
+  double free_bytes() const;
   // Version of the driver, empty when it does not say.
   std::string driver() const;
   // Other programs on the GPU and a display it drives, one sentence each. `holds_context`: whether this process is on the GPU itself.

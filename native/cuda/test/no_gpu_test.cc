@@ -8,11 +8,15 @@
 #include <numeric>
 #include <string>
 
+#include "buffers/room.h"
 #include "buffers/rotation.h"
+#include "kernels/reduction/shape.h"
+#include "module/archs.h"
 #include "nvml/holders.h"
 #include "nvml/window.h"
 #include "prepared.h"
 #include "timing/clock.h"
+#include "timing/queue.h"
 
 using namespace opscope;
 using namespace opscope::cuda;
@@ -122,9 +126,55 @@ void holders() {
   std::filesystem::remove_all(folder);
 }
 
+void queue() {
+  const CallCost quick{1, 0}, two{2, 0}, guest{4, 1e6};
+  expect(calls_per_sample(Mode::hot, 3, quick) == 3 && calls_per_sample(Mode::hot, 1 << 20, quick) == queue_budget, "a sample has as many calls as the queue takes at most");
+  expect(calls_per_sample(Mode::graph, 1000, two) == queue_budget / 2 && calls_per_sample(Mode::rotated, 1000, guest) == 100, "calls that take more of the queue or of the host are fewer");
+  expect(calls_per_sample(Mode::cold, 700, quick) == 1 && calls_per_sample(Mode::hot, 1, CallCost{1, 1e9}) == 1, "a cold sample has one call, and no sample has none");
+  expect(samples_at_once(Mode::hot, queue_budget, quick) == 1 && samples_at_once(Mode::hot, 1, quick) == queue_budget / 4, "samples fit into the queue with their events and stamps");
+  expect(samples_at_once(Mode::cold, 1, quick) == queue_budget / 6 && samples_at_once(Mode::graph, queue_budget, quick) == queue_budget / 4, "a flush takes room, and a graph is one entry");
+}
+
+void room() {
+  constexpr double gib = 1 << 30;
+  expect(room_bytes(140 * gib, 20 * gib, true, 0) < 20 * gib && room_bytes(140 * gib, 20 * gib, true, 0) > 19.5 * gib, "a case gets what is free, not what the card has");
+  expect(room_bytes(140 * gib, 20 * gib, false, gib) < room_bytes(140 * gib, 20 * gib, true, 0) - 1.5 * gib, "a context and a flush that are still to come take their part");
+  expect(room_bytes(8 * gib, std::nan(""), true, 0) > 7 * gib && room_bytes(8 * gib, 0.1 * gib, false, 0) == 0, "a driver that does not tell has all free, and a full card has none");
+}
+
+void archs() {
+  expect(archs_cover("90a", 9, 0) && !archs_cover("90a", 8, 0) && !archs_cover("90a", 10, 0), "kernels with Hopper's own instructions run on Hopper alone");
+  expect(archs_cover("86", 8, 9) && !archs_cover("86", 8, 0) && !archs_cover("86", 9, 0), "machine code runs on its generation from its own number up");
+  expect(archs_cover("80;90a;100", 8, 6) && archs_cover("80;90a;100", 10, 3) && archs_cover("80;90a;100", 12, 0) && !archs_cover("80;90a;100", 7, 5), "PTX serves what comes after");
+}
+
+// Every element is in one part of one row, and no launch is empty.
+void reductions() {
+  bool rows_covered = true, columns_covered = true;
+  for (const int64_t bytes : {2, 4})
+    for (const int64_t outer : {1, 3, 131, 70'001})
+      for (const int64_t length : {1, 7, 511, 513, 4099, 1'000'003}) {
+        const RowSplit row = row_split(132, bytes, outer, length);
+        rows_covered = rows_covered && row.threads % 32 == 0 && row.threads >= 32 && row.threads <= 1024 && row.chunk * row.splits >= length && row.chunk * (row.splits - 1) < length &&
+                       (row.splits == 1 || row.chunk * bytes % 16 == 0) && row.splits <= 65535;
+        for (const int64_t inner : {2, 3, 1000, 4096}) {
+          const ColumnSplit column = column_split(132, bytes, outer, length, inner);
+          columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length &&
+                            column.rows * (column.splits - 1) < length && (!column.wide || inner * bytes % 16 == 0) && column.splits <= 65535;
+        }
+      }
+  expect(rows_covered, "blocks of rows cover each row once");
+  expect(columns_covered, "tiles and shares cover each column once");
+  expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1 && row_split(132, 4, 1000, 100).warp, "few long rows are split, many are not, short ones take a warp");
+}
+
 }  // namespace
 
 int main() {
+  archs();
+  reductions();
+  queue();
+  room();
   holders();
   clocks();
   rotation();

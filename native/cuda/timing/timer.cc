@@ -5,16 +5,15 @@
 #include <cmath>
 
 #include "../kernels/plan.h"
+#include "queue.h"
 
 namespace opscope::cuda {
 
 namespace {
 
-// Entries queued behind a held stream. The driver's queue takes about 1000 before a launch blocks the host.
-constexpr int queue_budget = 500;
 constexpr double hold_limit_ns = 2e9;
 // For calls that may wait for the device while they are queued, which the hold would make last until it gives up.
-constexpr double hold_at_least_ns = 5e7, queuing_ns = 1e8;
+constexpr double hold_at_least_ns = 5e7;
 constexpr unsigned long long settle_ns = 2'000;
 // A batch ends after this long, so that progress is seen and a stop is obeyed.
 constexpr double batch_seconds = 0.5;
@@ -30,12 +29,6 @@ double now_ns() { return std::chrono::duration<double, std::nano>(std::chrono::s
 double hold_ns(const Calls& calls, int count) {
   if (!calls.may_wait()) return hold_limit_ns;
   return std::min(hold_limit_ns, hold_at_least_ns + 8 * count * calls.host_ns);
-}
-
-// Calls that may be queued while the stream is held.
-int calls_at_once(const Calls& calls, int entries) {
-  const int by_queue = queue_budget / entries;
-  return std::max(1, calls.host_ns > 0 ? std::min(by_queue, static_cast<int>(queuing_ns / calls.host_ns)) : by_queue);
 }
 
 }  // namespace
@@ -57,7 +50,7 @@ const Timer* Timer::known(int ordinal) {
 }
 
 Timer::Timer(Context& context)
-    : context_(context), read_(std::max(minimum_flush_bytes, 2 * context.traits().l2_bytes)), stamps_((queue_budget + 2) * sizeof(Stamp)), sink_(256) {
+    : context_(context), read_(flush_bytes(context.traits().l2_bytes)), stamps_((queue_budget + 2) * sizeof(Stamp)), sink_(256) {
   void* host = nullptr;
   check(api().MemHostAlloc(&host, 2 * sizeof(uint32_t), CU_MEMHOSTALLOC_DEVICEMAP), "allocating the hold flag");
   flags_ = static_cast<uint32_t*>(host);
@@ -69,6 +62,8 @@ Timer::Timer(Context& context)
   measure_timer_step();
   measure_costs();
 }
+
+int64_t Timer::flush_bytes(int64_t l2_bytes) { return std::max(minimum_flush_bytes, 2 * l2_bytes); }
 
 CUevent Timer::event(size_t index) {
   while (events_.size() <= index) check(api().EventCreate(&events_.emplace_back(), CU_EVENT_DEFAULT), "creating an event");
@@ -218,8 +213,8 @@ void Timer::measure_host(Calls& calls) {
 
 Samples Timer::sample(Calls& calls, Mode mode, int count, int inner, const std::function<void()>& watch) {
   if (calls.may_wait() && calls.host_ns <= 0) measure_host(calls);
-  if (mode == Mode::cold) inner = 1;
-  inner = std::clamp(inner, 1, calls_at_once(calls, calls.entries));
+  CallCost call{calls.entries, calls.host_ns};
+  inner = calls_per_sample(mode, inner, call);
   const struct Drop {
     Calls* recorded;
     ~Drop() {
@@ -232,23 +227,22 @@ Samples Timer::sample(Calls& calls, Mode mode, int count, int inner, const std::
   watched_s_ = -1e9;
   Samples all;
   bool clocks = true;
-  int refused = 0, entries_per_call = calls.entries;
+  int refused = 0;
   while (static_cast<int>(all.ns.size()) < count) {
-    // Beside the two events: the flush and the settle of cold, the stamp of the others. A graph is one entry however long it is.
-    const int calls_per_sample = mode == Mode::graph ? 1 : inner;
-    const int entries = (mode == Mode::cold ? 5 : 3) + calls_per_sample * entries_per_call;
-    const int most = std::clamp(calls_at_once(calls, entries_per_call) / calls_per_sample, 1, std::max(1, queue_budget / entries));
-    const int samples = std::min({mode == Mode::graph ? 32 : count, most, count - static_cast<int>(all.ns.size())});
+    const int samples = std::min({mode == Mode::graph ? 32 : count, samples_at_once(mode, inner, call), count - static_cast<int>(all.ns.size())});
     const Samples part = chunk(calls, mode, samples, inner, watch);
     all.calls += part.calls;
     if (part.ns.empty()) {
       if (++refused > 4) throw Error("internal", "The GPU's launch queue filled up while the stream was held, so the times would include host gaps.");
-      entries_per_call *= 4;
-      if (mode != Mode::graph) inner = std::min(inner, calls_at_once(calls, entries_per_call));
+      call.entries *= 4;
+      const int fewer = mode == Mode::graph ? inner : calls_per_sample(mode, inner, call);
+      // Samples of one batch have as many calls each; the next batch has fewer.
+      if (fewer != inner && !all.ns.empty()) break;
+      inner = fewer;
       continue;
     }
     // What a guest's call takes of the queue is found out by this alone.
-    if (calls.may_wait()) calls.entries = entries_per_call;
+    if (calls.may_wait()) calls.entries = call.entries;
     all.ns.insert(all.ns.end(), part.ns.begin(), part.ns.end());
     all.host_ns.insert(all.host_ns.end(), part.host_ns.begin(), part.host_ns.end());
     all.clock_mhz.insert(all.clock_mhz.end(), part.clock_mhz.begin(), part.clock_mhz.end());
@@ -256,6 +250,7 @@ Samples Timer::sample(Calls& calls, Mode mode, int count, int inner, const std::
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > batch_seconds) break;
   }
   if (!clocks) all.clock_mhz.clear();
+  all.inner = inner;
   return all;
 }
 

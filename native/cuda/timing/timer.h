@@ -31,6 +31,7 @@ struct Samples {
   std::vector<double> ns;         // per call, in the order taken
   std::vector<double> clock_mhz;  // one per sample, or none
   std::vector<double> host_ns;    // time the host took to queue one call, in each
+  int inner = 1;                  // calls in each sample, as made
   size_t calls = 0;               // made in all, untimed ones too
 };
 
@@ -41,10 +42,12 @@ class Timer {
   // The one of this GPU where a case was opened on it already, else null.
   static const Timer* known(int ordinal);
 
-  // At least one sample and at most `count`. `watch` is called while the GPU works, at most every 20 ms.
+  // At least one sample and at most `count`, of `inner` calls each or of as many as can be queued at once. `watch` is called while the GPU works, at most every 20 ms.
   Samples sample(Calls& calls, Mode mode, int count, int inner, const std::function<void()>& watch = {});
   // Smallest difference seen between two event times on this device.
   double tick_ns() const { return tick_ns_; }
+  // Bytes that emptying a cache of this size takes.
+  static int64_t flush_bytes(int64_t l2_bytes);
   // Smallest step of the GPU's global timer.
   double timer_step_ns() const { return timer_step_ns_; }
 

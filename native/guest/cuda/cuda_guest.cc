@@ -30,11 +30,14 @@ class CudaGuest final : public GuestCase {
   int sets() const override { return static_cast<int>(case_.sets().size()); }
   void* input_at(int set, int input) const override {
     const BufferSet* buffers = at(set);
-    return buffers && input >= 0 && static_cast<size_t>(input) < buffers->inputs() ? pointer(buffers->input(static_cast<size_t>(input))) : nullptr;
+    if (!buffers || input < 0) return nullptr;
+    for (const Tensor& tensor : buffers->tensors())
+      if (tensor.filled() && input-- == 0) return pointer(tensor.address());
+    return nullptr;
   }
-  void* output_at(int set) const override {
+  void* output_at(int set, int output) const override {
     const BufferSet* buffers = at(set);
-    return buffers ? pointer(buffers->output()) : nullptr;
+    return buffers && output >= 0 && static_cast<size_t>(output) < buffers->outputs() ? pointer(buffers->output(static_cast<size_t>(output)).address()) : nullptr;
   }
   void* stream() const override { return case_.context().stream(); }
 

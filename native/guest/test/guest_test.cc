@@ -75,10 +75,11 @@ bool failed_with(const char* code) { return std::strstr(opscope_guest_error(), (
 
 std::vector<double> ns, clock_mhz, probe_ns;
 double host_call_ns;
+int calls_made;
 
 int sample(int mode, int count, int inner) {
   for (auto* list : {&ns, &clock_mhz, &probe_ns}) list->assign(static_cast<size_t>(count), -1);
-  return opscope_guest_sample(guest.handle, mode, count, inner, ns.data(), clock_mhz.data(), probe_ns.data(), &host_call_ns);
+  return opscope_guest_sample(guest.handle, mode, count, inner, ns.data(), clock_mhz.data(), probe_ns.data(), &host_call_ns, &calls_made);
 }
 
 void check_one(int threads) {
@@ -113,8 +114,9 @@ void check_one(int threads) {
   guest.skips_last = false;
   guest.asked = guest.calls = 0;
   expect(sample(1, 5, 4) == 5 && guest.asked == 5 && guest.calls == 20 && ns[4] > 0 && probe_ns[4] > 0 && std::isnan(clock_mhz[4]) && std::isnan(host_call_ns), who + "hot samples ask once for all calls");
+  expect(calls_made == 4, who + "hot samples say how many calls they have");
   guest.asked = guest.calls = 0;
-  expect(sample(0, 4, 9) == 4 && guest.asked == 4 && guest.calls == 4, who + "cold samples have one call");
+  expect(sample(0, 4, 9) == 4 && guest.asked == 4 && guest.calls == 4 && calls_made == 1, who + "cold samples have one call");
 #if defined(__linux__)
   expect(std::strstr(opscope_guest_state(handle), "\"involuntarySwitches\":"), who + "the state counts switches");
 #endif

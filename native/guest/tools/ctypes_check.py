@@ -83,8 +83,9 @@ class Case:
 
     def sample(self, mode, count, inner):
         arrays = [(ctypes.c_double * count)() for _ in range(3)]
-        host = ctypes.c_double()
-        taken = self.library.opscope_guest_sample(self.handle, mode, count, inner, *arrays, ctypes.byref(host))
+        host, calls = ctypes.c_double(), ctypes.c_int()
+        taken = self.library.opscope_guest_sample(self.handle, mode, count, inner, *arrays, ctypes.byref(host), ctypes.byref(calls))
+        assert taken < 1 or calls.value == (1 if mode == 0 else inner), "samples have another number of calls than asked for"
         return [list(array)[:taken] for array in arrays]
 
     def close(self):

@@ -1,8 +1,9 @@
 import { placeChanges, type CasePoint } from '@core/analysis/case-history'
 import type { Changes } from '@core/analysis/change-points'
+import { csvTable } from '@core/csv'
 import { formatPercent, formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
-import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
+import { drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import { axisRange } from './range'
 
@@ -152,7 +153,7 @@ const crowdedIntervals = (data: readonly CaseDatum[], color: string) => ({
 /** What the chart shows, as CSV. */
 export function caseHistoryCsv(points: readonly CasePoint[], changes: Changes): string {
   const titles = [...new Set(points.flatMap(({ place }) => place.map(([title]) => title)))]
-  return csvOf(
+  return csvTable(
     ['session_id', 'session', 'created_at', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'grade', 'results', 'change_ratio', 'outlier', ...titles.map((title) => title.toLowerCase().replaceAll(' ', '_'))],
     points.map((point, i) => {
       const place = new Map(point.place)

@@ -1,8 +1,9 @@
 import type { Device } from '@core/backend'
+import { csvTable } from '@core/csv'
 import type { CurvePoint } from '@core/roofline/ceilings'
 import { formatBandwidth, formatBytes } from '@core/units'
 import { axisStyle, logAxis, logBounds, tick } from '../axes'
-import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
+import { drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 
 /** `64 KiB`: sizes here are powers of two. */
@@ -82,7 +83,7 @@ export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['ca
 
 /** What the chart shows, as CSV. */
 export const copyCurveCsv = (curve: readonly CurvePoint[]): string =>
-  csvOf(
+  csvTable(
     ['working_set_bytes', 'bytes_per_second', 'low_bytes_per_second', 'high_bytes_per_second', 'median_ns', 'samples'],
     curve.map((point) => [point.bytes, point.bytesPerSecond, point.low, point.high, point.ceiling.result.summary?.medianNs, point.ceiling.result.summary?.count]),
   )

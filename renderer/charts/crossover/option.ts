@@ -1,7 +1,8 @@
 import { crossoverSentence } from '@core/analysis/crossover'
+import { csvTable } from '@core/csv'
 import { formatCount, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
-import { csvOf, frame, tooltipHtml } from '../frame'
+import { frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import type { FoundCrossover } from './find'
 
@@ -90,7 +91,7 @@ export function crossoverOption(all: readonly FoundCrossover[], theme: ChartThem
 
 /** Every crossover as CSV. */
 export const crossoverCsv = (found: readonly FoundCrossover[]): string =>
-  csvOf(
+  csvTable(
     ['case', 'faster_below', 'faster_above', 'size_elements', 'low_elements', 'high_elements', 'time_ns', 'measured_from', 'measured_to'],
     found.map((one) => {
       const [winner, loser] = one.at.winner === 'a' ? [one.a, one.b] : [one.b, one.a]

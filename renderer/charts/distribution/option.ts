@@ -1,7 +1,8 @@
+import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/labels'
 import { formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
-import { csvOf, frame } from '../frame'
+import { frame } from '../frame'
 import type { ChartTheme } from '../types'
 import { conditionLegend, conditionMarks, readingAxis, type Conditions } from './conditions'
 
@@ -141,5 +142,5 @@ export function distributionCsv(samplesNs: readonly number[], { labels, clocksMh
     ...(clocksMhz ? [{ name: 'clock_mhz', of: (i: number) => clocksMhz[i] || undefined }] : []),
     ...(probesNs ? [{ name: 'probe_ns', of: (i: number) => probesNs[i] || undefined }] : []),
   ]
-  return csvOf(columns.map(({ name }) => name), samplesNs.map((_, i) => columns.map((column) => column.of(i))))
+  return csvTable(columns.map(({ name }) => name), samplesNs.map((_, i) => columns.map((column) => column.of(i))))
 }

@@ -1,8 +1,9 @@
+import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/labels'
 import type { Result } from '@core/result'
 import { chooseTimeUnit } from '@core/units'
 import { axisStyle } from '../axes'
-import { csvOf, frame, legendOf, LINE_WIDTH } from '../frame'
+import { frame, legendOf, LINE_WIDTH } from '../frame'
 import { DASHES, SYMBOLS } from '../series'
 import type { ChartTheme } from '../types'
 import { drawnRange, ecdf, histogram, thin } from './option'
@@ -92,4 +93,4 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
 
 /** Every sample of each result, in the order taken, as CSV. */
 export const overlayCsv = (shown: readonly Overlaid[]): string =>
-  csvOf(['result', 'sample', 'ns'], shown.flatMap(({ label, result }) => result.samplesNs.map((ns, i) => [label, i, ns])))
+  csvTable(['result', 'sample', 'ns'], shown.flatMap(({ label, result }) => result.samplesNs.map((ns, i) => [label, i, ns])))

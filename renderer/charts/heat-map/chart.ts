@@ -1,4 +1,4 @@
-import { roofline, roofsOf, type Roofs } from '@core/roofline/roofline'
+import { roofFinder, roofline } from '@core/roofline/roofline'
 import { baselineControl, noSpeedup, speedups } from '../speedup/pairs'
 import type { ChartContext, ChartUnit } from '../unit'
 import { gridOf, type CellValue } from './grid'
@@ -6,13 +6,9 @@ import { heatMapCsv, heatMapHeight, heatMapOption, type Shown } from './option'
 
 /** Share of what the measured roofs of its device allow, for each point that has one. */
 function shares({ points, ceilings }: ChartContext): CellValue[] {
-  const known = new Map<string, Roofs>()
+  const roofsAt = roofFinder(ceilings)
   return points.flatMap((point) => {
-    const { case: c } = point
-    const key = `${c.backend}|${c.device}|${c.dtype}|${c.mode}`
-    const roofs = known.get(key) ?? roofsOf(ceilings, c, c.dtype)
-    known.set(key, roofs)
-    const value = roofline(point, roofs)?.efficiency
+    const value = roofline(point, roofsAt(point.case))?.efficiency
     return value === undefined ? [] : [{ point, value }]
   })
 }

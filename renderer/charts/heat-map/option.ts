@@ -1,6 +1,7 @@
+import { csvTable } from '@core/csv'
 import { formatPercent, formatRatio, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick } from '../axes'
-import { csvOf, frame, intervalText, tooltipHtml } from '../frame'
+import { frame, intervalText, tooltipHtml } from '../frame'
 import { colorAt, diverging, inkOn, SEQUENTIAL } from '../palettes'
 import type { ChartTheme } from '../types'
 import type { Grid } from './grid'
@@ -98,7 +99,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
 
 /** Every cell as CSV. */
 export const heatMapCsv = (grid: Grid, title: string): string =>
-  csvOf(
+  csvTable(
     ['row', 'size_elements', title, 'results', 'median_ns'],
     grid.cells.map((cell) => [grid.rows[cell.row], grid.sizes[cell.column], cell.value, cell.count, cell.count > 1 ? undefined : cell.point.medianNs]),
   )

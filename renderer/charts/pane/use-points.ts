@@ -1,4 +1,5 @@
-import { computed, onBeforeUnmount, ref, shallowRef, watch, type ComputedRef } from 'vue'
+import { useTimeoutFn } from '@vueuse/core'
+import { computed, ref, shallowRef, watch, type ComputedRef } from 'vue'
 import type { RowSource } from '../../stores/row-source'
 import { pointsOf } from '../points'
 import type { ChartPoint } from '../types'
@@ -11,23 +12,21 @@ const BUSY_DELAY_MS = 200
 export function usePoints(rows: () => RowSource, live: () => boolean): ComputedRef<ChartPoint[]> {
   const drawn = shallowRef(rows())
   const version = ref(rows().version)
-  let due: ReturnType<typeof setTimeout> | undefined
   function redraw() {
-    due = undefined
     version.value = rows().version
     drawn.value = rows()
   }
+  const later = useTimeoutFn(redraw, BUSY_DELAY_MS, { immediate: false })
   watch(
     [rows, () => rows().version],
     () => {
       // A run is followed at a steady pace; a session that is being fetched is drawn once.
-      if (due !== undefined && live()) return
-      clearTimeout(due)
+      if (later.isPending.value && live()) return
+      later.stop()
       if (rows().length < FEW_ROWS) redraw()
-      else due = setTimeout(redraw, BUSY_DELAY_MS)
+      else later.start()
     },
     { flush: 'post' },
   )
-  onBeforeUnmount(() => clearTimeout(due))
   return computed(() => (version.value >= 0 ? pointsOf(drawn.value) : []))
 }

@@ -1,6 +1,7 @@
+import { csvTable } from '@core/csv'
 import { formatTime } from '@core/units'
 import { tick } from '../axes'
-import { csvOf, frame, intervalText, legendOf, tooltipHtml } from '../frame'
+import { frame, intervalText, legendOf, tooltipHtml } from '../frame'
 import type { ChartPoint, ChartTheme } from '../types'
 import type { Intervals } from '../unit'
 import { variantsOf } from '../variants'
@@ -100,7 +101,7 @@ export function brushedIds(points: readonly ChartPoint[], dimensions: readonly D
 
 /** Every point with its value on each axis, as CSV. */
 export const parallelCsv = (points: readonly ChartPoint[], dimensions: readonly Dimension[]): string =>
-  csvOf(
+  csvTable(
     [...dimensions.map(({ id }) => id), 'median_ns', 'ci_low_ns', 'ci_high_ns'],
     points.map((point) => [...dimensions.map((dimension) => (dimension.words ? dimension.format(dimension.at(point)) : dimension.at(point))), point.medianNs, point.ciLowNs, point.ciHighNs]),
   )

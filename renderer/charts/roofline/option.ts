@@ -1,6 +1,9 @@
+import { csvTable } from '@core/csv'
+import { flopsKind } from '@core/roofline/ceilings'
+import { peakKindOf } from '@core/roofline/roofline'
 import { formatBandwidth, formatFlops } from '@core/units'
 import { logAxis, logBounds } from '../axes'
-import { csvOf, DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../frame'
+import { DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../frame'
 import { roofGroups } from '../roofs'
 import type { ChartSeries } from '../series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
@@ -23,12 +26,12 @@ interface DeviceRoofs {
 /** `place`: session and device. */
 type PlacedRoofs = DeviceRoofs & { place: string }
 
-/** Roofs of the devices that have both a bandwidth and at least one peak for the dtypes shown. */
-function roofsOf(devices: ReadonlySet<string>, dtypes: ReadonlySet<string>, roofs: readonly Roof[]): DeviceRoofs[] {
+/** Roofs of the devices that have both a bandwidth and at least one peak of what computes the points shown. */
+function roofsOf(devices: ReadonlySet<string>, kinds: ReadonlySet<string>, roofs: readonly Roof[]): DeviceRoofs[] {
   return [...devices].flatMap((device) => {
     const own = roofs.filter((roof) => roof.device === device)
     const copy = own.find((roof) => roof.kind === 'copy')
-    const peaks = own.filter((roof) => roof.kind.startsWith('flops:') && dtypes.has(roof.kind.slice(6))).map((roof) => ({ dtype: roof.kind.slice(6), value: roof.value, ...(roof.stale === undefined ? {} : { stale: roof.stale }) }))
+    const peaks = own.filter((roof) => kinds.has(roof.kind)).map((roof) => ({ dtype: roof.kind.slice(6), value: roof.value, ...(roof.stale === undefined ? {} : { stale: roof.stale }) }))
     return copy && peaks.length ? [{ device, name: copy.deviceName, bandwidth: copy.value, peaks, ...(copy.stale === undefined ? {} : { stale: copy.stale }) }] : []
   })
 }
@@ -58,7 +61,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
   const roofsFor = (list: (layer: RooflineLayer) => readonly Roof[]) =>
     layers.flatMap((layer, i) => {
       const own = drawn.filter((s) => s.layer === i).flatMap((s) => s.points.map((p) => p.point.case))
-      return roofsOf(new Set(own.map((c) => c.device)), new Set<string>(own.map((c) => c.dtype)), list(layer)).map((d) => ({ ...d, place: placeOf(i, d.device) }))
+      return roofsOf(new Set(own.map((c) => c.device)), new Set(own.map(peakKindOf)), list(layer)).map((d) => ({ ...d, place: placeOf(i, d.device) }))
     })
   const known = roofsFor((layer) => layer.roofs)
   const devices = known.filter((d, i) => known.findIndex((other) => sameRoofs(d, other)) === i)
@@ -84,7 +87,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
         if (!found) return ''
         const { point, layer } = found
         const device = known.find((d) => d.place === placeOf(layer, point.case.device))
-        const peak = device?.peaks.find((p) => p.dtype === point.case.dtype)
+        const peak = device?.peaks.find((p) => flopsKind(p.dtype) === peakKindOf(point.case))
         const attainable = device && peak ? Math.min(peak.value, device.bandwidth * intensityOf(point)) : undefined
         return tooltipHtml(item.seriesName, [
           ...(layers.length > 1 ? [['Session', layers[layer]!.name] as const] : []),
@@ -200,7 +203,7 @@ function roofNames(devices: readonly DeviceRoofs[], x: { min: number; max: numbe
 /** What the chart shows, as CSV. */
 export const rooflineCsv = (series: readonly ChartSeries[], roofs: readonly Roof[], datasheets: readonly Roof[] = []): string => {
   const lines = (list: readonly Roof[], source: string) => list.map((roof) => [undefined, undefined, undefined, `${roof.deviceName} ${roof.kind}`, roof.value, roof.unit, source])
-  return csvOf(
+  return csvTable(
     ['series', 'flop_per_byte', 'flop_per_second', 'roof', 'roof_value', 'roof_unit', 'roof_source'],
     [
       ...series.flatMap((s) => s.points.filter(({ point }) => point.flops > 0).map(({ point: p }) => [s.label, intensityOf(p), (p.flops / p.medianNs) * 1e9])),

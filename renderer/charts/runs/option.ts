@@ -1,8 +1,9 @@
 import type { CaseRuns } from '@core/analysis/case-runs'
+import { csvTable } from '@core/csv'
 import { extent } from '@core/stats/extent'
 import { formatInterval, formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
-import { csvOf, drawWhisker, frame, tooltipHtml } from '../frame'
+import { drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 
 /**
@@ -58,4 +59,4 @@ export const runsText = ({ runs, medianNs, interval }: CaseRuns): string =>
   `Medians of ${runs.length} runs in the order taken: ${runs.map((run) => formatTime(run.medianNs)).join(', ')}. Their median is ${formatTime(medianNs)}, its 95 % interval ${formatTime(interval.low)} to ${formatTime(interval.high)}.`
 
 /** The runs as CSV. */
-export const runsCsv = ({ runs }: CaseRuns): string => csvOf(['run', 'result', 'median_ns', 'ci_low_ns', 'ci_high_ns'], runs.map((run, i) => [i + 1, run.id, run.medianNs, run.ciLowNs, run.ciHighNs]))
+export const runsCsv = ({ runs }: CaseRuns): string => csvTable(['run', 'result', 'median_ns', 'ci_low_ns', 'ci_high_ns'], runs.map((run, i) => [i + 1, run.id, run.medianNs, run.ciLowNs, run.ciHighNs]))

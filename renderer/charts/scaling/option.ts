@@ -1,6 +1,7 @@
+import { csvTable } from '@core/csv'
 import { formatPercent, formatRatio, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick, logBounds } from '../axes'
-import { csvOf, frame, legendOf, LINE_WIDTH, tooltipHtml } from '../frame'
+import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import type { Along, ScaleSeries } from './series'
 
@@ -118,7 +119,7 @@ export function scalingOption(series: readonly ScaleSeries[], along: Along, them
 
 /** Every point of these series as CSV. */
 export const scalingCsv = (series: readonly ScaleSeries[], along: Along): string =>
-  csvOf(
+  csvTable(
     ['series', along, 'gain', 'low', 'high', 'ideal', 'efficiency', 'median_ns'],
     series.flatMap((one) => one.points.map(({ timing, gain, ideal, efficiency }) => [one.label, timing.at, gain.ratio, gain.low, gain.high, ideal, efficiency, timing.medianNs])),
   )

@@ -2,7 +2,6 @@ import { batchScaling, threadScaling, type ScalePoint, type ScaledTiming } from 
 import { sizeOf } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
-import { SIZE_PARAMS } from '@core/ops/types'
 import { remembered } from '../remembered'
 import { describe, DASHES, FACETS, SYMBOLS, varyingFacets, type Facet } from '../series'
 import type { ChartPoint } from '../types'
@@ -27,10 +26,10 @@ export interface ScaleSearch {
   omitted: number
 }
 
-/** The parameter that counts rows of a matrix or of the first factor of a product; undefined for vectors and ops not known. */
+/** The parameter that counts rows, or whatever the op's form grows by; undefined for vectors and ops not known. */
 function rowParam(c: BenchmarkCase): string | undefined {
   const op = findOp(c.op)
-  return op && op.sizeKind !== 'vector' ? (op.sizeParams ?? SIZE_PARAMS[op.sizeKind])[0] : undefined
+  return op?.size.batchExtent
 }
 
 interface Place {

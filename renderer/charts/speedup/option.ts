@@ -1,9 +1,10 @@
 import { sizeOf } from '@core/analysis/size'
 import type { BenchmarkCase } from '@core/case'
+import { csvTable } from '@core/csv'
 import { geometricMean } from '@core/stats/geometric-mean'
 import { formatRatio, formatTime } from '@core/units'
 import { axisStyle, tick } from '../axes'
-import { csvOf, frame, legendOf, tooltipHtml } from '../frame'
+import { frame, legendOf, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import { problemNames } from '../variants'
 import { looksOf, type Look } from './look'
@@ -165,7 +166,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
 /** Every speedup, drawn or not, as CSV. */
 export const speedupCsv = (speedups: readonly Speedup[], baseline: string): string => {
   const nameOf = problemNames(speedups.map((one) => one.point))
-  return csvOf(
+  return csvTable(
     ['case', 'variant', 'baseline', 'speedup', 'low', 'high', 'median_ns', 'baseline_median_ns'],
     speedups.map((one) => [nameOf(one.point.case), one.variant.title, baseline, one.ratio, one.low, one.high, one.point.medianNs, one.base.medianNs]),
   )

@@ -1,6 +1,8 @@
+import { csvTable } from '@core/csv'
+import { peakKindOf } from '@core/roofline/roofline'
 import { formatBandwidth, formatFlops } from '@core/units'
 import { axisStyle, formatSizeTick, logAxis, logBounds, tick } from '../axes'
-import { csvOf, DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
+import { DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
 import { roofGroups } from '../roofs'
 import { axisTitle, type ChartSeries } from '../series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
@@ -31,12 +33,12 @@ const dataOf = (series: ChartSeries, rate: Rate): Datum[] =>
       return [size, perSecond(point.medianNs), perSecond(point.ciHighNs), perSecond(point.ciLowNs), point.id]
     })
 
-/** Roofs of the session's devices shown, for this rate: the copy bandwidth, or the peak of each dtype shown. */
+/** Roofs of the session's devices shown, for this rate: the copy bandwidth, or the peaks of what computes the cases shown. */
 function roofsFor(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[]): Roof[] {
   const own = series.filter((s) => !s.layer).flatMap((s) => s.points.map((p) => p.point.case))
   const devices = new Set(own.map((c) => c.device))
-  const dtypes = new Set<string>(own.map((c) => c.dtype))
-  return roofs.filter((roof) => devices.has(roof.device) && (rate === 'bandwidth' ? roof.kind === 'copy' : roof.kind.startsWith('flops:') && dtypes.has(roof.kind.slice(6))))
+  const peaks = new Set(own.map(peakKindOf))
+  return roofs.filter((roof) => devices.has(roof.device) && (rate === 'bandwidth' ? roof.kind === 'copy' : peaks.has(roof.kind)))
 }
 
 /**
@@ -105,7 +107,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
 
 /** What the chart shows, as CSV. */
 export const throughputCsv = (series: readonly ChartSeries[]): string =>
-  csvOf(
+  csvTable(
     ['series', 'size_elements', 'bytes_per_second', 'flop_per_second', 'median_ns'],
     series.flatMap((s) => s.points.map(({ point: p, size }) => [s.label, size, (p.bytes / p.medianNs) * 1e9, (p.flops / p.medianNs) * 1e9, p.medianNs])),
   )

@@ -1,6 +1,7 @@
+import { csvTable } from '@core/csv'
 import { formatTime } from '@core/units'
 import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
-import { csvOf, DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
+import { DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
 import { axisTitle, type ChartSeries } from '../series'
 import type { ChartTheme } from '../types'
 
@@ -63,7 +64,7 @@ export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartThe
 
 /** What the chart shows, as CSV. */
 export const timeVsSizeCsv = (series: readonly ChartSeries[]): string =>
-  csvOf(
+  csvTable(
     ['series', 'size_elements', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'samples'],
     series.flatMap((s) => s.points.map(({ point: p, size }) => [s.label, size, p.medianNs, p.ciLowNs, p.ciHighNs, p.samples])),
   )

@@ -1,3 +1,4 @@
+import { findBackend, isLibrary } from '@core/backends'
 import type { Device, DeviceState } from '@core/backend'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/labels'
@@ -61,7 +62,7 @@ const BOUND_WORDS = { memory: 'memory bandwidth', compute: 'arithmetic', latency
 /** Where the result stands under the measured ceilings of its device; empty where none apply. */
 export function rooflineFacts(result: Result, ceilings: readonly Ceiling[]): Fact[] {
   if (result.status !== 'ok' || !result.summary) return []
-  const point = roofline({ bytes: result.bytes, flops: result.flops, medianNs: result.summary.medianNs }, roofsOf(ceilings, result.case, result.case.dtype))
+  const point = roofline({ bytes: result.bytes, flops: result.flops, medianNs: result.summary.medianNs }, roofsOf(ceilings, result.case))
   return [
     ...fact('Efficiency', point?.efficiency === undefined ? undefined : formatPercent(point.efficiency)),
     ...fact('Bound by', point?.bound && BOUND_WORDS[point.bound]),
@@ -71,15 +72,26 @@ export function rooflineFacts(result: Result, ceilings: readonly Ceiling[]): Fac
   ]
 }
 
+const methodText = ({ method, blockElements, coverage }: Verification): string | undefined => {
+  if (method === 'all') return 'every element'
+  if (method === 'projection') return `random projections of every block of ${blockElements ?? 0} elements, and a sample`
+  return method === 'sample' ? `a sample; finds ${formatPercent(coverage ?? 0)} of faults of one tile` : undefined
+}
+
 /** What comparing with the reference found. */
 export function verificationFacts(v: Verification): Fact[] {
   return [
-    { name: 'Outcome', value: v.ok ? 'right' : 'wrong', ...(v.ok ? {} : { trouble: true }) },
-    ...fact('What is wrong', v.message, true),
+    { name: 'Outcome', value: v.ok ? 'passed' : v.inaccurate ? 'inaccurate' : 'failed', ...(v.ok ? {} : { trouble: true }) },
+    ...fact('Reason', v.message, true),
     ...fact('Relative error', v.relL2 === undefined ? undefined : `${error(v.relL2)} of ${v.tolerance.toExponential(1)} allowed`, !v.ok),
     ...fact('Largest error', error(v.maxAbs)),
     ...fact('Largest error, ulp', v.maxUlp === undefined ? undefined : formatCount(v.maxUlp)),
-    ...fact('Elements checked', `${formatCount(v.checkedElements)} of ${formatCount(v.totalElements)}`),
+    ...fact('Largest error, bounds', v.worstElement === undefined ? undefined : `${formatCount(v.worstElement)} of an element's bound`, (v.worstElement ?? 0) > 1),
+    ...fact('Elements compared', `${formatCount(v.checkedElements)} of ${formatCount(v.totalElements)}`),
+    ...fact('Method', methodText(v)),
+    ...fact('Sample seed', v.sampleSeed === undefined ? undefined : String(v.sampleSeed)),
+    ...fact('Call', v.fresh ? 'a further call on fresh inputs, because timed calls change their inputs' : undefined),
+    ...(v.outputs ?? []).flatMap((output) => fact(`Output ${output.name}`, `${output.ok ? 'passed' : output.inaccurate ? 'inaccurate' : 'failed'}, relative error ${output.relL2 === undefined ? 'unknown' : error(output.relL2)}`, !output.ok)),
     ...fact('Never written', v.unwritten ? formatCount(v.unwritten) : undefined, true),
     ...fact('Not finite', v.nonFinite ? formatCount(v.nonFinite) : undefined, true),
   ]
@@ -135,7 +147,7 @@ export function measurementFacts(result: Result): Fact[] {
     ...fact('Started', new Date(result.startedAt).toLocaleString()),
     ...fact('Took', result.wallMs > 0 ? `${formatTime(result.wallMs * 1e6)}, ${formatTime(result.measuredMs * 1e6)} of it measured` : undefined),
     ...fact('Memory of the case', result.caseBytes === undefined ? undefined : formatBytes(result.caseBytes)),
-    ...fact('Launch overhead', result.hostCallNs === undefined ? undefined : `${result.case.backend === 'python' ? 'Python' : 'The host'} took ${formatTime(result.hostCallNs)} to issue a call; not in the time`),
+    ...fact('Launch overhead', result.hostCallNs === undefined ? undefined : `${isLibrary(result.case.backend) ? findBackend(result.case.backend)?.title : 'The host'} took ${formatTime(result.hostCallNs)} to issue a call; not in the time`),
     ...fact('Library peak', result.libraryPeakBytes === undefined ? undefined : `${formatBytes(result.libraryPeakBytes)} beyond the case, by the library's own counter`),
     ...fact('Memory taken', result.deviceDeltaBytes === undefined ? undefined : formatBytes(result.deviceDeltaBytes)),
     ...Object.entries(result.stated ?? {}).map(([name, value]): Fact => ({ name: `${name}, as stated`, value: String(Number(value.toPrecision(6))) })),

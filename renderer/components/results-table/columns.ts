@@ -1,5 +1,6 @@
-import { findOp } from '@core/ops/registry'
 import type { BenchmarkCase } from '@core/case'
+import { findOp } from '@core/ops/registry'
+import { statusWord } from '@core/result'
 import type { RowSource } from '../../stores/row-source'
 import type { Quantity } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
@@ -75,22 +76,20 @@ const elements = (c: BenchmarkCase): number =>
 export const exactShape = (c: BenchmarkCase): string =>
   Object.entries(c.params).map(([key, value]) => `${key} = ${typeof value === 'number' ? value.toLocaleString('en-US') : String(value)}`).join(', ')
 
-const STATUS_WORDS = { ok: 'ok', wrong: 'wrong result', failed: 'failed', skipped: 'skipped', crashed: 'crashed', timeout: 'timed out' } as const
-export const statusWord = (status: keyof typeof STATUS_WORDS): string => STATUS_WORDS[status]
-
 const ciHalf = (rows: RowSource, i: number) => (rows.number(i, 'ciHighNs') - rows.number(i, 'ciLowNs')) / 2 / rows.number(i, 'medianNs')
 
-/** Only right results count as speed. */
+/** Only results that passed verification count as speed. */
 const perSecond = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) => {
   const value = rows.number(i, amount) / (rows.number(i, 'medianNs') / 1e9)
   return rows.status(i) === 'ok' && Number.isFinite(value) && value > 0 ? value : NaN
 }
 
-/** What was compared and found right has a distance from the reference; imported results have none. */
+/** The outcome of verification; imported results have none. */
 const verified = (rows: RowSource, i: number) => {
   const status = rows.status(i)
-  if (status === 'wrong') return 'wrong'
-  return status === 'ok' && Number.isFinite(rows.number(i, 'relL2')) ? 'right' : ''
+  if (status === 'wrong') return 'failed'
+  if (status === 'inaccurate') return 'inaccurate'
+  return status === 'ok' && Number.isFinite(rows.number(i, 'relL2')) ? 'passed' : ''
 }
 
 export const COLUMNS: readonly Column[] = [
@@ -110,7 +109,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'grade', title: 'Grade', about: 'A: clean and converged. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '' },
   AUTO_SPEEDUP,
   { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 106, text: (r, i) => statusWord(r.status(i)) },
-  { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before timing', kind: 'text', width: 64, text: verified },
+  { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before and after timing. inaccurate: exceeds the error bounds by little, as rounding does; never ranked', kind: 'text', width: 72, text: verified },
   { id: 'rel-error', title: 'Rel. error', about: 'Distance from the float64 reference divided by its norm', kind: 'number', quantity: 'scientific', width: 84, optional: true, value: (r, i) => r.number(i, 'relL2') },
   { id: 'samples', title: 'Samples', about: 'Samples taken', kind: 'number', quantity: 'count', width: 76, optional: true, value: (r, i) => r.number(i, 'samples') || NaN },
   { id: 'min', title: 'Min', about: 'Fastest sample', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'minNs') },

@@ -186,7 +186,7 @@ describe('the efficiency of a row', () => {
 
   it('is marked above the roof, with why on hover', () => {
     expect(cell('hot', 1e11)).toMatchObject({ text: '1000', mark: '*', hover: expect.stringContaining('cache') })
-    expect(cell('cold', 1e11)).toMatchObject({ mark: '*', hover: expect.stringContaining('copy bandwidth') })
+    expect(cell('cold', 1e11)).toMatchObject({ mark: '*', hover: expect.stringContaining('memory bandwidth') })
   })
 
   it('is a plain number below it', () => {

@@ -2,7 +2,8 @@ import { sortByKeys } from '../../lib/radix-order'
 import type { Unit } from '@core/units'
 import type { Efficiency } from '../../lib/efficiency'
 import type { RowSource } from '../../stores/row-source'
-import { findColumn, type Column, statusWord, shapeText, variantText } from './columns'
+import { statusWord } from '@core/result'
+import { findColumn, type Column, shapeText, variantText } from './columns'
 import { parseNumberFilter, parseTextFilter } from './filter'
 
 export interface Sort {

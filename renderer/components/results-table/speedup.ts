@@ -1,3 +1,4 @@
+import { isLibrary } from '@core/backends'
 import { Baseline, defaultBaseline } from '@core/analysis/baseline'
 import { libraryOf } from '@core/analysis/ratings/libraries'
 import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timing'
@@ -19,7 +20,7 @@ export const baselineOfId = (id: string): { key?: string } | undefined => (id ==
 export function baselineTitle(key: string): string {
   const [backend = '', impl = ''] = key.split(/\/(.*)/s)
   if (/^(py)?torch$/i.test(impl)) return 'PyTorch'
-  return backend === 'python' ? (libraryOf({ impl }) === 'NumPy' ? 'NumPy' : impl) : `${backend} ${impl}`
+  return isLibrary(backend) ? (libraryOf({ impl }) === 'NumPy' ? 'NumPy' : impl) : `${backend} ${impl}`
 }
 
 interface Known {

@@ -1,14 +1,16 @@
 import { mount } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
+import { SIZE_FORMS } from '@core/ops/forms'
 import SizeEditor from './SizeEditor.vue'
 
-const open = (kind: 'vector' | 'matrix' | 'gemm', modelValue: string) => mount(SizeEditor, { props: { kind, modelValue } })
+const open = (id: 'vector' | 'matrix' | 'gemm' | 'conv2d', modelValue: string) => mount(SizeEditor, { props: { form: SIZE_FORMS.find((form) => form.id === id)!, modelValue } })
 
 describe('SizeEditor', () => {
   it('tells how many sizes the text stands for and which', () => {
     expect(open('vector', '2^16..2^20 x4').text()).toContain('3 sizes: 65536 to 1.05M')
     expect(open('matrix', '1024, 4096x1024').text()).toContain('2 sizes: 1024x1024 and 4096x1024')
     expect(open('gemm', '').text()).toContain('No size yet')
+    expect(open('conv2d', 'n={1,2} c=8 hw=16 k=8 r=3').text()).toContain('2 sizes: batch=1 channels=8')
   })
 
   it('shows what is wrong and where, and marks the field', () => {

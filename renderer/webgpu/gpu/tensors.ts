@@ -1,25 +1,25 @@
-import { CaseError } from '@core/backend'
-import { DTYPE_BYTES, type Dtype } from '@core/case'
-import { decode, sentinelBits } from '@core/numbers'
-import { fillFactor, streamKeys, type FillSpec } from '@core/random'
+import { CaseError, type OutputScan } from '@core/backend'
+import { STORAGE_BYTES, type StorageType } from '@core/case'
+import { decode, SENTINEL, type Values } from '@core/numbers'
+import { fillWords, type FillSpec } from '@core/random'
 import { THREADS } from '../wgsl/header'
-import countText from '../shaders/count.wgsl?raw'
 import fillText from '../shaders/fill.wgsl?raw'
 import poisonText from '../shaders/poison.wgsl?raw'
+import scanText from '../shaders/scan.wgsl?raw'
 import type { Gpu } from './gpu'
 
 /** A tensor in device memory, padded with zeros to whole vectors of four elements so that no kernel needs a tail. */
 export interface Tensor {
   buffer: GPUBuffer
   elements: number
-  dtype: Dtype
+  storage: StorageType
 }
 
 const ALIGNMENT = 16
 const MAX_GROUPS = 65535
 
 /** Bytes a tensor takes, padding included. */
-export const tensorBytes = (elements: number, dtype: Dtype): number => Math.ceil((elements * DTYPE_BYTES[dtype]) / ALIGNMENT) * ALIGNMENT
+export const tensorBytes = (elements: number, storage: StorageType): number => Math.ceil((elements * STORAGE_BYTES[storage]) / ALIGNMENT) * ALIGNMENT
 
 /** Checks a size against the device's limits, which would else be refused in words about buffers. */
 export function checkSize(gpu: Gpu, bytes: number, what: string): void {
@@ -29,11 +29,11 @@ export function checkSize(gpu: Gpu, bytes: number, what: string): void {
 }
 
 /** Zeroed by WebGPU. */
-export function createTensor(gpu: Gpu, elements: number, dtype: Dtype, label: string): Tensor {
-  const size = tensorBytes(elements, dtype)
+export function createTensor(gpu: Gpu, elements: number, storage: StorageType, label: string): Tensor {
+  const size = tensorBytes(elements, storage)
   checkSize(gpu, size, `The tensor ${label}`)
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST
-  return { buffer: gpu.device.createBuffer({ size, usage, label }), elements, dtype }
+  return { buffer: gpu.device.createBuffer({ size, usage, label }), elements, storage }
 }
 
 /** A uniform buffer holding these bytes. */
@@ -61,50 +61,61 @@ async function sweep(gpu: Gpu, wgsl: string, tensors: readonly Tensor[], uniform
   settings.destroy()
 }
 
-const halves = (dtype: Dtype) => (dtype === 'f16' ? 1 : 0)
+const isWhole = (storage: StorageType) => storage === 'i32' || storage === 'i8' || storage === 'u8'
 
-/** Makes an input by the rule in core/random.ts, the same in each of the tensors. */
+/** Makes a tensor by the rule in core/random.ts, the same in each of these. Throws a CaseError for a storage type that no shader writes. */
 export async function fillTensors(gpu: Gpu, tensors: readonly Tensor[], seed: number, stream: number, fill: FillSpec): Promise<void> {
   const first = tensors[0]
   if (!first) return
-  const { key0, key1 } = streamKeys(seed, stream)
-  const uniform = new Uint32Array([first.elements, key0, key1, fill.kind === 'positive' ? 1 : 0, 0, halves(first.dtype)])
-  new Float32Array(uniform.buffer)[4] = fillFactor(fill)
+  const { elements, storage } = first
+  if (storage === 'bf16' || storage === 'f8e4m3') throw new CaseError('unsupported', `The WGSL backend cannot fill a tensor of ${storage}.`)
+  const { kind, key0, key1, factor, low, below } = fillWords(fill, seed, stream)
+  const uniform = new Uint32Array([elements, key0, key1, kind, 0, low, below, STORAGE_BYTES[storage], isWhole(storage) ? 1 : 0, 0, 0, 0])
+  new Float32Array(uniform.buffer)[4] = factor
   await sweep(gpu, fillText, tensors, uniform)
+}
+
+/** An element repeated over a whole word. */
+const wordOf = (bits: number, storage: StorageType): number => {
+  const size = STORAGE_BYTES[storage]
+  return size === 4 ? bits : size === 2 ? bits * 0x10001 : bits * 0x1010101
 }
 
 /** Fills whole buffers with the sentinel of their type. */
 export async function poisonTensors(gpu: Gpu, tensors: readonly Tensor[]): Promise<void> {
   const first = tensors[0]
-  if (!first) return
-  const bits = sentinelBits(first.dtype)
-  await sweep(gpu, poisonText, tensors, new Uint32Array([first.dtype === 'f16' ? (bits << 16) | bits : bits, 0, 0, 0]))
+  if (first) await sweep(gpu, poisonText, tensors, new Uint32Array([wordOf(SENTINEL[first.storage], first.storage), 0, 0, 0]))
 }
 
-/** Elements of all these tensors that still hold the sentinel; below 2^32. */
-export async function countSentinels(gpu: Gpu, tensors: readonly Tensor[]): Promise<number> {
+/** Exponent bits of the storage types that have infinities or NaN. */
+const EXPONENT: Readonly<Partial<Record<StorageType, number>>> = { f32: 0x7f800000, f16: 0x7c00, bf16: 0x7f80 }
+
+/** Elements of all these tensors that still hold the sentinel or are no finite numbers; each below 2^32. */
+export async function scanTensors(gpu: Gpu, tensors: readonly Tensor[]): Promise<Required<OutputScan>> {
   const first = tensors[0]
-  if (!first) return 0
-  const found = gpu.device.createBuffer({ size: 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC })
+  if (!first) return { unwritten: 0, nonFinite: 0 }
+  const { elements, storage } = first
+  const found = gpu.device.createBuffer({ size: 8, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC })
   try {
-    await sweep(gpu, countText, tensors, new Uint32Array([first.elements, sentinelBits(first.dtype), halves(first.dtype), 0]), [found])
-    const [bytes] = await readBytes(gpu, found, [{ offset: 0, size: 4 }])
-    return new Uint32Array(bytes!)[0]!
+    await sweep(gpu, scanText, tensors, new Uint32Array([elements, SENTINEL[storage], STORAGE_BYTES[storage], EXPONENT[storage] ?? 0]), [found])
+    const [bytes] = await readBytes(gpu, found, [{ offset: 0, size: 8 }])
+    const [unwritten, nonFinite] = new Uint32Array(bytes!)
+    return { unwritten: unwritten!, nonFinite: nonFinite! }
   } finally {
     found.destroy()
   }
 }
 
-/** Elements of each range as f32: one way to the device and back for all of them. */
-export async function readTensor(gpu: Gpu, tensor: Tensor, ranges: readonly { start: number; count: number }[]): Promise<Float32Array[]> {
-  const size = DTYPE_BYTES[tensor.dtype]
-  // Copies begin and end at whole words; an f16 range may begin and end between them.
+/** Elements of each range as numbers: one way to the device and back for all of them. */
+export async function readTensor(gpu: Gpu, tensor: Tensor, ranges: readonly { start: number; count: number }[]): Promise<Values[]> {
+  const size = STORAGE_BYTES[tensor.storage]
+  // Copies begin and end at whole words; a range of short elements may begin and end between them.
   const words = ranges.map(({ start, count }) => {
     const offset = Math.floor((start * size) / 4) * 4
     return { offset, size: Math.ceil(((start + count) * size) / 4) * 4 - offset, skipped: start - offset / size, count }
   })
   const parts = await readBytes(gpu, tensor.buffer, words)
-  return words.map(({ skipped, count }, i) => decode(parts[i]!, tensor.dtype).subarray(skipped, skipped + count))
+  return words.map(({ skipped, count }, i) => decode(parts[i]!, tensor.storage).subarray(skipped, skipped + count))
 }
 
 /** Bytes of parts of a buffer; offsets and sizes are multiples of four. */

@@ -3,9 +3,9 @@ import { ALL_OPS } from '@core/ops/registry'
 import { dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'
 import { KERNELS, supportedKernels } from './registry'
-import type { Program } from './types'
+import { uniformWords, type Program } from './types'
 
-const build = (op: string, dims: number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims })
+const build = (op: string, dims: number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
 
 describe('WGSL kernels', () => {
   it('belong to an op each and offer only its element types', () => {
@@ -65,5 +65,23 @@ describe('dispatchSize', () => {
     const [x, y] = dispatchSize(1_000_001)
     expect(x * y).toBeGreaterThanOrEqual(1_000_001)
     expect(Math.max(x, y)).toBeLessThanOrEqual(65535)
+  })
+})
+
+describe('broadcast operands', () => {
+  it('are read by row, column or as one number, and never beyond their end', () => {
+    for (const [mode, at] of [[1, 'e % dim(1u)'], [2, 'e / dim(1u)'], [3, '0u']] as const) {
+      const step = build('add', [1000, 100, mode]).steps[0]!
+      expect(step.wgsl).toContain(`min(${at}, dim(3u))`)
+      expect(step.dims[3]).toBe([99, 9, 0][mode - 1])
+    }
+  })
+})
+
+describe('the uniform of a step', () => {
+  it('holds dims and then scalars as f32, and no more than it has room for', () => {
+    const words = uniformWords({ dims: [7, 8], scalars: [0.5] })
+    expect([words[0], words[1], new Float32Array(words.buffer)[8]]).toEqual([7, 8, 0.5])
+    expect(() => uniformWords({ dims: new Array<number>(9).fill(1) })).toThrow('a step has 9 dims')
   })
 })

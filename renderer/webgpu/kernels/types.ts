@@ -1,15 +1,21 @@
 import type { Dtype } from '@core/case'
 
-/** A buffer as a step sees it: an input of the op, its output, or f32 scratch space by index. */
-export type BufferName = { input: number } | 'output' | { scratch: number }
+/** A buffer as a step sees it: a filled tensor of the op, its first output, another output, or f32 scratch space by index. */
+export type BufferName = { input: number } | 'output' | { output: number } | { scratch: number }
 
-/** One dispatch. Bindings 0.. are `buffers` in order; the last binding is a uniform of eight u32 (`dims`). */
+/** Most integers and real numbers of a step; wgsl/header.ts lays out the uniform for them. */
+export const MAX_STEP_DIMS = 8
+export const MAX_STEP_SCALARS = 16
+
+/** One dispatch. Bindings 0.. are `buffers` in order; the last binding is a uniform with `dims` and `scalars`. */
 export interface Step {
   /** Complete module with entry point `main`. Also the key under which the compiled pipeline is kept. */
   wgsl: string
   buffers: readonly BufferName[]
-  /** At most eight integers, read in WGSL as `dim(i)`. */
+  /** At most MAX_STEP_DIMS integers, read in WGSL as `dim(i)`. */
   dims: readonly number[]
+  /** At most MAX_STEP_SCALARS real numbers, read in WGSL as `scalar(i)`, as f32. */
+  scalars?: readonly number[]
   /** Workgroups needed; the kernel numbers them with `group_index`. */
   groups: number
 }
@@ -26,9 +32,13 @@ export interface KernelShape {
   dtype: Dtype
   /** As the op's doc comment in core/ops defines them. */
   dims: readonly number[]
+  scalars: readonly number[]
 }
 
-/** WGSL kernels of one op; `renderer/webgpu/kernels/<op>/kernel.ts` exports one as default. */
+/**
+ * WGSL kernels of one op: the default export of `renderer/webgpu/kernels/<op>/kernel.ts`, or an entry (op id -> kernel) of the
+ * default export of a `renderer/webgpu/kernels/<family>/table.ts`.
+ */
 export interface Kernel {
   /** Element types with a kernel; f16 also needs the adapter's `shader-f16`, unless the kernel only moves bits. */
   dtypes: readonly Dtype[]
@@ -46,3 +56,12 @@ export function dimOf(shape: KernelShape, index: number): number {
 
 /** Whether an adapter with or without `shader-f16` can run the kernel on this type. */
 export const runs = (kernel: Kernel, dtype: Dtype, shaderF16: boolean): boolean => kernel.dtypes.includes(dtype) && (dtype !== 'f16' || shaderF16 || kernel.movesBits === true)
+
+/** The words of a step's uniform: dims, then the scalars as f32. Throws where a step has more than its uniform holds. */
+export function uniformWords({ dims, scalars = [] }: Pick<Step, 'dims' | 'scalars'>): Uint32Array<ArrayBuffer> {
+  if (dims.length > MAX_STEP_DIMS || scalars.length > MAX_STEP_SCALARS) throw new Error(`a step has ${dims.length} dims and ${scalars.length} scalars; at most ${MAX_STEP_DIMS} and ${MAX_STEP_SCALARS} fit`)
+  const words = new Uint32Array(MAX_STEP_DIMS + MAX_STEP_SCALARS)
+  words.set(dims)
+  new Float32Array(words.buffer).set(scalars, MAX_STEP_DIMS)
+  return words
+}

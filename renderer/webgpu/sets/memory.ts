@@ -1,15 +1,15 @@
-import { CaseError, type Problem } from '@core/backend'
+import { CaseError, problemInputs, type Problem } from '@core/backend'
 import { memoryOf, wordsOf } from '../gpu/adapter'
 import { guarded, type Gpu } from '../gpu/gpu'
 import { checkSize, createTensor, createUniform, fillTensors, tensorBytes, type Tensor } from '../gpu/tensors'
-import type { BufferName, Program } from '../kernels/types'
+import { uniformWords, type BufferName, type Program } from '../kernels/types'
 import { lastLevelBytes } from '../timing/caches'
 import { setsNeeded } from './plan'
 
-/** The tensors of one call. */
+/** The tensors of one call: those that are filled and those that it writes, each in the order of the problem. An inout tensor is in both. */
 export interface BufferSet {
   inputs: Tensor[]
-  output: Tensor
+  outputs: Tensor[]
 }
 
 /** Everything of a case that lies on the device: one set of tensors, or in mode rotated many with the same inputs. */
@@ -20,46 +20,41 @@ export interface Memory {
   uniforms: GPUBuffer[]
 }
 
-const tensorsOf = ({ inputs, output }: BufferSet): Tensor[] => [...inputs, output]
+const tensorsOf = ({ inputs, outputs }: BufferSet): Tensor[] => [...new Set([...inputs, ...outputs])]
 
-function countSets(gpu: Gpu, { case: { dtype, mode }, inputs, outputElements }: Problem): number {
+function countSets(gpu: Gpu, { case: { mode }, tensors }: Problem): number {
   if (mode !== 'rotated') return 1
-  const setBytes = [...inputs.map(({ elements }) => elements), outputElements].reduce((sum, elements) => sum + tensorBytes(elements, dtype), 0)
+  const setBytes = tensors.reduce((sum, { elements, storage }) => sum + tensorBytes(elements, storage), 0)
   const { bytes } = memoryOf(wordsOf(gpu.adapter), gpu.device.limits, gpu.software)
   return setsNeeded(setBytes, { cacheBytes: lastLevelBytes(gpu.software), memoryBytes: bytes })
 }
 
 /** Throws a CaseError where a tensor is larger than the device allows, or where rotated sets do not fit. */
 export function allocate(gpu: Gpu, problem: Problem, program: Program): Memory {
-  const { dtype } = problem.case
   // Before anything is allocated: a tensor beyond the device's limits, then too many of them.
-  for (const [i, { elements }] of problem.inputs.entries()) checkSize(gpu, tensorBytes(elements, dtype), `The tensor input ${i}`)
-  checkSize(gpu, tensorBytes(problem.outputElements, dtype), 'The tensor output')
+  for (const { name, elements, storage } of problem.tensors) checkSize(gpu, tensorBytes(elements, storage), `The tensor ${name}`)
   for (const [i, bytes] of program.scratchBytes.entries()) checkSize(gpu, bytes, `Scratch space ${i}`)
   const count = countSets(gpu, problem)
-  const sets = Array.from({ length: count }, (_, set) => {
-    const label = (name: string) => (count === 1 ? name : `${name} of set ${set}`)
-    return {
-      inputs: problem.inputs.map(({ elements }, i) => createTensor(gpu, elements, dtype, label(`input ${i}`))),
-      output: createTensor(gpu, problem.outputElements, dtype, label('output')),
-    }
+  const sets = Array.from({ length: count }, (_, set): BufferSet => {
+    const made = problem.tensors.map(({ name, elements, storage, role }) => ({ role, tensor: createTensor(gpu, elements, storage, count === 1 ? name : `${name} of set ${set}`) }))
+    return { inputs: made.flatMap(({ role, tensor }) => (role === 'out' ? [] : [tensor])), outputs: made.flatMap(({ role, tensor }) => (role === 'in' ? [] : [tensor])) }
   })
   const scratch = program.scratchBytes.map((bytes, i) => gpu.device.createBuffer({ size: Math.ceil(bytes / 16) * 16, usage: GPUBufferUsage.STORAGE, label: `scratch ${i}` }))
-  const uniforms = program.steps.map(({ dims }) => createUniform(gpu, new Uint32Array([...dims, ...Array<number>(8 - dims.length).fill(0)])))
+  const uniforms = program.steps.map((step) => createUniform(gpu, uniformWords(step)))
   return { sets, scratch, uniforms }
 }
 
 /** The buffer that a step calls `name`, in one of the sets. */
 export function bufferOf(memory: Memory, set: BufferSet, name: BufferName): GPUBuffer {
-  const buffer = name === 'output' ? set.output.buffer : 'input' in name ? set.inputs[name.input]?.buffer : memory.scratch[name.scratch]
+  const buffer = name === 'output' ? set.outputs[0]?.buffer : 'input' in name ? set.inputs[name.input]?.buffer : 'output' in name ? set.outputs[name.output]?.buffer : memory.scratch[name.scratch]
   if (!buffer) throw new CaseError('internal', `A step of the kernel names ${JSON.stringify(name)}, which the case does not have.`)
   return buffer
 }
 
-/** Makes the inputs of every set from `seed`, and waits until they are there. */
+/** Makes the inputs and the state of every set from `seed`, and waits until they are there. */
 export const fillInputs = (gpu: Gpu, problem: Problem, memory: Memory, seed: number): Promise<void> =>
   guarded(gpu, 'filling the inputs', async () => {
-    for (const [stream, { fill }] of problem.inputs.entries()) await fillTensors(gpu, memory.sets.map((set) => set.inputs[stream]!), seed, stream, fill)
+    for (const [stream, { fill }] of problemInputs(problem).entries()) await fillTensors(gpu, memory.sets.map((set) => set.inputs[stream]!), seed, stream, fill!)
     await gpu.device.queue.onSubmittedWorkDone()
   })
 

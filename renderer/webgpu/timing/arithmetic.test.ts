@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isQuantized, marksIn, pairDifferences, passCost, passTimes, tickOf, tooShort } from './arithmetic'
+import { isQuantized, marksIn, pairsOf, passCost, passTimes, tickOf, tooShort } from './arithmetic'
 
 /** Marks of passes that run one after the other, each `cost` ns longer than its calls. */
 function marksOf(calls: readonly number[], nsPerCall: number, cost: number, gap = 100): number[] {
@@ -14,7 +14,7 @@ function marksOf(calls: readonly number[], nsPerCall: number, cost: number, gap 
 describe('hot samples', () => {
   it('do not contain what a pass costs', () => {
     const passes = passTimes(marksOf([10, 20, 10, 20], 37, 5000))
-    expect([...pairDifferences(passes, 10)]).toEqual([37, 37])
+    expect(pairsOf(passes).map(({ onceNs, twiceNs }) => (twiceNs - onceNs) / 10)).toEqual([37, 37])
     expect(passCost(passes)).toBe(5000)
   })
 
@@ -26,7 +26,7 @@ describe('hot samples', () => {
   it('leave out a pass whose mark was not written or lies before the end of the pass before it', () => {
     expect(passTimes([100, 200, undefined, 400, 500, undefined, 600, 700])).toEqual([100, undefined, undefined, 100])
     expect(passTimes([1000, 1100, 1200, 900, 1000, 1050])).toEqual([100, undefined, 50])
-    expect([...pairDifferences([10, undefined, 10, 25, undefined, 3], 5)]).toEqual([3])
+    expect(pairsOf([10, undefined, 10, 25, undefined, 3])).toEqual([{ onceNs: 10, twiceNs: 25 }])
     expect(passCost([10, undefined, 10, 15])).toBe(5)
   })
 

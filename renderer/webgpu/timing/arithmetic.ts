@@ -34,22 +34,27 @@ export function passTimes(marks: readonly Mark[]): PassNs[] {
   return times
 }
 
-/** Pairs of passes that both have a time. */
-function* pairsOf(passNs: readonly PassNs[]): Generator<[number, number]> {
-  for (let i = 0; i + 1 < passNs.length; i += 2) {
-    const [once, twice] = [passNs[i], passNs[i + 1]]
-    if (once !== undefined && twice !== undefined) yield [once, twice]
-  }
+/** Times of a pass and of one with twice as many calls. What both have in common falls out of their difference. */
+export interface PassPair {
+  onceNs: number
+  twiceNs: number
 }
 
-/** ns per call of each pair of passes with `calls` and `2 * calls` calls: what both passes have in common falls out. */
-export const pairDifferences = (passNs: readonly PassNs[], calls: number): Float64Array => Float64Array.from(pairsOf(passNs), ([once, twice]) => (twice - once) / calls)
+/** Pairs of passes that both have a time. */
+export function pairsOf(passNs: readonly PassNs[]): PassPair[] {
+  const pairs: PassPair[] = []
+  for (let i = 0; i + 1 < passNs.length; i += 2) {
+    const [onceNs, twiceNs] = [passNs[i], passNs[i + 1]]
+    if (onceNs !== undefined && twiceNs !== undefined) pairs.push({ onceNs, twiceNs })
+  }
+  return pairs
+}
 
 /**
  * ns that a pass costs beside its calls: the median of 2 * t(N) - t(2N) over the pairs; undefined where noise hides it.
  */
 export function passCost(passNs: readonly PassNs[]): number | undefined {
-  const costs = Float64Array.from(pairsOf(passNs), ([once, twice]) => 2 * once - twice).sort()
+  const costs = Float64Array.from(pairsOf(passNs), ({ onceNs, twiceNs }) => 2 * onceNs - twiceNs).sort()
   const median = costs[Math.floor(costs.length / 2)]
   return median !== undefined && median > 0 ? median : undefined
 }

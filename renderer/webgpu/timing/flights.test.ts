@@ -5,7 +5,7 @@ import { fly, type Flight } from './flights'
 /** Flights that land when told to, in order, and how many were on their way at most. */
 function airport(of: (index: number, left: number) => { samples: number; ns?: number; usable?: number }) {
   let [launched, flying, most, nowMs] = [0, 0, 0, 0]
-  const launch = (left: number): Flight => {
+  const launch = (left: number): Flight<number> => {
     const { samples, ns = 1e6, usable = samples } = of(launched++, left)
     most = Math.max(most, ++flying)
     const landed = new Promise<void>((resolve) => setTimeout(resolve, 0))
@@ -50,7 +50,7 @@ describe('submissions of a request', () => {
 
   it('have all landed before a failure is told', async () => {
     const port = airport((index) => ({ samples: index === 0 ? 1 : 2 }))
-    const failing = (left: number): Flight => {
+    const failing = (left: number): Flight<number> => {
       const flight = port.launch(left)
       return port.seen().launched === 1 ? { ...flight, taken: flight.taken.then(() => Promise.reject(new Error('refused'))) } : flight
     }

@@ -10,21 +10,21 @@ const MOST_NS = 50e6
 const HOPELESS = 8
 
 /** A submission of some samples on its way. */
-export interface Flight {
+export interface Flight<T> {
   /** Samples it was made of. */
   samples: number
   /** How long it is thought to take, in ns; Infinity where that is not known yet. */
   ns: number
   /** The usable samples. */
-  taken: Promise<Float64Array>
+  taken: Promise<ArrayLike<T> & Iterable<T>>
 }
 
 /** Flies submissions until there are `count` samples or the time of a request is over; at least one sample. `launch` is told how many are still wanted. */
-export async function fly(count: number, launch: (left: number) => Flight, now = () => performance.now()): Promise<Float64Array> {
-  const samples: number[] = []
-  const flights: Flight[] = []
+export async function fly<T>(count: number, launch: (left: number) => Flight<T>, now = () => performance.now()): Promise<T[]> {
+  const samples: T[] = []
+  const flights: Flight<T>[] = []
   const until = now() + REQUEST_MS
-  const sum = (of: (flight: Flight) => number) => flights.reduce((total, flight) => total + of(flight), 0)
+  const sum = (of: (flight: Flight<T>) => number) => flights.reduce((total, flight) => total + of(flight), 0)
   let barren = 0
   try {
     for (;;) {
@@ -35,7 +35,7 @@ export async function fly(count: number, launch: (left: number) => Flight, now =
         flights.push(launch(left))
       }
       const first = flights[0]
-      if (!first) return Float64Array.from(samples)
+      if (!first) return samples
       const taken = await first.taken
       flights.shift()
       samples.push(...taken)

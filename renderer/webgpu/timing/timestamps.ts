@@ -1,5 +1,5 @@
 import type { Gpu } from '../gpu/gpu'
-import { pairDifferences, passTimes, type PassNs } from './arithmetic'
+import { pairsOf, passTimes, type PassNs, type PassPair } from './arithmetic'
 import { lengthening, samplesPerSubmission, type Calls, type CaseTimer } from './calls'
 import { fly, type Flight } from './flights'
 import type { Flush } from './flush'
@@ -18,7 +18,7 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
   let nsPerCold: number | undefined
 
   /** One submission of `count` of the samples `left` to take, of two passes each; `read` makes samples of their times. */
-  function launch(left: number, count: number, ns: number, passes: readonly ((pass: GPUComputePassEncoder) => void)[], read: (passNs: PassNs[]) => Float64Array): Flight {
+  function launch<T>(left: number, count: number, ns: number, passes: readonly ((pass: GPUComputePassEncoder) => void)[], read: (passNs: PassNs[]) => T[]): Flight<T> {
     const lane: Lane = marks.lane()
     const encoder = gpu.device.createCommandEncoder()
     for (let i = 0; i < count * passes.length; i++) {
@@ -31,29 +31,29 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
     return { samples: count, ns, taken: lane.submit(encoder, count * passes.length, alone ? stirrer?.bridge : undefined).then((found) => read(passTimes(found))) }
   }
 
-  function pairs(left: number, each: number): Flight {
+  function pairs(left: number, each: number): Flight<PassPair> {
     const count = nsPerCall === undefined ? 1 : samplesPerSubmission(left, SAMPLES_PER_SUBMISSION, 3 * each * nsPerCall, 3 * each * calls.dispatches)
     return launch(left, count, nsPerCall === undefined ? Infinity : 3 * each * nsPerCall * count, [(pass) => calls.encode(pass, each), (pass) => calls.encode(pass, 2 * each)], (passNs) => {
       nsPerCall = sumOf(passNs) / (3 * each * count)
-      return pairDifferences(passNs, each)
+      return pairsOf(passNs)
     })
   }
 
-  function flushed(left: number): Flight {
+  function flushed(left: number): Flight<number> {
     const count = nsPerCold === undefined ? 1 : samplesPerSubmission(left, SAMPLES_PER_SUBMISSION, nsPerCold, 1 + calls.dispatches)
     return launch(left, count, nsPerCold === undefined ? Infinity : nsPerCold * count, [flush.encode, (pass) => calls.encode(pass, 1)], (passNs) => {
       nsPerCold = sumOf(passNs) / count
-      return Float64Array.from(passNs.filter((ns, i): ns is number => i % 2 === 1 && ns !== undefined))
+      return passNs.filter((ns, i): ns is number => i % 2 === 1 && ns !== undefined)
     })
   }
 
-  const awake = async (count: number, next: (left: number) => Flight): Promise<Float64Array> => {
+  const awake = async <T>(count: number, next: (left: number) => Flight<T>): Promise<T[]> => {
     await stirrer?.wake()
     return fly(count, next)
   }
 
   return {
-    hot: lengthening((count, each) => awake(count, (left) => pairs(left, each)), () => nsPerCall),
-    cold: (count) => awake(count, flushed),
+    ...lengthening((count, each) => awake(count, (left) => pairs(left, each)), () => nsPerCall),
+    cold: async (count) => ({ samplesNs: Float64Array.from(await awake(count, flushed)), inner: 1 }),
   }
 }

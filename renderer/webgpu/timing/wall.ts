@@ -30,29 +30,31 @@ export function wallTimer(gpu: Gpu, calls: Calls, flush: Flush): CaseTimer {
     return (performance.now() - from) * 1e6
   }
 
-  async function gather(count: number, one: () => Promise<number>): Promise<Float64Array> {
-    const samples: number[] = []
+  async function gather<T>(count: number, one: () => Promise<T>): Promise<T[]> {
+    const samples: T[] = []
     const until = performance.now() + REQUEST_MS
     do samples.push(await one())
     while (samples.length < count && performance.now() < until)
-    return Float64Array.from(samples)
+    return samples
   }
 
   return {
-    hot: lengthening(
+    ...lengthening(
       (count, each) =>
         gather(count, async () => {
-          const once = await submit((pass) => calls.encode(pass, each))
-          const twice = await submit((pass) => calls.encode(pass, 2 * each))
-          nsPerCall = (once + twice) / (3 * each)
-          return (twice - once) / each
+          const onceNs = await submit((pass) => calls.encode(pass, each))
+          const twiceNs = await submit((pass) => calls.encode(pass, 2 * each))
+          nsPerCall = (onceNs + twiceNs) / (3 * each)
+          return { onceNs, twiceNs }
         }),
       () => nsPerCall,
     ),
-    cold: (count) =>
-      gather(count, async () => {
+    async cold(count) {
+      const samples = await gather(count, async () => {
         await submit(flush.encode)
         return submit((pass) => calls.encode(pass, 1))
-      }),
+      })
+      return { samplesNs: Float64Array.from(samples), inner: 1 }
+    },
   }
 }

@@ -5,16 +5,16 @@ import { watchCase as watchGpu, type HostWatch } from './watch'
 /** As `sample` of a case hands it on. */
 const watchCase = (...of: Parameters<typeof watchGpu>) => {
   const watched = watchGpu(...of)
-  return async (...batch: Parameters<typeof watched>) => {
-    const { samplesNs, state } = await watched(...batch)
-    return { samplesNs, state: await state }
+  return async (...[count, take]: Parameters<typeof watched>) => {
+    const { state, ...taken } = await watched(count, take)
+    return { ...taken, state: await state }
   }
 }
 
 const gpuOf = (info: object, software = false): Gpu => ({ adapter: { info: { vendor: 'nvidia', architecture: 'hopper', device: '', description: 'NVIDIA H200', ...info } }, software }) as unknown as Gpu
 const STATE = { smClockMhz: 1980, powerW: 412.5, throttle: ['power limit'], foreignProcesses: 1 }
 const SAMPLES = Float64Array.of(10, 11, 12)
-const take = () => Promise.resolve(SAMPLES)
+const take = () => Promise.resolve({ samplesNs: SAMPLES })
 
 function scripted(change: Partial<HostWatch> = {}) {
   const asked: string[] = []
@@ -54,7 +54,7 @@ describe('a batch on an NVIDIA card', () => {
     const watched = watchCase(gpuOf({}), host)
     const slow = async () => {
       await vi.advanceTimersByTimeAsync(150)
-      return SAMPLES
+      return { samplesNs: SAMPLES }
     }
     await watched(3, slow)
     await watched(3, slow)

@@ -23,7 +23,7 @@ const LONG_SECONDS = 0.2
  * Samples taken by `take` (about `count`), and the state of the card meanwhile: empty where nobody can tell it. It is on its
  * way while the page does the rest of its work for the batch, and never rejects.
  */
-export type Watched = (count: number, take: () => Promise<Float64Array>) => Promise<{ samplesNs: Float64Array; state: Promise<DeviceState> }>
+export type Watched = <T extends { samplesNs: Float64Array }>(count: number, take: () => Promise<T>) => Promise<T & { state: Promise<DeviceState> }>
 
 /** The watch of one case on this device. It never fails a batch, and asks nobody unless the adapter is a real NVIDIA card. */
 export function watchCase(gpu: Gpu, host: HostWatch | undefined): Watched {
@@ -32,15 +32,15 @@ export function watchCase(gpu: Gpu, host: HostWatch | undefined): Watched {
   return async (count, take) => {
     await card?.begin(secondsPerSample * count >= LONG_SECONDS)
     const from = performance.now()
-    let samplesNs: Float64Array
+    let taken
     try {
-      samplesNs = await take()
+      taken = await take()
     } catch (error) {
       card?.leave()
       throw error
     }
-    secondsPerSample = (performance.now() - from) / 1000 / samplesNs.length
-    return { samplesNs, state: card?.end() ?? Promise.resolve({}) }
+    secondsPerSample = (performance.now() - from) / 1000 / taken.samplesNs.length
+    return { ...taken, state: card?.end() ?? Promise.resolve({}) }
   }
 }
 

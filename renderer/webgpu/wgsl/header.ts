@@ -1,5 +1,5 @@
 import type { Dtype } from '@core/case'
-import type { BufferName, Step } from '../kernels/types'
+import { MAX_STEP_DIMS, MAX_STEP_SCALARS, type BufferName, type Step } from '../kernels/types'
 
 /** Threads per workgroup of every kernel: the most that WebGPU promises. */
 export const THREADS = 256
@@ -33,8 +33,9 @@ export interface Binding {
 export function header(bindings: readonly Binding[], f16: boolean): string {
   const buffers = bindings.map((b, i) => `@group(0) @binding(${i}) var<storage, ${b.write ? 'read_write' : 'read'}> ${b.name}: array<${b.type}>;`)
   return `${f16 ? 'enable f16;\n' : ''}${buffers.join('\n')}
-@group(0) @binding(${bindings.length}) var<uniform> dims: array<vec4<u32>, 2>;
+@group(0) @binding(${bindings.length}) var<uniform> dims: array<vec4<u32>, ${(MAX_STEP_DIMS + MAX_STEP_SCALARS) / 4}>;
 fn dim(i: u32) -> u32 { return dims[i / 4u][i % 4u]; }
+fn scalar(i: u32) -> f32 { return bitcast<f32>(dims[${MAX_STEP_DIMS / 4}u + i / 4u][i % 4u]); }
 fn group_index(id: vec3<u32>, count: vec3<u32>) -> u32 { return id.y * count.x + id.x; }
 `
 }
@@ -57,4 +58,4 @@ export function dispatchSize(groups: number): [x: number, y: number] {
 }
 
 /** A step whose buffers stand in the order of its bindings. */
-export const step = (wgsl: string, buffers: readonly BufferName[], dims: readonly number[], groups: number): Step => ({ wgsl, buffers, dims, groups })
+export const step = (wgsl: string, buffers: readonly BufferName[], dims: readonly number[], groups: number, scalars: readonly number[] = []): Step => ({ wgsl, buffers, dims, groups, scalars })

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import type { Backend, Device, PreparedCase } from '@core/backend'
 import { problemOf } from '@core/backend'
-import { DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '@core/case'
+import { STORAGE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '@core/case'
 import { fromHostSchema, type FromHost, type HostLink, type ToHost } from '@core/measure/protocol'
 import { serve } from '@core/measure/serve'
 import type { MeasureSettings } from '@core/measure/settings'
+import { tensorsOf } from '@core/ops/define'
 import { getOp } from '@core/ops/registry'
 import type { Result } from '@core/result'
 import { electronBinary } from '../../../scripts/lib/electron.mjs'
@@ -127,8 +128,6 @@ export function caseOn(device: Device, op: string, params: Params, mode: Mode, {
 }
 
 function fits(device: Device, op: string, params: Params, dtype: Dtype): boolean {
-  const { inputs, outputShape, params: schema } = getOp(op)
-  const parsed = schema.parse(params)
-  const tensors = [...inputs(parsed).map(({ shape }) => shape), outputShape(parsed)].map((shape) => shape.reduce((a, b) => a * b, 1) * DTYPE_BYTES[dtype])
+  const tensors = tensorsOf(getOp(op), getOp(op).params.parse(params), dtype).map(({ elements, storage }) => elements * STORAGE_BYTES[storage])
   return Math.max(...tensors) <= (device.maxTensorBytes ?? Infinity) && tensors.reduce((a, b) => a + b, 0) <= device.memoryBytes / 2
 }

@@ -2,12 +2,12 @@ import type { Status } from '../../../result'
 import { andOthers, caseWords, groupBy } from '../group'
 import type { AdviceRule } from '../types'
 
-const WORDS: Readonly<Partial<Record<Status, string>>> = { wrong: 'computed a wrong result', failed: 'failed', crashed: 'crashed', timeout: 'hung and was ended' }
+const WORDS: Readonly<Partial<Record<Status, string>>> = { wrong: 'failed verification', inaccurate: 'exceeded the error bounds by little (never ranked)', failed: 'failed', crashed: 'crashed', timeout: 'hung and was ended' }
 
-/** Cases without a figure: wrong, failed, crashed or hung. Skipped ones were not tried and say why themselves. */
+/** Cases that are not ranked: verification failed, inaccurate, failed, crashed or hung. Skipped ones were not tried and say why themselves. */
 const rule: AdviceRule = {
   id: 'not-right',
-  title: 'Wrong or failed',
+  title: 'Failed or inaccurate',
   find: ({ rows }) =>
     groupBy(rows.filter(({ status }) => WORDS[status] !== undefined), ({ status, case: c }) => [status, c.op, c.dtype, c.backend, c.device, c.impl].join('|')).map((group) => {
       const row = group[0]!

@@ -1,5 +1,5 @@
 import { caseWordsOf } from './case-words'
-import type { Result } from '../../../result'
+import { statusWord, type Result } from '../../../result'
 import { roofline, roofsOf } from '../../../roofline/roofline'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../../units'
 import type { ExportContext } from '../../types'
@@ -26,7 +26,7 @@ export function resultsTable(results: readonly Result[], { ceilings }: ExportCon
     { head: { title: 'impl', mono: true }, cell: ({ case: c }) => ({ text: c.impl }) },
     { head: { title: 'mode', mono: true }, cell: ({ case: c }) => ({ text: c.mode }) },
     ...(threaded ? [{ head: { title: 'threads', numeric: true }, cell: ({ case: c }: Result) => numberCell(c.threads === undefined ? ABSENT : String(c.threads), c.threads) }] : []),
-    { head: { title: 'status' }, cell: ({ status }) => (status === 'ok' ? { text: status } : { text: status, tone: 'bad' }) },
+    { head: { title: 'status' }, cell: ({ status }) => (status === 'ok' ? { text: status } : { text: statusWord(status), tone: 'bad' }) },
     { head: { title: `median ${time.name}`, numeric: true }, cell: ({ summary: s }) => numberCell(formatIn(s?.medianNs, time), s?.medianNs) },
     { head: { title: '±95 %', numeric: true }, cell: ({ summary: s }) => numberCell(formatInterval(s?.medianNs, s?.ciLowNs, s?.ciHighNs), s?.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : (s.ciHighNs - s.ciLowNs) / s.medianNs) },
     { head: { title: bandwidth.name, numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.bytesPerSecond, (v) => formatIn(v, bandwidth)) },
@@ -44,5 +44,5 @@ const rated = (value: number | undefined, format: (value: number | undefined) =>
 
 /** Rates and efficiency; no efficiency of a result that is not right. */
 function placeOf({ case: c, status, bytes, flops, summary }: Result, ceilings: ExportContext['ceilings']) {
-  return summary && summary.medianNs > 0 ? roofline({ bytes, flops, medianNs: summary.medianNs }, status === 'ok' ? roofsOf(ceilings, c, c.dtype) : {}) : undefined
+  return summary && summary.medianNs > 0 ? roofline({ bytes, flops, medianNs: summary.medianNs }, status === 'ok' ? roofsOf(ceilings, c) : {}) : undefined
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import { makeFolder } from '../../../paths'
 import { writeFileAtomic } from '../../../write-file'
 import { probeSchema, type Probe } from '../protocol'
 
@@ -23,7 +24,7 @@ export class ProbeCache {
   put(path: string, stamp: string, probe: Probe): void {
     this.#entries[path] = { stamp, probe }
     try {
-      mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(this.file))
       writeFileAtomic(this.file, [JSON.stringify(this.#entries)])
     } catch {
       // They are asked again at the next start.

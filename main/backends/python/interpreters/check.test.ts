@@ -32,6 +32,10 @@ describe('the Python that a text names', () => {
     ['a silent program', () => program(at('silent'), 'exit 0'), /silent is not a Python: asked for its version, it said nothing/],
     ['Python 2', () => program(at('old'), 'echo "Python 2.7.18" >&2'), /old is Python 2\.7\.18, which is too old\. Expected Python 3\.8 or newer/],
     ['Python 3.7', () => program(at('almost'), 'echo "Python 3.7.16"'), /almost is Python 3\.7\.16, which is too old/],
+    ['a share of another machine', () => '\\\\server\\share\\python.exe', /is on another machine/],
+    ['a share with slashes', () => '//server/share/python', /^"\/\/server\/share\/python" is on another machine/],
+    ['an address', () => 'smb://server/python', /is on another machine/],
+    ['a NUL', () => '/usr/bin/python3\u0000x', /^"\/usr\/bin\/python3\\u0000x" has characters that no path of a program has\. Expected/],
     ['a device', () => '/dev/null', /^\/dev\/null is no program/],
   ])('is refused where there is %s', async (_what, path, message) => {
     expect(await check(path())).toEqual({ ok: false, message: expect.stringMatching(message) as string })

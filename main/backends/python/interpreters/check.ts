@@ -7,6 +7,8 @@ import { pythonIn } from './sources'
 export type Checked<T> = ({ ok: true } & T) | { ok: false; message: string }
 
 const EXPECTED = 'Expected the program of a Python, such as /home/me/torch/bin/python, or the folder of an environment.'
+/** A path that is refused for its characters, with these written out. */
+const shown = (path: string) => JSON.stringify(path.slice(0, 200))
 const refused = (message: string) => ({ ok: false as const, message })
 
 /** What somebody typed or pasted, without quotes and with the home folder for `~`. */
@@ -27,6 +29,9 @@ const runnable = (path: string) => {
 /** The program that a text names, by itself or by the folder of its environment. Looks only; `message` says what stands there instead, and what was expected. */
 export function programAt(text: string, { home, platform }: { home: string; platform: NodeJS.Platform }): Checked<{ path: string }> {
   const path = cleaned(text, home)
+  // Before the file system is asked: looking at another machine's share sends it this user's credentials on Windows.
+  if (/^[\\/]{2}|^\w{2,}:/.test(path)) return refused(`${shown(path)} is on another machine or no path of this one. ${EXPECTED}`)
+  if (/\p{Cc}/u.test(path)) return refused(`${shown(path)} has characters that no path of a program has. ${EXPECTED}`)
   if (!isAbsolute(path)) return refused(`"${path}" is not a whole path. ${EXPECTED}`)
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat) return refused(`There is nothing at ${path}. ${EXPECTED}`)

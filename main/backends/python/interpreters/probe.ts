@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import { killGroup, OWN_GROUP } from '../process-group'
+import { killGroup, spawnGroup } from '../process-group'
 import { probeSchema, type Probe } from '../protocol'
 import type { WorkerCommand } from '../worker-process'
 
@@ -26,22 +25,22 @@ const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim() ?? ''
 /** Asks an interpreter what it can compute with; never rejects. `problem` says in one sentence why nothing was learned. */
 export function probe({ program, args, env }: WorkerCommand, limitMs: number): Promise<Probed> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env, ...OWN_GROUP })
+    const child = spawnGroup(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
     let said = ''
     let complaint = ''
     const end = (result: Probed) => {
       clearTimeout(late)
       killGroup(child)
-      child.stdout.destroy()
-      child.stderr.destroy()
+      child.stdout?.destroy()
+      child.stderr?.destroy()
       resolve(result)
     }
     const late = setTimeout(() => end({ problem: `it did not say within ${limitMs / 1000} s which packages it has` }), limitMs)
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       said += text
       if (said.length > MOST_CHARACTERS) end({ problem: 'it printed more than a Python that was asked for its packages has to say' })
     })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-MOST_CHARACTERS)))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-MOST_CHARACTERS)))
     child.on('error', (error) => end({ problem: `it could not be started: ${error.message}` }))
     child.on('close', (code, signal) => {
       const parsed = probeSchema.safeParse(objectIn(said))

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import guest
 from arrays import wrap
 from failures import CaseFailure, failure_of
-from implementations.types import Built, Call, Implementation, Problem
+from implementations.types import Built, Call, Implementation, Problem, Tensor
 from libraries import load
 from threads import set_torch_threads
 
@@ -36,7 +36,7 @@ class OpenCase:
         doing("allocating")
         self._buffers = guest.Buffers(library, request, hardware, ordinal, self._call, self._take_error)
         try:
-            self._outputs: List[Any] = []
+            self._outputs: List[List[Any]] = []
             self._build(implementation, request, hardware, ordinal, doing)
         except BaseException as error:
             failure = failure_of(error)
@@ -48,26 +48,30 @@ class OpenCase:
 
     def _build(self, implementation: Implementation, request: Dict[str, Any], hardware: str, ordinal: int, doing: Callable[[str], None]) -> None:
         problem = Problem(
-            request["op"], request["dtype"], hardware, ordinal, request.get("threads"), request["params"], request["dims"],
-            [tuple(one["shape"]) for one in request["inputs"]], tuple(request["outputShape"]),
+            request["op"], request["dtype"], hardware, ordinal, request.get("threads"), request["params"], request["dims"], request["scalars"],
+            [Tensor(one["name"], tuple(one["shape"]), one["storage"], one["role"]) for one in request["tensors"]],
         )
         if self._cuda:
             self._enter_stream(problem)
         elif self._uses_torch and problem.threads:
             set_torch_threads(problem.threads)
+        self._seed = request["seed"]
         doing("%s: making it ready and the first call" % implementation.TITLE)
         self._built: Built = implementation.build(problem)
 
-        def array(address: int, shape: Tuple[int, ...]) -> Any:
-            return wrap(implementation.ARRAYS, address, shape, problem.dtype, hardware, ordinal)
+        def array(address: int, tensor: Tensor) -> Any:
+            return wrap(implementation.ARRAYS, address, tensor.shape, tensor.storage, hardware, ordinal)
 
         for set_ in range(self._buffers.sets):
-            inputs = [array(self._buffers.input_at(set_, i), shape) for i, shape in enumerate(problem.input_shapes)]
-            self._outputs.append(array(self._buffers.output_at(set_), problem.output_shape))
+            inputs = [array(self._buffers.input_at(set_, i), tensor) for i, tensor in enumerate(problem.inputs())]
+            changed = iter([one for one, tensor in zip(inputs, problem.inputs()) if tensor.role == "inout"])
+            self._outputs.append([next(changed) if tensor.role == "inout" else array(self._buffers.output_at(set_, i), tensor) for i, tensor in enumerate(problem.outputs())])
             self._calls.append(self._built.bind(inputs, self._outputs[-1]))
         self._kept = [None] * len(self._calls)
         self._run = self._run_kept if self._built.allocates else self._run_in_place
         self.run()
+        if any(tensor.role == "inout" for tensor in problem.tensors):
+            self._buffers.refill([one["fill"] for one in request["tensors"] if "fill" in one])  # The first call has changed them.
 
     def _enter_stream(self, problem: Problem) -> None:
         torch = self._torch
@@ -90,8 +94,9 @@ class OpenCase:
             facts["deviceDeltaBytes"] = delta
         return facts
 
-    def refill(self, fills: List[Dict[str, Any]]) -> None:
+    def refill(self, fills: List[Dict[str, Any]], seed: int) -> None:
         self._buffers.refill(fills)
+        self._seed = seed
 
     def poison(self) -> None:
         self._kept = [None] * len(self._calls)
@@ -99,6 +104,8 @@ class OpenCase:
         self._buffers.poison()
 
     def run(self) -> None:
+        if self._uses_torch:
+            self._torch.manual_seed(self._seed)  # Runs with one seed draw the same numbers.
         self._buffers.run()
         self._deliver()
 
@@ -119,11 +126,11 @@ class OpenCase:
             tracemalloc.stop()
         return peak if peak >= _PAGE else 0
 
-    def count_unwritten(self) -> int:
-        return self._buffers.count_unwritten()
+    def scan(self) -> List[Dict[str, int]]:
+        return self._buffers.scan()
 
-    def read(self, start: int, count: int) -> bytes:
-        return self._buffers.read(start, count)
+    def read(self, output: int, start: int, count: int) -> bytes:
+        return self._buffers.read(output, start, count)
 
     def sample(self, mode: str, count: int, inner: int) -> Dict[str, Any]:
         taken = self._buffers.sample(mode, count, inner)
@@ -133,7 +140,7 @@ class OpenCase:
     def close(self) -> None:
         """Gives the buffers back after everything that refers to them is gone."""
         self._calls, self._kept, self._outputs, self._graph, self._graph_kept = [], [], [], None, None
-        self._built = Built(lambda inputs, output: lambda: None)
+        self._built = Built(lambda inputs, outputs: lambda: None)
         try:
             if self._cuda:
                 self._leave_stream()
@@ -154,14 +161,22 @@ class OpenCase:
     def _deliver(self) -> None:
         """Copies what calls returned to the outputs, untimed."""
         try:
-            for set_, array in enumerate(self._kept):
-                if array is not None:
-                    self._outputs[set_].copy_(array.view(self._outputs[set_].shape))
+            for set_, kept in enumerate(self._kept):
+                if kept is not None:
+                    for output, array in zip(self._outputs[set_], kept if isinstance(kept, (tuple, list)) else (kept,)):
+                        self._copy(output, array)
                     self._kept[set_] = None
             if self._cuda:
                 self._torch.cuda.current_stream().synchronize()
         except Exception as error:
             raise failure_of(error)
+
+    def _copy(self, output: Any, array: Any) -> None:
+        array = array.reshape(output.shape)
+        if self._uses_torch:
+            output.copy_(array)
+        else:
+            output[...] = array
 
     def _take_error(self) -> Optional[BaseException]:
         error, self._error = self._error, None

@@ -7,7 +7,7 @@ import struct
 import threading
 from typing import Any, Dict, Optional
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 3
 MAGIC = 0x4F505357
 MOST_HEADER_BYTES = 1 << 20
 MOST_PAYLOAD_BYTES = 64 << 20

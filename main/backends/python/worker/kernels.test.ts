@@ -15,7 +15,7 @@ if (reason) {
   }
   describe('the Python worker', { timeout: 300_000 }, () => {
     afterAll(() => worker.end())
-    checkKernels(backendOf(worker), device, { few: true, verifyWork: 2e5 })
+    checkKernels(backendOf(worker), device, { few: true, verifyWork: 1e7 })
     checkInputs(backendOf(worker), device, ['f32'])
   })
 }

@@ -2,11 +2,10 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { CaseError, type Backend, type PreparedCase, type Problem } from '@core/backend'
+import { CaseError, type Backend, type PreparedCase, problemOutputs } from '@core/backend'
 import { decode } from '@core/numbers'
-import { getOp } from '@core/ops/registry'
-import { fillFactor, streamKeys, type FillSpec } from '@core/random'
-import { answersSchema, FRAME_MAGIC, fromWorkerSchema, type Answer, type ToWorker } from '../protocol'
+import { openRequest, refillRequest } from '../prepared-case'
+import { answersSchema, FRAME_MAGIC, fromWorkerSchema, PROTOCOL_VERSION, type Answer, type ToWorker } from '../protocol'
 
 /** The Python that tests use, and why the worker cannot be tested with it, if so. */
 export const PYTHON = process.env.OPSCOPE_TEST_PYTHON ?? '/usr/bin/python3'
@@ -74,7 +73,7 @@ export class TestWorker {
     }
   }
 
-  hello = async () => (await this.ask<'hello'>({ do: 'hello', protocol: 1, hardware: 'cpu', ordinal: 0, guest: GUEST })).answer
+  hello = async () => (await this.ask<'hello'>({ do: 'hello', protocol: PROTOCOL_VERSION, hardware: 'cpu', ordinal: 0, guest: GUEST })).answer
 
   /** Ends it as its parent would. */
   async end(): Promise<number | null> {
@@ -93,17 +92,6 @@ export class TestWorker {
   }
 }
 
-const fillOf = (seed: number, stream: number, fill: FillSpec) => ({ positive: fill.kind === 'positive', factor: fillFactor(fill), ...streamKeys(seed, stream) })
-
-/** The `open` request of a problem. */
-export function openRequest(problem: Problem, rotated = false): Extract<Asking, { do: 'open' }> {
-  const { op: id, impl, dtype, threads, params } = problem.case
-  const op = getOp(id)
-  const shapes = op.inputs(params).map((input) => input.shape)
-  const inputs = problem.inputs.map(({ elements, fill }, i) => ({ ...fillOf(problem.seed, i, fill), elements, shape: [...shapes[i]!] }))
-  return { do: 'open', op: id, impl, dtype, rotated, ...(threads === undefined ? {} : { threads }), params, dims: [...problem.dims], inputs, outputShape: [...op.outputShape(params)], outputElements: problem.outputElements }
-}
-
 /** A backend that is one worker, for the conformance harness: the thinnest layer over frames. */
 export function backendOf(worker: TestWorker): Backend {
   return {
@@ -115,11 +103,11 @@ export function backendOf(worker: TestWorker): Backend {
         timer: answer.timer,
         tickNs: answer.tickNs,
         notes: answer.notes,
-        refill: async (seed) => void (await worker.ask<'refill'>({ do: 'refill', inputs: problem.inputs.map(({ fill }, i) => fillOf(seed, i, fill)) })),
+        refill: async (seed) => void (await worker.ask<'refill'>(refillRequest(problem, seed))),
         poison: async () => void (await worker.ask<'poison'>({ do: 'poison' })),
         run: async () => void (await worker.ask<'run'>({ do: 'run' })),
-        countUnwritten: async () => (await worker.ask<'countUnwritten'>({ do: 'countUnwritten' })).answer.count,
-        read: async (start, count) => decode(new Uint8Array((await worker.ask<'read'>({ do: 'read', start, count })).payload).buffer, problem.case.dtype),
+        scan: async () => (await worker.ask<'scan'>({ do: 'scan' })).answer.outputs.map(({ unwritten, nonFinite }) => ({ unwritten, ...(nonFinite === undefined ? {} : { nonFinite }) })),
+        read: async (output, start, count) => decode(new Uint8Array((await worker.ask<'read'>({ do: 'read', output, start, count })).payload).buffer, problemOutputs(problem)[output]!.storage),
         sample: () => Promise.reject(new Error('not sampled through this')),
         memory: () => ({ caseBytes: answer.caseBytes }),
         dispose: async () => void (await worker.ask<'close'>({ do: 'close' })),

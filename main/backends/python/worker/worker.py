@@ -101,7 +101,7 @@ class Session:
         return self._case.facts
 
     def do_refill(self, request: Dict[str, Any]) -> None:
-        self._open_case().refill(request["inputs"])
+        self._open_case().refill(request["fills"], request["seed"])
 
     def do_poison(self, _request: Dict[str, Any]) -> None:
         self._open_case().poison()
@@ -110,15 +110,15 @@ class Session:
         peak = self._open_case().run_observed()
         return {} if peak is None else {"libraryPeakBytes": peak}
 
-    def do_countUnwritten(self, _request: Dict[str, Any]) -> Dict[str, Any]:
-        return {"count": self._open_case().count_unwritten()}
+    def do_scan(self, _request: Dict[str, Any]) -> Dict[str, Any]:
+        return {"outputs": self._open_case().scan()}
 
     def do_read(self, request: Dict[str, Any]) -> Tuple[Dict[str, Any], bytes]:
-        return {}, self._open_case().read(request["start"], request["count"])
+        return {}, self._open_case().read(request["output"], request["start"], request["count"])
 
     def do_sample(self, request: Dict[str, Any]) -> Tuple[Dict[str, Any], bytes]:
         taken = self._open_case().sample(request["mode"], request["count"], request["inner"])
-        answer = {"count": taken["count"], "arrays": list(taken["arrays"]), "state": taken["state"]}
+        answer = {"count": taken["count"], "inner": taken["inner"], "arrays": list(taken["arrays"]), "state": taken["state"]}
         if taken["host_call_ns"] is not None:
             answer["hostCallNs"] = taken["host_call_ns"]
         return answer, b"".join(values.tobytes() for values in taken["arrays"].values())

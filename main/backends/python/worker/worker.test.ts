@@ -5,7 +5,9 @@ import { problemOf, type CaseError } from '@core/backend'
 import type { Params } from '@core/case'
 import { getOp } from '@core/ops/registry'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { frame, GUEST, openRequest, TestWorker, whyNot } from './testing'
+import { PROTOCOL_VERSION } from '../protocol'
+import { openRequest } from '../prepared-case'
+import { frame, GUEST, TestWorker, whyNot } from './testing'
 
 const reason = whyNot()
 const problem = (op: string, params: Params, impl: string, threads = 1) =>
@@ -23,7 +25,7 @@ describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { tim
     await worker.end()
     rmSync(folder, { recursive: true })
   })
-  const unwritten = async () => (await worker.ask<'countUnwritten'>({ do: 'countUnwritten' })).answer.count
+  const unwritten = async () => (await worker.ask<'scan'>({ do: 'scan' })).answer.outputs[0]!.unwritten
   /** A worker that finds these modules before the installed ones. */
   const withModules = async (modules: Record<string, string>) => {
     for (const [name, text] of Object.entries(modules)) writeFileSync(join(folder, `${name}.py`), text)
@@ -65,7 +67,7 @@ describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { tim
   test('it ends with its requests, and not by Ctrl+C', async () => {
     await worker.hello()
     worker.child.kill('SIGINT')
-    expect((await worker.hello()).protocol).toBe(1)
+    expect((await worker.hello()).protocol).toBe(PROTOCOL_VERSION)
     expect(await worker.end()).toBe(0)
   })
 
@@ -75,7 +77,7 @@ describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { tim
     expect(await failureOf(worker.ask<'run'>({ do: 'run' }))).toMatchObject({ code: 'internal', message: 'No case is open.' })
     expect(await failureOf(worker.ask<'open'>(openRequest(problem('add', { n: 4 }, 'jax'))))).toMatchObject({ code: 'unsupported', message: expect.stringContaining('There is no implementation "jax"; expected one of numpy') })
     expect(await failureOf(worker.ask<'open'>({ ...openRequest(problem('add', { n: 4 }, 'numpy')), dtype: 'f16' }))).toMatchObject({ code: 'unsupported', message: 'NumPy has no add in f16.' })
-    const { message } = await failureOf(worker.ask<'hello'>({ do: 'hello', protocol: 1, hardware: 'cpu', ordinal: 0, guest: `${GUEST}.none` }))
+    const { message } = await failureOf(worker.ask<'hello'>({ do: 'hello', protocol: PROTOCOL_VERSION, hardware: 'cpu', ordinal: 0, guest: `${GUEST}.none` }))
     expect(message).toContain('cannot be loaded')
     expect((await worker.ask<'open'>(openRequest(problem('add', { n: 4 }, 'numpy')))).answer.caseBytes).toBeGreaterThanOrEqual(48)
   })
@@ -87,6 +89,7 @@ describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { tim
       const { answer, payload } = await worker.ask<'sample'>({ do: 'sample', mode, count: 5, inner: mode === 'cold' ? 1 : 3 })
       expect(payload.byteLength).toBe(answer.count * answer.arrays.length * 8)
       expect(answer.arrays[0]).toBe('samplesNs')
+      expect(answer.inner).toBe(mode === 'cold' ? 1 : 3)
       const times = Array.from({ length: answer.count }, (_, i) => payload.readDoubleLE(i * 8))
       expect(times.every((ns) => ns > 0 && Number.isFinite(ns))).toBe(true)
     }
@@ -153,7 +156,7 @@ describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { tim
     test('every set of buffers of mode rotated gets its own output', async (context) => {
       await ready(context)
       const params = { tokens: 2048, dim: 4096 }
-      await worker.ask<'open'>(openRequest(problem('layer_norm', params, 'torch'), true))
+      await worker.ask<'open'>({ ...openRequest(problem('layer_norm', params, 'torch')), rotated: true })
       await worker.ask<'poison'>({ do: 'poison' })
       const { answer } = await worker.ask<'sample'>({ do: 'sample', mode: 'rotated', count: 2, inner: 2 })
       expect(answer.count).toBeGreaterThan(0)

@@ -9,16 +9,16 @@ struct MaxOp {
   __device__ __forceinline__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-template <class Op>
-__device__ __forceinline__ float warp_reduce(float v, Op op) {
+template <class V, class Op>
+__device__ __forceinline__ V warp_reduce(V v, Op op) {
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) v = op(v, __shfl_xor_sync(0xffffffffu, v, offset));
   return v;
 }
 
-// Every thread gets the result. `scratch` holds 32 floats; two calls in a row need different scratch.
-template <class Op>
-__device__ __forceinline__ float block_reduce(float v, float identity, float* scratch, Op op) {
+// Every thread gets the result. `scratch` holds 32 values; two calls in a row need different scratch.
+template <class V, class Op>
+__device__ __forceinline__ V block_reduce(V v, V identity, V* scratch, Op op) {
   v = warp_reduce(v, op);
   const int warps = blockDim.x / 32;
   if (warps == 1) return v;

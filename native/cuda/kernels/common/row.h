@@ -6,7 +6,7 @@
 #pragma once
 #include <algorithm>
 
-#include "elementwise.h"
+#include "../plan.h"
 
 namespace opscope::cuda {
 
@@ -51,7 +51,7 @@ void plan_row_op(Planner& p, const Extra&... extra) {
   if (cols > most_columns) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take rows of up to 2^30 elements.");
   const RowShape shape = row_shape(p.device, p.spec.dtype, rows, cols);
   const std::string prefix = p.spec.op + "_" + p.dtype();
-  const Dim3 grid{static_cast<unsigned>(shape.blocks)};
+  const Dim3 grid{shape.blocks};
   const auto r = static_cast<long long>(rows);
   const auto c = static_cast<int>(cols);
   if (shape.kind == RowShape::Kind::chunks) {

@@ -3,8 +3,6 @@ import { entry, header, step, storage, working } from '../../wgsl/header'
 import { EXCHANGE, forEachKept, planRows, reduction, sumOf, type RowPlan } from '../../wgsl/rows'
 import { dimOf, type Kernel } from '../types'
 
-const EPS = '1e-5'
-
 /** The row stays in registers: read once, written once. The variance is taken around the mean, so it cannot cancel. */
 const keptBody = ({ width, lanes }: RowPlan, kept: number, type: string) => `
 ${forEachKept(kept, `  let i{k} = l + ${lanes}u * {k}u;
@@ -16,7 +14,7 @@ ${forEachKept(kept, '  total += v{k};')}
   let mean = reduce_sum(${sumOf('total', width)}, lane) / length;
   var squares = ${working(width)}(0.0);
 ${forEachKept(kept, '  if (has{k}) { v{k} -= mean; squares += v{k} * v{k}; }')}
-  let scale = inverseSqrt(reduce_sum(${sumOf('squares', width)}, lane) / length + ${EPS});
+  let scale = inverseSqrt(reduce_sum(${sumOf('squares', width)}, lane) / length + scalar(0u));
 ${forEachKept(kept, `  if (has{k}) { out[base + i{k}] = ${type}(v{k} * scale * ${working(width)}(weight[i{k}]) + ${working(width)}(bias[i{k}])); }`)}`
 
 /** Rows too long to keep are read three times, the later times from the cache. */
@@ -26,7 +24,7 @@ const streamedBody = ({ width, lanes }: RowPlan, type: string) => `
   let mean = reduce_sum(${sumOf('total', width)}, lane) / length;
   var squares = ${working(width)}(0.0);
   if (live) { for (var i = l; i < vectors; i += ${lanes}u) { let d = ${working(width)}(x[base + i]) - mean; squares += d * d; } }
-  let scale = inverseSqrt(reduce_sum(${sumOf('squares', width)}, lane) / length + ${EPS});
+  let scale = inverseSqrt(reduce_sum(${sumOf('squares', width)}, lane) / length + scalar(0u));
   if (live) {
     for (var i = l; i < vectors; i += ${lanes}u) {
       out[base + i] = ${type}((${working(width)}(x[base + i]) - mean) * scale * ${working(width)}(weight[i]) + ${working(width)}(bias[i]));
@@ -52,7 +50,7 @@ const kernel: Kernel = {
   build: (shape) => {
     const [tokens, dim] = [dimOf(shape, 0), dimOf(shape, 1)]
     const plan = planRows(tokens, dim)
-    return { scratchBytes: [], steps: [step(text(plan, shape.dtype), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [tokens, plan.vectors, dim], plan.groups)] }
+    return { scratchBytes: [], steps: [step(text(plan, shape.dtype), [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [tokens, plan.vectors, dim], plan.groups, shape.scalars)] }
   },
 }
 export default kernel

@@ -29,12 +29,16 @@ export function remoteBackend(page: Page): Backend {
         refill: async (seed) => void (await call({ do: 'refill', id, seed })),
         poison: async () => void (await call({ do: 'poison', id })),
         run: async () => void (await call({ do: 'run', id })),
-        countUnwritten: async () => part((await call({ do: 'count', id })).count),
-        async read(start, count) {
-          const bytes = Buffer.from(part((await call({ do: 'read', id, start, count })).base64), 'base64')
-          return new Float32Array(new Uint8Array(bytes).buffer)
+        scan: async () => part((await call({ do: 'scan', id })).scans),
+        async read(output, start, count) {
+          const { base64, whole } = await call({ do: 'read', id, output, start, count })
+          const { buffer } = new Uint8Array(Buffer.from(part(base64), 'base64'))
+          return whole ? new Int32Array(buffer) : new Float32Array(buffer)
         },
-        sample: async (request) => ({ samplesNs: Float64Array.from(part((await call({ do: 'sample', id, request })).samplesNs)), state: {} }),
+        async sample(request) {
+          const { samplesNs, inner } = await call({ do: 'sample', id, request })
+          return { samplesNs: Float64Array.from(part(samplesNs)), inner: part(inner), state: {} }
+        },
         dispose: async () => void (await call({ do: 'dispose', id })),
       }
     },

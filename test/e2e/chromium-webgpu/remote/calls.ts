@@ -1,12 +1,12 @@
-import type { CaseErrorCode, Device, MemoryUse, Problem, SampleRequest, Timer } from '@core/backend'
+import type { CaseErrorCode, Device, MemoryUse, OutputScan, Problem, SampleRequest, Timer } from '@core/backend'
 
 /** What a test asks of the backend in the page. */
 export type RemoteCall =
   | { do: 'devices' }
   | { do: 'open'; problem: Problem }
-  | { do: 'poison' | 'run' | 'count' | 'dispose'; id: number }
+  | { do: 'poison' | 'run' | 'scan' | 'dispose'; id: number }
   | { do: 'refill'; id: number; seed: number }
-  | { do: 'read'; id: number; start: number; count: number }
+  | { do: 'read'; id: number; output: number; start: number; count: number }
   | { do: 'sample'; id: number; request: SampleRequest }
 
 /** The fields that belong to the call; `error` alone when it failed. */
@@ -17,9 +17,12 @@ export interface RemoteReply {
   tickNs?: number
   notes?: readonly string[]
   memory?: MemoryUse
-  count?: number
+  scans?: OutputScan[]
+  /** Elements as f32, or as i32 where `whole`. */
   base64?: string
+  whole?: boolean
   samplesNs?: number[]
+  inner?: number
   error?: { code: CaseErrorCode; message: string; detail?: string | undefined }
 }
 

@@ -12,7 +12,7 @@ const prepared = (id: number) => {
   return found
 }
 
-function toBase64(values: Float32Array): string {
+function toBase64(values: Float32Array | Int32Array): string {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
   let text = ''
   for (let i = 0; i < bytes.length; i += 32768) text += String.fromCharCode(...bytes.subarray(i, i + 32768))
@@ -38,12 +38,16 @@ async function answer(call: RemoteCall): Promise<RemoteReply> {
     case 'run':
       await prepared(call.id).run()
       return {}
-    case 'count':
-      return { count: await prepared(call.id).countUnwritten() }
-    case 'read':
-      return { base64: toBase64(await prepared(call.id).read(call.start, call.count)) }
-    case 'sample':
-      return { samplesNs: [...(await prepared(call.id).sample(call.request)).samplesNs] }
+    case 'scan':
+      return { scans: await prepared(call.id).scan() }
+    case 'read': {
+      const values = await prepared(call.id).read(call.output, call.start, call.count)
+      return { base64: toBase64(values instanceof Float32Array ? values : Int32Array.from(values)), whole: !(values instanceof Float32Array) }
+    }
+    case 'sample': {
+      const { samplesNs, inner } = await prepared(call.id).sample(call.request)
+      return { samplesNs: [...samplesNs], inner }
+    }
     case 'dispose':
       await prepared(call.id).dispose()
       open.delete(call.id)

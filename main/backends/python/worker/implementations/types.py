@@ -6,18 +6,36 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Seque
 
 
 @dataclass(frozen=True)
+class Tensor:
+    """One tensor of a call, as core/ops states it."""
+
+    name: str
+    shape: Tuple[int, ...]
+    storage: str  # STORAGE_TYPES of core/case.ts
+    role: str  # in, out, inout
+
+
+@dataclass(frozen=True)
 class Problem:
-    """One case: what is computed, on what, with which settings. Shapes are those of core/ops."""
+    """One case: what is computed, on what, with which settings. Tensors are those of core/ops, in its order."""
 
     op: str
-    dtype: str  # f32, f16, bf16, tf32
+    dtype: str  # DTYPES of core/case.ts
     hardware: str  # cpu, cuda
     ordinal: int  # of the GPU
     threads: Optional[int]
     params: Mapping[str, Any]
     dims: Sequence[int]
-    input_shapes: Sequence[Tuple[int, ...]]
-    output_shape: Tuple[int, ...]
+    scalars: Sequence[float]
+    tensors: Sequence[Tensor]
+
+    def inputs(self) -> List[Tensor]:
+        """What a call reads."""
+        return [tensor for tensor in self.tensors if tensor.role != "out"]
+
+    def outputs(self) -> List[Tensor]:
+        """What a call writes; those that it also reads are inputs too."""
+        return [tensor for tensor in self.tensors if tensor.role != "in"]
 
 
 # Runs (CPU) or queues on torch's current stream (CUDA) the op once. What it returns counts only where `allocates`.
@@ -28,8 +46,9 @@ Call = Callable[[], Any]
 class Built:
     """An op made ready. `bind` is called once for every set of buffers; what it takes is not timed."""
 
-    bind: Callable[[Sequence[Any], Any], Call]
-    # Every call returns an array that it allocated, instead of writing to the output it was bound to.
+    # Takes the arrays of problem.inputs() and problem.outputs(); what is both is the same array in each.
+    bind: Callable[[Sequence[Any], Sequence[Any]], Call]
+    # Every call returns the array that it allocated, or one for each output, instead of writing to the outputs it was bound to.
     allocates: bool = False
     # Sentences that belong on the result. Read after the first call, so a tuner may add to them there.
     notes: List[str] = field(default_factory=list)

@@ -1,13 +1,14 @@
 """NumPy on the CPU, with `out=` and scratch memory that is allocated once."""
 from __future__ import annotations
 
-from typing import Dict, List, Optional
+from functools import partial
+from typing import Any, Dict, List, Optional, Sequence
 
 from libraries import load
 from threads import set_numpy_threads
 
-from ..types import Built, Problem
-from . import ops
+from ..types import Built, Call, Problem
+from .table import TABLE
 
 ID = "numpy"
 TITLE = "NumPy"
@@ -26,17 +27,28 @@ def availability(hardware: str) -> Optional[str]:
 
 
 def kernels(hardware: str) -> Dict[str, List[str]]:
-    # NumPy has no error function; SciPy brings one that takes arrays.
-    return {op: ["f32"] for op in ops.READY if op != "gelu" or load("scipy.special")[0] is not None}
+    return {op: ["f32"] for op, entry in TABLE.items() if entry.needs is None or load(entry.needs)[0] is not None}
 
 
 def build(problem: Problem) -> Built:
+    np: Any = load("numpy")[0]
+    entry = TABLE[problem.op]
     notes = []
-    if problem.op == "matmul":
+    if entry.threads:
         note = set_numpy_threads(problem.threads or 1)
         if note:
             notes.append(note)
     elif problem.threads and problem.threads > 1:
         notes.append("NumPy computes this on one thread.")
-    ready = ops.READY[problem.op](problem)
-    return Built(ready.bind, notes=notes + ready.notes, scratch_bytes=ready.scratch_bytes)
+    if entry.calls > 1:
+        notes.append("%s is %d calls of NumPy." % (problem.op, entry.calls))
+    scratch = [np.empty(shape, np.float32) for shape in entry.scratch(problem)]
+    function = entry.make(np, problem)
+
+    def bind(inputs: Sequence[Any], outputs: Sequence[Any]) -> Call:
+        inputs, outputs = entry.arrange(problem, inputs, outputs)
+        if entry.allocates:
+            return partial(function, *inputs)
+        return partial(function, *inputs, *scratch, out=outputs[0])
+
+    return Built(bind, allocates=entry.allocates, notes=notes, scratch_bytes=sum(array.nbytes for array in scratch))

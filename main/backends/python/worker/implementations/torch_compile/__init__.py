@@ -4,11 +4,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import Any, Callable, Dict, Optional, Sequence
+from functools import partial
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from libraries import last_line, load, release_of, version_of
 
-from .. import torch_eager
+from .. import torch_eager, torch_table
 from ..types import Built, Call, Problem
 
 ID = "torch.compile"
@@ -17,7 +18,8 @@ PREFERRED = False
 HARDWARE = ("cpu", "cuda")
 ARRAYS = "torch"
 
-kernels = torch_eager.kernels
+def kernels(hardware: str) -> Dict[str, List[str]]:
+    return {op: dtypes for op, dtypes in torch_eager.kernels(hardware).items() if torch_table.TABLE[op].compiles}
 
 
 def availability(hardware: str) -> Optional[str]:
@@ -51,40 +53,25 @@ def build(problem: Problem) -> Built:
 
     # Without this, the ninth shape of a process would run uncompiled, silently.
     dynamo.reset()
-    function = torch.compile(_function(torch, problem), dynamic=False, fullgraph=True)
-    if problem.op == "matmul":
-        # A product comes from a library, and copying it to a given output would be a second pass over it.
-        def bind(inputs: Sequence[Any], output: Any) -> Call:
-            a, b = torch_eager.operands(problem, inputs)
-            return lambda: function(a, b)
+    entry = torch_table.TABLE[problem.op]
+    function = entry.make(torch, problem)
+    notes = [entry.note] if entry.note else []
+    if entry.fused:
+        compiled = torch.compile(_storing(function, len(problem.inputs())), dynamic=False, fullgraph=True)
+    else:
+        compiled = torch.compile(lambda *inputs: function(*inputs), dynamic=False, fullgraph=True)
 
-        return Built(bind, allocates=True)
+    def bind(inputs: Sequence[Any], outputs: Sequence[Any]) -> Call:
+        inputs, outputs = entry.arrange(problem, inputs, outputs)
+        return partial(compiled, *inputs, *(outputs if entry.fused else ()))
 
-    def bind_with_output(inputs: Sequence[Any], output: Any) -> Call:
-        out = output.view(()) if problem.params.get("axis") == "all" else output
-        return lambda: function(*inputs, out)
-
-    return Built(bind_with_output)
+    return Built(bind, allocates=not entry.fused, notes=notes)
 
 
-def _function(torch: Any, problem: Problem) -> Callable[..., Any]:
+def _storing(function: Callable[..., Any], inputs: int) -> Callable[..., None]:
     """The op as one function; `copy_` to the output becomes the store of the kernel that computes."""
-    functional = torch.nn.functional
-    axis = problem.params.get("axis")
-    shape = list(problem.input_shapes[-1])
 
-    def sum_(x: Any, out: Any) -> None:
-        out.copy_(torch.sum(x) if axis == "all" else torch.sum(x, -1 if axis == "last" else 0))
+    def whole(*tensors: Any) -> None:
+        tensors[inputs].copy_(function(*tensors[:inputs]))
 
-    functions: Dict[str, Callable[..., Any]] = {
-        "copy": lambda x, out: out.copy_(x),
-        "add": lambda a, b, out: out.copy_(torch.add(a, b)),
-        "mul": lambda a, b, out: out.copy_(torch.mul(a, b)),
-        "exp": lambda x, out: out.copy_(torch.exp(x)),
-        "gelu": lambda x, out: out.copy_(functional.gelu(x)),
-        "sum": sum_,
-        "softmax": lambda x, out: out.copy_(torch.softmax(x, -1)),
-        "layer_norm": lambda x, weight, bias, out: out.copy_(functional.layer_norm(x, shape, weight, bias, 1e-5)),
-        "matmul": torch.matmul,
-    }
-    return functions[problem.op]
+    return whole

@@ -1,4 +1,4 @@
-"""Triton: kernels of our own, tuned for every shape. An op is a file in ops/ and found by being there."""
+"""Triton: kernels of our own, tuned for every shape. An op is a function of elementwise_table.py or a file in ops/, and found by being there."""
 from __future__ import annotations
 
 import importlib
@@ -39,15 +39,17 @@ def availability(hardware: str) -> Optional[str]:
 
 def kernels(hardware: str) -> Dict[str, List[str]]:
     """Op to dtypes. Asked only where it can be used."""
-    return {op: list(_module(op).DTYPES) for op in _ops()}
+    elementwise = importlib.import_module(".elementwise", __name__)
+    table = importlib.import_module(".elementwise_table", __name__)
+    return {**{op: list(elementwise.DTYPES) for op in table.OPS}, **{op: list(_module(op).DTYPES) for op in _files()}}
 
 
 def build(problem: Problem) -> Built:
     """Compiles and tunes when the first set of buffers is bound."""
-    return _module(problem.op).build(problem)
+    return (_module(problem.op) if problem.op in _files() else importlib.import_module(".elementwise", __name__)).build(problem)
 
 
-def _ops() -> List[str]:
+def _files() -> List[str]:
     return sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent / "ops")]))
 
 

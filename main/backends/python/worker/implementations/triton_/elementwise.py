@@ -4,12 +4,13 @@ All blocks but the last take a path without masks, so that a length no power of 
 """
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Dict, List
 
 import triton
 import triton.language as tl
 
 from ..types import Built, Problem
+from .elementwise_table import EXPRESSIONS
 from .launch import ceil_div, clamp, is_wide, prepare
 from .tuner import tuned
 
@@ -17,31 +18,66 @@ DTYPES = ("f32", "f16", "bf16")
 
 
 @triton.jit
-def unary_kernel(x, out, n, function: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr):
-    block = tl.program_id(0)
-    if WIDE:
-        block = block.to(tl.int64)
-    at = block * BLOCK + tl.arange(0, BLOCK)
-    if (block + 1) * BLOCK <= n:
-        tl.store(out + at, function(tl.load(x + at)).to(out.dtype.element_ty))
+def place_of(at, COLS: tl.constexpr, BROADCAST: tl.constexpr):
+    # Where the second input has the element that goes with `at`.
+    if BROADCAST == 1:
+        place = at % COLS
+    elif BROADCAST == 2:
+        place = at // COLS
+    elif BROADCAST == 3:
+        place = at * 0
     else:
-        inside = at < n
-        tl.store(out + at, function(tl.load(x + at, mask=inside, other=0.0)).to(out.dtype.element_ty), mask=inside)
+        place = at
+    return place
 
 
 @triton.jit
-def binary_kernel(a, b, out, n, function: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr):
+def kernel(
+    a, b, c, out, n, function: tl.constexpr, INPUTS: tl.constexpr, SCALARS: tl.constexpr, FIRST: tl.constexpr, SECOND: tl.constexpr,
+    COLS: tl.constexpr, BROADCAST: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr,
+):
     block = tl.program_id(0)
     if WIDE:
         block = block.to(tl.int64)
     at = block * BLOCK + tl.arange(0, BLOCK)
-    if (block + 1) * BLOCK <= n:
-        tl.store(out + at, function(tl.load(a + at), tl.load(b + at)).to(out.dtype.element_ty))
+    other = place_of(at, COLS, BROADCAST)
+    full = (block + 1) * BLOCK <= n
+    inside = at < n
+    if full:
+        x = tl.load(a + at).to(tl.float32)
+        y = x
+        z = x
+        if INPUTS > 1:
+            y = tl.load(b + other).to(tl.float32)
+        if INPUTS > 2:
+            z = tl.load(c + at).to(tl.float32)
     else:
-        inside = at < n
-        left = tl.load(a + at, mask=inside, other=0.0)
-        right = tl.load(b + at, mask=inside, other=0.0)
-        tl.store(out + at, function(left, right).to(out.dtype.element_ty), mask=inside)
+        x = tl.load(a + at, mask=inside, other=1.0).to(tl.float32)
+        y = x
+        z = x
+        if INPUTS > 1:
+            y = tl.load(b + other, mask=inside, other=1.0).to(tl.float32)
+        if INPUTS > 2:
+            z = tl.load(c + at, mask=inside, other=1.0).to(tl.float32)
+    if INPUTS == 3:
+        result = function(x, y, z)
+    elif INPUTS == 2:
+        if SCALARS == 1:
+            result = function(x, y, FIRST)
+        else:
+            result = function(x, y)
+    else:
+        if SCALARS == 2:
+            result = function(x, FIRST, SECOND)
+        elif SCALARS == 1:
+            result = function(x, FIRST)
+        else:
+            result = function(x)
+    result = result.to(out.dtype.element_ty)
+    if full:
+        tl.store(out + at, result)
+    else:
+        tl.store(out + at, result, mask=inside)
 
 
 def configurations(n: int, element_bytes: int) -> List[Dict[str, int]]:
@@ -57,15 +93,23 @@ def configurations(n: int, element_bytes: int) -> List[Dict[str, int]]:
     return found
 
 
-def elementwise(problem: Problem, kernel: Any, function: Any) -> Built:
-    """An op of one (`unary_kernel`) or two (`binary_kernel`) inputs; `function` is a jitted function of their values."""
-    (n,) = problem.dims
-    element_bytes = 4 if problem.dtype == "f32" else 2
+def build(problem: Problem) -> Built:
+    """An operation of elementwise_table.py. dims: [n], or [n, cols, 1 row | 2 column | 3 scalar] with a smaller second input."""
+    n, cols, broadcast = (*problem.dims, 1, 0)[:3]
+    count = len(problem.inputs())
+    first, second = (*problem.scalars, 0.0, 0.0)[:2]
+    half = problem.op + "_16"
+    function = EXPRESSIONS[half if problem.dtype != "f32" and half in EXPRESSIONS else problem.op]
 
     def ready(config, inputs, output):
         block = config["BLOCK"]
         grid = (clamp(ceil_div(n, block), 1, 2**31 - 1),)
-        meta = {"function": function, "WIDE": is_wide(n), "BLOCK": block}
-        return prepare(kernel, grid, (*inputs, output, n), meta, warps=config["warps"], stages=1)
+        meta = {
+            "function": function, "INPUTS": count, "SCALARS": len(problem.scalars), "FIRST": first, "SECOND": second,
+            "COLS": cols, "BROADCAST": broadcast, "WIDE": is_wide(n), "BLOCK": block,
+        }
+        # Pointers that an operation of fewer inputs does not read.
+        a, b, c = (*inputs, inputs[0], inputs[0])[:3]
+        return prepare(kernel, grid, (a, b, c, output, n), meta, warps=config["warps"], stages=1)
 
-    return tuned(problem, configurations(n, element_bytes), ready)
+    return tuned(problem, configurations(n, 4 if problem.dtype == "f32" else 2), ready)

@@ -30,7 +30,7 @@ alive: Callable[[str], None] = _silent
 def tuned(problem: Problem, candidates: Sequence[Config], prepare: Prepare, scratch_bytes: int = 0) -> Built:
     """An op whose configuration is chosen when it is first bound, and remembered for the life of the process."""
     key = (problem.op, problem.dtype, problem.ordinal, tuple(problem.dims))
-    built = Built(bind=lambda inputs, output: bind(inputs, output), scratch_bytes=scratch_bytes)
+    built = Built(bind=lambda inputs, outputs: bind(inputs, outputs[0]), scratch_bytes=scratch_bytes)
 
     def bind(inputs: Sequence[torch.Tensor], output: torch.Tensor) -> Call:
         if key not in _fastest:

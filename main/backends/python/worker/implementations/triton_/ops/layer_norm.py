@@ -1,4 +1,4 @@
-"""(x - mean) / sqrt(variance + 1e-5) * weight + bias over the last axis, mean and biased variance in f32."""
+"""(x - mean) / sqrt(variance + eps) * weight + bias over the last axis, mean and biased variance in f32."""
 import triton
 import triton.language as tl
 
@@ -7,7 +7,6 @@ from ..rows import ONE_PASS, long_rows, one_pass
 from ..tuner import tuned
 
 DTYPES = ("f32", "f16", "bf16")
-EPS = 1e-5
 
 
 @triton.jit
@@ -57,7 +56,7 @@ def build(problem):
     wide = is_wide(tokens * dim)
 
     def ready(config, inputs, output):
-        meta = {"COLS": dim, "EPS": EPS, "WIDE": wide, "BLOCK": config["BLOCK"]}
+        meta = {"COLS": dim, "EPS": problem.scalars[0], "WIDE": wide, "BLOCK": config["BLOCK"]}
         if "ROWS" in config:
             meta["ROWS"] = config["ROWS"]
             grid = (ceil_div(tokens, config["ROWS"]),)

@@ -86,7 +86,9 @@ def columns_kernel(x, out, partials, arrived, reduce, INNER: tl.constexpr, WIDE:
 
 
 def build(problem):
-    outer, reduce, inner = problem.dims
+    outer, reduce, inner, groups = (*problem.dims, 1)[:4]
+    if groups > 1:
+        raise ValueError(f"sum in Triton adds over neighbouring axes; dims {list(problem.dims)} name two that are apart")
     if inner > 1:
         if outer != 1:
             raise ValueError(f"sum adds over the first or the last axis; dims {list(problem.dims)} name one in between")

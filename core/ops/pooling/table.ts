@@ -1,0 +1,126 @@
+import { STORAGE_BYTES, storageOf, type Params } from '../../case'
+import { defineOp, divisorUpTo } from '../define'
+import { images, pool1d, pool2d, withNames, type SizeForm } from '../forms'
+import { accumulated, exact } from '../tolerance'
+import { inputsTouched, outputsAlong, type WindowAxis } from '../windows'
+import { pooledRange, type Window } from './reference'
+
+/** One axis of a pooling: its extents, its windows, and how many inputs all windows together hold or meet. */
+interface Axis {
+  input: number
+  output: number
+  window: Window
+  /** Inputs of all windows, counted once for each window. */
+  held: number
+  touched: number
+}
+
+/** Windows of one size and distance; an average divides by the kernel, padding included, as PyTorch does by default. */
+function even(axis: WindowAxis): Axis {
+  const { input, kernel, stride, padding } = axis
+  const output = outputsAlong(axis)
+  const window: Window = (o) => ({ first: Math.max(0, o * stride - padding), end: Math.min(input, o * stride - padding + kernel), counted: kernel })
+  return { input, output, window, held: output * kernel, touched: output < 1 ? 0 : inputsTouched(axis) }
+}
+
+/** Windows that share the input out: output o reads floor(o * input / output) up to ceil((o + 1) * input / output). */
+function adaptive(input: number, output: number): Axis {
+  const window: Window = (o) => {
+    const first = Math.floor((o * input) / output)
+    const end = Math.ceil(((o + 1) * input) / output)
+    return { first, end, counted: end - first }
+  }
+  let held = 0
+  for (let o = 0; o < output; o++) held += window(o).counted
+  return { input, output, window, held, touched: input }
+}
+
+const ONE = adaptive(1, 1)
+
+interface Kind {
+  size: SizeForm
+  /** Height is absent for signals. */
+  spatial: 1 | 2
+  axes(p: Readonly<Record<string, number>>): readonly [rows: Axis, columns: Axis]
+  /** Arguments of the PyTorch call after x. */
+  call: string
+  dims(p: Readonly<Record<string, number>>): readonly number[]
+}
+
+const windowed = (p: Readonly<Record<string, number>>, input: string): Axis => even({ input: p[input]!, kernel: p['kernel']!, stride: p['stride']!, padding: p['padding']!, dilation: 1 })
+
+const KINDS: Readonly<Record<'pool1d' | 'pool2d' | 'adaptive', Kind>> = {
+  pool1d: { size: pool1d, spatial: 1, axes: (p) => [ONE, windowed(p, 'length')], call: 'kernel, stride, padding', dims: (p) => [p['kernel']!, p['stride']!, p['padding']!] },
+  pool2d: { size: pool2d, spatial: 2, axes: (p) => [windowed(p, 'height'), windowed(p, 'width')], call: 'kernel, stride, padding', dims: (p) => [p['kernel']!, p['stride']!, p['padding']!] },
+  adaptive: {
+    size: withNames(images, [], [{ name: 'outHeight', title: 'Output rows', default: 1 }, { name: 'outWidth', title: 'Output columns', default: ({ outHeight }) => outHeight! }]),
+    spatial: 2, axes: (p) => [adaptive(p['height']!, p['outHeight']!), adaptive(p['width']!, p['outWidth']!)], call: '(outHeight, outWidth)', dims: () => [],
+  },
+}
+
+const TABLE: readonly { id: string; kind: keyof typeof KINDS; max: boolean; summary: string }[] = [
+  { id: 'max_pool1d', kind: 'pool1d', max: true, summary: 'Largest element of each window of a signal' },
+  { id: 'max_pool2d', kind: 'pool2d', max: true, summary: 'Largest element of each window of an image' },
+  { id: 'avg_pool1d', kind: 'pool1d', max: false, summary: 'Mean of each window of a signal' },
+  { id: 'avg_pool2d', kind: 'pool2d', max: false, summary: 'Mean of each window of an image' },
+  { id: 'adaptive_avg_pool2d', kind: 'adaptive', max: false, summary: 'Mean of windows that share an image out' },
+  { id: 'adaptive_max_pool2d', kind: 'adaptive', max: true, summary: 'Largest element of windows that share an image out' },
+]
+
+/**
+ * Each output is the largest element, or the mean, of a window of x [batch, channels, spatial]. Windows of the padded kinds start
+ * `stride` apart, `padding` elements before the input; padding never is the largest, and counts as zeros in a mean
+ * (count_include_pad); outputs are rounded down. Adaptive windows share the input out.
+ * dims: [batch * channels, height, width, outHeight, outWidth, kernel, stride, padding], height and outHeight 1 for signals, no padding
+ * along a height of 1; adaptive ones end after outWidth. One operation per element of a window, those of the padding counted too.
+ */
+function pooling({ id, kind, max, summary }: (typeof TABLE)[number]) {
+  const { size, spatial, axes, call, dims } = KINDS[kind]
+  const numbers = (p: Params) => p as Readonly<Record<string, number>>
+  const planes = (p: Params) => numbers(p)['batch']! * numbers(p)['channels']!
+  const of = (p: Params) => {
+    const [rows, columns] = axes(numbers(p))
+    return { rows, columns, window: (rows.held / rows.output) * (columns.held / columns.output) }
+  }
+  return defineOp({
+    id,
+    family: 'pooling',
+    summary,
+    torch: `F.${id}(x, ${call})`,
+    size,
+    refuse: (p) => {
+      const { kernel, padding } = numbers(p)
+      if (kernel !== undefined && padding! > kernel / 2) return `padding (${padding}) must not exceed half of kernel (${kernel})`
+      const empty = axes(numbers(p)).find(({ output }) => output < 1)
+      return empty ? `no output: a kernel of ${kernel} does not fit ${empty.input + 2 * padding!} elements, padding included` : undefined
+    },
+    dtypes: ['f32', 'f16', 'bf16'],
+    tensors: (p, dtype) => {
+      const { rows, columns } = of(p)
+      const { batch, channels } = numbers(p) as { batch: number; channels: number }
+      return [
+        {
+          name: 'x', shape: [batch, channels, ...[rows.input, columns.input].slice(-spatial)], role: 'in', fill: { kind: 'normal', scale: 1 },
+          leastBytes: planes(p) * rows.touched * columns.touched * STORAGE_BYTES[storageOf(dtype)],
+        },
+        { name: 'out', shape: [batch, channels, ...[rows.output, columns.output].slice(-spatial)], role: 'out' },
+      ]
+    },
+    dims: (p) => {
+      const { rows, columns } = of(p)
+      return [planes(p), rows.input, columns.input, rows.output, columns.output, ...dims(numbers(p))]
+    },
+    flops: (p) => planes(p) * of(p).rows.held * of(p).columns.held,
+    granule: (p) => divisorUpTo(of(p).columns.output, 64),
+    referenceCost: (p) => 8 + 5 * of(p).window,
+    reference: (p, read, start, count) => {
+      const { rows, columns } = of(p)
+      return pooledRange({ height: rows.input, width: columns.input, outHeight: rows.output, outWidth: columns.output, rows: rows.window, columns: columns.window, max }, read, start, count)
+    },
+    tolerance: (p, dtype) => (max ? exact : accumulated(dtype, of(p).window, 1 / of(p).window)),
+    // The mean of independent unit normals.
+    ...(max ? {} : { outputScale: (p: Params) => 1 / Math.sqrt(of(p).window) }),
+  })
+}
+
+export default TABLE.map(pooling)

@@ -1,0 +1,202 @@
+"""The PyTorch call of each operation, once: eager and torch.compile share it. Meanings: core/ops.
+
+An operation is one entry of TABLE. What is not here is a hole.
+"""
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from .types import Problem
+
+# Gives the function of the input tensors; what depends on the case alone is decided here. Arguments: torch, problem.
+Make = Callable[[Any, Problem], Callable[..., Any]]
+Arrays = Tuple[Sequence[Any], Sequence[Any]]
+# Views of the inputs and outputs as the function takes them.
+Arrange = Callable[[Problem, Sequence[Any], Sequence[Any]], Arrays]
+
+FLOATS = ("f32", "f16", "bf16")
+
+
+@dataclass(frozen=True)
+class Entry:
+    make: Make
+    # The parameter that takes the output; None where every call allocates it.
+    out: Optional[str] = None
+    # Whether every version of PyTorch has that parameter.
+    out_everywhere: bool = True
+    # Writes to its last argument, the output, where that is another function than `make`'s.
+    into: Optional[Make] = None
+    arrange: Arrange = lambda problem, inputs, outputs: (inputs, outputs)
+    # The function changes its `inout` tensors and returns nothing of use.
+    in_place: bool = False
+    # Whether torch.compile's own kernels compute it, which then write to the output. Else it comes from a library.
+    fused: bool = True
+    compiles: bool = True
+    # dtypes on a GPU; on the CPU f32.
+    dtypes: Sequence[str] = FLOATS
+    # `nn.functional.rms_norm`: an attribute of torch without which there is no such call in this version.
+    needs: Optional[str] = None
+    note: Optional[str] = None
+
+    def present(self, torch: Any) -> bool:
+        found = torch
+        for name in (self.needs or "").split(".") if self.needs else ():
+            found = getattr(found, name, None)
+        return found is not None
+
+
+def call(name: str, *constants: Any, **attributes: str) -> Entry:
+    """torch.<name>(*inputs, *constants) with attributes of the case as keywords; it takes `out`."""
+
+    def make(torch: Any, problem: Problem) -> Callable[..., Any]:
+        function = getattr(torch, name)
+        named = {key: problem.params[attribute] for key, attribute in attributes.items()}
+        if not constants:
+            return partial(function, **named) if named else function
+        return lambda *tensors, **out: function(*tensors, *constants, **named, **out)
+
+    return Entry(make, out="out")
+
+
+def _axes(problem: Problem) -> Tuple[int, ...]:
+    """Axes of x that a reduction's word names. A matrix is what a batch of one is read as."""
+    rank = len(problem.tensors[0].shape)
+    return {"all": tuple(range(rank)), "last": (rank - 1,), "first": (0,), "first_last": (0, 2) if rank == 3 else (rank - 1,)}[problem.params["axis"]]
+
+
+def _scalar_output(problem: Problem, inputs: Sequence[Any], outputs: Sequence[Any]) -> Arrays:
+    """PyTorch's full reductions have no dimension, ours one of one element."""
+    return inputs, [output.view(()) if tuple(output.shape) == (1,) and problem.params.get("axis", "all") == "all" else output for output in outputs]
+
+
+def reduction(function: Callable[[Any], Callable[..., Any]]) -> Entry:
+    """`function` of torch gives f(x, dim, out=)."""
+
+    def make(torch: Any, problem: Problem) -> Callable[..., Any]:
+        reduce, axes = function(torch), _axes(problem)
+        return lambda x, **out: reduce(x, axes, **out)
+
+    return Entry(make, out="out", arrange=_scalar_output)
+
+
+def index(name: str) -> Entry:
+    """torch.<name> over one axis, or over several as one. PyTorch's indices are int64, so they are returned and converted afterwards."""
+
+    def make(torch: Any, problem: Problem) -> Callable[..., Any]:
+        function, axes = getattr(torch, name), _axes(problem)
+        rank = len(problem.tensors[0].shape)
+        if len(axes) == 1:
+            return lambda x: function(x, axes[0])
+        if len(axes) == rank:
+            return lambda x: function(x)
+        kept = [axis for axis in range(rank) if axis not in axes]
+        return lambda x: function(x.permute(*kept, *axes).flatten(len(kept)), -1)
+
+    return Entry(make, note="PyTorch's indices are int64; their conversion to int32 is not timed.")
+
+
+def _matmul_operands(problem: Problem, inputs: Sequence[Any], outputs: Sequence[Any]) -> Arrays:
+    """Both matrices as torch.matmul takes them; a batch of one as plain matrices, which a user would have."""
+    batch, _m, _n, _k, trans_a, trans_b = problem.dims
+    plain = [[array[0] if batch == 1 else array for array in arrays] for arrays in (inputs, outputs)]
+    return [matrix.transpose(-1, -2) if transposed else matrix for matrix, transposed in zip(plain[0], (trans_a, trans_b))], plain[1]
+
+
+def _sum_to_shape(torch: Any, problem: Problem) -> Callable[..., Any]:
+    axes = {"row": (0,), "column": (1,), "scalar": (0, 1)}[problem.params["broadcast"]]
+    return lambda grad, **out: torch.sum(grad, axes, True, **out)
+
+
+def _adamw(torch: Any, problem: Problem) -> Callable[..., Any]:
+    p = problem.params
+    # The module's name in torch.optim may be that of nothing or of a function.
+    functional = importlib.import_module("torch.optim.adamw").adamw
+    settings = {"beta1": p["beta1"], "beta2": p["beta2"], "lr": p["lr"], "weight_decay": p["weightDecay"], "eps": p["eps"], "amsgrad": False, "maximize": False}
+    step = torch.tensor(0.0)
+    before = float(p["step"] - 1)
+
+    def function(param: Any, grad: Any, m: Any, v: Any) -> None:
+        step.fill_(before)  # Each call is the same step.
+        functional([param], [grad], [m], [v], [], [step], **settings)
+
+    return function
+
+
+def _batch_norm(torch: Any, problem: Problem) -> Callable[..., Any]:
+    eps = problem.params["eps"]
+    if problem.params["training"]:
+        return lambda x, weight, bias: torch.native_batch_norm(x, weight, bias, None, None, True, 0.0, eps)
+    return lambda x, weight, bias, mean, variance: torch.nn.functional.batch_norm(x, mean, variance, weight, bias, False, 0.0, eps)
+
+
+def _last_shape(problem: Problem) -> List[int]:
+    return [problem.tensors[0].shape[-1]]
+
+
+TABLE: Dict[str, Entry] = {
+    "copy": Entry(lambda torch, p: lambda x: x.clone(), into=lambda torch, p: lambda x, out: out.copy_(x)),
+    "transpose": Entry(lambda torch, p: lambda x: x.t().contiguous(), into=lambda torch, p: lambda x, out: out.copy_(x.t())),
+
+    "add": call("add"),
+    "sub": call("sub"),
+    "mul": call("mul"),
+    "div": call("div"),
+    "fma": Entry(lambda torch, p: lambda a, b, c, **out: torch.addcmul(c, a, b, **out), out="out"),
+    "lerp": call("lerp", weight="weight"),
+    "scale": call("mul", other="factor"),
+    "clamp": call("clamp", min="min", max="max"),
+
+    "abs": call("abs"),
+    "neg": call("neg"),
+    "exp": call("exp"),
+    "log": call("log"),
+    "sqrt": call("sqrt"),
+    "rsqrt": call("rsqrt"),
+
+    # What F.relu calls, which takes no output itself.
+    "relu": call("clamp_min", 0),
+    "sigmoid": call("sigmoid"),
+    "tanh": call("tanh"),
+    # What F.gelu and F.silu are, which do not pass `out` on in every version.
+    "gelu": Entry(lambda torch, p: torch._C._nn.gelu, out="out", out_everywhere=False),
+    "gelu_tanh": Entry(lambda torch, p: partial(torch._C._nn.gelu, approximate="tanh"), out="out", out_everywhere=False),
+    "silu": Entry(lambda torch, p: torch._C._nn.silu, out="out", out_everywhere=False),
+    "gelu_backward": Entry(lambda torch, p: torch.ops.aten.gelu_backward, out="grad_input", out_everywhere=False),
+    "silu_backward": Entry(lambda torch, p: torch.ops.aten.silu_backward, out="grad_input", out_everywhere=False),
+    "swiglu": Entry(lambda torch, p: lambda a, b: torch.nn.functional.silu(a) * b, into=lambda torch, p: lambda a, b, out: torch.mul(torch.nn.functional.silu(a), b, out=out), note="swiglu is two calls of PyTorch; the first allocates."),
+
+    "sum": reduction(lambda torch: torch.sum),
+    "mean": reduction(lambda torch: torch.mean),
+    "max": reduction(lambda torch: torch.amax),
+    "min": reduction(lambda torch: torch.amin),
+    "argmax": index("argmax"),
+    "argmin": index("argmin"),
+    "norm_l1": reduction(lambda torch: lambda x, dim, **out: torch.linalg.vector_norm(x, 1, dim, **out)),
+    "norm_l2": reduction(lambda torch: lambda x, dim, **out: torch.linalg.vector_norm(x, 2, dim, **out)),
+    "norm_linf": reduction(lambda torch: lambda x, dim, **out: torch.linalg.vector_norm(x, float("inf"), dim, **out)),
+    "sum_to_shape": Entry(_sum_to_shape, out="out"),
+    "dot": Entry(lambda torch, p: torch.dot, out="out", arrange=_scalar_output, fused=False),
+    "mse_loss": Entry(lambda torch, p: torch.nn.functional.mse_loss),
+    "cross_entropy": Entry(lambda torch, p: lambda logits, target: torch.nn.functional.cross_entropy(logits, target.long()), note="PyTorch takes int64 class indices: their conversion is inside."),
+
+    "softmax": Entry(lambda torch, p: lambda x, **out: torch.softmax(x, -1, **out), out="out", out_everywhere=False),
+    "log_softmax": Entry(lambda torch, p: lambda x, **out: torch.log_softmax(x, -1, **out), out="out", out_everywhere=False),
+    # Its `out` variant computes into new memory and copies, so the plain call is the cheaper one.
+    "layer_norm": Entry(lambda torch, p: lambda x, weight, bias: torch.nn.functional.layer_norm(x, _last_shape(p), weight, bias, p.params["eps"])),
+    "rms_norm": Entry(lambda torch, p: lambda x, weight: torch.nn.functional.rms_norm(x, _last_shape(p), weight, p.params["eps"]), needs="nn.functional.rms_norm"),
+    "group_norm": Entry(lambda torch, p: lambda x, weight, bias: torch.nn.functional.group_norm(x, p.params["groups"], weight, bias, p.params["eps"])),
+    "batch_norm": Entry(_batch_norm, fused=False),
+
+    "dropout": Entry(lambda torch, p: lambda x: torch.nn.functional.dropout(x, p.params["p"], True)),
+    "adamw_step": Entry(_adamw, in_place=True, compiles=False),
+    # A product comes from a library, and copying it to a given output would be a second pass over it.
+    "matmul": Entry(lambda torch, p: torch.matmul, out="out", arrange=_matmul_operands, fused=False, dtypes=(*FLOATS, "tf32")),
+}
+
+
+def kernels(torch: Any, hardware: str) -> Dict[str, List[str]]:
+    """Op to dtypes in this version of PyTorch."""
+    return {op: list(entry.dtypes) if hardware == "cuda" else ["f32"] for op, entry in TABLE.items() if entry.present(torch)}

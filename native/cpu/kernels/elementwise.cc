@@ -1,0 +1,41 @@
+// Element-wise kernels, one line each (simd/table.h). The op's meaning stands in core/ops/elementwise/table.ts.
+#include "simd/table.h"
+
+// memory. Its rate is the bandwidth ceiling that other kernels are held against.
+OPSCOPE_MAP(copy, 0, (V x), x)
+
+// binary
+OPSCOPE_BROADCAST(add, (V a, V b), vadd(a, b))
+OPSCOPE_BROADCAST(sub, (V a, V b), vsub(a, b))
+OPSCOPE_BROADCAST(mul, (V a, V b), vmul(a, b))
+OPSCOPE_BROADCAST(div, (V a, V b), vdiv(a, b))
+
+// ternary
+OPSCOPE_MAP(fma, 0, (V a, V b, V c), vfma(a, b, c))
+OPSCOPE_MAP(lerp, 1, (V a, V b), vfma(s0, vsub(b, a), a))
+OPSCOPE_MAP(scale, 1, (V x), vmul(x, s0))
+OPSCOPE_MAP(clamp, 2, (V x), vmin(s1, vmax(s0, x)))
+
+// unary
+OPSCOPE_MAP(abs, 0, (V x), vabs(x))
+OPSCOPE_MAP(neg, 0, (V x), vneg(x))
+OPSCOPE_MAP(exp, 0, (V x), vexp(x))
+OPSCOPE_MAP(log, 0, (V x), vlog(x))
+OPSCOPE_MAP(sqrt, 0, (V x), vsqrt(x))
+OPSCOPE_MAP(rsqrt, 0, (V x), vdiv(vset(1), vsqrt(x)))
+
+// activation
+OPSCOPE_MAP(relu, 0, (V x), vmax(vset(0), x))
+OPSCOPE_MAP(sigmoid, 0, (V x), vsigmoid(x))
+OPSCOPE_MAP(tanh, 0, (V x), vtanh(x))
+OPSCOPE_MAP(gelu, 0, (V x), vmul(x, vnormal(x)))
+// (1 + tanh u) / 2 is the logistic function of 2 u, which loses nothing where tanh u nears -1; 2 sqrt(2 / pi) = 1.59576912.
+OPSCOPE_MAP(gelu_tanh, 0, (V x), vmul(x, vsigmoid(vmul(vmul(vset(1.59576912f), x), vfma(vset(0.044715f), vmul(x, x), vset(1))))))
+OPSCOPE_MAP(silu, 0, (V x), vmul(x, vsigmoid(x)))
+
+// backward; 1 / sqrt(2 pi) = 0.398942280.
+OPSCOPE_MAP(gelu_backward, 0, (V grad, V x), vmul(grad, vfma(vmul(x, vset(0.398942280f)), vexp(vmul(vset(-0.5f), vmul(x, x))), vnormal(x))))
+OPSCOPE_MAP(silu_backward, 0, (V grad, V x), vmul(vmul(grad, vsigmoid(x)), vfma(x, vsigmoid(vneg(x)), vset(1))))
+
+// gated
+OPSCOPE_MAP(swiglu, 0, (V a, V b), vmul(vmul(a, vsigmoid(a)), b))

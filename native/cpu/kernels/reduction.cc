@@ -1,0 +1,12 @@
+// Reductions, one line each (simd/reduction.h). The op's meaning stands in core/ops/reduction/table.ts.
+#include "simd/reduction.h"
+
+OPSCOPE_REDUCTION(sum, Adding, x, total)
+OPSCOPE_REDUCTION(mean, Adding, x, vdiv(total, n))
+OPSCOPE_REDUCTION(max, Largest, x, total)
+OPSCOPE_REDUCTION(min, Smallest, x, total)
+OPSCOPE_REDUCTION(norm_l1, Adding, vabs(x), total)
+OPSCOPE_REDUCTION(norm_l2, Adding, vmul(x, x), vsqrt(total))
+OPSCOPE_REDUCTION(norm_linf, Largest, vabs(x), total)
+OPSCOPE_PLACE(argmax, Largest)
+OPSCOPE_PLACE(argmin, Smallest)

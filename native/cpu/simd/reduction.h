@@ -1,0 +1,315 @@
+// Reductions over the middle of [outer, reduce, inner], or of [groups, outer, reduce, inner] over groups too, from one line each:
+//
+//   OPSCOPE_REDUCTION(norm_l2, Adding, vmul(x, x), vsqrt(total))
+//
+// states the op, how elements are joined, what is joined of each element x, and what is made of the total and of n, the number of elements.
+// dims: [outer, reduce, inner] or [outer, reduce, inner, groups]; out[o*inner + i] is made of x[((g*outer + o)*reduce + r)*inner + i].
+//
+// Contiguous (inner = 1): threads share the rows, or, when there are fewer rows than threads, parts of each row.
+// Strided: threads share the columns; narrow tensors are split along the reduction instead and joined at the end.
+#pragma once
+#include "map.h"
+#include "reduce.h"
+
+namespace {
+
+// How two elements are joined, what changes nothing, and the join of n >= 0 contiguous floats.
+struct Adding {
+  static constexpr float NOTHING = 0;
+  static inline V join(V a, V b) { return vadd(a, b); }
+  template <class F>
+  static inline float row(const float* x, int64_t n, F of) {
+    return sum_of(x, n, of);
+  }
+};
+
+struct Largest {
+  static constexpr float NOTHING = -__builtin_inff();
+  static inline V join(V a, V b) { return vmax(a, b); }
+  static inline float across(V v) { return vpeak(v); }
+  template <class F>
+  static inline float row(const float* x, int64_t n, F of) {
+    return extreme_of<Largest>(x, n, of);
+  }
+};
+
+struct Smallest {
+  static constexpr float NOTHING = __builtin_inff();
+  static inline V join(V a, V b) { return vmin(a, b); }
+  static inline float across(V v) { return vtrough(v); }
+  template <class F>
+  static inline float row(const float* x, int64_t n, F of) {
+    return extreme_of<Smallest>(x, n, of);
+  }
+};
+
+template <class J>
+inline float joined(float a, float b) {
+  float lanes[W];
+  vstore(lanes, J::join(vset(a), vset(b)));
+  return lanes[0];
+}
+
+// Columns whose totals stay in the first-level cache while rows stream by.
+constexpr int64_t COLUMNS = 2048;
+
+struct Plan {
+  int64_t outer, reduce, inner, groups;
+  bool split;      // threads share the reduction, and partial totals go through the scratch
+  int64_t stride;  // floats of one thread's partial totals
+};
+
+inline Plan plan(const int64_t* d, int count, int threads) {
+  Plan p{d[0], d[1], d[2], count > 3 ? d[3] : 1, false, 0};
+  const int64_t lines = p.inner == 1 ? 0 : p.inner / LINE;
+  p.split = threads > 1 && p.outer < threads && lines < 4 * threads;
+  p.stride = (p.outer * p.inner + LINE - 1) / LINE * LINE;
+  return p;
+}
+
+// Calls use(x, n, k) for each run of rows of output o: n rows from x on, the first of them number k, of those in `r`.
+template <class F>
+inline void each_run(const Plan& p, const float* x, int64_t o, Range r, F use) {
+  for (int64_t k = r.begin; k < r.end;) {
+    const int64_t group = p.groups == 1 ? 0 : k / p.reduce, row = k - group * p.reduce, n = least(p.reduce - row, r.end - k);
+    use(x + ((group * p.outer + o) * p.reduce + row) * p.inner, n, k);
+    k += n;
+  }
+}
+
+template <int ROWS, class R>
+inline V rows_at(const float* x, int64_t stride) {
+  if constexpr (ROWS == 1) return R::of(vload(x));
+  else return R::join(rows_at<ROWS / 2, R>(x, stride), rows_at<ROWS / 2, R>(x + stride * (ROWS / 2), stride));
+}
+
+// out[j] = out[j] joined with ROWS rows at column j, j < n; `first`: with those alone.
+template <int ROWS, class R>
+inline void join_rows(const float* x, int64_t stride, int64_t n, float* out, bool first) {
+  int64_t j = 0;
+  for (; j + W <= n; j += W) {
+    const V total = rows_at<ROWS, R>(x + j, stride);
+    vstore(out + j, first ? total : R::join(vload(out + j), total));
+  }
+  if (j == n) return;
+  const int rest = static_cast<int>(n - j);
+  V total = first ? vset(R::NOTHING) : vload_n(out + j, rest, 0);
+  for (int r = 0; r < ROWS; r++) total = R::join(total, R::of(vload_n(x + r * stride + j, rest, 0)));
+  vstore_n(out + j, total, rest);
+}
+
+// Column totals of the rows in `r` of output o: of columns from .. from + columns.
+template <class R>
+void join_columns(const Plan& p, const float* x, int64_t o, Range r, int64_t first, int64_t columns, float* out) {
+  for (int64_t from = 0; from < columns; from += COLUMNS) {
+    const int64_t n = least(COLUMNS, columns - from);
+    if (r.begin >= r.end)
+      for (int64_t j = 0; j < n; j++) out[from + j] = R::NOTHING;
+    each_run(p, x, o, r, [&](const float* row, int64_t rows, int64_t k) {
+      const float* at = row + first + from;
+      int64_t i = 0;
+      for (; i + 8 <= rows; i += 8) join_rows<8, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
+      for (; i < rows; i++) join_rows<1, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
+    });
+  }
+}
+
+#if defined(__GNUC__)
+#define OPSCOPE_APART __attribute__((noinline))
+#else
+#define OPSCOPE_APART __declspec(noinline)
+#endif
+
+// Apart from its callers, for its accumulators need the registers: with SSE2 one of them was kept in memory else.
+template <class R>
+OPSCOPE_APART float join_part(const float* x, int64_t n) {
+  return R::row(x, n, [](V v) { return R::of(v); });
+}
+
+// The total of the rows in `r` of output o, inner = 1.
+template <class R>
+inline float join_row(const Plan& p, const float* x, int64_t o, Range r) {
+  float total = R::NOTHING;
+  each_run(p, x, o, r, [&](const float* row, int64_t n, int64_t k) {
+    const float part = join_part<R>(row, n);
+    total = k == r.begin ? part : joined<R>(total, part);
+  });
+  return total;
+}
+
+template <class R>
+inline void finish(const Plan& p, float* out, int64_t begin, int64_t end) {
+  const V n = vset(static_cast<float>(p.reduce * p.groups));
+  map1<false>(out, out, begin, end, [n](V total) { return R::done(total, n); });
+}
+
+template <class R>
+void reduce_split(const Call& c, const Plan& p) {
+  const float* x = input(c, 0);
+  float* out = output(c);
+  const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, c.thread, c.threads);
+  float* mine = c.scratch + c.thread * p.stride;
+  for (int64_t o = 0; o < p.outer; o++) {
+    if (p.inner == 1) mine[o] = join_row<R>(p, x, o, r);
+    else join_columns<R>(p, x, o, r, 0, p.inner, mine + o * p.inner);
+  }
+  c.barrier(c.team);
+  const Range outputs = part(p.outer * p.inner, LINE, c.thread, c.threads);
+  for (int64_t j = outputs.begin; j < outputs.end; j++) {
+    float total = c.scratch[j];
+    for (int t = 1; t < c.threads; t++) total = joined<R>(total, c.scratch[t * p.stride + j]);
+    out[j] = total;
+  }
+  finish<R>(p, out, outputs.begin, outputs.end);
+}
+
+template <class R>
+void run_reduction(const Call& c) {
+  const Plan p = plan(c.dims, c.dim_count, c.threads);
+  if (p.split) return reduce_split<R>(c, p);
+  const float* x = input(c, 0);
+  float* out = output(c);
+  const Range all{0, p.reduce * p.groups};
+  if (p.inner == 1) {
+    const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
+    for (int64_t o = r.begin; o < r.end; o++) out[o] = join_row<R>(p, x, o, all);
+    return finish<R>(p, out, r.begin, r.end);
+  }
+  const bool by_outer = p.outer >= c.threads;
+  const Range o = by_outer ? part(p.outer, 1, c.thread, c.threads) : Range{0, p.outer};
+  const Range j = by_outer ? Range{0, p.inner} : part(p.inner, LINE, c.thread, c.threads);
+  for (int64_t i = o.begin; i < o.end; i++) {
+    join_columns<R>(p, x, i, all, j.begin, j.end - j.begin, out + i * p.inner + j.begin);
+    finish<R>(p, out, i * p.inner + j.begin, i * p.inner + j.end);
+  }
+}
+
+bool reduction_shape(const int64_t* d, int count, int64_t* sizes) {
+  sizes[1] = times(d[0], d[2]);
+  sizes[0] = times(times(sizes[1], d[1]), count > 3 ? d[3] : 1);
+  return true;
+}
+
+size_t reduction_scratch(const int64_t* d, int count, int threads) {
+  const Plan p = plan(d, count, threads);
+  return p.split ? static_cast<size_t>(p.stride * threads) : 0;
+}
+
+// ---- the place of the largest or smallest ----
+
+// The join of n >= 1 elements and the number of the first that equals it.
+struct Place {
+  float value;
+  int64_t index;
+};
+
+constexpr int64_t SEARCHED = 4096;  // floats that are searched again for the place of what was found in them
+
+template <class J>
+inline Place place_of(const float* x, int64_t n) {
+  Place best{J::NOTHING, 0};
+  for (int64_t from = 0; from < n; from += SEARCHED) {
+    const float value = J::row(x + from, least(SEARCHED, n - from), [](V v) { return v; });
+    if (from == 0 || (value != best.value && joined<J>(value, best.value) == value)) best = {value, from};
+  }
+  while (best.index + 1 < n && x[best.index] != best.value) best.index++;
+  return best;
+}
+
+// Whether `a` comes before `b` in what J looks for.
+template <class J>
+inline bool beats(float a, float b) {
+  return J::NOTHING < 0 ? a > b : a < b;
+}
+
+template <class J>
+inline void place_columns(const Plan& p, const float* x, int64_t o, Range r, int64_t first, int64_t columns, float* values, int32_t* out) {
+  each_run(p, x, o, r, [&](const float* row, int64_t rows, int64_t k) {
+    for (int64_t i = 0; i < rows; i++) {
+      const float* at = row + i * p.inner + first;
+      const auto index = static_cast<int32_t>(k + i);
+      const bool start = index == r.begin;
+      for (int64_t j = 0; j < columns; j++) {
+        const bool better = start || beats<J>(at[j], values[j]);
+        values[j] = better ? at[j] : values[j];
+        out[j] = better ? index : out[j];
+      }
+    }
+  });
+}
+
+template <class J>
+inline Place place_row(const Plan& p, const float* x, int64_t o, Range r) {
+  Place best{J::NOTHING, -1};
+  each_run(p, x, o, r, [&](const float* row, int64_t n, int64_t k) {
+    const Place found = place_of<J>(row, n);
+    if (best.index < 0 || beats<J>(found.value, best.value)) best = {found.value, k + found.index};
+  });
+  return best;
+}
+
+// The scratch holds the values of every thread, then the places.
+template <class J>
+void places_split(const Call& c, const Plan& p) {
+  const float* x = input(c, 0);
+  const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, c.thread, c.threads);
+  int32_t* places = reinterpret_cast<int32_t*>(c.scratch + p.stride * c.threads);
+  float* my_values = c.scratch + c.thread * p.stride;
+  int32_t* my_places = places + c.thread * p.stride;
+  for (int64_t o = 0; o < p.outer; o++) {
+    for (int64_t j = 0; j < p.inner; j++) my_places[o * p.inner + j] = -1;
+    if (p.inner > 1) {
+      place_columns<J>(p, x, o, r, 0, p.inner, my_values + o * p.inner, my_places + o * p.inner);
+    } else {
+      const Place found = place_row<J>(p, x, o, r);
+      my_values[o] = found.value;
+      my_places[o] = static_cast<int32_t>(found.index);
+    }
+  }
+  c.barrier(c.team);
+  const Range outputs = part(p.outer * p.inner, LINE, c.thread, c.threads);
+  for (int64_t j = outputs.begin; j < outputs.end; j++) {
+    int best = 0;
+    for (int t = 1; t < c.threads; t++) {
+      const int64_t at = t * p.stride + j, kept = best * p.stride + j;
+      if (places[at] >= 0 && (places[kept] < 0 || beats<J>(c.scratch[at], c.scratch[kept]))) best = t;
+    }
+    output<int32_t>(c)[j] = places[best * p.stride + j];
+  }
+}
+
+template <class J>
+void run_places(const Call& c) {
+  const Plan p = plan(c.dims, c.dim_count, c.threads);
+  if (p.split) return places_split<J>(c, p);
+  const float* x = input(c, 0);
+  int32_t* out = output<int32_t>(c);
+  const Range all{0, p.reduce * p.groups};
+  if (p.inner == 1) {
+    const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
+    for (int64_t o = r.begin; o < r.end; o++) out[o] = static_cast<int32_t>(place_row<J>(p, x, o, all).index);
+    return;
+  }
+  const bool by_outer = p.outer >= c.threads;
+  const Range o = by_outer ? part(p.outer, 1, c.thread, c.threads) : Range{0, p.outer};
+  const Range j = by_outer ? Range{0, p.inner} : part(p.inner, LINE, c.thread, c.threads);
+  float values[COLUMNS];
+  for (int64_t i = o.begin; i < o.end; i++)
+    for (int64_t from = j.begin; from < j.end; from += COLUMNS) place_columns<J>(p, x, i, all, from, least(COLUMNS, j.end - from), values, out + i * p.inner + from);
+}
+
+size_t places_scratch(const int64_t* d, int count, int threads) { return 2 * reduction_scratch(d, count, threads); }
+
+}  // namespace
+
+#define OPSCOPE_REDUCTION(op, how, of_x, ...)                       \
+  namespace {                                                      \
+  struct op##_reduction : how {                                    \
+    static inline V of(V x) { return of_x; }                       \
+    static inline V done(V total, [[maybe_unused]] V n) { return __VA_ARGS__; } \
+  };                                                               \
+  }                                                                \
+  OPSCOPE_KERNEL(op, "f>f", 3, 4, 0, reduction_shape, reduction_scratch, run_reduction<op##_reduction>)
+
+// The place of the first of the largest or smallest, as i32.
+#define OPSCOPE_PLACE(op, how) OPSCOPE_KERNEL(op, "f>i", 3, 4, 0, reduction_shape, places_scratch, run_places<how>)

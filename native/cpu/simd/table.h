@@ -1,0 +1,118 @@
+// Element-wise kernels from one expression each. A line of a table,
+//
+//   OPSCOPE_MAP(clamp, 2, (V x), vmax(s0, vmin(s1, x)))
+//
+// states the op, how many scalars it has, the elements it takes (one to four, of as many tensors in the op's order) and the result;
+// s0 and s1 are the scalars. dims: [n].
+#pragma once
+#include "map.h"
+#include "math.h"
+
+namespace {
+
+// The number of elements that the expression takes.
+template <class F> constexpr int arity(V (F::*)(V) const) { return 1; }
+template <class F> constexpr int arity(V (F::*)(V, V) const) { return 2; }
+template <class F> constexpr int arity(V (F::*)(V, V, V) const) { return 3; }
+
+// "f>f", "ff>f" or "fff>f".
+constexpr const char* map_tensors(int inputs) { return &"fff>f"[3 - inputs]; }
+
+template <class F>
+inline F with_scalars(const Call& c, int count) {
+  return F{vset(count > 0 ? static_cast<float>(c.scalars[0]) : 0), vset(count > 1 ? static_cast<float>(c.scalars[1]) : 0)};
+}
+
+template <class F>
+bool map_shape(const int64_t* d, int, int64_t* sizes) {
+  for (int i = 0; i <= arity(&F::operator()); i++) sizes[i] = d[0];
+  return true;
+}
+
+template <bool STREAM, class F>
+inline void map(const Call& c, F f) {
+  const Range r = part(c.dims[0], LINE, c.thread, c.threads);
+  constexpr int inputs = arity(&F::operator());
+  if constexpr (inputs == 1) map1<STREAM>(input(c, 0), output(c), r.begin, r.end, f);
+  else if constexpr (inputs == 2) map2<STREAM>(input(c, 0), input(c, 1), output(c), r.begin, r.end, f);
+  else map3<STREAM>(input(c, 0), input(c, 1), input(c, 2), output(c), r.begin, r.end, f);
+}
+
+template <class F>
+inline void run_map(const Call& c, int scalars) {
+  const F f = with_scalars<F>(c, scalars);
+  if (c.stream) map<true>(c, f);
+  else map<false>(c, f);
+  vfence();
+}
+
+// A second tensor with fewer elements than the first. dims: [n] where they have as many; else [n, cols, which] with n a multiple of cols
+// and b of cols elements (1, one for each column), n / cols elements (2, one for each row) or one (3).
+enum Broadcast { NONE, ROW, COLUMN, SCALAR };
+
+bool broadcast_shape(const int64_t* d, int count, int64_t* sizes) {
+  sizes[0] = sizes[1] = sizes[2] = d[0];
+  if (count == 1) return true;
+  if (count != 3 || d[1] < 1 || d[0] % d[1] != 0 || d[2] < ROW || d[2] > SCALAR) return false;
+  sizes[1] = d[2] == ROW ? d[1] : d[2] == COLUMN ? d[0] / d[1] : 1;
+  return true;
+}
+
+template <bool STREAM, class F>
+inline void map_rows(const Call& c, F f) {
+  const int64_t n = c.dims[0], cols = c.dims[1];
+  const bool by_row = c.dims[2] == ROW;
+  const float* const a = input(c, 0);
+  const float* const b = input(c, 1);
+  float* const out = output(c);
+  const Range r = part(n, LINE, c.thread, c.threads);
+  for (int64_t begin = r.begin; begin < r.end;) {
+    const int64_t row = begin / cols, first = row * cols, end = least(first + cols, r.end);
+    if (by_row) {
+      map2<STREAM>(a + first, b, out + first, begin - first, end - first, f);
+    } else {
+      const V value = vset(b[row]);
+      map1<STREAM>(a, out, begin, end, [f, value](V x) { return f(x, value); });
+    }
+    begin = end;
+  }
+}
+
+template <class F>
+inline void run_broadcast(const Call& c) {
+  const F f = with_scalars<F>(c, 0);
+  if (c.dim_count == 1) return run_map<F>(c, 0);
+  if (c.dims[2] == SCALAR) {
+    const Range r = part(c.dims[0], LINE, c.thread, c.threads);
+    const V value = vset(*input(c, 1));
+    const auto with = [f, value](V x) { return f(x, value); };
+    if (c.stream) map1<true>(input(c, 0), output(c), r.begin, r.end, with);
+    else map1<false>(input(c, 0), output(c), r.begin, r.end, with);
+  } else if (c.stream && c.dims[1] % LINE == 0) {
+    map_rows<true>(c, f);
+  } else {
+    map_rows<false>(c, f);
+  }
+  vfence();
+}
+
+}  // namespace
+
+#define OPSCOPE_EXPRESSION_(op, parameters, ...)                                    \
+  namespace {                                                                      \
+  struct op##_expression {                                                         \
+    V s0, s1;                                                                      \
+    inline V operator() parameters const { return __VA_ARGS__; }                    \
+  };                                                                               \
+  }
+
+#define OPSCOPE_MAP(op, scalar_count, parameters, ...)                                                                          \
+  OPSCOPE_EXPRESSION_(op, parameters, __VA_ARGS__)                                                                              \
+  static void op##_run(const Call& c) { run_map<op##_expression>(c, scalar_count); }                                             \
+  OPSCOPE_KERNEL(op, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr, op##_run)
+
+// Of two tensors, the second broadcast where the dims say so.
+#define OPSCOPE_BROADCAST(op, parameters, ...)                                                     \
+  OPSCOPE_EXPRESSION_(op, parameters, __VA_ARGS__)                                                 \
+  static void op##_run(const Call& c) { run_broadcast<op##_expression>(c); }                        \
+  OPSCOPE_KERNEL(op, "ff>f", 1, 3, 0, broadcast_shape, nullptr, op##_run)

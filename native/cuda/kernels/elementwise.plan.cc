@@ -1,0 +1,62 @@
+// Registers the operations of elementwise/table.h. dims: [n], or [n, cols, 1 row | 2 column | 3 scalar] where the second input
+// has cols, n / cols or 1 elements instead of n.
+#include "plan.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+struct Row {
+  const char* op;
+  size_t inputs, scalars;
+  bool broadcast;
+};
+
+constexpr Row table[] = {
+#define ELEMENTWISE(op, inputs, scalars, ...) {#op, inputs, scalars, false},
+#define BROADCAST(op, ...) {#op, 2, 0, true},
+#define COPY(op) {#op, 1, 0, false},
+#include "elementwise/table.h"
+};
+
+constexpr int64_t row = 1, column = 2, scalar = 3;
+
+std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
+  const int64_t n = d[0];
+  std::vector<TensorShape> shapes(table[kernels.row].inputs, in(n));
+  if (d.size() == 3) {
+    const int64_t cols = d[1], kind = d[2];
+    const bool fits = cols > 0 && n % cols == 0 && kind >= row && kind <= scalar;
+    shapes[1] = in(!fits ? 0 : kind == row ? cols : kind == column ? n / cols : 1);
+  }
+  shapes.push_back(out(n));
+  return shapes;
+}
+
+void plan(Planner& p) {
+  constexpr unsigned threads = 256;
+  const Row& op = table[find_op(p.spec.op)->row];
+  const auto n = static_cast<long long>(p.dim(0));
+  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const Dim3 grid{ceil_div(ceil_div(n, lanes), threads)};
+  const std::string name = p.spec.op + "_" + p.dtype();
+  if (p.spec.dims.size() == 3) {
+    const char* spread[] = {"", "_row", "_column", "_scalar"};
+    p.launch(p.kernel_in("elementwise", name + spread[p.dim(2)]), grid, threads, 0, p.input(0), p.input(1), p.output(), n, static_cast<long long>(p.dim(1)));
+    return;
+  }
+  constexpr CUdeviceptr absent = 0;
+  const auto input = [&](size_t i) { return i < op.inputs ? p.input(i) : absent; };
+  const auto number = [&](size_t i) { return i < op.scalars ? static_cast<float>(p.scalar(i)) : 0.0f; };
+  p.launch(p.kernel_in("elementwise", name), grid, threads, 0, input(0), input(1), input(2), p.output(), n, number(0), number(1));
+}
+
+const bool registered = [] {
+  for (size_t i = 0; i < std::size(table); i++)
+    Register({table[i].op, real_dtypes, table[i].broadcast ? std::vector<size_t>{1, 3} : std::vector<size_t>{1}, tensors, plan, table[i].scalars, i});
+  return true;
+}();
+
+}  // namespace
+
+}  // namespace opscope::cuda

@@ -1,0 +1,79 @@
+// The kernels of reduction/table.h: <op>_<dtype>_warp, _row, _columns_wide, _columns_one and _groups (reduction/kernel.cuh).
+#include "elementwise/functions.cuh"
+#include "reduction/kernel.cuh"
+
+namespace {
+
+// What a reduction of values keeps on the way, and how it ends.
+struct Values {
+  using Part = float;
+  template <class T>
+  using Out = T;
+  static constexpr bool pair = false;
+  static __device__ __forceinline__ float moved(float p, unsigned) { return p; }
+};
+
+// The largest element and its place in one word, so that the larger word is the larger element or the first of equals: the
+// element's bits in an order that integers share, NaN above all, then the complement of its place.
+struct Places {
+  using Part = unsigned long long;
+  template <class T>
+  using Out = int;
+  static constexpr bool pair = false;
+  static __device__ __forceinline__ Part start() { return 0; }
+  static __device__ __forceinline__ Part ranked(float x, unsigned place) {
+    const unsigned bits = __float_as_uint(x);
+    const unsigned order = x != x ? ~0u : bits ^ (static_cast<int>(bits) < 0 ? ~0u : 0x80000000u);
+    return static_cast<Part>(order) << 32 | ~place;
+  }
+  static __device__ __forceinline__ Part join(Part p, Part q) { return p > q ? p : q; }
+  static __device__ __forceinline__ Part moved(Part p, unsigned by) { return p - by; }
+  template <class T>
+  static __device__ __forceinline__ void put(int* out, Part p, long long) { *out = static_cast<int>(~static_cast<unsigned>(p)); }
+};
+
+}  // namespace
+
+#define KERNELS(T, op)                                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_warp(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, long long cols) { \
+    reduce_warp<op##_of, T>(x, {out, parts, count}, rows, cols);                                                                                                   \
+  }                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256, 6) op##_##T##_columns_wide(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, \
+                                                                            long long rows_per_split, op##_of::Part* shares, unsigned* counters) {                 \
+    reduce_columns<op##_of, LANES<T>, T>(x, {out, parts, count}, reduce, inner, rows_per_split, shares, counters);                                                 \
+  }                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_columns_one(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, \
+                                                                           long long rows_per_split, op##_of::Part* shares, unsigned* counters) {                  \
+    reduce_columns<op##_of, 1, T>(x, {out, parts, count}, reduce, inner, rows_per_split, shares, counters);                                                        \
+  }                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
+                                                                      long long reduce, int lanes) {                                                               \
+    reduce_groups<op##_of, T>(parts, {out, nullptr, count}, groups, cells, reduce, lanes);                                                                         \
+  }
+// Registers for as many blocks on a multiprocessor as row_split (reduction/shape.h) counts on.
+#define ROW_KERNEL(T, op, blocks) \
+  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, \
+                                                                    long long chunk, op##_of::Part* shares, unsigned* counters) {                                  \
+    reduce_row<op##_of, T>(x, y, {out, parts, count}, cols, chunk, shares, counters);                                                                              \
+  }
+
+#define VALUES(op, from, element_of, joined, result)                                                                                                               \
+  struct op##_of : Values {                                                                                                                                        \
+    static __device__ __forceinline__ float start() { return from; }                                                                                               \
+    static __device__ __forceinline__ float element(float a, [[maybe_unused]] float b, unsigned) { return element_of; }                                            \
+    static __device__ __forceinline__ float join(float p, float q) { return joined; }                                                                              \
+    template <class T>                                                                                                                                             \
+    static __device__ __forceinline__ void put(T* out, float p, [[maybe_unused]] long long n) {                                                                    \
+      *out = from_float<T>(result);                                                                                                                                \
+    }
+#define ROWS(op, blocks) ROW_KERNEL(f32, op, blocks) ROW_KERNEL(f16, op, blocks) ROW_KERNEL(bf16, op, blocks)
+#define ALL(op) KERNELS(f32, op) KERNELS(f16, op) KERNELS(bf16, op) ROWS(op, 4)
+
+#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op)
+#define PRODUCT(op, ...) VALUES(op, __VA_ARGS__) static constexpr bool pair = true; }; ROWS(op, 2)
+#define POSITION(op, element_of)                                                                                                                                   \
+  struct op##_of : Places {                                                                                                                                        \
+    static __device__ __forceinline__ Part element(float a, float, unsigned place) { return ranked(element_of, place); }                                           \
+  };                                                                                                                                                               \
+  ALL(op)
+#include "reduction/table.h"

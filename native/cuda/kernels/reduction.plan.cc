@@ -1,0 +1,126 @@
+// Registers the operations of reduction/table.h; see reduction/kernel.cuh for the kernels. dims: [outer, reduce, inner], or
+// [outer, reduce, inner, groups] where what is reduced lies in several pieces:
+// out[o * inner + i] of x[((g * outer + o) * reduce + r) * inner + i] over g and r. A product of vectors: [n].
+#include <algorithm>
+
+#include "plan.h"
+#include "reduction/shape.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+struct Row {
+  const char* op;
+  enum Kind { values, position, product } kind;
+};
+
+constexpr Row table[] = {
+#define REDUCTION(op, ...) {#op, Row::values},
+#define POSITION(op, ...) {#op, Row::position},
+#define PRODUCT(op, ...) {#op, Row::product},
+#include "reduction/table.h"
+};
+
+struct Geometry {
+  int64_t outer, reduce, inner, groups;
+  int64_t cells() const { return outer * inner; }
+};
+
+Geometry geometry(const Dims& d) {
+  if (d.size() == 1) return {1, d[0], 1, 1};
+  return {d[0], d[1], d[2], d.size() == 4 ? d[3] : 1};
+}
+
+std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
+  const Geometry g = geometry(d);
+  const Row::Kind kind = table[kernels.row].kind;
+  const int64_t n = g.groups * g.outer * g.reduce * g.inner;
+  if (kind == Row::product) return {in(n), in(n), out(1)};
+  return {in(n), kind == Row::position ? out(g.cells(), Storage::i32) : out(g.cells())};
+}
+
+// One launch after another over slices of what a grid's y or z dimension holds.
+template <class F>
+void slices(int64_t count, const F& launch) {
+  for (int64_t first = 0; first < count; first += Launch::max_blocks_yz) launch(first, std::min(Launch::max_blocks_yz, count - first));
+}
+
+// Plans the kernels of one case. Results go to the output, or where there are several groups to `parts`.
+class Reduction {
+ public:
+  explicit Reduction(Planner& planner)
+      : p_(planner), row_(table[find_op(planner.spec.op)->row]), g_(geometry(planner.spec.dims)), part_bytes_(row_.kind == Row::position ? 8 : 4),
+        name_(planner.spec.op + "_" + planner.dtype()), size_(static_cast<int64_t>(dtype_bytes(planner.spec.dtype))) {
+    out_bytes_ = row_.kind == Row::position ? 4 : size_;
+    count_ = static_cast<long long>(g_.groups * g_.reduce);
+    if (row_.kind == Row::position && count_ > int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p_.spec.op + " find places among up to 2^31 elements.");
+    if (g_.groups > 1) parts_ = p_.workspace(g_.groups * g_.cells() * part_bytes_);
+  }
+
+  void plan() {
+    const int64_t outer = g_.groups * g_.outer;
+    if (g_.inner == 1)
+      plan_rows(outer, g_.reduce);
+    else
+      plan_columns(outer, g_.reduce, g_.inner);
+    if (g_.groups > 1) {
+      const int lanes = g_.groups >= 32 ? 32 : 1;
+      p_.launch(kernel("_groups"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, parts_, p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.cells()),
+                static_cast<long long>(g_.reduce), lanes);
+    }
+  }
+
+ private:
+  CUfunction kernel(const std::string& suffix) const { return p_.kernel_in("reduction", name_ + suffix); }
+  CUdeviceptr out_at(int64_t cell) const { return p_.output() + static_cast<CUdeviceptr>(cell * out_bytes_); }
+  CUdeviceptr parts_at(int64_t cell) const { return parts_ ? parts_ + static_cast<CUdeviceptr>(cell * part_bytes_) : 0; }
+  CUdeviceptr input_at(size_t input, int64_t element) const { return p_.input(input) + static_cast<CUdeviceptr>(element * size_); }
+
+  void plan_rows(int64_t rows, int64_t cols) {
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::product ? 2 : 4);
+    if (split.warp) {
+      p_.launch(kernel("_warp"), {ceil_div(rows, split.threads / 32)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols));
+      return;
+    }
+    const CUdeviceptr shares = split.splits > 1 ? p_.workspace(rows * split.splits * part_bytes_) : 0;
+    const CUdeviceptr counters = split.splits > 1 ? p_.workspace(rows * 4) : 0;
+    slices(rows, [&](int64_t first, int64_t count) {
+      p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, input_at(0, first * cols), input_at(row_.kind == Row::product ? 1 : 0, first * cols), out_at(first), parts_at(first),
+                count_, static_cast<long long>(cols), static_cast<long long>(split.chunk), shares + static_cast<CUdeviceptr>(first * split.splits * part_bytes_),
+                counters + static_cast<CUdeviceptr>(first * 4));
+    });
+  }
+
+  void plan_columns(int64_t outer, int64_t reduce, int64_t inner) {
+    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner);
+    const int64_t shares_each = split.tiles * split.splits * split.tile * part_bytes_;
+    const CUdeviceptr shares = split.splits > 1 ? p_.workspace(outer * shares_each) : 0;
+    const CUdeviceptr counters = split.splits > 1 ? p_.workspace(outer * split.tiles * 4) : 0;
+    slices(outer, [&](int64_t first, int64_t count) {
+      p_.launch(kernel(split.wide ? "_columns_wide" : "_columns_one"), {split.tiles, split.splits, count}, 256, 0, input_at(0, first * reduce * inner), out_at(first * inner),
+                parts_at(first * inner), count_, static_cast<long long>(reduce), static_cast<long long>(inner), static_cast<long long>(split.rows),
+                shares + static_cast<CUdeviceptr>(first * shares_each), counters + static_cast<CUdeviceptr>(first * split.tiles * 4));
+    });
+  }
+
+  Planner& p_;
+  const Row& row_;
+  const Geometry g_;
+  const int64_t part_bytes_;
+  const std::string name_;
+  const int64_t size_;
+  int64_t out_bytes_ = 0;
+  long long count_ = 0;
+  CUdeviceptr parts_ = 0;
+};
+
+const bool registered = [] {
+  for (size_t i = 0; i < std::size(table); i++)
+    Register({table[i].op, real_dtypes, table[i].kind == Row::product ? std::vector<size_t>{1} : std::vector<size_t>{3, 4}, tensors, [](Planner& p) { Reduction(p).plan(); }, 0, i});
+  return true;
+}();
+
+}  // namespace
+
+}  // namespace opscope::cuda

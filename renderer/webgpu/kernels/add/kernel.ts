@@ -1,3 +1,0 @@
-import { elementwise } from '../../wgsl/elementwise'
-
-export default elementwise({ inputs: 2, expression: 'a + b' })

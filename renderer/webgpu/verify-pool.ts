@@ -1,0 +1,14 @@
+import type { VerifyPool } from '@core/measure/verify/pool'
+import { threadPool, type ThreadAnswer } from '@core/measure/verify/threads'
+
+/** More workers than this wait for the page, which reads the outputs. */
+const MAX_WORKERS = 8
+
+/** Workers of this page that compare outputs with their references. */
+export const pageVerifyPool = (): VerifyPool =>
+  threadPool(Math.min(MAX_WORKERS, navigator.hardwareConcurrency || 1), ({ answer, fault }) => {
+    const worker = new Worker(new URL('./verify-thread.ts', import.meta.url), { type: 'module' })
+    worker.onmessage = ({ data }: MessageEvent<ThreadAnswer>) => answer(data)
+    worker.onerror = fault
+    return { post: (request) => worker.postMessage(request) }
+  })

@@ -1,0 +1,36 @@
+import { problemOf, problemOutputs, type Backend, type Device, type Impl } from '@core/backend'
+import type { BenchmarkCase, Dtype, Params } from '@core/case'
+import { createVerifier } from '@core/measure/verify/verify'
+import type { Op } from '@core/ops/types'
+
+export const SEED = 20260101
+const pause = () => Promise.resolve()
+
+/** A case of an implementation, for checking. */
+export const makeCase = (device: Device, impl: Impl, op: Op, params: Params, dtype: Dtype, threads: number | undefined): BenchmarkCase => ({
+  op: op.id, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode: 'hot', threads,
+})
+
+/** What is wrong with one case: poisoned, run twice, and compared with its float64 reference. Empty when nothing is. */
+export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work: number): Promise<string[]> {
+  const problem = problemOf(op, c, SEED)
+  const prepared = await backend.open(problem)
+  try {
+    const faults: string[] = []
+    await prepared.poison()
+    const untouched = await prepared.scan()
+    for (const [i, { name, role, elements }] of problemOutputs(problem).entries()) if (role === 'out' && untouched[i]!.unwritten !== elements) faults.push(`poison left ${elements - untouched[i]!.unwritten} of ${elements} elements of ${name}`)
+    const verifier = createVerifier(op, c, SEED, work)
+    // Twice: what the first run leaves in scratch memory must not change the second.
+    for (const round of ['first', 'second']) {
+      if (round === 'second' && op.drifts) await prepared.refill(SEED)
+      if (round === 'second') await prepared.poison()
+      await prepared.run()
+      const verdict = await verifier.check(prepared, 'before', pause)
+      if (!verdict.ok) faults.push(`${round} run: ${verdict.message ?? 'wrong'}`)
+    }
+    return faults
+  } finally {
+    await prepared.dispose()
+  }
+}
