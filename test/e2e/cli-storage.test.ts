@@ -20,7 +20,7 @@ async function stored() {
 }
 
 const READ_ONLY = 'mount --bind "$OPSCOPE_DATA_DIR" "$OPSCOPE_DATA_DIR"\nmount -o remount,bind,ro "$OPSCOPE_DATA_DIR"'
-const FULL = 'disk=$(mktemp -d)\nmount -t tmpfs -o size=1m none "$disk"\ncp "$OPSCOPE_DATA_DIR"/history.sqlite "$disk"\nexport OPSCOPE_DATA_DIR="$disk"\ndd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true'
+const FULL = 'disk=$(mktemp -d)\nmount -t tmpfs -o size=16m none "$disk"\ncp "$OPSCOPE_DATA_DIR"/history.sqlite "$disk"\nexport OPSCOPE_DATA_DIR="$disk"\ndd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true'
 
 describe.runIf(canMount)('a data folder that cannot be written', () => {
   it.each([['read-only', READ_ONLY, /can be read but not written: that place can only be read\. Make the file and its folder writable, or set OPSCOPE_DATA_DIR/], ['full', FULL, /can be read but not written: the disk is full\. Free some space, or set OPSCOPE_DATA_DIR/]])('is read where it is %s, with path, reason and remedy', async (_what, disk, notice) => {
