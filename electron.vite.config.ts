@@ -1,5 +1,6 @@
-import { cpSync } from 'node:fs'
-import { extname, resolve } from 'node:path'
+import { createHash } from 'node:crypto'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join, resolve } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'electron-vite'
@@ -13,10 +14,24 @@ const copyPythonWorker = {
   closeBundle: () => cpSync(at('main/backends/python/worker'), at('out/main/python'), { recursive: true, filter: (path) => extname(path) === '.py' || (extname(path) === '' && !path.endsWith('__pycache__')) }),
 }
 
+/** Sources that decide what is measured: kernels, timers, statistics and the operations themselves. */
+const MEASURING = ['core/measure', 'core/ops', 'core/stats', 'native/cpu', 'native/cuda', 'native/guest', 'renderer/webgpu', 'main/backends']
+
+/** A short hash of these sources, which goes with every session: only results of the same code may join. */
+function codeHash(): string {
+  const hash = createHash('sha256')
+  for (const folder of MEASURING) {
+    const files = readdirSync(at(folder), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && !/\.(test\.ts|md|pyc)$/.test(entry.name))
+    for (const path of files.map((entry) => join(entry.parentPath, entry.name)).sort()) hash.update(readFileSync(path))
+  }
+  return hash.digest('hex').slice(0, 12)
+}
+
 /** Main and preload run in the oldest supported runtime (Electron 33: Node 20, Chromium 130). */
 export default defineConfig({
   main: {
     resolve: { alias },
+    define: { __OPSCOPE_CODE__: JSON.stringify(codeHash()) },
     plugins: [copyPythonWorker],
     build: {
       outDir: 'out/main',

@@ -43,6 +43,8 @@ const redactionSchema = z.enum(REDACTIONS)
 const fileWorkSchema = z.enum(['import', 'open', 'export'])
 export type FileWork = z.infer<typeof fileWorkSchema>
 
+const pairsOfSession = z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) })
+
 const runStateSchema = z.object({
   phase: z.enum(['idle', 'starting', 'running', 'paused', 'stopping']),
   sessionId: id.optional(),
@@ -113,7 +115,9 @@ export const REQUESTS = {
   /** Saves a comparison the page wrote, as CSV or Markdown text. */
   'compare:save': { request: z.object({ name: z.string().min(1).max(200), kind: z.enum(['csv', 'md', 'html']), text: z.string().max(50_000_000) }), reply: fileReply },
   /** Starts a run that measures cells of a comparison within one session by interleaved ABBA blocks; baselines and sides are result ids of that session. */
-  'compare:more': { request: z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) }), reply: z.object({ sessionId: id }) },
+  'compare:resolve': { request: pairsOfSession, reply: z.object({ sessionId: id }) },
+  /** Whether that run would be refused here, and why (core/session/joinable.ts). */
+  'compare:can-resolve': { request: pairsOfSession, reply: z.object({ reason: z.string().optional() }) },
   /** Saves a chart the page drew; data is a PNG data URL or SVG or CSV text. */
   'chart:save': { request: z.object({ name: z.string().min(1).max(120), kind: z.enum(['png', 'svg', 'csv']), data: z.string().max(50_000_000) }), reply: fileReply },
   /** One case (core/case.ts caseId) over all sessions, packed by core/analysis/case-history.ts. */

@@ -21,6 +21,7 @@ const FACTS: readonly { title: string; of: (e: Environment) => string | undefine
   { title: 'Operating system', of: (e) => e.os },
   { title: 'Kernel', of: (e) => e.kernel },
   { title: 'Opscope', of: (e) => e.appVersion },
+  { title: 'Build of Opscope', of: (e) => e.code },
   { title: 'Node', of: (e) => e.node },
   { title: 'Electron', of: (e) => e.electron },
   { title: 'Chromium', of: (e) => e.chromium },

@@ -59,7 +59,7 @@ export function environmentGroups(e: Environment): FactGroup[] {
     {
       title: 'Program',
       facts: [
-        ...fact('Opscope', e.appVersion),
+        ...fact('Opscope', e.appVersion && (e.code === undefined ? e.appVersion : `${e.appVersion}, build ${e.code}`)),
         ...fact('Runtime', [e.node && `Node ${e.node}`, e.electron && `Electron ${e.electron}`, e.chromium && `Chromium ${e.chromium}`].filter(Boolean).join(', ')),
         ...fact('Switches', e.switches && (e.switches.join('\n') || 'none')),
       ],

@@ -28,6 +28,8 @@ export type NoiseFloor = z.infer<typeof noiseFloorSchema>
 /** The machine a session was made on: facts in words, and the devices as they reported themselves. */
 export const environmentSchema = z.object({
   appVersion: z.string(),
+  /** Hash of the sources that decide what is measured (electron.vite.config.ts): two builds of one version may differ. */
+  code: z.string().max(64).optional(),
   host: z.string(),
   os: z.string(),
   kernel: z.string(),

@@ -16,7 +16,7 @@ export interface CompareOptions {
   dtypes?: string
   modes?: string
   backends?: string
-  more?: boolean
+  resolve?: boolean
   json?: boolean
 }
 

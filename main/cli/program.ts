@@ -127,9 +127,9 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--fail-on <list>', 'exit with 3 when a case is slower, faster, wrong or ambiguous, such as slower,wrong (default: never)')
     .option('--format <name>', 'text, markdown (for a pull request), html (a report), csv or json (default: text)')
     .option('--redact <list>', 'what to leave out: all, none, or host,user,paths,ids (default: all of markdown and html, none of others)')
-    .option('--more', 'with --by: measure what is ambiguous by turns, then compare again')
+    .option('--resolve', 'with --by: resolve unclear cases with interleaved A/B/B/A measurements, then compare again')
     .option(...json)
-    .addHelpText('after', '\nExit status: 0 compared, 1 measuring with --more failed, 2 arguments, 3 --fail-on found what it names, 130 stopped.\nWhat it found is listed on stderr, so that --format markdown can go to a file.')
+    .addHelpText('after', '\nExit status: 0 compared, 1 measuring with --resolve failed, 2 arguments, 3 --fail-on found what it names, 130 stopped.\nWhat it found is listed on stderr, so that --format markdown can go to a file.')
     .action(async (wanted: string[], options: CompareOptions) => done(await compare(context, wanted, options)))
 
   program

@@ -42,6 +42,10 @@ export interface EnvironmentContext {
   noiseFloors?: readonly NoiseFloor[]
 }
 
+/** Set by the build (electron.vite.config.ts); tests and benches run the sources as they are. */
+declare const __OPSCOPE_CODE__: string | undefined
+const code = typeof __OPSCOPE_CODE__ === 'undefined' ? undefined : __OPSCOPE_CODE__
+
 let askPowerSource: (() => string | undefined) | undefined
 
 /** Where the system files do not tell what feeds the machine (macOS, Windows), the app asks Electron: `mains` or `battery`. */
@@ -59,6 +63,7 @@ export function readEnvironment(devices: readonly Device[], { noiseFloors = [] }
   const floors = noiseFloors.filter((floor) => devices.some((d) => d.backend === floor.backend && d.id === floor.device && d.name === floor.deviceName && d.driver === floor.driver))
   return {
     appVersion: version,
+    ...(code === undefined ? {} : { code }),
     host: hostname(),
     os: osName(),
     kernel: `${type()} ${release()} ${arch()}`,

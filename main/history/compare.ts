@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { compareSessionsSteps, compareWithinSteps, drain, pairRatios, typicalBlock, type ComparedSession, type Comparison, type CompareRequest, type PairRatios, type Steps, type Thresholds } from '@core/compare'
 import { rowAt, type Row } from '@core/session/rows'
+import { whyNotJoinable } from '@core/session/joinable'
 import type { Environment } from '@core/session/types'
 import { FileSides } from '../compare/file-sides'
 import type { History } from './types'
@@ -19,12 +20,20 @@ function* rowsOf(history: History, id: string, count: number): Steps<Row[]> {
   return rows
 }
 
-/** What was measured by turns and adds to a session, a step per block; blocks are held by their typical time alone. */
-function* blocksOf(history: History, sessionId: string): Steps<PairRatios> {
+/**
+ * Interleaved measurements that add to a session, a step per block; blocks are held by their typical time alone. Those of
+ * another machine, driver or code, which earlier versions took, do not count.
+ */
+function* blocksOf(history: History, { id: sessionId, environment }: ComparedSession): Steps<PairRatios> {
   const sessions = []
   for (const { id } of history.addedTo(sessionId)) {
     const blocks = []
+    const added = history.getSession(id).environment
+    const joins = new Map<string, boolean>()
     for (const result of history.results(id)) {
+      const device = `${result.case.backend} ${result.case.device}`
+      if (!joins.has(device)) joins.set(device, whyNotJoinable(environment, added, [result.case]) === undefined)
+      if (!joins.get(device)) continue
       const { samplesNs, clocksMhz } = typicalBlock(result)
       if (result.block) blocks.push({ case: result.case, status: result.status, block: result.block, samplesNs: Array.from(samplesNs), ...(clocksMhz ? { clocksMhz: Array.from(clocksMhz) } : {}) })
       yield { done: 0, total: 1 }
@@ -72,7 +81,7 @@ export function* compareStoredSteps({ history, files }: CompareSources, request:
     return yield* compareSessionsSteps(sessions, resultOf, options)
   }
   const session = yield* load(request.sessionId)
-  const pairs = session.fileName === undefined ? yield* blocksOf(history, request.sessionId) : undefined
+  const pairs = session.fileName === undefined ? yield* blocksOf(history, session) : undefined
   return yield* compareWithinSteps(session, request, resultOf, { ...options, pairs })
 }
 

@@ -3,7 +3,7 @@ import type { BenchmarkCase } from '@core/case'
 import { INTERLEAVE, SELF_CHECK, type Pair } from '@core/compare'
 import { PRESETS } from '@core/measure/settings'
 import { interleaveSource } from './interleave-source'
-import { aCase, anEnvironment, aResult, MemoryHistory, planOf, ScriptedKind, scriptedRunner, type Behaviour } from './testing'
+import { aCase, aDevice, anEnvironment, aResult, aSpec, MemoryHistory, planOf, ScriptedKind, scriptedRunner, type Behaviour } from './testing'
 
 const { minQuads, maxQuads } = INTERLEAVE
 const pairOf = (n: number): Pair => ({ id: `p${n}`, a: aCase(n), b: { ...aCase(n), impl: 'y' } })
@@ -11,7 +11,7 @@ const pairOf = (n: number): Pair => ({ id: `p${n}`, a: aCase(n), b: { ...aCase(n
 /** A history with a session to add to. */
 function withParent() {
   const history = new MemoryHistory()
-  const { id } = history.createSession({ name: 'Parent', environment: anEnvironment([]), settings: PRESETS.quick, cases: [] })
+  const { id } = history.createSession({ name: 'Parent', environment: anEnvironment([aDevice('cpu')]), settings: PRESETS.quick, cases: [] })
   history.setState(id, 'done')
   return history
 }
@@ -38,7 +38,7 @@ test('a pair is measured a b b a until it is settled, in a session that adds to 
   // Left open between blocks; the process that holds them is gone with the run.
   expect(scripted.requests.every((request) => request.keep)).toBe(true)
   expect([scripted.starts, scripted.kills]).toEqual([1, 1])
-  expect(history.summary(sessionId)).toMatchObject({ name: 'Parent, measured more', about: { kind: 'interleaved', session: 's1' }, state: 'done', planned: 4 * minQuads, results: 4 * minQuads })
+  expect(history.summary(sessionId)).toMatchObject({ name: 'Parent, unclear cases', about: { kind: 'interleaved', session: 's1' }, state: 'done', planned: 4 * minQuads, results: 4 * minQuads })
 })
 
 test('a pair that stays ambiguous has the most blocks', async () => {
@@ -95,7 +95,7 @@ test.each([['refuse', 'failed'], ['die', 'crashed']] as const)('a block that end
   expect(history.summary(sessionId).planned).toBe(results.length)
 })
 
-test('a comparison by turns can be paused and stopped, and says why it cannot be taken up again', async () => {
+test('an interleaved comparison can be paused and stopped, and says why it cannot be taken up again', async () => {
   const scripted = host(() => 1.5)
   const { runner, history, ended } = setUp(scripted)
   scripted.onCase = () => scripted.measured.length === 3 && runner.pause()
@@ -105,7 +105,7 @@ test('a comparison by turns can be paused and stopped, and says why it cannot be
   runner.stop()
   expect((await end).state).toBe('stopped')
   expect(history.results(sessionId)).toHaveLength(3)
-  await expect(runner.resumeSession(sessionId)).rejects.toThrow(/"Parent, measured more" measured cases by turns.*start it anew/)
+  await expect(runner.resumeSession(sessionId)).rejects.toThrow(/"Parent, unclear cases" consists of interleaved measurements.*start it anew/)
 })
 
 test('blocks that cannot be stored end the run and say so', async () => {
@@ -122,6 +122,32 @@ test('no pairs, or pairs of an unknown session, are refused', async () => {
   await expect(runner.interleave([], 's1')).rejects.toThrow('there is nothing to measure')
   await expect(runner.interleave([pairOf(1)], 'nowhere')).rejects.toThrow('no session nowhere')
   expect(runner.state().phase).toBe('idle')
+})
+
+test('pairs of a session from another machine are refused before a session is made, with the same words as asked before', async () => {
+  const scripted = host(() => 1.5)
+  const history = new MemoryHistory()
+  const environment = anEnvironment([{ ...aDevice('cpu'), name: 'NVIDIA H200' }])
+  const { id } = history.createSession({ name: 'Imported', environment, settings: PRESETS.quick, cases: [] })
+  const { runner } = scriptedRunner([scripted], planOf([]), { history })
+  const reason = 'New measurements cannot join this session: its device cpu is NVIDIA H200, and here it is Test cpu. Measure a new session instead.'
+  expect(await runner.whyNotInterleaved([pairOf(1)], id)).toBe(reason)
+  await expect(runner.interleave([pairOf(1)], id)).rejects.toThrow(reason)
+  // Without its backend altogether, too.
+  const cuda: Pair = { id: 'p', a: aCase(1, 'cuda'), b: { ...aCase(1, 'cuda'), impl: 'y' } }
+  const other = history.createSession({ name: 'H200', environment: anEnvironment([aDevice('cuda')]), settings: PRESETS.quick, cases: [] }).id
+  await expect(runner.interleave([cuda], other)).rejects.toThrow('its device Test cuda (cuda) is not on this machine')
+  expect([...history.sessions.keys()]).toEqual([id, other])
+  expect(scripted.measured).toEqual([])
+})
+
+test('a run whose cases were all skipped is not done', async () => {
+  const { runner, history, ended } = scriptedRunner([host(() => 1)], planOf([aCase(1, 'cuda'), aCase(2, 'cuda')]))
+  const end = ended()
+  const { sessionId } = await runner.start(aSpec(['cpu']))
+  expect((await end).state).toBe('stopped')
+  expect(history.results(sessionId).map((r) => r.status)).toEqual(['skipped', 'skipped'])
+  expect(history.summary(sessionId).state).toBe('stopped')
 })
 
 test('a self-check keeps the noise floor of each device it could measure', async () => {

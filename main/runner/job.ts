@@ -46,6 +46,8 @@ export class Job {
   #done: number
   #failures: number
   #unstored: Result | undefined
+  /** Whether a case of this run was tried rather than skipped. */
+  #tried = false
   readonly #pace = new Pace()
   /** Each session verifies other samples of large outputs. */
   readonly #sampleSeed = randomInt(2 ** 32)
@@ -71,7 +73,9 @@ export class Job {
     await nextTurn()
     try {
       const whole = await this.#takeTurns()
-      return { state: whole ? 'done' : 'stopped', failures: this.#failures }
+      // Where nothing could be tried, what was planned is still to be done.
+      const nothingDone = !this.#tried && this.#done > this.spec.before.results
+      return { state: whole && !nothingDone ? 'done' : 'stopped', failures: this.#failures }
     } finally {
       this.#current = undefined
       // Cases left open hold memory of the device, which others may need now.
@@ -96,6 +100,7 @@ export class Job {
       this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
       this.#done += 1
       if (isFailure(result.status)) this.#failures += 1
+      if (result.status !== 'skipped') this.#tried = true
       // First what is left, then the events that tell of it.
       step = turns.next(result)
       this.context.stored(result)

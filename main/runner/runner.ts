@@ -37,6 +37,12 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
     selfCheck: (deviceIds, pairs) => conductor.begin(() => startSelfCheck(stage, deviceIds, pairs)),
     interleave: (pairs, sessionId, threshold) => conductor.begin(() => startInterleaved(stage, pairs, sessionId, threshold)),
 
+    whyNotInterleaved: async (pairs, sessionId) => {
+      const cases = pairs.flatMap(({ a, b }) => [a, b])
+      const devices = conductor.job ? fleet.known() : await fleet.devices(false, new Set(cases.map((c) => c.backend)))
+      return stage.whyNotJoinable(sessionId, cases, devices)
+    },
+
     pause() {
       conductor.job?.pause()
       return conductor.state()

@@ -1,6 +1,7 @@
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { presetSettings, type MeasureSettings, type PresetId } from '@core/measure/settings'
+import { whyNotJoinable } from '@core/session/joinable'
 import type { Environment } from '@core/session/types'
 import type { Settings } from '@core/settings'
 import type { SweepSpec } from '@core/sweep/types'
@@ -78,6 +79,17 @@ export class Stage {
   tellConcerns(devices: readonly Device[]): void {
     const message = concernsOf(devices, this.#told)
     if (message !== undefined) this.emitter.emit('notice', { level: 'warning', message })
+  }
+
+  /** Why measurements on these devices cannot join that session; undefined where they can. */
+  whyNotJoinable(sessionId: string, cases: readonly BenchmarkCase[], devices: readonly Device[]): string | undefined {
+    return whyNotJoinable(this.deps.history.getSession(sessionId).environment, this.deps.environment(devices), cases)
+  }
+
+  /** Throws with that reason. */
+  checkJoinable(...what: Parameters<Stage['whyNotJoinable']>): void {
+    const reason = this.whyNotJoinable(...what)
+    if (reason !== undefined) throw new Error(reason)
   }
 
   /** Creates the session of a plan and launches its run. */

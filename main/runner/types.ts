@@ -45,8 +45,10 @@ export interface Runner {
   measureCeilings(deviceIds: readonly string[]): Promise<{ sessionId: string }>
   /** Compares cases of these devices (all available ones when empty) with themselves and keeps each device's noise floor. */
   selfCheck(deviceIds: readonly string[], pairs?: number): Promise<{ sessionId: string }>
-  /** Measures pairs by interleaved ABBA blocks until each has a clear verdict or the most blocks, into a session of its own that adds to `sessionId`. Without a threshold that of the settings. */
+  /** Measures pairs by interleaved ABBA blocks until each has a clear verdict or the most blocks, into a session of its own that adds to `sessionId`. Rejects where they cannot join it. Without a threshold that of the settings. */
   interleave(pairs: readonly Pair[], sessionId: string, threshold?: number): Promise<{ sessionId: string }>
+  /** Why `interleave` would refuse these pairs on this machine, in one sentence; undefined where it would not. */
+  whyNotInterleaved(pairs: readonly Pair[], sessionId: string): Promise<string | undefined>
   pause(): RunState
   resume(): RunState
   /** Ends the running case and keeps what is done. */

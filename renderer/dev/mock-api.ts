@@ -159,7 +159,8 @@ export class MockApi implements OpscopeApi {
       case 'compare:forget-files': return undefined
       case 'compare:names': return { hosts: [mockEnvironment.host], users: [], serials: [] }
       case 'compare:save': return { done: true, name: 'comparison.csv' }
-      case 'compare:more': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('By turns', [], 1, 0, 'running'))
+      case 'compare:resolve': return this.run(planSweep(SPEC, mockDevices).cases.slice(0, 40), this.add('Unclear cases', [], 1, 0, 'running'))
+      case 'compare:can-resolve': return {}
       case 'chart:save': return { done: true, name: 'chart.png' }
       case 'history:case': return packCaseHistory(this.history((request as Request<'history:case'>).caseId))
       case 'history:check': return { findings: [], sessions: this.sessions.size, results: 1000, bytes: 2 ** 24, ms: 120 }

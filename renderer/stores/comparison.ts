@@ -35,7 +35,7 @@ export const useComparison = defineStore('comparison', () => {
   const loading = ref(false)
   const progress = ref<Progress>()
   const problem = shallowRef<unknown>()
-  /** The session that measures ambiguous pairs of this comparison by turns, while it runs. */
+  /** The session that resolves ambiguous pairs of this comparison, while it runs. */
   const measuring = ref<string>()
   const ready = computed(() => (kind.value === 'sessions' ? ids.value.length >= 2 : within.value !== undefined))
   let turn = 0
@@ -151,13 +151,28 @@ export const useComparison = defineStore('comparison', () => {
   /** Cells without a clear verdict, as result ids of the baseline and the side. */
   const ambiguous = computed(() => (result.value?.rows ?? []).flatMap(({ cells }) => cells.flatMap((cell) => (cell?.verdict === 'ambiguous' && cells[0] ? [{ baseline: cells[0].resultId, side: cell.resultId }] : []))))
 
-  async function measureMore(): Promise<void> {
-    if (kind.value !== 'within' || !within.value) return
+  const toResolve = () => (kind.value === 'within' && within.value ? { sessionId: within.value.sessionId, pairs: ambiguous.value.slice(0, MOST_PAIRS) } : undefined)
+
+  async function resolveUnclear(): Promise<void> {
+    const request = toResolve()
+    if (!request) return
     try {
-      measuring.value = (await call('compare:more', { sessionId: within.value.sessionId, pairs: ambiguous.value.slice(0, MOST_PAIRS) })).sessionId
+      measuring.value = (await call('compare:resolve', request)).sessionId
       finish()
     } catch (error) {
-      notices.fail(error, 'measure more')
+      notices.fail(error, 'resolve unclear cases')
+    }
+  }
+
+  /** Why the ambiguous pairs cannot be measured here, in one sentence; undefined where they can. */
+  async function whyNotResolved(): Promise<string | undefined> {
+    const request = toResolve()
+    if (!request || request.pairs.length === 0) return undefined
+    try {
+      return (await call('compare:can-resolve', request)).reason
+    } catch {
+      // What is wrong then is told when it is tried.
+      return undefined
     }
   }
 
@@ -173,5 +188,5 @@ export const useComparison = defineStore('comparison', () => {
     if (loading.value) progress.value = next
   })
 
-  return { kind, ids, within, files, filter, facets, result, loading, progress, problem, ready, ambiguous, measuring, show, showWithin, showKind, narrow, cancel, reload: () => load(), pin, add, drop, openFiles, dropFiles, measureMore }
+  return { kind, ids, within, files, filter, facets, result, loading, progress, problem, ready, ambiguous, measuring, show, showWithin, showKind, narrow, cancel, reload: () => load(), pin, add, drop, openFiles, dropFiles, resolveUnclear, whyNotResolved }
 })

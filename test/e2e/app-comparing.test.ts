@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 const table = () => page.getByRole('table', { name: 'Comparison by case' })
-const more = () => page.getByRole('button', { name: /^Measure more/ })
+const more = () => page.getByRole('button', { name: /^Resolve unclear cases/ })
 const verdicts = async () => (await dataRows(table()).allInnerTexts()).map((text) => /(faster|slower|same|unclear)/.exec(text)?.[1])
 const unclear = async () => (await verdicts()).filter((verdict) => verdict === 'unclear').length
 const cell = () => page.getByRole('region', { name: 'Details of the comparison' })
@@ -38,18 +38,18 @@ async function compareInside(session: string): Promise<void> {
 }
 
 describe('what is unclear inside a session', () => {
-  it('is told, and measured more by turns when asked', async () => {
+  it('is told, and resolved by interleaved measurements when asked', async () => {
     await compareInside('quick')
     await page.getByRole('combobox', { name: 'Baseline' }).selectOption('fake steady')
     await table().getByText('Baseline: fake steady').waitFor()
     await expect.poll(unclear).toBeGreaterThan(1)
     const before = await unclear()
-    expect(await more().innerText()).toBe(`Measure more (${before} unclear)`)
+    expect(await more().innerText()).toBe(`Resolve unclear cases (${before})`)
     await more().click()
-    const progress = page.getByRole('progressbar', { name: 'Measuring by turns' })
+    const progress = page.getByRole('progressbar', { name: 'Resolving unclear cases' })
     await progress.waitFor()
     await expect.poll(() => progress.getAttribute('aria-valuenow').then(Number)).toBeGreaterThan(3)
-    await page.getByText(/^Measuring by turns, \d+ of \d+/).waitFor()
+    await page.getByText(/^Resolving unclear cases, \d+ of \d+/).waitFor()
   })
 
   it('keeps what was measured when it is stopped in the middle', async () => {
@@ -58,11 +58,11 @@ describe('what is unclear inside a session', () => {
     expect(measured).toBeGreaterThan(0)
     await more().waitFor()
     await view(page, 'History')
-    const row = dataRows(sessions(page)).filter({ hasText: 'measured more' })
+    const row = dataRows(sessions(page)).filter({ hasText: 'unclear cases' })
     expect((await row.getByRole('gridcell').allInnerTexts()).slice(2, 4)).toEqual(['stopped early', String(measured)])
-    // A comparison by turns that was cut off is not offered to be taken up again.
+    // An interleaved comparison that was cut off is not offered to be taken up again.
     await row.dblclick()
-    await page.getByText('measured by turns').waitFor()
+    await page.getByText('interleaved', { exact: true }).waitFor()
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0)
   })
 
@@ -78,7 +78,7 @@ describe('what is unclear inside a session', () => {
     await expect.poll(() => more().isDisabled()).toBe(true)
     expect(new Set(await verdicts())).toEqual(new Set(['same']))
     await dataRows(table()).nth(first).getByText('same').click()
-    await cell().getByText('Measured by turns').waitFor()
+    await cell().getByText('Interleaved (ABBA)').waitFor()
     const quads = Number(/(\d+) ABBA quads/.exec(await cell().innerText())![1])
     expect(quads).toBeGreaterThanOrEqual(6)
     await page.keyboard.press('Escape')
@@ -103,10 +103,10 @@ describe('a sweep in fresh processes', () => {
     await page.keyboard.press('Home')
     await cell().getByText('2 against 2').waitFor()
     await page.keyboard.press('Escape')
-    // Between sessions nothing can be measured by turns, and it is said why.
+    // Between sessions nothing can be interleaved, and it is said why.
     if (await unclear()) {
       await more().click()
-      await page.getByText('Sessions cannot be measured by turns').waitFor()
+      await page.getByText('Cases of different sessions cannot be interleaved').waitFor()
       await page.keyboard.press('Escape')
     }
     expect(await statusBar(page).innerText()).not.toContain('Running')

@@ -176,11 +176,11 @@ test('compare --by sets the cases of one session side by side, and --more resolv
   const threshold = (1 - (ratioHigh! - 0.1 * (ratioHigh! - ratio!))).toFixed(4)
   const before = await cli.json<Comparison>('compare', 'sides', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
   expect(before.rows[0]!.cells[1]).toMatchObject({ verdict: 'ambiguous' })
-  const more = await cli.run(['compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold, '--more', '--json'], { OPSCOPE_TEST_REAL_TIME: '1' })
-  expect(more.err).toContain('opscope: measuring 1 ambiguous pair by turns')
+  const more = await cli.run(['compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold, '--resolve', '--json'], { OPSCOPE_TEST_REAL_TIME: '1' })
+  expect(more.err).toContain('opscope: measuring 1 ambiguous pair with interleaved A/B/B/A blocks')
   const after = JSON.parse(more.out) as Comparison
   expect(after.rows[0]!.cells[1]!.quads).toBeGreaterThanOrEqual(6)
-  // What was measured by turns belongs to the session it adds to, also when it is the last.
+  // What was measured interleaved belongs to the session it adds to, also when it is the last.
   const again = await cli.json<Comparison>('compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
   expect(again).toEqual(after)
 
@@ -188,7 +188,7 @@ test('compare --by sets the cases of one session side by side, and --more resolv
   expect(await status('sides', '--by', 'colour')).toBe(2)
   expect(await status('sides', '--by', 'impl', '--baseline', 'cuda kernel')).toBe(2)
   expect(await status('sides', '--by', 'impl', '--threshold', 'much')).toBe(2)
-  expect(await status('sides', 'sides', '--more')).toBe(2)
+  expect(await status('sides', 'sides', '--resolve')).toBe(2)
 })
 
 test('Ctrl+C keeps what is measured and resume measures the rest', async () => {

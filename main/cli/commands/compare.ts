@@ -31,7 +31,7 @@ const REGRESSED = 3
 
 /**
  * `opscope compare A B ...`: sessions or files, the first being the baseline. `opscope compare A --by impl`: the cases of
- * one session that differ in an axis; with --more its ambiguous ones are measured by turns first.
+ * one session that differ in an axis; with --resolve its ambiguous ones are measured interleaved first.
  */
 export async function compare(context: Context, wanted: readonly string[], options: CompareOptions): Promise<number> {
   const format = formatOf(options)
@@ -53,11 +53,11 @@ export async function compare(context: Context, wanted: readonly string[], optio
   let comparison = run()
   checkNames(comparison, request, options.perOpThreshold === undefined ? {} : (thresholds.byOp ?? {}))
   let status = 0
-  if (options.more && 'sessionId' in request) {
+  if (options.resolve && 'sessionId' in request) {
     const pairs = ambiguousPairs(context, comparison)
     if (pairs.length === 0) context.remark('opscope: no verdict is ambiguous; nothing is measured')
     else {
-      context.remark(`opscope: measuring ${pairs.length} ambiguous ${pairs.length === 1 ? 'pair' : 'pairs'} by turns`)
+      context.remark(`opscope: measuring ${pairs.length} ambiguous ${pairs.length === 1 ? 'pair' : 'pairs'} with interleaved A/B/B/A blocks`)
       const runner = context.runner([...new Set(pairs.flatMap(({ a, b }) => [a.backend, b.backend]))])
       const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId, thresholds.threshold), format !== 'text', 'wrong')
       status = endStatus(end) || (end.failures > 0 ? 1 : 0)
@@ -74,7 +74,7 @@ export async function compare(context: Context, wanted: readonly string[], optio
 }
 
 function requestOf(context: Context, files: FileSides, wanted: readonly string[], options: CompareOptions): CompareRequest {
-  const { by, baseline, more } = options
+  const { by, baseline, resolve } = options
   const known = context.sessions()
   const filter = readFilter(options)
   const ids = wanted.map((text) => findSide(text, known, files))
@@ -83,11 +83,11 @@ function requestOf(context: Context, files: FileSides, wanted: readonly string[]
     const like = nearest(by, COMPARE_AXES)
     if (!axis.success) throw new UsageError(`unknown axis "${by}".${like === undefined ? '' : ` Did you mean "${like}"?`} Choose from: ${COMPARE_AXES.join(', ')}`)
     if (ids.length !== 1) throw new UsageError('compare --by takes one session, whose cases are compared with each other')
-    if (more && FileSides.isFile(ids[0]!)) throw new UsageError('--more measures on the devices of a session in the history; import the file first')
+    if (resolve && FileSides.isFile(ids[0]!)) throw new UsageError('--resolve measures cases of a session in the history; import the file first')
     return { sessionId: ids[0]!, axis: axis.data, ...(baseline === undefined ? {} : { baseline }), ...(filter ? { filter } : {}) }
   }
   if (baseline !== undefined) throw new UsageError('--baseline belongs to --by; of several sessions the first is the baseline')
-  if (more) throw new UsageError('--more belongs to --by: the same case of two sessions cannot be measured by turns; measure a new session, or use repeats')
+  if (resolve) throw new UsageError('--resolve belongs to --by: cases of different sessions cannot be interleaved; measure a new session, or use repeats')
   if (ids.length < 2) throw new UsageError(`compare takes two sessions or files or more, of which the first is the baseline, or one with --by ${COMPARE_AXES.join('|')}`)
   const twice = ids.find((id, i) => ids.indexOf(id) !== i)
   if (twice !== undefined) throw new UsageError(`session ${twice} is named twice`)

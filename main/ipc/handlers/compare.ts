@@ -14,6 +14,8 @@ import { writeChosen } from '../write-chosen'
 
 const KINDS = { csv: 'CSV table', md: 'Markdown', html: 'HTML report' } as const
 
+const OF_A_FILE = 'Only cases of a session in the history can be measured. Import the file first.'
+
 export function compareHandlers({ history, runner, settings, dialogs, emit, files: apart }: Pick<Services, 'history' | 'runner' | 'settings' | 'dialogs' | 'emit' | 'files'>, files = new FileSides()) {
   /** The comparison in progress; the page shows one at a time. */
   let current: AbortController | undefined
@@ -23,6 +25,8 @@ export function compareHandlers({ history, runner, settings, dialogs, emit, file
     const problems = await readSessions(apart, incoming, (name, file) => sides.push(files.add(name, file)))
     return { sides, problems }
   }
+
+  const pairsOf = (pairs: readonly { baseline: string; side: string }[]) => pairs.map(({ baseline, side }, i): Pair => ({ id: `pair-${i}`, a: history.result(baseline).case, b: history.result(side).case }))
 
   return {
     'compare:run': async (request) => {
@@ -56,9 +60,13 @@ export function compareHandlers({ history, runner, settings, dialogs, emit, file
       const path = await dialogs.save('Save comparison', `${name}.${kind}`, { name: KINDS[kind], extensions: [kind] })
       return path === undefined ? { done: false } : writeChosen(path, text)
     },
-    'compare:more': ({ sessionId, pairs }) => {
-      if (FileSides.isFile(sessionId)) throw new RequestError('bad-request', 'Cases of a file cannot be measured: what they ran on is not known here. Import the file to add to it.')
-      return runner.interleave(pairs.map(({ baseline, side }, i): Pair => ({ id: `pair-${i}`, a: history.result(baseline).case, b: history.result(side).case })), sessionId)
+    'compare:resolve': ({ sessionId, pairs }) => {
+      if (FileSides.isFile(sessionId)) throw new RequestError('bad-request', OF_A_FILE)
+      return runner.interleave(pairsOf(pairs), sessionId)
+    },
+    'compare:can-resolve': async ({ sessionId, pairs }) => {
+      const reason = FileSides.isFile(sessionId) ? OF_A_FILE : await runner.whyNotInterleaved(pairsOf(pairs), sessionId)
+      return reason === undefined ? {} : { reason }
     },
   } satisfies Partial<Handlers>
 }

@@ -8,14 +8,15 @@ import { listed } from '../words'
 const sourceOf = (stage: Stage, pairs: readonly Pair[], threshold: number, devices: readonly Device[], quads?: number): InterleaveSource =>
   interleaveSource({ pairs, threshold, secondsOf: stage.secondsWith(INTERLEAVE.settings, devices), ...(quads === undefined ? {} : { quads }) })
 
-/** Begins a session that measures these pairs by turns and adds to the session they are of. */
+/** Begins a session that measures these pairs interleaved and adds to the session they are of. */
 export async function startInterleaved(stage: Stage, pairs: readonly Pair[], sessionId: string, threshold = stage.deps.settings().compareThreshold ?? THRESHOLD): Promise<{ sessionId: string }> {
   const parent = stage.deps.history.summary(sessionId)
   if (pairs.length === 0) throw new Error(`No pair of cases of "${parent.name}" is picked, so there is nothing to measure.`)
   const cases: BenchmarkCase[] = pairs.flatMap(({ a, b }) => [a, b])
   const devices = await stage.devices(cases.map((c) => c.backend))
+  stage.checkJoinable(sessionId, cases, devices)
   return stage.create({
-    session: { name: `${parent.name.slice(0, 180)}, measured more`, about: { kind: 'interleaved', session: sessionId }, settings: INTERLEAVE.settings, cases: [] },
+    session: { name: `${parent.name.slice(0, 180)}, unclear cases`, about: { kind: 'interleaved', session: sessionId }, settings: INTERLEAVE.settings, cases: [] },
     source: sourceOf(stage, pairs, threshold, devices),
     devices: usedBy(cases, devices),
   })

@@ -14,10 +14,11 @@ export async function resumeSession(stage: Stage, sessionId: string): Promise<{ 
   const { session, environment } = history.getSession(sessionId)
   const { spec, about } = session
   if (!isResumable(session))
-    throw new Error(`"${name}" measured cases by turns, and turns that were cut off cannot be taken up again; start it anew.`)
+    throw new Error(`"${name}" consists of interleaved measurements, which cannot be resumed; start it anew.`)
   const cases = history.remaining(sessionId)
   if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)
   const devices = await stage.devices(cases.map((c) => c.backend))
+  stage.checkJoinable(sessionId, cases, devices)
   stage.tellConcerns(usedBy(cases, devices))
   const settings = session.settings ?? stage.settings(spec?.preset ?? 'standard', spec?.measure)
   history.setState(sessionId, 'running')

@@ -111,9 +111,9 @@ describe('inside one session', () => {
     await open('/compare?within=session-2&axis=impl')
     await select('Cases to show').setValue('ambiguous')
     expect(rows()).toHaveLength(1)
-    await button('Measure more (1 unclear)').trigger('click')
+    await button('Resolve unclear cases (1)').trigger('click')
     await flushPromises()
-    expect(api.calls.find(({ channel }) => channel === 'compare:more')!.request).toEqual({ sessionId: 'session-2', pairs: [{ baseline: 'base-1', side: 'unclear' }] })
+    expect(api.calls.find(({ channel }) => channel === 'compare:resolve')!.request).toEqual({ sessionId: 'session-2', pairs: [{ baseline: 'base-1', side: 'unclear' }] })
     expect(wrapper.find('[role=progressbar]').exists()).toBe(true)
     answer = () => comparison([cell({}), cell({ verdict: 'same', quads: 8 })])
     await button('Stop').trigger('click')
@@ -122,6 +122,18 @@ describe('inside one session', () => {
     // The filter would hide everything now.
     expect(rows()).toHaveLength(2)
     expect(rows()[1]!.text()).toContain('= same')
+  })
+
+  it('says why unclear cases of another machine cannot be resolved here', async () => {
+    answer = () => comparison([cell({ verdict: 'ambiguous', resultId: 'unclear' })])
+    const invoke = api.invoke.bind(api)
+    const reason = 'New measurements cannot join this session: its device NVIDIA H200 (cuda:0) is not on this machine. Measure a new session instead.'
+    api.invoke = (channel, request) => (channel === 'compare:can-resolve' ? Promise.resolve({ ok: true, value: { reason } as never }) : invoke(channel, request))
+    await open('/compare?within=session-2&axis=impl')
+    await button('Resolve unclear cases (1)').trigger('click')
+    await flushPromises()
+    expect(document.body.textContent).toContain(reason)
+    expect(api.calls.some(({ channel }) => channel === 'compare:resolve')).toBe(false)
   })
 
   it('asks again with another threshold, once main knows it', async () => {
@@ -139,13 +151,13 @@ it('an error is told, with a way to try again', async () => {
   expect(button('Try again')).toBeDefined()
 })
 
-it('between sessions the button says why they cannot be measured by turns', async () => {
+it('between sessions the button says why they cannot be interleaved', async () => {
   await open('/compare?ids=session-1,session-2')
   expect(rows().length).toBeGreaterThan(10)
-  await button('Measure more').trigger('click')
+  await button('Resolve unclear cases').trigger('click')
   await flushPromises()
-  expect(document.body.textContent).toContain('Sessions cannot be measured by turns')
-  expect(api.calls.some(({ channel }) => channel === 'compare:more')).toBe(false)
+  expect(document.body.textContent).toContain('Cases of different sessions cannot be interleaved')
+  expect(api.calls.some(({ channel }) => channel === 'compare:resolve')).toBe(false)
 })
 
 describe('many cases', () => {

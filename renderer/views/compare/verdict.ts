@@ -82,7 +82,7 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   ]
   if (cell.adjustedP !== undefined) facts.push({ name: 'Adjusted p', value: cell.adjustedP < 0.001 ? '< 0.001' : cell.adjustedP.toFixed(3), about: 'Chance of a ratio this far beyond the threshold without a real difference, corrected for the number of cells (Benjamini-Hochberg); up to 0.05 counts' })
   if (cell.cyclesRatio !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesRatio)}${cell.cyclesLow === undefined ? '' : `, 95 % interval ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The same ratio in clock cycles, which a lower clock does not change' })
-  if (cell.quads !== undefined) facts.push({ name: 'Measured by turns', value: `${cell.quads} ABBA quads`, about: 'Both sides in blocks a b b a, so that drift of the machine hits both alike. The ratio is of these; the medians are of the session' })
+  if (cell.quads !== undefined) facts.push({ name: 'Interleaved (ABBA)', value: `${cell.quads} ABBA quads`, about: 'Both sides measured in the order A B B A, so that drift of the machine affects both equally. The ratio is of these; the medians are of the session' })
   if (cell.grade || base.grade) facts.push({ name: 'Grades', value: `${cell.grade ?? 'none'} against ${base.grade ?? 'none'}`, about: 'How clean the samples of both sides are: A clean and converged, B noisy, C throttled, disturbed or not converged' })
   if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs} against ${cell.baselineRuns ?? 1}`, about: 'Fresh-process repeats; the interval holds how they differ' })
   return facts

@@ -10,7 +10,7 @@ const SIDES = ['a', 'b', 'b', 'a'] as const
 export const shortBlocks = (seconds: number): MeasureSettings => ({ ...INTERLEAVE.settings, rule: { id: 'fixed-time', seconds }, maxWarmupSeconds: seconds / 2 })
 
 /**
- * Measures a pair as the product does for "measure more": quads a b b a until the pair is settled at `threshold`, at
+ * Measures a pair as the product does for "Resolve unclear cases": quads a b b a until the pair is settled at `threshold`, at
  * least and at most as many as core/compare says (or `maxQuads`).
  */
 export async function measurePair(bed: Bed, pair: Pair, settings: MeasureSettings, threshold: number, maxQuads = INTERLEAVE.maxQuads): Promise<InterleavedRatio> {
