@@ -42,6 +42,9 @@ function partsOf(owner: string): readonly unknown[] {
   }
 }
 
+/** Whether `owner` names this process, given that it still runs. */
+export const isThisProcess = (owner: string): boolean => partsOf(owner)[0] === process.pid
+
 /** Whether the process named by `owner` still runs. */
 export function isRunning(owner: string): boolean {
   const [pid, start, boot] = partsOf(owner)

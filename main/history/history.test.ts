@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { resultSchema } from '@core/result'
 import { rowAt, blockOf } from '@core/session/rows'
 import { sessionFileSchema } from '@core/session/types'
-import { NotFoundError, openHistory, type History } from '.'
+import { InUseError, NotFoundError, openHistory, type History } from '.'
 import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing'
 
 let folder: string
@@ -136,6 +136,7 @@ describe('sessions', () => {
     expect(history.getSession(alone.id).session.about).toEqual({ kind: 'self-check' })
     expect(history.summary(parent.id)).not.toHaveProperty('about')
     expect(history.addedTo(alone.id)).toEqual([])
+    history.setState(added[0]!.id, 'done')
     history.deleteSessions([added[0]!.id])
     expect(history.addedTo(parent.id).map((s) => s.id)).toEqual([added[1]!.id])
     const file = { ...history.exportSession(added[1]!.id), results: [] }
@@ -165,6 +166,10 @@ describe('sessions', () => {
     history.addResult(id, testResult('a', testCase(1)))
     const kept = create('two')
     history.addResult(kept.id, testResult('b', testCase(1)))
+    // A run writes to it until it has ended; nothing else is deleted meanwhile.
+    expect(() => history.deleteSessions([kept.id, id])).toThrow(new InUseError('“one” is being measured. Stop the run first. Nothing was deleted.'))
+    expect(history.listSessions({ search: '', deleted: true })).toEqual([])
+    history.setState(id, 'done')
     expect(history.deleteSessions([id, 'no-such'])).toBe(1)
     expect(history.listSessions({ search: '', deleted: false }).map((s) => s.id)).toEqual([kept.id])
     expect(history.listSessions({ search: '', deleted: true }).map((s) => s.id)).toEqual([id])

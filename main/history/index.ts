@@ -17,4 +17,4 @@ export function openHistory(file: string): { history: History; notice?: string }
   return notice === undefined ? { history } : { history, notice }
 }
 
-export { NotFoundError, type History, type NewSession } from './types'
+export { InUseError, NotFoundError, type History, type NewSession } from './types'

@@ -49,6 +49,8 @@ test('killed at any moment, a process loses nothing it was told is stored, and i
     await expect.poll(() => stored.length, { timeout: 20_000, interval: 1 }).toBeGreaterThanOrEqual(after)
     const open = openHistory(file)
     expect(open.history.interrupted().map((s) => s.id)).not.toContain(session())
+    // What another process measures cannot be deleted under its hands.
+    expect(() => open.history.deleteSessions([session()])).toThrow(/is being measured by another Opscope\. Stop the run there first\. Nothing was deleted\./)
     open.history.close()
     child.kill('SIGKILL')
     await exit
@@ -64,6 +66,7 @@ test('killed at any moment, a process loses nothing it was told is stored, and i
     history.setState(session(), 'running')
     expect(history.interrupted().map((s) => s.id)).not.toContain(session())
     history.setState(session(), 'stopped')
+    expect(history.deleteSessions([session()])).toBe(1)
     history.close()
   }
 })

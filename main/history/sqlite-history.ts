@@ -6,7 +6,7 @@ import type { RowBlock } from '@core/session/rows'
 import { wholeSession, type SessionStream } from '@core/session/stream'
 import { SCHEMA_VERSION, type Ceiling, type Environment, type NoiseFloor, type Session, type SessionFile, type SessionState, type SessionSummary } from '@core/session/types'
 import type { Took } from '@core/sweep/paces'
-import { isRunning, thisProcess } from '../process-owner'
+import { isRunning, isThisProcess, thisProcess } from '../process-owner'
 import { identityOf, MisplacedError } from './access'
 import { caseHistory } from './case-history'
 import { Cases } from './cases'
@@ -19,7 +19,7 @@ import { Results } from './results'
 import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
 import { parseStored, readable } from './stored'
 import { lastTook } from './took'
-import { NotFoundError, type DerivedSession, type History, type NewSession } from './types'
+import { InUseError, NotFoundError, type DerivedSession, type History, type NewSession } from './types'
 
 /** Results that importInSteps writes in one transaction: some tens of milliseconds. */
 const STEP = 500
@@ -146,22 +146,26 @@ export class SqliteHistory implements History {
   }
 
   deleteSessions(ids: readonly string[]): number {
-    return this.#mark(ids, Date.now())
+    return this.#write(() => {
+      const asked = new Set(ids)
+      for (const { id, owner } of this.#running()) {
+        if (asked.has(id)) throw new InUseError(`“${this.summary(id).name}” is being measured${isThisProcess(owner) ? '. Stop the run first' : ' by another Opscope. Stop the run there first'}. Nothing was deleted.`)
+      }
+      return this.#mark(ids, Date.now())
+    })
   }
 
   restoreSessions(ids: readonly string[]): number {
-    return this.#mark(ids, null)
+    return this.#write(() => this.#mark(ids, null))
   }
 
-  /** Sets or clears the time of deletion; returns how many sessions changed. Unknown ids are none. */
+  /** Sets or clears the time of deletion; returns how many sessions changed. Unknown ids are none. Call inside a transaction. */
   #mark(ids: readonly string[], deletedAt: number | null): number {
-    return this.#write(() => {
-      let changed = 0
-      for (const id of ids) {
-        changed += this.db.run(query.updateTable('sessions').set({ deleted_at: deletedAt }).where('id', '=', id).where('deleted_at', deletedAt === null ? 'is not' : 'is', null)).changes
-      }
-      return changed
-    })
+    let changed = 0
+    for (const id of ids) {
+      changed += this.db.run(query.updateTable('sessions').set({ deleted_at: deletedAt }).where('id', '=', id).where('deleted_at', deletedAt === null ? 'is not' : 'is', null)).changes
+    }
+    return changed
   }
 
   exportSession(id: string): SessionFile {
@@ -222,15 +226,15 @@ export class SqliteHistory implements History {
   /** Sessions whose process is gone are not running, whoever asks first. */
   #settleDead(): void {
     if (this.db.readOnly !== undefined) return
-    const alive = new Set(this.#running())
+    const alive = new Set(this.#running().map(({ id }) => id))
     const running = this.db.all(query.selectFrom('sessions').select('id').where('state', '=', 'running'))
     for (const { id } of running) if (!alive.has(id)) this.setState(id, 'interrupted')
   }
 
   /** Sessions that a living process, this or another, is writing to. */
-  #running(): string[] {
+  #running(): { id: string; owner: string }[] {
     const running = this.db.all(query.selectFrom('sessions').select(['id', 'owner']).where('state', '=', 'running'))
-    return running.filter(({ owner }) => owner !== null && isRunning(owner)).map(({ id }) => id)
+    return running.flatMap(({ id, owner }) => (owner !== null && isRunning(owner) ? [{ id, owner }] : []))
   }
 
   interrupted(): SessionSummary[] {

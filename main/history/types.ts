@@ -54,6 +54,7 @@ export interface History {
   /** Planned cases that have no result yet, in order; one planned several times is left as often as results are missing. */
   remaining(id: string): BenchmarkCase[]
   updateSession(id: string, change: { name?: string; notes?: string; tags?: string[] }): SessionSummary
+  /** Throws InUseError, nothing deleted, where a run of this or another process writes to one of them. */
   deleteSessions(ids: readonly string[]): number
   restoreSessions(ids: readonly string[]): number
   exportSession(id: string): SessionFile
@@ -80,6 +81,11 @@ export interface History {
   /** Sets the tags of several sessions, all or none. */
   setTags(changes: readonly { id: string; tags: readonly string[] }[]): SessionSummary[]
   close(): void
+}
+
+/** What was asked cannot be done while a run writes to the session. */
+export class InUseError extends Error {
+  override name = 'InUseError'
 }
 
 export class NotFoundError extends Error {

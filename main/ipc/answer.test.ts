@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { REQUESTS, type Channel } from '@core/ipc'
 import { CHANNELS, EVENT_NAMES } from '@core/ipc-names'
 import { EVENTS } from '@core/ipc'
-import { NotFoundError } from '../history/types'
+import { InUseError, NotFoundError } from '../history/types'
 import { BusyError } from '../runner/types'
 import { answer, type Handlers } from './answer'
 import { RequestError } from './errors'
@@ -32,6 +32,7 @@ describe('answer', () => {
   it.each([
     [new NotFoundError('there is no session "x"'), 'not-found'],
     [new BusyError('a run is going'), 'busy'],
+    [new InUseError('it is being measured'), 'busy'],
     [new RequestError('refused', 'no'), 'refused'],
     [new Error('disk full'), 'failed'],
     ['a string', 'failed'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { IpcError } from '@core/ipc'
-import { NotFoundError } from '../history/types'
+import { InUseError, NotFoundError } from '../history/types'
 import { BusyError } from '../runner/types'
 
 /** A request that cannot be carried out, in words for the user; `detail` is shown behind a click. */
@@ -23,7 +23,7 @@ export function toIpcError(error: unknown): IpcError {
   const message = (error instanceof Error ? error.message : String(error)).slice(0, LONGEST) || 'Something failed without saying why.'
   if (error instanceof RequestError) return { code: error.code, message, ...(error.detail === undefined ? {} : { detail: error.detail }) }
   if (error instanceof NotFoundError) return { code: 'not-found', message }
-  if (error instanceof BusyError) return { code: 'busy', message }
+  if (error instanceof BusyError || error instanceof InUseError) return { code: 'busy', message }
   const cause = error instanceof Error && error.cause !== undefined ? String(error.cause instanceof Error ? error.cause.message : error.cause).slice(0, LONGEST) : undefined
   return { code: 'failed', message, ...(cause === undefined ? {} : { detail: cause }) }
 }
