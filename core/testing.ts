@@ -5,7 +5,7 @@ import type { SessionFile } from './session/types'
 
 /** Plain, valid records for tests; `change` overrides what a test is about. */
 export function testDevice(change: Partial<Device> = {}): Device {
-  const kernels = { copy: ['f32'], add: ['f32'], gelu: ['f32'], sum: ['f32'], softmax: ['f32'], layer_norm: ['f32'], matmul: ['f32'], peak_fma: ['f32'] } satisfies Device['impls'][number]['kernels']
+  const kernels = { copy: ['f32'], add: ['f32'], gelu: ['f32'], sum: ['f32'], softmax: ['f32'], layer_norm: ['f32'], matmul: ['f32'], fill: ['f32'], peak_fma: ['f32'] } satisfies Device['impls'][number]['kernels']
   return {
     backend: 'cpu', id: 'cpu', name: 'Test CPU', available: { ok: true },
     impls: [

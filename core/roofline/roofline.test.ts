@@ -81,6 +81,17 @@ describe('the roofs of a case', () => {
     expect(roofsOf([ceiling('copy', 4), ceiling('read', 3)], c('sum', 'f32', { rows: 64, cols: 64, axis: 'all' })).bytesPerSecond).toBe(4)
   })
 
+  it('fall or rise to the write bandwidth with the share that is written', () => {
+    const at = (write: number, op: string, params?: BenchmarkCase['params']) => roofsOf([...ceilings, ceiling('write', write)], c(op, 'f32', params)).bytesPerSecond!
+    expect([at(3, 'fill'), at(6, 'fill'), roofsOf(ceilings, c('fill', 'f32')).bytesPerSecond]).toEqual([3, 6, 4])
+    // Half of a copy is writes, so memory takes them at half its rate at least.
+    expect(at(1, 'fill')).toBe(2)
+    // What reads as much as it writes, or more, is bound as before.
+    expect([at(3, 'copy'), at(3, 'add')]).toEqual([4, roofsOf(ceilings, c('add', 'f32')).bytesPerSecond])
+    // A sort reads 4 bytes an element and writes 4 and an index of 4: two thirds of it at the rate of a copy.
+    expect(at(3, 'sort', { rows: 64, cols: 64 })).toBeCloseTo(1 / ((2 / 3) / 4 + (1 / 3) / 3), 9)
+  })
+
   it('have the launch of its mode, that of back-to-back calls for rotated ones', () => {
     const launches = [ceiling('launch:hot', 2e-6), ceiling('launch:graph', 1e-6)]
     const launch = (mode: Mode) => roofsOf(launches, c('add', 'f32', { n: 8 }, { mode })).launchSeconds

@@ -2,11 +2,11 @@ import type { BenchmarkCase } from '../case'
 import { trafficOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 import type { Ceiling } from '../session/types'
-import { flopsKind, launchKind, READ_KIND } from './ceilings/kinds'
+import { flopsKind, launchKind, READ_KIND, WRITE_KIND } from './ceilings/kinds'
 
 /** Measured limits of one device for cases like one. What was not measured is absent. */
 export interface Roofs {
-  /** For what the case reads and writes: of a copy, and the more of the traffic is reading the nearer to that of reading alone. */
+  /** For what the case reads and writes: that of a copy for as many bytes of either, that of reading or writing alone for the rest. */
   bytesPerSecond?: number
   /** Of the unit that does most of the arithmetic. */
   flopsPerSecond?: number
@@ -56,20 +56,22 @@ function readShareOf(c: Pick<BenchmarkCase, 'op' | 'params' | 'dtype'>): number 
 const COPY_SHARE = 0.5
 
 /**
- * Bandwidth for traffic of which this share is read. A byte takes between the time of one in a copy and that of one that is
- * read alone; a kernel that reads slower than a copy does says nothing of the memory. No kernel here writes more than it reads.
+ * Bandwidth for traffic of which this share is read. As many bytes of reading as of writing move at the rate of a copy; what one
+ * side has beyond the other moves at the rate of reading or writing alone. A read slower than a copy is limited by its kernel,
+ * not by the memory, so the copy's rate holds. Writes alone can be slower; the copy bounds them below, since half of it is writes.
  */
-function bandwidthFor(readShare: number, copy: number | undefined, read: number | undefined): number | undefined {
-  if (copy === undefined || read === undefined || read <= copy) return copy
-  const towardsRead = Math.max(0, (readShare - COPY_SHARE) / (1 - COPY_SHARE))
-  return 1 / ((1 - towardsRead) / copy + towardsRead / read)
+function bandwidthFor(readShare: number, copy: number | undefined, read: number | undefined, write: number | undefined): number | undefined {
+  if (copy === undefined) return undefined
+  const excess = 2 * (readShare - COPY_SHARE)
+  const alone = excess > 0 ? Math.max(read ?? 0, copy) : Math.max(write ?? copy, copy / 2)
+  return 1 / ((1 - Math.abs(excess)) / copy + Math.abs(excess) / alone)
 }
 
 /** The roofs of a case on its device. Rotated calls are launched as hot ones are. */
 export function roofsOf(ceilings: readonly Ceiling[], c: BenchmarkCase): Roofs {
   const value = (kind: string) => ceilings.find((one) => one.backend === c.backend && one.device === c.device && one.kind === kind)?.value
   const roofs: Roofs = {}
-  const bandwidth = bandwidthFor(readShareOf(c), value('copy'), value(READ_KIND))
+  const bandwidth = bandwidthFor(readShareOf(c), value('copy'), value(READ_KIND), value(WRITE_KIND))
   const peak = value(peakKindOf(c)) ?? value(flopsKind('f32'))
   const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode))
   if (bandwidth !== undefined) roofs.bytesPerSecond = bandwidth

@@ -73,7 +73,7 @@ export const mockCeilings: Ceiling[] = [
   ceiling('webgpu', 'webgpu:0', 'NVIDIA H200', 'launch:hot', 3.4e-6, '560.35'),
   ...curve('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 4100, [[2 ** 19, 900], [2 ** 24, 620], [2 ** 26, 310], [2 ** 40, 110]]), ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'cache:L1d', 6.1e10), ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'cache:L2', 5.2e11),
   ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'cache:L3', 3e11), ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'launch:hot', 4.1e-6), ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'launch:cold', 9.8e-6),
-  ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'copy', 4.19e12), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:f32', 6.1e13), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:bf16', 7.6e14), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:f16', 7.6e14),
+  ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'copy', 4.19e12), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'read', 4.4e12), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'write', 4.1e12), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:f32', 6.1e13), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:bf16', 7.6e14), ceiling('cuda', 'cuda:0', 'NVIDIA H200', 'flops:f16', 7.6e14),
   ceiling('webgpu', 'webgpu:0', 'NVIDIA H200', 'copy', 4.05e12, '560.35'), ceiling('webgpu', 'webgpu:0', 'NVIDIA H200', 'flops:f32', 5.4e13, '560.35'),
   ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'copy', 1.1e11), ceiling('cpu', 'cpu', 'Intel Xeon Platinum 8481C', 'flops:f32', 1.4e12),
 ]

@@ -2,7 +2,7 @@ import type { Device } from '@core/backend'
 import { caseId, DTYPE_BYTES, type BenchmarkCase, type Mode } from '@core/case'
 import { compareSessions, type ComparedSession } from '@core/compare'
 import { PRESETS, type MeasureSettings } from '@core/measure/settings'
-import { ceilingOf, ceilingPlan, READ_KIND } from '@core/roofline/ceilings'
+import { ceilingOf, ceilingPlan, READ_KIND, WRITE_KIND } from '@core/roofline/ceilings'
 import type { Result } from '@core/result'
 import { blockOf, rowAt } from '@core/session/rows'
 import type { Ceiling, Environment } from '@core/session/types'
@@ -133,7 +133,7 @@ async function crossing(bed: Bed, device: Device, settings: MeasureSettings, rou
  */
 async function ceilings(bed: Bed, device: Device, settings: MeasureSettings, results: readonly Result[]): Promise<Proof> {
   const known: Ceiling[] = []
-  const wanted = ceilingPlan(device).filter(({ kind }) => ['copy', READ_KIND, 'flops:f32'].includes(kind))
+  const wanted = ceilingPlan(device).filter(({ kind }) => ['copy', READ_KIND, WRITE_KIND, 'flops:f32'].includes(kind))
   for (const { case: c } of wanted) {
     const ceiling = ceilingOf(device, await bed.measure(c, settings))
     if (ceiling) known.push(ceiling)

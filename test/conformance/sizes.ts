@@ -62,11 +62,14 @@ function fitting(op: Op, params: Params): Params[] {
   return parsed.success ? [parsed.data] : []
 }
 
-/** Parameters to check an op with: every size with every choice. Ceilings are arithmetic only; size adds nothing there. */
+/** Peak rates are arithmetic only: size adds nothing there. */
+const isPeak = (op: Op): boolean => op.family === 'ceiling' && op.size.extents.some(({ name }) => name === 'iterations')
+
+/** Parameters to check an op with: every size with every choice. */
 export const conformanceParams = (op: Op, extent: Extent): Params[] =>
   op.family === 'probe' ? (extent === 'large' ? [] : probes(op)) :
   [
-    ...(extent === 'large' && op.family === 'ceiling' ? [] : sizesOf(op, extent)).flatMap((size) => choicesOf(op, size).flatMap((choice) => fitting(op, { ...choice, ...size }))),
+    ...(extent === 'large' && isPeak(op) ? [] : sizesOf(op, extent)).flatMap((size) => choicesOf(op, size).flatMap((choice) => fitting(op, { ...choice, ...size }))),
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
-    ...(extent === 'large' || op.family === 'ceiling' ? [] : exampleParams(op).map((params) => op.params.parse(params))),
+    ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
   ]

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => opened.close())
 
 /** Whether an operation is one that ceilings are measured with. */
-const ofCeilings = (op: string) => /^(peak_|copy|sum)/.test(op)
+const ofCeilings = (op: string) => /^(peak_|copy|sum|fill)/.test(op)
 
 describe('the first start', () => {
   it('measures the ceilings of this machine with one button, then tours the operations', async () => {

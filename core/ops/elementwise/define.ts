@@ -13,7 +13,7 @@ export interface Elementwise {
   summary: string
   torch: string
   representative?: boolean
-  /** Names of its input tensors, all of the shape of the output. */
+  /** Names of its input tensors, all of the shape of the output; none for an op that only writes. */
   inputs: readonly string[]
   /** Inputs that are not filled from the normal fill of scale 1, by name. */
   fills?: Readonly<Record<string, FillSpec>>

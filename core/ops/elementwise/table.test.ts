@@ -19,6 +19,7 @@ describe('references of element-wise operations', () => {
     ['gelu_tanh', [-3.25], -3.25 / (1 + Math.exp(2 * Math.sqrt(2 / Math.PI) * (3.25 + 0.044715 * 3.25 ** 3)))],
     ['lerp', [1, 3], 2],
     ['clamp', [-2], -0.5],
+    ['fill', [], 1],
     ['silu_backward', [2, 0], 1],
     ['gelu_backward', [2, 0], 1],
     ['swiglu', [0, 5], 0],
@@ -31,7 +32,7 @@ describe('references of element-wise operations', () => {
 })
 
 describe('costs', () => {
-  it.each<[id: string, bytesPerElement: number, flops: number]>([['copy', 8, 0], ['add', 12, 1], ['exp', 8, 1], ['gelu', 8, 5]])('%s moves %d bytes and makes %d operations an element', (id, bytes, flops) => {
+  it.each<[id: string, bytesPerElement: number, flops: number]>([['copy', 8, 0], ['fill', 4, 0], ['add', 12, 1], ['exp', 8, 1], ['gelu', 8, 5]])('%s moves %d bytes and makes %d operations an element', (id, bytes, flops) => {
     const op = getOp(id)
     const p = op.params.parse({ n: 100 })
     expect([op.bytes(p, 'f32'), op.bytes(p, 'bf16'), op.flops(p)]).toEqual([100 * bytes, 50 * bytes, 100 * flops])

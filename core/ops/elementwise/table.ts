@@ -32,6 +32,8 @@ const CANCELS = 1e-6
 const TABLE: readonly Elementwise[] = [
   // Its bandwidth at sizes beyond the caches is the device's measured bandwidth ceiling.
   { id: 'copy', family: 'memory', representative: true, summary: 'Copy of a tensor', torch: 'x.clone()', inputs: ['x'], flops: 0, cost: 1, at: ([x]) => x!, tolerance: () => exact },
+  // Reads nothing: its bandwidth at sizes beyond the caches is the device's measured write ceiling. Every dtype holds 1.
+  { id: 'fill', family: 'ceiling', summary: 'Writes a constant: the write bandwidth', torch: 'x.fill_(value)', inputs: [], attributes: { value: real('Value', 1) }, flops: 0, cost: 1, at: (_, [value]) => value!, tolerance: (dtype) => arithmetic(dtype) },
 
   { ...binary, id: 'add', representative: true, summary: 'Sum of two tensors', torch: 'torch.add(a, b)', at: ([a, b]) => a! + b!, tolerance: (dtype) => arithmetic(dtype) },
   { ...binary, id: 'sub', summary: 'Difference of two tensors', torch: 'torch.sub(a, b)', at: ([a, b]) => a! - b!, tolerance: (dtype) => arithmetic(dtype) },

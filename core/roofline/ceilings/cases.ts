@@ -2,7 +2,7 @@ import type { Device, Impl } from '../../backend'
 import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../../case'
 import { ALL_OPS, findOp } from '../../ops/registry'
 import type { Op } from '../../ops/types'
-import { copySizeKind, flopsKind, launchKind, READ_KIND } from './kinds'
+import { copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND } from './kinds'
 
 /** A case to measure and the kind of ceiling it gives. */
 export interface CeilingCase {
@@ -68,8 +68,20 @@ function copies(device: Device, mode: Mode | undefined): (CeilingCase | undefine
 
 /** Sums of rows this long read next to everything that they move. */
 const READ_COLUMNS = 4096
-const readOf = (device: Device, bytes: number | undefined, mode: Mode | undefined) =>
-  bytes === undefined || bytes / DTYPE_BYTES.f32 < READ_COLUMNS ? undefined : caseOf(device, 'sum', { rows: bytes / DTYPE_BYTES.f32 / READ_COLUMNS, cols: READ_COLUMNS, axis: 'last' }, 'f32', mode)
+const readOf = (device: Device, bytes: number, mode: Mode | undefined) =>
+  bytes / DTYPE_BYTES.f32 < READ_COLUMNS ? undefined : caseOf(device, 'sum', { rows: bytes / DTYPE_BYTES.f32 / READ_COLUMNS, cols: READ_COLUMNS, axis: 'last' }, 'f32', mode)
+
+/** The op that writes and reads nothing. */
+const WRITE_OP = 'fill'
+const writeOf = (device: Device, bytes: number, mode: Mode | undefined) => caseOf(device, WRITE_OP, { n: bytes / DTYPE_BYTES.f32 }, 'f32', mode)
+
+/** Reads and writes have the copy's working set in one tensor, or half of it where the device holds no tensor so large. */
+function alone(device: Device, mode: Mode | undefined): (CeilingCase | undefined)[] {
+  const largest = largestCopy(device)
+  if (largest === undefined) return []
+  const bytes = largest <= (device.maxTensorBytes ?? Infinity) ? largest : largest / 2
+  return [named(READ_KIND, readOf(device, bytes, mode)), named(WRITE_KIND, writeOf(device, bytes, mode))]
+}
 
 const named = (kind: string, c: BenchmarkCase | undefined): CeilingCase | undefined => c && { kind, case: c }
 
@@ -78,15 +90,14 @@ export function ceilingPlan(device: Device): CeilingCase[] {
   if (!device.available.ok || device.sameHardwareAs) return []
   const mode = device.modes.includes('hot') ? 'hot' : device.modes[0]
   const [beyond, ...curve] = copies(device, mode)
-  const peaks = ALL_OPS.filter((op) => op.family === 'ceiling').flatMap((op) => op.dtypes.map((dtype) => named(flopsKind(dtype), caseOf(device, op.id, peakParams(op, device), dtype, mode))))
+  const peaks = ALL_OPS.filter((op) => op.family === 'ceiling' && op.id !== WRITE_OP).flatMap((op) => op.dtypes.map((dtype) => named(flopsKind(dtype), caseOf(device, op.id, peakParams(op, device), dtype, mode))))
   const launches = LAUNCH_MODES.filter((m) => device.modes.includes(m)).map((m) => named(launchKind(m), caseOf(device, 'copy', { n: 1 }, 'f32', m)))
-  const read = named(READ_KIND, readOf(device, beyond && largestCopy(device), mode))
-  return [beyond, read, ...peaks, ...launches, ...curve].filter((planned): planned is CeilingCase => planned !== undefined)
+  return [beyond, ...alone(device, mode), ...peaks, ...launches, ...curve].filter((planned): planned is CeilingCase => planned !== undefined)
 }
 
 /**
- * The cases that measure a device's limits with all threads: a copy and a read beyond the caches, and copies of smaller working
- * sets, every `ceiling` op the device has a kernel for in each dtype, and a copy of one element in each mode.
+ * The cases that measure a device's limits with all threads: a copy, a read and a write beyond the caches, and copies of smaller
+ * working sets, every peak-rate op the device has a kernel for in each dtype, and a copy of one element in each mode.
  */
 export const ceilingCases = (device: Device): BenchmarkCase[] => ceilingPlan(device).map((planned) => planned.case)
 

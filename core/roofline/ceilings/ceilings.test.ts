@@ -9,12 +9,17 @@ const caseFor = (device: Parameters<typeof ceilingPlan>[0], kind: string) => cei
 const largestCopy = (device: Parameters<typeof ceilingPlan>[0]) => ceilingPlan(device).find((planned) => planned.kind === 'copy')?.case.params['n']
 
 describe('the plan of a device', () => {
-  it('copies and reads beyond the caches and takes every peak there is a kernel for, with the preferred implementation and all threads', () => {
-    expect(short(testDevice()).slice(0, 3)).toEqual(['copy copy f32 avx2 hot 4', 'read sum f32 avx2 hot 4', 'flops:f32 peak_fma f32 avx2 hot 4'])
+  it('copies, reads and writes beyond the caches and takes every peak there is a kernel for, with the preferred implementation and all threads', () => {
+    expect(short(testDevice()).slice(0, 4)).toEqual(['copy copy f32 avx2 hot 4', 'read sum f32 avx2 hot 4', 'write fill f32 avx2 hot 4', 'flops:f32 peak_fma f32 avx2 hot 4'])
     expect(short(testGpu()).slice(0, 4)).toEqual(['copy copy f32 kernel hot -', 'flops:f32 peak_fma f32 kernel hot -', 'flops:f16 peak_mma f16 kernel hot -', 'flops:bf16 peak_mma bf16 kernel hot -'])
     expect(largestCopy(testGpu())).toBe(2 ** 26)
-    // Sums of rows read as many bytes as the copy has in its working set.
+    // Sums of rows read, and a constant is written to, as many bytes as the copy has in its working set.
     expect(caseFor(testDevice(), 'read').params).toEqual({ rows: 2 ** 27 / 4096, cols: 4096, axis: 'last' })
+    expect(caseFor(testDevice(), 'write').params).toEqual({ n: 2 ** 27 })
+    // No tensor of them is larger than the device holds; no peak rate is taken from what only writes.
+    const small = testDevice({ maxTensorBytes: 2 ** 26 })
+    expect([largestCopy(small), caseFor(small, 'read').params, caseFor(small, 'write').params]).toEqual([2 ** 24, { rows: 2 ** 24 / 4096, cols: 4096, axis: 'last' }, { n: 2 ** 24 }])
+    expect(ceilingPlan(testDevice()).filter(({ case: c }) => c.op === 'fill').map(({ kind }) => kind)).toEqual(['write'])
   })
 
   it('launches a call of one element in each mode the device has', () => {
@@ -56,6 +61,7 @@ describe('a result', () => {
 
   it('becomes a rate per second, or the seconds of a launch', () => {
     expect(ceilingOf(testDevice({ driver: '6.1' }), of('copy', { bytes: 8000 }))).toMatchObject({ kind: 'copy', value: 4e9, unit: 'bytes/s', deviceName: 'Test CPU', driver: '6.1' })
+    expect(ceilingOf(testDevice(), of('write', { bytes: 6000 }))).toMatchObject({ kind: 'write', value: 3e9, unit: 'bytes/s' })
     expect(ceilingOf(testDevice(), of('flops:f32', { flops: 1e6 }))).toMatchObject({ kind: 'flops:f32', value: 5e11, unit: 'FLOP/s' })
     expect(ceilingOf(testDevice(), of('launch:cold'))).toMatchObject({ kind: 'launch:cold', value: 2e-6, unit: 's' })
     expect(ceilingOf(testDevice(), of('copy:65536', { bytes: 65536 }))).toMatchObject({ kind: 'copy:65536', value: 65536 / 2e-6, unit: 'bytes/s' })
@@ -154,7 +160,7 @@ describe('ceilings at hand', () => {
 
 describe('words', () => {
   it.each([
-    ['copy', 'Copy bandwidth'], ['read', 'Read bandwidth'], ['copy:65536', 'Copy of 64 KiB'], ['copy:1048576', 'Copy of 1 MiB'], ['cache:L2', 'L2 bandwidth'], ['flops:tf32', 'Peak tf32'], ['launch:hot', 'Launch, back to back'],
+    ['copy', 'Copy bandwidth'], ['read', 'Read bandwidth'], ['write', 'Write bandwidth'], ['copy:65536', 'Copy of 64 KiB'], ['copy:1048576', 'Copy of 1 MiB'], ['cache:L2', 'L2 bandwidth'], ['flops:tf32', 'Peak tf32'], ['launch:hot', 'Launch, back to back'],
     ['launch:rotated', 'Launch, rotated'], ['copy:x', 'copy:x'], ['what', 'what'],
   ])('%s is %s', (kind, title) => expect(ceilingTitle(kind)).toBe(title))
 
@@ -165,7 +171,7 @@ describe('words', () => {
   })
 
   it('lists go from memory through caches and peaks to launches and the curve by size', () => {
-    const kinds = ['copy:1048576', 'launch:cold', 'copy:65536', 'flops:bf16', 'cache:L2', 'launch:hot', 'flops:f32', 'cache:L3', 'copy', 'new']
-    expect(kinds.sort(compareKinds)).toEqual(['copy', 'cache:L3', 'cache:L2', 'flops:f32', 'flops:bf16', 'launch:hot', 'launch:cold', 'copy:65536', 'copy:1048576', 'new'])
+    const kinds = ['copy:1048576', 'launch:cold', 'copy:65536', 'flops:bf16', 'cache:L2', 'launch:hot', 'flops:f32', 'cache:L3', 'write', 'read', 'copy', 'new']
+    expect(kinds.sort(compareKinds)).toEqual(['copy', 'read', 'write', 'cache:L3', 'cache:L2', 'flops:f32', 'flops:bf16', 'launch:hot', 'launch:cold', 'copy:65536', 'copy:1048576', 'new'])
   })
 })

@@ -1,6 +1,6 @@
 export { ceilingCases, ceilingPlan, type CeilingCase } from './cases'
 export { copyCurve, intervalOf, type CurvePoint } from './curve'
-export { cacheKind, ceilingKind, ceilingTitle, ceilingValue, compareKinds, copySizeKind, flopsKind, launchKind, READ_KIND, type CeilingKind } from './kinds'
+export { cacheKind, ceilingKind, ceilingTitle, ceilingValue, compareKinds, copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND, type CeilingKind } from './kinds'
 export { ceilingsOn, type DeviceIdentity, type KnownCeiling } from './known'
 export { launchShare, NOTABLE_LAUNCH } from './launch'
 export { cacheCeilings, ceilingOf, ceilingsOf } from './read'

@@ -8,6 +8,8 @@ export type CeilingKind =
   | { is: 'copy' }
   /** Bandwidth of reading alone, beyond the caches. */
   | { is: 'read' }
+  /** Bandwidth of writing alone, beyond the caches. */
+  | { is: 'write' }
   /** Hot copy with a working set of so many bytes, in and out together. */
   | { is: 'copy-size'; bytes: number }
   /** Best hot copy within a cache. */
@@ -23,6 +25,7 @@ export function ceilingKind(kind: string): CeilingKind {
   const [head, tail = ''] = [kind.split(':', 1)[0], kind.includes(':') ? kind.slice(kind.indexOf(':') + 1) : '']
   if (kind === 'copy') return { is: 'copy' }
   if (kind === READ_KIND) return { is: 'read' }
+  if (kind === WRITE_KIND) return { is: 'write' }
   if (head === 'copy' && Number(tail) > 0) return { is: 'copy-size', bytes: Number(tail) }
   if (head === 'cache' && tail) return { is: 'cache', name: tail }
   if (head === 'flops' && tail) return { is: 'flops', dtype: tail }
@@ -31,6 +34,7 @@ export function ceilingKind(kind: string): CeilingKind {
 }
 
 export const READ_KIND = 'read'
+export const WRITE_KIND = 'write'
 export const copySizeKind = (bytes: number): string => `copy:${bytes}`
 export const cacheKind = (name: string): string => `cache:${name}`
 export const flopsKind = (dtype: string): string => `flops:${dtype}`
@@ -46,6 +50,8 @@ export function ceilingTitle(kind: string): string {
       return 'Copy bandwidth'
     case 'read':
       return 'Read bandwidth'
+    case 'write':
+      return 'Write bandwidth'
     case 'copy-size':
       return `Copy of ${formatBytes(read.bytes).replace(/\.0+ /, ' ')}`
     case 'cache':
@@ -64,7 +70,7 @@ export function ceilingValue({ unit, value }: Pick<Ceiling, 'unit' | 'value'>): 
   return unit === 'bytes/s' ? formatBandwidth(value) : unit === 'FLOP/s' ? formatFlops(value) : formatTime(value * 1e9)
 }
 
-/** Order of kinds in lists: copy, read, caches from large to small, peaks, launches, the copy curve by size. */
+/** Order of kinds in lists: copy, read, write, caches from large to small, peaks, launches, the copy curve by size. */
 export function compareKinds(a: string, b: string): number {
   const rank = (kind: string): [number, number] => {
     const read = ceilingKind(kind)
@@ -73,6 +79,8 @@ export function compareKinds(a: string, b: string): number {
         return [0, 0]
       case 'read':
         return [0, 1]
+      case 'write':
+        return [0, 2]
       case 'cache':
         return [1, -Number(/\d+/.exec(read.name)?.[0] ?? 0)]
       case 'flops':

@@ -4,6 +4,9 @@
 // memory. Its rate is the bandwidth ceiling that other kernels are held against.
 OPSCOPE_MAP(copy, 0, (V x), x)
 
+// ceiling. Reads nothing: its rate is the write ceiling.
+OPSCOPE_MAP(fill, 1, (), s0)
+
 // binary
 OPSCOPE_BROADCAST(add, (V a, V b), vadd(a, b))
 OPSCOPE_BROADCAST(sub, (V a, V b), vsub(a, b))

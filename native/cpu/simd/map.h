@@ -1,4 +1,4 @@
-// Element-wise loops: f over one to three inputs, some vectors at a time. Whoever streams ends with vfence(), once per call:
+// Element-wise loops: f over none to three inputs, some vectors at a time. Whoever streams ends with vfence(), once per call:
 // it waits for the stores, which a kernel's rows should not.
 #pragma once
 #include "simd.h"
@@ -17,6 +17,23 @@ inline void in_order() {
 #if defined(__GNUC__)
   __asm__ volatile("" ::: "memory");
 #endif
+}
+
+template <bool STREAM, class F>
+inline void map0(float* out, int64_t begin, int64_t end, F f) {
+  const V v = f();
+  int64_t i = begin;
+  for (; i + 4 * W <= end; i += 4 * W) {
+    put<STREAM>(out + i, v);
+    in_order();
+    put<STREAM>(out + i + W, v);
+    in_order();
+    put<STREAM>(out + i + 2 * W, v);
+    in_order();
+    put<STREAM>(out + i + 3 * W, v);
+  }
+  for (; i + W <= end; i += W) put<STREAM>(out + i, v);
+  if (i < end) vstore_n(out + i, v, static_cast<int>(end - i));
 }
 
 template <bool STREAM, class F>

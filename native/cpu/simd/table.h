@@ -2,7 +2,7 @@
 //
 //   OPSCOPE_MAP(clamp, 2, (V x), vmax(s0, vmin(s1, x)))
 //
-// states the op, how many scalars it has, the elements it takes (one to four, of as many tensors in the op's order) and the result;
+// states the op, how many scalars it has, the elements it takes (none to three, of as many tensors in the op's order) and the result;
 // s0 and s1 are the scalars. dims: [n].
 #pragma once
 #include "map.h"
@@ -11,11 +11,12 @@
 namespace {
 
 // The number of elements that the expression takes.
+template <class F> constexpr int arity(V (F::*)() const) { return 0; }
 template <class F> constexpr int arity(V (F::*)(V) const) { return 1; }
 template <class F> constexpr int arity(V (F::*)(V, V) const) { return 2; }
 template <class F> constexpr int arity(V (F::*)(V, V, V) const) { return 3; }
 
-// "f>f", "ff>f" or "fff>f".
+// ">f", "f>f", "ff>f" or "fff>f".
 constexpr const char* map_tensors(int inputs) { return &"fff>f"[3 - inputs]; }
 
 template <class F>
@@ -33,7 +34,8 @@ template <bool STREAM, class F>
 inline void map(const Call& c, F f) {
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   constexpr int inputs = arity(&F::operator());
-  if constexpr (inputs == 1) map1<STREAM>(input(c, 0), output(c), r.begin, r.end, f);
+  if constexpr (inputs == 0) map0<STREAM>(output(c), r.begin, r.end, f);
+  else if constexpr (inputs == 1) map1<STREAM>(input(c, 0), output(c), r.begin, r.end, f);
   else if constexpr (inputs == 2) map2<STREAM>(input(c, 0), input(c, 1), output(c), r.begin, r.end, f);
   else map3<STREAM>(input(c, 0), input(c, 1), input(c, 2), output(c), r.begin, r.end, f);
 }

@@ -29,6 +29,14 @@ it('a cache whose copy is mostly launch says so', () => {
   expect(ceilingRows([ceiling('cache:L2', 6e12)])[0]!.note).not.toContain('Launching')
 })
 
+it('reading and writing alone stand after the copy, and say what was moved', () => {
+  expect(ceilingRows([ceiling('write', 3e12), ceiling('read', 5e12), ...all]).slice(0, 3).map(({ title, value, note }) => [title, value, note])).toEqual([
+    ['Copy bandwidth', '4.20 TB/s', 'Copy of a working set of 16.0 MiB, in and out together, beyond the caches'],
+    ['Read bandwidth', '5.00 TB/s', 'Sums of rows of 16.0 MiB, beyond the caches'],
+    ['Write bandwidth', '3.00 TB/s', 'Writes of a constant to 16.0 MiB, beyond the caches'],
+  ])
+})
+
 it('a figure of another driver carries what changed, and its copy at hand is not altered', () => {
   const stale = 'measured under driver 550, now 570.86'
   expect(ceilingRows([ceiling('copy', 4e12, { stale, driver: '550' })])[0]).toMatchObject({ stale, driver: '550' })

@@ -30,6 +30,8 @@ function noteOf(ceiling: KnownCeiling, launch: number): string | undefined {
       return `Copy of a working set of ${formatBytes(result.bytes)}, in and out together, beyond the caches`
     case 'read':
       return `Sums of rows of ${formatBytes(result.bytes)}, beyond the caches`
+    case 'write':
+      return `Writes of a constant to ${formatBytes(result.bytes)}, beyond the caches`
     case 'cache':
       return `Best copy within the cache: ${formatBytes(result.bytes)} in ${formatTime(result.summary?.medianNs)}${launch >= NOTABLE_LAUNCH ? `. Launching takes ${formatPercent(launch)} of that call, so the cache itself is faster` : ''}`
     case 'flops':

@@ -4,7 +4,7 @@ import { dimOf } from '../kernels/types'
 import { entry, header, step, storage, THREADS } from './header'
 
 export interface Elementwise {
-  inputs: 1 | 2 | 3
+  inputs: 0 | 1 | 2 | 3
   /** WGSL of one vec4<f32> result from `a`, `b` and `c`, each a vec4<f32>, and the scalars `s0`, `s1`, ..., each an f32. */
   expression: string
   /** Functions the expression calls. */

@@ -7,6 +7,8 @@
 // What one line cannot hold is a function in functions.cuh.
 COPY(copy)
 
+ELEMENTWISE(fill, 0, 1, s)
+
 BROADCAST(add, __fadd_rn(a, b))
 BROADCAST(sub, __fsub_rn(a, b))
 BROADCAST(mul, __fmul_rn(a, b))

@@ -44,6 +44,7 @@ fn gelu_tanh(x: vec4<f32>) -> vec4<f32> { return x * sigmoid(1.59576912160573 * 
 /** One expression per op, by op id. */
 const TABLE: Readonly<Record<string, Elementwise>> = {
   copy: { inputs: 1, expression: 'a', raw: true },
+  fill: { inputs: 0, scalars: 1, expression: 'vec4<f32>(s0)' },
   add: { inputs: 2, expression: 'a + b' },
   sub: { inputs: 2, expression: 'a - b' },
   mul: { inputs: 2, expression: 'a * b' },
