@@ -21,5 +21,5 @@ export async function findingsOf(history: Pick<History, 'getSession' | 'rows' | 
     details.set(id, detailsOf(history.result(id)))
     if (details.size % PAUSE === 0) await setImmediate()
   }
-  return advise({ rows: block.ids.map((_, i) => rowAt(block, i)), ceilings: ceilingsOn(history.ceilings(), environment.devices), details, noiseFloors: environment.noiseFloors ?? [] })
+  return advise({ rows: block.ids.map((_, i) => rowAt(block, i)), ceilings: ceilingsOn(history.ceilings(), environment.devices), details, environment })
 }

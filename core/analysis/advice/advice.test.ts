@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '../../case'
 import type { KnownCeiling } from '../../roofline/ceilings'
 import type { Row } from '../../session/rows'
-import { testCase, testResult, testSession } from '../../testing'
+import { testCase, testDevice, testResult, testSession } from '../../testing'
 import { advise, adviseSession, findingSchema, RULES, type AdviceInput, type Finding, type ResultDetails } from '.'
 
 const ceiling = (kind: string, value: number, unit: KnownCeiling['unit'] = 'bytes/s'): KnownCeiling => ({ backend: 'cpu', device: 'cpu', deviceName: 'Test CPU', kind, value, unit, measuredAt: '', result: testResult() })
@@ -26,17 +26,17 @@ describe('far from a roof', () => {
     const slow = row({ params: { n: 2_500_000 } }, 322_580, { bytes: 1e7, flops: 1e3 })
     const [finding] = only('memory-bound', { rows: [slow] })
     expect(finding).toMatchObject({ severity: 'warning', rows: [slow.id] })
-    expect(finding!.sentence).toBe('add 2.5M f32 hot on cpu avx2, 1 thread is memory bound at 31.0 % of the measured copy rate: up to 3.23x as fast.')
+    expect(finding!.sentence).toBe('add 2.5M f32 hot on cpu avx2, 1 thread is memory bound at 31.0 % of the measured copy bandwidth: up to 3.23x faster is possible.')
     expect(finding!.gain!.factor).toBeCloseTo(3.2258)
     expect(finding!.gain!.savedNs).toBeCloseTo(222_580)
-    expect(finding!.evidence).toContainEqual({ name: 'Measured copy rate', value: '100 GB/s' })
+    expect(finding!.evidence).toContainEqual({ name: 'Measured copy bandwidth', value: '100 GB/s' })
   })
   it('joins the sizes of a series, the most time first, and is silent from 60 % on', () => {
     const rows = [row({ params: { n: 1000 } }, 250_000, { bytes: 1e7, flops: 1 }), row({ params: { n: 4000 } }, 1e6, { bytes: 4e7, flops: 1 }), row({ params: { n: 8000 } }, 800_000 / 0.6, { bytes: 8e7, flops: 1 })]
     const [finding, ...rest] = only('memory-bound', { rows })
     expect(rest).toEqual([])
     expect(finding!.rows).toEqual([rows[1]!.id, rows[0]!.id])
-    expect(finding!.sentence).toMatch(/; likewise 1 other case\.$/)
+    expect(finding!.sentence).toMatch(/ The same holds for 1 other case of add\.$/)
   })
   it('is silent without ceilings, above the roof, and about wrong results', () => {
     const slow = row({}, 1e6, { bytes: 1e7, flops: 1 })
@@ -57,9 +57,9 @@ describe('mostly launch', () => {
   const small = (medianNs: number, c: Partial<BenchmarkCase> = {}) => row({ params: { n: 100 }, ...c }, medianNs, { bytes: 1200, flops: 100 })
   it('gives the share of the launch and the way out', () => {
     const [fuse] = only('latency-bound', { rows: [small(1250)] })
-    expect(fuse!.sentence).toContain('80.0 % of the time is launch; fuse it with its neighbours, or give it more work per call (up to 5.00x)')
+    expect(fuse!.sentence).toContain('launch overhead is 80.0 % of its time. Fuse it with neighbouring calls, or give each call more work (up to 5.00x faster)')
     const [graph] = only('latency-bound', { rows: [small(1250)], ceilings: [...CEILINGS, ceiling('launch:graph', 2.5e-7, 's')] })
-    expect(graph!.sentence).toContain('put calls into a CUDA graph, or fuse them (up to 2.50x)')
+    expect(graph!.sentence).toContain('Put calls into a CUDA graph, or fuse them (up to 2.50x faster)')
     expect(graph!.evidence).toHaveLength(3)
   })
   it('needs a measured launch that is at least half of the time', () => {
@@ -79,7 +79,7 @@ describe('slower than its neighbour sizes', () => {
     const [finding, ...rest] = only('off-trend', { rows, ceilings: [] })
     expect(rest).toEqual([])
     expect(finding!.rows).toEqual([rows[2]!.id])
-    expect(finding!.sentence).toMatch(/^add f32 hot on cpu avx2, 1 thread takes 50\.0 % longer at 4000 than the sizes on both sides suggest/)
+    expect(finding!.sentence).toMatch(/^add 4000 f32 hot on cpu avx2, 1 thread takes 50\.0 % longer than the sizes on both sides suggest/)
     expect(finding!.gain!.factor).toBeCloseTo(1.5)
   })
   it('takes neither the end of a cache, nor launches, nor 9 %, nor wide intervals for one', () => {
@@ -89,12 +89,31 @@ describe('slower than its neighbour sizes', () => {
     const unsure = series(1000, 2000, 6000, 8000).map((one) => ({ ...one, ciLowNs: one.medianNs! * 0.6, ciHighNs: one.medianNs! * 1.4 }))
     expect(only('off-trend', { rows: unsure, ceilings: [] })).toEqual([])
   })
+  it('takes no cache boundary for a problem where the cache sizes are known', () => {
+    // 8 MiB of cache between the working sets: 3 MB in the cache, 12 MB costs most per byte, 48 MB costs a little less.
+    const rows = (mode: BenchmarkCase['mode']) => [[250_000, 1e5], [1e6, 1e6], [4e6, 3e6]].map(([n, ns]) => row({ params: { n: n! }, mode }, ns!, { bytes: 12 * n! }))
+    const environment = { devices: [testDevice({ caches: [{ name: 'L2', bytes: 2 ** 23 }, { name: 'L3', bytes: 2 ** 30 }] })] }
+    expect(only('off-trend', { rows: rows('hot'), ceilings: [] })).toHaveLength(1)
+    expect(only('off-trend', { rows: rows('hot'), ceilings: [], environment })).toEqual([])
+    // A cold call can find data in the last-level cache only, a rotated call in none.
+    expect(only('off-trend', { rows: rows('cold'), ceilings: [], environment })).toHaveLength(1)
+    expect(only('off-trend', { rows: rows('rotated'), ceilings: [], environment: { devices: [testDevice({ caches: [{ name: 'L2', bytes: 2 ** 23 }] })] } })).toHaveLength(1)
+  })
+  it('joins rows of one implementation with one cause, the most time first, and names the operations', () => {
+    const of = (op: string, dtype: 'f32' | 'bf16', scale: number) => [1000, 2000, 6000, 8000].map((ns, i) => row({ op, dtype, params: { n: 1000 * 2 ** i } }, ns * scale, { bytes: 12_000 * 2 ** i }))
+    const rows = [...of('add', 'f32', 1), ...of('add', 'bf16', 3), ...of('exp', 'f32', 2)]
+    const [finding, ...rest] = only('off-trend', { rows, ceilings: [] })
+    expect(rest).toEqual([])
+    expect(finding!.rows).toEqual([rows[6]!.id, rows[10]!.id, rows[2]!.id])
+    expect(finding!.sentence).toMatch(/ The same holds for 2 other cases of exp, add\.$/)
+    expect(finding!.gain!.savedNs).toBeCloseTo(2000 * (1 + 2 + 3))
+  })
   it('compares shapes only along one extent or in proportion, and names a stride that shares sets', () => {
     const matrix = (rows: number, cols: number, ns: number) => row({ op: 'softmax', params: { rows, cols } }, ns, { bytes: 8 * rows * cols })
     // 64x16 costs more per byte than 32x32 and 32x64, which lie beside it in size only.
     expect(only('off-trend', { rows: [matrix(32, 16, 512), matrix(64, 16, 4000), matrix(32, 64, 2048)], ceilings: [] })).toEqual([])
     const [finding] = only('off-trend', { rows: [matrix(1024, 960, 960), matrix(1024, 1024, 2048), matrix(1024, 1088, 1088)], ceilings: [] })
-    expect(finding!.sentence).toContain('multiple of 4096 bytes apart')
+    expect(finding!.sentence).toContain('row stride is a multiple of 4096 bytes')
   })
 })
 
@@ -147,17 +166,20 @@ describe('implementations of one device', () => {
   const floor = { backend: 'cpu', device: 'cpu', deviceName: 'Test CPU', measuredAt: '', pairs: 24, falseVerdicts: 0, ratioP50: 0.01, ratioP95: 0.06, sessionId: 's' }
   it('names the faster one with its interval', () => {
     const rows = rivals(1000, 3000)
-    expect(only('faster-implementation', { rows })[0]).toMatchObject({ rows: [rows[1]!.id], sentence: expect.stringMatching(/would be 3\.00x \(2\.9\dx to 3\.0\dx\) as fast with avx2\.$/) as string })
+    expect(only('faster-implementation', { rows })[0]).toMatchObject({ rows: [rows[1]!.id], sentence: expect.stringMatching(/^avx2 is 3\.00x faster than scalar here \(95 % CI 2\.9\dx to 3\.0\dx\): add 1000 f32 hot on cpu scalar, 1 thread\.$/) as string })
   })
   it('does not compare across threads, devices or modes, nor fire at 10 %', () => {
+    // One cause, one finding: modes are joined, never compared with each other.
+    const both = [...rivals(1000, 3000), ...rivals(1000, 2000, { mode: 'cold' }), row({ mode: 'cold' }, 900)]
+    expect(only('faster-implementation', { rows: both }).map(({ rows: ids }) => ids.length)).toEqual([2])
     for (const rows of [rivals(1000, 1100), rivals(1000, 3000, { threads: 2 }), rivals(1000, 3000, { mode: 'cold' }), rivals(1000, 3000, { device: 'cpu:1' })]) expect(only('faster-implementation', { rows })).toEqual([])
   })
   it('warns of differences that look certain and lie below the noise floor', () => {
     const rows = rivals(1000, 1040)
-    expect(only('noise-floor', { rows, noiseFloors: [floor] })[0]!.rows.sort()).toEqual(rows.map(({ id }) => id).sort())
+    expect(only('noise-floor', { rows, environment: { devices: [], noiseFloors: [floor] } })[0]!.rows.sort()).toEqual(rows.map(({ id }) => id).sort())
     expect(only('noise-floor', { rows })).toEqual([])
-    expect(only('noise-floor', { rows: rivals(1000, 1005), noiseFloors: [floor] })).toEqual([])
-    expect(only('noise-floor', { rows: rivals(1000, 1070), noiseFloors: [floor] })).toEqual([])
+    expect(only('noise-floor', { rows: rivals(1000, 1005), environment: { devices: [], noiseFloors: [floor] } })).toEqual([])
+    expect(only('noise-floor', { rows: rivals(1000, 1070), environment: { devices: [], noiseFloors: [floor] } })).toEqual([])
   })
 })
 

@@ -16,51 +16,55 @@ export function groupBy<T>(items: readonly T[], key: (item: T) => string): T[][]
 }
 
 /** Files of other tools may have any number of parameters. */
-const MOST_WORDS = 4
-const MOST_SHAPE = 80
+const MAX_WORDS = 4
+const MAX_SHAPE = 80
+/** Operations listed by name; more are counted. */
+const MAX_OPS = 6
 
-const words = (c: BenchmarkCase) => Object.values(c.params).filter((value) => typeof value === 'string').slice(0, MOST_WORDS)
+const words = (c: BenchmarkCase) => Object.values(c.params).filter((value) => typeof value === 'string').slice(0, MAX_WORDS)
 
 /** What cases that differ in size alone have in common. */
 export const seriesKey = (c: BenchmarkCase): string => [c.op, ...words(c), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads ?? ''].join('|')
 
-/** What is done where, at any size and dtype: kernels of one op are improved together. */
-export const kernelKey = (c: BenchmarkCase): string => [c.op, c.backend, c.impl, c.device, c.mode].join('|')
+/** One kernel: an op and its implementation on a device, at any size, dtype and mode. */
+export const kernelKey = (c: BenchmarkCase): string => [c.op, c.backend, c.impl, c.device].join('|')
 
 /** `4096x4096`, `16.8M`; as stored where this app does not have the op. */
 export function shapeWords(c: BenchmarkCase): string {
   const op = findOp(c.op)
   const parsed = op?.params.safeParse(c.params)
-  return op && parsed?.success ? op.shapeLabel(parsed.data) : paramText(c.params).slice(0, MOST_SHAPE)
+  return op && parsed?.success ? op.shapeLabel(parsed.data) : paramText(c.params).slice(0, MAX_SHAPE)
 }
 
 const threadWords = ({ threads }: BenchmarkCase) => (threads === undefined ? '' : `${threads} ${threads === 1 ? 'thread' : 'threads'}`)
 
-/** `sum last f32 cold on cpu avx2, 8 threads`: a case without its size. */
-export const seriesWords = (c: BenchmarkCase): string => [[c.op, ...words(c), c.dtype, c.mode, 'on', c.device, c.impl].join(' '), threadWords(c)].filter(Boolean).join(', ')
-
 /** `sum last 4096x4096 f32 cold on cpu avx2, 8 threads`. */
 export const caseWords = (c: BenchmarkCase): string => [[c.op, ...words(c), shapeWords(c), c.dtype, c.mode, 'on', c.device, c.impl].filter(Boolean).join(' '), threadWords(c)].filter(Boolean).join(', ')
 
-/** A row that was measured and right, with what rules compute with. */
+/** A row that was measured and passed verification. */
 export type MeasuredRow = Row & { medianNs: number }
 export const isMeasured = (row: Row): row is MeasuredRow => row.status === 'ok' && row.medianNs !== undefined && row.medianNs > 0
 
-/** What a call would save if it were `factor` times as fast, ns. */
+/** Time a call would save at `factor` times the speed, in ns. */
 export const savedNs = (medianNs: number, factor: number): number => medianNs * (1 - 1 / factor)
 
-/** `; likewise 4 other cases`; nothing for none. */
-const likewise = (count: number): string => (count === 0 ? '' : `; likewise ${count} other ${count === 1 ? 'case' : 'cases'}`)
-
 /** ` and 4 other cases`; nothing for none. */
-export const andOthers = (count: number, one: string, many: string): string => (count === 0 ? '' : ` and ${count} other ${count === 1 ? one : many}`)
+export const andOthers = (count: number, one = 'case', many = 'cases'): string => (count === 0 ? '' : ` and ${count} other ${count === 1 ? one : many}`)
 
-/** The finding of a group whose members each could be `factor` times as fast: the worst is named, `others` counts the rest in words. */
-export function withGain<T extends { row: MeasuredRow; factor: number }>(group: readonly T[], how: string, tell: (worst: T, others: string) => Pick<Finding, 'rule' | 'severity' | 'sentence' | 'evidence'>): Finding {
+/** ` The same holds for 4 other cases of add, exp.`; nothing for none. */
+function alsoText(others: readonly BenchmarkCase[]): string {
+  if (others.length === 0) return ''
+  const ops = [...new Set(others.map(({ op }) => op))]
+  const named = ops.length > MAX_OPS ? `${ops.length} operations` : ops.join(', ')
+  return ` The same holds for ${others.length} other ${others.length === 1 ? 'case' : 'cases'} of ${named}.`
+}
+
+/** The finding of a group whose members each could be `factor` times as fast. The sentence names the member with the most time to save; `others` is a sentence about the rest. */
+export function withGain<T extends { row: MeasuredRow; factor: number }>(group: readonly T[], how: string, describe: (worst: T, others: string) => Pick<Finding, 'rule' | 'severity' | 'sentence' | 'evidence'>): Finding {
   const ordered = [...group].sort((a, b) => savedNs(b.row.medianNs, b.factor) - savedNs(a.row.medianNs, a.factor))
   const worst = ordered[0]!
   return {
-    ...tell(worst, likewise(group.length - 1)),
+    ...describe(worst, alsoText(ordered.slice(1).map(({ row }) => row.case))),
     rows: ordered.map(({ row }) => row.id),
     gain: { factor: worst.factor, how, savedNs: ordered.reduce((sum, { row, factor }) => sum + savedNs(row.medianNs, factor), 0) },
   }

@@ -16,12 +16,12 @@ export const RULES: readonly AdviceRule[] = Object.values(modules)
 /** The title of a rule; its id where this version does not know it. */
 export const ruleTitle = (id: string): string => RULES.find((rule) => rule.id === id)?.title ?? id
 
-/** All findings: what spoils figures first, then by the time that could be saved, then the rest by severity. */
+/** All findings: problems first, then the others by the time that could be saved, largest first, then by severity. */
 export function advise(input: AdviceInput): Finding[] {
   const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity)
   const saved = ({ gain }: Finding) => gain?.savedNs ?? -1
-  const spoils = ({ severity }: Finding) => (severity === 'problem' ? 0 : 1)
-  return RULES.flatMap((rule) => rule.find(input)).sort((a, b) => spoils(a) - spoils(b) || saved(b) - saved(a) || rank(a) - rank(b) || b.rows.length - a.rows.length)
+  const isProblem = ({ severity }: Finding) => (severity === 'problem' ? 0 : 1)
+  return RULES.flatMap((rule) => rule.find(input)).sort((a, b) => isProblem(a) - isProblem(b) || saved(b) - saved(a) || rank(a) - rank(b) || b.rows.length - a.rows.length)
 }
 
 /** What rules use of a result beyond its row. */
@@ -34,6 +34,6 @@ export function adviseSession({ environment, results }: Pick<SessionFile, 'envir
     rows: results.map((_, i) => rowAt(block, i)),
     ceilings: ceilingsOn(ceilings, environment.devices),
     details: new Map(results.map((result) => [result.id, detailsOf(result)])),
-    noiseFloors: environment.noiseFloors ?? [],
+    environment,
   })
 }

@@ -5,12 +5,12 @@ import { caseWords, groupBy, kernelKey, withGain } from '../group'
 import { placed } from '../placed'
 import type { AdviceRule } from '../types'
 
-/** Memory is two to three times as slow as the last cache of a GPU or CPU: more than this is not memory alone. */
-const FAR = 4
-/** A cold call within this many times its roof is explained by memory. */
-const EXPLAINED = 2
+/** DRAM is two to three times slower than the last-level cache: a larger ratio has another cause too. */
+const MAX_MEMORY_RATIO = 4
+/** DRAM bandwidth explains a cold call that takes at most this many times its roof time. */
+const MAX_ROOF_RATIO = 2
 
-/** A call with empty caches takes far longer than one after another, and memory does not explain it. */
+/** Cold calls take far longer than hot calls, and DRAM bandwidth does not explain it. */
 const rule: AdviceRule = {
   id: 'cold-hot',
   title: 'Cold far slower than hot',
@@ -21,8 +21,8 @@ const rule: AdviceRule = {
       const { row, point } = one
       const partner = row.case.mode === 'cold' ? hot.get(caseId({ ...row.case, mode: 'hot' })) : undefined
       const ratio = partner && speedupOf(partner, row)
-      if (!partner || ratio?.low === undefined || ratio.low < FAR || point.efficiency === undefined || point.efficiency > 1 / EXPLAINED) return []
-      // A launch after a flush can be all there is to it, and then the latency rule has its say.
+      if (!partner || ratio?.low === undefined || ratio.low < MAX_MEMORY_RATIO || point.efficiency === undefined || point.efficiency > 1 / MAX_ROOF_RATIO) return []
+      // The launch after a flush can explain it; the latency rule covers that.
       if ((one.launchShare ?? 0) > 0.5) return []
       return [{ ...one, partner, ratio, factor: ratio.ratio }]
     })
@@ -30,7 +30,7 @@ const rule: AdviceRule = {
       withGain(group, 'cold median over hot median', ({ row, partner, ratio }, others) => ({
         rule: rule.id,
         severity: 'info',
-        sentence: `${caseWords(row.case)} takes ${formatRatio(ratio.ratio)} (${formatRatio(ratio.low)} to ${formatRatio(ratio.high)}) its hot time, more than memory explains: first touches (page tables, instruction caches, idle clocks) weigh, so keep it warm or batch it${others}.`,
+        sentence: `${caseWords(row.case)} takes ${formatRatio(ratio.ratio)} its hot time (95 % CI ${formatRatio(ratio.low)} to ${formatRatio(ratio.high)}), more than DRAM bandwidth explains. Likely causes: page tables, instruction cache misses, idle clocks. Keep it warm or batch calls.${others}`,
         evidence: [
           { name: 'Cold', value: formatTime(row.medianNs) },
           { name: 'Hot', value: formatTime(partner.medianNs) },

@@ -3,17 +3,17 @@ import type { SampleLabel } from '../../../result'
 import { andOthers, caseWords, groupBy, isMeasured } from '../group'
 import type { AdviceRule } from '../types'
 
-/** Fewer samples than this are set aside and spoil nothing; the grade draws its line here too. */
-const SHARE = 0.1
+/** Largest share of labelled samples that needs no remark; the grade uses the same limit. */
+const MAX_SHARE = 0.1
 
 const CURES: Readonly<Record<SampleLabel['kind'], string>> = {
-  throttled: 'Cool the device or lower its load, then measure again.',
-  'slow-clock': 'Fix the clocks, or let the device come up to speed.',
-  'host-slowed': 'Leave the processor to the measurement.',
-  disturbed: 'End the other program on the device.',
+  throttled: 'Cool the device or raise its power limit, then measure again.',
+  'slow-clock': 'Lock the clocks, or give the device more warm-up.',
+  'host-slowed': 'Close other programs that use the processor.',
+  disturbed: 'Close the other program on the device.',
 }
 
-/** Samples were taken while the device was throttled, slow, or shared. */
+/** Cases with samples taken while the device was throttled, slow or shared. */
 const rule: AdviceRule = {
   id: 'disturbed',
   title: 'Throttled or disturbed',
@@ -23,7 +23,7 @@ const rule: AdviceRule = {
       return [...new Set(labels.map(({ kind }) => kind))].flatMap((kind) => {
         const own = labels.filter((label) => label.kind === kind)
         const share = labelledMask(own, taken).reduce((sum, one) => sum + one, 0) / taken
-        return share > SHARE ? [{ row, kind, share, words: describeLabels(own, taken) }] : []
+        return share > MAX_SHARE ? [{ row, kind, share, words: describeLabels(own, taken) }] : []
       })
     })
     return groupBy(found, ({ row, kind }) => `${row.case.backend}|${row.case.device}|${kind}`).map((group) => {
@@ -33,7 +33,7 @@ const rule: AdviceRule = {
         rule: rule.id,
         severity: 'warning',
         rows: ordered.map((one) => one.row.id),
-        sentence: `${caseWords(row.case)}${andOthers(group.length - 1, 'case', 'cases')} on this device: ${words.slice(0, 200)} samples. ${CURES[kind]}`,
+        sentence: `${caseWords(row.case)}${andOthers(group.length - 1)} on this device: ${words.slice(0, 200)} samples. ${CURES[kind]}`,
         evidence: [{ name: 'Samples of the first case', value: words.slice(0, 400) }],
       }
     })

@@ -4,11 +4,12 @@ import { andOthers, caseWords, groupBy } from '../group'
 import { rivals } from '../rivals'
 import type { AdviceRule } from '../types'
 
-/** Implementations differ by less than this device differs from itself, however narrow the intervals are. */
+/** Implementations that differ by less than the noise floor of the device, however narrow the intervals are. */
 const rule: AdviceRule = {
   id: 'noise-floor',
-  title: 'Difference within the noise',
-  find: ({ rows, noiseFloors = [] }) => {
+  title: 'Difference below the noise floor',
+  find: ({ rows, environment }) => {
+    const { noiseFloors = [] } = environment ?? {}
     const found = rivals(rows).flatMap(({ row, other, speedup }) => {
       const floor = noiseFloors.find((one) => one.backend === row.case.backend && one.device === row.case.device)
       const seems = speedup.low !== undefined && speedup.low > 1
@@ -20,7 +21,7 @@ const rule: AdviceRule = {
         rule: rule.id,
         severity: 'info',
         rows: [...new Set(group.flatMap((pair) => [pair.row.id, pair.other.id]))],
-        sentence: `${caseWords(row.case)} seems ${formatRatio(speedup.ratio)} as slow as ${other.case.impl}, but cases compared with themselves differ by ${formatPercent(floor.ratioP95)} here: take it${andOthers(group.length - 1, 'difference', 'differences')} for none until measured by turns.`,
+        sentence: `${caseWords(row.case)}: ${other.case.impl} measured ${formatRatio(speedup.ratio)} faster, which is below the noise floor of ${formatPercent(floor.ratioP95)} on this device. Do not rely on this difference${andOthers(group.length - 1, 'difference', 'differences')} before an interleaved (ABBA) measurement confirms it.`,
         evidence: [
           { name: 'Ratio of medians', value: `${formatRatio(speedup.ratio)} (${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})` },
           { name: 'Noise floor', value: noiseFloorText(floor) },

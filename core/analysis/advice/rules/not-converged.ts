@@ -2,7 +2,7 @@ import { formatInterval } from '../../../units'
 import { andOthers, caseWords, groupBy, isMeasured } from '../group'
 import type { AdviceRule } from '../types'
 
-/** Sampling ended before the interval was as narrow as asked. */
+/** Cases whose sampling ended before the interval reached its target width. */
 const rule: AdviceRule = {
   id: 'not-converged',
   title: 'Not converged',
@@ -17,8 +17,8 @@ const rule: AdviceRule = {
         rule: rule.id,
         severity: 'warning',
         rows: ordered.map(({ id }) => id),
-        sentence: `${caseWords(row.case)}${andOthers(group.length - 1, 'case', 'cases')} on this device did not reach the interval asked for (${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)}): give them more time, or ask for less.`,
-        evidence: [{ name: 'Sampling ended', value: stopReason ?? 'without a reason on record' }, { name: 'Interval', value: formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs) }],
+        sentence: `${caseWords(row.case)}${andOthers(group.length - 1)} on this device did not reach the target 95 % CI; the widest is ${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)}. Raise the time limit or the target.`,
+        evidence: [{ name: 'Sampling ended', value: stopReason ?? 'no reason recorded' }, { name: '95 % CI', value: formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs) }],
       }
     })
   },

@@ -1,14 +1,17 @@
 import type { Params } from '../../../case'
+import { cacheSizes } from '../../../session/cache-sizes'
 import { formatPercent, formatRatio, formatTime } from '../../../units'
-import { groupBy, isMeasured, seriesKey, seriesWords, shapeWords, withGain, type MeasuredRow } from '../group'
-import type { AdviceRule } from '../types'
+import { caseWords, groupBy, isMeasured, seriesKey, shapeWords, withGain, type MeasuredRow } from '../group'
+import type { AdviceInput, AdviceRule } from '../types'
 
-/** Differences of neighbouring sizes below this are ordinary: edges of blocks and waves. */
-const NOTABLE = 0.1
-/** Strides that are multiples of this many bytes fall on few sets of a cache and few banks of memory. */
+/** Differences between neighbouring sizes below this are ordinary: partial blocks and waves. */
+const MIN_DIFFERENCE = 0.1
+/** Row strides that are multiples of this many bytes map to few cache sets and few memory banks. */
 const STRIDE_BYTES = 4096
 /** Tiles of matrix kernels are multiples of this wide. */
 const TILE = 64
+/** A cache serves part of a working set between its size divided and multiplied by this (replacement, other data). */
+const CACHE_MARGIN = 2
 
 interface Neighbours {
   row: MeasuredRow
@@ -20,7 +23,7 @@ const numbersOf = (params: Params) => Object.entries(params).filter((entry): ent
 
 /**
  * Rows of a series in lines along which sizes can be compared: one extent varies, or all do in proportion. Each in order
- * of size; a row measured again counts once, the last.
+ * of size; of a row measured again the last counts.
  */
 function linesOf(series: readonly MeasuredRow[]): MeasuredRow[][] {
   const rows = [...new Map(series.map((row) => [JSON.stringify(numbersOf(row.case.params)), row])).values()]
@@ -34,18 +37,26 @@ function linesOf(series: readonly MeasuredRow[]): MeasuredRow[][] {
   return lines.filter((line) => line.length > 2).map((line) => line.sort((a, b) => workOf(a) - workOf(b)))
 }
 
-/** What time is expected to grow with. */
+/** The quantity that time grows with: FLOP or bytes, whichever is larger. */
 const workOf = (row: MeasuredRow): number => Math.max(row.flops ?? 0, row.bytes ?? 0)
 
 /**
- * Where the time of one unit of work is above that of both neighbours, beyond the intervals of all three. The end of a
- * cache raises it for good and the share of the launch lowers it for good: neither makes such a peak.
+ * Whether a cache boundary explains a difference between these neighbouring sizes: their working sets lie on both sides
+ * of a cache, or one lies near its size. Cold calls find only the last-level cache partly filled, with what they write;
+ * rotated calls find none of their data in a cache.
  */
+function crossesCache(environment: AdviceInput['environment'], [a, b]: readonly MeasuredRow[]): boolean {
+  const { backend, device, mode } = a!.case
+  const sizes = environment && mode !== 'rotated' ? cacheSizes(environment, backend, device) : []
+  return (mode === 'cold' ? sizes.slice(-1) : sizes).some((bytes) => (a!.bytes ?? 0) < bytes * CACHE_MARGIN && (b!.bytes ?? 0) > bytes / CACHE_MARGIN)
+}
+
+/** Rows whose time per unit of work is above that of both neighbours, beyond the intervals of all three. */
 function peaksOf(line: readonly MeasuredRow[]): Neighbours[] {
   return line.slice(1, -1).flatMap((row, i) => {
     const neighbours = [line[i]!, line[i + 2]!]
     if ([row, ...neighbours].some((one) => one.ciLowNs === undefined || one.ciHighNs === undefined)) return []
-    const sure = neighbours.every((other) => row.ciLowNs! / workOf(row) > (other.ciHighNs! / workOf(other)) * (1 + NOTABLE))
+    const sure = neighbours.every((other) => row.ciLowNs! / workOf(row) > (other.ciHighNs! / workOf(other)) * (1 + MIN_DIFFERENCE))
     // Straight line through the neighbours on log axes.
     const [a, b] = neighbours as [MeasuredRow, MeasuredRow]
     const share = Math.log(workOf(row) / workOf(a)) / Math.log(workOf(b) / workOf(a))
@@ -54,30 +65,37 @@ function peaksOf(line: readonly MeasuredRow[]): Neighbours[] {
   })
 }
 
-/** What often makes one size worse than those beside it. */
-function suspect(row: MeasuredRow): string {
-  const { params } = row.case
-  const extents = numbersOf(params).map(([, value]) => value)
+type Cause = 'stride' | 'tile' | 'unknown'
+
+/** The likely cause, by the shape alone. */
+function causeOf(row: MeasuredRow): Cause {
+  const extents = numbersOf(row.case.params).map(([, value]) => value)
   const bytes = row.case.dtype === 'f16' || row.case.dtype === 'bf16' ? 2 : 4
-  if (extents.length > 1 && (extents.at(-1)! * bytes) % STRIDE_BYTES === 0) return ` Its rows lie a multiple of ${STRIDE_BYTES} bytes apart, so they share sets of the cache: try padding them.`
-  if (extents.length > 2 && extents.some((value) => value % TILE !== 0)) return ` An extent is no multiple of ${TILE}, so tiles at the edge are partly empty: try padding it.`
-  return ''
+  if (extents.length > 1 && (extents.at(-1)! * bytes) % STRIDE_BYTES === 0) return 'stride'
+  return extents.length > 2 && extents.some((value) => value % TILE !== 0) ? 'tile' : 'unknown'
 }
 
-/** One size is slower than the sizes on both of its sides suggest. */
+const CAUSES: Readonly<Record<Cause, string>> = {
+  stride: ` Its row stride is a multiple of ${STRIDE_BYTES} bytes, so rows share cache sets: try padding them.`,
+  tile: ` An extent is not a multiple of ${TILE}, so edge tiles are partly empty: try padding it.`,
+  unknown: '',
+}
+
+/** Sizes that are slower than the sizes on both sides suggest, where no cache boundary explains it. One finding per implementation and cause. */
 const rule: AdviceRule = {
   id: 'off-trend',
-  title: 'Slower than its neighbour sizes',
-  find: ({ rows }) =>
-    groupBy(rows.filter((row): row is MeasuredRow => isMeasured(row) && workOf(row as MeasuredRow) > 0), (row) => seriesKey(row.case)).flatMap((series) => {
-      const peaks = [...new Map(linesOf(series).flatMap(peaksOf).map((peak) => [peak.row.id, peak])).values()]
-      if (peaks.length === 0) return []
-      return withGain(peaks, 'median over the straight line through the neighbouring sizes on log axes', ({ row, factor, neighbours }, others) => ({
+  title: 'Slower than neighbouring sizes',
+  find: ({ rows, environment }) => {
+    const series = groupBy(rows.filter((row): row is MeasuredRow => isMeasured(row) && workOf(row as MeasuredRow) > 0), (row) => seriesKey(row.case))
+    const peaks = series.flatMap((one) => [...new Map(linesOf(one).flatMap(peaksOf).map((peak) => [peak.row.id, peak])).values()]).filter(({ neighbours }) => !crossesCache(environment, neighbours))
+    return groupBy(peaks, ({ row }) => [row.case.backend, row.case.device, row.case.impl, causeOf(row)].join('|')).map((group) =>
+      withGain(group, 'ratio of the median to the line through the neighbouring sizes on log axes', ({ row, factor, neighbours }, others) => ({
         rule: rule.id,
         severity: 'warning',
-        sentence: `${seriesWords(row.case)} takes ${formatPercent(factor - 1)} longer at ${shapeWords(row.case)} than the sizes on both sides suggest (up to ${formatRatio(factor)})${others}.${suspect(row)}`,
+        sentence: `${caseWords(row.case)} takes ${formatPercent(factor - 1)} longer than the sizes on both sides suggest (up to ${formatRatio(factor)} faster is possible).${CAUSES[causeOf(row)]}${others}`,
         evidence: [neighbours[0]!, row, neighbours[1]!].map((one) => ({ name: shapeWords(one.case), value: formatTime(one.medianNs) })),
-      }))
-    }),
+      })),
+    )
+  },
 }
 export default rule

@@ -2,7 +2,7 @@ import { formatTime } from '../../../units'
 import { andOthers, caseWords, groupBy, isMeasured } from '../group'
 import type { AdviceRule } from '../types'
 
-/** Launch and wait are part of figures by the wall clock: they are no times of the kernel. */
+/** Cases timed by the wall clock: their times include launch and wait. */
 const rule: AdviceRule = {
   id: 'wall-clock',
   title: 'Timed by the wall clock',
@@ -14,7 +14,7 @@ const rule: AdviceRule = {
         rule: rule.id,
         severity: 'warning',
         rows: [row, ...group.filter((one) => one !== row)].map(({ id }) => id),
-        sentence: `${caseWords(row.case)}${andOthers(group.length - 1, 'case', 'cases')} on this device were timed by the wall clock, because the device has no timer of its own: launch and wait are included, so do not compare them with device times.`,
+        sentence: `${caseWords(row.case)}${andOthers(group.length - 1)} on this device: timed by the wall clock, because the device has no timer. Times include launch and wait. Do not compare them with device times.`,
         evidence: [{ name: 'Timer', value: 'wall clock' }, { name: 'Shortest median', value: formatTime(row.medianNs) }],
       }
     })

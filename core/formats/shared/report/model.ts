@@ -39,7 +39,7 @@ export function reportOf({ session, environment, results }: SessionFile, context
     machine: [environment.host, environment.cpu, ...devices, environment.os].filter(Boolean).join(' · '),
     tags: session.tags,
     notes: session.notes,
-    findings: advise({ rows: results.map((_, i) => rowAt(block, i)), ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), noiseFloors: environment.noiseFloors ?? [] }),
+    findings: advise({ rows: results.map((_, i) => rowAt(block, i)), ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), environment }),
     results: resultsTable(results, context),
     runs: runsTable(results),
     ceilings: ceilingsTable(context.ceilings),
