@@ -117,6 +117,13 @@ export function formatInterval(middle: number | undefined, low: number | undefin
 /** 1.2345 -> "1.23x", 1234.5 -> "1235x"; ratios of medians. */
 export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? `${ratio < 999.5 ? ratio.toPrecision(3) : ratio.toFixed(0)}x` : ABSENT)
 
+/** A speedup (above 1 is faster) in words: 1.04 -> "1.04x faster", 0.5 -> "2.00x slower", 1.001 -> "as fast". */
+export function speedupWords(speedup: number | undefined): string {
+  if (!known(speedup) || speedup <= 0) return ABSENT
+  const times = formatRatio(Math.max(speedup, 1 / speedup))
+  return times === '1.00x' ? 'as fast' : `${times} ${speedup > 1 ? 'faster' : 'slower'}`
+}
+
 /** Wall time in words: "under 1 s", "42 s", "2 min 5 s", "1 h 3 min". */
 export function formatDuration(seconds: number | undefined): string {
   if (!known(seconds) || seconds < 0) return ABSENT

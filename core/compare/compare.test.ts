@@ -34,12 +34,12 @@ test('cases meet by identity and get ratio, interval and verdict from the raw sa
   const { rows, overall, unmatched } = compare(a, b)
   expect(rows.map((row) => [row.caseId, row.cells[1]!.verdict])).toEqual([[caseId(aCase(1)), 'faster'], [caseId(aCase(2)), 'slower'], [caseId(aCase(3)), 'same'], [caseId(aCase(4)), 'ambiguous']])
   const cell = rows[0]!.cells[1]!
-  expect(cell.ratio).toBeCloseTo(0.5, 1)
-  expect(cell.ratioLow!).toBeLessThan(cell.ratio!)
-  expect(cell.ratioHigh!).toBeGreaterThan(cell.ratio!)
+  expect(cell.speedup).toBeCloseTo(2, 0)
+  expect(cell.speedupLow!).toBeLessThan(cell.speedup!)
+  expect(cell.speedupHigh!).toBeGreaterThan(cell.speedup!)
   expect(rows[0]!.cells[0]).toEqual({ resultId: 'a1', medianNs: a.rows[Symbol.iterator]().next().value.medianNs })
-  const product = rows.map((row) => row.cells[1]!.ratio!).reduce((x, y) => x * y, 1)
-  expect(overall).toEqual([null, { ratio: expect.closeTo(product ** (1 / 4), 12), cases: 4 }])
+  const product = rows.map((row) => row.cells[1]!.speedup!).reduce((x, y) => x * y, 1)
+  expect(overall).toEqual([null, { speedup: expect.closeTo(product ** (1 / 4), 12), cases: 4 }])
   expect(unmatched).toEqual([])
 })
 
@@ -66,7 +66,7 @@ test('a third session may lack a case; a repeated case counts by its last right 
 test('a result without samples keeps its ratio and is ambiguous', () => {
   const { rows } = compare(session('a', [measured('a1', 1, 100)]), session('b', [{ id: 'none', case: aCase(1), status: 'ok', medianNs: 1 }]))
   const cell = rows[0]!.cells[1]!
-  expect(cell).toEqual({ resultId: 'none', medianNs: 1, ratio: expect.closeTo(0.01, 3), verdict: 'ambiguous' })
+  expect(cell).toEqual({ resultId: 'none', medianNs: 1, speedup: expect.closeTo(100, 0), verdict: 'ambiguous' })
 })
 
 test('environments are compared in sentences, devices only where they were used', () => {

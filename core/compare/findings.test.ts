@@ -22,7 +22,7 @@ const comparison = testComparison(
 
 test('regressions come with their operation’s threshold, the largest effect first', () => {
   expect(findingsOf(comparison, 'slower').map(({ row, threshold }) => [row.case.op, threshold])).toEqual([['softmax', 0.1], ['add', 0.01]])
-  expect(findingsOf(comparison, 'faster').map(({ cell }) => cell.ratio)).toEqual([0.4, 0.5])
+  expect(findingsOf(comparison, 'faster').map(({ cell }) => cell.speedup)).toEqual([2.5, 2])
 })
 
 test('a comparison fails on what it was asked to, and on nothing else', () => {

@@ -6,7 +6,7 @@ import type { CompareCell, Comparison, Verdict } from './types'
 export interface Finding {
   row: Comparison['rows'][number]
   side: number
-  cell: CompareCell & { ratio: number }
+  cell: CompareCell & { speedup: number }
   /** In force for its operation, as a fraction. */
   threshold: number
 }
@@ -15,9 +15,9 @@ export interface Finding {
 export function findingsOf(comparison: Comparison, verdict: Verdict): Finding[] {
   const thresholds = { threshold: comparison.threshold, byOp: comparison.opThresholds }
   const found = comparison.rows.flatMap((row) =>
-    row.cells.flatMap((cell, side): Finding[] => (cell?.verdict === verdict && cell.ratio !== undefined ? [{ row, side, cell: { ...cell, ratio: cell.ratio }, threshold: thresholdFor(thresholds, row.case.op) }] : [])),
+    row.cells.flatMap((cell, side): Finding[] => (cell?.verdict === verdict && cell.speedup !== undefined ? [{ row, side, cell: { ...cell, speedup: cell.speedup }, threshold: thresholdFor(thresholds, row.case.op) }] : [])),
   )
-  return found.sort((a, b) => Math.abs(Math.log(b.cell.ratio)) - Math.abs(Math.log(a.cell.ratio)))
+  return found.sort((a, b) => Math.abs(Math.log(b.cell.speedup)) - Math.abs(Math.log(a.cell.speedup)))
 }
 
 /** Cases in which a side failed verification, or is too inaccurate to be ranked, and the baseline may have passed. */

@@ -10,11 +10,11 @@ const { rows } = testComparison([
   [{ op: 'their own benchmark', params: { batch: 8 } }, testCell(1, 'same')],
 ])
 
-test('a group has the geometric mean of its own ratios, the cases behind it and their verdicts', () => {
+test('a group has the geometric mean of its own speedups, the cases behind it and their verdicts', () => {
   const [softmax, add] = groupRows(rows, 'op', 2)
-  expect(softmax).toMatchObject({ key: 'softmax', sides: [null, { ratio: 1, cases: 2, counts: { faster: 1, slower: 1, same: 0, ambiguous: 0 } }] })
+  expect(softmax).toMatchObject({ key: 'softmax', sides: [null, { speedup: 1, cases: 2, counts: { faster: 1, slower: 1, same: 0, ambiguous: 0 } }] })
   expect(softmax!.rows).toHaveLength(3)
-  expect(add).toMatchObject({ key: 'add', sides: [null, { ratio: 0.5, cases: 1 }] })
+  expect(add).toMatchObject({ key: 'add', sides: [null, { speedup: 2, cases: 1 }] })
 })
 
 test('operations of other tools are a family of their own', () => {

@@ -12,9 +12,9 @@ type Row = Comparison['rows'][number]
 /** How many cells got each verdict. */
 export type VerdictCounts = Record<Verdict, number>
 
-/** One side of some rows: geometric mean of its ratios (absent without any), the cases behind it, and their verdicts. */
+/** One side of some rows: geometric mean of its speedups (absent without any), the number of cases, and their verdicts. */
 export interface SideSummary {
-  ratio?: number
+  speedup?: number
   cases: number
   counts: VerdictCounts
 }
@@ -34,14 +34,14 @@ export function groupKey(by: Grouping, c: BenchmarkCase): string {
 
 export function summarizeSide(rows: readonly Row[], side: number): SideSummary {
   const counts: VerdictCounts = { faster: 0, slower: 0, same: 0, ambiguous: 0 }
-  const ratios: number[] = []
+  const speedups: number[] = []
   for (const { cells } of rows) {
     const cell = cells[side]
     if (cell?.verdict) counts[cell.verdict]++
-    if (cell?.ratio !== undefined) ratios.push(cell.ratio)
+    if (cell?.speedup !== undefined) speedups.push(cell.speedup)
   }
-  const ratio = geometricMean(ratios)
-  return { ...(ratio === undefined ? {} : { ratio }), cases: ratios.length, counts }
+  const speedup = geometricMean(speedups)
+  return { ...(speedup === undefined ? {} : { speedup }), cases: speedups.length, counts }
 }
 
 const elements = (c: BenchmarkCase) => Object.values(c.params).reduce<number>((product, value) => (typeof value === 'number' ? product * value : product), 1)

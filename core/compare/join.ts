@@ -123,7 +123,7 @@ class Sides {
   }
 }
 
-/** Result and median of a side; over several runs the geometric mean of their medians, which the ratio is made of. */
+/** Result and median of a side; over several runs the geometric mean of their medians, which the speedup uses. */
 function cellOf({ row, runs }: Measured, side: Side | undefined): CompareCell {
   return { resultId: row.id, medianNs: side && runs.length > 1 ? Math.exp(side.log) : row.medianNs, ...(row.grade ? { grade: row.grade } : {}) }
 }
@@ -146,16 +146,16 @@ function draftOf(measured: Measured, baseline: Measured, base: Sides, context: J
     cell.baselineRuns = baseline.runs.length
   }
 
-  cell.ratio = time.ratio
+  cell.speedup = 1 / time.ratio
   if (time.interval) {
-    cell.ratioLow = time.interval.low
-    cell.ratioHigh = time.interval.high
+    cell.speedupLow = 1 / time.interval.high
+    cell.speedupHigh = 1 / time.interval.low
   }
   if (!cycles) return { cell, time }
-  cell.cyclesRatio = cycles.estimate.ratio
+  cell.cyclesSpeedup = 1 / cycles.estimate.ratio
   if (cycles.estimate.interval) {
-    cell.cyclesLow = cycles.estimate.interval.low
-    cell.cyclesHigh = cycles.estimate.interval.high
+    cell.cyclesLow = 1 / cycles.estimate.interval.high
+    cell.cyclesHigh = 1 / cycles.estimate.interval.low
   }
   return { cell, time, cycles }
 }
@@ -168,8 +168,8 @@ function cyclesApart(side: Sides, base: Sides): Draft['cycles'] {
 
 const clockWords = (clockRatio: number) => ({ clockRatio, clocks: `the clock was ${formatPercent(Math.abs(clockRatio - 1))} ${clockRatio < 1 ? 'lower' : 'higher'} here than in the baseline` })
 
-function overallOf(cells: readonly (CompareCell | null | undefined)[]): { ratio: number; cases: number } | null {
-  const ratios = cells.flatMap((cell) => (cell?.ratio === undefined ? [] : [cell.ratio]))
-  const ratio = geometricMean(ratios)
-  return ratio === undefined ? null : { ratio, cases: ratios.length }
+function overallOf(cells: readonly (CompareCell | null | undefined)[]): { speedup: number; cases: number } | null {
+  const speedups = cells.flatMap((cell) => (cell?.speedup === undefined ? [] : [cell.speedup]))
+  const speedup = geometricMean(speedups)
+  return speedup === undefined ? null : { speedup, cases: speedups.length }
 }

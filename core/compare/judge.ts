@@ -38,28 +38,37 @@ export function judge(drafts: readonly Draft[], threshold: number): void {
     const { cell, time, cycles, threshold: own = threshold } = draft
     const alone = verdictOf(time.interval, own)
     const p = found.get(draft)
-    if (p) cell.adjustedP = p.adjusted
+    if (p) {
+      cell.p = p.p
+      cell.adjustedP = p.adjusted
+    }
     const doubts = [p && chance(alone, p, tested.length), cycles && disagreement(alone, time, cycles, own)].filter((doubt) => doubt !== undefined)
     cell.verdict = doubts.length > 0 ? 'ambiguous' : alone
     if (doubts.length > 0) cell.doubt = doubts.join(' ')
   }
 }
 
+/** `0.031`, `< 0.001`, and `> 0.05` where two digits would round it down to the limit. */
+export function pText(p: number): string {
+  const rounded = Number(p.toPrecision(2))
+  if (p < 0.001) return '< 0.001'
+  return rounded === FALSE_DISCOVERIES && p > FALSE_DISCOVERIES ? `> ${FALSE_DISCOVERIES}` : String(rounded)
+}
+
 /** `p = 0.031`, `p < 0.001`. */
-export const pText = (p: number): string => (p < 0.001 ? 'p < 0.001' : `p = ${Number(p.toPrecision(2))}`)
+const pWords = (p: number) => (/^\d/.test(pText(p)) ? `p = ${pText(p)}` : `p ${pText(p)}`)
 
 function chance(alone: Verdict, { p, adjusted }: { p: number; adjusted: number }, cells: number): string | undefined {
   if ((alone !== 'faster' && alone !== 'slower') || adjusted <= FALSE_DISCOVERIES) return undefined
-  const capital = capitalized(alone)
-  if (cells === 1) return `${capital} by its interval, but chance may show as much (${pText(p)}).`
-  return `${capital} if it were the only one (${pText(p)}), but one of ${cells} may look so by chance (adjusted ${pText(adjusted)}).`
+  const corrected = cells === 1 ? '' : `, after the correction for ${cells} cases ${pWords(adjusted)} (Benjamini-Hochberg)`
+  if (p > FALSE_DISCOVERIES) return `The 95 % CI lies beyond the threshold, but the test does not confirm it: ${pWords(p)}${corrected}; the limit is ${FALSE_DISCOVERIES}.`
+  return `Unclear because of the correction for ${cells} cases (Benjamini-Hochberg): ${alone} on its own (${pWords(p)}), but corrected ${pWords(adjusted)}; the limit is ${FALSE_DISCOVERIES}.`
 }
 
 function disagreement(alone: Verdict, time: RatioEstimate, { estimate, clockRatio, clocks }: NonNullable<Draft['cycles']>, threshold: number): string | undefined {
   if (alone === 'ambiguous' || Math.abs(Math.log(clockRatio)) <= CLOCK_DIFFERENCE) return undefined
   const inCycles = verdictOf(estimate.interval, threshold)
   if (inCycles === alone) return undefined
-  return `${capitalized(alone)} in time (${time.ratio.toFixed(3)}x) but ${inCycles} in SM cycles (${estimate.ratio.toFixed(3)}x): ${clocks}.`
+  const words = { faster: 'Faster', slower: 'Slower', same: 'The same' }
+  return `${words[alone]} in time (speedup ${(1 / time.ratio).toFixed(3)}x) but ${inCycles === 'ambiguous' ? 'unclear' : inCycles} in SM cycles (${(1 / estimate.ratio).toFixed(3)}x): ${clocks}.`
 }
-
-const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)

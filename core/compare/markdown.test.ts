@@ -57,8 +57,8 @@ test('the rows alone are a Markdown table with a cell for every column', () => {
 test('CSV has one record per cell with numbers in full, TSV one line per case', () => {
   const csv = comparisonCsv(comparison).trimEnd().split('\n')
   expect(csv).toHaveLength(6)
-  expect(csv[1]).toMatch(/^softmax,softmax,4096x4096,rows=4096 cols=4096,f32,cuda,kernel,cuda:0,hot,,fast\|path <b>\*new\*<\/b> @reviewer #12,main,1000,A,1120,B,1.12,/)
+  expect(csv[1]).toMatch(/^softmax,softmax,4096x4096,rows=4096 cols=4096,f32,cuda,kernel,cuda:0,hot,,fast\|path <b>\*new\*<\/b> @reviewer #12,main,1000,A,1120,B,0.892857142857/)
   const tsv = comparisonTsv(comparison).trimEnd().split('\n')
   expect(tsv).toHaveLength(6)
-  expect(tsv[2]!.split('\t').slice(1)).toEqual(['1000', '1310', '1.31', '1.2969', '1.3231', 'slower', 'C'])
+  expect(tsv[2]!.split('\t').slice(1)).toEqual(['1000', '1310', '0.76336', '0.7558', '0.77107', 'slower', 'C'])
 })

@@ -1,4 +1,4 @@
-import { formatPercent, formatTime } from '../units'
+import { formatPercent, formatTime, speedupWords } from '../units'
 import { isInside, rowText, sideText } from './case-text'
 import { findingsOf, wrongCases } from './findings'
 import { groupRows, summarizeSide, type VerdictCounts } from './groups'
@@ -6,8 +6,8 @@ import type { CompareCell, Comparison } from './types'
 
 type Row = Comparison['rows'][number]
 
-/** Longest lists in a comment that people read; what is more is counted. */
-const MOST = 50
+/** Longest list in a comment; further entries are counted. */
+const MAX_LISTED = 50
 const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
 
 /**
@@ -28,18 +28,19 @@ const table = (head: readonly string[], align: readonly ('l' | 'r')[], rows: rea
   ...rows.map((cells) => `| ${cells.join(' | ')} |`),
 ]
 const counted = (count: number, word: string) => `${count.toLocaleString('en-US')} ${count === 1 ? word : `${word}s`}`
-const ratio = (value: number | undefined) => (value === undefined ? '–' : `${value.toFixed(3)}x`)
-const range = ({ ratioLow, ratioHigh }: CompareCell) => (ratioLow === undefined || ratioHigh === undefined ? '–' : `${ratioLow.toFixed(3)} to ${ratioHigh.toFixed(3)}`)
-const verdictText = (cell: CompareCell) => (cell.verdict ? `${SIGNS[cell.verdict]} ${cell.verdict}` : '–')
+const times = (value: number | undefined) => (value === undefined ? '–' : `${value.toFixed(3)}x`)
+const range = ({ speedupLow, speedupHigh }: CompareCell) => (speedupLow === undefined || speedupHigh === undefined ? '–' : `${speedupLow.toFixed(3)} to ${speedupHigh.toFixed(3)}`)
+const verdictText = (cell: CompareCell) => (cell.verdict ? `${SIGNS[cell.verdict]} ${cell.verdict === 'ambiguous' ? 'unclear' : cell.verdict}` : '–')
 const grades = (base: CompareCell | null | undefined, cell: CompareCell) => `${base?.grade ?? '–'} → ${cell.grade ?? '–'}`
-const countsText = (counts: VerdictCounts) => `▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} ambiguous`
+const countsText = (counts: VerdictCounts) => `▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} unclear`
 
 /** One line per side: how it compares as a whole. */
 function summary(comparison: Comparison): string[] {
   return comparison.sessions.slice(1).map((_, i) => {
-    const { ratio: mean, cases, counts } = summarizeSide(comparison.rows, i + 1)
-    const who = `**${markdownText(sideText(comparison, i + 1))}** against **${markdownText(sideText(comparison, 0))}**`
-    return mean === undefined ? `${who}: no case in common.` : `${who}: takes **${ratio(mean)}** the time over ${counted(cases, 'case')} (geometric mean; below 1 is faster). ${countsText(counts)}.`
+    const { speedup: mean, cases, counts } = summarizeSide(comparison.rows, i + 1)
+    const [side, base] = [i + 1, 0].map((at) => `**${markdownText(sideText(comparison, at))}**`)
+    const words = speedupWords(mean)
+    return mean === undefined ? `${side} and ${base} have no case in common.` : `${side} is **${words}** ${words === 'as fast' ? 'as' : 'than'} ${base} (geometric mean over ${counted(cases, 'case')}). ${countsText(counts)}.`
   })
 }
 
@@ -47,36 +48,36 @@ const several = ({ sessions }: Comparison) => sessions.length > 2
 
 function byOperation(comparison: Comparison): string[] {
   const rows = groupRows(comparison.rows, 'op', comparison.sessions.length).flatMap(({ key, sides }) =>
-    sides.flatMap((side, i) => (side && side.cases > 0 ? [[markdownText(key), ...(several(comparison) ? [markdownText(sideText(comparison, i))] : []), ratio(side.ratio), String(side.cases), String(side.counts.slower), String(side.counts.faster), String(side.counts.same), String(side.counts.ambiguous)]] : [])),
+    sides.flatMap((side, i) => (side && side.cases > 0 ? [[markdownText(key), ...(several(comparison) ? [markdownText(sideText(comparison, i))] : []), times(side.speedup), String(side.cases), String(side.counts.slower), String(side.counts.faster), String(side.counts.same), String(side.counts.ambiguous)]] : [])),
   )
   if (rows.length === 0) return []
   const extra = several(comparison)
-  return ['', '#### By operation', '', ...table(['Operation', ...(extra ? ['Side'] : []), 'Geometric mean', 'Cases', '▼ slower', '▲ faster', '= same', '? ambiguous'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'r'], rows)]
+  return ['', '#### By operation', '', ...table(['Operation', ...(extra ? ['Side'] : []), 'Speedup (geometric mean)', 'Cases', '▼ slower', '▲ faster', '= same', '? unclear'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'r'], rows)]
 }
 
 function regressions(comparison: Comparison): string[] {
   const found = findingsOf(comparison, 'slower')
   if (found.length === 0) return ['', '#### Regressions', '', 'None.']
   const extra = several(comparison)
-  const rows = found.slice(0, MOST).map(({ row, side, cell, threshold }) => [
+  const rows = found.slice(0, MAX_LISTED).map(({ row, side, cell, threshold }) => [
     markdownText(rowText(row.case, isInside(comparison))), ...(extra ? [markdownText(sideText(comparison, side))] : []),
-    formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), ratio(cell.ratio), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
+    formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), times(cell.speedup), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
   ])
   return [
     '', `#### Regressions (${found.length.toLocaleString('en-US')})`, '',
-    ...table(['Case', ...(extra ? ['Side'] : []), 'Baseline', 'Now', 'Ratio', '95 % interval', 'Threshold', 'Grades'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'l'], rows),
-    ...(found.length > MOST ? ['', `and ${(found.length - MOST).toLocaleString('en-US')} more.`] : []),
+    ...table(['Case', ...(extra ? ['Side'] : []), 'Baseline', 'Now', 'Speedup', '95 % CI', 'Threshold', 'Grades'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'l'], rows),
+    ...(found.length > MAX_LISTED ? ['', `and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more.`] : []),
   ]
 }
 
 function wrong(comparison: Comparison): string[] {
   const found = wrongCases(comparison)
   if (found.length === 0) return []
-  return ['', `#### Wrong results (${found.length.toLocaleString('en-US')})`, '', ...found.slice(0, MOST).map((entry) => `- ${markdownText(rowText(entry.case, false))}: ${markdownText(entry.reason)}`), ...(found.length > MOST ? [`- and ${(found.length - MOST).toLocaleString('en-US')} more`] : [])]
+  return ['', `#### Failed verification (${found.length.toLocaleString('en-US')})`, '', ...found.slice(0, MAX_LISTED).map((entry) => `- ${markdownText(rowText(entry.case, false))}: ${markdownText(entry.reason)}`), ...(found.length > MAX_LISTED ? [`- and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
 }
 
 const details = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ['', '<details>', `<summary>${title}</summary>`, '', ...lines, '', '</details>'])
-const list = (lines: readonly string[]) => [...lines.slice(0, MOST).map((line) => `- ${markdownText(line)}`), ...(lines.length > MOST ? [`- and ${(lines.length - MOST).toLocaleString('en-US')} more`] : [])]
+const list = (lines: readonly string[]) => [...lines.slice(0, MAX_LISTED).map((line) => `- ${markdownText(line)}`), ...(lines.length > MAX_LISTED ? [`- and ${(lines.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
 
 function leftOut({ unmatched }: Comparison): string[] {
   const reasons = new Map<string, number>()
@@ -85,8 +86,8 @@ function leftOut({ unmatched }: Comparison): string[] {
 }
 
 /**
- * A comparison as the text of a pull request: a line per side, means per operation, regressions, what was computed wrong;
- * the differences of the machines, cases left out and noise floors folded in.
+ * A comparison as the text of a pull request: a line per side, means per operation, regressions, failed verifications;
+ * environment differences, cases left out and noise floors are folded in.
  */
 export function comparisonMarkdown(comparison: Comparison): string {
   const own = Object.entries(comparison.opThresholds).map(([op, value]) => `${formatPercent(value)} for ${op}`)
@@ -100,7 +101,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
     ...regressions(comparison),
     ...wrong(comparison),
     '',
-    `Differences below ${markdownText([formatPercent(comparison.threshold), ...own].join(', '))} count as none. Verdicts hold over all ${counted(comparison.rows.length, 'case')} together (Benjamini-Hochberg); ambiguous ones need more samples.`,
+    `Differences below ${markdownText([formatPercent(comparison.threshold), ...own].join(', '))} count as none. Verdicts hold over all ${counted(comparison.rows.length, 'case')} together (Benjamini-Hochberg); unclear ones need more samples. A speedup above 1 is faster than the baseline.`,
     ...details(`Environment differences (${environment.length})`, list(environment)),
     ...details(`Noise floors (${floors.length})`, list(floors)),
     ...details(`Not compared (${comparison.unmatched.length})`, list(leftOut(comparison))),
@@ -111,9 +112,9 @@ export function comparisonMarkdown(comparison: Comparison): string {
 export function rowsMarkdown(comparison: Comparison, rows: readonly Row[] = comparison.rows): string {
   const inside = isInside(comparison)
   const names = comparison.sessions.map((_, i) => markdownText(sideText(comparison, i)))
-  const head = ['Case', names[0] ?? '', ...names.slice(1).flatMap((name) => [name, 'Ratio', '95 % interval', 'Verdict'])]
+  const head = ['Case', names[0] ?? '', ...names.slice(1).flatMap((name) => [name, 'Speedup', '95 % CI', 'Verdict'])]
   return `${table(head, head.map((_, i) => (i === 0 || (i > 1 && (i - 2) % 4 === 3) ? 'l' : 'r')), rows.map(({ case: c, cells }) => [
     markdownText(rowText(c, inside)), formatTime(cells[0]?.medianNs),
-    ...cells.slice(1).flatMap((cell) => (cell ? [formatTime(cell.medianNs), ratio(cell.ratio), range(cell), verdictText(cell)] : ['–', '–', '–', '–'])),
+    ...cells.slice(1).flatMap((cell) => (cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), verdictText(cell)] : ['–', '–', '–', '–'])),
   ])).join('\n')}\n`
 }

@@ -3,9 +3,9 @@ import { testCase } from '../testing'
 import { facetsOf } from './subset'
 import type { CompareCell, Comparison } from './types'
 
-/** A compared cell of 1 µs times `ratio`, sure to ±1 %, for tests; `change` overrides what a test is about. */
-export const testCell = (ratio: number, verdict: CompareCell['verdict'] = 'slower', change: Partial<CompareCell> = {}): CompareCell => ({
-  resultId: 'side', medianNs: 1000 * ratio, grade: 'B', ratio, ratioLow: ratio * 0.99, ratioHigh: ratio * 1.01, ...(verdict ? { verdict } : {}), adjustedP: 0.001, ...change,
+/** A compared cell whose median is `timeRatio` times the baseline's 1 µs, with an interval of ±1 %, for tests; `change` overrides what a test is about. */
+export const testCell = (timeRatio: number, verdict: CompareCell['verdict'] = 'slower', change: Partial<CompareCell> = {}): CompareCell => ({
+  resultId: 'side', medianNs: 1000 * timeRatio, grade: 'B', speedup: 1 / timeRatio, speedupLow: 1 / (timeRatio * 1.01), speedupHigh: 1 / (timeRatio * 0.99), ...(verdict ? { verdict } : {}), p: 0.0005, adjustedP: 0.001, ...change,
 })
 
 /** A comparison of two sessions with one row per pair of a case and its cell. */

@@ -24,28 +24,30 @@ export type CompareRequest = z.infer<typeof compareRequestSchema>
 const verdictSchema = z.enum(['faster', 'slower', 'same', 'ambiguous'])
 export type Verdict = z.infer<typeof verdictSchema>
 
-/** One session's side of a compared case. `ratio` is this median / baseline median: below 1 is faster. */
+/** One session's side of a compared case. `speedup` is baseline median / this median: above 1 is faster. */
 const compareCellSchema = z.object({
   resultId: z.string(),
   medianNs: z.number(),
   /** Of the result that stands for the side; absent on imported results without one. */
   grade: gradeSchema.optional(),
-  ratio: z.number().optional(),
-  /** 95 % bootstrap interval of the ratio. */
-  ratioLow: z.number().optional(),
-  ratioHigh: z.number().optional(),
+  speedup: z.number().optional(),
+  /** 95 % bootstrap interval of the speedup. */
+  speedupLow: z.number().optional(),
+  speedupHigh: z.number().optional(),
   verdict: verdictSchema.optional(),
-  /** Two-sided p of "no slower nor faster than the threshold", after Benjamini-Hochberg over the cells of the comparison. */
+  /** Two-sided p of "no slower nor faster than the threshold", of this cell alone. */
+  p: z.number().min(0).max(1).optional(),
+  /** The same after Benjamini-Hochberg over the cells of the comparison; the verdict uses this one. */
   adjustedP: z.number().min(0).max(1).optional(),
-  /** The same ratio in SM cycles, where both sides are on a GPU and know their clocks. */
-  cyclesRatio: z.number().optional(),
+  /** The speedup in SM cycles, where both sides are on one GPU and have clock readings. */
+  cyclesSpeedup: z.number().optional(),
   cyclesLow: z.number().optional(),
   cyclesHigh: z.number().optional(),
   /** Fresh-process runs behind each side, and interleaved ABBA blocks, where there are any. */
   runs: z.number().int().positive().optional(),
   baselineRuns: z.number().int().positive().optional(),
   quads: z.number().int().positive().optional(),
-  /** Why the verdict is ambiguous although the interval of the ratio is not, in one sentence. */
+  /** Why the verdict is ambiguous although the interval lies beyond the threshold: the test, the correction, or SM cycles. */
   doubt: z.string().optional(),
 })
 export type CompareCell = z.infer<typeof compareCellSchema>
@@ -53,7 +55,7 @@ export type CompareCell = z.infer<typeof compareCellSchema>
 export const comparisonSchema = z.object({
   /** The sides. Within one session all have its id, and `value` is the side's value of the axis. */
   sessions: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.string(), value: z.string().optional(), /** It is an open file, not a stored session. */ fileName: z.string().optional() })),
-  /** Ratio below which a difference counts as none, as a fraction, and those of operations that have their own. */
+  /** Significance threshold: smaller differences in time count as none. A fraction; operations may have their own. */
   threshold: z.number(),
   opThresholds: opThresholdsSchema,
   /** What the cases of all sides can be narrowed by, counted before `filter` took any away. */
@@ -70,8 +72,8 @@ export const comparisonSchema = z.object({
     /** It is the baseline's case. */
     baseline: z.boolean().optional(),
   })),
-  /** Geometric mean of the ratios per session, with the number of cases behind it; absent for the baseline. */
-  overall: z.array(z.object({ ratio: z.number(), cases: z.number().int() }).nullable()),
+  /** Geometric mean of the speedups per session, with the number of cases; absent for the baseline. */
+  overall: z.array(z.object({ speedup: z.number(), cases: z.number().int() }).nullable()),
   /** Noise floors known for the devices compared: effects below them are doubtful. */
   noiseFloors: z.array(noiseFloorSchema),
   /** Differences between the environments, one sentence each. */

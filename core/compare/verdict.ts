@@ -3,12 +3,12 @@ import { studentTail } from '../stats/student'
 import type { RatioEstimate } from './ratio'
 import type { Verdict } from './types'
 
-/** Differences below this fraction are of no interest, and rarely reproducible. */
+/** Default significance threshold: smaller differences are rarely reproducible. A fraction. */
 export const THRESHOLD = 0.01
 
 /**
- * What an interval of the ratio (this / baseline) says. Wholly beyond the threshold: faster or slower. Wholly inside:
- * same. Anything else, no interval included, is ambiguous: more samples would tell.
+ * The verdict of an interval of the time ratio (this / baseline). Wholly beyond the threshold: faster or slower. Wholly
+ * inside: same. Anything else, no interval included, is ambiguous and needs more samples.
  */
 export function verdictOf(interval: Interval | undefined, threshold = THRESHOLD): Verdict {
   if (!interval) return 'ambiguous'

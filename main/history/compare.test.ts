@@ -32,19 +32,19 @@ const create = (about?: { kind: 'interleaved'; session: string }, environment = 
   history.createSession({ name: 'S', environment, settings: testSettings, cases: [scalar, avx2], ...(about ? { about } : {}) }).id
 const floor: NoiseFloor = { backend: 'cpu', device: 'cpu', deviceName: 'Test CPU 9000', measuredAt: '2026-05-01T00:00:00Z', pairs: 24, falseVerdicts: 0, ratioP50: 0.001, ratioP95: 0.004, sessionId: 's' }
 
-test('what was measured interleaved replaces the ratio of its pair in the session it adds to', () => {
+test('an interleaved measurement replaces the speedup of its pair in the session it adds to', () => {
   const id = create()
   add(id, 'a', scalar, 1)
   add(id, 'b', avx2, 1.05)
   const cell = () => compareStored(history, { sessionId: id, axis: 'impl' }).rows[0]!.cells[1]!
-  expect(cell()).toMatchObject({ verdict: 'slower', ratio: expect.closeTo(1.05, 3) as number })
+  expect(cell()).toMatchObject({ verdict: 'slower', speedup: expect.closeTo(1 / 1.05, 3) as number })
   const more = create({ kind: 'interleaved', session: id })
   for (let i = 0; i < 32; i++) {
     const place = i % 4
     const side = place === 1 || place === 2
     add(more, `block${i}`, side ? avx2 : scalar, side ? 0.9 : 1, { pair: 'p', quad: Math.floor(i / 4), place })
   }
-  expect(cell()).toMatchObject({ verdict: 'faster', quads: 8, ratio: expect.closeTo(0.9, 2) as number })
+  expect(cell()).toMatchObject({ verdict: 'faster', quads: 8, speedup: expect.closeTo(1 / 0.9, 2) as number })
   // Blocks that another machine added do not count.
   const elsewhere = create({ kind: 'interleaved', session: id }, { ...testEnvironment, host: 'elsewhere' })
   for (let i = 0; i < 32; i++) add(elsewhere, `other${i}`, i % 4 === 1 || i % 4 === 2 ? avx2 : scalar, i % 4 === 1 || i % 4 === 2 ? 3 : 1, { pair: 'p', quad: Math.floor(i / 4), place: i % 4 })

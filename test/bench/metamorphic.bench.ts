@@ -203,7 +203,7 @@ async function order(bed: Bed, device: Device, settings: MeasureSettings, runs: 
       { name: `${device.id}: cases the same in both orders`, value: of('same'), unit: '' },
       { name: `${device.id}: cases ambiguous`, value: of('ambiguous'), unit: '' },
     ],
-    rows: cells.map(({ case: c, ratio, ratioLow, ratioHigh, verdict }) => ({ proof: 'order', device: c.device, case: describe(c), ratio, low: ratioLow, high: ratioHigh, verdict, forwardNs: mediansOf(0, c), backwardNs: mediansOf(1, c) })),
+    rows: cells.map(({ case: c, speedup, speedupLow, speedupHigh, verdict }) => ({ proof: 'order', device: c.device, case: describe(c), speedup, low: speedupLow, high: speedupHigh, verdict, forwardNs: mediansOf(0, c), backwardNs: mediansOf(1, c) })),
     results: [],
   }
 }

@@ -111,7 +111,7 @@ describe('a session on the next day', () => {
 })
 
 describe('two sessions', () => {
-  it('are compared by case: ratio, interval and a word for the verdict', async () => {
+  it('are compared by case: speedup, interval and a word for the verdict', async () => {
     await view(page, 'Run')
     expect(await runToEnd(page)).toMatch(/^Finished: 9 results/)
     await view(page, 'History')
@@ -129,7 +129,7 @@ describe('two sessions', () => {
     expect(await steady.count()).toBe(3)
     for (const row of await steady.all()) {
       const cells = await row.getByRole('cell').allInnerTexts()
-      expect(Number(cells[3]!.replace('x', ''))).toBeCloseTo(1.25, 2)
+      expect(Number(cells[3]!.replace('x', ''))).toBeCloseTo(1 / 1.25, 2)
       expect(cells[5]).toBe('▼ slower')
     }
     await page.getByText('3 cases are not compared').or(page.getByText('6 cases are not compared')).waitFor()

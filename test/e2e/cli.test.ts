@@ -165,15 +165,16 @@ test('compare --by sets the cases of one session side by side, and --more resolv
   const sides = await cli.json<Comparison>('compare', 'sides', '--by', 'impl', '--baseline', 'fake noisy')
   expect(sides.sessions.map(({ value }) => value)).toEqual(['fake noisy', 'fake steady'])
   expect(sides.threshold).toBe(0.01)
-  const { ratio, ratioHigh, verdict } = sides.rows[0]!.cells[1]!
+  const { speedup, speedupLow, verdict } = sides.rows[0]!.cells[1]!
   expect(verdict).toBeDefined()
   const table = await cli.run(['compare', 'sides', '--by', 'impl', '--threshold', '95%'])
   expect(table.status).toBe(0)
   expect(table.out).toMatch(/^A: fake steady in sides .*\nB: fake noisy\n[^]* = same/)
   expect(table.out).toContain('threshold: differences below 95.0 % count as none')
 
-  // Twelve samples leave it open whether the ratio is beyond an edge just inside its interval; more tell.
-  const threshold = (1 - (ratioHigh! - 0.1 * (ratioHigh! - ratio!))).toFixed(4)
+  // Twelve samples leave it open whether the time ratio is beyond an edge just inside its interval; more samples decide.
+  const [ratio, ratioHigh] = [1 / speedup!, 1 / speedupLow!]
+  const threshold = (1 - (ratioHigh - 0.1 * (ratioHigh - ratio))).toFixed(4)
   const before = await cli.json<Comparison>('compare', 'sides', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
   expect(before.rows[0]!.cells[1]).toMatchObject({ verdict: 'ambiguous' })
   const more = await cli.run(['compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold, '--resolve', '--json'], { OPSCOPE_TEST_REAL_TIME: '1' })

@@ -2,7 +2,7 @@ import { groupRows, summarizeSide } from '../../compare/groups'
 import { isInside, rowText, sideText } from '../../compare/case-text'
 import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/noise-floors'
-import { ABSENT, formatPercent, formatTime } from '../../units'
+import { ABSENT, formatPercent, formatTime, speedupWords } from '../../units'
 import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report/table'
 import { DOT_SAMPLE, legendItem, seriesStyle } from './charts'
 import { dotPlot } from './draw'
@@ -14,9 +14,9 @@ const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as con
 /** Keys of colours that are easy to tell apart, one for each side after the baseline. */
 const SIDE_COLOURS = ['webgpu/wgsl', 'cpu/avx512', 'cuda/kernel', 'cpu/scalar', 'cpu/avx2', 'cpu/sse2'] as const
 /** Rows of the chart: the largest effects, where there are more cases; as many as a window or a printed page shows with their axis. */
-const MOST_DRAWN = 20
+const MAX_DRAWN = 20
 
-const ratioText = (value: number | undefined) => (value === undefined ? ABSENT : value.toFixed(3))
+const times = (value: number | undefined) => (value === undefined ? ABSENT : `${value.toFixed(3)}x`)
 const counted = (count: number, one: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : `${one}s`}`
 
 /** Sides after the baseline, by index. */
@@ -24,38 +24,39 @@ const sidesOf = ({ sessions }: Comparison) => sessions.map((_, i) => i).slice(1)
 
 function summaryLines(comparison: Comparison): string[] {
   return sidesOf(comparison).map((side) => {
-    const { ratio, cases, counts } = summarizeSide(comparison.rows, side)
-    const who = `${sideText(comparison, side)} against ${sideText(comparison, 0)}`
-    return ratio === undefined ? `${who}: no case in common.` : `${who}: takes ${ratioText(ratio)} times as long over ${counted(cases, 'case')} (geometric mean; below 1 is faster). ▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} ambiguous.`
+    const { speedup, cases, counts } = summarizeSide(comparison.rows, side)
+    const [name, base] = [sideText(comparison, side), sideText(comparison, 0)]
+    const words = speedupWords(speedup)
+    return speedup === undefined ? `${name} and ${base} have no case in common.` : `${name} is ${words} ${words === 'as fast' ? 'as' : 'than'} ${base} (geometric mean over ${counted(cases, 'case')}). ▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} unclear.`
   })
 }
 
 function byOperation(comparison: Comparison): ReportTable {
   const groups = groupRows(comparison.rows, 'op', comparison.sessions.length)
   return {
-    heads: [{ title: 'operation', mono: true }, { title: 'side' }, { title: 'geometric mean', numeric: true }, ...['cases', '▼ slower', '▲ faster', '= same', '? ambiguous'].map((title) => ({ title, numeric: true }))],
+    heads: [{ title: 'operation', mono: true }, { title: 'side' }, { title: 'speedup (geometric mean)', numeric: true }, ...['cases', '▼ slower', '▲ faster', '= same', '? unclear'].map((title) => ({ title, numeric: true }))],
     rows: groups.flatMap(({ key, sides }) =>
       sides.flatMap((side, i) => {
         if (!side || side.cases === 0) return []
         const { slower, faster, same, ambiguous } = side.counts
-        return [[{ text: key }, { text: sideText(comparison, i) }, numberCell(ratioText(side.ratio), side.ratio), ...[side.cases, slower, faster, same, ambiguous].map((n) => numberCell(String(n), n))]]
+        return [[{ text: key }, { text: sideText(comparison, i) }, numberCell(times(side.speedup), side.speedup), ...[side.cases, slower, faster, same, ambiguous].map((n) => numberCell(String(n), n))]]
       }),
     ),
   }
 }
 
 const verdictCell = ({ verdict, doubt }: CompareCell): Cell =>
-  verdict === undefined ? { text: ABSENT } : { text: `${SIGNS[verdict]} ${verdict}${doubt === undefined ? '' : ` (${doubt})`}`, ...(verdict === 'slower' ? { tone: 'bad' as const } : verdict === 'faster' ? { tone: 'good' as const } : {}) }
+  verdict === undefined ? { text: ABSENT } : { text: `${SIGNS[verdict]} ${verdict === 'ambiguous' ? 'unclear' : verdict}${doubt === undefined ? '' : ` (${doubt})`}`, ...(verdict === 'slower' ? { tone: 'bad' as const } : verdict === 'faster' ? { tone: 'good' as const } : {}) }
 
 function verdicts(comparison: Comparison): ReportTable {
   const inside = isInside(comparison)
   const name = (side: number) => (comparison.sessions.length > 2 ? `${sideText(comparison, side)}: ` : '')
-  const head = (side: number): Head[] => [{ title: `${name(side)}median`, numeric: true }, { title: `${name(side)}ratio`, numeric: true }, { title: '95 % interval', numeric: true }, { title: `${name(side)}verdict` }, { title: 'grades' }]
+  const head = (side: number): Head[] => [{ title: `${name(side)}median`, numeric: true }, { title: `${name(side)}speedup`, numeric: true }, { title: '95 % CI', numeric: true }, { title: `${name(side)}verdict` }, { title: 'grades' }]
   const cells = (base: CompareCell | null | undefined, cell: CompareCell | null | undefined): Cell[] => {
     if (!cell) return [1, 2, 3, 4, 5].map(() => ({ text: ABSENT }))
-    const { medianNs, ratio, ratioLow, ratioHigh } = cell
-    const width = ratioLow === undefined || ratioHigh === undefined ? undefined : ratioHigh - ratioLow
-    return [numberCell(formatTime(medianNs), medianNs), numberCell(ratioText(ratio), ratio), numberCell(width === undefined ? ABSENT : `${ratioText(ratioLow)} to ${ratioText(ratioHigh)}`, width), verdictCell(cell), { text: `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}` }]
+    const { medianNs, speedup, speedupLow, speedupHigh } = cell
+    const width = speedupLow === undefined || speedupHigh === undefined ? undefined : speedupHigh - speedupLow
+    return [numberCell(formatTime(medianNs), medianNs), numberCell(times(speedup), speedup), numberCell(width === undefined ? ABSENT : `${times(speedupLow)} to ${times(speedupHigh)}`, width), verdictCell(cell), { text: `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}` }]
   }
   return {
     heads: [{ title: 'case', mono: true }, { title: 'baseline', numeric: true }, ...sidesOf(comparison).flatMap(head)],
@@ -63,24 +64,24 @@ function verdicts(comparison: Comparison): ReportTable {
   }
 }
 
-/** Ratios with their intervals, the largest effects first. */
+/** Speedups with their intervals, the largest effects first. */
 function chart(comparison: Comparison): string {
   const inside = isInside(comparison)
-  const effect = (row: Comparison['rows'][number]) => Math.max(...row.cells.slice(1).map((cell) => Math.abs(Math.log(cell?.ratio ?? 1))))
-  const rows = [...comparison.rows].sort((a, b) => effect(b) - effect(a)).slice(0, MOST_DRAWN)
+  const effect = (row: Comparison['rows'][number]) => Math.max(...row.cells.slice(1).map((cell) => Math.abs(Math.log(cell?.speedup ?? 1))))
+  const rows = [...comparison.rows].sort((a, b) => effect(b) - effect(a)).slice(0, MAX_DRAWN)
   const svg = dotPlot({
-    title: 'Ratio to the baseline',
+    title: 'Speedup over the baseline',
     quantity: 'ratio',
     wide: true,
     rows: rows.map((row) => ({
       label: rowText(row.case, inside),
-      dots: row.cells.flatMap((cell, side) => (side > 0 && cell?.ratio !== undefined ? [{ label: sideText(comparison, side), color: (side - 1) % SIDE_COLOURS.length, line: side - 1, value: cell.ratio, low: cell.ratioLow, high: cell.ratioHigh, about: cell.verdict }] : [])),
+      dots: row.cells.flatMap((cell, side) => (side > 0 && cell?.speedup !== undefined ? [{ label: sideText(comparison, side), color: (side - 1) % SIDE_COLOURS.length, line: side - 1, value: cell.speedup, low: cell.speedupLow, high: cell.speedupHigh, about: cell.verdict === 'ambiguous' ? 'unclear' : cell.verdict }] : [])),
     })),
   })
   if (!svg) return ''
   const legend = sidesOf(comparison).map((side) => legendItem(side - 1, (side - 1) % SIDE_COLOURS.length, DOT_SAMPLE, sideText(comparison, side)))
-  const more = comparison.rows.length > rows.length ? `, the ${MOST_DRAWN} largest of ${counted(comparison.rows.length, 'case')}` : ''
-  return `<section class="charted"><ul class="legend">${legend.join('')}</ul><figure class="one"><figcaption>Time relative to ${escapeHtml(sideText(comparison, 0))}${more}; below 1 is faster</figcaption>${svg}</figure></section>`
+  const more = comparison.rows.length > rows.length ? `, the ${MAX_DRAWN} largest of ${counted(comparison.rows.length, 'case')}` : ''
+  return `<section class="charted"><ul class="legend">${legend.join('')}</ul><figure class="one"><figcaption>Speedup over ${escapeHtml(sideText(comparison, 0))}${more}; above 1 is faster</figcaption>${svg}</figure></section>`
 }
 
 function notCompared({ unmatched }: Comparison): string[] {
@@ -89,17 +90,17 @@ function notCompared({ unmatched }: Comparison): string[] {
   return [...reasons].map(([reason, count]) => `${counted(count, 'case')}: ${reason}`)
 }
 
-/** A comparison as a report in one file: a line per side, ratios drawn, means per operation, every verdict, and what to doubt. */
+/** A comparison as a report in one file: a line per side, a chart of speedups, means per operation, every verdict, noise floors. */
 export function comparisonHtml(comparison: Comparison): string {
   const title = comparison.sessions.map((_, side) => sideText(comparison, side)).join(' vs ')
   const own = Object.entries(comparison.opThresholds).map(([op, value]) => `${formatPercent(value)} for ${op}`)
   const list = (heading: string, items: readonly string[]) => (items.length ? `<h2>${heading}</h2>\n${listHtml(items)}` : '')
   const body = `<h1>${escapeHtml(title)}</h1>
 ${summaryLines(comparison).map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}
-<p class="muted">${escapeHtml(`Differences below ${[formatPercent(comparison.threshold), ...own].join(', ')} count as none. Verdicts hold over all cases together (Benjamini-Hochberg); ambiguous ones need more samples.`)}</p>
-${list('Differences of the machines', comparison.environmentDifferences)}
+<p class="muted">${escapeHtml(`Differences below ${[formatPercent(comparison.threshold), ...own].join(', ')} count as none. Verdicts hold over all cases together (Benjamini-Hochberg); unclear ones need more samples.`)}</p>
+${list('Environment differences', comparison.environmentDifferences)}
 <h2>Charts</h2>
-${chart(comparison) || '<p class="muted">No case has a ratio, so there is nothing to draw.</p>'}
+${chart(comparison) || '<p class="muted">No speedup to draw.</p>'}
 <h2>By operation</h2>
 ${tableHtml('By operation', byOperation(comparison))}
 <h2>Verdicts</h2>

@@ -1,6 +1,6 @@
-import { type failuresOf, findingsOf, wrongCases, type CompareCell, type Comparison } from '@core/compare'
+import { type failuresOf, findingsOf, pText, wrongCases, type CompareCell, type Comparison } from '@core/compare'
 import { rowText } from '@core/compare/case-text'
-import { formatPercent, formatTime } from '@core/units'
+import { formatPercent, formatTime, speedupWords } from '@core/units'
 import { oneLine } from '../../printable'
 import { caseWords } from '../../runner/words'
 import { table, type Column } from './table'
@@ -10,21 +10,21 @@ type Row = Comparison['rows'][number]
 /** A sign beside each word, as in the app. */
 const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
 
+const wordOf = (verdict: keyof typeof SIGNS) => (verdict === 'ambiguous' ? 'unclear' : verdict)
+
 /** `A` for the baseline, `B` for the next, `27` where letters end. */
 const letter = (i: number) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1))
 
-/** `1.234 ±0.5 % ▼ slower`; ratios below 1 are faster than the baseline. */
+/** `1.234x ±0.5 % ▲ faster`: the speedup over the baseline, above 1 is faster. */
 function verdictText(cell: CompareCell | null): string {
   if (!cell) return ''
-  if (cell.ratio === undefined) return formatTime(cell.medianNs)
-  const { ratio, ratioLow, ratioHigh, verdict } = cell
-  const interval = ratioLow === undefined || ratioHigh === undefined ? '' : ` ±${formatPercent((ratioHigh - ratioLow) / 2 / ratio)}`
-  return `${ratio.toFixed(3)}${interval}${verdict ? ` ${SIGNS[verdict]} ${verdict}` : ''}`
+  if (cell.speedup === undefined) return formatTime(cell.medianNs)
+  const { speedup, speedupLow, speedupHigh, verdict } = cell
+  const interval = speedupLow === undefined || speedupHigh === undefined ? '' : ` ±${formatPercent((speedupHigh - speedupLow) / 2 / speedup)}`
+  return `${speedup.toFixed(3)}x${interval}${verdict ? ` ${SIGNS[verdict]} ${wordOf(verdict)}` : ''}`
 }
 
-const pText = (p: number) => (p < 0.001 ? '<0.001' : p.toFixed(3))
-
-/** What the ratio rests on where it is more than one result on either side. */
+/** What the speedup is computed from, where that is more than one result on either side. */
 function basis({ quads, runs, baselineRuns }: CompareCell): string {
   if (quads !== undefined) return `${quads} ABBA quads`
   return runs === undefined ? '' : `${runs} and ${baselineRuns ?? 1} runs`
@@ -35,22 +35,23 @@ function sideColumns(rows: Comparison['rows'], i: number): Column<Row>[] {
   const median: Column<Row> = { title: `${letter(i)} median`, align: 'right', cell: (row) => (row.cells[i] ? formatTime(row.cells[i].medianNs) : '') }
   if (i === 0) return [median]
   const extra: Column<Row>[] = [
-    { title: 'p', align: 'right', cell: (row) => (row.cells[i]?.adjustedP === undefined ? '' : pText(row.cells[i].adjustedP)) },
-    { title: 'in cycles', align: 'right', cell: (row) => row.cells[i]?.cyclesRatio?.toFixed(3) ?? '' },
+    { title: 'p', align: 'right', cell: (row) => (row.cells[i]?.p === undefined ? '' : pText(row.cells[i].p)) },
+    { title: 'corrected p', align: 'right', cell: (row) => (row.cells[i]?.adjustedP === undefined ? '' : pText(row.cells[i].adjustedP)) },
+    { title: 'in cycles', align: 'right', cell: (row) => row.cells[i]?.cyclesSpeedup === undefined ? '' : `${row.cells[i].cyclesSpeedup.toFixed(3)}x` },
     { title: 'from', cell: (row) => (row.cells[i] ? basis(row.cells[i]) : '') },
   ]
-  return [median, { title: `${letter(i)}/A`, cell: (row) => verdictText(row.cells[i] ?? null) }, ...extra.filter(({ cell }) => rows.some((row) => cell(row) !== ''))]
+  return [median, { title: `${letter(i)} speedup over A`, cell: (row) => verdictText(row.cells[i] ?? null) }, ...extra.filter(({ cell }) => rows.some((row) => cell(row) !== ''))]
 }
 
 const counted = (count: number, word: string) => `${count} ${count === 1 ? word : `${word}s`}`
 
-/** The comparison as text: sides, differences of the machines, a line per case, overall ratios, doubts and noise floors. */
+/** The comparison as text: sides, environment differences, a line per case, overall speedups, reasons for unclear verdicts, noise floors. */
 export function comparisonText({ sessions, rows, unmatched, overall, environmentDifferences, threshold, opThresholds, noiseFloors }: Comparison): string {
   const within = sessions.every(({ value }) => value !== undefined)
   const words = (row: Row) => rowText(row.case, within)
   const columns: Column<Row>[] = [{ title: 'case', cell: words }, ...sessions.flatMap((_, i) => sideColumns(rows, i))]
-  const means = overall.flatMap((mean, i) => (mean ? [`${letter(i)}/A over ${counted(mean.cases, 'case')}: ${mean.ratio.toFixed(3)} (geometric mean of the ratios of medians; below 1 is faster)`] : []))
-  const doubts = rows.flatMap((row) => row.cells.flatMap((cell, i) => (cell?.doubt === undefined ? [] : [`doubt: ${letter(i)}, ${words(row)}: ${cell.doubt}`])))
+  const means = overall.flatMap((mean, i) => (mean ? [`${letter(i)} is ${speedupWords(mean.speedup)} ${speedupWords(mean.speedup) === 'as fast' ? 'as' : 'than'} A (geometric mean of the speedups over ${counted(mean.cases, 'case')}: ${mean.speedup.toFixed(3)}x)`] : []))
+  const doubts = rows.flatMap((row) => row.cells.flatMap((cell, i) => (cell?.doubt === undefined ? [] : [`unclear: ${letter(i)}, ${words(row)}: ${cell.doubt}`])))
   const reasons = new Map<string, number>()
   for (const { reason } of unmatched) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   return [
@@ -60,7 +61,7 @@ export function comparisonText({ sessions, rows, unmatched, overall, environment
     rows.length > 0 ? table(rows, columns) : within ? 'No two cases of this session differ in that alone.' : 'These sessions have no case in common.',
     '',
     ...means,
-    `threshold: differences below ${formatPercent(threshold)} count as none${Object.entries(opThresholds).map(([op, value]) => `, ${formatPercent(value)} for ${op}`).join('')}; p is adjusted for the number of comparisons (Benjamini-Hochberg)`,
+    `threshold: differences below ${formatPercent(threshold)} count as none${Object.entries(opThresholds).map(([op, value]) => `, ${formatPercent(value)} for ${op}`).join('')}; verdicts use p corrected for the number of cases (Benjamini-Hochberg); a speedup above 1 is faster`,
     ...noiseFloors.map((floor) => `noise floor of ${oneLine(floor.deviceName)}: ${formatPercent(floor.ratioP50)} typical, ${formatPercent(floor.ratioP95)} in 95 % of ${counted(floor.pairs, 'pair')} of equal cases (${floor.measuredAt.slice(0, 10)})`),
     ...doubts,
     ...[...reasons].map(([reason, count]) => `left out: ${counted(count, 'case')}: ${oneLine(reason)}`),
@@ -70,11 +71,11 @@ export function comparisonText({ sessions, rows, unmatched, overall, environment
 /** What made a comparison fail: a line that counts, then a line per case, the largest effect first. */
 export function failureLines(comparison: Comparison, failures: ReturnType<typeof failuresOf>): string[] {
   return failures.flatMap(({ what, cases }) => {
-    const head = `opscope: ${counted(cases, 'case')} ${cases === 1 ? 'is' : 'are'} ${what}`
+    const head = `opscope: ${counted(cases, 'case')} ${what === 'wrong' ? 'failed verification' : `${cases === 1 ? 'is' : 'are'} ${wordOf(what)}`}`
     if (what === 'wrong') return [`${head}:`, ...wrongCases(comparison).map((entry) => `  ${oneLine(`${caseWords(entry.case)}: ${entry.reason}`)}`)]
     const lines = findingsOf(comparison, what).map(({ row, side, cell, threshold }) => {
-      const interval = cell.ratioLow === undefined || cell.ratioHigh === undefined ? '' : ` (${cell.ratioLow.toFixed(3)} to ${cell.ratioHigh.toFixed(3)})`
-      return `  ${SIGNS[what]} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${oneLine(caseWords(row.case))}: ${cell.ratio.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
+      const interval = cell.speedupLow === undefined || cell.speedupHigh === undefined ? '' : ` (95 % CI ${cell.speedupLow.toFixed(3)}x to ${cell.speedupHigh.toFixed(3)}x)`
+      return `  ${SIGNS[what]} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${oneLine(caseWords(row.case))}: speedup ${cell.speedup.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
     })
     return [`${head}:`, ...lines]
   })

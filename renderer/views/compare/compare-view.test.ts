@@ -54,12 +54,12 @@ const rows = () => wrapper.findAll('[role=rowgroup] [role=row]')
 const select = (label: string) => wrapper.find<HTMLSelectElement>(`select[aria-label="${label}"]`)
 const button = (text: string) => wrapper.findAll('button').find((each) => each.text().includes(text))!
 
-const cell = (change: Partial<CompareCell>): CompareCell => ({ resultId: 'side', medianNs: 1030, ratio: 1.03, ratioLow: 1.02, ratioHigh: 1.04, verdict: 'slower', adjustedP: 0.0004, ...change })
+const cell = (change: Partial<CompareCell>): CompareCell => ({ resultId: 'side', medianNs: 1030, speedup: 1 / 1.03, speedupLow: 1 / 1.04, speedupHigh: 1 / 1.02, verdict: 'slower', p: 0.0002, adjustedP: 0.0004, ...change })
 /** One session with one row per cell, the baseline `cpu scalar`. */
 const comparison = (cells: CompareCell[], change: Partial<Comparison> = {}): Comparison => ({
   sessions: ['cpu scalar', 'cpu avx2'].map((value) => ({ id: 'session-2', name: 'Driver 570', createdAt: '2026-01-01T00:00:00Z', value })), threshold: 0.01,
   rows: cells.map((side, i) => ({ caseId: `case-${i}`, case: testCase({ params: { n: i + 1 } }), cells: [{ resultId: `base-${i}`, medianNs: 1000 }, side] })),
-  unmatched: [], overall: [null, { ratio: 1.03, cases: cells.length }], noiseFloors: [], environmentDifferences: [], opThresholds: {}, facets: facetsOf(cells.map((_, i) => testCase({ params: { n: i + 1 } }))), ...change,
+  unmatched: [], overall: [null, { speedup: 1 / 1.03, cases: cells.length }], noiseFloors: [], environmentDifferences: [], opThresholds: {}, facets: facetsOf(cells.map((_, i) => testCase({ params: { n: i + 1 } }))), ...change,
 })
 
 describe('inside one session', () => {
@@ -82,25 +82,25 @@ describe('inside one session', () => {
   })
 
   it('shows all that stands behind a verdict by keyboard', async () => {
-    answer = () => comparison([cell({}), cell({ verdict: 'ambiguous', doubt: 'Slower in time but same in SM cycles.', cyclesRatio: 1, cyclesLow: 0.99, cyclesHigh: 1.01, quads: 12 }), cell({ runs: 5, baselineRuns: 4 })])
+    answer = () => comparison([cell({}), cell({ verdict: 'ambiguous', doubt: 'Slower in time but same in SM cycles.', cyclesSpeedup: 1, cyclesLow: 0.99, cyclesHigh: 1.01, quads: 12 }), cell({ runs: 5, baselineRuns: 4 })])
     await open('/compare?within=session-2&axis=impl')
     const table = wrapper.find('[role=table]')
     await table.trigger('keydown', { key: 'ArrowDown' })
     const details = () => wrapper.find('[aria-label="Details of the comparison"]').text()
-    expect(details()).toMatch(/Adjusted p\s*< 0.001/)
+    expect(details()).toMatch(/Corrected p\s*< 0.001/)
     await table.trigger('keydown', { key: 'ArrowDown' })
     expect(details()).toContain('Slower in time but same in SM cycles.')
     expect(details()).toContain('12 ABBA quads')
-    expect(details()).toMatch(/In SM cycles\s*1.00x, 95 % interval 0.990 to 1.010/)
+    expect(details()).toMatch(/In SM cycles\s*1.00x, 95 % CI 0.990 to 1.010/)
     await table.trigger('keydown', { key: 'End' })
-    expect(details()).toMatch(/Runs\s*5 against 4/)
+    expect(details()).toMatch(/Runs\s*5, baseline 4/)
     await table.trigger('keydown', { key: 'Escape' })
     expect(wrapper.find('[aria-label="Details of the comparison"]').exists()).toBe(false)
   })
 
   it('marks verdicts below the noise floor of their device, and no others', async () => {
     const floor = (device: string, ratioP95: number) => ({ backend: device, device, deviceName: `The ${device}`, measuredAt: '2026-01-01T00:00:00Z', pairs: 24, falseVerdicts: 0, ratioP50: 0.002, ratioP95, sessionId: 's' })
-    answer = () => comparison([cell({}), cell({ ratio: 1.2 }), cell({ verdict: 'ambiguous' })], { noiseFloors: [floor('cpu', 0.05), floor('cuda', 0.5)] })
+    answer = () => comparison([cell({}), cell({ speedup: 1 / 1.2 }), cell({ verdict: 'ambiguous' })], { noiseFloors: [floor('cpu', 0.05), floor('cuda', 0.5)] })
     await open('/compare?within=session-2&axis=impl')
     expect(rows().map((row) => row.find('[aria-label="below the noise floor"]').exists())).toEqual([true, false, false])
     expect(wrapper.find('[aria-label="Noise floor"]').text()).toContain('! 1 verdict is below it')
@@ -163,7 +163,7 @@ it('between sessions the button says why they cannot be interleaved', async () =
 describe('many cases', () => {
   const effects = [['softmax', 1.2, 'slower'], ['softmax', 1.05, 'slower'], ['add', 0.8, 'faster'], ['gelu', 1, 'same']] as const
   const many = (change: Partial<Comparison> = {}) => {
-    const made = comparison(effects.map(([, ratio, verdict]) => cell({ ratio, verdict, grade: 'B' })), change)
+    const made = comparison(effects.map(([, time, verdict]) => cell({ speedup: 1 / time, verdict, grade: 'B' })), change)
     return { ...made, rows: made.rows.map((row, i) => ({ ...row, case: testCase({ op: effects[i]![0], params: { n: i + 1 } }) })) }
   }
   const texts = () => rows().map((row) => row.text())
@@ -176,14 +176,14 @@ describe('many cases', () => {
     await open('/compare?ids=session-1,session-2')
     await select('Cases to show').setValue('different')
     await select('Order of cases').setValue('effect')
-    expect(rows().map((row) => row.findAll('[role=cell]')[3]!.text())).toEqual(['0.800x', '1.200x', '1.050x'])
+    expect(rows().map((row) => row.findAll('[role=cell]')[3]!.text())).toEqual(['1.250x', '0.833x', '0.952x'])
   })
 
   it('are grouped under their means, which close and open by keyboard', async () => {
     await open('/compare?ids=session-1,session-2')
     await select('Group by').setValue('op')
     expect(rows()).toHaveLength(7)
-    expect(texts()[0]).toMatch(/softmax\s*2 cases\s*mean of 2\s*1\.122x\s*▼ 2/)
+    expect(texts()[0]).toMatch(/softmax\s*2 cases\s*mean of 2\s*0\.891x\s*▼ 2/)
     await table().trigger('keydown', { key: 'Home' })
     await table().trigger('keydown', { key: 'ArrowLeft' })
     expect(rows()).toHaveLength(5)
@@ -197,12 +197,12 @@ describe('many cases', () => {
     await open('/compare?ids=session-1,session-2')
     const panel = () => wrapper.find('aside[aria-label="Regressions"]')
     if (!panel().exists()) await button('Regressions 2').trigger('click')
-    expect(panel().findAll('li button').map((item) => item.text())).toEqual([expect.stringContaining('1.200x'), expect.stringContaining('1.050x')])
+    expect(panel().findAll('li button').map((item) => item.text())).toEqual([expect.stringContaining('0.833x'), expect.stringContaining('0.952x')])
     await select('Group by').setValue('op')
     await table().trigger('keydown', { key: '/' })
     await wrapper.find('input[type=search]').setValue('add')
     await panel().findAll('li button')[1]!.trigger('click')
-    expect(wrapper.find('[role=row][aria-selected=true]').text()).toContain('1.050x')
+    expect(wrapper.find('[role=row][aria-selected=true]').text()).toContain('0.952x')
     expect(wrapper.find('[aria-label="Details of the comparison"]').text()).toMatch(/Grades\s*B against none/)
   })
 

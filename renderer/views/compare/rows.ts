@@ -24,12 +24,12 @@ const SHOWN: Readonly<Record<RowsShown, (row: CompareRow) => boolean>> = {
   ambiguous: (row) => row.cells.some((cell) => cell?.verdict === 'ambiguous'),
 }
 
-const ratios = (row: CompareRow) => row.cells.flatMap((cell) => (cell?.ratio === undefined ? [] : [cell.ratio]))
+const speedups = (row: CompareRow) => row.cells.flatMap((cell) => (cell?.speedup === undefined ? [] : [cell.speedup]))
 /** By these the largest comes first. */
 const RANKS: Readonly<Record<Exclude<RowOrder, 'measured'>, (values: readonly number[]) => number>> = {
-  effect: (values) => Math.max(0, ...values.map((ratio) => Math.abs(Math.log(ratio)))),
-  slower: (values) => (values.length ? Math.max(...values) : 1),
-  faster: (values) => (values.length ? -Math.min(...values) : -1),
+  effect: (values) => Math.max(0, ...values.map((speedup) => Math.abs(Math.log(speedup)))),
+  slower: (values) => (values.length ? -Math.min(...values) : -1),
+  faster: (values) => (values.length ? Math.max(...values) : 1),
 }
 
 /** The rows among `rows` that are shown, in order. Each word of `search` has to occur in what the row says. */
@@ -46,16 +46,16 @@ export function pickRows(rows: readonly CompareRow[], { search, order, shown, ax
     return words.every((word) => all.includes(word))
   })
   if (order === 'measured') return found
-  const ranked = found.map((row) => ({ row, rank: RANKS[order](ratios(row)) }))
+  const ranked = found.map((row) => ({ row, rank: RANKS[order](speedups(row)) }))
   return ranked.sort((a, b) => b.rank - a.rank).map(({ row }) => row)
 }
 
-/** Rows as lines, each group under a line of its own; groups go by their means where rows go by their ratios. */
+/** Rows as lines, each group under a line of its own; groups sort by their means where rows sort by their speedups. */
 export function linesOf(rows: readonly CompareRow[], by: Grouping | undefined, order: RowOrder, closed: ReadonlySet<string>): Line[] {
   const line = (row: CompareRow): Line => ({ kind: 'case', id: caseLineId(row.caseId), row })
   if (!by) return rows.map(line)
   const groups = groupRows(rows, by, rows[0]?.cells.length ?? 0)
-  const means = (group: Group) => group.sides.flatMap((side) => (side?.ratio === undefined ? [] : [side.ratio]))
+  const means = (group: Group) => group.sides.flatMap((side) => (side?.speedup === undefined ? [] : [side.speedup]))
   if (order !== 'measured') groups.sort((a, b) => RANKS[order](means(b)) - RANKS[order](means(a)))
   return groups.flatMap((group): Line[] => {
     const open = !closed.has(group.key)

@@ -1,4 +1,4 @@
-import type { CompareAxis, CompareCell, Comparison } from '@core/compare'
+import { pText, type CompareAxis, type CompareCell, type Comparison } from '@core/compare'
 import type { NoiseFloor } from '@core/session/types'
 import type { BenchmarkCase } from '@core/case'
 import { ABSENT, formatPercent, formatRatio, formatTime } from '@core/units'
@@ -20,19 +20,19 @@ export const LOOKS: Readonly<Record<NonNullable<CompareCell['verdict']>, Verdict
 
 export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verdict ? LOOKS[cell.verdict] : undefined)
 
-/** Places after the point that show a ratio to three digits: three, and more below 0.1. */
-export const ratioPlaces = (ratio: number): number => (ratio < 0.01 ? 5 : ratio < 0.1 ? 4 : 3)
+/** Places after the point that show a speedup to three digits: three, and more below 0.1. */
+export const speedupPlaces = (speedup: number): number => (speedup < 0.01 ? 5 : speedup < 0.1 ? 4 : 3)
 
-/** `0.842x` or `0.0842x`, and its interval in words with the places of its lower end. */
-export const ratioText = ({ ratio }: Pick<CompareCell, 'ratio'>): string => (ratio === undefined ? ABSENT : `${ratio.toFixed(ratioPlaces(ratio))}x`)
-/** What a ratio lacks after its end so that the points of a column are in line, whose longest has so many places. */
-export const ratioPad = (ratio: number | undefined, places: number): string => (ratio === undefined ? '' : '0'.repeat(Math.max(0, places - ratioPlaces(ratio))))
+/** `1.188x` or `0.0842x`: the speedup over the baseline. */
+export const speedupText = ({ speedup }: Pick<CompareCell, 'speedup'>): string => (speedup === undefined ? ABSENT : `${speedup.toFixed(speedupPlaces(speedup))}x`)
+/** Zeros that align the decimal point of a speedup in a column whose longest number has so many places. */
+export const speedupPad = (speedup: number | undefined, places: number): string => (speedup === undefined ? '' : '0'.repeat(Math.max(0, places - speedupPlaces(speedup))))
 function rangeText(low: number | undefined, high: number | undefined): string {
   if (low === undefined || high === undefined) return ''
-  const places = ratioPlaces(low)
+  const places = speedupPlaces(low)
   return `${low.toFixed(places)} to ${high.toFixed(places)}`
 }
-export const intervalText = (cell: Pick<CompareCell, 'ratioLow' | 'ratioHigh'>): string => rangeText(cell.ratioLow, cell.ratioHigh)
+export const intervalText = (cell: Pick<CompareCell, 'speedupLow' | 'speedupHigh'>): string => rangeText(cell.speedupLow, cell.speedupHigh)
 
 /** `A`, or `A → B` where the baseline's grade is another. */
 export function gradeText(cell: CompareCell, base: CompareCell | null | undefined): string {
@@ -61,12 +61,12 @@ function floorsOf({ noiseFloors, sessions }: Comparison, row: Row, i: number): N
 /** The largest noise floor of the devices behind side i of a row, where the effect that got a verdict lies below it. */
 export function floorAbove(comparison: Comparison, row: Row, i: number): NoiseFloor | undefined {
   const cell = row.cells[i]
-  if (cell?.ratio === undefined || (cell.verdict !== 'faster' && cell.verdict !== 'slower')) return undefined
-  const away = Math.abs(cell.ratio - 1)
+  if (cell?.speedup === undefined || (cell.verdict !== 'faster' && cell.verdict !== 'slower')) return undefined
+  const away = Math.abs(1 / cell.speedup - 1)
   return floorsOf(comparison, row, i).filter((floor) => floor.ratioP95 > away).sort((x, y) => y.ratioP95 - x.ratioP95)[0]
 }
 
-export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.backend} ${floor.deviceName}: cases compared with themselves differed by up to ${formatPercent(floor.ratioP95)}, leaving out the worst 5 %.`
+export const floorWarning = (floor: NoiseFloor): string => `Below the noise floor of ${floor.backend} ${floor.deviceName}: 95 % of identical cases differed by less than ${formatPercent(floor.ratioP95)}.`
 
 export interface Fact {
   name: string
@@ -77,14 +77,15 @@ export interface Fact {
 /** All that is known of one compared cell, for the details below the table. */
 export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   const facts: Fact[] = [
-    { name: 'Medians', value: `${formatTime(cell.medianNs)} against ${formatTime(base.medianNs)}` },
-    { name: 'Ratio', value: `${ratioText(cell)}${intervalText(cell) ? `, 95 % interval ${intervalText(cell)}` : ', no interval: too few samples'}`, about: 'Median divided by the baseline’s median' },
+    { name: 'Medians', value: `${formatTime(cell.medianNs)}, baseline ${formatTime(base.medianNs)}` },
+    { name: 'Speedup', value: `${speedupText(cell)}${intervalText(cell) ? `, 95 % CI ${intervalText(cell)}` : ', no CI: too few samples'}`, about: 'Baseline median divided by this median: above 1 is faster' },
   ]
-  if (cell.adjustedP !== undefined) facts.push({ name: 'Adjusted p', value: cell.adjustedP < 0.001 ? '< 0.001' : cell.adjustedP.toFixed(3), about: 'Chance of a ratio this far beyond the threshold without a real difference, corrected for the number of cells (Benjamini-Hochberg); up to 0.05 counts' })
-  if (cell.cyclesRatio !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesRatio)}${cell.cyclesLow === undefined ? '' : `, 95 % interval ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The same ratio in clock cycles, which a lower clock does not change' })
-  if (cell.quads !== undefined) facts.push({ name: 'Interleaved (ABBA)', value: `${cell.quads} ABBA quads`, about: 'Both sides measured in the order A B B A, so that drift of the machine affects both equally. The ratio is of these; the medians are of the session' })
-  if (cell.grade || base.grade) facts.push({ name: 'Grades', value: `${cell.grade ?? 'none'} against ${base.grade ?? 'none'}`, about: 'How clean the samples of both sides are: A clean and converged, B noisy, C throttled, disturbed or not converged' })
-  if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs} against ${cell.baselineRuns ?? 1}`, about: 'Fresh-process repeats; the interval holds how they differ' })
+  if (cell.p !== undefined) facts.push({ name: 'p', value: pText(cell.p), about: 'Probability of a speedup this far beyond the threshold without a real difference, for this case alone' })
+  if (cell.adjustedP !== undefined) facts.push({ name: 'Corrected p', value: pText(cell.adjustedP), about: 'p corrected for the number of cases (Benjamini-Hochberg); a verdict needs at most 0.05' })
+  if (cell.cyclesSpeedup !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesSpeedup)}${cell.cyclesLow === undefined ? '' : `, 95 % CI ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The speedup in clock cycles, which do not depend on the clock frequency' })
+  if (cell.quads !== undefined) facts.push({ name: 'Interleaved', value: `${cell.quads} ABBA quads`, about: 'Both sides measured in the order A, B, B, A, so that drift affects both equally. The speedup comes from these; the medians come from the session' })
+  if (cell.grade || base.grade) facts.push({ name: 'Grades', value: `${cell.grade ?? 'none'}, baseline ${base.grade ?? 'none'}`, about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged' })
+  if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs}, baseline ${cell.baselineRuns ?? 1}`, about: 'Repeats in fresh processes; the CI includes the variation between runs' })
   return facts
 }
 
