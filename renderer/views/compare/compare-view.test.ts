@@ -203,7 +203,7 @@ describe('many cases', () => {
     await wrapper.find('input[type=search]').setValue('add')
     await panel().findAll('li button')[1]!.trigger('click')
     expect(wrapper.find('[role=row][aria-selected=true]').text()).toContain('0.952x')
-    expect(wrapper.find('[aria-label="Details of the comparison"]').text()).toMatch(/Grades\s*B against none/)
+    expect(wrapper.find('[aria-label="Details of the comparison"]').text()).toMatch(/Grades\s*B, baseline none/)
   })
 
   it('are held to thresholds per operation, which are settings', async () => {
