@@ -39,7 +39,7 @@ export function checkKernels(backend: Backend, device: Device, options: Conforma
     describe(`${device.backend} ${impl.id}`, () => {
       for (const op of ALL_OPS) {
         for (const dtype of impl.kernels[op.id] ?? []) {
-          it(`${op.id} ${dtype}`, { timeout: WHOLE ? 1_200_000 : 120_000 }, async () => {
+          it(`${op.id} ${dtype}`, { timeout: WHOLE ? 1_200_000 : 300_000 }, async () => {
             const wrong: string[] = []
             for (const { params, threads } of checksOf(op, device, impl, dtype, threadChoices, options)) {
               const faults = await faultsOf(backend, op, makeCase(device, impl, op, params, dtype, threads), work)

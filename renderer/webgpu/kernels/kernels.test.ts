@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { exampleParams } from '@core/ops/examples'
 import { ALL_OPS } from '@core/ops/registry'
+import { bindingTypes } from '../wgsl/bindings'
 import { dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'
 import { KERNELS, supportedKernels } from './registry'
@@ -31,7 +33,7 @@ describe('WGSL kernels', () => {
   it('use vectors only where rows stay aligned', () => {
     expect(build('softmax', [8, 1000]).steps[0]!.wgsl).toContain('array<vec4<f32>>')
     expect(build('softmax', [8, 1001]).steps[0]!.wgsl).not.toContain('array<vec4<f32>>')
-    expect(build('layer_norm', [8, 1001], 'f16').steps[0]!.wgsl).toContain('x: array<f16>')
+    expect(build('layer_norm', [8, 1001], 'f16').steps[0]!.wgsl).toContain('x_in: array<f16>')
   })
 
   it('add a long sum in two steps and a short one in one', () => {
@@ -48,6 +50,40 @@ describe('WGSL kernels', () => {
       const perThread = n < 2_000_000 ? 1 : 4
       expect(step.groups * THREADS * perThread * 4).toBeGreaterThanOrEqual(n)
     }
+  })
+})
+
+describe('the programs of every kernel', () => {
+  const programs = [...KERNELS].flatMap(([id, kernel]) => {
+    const op = ALL_OPS.find((candidate) => candidate.id === id)!
+    return exampleParams(op).map((params) => {
+      const parsed = op.params.parse(params)
+      return { id, program: kernel.build({ dtype: 'f32', dims: op.dims(parsed), scalars: op.scalars?.(parsed) ?? [] }) }
+    })
+  })
+
+  it('bind no more than every adapter has: 8 storage buffers, one of which is the fence of a step', () => {
+    for (const { id, program } of programs) for (const { wgsl, buffers } of program.steps) {
+      const types = bindingTypes(wgsl)
+      expect(types.filter((type) => type !== 'uniform').length, id).toBe(buffers.length)
+      expect(buffers.length, id).toBeLessThanOrEqual(7)
+    }
+  })
+
+  it('name only scratch space that they ask for, and fit the uniform', () => {
+    for (const { id, program } of programs) for (const step of program.steps) {
+      for (const buffer of step.buffers) if (typeof buffer === 'object' && 'scratch' in buffer) expect(program.scratchBytes[buffer.scratch], id).toBeGreaterThan(0)
+      expect(() => uniformWords(step), id).not.toThrow()
+      expect(step.groups, id).toBeGreaterThan(0)
+    }
+  })
+
+  it('spread few long rows over many workgroups, and read the results of each pass together', () => {
+    const { steps, scratchBytes } = KERNELS.get('softmax')!.build({ dtype: 'f32', dims: [2, 4_000_000], scalars: [] })
+    expect(steps.map(({ groups }) => groups)).toEqual([512, 512])
+    expect(scratchBytes).toEqual([2048, 2048])
+    expect(KERNELS.get('layer_norm')!.build({ dtype: 'f32', dims: [2, 4_000_000], scalars: [1e-5] }).steps).toHaveLength(3)
+    expect(KERNELS.get('softmax')!.build({ dtype: 'f32', dims: [5000, 40_000], scalars: [] }).steps).toHaveLength(1)
   })
 })
 

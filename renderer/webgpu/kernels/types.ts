@@ -16,6 +16,8 @@ export interface Step {
   dims: readonly number[]
   /** At most MAX_STEP_SCALARS real numbers, read in WGSL as `scalar(i)`, as f32. */
   scalars?: readonly number[]
+  /** The place among `dims` of the seed that the case was filled with last; ops that draw random numbers. */
+  seedAt?: number
   /** Workgroups needed; the kernel numbers them with `group_index`. */
   groups: number
 }

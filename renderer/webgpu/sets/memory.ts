@@ -18,6 +18,8 @@ export interface Memory {
   /** Shared by all sets: a call leaves nothing in it that a later one needs. */
   scratch: GPUBuffer[]
   uniforms: GPUBuffer[]
+  /** Where in which uniforms the seed of the last fill stands. */
+  seeds: { uniform: GPUBuffer; offset: number }[]
 }
 
 const tensorsOf = ({ inputs, outputs }: BufferSet): Tensor[] => [...new Set([...inputs, ...outputs])]
@@ -41,7 +43,8 @@ export function allocate(gpu: Gpu, problem: Problem, program: Program): Memory {
   })
   const scratch = program.scratchBytes.map((bytes, i) => gpu.device.createBuffer({ size: Math.ceil(bytes / 16) * 16, usage: GPUBufferUsage.STORAGE, label: `scratch ${i}` }))
   const uniforms = program.steps.map((step) => createUniform(gpu, uniformWords(step)))
-  return { sets, scratch, uniforms }
+  const seeds = program.steps.flatMap(({ seedAt }, i) => (seedAt === undefined ? [] : [{ uniform: uniforms[i]!, offset: 4 * seedAt }]))
+  return { sets, scratch, uniforms, seeds }
 }
 
 /** The buffer that a step calls `name`, in one of the sets. */
@@ -55,6 +58,7 @@ export function bufferOf(memory: Memory, set: BufferSet, name: BufferName): GPUB
 export const fillInputs = (gpu: Gpu, problem: Problem, memory: Memory, seed: number): Promise<void> =>
   guarded(gpu, 'filling the inputs', async () => {
     for (const [stream, { fill }] of problemInputs(problem).entries()) await fillTensors(gpu, memory.sets.map((set) => set.inputs[stream]!), seed, stream, fill!)
+    for (const { uniform, offset } of memory.seeds) gpu.device.queue.writeBuffer(uniform, offset, Uint32Array.of(seed))
     await gpu.device.queue.onSubmittedWorkDone()
   })
 

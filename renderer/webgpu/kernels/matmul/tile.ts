@@ -8,12 +8,23 @@ export interface Variant {
   widthA: Width
   widthB: Width
   widthOut: Width
+  /** Reads of B that are no matrix in memory: a WGSL function load_b, which gets the number of the product as its base, and where A begins. */
+  gathered?: { loadB: string; baseA: string }
   /** Rows and columns of the output that a workgroup computes. */
   tile: 64 | 128
 }
 
 /** Steps of k that lie in workgroup memory: tile * depth * 2 f32 are the 16 KiB that every adapter has. */
 const depthOf = (tile: number) => 2048 / tile
+
+/** Large tiles read less per output, but only pay when there are enough of them to fill a device. */
+const ENOUGH_LARGE_TILES = 128
+
+/** The tile for `batch` products [m, n], and how many of them lie along m and n. */
+export function tilesFor(batch: number, m: number, n: number): { tile: 64 | 128; tilesM: number; tilesN: number } {
+  const tile = batch * Math.ceil(m / 128) * Math.ceil(n / 128) >= ENOUGH_LARGE_TILES ? 128 : 64
+  return { tile, tilesM: Math.ceil(m / tile), tilesN: Math.ceil(n / tile) }
+}
 
 const SIDE = [0, 1, 2, 3]
 
@@ -74,7 +85,7 @@ export function matmulText(v: Variant): string {
 var<workgroup> tile_a: array<${working(4)}, ${(depth * v.tile) / 4}>;
 var<workgroup> tile_b: array<${working(4)}, ${(depth * v.tile) / 4}>;
 ${loader('a', v.widthA)}
-${loader('b', v.widthB)}
+${v.gathered?.loadB ?? loader('b', v.widthB)}
 fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
 ${store}
 }
@@ -83,17 +94,17 @@ ${entry(`  let m = dim(0u);
   let k = dim(2u);
   let tiles_m = dim(3u);
   let tiles_n = dim(4u);
-  let batch = group / (tiles_m * tiles_n);
-  if (batch >= dim(5u)) { return; }
+  let batch_number = group / (tiles_m * tiles_n);
+  if (batch_number >= dim(5u)) { return; }
   let tile = group % (tiles_m * tiles_n);
   // Eight rows of tiles at a time, column by column, so that tiles computed together share what the cache holds.
   let band = tile / (8u * tiles_n);
   let band_rows = min(tiles_m - band * 8u, 8u);
   let first_row = (band * 8u + tile % (8u * tiles_n) % band_rows) * ${v.tile}u;
   let first_column = tile % (8u * tiles_n) / band_rows * ${v.tile}u;
-  let base_a = batch * m * k;
-  let base_b = batch * k * n;
-  let base_out = batch * m * n;
+  let base_a = ${v.gathered?.baseA ?? 'batch_number * m * k'};
+  let base_b = ${v.gathered ? 'batch_number' : 'batch_number * k * n'};
+  let base_out = batch_number * m * n;
   let x = lane % 16u;
   let y = lane / 16u;
 ${each((r, i, c) => `  var sum_${r}_${i}_${c} = vec4<f32>(0.0);`)}

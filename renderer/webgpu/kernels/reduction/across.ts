@@ -15,6 +15,13 @@ export interface Columns {
   count: number
 }
 
+/** What each element is multiplied with: the element of `x` less its row's mean, times its row's rstd. */
+export interface Times {
+  x: BufferName
+  rstd: BufferName
+  mean?: BufferName
+}
+
 /** A workgroup is 32 vectors wide and 8 rows high. */
 const COLUMNS_PER_GROUP = 32
 const ROWS = THREADS / COLUMNS_PER_GROUP
@@ -23,12 +30,14 @@ const ROWS = THREADS / COLUMNS_PER_GROUP
 export const columnGroups = (vectors: number): number => Math.ceil(vectors / COLUMNS_PER_GROUP)
 
 /** Writes [outer, parts, inner] results. */
-export function foldAcross(fold: Fold, columns: Columns, types: Types, from: BufferName, to: BufferName): Step {
+export function foldAcross(fold: Fold, columns: Columns, types: Types, from: BufferName, to: BufferName, times?: Times): Step {
   const perPart = Math.ceil(columns.reduce / columns.parts)
   const beside = columnGroups(columns.vectors)
   const vector = working(columns.width)
-  const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, { name: 'out', type: storage(types.to, columns.width), write: true }]
-  const take = (into: number, row: string) => `let v${into} = ${vector}(x[base + (${row}) * vectors]); s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
+  const factors = times ? [{ name: 'y', type: storage(types.from, columns.width) }, { name: 'rstd', type: 'f32' }, ...(times.mean ? [{ name: 'mean', type: 'f32' }] : [])] : []
+  const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', type: storage(types.to, columns.width), write: true }]
+  const factor = (row: string) => (times ? ` * (${vector}(y[base + (${row}) * vectors])${times.mean ? ` - mean[${row}]` : ''}) * rstd[${row}]` : '')
+  const take = (into: number, row: string) => `let v${into} = ${vector}(x[base + (${row}) * vectors])${factor(row)}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}
 var<workgroup> rows: array<${vector}, ${THREADS}>;
 ${entry(`  let vectors = dim(0u);
@@ -58,5 +67,5 @@ ${entry(`  let vectors = dim(0u);
     out[piece * vectors + column] = ${storage(types.to, columns.width)}(${fold.finish('total', 'scalar(0u)')});
   }`)}`
   const pieces = columns.outer * columns.parts
-  return step(wgsl, [from, to], [columns.vectors, columns.reduce, columns.parts, perPart, beside, pieces], beside * pieces, [columns.count])
+  return step(wgsl, [from, ...(times ? [times.x, times.rstd, ...(times.mean ? [times.mean] : [])] : []), to], [columns.vectors, columns.reduce, columns.parts, perPart, beside, pieces], beside * pieces, [columns.count])
 }

@@ -19,18 +19,25 @@ export interface Runs {
   count: number
 }
 
+/** A second tensor whose elements join those of the first before they are folded. */
+export interface Pair {
+  from: BufferName
+  /** WGSL of two f32 or vectors of them. */
+  of: (a: string, b: string) => string
+}
+
 /** Vectors a thread folds before threads are combined. */
 const WANTED_PER_LANE = 4
 
-/** Writes rows * parts results, the parts of a row side by side. With `other`, elements are the products of two tensors. */
-export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName, to: BufferName, other?: BufferName): Step {
+/** Writes rows * parts results, the parts of a row side by side. With `pair`, elements are made of two tensors. */
+export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName, to: BufferName, pair?: Pair): Step {
   const perPart = Math.ceil(runs.vectors / runs.parts)
   const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(perPart / WANTED_PER_LANE)))
   const results = runs.rows * runs.parts
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
-  const bindings = [{ name: 'x', type }, ...(other ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
-  const take = (into: string, at: string) => `let v${into} = ${vector}(x[base + ${at}])${other ? ` * ${vector}(y[base + ${at}])` : ''}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
+  const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
+  const take = (into: string, at: string) => `let v${into} = ${pair ? pair.of(`${vector}(x[base + ${at}])`, `${vector}(y[base + ${at}])`) : `${vector}(x[base + ${at}])`}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
   // Four folds at a time keep four reads in flight.
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}${EXCHANGE}
 ${reduction('all', lanes, fold.join)}
@@ -53,5 +60,5 @@ ${entry(`  let index = group * ${THREADS / lanes}u + lane / ${lanes}u;
   let joined = ${fold.join('left', 'right')};
   let total = reduce_all(${fold.within('joined', runs.width)}, lane);
   if (live && lane % ${lanes}u == 0u) { out[index] = ${storage(types.to, 1)}(${fold.finish('total', 'scalar(0u)')}); }`)}`
-  return step(wgsl, other ? [from, other, to] : [from, to], [results, runs.vectors, runs.parts, perPart], Math.ceil(results / (THREADS / lanes)), [runs.count])
+  return step(wgsl, pair ? [from, pair.from, to] : [from, to], [results, runs.vectors, runs.parts, perPart], Math.ceil(results / (THREADS / lanes)), [runs.count])
 }

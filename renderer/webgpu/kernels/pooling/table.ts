@@ -1,0 +1,51 @@
+import { mapped } from '../../wgsl/mapped'
+import { dimOf, type Kernel } from '../types'
+
+type Windows = 'signal' | 'image' | 'adaptive'
+
+/** First and end of output `o`'s window along an axis of `size` with `outputs` outputs; kernel, stride and padding are dims 5 to 7. */
+const EVEN = `fn first(o: u32, size: u32, outputs: u32) -> u32 { return u32(max(i32(o * dim(6u)) - i32(dim(7u)), 0)); }
+fn end(o: u32, size: u32, outputs: u32) -> u32 { return u32(min(i32(o * dim(6u) + dim(5u)) - i32(dim(7u)), i32(size))); }
+`
+const SHARED = `fn first(o: u32, size: u32, outputs: u32) -> u32 { return o * size / outputs; }
+fn end(o: u32, size: u32, outputs: u32) -> u32 { return ((o + 1u) * size + outputs - 1u) / outputs; }
+`
+
+/** Elements that a mean divides by: the whole kernel, padding included, or the adaptive window. */
+const COUNTED: Readonly<Record<Windows, string>> = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))', adaptive: 'f32((bottom - top) * (right - left))' }
+
+/** One thread for each output. */
+const pooling = (windows: Windows, max: boolean): Kernel => ({
+  dtypes: ['f32', 'f16'],
+  build: (shape) => {
+    const [planes, height, width, outHeight, outWidth] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4)]
+    const rows = windows === 'signal' ? '  let top = 0u;\n  let bottom = 1u;' : '  let top = first(o_row, dim(1u), dim(3u));\n  let bottom = end(o_row, dim(1u), dim(3u));'
+    return mapped({
+      tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
+      functions: windows === 'adaptive' ? SHARED : EVEN,
+      body: `  let o_column = i % dim(4u);
+  let o_row = i / dim(4u) % dim(3u);
+  let plane = i / dim(4u) / dim(3u);
+${rows}
+  let left = first(o_column, dim(2u), dim(4u));
+  let right = end(o_column, dim(2u), dim(4u));
+  var value = ${max ? '-3.4028234663852886e38' : '0.0'};
+  for (var r = top; r < bottom; r++) {
+    let base = (plane * dim(1u) + r) * dim(2u);
+    for (var c = left; c < right; c++) { value = ${max ? 'max(value, f32(x[base + c]))' : 'value + f32(x[base + c])'}; }
+  }
+  out[i] = own(${max ? 'value' : `value / ${COUNTED[windows]}`});`,
+      dims: [height, width, outHeight, outWidth, ...shape.dims.slice(5)],
+    }, shape.dtype, planes * outHeight * outWidth)
+  },
+})
+
+const kernels: Readonly<Record<string, Kernel>> = {
+  max_pool1d: pooling('signal', true),
+  avg_pool1d: pooling('signal', false),
+  max_pool2d: pooling('image', true),
+  avg_pool2d: pooling('image', false),
+  adaptive_max_pool2d: pooling('adaptive', true),
+  adaptive_avg_pool2d: pooling('adaptive', false),
+}
+export default kernels

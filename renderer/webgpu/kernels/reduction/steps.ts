@@ -1,0 +1,78 @@
+import { widthFor, type Width } from '../../wgsl/header'
+import type { BufferName, Step } from '../types'
+import { columnGroups, foldAcross, type Times } from './across'
+import { foldAlong, type Pair } from './along'
+import { foldAt, type Fold } from './fold'
+
+export type Float = 'f32' | 'f16'
+
+/** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. */
+const ENOUGH_GROUPS = 4096
+/** Shortest piece worth a workgroup of its own, in vectors and in rows. */
+export const SHORTEST_RUN = 1024
+export const SHORTEST_COLUMN = 32
+
+/** Pieces that a length is cut into, for `others` results beside each other. */
+export const pieces = (length: number, shortest: number, others: number) => Math.max(1, Math.min(Math.ceil(length / shortest), Math.floor(ENOUGH_GROUPS / others)))
+
+/** A tensor on the way through the steps: what it holds and how. */
+export interface Held {
+  from: BufferName
+  type: Float
+}
+
+/** Builds the steps of one fold into `target`, each with scratch space of its own, numbered from `scratchFrom`. */
+export class FoldSteps {
+  readonly scratchBytes: number[] = []
+  readonly steps: Step[] = []
+
+  constructor(
+    private readonly fold: Fold,
+    private readonly to: Float,
+    private readonly count: number,
+    private readonly target: BufferName = 'output',
+    private readonly scratchFrom = 0,
+  ) {}
+
+  /** Rows of neighbouring elements, into `results` numbers: in one step, or in pieces first where one would leave most of the device idle. */
+  rows(x: Held, rows: number, length: number, last: boolean, pair?: Pair): Held {
+    // A single row may end in the padding of its tensor, which is zero (tensors.ts): only where zero changes nothing.
+    const padded = rows === 1 && this.fold.start === '0.0' && this.steps.length === 0
+    const width: Width = padded ? 4 : widthFor(length)
+    const vectors = Math.ceil(length / width)
+    const parts = pieces(vectors, SHORTEST_RUN, rows)
+    const runs = { rows, vectors, width, parts, count: this.count }
+    if (parts === 1) return this.#along(x, runs, last, rows, pair)
+    const partial = this.#along(x, runs, false, rows * parts, pair)
+    return this.#along(partial, { rows, vectors: parts, width: 1, parts: 1, count: this.count }, last, rows)
+  }
+
+  /** Folds over the middle axis; with `times`, of products, for an `outer` of 1. */
+  columns(x: Held, outer: number, reduce: number, inner: number, last: boolean, times?: Times): Held {
+    const width = widthFor(inner)
+    const vectors = inner / width
+    const parts = pieces(reduce, SHORTEST_COLUMN, outer * columnGroups(vectors))
+    const columns = { outer, reduce, vectors, width, parts, count: this.count }
+    if (parts === 1) return this.#across(x, columns, last, outer * inner, times)
+    const partial = this.#across(x, columns, false, outer * parts * inner, times)
+    return this.#across(partial, { ...columns, reduce: parts, parts: 1 }, last, outer * inner)
+  }
+
+  #target(last: boolean, elements: number): Held {
+    if (last) return { from: this.target, type: this.to }
+    this.scratchBytes.push(elements * 4)
+    return { from: { scratch: this.scratchFrom + this.scratchBytes.length - 1 }, type: 'f32' }
+  }
+
+  #along(x: Held, runs: Parameters<typeof foldAlong>[1], last: boolean, elements: number, pair?: Pair): Held {
+    const to = this.#target(last, elements)
+    this.steps.push(foldAlong(foldAt(this.fold, { first: this.steps.length === 0, last }), runs, { from: x.type, to: to.type }, x.from, to.from, pair))
+    return to
+  }
+
+  #across(x: Held, columns: Parameters<typeof foldAcross>[1], last: boolean, elements: number, times?: Times): Held {
+    const to = this.#target(last, elements)
+    this.steps.push(foldAcross(foldAt(this.fold, { first: this.steps.length === 0, last }), columns, { from: x.type, to: to.type }, x.from, to.from, times))
+    return to
+  }
+}

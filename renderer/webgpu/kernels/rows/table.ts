@@ -1,0 +1,114 @@
+import { joinPrograms, ROW_DIMS, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
+import { FOLDS } from '../reduction/fold'
+import type { Times } from '../reduction/across'
+import { FoldSteps } from '../reduction/steps'
+import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+
+const row = (name: string, input: number): RowTensor => ({ name, from: { input }, by: 'row' })
+const column = (name: string, input: number): RowTensor => ({ name, from: { input }, by: 'column' })
+const raw = (name: string, input: number, type?: 'f32' | 'i32'): RowTensor => ({ name, from: { input }, by: 'raw', ...(type ? { type } : {}) })
+
+const SOFTMAX: RowPass = { softmax: 'x', highest: 'highest', total: 'total' }
+const floatOf = (shape: KernelShape) => (shape.dtype === 'f16' ? 'f16' : 'f32')
+const FLOATS = ['f32', 'f16'] as const
+
+/** Rows and their length are the first two dims. */
+const over = (shape: KernelShape, op: RowOp, scratchFrom = 0): Program => rowSteps({ ...op, scalars: shape.scalars }, shape, dimOf(shape, 0), dimOf(shape, 1), scratchFrom)
+
+const rowKernel = (op: RowOp): Kernel => ({ dtypes: FLOATS, build: (shape) => over(shape, op) })
+
+/** Mean over the tokens of log(sum of e^x) - x[target]. */
+const crossEntropy: Kernel = {
+  dtypes: FLOATS,
+  build: (shape) => {
+    const tokens = dimOf(shape, 0)
+    const losses = over(shape, {
+      tensors: [row('x', 0), raw('logits', 0), raw('target_of', 1, 'i32')],
+      passes: [SOFTMAX],
+      result: { once: 'highest + log(total) - f32(logits[row * dim(2u) + u32(target_of[row])])', to: { scratch: 0 }, type: 'f32' },
+    }, 1)
+    const scratchBytes = [4 * tokens, ...losses.scratchBytes]
+    const mean = new FoldSteps(FOLDS['mean']!, floatOf(shape), tokens, 'output', scratchBytes.length)
+    mean.rows({ from: { scratch: 0 }, type: 'f32' }, 1, tokens, true)
+    return { scratchBytes: [...scratchBytes, ...mean.scratchBytes], steps: [...losses.steps, ...mean.steps] }
+  },
+}
+
+/** h = (x - mean) * rstd of an element, without the mean for rms_norm. */
+const NORMED = { layer: '(x - mean) * rstd', rms: 'x * rstd' } as const
+
+/** dx by rows, then the sums over tokens for dweight and, with a mean, dbias. */
+const normBackward = (kind: keyof typeof NORMED): Kernel => ({
+  dtypes: FLOATS,
+  build: (shape) => {
+    const h = NORMED[kind]
+    const layer = kind === 'layer'
+    const saved = layer ? [raw('mean_of', 3, 'f32'), raw('rstd_of', 4, 'f32')] : [raw('rstd_of', 3, 'f32')]
+    const dx = over(shape, {
+      tensors: [row('grad', 0), row('x', 1), column('weight', 2), ...saved],
+      before: `  let rstd = rstd_of[row];${layer ? ' let mean = mean_of[row];' : ''}`,
+      passes: [{ sums: { ...(layer ? { plain: 'grad * weight' } : {}), along: `grad * weight * ${h}` } }],
+      result: { each: `rstd * (grad * weight${layer ? ' - plain / length' : ''} - ${h} * (along / length))`, to: 'output' },
+    })
+    const sums = (output: number, times?: Times): Program => {
+      const steps = new FoldSteps(FOLDS['sum']!, floatOf(shape), dimOf(shape, 0), { output })
+      steps.columns({ from: { input: 0 }, type: floatOf(shape) }, 1, dimOf(shape, 0), dimOf(shape, 1), true, times)
+      return steps
+    }
+    const dweight = sums(1, { x: { input: 1 }, rstd: saved.at(-1)!.from, ...(layer ? { mean: saved[0]!.from } : {}) })
+    return joinPrograms([dx, dweight, ...(layer ? [sums(2)] : [])])
+  },
+})
+
+/** The channel of an element of a group. */
+const CHANNEL = `fn channel(row: u32, at: u32) -> u32 { return row % dim(${ROW_DIMS}u) * dim(${ROW_DIMS + 1}u) + at / dim(${ROW_DIMS + 2}u); }\n`
+
+/** Statistics of [batch * groups] runs of neighbouring channels; weight and bias by channel. */
+const groupNorm: Kernel = {
+  dtypes: FLOATS,
+  build: (shape) => {
+    const [batch, channels, plane, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
+    const perGroup = channels / groups
+    return rowSteps({
+      tensors: [row('x', 0), raw('weight', 1), raw('bias', 2)],
+      functions: (width) => ['weight', 'bias'].map((name) => `fn ${name}_at(row: u32, at: VU) -> VF { return ${width === 4 ? `VF(${['x', 'y', 'z', 'w'].map((lane) => `f32(${name}[channel(row, at.${lane})])`).join(', ')})` : `f32(${name}[channel(row, at)])`}; }\n`).join('') + CHANNEL,
+      passes: [{ sums: { sum: 'x' } }, { sums: { squares: '(x - VF(sum / length)) * (x - VF(sum / length))' } }],
+      after: '  let mean = sum / length; let rstd = inverseSqrt(squares / length + scalar(0u));',
+      result: { each: '(x - mean) * rstd * weight_at(row, index) + bias_at(row, index)', to: 'output' },
+      dims: [groups, perGroup, plane],
+      scalars: shape.scalars,
+    }, shape, batch * groups, perGroup * plane)
+  },
+}
+
+const kernels: Readonly<Record<string, Kernel>> = {
+  softmax: rowKernel({ tensors: [row('x', 0)], passes: [SOFTMAX], after: '  let scale = 1.0 / total;', result: { each: 'exp(x - highest) * scale', to: 'output' } }),
+  log_softmax: rowKernel({ tensors: [row('x', 0)], passes: [SOFTMAX], after: '  let shift = highest + log(total);', result: { each: 'x - shift', to: 'output' } }),
+  softmax_backward: rowKernel({ tensors: [row('grad', 0), row('y', 1)], passes: [{ sums: { along: 'grad * y' } }], result: { each: 'y * (grad - along)', to: 'output' } }),
+  // The variance is taken around the mean, so it cannot cancel.
+  layer_norm: rowKernel({
+    tensors: [row('x', 0), column('weight', 1), column('bias', 2)],
+    passes: [{ sums: { sum: 'x' } }, { sums: { squares: '(x - VF(sum / length)) * (x - VF(sum / length))' } }],
+    after: '  let mean = sum / length; let rstd = inverseSqrt(squares / length + scalar(0u));',
+    result: { each: '(x - mean) * rstd * weight + bias', to: 'output' },
+  }),
+  rms_norm: rowKernel({
+    tensors: [row('x', 0), column('weight', 1)],
+    passes: [{ sums: { squares: 'x * x' } }],
+    after: '  let rstd = inverseSqrt(squares / length + scalar(0u));',
+    result: { each: 'x * rstd * weight', to: 'output' },
+  }),
+  cross_entropy: crossEntropy,
+  // 1 - softmax loses digits where softmax is near 1: what the target gets is added up from the other classes.
+  cross_entropy_backward: rowKernel({
+    tensors: [row('x', 0), raw('target_of', 1, 'i32'), raw('loss_grad', 2, 'f32')],
+    before: '  let hit = VU(u32(target_of[row]));',
+    passes: [SOFTMAX, { sums: { others: 'select(exp(x - highest), VF(0.0), index == hit)' } }],
+    after: '  let scale = loss_grad[0] / f32(dim(0u)) / total;',
+    result: { each: 'select(exp(x - highest), VF(-others), index == hit) * scale', to: 'output' },
+  }),
+  layer_norm_backward: normBackward('layer'),
+  rms_norm_backward: normBackward('rms'),
+  group_norm: groupNorm,
+}
+export default kernels

@@ -1,0 +1,218 @@
+import type { Dtype } from '@core/case'
+import type { BufferName, KernelShape, Program, Step } from '../kernels/types'
+import { entry, header, step, storage, THREADS, type Binding, type Width } from './header'
+import { EXCHANGE, maxOf, planRows, reduction, sumOf, type RowPlan } from './rows'
+
+/** A tensor that a row operation reads: by element of the row, by column (the same for every row), or as given (`raw`, under its own name). */
+export interface RowTensor {
+  name: string
+  from: BufferName
+  by: 'row' | 'column' | 'raw'
+  /** WGSL type of an element where it is not the case's own. */
+  type?: 'f32' | 'i32'
+}
+
+/**
+ * What is found out about a row, as f32 names that later expressions use. Expressions see each tensor of the row as a VF (f32 or
+ * vec4<f32>), `index` (the columns, a VU), `length` (f32), `row` (u32) and the results of earlier passes.
+ * sums: several at once. softmax: the largest value and the sum of e^(value - largest), in one reading where the row is read again
+ * for every pass (Milakov & Gimelshein 2018).
+ */
+export type RowPass = { sums: Readonly<Record<string, string>> } | { softmax: string; highest: string; total: string }
+
+/** One operation on rows of neighbouring elements. */
+export interface RowOp {
+  tensors: readonly RowTensor[]
+  /** WGSL functions for rows of numbers or of vectors of four. */
+  functions?: (width: Width) => string
+  /** Lines before the passes, once for a row. */
+  before?: string
+  passes: readonly RowPass[]
+  /** Lines after the passes, once for a row. */
+  after?: string
+  /** The results of a row: a VF for each element, or one f32 for the row. */
+  result: { each: string; to: BufferName } | { once: string; to: BufferName; type: 'f32' | 'case' }
+  /** Integers behind the row's own, from dim(ROW_DIMS) on. */
+  dims?: readonly number[]
+  scalars?: readonly number[]
+}
+
+/** rows, vectors of a row, length, workgroups that share a row, vectors of each. */
+export const ROW_DIMS = 5
+
+/** Below every finite input, and e to the power of it is 0. */
+const LOWEST = '-1e30'
+
+/** Shortest part of a row that is worth a workgroup of its own, in vectors, and workgroups that fill any device known here. */
+const SHORTEST_PART = 1024
+const ENOUGH_GROUPS = 2048
+
+/** Workgroups that share a row: only where rows are too long to keep and too few to fill the device. */
+const partsOf = (rows: number, plan: RowPlan): number =>
+  plan.kept !== undefined ? 1 : Math.max(1, Math.min(THREADS, Math.ceil(plan.vectors / SHORTEST_PART), Math.floor(ENOUGH_GROUPS / rows)))
+
+const uses = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text)
+
+/** Names of a pass's results. */
+const namesOf = (pass: RowPass): string[] => ('sums' in pass ? Object.keys(pass.sums) : [pass.highest, pass.total])
+
+/** Text of the kernels of one operation for one plan. */
+class RowText {
+  constructor(
+    private readonly op: RowOp,
+    private readonly plan: RowPlan,
+    private readonly dtype: Dtype,
+    private readonly parts: number,
+  ) {}
+
+  /** Loads of what the text names, for the vector `i` of a row. */
+  #loads(text: string, registers?: number): string {
+    const { tensors } = this.op
+    const lines = tensors.filter(({ by, name }) => by !== 'raw' && uses(text, name)).map(({ name, by }) => {
+      if (by === 'row' && registers !== undefined) return `let ${name} = ${name}_${registers};`
+      return `let ${name} = VF(${name}_in[${by === 'row' ? 'base + i' : 'i'}]);`
+    })
+    if (uses(text, 'index')) lines.push(this.plan.width === 4 ? 'let index = VU(4u * i) + VU(0u, 1u, 2u, 3u);' : 'let index = i;')
+    return lines.join(' ')
+  }
+
+  /** `body` for every vector of the row that this thread has; it sees what it names. */
+  #each(body: string): string {
+    const { plan } = this
+    if (plan.kept === undefined) return `  for (var i = begin + l; i < end; i += ${plan.lanes}u) { ${this.#loads(body)} ${body} }`
+    return Array.from({ length: plan.kept }, (_, k) => `  { let i = l + ${plan.lanes * k}u; if (live && i < vectors) { ${this.#loads(body, k)} ${body} } }`).join('\n')
+  }
+
+  /** The row's own tensors in registers, where it fits there. */
+  get #kept(): string {
+    const { plan, op } = this
+    if (plan.kept === undefined) return ''
+    return op.tensors.filter(({ by }) => by === 'row').flatMap(({ name }) => Array.from({ length: plan.kept! }, (_, k) => `  var ${name}_${k} = VF(0.0); if (live && l + ${plan.lanes * k}u < vectors) { ${name}_${k} = VF(${name}_in[base + l + ${plan.lanes * k}u]); }`)).join('\n')
+  }
+
+  /** What this thread's part of a pass gives, as f32 `<name>_part`. */
+  #partial(pass: RowPass): string {
+    const { width, kept } = this.plan
+    if ('sums' in pass) {
+      const sums = Object.entries(pass.sums)
+      const body = sums.map(([name, expression]) => `${name}_sum += ${expression};`).join(' ')
+      return `${sums.map(([name]) => `  var ${name}_sum = VF(0.0);`).join('\n')}\n${this.#each(body)}\n${sums.map(([name]) => `  let ${name}_part = ${sumOf(`${name}_sum`, width)};`).join('\n')}`
+    }
+    const { softmax, highest, total } = pass
+    if (kept !== undefined) return `  var top = VF(${LOWEST});\n${this.#each(`top = max(top, ${softmax});`)}\n  let ${highest}_part = ${maxOf('top', width)};`
+    return `  var ${highest}_part = ${LOWEST}; var ${total}_part = 0.0;\n${this.#each(`let value = ${softmax}; let next = max(${highest}_part, ${maxOf('value', width)}); let e = exp(value - next); ${total}_part = ${total}_part * exp(${highest}_part - next) + ${sumOf('e', width)}; ${highest}_part = next;`)}`
+  }
+
+  /** The parts of all threads of a row joined under the pass's own names. */
+  #joined(pass: RowPass): string {
+    if ('sums' in pass) return Object.keys(pass.sums).map((name) => `  let ${name} = reduce_sum(${name}_part, lane);`).join('\n')
+    const { softmax, highest, total } = pass
+    const largest = `  let ${highest} = reduce_max(${highest}_part, lane);`
+    if (this.plan.kept === undefined) return `${largest}\n  let ${total} = reduce_sum(${total}_part * exp(${highest}_part - ${highest}), lane);`
+    return `${largest}\n  var ${total}_sum = VF(0.0);\n${this.#each(`${total}_sum += exp(${softmax} - ${highest});`)}\n  let ${total} = reduce_sum(${sumOf(`${total}_sum`, this.plan.width)}, lane);`
+  }
+
+  /** Reads what the workgroups of a row left of a pass, as `<name>_part`: one of them for each thread. */
+  #collected(pass: RowPass): string {
+    const start = (name: string) => ('sums' in pass || name === pass.total ? '0.0' : LOWEST)
+    return namesOf(pass).map((name) => `  var ${name}_part = ${start(name)}; if (lane < parts) { ${name}_part = ${name}_all[row * parts + lane]; }`).join('\n')
+  }
+
+  get #functions(): string {
+    return this.op.functions?.(this.plan.width) ?? ''
+  }
+
+  #module(bindings: readonly Binding[], body: string): string {
+    const { op, plan, dtype } = this
+    const declared = this.#named(body).map(({ name, by, type }): Binding => ({ name: by === 'raw' ? name : `${name}_in`, type: type ?? storage(dtype, by === 'raw' ? 1 : plan.width) }))
+    return `${header([...declared, ...bindings], dtype === 'f16')}${plan.width === 4 ? 'alias VF = vec4<f32>; alias VU = vec4<u32>;\n' : 'alias VF = f32; alias VU = u32;\n'}${EXCHANGE}
+${reduction('max', plan.lanes, (a, b) => `max(${a}, ${b})`)}${reduction('sum', plan.lanes, (a, b) => `${a} + ${b}`)}${this.#functions}
+${entry(`${this.#places}\n${op.before ?? ''}\n${body}`)}`
+  }
+
+  get #places(): string {
+    const { lanes, rowsPerGroup } = this.plan
+    const common = `  let l = lane % ${lanes}u;
+  let vectors = dim(1u);
+  let length = f32(dim(2u));
+  let parts = dim(3u);`
+    if (this.parts > 1) return `${common}\n  let row = group / parts;\n  let live = row < dim(0u);\n  let begin = group % parts * dim(4u);\n  let end = select(0u, min(begin + dim(4u), vectors), live);\n  let base = row * vectors;`
+    return `${common}\n  let wanted = group * ${rowsPerGroup}u + lane / ${lanes}u;\n  let live = wanted < dim(0u);\n  let row = min(wanted, dim(0u) - 1u);\n  let begin = 0u;\n  let end = select(0u, vectors, live);\n  let base = row * vectors;`
+  }
+
+  /** The tensors that a step with this body reads. */
+  #named(body: string): readonly RowTensor[] {
+    const text = `${this.#functions}${this.op.before ?? ''}${body}`
+    return this.op.tensors.filter(({ name, by }) => uses(text, by === 'raw' ? name : `${name}_in`))
+  }
+
+  #buffers(body: string, more: readonly BufferName[]): BufferName[] {
+    return [...this.#named(body).map(({ from }) => from), ...more]
+  }
+
+  /** The last lines: results of each element, or one of the row. */
+  get #results(): { text: string; binding: Binding } {
+    const { result } = this.op
+    const scalarType = storage(this.dtype, 1)
+    if ('each' in result) {
+      const type = storage(this.dtype, this.plan.width)
+      return { text: this.#each(`out[base + i] = ${type}(${result.each});`), binding: { name: 'out', type, write: true } }
+    }
+    const type = result.type === 'f32' ? 'f32' : scalarType
+    const first = this.parts > 1 ? 'live && lane == 0u && group % parts == 0u' : 'live && l == 0u'
+    return { text: `  if (${first}) { out[row] = ${type}(${result.once}); }`, binding: { name: 'out', type, write: true } }
+  }
+
+  /** The only step where a workgroup has whole rows. */
+  whole(): { text: string; buffers: BufferName[] } {
+    const results = this.#results
+    const body = [this.#kept, ...this.op.passes.flatMap((pass) => [this.#partial(pass), this.#joined(pass)]), this.op.after ?? '', results.text].join('\n')
+    return { text: this.#module([results.binding], body), buffers: this.#buffers(body, [this.op.result.to]) }
+  }
+
+  /** A step that leaves a pass's parts in scratch space, or with `pass` undefined the last one. `places`: scratch by name. */
+  part(done: readonly RowPass[], pass: RowPass | undefined, places: Readonly<Record<string, BufferName>>): { text: string; buffers: BufferName[] } {
+    const earlier = done.flatMap((before) => [this.#collected(before), this.#joined(before)])
+    const read = done.flatMap(namesOf)
+    const results = this.#results
+    const last = pass ? [this.#partial(pass), this.#joinedOver(pass)] : [this.op.after ?? '', results.text]
+    const body = [...earlier, ...last].join('\n')
+    const written = pass ? namesOf(pass).map((name): Binding => ({ name: `${name}_all`, type: 'f32', write: true })) : [results.binding]
+    const to = pass ? namesOf(pass).map((name) => places[name]!) : [this.op.result.to]
+    const text = this.#module([...read.map((name) => ({ name: `${name}_all`, type: 'f32' })), ...written], body)
+    return { text, buffers: this.#buffers(body, [...read.map((name) => places[name]!), ...to]) }
+  }
+
+  /** A pass joined over one workgroup, and left for the others. */
+  #joinedOver(pass: RowPass): string {
+    return `${this.#joined(pass)}\n  if (live && lane == 0u) { ${namesOf(pass).map((name) => `${name}_all[group] = ${name};`).join(' ')} }`
+  }
+}
+
+/** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
+export function rowSteps(op: RowOp, { dtype }: Pick<KernelShape, 'dtype'>, rows: number, length: number, scratchFrom = 0): Program {
+  const plan = planRows(rows, length)
+  const parts = partsOf(rows, plan)
+  const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? [])]
+  const text = new RowText(op, plan, dtype, parts)
+  const made = ({ text: wgsl, buffers }: { text: string; buffers: BufferName[] }): Step => step(wgsl, buffers, dims, parts > 1 ? rows * parts : plan.groups, op.scalars)
+  if (parts === 1) return { scratchBytes: [], steps: [made(text.whole())] }
+  const names = op.passes.flatMap(namesOf)
+  const places = Object.fromEntries(names.map((name, i) => [name, { scratch: scratchFrom + i }]))
+  const steps = op.passes.map((pass, i) => made(text.part(op.passes.slice(0, i), pass, places)))
+  return { scratchBytes: names.map(() => 4 * rows * parts), steps: [...steps, made(text.part(op.passes, undefined, places))] }
+}
+
+
+/** Programs one after the other, as one: scratch space is numbered on. */
+export function joinPrograms(programs: readonly Program[]): Program {
+  const scratchBytes: number[] = []
+  const steps: Step[] = []
+  for (const program of programs) {
+    const from = scratchBytes.length
+    const moved = (name: BufferName): BufferName => (typeof name === 'object' && 'scratch' in name ? { scratch: from + name.scratch } : name)
+    steps.push(...program.steps.map((one) => ({ ...one, buffers: one.buffers.map(moved) })))
+    scratchBytes.push(...program.scratchBytes)
+  }
+  return { scratchBytes, steps }
+}
