@@ -27,7 +27,8 @@ const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && valu
 const fileReply = z.discriminatedUnion('done', [z.object({ done: z.literal(true), name: z.string() }), z.object({ done: z.literal(false) })])
 
 /** What became of files: the sessions that came in, and one message for each file that did not. */
-const importReply = z.object({ imported: z.array(sessionSummarySchema), problems: z.array(z.string()) })
+/** `alreadyHere`: the history held this very session before, so there are two of it now. */
+const importReply = z.object({ imported: z.array(sessionSummarySchema.extend({ alreadyHere: z.boolean().optional() })), problems: z.array(z.string()) })
 
 const droppedFile = z.object({ name: z.string().min(1).max(255), bytes: z.instanceof(Uint8Array).refine((bytes) => bytes.byteLength <= MAX_DROPPED_BYTES, 'at most 64 MiB') })
 

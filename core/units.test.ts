@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   ABSENT, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatBandwidth, formatBytes, formatCount, formatDuration, formatFlops, formatIn,
-  formatInterval, formatPercent, formatRatio, formatSize, formatTime, splitDecimal,
+  formatInterval, formatPercent, formatRatio, formatSize, formatTime, speedupWords, splitDecimal,
 } from './units'
 
 describe('a value with its own unit', () => {
@@ -29,6 +29,7 @@ describe('a column', () => {
   it('shows every value in that unit with four significant digits, and at most four decimals', () => {
     const us = chooseTimeUnit(5000)
     expect([36_800, 1_234_567, 9.9996e3, 999.96, 12.3, 0.01, 0, 99_995].map((ns) => formatIn(ns, us))).toEqual(['36.80', '1235', '10.00', '1.000', '0.0123', '<0.0001', '0', '100.0'])
+    expect([formatIn(14_171_000, us), formatIn(1_234_567_890, us), formatTime(12_345e9)]).toEqual(['14,171', '1,234,568', '12,345 s'])
   })
 
   it('a value far beyond the column stays short', () => {
@@ -49,6 +50,10 @@ describe('shares and intervals', () => {
     expect(formatRatio(0.98765)).toBe('0.988x')
     expect(formatRatio(1234.5678)).toBe('1235x')
   })
+})
+
+it('a speedup in words is always a number above 1', () => {
+  expect([1.04, 0.5, 1.001, 0.998, 12.3, undefined].map(speedupWords)).toEqual(['1.04x faster', '2.00x slower', 'as fast', 'as fast', '12.3x faster', '–'])
 })
 
 it.each([[0.4, 'under 1 s'], [42.4, '42 s'], [59.7, '1 min'], [125, '2 min 5 s'], [3599.6, '1 h'], [3780, '1 h 3 min']])('a duration of %d s', (seconds, text) => expect(formatDuration(seconds)).toBe(text))

@@ -59,8 +59,16 @@ export const chooseFlopsUnit = (medianFlops: number | undefined): Unit => choose
 /** Most decimals ever shown, so that one tiny value does not widen its column. */
 const MOST_DECIMALS = 4
 
-/** A value (in base units) as a number in `unit` with so many significant digits: "36.80", "1234", "0.0123"; "–" when absent. */
-export function formatIn(value: number | undefined, unit: Unit, significant = 4): string {
+/** `14171.5` -> `14,171.5`: separators from five digits before the point on. */
+export function grouped(text: string): string {
+  const { whole, fraction } = splitDecimal(text)
+  return /^-?\d{5,}$/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, ',') + fraction : text
+}
+
+/** A value (in base units) as a number in `unit` with so many significant digits: "36.80", "1234", "14,171", "0.0123"; "–" when absent. */
+export const formatIn = (value: number | undefined, unit: Unit, significant = 4): string => grouped(plainIn(value, unit, significant))
+
+function plainIn(value: number | undefined, unit: Unit, significant: number): string {
   if (!known(value)) return ABSENT
   const scaled = value / unit.size
   if (scaled === 0) return '0'
@@ -83,11 +91,11 @@ export function splitDecimal(text: string): { whole: string; fraction: string } 
 function withUnit(units: readonly Unit[], value: number | undefined): string {
   if (!known(value)) return ABSENT
   const unit = choose(units, value)
-  const text = formatIn(value, unit, 3)
+  const text = plainIn(value, unit, 3)
   // 999.9 ns is "1000 ns" at three digits; the next unit says it better.
   const next = units[units.indexOf(unit) + 1]
   if (next && Math.abs(Number(text)) * unit.size >= next.size) return `${formatIn(next.size * Math.sign(value), next, 3)} ${next.name}`
-  return `${text} ${unit.name}`
+  return `${grouped(text)} ${unit.name}`
 }
 
 /** 36800 -> "36.8 µs". `ns` is a time in nanoseconds. */

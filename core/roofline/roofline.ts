@@ -2,6 +2,8 @@ import type { BenchmarkCase } from '../case'
 import { trafficOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 import type { Ceiling } from '../session/types'
+import { formatPercent } from '../units'
+import { intervalOf } from './ceilings/curve'
 import { flopsKind, launchKind, READ_KIND, WRITE_KIND } from './ceilings/kinds'
 
 /** Measured limits of one device for cases like one. What was not measured is absent. */
@@ -12,6 +14,9 @@ export interface Roofs {
   flopsPerSecond?: number
   /** Time of a call that does next to nothing, in the mode of the case. */
   launchSeconds?: number
+  /** Half the 95 % CI of the copy ceiling and of the peak, as fractions. */
+  bandwidthError?: number
+  peakError?: number
 }
 
 /** memory, compute: which roof is the lower at this intensity. latency: fixed costs outweigh both. */
@@ -28,12 +33,16 @@ export interface RooflinePoint {
   bound?: Bound
   /** Share of the binding roof that was reached: the time the roof would allow over the median. */
   efficiency?: number
+  /** Half the 95 % CI of the binding roof as a fraction, where it is above MAX_ROOF_ERROR: the efficiency is uncertain. */
+  uncertain?: number
   /** Why a share above 100 % is no error, or what to suspect; absent when the share is not above it. */
   flag?: string
 }
 
 /** Where launches have not been measured: below this much roof time per call, launching, threads and loop set-up can outweigh the work. In ns. */
 const SHORT_NS = 5000
+/** Widest ceiling, as half its 95 % CI over its value, whose efficiencies need no mark. */
+export const MAX_ROOF_ERROR = 0.05
 /** Such a short case counts as latency bound when it takes longer than this many times its roof time. */
 const LATENCY_FACTOR = 4
 
@@ -69,16 +78,30 @@ function bandwidthFor(readShare: number, copy: number | undefined, read: number 
 
 /** The roofs of a case on its device. Rotated calls are launched as hot ones are. */
 export function roofsOf(ceilings: readonly Ceiling[], c: BenchmarkCase): Roofs {
-  const value = (kind: string) => ceilings.find((one) => one.backend === c.backend && one.device === c.device && one.kind === kind)?.value
+  const find = (kind: string) => ceilings.find((one) => one.backend === c.backend && one.device === c.device && one.kind === kind)
+  const value = (kind: string) => find(kind)?.value
   const roofs: Roofs = {}
   const bandwidth = bandwidthFor(readShareOf(c), value('copy'), value(READ_KIND), value(WRITE_KIND))
-  const peak = value(peakKindOf(c)) ?? value(flopsKind('f32'))
+  const peakCeiling = find(peakKindOf(c)) ?? find(flopsKind('f32'))
+  const peak = peakCeiling?.value
+  const [bandwidthError, peakError] = [errorOf(find('copy')), errorOf(peakCeiling)]
   const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode))
   if (bandwidth !== undefined) roofs.bytesPerSecond = bandwidth
   if (peak !== undefined) roofs.flopsPerSecond = peak
   if (launch !== undefined) roofs.launchSeconds = launch
+  if (bandwidthError !== undefined) roofs.bandwidthError = bandwidthError
+  if (peakError !== undefined) roofs.peakError = peakError
   return roofs
 }
+
+/** Half the 95 % CI of a ceiling over its value; undefined without a CI. */
+function errorOf(ceiling: Ceiling | undefined): number | undefined {
+  const { low, high } = ceiling ? intervalOf(ceiling) : {}
+  return ceiling && low !== undefined && high !== undefined ? (high - low) / 2 / ceiling.value : undefined
+}
+
+/** The remark on an efficiency whose ceiling is uncertain. */
+export const uncertainText = (error: number): string => `Uncertain: the measured ceiling behind this efficiency has a 95 % CI of ±${formatPercent(error)}. Measure the ceilings again.`
 
 /** As `roofsOf`, looked up once for cases that have the same: for tables and charts of many. */
 export function roofFinder(ceilings: readonly Ceiling[]): (c: BenchmarkCase) => Roofs {
@@ -112,6 +135,8 @@ export function roofline(measured: { bytes: number; flops: number; medianNs: num
   if (memoryNs === undefined && computeNs === undefined) return point
   const roofNs = Math.max(memoryNs ?? 0, computeNs ?? 0)
   point.efficiency = roofNs / medianNs
+  const error = (memoryNs ?? 0) >= (computeNs ?? 0) ? roofs.bandwidthError : roofs.peakError
+  if (error !== undefined && error > MAX_ROOF_ERROR) point.uncertain = error
   // With one roof unknown the other is no class, only a share.
   const known = (memoryNs !== undefined || bytes === 0) && (computeNs !== undefined || flops === 0)
   // Measured, a launch that takes longer than the roof allows the work is what binds; else its size is a guess.

@@ -3,7 +3,8 @@ import { basename } from 'node:path'
 import type { Identifying, Redaction } from '@core/formats/redact'
 import type { FileWork } from '@core/ipc'
 import type { Result } from '@core/result'
-import type { SessionFile, SessionSummary } from '@core/session/types'
+import type { SessionFile } from '@core/session/types'
+import type { ImportedSession } from '../history/types'
 import type { Emit } from '../ipc/register'
 import { findProgram } from '../measurement/host'
 import type { HostProcess } from '../measurement/link'
@@ -28,7 +29,7 @@ export interface ExportRequest {
 /** Reads and writes files of sessions in a process of their own, one at a time, and tells the page how far it is. */
 export interface FilesApart {
   /** Stores the session of a file as a deleted one: whoever asked for it restores it, and after a cancel nobody does. */
-  import(name: string, from: string | Uint8Array): Promise<Ended<SessionSummary>>
+  import(name: string, from: string | Uint8Array): Promise<Ended<ImportedSession>>
   /** Reads a file without storing it. */
   open(name: string, from: string | Uint8Array): Promise<Ended<SessionFile>>
   /** Writes the whole file or none: what stood there before stays until it is complete. */

@@ -1,7 +1,8 @@
 import { identifying, type Identifying, type Redaction } from '@core/formats/redact'
 import { exportStream, importSession, prepareExport } from '@core/formats/registry'
 import type { Result } from '@core/result'
-import type { SessionFile, SessionSummary } from '@core/session/types'
+import type { SessionFile } from '@core/session/types'
+import type { ImportedSession } from '../history/types'
 import { joinHistory } from '../history/join'
 import { readText } from '../import/read-text'
 import type { SqliteHistory } from '../history/sqlite-history'
@@ -19,7 +20,7 @@ export type FileJob =
 
 /** What each kind of job gives. A file that is opened gives its results before, in `results` answers. */
 export interface FileJobResult {
-  import: SessionSummary
+  import: ImportedSession
   open: Omit<SessionFile, 'results'>
   export: undefined
   identify: Identifying[]

@@ -213,9 +213,14 @@ describe('export and import', () => {
     const exported = history.exportSession(id)
     const again = history.importSession(exported)
     expect(again.id).not.toBe(id)
+    expect(again.alreadyHere).toBe(true)
+    expect(history.summary(again.id)).not.toHaveProperty('alreadyHere')
     const copy = history.exportSession(again.id)
     expect(copy).toEqual({ ...exported, session: { ...exported.session, id: again.id }, results: [{ ...exported.results[0], id: copy.results[0]!.id }] })
     expect(copy.results[0]!.id).not.toBe('a')
+    // A session that was deleted is not here.
+    history.deleteSessions([id, again.id])
+    expect(history.importSession(exported)).not.toHaveProperty('alreadyHere')
   })
 
   test('are all or nothing', () => {

@@ -19,7 +19,7 @@ import { Results } from './results'
 import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
 import { parseStored, readable } from './stored'
 import { lastTook } from './took'
-import { InUseError, NotFoundError, type DerivedSession, type History, type NewSession } from './types'
+import { InUseError, NotFoundError, type DerivedSession, type History, type ImportedSession, type NewSession } from './types'
 
 /** Results that importInSteps writes in one transaction: some tens of milliseconds. */
 const STEP = 500
@@ -177,14 +177,14 @@ export class SqliteHistory implements History {
     return { schemaVersion: SCHEMA_VERSION, ...loadSession(this.db, row), results: this.#results.stream(row.key) }
   }
 
-  importSession(file: SessionFile): SessionSummary {
+  importSession(file: SessionFile): ImportedSession {
     return this.#write(() => {
-      const { session, contents } = this.#asImported(file)
+      const { session, contents, alreadyHere } = this.#asImported(file)
       const key = insertSession(this.db, { session, environment: file.environment, ops: contents.ops, devices: contents.devices, owner: null })
       this.#insertAll(key, 0, file.results)
       const failures = file.results.filter(isFailure).length
       this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures }).where('key', '=', key))
-      return this.summary(session.id)
+      return { ...this.summary(session.id), ...alreadyHere }
     })
   }
 
@@ -192,8 +192,8 @@ export class SqliteHistory implements History {
    * Like importSession, in many short transactions, so that other processes can write in between. The session counts as
    * deleted until restoreSessions; what nobody restores is removed with other deleted sessions.
    */
-  importInSteps(file: SessionFile, onStored: (results: number) => void): SessionSummary {
-    const { session, contents } = this.#asImported(file)
+  importInSteps(file: SessionFile, onStored: (results: number) => void): ImportedSession {
+    const { session, contents, alreadyHere } = this.#asImported(file)
     const key = this.#write(() => {
       const inserted = insertSession(this.db, { session, environment: file.environment, ops: contents.ops, devices: contents.devices, owner: null })
       this.db.run(query.updateTable('sessions').set({ deleted_at: Date.now() }).where('key', '=', inserted))
@@ -205,18 +205,18 @@ export class SqliteHistory implements History {
     }
     return this.#write(() => {
       this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures: file.results.filter(isFailure).length }).where('key', '=', key))
-      return this.summary(session.id)
+      return { ...this.summary(session.id), ...alreadyHere }
     })
   }
 
   /** The session as it is stored: with an id that is not taken, and run by no process. */
-  #asImported(file: SessionFile): { session: Session; contents: Contents } {
+  #asImported(file: SessionFile): { session: Session; contents: Contents; alreadyHere: { alreadyHere?: true } } {
     const contents = new Contents(file.environment)
     for (const result of file.results) contents.add(result.case)
-    const taken = this.db.first(query.selectFrom('sessions').select('key').where('id', '=', file.session.id)) !== undefined
-    const session: Session = { ...file.session, id: taken ? randomUUID() : file.session.id }
+    const known = this.db.first(query.selectFrom('sessions').select('deleted_at').where('id', '=', file.session.id))
+    const session: Session = { ...file.session, id: known ? randomUUID() : file.session.id }
     if (session.state === 'running') session.state = 'stopped'
-    return { session, contents }
+    return { session, contents, alreadyHere: known?.deleted_at === null ? { alreadyHere: true } : {} }
   }
 
   #insertAll(key: number, first: number, results: readonly Result[]): void {

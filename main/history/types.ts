@@ -60,8 +60,8 @@ export interface History {
   exportSession(id: string): SessionFile
   /** The same with results read a page at a time, those that are there now; going through them throws NotFoundError should some be removed meanwhile. */
   streamSession(id: string): SessionStream
-  /** All or nothing. A session whose id is already here gets a new id. */
-  importSession(file: SessionFile): SessionSummary
+  /** All or nothing. A session whose id is already here gets a new id, and says so unless that one is deleted. */
+  importSession(file: SessionFile): ImportedSession
   /** Sessions whose process died while they ran. */
   interrupted(): SessionSummary[]
   ceilings(): Ceiling[]
@@ -82,6 +82,9 @@ export interface History {
   setTags(changes: readonly { id: string; tags: readonly string[] }[]): SessionSummary[]
   close(): void
 }
+
+/** A session that came in. `alreadyHere`: the history held it before. */
+export type ImportedSession = SessionSummary & { alreadyHere?: boolean }
 
 /** What was asked cannot be done while a run writes to the session. */
 export class InUseError extends Error {

@@ -2,9 +2,10 @@ import { stat } from 'node:fs/promises'
 import { importSession, MAX_BYTES } from '@core/formats/registry'
 import type { ImportOutcome } from '@core/formats/types'
 import type { Reply } from '@core/ipc'
-import type { SessionFile, SessionSummary } from '@core/session/types'
+import type { SessionFile } from '@core/session/types'
 import type { Services } from '../app/services'
 import type { Ended, FilesApart } from '../files/apart'
+import type { ImportedSession } from '../history/types'
 import { readText } from './read-text'
 
 /** A file to read: by its path, or as the bytes it has. */
@@ -62,7 +63,7 @@ async function isForApart(file: Incoming): Promise<boolean> {
   }
 }
 
-async function importOne({ history, files }: Pick<Services, 'history' | 'files'>, file: Incoming): Promise<Ended<SessionSummary>> {
+async function importOne({ history, files }: Pick<Services, 'history' | 'files'>, file: Incoming): Promise<Ended<ImportedSession>> {
   if (await isForApart(file)) {
     const ended = await files.import(file.name, file.from)
     if (ended.value) history.restoreSessions([ended.value.id])
@@ -79,7 +80,7 @@ async function importOne({ history, files }: Pick<Services, 'history' | 'files'>
 
 /** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. */
 export async function importAll(services: Pick<Services, 'history' | 'emit' | 'files'>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
-  const outcomes: Ended<SessionSummary>[] = []
+  const outcomes: Ended<ImportedSession>[] = []
   for (const file of incoming) outcomes.push(await importOne(services, file))
   const imported = outcomes.flatMap(({ value }) => (value ? [value] : []))
   if (imported.length > 0) services.emit('sessions:changed', { ids: imported.map(({ id }) => id) })

@@ -1,5 +1,6 @@
 import { format } from 'echarts/core'
 import type { ChartSeries } from './series'
+import { formatInterval } from '@core/units'
 import type { ChartPoint, ChartTheme } from './types'
 
 /** Up to this many series are named at their line's end; more get a legend. */
@@ -144,7 +145,4 @@ export function whiskersOf(series: ChartSeries, data: Datum[], theme: ChartTheme
 }
 
 /** "±0.4 %" of a median's interval, or an en dash where there is none. */
-export function intervalText(point: ChartPoint): string {
-  if (point.ciLowNs === undefined || point.ciHighNs === undefined) return '–'
-  return `±${(((point.ciHighNs - point.ciLowNs) / 2 / point.medianNs) * 100).toPrecision(2)} %`
-}
+export const intervalText = ({ medianNs, ciLowNs, ciHighNs }: Pick<ChartPoint, 'medianNs' | 'ciLowNs' | 'ciHighNs'>): string => formatInterval(medianNs, ciLowNs, ciHighNs)

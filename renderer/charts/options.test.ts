@@ -4,7 +4,7 @@ import { csvTable } from '@core/csv'
 import { formatSizeTick, logBounds } from './axes'
 import { distributionCsv, distributionOption, ecdf, drawnRange, histogram } from './distribution/option'
 import { renderSvg } from './echarts'
-import { tooltipHtml } from './frame'
+import { intervalText, tooltipHtml } from './frame'
 import { intensityOf, rooflineOption } from './roofline/option'
 import { groupSeries } from './series'
 import { chartTheme } from './theme'
@@ -23,6 +23,11 @@ const roofs: Roof[] = [
   { device: 'cpu', deviceName: 'EPYC', kind: 'flops:f32', value: 100e9, unit: 'FLOP/s' },
 ]
 const { series } = groupSeries([point(1024, 500), point(1048576, 600_000), point(1024, 900, { impl: 'scalar' })])
+
+it('gives a wide interval as a plain percentage', () => {
+  expect(intervalText({ medianNs: 100, ciLowNs: 20, ciHighNs: 240 })).toBe('±110 %')
+  expect(intervalText({ medianNs: 100 })).toBe('–')
+})
 
 describe('axes', () => {
   it('ends on whole powers around the values', () => {

@@ -12,6 +12,7 @@ describe('column units', () => {
   it('keeps three to four digits and gives up digits below one', () => {
     const us = unitFor('time', 5e3)
     expect([36_800, 1_234_000, 851.234, 12.3].map((ns) => numberText(ns, 'time', us))).toEqual(['36.80', '1234', '0.851', '0.012'])
+    expect([numberText(14_171_400, 'time', us), numberText(12_345, 'count', unitFor('count', 1)), numberText(9170, 'count', unitFor('count', 1))]).toEqual(['14,171', '12,345', '9170'])
     expect([2.38e10, 3.65e12].map((rate) => numberText(rate, 'bandwidth', unitFor('bandwidth', 3.65e12)))).toEqual(['0.024', '3.65'])
     expect(numberText(0.000999, 'percent', unitFor('percent', 1))).toBe('0.10')
   })

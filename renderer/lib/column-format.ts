@@ -1,4 +1,4 @@
-import { chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, splitDecimal, type Unit } from '@core/units'
+import { chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, grouped, splitDecimal, type Unit } from '@core/units'
 
 /** What a number means; decides its units. Base units: ns, bytes, bytes/s, FLOP/s, and 1 for the rest. */
 export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'count' | 'megahertz' | 'celsius' | 'ratio' | 'scientific'
@@ -48,7 +48,7 @@ export function numberText(value: number, quantity: Quantity, unit: Unit): strin
   // Small numbers give up digits rather than widen the column.
   const leading = scaled === 0 ? 0 : Math.floor(Math.log10(Math.abs(scaled)))
   const text = scaled.toFixed(Math.max(0, Math.min(places, digits - 1 - leading)))
-  return Number(text) === 0 && scaled !== 0 ? formatIn(value, unit, 1) : text
+  return Number(text) === 0 && scaled !== 0 ? formatIn(value, unit, 1) : grouped(text)
 }
 
 /** As `numberText`, with the invisible digits to follow it so that right-aligned numbers meet at the decimal point. */

@@ -17,5 +17,18 @@ export function shortDate(iso: string, now = new Date()): string {
   return date.getFullYear() === now.getFullYear() ? `${day} ${time}` : `${day} ${date.getFullYear()}`
 }
 
-/** In full, for hover. */
-export const fullDate = (iso: string): string => new Date(iso).toLocaleString()
+const of = (iso: string, format: Intl.DateTimeFormat) => {
+  const date = new Date(iso)
+  return Number.isNaN(date.getTime()) ? '–' : format.format(date).replace(',', '')
+}
+const FULL = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const MINUTE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+const SECOND = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+
+/** `3 Mar 2025 14:03:05`: in full, for hover and details. Local time, like all of these. */
+export const fullDate = (iso: string): string => of(iso, FULL)
+/** `3 Mar 2025`. */
+export const dayText = (iso: string): string => of(iso, DATE)
+/** `3 Mar 14:03`, or with seconds. */
+export const minuteText = (iso: string, seconds = false): string => of(iso, seconds ? SECOND : MINUTE)

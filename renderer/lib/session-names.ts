@@ -1,3 +1,5 @@
+import { minuteText } from './dates'
+
 interface Named {
   id: string
   name: string
@@ -5,8 +7,6 @@ interface Named {
   createdAt: string
 }
 
-const when = (iso: string, second: boolean): string =>
-  new Date(iso).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', ...(second ? { second: '2-digit' } : {}) })
 
 /** The texts that more than one of these have. */
 function repeated(texts: readonly string[]): Set<string> {
@@ -21,7 +21,7 @@ function repeated(texts: readonly string[]): Set<string> {
 export function tellingDates(sessions: readonly Named[]): Map<string, string> {
   const shared = repeated(sessions.map(({ name }) => name))
   const alike = sessions.filter(({ name }) => shared.has(name))
-  const withMinute = (session: Named) => `${session.name} ${when(session.createdAt, false)}`
+  const withMinute = (session: Named) => `${session.name} ${minuteText(session.createdAt)}`
   const sameMinute = repeated(alike.map(withMinute))
-  return new Map(alike.map((session) => [session.id, when(session.createdAt, sameMinute.has(withMinute(session)))]))
+  return new Map(alike.map((session) => [session.id, minuteText(session.createdAt, sameMinute.has(withMinute(session)))]))
 }

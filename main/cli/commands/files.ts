@@ -53,7 +53,7 @@ export function importFiles(context: Context, paths: readonly string[], options:
     if (outcome.ok) {
       const summary = context.history.importSession(outcome.file)
       imported.push(summary)
-      if (!options.json) context.print(`Imported "${oneLine(summary.name)}": ${summary.results} results (session ${summary.id})`)
+      if (!options.json) context.print(`Imported "${oneLine(summary.name)}": ${summary.results} results (session ${summary.id})${summary.alreadyHere ? '; the history already had it, so there are two now' : ''}`)
     } else {
       status = 1
       context.remark(`opscope: ${oneLine(outcome.message)}; nothing of it was imported`)

@@ -6,6 +6,7 @@ import { axisStyle, timeTick } from '../axes'
 import { drawWhisker, frame, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
 import { axisRange } from './range'
+import { dayText, fullDate } from '../../lib/dates'
 
 /** One drawn point: [time in ms, median, low, high, its index]; `low` and `high` are NaN where there is no interval. */
 export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, index: number]
@@ -20,9 +21,6 @@ const CROWDED = 300
 
 /** `+8.0 %`. */
 const changeText = (ratio: number): string => `${ratio >= 1 ? '+' : '-'}${formatPercent(Math.abs(ratio - 1))}`
-
-const dayText = (iso: string) => new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
-const momentText = (iso: string) => new Date(iso).toLocaleString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
 
 /**
  * One case over all sessions: median against the time of the session with its interval, the levels that `changes`
@@ -56,7 +54,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         const point = points[i]!
         const change = changes.changes.find(({ at }) => at === i)
         return tooltipHtml(point.name, [
-          ['Date', momentText(point.createdAt)],
+          ['Date', fullDate(point.createdAt)],
           ['Median', formatTime(point.medianNs)],
           ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? [] : [['95 % interval', `${formatTime(point.ciLowNs)} to ${formatTime(point.ciHighNs)}`] as const]),
           ['Grade', point.grade ?? '–'],

@@ -80,6 +80,12 @@ it('the run view offers chosen Pythons with their implementations, and no others
   expect(text).not.toContain('found, not chosen')
 })
 
+it('a hint of an implementation counts what can be picked, and names no hidden operation', () => {
+  const hints = mount(TargetPicker).findAll('button[aria-pressed]').map((chip) => chip.attributes('title') ?? '')
+  expect(hints.filter((hint) => /: \d+ of \d+ operations \(.*f32.*\)$/.test(hint)).length).toBeGreaterThan(2)
+  expect(hints.join(' ')).not.toMatch(/spin|peak_/)
+})
+
 it('hardware that several backends share is spoken of once', () => {
   const picker = mount(TargetPicker)
   expect(picker.text().match(/computes on this GPU/g)).toHaveLength(1)

@@ -6,6 +6,7 @@ import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime } from '@core/units'
+import { fullDate } from '../../lib/dates'
 import { PACKAGE_TITLES } from '../python/interpreters'
 import { exactShape } from '../results-table/columns'
 
@@ -144,7 +145,7 @@ export function measurementFacts(result: Result): Fact[] {
     ...fact('Ended because', result.stopReason),
     ...fact('Converged', result.converged === undefined ? undefined : result.converged ? 'yes' : 'no', result.converged === false),
     ...fact('Timer', result.timer === undefined ? undefined : `${result.timer}${result.tickNs === undefined ? '' : `, tick ${formatTime(result.tickNs)}`}`),
-    ...fact('Started', new Date(result.startedAt).toLocaleString()),
+    ...fact('Started', fullDate(result.startedAt)),
     ...fact('Took', result.wallMs > 0 ? `${formatTime(result.wallMs * 1e6)}, ${formatTime(result.measuredMs * 1e6)} of it measured` : undefined),
     ...fact('Memory of the case', result.caseBytes === undefined ? undefined : formatBytes(result.caseBytes)),
     ...fact('Launch overhead', result.hostCallNs === undefined ? undefined : `${isLibrary(result.case.backend) ? findBackend(result.case.backend)?.title : 'The host'} took ${formatTime(result.hostCallNs)} to issue a call; not in the time`),

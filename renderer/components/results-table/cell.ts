@@ -20,6 +20,8 @@ export interface Cell {
   hover: string | undefined
   /** The number is not to be taken as it stands; `hover` says why. */
   mark?: '*'
+  /** The number is unreliable; `hover` says why. */
+  dim?: true
 }
 
 /** Why there is nothing, in one sentence. */
@@ -42,8 +44,10 @@ export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: numb
   if (column.kind === 'number') {
     const value = column.value(rows, row, efficiency)
     if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
-    const excess = column.id === 'efficiency' && value > 1 ? efficiency.excess(rows, row) : undefined
-    return { ...alignedText(value, column.quantity, unit), hover: excess ?? column.hover?.(rows, row, efficiency), ...(excess ? { mark: '*' } : {}) }
+    const remark = column.id === 'efficiency' ? efficiency.remark(rows, row) : undefined
+    const doubt = column.doubt?.(rows, row)
+    const hover = [remark ?? column.hover?.(rows, row, efficiency), doubt].filter(Boolean).join('\n')
+    return { ...alignedText(value, column.quantity, unit), hover: hover || undefined, ...(remark ? { mark: '*' } : {}), ...(doubt ? { dim: true } : {}) }
   }
   const text = column.text(rows, row, efficiency)
   if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }

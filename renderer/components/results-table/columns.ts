@@ -42,6 +42,8 @@ export interface NumberColumn extends ColumnBase {
   quantity: Quantity
   /** In the quantity's base unit; NaN where there is none. */
   value(rows: RowSource, row: number, efficiency: Efficiency): number
+  /** Why the number is unreliable, in one sentence: shown dimmed. */
+  doubt?(rows: RowSource, row: number): string | undefined
   /** 95 % interval of the value, copied beside it. */
   interval?(rows: RowSource, row: number): { low: number; high: number } | undefined
 }

@@ -176,17 +176,24 @@ describe('ResultsTable', () => {
 
 describe('the efficiency of a row', () => {
   const column = COLUMNS.find(({ id }) => id === 'efficiency')!
-  const cell = (mode: 'hot' | 'cold', bandwidth: number) => {
+  const cell = (mode: 'hot' | 'cold', bandwidth: number, error = 0.01) => {
     const result = { ...results[0]!, case: { ...results[0]!.case, op: 'copy', mode }, status: 'ok' as const, bytes: 1e6, flops: 0, summary: { ...results[0]!.summary!, medianNs: 1000 } }
     const row = new ResultRows()
     row.append(blockOf([result], 0))
-    const efficiency = efficiencyFrom([{ ...mockCeilings[0]!, backend: result.case.backend, device: result.case.device, kind: 'copy', value: bandwidth }])
+    const ceiling = { ...mockCeilings[0]!, backend: result.case.backend, device: result.case.device, kind: 'copy', unit: 'bytes/s' as const, value: bandwidth }
+    // An interval of so many percent to either side.
+    const ns = (ceiling.result.bytes / bandwidth) * 1e9
+    const efficiency = efficiencyFrom([{ ...ceiling, result: { ...ceiling.result, summary: { ...ceiling.result.summary!, medianNs: ns, ciLowNs: ns / (1 + error), ciHighNs: ns / (1 - error) } } }])
     return cellOf({ column, width: 70, unit: { name: '%', size: 0.01 } }, row, 0, efficiency)
   }
 
   it('is marked above the roof, with why on hover', () => {
-    expect(cell('hot', 1e11)).toMatchObject({ text: '1000', mark: '*', hover: expect.stringContaining('cache') })
+    expect(cell('hot', 1e11)).toMatchObject({ text: '1000', mark: '*', hover: expect.stringContaining('Cache-resident') })
     expect(cell('cold', 1e11)).toMatchObject({ mark: '*', hover: expect.stringContaining('memory bandwidth') })
+  })
+
+  it('is marked where the ceiling is uncertain', () => {
+    expect(cell('cold', 2e12, 0.38)).toMatchObject({ text: '50', mark: '*', hover: 'Uncertain: the measured ceiling behind this efficiency has a 95 % CI of ±38.0 %. Measure the ceilings again.' })
   })
 
   it('is a plain number below it', () => {

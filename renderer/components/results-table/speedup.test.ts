@@ -25,7 +25,7 @@ it('compares with PyTorch where it is, with the interval on hover, and says why 
   const cells = [0, 1, 2, 3].map((row) => cellOf(speedup, rows, row, noEfficiency))
   expect(speedup.title).toBe('vs PyTorch')
   expect(cells.map(({ text }) => text)).toEqual(['0.25', '2.00', '–', '–'])
-  expect(cells[1]!.hover).toMatch(/95 % interval 1\.97x to 2\.03x, against 200\S* ns of python torch on python:cpu/)
+  expect(cells[1]!.hover).toMatch(/95 % CI 1\.97x to 2\.03x; baseline 200\S* ns, python torch on python:cpu/)
   expect([cells[2]!.hover, cells[3]!.hover]).toEqual(['This is the baseline itself.', 'differs'])
 })
 
@@ -35,6 +35,13 @@ it('takes another baseline, sorts by it and copies it with its interval', () => 
   const [head, line] = tsv([shown('speedup:cpu/scalar', rows)], rows, [1], noEfficiency).split('\n')
   expect(head).toBe('vs cpu scalar\tvs cpu scalar, low\tvs cpu scalar, high')
   expect(line!.split('\t').map((text) => Number(text).toFixed(2))).toEqual(['8.00', '7.89', '8.11'])
+})
+
+it('dims what a grade C makes unreliable, on either side', () => {
+  const graded = rowsOf(at('cpu', 'scalar', 'cpu', 800, { grade: 'C' }), at('cpu', 'avx2', 'cpu', 100, { grade: 'A' }), at('cpu', 'sse2', 'cpu', 200, { grade: 'C' }), at('cpu', 'avx512', 'cpu', 50, { grade: 'B' }))
+  const of = (key: string) => [0, 1, 2, 3].map((row) => cellOf(shown(`speedup:cpu/${key}`, graded), graded, row, noEfficiency))
+  expect(of('avx2').map(({ dim }) => dim ?? false)).toEqual([true, false, true, false])
+  expect(of('scalar')[3]).toMatchObject({ dim: true, hover: expect.stringContaining('Unreliable: grade C of the baseline.') as string })
 })
 
 it('looks anew when PyTorch is measured later', () => {

@@ -79,7 +79,7 @@ function timing(rows: RowSource, row: number): Timing {
 type Speedup = { ok: true; base: number; ratio: RatioOfMedians } | { ok: false; reason: string }
 
 function speedup(rows: RowSource, row: number, key: string | undefined): Speedup {
-  if (rows.status(row) !== 'ok') return { ok: false, reason: 'Only right results have a speedup.' }
+  if (rows.status(row) !== 'ok') return { ok: false, reason: 'Only results that passed verification have a speedup.' }
   const match = baseline(rows, key)?.of(rows.case(row)) ?? { ok: false as const, reason: 'Nothing has been measured yet.' }
   if (!match.ok) return match
   const ratio = speedupOf(timing(rows, row), timing(rows, match.index))
@@ -90,7 +90,7 @@ function build(key: string | undefined): NumberColumn {
   return {
     id: speedupId(key),
     title: key === undefined ? 'Speedup' : `vs ${baselineTitle(key)}`,
-    about: 'How many times as fast as the baseline on the same operation, shape, dtype and mode; above 1 is faster. The interval is on hover. The menu beside it chooses the baseline',
+    about: 'Speedup over the baseline on the same operation, shape, dtype and mode: above 1 is faster. Dimmed where a grade is C. The CI is on hover. The menu beside it chooses the baseline',
     kind: 'number', quantity: 'ratio', width: 110,
     head: (rows) => {
       const chosen = key ?? autoBaseline(rows)
@@ -109,7 +109,13 @@ function build(key: string | undefined): NumberColumn {
       if (!found.ok) return undefined
       const { ratio: { ratio, low, high }, base } = found
       const c = rows.case(base)
-      return `${formatRatio(ratio)}${low === undefined || high === undefined ? '' : `, 95 % interval ${formatRatio(low)} to ${formatRatio(high)}`}, against ${formatTime(rows.number(base, 'medianNs'))} of ${c.backend} ${c.impl} on ${c.device}`
+      return `${formatRatio(ratio)}${low === undefined || high === undefined ? '' : `, 95 % CI ${formatRatio(low)} to ${formatRatio(high)}`}; baseline ${formatTime(rows.number(base, 'medianNs'))}, ${c.backend} ${c.impl} on ${c.device}`
+    },
+    doubt: (rows, row) => {
+      const found = speedup(rows, row, key)
+      const graded = found.ok ? [[row, 'this result'], [found.base, 'the baseline']] as const : []
+      const poor = graded.filter(([at]) => rows.grade(at) === 'C').map(([, name]) => name)
+      return poor.length ? `Unreliable: grade C of ${poor.join(' and ')}.` : undefined
     },
     absence: (rows, row) => {
       const found = speedup(rows, row, key)

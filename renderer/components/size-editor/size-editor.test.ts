@@ -22,6 +22,12 @@ describe('SizeEditor', () => {
     expect(problem.find('u').text().startsWith('f')).toBe(true)
   })
 
+  it('marks a missing end of the text without a glyph of its own', () => {
+    const problem = open('vector', '1024..').find('p')
+    expect(problem.text()).toContain('expected the end of the range')
+    expect(problem.find('u').element.textContent).toBe('\u00a0')
+  })
+
   it('hands on what is typed even while it is wrong', async () => {
     const wrapper = open('vector', '100')
     await wrapper.find('input').setValue('100,')

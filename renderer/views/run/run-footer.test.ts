@@ -124,3 +124,16 @@ it('counts the repeats of the sweep', async () => {
   expect(wrapper.text()).toMatch(/cases\s*× 3\s*about/)
   wrapper.unmount()
 })
+
+it('gives no estimate while something picked is wrong', async () => {
+  await useSettings().load()
+  await useDevices().load()
+  const wrapper = open()
+  await vi.advanceTimersByTimeAsync(500)
+  expect(wrapper.text()).toContain('about')
+  usePicks().change({ sizes: { ...usePicks().spec!.sizes, vector: '1024..' } })
+  await vi.advanceTimersByTimeAsync(500)
+  expect(wrapper.text()).toContain('No estimate until the picks are complete.')
+  expect(wrapper.text()).not.toContain('about')
+  wrapper.unmount()
+})

@@ -1,6 +1,6 @@
 import { caseWordsOf } from './case-words'
 import { statusWord, type Result } from '../../../result'
-import { roofline, roofsOf } from '../../../roofline/roofline'
+import { roofline, roofsOf, uncertainText } from '../../../roofline/roofline'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../../units'
 import type { ExportContext } from '../../types'
 import { numberCell, type Cell, type Head, type ReportTable } from './table'
@@ -8,7 +8,7 @@ import { numberCell, type Cell, type Head, type ReportTable } from './table'
 const median = (values: readonly number[]) => (values.length ? [...values].sort((a, b) => a - b)[values.length >> 1] : undefined)
 
 /** Why a result is not ok, or why its figure is not of grade A; each reason once. */
-const remarks = ({ message, gradeReasons = [] }: Result): string => [...new Set([...(message === undefined ? [] : [message]), ...gradeReasons])].join(' ')
+const remarks = ({ message, gradeReasons = [] }: Result, uncertain?: number): string => [...new Set([...(message === undefined ? [] : [message]), ...gradeReasons, ...(uncertain === undefined ? [] : [uncertainText(uncertain)])])].join(' ')
 
 /** One row per result, in the order measured; each numeric column in the unit of its median. */
 export function resultsTable(results: readonly Result[], { ceilings }: ExportContext): ReportTable {
@@ -31,10 +31,10 @@ export function resultsTable(results: readonly Result[], { ceilings }: ExportCon
     { head: { title: '±95 %', numeric: true }, cell: ({ summary: s }) => numberCell(formatInterval(s?.medianNs, s?.ciLowNs, s?.ciHighNs), s?.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : (s.ciHighNs - s.ciLowNs) / s.medianNs) },
     { head: { title: bandwidth.name, numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.bytesPerSecond, (v) => formatIn(v, bandwidth)) },
     ...(computes ? [{ head: { title: rate.name, numeric: true }, cell: (r: Result) => rated(placeOf(r, ceilings)?.flopsPerSecond, (v) => formatIn(v, rate)) }] : []),
-    { head: { title: 'efficiency', numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.efficiency, formatPercent) },
+    { head: { title: 'efficiency', numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.efficiency, (value) => `${formatPercent(value)}${placeOf(r, ceilings)?.uncertain === undefined ? '' : '*'}`) },
     { head: { title: 'error', numeric: true }, cell: ({ verification: v }) => numberCell(v?.relL2?.toExponential(1) ?? ABSENT, v?.relL2) },
     { head: { title: 'grade' }, cell: ({ grade }) => (grade === 'C' ? { text: grade, tone: 'bad' } : { text: grade ?? ABSENT }) },
-    { head: { title: 'remarks', wide: true }, cell: (r) => ({ text: remarks(r) }) },
+    { head: { title: 'remarks', wide: true }, cell: (r) => ({ text: remarks(r, placeOf(r, ceilings)?.uncertain) }) },
   ]
   return { heads: columns.map(({ head }) => head), rows: results.map((r) => columns.map(({ cell }) => cell(r))) }
 }
