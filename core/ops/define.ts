@@ -70,6 +70,7 @@ export function defineOp<P extends Params>(definition: OpDefinition<P>): Op {
     shapeLabel: (p) => own.shapeLabel?.(p) ?? labelOf(own.size, p),
     granule: (p, output = 0) => own.granule?.(p, output) ?? 1,
     referenceCost: (p, output = 0) => own.referenceCost(p, output),
+    referenceCostAlone: (p, output = 0) => (own.referenceCostAlone ?? own.referenceCost)(p, output),
     reference: (p, read, start, count, output = 0, got) => own.reference(p, read, start, count, output, got),
     tolerance: (p, dtype, output = 0) => own.tolerance(p, dtype, output),
     outputScale: (p, output = 0) => own.outputScale?.(p, output) ?? 0,

@@ -1,4 +1,4 @@
-import type { Values } from '../numbers'
+import type { InputValues } from './types'
 
 const BITS = 11
 const BUCKETS = 1 << BITS
@@ -7,7 +7,7 @@ const BUCKETS = 1 << BITS
  * Indices of `values` in ascending or descending order, equal values by first index: a radix sort on the bits of f32, which hold every
  * storage type exactly. -0 equals 0. The values are finite.
  */
-export function stableOrder(values: Values, descending: boolean): Int32Array {
+export function stableOrder(values: InputValues, descending: boolean): Int32Array {
   const count = values.length
   const floats = new Float32Array(count)
   // Adding zero turns -0 into 0.

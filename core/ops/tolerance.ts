@@ -32,3 +32,9 @@ export function normalized(dtype: Dtype, length: number, magnitude = 1): Toleran
   const relL2 = byDtype(dtype, 1e-5 * Math.max(1, Math.sqrt(length / 2 ** 20)))
   return { relL2, element: { ulp: 4, abs: 8 * 1e-5 * Math.max(1, Math.sqrt(length / 2 ** 20)) * magnitude } }
 }
+
+/** For a chain of products, norms and residual sums: each of about a dozen steps rounds to the storage type once; `length`: the longest sum. */
+export function blockTolerance(dtype: Dtype, length: number): Tolerance {
+  const { relL2, element } = normalized(dtype, length, 4)
+  return { relL2, element: { ulp: element.ulp, abs: Math.max(element.abs, 8 * ROUNDING[storageOf(dtype)] * 2) } }
+}

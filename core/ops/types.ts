@@ -39,8 +39,14 @@ export interface Tensor extends TensorSpec {
   stream?: number
 }
 
-/** Reads `count` elements from `start` of filled tensor `input` (counted among the filled ones), rounded to its storage type. */
-export type ReadInput = (input: number, start: number, count: number) => Values
+/**
+ * Reads `count` elements from `start` of filled tensor `input` (counted among the filled ones), rounded to its storage type;
+ * within a composite op in float64, where another part computes them.
+ */
+export type ReadInput = (input: number, start: number, count: number) => InputValues
+
+/** What an input holds: float64 only where a part of a composite op made it. */
+export type InputValues = Values | Float64Array
 
 /** Unit that does most of the arithmetic: it decides which roof of the roofline applies. `special`: exp, log, tanh, rsqrt and the like. */
 export type ComputeUnit = 'vector' | 'special' | 'matrix'
@@ -56,13 +62,20 @@ export interface Tolerance {
   element: { ulp: number; abs: number }
 }
 
-/** What a part of a composite op reads: a tensor of the composite by name, or `part.tensor` of an earlier part. */
+/**
+ * What a part of a composite op reads: a tensor of the composite (`x`) or the first output of an earlier part (`qkv.out`),
+ * whole and in its order, or as elements of it: [i, j, ...] of `shape` is element offset + i * strides[0] + j * strides[1] + ...
+ */
+export type PartSource = string | { of: string; offset?: number; shape: readonly number[]; strides: readonly number[] }
+
+/** One op of a composite op. The first output of the last part is the composite's. */
 export interface CompositePart {
   name: string
-  op: string
+  op: Op
+  /** Parameters of `op`, which it parses. */
   params: Params
-  /** Tensor of the part's op (in or inout) -> its source. */
-  inputs: Readonly<Record<string, string>>
+  /** Tensor that `op` reads -> where its elements come from. */
+  inputs: Readonly<Record<string, PartSource>>
 }
 
 /**
@@ -76,9 +89,9 @@ export interface MatrixProduct {
   inner: number
   cols: number
   /** Rows row .. row + rows of one batch's left factor: [rows, inner]. */
-  left(read: ReadInput, batch: number, row: number, rows: number): Values | Float64Array
+  left(read: ReadInput, batch: number, row: number, rows: number): InputValues
   /** Rows from .. from + count of one batch's right factor: [count, cols]. */
-  right(read: ReadInput, batch: number, from: number, count: number): Values | Float64Array
+  right(read: ReadInput, batch: number, from: number, count: number): InputValues
 }
 
 /** What one operation states; the rest of an Op follows from it. Pure. Names, parameters and meaning follow PyTorch's functional API. */
@@ -114,6 +127,8 @@ export interface OpDefinition<P extends Params = Params> {
   granule?(p: P, output: number): number
   /** Work units (about one multiply-add) that `reference` needs per element of the output. */
   referenceCost(p: P, output: number): number
+  /** The same where one granule is computed alone, for samples; default: `referenceCost`. */
+  referenceCostAlone?(p: P, output: number): number
   /**
    * float64 result of elements `start .. start + count` of output `output` (out and inout tensors, in order), from the same
    * rounded inputs. `got` is what was computed there, for ops with several right answers (dropout, ties of topk): the
@@ -129,12 +144,12 @@ export interface OpDefinition<P extends Params = Params> {
   drifts?: boolean
   /** Random ops: the probability that an element is kept, which the output's rate must meet. */
   keepRate?(p: P): number
-  /** A list of ops in order, their tensors joined. */
+  /** A list of ops in order, their tensors joined (composite.ts). */
   parts?(p: P): readonly CompositePart[]
 }
 
 /** An operation: everything about it that does not depend on who computes it. */
-export interface Op extends Omit<OpDefinition, 'unit' | 'shapeLabel' | 'granule' | 'scalars' | 'attributes' | 'referenceCost' | 'reference' | 'tolerance' | 'outputScale'> {
+export interface Op extends Omit<OpDefinition, 'unit' | 'shapeLabel' | 'granule' | 'scalars' | 'attributes' | 'referenceCost' | 'referenceCostAlone' | 'reference' | 'tolerance' | 'outputScale'> {
   attributes: Readonly<Record<string, AttributeSpec>>
   /** Fills in defaults and checks every parameter: the only validation a case's params need. */
   params: z.ZodType<Params>
@@ -144,6 +159,7 @@ export interface Op extends Omit<OpDefinition, 'unit' | 'shapeLabel' | 'granule'
   /** `output` is 0 where absent, here and below. */
   granule(p: Params, output?: number): number
   referenceCost(p: Params, output?: number): number
+  referenceCostAlone(p: Params, output?: number): number
   reference(p: Params, read: ReadInput, start: number, count: number, output?: number, got?: Values): Float64Array
   tolerance(p: Params, dtype: Dtype, output?: number): Tolerance
   outputScale(p: Params, output?: number): number

@@ -34,6 +34,14 @@ export interface ReferenceProblem {
   output: number
 }
 
+let lastReader: { key: string; read: ReadInput } | undefined
+
+/** The reader of the last problem, so that what an op works out once per reader (core/ops/memo.ts) serves every range of it. */
+function readerOf(problem: ReferenceProblem, key: string): ReadInput {
+  if (lastReader?.key !== key) lastReader = { key, read: inputReader(problem) }
+  return lastReader.read
+}
+
 /** Reads the inputs of a problem as its backend has them, each input's last read kept: an op may read the same operand for every range (the second matrix of a product). */
 export function inputReader({ op, params, dtype, seed }: Omit<ReferenceProblem, 'output'>): ReadInput {
   const inputs = inputsOf(op, params, dtype)
@@ -59,7 +67,7 @@ export function inputReader({ op, params, dtype, seed }: Omit<ReferenceProblem, 
 export function createReference(problem: ReferenceProblem): (range: Range, got?: Values) => Float64Array {
   const { op, params, dtype, seed, output } = problem
   const prefix = `${op.id}|${paramText(params)}|${dtype}|${seed}|${output}|`
-  const read = inputReader(problem)
+  const read = readerOf(problem, prefix)
   const cost = 1 + op.referenceCost(params, output)
   const worthKeeping = (count: number) => !op.severalAnswers && count * cost >= KEPT_WORK
   return ({ start, count }, got) => {
@@ -81,4 +89,5 @@ export function createReference(problem: ReferenceProblem): (range: Range, got?:
 export function clearReferenceCache(): void {
   cache.clear()
   cachedBytes = 0
+  lastReader = undefined
 }

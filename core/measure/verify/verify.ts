@@ -70,7 +70,7 @@ function planOf(op: Op, params: Params, tensor: Tensor, output: number, work: nu
   const { elements, shape } = tensor
   const granule = Math.max(1, Math.min(op.granule(params, output), elements))
   const product = op.product?.(params, output)
-  const reference = op.referenceCost(params, output)
+  const reference = op.referenceCostAlone(params, output)
   const costPerElement = wholeCost(op, params, output)
   if (elements * costPerElement <= work || elements <= granule) return { kind: 'whole', ranges: wholeRanges({ elements, granule, costPerElement }, lanes) }
   const blocks = product && chooseBlocks(product, work * PROJECTION_SHARE, sampleSeed)

@@ -25,6 +25,21 @@ export const attention: SizeForm = {
   },
 }
 
+/** Layers of a transformer: batch x seq tokens of dim features. */
+export const block: SizeForm = {
+  id: 'block',
+  title: 'Transformer blocks (batch × sequence × dim × heads)',
+  extents: [{ name: 'batch', title: 'Batch' }, { name: 'seq', title: 'Tokens' }, { name: 'dim', title: 'Dim' }, { name: 'heads', title: 'Heads' }, { name: 'mlpRatio', title: 'MLP ratio', default: 4 }],
+  short: { b: ['batch'], s: ['seq'], d: ['dim'], h: ['heads'], r: ['mlpRatio'] },
+  positional: 4,
+  example: '8x512x768x12',
+  batchExtent: 'batch',
+  presets: {
+    tour: '1x64x128x4, 2x128x256x4', simd: '1x16x32x4, 1x32x64x4', small: '4x128x256x4', medium: '8x512x768x12', large: '8x1024x1024x16', xlarge: '16x2048x2048x16',
+    classes: '4x128x256x4, 8x512x768x12, 8x1024x1024x16, 16x2048x2048x16', scaling: '{1..64}x512x768x12', batched: '{16..128}x128x512x8', model: '8x197x768x12, 32x512x768x12, 8x1024x1024x16, 1x2048x4096x32',
+  },
+}
+
 const image: readonly ExtentSpec[] = [{ name: 'batch', title: 'Batch' }, { name: 'channels', title: 'Channels' }, { name: 'height', title: 'Height' }, { name: 'width', title: 'Width', default: ({ height }) => height! }]
 const IMAGE_SHORT = { n: ['batch'], c: ['channels'], h: ['height'], w: ['width'], hw: ['height', 'width'] }
 

@@ -1,5 +1,4 @@
-import type { Values } from '../../numbers'
-import type { MatrixProduct, ReadInput } from '../types'
+import type { InputValues, MatrixProduct, ReadInput } from '../types'
 
 export type MatmulParams = { m: number; n: number; k: number; batch: number; transA: boolean; transB: boolean }
 
@@ -13,10 +12,10 @@ interface Block {
 }
 
 /** Rows of A as [rows, k], whichever way A is stored. */
-function readA({ m, k, transA }: MatmulParams, read: ReadInput, { batch, row, rows }: Block): Values {
+function readA({ m, k, transA }: MatmulParams, read: ReadInput, { batch, row, rows }: Block): InputValues {
   const base = batch * m * k
   if (!transA) return read(0, base + row * k, rows * k)
-  const a = new Float32Array(rows * k)
+  const a = new Float64Array(rows * k)
   for (let l = 0; l < k; l++) {
     const column = read(0, base + l * m + row, rows)
     for (let i = 0; i < rows; i++) a[i * k + l] = column[i]!

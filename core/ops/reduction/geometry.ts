@@ -1,6 +1,5 @@
-import type { Values } from '../../numbers'
 import { divisorUpTo } from '../define'
-import type { ReadInput } from '../types'
+import type { InputValues, ReadInput } from '../types'
 
 /**
  * A reduction of x by its dims: out[o * inner + i] is made from x[((g * outer + o) * reduce + r) * inner + i] over all
@@ -25,9 +24,9 @@ const CHUNK = 16384
 /** What takes the elements of a reduction in order. `index` is the number of the first of them among those reduced. */
 interface Visitor {
   /** `part` all belongs to output `at`. */
-  along(at: number, part: Values, index: number): void
+  along(at: number, part: InputValues, index: number): void
   /** Element i of `part` belongs to output `at + i`. */
-  across(at: number, part: Values, index: number): void
+  across(at: number, part: InputValues, index: number): void
 }
 
 /** Hands every element that outputs `start .. start + count` are made from to the visitor; outputs are counted from `start`. */

@@ -41,7 +41,7 @@ export default defineOp<{ rows: number; cols: number; k: number }>({
 })
 
 /** The indices of `got` where they name an element equal to the right one and not named before; else those of `order`. */
-function withTies(x: Values, order: Int32Array, got: Values): Int32Array {
+function withTies(x: InputValues, order: Int32Array, got: Values): Int32Array {
   const used = new Set<number>()
   return order.map((right, i) => {
     const index = got[i]!

@@ -132,6 +132,21 @@ def _batch_norm(torch: Any, problem: Problem) -> Callable[..., Any]:
     return lambda x, weight, bias, mean, variance: torch.nn.functional.batch_norm(x, mean, variance, weight, bias, False, 0.0, eps)
 
 
+def _transformer_block(torch: Any, problem: Problem) -> Callable[..., Any]:
+    batch, seq, dim, heads, _ratio = problem.dims
+    functional = torch.nn.functional
+
+    def function(x: Any, qkv: Any, qkv_bias: Any, proj: Any, proj_bias: Any, fc1: Any, fc1_bias: Any, fc2: Any, fc2_bias: Any, norm1: Any, norm1_bias: Any, norm2: Any, norm2_bias: Any) -> Any:
+        normed = functional.layer_norm(x, [dim], norm1, norm1_bias)
+        q, k, v = functional.linear(normed, qkv, qkv_bias).view(batch, seq, 3, heads, dim // heads).permute(2, 0, 3, 1, 4)
+        attended = functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, seq, dim)
+        x = x + functional.linear(attended, proj, proj_bias)
+        hidden = functional.gelu(functional.linear(functional.layer_norm(x, [dim], norm2, norm2_bias), fc1, fc1_bias))
+        return x + functional.linear(hidden, fc2, fc2_bias)
+
+    return function
+
+
 def _last_shape(problem: Problem) -> List[int]:
     return [problem.tensors[0].shape[-1]]
 
@@ -194,6 +209,7 @@ TABLE: Dict[str, Entry] = {
     "adamw_step": Entry(_adamw, in_place=True, compiles=False),
     # A product comes from a library, and copying it to a given output would be a second pass over it.
     "matmul": Entry(lambda torch, p: torch.matmul, out="out", arrange=_matmul_operands, fused=False, dtypes=(*FLOATS, "tf32")),
+    "transformer_block": Entry(_transformer_block, needs="nn.functional.scaled_dot_product_attention", note="The layer is called as functions of torch.nn.functional, in the order of nn.TransformerEncoderLayer without its fused inference path."),
 }
 
 
