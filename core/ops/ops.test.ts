@@ -45,6 +45,31 @@ describe('every op', () => {
     }
   })
 
+  it.each(cases)('$name: what it states as a matrix product gives the reference', ({ op, params }) => {
+    const p = op.params.parse(params)
+    const dtype = op.dtypes[0]!
+    const read = generatedInputs(op, params, dtype, 1)
+    for (const [output, { elements }] of outputsOf(op, p, dtype).entries()) {
+      const product = op.product?.(p, output)
+      if (!product) continue
+      const { batch, rows, inner, cols } = product
+      expect(batch * rows * cols).toBe(elements)
+      const reference = op.reference(p, read, 0, elements, output)
+      for (let b = 0; b < batch; b++) {
+        // In parts, as threads take them.
+        const [top, half] = [Math.ceil(rows / 2), Math.ceil(inner / 2)]
+        const left = [...product.left(read, b, 0, top), ...(top < rows ? product.left(read, b, top, rows - top) : [])]
+        const right = [...product.right(read, b, 0, half), ...(half < inner ? product.right(read, b, half, inner - half) : [])]
+        expect([left.length, right.length]).toEqual([rows * inner, inner * cols])
+        for (let at = 0; at < rows * cols; at++) {
+          let sum = 0
+          for (let l = 0; l < inner; l++) sum += left[Math.floor(at / cols) * inner + l]! * right[l * cols + (at % cols)]!
+          expect(sum).toBeCloseTo(reference[b * rows * cols + at]!, 10)
+        }
+      }
+    }
+  })
+
   it.each(cases)('$name: reads stay inside the inputs', ({ op, params }) => {
     const p = op.params.parse(params)
     const dtype = op.dtypes[0]!

@@ -92,6 +92,10 @@ export interface MatrixProduct {
   left(read: ReadInput, batch: number, row: number, rows: number): InputValues
   /** Rows from .. from + count of one batch's right factor: [count, cols]. */
   right(read: ReadInput, batch: number, from: number, count: number): InputValues
+  /** Work units of an element of `left` where making it is more than reading an input. */
+  leftCost?: number
+  /** True where computing a part of an output row costs as much as all of it: blocks then are of whole rows. */
+  wholeRows?: boolean
 }
 
 /** What one operation states; the rest of an Op follows from it. Pure. Names, parameters and meaning follow PyTorch's functional API. */

@@ -9,7 +9,7 @@ import type { ReferenceProblem } from './reference'
 /** Elements that one task reads at most, of factors and of the output. */
 const TASK_ELEMENTS = 1 << 21
 /** Share of the work that the blocks which stand out may take, and how many they are at least and at most. */
-const SUSPECT_SHARE = 1 / 4
+const SUSPECT_SHARE = 1 / 8
 const SUSPECTS = { min: 4, max: 128 }
 /** Work units of one element of such a block: its inputs are made for its row alone. */
 const SUSPECT_UNIT = 8

@@ -10,9 +10,9 @@ export interface Range {
 
 /**
  * Work units, about one ns each: of making the inputs of an element and comparing it; of a unit of its reference; of such a
- * unit where input elements are made once for many outputs (`shared`), and where they are made for one row of outputs alone.
+ * unit in products, where input elements are made once for many outputs.
  */
-export const COST = { element: 12, unit: 4, shared: 1.3, alone: 8 } as const
+export const COST = { element: 12, unit: 4, shared: 1.3 } as const
 
 /** Work units of an element where the whole output is compared with the reference. */
 export const wholeCost = (op: Op, params: Params, output: number): number => COST.element + op.referenceCost(params, output) * (op.product?.(params, output) ? COST.shared : COST.unit)

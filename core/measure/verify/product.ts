@@ -72,13 +72,13 @@ const MAX_AREA = 4096
 export const blocksAcross = (product: Pick<MatrixProduct, 'cols'>, { wide }: Pick<Blocks, 'wide'>): number => Math.ceil(product.cols / wide)
 
 /** Work units of checking a product by blocks of this many elements. */
-const costOf = ({ batch, rows, inner, cols }: MatrixProduct, tall: number, wide: number): number =>
-  batch * (MAKE * inner * (rows + cols) + PROJECT * rows * cols + DRAWS * inner * Math.ceil(rows / tall) * Math.ceil(cols / wide))
+const costOf = ({ batch, rows, inner, cols, leftCost = MAKE }: MatrixProduct, tall: number, wide: number): number =>
+  batch * (inner * (leftCost * rows + MAKE * cols) + PROJECT * rows * cols + DRAWS * inner * Math.ceil(rows / tall) * Math.ceil(cols / wide))
 
 /** The smallest blocks that the work allows; undefined where none do. */
 export function chooseBlocks(product: MatrixProduct, work: number, signs: number): Blocks | undefined {
   for (let area = 4; area <= MAX_AREA; area *= 2) {
-    const wide = Math.min(product.cols, 2 ** Math.ceil(Math.log2(area) / 2))
+    const wide = product.wholeRows ? product.cols : Math.min(product.cols, 2 ** Math.ceil(Math.log2(area) / 2))
     const tall = Math.min(product.rows, Math.ceil(area / wide))
     if (costOf(product, tall, wide) <= work && product.inner * Math.ceil(product.cols / wide) * DRAWS * 8 <= RIGHT_BYTES) return { tall, wide, signs }
   }

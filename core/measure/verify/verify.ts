@@ -25,7 +25,7 @@ export interface VerifierOptions {
 
 /** Of the work, what a sample may take where everything is too much. The rest of the wall time goes into reading. */
 const SAMPLE_SHARE = 1 / 2
-const PROJECTION_SHARE = 1 / 2
+const PROJECTION_SHARE = 3 / 4
 const RUNS_SHARE = 1 / 8
 
 /** How one output is checked. */
@@ -70,12 +70,12 @@ function planOf(op: Op, params: Params, tensor: Tensor, output: number, work: nu
   const { elements, shape } = tensor
   const granule = Math.max(1, Math.min(op.granule(params, output), elements))
   const product = op.product?.(params, output)
-  const reference = op.referenceCostAlone(params, output)
   const costPerElement = wholeCost(op, params, output)
   if (elements * costPerElement <= work || elements <= granule) return { kind: 'whole', ranges: wholeRanges({ elements, granule, costPerElement }, lanes) }
+  const costOfSampled = COST.element + op.referenceCostAlone(params, output) * COST.unit
   const blocks = product && chooseBlocks(product, work * PROJECTION_SHARE, sampleSeed)
-  if (product && blocks) return { kind: 'product', product, blocks, ranges: sampleRuns({ elements, granule }, (work * RUNS_SHARE) / (COST.element + reference * COST.alone), sampleSeed) }
-  return { kind: 'sample', ...sampleRanges({ elements, granule, shape }, (work * SAMPLE_SHARE) / (COST.element + reference * (product ? COST.alone : COST.unit)), sampleSeed) }
+  if (product && blocks) return { kind: 'product', product, blocks, ranges: sampleRuns({ elements, granule }, (work * RUNS_SHARE) / costOfSampled, sampleSeed) }
+  return { kind: 'sample', ...sampleRanges({ elements, granule, shape }, (work * SAMPLE_SHARE) / costOfSampled, sampleSeed) }
 }
 
 async function findingsOf({ problem, tensor, plan }: Output, output: number, reader: OutputReader, scan: OutputScan | undefined, check: Check): Promise<Findings> {

@@ -1,4 +1,4 @@
-import type { ReadInput } from '../types'
+import type { InputValues, MatrixProduct, ReadInput } from '../types'
 import { outputsAlong, outputsInside, type WindowAxis } from '../windows'
 
 /** A convolution of one to three dimensions; the axes are depth, height and width, of extent 1 where there is none. */
@@ -16,18 +16,17 @@ export const outputExtents = ({ axes: [depth, height, width] }: Convolution): [d
 /** Weights of one filter. */
 export const filterSize = ({ channels, groups, axes: [depth, height, width] }: Convolution): number => (channels / groups) * depth.kernel * height.kernel * width.kernel
 
-/** Outputs of `filters` neighbouring filters of one image and group, at output rows `row .. row + rows` (depth and height counted together) and columns `from .. to`. */
-interface Block {
+/** Outputs of one filter and image at output rows `row .. row + rows` (depth and height counted together) and columns `from .. to`. */
+interface Rows {
   image: number
   filter: number
-  filters: number
   row: number
   rows: number
   from: number
   to: number
 }
 
-/** Output elements `start .. start + count` of the flattened [batch, filters, depth, height, width], as blocks of a shape that can be computed at once. */
+/** Output elements `start .. start + count` of the flattened [batch, filters, depth, height, width], as planes of neighbouring filters, rows, and parts of rows. */
 export function referenceRange(c: Convolution, read: ReadInput, start: number, count: number): Float64Array {
   const [depth, height, width] = outputExtents(c)
   const plane = depth * height * width
@@ -43,26 +42,45 @@ export function referenceRange(c: Convolution, read: ReadInput, start: number, c
     const row = Math.floor(place / width)
     const from = place % width
     const rows = from === 0 ? Math.min(Math.floor(left / width), depth * height - row) : 0
-    const block: Block =
-      whole > 0 ? { image, filter, filters: whole, row: 0, rows: depth * height, from: 0, to: width } :
-      rows > 0 ? { image, filter, filters: 1, row, rows, from: 0, to: width } :
-      { image, filter, filters: 1, row, rows: 1, from, to: Math.min(width, from + left) }
-    const size = block.filters * block.rows * (block.to - block.from)
-    addBlock(c, read, block, out.subarray(done, done + size))
+    const size = whole > 0 ? whole * plane : rows > 0 ? rows * width : Math.min(width - from, left)
+    const part = out.subarray(done, done + size)
+    if (whole > 0) addPlanes(c, read, { image, filter, filters: whole }, part)
+    else addRows(c, read, rows > 0 ? { image, filter, row, rows, from: 0, to: width } : { image, filter, row, rows: 1, from, to: from + size }, part)
     done += size
   }
   return out
 }
 
-/** Adds every product of a block to `out` [filters, rows, to - from]. Each input row is read once for all filters. */
-function addBlock(c: Convolution, read: ReadInput, block: Block, out: Float64Array): void {
+/** Elements of the windows of an image that are held at once. */
+const WINDOWS = 1 << 20
+
+/** Adds every product of whole planes of some neighbouring filters of one group to `out` [filters, outputs]. */
+function addPlanes(c: Convolution, read: ReadInput, { image, filter, filters }: { image: number; filter: number; filters: number }, out: Float64Array): void {
+  const { inner, cols, right } = asProduct(c)
+  const weights = read(1, filter * inner, filters * inner)
+  const group = Math.floor(filter / (c.filters / c.groups))
+  const slice = Math.max(1, Math.floor(WINDOWS / cols))
+  for (let from = 0; from < inner; from += slice) {
+    const count = Math.min(slice, inner - from)
+    const windows = right(read, image * c.groups + group, from, count)
+    for (let f = 0; f < filters; f++) {
+      for (let l = 0; l < count; l++) {
+        const weight = weights[f * inner + from + l]!
+        for (let at = f * cols, end = at + cols, x = l * cols; at < end; at++, x++) out[at]! += weight * windows[x]!
+      }
+    }
+  }
+}
+
+/** Adds every product to `out` [rows, to - from]. Each input row is read once. */
+function addRows(c: Convolution, read: ReadInput, block: Rows, out: Float64Array): void {
   const { channels, groups, filters: allFilters, axes: [dAxis, hAxis, wAxis] } = c
-  const { image, filter, filters, row, rows, from, to } = block
+  const { image, filter, row, rows, from, to } = block
   const [, height] = outputExtents(c)
   const inGroup = channels / groups
   const volume = dAxis.kernel * hAxis.kernel * wAxis.kernel
   const firstChannel = Math.floor(filter / (allFilters / groups)) * inGroup
-  const weights = read(1, filter * inGroup * volume, filters * inGroup * volume)
+  const weights = read(1, filter * inGroup * volume, inGroup * volume)
   const columns = to - from
   // The part of an input row that these columns read.
   const left = Math.max(0, from * wAxis.stride - wAxis.padding)
@@ -83,18 +101,58 @@ function addBlock(c: Convolution, read: ReadInput, block: Block, out: Float64Arr
           const inputRow = id * hAxis.input + ih
           let x = known.get(inputRow)
           if (!x) known.set(inputRow, (x = read(0, source + inputRow * wAxis.input + left, right - left)))
-          for (let f = 0; f < filters; f++) {
-            const weightAt = (f * inGroup + channel) * volume + (kd * hAxis.kernel + kh) * wAxis.kernel
-            const outAt = (f * rows + r) * columns - from
-            for (let kw = 0; kw < wAxis.kernel; kw++) {
-              const weight = weights[weightAt + kw]!
-              const offset = kw * wAxis.dilation - wAxis.padding - left
-              const [first, end] = outputsInside(wAxis, kw, from, to)
-              for (let o = first; o < end; o++) out[outAt + o]! += weight * x[o * wAxis.stride + offset]!
-            }
+          const weightAt = channel * volume + (kd * hAxis.kernel + kh) * wAxis.kernel
+          const outAt = r * columns - from
+          for (let kw = 0; kw < wAxis.kernel; kw++) {
+            const weight = weights[weightAt + kw]!
+            const offset = kw * wAxis.dilation - wAxis.padding - left
+            const [first, end] = outputsInside(wAxis, kw, from, to)
+            for (let o = first; o < end; o++) out[outAt + o]! += weight * x[o * wAxis.stride + offset]!
           }
         }
       }
     }
+  }
+}
+
+/**
+ * The output as a matrix product for core/measure/verify/product.ts: of each image and group, the filters [filters, channels * kernel]
+ * times the windows of the image [channels * kernel, outputs].
+ */
+export function asProduct(c: Convolution): MatrixProduct {
+  const { batch, channels, filters, groups, axes: [dAxis, hAxis, wAxis] } = c
+  const [depth, height, width] = outputExtents(c)
+  const [rows, inner, cols] = [filters / groups, filterSize(c), depth * height * width]
+  const volume = dAxis.kernel * hAxis.kernel * wAxis.kernel
+  const plane = dAxis.input * hAxis.input * wAxis.input
+  return {
+    batch: batch * groups, rows, inner, cols,
+    left: (read, part, row, count) => read(1, ((part % groups) * rows + row) * inner, count * inner),
+    right: (read, part, from, count) => {
+      const right = new Float64Array(count * cols)
+      const firstChannel = Math.floor(part / groups) * channels + (part % groups) * (channels / groups)
+      let channel = -1
+      let x: InputValues = right
+      for (let l = 0; l < count; l++) {
+        const place = (from + l) % volume
+        const next = firstChannel + Math.floor((from + l) / volume)
+        if (next !== channel) x = read(0, (channel = next) * plane, plane)
+        const kw = place % wAxis.kernel
+        const offset = kw * wAxis.dilation - wAxis.padding
+        const [first, end] = outputsInside(wAxis, kw, 0, width)
+        for (let d = 0; d < depth; d++) {
+          const id = d * dAxis.stride - dAxis.padding + Math.floor(place / (hAxis.kernel * wAxis.kernel)) * dAxis.dilation
+          if (id < 0 || id >= dAxis.input) continue
+          for (let h = 0; h < height; h++) {
+            const ih = h * hAxis.stride - hAxis.padding + (Math.floor(place / wAxis.kernel) % hAxis.kernel) * hAxis.dilation
+            if (ih < 0 || ih >= hAxis.input) continue
+            const source = (id * hAxis.input + ih) * wAxis.input + offset
+            const target = l * cols + (d * height + h) * width
+            for (let o = first; o < end; o++) right[target + o] = x[source + o * wAxis.stride]!
+          }
+        }
+      }
+      return right
+    },
   }
 }

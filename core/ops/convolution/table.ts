@@ -3,7 +3,7 @@ import { defineOp, divisorUpTo } from '../define'
 import { conv1d, conv2d, conv3d, type SizeForm } from '../forms'
 import { accumulated } from '../tolerance'
 import { inputsTouched, type WindowAxis } from '../windows'
-import { filterSize, outputExtents, referenceRange, type Convolution } from './reference'
+import { asProduct, filterSize, outputExtents, referenceRange, type Convolution } from './reference'
 
 /** An axis that a convolution of fewer dimensions does not have. */
 const NONE: WindowAxis = { input: 1, kernel: 1, stride: 1, padding: 0, dilation: 1 }
@@ -96,8 +96,9 @@ function convolution({ id, title, size, axes, geometry }: Dimensions) {
     unit: (dtype) => (dtype === 'f32' ? 'vector' : 'matrix'),
     // Neighbours in a row share their reads of x and weight.
     granule: (p) => divisorUpTo(outputExtents(of(p))[2], 64),
+    referenceCost: (p) => filterSize(of(p)),
     // Besides the products, every row of x and weight is generated, at about four units an element.
-    referenceCost: (p) => {
+    referenceCostAlone: (p) => {
       const c = of(p)
       const [depth, height, width] = c.axes
       const run = divisorUpTo(outputExtents(c)[2], 64)
@@ -105,6 +106,7 @@ function convolution({ id, title, size, axes, geometry }: Dimensions) {
       return filterSize(c) * (1 + 4 / run) + (4 * (c.channels / c.groups) * depth.kernel * height.kernel * rowElements) / run
     },
     reference: (p, read, start, count) => referenceRange(of(p), read, start, count),
+    product: (p) => asProduct(of(p)),
     tolerance: (p, dtype) => accumulated(dtype, filterSize(of(p))),
     // Standard deviation of a sum of products of unit normals, where no padding is met.
     outputScale: (p) => Math.sqrt(filterSize(of(p))),

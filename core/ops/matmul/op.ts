@@ -32,6 +32,8 @@ export default defineOp<MatmulParams>({
   // Neighbouring columns share their reads of A; 16 of them keep a sampled check spread out and cheap.
   granule: ({ n }) => divisorUpTo(n, 16),
   referenceCost: ({ k }) => k,
+  // A few outputs alone have their columns of B generated for them.
+  referenceCostAlone: ({ k }) => 2 * k,
   reference: referenceRange,
   product: asProduct,
   tolerance: ({ k }, dtype) => accumulated(dtype, k),

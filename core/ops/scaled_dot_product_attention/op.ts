@@ -1,7 +1,7 @@
 import { defineOp, divisorUpTo } from '../define'
 import { attention } from '../forms'
 import { normalized } from '../tolerance'
-import { attendedRows, type AttentionParams } from './reference'
+import { asProduct, attendedRows, QUERIES, type AttentionParams } from './reference'
 
 /** Query and key pairs of one head that are computed: with `causal`, those of the triangle, of which a square holds half. */
 const pairs = ({ seqQ, seqK, causal }: AttentionParams): number => (!causal ? seqQ * seqK : seqQ <= seqK ? (seqQ * seqQ) / 2 : seqQ * seqK - (seqK * seqK) / 2)
@@ -42,9 +42,11 @@ export default defineOp<AttentionParams>({
   unit: () => 'matrix',
   // A few neighbouring queries share their reads of the keys and values.
   granule: ({ seqQ, headDim }) => headDim * divisorUpTo(seqQ, 4),
-  // Two multiply-adds a key, and the generation of a key and a value at four units an element.
-  referenceCost: (p) => (2 + 8 / divisorUpTo(p.seqQ, 4)) * keysSeen(p) + 8,
+  // Two multiply-adds a key, and the generation of a key and a value at four units an element, for so many queries together.
+  referenceCost: (p) => (2 + 8 / Math.min(QUERIES, p.seqQ)) * (pairs(p) / p.seqQ) + 8,
+  referenceCostAlone: (p) => (2 + 8 / divisorUpTo(p.seqQ, 4)) * keysSeen(p) + 8,
   reference: attendedRows,
+  product: asProduct,
   // The weights of 16-bit kernels are rounded before they meet V, so that an output is off by a share of what it averages; a
   // query that sees few keys averages little away.
   tolerance: (p, dtype) => {
