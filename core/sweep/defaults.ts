@@ -1,4 +1,4 @@
-import type { Device } from '../backend'
+import type { Device, Impl } from '../backend'
 import type { Dtype, Mode } from '../case'
 import { PRESETS, type PresetId } from '../measure/settings'
 import type { AttributeValue } from '../ops/attributes'
@@ -37,10 +37,12 @@ function specOf(devices: readonly Device[], preset: PresetId, extent: Extent): S
   const targets = defaultTargets(devices)
   const impls = devices.flatMap((device) => targets.flatMap((t) => (t.backend === device.backend && t.device === device.id ? device.impls.filter(({ id }) => t.impls.includes(id)) : [])))
   const offered = new Set(devices.flatMap((device) => (targets.some((t) => t.backend === device.backend && t.device === device.id) ? device.modes : [])))
-  // While no device has been found nothing is left out: the picks follow the devices as these come.
-  const ops = REPRESENTATIVES.filter(({ id }) => impls.length === 0 || impls.some(({ kernels }) => kernels[id])).map((op) => (extent.allChoices ? everyChoice(op) : { op: op.id }))
+  const ops = representativeOps(impls).map((op) => (extent.allChoices ? everyChoice(op) : { op: op.id }))
   return { ops, sizes: extent.sizes, dtypes: [...extent.dtypes], targets, modes: extent.modes.filter((mode) => offered.has(mode)), preset }
 }
+
+/** The ops that stand for their families, as far as these implementations have kernels. While none has been found nothing is left out: the picks follow the devices as these come. */
+export const representativeOps = (impls: readonly Impl[]): Op[] => REPRESENTATIVES.filter(({ id }) => impls.length === 0 || impls.some(({ kernels }) => kernels[id]))
 
 /** An op with every word of the choices that have no default. */
 export function everyChoice(op: Op): PickedOp {

@@ -45,7 +45,7 @@ export function createProgram(context: Context, done: (status: number) => void):
   program
     .command('run')
     .description('measure a sweep and keep it as a session')
-    .option('--ops <list>', 'operations or families; variants as sum:axis=last+first (default: all)')
+    .option('--ops <list>', 'operations or families; or all; variants as sum:axis=last+first (default: one of each family)')
     .option('--sizes <text>', 'a preset, sizes, or vector=…;matrix=…;gemm=… (default: tour)')
     .option('--dtypes <list>', 'f32, f16, bf16, tf32 (default: f32)')
     .option('--backends <list>', 'cpu, cuda, webgpu, python (default: cpu and cuda)')

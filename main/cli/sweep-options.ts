@@ -2,10 +2,11 @@ import type { Device } from '@core/backend'
 import { findBackend } from '@core/backends'
 import { DTYPES, MODES, type Mode } from '@core/case'
 import { PRESET_IDS, type PresetId } from '@core/measure/settings'
-import { OPS, getOp } from '@core/ops/registry'
+import { OPS, getOp, REPRESENTATIVES } from '@core/ops/registry'
 import { expectedOf, readAttribute, type AttributeValue } from '@core/ops/attributes'
 import { SIZE_FORMS, type SizeForm } from '@core/ops/forms'
 import type { Op } from '@core/ops/types'
+import { representativeOps } from '@core/sweep/defaults'
 import { readMeasureOptions, type MeasureOptions } from '@core/sweep/measure-options'
 import { findSizePreset, SIZE_PRESETS } from '@core/sweep/presets'
 import { parseSizes } from '@core/sweep/sizes'
@@ -29,6 +30,8 @@ export interface SweepOptions extends MeasureOptions {
 /** What can be checked before any host is started. */
 export interface Picks {
   ops: SweepSpec['ops']
+  /** True where the user named them; else they are what the picked implementations have kernels for of one op a family. */
+  opsNamed: boolean
   sizes: SizeTexts
   dtypes: SweepSpec['dtypes']
   modes: readonly Mode[] | undefined
@@ -45,6 +48,7 @@ export function readPicks(options: SweepOptions, known: readonly string[]): Pick
   const ops = readOps(options.ops)
   return {
     ops,
+    opsNamed: options.ops !== undefined,
     sizes: readSizes(options.sizes, new Set(ops.map((pick) => getOp(pick.op).size.id))),
     dtypes: options.dtypes === undefined ? ['f32'] : pickList('dtype', options.dtypes, DTYPES),
     modes: options.modes === undefined ? undefined : pickList('mode', options.modes, MODES),
@@ -70,9 +74,10 @@ function readBackends({ backends, devices }: SweepOptions, known: readonly strin
   return known.filter((id) => findBackend(id)?.byDefault)
 }
 
-/** `softmax,sum:axis=last+first`, families, or `all`. */
+/** `softmax,sum:axis=last+first`, families, or `all`; one of each family where nothing is written. */
 function readOps(text: string | undefined): SweepSpec['ops'] {
-  if (text === undefined || text.trim() === 'all') return OPS.map((op) => ({ op: op.id }))
+  if (text === undefined) return REPRESENTATIVES.map((op) => ({ op: op.id }))
+  if (text.trim() === 'all') return OPS.map((op) => ({ op: op.id }))
   const families = [...new Set(OPS.map((op) => op.family))]
   return words('operation', text).flatMap((word) => {
     const [id = '', ...attributes] = word.split(':')
@@ -141,7 +146,9 @@ export function specOf(picks: Picks, options: SweepOptions, devices: readonly De
   const impls = options.impls === undefined ? undefined : new Set(pickList('implementation', options.impls, [...new Set(usable.flatMap((device) => device.impls.map((impl) => impl.id)))]))
   const targets = usable.flatMap((device) => targetOf(device, options, impls))
   const offered = new Set(usable.flatMap((device) => device.modes))
-  const { ops, sizes, dtypes, preset, how } = picks
+  const { sizes, dtypes, preset, how } = picks
+  const used = targets.flatMap(({ backend, device, impls: ids }) => usable.find((one) => one.backend === backend && one.id === device)!.impls.filter(({ id }) => ids.includes(id)))
+  const ops = picks.opsNamed ? picks.ops : representativeOps(used).map(({ id }) => ({ op: id }))
   const modes = picks.modes ?? (['cold', 'hot'] as const).filter((mode) => offered.has(mode))
   // Of several Pythons only some are meant to be measured with, unless the others are named.
   const spare = ({ backend, interpreter }: Device) => !ids && interpreter !== undefined && usable.some((device) => device.backend === backend)

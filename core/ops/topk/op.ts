@@ -3,6 +3,7 @@ import { defineOp } from '../define'
 import { matrix } from '../forms'
 import { stableOrder } from '../stable-order'
 import { exact } from '../tolerance'
+import type { InputValues } from '../types'
 
 /**
  * The k largest elements of each row of x [rows, cols], the largest first, equal ones by first index. Outputs values [rows, k] and

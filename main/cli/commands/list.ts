@@ -5,7 +5,7 @@ import { pickOne } from '../choices'
 import type { Context } from '../context'
 import { table } from '../output/table'
 import { pythonsOf, pythonText } from '../output/pythons'
-import { deviceTable, opTable } from '../output/tables'
+import { deviceTable, kernelColumns, opTable } from '../output/tables'
 
 export const LISTS = ['ops', 'sizes', 'backends', 'devices', 'formats'] as const
 
@@ -18,9 +18,7 @@ interface ListOptions {
 export async function list(context: Context, what: string, options: ListOptions): Promise<number> {
   switch (pickOne('list', what, LISTS)) {
     case 'ops':
-      if (options.json) context.printJson(OPS.map(({ id, family, summary, torch, size, dtypes, attributes }) => ({ id, family, summary, torch, sizes: size.id, extents: size.extents.map(({ name }) => name), dtypes, attributes })))
-      else context.print(opTable(OPS))
-      return 0
+      return listOps(context, options)
     case 'sizes':
       if (options.json) context.printJson(SIZE_PRESETS)
       else
@@ -40,6 +38,23 @@ export async function list(context: Context, what: string, options: ListOptions)
       listFormats(context, options)
       return 0
   }
+}
+
+/** Every operation, and for which dtypes each implementation here has it. */
+async function listOps(context: Context, options: ListOptions): Promise<number> {
+  const devices = await findDevices(context, options)
+  const columns = kernelColumns(devices)
+  if (options.json) {
+    context.printJson(OPS.map(({ id, family, summary, torch, size, dtypes, attributes }) => ({ id, family, summary, torch, sizes: size.id, extents: size.extents.map(({ name }) => name), dtypes, attributes, kernels: Object.fromEntries(columns.map(({ title, kernels }) => [title, kernels.get(id) ?? []])) })))
+    return 0
+  }
+  context.print(opTable(OPS, columns))
+  for (const backend of new Set(devices.map((device) => device.backend))) {
+    const own = devices.filter((device) => device.backend === backend)
+    const reason = own.map(({ available }) => (available.ok ? '' : available.reason)).find((text) => text !== '')
+    if (reason !== undefined && !own.some(({ available }) => available.ok)) context.remark(`opscope: ${backend}: ${reason}`)
+  }
+  return 0
 }
 
 function listFormats(context: Context, options: ListOptions): void {

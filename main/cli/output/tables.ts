@@ -1,4 +1,6 @@
 import type { Device, Interpreter } from '@core/backend'
+import { isLibrary } from '@core/backends'
+import { DTYPES, type Dtype } from '@core/case'
 import type { NoiseFloor, SessionSummary } from '@core/session/types'
 import type { Op } from '@core/ops/types'
 import { formatBytes, formatPercent } from '@core/units'
@@ -59,12 +61,41 @@ export const noiseTable = (floors: readonly NoiseFloor[]): string =>
     { title: 'measured', cell: (f) => when(f.measuredAt) },
   ])
 
-export const opTable = (ops: readonly Op[]): string =>
-  table(ops, [
+/** The dtypes that one implementation has of each operation; implementations of a backend that have the same stand together. */
+export interface KernelColumn {
+  /** `cpu`, `cuda`; `torch` where a library computes. */
+  title: string
+  kernels: ReadonlyMap<string, readonly Dtype[]>
+}
+
+/** A column for each backend, and for each of its implementations that has other kernels; what no implementation states has none. */
+export function kernelColumns(devices: readonly Device[]): KernelColumn[] {
+  const impls = new Map<string, { backend: string; impl: string; kernels: Map<string, readonly Dtype[]> }>()
+  for (const { backend, impls: own } of devices) {
+    for (const { id: impl, kernels } of own) {
+      const key = `${backend} ${impl}`
+      const known = impls.get(key)?.kernels ?? new Map<string, readonly Dtype[]>()
+      for (const [op, dtypes] of Object.entries(kernels)) known.set(op, DTYPES.filter((dtype) => dtypes.includes(dtype) || known.get(op)?.includes(dtype)))
+      if (known.size > 0) impls.set(key, { backend, impl, kernels: known })
+    }
+  }
+  const groups = [...Map.groupBy(impls.values(), ({ backend, kernels }) => `${backend} ${JSON.stringify([...kernels].sort())}`).values()]
+  return groups.map((group) => {
+    const { backend, kernels } = group[0]!
+    const alone = groups.filter(([first]) => first!.backend === backend).length === 1
+    const names = group.map(({ impl }) => impl).join('/')
+    return { title: isLibrary(backend) ? names : alone ? backend : `${backend} ${names}`, kernels }
+  })
+}
+
+/** Every operation with the dtypes of its kernels, and how many operations each column has. */
+export function opTable(ops: readonly Op[], columns: readonly KernelColumn[]): string {
+  const lines = table(ops, [
     { title: 'operation', cell: (op) => op.id },
     { title: 'family', cell: (op) => op.family },
     { title: 'sizes', cell: (op) => op.size.id },
-    { title: 'dtypes', cell: (op) => op.dtypes.join(' ') },
-    { title: 'attributes', cell: (op) => Object.entries(op.attributes).map(([name, spec]) => `${name}=${spec.kind === 'choice' ? spec.words.join('|') : spec.default}`).join(' ') },
-    { title: 'what', cell: (op) => op.summary },
+    ...columns.map(({ title, kernels }) => ({ title, cell: (op: Op) => kernels.get(op.id)?.join(' ') ?? '–' })),
   ])
+  const counts = columns.map(({ title, kernels }) => `${title} ${ops.filter(({ id }) => kernels.has(id)).length}`)
+  return [lines, '', `${ops.length} operations${counts.length > 0 ? `, of which have a kernel: ${counts.join(', ')}` : ''}. – = not implemented. Attributes and PyTorch calls: --json.`].join('\n')
+}
