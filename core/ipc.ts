@@ -26,14 +26,13 @@ const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && valu
 /** Result of anything that goes through a file dialog. `cancelled` is not an error. */
 const fileReply = z.discriminatedUnion('done', [z.object({ done: z.literal(true), name: z.string() }), z.object({ done: z.literal(false) })])
 
-/** What became of files: the sessions that came in, and one message for each file that did not. */
-/** `alreadyHere`: the history held this very session before, so there are two of it now. */
-const importReply = z.object({ imported: z.array(sessionSummarySchema.extend({ alreadyHere: z.boolean().optional() })), problems: z.array(z.string()) })
+/** What became of files: the sessions that came in, one message for each file that did not, and what contradicted itself in those that did. `alreadyHere`: the history held this very session before, so there are two of it now. */
+const importReply = z.object({ imported: z.array(sessionSummarySchema.extend({ alreadyHere: z.boolean().optional() })), problems: z.array(z.string()), warnings: z.array(z.string()) })
 
 const droppedFile = z.object({ name: z.string().min(1).max(255), bytes: z.instanceof(Uint8Array).refine((bytes) => bytes.byteLength <= MAX_DROPPED_BYTES, 'at most 64 MiB') })
 
-/** Files opened for comparing, and one message for each that could not be read. */
-const sidesReply = z.object({ sides: z.array(fileSideSchema), problems: z.array(z.string()) })
+/** Files opened for comparing, as in importReply. */
+const sidesReply = z.object({ sides: z.array(fileSideSchema), problems: z.array(z.string()), warnings: z.array(z.string()) })
 
 /** A file format that can be written or read (core/formats), as the page lists it. */
 const formatInfoSchema = z.object({ id: z.string(), title: z.string(), description: z.string(), extension: z.string(), exportable: z.boolean(), importable: z.boolean(), forSharing: z.boolean() })

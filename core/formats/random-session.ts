@@ -1,7 +1,10 @@
 import { DTYPES, MODES } from '../case'
+import { cleanSamples } from '../measure/labels'
 import { mix32 } from '../random'
 import { STATUSES, type Result } from '../result'
 import type { SessionFile } from '../session/types'
+import { summarize } from '../stats/summarize'
+import { finite } from './shared/contradictions'
 import { testCase, testDevice, testResult, testSession } from '../testing'
 
 /** Texts that trip naive writers: quotes, control characters, formulas, markup, surrogate pairs, separators. */
@@ -28,6 +31,9 @@ export function randomSession(seed: number): SessionFile {
   const results = Array.from({ length: below(6) }, (_, i): Result => {
     const status = pick(STATUSES)
     const samplesNs = Array.from({ length: 1 + below(8) }, anyDouble)
+    const labels = maybe(() => [{ kind: pick(['throttled', 'slow-clock', 'host-slowed', 'disturbed'] as const), reason: pick(TEXTS), first: below(3), count: 1 + below(3) }])
+    // Importers hold a summary to its samples.
+    const summary = finite(summarize(cleanSamples({ samplesNs, labels })))
     return testResult({
       id: `r${i}`,
       status,
@@ -38,7 +44,7 @@ export function randomSession(seed: number): SessionFile {
       wallMs: anyDouble(),
       bytes: anyDouble(),
       flops: anyDouble(),
-      summary: status === 'ok' ? { ...testResult().summary!, medianNs: anyDouble(), p25Ns: maybe(anyDouble) } : maybe(() => testResult().summary!),
+      summary: status === 'ok' ? summary : maybe(() => summary!),
       verification: maybe(() => ({ ...testResult().verification!, relL2: maybe(anyDouble), message: maybe(() => pick(TEXTS)) })),
       notes: maybe(() => [pick(TEXTS)]),
       stated: maybe(() => ({ gpu_efficiency: -anyDouble() })),
@@ -48,7 +54,7 @@ export function randomSession(seed: number): SessionFile {
       hostCallNs: maybe(anyDouble),
       clocksMhz: maybe(() => samplesNs.map(anyDouble)),
       probesNs: maybe(() => samplesNs.map(anyDouble)),
-      labels: maybe(() => [{ kind: pick(['throttled', 'slow-clock', 'host-slowed', 'disturbed'] as const), reason: pick(TEXTS), first: below(3), count: 1 + below(3) }]),
+      labels,
       run: maybe(() => below(5)),
       block: maybe(() => ({ pair: pick(TEXTS), quad: below(30), place: below(4) })),
     })

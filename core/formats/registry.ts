@@ -88,7 +88,8 @@ export function importSession(fileName: string, text: string, now?: string): Imp
   if (unsafe !== undefined) return refuse(unsafe)
   for (const format of FORMATS) {
     const outcome = format.importSession?.(source)
-    if (outcome) return outcome.ok ? outcome : refuse(outcome.message)
+    if (outcome?.ok) return outcome.warnings ? { ...outcome, warnings: outcome.warnings.map((warning) => `${fileName}: ${warning}`) } : outcome
+    if (outcome) return refuse(outcome.message)
   }
   // What starts as JSON and is not tells where it broke; what is JSON belongs to somebody else.
   const broken = /^\s*[[{]/.test(source.text) && source.looseJson() === undefined

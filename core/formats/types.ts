@@ -12,8 +12,8 @@ export interface ExportContext {
   hints?: RedactionHints
 }
 
-/** A file was read as a session, or what is wrong with it: the place and what was expected. */
-export type ImportOutcome = { ok: true; file: SessionFile } | { ok: false; message: string }
+/** A file was read as a session, with what of it contradicted itself and was computed again; or what is wrong with it: the place and what was expected. */
+export type ImportOutcome = { ok: true; file: SessionFile; warnings?: string[] } | { ok: false; message: string }
 
 /** One file format; a folder core/formats/<id>/ whose format.ts exports it as default. */
 export interface FileFormat {

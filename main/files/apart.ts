@@ -16,6 +16,8 @@ import type { FileJob, FileJobAnswer, FileJobResult } from './jobs'
 export interface Ended<T> {
   value?: T
   problem?: string
+  /** What of a file that was read contradicted itself. */
+  warnings?: string[]
 }
 
 export interface ExportRequest {
@@ -60,11 +62,12 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
 
   /** `T`: what this kind of job gives. */
   function ended<T extends FileJobResult[FileJob['kind']]>(child: HostProcess<FileJob>, job: FileJob, name: string, onResults: (results: Result[]) => void): Promise<Ended<T>> {
+    let warnings: string[] | undefined
     /** The file counts as written from here on, and from here on alone: a cancel comes before this or too late. */
     const done = (value: T): Ended<T> => {
       try {
         if (job.kind === 'export') putInPlace(job.path, job.temporary)
-        return { value }
+        return { value, ...(warnings ? { warnings } : {}) }
       } catch (error) {
         return { problem: FAILED[job.kind](name, error instanceof Error ? error.message : String(error)) }
       }
@@ -88,7 +91,8 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
         if (outcome) return
         if (answer.kind === 'progress') {
           if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name, share: answer.share })
-        } else if (answer.kind === 'results') onResults(answer.results)
+        } else if (answer.kind === 'warnings') warnings = answer.warnings
+        else if (answer.kind === 'results') onResults(answer.results)
         else if (answer.kind === 'done') end(done(answer.value as T))
         else end({ problem: answer.kind === 'refused' ? answer.message : FAILED[job.kind](name, answer.message) })
       })
@@ -126,8 +130,8 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
     open: (name, from) =>
       inTurn(async () => {
         const results: Result[] = []
-        const { value, problem } = await work<FileJobResult['open']>({ kind: 'open', name, from }, name, (more) => results.push(...more))
-        return value ? { value: { ...value, results } } : problem === undefined ? {} : { problem }
+        const { value, problem, warnings } = await work<FileJobResult['open']>({ kind: 'open', name, from }, name, (more) => results.push(...more))
+        return value ? { value: { ...value, results }, ...(warnings ? { warnings } : {}) } : problem === undefined ? {} : { problem }
       }),
     export: (request) =>
       inTurn(async () => {

@@ -30,6 +30,8 @@ export interface FileJobResult {
 export type FileJobAnswer =
   | { kind: 'progress'; share: number }
   | { kind: 'results'; results: Result[] }
+  /** What of the file contradicted itself; before `done`. */
+  | { kind: 'warnings'; warnings: string[] }
   | { kind: 'done'; value: FileJobResult[FileJob['kind']] }
   | { kind: 'refused' | 'failed'; message: string }
 
@@ -50,6 +52,7 @@ function parse({ name, from }: Of<'import' | 'open'>, tell: Tell, parsed: number
   tell({ kind: 'progress', share: READ })
   const outcome = importSession(name, text)
   if (!outcome.ok) return void tell({ kind: 'refused', message: outcome.message })
+  if (outcome.warnings) tell({ kind: 'warnings', warnings: outcome.warnings })
   tell({ kind: 'progress', share: parsed })
   return outcome.file
 }

@@ -37,20 +37,24 @@ function readOne({ name, from }: Incoming): ImportOutcome {
   return importSession(name, text)
 }
 
-/** Reads files one after the other, each whole or not at all, and gives those that are sessions to `take`; one message for each that is not. */
-export async function readSessions(apart: FilesApart, incoming: readonly Incoming[], take: (name: string, file: SessionFile) => void): Promise<string[]> {
+/** Reads files one after the other, each whole or not at all, and gives those that are sessions to `take`; one message for each that is not, and what contradicted itself in the others. */
+export async function readSessions(apart: FilesApart, incoming: readonly Incoming[], take: (name: string, file: SessionFile) => void): Promise<{ problems: string[]; warnings: string[] }> {
   const problems: string[] = []
+  const warnings: string[] = []
   for (const file of incoming) {
-    const { value, problem } = (await isForApart(file)) ? await apart.open(file.name, file.from) : readHere(file)
+    const { value, problem, warnings: more = [] } = (await isForApart(file)) ? await apart.open(file.name, file.from) : readHere(file)
     if (value) take(file.name, value)
     if (problem !== undefined) problems.push(problem)
+    warnings.push(...more)
   }
-  return problems
+  return { problems, warnings }
 }
+
+const warningsOf = ({ warnings }: { warnings?: string[] }) => (warnings ? { warnings } : {})
 
 function readHere(file: Incoming): Ended<SessionFile> {
   const outcome = readOne(file)
-  return outcome.ok ? { value: outcome.file } : { problem: outcome.message }
+  return outcome.ok ? { value: outcome.file, ...warningsOf(outcome) } : { problem: outcome.message }
 }
 
 /** Whether a process of its own is to read the file: a large one, and one whose size is that of no file on a disk. What is no regular file, or too large, is refused here with the reason. */
@@ -72,7 +76,7 @@ async function importOne({ history, files }: Pick<Services, 'history' | 'files'>
   const outcome = readOne(file)
   if (!outcome.ok) return { problem: outcome.message }
   try {
-    return { value: history.importSession(outcome.file) }
+    return { value: history.importSession(outcome.file), ...warningsOf(outcome) }
   } catch (error) {
     return { problem: `${file.name}: could not be added to the history (${reasonOf(error)})` }
   }
@@ -84,5 +88,5 @@ export async function importAll(services: Pick<Services, 'history' | 'emit' | 'f
   for (const file of incoming) outcomes.push(await importOne(services, file))
   const imported = outcomes.flatMap(({ value }) => (value ? [value] : []))
   if (imported.length > 0) services.emit('sessions:changed', { ids: imported.map(({ id }) => id) })
-  return { imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])) }
+  return { imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])), warnings: outcomes.flatMap(({ warnings }) => warnings ?? []) }
 }

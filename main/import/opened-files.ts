@@ -19,13 +19,13 @@ export interface OpenedFiles {
 }
 
 export function createOpenedFiles(services: Pick<Services, 'history' | 'emit' | 'files'>): OpenedFiles {
-  let done: Reply<'sessions:import'> = { imported: [], problems: [] }
+  let done: Reply<'sessions:import'> = { imported: [], problems: [], warnings: [] }
   let work: Promise<void> = Promise.resolve()
   return {
     add(paths) {
       work = work.then(async () => {
-        const { imported, problems } = await importAll(services, paths.map((path) => ({ name: basename(path), from: path })))
-        done = { imported: [...done.imported, ...imported], problems: [...done.problems, ...problems] }
+        const { imported, problems, warnings } = await importAll(services, paths.map((path) => ({ name: basename(path), from: path })))
+        done = { imported: [...done.imported, ...imported], problems: [...done.problems, ...problems], warnings: [...done.warnings, ...warnings] }
         services.emit('sessions:opened', {})
       })
       return work
@@ -33,7 +33,7 @@ export function createOpenedFiles(services: Pick<Services, 'history' | 'emit' | 
     async take() {
       await work
       const taken = done
-      done = { imported: [], problems: [] }
+      done = { imported: [], problems: [], warnings: [] }
       return taken
     },
   }

@@ -149,9 +149,9 @@ export class MockApi implements OpscopeApi {
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'formats:list': return FORMATS.map(formatInfo)
       case 'transfer:cancel': return { stopped: false }
-      case 'sessions:take-opened': return { imported: [], problems: [] }
+      case 'sessions:take-opened': return { imported: [], problems: [], warnings: [] }
       case 'sessions:import-dropped':
-      case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 2, found none'] }
+      case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 2, found none'], warnings: [] }
       case 'compare:run': return this.compare(request as CompareRequest)
       case 'compare:open-files':
       case 'compare:drop-files': return this.openFiles((request as { dropped?: { name: string }[] } | undefined)?.dropped?.map(({ name }) => name) ?? ['results.json'])
@@ -233,7 +233,7 @@ export class MockApi implements OpscopeApi {
       this.sessions.set(id, { session: { ...session, id }, results, deleted: true })
       return { id, name: session.name, fileName, createdAt: session.createdAt, results: results.length }
     })
-    return { sides, problems: names.filter((name) => !name.endsWith('.json')).map((name) => `${name}: not a format that can be read`) }
+    return { sides, problems: names.filter((name) => !name.endsWith('.json')).map((name) => `${name}: not a format that can be read`), warnings: [] }
   }
 
   private compare(request: CompareRequest): Comparison {

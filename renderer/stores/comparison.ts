@@ -129,7 +129,8 @@ export const useComparison = defineStore('comparison', () => {
   /** Takes files that main has opened into the comparison. */
   async function take(opening: () => Promise<Reply<'compare:open-files'>>): Promise<void> {
     try {
-      const { sides, problems } = await opening()
+      const { sides, problems, warnings } = await opening()
+      notices.contradictions(warnings)
       if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files cannot be compared.`, detail: problems.join('\n') })
       if (sides.length === 0) return
       files.value = [...files.value, ...sides]

@@ -38,6 +38,12 @@ export const useNotices = defineStore('notices', () => {
     else show({ level: 'error', message: `Could not ${doing}.`, detail: problem instanceof Error ? problem.message : String(problem) })
   }
 
+  /** Says that imported results contradicted their own samples; all of them are in the detail and in the notes of the results. */
+  function contradictions(warnings: readonly string[]): void {
+    if (warnings.length === 1) show({ level: 'warning', message: warnings[0]! })
+    else if (warnings.length > 1) show({ level: 'warning', message: 'Statistics in the file contradict its own samples. They were computed again.', detail: warnings.join('\n') })
+  }
+
   async function undo(id?: number): Promise<void> {
     const at = id === undefined ? undoable.length - 1 : undoable.findIndex((entry) => entry.id === id)
     const [entry] = at < 0 ? [] : undoable.splice(at, 1)
@@ -50,5 +56,5 @@ export const useNotices = defineStore('notices', () => {
     }
   }
 
-  return { notices, show, fail, dismiss, undo }
+  return { notices, show, fail, contradictions, dismiss, undo }
 })

@@ -148,11 +148,12 @@ export const useSessions = defineStore('sessions', () => {
   }
 
   /** Says what became of files; resolves to the sessions that came in. */
-  async function tell({ imported, problems }: Reply<'sessions:import'>): Promise<SessionSummary[]> {
+  async function tell({ imported, problems, warnings }: Reply<'sessions:import'>): Promise<SessionSummary[]> {
     const again = imported.filter(({ alreadyHere }) => alreadyHere)
     const fresh = imported.filter(({ alreadyHere }) => !alreadyHere)
     if (fresh.length) notices.show({ level: 'info', message: fresh.length === 1 ? `Imported “${fresh[0]!.name}”.` : `Imported ${fresh.length} sessions.` })
     if (again.length) notices.show({ level: 'warning', message: again.length === 1 ? `“${again[0]!.name}” was already in the history. It is there twice now.` : `${again.length} of these sessions were already in the history. They are there twice now.`, undo: undoMade(again) })
+    notices.contradictions(warnings)
     if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files could not be imported.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
     if (imported.length || problems.length) await load()
     return imported

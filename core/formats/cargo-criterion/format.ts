@@ -1,16 +1,20 @@
 import { z } from 'zod'
 import { criterionResult, criterionSession, timeUnit, TIME_UNIT_NAMES, type CriterionBenchmark } from '../shared/criterion-samples'
+import { shiftDecimal } from '../shared/decimal'
 import { readAs } from '../shared/finish'
 import type { ForeignResult } from '../shared/foreign'
 import type { ImportSource } from '../source'
 import type { FileFormat, ImportOutcome } from '../types'
 
+const estimateSchema = z.object({ estimate: z.number().nonnegative().max(1e18), unit: z.string() }).nullish()
 const benchmarkSchema = z.object({
   reason: z.literal('benchmark-complete'),
   id: z.string().min(1),
   iteration_count: z.array(z.number().int().positive()).min(1),
   measured_values: z.array(z.number().nonnegative().max(1e18)).min(1),
   unit: z.string(),
+  mean: estimateSchema,
+  median: estimateSchema,
   throughput: z.array(z.object({ per_iteration: z.number().nonnegative().max(1e18), unit: z.string() })).nullish(),
 })
 const groupSchema = z.object({ reason: z.literal('group-complete'), group_name: z.string(), benchmarks: z.array(z.string()) })
@@ -35,7 +39,8 @@ function resultOf(benchmark: Benchmark, line: number, groups: ReadonlyMap<string
   const criterion: CriterionBenchmark = { ...partsOf(id, groups.get(id)), samples: measured_values.map((measured, i) => ({ measured, iterations: iteration_count[i]! })) }
   const [first] = throughput ?? []
   if (first) criterion.throughput = { amount: first.per_iteration, unit: first.unit }
-  return criterionResult(criterion, power)
+  const ns = (stated: z.infer<typeof estimateSchema>) => (stated && timeUnit(stated.unit) !== undefined ? shiftDecimal(stated.estimate, timeUnit(stated.unit)!) : undefined)
+  return { ...criterionResult(criterion, power), claim: { medianNs: ns(benchmark.median), meanNs: ns(benchmark.mean) } }
 }
 
 const reasonOf = (value: unknown): unknown => (typeof value === 'object' && value !== null ? (value as { reason?: unknown }).reason : undefined)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema } from '../../case'
+import { contradictedRate, rateClaim } from '../shared/contradictions'
 import { readAs, finishImport } from '../shared/finish'
 import { foreignDevice, foreignSession, type ForeignResult } from '../shared/foreign'
 import { millisecondsToNs } from '../shared/decimal'
@@ -39,7 +40,8 @@ function resultOf(row: Row): ForeignResult {
   const meanNs = millisecondsToNs(row.time_ms)
   if (row.opscope) {
     const { case: c, median_ms, bytes, flops, stddev_ms, samples } = row.opscope
-    return { ...c, ...common, bytes: bytes ?? 0, flops: flops ?? 0, summary: { count: samples ?? undefined, medianNs: millisecondsToNs(median_ms), meanNs, stddevNs: ms(stddev_ms) } }
+    const claim = rateClaim([contradictedRate('GB/s', row.throughput_gbps ?? undefined, bytes ?? undefined, meanNs)])
+    return { ...c, ...common, ...(claim ? { claim } : {}), bytes: bytes ?? 0, flops: flops ?? 0, summary: { count: samples ?? undefined, medianNs: millisecondsToNs(median_ms), meanNs, stddevNs: ms(stddev_ms) } }
   }
   return {
     ...common,

@@ -30,7 +30,7 @@ describe('a table that Opscope wrote', () => {
       const back = imported(exportSession('csv', file)).results
       expect(back.map((r) => r.case)).toEqual(file.results.map((r) => r.case))
       for (const [i, r] of file.results.entries()) {
-        const { mildOutliers: _mild, severeOutliers: _severe, p25Ns: _p25, p75Ns: _p75, ...figures } = r.summary!
+        const { mildOutliers: _mild, severeOutliers: _severe, ciWidened: _widened, p25Ns: _p25, p75Ns: _p75, ...figures } = r.summary!
         expect(back[i]!.summary).toEqual(figures)
         expect(back[i]).toMatchObject({ id: r.id, status: r.status, startedAt: r.startedAt, bytes: r.bytes, flops: r.flops, grade: r.grade, converged: r.converged })
       }

@@ -2,6 +2,7 @@ import { DTYPES, MODES, type Params } from '../../case'
 import { plainText, readCsv, type CsvRecord } from '../../csv'
 import { STATUSES, type Result } from '../../result'
 import { SCHEMA_VERSION } from '../../session/types'
+import { contradictedRate, rateClaim, type Claim } from '../shared/contradictions'
 import { finishImport } from '../shared/finish'
 import { fitParams, fitText, foreignDevice, isoTime, shortHash } from '../shared/foreign'
 import type { ImportSource } from '../source'
@@ -93,6 +94,12 @@ function resultOf(row: Row, params: readonly (readonly [column: string, name: st
   }
 }
 
+/** Throughputs that contradict the row's own bytes, FLOP and time. */
+function claimOf(row: Row): Claim | undefined {
+  const medianNs = row.number('median_ns')
+  return rateClaim([contradictedRate('GB/s', row.number('gbps'), row.number('bytes'), medianNs), contradictedRate('GFLOP/s', row.number('gflops'), row.number('flops'), medianNs)])
+}
+
 /** Any table with the columns `op` and `median_ns`; columns that are not those of an export are parameters. */
 export function importCsv(source: ImportSource): ImportOutcome | null {
   const firstLine = source.text.slice(0, 20_000).split(/\r?\n|\r/, 1)[0]!
@@ -111,10 +118,15 @@ export function importCsv(source: ImportSource): ImportOutcome | null {
   const columns = new Map(names.map((name, i) => [name, i]))
   const hash = shortHash(source.text)
   const results: Result[] = []
+  const claims = new Map<string, Claim>()
   try {
     for (const [i, record] of records.entries()) {
       if (record.cells.length !== names.length) return { ok: false, message: `line ${record.line}: expected ${names.length} cells as in the first line, received ${record.cells.length}` }
-      results.push(resultOf(new Row(columns, record), params, `${hash}-${i}`, source.now))
+      const row = new Row(columns, record)
+      const result = resultOf(row, params, `${hash}-${i}`, source.now)
+      const claim = claimOf(row)
+      results.push(result)
+      if (claim) claims.set(result.id, claim)
     }
   } catch (error) {
     if (error instanceof CellProblem) return { ok: false, message: error.message }
@@ -126,5 +138,6 @@ export function importCsv(source: ImportSource): ImportOutcome | null {
     session: { id: `imported-${hash}`, name: fitText(source.name.replace(/\.csv$/i, ''), 200), createdAt: results[0]?.startedAt ?? source.now, notes: '', tags: ['imported'], state: 'done', planned: results.length },
     environment: { appVersion: '', host: '', os: '', kernel: '', cpu: '', logicalCpus: 0, memoryBytes: 0, node: '', devices },
     results,
+    claims,
   })
 }

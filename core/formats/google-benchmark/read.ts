@@ -1,5 +1,6 @@
 import { benchmarkCaseSchema } from '../../case'
 import type { Environment } from '../../session/types'
+import type { Claim } from '../shared/contradictions'
 import { finishImport, readAs } from '../shared/finish'
 import { foreignDevice, foreignSession, isoTime, type ForeignResult } from '../shared/foreign'
 import type { ImportSource } from '../source'
@@ -39,6 +40,19 @@ function bytesOf(run: GoogleRun, realTime: boolean, threads: number): number {
   return Number.isFinite(bytes) ? Math.round(bytes) : 0
 }
 
+/** Aggregates that the file has beside the repetitions they are of. */
+function claimOf({ aggregates, repetitions }: Runs, bytesOfRun: (run: GoogleRun) => number): Claim {
+  const ns = (name: string) => {
+    const run = aggregates.get(name)
+    return run && nsOf(run)
+  }
+  const bytes = repetitions.map(bytesOfRun)
+  const [least, most] = [Math.min(...bytes), Math.max(...bytes)]
+  // Rates are rounded, so a few bytes are nothing.
+  const rates = most > least * 1.01 + 2 ? [`The file states throughputs from which one call moves ${least} to ${most} bytes, depending on the repetition. Those of the first repetition are taken.`] : []
+  return { count: aggregates.get('median')?.repetitions || undefined, medianNs: ns('median'), meanNs: ns('mean'), minNs: ns('min'), maxNs: ns('max'), ...(rates.length > 0 ? { rates } : {}) }
+}
+
 function resultOf({ name, repetitions, aggregates }: Runs, ours: boolean): ForeignResult {
   const first = repetitions[0] ?? aggregates.get('median') ?? aggregates.get('mean')!
   const named = parseName(name)
@@ -51,7 +65,7 @@ function resultOf({ name, repetitions, aggregates }: Runs, ours: boolean): Forei
   const iterations = new Set(repetitions.map((run) => run.iterations))
   const [inner] = iterations
   const common = { ...work, bytes: bytesOf(first, named.realTime, threads ?? 1), ...(iterations.size === 1 && inner ? { inner } : {}) }
-  if (repetitions.length > 0) return { ...common, samplesNs: repetitions.map((run) => nsOf(run)!), notes: [`Each sample is the mean of a repetition${inner ? '' : ' whose iterations differ'}.`] }
+  if (repetitions.length > 0) return { ...common, samplesNs: repetitions.map((run) => nsOf(run)!), claim: claimOf({ name, repetitions, aggregates }, (run) => bytesOf(run, named.realTime, threads ?? 1)), notes: [`Each sample is the mean of a repetition${inner ? '' : ' whose iterations differ'}.`] }
   const median = nsOf(aggregates.get('median') ?? first)!
   const mean = nsOf(aggregates.get('mean') ?? first)
   const stddev = aggregates.get('stddev')

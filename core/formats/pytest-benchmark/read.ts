@@ -80,7 +80,8 @@ function resultOf(benchmark: Benchmark, shared: ReadonlySet<string>): ForeignRes
     notes: group && !own.success ? [`Group: ${group}.`] : [],
   }
   if (stats.iterations != null) result.inner = stats.iterations
-  if (samplesNs.length === 0) {
+  if (samplesNs.length > 0) result.claim = { count: stats.rounds ?? undefined, medianNs: secondsToNs(stats.median), minNs: ns(stats.min), maxNs: ns(stats.max), meanNs: ns(stats.mean) }
+  else {
     result.summary = { count: stats.rounds ?? undefined, medianNs: secondsToNs(stats.median), minNs: ns(stats.min), maxNs: ns(stats.max), meanNs: ns(stats.mean), stddevNs: ns(stats.stddev), p25Ns: ns(stats.q1), p75Ns: ns(stats.q3) }
   }
   return result

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { SessionFile } from '../../session/types'
+import { impossible } from './contradictions'
 
 /** Far deeper than any session; stops files made to exhaust the stack of whoever walks them. */
 const MAX_DEPTH = 32
@@ -98,6 +99,8 @@ export function consistencyProblem({ session, results }: SessionFile): string | 
     if (first !== undefined) return `${place}.id: expected an id of its own, received that of results[${first}], ${received(result.id)}`
     ids.set(result.id, i)
     if (!isInstant(result.startedAt)) return `${place}.startedAt: expected a time such as 2026-01-31T12:00:00Z, received ${received(result.startedAt)}`
+    const wrong = result.summary && impossible(result.summary)
+    if (wrong !== undefined) return `${place}.summary: ${wrong}`
     if (result.status === 'ok' && !result.summary) return `${place}.summary: expected statistics, because the status is "ok", received nothing`
   }
   return undefined

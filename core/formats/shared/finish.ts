@@ -3,6 +3,7 @@ import { resultSchema, type Result } from '../../result'
 import { sessionFileSchema } from '../../session/types'
 import type { ImportOutcome } from '../types'
 import { consistencyProblem, describeIssues } from './check'
+import { heldToSamples, type Claim } from './contradictions'
 
 /**
  * The last step of every importer: what it made is held to the same rules as a native file. Takes the results out of
@@ -13,17 +14,33 @@ export function finishImport(file: unknown): ImportOutcome {
   if (!head.success) return { ok: false, message: describeIssues(head.error.issues, file) }
   const { results } = file as { results?: unknown }
   if (!Array.isArray(results)) return { ok: false, message: describeIssues(atResults(z.array(z.unknown()).safeParse(results).error?.issues ?? []), file) }
+  const claims = claimsOf(file)
   const read: Result[] = []
+  const warnings: string[] = []
   // One after the other: all that is wrong with a million results would be a list of millions.
   for (let i = 0; i < results.length; i++) {
     const result = resultSchema.safeParse(results[i])
     if (!result.success) return { ok: false, message: describeIssues(atResults(result.error.issues, i), file) }
-    read.push(result.data)
+    const held = heldToSamples(result.data, claims?.get(result.data.id))
+    read.push(held.result)
+    if (held.warning !== undefined) warnings.push(held.warning)
     results[i] = undefined
   }
   const whole = { ...head.data, results: read }
   const problem = consistencyProblem(whole)
-  return problem === undefined ? { ok: true, file: whole } : { ok: false, message: problem }
+  if (problem !== undefined) return { ok: false, message: problem }
+  return warnings.length === 0 ? { ok: true, file: whole } : { ok: true, file: whole, warnings: shortened(warnings) }
+}
+
+/** Warnings that are told one by one. */
+const MAX_WARNINGS = 20
+
+const shortened = (warnings: readonly string[]) => (warnings.length <= MAX_WARNINGS ? [...warnings] : [...warnings.slice(0, MAX_WARNINGS), `${warnings.length - MAX_WARNINGS} more results contradict their samples in the same way`])
+
+/** What another tool's file states beside the samples, by result id (shared/foreign.ts); JSON has no maps. */
+function claimsOf(file: unknown): ReadonlyMap<string, Claim> | undefined {
+  const { claims } = file as { claims?: unknown }
+  return claims instanceof Map ? (claims as ReadonlyMap<string, Claim>) : undefined
 }
 
 const atResults = (issues: readonly z.core.$ZodIssue[], ...place: number[]) => issues.map((issue) => ({ ...issue, path: ['results', ...place, ...issue.path] }))

@@ -4,6 +4,7 @@ import type { Result, Summary } from '../../result'
 import { SCHEMA_VERSION, type Environment, type SessionFile } from '../../session/types'
 import { summarize } from '../../stats/summarize'
 import type { ImportSource } from '../source'
+import { finite, type Claim } from './contradictions'
 
 /** FNV-1a of a text's UTF-16 units as eight hexadecimal digits: names what was imported, the same at every import. */
 export function shortHash(text: string): string {
@@ -42,8 +43,10 @@ export interface ForeignResult {
   mode?: BenchmarkCase['mode']
   /** ns per call, in the order taken; empty where the file has figures only. */
   samplesNs?: number[]
-  /** What the file states; made from the samples when absent. */
+  /** What the file states without samples. */
   summary?: Summary
+  /** What it states beside its samples, which it is held to (shared/contradictions.ts). */
+  claim?: Claim
   status?: Result['status']
   message?: string
   /** ISO 8601; the session's time when absent. */
@@ -80,7 +83,7 @@ export interface ForeignSession {
 }
 
 /** The session that such a file stands for, to be checked by finishImport. Its ids follow from the file's text. */
-export function foreignSession(source: ImportSource, { tool, name, createdAt, notes, environment, results }: ForeignSession): SessionFile {
+export function foreignSession(source: ImportSource, { tool, name, createdAt, notes, environment, results }: ForeignSession): SessionFile & { claims: ReadonlyMap<string, Claim> } {
   const hash = shortHash(source.text)
   const at = createdAt ?? source.now
   return {
@@ -88,11 +91,9 @@ export function foreignSession(source: ImportSource, { tool, name, createdAt, no
     session: { id: `imported-${hash}`, name: fitText(name ?? source.name.replace(/\.[^.]+$/, ''), 200), createdAt: at, notes: notes ?? '', tags: ['imported'], state: 'done', planned: results.length },
     environment: { appVersion: '', host: '', os: '', kernel: '', cpu: '', logicalCpus: 0, memoryBytes: 0, node: '', devices: [], ...environment },
     results: results.map((result, i) => foreignResult(result, `${hash}-${i}`, tool, at)),
+    claims: new Map(results.flatMap(({ claim }, i) => (claim ? [[`${hash}-${i}`, claim] as const] : []))),
   }
 }
-
-/** Figures over samples near the largest number there is can overflow; those are not known then. */
-const finite = (summary: Summary | undefined): Summary | undefined => summary && (Object.fromEntries(Object.entries(summary).filter(([name, value]) => name === 'medianNs' || Number.isFinite(value))) as Summary)
 
 function foreignResult(given: ForeignResult, id: string, tool: string, at: string): Result {
   const samplesNs = given.samplesNs ?? []

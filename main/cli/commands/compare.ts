@@ -77,7 +77,7 @@ function requestOf(context: Context, files: FileSides, wanted: readonly string[]
   const { by, baseline, resolve } = options
   const known = context.sessions()
   const filter = readFilter(options)
-  const ids = wanted.map((text) => findSide(text, known, files))
+  const ids = wanted.map((text) => findSide(text, known, files, (warning) => context.remark(`opscope: ${warning}`)))
   if (by !== undefined) {
     const axis = compareAxisSchema.safeParse(by)
     const like = nearest(by, COMPARE_AXES)

@@ -52,6 +52,7 @@ export function importFiles(context: Context, paths: readonly string[], options:
     const outcome = parseSession(basename(path), readFile(path))
     if (outcome.ok) {
       const summary = context.history.importSession(outcome.file)
+      for (const warning of outcome.warnings ?? []) context.remark(`opscope: ${oneLine(warning)}`)
       imported.push(summary)
       if (!options.json) context.print(`Imported "${oneLine(summary.name)}": ${summary.results} results (session ${summary.id})${summary.alreadyHere ? '; the history already had it, so there are two now' : ''}`)
     } else {

@@ -20,10 +20,10 @@ export function compareHandlers({ history, runner, settings, dialogs, emit, file
   /** The comparison in progress; the page shows one at a time. */
   let current: AbortController | undefined
 
-  async function open(incoming: readonly Incoming[]): Promise<{ sides: FileSide[]; problems: string[] }> {
+  async function open(incoming: readonly Incoming[]): Promise<{ sides: FileSide[]; problems: string[]; warnings: string[] }> {
     const sides: FileSide[] = []
-    const problems = await readSessions(apart, incoming, (name, file) => sides.push(files.add(name, file)))
-    return { sides, problems }
+    const told = await readSessions(apart, incoming, (name, file) => sides.push(files.add(name, file)))
+    return { sides, ...told }
   }
 
   const pairsOf = (pairs: readonly { baseline: string; side: string }[]) => pairs.map(({ baseline, side }, i): Pair => ({ id: `pair-${i}`, a: history.result(baseline).case, b: history.result(side).case }))
