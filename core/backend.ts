@@ -49,6 +49,8 @@ export const deviceSchema = z.object({
   backend: z.string(),
   /** Logical id as in BenchmarkCase.device. */
   id: z.string(),
+  /** The machine it is in, where that is not the one of the session; the id then begins with it (core/fleet/place.ts). */
+  host: z.string().max(40).optional(),
   /** `NVIDIA H200`, `AMD EPYC`, `SwiftShader`. */
   name: z.string(),
   available: availabilitySchema,

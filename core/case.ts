@@ -43,7 +43,7 @@ export const benchmarkCaseSchema = z.object({
   backend: z.string().min(1).max(40),
   /** Implementation inside the backend: `avx2`, `wgsl`, `kernel`, ... */
   impl: z.string().min(1).max(40),
-  /** Logical device id, stable across machines: `cpu`, `cuda:0`, `webgpu:0`. Its name stands in the environment record. */
+  /** Logical device id, stable across machines: `cpu`, `cuda:0`, `webgpu:0`; `gpubox/cuda:0` on another machine than the session's. Its name stands in the environment record. */
   device: z.string().min(1).max(80),
   mode: modeSchema,
   /** CPU threads; absent where the backend has no such choice. */

@@ -17,7 +17,8 @@ export const toHostSchema = z.discriminatedUnion('type', [
 ])
 export type ToHost = z.infer<typeof toHostSchema>
 
-export const phaseSchema = z.enum(['preparing', 'verifying', 'warming up', 'sampling', 'checking'])
+/** `waiting`: another Opscope on the same machine measures on the device. */
+export const phaseSchema = z.enum(['waiting', 'preparing', 'verifying', 'warming up', 'sampling', 'checking'])
 export type Phase = z.infer<typeof phaseSchema>
 
 export const fromHostSchema = z.discriminatedUnion('type', [

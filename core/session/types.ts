@@ -25,8 +25,8 @@ export const noiseFloorSchema = z.object({
 })
 export type NoiseFloor = z.infer<typeof noiseFloorSchema>
 
-/** The machine a session was made on: facts in words, and the devices as they reported themselves. */
-export const environmentSchema = z.object({
+/** Facts about a machine and the program that measures on it. */
+export const factsSchema = z.object({
   appVersion: z.string(),
   /** Hash of the sources that decide what is measured (electron.vite.config.ts): two builds of one version may differ. */
   code: z.string().max(64).optional(),
@@ -48,11 +48,18 @@ export const environmentSchema = z.object({
   powerSource: z.string().optional(),
   /** Switches and variables that change what is measured: Chromium switches, CUDA_* and OPSCOPE_* variables. */
   switches: z.array(z.string()).optional(),
+})
+
+/** The machine a session was made on: facts in words, and the devices as they reported themselves. */
+export const environmentSchema = factsSchema.extend({
+  /** Other machines that devices of the session are in: their names in device ids, and their facts. */
+  machines: z.array(z.object({ name: z.string().max(40), facts: factsSchema })).max(1000).optional(),
   /** Self-checks of these devices that were known when the session began. */
   noiseFloors: z.array(noiseFloorSchema).optional(),
   devices: z.array(deviceSchema),
 })
 export type Environment = z.infer<typeof environmentSchema>
+export type MachineFacts = z.infer<typeof factsSchema>
 
 export const sessionStateSchema = z.enum(['running', 'done', 'stopped', 'interrupted'])
 export type SessionState = z.infer<typeof sessionStateSchema>

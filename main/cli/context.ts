@@ -8,6 +8,7 @@ import { openHistory, type History } from '../history'
 import { nativeHostKind, pythonHostKind } from '../measurement/host'
 import { openDataFolder, type DataPaths } from '../paths'
 import { printable } from '../printable'
+import { Remotes } from '../remote'
 import { createRunner } from '../runner'
 import type { HostKind, Runner } from '../runner/types'
 import type { Screen } from './output/progress'
@@ -25,6 +26,7 @@ export class Context {
   #history: History | undefined
   #settings: Settings | undefined
   #runner: Runner | undefined
+  #remotes: Remotes | undefined
 
   /** The same with everything escaped that could steer a terminal. */
   readonly io: Io & { err: Screen }
@@ -64,7 +66,16 @@ export class Context {
     return this.#settings
   }
 
-  /** Every kind of host there is; none is started by asking. */
+  /** The remote machines that the user has added. */
+  get remotes(): Remotes {
+    if (!this.#remotes) {
+      this.#remotes = new Remotes(this.paths.folder, { env: this.io.env, notice: (message) => this.remark(`opscope: ${message}`) })
+      if (this.#remotes.store.notice !== undefined) this.remark(`opscope: ${this.#remotes.store.notice}`)
+    }
+    return this.#remotes
+  }
+
+  /** Every kind of host that this machine has; none is started by asking. */
   hostKinds(): HostKind[] {
     return [nativeHostKind(this.io.env), webgpuHostKind(this.io.env), pythonHostKind(() => this.settings.python, this.io.env)]
   }
@@ -74,9 +85,14 @@ export class Context {
     return this.hostKinds().flatMap((kind) => kind.backends)
   }
 
-  /** The runner over the hosts that serve these backends, over all hosts when absent. One per context. */
-  runner(backends?: readonly string[]): Runner {
-    const hostKinds = this.hostKinds().filter((kind) => !backends || kind.backends.some((id) => backends.includes(id)))
+  /**
+   * The runner over the hosts that serve these backends, over all when absent, on the machines (undefined is this one); on
+   * this one where those are absent. One per context.
+   */
+  runner(backends?: readonly string[], machines: ReadonlySet<string | undefined> = new Set([undefined])): Runner {
+    const far = new Set([...machines].filter((name) => name !== undefined))
+    const kinds = [...(machines.has(undefined) ? this.hostKinds() : []), ...(far.size > 0 ? this.remotes.kinds(far) : [])]
+    const hostKinds = kinds.filter((kind) => !backends || kind.backends.some((id) => backends.includes(id)))
     return (this.#runner ??= createRunner({ history: this.history, hostKinds, settings: () => this.settings }))
   }
 
@@ -115,6 +131,7 @@ export class Context {
 
   async close(): Promise<void> {
     await this.#runner?.dispose()
+    this.#remotes?.close()
     this.#history?.close()
   }
 }

@@ -8,6 +8,7 @@ import { defaultSweep } from './commands/default-sweep'
 import { exportSession, importFiles } from './commands/files'
 import { addHistoryCommands } from './commands/history'
 import { list } from './commands/list'
+import { addRemoteCommands } from './commands/remote'
 import { resume, run } from './commands/run'
 import { selfCheck } from './commands/self-check'
 import { sessions, show } from './commands/sessions'
@@ -49,7 +50,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--sizes <text>', 'a preset, sizes, or vector=…;matrix=…;gemm=… (default: tour)')
     .option('--dtypes <list>', 'f32, f16, bf16, tf32 (default: f32)')
     .option('--backends <list>', 'cpu, cuda, webgpu, python (default: cpu and cuda)')
-    .option('--devices <list>', 'devices such as cuda:0 (default: all of the backends)')
+    .option('--devices <list>', 'devices such as cuda:0, or gpubox/cuda:0 of a remote machine (default: all of the backends here)')
     .option('--impls <list>', 'implementations such as avx2, or all (default: the preferred one)')
     .option('--threads <list>', 'CPU thread counts, or max (default: max)')
     .option('--modes <list>', 'cold, hot, rotated, graph (default: cold and hot)')
@@ -171,5 +172,6 @@ export function createProgram(context: Context, done: (status: number) => void):
     .action((options: Parameters<typeof associateFiles>[1]) => done(associateFiles(context, options)))
 
   addHistoryCommands(program, context, done)
+  addRemoteCommands(program, context, done)
   return program
 }

@@ -1,6 +1,7 @@
 import type { Device } from '@core/backend'
 import { findBackend } from '@core/backends'
 import { DTYPES, MODES, type Mode } from '@core/case'
+import { placeOf } from '@core/fleet/place'
 import { PRESET_IDS, type PresetId } from '@core/measure/settings'
 import { OPS, getOp, REPRESENTATIVES } from '@core/ops/registry'
 import { expectedOf, readAttribute, type AttributeValue } from '@core/ops/attributes'
@@ -26,6 +27,9 @@ export interface SweepOptions extends MeasureOptions {
   modes?: string
   preset?: string
 }
+
+/** The machines of the devices that are named; undefined is this one. */
+export const readMachines = ({ devices }: Pick<SweepOptions, 'devices'>): Set<string | undefined> => new Set(devices === undefined ? [undefined] : words('device', devices).map((id) => placeOf(id).host))
 
 /** What can be checked before any host is started. */
 export interface Picks {
@@ -69,8 +73,8 @@ function readHow(options: SweepOptions): Picks['how'] {
 
 function readBackends({ backends, devices }: SweepOptions, known: readonly string[]): string[] {
   if (backends !== undefined) return pickList('backend', backends, known)
-  // A device is named after its backend: `cpu`, `cuda:0`.
-  if (devices !== undefined) return words('device', devices).map((id) => pickOne('backend', id.split(':')[0]!, known))
+  // A device is named after its backend: `cpu`, `cuda:0`, `gpubox/cuda:0`.
+  if (devices !== undefined) return words('device', devices).map((id) => pickOne('backend', placeOf(id).device.split(':')[0]!, known))
   return known.filter((id) => findBackend(id)?.byDefault)
 }
 
@@ -152,7 +156,7 @@ export function specOf(picks: Picks, options: SweepOptions, devices: readonly De
   const modes = picks.modes ?? (['cold', 'hot'] as const).filter((mode) => offered.has(mode))
   // Of several Pythons only some are meant to be measured with, unless the others are named.
   const spare = ({ backend, interpreter }: Device) => !ids && interpreter !== undefined && usable.some((device) => device.backend === backend)
-  const missing = picked.flatMap((device) => (device.available.ok || spare(device) ? [] : [`${device.backend}: ${device.available.reason}`]))
+  const missing = picked.flatMap((device) => (device.available.ok || spare(device) ? [] : [`${device.host ?? device.backend}: ${device.available.reason}`]))
   return { spec: { ops, sizes, dtypes, targets, modes: [...modes], preset, ...how }, missing }
 }
 

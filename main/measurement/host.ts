@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { backendsOf } from '@core/backends'
 import type { HostLink } from '@core/measure/protocol'
 import type { PythonSettings } from '@core/settings'
+import { exclusiveLinks } from '../exclusive'
 import type { HostKind } from '../runner/types'
 import { gpuHoldersFolder } from './gpu-holders'
 import { connect } from './link'
@@ -29,17 +30,19 @@ const inElectron = () => (process as { type?: string }).type === 'browser'
 
 /** The process that measures CPU and CUDA through the addon; with OPSCOPE_TEST_BACKEND=1 also the scripted backend of tests. */
 export function nativeHostKind(env: NodeJS.ProcessEnv = process.env): HostKind {
+  const exclusively = exclusiveLinks()
   return {
     id: 'native',
     backends: [...backendsOf('native'), ...(env['OPSCOPE_TEST_BACKEND'] === '1' ? ['fake'] : [])],
-    start: () => startWorker(env),
+    start: async () => exclusively(await startWorker(env)),
   }
 }
 
 /** The process that measures in the Pythons of the user, which it keeps as its own children; started anew when the settings change. */
 export function pythonHostKind(settings: () => PythonSettings | undefined, env: NodeJS.ProcessEnv = process.env): HostKind {
   const setting = () => JSON.stringify(settings() ?? { extra: [] })
-  return { id: 'python', backends: backendsOf('python'), setting, start: () => startWorker({ ...env, OPSCOPE_SERVES: 'python', OPSCOPE_PYTHON: setting() }) }
+  const exclusively = exclusiveLinks()
+  return { id: 'python', backends: backendsOf('python'), setting, start: async () => exclusively(await startWorker({ ...env, OPSCOPE_SERVES: 'python', OPSCOPE_PYTHON: setting() })) }
 }
 
 async function startWorker(env: NodeJS.ProcessEnv): Promise<HostLink> {

@@ -76,6 +76,7 @@ export class Conductor {
       history: this.history,
       hostOf: this.fleet.hostOf,
       changed: () => this.#states.request(),
+      warn: (message) => this.emitter.emit('notice', { level: 'warning', message }),
       stored: (result) => {
         this.#fresh.push(result)
         hooks.stored?.(result)

@@ -1,35 +1,61 @@
 import type { Device } from '@core/backend'
+import { placeOf, remoteDevice } from '@core/fleet/place'
+import type { MachineFacts } from '@core/session/types'
 import { Host } from './host'
 import type { Limits } from './limits'
 import { missingDevice } from './missing-device'
 import { withTwins } from './twins'
 import type { HostKind } from './types'
 
+/** What is asked of a host: cases of a backend on a device. */
+export interface Use {
+  backend: string
+  device: string
+}
+
+/** Whether a host measures cases on a device. */
+export const serves = ({ machine, backends }: HostKind, { backend, device }: Use): boolean => backends.includes(backend) && placeOf(device).host === machine
+
 /** Every host the app has, and the devices they reported, kept until asked again. */
 export class Fleet {
-  readonly #hosts: readonly Host[]
+  readonly #hosts = new Map<HostKind, Host>()
   readonly #known = new Map<Host, Device[]>()
   /** Questions that are not answered yet: a host is asked one thing at a time. */
   readonly #asking = new Map<Host, Promise<Device[]>>()
 
   /** `told`: what is known of devices beside what hosts say. */
   constructor(
-    kinds: readonly HostKind[],
-    limits: Limits,
+    private readonly kinds: () => readonly HostKind[],
+    private readonly limits: Limits,
     private readonly told: (devices: Device[]) => Device[] = (devices) => devices,
-  ) {
-    this.#hosts = kinds.map((kind) => new Host(kind, limits))
+  ) {}
+
+  /** One for each kind there is now; those of machines that were removed are closed. */
+  #hostsNow(): Host[] {
+    const kinds = new Set(this.kinds())
+    for (const [kind, host] of this.#hosts) {
+      if (kinds.has(kind)) continue
+      this.#hosts.delete(kind)
+      this.#known.delete(host)
+      void host.close()
+    }
+    return [...kinds].map((kind) => {
+      const host = this.#hosts.get(kind) ?? new Host(kind, this.limits)
+      this.#hosts.set(kind, host)
+      return host
+    })
   }
 
-  hostOf = (backend: string): Host | undefined => this.#hosts.find((host) => host.kind.backends.includes(backend))
+  /** The host that measures on a device. */
+  hostOf = (use: Use): Host | undefined => this.#hostsNow().find(({ kind }) => serves(kind, use))
 
   /**
-   * Devices of the hosts that serve these backends (of all hosts when absent), asking only those not asked before
+   * Devices of the hosts for which `wants` holds (of all hosts when absent), asking only those not asked before
    * unless `refresh`. A host that cannot be had stands in the list as unavailable devices, one for each backend.
    * `onSome` gets the devices of the hosts that have answered, each time one does while others are still to come.
    */
-  async devices(refresh: boolean, backends?: ReadonlySet<string>, onSome: (devices: Device[]) => void = () => undefined): Promise<Device[]> {
-    const wanted = this.#hosts.filter((host) => !backends || host.kind.backends.some((id) => backends.has(id)))
+  async devices(refresh: boolean, wants: (kind: HostKind) => boolean = () => true, onSome: (devices: Device[]) => void = () => undefined): Promise<Device[]> {
+    const wanted = this.#hostsNow().filter((host) => wants(host.kind))
     const answered = new Map<Host, Device[]>()
     // While hosts are asked again, what they said last stands.
     const inOrder = () => withTwins(wanted.flatMap((host) => answered.get(host) ?? this.#known.get(host) ?? []), this.#all())
@@ -42,17 +68,26 @@ export class Fleet {
     return inOrder()
   }
 
+  /** What is known of the other machines that these devices are in. */
+  machines(devices: readonly Device[]): { name: string; facts: MachineFacts }[] {
+    const facts = new Map(this.#hostsNow().flatMap(({ kind }) => (kind.machine === undefined ? [] : [[kind.machine, kind.facts?.()] as const])))
+    return [...new Set(devices.flatMap(({ host }) => host ?? []))].flatMap((name) => {
+      const of = facts.get(name)
+      return of ? [{ name, facts: of }] : []
+    })
+  }
+
   /** Devices known so far, asking nobody. */
   known(): Device[] {
     return withTwins(this.#all())
   }
 
   #all(): Device[] {
-    return this.#hosts.flatMap((host) => this.#known.get(host) ?? [])
+    return this.#hostsNow().flatMap((host) => this.#known.get(host) ?? [])
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#hosts.map((host) => host.close()))
+    await Promise.all([...this.#hosts.values()].map((host) => host.close()))
   }
 
   async #devicesOf(host: Host, refresh: boolean): Promise<Device[]> {
@@ -74,7 +109,9 @@ export class Fleet {
       // Not kept: what stopped it may be gone by the next time.
       this.#known.delete(host)
       const reason = error instanceof Error ? error.message : String(error)
-      return host.kind.backends.map((backend) => missingDevice(backend, reason))
+      const { machine, backends } = host.kind
+      // A machine that cannot be reached is one entry, whatever it would have.
+      return machine === undefined ? backends.map((backend) => missingDevice(backend, reason)) : backends.slice(0, 1).map((backend) => remoteDevice(machine, { ...missingDevice(backend, reason), name: machine }))
     }
   }
 }

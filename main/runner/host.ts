@@ -86,7 +86,7 @@ export class Host {
   async #devices(): Promise<Device[]> {
     this.#failedStarts = 0
     if (this.outdated) await this.recycle()
-    if (!(await this.#connect(1))) throw new Error(this.#lastFailure)
+    if (!(await this.#connect(1, false))) throw new Error(this.#lastFailure)
     const reply = await this.#ask((id) => ({ type: 'devices', id }), undefined, undefined, this.limits.devicesMs)
     if (reply.kind === 'devices') return reply.devices
     throw new Error(reasonOf(reply))
@@ -101,7 +101,7 @@ export class Host {
   }
 
   async #measure(request: MeasureRequest, onProgress: (progress: Progress) => void): Promise<Outcome> {
-    if (!this.#link && !(await this.#connect(this.limits.startAttempts))) return { kind: 'absent', reason: this.#lastFailure }
+    if (!this.#link && !(await this.#connect(this.limits.startAttempts, true))) return { kind: 'absent', reason: this.#lastFailure }
     const { case: c, settings, resultId, keep, sampleSeed } = request
     const silenceMs = Math.max(this.limits.silenceMs, 4000 * request.expectedSeconds)
     const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) }), request, onProgress, silenceMs)
@@ -134,11 +134,11 @@ export class Host {
     await Promise.race([this.#gone, pause(this.limits.cancelMs)])
   }
 
-  async #connect(attempts: number): Promise<boolean> {
+  async #connect(attempts: number, patient: boolean): Promise<boolean> {
     let abandoned = false
     while (!this.#link && this.#failedStarts < attempts && !this.#closed && !abandoned) {
       if (this.#failedStarts > 0) await pause(this.limits.retryMs)
-      this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
+      this.#starting ??= this.#start(patient).finally(() => (this.#starting = undefined))
       const abandon = new Promise<void>((resolve) => {
         this.#abandonStart = () => {
           abandoned = true
@@ -151,10 +151,10 @@ export class Host {
     return this.#link !== undefined && !abandoned
   }
 
-  async #start(): Promise<void> {
+  async #start(patient: boolean): Promise<void> {
     try {
       this.#setting = this.kind.setting?.()
-      this.#adopt(await this.kind.start())
+      this.#adopt(await this.kind.start(patient))
     } catch (error) {
       this.#lastFailure = error instanceof Error ? error.message : String(error)
       this.#failedStarts += 1

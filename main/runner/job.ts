@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BenchmarkCase } from '@core/case'
+import { placeOf } from '@core/fleet/place'
 import type { RunState } from '@core/ipc'
 import { endedResult } from '@core/measure/ended'
 import type { Result, Status } from '@core/result'
@@ -14,10 +15,12 @@ import { caseWords } from './words'
 /** What a job needs from the runner. */
 export interface JobContext {
   history: Pick<History, 'addResult'>
-  /** The host that serves this backend, or undefined. */
-  hostOf(backend: string): Host | undefined
+  /** The host that measures such cases, or undefined. */
+  hostOf(c: BenchmarkCase): Host | undefined
   /** Something in `view()` changed. */
   changed(): void
+  /** Tells the user something. */
+  warn(message: string): void
   /** A result was stored. */
   stored(result: Result): void
 }
@@ -168,7 +171,7 @@ export class Job {
     const without: Without = (status, message, detail) =>
       endedResult({ resultId: id, case: c, seed: settings.seed, status, message, ...(detail ? { detail } : {}), startedAt, wallMs: performance.now() - begun })
 
-    const host = this.context.hostOf(c.backend)
+    const host = this.context.hostOf(c)
     const untried = this.#untried(c, host, without)
     if (!host || untried) {
       // Thousands of these may follow each other; a stop must still get through.
@@ -199,7 +202,7 @@ export class Job {
 
   /** The result of a case that there is no sense in trying; undefined when it is to be tried. */
   #untried(c: BenchmarkCase, host: Host | undefined, without: Without): Result | undefined {
-    if (!host) return without('skipped', `nothing here serves the backend "${c.backend}"`)
+    if (!host) return without('skipped', nobodyServes(c))
     const givenUp = this.#givenUp.get(host)
     if (givenUp) return without('skipped', givenUp)
     const loss = this.#lost.lossOf(c)
@@ -220,10 +223,22 @@ export class Job {
         return this.#isStopping() ? undefined : without('crashed', `the measurement process ended: ${outcome.reason}`, outcome.detail)
       case 'absent': {
         if (this.#isStopping()) return undefined
+        const { machine } = host.kind
+        if (machine !== undefined) {
+          // Its cases stay unmeasured, to be resumed once the machine is back.
+          this.context.warn(`The run stopped, because ${machine} cannot be used: ${outcome.reason.replace(/\.$/, '')}. What was measured is kept; resume the session to measure the rest.`)
+          this.#state = 'stopping'
+          return undefined
+        }
         const reason = `not tried, because its measurement process cannot be started: ${outcome.reason}`
         this.#givenUp.set(host, reason)
         return without('skipped', reason)
       }
     }
   }
+}
+
+function nobodyServes({ backend, device }: BenchmarkCase): string {
+  const { host } = placeOf(device)
+  return host === undefined ? `nothing here serves the backend "${backend}"` : `there is no remote machine "${host}" any more`
 }

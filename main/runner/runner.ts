@@ -17,7 +17,8 @@ const MOST_TOOK = 2000
 export function createRunnerWith(deps: RunnerDeps): Runner {
   const limits = { ...LIMITS, ...deps.limits }
   const emitter = new Emitter<RunnerEvents>()
-  const fleet = new Fleet(deps.hostKinds, limits, (devices) => deps.planner.paced(devices, deps.history.lastTook(hostname(), MOST_TOOK), deps.history.ceilings()))
+  const { hostKinds } = deps
+  const fleet = new Fleet(typeof hostKinds === 'function' ? hostKinds : () => hostKinds, limits, (devices) => deps.planner.paced(devices, deps.history.lastTook(hostname(), MOST_TOOK), deps.history.ceilings()))
   const conductor = new Conductor(deps.history, fleet, emitter, limits)
   const stage = new Stage(deps, fleet, conductor, emitter)
 

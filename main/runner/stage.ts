@@ -1,5 +1,6 @@
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
+import { placeOf } from '@core/fleet/place'
 import { presetSettings, type MeasureSettings, type PresetId } from '@core/measure/settings'
 import { whyNotJoinable } from '@core/session/joinable'
 import type { Environment } from '@core/session/types'
@@ -9,7 +10,7 @@ import type { History, NewSession } from '../history/types'
 import { concernsOf } from './concerns'
 import type { Conductor, RunHooks } from './conductor'
 import type { Emitter } from './events'
-import type { Fleet } from './fleet'
+import { serves, type Fleet, type Use } from './fleet'
 import type { Limits } from './limits'
 import type { Planner } from './planner'
 import type { CaseSource } from './source'
@@ -17,7 +18,8 @@ import type { HostKind, RunnerEvents } from './types'
 
 export interface RunnerDeps {
   history: History
-  hostKinds: readonly HostKind[]
+  /** Those there are now: machines are added and removed. */
+  hostKinds: readonly HostKind[] | (() => readonly HostKind[])
   planner: Planner
   /** What the user has set that bears on runs, at this moment. */
   settings(): Pick<Settings, 'presets' | 'compareThreshold'>
@@ -64,14 +66,15 @@ export class Stage {
     return (c) => this.deps.planner.seconds(c, settings, ceilings, devices)
   }
 
-  /** Devices of the hosts that serve these backends, asked anew: their state is part of what is measured. */
-  devices(backends: Iterable<string>): Promise<Device[]> {
-    return this.fleet.devices(true, new Set(backends))
+  /** Devices of the hosts that measure on these, asked anew: their state is part of what is measured. */
+  devices(uses: readonly Use[]): Promise<Device[]> {
+    return this.fleet.devices(true, (kind) => uses.some((use) => serves(kind, use)))
   }
 
-  /** The devices of these ids that can be used; all that are hardware of their own when none is given. */
+  /** The devices of these ids that can be used; all of this machine that are hardware of their own when none is given. */
   async available(ids: readonly string[]): Promise<Device[]> {
-    const devices = await this.fleet.devices(true)
+    const machines = new Set(ids.map((id) => placeOf(id).host))
+    const devices = await this.fleet.devices(true, ({ machine }) => (ids.length === 0 ? machine === undefined : machines.has(machine)))
     return devices.filter((device) => device.available.ok && (ids.length === 0 ? !device.sameHardwareAs : ids.includes(device.id)))
   }
 
@@ -115,6 +118,8 @@ export class Stage {
   /** The environment of a session on these devices, with what is known of their noise. */
   #environment(devices: readonly Device[]): Environment {
     const noiseFloors = this.deps.history.noiseFloors().filter((floor) => devices.some((d) => d.backend === floor.backend && d.id === floor.device && d.name === floor.deviceName && d.driver === floor.driver))
-    return { ...this.deps.environment(devices.map((device) => ({ ...device, paces: undefined }))), ...(noiseFloors.length > 0 ? { noiseFloors } : {}) }
+    const here = this.deps.environment(devices.map((device) => ({ ...device, paces: undefined })))
+    const machines = this.fleet.machines(devices)
+    return { ...here, ...(machines.length > 0 ? { machines } : {}), ...(noiseFloors.length > 0 ? { noiseFloors } : {}) }
   }
 }

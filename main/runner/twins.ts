@@ -8,7 +8,7 @@ import type { Device } from '@core/backend'
 export function withTwins(devices: readonly Device[], known: readonly Device[] = devices): Device[] {
   return devices.map((device) => {
     if (device.disturbances !== undefined || !device.available.ok || device.software) return device
-    const twins = known.filter((other) => other.backend !== device.backend && other.name === device.name && other.available.ok && !other.sameHardwareAs)
+    const twins = known.filter((other) => other.backend !== device.backend && other.host === device.host && other.name === device.name && other.available.ok && !other.sameHardwareAs)
     const [twin] = twins
     if (!twin || twins.length > 1) return device
     const { disturbances, memoryBytes } = twin

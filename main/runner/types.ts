@@ -3,7 +3,7 @@ import type { Pair } from '@core/compare'
 import type { RunState } from '@core/ipc'
 import type { HostLink } from '@core/measure/protocol'
 import type { RowBlock } from '@core/session/rows'
-import type { Ceiling, NoiseFloor, SessionFile } from '@core/session/types'
+import type { Ceiling, MachineFacts, NoiseFloor, SessionFile } from '@core/session/types'
 import type { SweepSpec } from '@core/sweep/types'
 
 /** Something that can start a measurement host. One per kind of process: native worker, WebGPU page. */
@@ -11,10 +11,17 @@ export interface HostKind {
   id: string
   /** Backend ids it serves, known without starting it. */
   backends: readonly string[]
+  /** The machine it runs on, where that is not this one; ids of its devices begin with it. */
+  machine?: string
   /** What a start depends on: a host that was started with another is replaced before it is asked for its devices. */
   setting?(): string
-  /** Resolves when the host has said `ready`; rejects with a plain reason when it cannot be had. */
-  start(): Promise<HostLink>
+  /**
+   * Resolves when the host has said `ready`; rejects with a plain reason when it cannot be had. `patient`: a run needs it, so
+   * that a machine that is out of reach is waited for.
+   */
+  start(patient?: boolean): Promise<HostLink>
+  /** Facts about the machine of another host, once it was reached. */
+  facts?(): MachineFacts | undefined
 }
 
 export interface RunnerEvents {

@@ -77,6 +77,20 @@ bool holds_context(int ordinal) {
   return api().DevicePrimaryCtxGetState(ordinal, &flags, &active) == CUDA_SUCCESS && active;
 }
 
+// As nvidia-smi writes it, or empty.
+std::string uuid_of(int ordinal) {
+  CUuuid uuid;
+  if (api().DeviceGetUuid(&uuid, ordinal) != CUDA_SUCCESS) return "";
+  std::string text = "GPU";
+  for (int i = 0; i < 16; i++) {
+    char byte[3];
+    std::snprintf(byte, sizeof byte, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += byte;
+  }
+  return text;
+}
+
 DeviceInfo describe_device(int ordinal) {
   DeviceInfo device;
   device.backend = "cuda";
@@ -100,6 +114,7 @@ DeviceInfo describe_device(int ordinal) {
   facts.emplace_back("Memory bus", std::to_string(get(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)) + " bit");
   facts.emplace_back("CUDA driver API", version(api().driver_version));
   facts.emplace_back("Kernels built with CUDA", version(CUDA_VERSION));
+  if (const std::string uuid = uuid_of(ordinal); !uuid.empty()) facts.emplace_back("UUID", uuid);
   const auto l2 = static_cast<double>(get(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
   if (const int64_t l1 = l1_bytes(major, minor)) device.caches.emplace_back("L1", static_cast<double>(l1 * get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)));
   if (l2 > 0) device.caches.emplace_back("L2", l2);

@@ -32,6 +32,16 @@ const NEEDS = {
     { program: 'update-desktop-database', packages: ['desktop-file-utils'] },
     { program: 'gio', packages: ['libglib2.0-bin'] },
   ],
+  // Servers that tests of remote machines, fleets and clusters start for themselves.
+  remote: [
+    { program: 'ssh', packages: ['openssh-client'] },
+    { file: '/usr/sbin/sshd', packages: ['openssh-server'] },
+    { program: 'ip', packages: ['iproute2'] },
+    { file: '/usr/sbin/nats-server', packages: ['nats-server'] },
+    { file: '/usr/sbin/slurmctld', packages: ['slurmctld'] },
+    { file: '/usr/sbin/slurmd', packages: ['slurmd'] },
+    { program: 'sbatch', packages: ['slurm-client'] },
+  ],
   // What the system's own Python measures with in tests; users bring theirs.
   python: [
     { file: '/usr/lib/python3/dist-packages/numpy/__init__.py', packages: ['python3-numpy'] },

@@ -2,6 +2,7 @@ import { backendsOf } from '@core/backends'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { dirname } from 'node:path'
 import { outFolder } from '../../app/out-folder'
+import { exclusiveLinks } from '../../exclusive'
 import { exitReason } from '../../measurement/exit-reason'
 import { gpuHoldersFolder } from '../../measurement/gpu-holders'
 import { connect, type HostProcess } from '../../measurement/link'
@@ -51,7 +52,7 @@ function hostProcess(child: ChildProcess, display: Display): HostProcess {
  * WebGPU for the command line: an Electron without a visible window, on a display of its own where there is none.
  * `out` is the folder of the built app, by default the one this code was built into.
  */
-export const spawnedWebgpuHostKind = (electronPath: string, out?: string): HostKind => ({
+export const spawnedWebgpuHostKind = (electronPath: string, out?: string, exclusively = exclusiveLinks()): HostKind => ({
   id: 'webgpu',
   backends: backendsOf('webgpu'),
   async start() {
@@ -68,7 +69,7 @@ export const spawnedWebgpuHostKind = (electronPath: string, out?: string): HostK
       detached: true,
     })
     try {
-      return await connect(hostProcess(child, display), READY_MS)
+      return exclusively(await connect(hostProcess(child, display), READY_MS))
     } catch (error) {
       display.stop()
       throw error

@@ -4,7 +4,7 @@ import { datasheetValue } from '@core/roofline/datasheet'
 import type { Context } from '../context'
 import { endStatus, follow } from '../follow'
 import { ceilingTable, copyTable, latestPerDevice } from '../output/ceiling-tables'
-import { readPicks } from '../sweep-options'
+import { readMachines, readPicks } from '../sweep-options'
 
 interface CeilingOptions {
   backends?: string
@@ -20,7 +20,7 @@ export async function ceilings(context: Context, options: CeilingOptions): Promi
     return 0
   }
   const { backends } = readPicks(options, context.backends())
-  const runner = context.runner(backends)
+  const runner = context.runner(backends, readMachines(options))
   const known = (await runner.devices(false)).filter((device) => backends.includes(device.backend))
   for (const device of known) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
   const wanted = options.devices?.split(',').map((id) => id.trim()) ?? known.map((device) => device.id)

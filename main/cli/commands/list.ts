@@ -74,7 +74,7 @@ function listFormats(context: Context, options: ListOptions): void {
 
 async function findDevices(context: Context, { backends }: ListOptions) {
   const wanted = backends?.split(',').map((id) => pickOne('backend', id.trim(), context.backends()))
-  const devices = await context.runner(wanted).devices(false)
+  const devices = await context.runner(wanted, new Set([undefined, ...context.remotes.store.list().map(({ name }) => name)])).devices(false)
   return wanted ? devices.filter((device) => wanted.includes(device.backend)) : devices
 }
 

@@ -1,11 +1,12 @@
 import { planSweep } from '@core/sweep/plan'
 import { estimateSeconds } from '@core/sweep/estimate'
+import { placeOf } from '@core/fleet/place'
 import { presetSettings } from '@core/measure/settings'
 import { formatDuration } from '@core/units'
 import { readName } from '../choices'
 import type { Context } from '../context'
 import { follow } from '../follow'
-import { readPicks, specOf, type SweepOptions } from '../sweep-options'
+import { readMachines, readPicks, specOf, type SweepOptions } from '../sweep-options'
 import { UsageError } from '../usage-error'
 import { reportRun } from './report'
 
@@ -19,7 +20,7 @@ export interface RunOptions extends SweepOptions {
 export async function run(context: Context, options: RunOptions): Promise<number> {
   const name = readName(options.name)
   const picks = readPicks(options, context.backends())
-  const runner = context.runner(picks.backends)
+  const runner = context.runner(picks.backends, readMachines(options))
   const devices = await runner.devices(false)
   const { spec, missing } = specOf(picks, options, devices)
   if (spec.targets.length === 0) {
@@ -49,7 +50,7 @@ export async function run(context: Context, options: RunOptions): Promise<number
 
 /** `opscope resume`: measures what a stopped or interrupted session has left. */
 export async function resume(context: Context, sessionId: string, options: { json?: boolean }): Promise<number> {
-  const backends = [...new Set(context.history.remaining(sessionId).map((c) => c.backend))]
-  const runner = context.runner(backends)
+  const left = context.history.remaining(sessionId)
+  const runner = context.runner([...new Set(left.map((c) => c.backend))], new Set(left.map((c) => placeOf(c.device).host)))
   return reportRun(context, await follow(context, runner, () => runner.resumeSession(sessionId), options.json === true), options.json === true)
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context'
 import { endStatus, follow, verdict } from '../follow'
 import { noiseTable } from '../output/tables'
 import { pickList } from '../choices'
-import { readPicks } from '../sweep-options'
+import { readMachines, readPicks } from '../sweep-options'
 import { UsageError } from '../usage-error'
 
 /** Share of pairs of equal cases that may be told apart: one in a hundred. */
@@ -34,7 +34,7 @@ export function selfCheckStatus(floors: readonly NoiseFloor[]): number {
 export async function selfCheck(context: Context, options: SelfCheckOptions): Promise<number> {
   const pairs = readPairs(options.pairs)
   const { backends } = readPicks(options, context.backends())
-  const runner = context.runner(backends)
+  const runner = context.runner(backends, readMachines(options))
   const known = (await runner.devices(false)).filter((device) => backends.includes(device.backend))
   for (const device of known) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
   const wanted = options.devices === undefined ? known.map((device) => device.id) : pickList('device', options.devices, known.map((device) => device.id))

@@ -13,7 +13,7 @@ export async function startInterleaved(stage: Stage, pairs: readonly Pair[], ses
   const parent = stage.deps.history.summary(sessionId)
   if (pairs.length === 0) throw new Error(`No pair of cases of "${parent.name}" is picked, so there is nothing to measure.`)
   const cases: BenchmarkCase[] = pairs.flatMap(({ a, b }) => [a, b])
-  const devices = await stage.devices(cases.map((c) => c.backend))
+  const devices = await stage.devices(cases)
   stage.checkJoinable(sessionId, cases, devices)
   return stage.create({
     session: { name: `${parent.name.slice(0, 180)}, unclear cases`, about: { kind: 'interleaved', session: sessionId }, settings: INTERLEAVE.settings, cases: [] },

@@ -17,7 +17,7 @@ export async function resumeSession(stage: Stage, sessionId: string): Promise<{ 
     throw new Error(`"${name}" consists of interleaved measurements, which cannot be resumed; start it anew.`)
   const cases = history.remaining(sessionId)
   if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)
-  const devices = await stage.devices(cases.map((c) => c.backend))
+  const devices = await stage.devices(cases)
   stage.checkJoinable(sessionId, cases, devices)
   stage.tellConcerns(usedBy(cases, devices))
   const settings = session.settings ?? stage.settings(spec?.preset ?? 'standard', spec?.measure)

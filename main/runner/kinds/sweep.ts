@@ -6,7 +6,7 @@ import { sessionName } from '../words'
 
 /** Begins a sweep as a new session. Throws with the reason when it has no case. */
 export async function startSweep(stage: Stage, spec: SweepSpec, name?: string): Promise<{ sessionId: string }> {
-  const devices = await stage.devices(spec.targets.map((target) => target.backend))
+  const devices = await stage.devices(spec.targets)
   const plan = stage.deps.planner.plan(spec, devices)
   if (plan.cases.length === 0) throw new Error(nothingToMeasure(plan))
   const settings = stage.settings(spec.preset, spec.measure)

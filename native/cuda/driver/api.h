@@ -18,6 +18,7 @@ namespace opscope::cuda {
   X(DeviceGetAttribute, "cuDeviceGetAttribute")                            \
   X(DeviceTotalMem, "cuDeviceTotalMem_v2")                                 \
   X(DeviceGetPCIBusId, "cuDeviceGetPCIBusId")                              \
+  X(DeviceGetUuid, "cuDeviceGetUuid")                                      \
   X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")                    \
   X(DevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState")                \
   X(CtxSetCurrent, "cuCtxSetCurrent")                                      \
