@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { Conductor } from './conductor'
 import { Emitter } from './events'
-import { Fleet } from './fleet'
+import { Fleet, serves } from './fleet'
 import { measureCeilings } from './kinds/ceilings'
 import { startInterleaved, startSelfCheck } from './kinds/interleaved'
 import { resumeSession } from './kinds/resume'
@@ -40,7 +40,7 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
 
     whyNotInterleaved: async (pairs, sessionId) => {
       const cases = pairs.flatMap(({ a, b }) => [a, b])
-      const devices = conductor.job ? fleet.known() : await fleet.devices(false, new Set(cases.map((c) => c.backend)))
+      const devices = conductor.job ? fleet.known() : await fleet.devices(false, (kind) => cases.some((c) => serves(kind, c)))
       return stage.whyNotJoinable(sessionId, cases, devices)
     },
 
