@@ -129,7 +129,7 @@ export const resultSchema = z.object({
   verification: verificationSchema.optional(),
   verificationAfter: verificationSchema.optional(),
   converged: z.boolean().optional(),
-  /** Why sampling ended, e.g. `interval within ±2 %`. */
+  /** Why sampling ended, e.g. `95 % CI within ±2 %`. */
   stopReason: z.string().optional(),
   grade: gradeSchema.optional(),
   gradeReasons: z.array(z.string()).optional(),

@@ -45,7 +45,13 @@ const COARSE_TICKS = 100
 
 const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))} %`
 
-/** A: clean and converged. B: noisy, coarse, or clean but for a few samples set aside. C: throttled, disturbed or not converged. With every reason, worst first. */
+/** The reason for a grade where one sample has few ticks of its timer. */
+const coarse = (ticks: number) => `Timer too coarse: ${Number(ticks.toPrecision(3))} ticks per sample (want at least ${FINE_TICKS}).`
+
+/**
+ * A: converged, low noise. B: noisy, a coarse timer, or a few samples excluded. C: throttled, disturbed or not converged.
+ * With every reason, worst first, each as `Cause: figures.`; core/analysis/machine-summary.ts counts by cause.
+ */
 export function gradeOf(input: GradeInput): { grade: Grade; reasons: string[] } {
   const serious: string[] = []
   const minor: string[] = []
@@ -53,14 +59,14 @@ export function gradeOf(input: GradeInput): { grade: Grade; reasons: string[] } 
   const unclean = labelReason(input)
   if (unclean) (input.choice.setAside && input.taken - input.choice.clean <= SMALL_SHARE * input.taken ? minor : serious).push(unclean)
   const ticks = (input.summary.medianNs * input.inner) / input.tickNs
-  if (ticks < COARSE_TICKS) serious.push(`One sample lasts only ${ticks.toPrecision(2)} ticks of its timer.`)
+  if (ticks < COARSE_TICKS) serious.push(coarse(ticks))
 
   minor.push(...noise(input))
-  if (ticks >= COARSE_TICKS && ticks < FINE_TICKS * CLOSE) minor.push(`One sample lasts ${Math.round(ticks)} ticks of its timer; ${FINE_TICKS} are wanted.`)
+  if (ticks >= COARSE_TICKS && ticks < FINE_TICKS * CLOSE) minor.push(coarse(ticks))
   const slowed = slowedProcessor(input)
   if (slowed) minor.push(slowed)
-  if (!input.settled) minor.push('Times were still changing when warm-up ended.')
-  if (input.timer === 'wall-clock') minor.push('Timed by the wall clock: launch and wait are included.')
+  if (!input.settled) minor.push('Warm-up incomplete: times were still changing when it ended.')
+  if (input.timer === 'wall-clock') minor.push('Wall clock: times include launch and wait.')
   return { grade: serious.length > 0 ? 'C' : minor.length > 0 ? 'B' : 'A', reasons: [...serious, ...minor] }
 }
 
@@ -69,8 +75,8 @@ export function labelReason({ labels, taken, choice }: Pick<GradeInput, 'labels'
   if (labels.length === 0) return undefined
   const why = describeLabels(labels, taken)
   if (choice.clean === 0) return `No clean sample: ${why}.`
-  if (!choice.setAside) return `Only ${choice.clean} of ${taken} samples are clean: ${why}. All of them count.`
-  return `${taken - choice.clean} of ${taken} samples set aside: ${why}.`
+  if (!choice.setAside) return `Too few clean samples: ${choice.clean} of ${taken}, so all count; ${why}.`
+  return `Samples excluded: ${taken - choice.clean} of ${taken}; ${why}.`
 }
 
 /** Says so where the processor was slower than it can be beside most of the samples that count. One tick of the timer more is no slowness. */
@@ -78,15 +84,15 @@ function slowedProcessor({ probesNs, states, choice, tickNs }: GradeInput): stri
   const best = bestProbe(probesNs, states)
   const usual = median(Array.from(probesNs ?? []).filter((ns, i) => ns > 0 && choice.used[i] === 1))
   if (best === undefined || usual === undefined || usual <= best * (1 + SLOWED) + tickNs) return undefined
-  return `The processor ran at ${Math.round((best / usual) * 100)} % of its best speed: a lower clock, or another program on the same core.`
+  return `CPU slowed: it ran at ${Math.round((best / usual) * 100)} % of its best speed (lower clock, or another program on the core).`
 }
 
 function* noise({ summary, samplesNs, states, elapsedSeconds }: GradeInput): Generator<string> {
   const { medianNs, madNs, count = samplesNs.length, ciLowNs } = summary
-  if (ciLowNs === undefined) yield `${count === 1 ? 'One sample is' : `${count} samples are`} too few for an interval of the median.`
-  if (madNs !== undefined && madNs > NOISY_MAD * medianNs) yield `Noisy: the median deviation is ${percent(madNs / medianNs)} of the median.`
+  if (ciLowNs === undefined) yield `Too few samples: ${count} ${count === 1 ? 'gives' : 'give'} no confidence interval.`
+  if (madNs !== undefined && madNs > NOISY_MAD * medianNs) yield `Noisy: the MAD is ${percent(madNs / medianNs)} of the median.`
   const outliers = (summary.mildOutliers ?? 0) + (summary.severeOutliers ?? 0)
-  if (outliers > MANY_OUTLIERS * count) yield `${outliers} of ${count} samples are outliers.`
+  if (outliers > MANY_OUTLIERS * count) yield `Outliers: ${outliers} of ${count} samples.`
   const all = Array.from(samplesNs)
   const first = median(all.slice(0, count >> 1))
   const second = median(all.slice(count >> 1))
@@ -94,5 +100,5 @@ function* noise({ summary, samplesNs, states, elapsedSeconds }: GradeInput): Gen
     yield `Drifting: the second half is ${percent(Math.abs(second - first) / first)} ${second > first ? 'slower' : 'faster'} than the first.`
   }
   const stolenMs = states.reduce((sum, state) => sum + (state.stealMs ?? 0), 0)
-  if (stolenMs > STOLEN * elapsedSeconds * 1000) yield `A hypervisor took ${Math.round(stolenMs)} ms of the processor in the ${Math.round(elapsedSeconds * 1000)} ms of sampling.`
+  if (stolenMs > STOLEN * elapsedSeconds * 1000) yield `Hypervisor: it took ${Math.round(stolenMs)} ms of CPU time in ${Math.round(elapsedSeconds * 1000)} ms of sampling.`
 }

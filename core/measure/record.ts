@@ -9,12 +9,12 @@ import type { Pace } from './warm-up'
 /** Readings are kept to a tenth: more digits are noise, and there are as many as samples. */
 const tenths = (values: readonly number[]) => values.map((value) => Math.round(value * 10) / 10)
 
-/** An interval widened less than this needs no words: chance does as much. */
+/** An interval widened less than this gets no note: chance does as much. */
 const NOTABLE_WIDENING = 1.5
 
-/** Says that the interval is wider than the spread of the samples alone would make it. */
+/** The note on an interval that was widened for autocorrelation. */
 const dependence = ({ ciWidened }: Summary) =>
-  ciWidened !== undefined && ciWidened >= NOTABLE_WIDENING ? [`The interval is ${Number(ciWidened.toPrecision(2))} times as wide as for independent samples: samples taken one after another depend on each other.`] : []
+  ciWidened !== undefined && ciWidened >= NOTABLE_WIDENING ? [`CI widened ${Number(ciWidened.toPrecision(2))}x (autocorrelated samples).`] : []
 
 /**
  * Writes what was collected into the result: every sample with what is known of its conditions, the statistics of those

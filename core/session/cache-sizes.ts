@@ -1,3 +1,4 @@
+import { processorOf } from '../analysis/hardware'
 import type { Device } from '../backend'
 import type { Environment } from './types'
 
@@ -23,6 +24,6 @@ export function cacheSizes({ devices, caches = [] }: Pick<Environment, 'devices'
   const own = devices.find((device) => device.backend === backend && device.id === id)
   if (!own) return []
   const listed = [own, ...devices.filter((device) => device.name === own.name)].map((device) => device.caches?.map(({ bytes }) => bytes) ?? fromFacts(device))
-  const machine = backend === 'cpu' ? caches.filter(({ name }) => name !== 'L1i').map(({ bytes, instances }) => bytes * instances) : []
+  const machine = processorOf(id) === 'cpu' ? caches.filter(({ name }) => name !== 'L1i').map(({ bytes, instances }) => bytes * instances) : []
   return [...(listed.find((sizes) => sizes.length > 0) ?? machine)].sort((a, b) => a - b)
 }

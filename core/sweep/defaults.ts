@@ -4,6 +4,8 @@ import { PRESETS, type PresetId } from '../measure/settings'
 import type { AttributeValue } from '../ops/attributes'
 import { REPRESENTATIVES } from '../ops/registry'
 import type { Op } from '../ops/types'
+import { ceilingCases, ceilingSettings } from '../roofline/ceilings'
+import type { Ceiling } from '../session/types'
 import { estimateSeconds } from './estimate'
 import { planSweep } from './plan'
 import { findSizePreset, SIZE_PRESETS } from './presets'
@@ -70,6 +72,17 @@ const TOURS: readonly Extent[] = [
 
 /** The most the tour of a first start is planned to take, in seconds: two minutes with some room. */
 export const TOUR_SECONDS = 105
+
+/** Both steps of the first start on these devices: cases and expected seconds, of the ceilings and of the tour after them. */
+export function tourSteps(devices: readonly Device[], ceilings: readonly Ceiling[] = []): Record<'ceilings' | 'tour', { cases: number; seconds: number }> {
+  const targets = defaultTargets(devices)
+  const own = devices.filter((device) => targets.some((target) => target.backend === device.backend && target.device === device.id)).flatMap(ceilingCases)
+  const tour = planSweep(tourSweep(devices), devices).cases
+  return {
+    ceilings: { cases: own.length, seconds: estimateSeconds(own, ceilingSettings(PRESETS.standard), ceilings, devices) },
+    tour: { cases: tour.length, seconds: estimateSeconds(tour, PRESETS.quick, ceilings, devices) },
+  }
+}
 
 /** The two-minute tour: as many sizes, dtypes and modes over each family as these devices get through in the time. */
 export function tourSweep(devices: readonly Device[]): SweepSpec {

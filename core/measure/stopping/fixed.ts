@@ -11,7 +11,7 @@ export function fixedCountCriterion(count: number, maxSeconds = Infinity): Stopp
     decide(p) {
       const taken = p.samplesNs.length
       if (taken >= count) return { stop: true, converged: true, reason: `${count} samples taken` }
-      if (timeIsUp(p, maxSeconds)) return { stop: true, converged: false, reason: `limit of ${maxSeconds} s reached with ${taken} of ${count} samples` }
+      if (timeIsUp(p, maxSeconds)) return { stop: true, converged: false, reason: `time limit of ${maxSeconds} s reached with ${taken} of ${count} samples` }
       return { stop: false, expectedSamples: count }
     },
   }
@@ -23,7 +23,7 @@ export function fixedTimeCriterion(seconds: number, maxSeconds = Infinity): Stop
     id: 'fixed-time',
     decide(p) {
       if (timeIsUp(p, seconds)) return { stop: true, converged: true, reason: `${seconds} s sampled` }
-      if (timeIsUp(p, maxSeconds)) return { stop: true, converged: false, reason: `limit of ${maxSeconds} s reached before the ${seconds} s of the rule` }
+      if (timeIsUp(p, maxSeconds)) return { stop: true, converged: false, reason: `time limit of ${maxSeconds} s reached before the ${seconds} s of the rule` }
       if (p.samplesNs.length >= MAX_SAMPLES) return { stop: true, converged: true, reason: `${MAX_SAMPLES} samples taken before ${seconds} s had passed` }
       return { stop: false }
     },

@@ -54,13 +54,13 @@ export function relativeCiCriterion(settings: Pick<MeasureSettings, 'relativeCi'
       const relativeCi = ascending && relativeInterval(serialIntervalOf(p.samplesNs, ascending), quantileOfSorted(ascending, 0.5))
       const known = relativeCi === undefined ? {} : { relativeCi }
       if (enough && relativeCi !== undefined && relativeCi <= settings.relativeCi) {
-        return { stop: true, converged: true, reason: `interval within ±${percent(settings.relativeCi)}`, ...known }
+        return { stop: true, converged: true, reason: `95 % CI within ±${percent(settings.relativeCi)}`, ...known }
       }
-      const reached = relativeCi === undefined ? 'too few samples for an interval' : `interval still ±${percent(relativeCi)}`
-      if (timeUp) return { stop: true, converged: false, reason: `limit of ${settings.maxSeconds} s reached, ${reached}`, ...known }
-      if (count >= MAX_SAMPLES) return { stop: true, converged: false, reason: `limit of ${MAX_SAMPLES} samples reached, ${reached}`, ...known }
+      const reached = relativeCi === undefined ? 'too few samples for a CI' : `95 % CI still ±${percent(relativeCi)}`
+      if (timeUp) return { stop: true, converged: false, reason: `time limit of ${settings.maxSeconds} s reached, ${reached}`, ...known }
+      if (count >= MAX_SAMPLES) return { stop: true, converged: false, reason: `sample limit of ${MAX_SAMPLES} reached, ${reached}`, ...known }
       if (relativeCi === undefined) return { stop: false }
-      if (!falls(count, relativeCi) && p.elapsedSeconds >= PATIENCE * settings.minSeconds) return { stop: true, converged: false, reason: `noise no longer falls with more samples, ${reached}`, ...known }
+      if (!falls(count, relativeCi) && p.elapsedSeconds >= PATIENCE * settings.minSeconds) return { stop: true, converged: false, reason: `more samples no longer narrow the CI, ${reached}`, ...known }
       // The width of an interval falls with the square root of the samples.
       return { stop: false, relativeCi, expectedSamples: Math.ceil(count * (relativeCi / settings.relativeCi) ** 2) }
     },

@@ -26,7 +26,7 @@ const bell = (centreNs: number, sigma: number) => {
 describe('relative-ci', () => {
   test('quiet samples end at the least time, converged', () => {
     const { samples, decision } = play(relativeCiCriterion(settings), bell(1e6, 0.001))
-    expect(decision).toMatchObject({ stop: true, converged: true, reason: 'interval within ±2 %' })
+    expect(decision).toMatchObject({ stop: true, converged: true, reason: '95 % CI within ±2 %' })
     expect(samples).toBeGreaterThanOrEqual(100)
     expect(samples).toBeLessThanOrEqual(120)
   })
@@ -46,19 +46,19 @@ describe('relative-ci', () => {
 
   test('the time limit ends a case as not converged, with the width it reached', () => {
     const { decision } = play(relativeCiCriterion({ ...settings, relativeCi: 1e-5 }), bell(1e6, 0.2), { batch: 50 })
-    expect(decision).toMatchObject({ stop: true, converged: false, reason: expect.stringMatching(/limit of 1 s reached, interval still ±\d/) })
+    expect(decision).toMatchObject({ stop: true, converged: false, reason: expect.stringMatching(/time limit of 1 s reached, 95 % CI still ±\d/) })
   })
 
   test('samples that drift without end stop when the interval no longer narrows, long before the limit', () => {
     const { decision, samples } = play(relativeCiCriterion({ ...settings, maxSeconds: 1e6 }), (i) => 1e6 * 1.01 ** (i / 2), { limit: 20_000 })
-    expect(decision).toMatchObject({ stop: true, converged: false, reason: expect.stringContaining('noise no longer falls') })
+    expect(decision).toMatchObject({ stop: true, converged: false, reason: expect.stringContaining('no longer narrow') })
     expect(samples).toBeLessThan(20_000)
   })
 
   test('one call longer than the limit is sampled twice', () => {
     const { samples, decision } = play(relativeCiCriterion(settings), () => 3e9, { batch: 1 })
     expect(samples).toBe(2)
-    expect(decision).toMatchObject({ converged: false, reason: 'limit of 1 s reached, too few samples for an interval' })
+    expect(decision).toMatchObject({ converged: false, reason: 'time limit of 1 s reached, too few samples for a CI' })
   })
 
   test('a short call with a long flush does not wait for measured time alone', () => {
@@ -108,10 +108,10 @@ describe('the limit of wall time holds for every rule', () => {
   test('fixed-count says how far it came', () => {
     const { samples, decision } = play(fixedCountCriterion(100, 0.5), () => 1e8, { batch: 1 })
     expect(samples).toBe(5)
-    expect(decision).toEqual({ stop: true, converged: false, reason: 'limit of 0.5 s reached with 5 of 100 samples' })
+    expect(decision).toEqual({ stop: true, converged: false, reason: 'time limit of 0.5 s reached with 5 of 100 samples' })
   })
   test('fixed-time longer than the limit is not converged', () => {
-    expect(play(fixedTimeCriterion(3, 1), () => 1.25e8, { batch: 1 })).toMatchObject({ samples: 8, decision: { converged: false, reason: 'limit of 1 s reached before the 3 s of the rule' } })
+    expect(play(fixedTimeCriterion(3, 1), () => 1.25e8, { batch: 1 })).toMatchObject({ samples: 8, decision: { converged: false, reason: 'time limit of 1 s reached before the 3 s of the rule' } })
   })
   test('but one call longer than it is still sampled twice', () => {
     for (const criterion of [fixedCountCriterion(10, 1), fixedTimeCriterion(0.5, 1)]) expect(play(criterion, () => 5e9, { batch: 1 }).samples).toBe(2)

@@ -1,8 +1,15 @@
 import type { Device, Impl } from '../../backend'
 import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../../case'
+import type { MeasureSettings } from '../../measure/settings'
 import { ALL_OPS, findOp } from '../../ops/registry'
 import type { Op } from '../../ops/types'
 import { copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND } from './kinds'
+
+/** Longest sampling of one ceiling, in seconds: a device has some twenty, and more time narrows few of them. */
+const MAX_SECONDS = 4
+
+/** The settings ceilings are measured with. */
+export const ceilingSettings = (standard: MeasureSettings): MeasureSettings => ({ ...standard, maxSeconds: Math.min(standard.maxSeconds, MAX_SECONDS) })
 
 /** A case to measure and the kind of ceiling it gives. */
 export interface CeilingCase {

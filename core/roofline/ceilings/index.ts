@@ -1,4 +1,4 @@
-export { ceilingCases, ceilingPlan, type CeilingCase } from './cases'
+export { ceilingCases, ceilingPlan, ceilingSettings, type CeilingCase } from './cases'
 export { copyCurve, intervalOf, type CurvePoint } from './curve'
 export { cacheKind, ceilingKind, ceilingTitle, ceilingValue, compareKinds, copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND, type CeilingKind } from './kinds'
 export { ceilingsOn, type DeviceIdentity, type KnownCeiling } from './known'

@@ -114,7 +114,7 @@ describe('what was taken under bad conditions is labelled, kept and told', () =>
 
   test('beside another program on the core: nothing is set aside, and the grade says what the processor lacked', async () => {
     const result = await measure(aCase('shared-core'), steady)
-    expect(result).toMatchObject({ status: 'ok', converged: true, grade: 'B', gradeReasons: ['The processor ran at 86 % of its best speed: a lower clock, or another program on the same core.'] })
+    expect(result).toMatchObject({ status: 'ok', converged: true, grade: 'B', gradeReasons: ['CPU slowed: it ran at 86 % of its best speed (lower clock, or another program on the core).'] })
     expect(result.labels).toBeUndefined()
   })
 
@@ -123,7 +123,7 @@ describe('what was taken under bad conditions is labelled, kept and told', () =>
     expect(result.labels!.length).toBeGreaterThan(0)
     const states = result.deviceStates!
     for (const label of result.labels!) expect(states.find((entry) => entry.firstSample === label.first)?.state.throttle).toEqual(['power limit'])
-    expect(result.gradeReasons!.join()).toMatch(/samples set aside: throttled \(power limit\)/)
+    expect(result.gradeReasons!.join()).toMatch(/Samples excluded: \d+ of \d+; throttled \(power limit\)/)
   })
 })
 
@@ -138,7 +138,7 @@ describe('the rule of the settings decides', () => {
   })
   test('fixed-count that runs out of time is not converged, with the reason', async () => {
     const result = await measure(aCase('steady'), { settings: { rule: { id: 'fixed-count', count: 1e6 }, maxSeconds: 0.4, maxWarmupSeconds: 1 }, now: steppingClock(20) })
-    expect(result).toMatchObject({ status: 'ok', converged: false, grade: 'C', gradeReasons: [expect.stringMatching(/^Not converged: limit of 0.4 s reached with \d+ of 1000000 samples/)] })
+    expect(result).toMatchObject({ status: 'ok', converged: false, grade: 'C', gradeReasons: [expect.stringMatching(/^Not converged: time limit of 0.4 s reached with \d+ of 1000000 samples/)] })
   })
   test('one sample has no interval, which costs the grade', async () => {
     expect(await measure(aCase('steady'), { settings: { rule: { id: 'fixed-count', count: 1 } } })).toMatchObject({ converged: true, grade: 'B', summary: { count: 1 }, samplesNs: [expect.any(Number)] })

@@ -1,4 +1,5 @@
 import type { Device } from '@core/backend'
+import { ceilingSettings } from '@core/roofline/ceilings'
 import type { RunHooks } from '../conductor'
 import type { Stage } from '../stage'
 import { sweepSource } from '../sweep-source'
@@ -14,16 +15,12 @@ export const ceilingKeeper = ({ deps: { history, planner }, emitter }: Stage, de
   },
 })
 
-/** A device has some twenty ceilings, and on a machine with noise more time narrows few of them. */
-const MOST_SECONDS = 4
-
 /** Begins a session that measures the limits of these devices, of all available ones when empty. */
 export async function measureCeilings(stage: Stage, deviceIds: readonly string[]): Promise<{ sessionId: string }> {
   const devices = await stage.available(deviceIds)
   const cases = devices.flatMap((device) => stage.deps.planner.ceilingCases(device))
   if (cases.length === 0) throw new Error('No device is available whose ceilings could be measured.')
-  const standard = stage.settings('standard')
-  const settings = { ...standard, maxSeconds: Math.min(standard.maxSeconds, MOST_SECONDS) }
+  const settings = ceilingSettings(stage.settings('standard'))
   return stage.create({
     session: { name: `Ceilings of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'ceilings' }, settings, cases },
     source: sweepSource({ cases, settings, repeats: 1, secondsOf: stage.secondsWith(settings, devices) }),

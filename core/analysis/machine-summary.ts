@@ -1,0 +1,57 @@
+import type { Device } from '../backend'
+import { gradeSchema, type Grade } from '../result'
+import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds } from '../roofline/ceilings'
+import { datasheetValue } from '../roofline/datasheet'
+import type { Ceiling } from '../session/types'
+import { formatPercent } from '../units'
+
+/** One measured limit of a device in words. */
+export interface LimitLine {
+  title: string
+  /** `4.19 TB/s, 87.3 % of the datasheet`. */
+  value: string
+}
+
+/** The measured limits of a device for a reader: bandwidths, peaks and launches, without the points of the copy curve. */
+export function limitLines(device: Device, ceilings: readonly Ceiling[]): LimitLine[] {
+  return ceilingsOn(ceilings, [device])
+    .filter(({ kind }) => !['copy-size', 'other'].includes(ceilingKind(kind).is))
+    .sort((a, b) => compareKinds(a.kind, b.kind))
+    .map((ceiling) => {
+      const published = datasheetValue(ceiling.deviceName, ceiling.kind)
+      return { title: ceilingTitle(ceiling.kind), value: [ceilingValue(ceiling), published === undefined ? '' : `${formatPercent(ceiling.value / published)} of the datasheet`].filter(Boolean).join(', ') }
+    })
+}
+
+/** Why results have a grade below A. */
+export interface GradeCause {
+  /** The cause, such as `Noisy`. */
+  cause: string
+  /** Results that have it. */
+  results: number
+  /** One reason in full. */
+  example: string
+}
+
+/** What the grades of a session are and why. */
+export interface GradeSummary {
+  counts: Record<Grade, number>
+  /** Most frequent first. */
+  causes: GradeCause[]
+}
+
+/** Counts grades and the causes of those below A. A reason is `Cause: figures.` (core/measure/grade.ts); one without a colon is its own cause. */
+export function gradeSummary(results: Iterable<{ grade?: Grade | undefined; gradeReasons?: readonly string[] | undefined }>): GradeSummary {
+  const counts = Object.fromEntries(gradeSchema.options.map((grade) => [grade, 0])) as Record<Grade, number>
+  const causes = new Map<string, GradeCause>()
+  for (const { grade, gradeReasons = [] } of results) {
+    if (grade) counts[grade]++
+    const own = new Map(gradeReasons.map((reason) => [reason.split(':')[0]!.replace(/\.$/, ''), reason]))
+    for (const [cause, example] of own) {
+      const known = causes.get(cause)
+      if (known) known.results++
+      else causes.set(cause, { cause, results: 1, example })
+    }
+  }
+  return { counts, causes: [...causes.values()].sort((a, b) => b.results - a.results) }
+}
