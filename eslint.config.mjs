@@ -56,6 +56,17 @@ export default ts.config(
   { files: ['**/*.mjs', '*.config.ts'], languageOptions: { globals: globals.node } },
   { files: ['core/**', 'main/**', 'renderer/**', 'preload/**', 'test/**'], linterOptions: { noInlineConfig: true } },
   // Expected values are written with the digits their source prints, and terminals speak in control characters.
-  { files: ['**/*.test.ts'], rules: { 'no-loss-of-precision': 'off', 'no-control-regex': 'off' } },
+  {
+    files: ['**/*.test.ts'],
+    rules: {
+      'no-loss-of-precision': 'off',
+      'no-control-regex': 'off',
+      'no-restricted-syntax': [
+        'error',
+        { selector: "CallExpression[callee.property.name='toBeGreaterThanOrEqual'][arguments.0.value=0]", message: 'No count, size or time is below 0: state the value that is expected.' },
+        { selector: "CallExpression[callee.property.name=/^(toBeTruthy|toBeFalsy|toBeDefined)$/]", message: 'Nearly every value passes: state the one that is expected.' },
+      ],
+    },
+  },
   { files: ['main/cli/**', 'scripts/**', 'test/**'], rules: { 'no-console': 'off' } },
 )

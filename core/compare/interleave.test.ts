@@ -41,7 +41,7 @@ describe('interleaved ratio', () => {
     expect(short.quads).toBe(INTERLEAVE.minQuads - 1)
     expect(short.interval).toBeUndefined()
     expect(pairSettled(short, 0.5)).toBe(false)
-    expect(interleavedRatio(blocks)!.interval).toBeDefined()
+    expect(interleavedRatio(blocks)).toMatchObject({ quads: INTERLEAVE.minQuads, interval: { low: expect.any(Number), high: expect.any(Number) } })
     expect(interleavedRatio(blocks.slice(0, 3))).toBeUndefined()
     expect(interleavedRatio([])).toBeUndefined()
     expect(interleavedRatio(blocks.map((block) => ({ ...block, samplesNs: [] })))).toBeUndefined()

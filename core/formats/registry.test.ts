@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
-import { testSession } from '../testing'
+import { testResult, testSession } from '../testing'
 import { REDACTIONS } from './redact'
 import { exportSession, exportStream, FORMATS, importSession, MAX_BYTES, prepareExport } from './registry'
+import { finishImport } from './shared/finish'
 import { goldenCeilings, goldenSession } from './testing/golden-session'
 
 await prepareExport('html')
@@ -58,4 +59,12 @@ it('an unknown format names the choices', () => {
 it('a file beyond the size limit is not looked at', () => {
   const huge = { length: MAX_BYTES + 1 } as string
   expect(importSession('big.json', huge)).toEqual({ ok: false, message: 'big.json: larger than 64 Mi characters, the most that is read' })
+})
+
+it('a result that is valid as it stands is held once; what the schema leaves out of another is gone', () => {
+  const [plain, more] = [testResult({ id: 'plain' }), { ...testResult({ id: 'more' }), secret: 1 }]
+  const outcome = finishImport({ ...testSession([]), results: [plain, more] })
+  if (!outcome.ok) throw new Error(outcome.message)
+  expect(outcome.file.results[0]).toBe(plain)
+  expect(outcome.file.results[1]).toEqual(testResult({ id: 'more' }))
 })

@@ -77,9 +77,7 @@ describe('every op', () => {
     const inner = generatedInputs(op, params, dtype, 1)
     for (const [output, { elements }] of outputsOf(op, p, dtype).entries()) {
       op.reference(p, (input, start, count) => {
-        expect(start).toBeGreaterThanOrEqual(0)
-        expect(count).toBeGreaterThan(0)
-        expect(start + count).toBeLessThanOrEqual(sizes[input]!)
+        expect({ input, start, count, inside: start >= 0 && count > 0 && start + count <= sizes[input]! }).toMatchObject({ inside: true })
         return inner(input, start, count)
       }, 0, elements, output)
     }

@@ -1,6 +1,7 @@
 /**
  * Student's t distribution with `df` degrees of freedom (a positive number, Infinity for the normal distribution):
- * P(T > t). Through the regularised incomplete beta function, Abramowitz and Stegun 26.5.27; the relative error is below 1e-6.
+ * P(T > t). Through the regularised incomplete beta function, Abramowitz and Stegun 26.5.27; the relative error is below 1e-6,
+ * beyond 1e7 degrees t^4 / 4e7 (1.7e-4 at t = 9).
  */
 export function studentTail(t: number, df: number): number {
   if (t < 0) return 1 - studentTail(-t, df)

@@ -25,7 +25,7 @@ function readBytes(path: string): Uint8Array {
     for (let total = 0; ; ) {
       const chunk = new Uint8Array(Math.min(MAX_BYTES + 1, chunks.length === 0 ? stat.size + 1 : CHUNK))
       const read = readSync(file, chunk)
-      if (read === 0) return Buffer.concat(chunks, total)
+      if (read === 0) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, total)
       chunks.push(chunk.subarray(0, read))
       total += read
       if (total > MAX_BYTES) throw new Error(TOO_LARGE)

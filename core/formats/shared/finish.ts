@@ -5,9 +5,17 @@ import type { ImportOutcome } from '../types'
 import { consistencyProblem, describeIssues } from './check'
 import { heldToSamples, type Claim } from './contradictions'
 
+/** Whether two values of JSON are the same, in whatever order their members are. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((value, i) => isSame(value, b[i]))
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key as never], b[key as never]))
+}
+
 /**
- * The last step of every importer: what it made is held to the same rules as a native file. Takes the results out of
- * `file`, so that memory holds each of them once.
+ * The last step of every importer: what it made is held to the same rules as a native file. A result that the schema reads as it
+ * stands is taken over, and the schema's copy is left to the garbage collector while it is young: memory holds each result once.
  */
 export function finishImport(file: unknown): ImportOutcome {
   const head = sessionFileSchema.omit({ results: true }).safeParse(file)
@@ -21,7 +29,7 @@ export function finishImport(file: unknown): ImportOutcome {
   for (let i = 0; i < results.length; i++) {
     const result = resultSchema.safeParse(results[i])
     if (!result.success) return { ok: false, message: describeIssues(atResults(result.error.issues, i), file) }
-    const held = heldToSamples(result.data, claims?.get(result.data.id))
+    const held = heldToSamples(isSame(results[i], result.data) ? (results[i] as Result) : result.data, claims?.get(result.data.id))
     read.push(held.result)
     if (held.warning !== undefined) warnings.push(held.warning)
     results[i] = undefined

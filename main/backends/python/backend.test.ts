@@ -67,11 +67,12 @@ test('two cases are open side by side, each in a worker of its own', async () =>
   expect(starts).toHaveLength(2)
 })
 
-test.each(['slow-import', 'slow-open', 'chatty'])('%s: a worker that shows life may take longer than silence may last, and what libraries print is no sign of anything', async (scenario) => {
+test.each([['slow-import', true], ['slow-open', true], ['chatty', false]])('%s: a worker that shows life may take longer than silence may last, and what libraries print is no sign of anything', async (scenario, shows) => {
   const { backend, starts } = backendOf(scenario)
   let signs = 0
   expect(await measure(backend, () => (signs += 1))).toMatchObject({ status: 'ok' })
-  expect(signs).toBeGreaterThanOrEqual(scenario === 'chatty' ? 0 : 35)
+  // The worker says 35 times that it is alive; a line of a library is none of these.
+  expect(signs >= 35).toBe(shows)
   expect(starts).toHaveLength(1)
 })
 

@@ -27,7 +27,7 @@ it('repeats multiply the time and go back to one', async () => {
   const { picks, wrapper } = await open()
   const once = picks.seconds
   const button = (label: string) => wrapper.find(`button[aria-label="${label}"]`)
-  expect(button('One repeat less').attributes('disabled')).toBeDefined()
+  expect((button('One repeat less').element as HTMLButtonElement).disabled).toBe(true)
   await button('One repeat more').trigger('click')
   await button('One repeat more').trigger('click')
   await vi.advanceTimersByTimeAsync(500)

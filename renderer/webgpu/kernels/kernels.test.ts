@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { exampleParams } from '@core/ops/examples'
-import { ALL_OPS } from '@core/ops/registry'
+import { ALL_OPS, getOp } from '@core/ops/registry'
 import { bindingTypes } from '../wgsl/bindings'
 import { dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'
@@ -12,9 +12,8 @@ const build = (op: string, dims: number[], dtype: 'f32' | 'f16' = 'f32'): Progra
 describe('WGSL kernels', () => {
   it('belong to an op each and offer only its element types', () => {
     for (const [id, kernel] of KERNELS) {
-      const op = ALL_OPS.find((candidate) => candidate.id === id)
-      expect(op, id).toBeDefined()
-      expect(op!.dtypes, id).toEqual(expect.arrayContaining([...kernel.dtypes]))
+      const op = getOp(id)
+      expect(op.dtypes, id).toEqual(expect.arrayContaining([...kernel.dtypes]))
     }
   })
 

@@ -37,8 +37,9 @@ describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (
   })
 
   it('ends only the case during which the device is lost', async () => {
-    const running = host.measure(add('hot'), { ...settings, relativeCi: 1e-9, maxSeconds: 20 })
-    await new Promise((done) => setTimeout(done, 300))
+    const sampling = Promise.withResolvers<undefined>()
+    const running = host.measure(add('hot'), { ...settings, relativeCi: 1e-9, maxSeconds: 20 }, () => sampling.resolve(undefined))
+    await sampling.promise
     await host.page.evaluate(() => window.opscopeDevices?.at(-1)?.destroy())
     const result = await running
     // The browser's words for a loss by `destroy` from the page.

@@ -11,7 +11,8 @@ import { servePage } from './page'
 export interface ChromiumHost {
   page: Page
   devices(): Promise<Device[]>
-  measure(c: BenchmarkCase, settings: MeasureSettings): Promise<Result>
+  /** `onSampling` is called when samples are being taken. */
+  measure(c: BenchmarkCase, settings: MeasureSettings, onSampling?: () => void): Promise<Result>
   close(): Promise<void>
 }
 
@@ -30,12 +31,15 @@ export async function startChromiumHost(executablePath: string, { args = SOFTWAR
   const browser = await launchChromium(executablePath, args)
   const page = await browser.newPage()
   const waiting = new Map<number, (message: FromHost) => void>()
+  let sampling: (() => void) | undefined
   let ready = () => {}
   const isReady = new Promise<void>((done) => (ready = done))
   await page.exposeFunction('opscopeReply', (text: string) => {
     const message = fromHostSchema.parse(JSON.parse(text))
     if (message.type === 'ready') ready()
-    else if (message.type !== 'progress') waiting.get(message.id)?.(message)
+    else if (message.type === 'progress') {
+      if (message.phase === 'sampling') sampling?.()
+    } else waiting.get(message.id)?.(message)
   })
   await page.addInitScript(() => {
     const devices: GPUDevice[] = (window.opscopeDevices = [])
@@ -66,7 +70,10 @@ export async function startChromiumHost(executablePath: string, { args = SOFTWAR
   return {
     page,
     devices: async () => (await ask('devices', (id) => ({ type: 'devices', id }))).devices,
-    measure: async (c, settings) => (await ask('result', (id) => ({ type: 'measure', id, case: c, settings, resultId: `r${id}` }))).result,
+    measure: async (c, settings, onSampling) => {
+      sampling = onSampling
+      return (await ask('result', (id) => ({ type: 'measure', id, case: c, settings, resultId: `r${id}` }))).result
+    },
     async close() {
       await browser.close()
       await served.close()
