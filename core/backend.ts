@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { dtypeSchema, modeSchema, type BenchmarkCase, type Mode } from './case'
-import type { Values } from './numbers'
+import type { Values } from './values/numbers'
 import { LIMITS, tensorsOf } from './ops/define'
 import type { Op, Tensor } from './ops/types'
 
@@ -68,7 +68,7 @@ export const deviceSchema = z.object({
   driver: z.string().optional(),
   /** Caches that a case on the whole device can use, smallest first; bytes of all instances together (L1 of every core). */
   caches: z.array(z.object({ name: z.string(), bytes: z.number().positive() })).optional(),
-  /** How many times as long as estimated its cases took on this machine, by kind (core/sweep/paces.ts); not kept with sessions. */
+  /** How many times as long as estimated its cases took on this machine, by kind (core/sweep/estimate.ts); not kept with sessions. */
   paces: z.record(z.string(), z.number().positive()).optional(),
   /** What disturbs the device at this moment: other processes on it (name, memory), a display. One sentence each. */
   disturbances: z.array(z.string()).optional(),
@@ -165,7 +165,7 @@ export interface OutputScan {
   nonFinite?: number
 }
 
-/** A case with its buffers allocated and inputs filled by the rule in core/random.ts. All methods may throw a CaseError. */
+/** A case with its buffers allocated and inputs filled by the rule in core/values/random.ts. All methods may throw a CaseError. */
 export interface PreparedCase {
   readonly timer: Timer
   /** Smallest time difference the timer can show, in ns. */
@@ -174,7 +174,7 @@ export interface PreparedCase {
   readonly notes: readonly string[]
   /** Fill the inputs anew, as for a Problem with this seed. The timed inputs differ from those first verified, so that a kernel that remembers its output is found out. */
   refill(seed: number): Promise<void>
-  /** Fill every `out` tensor with the sentinel (core/numbers.ts), of every set of buffers in mode rotated. `inout` tensors keep their state. */
+  /** Fill every `out` tensor with the sentinel (core/values/numbers.ts), of every set of buffers in mode rotated. `inout` tensors keep their state. */
   poison(): Promise<void>
   /** Run the op once, untimed, and wait. */
   run(): Promise<void>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { csvText, plainText, readCsv, type Cell } from './csv'
-import { mix32 } from './random'
+import { mix32 } from './values/random'
 
 const cellsOf = (text: string) => {
   const read = readCsv(text)

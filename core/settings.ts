@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { opThresholdsSchema } from './compare/thresholds'
+import { opThresholdsSchema } from './compare/types'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
 import { sweepSpecSchema } from './sweep/types'
 

@@ -1,6 +1,6 @@
 import type { BenchmarkCase } from '../case'
-import { seriesKey } from '../series-colors'
-import { hardwareOf, processorOf } from './hardware'
+import { seriesKey } from '../backends'
+import { hardwareOf, processorOf } from '../session/environment'
 import { isEagerTorch, libraryOf } from './ratings/libraries'
 import { workOf } from './work'
 

@@ -1,5 +1,5 @@
 import type { Interval } from '../stats/bootstrap'
-import { overRuns } from '../stats/over-runs'
+import { overRuns } from '../stats/summarize'
 
 /** One right run of a case: its median in ns per call, with the 95 % interval of its own samples where there is one. */
 export interface Run {
@@ -19,7 +19,7 @@ export interface CaseRuns {
   interval: Interval
 }
 
-/** The right runs of one case as one figure (core/stats/over-runs.ts); undefined for fewer than three. */
+/** The right runs of one case as one figure (core/stats/summarize.ts); undefined for fewer than three. */
 export function caseRuns(runs: readonly Run[]): CaseRuns | undefined {
   const over = overRuns(runs.map(({ medianNs }) => medianNs))
   return over?.interval && { runs, medianNs: over.median, interval: over.interval }

@@ -1,4 +1,4 @@
-import { quantileOfSorted, sorted } from '../stats/quantile'
+import { quantileOfSorted, sorted } from '../stats/descriptive'
 import { bestSegments } from './segments'
 
 /** One measurement of a series, in the order taken. ns per call. */

@@ -40,7 +40,7 @@ export interface GradeSummary {
   causes: GradeCause[]
 }
 
-/** Counts grades and the causes of those below A. A reason is `Cause: figures.` (core/measure/grade.ts); one without a colon is its own cause. */
+/** Counts grades and the causes of those below A. A reason is `Cause: figures.` (core/measure/result/grade.ts); one without a colon is its own cause. */
 export function gradeSummary(results: Iterable<{ grade?: Grade | undefined; gradeReasons?: readonly string[] | undefined }>): GradeSummary {
   const counts = Object.fromEntries(gradeSchema.options.map((grade) => [grade, 0])) as Record<Grade, number>
   const causes = new Map<string, GradeCause>()

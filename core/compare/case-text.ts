@@ -1,6 +1,5 @@
 import type { BenchmarkCase } from '../case'
 import { findOp } from '../ops/registry'
-import type { Comparison } from './types'
 
 /** A case's sizes as its op labels them (`16.8M`, `4096x4096`); plain values where the op is not one of ours. */
 export function shapeOf(c: BenchmarkCase): string {
@@ -16,9 +15,3 @@ export function rowText(c: BenchmarkCase, inside: boolean): string {
   const threads = c.threads === undefined ? '' : `${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}`
   return [c.op, ...variant, shapeOf(c), c.dtype, ...(inside ? [] : [c.backend, c.impl]), c.mode, threads].filter(Boolean).join(' ')
 }
-
-/** Whether the sides are of one session, along an axis. */
-export const isInside = ({ sessions }: Pick<Comparison, 'sessions'>): boolean => sessions.length > 0 && sessions.every(({ value }) => value !== undefined)
-
-/** Name of side i: its value of the axis, else its session. */
-export const sideText = ({ sessions }: Pick<Comparison, 'sessions'>, i: number): string => sessions[i]?.value ?? sessions[i]?.name ?? ''

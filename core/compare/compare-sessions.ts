@@ -1,15 +1,10 @@
 import type { BenchmarkCase } from '../case'
+import { environmentDifferences } from '../session/environment'
 import type { Row } from '../session/rows'
-import type { Environment } from '../session/types'
-import { environmentDifferences } from './environments'
-import { compareJoined, type Joined } from './join'
+import type { Environment, NoiseFloor } from '../session/types'
+import { compareJoined, drain, type Joined, type Steps } from './join'
 import { byCase, type Entry, type ResultOf } from './measured'
-import { noiseFloorsOf } from './noise-floors'
-import { drain, type Steps } from './steps'
-import { facetsOf, inSubset, type CaseFilter } from './subset'
-import type { Thresholds } from './thresholds'
-import type { Comparison } from './types'
-import { THRESHOLD } from './verdict'
+import { facetsOf, inSubset, THRESHOLD, type CaseFilter, type Thresholds, type Comparison } from './types'
 
 /** One session as the comparison needs it. */
 export interface ComparedSession {
@@ -74,4 +69,16 @@ export function* compareSessionsSteps(sessions: readonly ComparedSession[], resu
     noiseFloors: noiseFloorsOf(sessions.map(({ environment }) => environment), used),
     environmentDifferences: environmentDifferences(sessions, used),
   }
+}
+
+/** The newest noise floor known for each of the devices used (`backend/device`); devices with different names have their own. */
+export function noiseFloorsOf(environments: readonly Environment[], used: ReadonlySet<string>): NoiseFloor[] {
+  const newest = new Map<string, NoiseFloor>()
+  for (const floor of environments.flatMap(({ noiseFloors = [] }) => noiseFloors)) {
+    if (!used.has(`${floor.backend}/${floor.device}`)) continue
+    const key = `${floor.backend}/${floor.device}/${floor.deviceName}`
+    const known = newest.get(key)
+    if (!known || known.measuredAt < floor.measuredAt) newest.set(key, floor)
+  }
+  return [...newest.values()]
 }

@@ -1,13 +1,10 @@
-import { joinAlong } from './axis'
-import type { PairRatios } from './blocks'
-import { subsetOf, type ComparedSession, type CompareOptions } from './compare-sessions'
-import { compareJoined } from './join'
-import { byCase, type ResultOf } from './measured'
-import { noiseFloorsOf } from './noise-floors'
-import { drain, type Steps } from './steps'
-import { facetsOf } from './subset'
-import type { CompareAxis, Comparison } from './types'
-import { THRESHOLD } from './verdict'
+import type { Device } from '../backend'
+import { caseId, type BenchmarkCase } from '../case'
+import { subsetOf, noiseFloorsOf, type ComparedSession, type CompareOptions } from './compare-sessions'
+import type { PairRatios } from './ratio/interleave'
+import { compareJoined, drain, type Steps } from './join'
+import { byCase, isMeasured, type ResultOf, type Entry } from './measured'
+import { facetsOf, THRESHOLD, type CompareAxis, type Comparison } from './types'
 
 /** A value of the axis was asked for that the session does not have. */
 export class UnknownValueError extends Error {
@@ -64,4 +61,87 @@ export function* compareWithinSteps(session: ComparedSession, { axis, baseline }
     noiseFloors: noiseFloorsOf([session.environment], used),
     environmentDifferences: [],
   }
+}
+
+/** What is joined within one session: groups of cases that are equal but for the axis, by value of the axis. */
+export interface AxisJoin {
+  /** Values in the order first met. */
+  values: string[]
+  groups: { id: string; byValue: Map<string, Entry> }[]
+  /** Cases that have no value of the axis, such as threads of a GPU case. */
+  outside: Entry[]
+}
+
+/**
+ * What counts as equal for each axis, and how its values are called:
+ * - `impl`: device and implementation vary (`cpu avx2`, `cuda kernel`, `cuda:1 kernel` where a session has several).
+ * - `backend`: the device varies; of each, its preferred implementation stands for it, else the first measured.
+ * - `dtype`, `mode`: only that varies.
+ * - `threads`: the CPU's thread count varies (`8 threads`); cases without threads stay outside.
+ * For `impl` and `backend` cases with the same threads are compared, and a case without threads with each of them.
+ */
+function joinAlong(axis: CompareAxis, entries: Iterable<Entry>, devices: readonly Device[]): AxisJoin {
+  const all = [...entries]
+  const nameOf = deviceNames(all)
+  const values = new Set<string>()
+  const outside: Entry[] = []
+  const keyed = new Map<string, { value: string; entry: Entry }[]>()
+  for (const entry of all) {
+    const value = valueOf(axis, entry.case, nameOf)
+    if (value === undefined) {
+      outside.push(entry)
+      continue
+    }
+    values.add(value)
+    const key = caseId(withoutAxis(axis, entry.case))
+    const group = keyed.get(key) ?? []
+    group.push({ value, entry })
+    keyed.set(key, group)
+  }
+  const groups = [...keyed].flatMap(([id, members]) => byThreads(axis, members).map(({ threads, members: same }) => ({ id: threads === undefined ? id : `${id}|t${threads}`, byValue: oneEach(axis, same, devices) })))
+  return { values: [...values], groups, outside }
+}
+
+/** `cpu`, or `cuda:1` where the session has several devices of the backend. */
+function deviceNames(entries: readonly Entry[]): (c: BenchmarkCase) => string {
+  const devices = new Map<string, Set<string>>()
+  for (const { case: c } of entries) devices.set(c.backend, (devices.get(c.backend) ?? new Set()).add(c.device))
+  return (c) => (devices.get(c.backend)!.size > 1 ? c.device : c.backend)
+}
+
+function valueOf(axis: CompareAxis, c: BenchmarkCase, nameOf: (c: BenchmarkCase) => string): string | undefined {
+  if (axis === 'impl') return `${nameOf(c)} ${c.impl}`
+  if (axis === 'backend') return nameOf(c)
+  if (axis === 'threads') return c.threads === undefined ? undefined : `${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}`
+  return c[axis]
+}
+
+/** The case with what the axis varies taken out, so that equal ones have the same identity. */
+function withoutAxis(axis: CompareAxis, c: BenchmarkCase): BenchmarkCase {
+  const rest = { op: c.op, params: c.params, dtype: c.dtype, mode: c.mode }
+  if (axis === 'impl' || axis === 'backend') return { ...rest, backend: '*', impl: '*', device: '*' }
+  if (axis === 'threads') return { ...rest, backend: c.backend, impl: c.impl, device: c.device }
+  return axis === 'dtype' ? { ...c, dtype: 'f32' } : { ...c, mode: 'hot' }
+}
+
+type Member = { value: string; entry: Entry }
+
+/** One group per thread count that occurs, with the cases that have no threads in each; all in one where none has. */
+function byThreads(axis: CompareAxis, members: readonly Member[]): { threads?: number; members: readonly Member[] }[] {
+  if (axis !== 'impl' && axis !== 'backend') return [{ members }]
+  const counts = [...new Set(members.flatMap(({ entry }) => (entry.case.threads === undefined ? [] : [entry.case.threads])))]
+  if (counts.length === 0) return [{ members }]
+  return counts.map((threads) => ({ threads, members: members.filter(({ entry }) => entry.case.threads === undefined || entry.case.threads === threads) }))
+}
+
+/** The one entry of each value: the only one, or for the axis `backend` that of the preferred implementation. */
+function oneEach(axis: CompareAxis, members: readonly Member[], devices: readonly Device[]): Map<string, Entry> {
+  const preferred = ({ backend, device, impl }: BenchmarkCase) => devices.find((d) => d.backend === backend && d.id === device)?.impls.find(({ id }) => id === impl)?.preferred === true
+  const rank = ({ case: c, rows }: Entry) => (rows.some(isMeasured) ? 2 : 0) + (preferred(c) ? 1 : 0)
+  const chosen = new Map<string, Entry>()
+  for (const { value, entry } of members) {
+    const known = chosen.get(value)
+    if (!known || (axis === 'backend' && rank(entry) > rank(known))) chosen.set(value, entry)
+  }
+  return chosen
 }

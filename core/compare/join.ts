@@ -1,17 +1,12 @@
 import type { BenchmarkCase } from '../case'
 import type { Status } from '../result'
-import { geometricMean } from '../stats/geometric-mean'
-import { median } from '../stats/quantile'
+import { geometricMean, median } from '../stats/descriptive'
 import { formatPercent } from '../units'
-import type { PairRatios } from './blocks'
-import { INTERLEAVE } from './interleave'
-import { judge, type Draft } from './judge'
+import { INTERLEAVE, type PairRatios } from './ratio/interleave'
 import { isMeasured, measuredOf, whyNotMeasured, type Entry, type Measured, type ResultOf } from './measured'
-import { ratioOf, sideOf, type RatioEstimate, type Side } from './ratio'
-import type { Steps } from './steps'
-import { thresholdFor, type Thresholds } from './thresholds'
-import type { CompareCell, Comparison } from './types'
-import { THRESHOLD } from './verdict'
+import { ratioOf, sideOf, type RatioEstimate, type Side } from './ratio/ratio'
+import { thresholdFor, THRESHOLD, type Thresholds, type CompareCell, type Comparison } from './types'
+import { judge, type Draft } from './ratio/verdict'
 
 /** Cases of all sides that belong together; `entries[0]` is the baseline's. */
 export interface Joined {
@@ -172,4 +167,21 @@ function overallOf(cells: readonly (CompareCell | null | undefined)[]): { speedu
   const speedups = cells.flatMap((cell) => (cell?.speedup === undefined ? [] : [cell.speedup]))
   const speedup = geometricMean(speedups)
   return speedup === undefined ? null : { speedup, cases: speedups.length }
+}
+
+/** How far a long piece of work is. */
+export interface Progress {
+  done: number
+  total: number
+}
+
+/** Long work in steps of a few milliseconds, so that whoever drives it can do other things in between, or give it up. */
+export type Steps<T> = Generator<Progress, T, void>
+
+/** Does all the work at once. */
+export function drain<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
 }

@@ -1,8 +1,8 @@
 import { caseId, type BenchmarkCase } from '../case'
-import { chooseSamples } from '../measure/labels'
+import { chooseSamples } from '../measure/result/labels'
 import type { Result } from '../result'
 import type { Row } from '../session/rows'
-import { cyclesOf } from './interleave'
+import { cyclesOf } from './ratio/interleave'
 
 /** What a comparison reads of a result with its samples. */
 export type ComparedResult = Pick<Result, 'id' | 'samplesNs' | 'labels' | 'clocksMhz' | 'run' | 'block'>
@@ -46,7 +46,7 @@ export interface Measured {
   runs: Run[]
 }
 
-/** The samples that count of a result: clean ones (core/measure/labels.ts). */
+/** The samples that count of a result: clean ones (core/measure/result/labels.ts). */
 export function runOf(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz'>): Run {
   const { used, setAside } = chooseSamples(result.labels, result.samplesNs.length)
   const counted = (values: number[]) => (setAside ? values.filter((_, i) => used[i] === 1) : values)

@@ -1,7 +1,6 @@
 import type { BenchmarkCase } from '../case'
 import { testCase } from '../testing'
-import { facetsOf } from './subset'
-import type { CompareCell, Comparison } from './types'
+import { facetsOf, type CompareCell, type Comparison } from './types'
 
 /** A compared cell whose median is `timeRatio` times the baseline's 1 µs, with an interval of ±1 %, for tests; `change` overrides what a test is about. */
 export const testCell = (timeRatio: number, verdict: CompareCell['verdict'] = 'slower', change: Partial<CompareCell> = {}): CompareCell => ({

@@ -1,9 +1,58 @@
 import { z } from 'zod'
-import { benchmarkCaseSchema } from '../case'
+import { benchmarkCaseSchema, type BenchmarkCase } from '../case'
+import { findOp } from '../ops/registry'
 import { gradeSchema, statusSchema } from '../result'
 import { noiseFloorSchema } from '../session/types'
-import { caseFilterSchema, facetsSchema } from './subset'
-import { opThresholdsSchema } from './thresholds'
+
+/** What a comparison can be narrowed by. */
+export const FILTER_KEYS = ['family', 'op', 'dtype', 'mode', 'backend'] as const
+export type FilterKey = (typeof FILTER_KEYS)[number]
+
+/** Values to keep for each key; a key that is absent keeps all. */
+export const caseFilterSchema = z.partialRecord(z.enum(FILTER_KEYS), z.array(z.string().min(1).max(80)).min(1).max(1000))
+export type CaseFilter = z.infer<typeof caseFilterSchema>
+
+/** Family of operations that other tools measured. */
+const OTHER_FAMILY = 'other'
+export const familyOf = (op: string): string => findOp(op)?.family ?? OTHER_FAMILY
+
+const filterValue = (key: FilterKey, c: BenchmarkCase): string => (key === 'family' ? familyOf(c.op) : c[key])
+
+/** Whether a case is in the subset. */
+export function inSubset(filter: CaseFilter): (c: BenchmarkCase) => boolean {
+  const wanted = FILTER_KEYS.flatMap((key) => (filter[key] ? [{ key, values: new Set(filter[key]) }] : []))
+  return (c) => wanted.every(({ key, values }) => values.has(filterValue(key, c)))
+}
+
+/** The values that occur for each key with the number of cases that have them, in the order first met. */
+export const facetsSchema = z.record(z.enum(FILTER_KEYS), z.array(z.object({ value: z.string(), cases: z.number().int().positive() })))
+export type Facets = z.infer<typeof facetsSchema>
+
+/** What can be chosen among these cases. */
+export function facetsOf(cases: Iterable<BenchmarkCase>): Facets {
+  const counts = FILTER_KEYS.map((key) => ({ key, found: new Map<string, number>() }))
+  for (const c of cases) {
+    for (const { key, found } of counts) {
+      const value = filterValue(key, c)
+      found.set(value, (found.get(value) ?? 0) + 1)
+    }
+  }
+  return Object.fromEntries(counts.map(({ key, found }) => [key, [...found].map(([value, n]) => ({ value, cases: n }))])) as Facets
+}
+
+/** Thresholds of single operations, as fractions, by op id: how far each may move before it counts. */
+export const opThresholdsSchema = z.record(z.string().min(1).max(80), z.number().min(0).max(1))
+export type OpThresholds = z.infer<typeof opThresholdsSchema>
+
+/** Ratios nearer to 1 than the threshold count as no difference. */
+export interface Thresholds {
+  /** For every op that has none of its own; 1 % where absent. */
+  threshold?: number | undefined
+  byOp?: OpThresholds | undefined
+}
+
+/** The threshold in force for cases of an op, as a fraction. */
+export const thresholdFor = ({ threshold = THRESHOLD, byOp }: Thresholds, op: string): number => (byOp && Object.hasOwn(byOp, op) ? byOp[op]! : threshold)
 
 /** What the sides of a comparison within one session differ in. */
 export const COMPARE_AXES = ['impl', 'backend', 'dtype', 'mode', 'threads'] as const
@@ -84,3 +133,6 @@ export type Comparison = z.infer<typeof comparisonSchema>
 /** A file that is compared without being imported; `id` stands where a session's would. */
 export const fileSideSchema = z.object({ id: z.string().max(64), name: z.string(), fileName: z.string(), createdAt: z.string(), results: z.number().int().nonnegative() })
 export type FileSide = z.infer<typeof fileSideSchema>
+
+/** Default significance threshold: smaller differences are rarely reproducible. A fraction. */
+export const THRESHOLD = 0.01

@@ -1,6 +1,6 @@
 import { DTYPES, MODES } from '../case'
-import { cleanSamples } from '../measure/labels'
-import { mix32 } from '../random'
+import { cleanSamples } from '../measure/result/labels'
+import { mix32 } from '../values/random'
 import { STATUSES, type Result } from '../result'
 import type { SessionFile } from '../session/types'
 import { summarize } from '../stats/summarize'

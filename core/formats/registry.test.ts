@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { testResult, testSession } from '../testing'
 import { REDACTIONS } from './redact'
 import { exportSession, exportStream, FORMATS, importSession, MAX_BYTES, prepareExport } from './registry'
-import { finishImport } from './shared/finish'
-import { goldenCeilings, goldenSession } from './testing/golden-session'
+import { finishImport } from './shared/check'
+import { goldenCeilings, goldenSession } from './testing/sessions'
 
 await prepareExport('html')
 

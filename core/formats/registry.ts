@@ -4,8 +4,8 @@ import type { SessionFile } from '../session/types'
 import { redact, redactStream } from './redact'
 import { structureProblem } from './shared/check'
 import { MAX_BYTES, sizeProblem } from './shared/limits'
-import { jsonSyntaxMessage } from './shared/place'
-import { ImportSource } from './source'
+import { jsonSyntaxMessage } from './shared/json'
+import { ImportSource } from './file-format'
 import type { ExportContext, FileFormat, FormatInfo, ImportOutcome } from './types'
 
 const modules = import.meta.glob<{ default: FileFormat }>('./*/format.ts', { eager: true })

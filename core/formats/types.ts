@@ -1,7 +1,7 @@
 import type { SessionStream } from '../session/stream'
 import type { Ceiling, SessionFile } from '../session/types'
 import type { Redaction, RedactionHints } from './redact'
-import type { ImportSource } from './source'
+import type { ImportSource } from './file-format'
 
 /** What an export may use beyond the session itself. */
 export interface ExportContext {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CaseError, problemInputs, problemOutputs, type Backend, type PreparedCase, type Problem } from '../backend'
 import type { BenchmarkCase } from '../case'
-import { fillRange } from '../random'
+import { fillRange } from '../values/random'
 import { fromHostSchema, type FromHost } from './protocol'
 import { serve } from './serve'
 import { PRESETS } from './settings'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** When a case has been sampled enough (core/measure/stopping.ts). `maxSeconds` holds for every rule. */
+/** When a case has been sampled enough (core/measure/sampling/stopping.ts). `maxSeconds` holds for every rule. */
 const stoppingRuleSchema = z.discriminatedUnion('id', [
   /** Until the interval of the median is within ± relativeCi, after minSamples and minSeconds. */
   z.object({ id: z.literal('relative-ci') }),

@@ -1,5 +1,5 @@
 import type { Dtype, Params } from '../case'
-import { fillRange } from '../random'
+import { fillRange } from '../values/random'
 import { inputsOf } from './define'
 import type { Op, ReadInput } from './types'
 

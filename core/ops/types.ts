@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Dtype, Params, StorageType } from '../case'
-import type { Values } from '../numbers'
-import type { FillSpec } from '../random'
+import type { Values } from '../values/numbers'
+import type { FillSpec } from '../values/random'
 import type { AttributeSpec } from './attributes'
 import type { SizeForm } from './forms/types'
 
@@ -25,7 +25,7 @@ export interface TensorSpec {
   /** Storage type where it is fixed (i32 indices, u8 masks, f32 scales); absent: that of the case's dtype. */
   storage?: StorageType
   role: 'in' | 'out' | 'inout'
-  /** How an `in` or `inout` is filled. Its stream (core/random.ts) is its place among the filled tensors. */
+  /** How an `in` or `inout` is filled. Its stream (core/values/random.ts) is its place among the filled tensors. */
   fill?: FillSpec
   /** Least bytes of it that a call must move, where that is not the whole tensor (the rows of a table that a lookup reads). */
   leastBytes?: number

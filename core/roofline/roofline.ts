@@ -3,7 +3,7 @@ import { trafficOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 import type { Ceiling } from '../session/types'
 import { formatPercent } from '../units'
-import { intervalOf } from './ceilings/curve'
+import { intervalOf } from './ceilings/read'
 import { flopsKind, launchKind, READ_KIND, WRITE_KIND } from './ceilings/kinds'
 
 /** Measured limits of one device for cases like one. What was not measured is absent. */

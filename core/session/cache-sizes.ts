@@ -1,4 +1,4 @@
-import { processorOf } from '../analysis/hardware'
+import { processorOf } from './environment'
 import type { Device } from '../backend'
 import type { Environment } from './types'
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
 /** Something the check of the history found. A note costs room only; an error makes something unreadable. */
-export const findingSchema = z.object({ level: z.enum(['error', 'note']), message: z.string(), detail: z.string().optional() })
-export type Finding = z.infer<typeof findingSchema>
+export const fileFindingSchema = z.object({ level: z.enum(['error', 'note']), message: z.string(), detail: z.string().optional() })
+export type FileFinding = z.infer<typeof fileFindingSchema>
 
 /** What was looked at, and what is wrong with it: nothing where there are no findings. */
 export const checkReportSchema = z.object({
-  findings: z.array(findingSchema),
+  findings: z.array(fileFindingSchema),
   sessions: z.number().int().nonnegative(),
   results: z.number().int().nonnegative(),
   /** Size of the file. */

@@ -1,4 +1,4 @@
-import { environmentDifferences } from '../compare/environments'
+import { environmentDifferences } from './environment'
 import type { Environment, NoiseFloor } from './types'
 
 /** A session that is to be merged with others. */

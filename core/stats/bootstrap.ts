@@ -1,6 +1,6 @@
-import { medianDistribution } from './median-distribution'
-import { quantileOfSorted, sorted } from './quantile'
+import { quantileOfSorted, sorted, mean, standardDeviation } from './descriptive'
 import { createRandom, gamma, type Random } from './random'
+import { studentQuantile } from './significance'
 
 export interface Interval {
   low: number
@@ -70,4 +70,111 @@ export function medianIntervalOfSorted(ascending: Float64Array): Interval | unde
 export function medianInterval(samples: ArrayLike<number>): Interval | undefined {
   const ascending = sorted(samples)
   return ascending && medianIntervalOfSorted(ascending)
+}
+
+/**
+ * What n samples say about the median of whatever they were drawn from, as a quantile function: `at(p)` is below the
+ * median with confidence 1 - p. `at(0.025)` and `at(0.975)` bound its 95 % interval; `at` of a uniform number draws a
+ * median that the samples allow.
+ *
+ * The median lies between the k-th and the next sample with the probability that k of n samples fall below it, which is
+ * binomial with one half whatever the distribution. Between two samples it is placed by the interpolation of Hettmansperger
+ * and Sheather (1986), which holds 95 % within one percent for symmetric, skewed and heavy-tailed samples alike. The plain
+ * bootstrap knows the samples' own places only and holds as little as 87 % for seven samples, 90 % for thirteen.
+ * Across a gap as wide as half of all the samples, as between the two modes of a bimodal case, nothing is interpolated:
+ * the outer sample is taken.
+ */
+function medianDistribution(ascending: Float64Array): (p: number) => number {
+  const n = ascending.length
+  const below = cumulative(n)
+  const wide = (ascending[n - 1]! - ascending[0]!) / 2
+  return (p) => {
+    const k = lastAtMost(below, p)
+    if (k === 0) return ascending[0]!
+    if (k === n) return ascending[n - 1]!
+    const [lower, upper] = [ascending[k - 1]!, ascending[k]!]
+    if (upper - lower > wide && 2 * k !== n) return 2 * k < n ? lower : upper
+    const share = (p - below[k]!) / (below[k + 1]! - below[k]!)
+    return lower + (((n - k) * share) / (k + (n - 2 * k) * share)) * (upper - lower)
+  }
+}
+
+const tables = new Map<number, Float64Array>()
+
+/** P(K < k) for k = 0 .. n + 1, K binomial of n and one half. Kept: there are as many as numbers of few samples. */
+function cumulative(n: number): Float64Array {
+  const known = tables.get(n)
+  if (known) return known
+  const table = new Float64Array(n + 2)
+  let probability = 0.5 ** n
+  for (let k = 0; k <= n; k++) {
+    table[k + 1] = table[k]! + probability
+    probability *= (n - k) / (k + 1)
+  }
+  tables.set(n, table)
+  return table
+}
+
+/** The greatest k <= n with table[k] <= p, by bisection. */
+function lastAtMost(table: Float64Array, p: number): number {
+  let low = 0
+  let high = table.length - 2
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (table[middle]! <= p) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+const TRIM = 0.2
+const NORMAL_975 = 1.959964
+
+/** Values left out at each end of `count`. */
+const trimmed = (count: number) => Math.floor(TRIM * count)
+
+/** Mean of ascending values without the lowest and highest fifth: nearly as sharp as the mean, and deaf to single outliers. */
+function trimmedMeanOfSorted(ascending: Float64Array): number {
+  const cut = trimmed(ascending.length)
+  return mean(ascending.subarray(cut, ascending.length - cut))!
+}
+
+/** The same of a resample in which each value comes so many times: already in order, so nothing is sorted. */
+function repeatedTrimmedMean(ascending: Float64Array, times: Uint32Array): number {
+  const n = ascending.length
+  const cut = trimmed(n)
+  let sum = 0
+  let before = 0
+  for (let i = 0; i < n; i++) {
+    const after = before + times[i]!
+    sum += Math.max(0, Math.min(after, n - cut) - Math.max(before, cut)) * ascending[i]!
+    before = after
+  }
+  return sum / (n - 2 * cut)
+}
+
+/**
+ * 20 % trimmed mean of a few independent values (at least one) with a 95 % bootstrap interval and its standard error;
+ * both absent for one value. A bootstrap of n values is too narrow by sqrt((n-1)/n) and knows no more than a normal
+ * distribution would, so distances from the estimate are stretched by the ratio to Student's t (Hesterberg 2015, "What
+ * Teachers Should Know About the Bootstrap", section 4.2; degrees of freedom of a trimmed mean after Tukey and McLaughlin 1963).
+ */
+export function resampledTrimmedMean(values: ArrayLike<number>, seed: number): { estimate: number; low: number; high: number; error: number; degrees: number } | { estimate: number; low?: undefined; high?: undefined; error?: undefined; degrees?: undefined } {
+  const ascending = Float64Array.from(values).sort()
+  const n = ascending.length
+  const estimate = trimmedMeanOfSorted(ascending)
+  if (n < 2) return { estimate }
+  const random = createRandom(seed)
+  const times = new Uint32Array(n)
+  const estimates = Float64Array.from({ length: RESAMPLES }, () => {
+    times.fill(0)
+    for (let i = 0; i < n; i++) times[Math.floor(random() * n)]!++
+    return repeatedTrimmedMean(ascending, times)
+  })
+  const error = standardDeviation(estimates)! * Math.sqrt(n / (n - 1))
+  const degrees = n - 2 * trimmed(n) - 1
+  const stretch = (studentQuantile(0.025, degrees) / NORMAL_975) * Math.sqrt(n / (n - 1))
+  estimates.sort()
+  const away = (q: number) => estimate + (quantileOfSorted(estimates, q) - estimate) * stretch
+  return { estimate, low: Math.min(estimate, away(0.025)), high: Math.max(estimate, away(0.975)), error, degrees }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ratioOf, sideOf } from '../compare/ratio'
+import { ratioOf, sideOf } from '../compare/ratio/ratio'
 import { BOOTSTRAP_SAMPLES, medianInterval, type Interval } from './bootstrap'
 import { createRandom, normal, type Random } from './random'
 

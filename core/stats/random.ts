@@ -1,4 +1,4 @@
-import { mix32 } from '../random'
+import { mix32 } from '../values/random'
 
 /** Uniform numbers in (0, 1), the same for the same seed everywhere. */
 export type Random = () => number

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { medianInterval } from './bootstrap'
-import { overRuns } from './over-runs'
-import { median } from './quantile'
+import { overRuns, summarize } from './summarize'
+import { median } from './descriptive'
 import { createRandom, normal, type Random } from './random'
 import { serialFactor, serialInterval } from './serial'
-import { summarize } from './summarize'
 
 type Source = (n: number, random: Random) => number[]
 const TRUTH = 100

@@ -1,8 +1,7 @@
 import type { Interval } from './bootstrap'
 import { medianIntervalOfSorted } from './bootstrap'
-import { quantileOfSorted, sorted } from './quantile'
-import { standardDeviation } from './spread'
-import { studentQuantile } from './student'
+import { quantileOfSorted, sorted, standardDeviation } from './descriptive'
+import { studentQuantile } from './significance'
 
 /**
  * Stretches that samples are cut into, many and few: many know more, few see what lasts longer. `chance` is the ratio of

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { ratioOf, sideOf } from '../compare/ratio'
+import { ratioOf, sideOf } from '../compare/ratio/ratio'
 import { bootstrapMedians, medianInterval } from './bootstrap'
-import { geometricMean } from './geometric-mean'
-import { tukeyOutliers } from './outliers'
-import { median, quantile } from './quantile'
+import { geometricMean, tukeyOutliers, median, quantile, mean, standardDeviation } from './descriptive'
 import { createRandom, gamma, normal, type Random } from './random'
-import { mean, standardDeviation } from './spread'
 import { summarize } from './summarize'
 
 const many = (n: number, make: (random: Random, i: number) => number, seed = 1) => {

@@ -1,8 +1,8 @@
 import type { Summary } from '../result'
-import { tukeyOutliers } from './outliers'
-import { quantileOfSorted, sorted } from './quantile'
-import { serialIntervalOf } from './serial'
-import { madOfSorted, mean, standardDeviation } from './spread'
+import { MIN_INTERVAL_SAMPLES, type Interval } from './bootstrap'
+import { tukeyOutliers, quantileOfSorted, sorted, madOfSorted, mean, standardDeviation, median as medianOf } from './descriptive'
+import { serialIntervalOf, serialInterval } from './serial'
+import { studentQuantile } from './significance'
 
 /** Samples below which tail quantiles (p05, p95) would only repeat the extremes. */
 const MIN_TAIL_SAMPLES = 5
@@ -49,4 +49,28 @@ export function summarize(samplesNs: ArrayLike<number>, resolutionNs = 0): Summa
 /** Half the width of the median's interval as a fraction of the median; undefined without interval or with a zero median. */
 export function relativeInterval(interval: { low: number; high: number } | undefined, medianValue: number | undefined): number | undefined {
   return interval && medianValue ? (interval.high - interval.low) / 2 / medianValue : undefined
+}
+
+/** Two runs have a t of 12.7: an interval of them says nothing. */
+export const MIN_RUNS = 3
+
+/**
+ * The typical time over runs, each given by its median: their median, with a 95 % interval whose unit is the run, so that
+ * it holds what changes from one run to the next and no single run can know. From five runs on by order statistics, whatever
+ * the distribution of runs (serial.ts); of three and four by Student's t on their logarithms. No interval for fewer; undefined
+ * for none, or one that is not a positive number.
+ */
+export function overRuns(medians: ArrayLike<number>): { median: number; interval?: Interval } | undefined {
+  const median = medianOf(medians)
+  const logs = Array.from(medians, Math.log)
+  if (median === undefined || !logs.every(Number.isFinite)) return undefined
+  const interval = logs.length >= MIN_INTERVAL_SAMPLES ? serialInterval(medians) : studentInterval(logs)
+  return interval ? { median, interval: { low: Math.min(median, interval.low), high: Math.max(median, interval.high) } } : { median }
+}
+
+function studentInterval(logs: readonly number[]): Interval | undefined {
+  if (logs.length < MIN_RUNS) return undefined
+  const half = studentQuantile(0.025, logs.length - 1) * (standardDeviation(logs)! / Math.sqrt(logs.length))
+  const centre = mean(logs)!
+  return { low: Math.exp(centre - half), high: Math.exp(centre + half) }
 }

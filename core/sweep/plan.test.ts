@@ -5,7 +5,7 @@ import { testDevice, testGpu } from '../testing'
 import { MAX_CASES, planSweep } from './plan'
 import { conv2d, SIZE_FORMS, vector } from '../ops/forms'
 import { parseSizes } from './sizes'
-import { findSizePreset, SIZE_PRESETS } from './presets'
+import { findSizePreset, SIZE_PRESETS } from './defaults'
 import { sweepSpecSchema, type SweepSpec } from './types'
 
 const cpu = { backend: 'cpu', device: 'cpu', impls: ['scalar', 'avx2'], threads: [1, 4] }

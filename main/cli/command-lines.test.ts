@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Device } from '@core/backend'
 import { caseId, type BenchmarkCase } from '@core/case'
-import { mix32 } from '@core/random'
+import { mix32 } from '@core/values/random'
 import { commandLines } from '@core/sweep/command-lines'
 import { planSweep } from '@core/sweep/plan'
 import { testCase, testDevice, testGpu } from '@core/testing'

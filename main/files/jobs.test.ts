@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FORMATS, exportSession } from '@core/formats/registry'
-import { goldenSession } from '@core/formats/testing/golden-session'
+import { goldenSession } from '@core/formats/testing/sessions'
 import { openHistory } from '../history'
 import { runFileJob, type FileJobAnswer } from './jobs'
 

@@ -2,7 +2,7 @@ import { machineSchema, placeOf, type CaseHistory, type CasePoint, type Place } 
 import type { BenchmarkCase } from '@core/case'
 import { STATUSES, type Grade } from '@core/result'
 import { GRADES, ROW_NUMBERS } from '@core/session/rows'
-import { quantileOfSorted, sorted } from '@core/stats/quantile'
+import { quantileOfSorted, sorted } from '@core/stats/descriptive'
 import { fromBytes } from './codec'
 import { query, type Database } from './database'
 import { parseStored, readable } from './stored'

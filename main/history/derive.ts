@@ -1,7 +1,7 @@
 import { caseId } from '@core/case'
 import { rowAt, type Row } from '@core/session/rows'
 import { mergeEnvironments } from '@core/session/merge'
-import { partOf, type Split } from '@core/session/split'
+import { partOf, type Split } from '@core/session/derive'
 import type { SessionSummary } from '@core/session/types'
 import type { History } from './types'
 

@@ -4,7 +4,7 @@ import type { Pair } from '@core/compare'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import type { Ceiling } from '@core/session/types'
-import type { Took } from '@core/sweep/paces'
+import type { Took } from '@core/sweep/estimate'
 import type { SweepSpec } from '@core/sweep/types'
 import { listed } from './words'
 

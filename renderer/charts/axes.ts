@@ -1,4 +1,4 @@
-import { extent } from '@core/stats/extent'
+import { extent } from '@core/stats/descriptive'
 import { chooseTimeUnit } from '@core/units'
 import type { ChartTheme } from './types'
 

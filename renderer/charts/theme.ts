@@ -1,4 +1,4 @@
-import { seriesColor, seriesKey } from '../lib/series-colors'
+import { seriesColor, seriesKey } from '@core/backends'
 import type { ChartTheme } from './types'
 
 /** The tokens of styles/tokens.css that charts draw with; a canvas cannot read CSS variables. */

@@ -1,6 +1,6 @@
 import type { BenchmarkCase } from '@core/case'
 import { caseId } from '@core/case'
-import { mix32 } from '@core/random'
+import { mix32 } from '@core/values/random'
 import type { Grade, Result, Summary } from '@core/result'
 import { getOp } from '@core/ops/registry'
 

@@ -3,7 +3,7 @@ import { computed, ref, shallowRef } from 'vue'
 import type { Device } from '@core/backend'
 import { BACKENDS } from '@core/backends'
 import { ceilingsOn } from '@core/roofline/ceilings'
-import { noiseFloorOn } from '@core/session/noise-floors'
+import { noiseFloorOn } from '@core/session/environment'
 import type { Ceiling, NoiseFloor } from '@core/session/types'
 import { call, listen } from '../lib/api'
 

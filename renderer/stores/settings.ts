@@ -3,7 +3,7 @@ import { defineStore } from 'pinia'
 import { computed, ref, watchEffect } from 'vue'
 import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
 import { call } from '../lib/api'
-import type { Theme } from '../lib/series-colors'
+import type { Theme } from '@core/backends'
 
 /** Least time between two writes, in ms: a drag changes a setting many times a second. */
 const WRITE_MS = 400

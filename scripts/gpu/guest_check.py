@@ -141,7 +141,7 @@ def check_values(library, case, dtype):
     expect(library.opscope_guest_count_unwritten(case.handle) == 0, "elements were never written")
     torch.cuda.synchronize()
     first = torch.from_numpy(fill(min(case.n, 1 << 20), FACTOR, *key_pair(7, 0))).to(case.dtype)
-    expect(torch.equal(case.sets[0][0][: first.numel()].cpu(), first), f"{dtype}: inputs are not those of core/random.ts")
+    expect(torch.equal(case.sets[0][0][: first.numel()].cpu(), first), f"{dtype}: inputs are not those of core/values/random.ts")
     for a, b, out in case.sets:
         expect(torch.equal(out, a + b), f"{dtype}: a sum is wrong")
     raw = np.empty(case.n, dtype=np.int16 if case.size == 2 else np.float32)

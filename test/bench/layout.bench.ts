@@ -1,6 +1,6 @@
 import { problemOf, type PreparedCase } from '@core/backend'
 import { getOp } from '@core/ops/registry'
-import { median, quantile } from '@core/stats/quantile'
+import { median, quantile } from '@core/stats/descriptive'
 import { testCase } from '@core/testing'
 import { nativeBackends } from '../../main/backends/native'
 import { loadFigure, type Bench } from './bench'

@@ -1,7 +1,7 @@
 import type { Device } from '@core/backend'
 import type { Mode, Params } from '@core/case'
 import { INTERLEAVE, selfCheckPairs, THRESHOLD, verdictOf, type Pair, type Verdict } from '@core/compare'
-import { quantile } from '@core/stats/quantile'
+import { quantile } from '@core/stats/descriptive'
 import { loadFigure, type Bench, type Figure, type Outcome } from './bench'
 import { caseOn, describe, isGpu, openBed, type Bed } from './proof/bed'
 import { measurePair, shortBlocks } from './proof/interleaved'

@@ -1,8 +1,8 @@
 import { problemOf, type Device, type PreparedCase } from '@core/backend'
 import type { BenchmarkCase, Mode } from '@core/case'
 import { getOp } from '@core/ops/registry'
-import type { Values } from '@core/numbers'
-import { fillRange, type FillSpec } from '@core/random'
+import type { Values } from '@core/values/numbers'
+import { fillRange, type FillSpec } from '@core/values/random'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nativeBackends } from '../../main/backends/native'
 

@@ -1,7 +1,7 @@
 import type { Params } from '@core/case'
 import { attributeChoices } from '@core/ops/examples'
 import type { Op } from '@core/ops/types'
-import { mix32 } from '@core/random'
+import { mix32 } from '@core/values/random'
 
 /** `npm run conformance` checks every size, variant and thread count; `npm test` a few that are drawn. */
 export const WHOLE = process.env['OPSCOPE_CONFORMANCE'] === 'all'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { STORAGE_TYPES, type StorageType } from '@core/case'
-import { fillWords, type FillSpec } from '@core/random'
+import { fillWords, type FillSpec } from '@core/values/random'
 import { describe, expect, it } from 'vitest'
 import fixture from '../fixtures/random.json'
 

@@ -2,7 +2,7 @@ import { problemOf, type Backend, type Device, type Impl } from '@core/backend'
 import { paramText, type Dtype, type Params } from '@core/case'
 import { ALL_OPS } from '@core/ops/registry'
 import type { Op } from '@core/ops/types'
-import { fillRange, type FillSpec } from '@core/random'
+import { fillRange, type FillSpec } from '@core/values/random'
 import { describe, expect, it } from 'vitest'
 import { Draw, DRAW_SEED, oddParams, WHOLE } from './draw'
 import { faultsOf, makeCase, SEED } from './faults'
@@ -53,7 +53,7 @@ export function checkKernels(backend: Backend, device: Device, options: Conforma
   }
 }
 
-/** Inputs made on the device equal core/random.ts bit for bit, seen through `copy`. */
+/** Inputs made on the device equal core/values/random.ts bit for bit, seen through `copy`. */
 export function checkInputs(backend: Backend, device: Device, dtypes: readonly Dtype[]): void {
   const op = ALL_OPS.find((candidate) => candidate.id === 'copy')
   const impl = device.impls.find((candidate) => candidate.available.ok && candidate.kernels.copy)

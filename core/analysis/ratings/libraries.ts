@@ -1,5 +1,5 @@
 import type { BenchmarkCase } from '../../case'
-import { hardwareOf, processorOf } from '../hardware'
+import { hardwareOf, processorOf } from '../../session/environment'
 import { workOf } from '../work'
 
 /** Libraries that suites measure themselves against. */

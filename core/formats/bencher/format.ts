@@ -1,6 +1,6 @@
 import type { SessionFile } from '../../session/types'
 import { figuresPerCase } from '../shared/per-case'
-import { writeJson } from '../shared/write-json'
+import { writeJson } from '../shared/json'
 import type { FileFormat } from '../types'
 
 /**

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { criterionResult, criterionSession, timeUnit, TIME_UNIT_NAMES, type CriterionBenchmark } from '../shared/criterion-samples'
-import { shiftDecimal } from '../shared/decimal'
-import { readAs } from '../shared/finish'
-import type { ForeignResult } from '../shared/foreign'
-import type { ImportSource } from '../source'
+import { shiftDecimal, type ForeignResult } from '../shared/foreign'
+import { readAs } from '../shared/check'
+import type { ImportSource } from '../file-format'
 import type { FileFormat, ImportOutcome } from '../types'
 
 const estimateSchema = z.object({ estimate: z.number().nonnegative().max(1e18), unit: z.string() }).nullish()

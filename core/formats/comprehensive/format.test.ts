@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testCase, testDevice, testGpu, testResult, testSession } from '../../testing'
 import type { Ceiling } from '../../session/types'
 import { exportSession, importSession } from '../registry'
-import { plausibleSession } from '../testing/plausible-session'
+import { plausibleSession } from '../testing/sessions'
 
 const row = { operation: 'GELU', implementation: 'Triton', batch_size: 16, sequence_length: 256, tensor_dimension: 64, time_ms: 0.25, memory_mb: 8, inference_speed: 4000, gpu_efficiency: 87.5, throughput_gbps: 12 }
 const outcomeOf = (value: unknown) => importSession('c.json', JSON.stringify(value), '2026-01-01T00:00:00.000Z')

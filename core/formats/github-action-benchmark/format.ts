@@ -1,6 +1,6 @@
 import { formatPercent } from '../../units'
 import type { SessionFile } from '../../session/types'
-import { writeJson } from '../shared/write-json'
+import { writeJson } from '../shared/json'
 import { figuresPerCase, type CaseFigure } from '../shared/per-case'
 import type { FileFormat } from '../types'
 

@@ -1,4 +1,5 @@
-import { extent } from '../../stats/extent'
+import { extent } from '../../stats/descriptive'
+import { formatBandwidth, formatCount, formatFlops, formatTime } from '../../units'
 
 /** What a file may claim is wider than what a chart can show: femtoseconds and yottabytes are damage. */
 export const drawable = (v: number | undefined): v is number => v !== undefined && v >= 1e-9 && v <= 1e24
@@ -46,3 +47,10 @@ const thin = (ticks: number[], most: number) => {
   const every = Math.ceil(ticks.length / most)
   return ticks.filter((_, i) => i % every === 0)
 }
+
+/** What an axis counts, and how its values are written. */
+export const QUANTITIES = { count: formatCount, time: formatTime, bandwidth: formatBandwidth, flops: formatFlops, ratio: (value: number) => String(Number(value.toPrecision(3))) } as const satisfies Record<string, (value: number) => string>
+export type Quantity = keyof typeof QUANTITIES
+
+/** Axis ticks are round: "10 ms" says what "10.0 ms" does. */
+export const tickText = (quantity: Quantity, value: number): string => QUANTITIES[quantity](value).replace(/\.0+(?= )/, '')

@@ -1,12 +1,12 @@
 import type { BenchmarkCase } from '../../case'
 import { findOp } from '../../ops/registry'
 import type { Result } from '../../result'
-import { seriesColor, seriesKey, type Theme } from '../../series-colors'
+import { seriesColor, seriesKey, type Theme } from '../../backends'
 import { sizeOf, sizeTitle } from '../../analysis/size'
 import { formatInterval } from '../../units'
 import { caseWordsOf } from '../shared/report/case-words'
 import { dotPlot, lineChart, type ChartLine, type DotRow } from './draw'
-import { escapeHtml } from './escape'
+import { escapeHtml } from './page'
 
 const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4], [10, 4]]
 

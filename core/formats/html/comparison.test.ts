@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { testCell, testComparison } from '../../compare/testing'
 import { comparisonHtml } from './comparison'
-import { SCRIPT } from './client'
+import { SCRIPT } from './page'
 
 const ATTACK = `<img src=x onerror="alert(1)">`
 const comparison = testComparison([[{ op: 'add' }, testCell(1.2, 'slower', { doubt: 'Few samples.' })], [{ op: 'gelu' }, testCell(0.5, 'faster')], [{ op: 'gelu', params: { n: 7 } }, null]], {

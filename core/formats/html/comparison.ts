@@ -1,14 +1,12 @@
-import { groupRows, summarizeSide } from '../../compare/groups'
-import { isInside, rowText, sideText } from '../../compare/case-text'
+import { groupRows, summarizeSide, isInside, sideText } from '../../compare/report/summary'
+import { rowText } from '../../compare/case-text'
 import type { CompareCell, Comparison } from '../../compare/types'
-import { noiseFloorText } from '../../session/noise-floors'
+import { noiseFloorText } from '../../session/environment'
 import { ABSENT, formatPercent, formatTime, speedupWords } from '../../units'
-import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report/table'
+import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report'
 import { DOT_SAMPLE, legendItem, seriesStyle } from './charts'
 import { dotPlot } from './draw'
-import { escapeHtml } from './escape'
-import { pageHtml } from './page'
-import { listHtml, tableHtml } from './tables'
+import { escapeHtml, pageHtml, listHtml, tableHtml } from './page'
 
 const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
 /** Keys of colours that are easy to tell apart, one for each side after the baseline. */

@@ -2,9 +2,8 @@ import { CustomChart, LineChart, ScatterChart } from 'echarts/charts'
 import { GridComponent } from 'echarts/components'
 import { init, use, type EChartsCoreOption } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
-import { closeAxis, decadeAxis, drawable, powerOfTwoAxis, type LogAxis } from './axes'
-import { escapeHtml, printable } from './escape'
-import { QUANTITIES, tickText, type Quantity } from './quantity'
+import { closeAxis, decadeAxis, drawable, powerOfTwoAxis, QUANTITIES, tickText, type LogAxis, type Quantity } from './axes'
+import { escapeHtml, printable } from './page'
 
 use([LineChart, ScatterChart, CustomChart, GridComponent, SVGRenderer])
 

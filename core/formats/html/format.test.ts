@@ -5,7 +5,7 @@ import type { Result } from '../../result'
 import { testCase, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
 import { exportSession, prepareExport } from '../registry'
-import { SCRIPT } from './client'
+import { SCRIPT } from './page'
 
 await prepareExport('html')
 

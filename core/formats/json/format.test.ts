@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { mix32 } from '../../random'
+import { mix32 } from '../../values/random'
 import { sessionFileSchema } from '../../session/types'
 import { testCase, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'

@@ -1,10 +1,9 @@
 import type { SessionStream } from '../../session/stream'
 import { upgradeSessionFile, type RawSessionFile } from '../../session/upgrade'
 import type { FileFormat, ImportOutcome } from '../types'
-import { checkedHead, checkedResults } from '../shared/check-native'
-import { finishImport } from '../shared/finish'
-import { writeJson } from '../shared/write-json'
-import type { ImportSource } from '../source'
+import { checkedHead, checkedResults, finishImport } from '../shared/check'
+import { writeJson } from '../shared/json'
+import type { ImportSource } from '../file-format'
 
 /** One line each for session and environment and one per result, so that files can be compared and searched line by line. */
 function* exportJson(stream: SessionStream): Generator<string, void> {

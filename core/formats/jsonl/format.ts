@@ -1,12 +1,8 @@
 import type { SessionStream } from '../../session/stream'
 import { upgradeSessionFile, type RawSessionFile } from '../../session/upgrade'
-import { structureProblem } from '../shared/check'
-import { checkedHead, checkedResults } from '../shared/check-native'
-import { finishImport } from '../shared/finish'
-import { parseLooseJson } from '../shared/loose-json'
-import { jsonSyntaxProblem } from '../shared/place'
-import { writeJson } from '../shared/write-json'
-import type { ImportSource } from '../source'
+import { structureProblem, checkedHead, checkedResults, finishImport } from '../shared/check'
+import { parseLooseJson, jsonSyntaxProblem, writeJson } from '../shared/json'
+import type { ImportSource } from '../file-format'
 import type { FileFormat, ImportOutcome } from '../types'
 
 /** The first line has everything but the results, and in their place how many follow; then one result on each line. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testCase, testResult, testSession } from '../../testing'
 import { randomSession } from '../random-session'
 import { exportSession } from '../registry'
-import { escapeMarkdown } from './escape'
+import { escapeMarkdown } from './format'
 
 /** Cells of a table's line, as GitHub splits it: at bars that no backslash stands before. */
 const cellsOf = (line: string) => line.split(/(?<!\\)\|/).slice(1, -1)

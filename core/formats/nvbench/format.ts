@@ -1,11 +1,11 @@
+import { z } from 'zod'
 import type { Device } from '../../backend'
 import type { Dtype, Params } from '../../case'
 import type { Summary } from '../../result'
-import { finishImport, readAs } from '../shared/finish'
+import { finishImport, readAs } from '../shared/check'
 import { foreignDevice, foreignSession, type ForeignResult } from '../shared/foreign'
-import type { ImportSource } from '../source'
+import type { ImportSource } from '../file-format'
 import type { FileFormat, ImportOutcome } from '../types'
-import { fileSchema, type NvbenchDevice, type NvbenchState } from './schema'
 
 const BACKEND = 'nvbench'
 /** What the type axis of a benchmark is usually called, and the types that are ours too. */
@@ -87,3 +87,40 @@ function importNvbench(source: ImportSource): ImportOutcome | null {
 
 const format: FileFormat = { id: 'nvbench', title: 'nvbench', description: 'JSON of NVIDIA nvbench (--json): isolated and batched times of CUDA kernels', extension: 'json', importSession: importNvbench }
 export default format
+
+/**
+ * nvbench's `--json` output (https://github.com/NVIDIA/nvbench, nvbench/json_printer.cu, JSON versions 1.x): numbers of axes
+ * and summaries are texts, times are seconds, rates are per second. Unknown fields are left alone.
+ */
+const namedValue = z.object({ name: z.string(), type: z.string(), value: z.union([z.string(), z.number()]) })
+
+const summarySchema = z.object({ tag: z.string(), data: z.array(namedValue).nullable().optional() })
+
+const stateSchema = z.object({
+  name: z.string().optional(),
+  /** Id of the device; absent or null for benchmarks of the host alone. */
+  device: z.number().int().nonnegative().nullable().optional(),
+  axis_values: z.array(namedValue).nullable().optional(),
+  summaries: z.array(summarySchema).nullable().optional(),
+  is_skipped: z.boolean(),
+  skip_reason: z.string().optional(),
+})
+type NvbenchState = z.output<typeof stateSchema>
+
+const deviceSchema = z.object({
+  id: z.number().int().nonnegative(),
+  name: z.string().max(400),
+  sm_version: z.number().optional(),
+  number_of_sms: z.number().optional(),
+  sm_default_clock_rate: z.number().optional(),
+  global_memory_size: z.number().nonnegative().optional(),
+  global_memory_bus_bandwidth: z.number().optional(),
+  l2_cache_size: z.number().optional(),
+  ecc_state: z.boolean().optional(),
+})
+type NvbenchDevice = z.output<typeof deviceSchema>
+
+const fileSchema = z.object({
+  devices: z.array(deviceSchema).nullable(),
+  benchmarks: z.array(z.object({ name: z.string().min(1).max(10_000), states: z.array(stateSchema).nullable() })).min(1),
+})

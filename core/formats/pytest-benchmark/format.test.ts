@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { testCase, testResult, testSession } from '../../testing'
-import { cleanSamples } from '../../measure/labels'
+import { cleanSamples } from '../../measure/result/labels'
 import { exportSession, importSession } from '../registry'
-import { plausibleSession } from '../testing/plausible-session'
-import { pytestStats } from './stats'
+import { plausibleSession } from '../testing/sessions'
+import { pytestStats } from './format'
 
 const read = (value: unknown) => {
   const outcome = importSession('b.json', JSON.stringify(value), '2026-01-01T00:00:00.000Z')

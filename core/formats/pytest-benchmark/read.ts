@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema, type Params } from '../../case'
-import { secondsToNs } from '../shared/decimal'
-import { readAs, finishImport } from '../shared/finish'
-import { foreignDevice, foreignSession, isoTime, type ForeignResult } from '../shared/foreign'
-import { dtypeNamed, secondsSchema } from '../shared/statements'
-import type { ImportSource } from '../source'
+import { secondsToNs, foreignDevice, foreignSession, isoTime, dtypeNamed, secondsSchema, type ForeignResult } from '../shared/foreign'
+import { readAs, finishImport } from '../shared/check'
+import type { ImportSource } from '../file-format'
 import type { ImportOutcome } from '../types'
 
 const seconds = secondsSchema.nullish()

@@ -1,8 +1,7 @@
 import { rowText } from '../../compare/case-text'
-import { cleanSamples } from '../../measure/labels'
+import { cleanSamples } from '../../measure/result/labels'
 import type { Result, Summary } from '../../result'
-import { quantileOfSorted, sorted } from '../../stats/quantile'
-import { mean } from '../../stats/spread'
+import { quantileOfSorted, sorted, mean } from '../../stats/descriptive'
 import { summarize } from '../../stats/summarize'
 import { formatTime } from '../../units'
 
@@ -53,7 +52,7 @@ function contradictedInterval({ ciLowNs: low, ciHighNs: high }: Claim, ascending
 export const finite = (summary: Summary | undefined): Summary | undefined => summary && (Object.fromEntries(Object.entries(summary).filter(([name, value]) => name === 'medianNs' || Number.isFinite(value))) as Summary)
 
 /**
- * Holds what a file states of a result to the result's own samples (those that count, core/measure/labels.ts). Where they
+ * Holds what a file states of a result to the result's own samples (those that count, core/measure/result/labels.ts). Where they
  * contradict each other the samples are right: the statistics are computed again, the grade that stood on the others is
  * taken away, and `warning` names the result and both figures.
  */

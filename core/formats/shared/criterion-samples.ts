@@ -1,7 +1,6 @@
-import { foreignDevice, foreignSession, type ForeignResult } from './foreign'
-import { shiftDecimal } from './decimal'
-import { finishImport } from './finish'
-import type { ImportSource } from '../source'
+import { foreignDevice, foreignSession, shiftDecimal, type ForeignResult } from './foreign'
+import { finishImport } from './check'
+import type { ImportSource } from '../file-format'
 import type { ImportOutcome } from '../types'
 
 /** Powers of ten to ns of the units of Criterion's clock; other measurements (cycles, energy) have units of their own. */

@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import type { Device } from '../../backend'
 import type { BenchmarkCase, Params } from '../../case'
 import type { Result, Summary } from '../../result'
 import { SCHEMA_VERSION, type Environment, type SessionFile } from '../../session/types'
 import { summarize } from '../../stats/summarize'
-import type { ImportSource } from '../source'
+import type { ImportSource } from '../file-format'
 import { finite, type Claim } from './contradictions'
 
 /** FNV-1a of a text's UTF-16 units as eight hexadecimal digits: names what was imported, the same at every import. */
@@ -121,3 +122,30 @@ function foreignResult(given: ForeignResult, id: string, tool: string, at: strin
     seed: 0,
   }
 }
+
+/**
+ * A number with its decimal point moved, as it would be written: 1.001e-7 by 9 places is 100.1, where a product with
+ * 1e9 is 100.10000000000001. What a file states in seconds so keeps its digits in ns.
+ */
+export function shiftDecimal(value: number, places: number): number {
+  const [digits, exponent = '0'] = String(value).split('e')
+  return Number(`${digits}e${Number(exponent) + places}`)
+}
+
+export const secondsToNs = (seconds: number): number => shiftDecimal(seconds, 9)
+export const nsToSeconds = (ns: number): number => shiftDecimal(ns, -9)
+export const millisecondsToNs = (ms: number): number => shiftDecimal(ms, 6)
+export const nsToMilliseconds = (ns: number): number => shiftDecimal(ns, -6)
+
+/** The note on a result whose file has no median: the schema has no place for a mean alone, and a mean is no median. */
+export const MEAN_AS_MEDIAN = 'The file states a mean and no median; the mean is shown as the median.'
+
+/** Seconds of one call or all of them: more than 31 years is no measurement. */
+export const secondsSchema = z.number().nonnegative().max(1e9)
+/** A duration in ns below the same bound. */
+export const nsSchema = z.number().nonnegative().max(1e18)
+
+const DTYPE_NAMES: Readonly<Record<string, 'f32' | 'f16' | 'bf16'>> = { float32: 'f32', f32: 'f32', float16: 'f16', half: 'f16', f16: 'f16', bfloat16: 'bf16', bf16: 'bf16' }
+
+/** The element type that a Python or Rust name means; `unknown` for any other. */
+export const dtypeNamed = (name: unknown): 'f32' | 'f16' | 'bf16' | 'unknown' => (typeof name === 'string' && Object.hasOwn(DTYPE_NAMES, name) ? DTYPE_NAMES[name]! : 'unknown')

@@ -1,6 +1,6 @@
 import { caseId, type BenchmarkCase } from '../../case'
 import type { Result } from '../../result'
-import { overRuns } from '../../stats/over-runs'
+import { overRuns } from '../../stats/summarize'
 import { fitText } from './foreign'
 
 /** The right results of one case as one figure. Times in ns per call. */
@@ -27,7 +27,7 @@ export function caseName({ op, params, dtype, backend, impl, device, mode, threa
 
 /**
  * One figure per case for formats that know each benchmark once, from right results with statistics, in the order first
- * measured. Of repeats and blocks: the median of their medians, and an interval whose unit is the repeat (core/stats/over-runs.ts);
+ * measured. Of repeats and blocks: the median of their medians, and an interval whose unit is the repeat (core/stats/summarize.ts);
  * of two, one that holds both of theirs.
  */
 export function figuresPerCase(results: readonly Result[]): CaseFigure[] {

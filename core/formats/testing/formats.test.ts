@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { exportSession, FORMATS, importSession, prepareExport } from '../registry'
 import { checkImporter } from './check-importer'
-import { goldenCeilings, goldenSession } from './golden-session'
+import { goldenCeilings, goldenSession } from './sessions'
 
 await prepareExport('html')
 

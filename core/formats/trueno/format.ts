@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { readAs, finishImport } from '../shared/finish'
-import { foreignDevice, foreignSession, type ForeignResult } from '../shared/foreign'
-import { MEAN_AS_MEDIAN, nsSchema } from '../shared/statements'
-import type { ImportSource } from '../source'
+import { readAs, finishImport } from '../shared/check'
+import { foreignDevice, foreignSession, MEAN_AS_MEDIAN, nsSchema, type ForeignResult } from '../shared/foreign'
+import type { ImportSource } from '../file-format'
 import type { FileFormat, ImportOutcome } from '../types'
 
 const figure = nsSchema.nullish()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom, normal } from '../../stats/random'
 import { PRESETS } from '../settings'
-import { criterionFor, fixedCountCriterion, fixedTimeCriterion, relativeCiCriterion, type Decision, type StoppingCriterion } from '.'
+import { criterionFor, fixedCountCriterion, fixedTimeCriterion, relativeCiCriterion, type Decision, type StoppingCriterion } from '../sampling/stopping'
 
 const settings = { relativeCi: 0.02, minSamples: 10, minSeconds: 0.1, maxSeconds: 1 }
 

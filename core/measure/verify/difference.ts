@@ -1,5 +1,5 @@
 import type { StorageType } from '../../case'
-import type { Values } from '../../numbers'
+import type { Values } from '../../values/numbers'
 import type { Tolerance } from '../../ops/types'
 
 interface Float {

@@ -1,6 +1,6 @@
 import type { Params } from '../../case'
 import type { Op } from '../../ops/types'
-import { mix32 } from '../../random'
+import { mix32 } from '../../values/random'
 
 /** Output elements [start, start + count). */
 export interface Range {

@@ -1,5 +1,5 @@
 import type { Dtype, Params, StorageType } from '../../case'
-import type { Values } from '../../numbers'
+import type { Values } from '../../values/numbers'
 import { outputsOf } from '../../ops/define'
 import { getOp } from '../../ops/registry'
 import { addDifference, noDifference, type Difference } from './difference'

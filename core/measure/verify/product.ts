@@ -1,7 +1,7 @@
 import type { StorageType } from '../../case'
-import type { Values } from '../../numbers'
+import type { Values } from '../../values/numbers'
 import type { MatrixProduct, ReadInput } from '../../ops/types'
-import { mix32 } from '../../random'
+import { mix32 } from '../../values/random'
 import { ulp } from './difference'
 
 /**

@@ -1,5 +1,5 @@
 import { CaseError, type PreparedCase } from '../../backend'
-import type { Values } from '../../numbers'
+import type { Values } from '../../values/numbers'
 import { mergeDifference, noDifference, type Difference } from './difference'
 import { CHUNK, type Range } from './plan'
 import type { VerifyPool } from './pool'

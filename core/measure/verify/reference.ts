@@ -1,9 +1,9 @@
 import type { Dtype, Params } from '../../case'
 import { paramText } from '../../case'
-import type { Values } from '../../numbers'
+import type { Values } from '../../values/numbers'
 import { inputsOf } from '../../ops/define'
 import type { Op, ReadInput } from '../../ops/types'
-import { fillRange } from '../../random'
+import { fillRange } from '../../values/random'
 import type { Range } from './plan'
 
 /** Reference values kept in one thread, so that the same problem on many implementations is computed once. */

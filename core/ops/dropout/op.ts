@@ -1,4 +1,4 @@
-import { philox4x32 } from '../../philox'
+import { philox4x32 } from '../../values/random'
 import { defineOp } from '../define'
 import { vector } from '../forms'
 import { arithmetic } from '../tolerance'

@@ -1,4 +1,4 @@
-import { erfc } from '../../math/erf'
+import { erfc } from '../../values/erf'
 import { matrix, withNames } from '../forms'
 import { arithmetic, exact, transcendental } from '../tolerance'
 import { elementwise, type Elementwise } from './define'

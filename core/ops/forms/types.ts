@@ -28,6 +28,6 @@ export interface SizeForm {
   example: string
   /** The extent that grows along the scaling chart, where there is one: rows, m, batch. */
   batchExtent?: string
-  /** Texts of the size presets (core/sweep/presets.ts): preset id -> sizes. */
+  /** Texts of the size presets (core/sweep/defaults.ts): preset id -> sizes. */
   presets: Readonly<Record<string, string>>
 }

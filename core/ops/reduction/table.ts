@@ -1,5 +1,5 @@
 import type { Dtype } from '../../case'
-import type { FillSpec } from '../../random'
+import type { FillSpec } from '../../values/random'
 import { defineOp, MAX_EXTENT } from '../define'
 import { matrix } from '../forms'
 import { accumulated, exact } from '../tolerance'

@@ -1,4 +1,4 @@
-import type { Values } from '../../numbers'
+import type { Values } from '../../values/numbers'
 import { defineOp } from '../define'
 import { matrix } from '../forms'
 import { stableOrder } from '../stable-order'

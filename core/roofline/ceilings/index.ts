@@ -1,6 +1,4 @@
 export { ceilingCases, ceilingPlan, ceilingSettings, type CeilingCase } from './cases'
-export { copyCurve, intervalOf, type CurvePoint } from './curve'
+export { copyCurve, intervalOf, type CurvePoint, ceilingsOn, type DeviceIdentity, type KnownCeiling, launchShare, NOTABLE_LAUNCH } from './read'
 export { cacheKind, ceilingKind, ceilingTitle, ceilingValue, compareKinds, copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND, type CeilingKind } from './kinds'
-export { ceilingsOn, type DeviceIdentity, type KnownCeiling } from './known'
-export { launchShare, NOTABLE_LAUNCH } from './launch'
 export { cacheCeilings, ceilingOf, ceilingsOf } from './read'

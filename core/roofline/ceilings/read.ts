@@ -1,9 +1,9 @@
 import type { Device } from '../../backend'
 import type { Result } from '../../result'
+import { forDriver, type Stale } from '../../session/environment'
 import type { Ceiling } from '../../session/types'
 import { kindOfCase } from './cases'
-import { copyCurve } from './curve'
-import { cacheKind, ceilingKind } from './kinds'
+import { cacheKind, ceilingKind, launchKind } from './kinds'
 
 /** What a result says about a device's limits; undefined unless it is right, measured, and of a ceiling case of this device. */
 export function ceilingOf(device: Device, result: Result): Ceiling | undefined {
@@ -55,4 +55,78 @@ export function ceilingsOf(device: Device, result: Result, known: readonly Ceili
   if (!own) return []
   if (ceilingKind(own.kind).is !== 'copy-size') return [own]
   return [own, ...cacheCeilings(device, [...known.filter((c) => !(c.kind === own.kind && c.backend === own.backend && c.device === own.device && c.deviceName === own.deviceName && c.driver === own.driver)), own])]
+}
+
+/** A copy of one working set. */
+export interface CurvePoint {
+  /** Bytes in and out together. */
+  bytes: number
+  bytesPerSecond: number
+  /** From the 95 % interval of the median time. */
+  low?: number
+  high?: number
+  ceiling: Ceiling
+}
+
+/** Bandwidth of copies by working set, smallest first: the ceilings of kinds `copy:BYTES` and `copy` of one device. */
+export function copyCurve(ceilings: readonly Ceiling[]): CurvePoint[] {
+  return ceilings
+    .flatMap((ceiling): CurvePoint[] => {
+      const kind = ceilingKind(ceiling.kind)
+      if (kind.is !== 'copy' && kind.is !== 'copy-size') return []
+      // Bytes of a copy are what it reads and what it writes: its working set.
+      const bytes = kind.is === 'copy-size' ? kind.bytes : ceiling.result.bytes
+      return [{ bytes, bytesPerSecond: ceiling.value, ...intervalOf(ceiling), ceiling }]
+    })
+    .sort((a, b) => a.bytes - b.bytes)
+}
+
+/** The 95 % interval of a ceiling in its own unit, from that of its result's median. */
+export function intervalOf({ unit, result }: Ceiling): { low?: number; high?: number } {
+  const { ciLowNs, ciHighNs } = result.summary ?? {}
+  if (ciLowNs === undefined || ciHighNs === undefined || !(ciLowNs > 0)) return {}
+  if (unit === 's') return { low: ciLowNs / 1e9, high: ciHighNs / 1e9 }
+  const work = unit === 'bytes/s' ? result.bytes : result.flops
+  return { low: (work / ciHighNs) * 1e9, high: (work / ciLowNs) * 1e9 }
+}
+
+/** A ceiling of a device at hand, with what speaks against taking it for today's. */
+export type KnownCeiling = Ceiling & Stale
+
+/** What identifies a device here: another machine's `cuda:0` is another GPU. */
+export interface DeviceIdentity {
+  backend: string
+  id: string
+  name: string
+  driver?: string | undefined
+  /** The device of another backend that is this very hardware. */
+  sameHardwareAs?: { backend: string; id: string; name: string } | undefined
+}
+
+/**
+ * The ceilings that were measured on these very devices, by name and driver, one of each kind. Where a kind has none
+ * of the device's driver, the newest of another driver stands in and says so in `stale`. A device that is the hardware of
+ * another one has that one's.
+ */
+export function ceilingsOn(ceilings: readonly Ceiling[], devices: readonly DeviceIdentity[]): KnownCeiling[] {
+  return devices.flatMap((device) => {
+    const measuredOn = device.sameHardwareAs ?? device
+    const own = ceilings.filter((c) => c.backend === measuredOn.backend && c.device === measuredOn.id && c.deviceName === measuredOn.name)
+    const known = [...new Set(own.map((c) => c.kind))].flatMap((kind) => forDriver(own.filter((c) => c.kind === kind), device.driver) ?? [])
+    return known.map((c) => ({ ...c, backend: device.backend, device: device.id, deviceName: device.name }))
+  })
+}
+
+/** A launch that takes this share of a copy tells more about the launch than about the cache. */
+export const NOTABLE_LAUNCH = 0.2
+
+/**
+ * Share of a ceiling's call that launching takes, by the launch measured on the same device in the same mode: small
+ * copies are never faster than that, whatever the cache could do. At most 1; undefined where no launch was measured.
+ */
+export function launchShare(ceiling: Ceiling, ceilings: readonly Ceiling[]): number | undefined {
+  const kind = launchKind(ceiling.result.case.mode)
+  const launch = ceilings.find((c) => c.kind === kind && c.backend === ceiling.backend && c.device === ceiling.device && c.deviceName === ceiling.deviceName)
+  const medianNs = ceiling.result.summary?.medianNs
+  return launch && medianNs ? Math.min(1, (launch.value * 1e9) / medianNs) : undefined
 }

@@ -1,8 +1,8 @@
 import { CaseError, problemInputs, problemOutputs, type DeviceState, type Problem } from '@core/backend'
-import { roundToStorage } from '@core/numbers'
+import { roundToStorage } from '@core/values/numbers'
 import type { StorageType } from '@core/case'
 import { getOp } from '@core/ops/registry'
-import { fillRange, mix32 } from '@core/random'
+import { fillRange, mix32 } from '@core/values/random'
 import { normal, type Random } from '@core/stats/random'
 
 /** An output in the scripted backend's memory: floats of every storage type as f32, integers as i32. */

@@ -1,5 +1,5 @@
 import { CaseError, type Backend, type Device, type Impl, type PreparedCase, problemOutputs, type Problem } from '@core/backend'
-import { SENTINEL } from '@core/numbers'
+import { SENTINEL } from '@core/values/numbers'
 import { OPS, getOp } from '@core/ops/registry'
 import { createRandom } from '@core/stats/random'
 import { BEHAVIOURS, isWhole, rightOutputs, vanished, wait, type Behaviour, type FakeOutput } from './behaviours'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Mode, StorageType } from '@core/case'
-import type { FillWords } from '@core/random'
+import type { FillWords } from '@core/values/random'
 
 /** One tensor of a case; those that a call reads have a fill. */
 interface NativeTensor {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, timerSchema, type Backend, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
 import { STORAGE_BYTES } from '@core/case'
-import { decode } from '@core/numbers'
-import { fillWords, type FillWords } from '@core/random'
+import { decode } from '@core/values/numbers'
+import { fillWords, type FillWords } from '@core/values/random'
 import type { NativeAddon, NativeCase, NativeSpec } from './addon'
 
 const thrownSchema = z.object({ code: caseErrorCodeSchema, message: z.string(), detail: z.string().optional().catch(undefined) })
@@ -32,7 +32,7 @@ function deviceIndex(id: string): number {
   return Number(match[1] ?? 0)
 }
 
-/** The words of every fill of a problem for one seed, by the rule in core/random.ts. */
+/** The words of every fill of a problem for one seed, by the rule in core/values/random.ts. */
 const fillsOf = (problem: Problem, seed: number): FillWords[] =>
   problemInputs(problem).map(({ name, fill }, stream) => {
     if (!fill) throw new CaseError('internal', `${name} is read, but nothing states how it is filled.`)

@@ -1,8 +1,8 @@
 import { CaseError, type MemoryUse, type OutputScan, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
 import { STORAGE_BYTES } from '@core/case'
-import { decode, type Values } from '@core/numbers'
+import { decode, type Values } from '@core/values/numbers'
 import { getOp } from '@core/ops/registry'
-import { fillWords } from '@core/random'
+import { fillWords } from '@core/values/random'
 import { MOST_PAYLOAD_BYTES, type Answer } from './protocol'
 import type { Patience, PythonWorker, Request } from './worker-process'
 

@@ -19,7 +19,7 @@ export const MOST_PAYLOAD_BYTES = 64 << 20
 
 const id = z.number().int().nonnegative()
 const word = z.number().int().nonnegative()
-/** FillWords of core/random.ts. */
+/** FillWords of core/values/random.ts. */
 const fillSchema = z.object({ kind: word, key0: word, key1: word, factor: z.number(), low: z.number().int(), below: word })
 const tensorSchema = z.object({
   name: z.string(),

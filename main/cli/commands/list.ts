@@ -1,6 +1,6 @@
 import { FORMATS, formatInfo } from '@core/formats/registry'
 import { OPS } from '@core/ops/registry'
-import { SIZE_PRESETS, type SizePreset } from '@core/sweep/presets'
+import { SIZE_PRESETS, type SizePreset } from '@core/sweep/defaults'
 import { pickOne } from '../choices'
 import type { Context } from '../context'
 import { table } from '../output/table'

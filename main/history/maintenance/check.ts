@@ -6,7 +6,7 @@ import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema, sess
 import { openReadOnly } from '../access'
 import { Database } from '../database'
 import { isHistory, MIGRATIONS, schemaOf } from '../migrate'
-import type { CheckReport, Finding } from '@core/session/maintenance'
+import type { CheckReport, FileFinding } from '@core/session/maintenance'
 import type { OnProgress } from './copy'
 
 /** Results decoded between two reports of progress. */
@@ -43,7 +43,7 @@ class Troubles {
   }
 
   /** `words` says what so many of them are. */
-  *finding(level: Finding['level'], words: (count: number) => string): Generator<Finding> {
+  *finding(level: FileFinding['level'], words: (count: number) => string): Generator<FileFinding> {
     if (this.count > 0) yield { level, message: words(this.count), ...(this.examples.length > 0 ? { detail: this.examples.join('\n') + (this.count > this.examples.length ? `\nand ${this.count - this.examples.length} more` : '') } : {}) }
   }
 }
@@ -60,7 +60,7 @@ export function checkFile(file: string, onProgress: OnProgress = () => undefined
     const count = (sql: string): number => Number(Object.values(all(sql)[0] ?? {})[0] ?? 0)
     onProgress({ step: 'Reading every page' })
     const pages = all('pragma integrity_check(20)').map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
-    const findings: Finding[] = []
+    const findings: FileFinding[] = []
     if (pages.length > 0) findings.push({ level: 'error', message: 'The file itself is damaged: parts of it cannot be read as SQLite wrote them. Restore a backup, or export what can still be opened.', detail: pages.join('\n') })
     else if (!isHistory(db) || schemaOf(db) !== MIGRATIONS.length) findings.push({ level: 'error', message: `This is no history of this version: schema ${schemaOf(db)}, expected ${MIGRATIONS.length}.` })
     else {
@@ -75,7 +75,7 @@ export function checkFile(file: string, onProgress: OnProgress = () => undefined
   }
 }
 
-function* references(all: (sql: string) => Row[], count: (sql: string) => number): Generator<Finding> {
+function* references(all: (sql: string) => Row[], count: (sql: string) => number): Generator<FileFinding> {
   const broken = new Map<string, number>()
   for (const row of all('pragma foreign_key_check')) {
     const what = `${String(row['table'])} without ${String(row['parent'])}`
@@ -91,14 +91,14 @@ function* references(all: (sql: string) => Row[], count: (sql: string) => number
 }
 
 /** What the list says of each session against what there is. */
-function* countsOf(all: (sql: string) => Row[]): Generator<Finding> {
+function* countsOf(all: (sql: string) => Row[]): Generator<FileFinding> {
   const wrong = new Troubles()
   const rows = all(`select s.name, s.results as told, count(r.id) as there from sessions s left join results r on r.session = s.key group by s.key having told <> there`)
   for (const row of rows) wrong.add(`${String(row['name'])}: ${String(row['told'])} in the list, ${String(row['there'])} there`)
   yield* wrong.finding('error', (n) => `The list shows another number of results than there are for ${plural(n, 'session')}.`)
 }
 
-function* recordsOf(all: (sql: string) => Row[]): Generator<Finding> {
+function* recordsOf(all: (sql: string) => Row[]): Generator<FileFinding> {
   const kinds: readonly [sql: string, schema: z.ZodType, words: (n: number) => string][] = [
     ['select json, identity as name from cases', benchmarkCaseSchema, (n) => `${plural(n, 'case')} cannot be read.`],
     ['select environment as json, sessions.name from session_details join sessions on sessions.key = session', environmentSchema, (n) => `The environment of ${plural(n, 'session')} cannot be read.`],
@@ -120,7 +120,7 @@ function* recordsOf(all: (sql: string) => Row[]): Generator<Finding> {
 }
 
 /** Reads every result as opening it would, a page at a time. */
-function* decodeResults(db: Database, total: number, onProgress: OnProgress): Generator<Finding> {
+function* decodeResults(db: Database, total: number, onProgress: OnProgress): Generator<FileFinding> {
   const troubles = new Troubles()
   const statement = db.prepare(
     `select r.session, r.position, r.id, s.name, r.status, length(r.numbers) as numbers, b.json, length(b.samples) as samples, length(b.clocks) as clocks, length(b.probes) as probes

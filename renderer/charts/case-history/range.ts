@@ -1,6 +1,5 @@
 import type { Changes } from '@core/analysis/change-points'
-import { extent } from '@core/stats/extent'
-import { quantileOfSorted, sorted } from '@core/stats/quantile'
+import { extent, quantileOfSorted, sorted } from '@core/stats/descriptive'
 
 /** A median with its interval, ns; an end is NaN where there is none. */
 export interface Extent {

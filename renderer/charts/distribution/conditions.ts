@@ -1,4 +1,4 @@
-import { LABEL_TITLES, labelledMask } from '@core/measure/labels'
+import { LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, SampleLabel } from '@core/result'
 import { axisStyle } from '../axes'
 import type { ChartTheme } from '../types'

@@ -1,5 +1,5 @@
 import { csvTable } from '@core/csv'
-import { cleanSamples } from '@core/measure/labels'
+import { cleanSamples } from '@core/measure/result/labels'
 import { formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
 import { frame } from '../frame'

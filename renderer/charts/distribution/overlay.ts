@@ -1,5 +1,5 @@
 import { csvTable } from '@core/csv'
-import { cleanSamples } from '@core/measure/labels'
+import { cleanSamples } from '@core/measure/result/labels'
 import type { Result } from '@core/result'
 import { chooseTimeUnit } from '@core/units'
 import { axisStyle } from '../axes'

@@ -1,5 +1,5 @@
 import { sizeOf } from '@core/analysis/size'
-import { geometricMean } from '@core/stats/geometric-mean'
+import { geometricMean } from '@core/stats/descriptive'
 import { describe, varyingFacets, type Facet } from '../series'
 import type { ChartPoint } from '../types'
 

@@ -1,6 +1,6 @@
 import type { CaseRuns } from '@core/analysis/case-runs'
 import { csvTable } from '@core/csv'
-import { extent } from '@core/stats/extent'
+import { extent } from '@core/stats/descriptive'
 import { formatInterval, formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
 import { drawWhisker, frame, tooltipHtml } from '../frame'

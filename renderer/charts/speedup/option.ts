@@ -1,7 +1,7 @@
 import { sizeOf } from '@core/analysis/size'
 import type { BenchmarkCase } from '@core/case'
 import { csvTable } from '@core/csv'
-import { geometricMean } from '@core/stats/geometric-mean'
+import { geometricMean } from '@core/stats/descriptive'
 import { formatRatio, formatTime } from '@core/units'
 import { axisStyle, tick } from '../axes'
 import { frame, legendOf, tooltipHtml } from '../frame'

@@ -1,7 +1,7 @@
 import { findBackend, isLibrary } from '@core/backends'
 import type { Device, DeviceState } from '@core/backend'
 import { caseId, type BenchmarkCase } from '@core/case'
-import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/labels'
+import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'

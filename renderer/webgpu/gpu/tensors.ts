@@ -1,7 +1,7 @@
 import { CaseError, type OutputScan } from '@core/backend'
 import { STORAGE_BYTES, type StorageType } from '@core/case'
-import { decode, SENTINEL, type Values } from '@core/numbers'
-import { fillWords, type FillSpec } from '@core/random'
+import { decode, SENTINEL, type Values } from '@core/values/numbers'
+import { fillWords, type FillSpec } from '@core/values/random'
 import { THREADS } from '../wgsl/header'
 import fillText from '../shaders/fill.wgsl?raw'
 import poisonText from '../shaders/poison.wgsl?raw'
@@ -63,7 +63,7 @@ async function sweep(gpu: Gpu, wgsl: string, tensors: readonly Tensor[], uniform
 
 const isWhole = (storage: StorageType) => storage === 'i32' || storage === 'i8' || storage === 'u8'
 
-/** Makes a tensor by the rule in core/random.ts, the same in each of these. Throws a CaseError for a storage type that no shader writes. */
+/** Makes a tensor by the rule in core/values/random.ts, the same in each of these. Throws a CaseError for a storage type that no shader writes. */
 export async function fillTensors(gpu: Gpu, tensors: readonly Tensor[], seed: number, stream: number, fill: FillSpec): Promise<void> {
   const first = tensors[0]
   if (!first) return

@@ -1,10 +1,10 @@
-// Inputs by the rule in core/random.ts. One word per turn: one element of four bytes, two of two or four of one, the
+// Inputs by the rule in core/values/random.ts. One word per turn: one element of four bytes, two of two or four of one, the
 // lower index in the lower bits. What lies beyond the last element is padding and stays zero.
 struct Fill {
   elements: u32,
   key0: u32,
   key1: u32,
-  // Index into FILL_KINDS of core/random.ts.
+  // Index into FILL_KINDS of core/values/random.ts.
   kind: u32,
   factor: f32,
   low: i32,

@@ -1,8 +1,7 @@
 import type { Interval } from '@core/stats/bootstrap'
-import { overRuns } from '@core/stats/over-runs'
-import { median, quantile } from '@core/stats/quantile'
+import { overRuns } from '@core/stats/summarize'
+import { median, quantile, standardDeviation } from '@core/stats/descriptive'
 import { createRandom } from '@core/stats/random'
-import { standardDeviation } from '@core/stats/spread'
 import { listed, type Figure } from '../bench'
 
 /** How the runs of a case followed each other: all in a row, or by turns with those of other cases. */

@@ -1,5 +1,5 @@
 import { problemOutputs, type PreparedCase, type Problem } from '@core/backend'
-import { fromBf16Bits, toBf16Bits, type Values } from '@core/numbers'
+import { fromBf16Bits, toBf16Bits, type Values } from '@core/values/numbers'
 
 /** Whole outputs of one case, in memory: what it gave with its seed, and with another one before. */
 export interface Captured {

@@ -1,6 +1,6 @@
 import type { PreparedCase } from '@core/backend'
 import type { Mode } from '@core/case'
-import { quantileOfSorted, sorted } from '@core/stats/quantile'
+import { quantileOfSorted, sorted } from '@core/stats/descriptive'
 import { serialIntervalOf } from '@core/stats/serial'
 import { relativeInterval } from '@core/stats/summarize'
 

@@ -1,6 +1,6 @@
 import type { Device, PreparedCase } from '@core/backend'
 import type { MeasureSettings } from '@core/measure/settings'
-import { median } from '@core/stats/quantile'
+import { median } from '@core/stats/descriptive'
 import { caseOn, type Bed } from './bed'
 
 /** Nanoseconds per iteration of a spin, asked for again and again. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { problemOf, type Backend, type Problem } from '@core/backend'
 import { getOp } from '@core/ops/registry'
-import { fillRange } from '@core/random'
+import { fillRange } from '@core/values/random'
 import { chromiumPath, launchChromium, NO_CHROMIUM } from './chromium'
 import { servePage } from './page'
 import { remoteBackend } from './remote/backend'

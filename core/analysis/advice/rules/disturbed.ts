@@ -1,4 +1,4 @@
-import { describeLabels, labelledMask } from '../../../measure/labels'
+import { describeLabels, labelledMask } from '../../../measure/result/labels'
 import type { SampleLabel } from '../../../result'
 import { andOthers, caseWords, groupBy, isMeasured } from '../group'
 import type { AdviceRule } from '../types'

@@ -1,4 +1,4 @@
-import { noiseFloorText } from '../../../session/noise-floors'
+import { noiseFloorText } from '../../../session/environment'
 import { formatPercent, formatRatio } from '../../../units'
 import { andOthers, caseWords, groupBy } from '../group'
 import { rivals } from '../rivals'

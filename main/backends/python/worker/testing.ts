@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { CaseError, type Backend, type PreparedCase, problemOutputs } from '@core/backend'
-import { decode } from '@core/numbers'
+import { decode } from '@core/values/numbers'
 import { openRequest, refillRequest } from '../prepared-case'
 import { answersSchema, FRAME_MAGIC, fromWorkerSchema, PROTOCOL_VERSION, type Answer, type ToWorker } from '../protocol'
 

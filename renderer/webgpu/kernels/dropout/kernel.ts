@@ -1,7 +1,7 @@
 import { mapped } from '../../wgsl/mapped'
 import { dimOf, type Kernel, type Program } from '../types'
 
-/** philox4x32-10 of core/philox.ts. */
+/** philox4x32-10 of core/values/random.ts. */
 const PHILOX = `fn high(a: u32, b: u32) -> u32 {
   let low = (a & 0xffffu) * (b & 0xffffu);
   let one = (a >> 16u) * (b & 0xffffu) + (low >> 16u);

@@ -1,0 +1,156 @@
+import { csvText, type Cell } from '../../csv'
+import { formatPercent, formatTime, speedupWords } from '../../units'
+import { rowText, shapeOf } from '../case-text'
+import { isInside, sideText, groupRows, summarizeSide, findingsOf, wrongCases, type VerdictCounts } from './summary'
+import { familyOf, type CompareCell, type Comparison } from '../types'
+
+type Row = Comparison['rows'][number]
+
+/** Longest list in a comment; further entries are counted. */
+const MAX_LISTED = 50
+const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
+
+/**
+ * Text as GitHub shows it literally, on one line: no markup, no HTML, no cell borders, no mention of a user and no link to
+ * an issue, whoever named a session.
+ */
+export const markdownText = (text: string): string =>
+  text
+    .replace(/[\r\n\t]+/g, ' ')
+    .replace(/[\\`*_{}[\]()<>#+!|~$&]/g, (sign) => (sign === '<' ? '&lt;' : sign === '>' ? '&gt;' : sign === '&' ? '&amp;' : sign === '(' || sign === ')' ? sign : `\\${sign}`))
+    .replace(/@/g, '@\u200b')
+    .replace(/:\/\//g, ':\u200b//')
+    .replace(/\bwww\./gi, (found) => `${found.slice(0, 3)}\u200b.`)
+
+const table = (head: readonly string[], align: readonly ('l' | 'r')[], rows: readonly (readonly string[])[]): string[] => [
+  `| ${head.join(' | ')} |`,
+  `| ${align.map((side) => (side === 'r' ? '---:' : '---')).join(' | ')} |`,
+  ...rows.map((cells) => `| ${cells.join(' | ')} |`),
+]
+const counted = (count: number, word: string) => `${count.toLocaleString('en-US')} ${count === 1 ? word : `${word}s`}`
+const times = (value: number | undefined) => (value === undefined ? '–' : `${value.toFixed(3)}x`)
+const range = ({ speedupLow, speedupHigh }: CompareCell) => (speedupLow === undefined || speedupHigh === undefined ? '–' : `${speedupLow.toFixed(3)} to ${speedupHigh.toFixed(3)}`)
+const verdictText = (cell: CompareCell) => (cell.verdict ? `${SIGNS[cell.verdict]} ${cell.verdict === 'ambiguous' ? 'unclear' : cell.verdict}` : '–')
+const grades = (base: CompareCell | null | undefined, cell: CompareCell) => `${base?.grade ?? '–'} → ${cell.grade ?? '–'}`
+const countsText = (counts: VerdictCounts) => `▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} unclear`
+
+/** One line per side: how it compares as a whole. */
+function summary(comparison: Comparison): string[] {
+  return comparison.sessions.slice(1).map((_, i) => {
+    const { speedup: mean, cases, counts } = summarizeSide(comparison.rows, i + 1)
+    const [side, base] = [i + 1, 0].map((at) => `**${markdownText(sideText(comparison, at))}**`)
+    const words = speedupWords(mean)
+    return mean === undefined ? `${side} and ${base} have no case in common.` : `${side} is **${words}** ${words === 'as fast' ? 'as' : 'than'} ${base} (geometric mean over ${counted(cases, 'case')}). ${countsText(counts)}.`
+  })
+}
+
+const several = ({ sessions }: Comparison) => sessions.length > 2
+
+function byOperation(comparison: Comparison): string[] {
+  const rows = groupRows(comparison.rows, 'op', comparison.sessions.length).flatMap(({ key, sides }) =>
+    sides.flatMap((side, i) => (side && side.cases > 0 ? [[markdownText(key), ...(several(comparison) ? [markdownText(sideText(comparison, i))] : []), times(side.speedup), String(side.cases), String(side.counts.slower), String(side.counts.faster), String(side.counts.same), String(side.counts.ambiguous)]] : [])),
+  )
+  if (rows.length === 0) return []
+  const extra = several(comparison)
+  return ['', '#### By operation', '', ...table(['Operation', ...(extra ? ['Side'] : []), 'Speedup (geometric mean)', 'Cases', '▼ slower', '▲ faster', '= same', '? unclear'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'r'], rows)]
+}
+
+function regressions(comparison: Comparison): string[] {
+  const found = findingsOf(comparison, 'slower')
+  if (found.length === 0) return ['', '#### Regressions', '', 'None.']
+  const extra = several(comparison)
+  const rows = found.slice(0, MAX_LISTED).map(({ row, side, cell, threshold }) => [
+    markdownText(rowText(row.case, isInside(comparison))), ...(extra ? [markdownText(sideText(comparison, side))] : []),
+    formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), times(cell.speedup), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
+  ])
+  return [
+    '', `#### Regressions (${found.length.toLocaleString('en-US')})`, '',
+    ...table(['Case', ...(extra ? ['Side'] : []), 'Baseline', 'Now', 'Speedup', '95 % CI', 'Threshold', 'Grades'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'l'], rows),
+    ...(found.length > MAX_LISTED ? ['', `and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more.`] : []),
+  ]
+}
+
+function wrong(comparison: Comparison): string[] {
+  const found = wrongCases(comparison)
+  if (found.length === 0) return []
+  return ['', `#### Failed verification (${found.length.toLocaleString('en-US')})`, '', ...found.slice(0, MAX_LISTED).map((entry) => `- ${markdownText(rowText(entry.case, false))}: ${markdownText(entry.reason)}`), ...(found.length > MAX_LISTED ? [`- and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
+}
+
+const details = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ['', '<details>', `<summary>${title}</summary>`, '', ...lines, '', '</details>'])
+const list = (lines: readonly string[]) => [...lines.slice(0, MAX_LISTED).map((line) => `- ${markdownText(line)}`), ...(lines.length > MAX_LISTED ? [`- and ${(lines.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
+
+function leftOut({ unmatched }: Comparison): string[] {
+  const reasons = new Map<string, number>()
+  for (const { reason } of unmatched) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  return [...reasons].map(([reason, count]) => `${counted(count, 'case')}: ${reason}`)
+}
+
+/**
+ * A comparison as the text of a pull request: a line per side, means per operation, regressions, failed verifications;
+ * environment differences, cases left out and noise floors are folded in.
+ */
+export function comparisonMarkdown(comparison: Comparison): string {
+  const own = Object.entries(comparison.opThresholds).map(([op, value]) => `${formatPercent(value)} for ${op}`)
+  const environment = comparison.environmentDifferences
+  const floors = comparison.noiseFloors.map((floor) => `Equal cases on ${floor.deviceName} differ by less than ${formatPercent(floor.ratioP95)} in 95 % of ${counted(floor.pairs, 'pair')} (${floor.measuredAt.slice(0, 10)}).`)
+  return `${[
+    '### Benchmark comparison',
+    '',
+    ...summary(comparison).flatMap((line, i) => (i > 0 ? ['', line] : [line])),
+    ...byOperation(comparison),
+    ...regressions(comparison),
+    ...wrong(comparison),
+    '',
+    `Differences below ${markdownText([formatPercent(comparison.threshold), ...own].join(', '))} count as none. Verdicts hold over all ${counted(comparison.rows.length, 'case')} together (Benjamini-Hochberg); unclear ones need more samples. A speedup above 1 is faster than the baseline.`,
+    ...details(`Environment differences (${environment.length})`, list(environment)),
+    ...details(`Noise floors (${floors.length})`, list(floors)),
+    ...details(`Not compared (${comparison.unmatched.length})`, list(leftOut(comparison))),
+  ].join('\n')}\n`
+}
+
+/** Rows as a Markdown table, as they are read. */
+export function rowsMarkdown(comparison: Comparison, rows: readonly Row[] = comparison.rows): string {
+  const inside = isInside(comparison)
+  const names = comparison.sessions.map((_, i) => markdownText(sideText(comparison, i)))
+  const head = ['Case', names[0] ?? '', ...names.slice(1).flatMap((name) => [name, 'Speedup', '95 % CI', 'Verdict'])]
+  return `${table(head, head.map((_, i) => (i === 0 || (i > 1 && (i - 2) % 4 === 3) ? 'l' : 'r')), rows.map(({ case: c, cells }) => [
+    markdownText(rowText(c, inside)), formatTime(cells[0]?.medianNs),
+    ...cells.slice(1).flatMap((cell) => (cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), verdictText(cell)] : ['–', '–', '–', '–'])),
+  ])).join('\n')}\n`
+}
+
+const CASE_COLUMNS = ['family', 'operation', 'shape', 'parameters', 'dtype', 'backend', 'implementation', 'device', 'mode', 'threads'] as const
+const SIDE_COLUMNS = ['side', 'baseline', 'baseline_median_ns', 'baseline_grade', 'median_ns', 'grade', 'speedup', 'speedup_low', 'speedup_high', 'verdict', 'p', 'adjusted_p', 'cycles_speedup', 'runs', 'quads', 'doubt'] as const
+
+const parameters = (params: Row['case']['params']) => Object.entries(params).map(([name, value]) => `${name}=${String(value)}`).join(' ')
+
+function* records(comparison: Comparison, rows: readonly Row[]): Generator<Cell[]> {
+  for (const { case: c, cells } of rows) {
+    const base = cells[0]
+    for (let side = 1; side < cells.length; side++) {
+      const cell = cells[side]
+      if (!cell) continue
+      yield [
+        familyOf(c.op), c.op, shapeOf(c), parameters(c.params), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads,
+        sideText(comparison, side), sideText(comparison, 0), base?.medianNs, base?.grade, cell.medianNs, cell.grade, cell.speedup, cell.speedupLow, cell.speedupHigh, cell.verdict, cell.p, cell.adjustedP, cell.cyclesSpeedup, cell.runs, cell.quads, cell.doubt,
+      ]
+    }
+  }
+}
+
+/** A comparison as CSV (RFC 4180): one record per compared cell, numbers in full, speedups over the baseline (above 1 is faster). */
+export const comparisonCsv = (comparison: Comparison, rows: readonly Row[] = comparison.rows): string =>
+  csvText([[...CASE_COLUMNS, ...SIDE_COLUMNS], ...records(comparison, rows)])
+
+/** Rows as they are read, for a spreadsheet: a line per case, a few columns per side, separated by tabs. */
+export function comparisonTsv(comparison: Comparison, rows: readonly Row[] = comparison.rows): string {
+  const inside = isInside(comparison)
+  const clean = (value: string) => value.replace(/[\t\r\n]+/g, ' ')
+  const number = (value: number | undefined, digits: number) => (value === undefined ? '' : String(Number(value.toPrecision(digits))))
+  const head = ['case', `${sideText(comparison, 0)} median ns`, ...comparison.sessions.slice(1).flatMap((_, i) => ['median ns', 'speedup', 'low', 'high', 'verdict', 'grade'].map((title) => `${sideText(comparison, i + 1)} ${title}`))]
+  const lines = rows.map(({ case: c, cells }) => [
+    rowText(c, inside), number(cells[0]?.medianNs, 6),
+    ...cells.slice(1).flatMap((cell) => [number(cell?.medianNs, 6), number(cell?.speedup, 5), number(cell?.speedupLow, 5), number(cell?.speedupHigh, 5), cell?.verdict ?? '', cell?.grade ?? '']),
+  ])
+  return [head, ...lines].map((cells) => `${cells.map(clean).join('\t')}\n`).join('')
+}
