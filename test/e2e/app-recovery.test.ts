@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { importSession } from '@core/formats/registry'
 import { launch, type Launched } from './launch'
 import { dataRows, details, ended, grid, leavePicks, rowCount, runToEnd, scripted, sessions, tableRows, view } from './ui'
 
@@ -52,6 +53,49 @@ describe('an app that is killed in the middle of a sweep', () => {
     await view(page, 'History')
     await expect.poll(async () => (await dataRows(sessions(page)).first().getByRole('gridcell').allInnerTexts()).slice(2, 4)).toEqual(['complete', '8'])
     expect(pageErrors).toEqual([])
+  })
+})
+
+describe.runIf(process.platform !== 'win32')('a data folder that is removed in the middle of a sweep', () => {
+  it('ends the run, and what was measured is offered as a file until it is saved', async () => {
+    const sizes = Array.from({ length: 20 }, (_, i) => 64 * (i + 1))
+    leavePicks(dataDir, scripted(['slow'], sizes.join(', ')))
+    const { app, page } = await start()
+    const folder = mkdtempSync(join(tmpdir(), 'opscope-rescue-'))
+    try {
+      const saved = join(folder, 'saved.opscope.json')
+      // Agrees to each question; the first path cannot be written to, then none is chosen, then one that can.
+      await app.evaluate(({ dialog }, paths) => {
+        const asked: { message: string; detail?: string; buttons?: string[] }[] = []
+        const names: (string | undefined)[] = []
+        Object.assign(globalThis, { asked, names })
+        dialog.showMessageBox = ((...args: unknown[]) => {
+          asked.push(args.at(-1) as (typeof asked)[number])
+          return Promise.resolve({ response: 1, checkboxChecked: false })
+        }) as typeof dialog.showMessageBox
+        dialog.showSaveDialog = ((...args: unknown[]) => {
+          names.push((args.at(-1) as { defaultPath?: string }).defaultPath)
+          const filePath = paths[names.length - 1] ?? ''
+          return Promise.resolve({ canceled: filePath === '', filePath })
+        }) as typeof dialog.showSaveDialog
+      }, [join(folder, 'nowhere', 'saved.json'), '', saved])
+      await page.getByRole('button', { name: /^Run/ }).click()
+      await expect.poll(() => rowCount(page), { timeout: 30_000 }).toBeGreaterThanOrEqual(3)
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+      await expect.poll(() => app.evaluate(() => (Reflect.get(globalThis, 'names') as unknown[]).length), { timeout: 30_000 }).toBe(3)
+      const asked = await app.evaluate(() => Reflect.get(globalThis, 'asked') as { message: string; detail: string; buttons: string[] }[])
+      expect(asked.map(({ message, buttons }) => [message.replace(/^\d+/, 'N'), buttons])).toEqual(new Array(3).fill(['N results could not be stored in the history', ['Cancel', 'Save as a file…']]))
+      expect(asked.map(({ detail }) => detail.split('\n')[0])).toEqual([expect.stringContaining('history.sqlite is gone'), expect.stringMatching(/^cannot write .*nowhere/), expect.stringMatching(/^cannot write .*nowhere/)])
+      expect(await app.evaluate(() => Reflect.get(globalThis, 'names') as string[])).toEqual(new Array(3).fill(expect.stringMatching(/^add.*\.opscope\.json$/)))
+      await expect.poll(() => importSession('saved.opscope.json', readFileSync(saved, 'utf8')).ok).toBe(true)
+      const outcome = importSession('saved.opscope.json', readFileSync(saved, 'utf8'))
+      if (!outcome.ok) throw new Error(outcome.message)
+      const { session, results } = outcome.file
+      expect(session).toMatchObject({ state: 'stopped', planned: 20 })
+      expect(results.map((result) => result.case.params['n'])).toEqual(sizes.slice(0, Number(/^\d+/.exec(asked[0]!.message)?.[0])))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
