@@ -61,12 +61,19 @@ const runStateSchema = z.object({
 })
 export type RunState = z.infer<typeof runStateSchema>
 
+/** A machine that ssh reaches: what the user calls it, and what ssh does. */
+const remoteSchema = z.object({ name: z.string(), destination: z.string() })
+
 export const REQUESTS = {
   'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), interrupted: z.array(sessionSummarySchema) }) },
   'settings:get': { request: none, reply: settingsSchema },
   'settings:set': { request: settingsSchema.partial(), reply: settingsSchema },
   /** Looks at one Python more: what the user has typed (a program, or the folder of an environment), else what they choose in a dialog. */
   'python:add': { request: z.object({ typed: z.string().trim().min(1).max(1000).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), python: pythonSettingsSchema, version: z.string() }), z.object({ done: z.literal(false) })]) },
+  'remotes:list': { request: none, reply: z.array(remoteSchema) },
+  /** Connects by ssh, once the user has agreed in a dialog of main's, and keeps the machine where that worked. */
+  'remotes:add': { request: z.object({ destination: z.string().trim().min(1).max(210), name: z.string().trim().min(1).max(40).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), remote: remoteSchema }), z.object({ done: z.literal(false) })]) },
+  'remotes:remove': { request: z.object({ name: z.string().min(1).max(40) }), reply: z.array(remoteSchema) },
   'devices:list': { request: z.object({ refresh: z.boolean() }), reply: z.array(deviceSchema) },
   'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
   /** Starts a run that measures the ceilings of these devices (all available ones when empty). */

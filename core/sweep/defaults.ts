@@ -43,11 +43,11 @@ export const SIZE_PRESETS: readonly SizePreset[] = TITLES.map((preset) => ({ ...
 export const findSizePreset = (id: string): SizePreset | undefined => SIZE_PRESETS.find((preset) => preset.id === id)
 
 /**
- * Each usable device with its preferred implementations and all its threads; emulated devices stand in only where there is
+ * Each usable device of this machine with its preferred implementations and all its threads; emulated devices stand in only where there is
  * nothing else. Other libraries on hardware that is there already are the user's to pick.
  */
 export function defaultTargets(devices: readonly Device[]): Target[] {
-  const usable = devices.filter((device) => device.available.ok && !device.sameHardwareAs && device.impls.some((impl) => impl.available.ok))
+  const usable = devices.filter((device) => device.available.ok && device.host === undefined && !device.sameHardwareAs && device.impls.some((impl) => impl.available.ok))
   const hardware = usable.filter((device) => !device.software || usable.every((other) => other.software))
   return hardware.map((device) => {
     const impls = device.impls.filter((impl) => impl.available.ok)

@@ -2,6 +2,7 @@ import type { FilesApart } from '../files/apart'
 import type { OpenedFiles } from '../import/opened-files'
 import type { Emit } from '../ipc/register'
 import type { History } from '../history/types'
+import type { Remotes } from '../remote'
 import type { Runner } from '../runner/types'
 import type { Dialogs } from './dialogs'
 import type { SettingsStore } from './settings-store'
@@ -12,6 +13,7 @@ export interface Services {
   runner: Runner
   settings: SettingsStore
   dialogs: Dialogs
+  remotes: Remotes
   emit: Emit
   /** Reads and writes files of sessions in a process of their own. */
   files: FilesApart

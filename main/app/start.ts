@@ -11,6 +11,7 @@ import { nativeHostKind, pythonHostKind } from '../measurement/host'
 import { installMenu } from '../menu'
 import { openDataFolder, type DataPaths } from '../paths'
 import { printable } from '../printable'
+import { Remotes } from '../remote'
 import { createRunner } from '../runner'
 import { openMainWindow } from '../windows/main-window'
 import { createDialogs } from './dialogs'
@@ -27,11 +28,13 @@ import { openSettings } from './settings-store'
 function openServices(paths: DataPaths, window: () => BrowserWindow | undefined, shown: Promise<void>): Services {
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
-  const runner = createRunner({ history, settings: () => settings.get(), hostKinds: [nativeHostKind(), webgpuHostKind(shown), pythonHostKind(() => settings.get().python)] })
   const emit = createEmit(window)
+  const remotes = new Remotes(paths.folder, { env: process.env, notice: (message) => emit('notice', { level: 'info', message }) })
+  const here = [nativeHostKind(), webgpuHostKind(shown), pythonHostKind(() => settings.get().python)]
+  const runner = createRunner({ history, settings: () => settings.get(), hostKinds: () => [...here, ...remotes.kinds()] })
   const files = createFilesApart(paths.history, emit)
-  const startNotices = [notice, settings.notice].filter((text): text is string => text !== undefined)
-  return { history, runner, settings, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, emit, files }), foundPrograms: new Set(), startNotices }
+  const startNotices = [notice, settings.notice, remotes.store.notice].filter((text): text is string => text !== undefined)
+  return { history, runner, settings, remotes, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, emit, files }), foundPrograms: new Set(), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */

@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
@@ -52,6 +52,7 @@ export class SshBox {
   readonly folder = mkdtempSync(join(tmpdir(), 'opscope-sshd-'))
   readonly name = 'gpubox'
   #sshd: ChildProcess | undefined
+  #log = ''
   readonly #space: string | undefined
 
   private constructor(
@@ -126,13 +127,13 @@ export class SshBox {
     if (isRoot) mkdirSync('/run/sshd', { recursive: true })
     const args = ['-D', '-e', '-f', join(this.folder, 'sshd_config')]
     const child = this.#space ? spawn('ip', ['netns', 'exec', this.#space, SSHD!, ...args], { stdio: ['ignore', 'ignore', 'pipe'] }) : spawn(SSHD!, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-    child.stderr?.on('data', (text: Buffer) => appendFileSync(join(this.folder, 'log'), text))
+    child.stderr?.on('data', (text: Buffer) => (this.#log += text.toString()))
     this.#sshd = child
     for (let i = 0; i < 100; i++) {
       if (await answers(this.address, this.port)) return
       await sleep(50)
     }
-    throw new Error(`sshd does not answer: ${readFileSync(join(this.folder, 'log'), 'utf8')}`)
+    throw new Error(`sshd does not answer: ${this.#log}`)
   }
 
   /** Ends sshd with the sessions it has. */

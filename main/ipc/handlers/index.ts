@@ -5,8 +5,9 @@ import { compareHandlers } from './compare'
 import { fileHandlers } from './files'
 import { historyHandlers } from './history'
 import { pythonHandlers } from './python'
+import { remoteHandlers } from './remote'
 import { runHandlers } from './run'
 import { sessionHandlers } from './sessions'
 
 /** A handler for every request of the contract. */
-export const createHandlers = (services: Services): Handlers => ({ ...appHandlers(services), ...pythonHandlers(services), ...runHandlers(services), ...sessionHandlers(services), ...fileHandlers(services), ...compareHandlers(services), ...historyHandlers(services) })
+export const createHandlers = (services: Services): Handlers => ({ ...appHandlers(services), ...pythonHandlers(services), ...remoteHandlers(services), ...runHandlers(services), ...sessionHandlers(services), ...fileHandlers(services), ...compareHandlers(services), ...historyHandlers(services) })

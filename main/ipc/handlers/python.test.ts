@@ -77,7 +77,7 @@ it('runs nothing that the user has not agreed to in a dialog of main', async () 
 it('lets settings name only programs that main has found or that they named before, also where these have gone', () => {
   const now = { extra: ['/gone/python'], chosen: ['/gone/python'] }
   const found = new Set<string>()
-  noteFound(found, [testDevice(), testDevice({ interpreter: { path: '/usr/bin/python3', source: 'PATH', packages: [] } })])
+  noteFound(found, [testDevice({ host: 'gpubox', interpreter: { path: '/bin/sh', source: 'PATH', packages: [] } }), testDevice(), testDevice({ interpreter: { path: '/usr/bin/python3', source: 'PATH', packages: [] } })])
   expect(() => checkNewPrograms({ ...now, extra: [] }, now, found)).not.toThrow()
   expect(() => checkNewPrograms({ extra: ['/gone/python'], chosen: ['/usr/bin/python3', '/gone/python'] }, now, found)).not.toThrow()
   expect(() => checkNewPrograms(undefined, now, found)).not.toThrow()

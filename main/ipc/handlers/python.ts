@@ -9,9 +9,9 @@ import { RequestError } from '../errors'
 const here = { home: homeFolder(), platform: process.platform }
 const NOTHING: PythonSettings = { extra: [] }
 
-/** Notes the programs of these devices as found by main. */
+/** Notes the programs of these devices as found by main. Those of another machine are none here. */
 export function noteFound(found: Set<string>, devices: readonly Device[]): void {
-  for (const { interpreter } of devices) if (interpreter) found.add(interpreter.path)
+  for (const { interpreter, host } of devices) if (interpreter && host === undefined) found.add(interpreter.path)
 }
 
 /**

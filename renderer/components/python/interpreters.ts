@@ -21,12 +21,12 @@ export interface FoundPython {
 const NOT_CHOSEN = 'found, not chosen'
 
 /**
- * The Pythons among the devices, in the order listed. Without a choice of the user the first one, which the machine chose, is
+ * The Pythons of this machine among the devices, in the order listed. Without a choice of the user the first one, which the machine chose, is
  * the chosen one. One that the user chose is known by its path, or by its devices: main finds one Python under several paths.
  */
 export function foundPythons(devices: readonly Device[], chosen: PythonSettings['chosen']): FoundPython[] {
   const byPath = new Map<string, Device[]>()
-  for (const device of devices) if (device.interpreter) byPath.set(device.interpreter.path, [...(byPath.get(device.interpreter.path) ?? []), device])
+  for (const device of devices) if (device.interpreter && device.host === undefined) byPath.set(device.interpreter.path, [...(byPath.get(device.interpreter.path) ?? []), device])
   return [...byPath.values()].map((own, place) => ({
     interpreter: own[0]!.interpreter!,
     devices: own,

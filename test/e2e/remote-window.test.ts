@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { launch, type Launched } from './launch'
+import { noSshd, SshBox } from './sshd'
+import { ended, leavePicks, messages, tableRows, view } from './ui'
+
+let box: SshBox | undefined
+let opened: Launched | undefined
+let dataDir: string | undefined
+afterEach(async () => {
+  await opened?.close()
+  box?.stop()
+  if (dataDir) rmSync(dataDir, { recursive: true, force: true })
+  box = opened = dataDir = undefined
+})
+
+describe.skipIf(noSshd !== undefined)(`a remote machine in the window${noSshd ? ` (skipped: ${noSshd})` : ''}`, () => {
+  it('is added in Devices, picked in Run and measured on; a killed agent costs the running case; it is removed again', async () => {
+    box = await SshBox.start()
+    dataDir = mkdtempSync(join(tmpdir(), 'opscope-remote-'))
+    leavePicks(dataDir, {
+      ops: [{ op: 'add' }], sizes: { vector: '1000, 1001, 1002' }, dtypes: ['f32'], modes: ['hot'], preset: 'quick', measure: { rule: { id: 'fixed-time', seconds: 1.5 } },
+      targets: [{ backend: 'cpu', device: 'gpubox/cpu', impls: ['scalar'], threads: [1] }],
+    })
+    opened = await launch({ dataDir, env: { ...box.env(), OPSCOPE_TEST_BACKEND: '1' } })
+    const { app, page } = opened
+    const answer = (response: number) => app.evaluate(({ dialog }, button) => (dialog.showMessageBox = (() => Promise.resolve({ response: button, checkboxChecked: false })) as typeof dialog.showMessageBox), response)
+    await view(page, 'Devices')
+    const field = page.getByRole('textbox', { name: /^Remote machine/ })
+    await field.fill('gpubox')
+    await answer(0)
+    await page.getByRole('button', { name: 'Add remote' }).click()
+    await expect.poll(() => field.inputValue()).toBe('gpubox')
+    expect(await page.getByRole('list', { name: 'Remote machines' }).count()).toBe(0)
+
+    await answer(1)
+    await page.getByRole('button', { name: 'Add remote' }).click()
+    await page.getByRole('article', { name: /^cpu / }).nth(1).getByText('gpubox/cpu').waitFor({ timeout: 60_000 })
+
+    await view(page, 'Run')
+    const devices = page.getByRole('list', { name: 'Backends and devices' })
+    const far = devices.getByRole('checkbox', { name: /^cpu .* on gpubox$/ })
+    await far.click()
+    for (const other of await devices.getByRole('checkbox').all()) {
+      const isFar = / on gpubox$/.test((await other.getAttribute('aria-label')) ?? '')
+      if (!isFar && (await other.getAttribute('aria-checked')) !== 'false') await other.click()
+    }
+    expect(await far.getAttribute('aria-checked')).not.toBe('false')
+    await page.getByRole('button', { name: /^Run/ }).click()
+    await expect.poll(() => tableRows(page).catch(() => []), { timeout: 60_000 }).toHaveLength(1)
+    process.kill(box.agents()[0]!, 'SIGKILL')
+    expect(await ended(page)).toMatch(/^Finished/)
+    const rows = await tableRows(page)
+    expect(rows).toHaveLength(3)
+    expect(rows.filter((row) => JSON.stringify(row).includes('crashed'))).toHaveLength(1)
+
+    await view(page, 'Devices')
+    await page.getByRole('button', { name: 'Remove gpubox' }).click()
+    await page.getByText('gpubox/cpu').waitFor({ state: 'detached', timeout: 30_000 })
+    expect(await messages(page).getByText(/could not/i).count()).toBe(0)
+    expect(opened.pageErrors).toEqual([])
+  })
+})
