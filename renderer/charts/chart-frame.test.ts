@@ -1,0 +1,63 @@
+// @vitest-environment happy-dom
+import { mount } from '@vue/test-utils'
+import { defineComponent, nextTick } from 'vue'
+import { afterEach, expect, it, vi } from 'vitest'
+import ChartFrame from './ChartFrame.vue'
+
+/** Says which picture the library had when it was told what. */
+const told: { drawn: unknown; action: unknown }[] = []
+vi.mock('vue-echarts', () => ({
+  default: defineComponent({
+    name: 'VChart',
+    props: { option: Object },
+    emits: ['mouseover', 'mouseout'],
+    setup(props, { expose }) {
+      expose({ dispatchAction: (action: unknown) => told.push({ drawn: props.option?.['name'], action }) })
+      return () => null
+    },
+  }),
+}))
+
+const pictureOf = (name: string, ...ids: string[]) => ({ name, xAxis: {}, series: [{ data: ids.map((id, i) => ({ value: [i, i, 0, 0, id] })) }] })
+const frame = () => mount(ChartFrame, { props: { option: pictureOf('first', 'a', 'b', 'c'), empty: '', name: 'chart', csv: () => '' } })
+const settle = async () => {
+  await nextTick()
+  await nextTick()
+}
+afterEach(() => void (told.length = 0))
+
+it('finds the tooltip of a hovered row again by its result when the picture changes', async () => {
+  const wrapper = frame()
+  await wrapper.setProps({ hovered: 'b' })
+  await settle()
+  expect(told.at(-1)).toEqual({ drawn: 'first', action: { type: 'showTip', seriesIndex: 0, dataIndex: 1 } })
+  told.length = 0
+  // As when the row is clicked and the chart narrows to its operation, or when results arrive.
+  await wrapper.setProps({ option: pictureOf('second', 'x', 'y', 'b') })
+  await settle()
+  expect(told.map(({ action }) => action)).toEqual([{ type: 'hideTip' }, { type: 'showTip', seriesIndex: 0, dataIndex: 2 }])
+  expect(told.at(-1)!.drawn).toBe('second')
+  await wrapper.setProps({ option: pictureOf('third', 'x') })
+  await settle()
+  expect(told.at(-1)).toEqual({ drawn: 'third', action: { type: 'hideTip' } })
+  wrapper.unmount()
+})
+
+it('does so for the result under the pointer, and for none where nothing is hovered', async () => {
+  const wrapper = frame()
+  await wrapper.setProps({ option: pictureOf('second', 'c', 'a') })
+  await settle()
+  expect(told.filter(({ action }) => (action as { type: string }).type !== 'takeGlobalCursor')).toEqual([])
+  const chart = wrapper.findComponent({ name: 'VChart' })
+  chart.vm.$emit('mouseover', { value: [1, 1, 0, 0, 'a'] })
+  expect(wrapper.emitted('hover')).toEqual([['a']])
+  await wrapper.setProps({ option: pictureOf('third', 'a', 'c') })
+  await settle()
+  expect(told.at(-1)).toEqual({ drawn: 'third', action: { type: 'showTip', seriesIndex: 0, dataIndex: 0 } })
+  chart.vm.$emit('mouseout', {})
+  told.length = 0
+  await wrapper.setProps({ option: pictureOf('fourth', 'c', 'a') })
+  await settle()
+  expect(told).toEqual([])
+  wrapper.unmount()
+})
