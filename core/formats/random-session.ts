@@ -69,6 +69,7 @@ export function randomSession(seed: number): SessionFile {
     powerSource: maybe(() => pick(TEXTS)),
     switches: maybe(() => [pick(TEXTS), pick(TEXTS)]),
     noiseFloors: maybe(() => [floor()]),
+    ceilings: maybe(() => [{ backend: 'cpu', device: 'cpu', deviceName: pick(TEXTS), driver: maybe(() => pick(TEXTS)), kind: 'copy', value: anyDouble() + 1, unit: 'bytes/s' as const, measuredAt: pick(TEXTS), result: testResult({ samplesNs: [] }) }]),
   } satisfies Partial<SessionFile['environment']>)
   file.environment.devices = [testDevice({ name: pick(TEXTS), facts: [{ name: pick(TEXTS), value: pick(TEXTS) }], maxTensorBytes: maybe(() => 1 + below(1000)), driver: maybe(() => pick(TEXTS)), caches: maybe(() => [{ name: pick(TEXTS), bytes: 1 + below(1000) }]), disturbances: maybe(() => [pick(TEXTS)]) })]
   return file

@@ -1,4 +1,4 @@
-import { ceilingsOn } from '../roofline/ceilings'
+import { ceilingsOfSession } from '../roofline/ceilings'
 import { mapResults, wholeSession, type SessionStream } from '../session/stream'
 import type { SessionFile } from '../session/types'
 import { redact, redactStream } from './redact'
@@ -35,7 +35,7 @@ export const prepareExport = async (formatId: string): Promise<void> => exportFo
 /** A session as the text of a file, in parts to be written one after the other. Throws when there is no such format or it cannot be written, with the choices. */
 export function exportParts(formatId: string, file: SessionFile, context: ExportContext = { ceilings: [] }): Iterable<string> {
   // Ceilings of another machine's devices say nothing of these results, whatever their ids.
-  const shown = redact(file, ceilingsOn(context.ceilings, file.environment.devices), context.leaveOut ?? new Set(), context.hints)
+  const shown = redact(file, ceilingsOfSession(file.environment, context.ceilings), context.leaveOut ?? new Set(), context.hints)
   const written = exportFormat(formatId).exportSession(shown.file, { ...context, ceilings: shown.ceilings })
   // A string would be taken apart letter by letter.
   return typeof written === 'string' ? [written] : written
@@ -69,7 +69,7 @@ export function* exportStream(formatId: string, session: SessionStream, context:
     }
     return
   }
-  const shown = redactStream({ ...session, results }, ceilingsOn(context.ceilings, session.environment.devices), leaveOut, hints)
+  const shown = redactStream({ ...session, results }, ceilingsOfSession(session.environment, context.ceilings), leaveOut, hints)
   yield* stream.parts(shown.session, { ...context, ceilings: shown.ceilings })
 }
 

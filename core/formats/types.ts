@@ -5,7 +5,7 @@ import type { ImportSource } from './file-format'
 
 /** What an export may use beyond the session itself. */
 export interface ExportContext {
-  /** Measured limits of the devices, for efficiencies. */
+  /** Measured limits of devices known here, for efficiencies; the session's own record goes before them. */
   ceilings: readonly Ceiling[]
   /** What is left out because it identifies the machine or a person; nothing where absent. */
   leaveOut?: ReadonlySet<Redaction>

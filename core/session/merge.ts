@@ -1,5 +1,5 @@
 import { environmentDifferences } from './environment'
-import type { Environment, NoiseFloor } from './types'
+import type { Ceiling, Environment, NoiseFloor } from './types'
 
 /** A session that is to be merged with others. */
 export interface MergePart {
@@ -15,7 +15,7 @@ export type MergedEnvironment = { ok: true; environment: Environment; difference
 /**
  * Results name their device by its id, so one session can hold only one device of each. Sessions whose results come
  * from different devices under the same id cannot be merged; other differences are told. The first session's
- * environment stands, with the devices and noise floors that only the others know.
+ * environment stands, with the devices, ceilings and noise floors that only the others know.
  */
 export function mergeEnvironments(parts: readonly MergePart[]): MergedEnvironment {
   const [first, ...others] = parts
@@ -37,11 +37,16 @@ export function mergeEnvironments(parts: readonly MergePart[]): MergedEnvironmen
     const key = `${device.backend}/${device.id}`
     if (!devices.has(key) || (part.used.has(key) && !first.used.has(key))) devices.set(key, device)
   }
+  const ceilings = new Map<string, Ceiling>()
+  for (const c of parts.flatMap((part) => part.environment.ceilings ?? [])) {
+    const key = [c.backend, c.device, c.deviceName, c.driver, c.kind].join(' ')
+    if (!ceilings.has(key)) ceilings.set(key, c)
+  }
   const floors = new Map<string, NoiseFloor>()
   for (const floor of parts.flatMap((part) => part.environment.noiseFloors ?? [])) floors.set(JSON.stringify(floor), floor)
   return {
     ok: true,
-    environment: { ...first.environment, devices: [...devices.values()], ...(floors.size > 0 ? { noiseFloors: [...floors.values()] } : {}) },
+    environment: { ...first.environment, devices: [...devices.values()], ...(floors.size > 0 ? { noiseFloors: [...floors.values()] } : {}), ...(ceilings.size > 0 ? { ceilings: [...ceilings.values()] } : {}) },
     differences: environmentDifferences(parts.map(({ name, environment }) => ({ name, environment })), used),
   }
 }

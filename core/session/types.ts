@@ -25,6 +25,27 @@ export const noiseFloorSchema = z.object({
 })
 export type NoiseFloor = z.infer<typeof noiseFloorSchema>
 
+/** A device's own limits, measured with the same loop as everything else; roofs of the roofline. */
+export const ceilingSchema = z.object({
+  backend: z.string(),
+  device: z.string(),
+  deviceName: z.string(),
+  /** Driver it was measured under; ceilings are kept per device and driver. */
+  driver: z.string().optional(),
+  /**
+   * `copy`: copy bandwidth beyond the caches. `copy:BYTES`: hot copy with a working set of that many bytes.
+   * `cache:L2`: the best hot copy whose working set fits that cache. `flops:f32`. `launch:hot`, `launch:graph`,
+   * `launch:cold`: time of a call that does next to nothing, in s.
+   */
+  kind: z.string(),
+  value: z.number().positive(),
+  unit: z.enum(['bytes/s', 'FLOP/s', 's']),
+  measuredAt: z.string(),
+  /** The measurement it comes from; with its samples where it was measured, with its statistics alone in the record of a session. */
+  result: resultSchema,
+})
+export type Ceiling = z.infer<typeof ceilingSchema>
+
 /** Facts about a machine and the program that measures on it. */
 export const factsSchema = z.object({
   appVersion: z.string(),
@@ -56,6 +77,8 @@ export const environmentSchema = factsSchema.extend({
   machines: z.array(z.object({ name: z.string().max(40), facts: factsSchema })).max(1000).optional(),
   /** Self-checks of these devices that were known when the session began. */
   noiseFloors: z.array(noiseFloorSchema).optional(),
+  /** Measured limits of these devices that were known when the session began (core/roofline/ceilings/recorded.ts). */
+  ceilings: z.array(ceilingSchema).max(2000).optional(),
   devices: z.array(deviceSchema),
 })
 export type Environment = z.infer<typeof environmentSchema>
@@ -102,24 +125,3 @@ export const sessionSummarySchema = sessionSchema.omit({ spec: true, settings: t
   damaged: z.string().optional(),
 })
 export type SessionSummary = z.infer<typeof sessionSummarySchema>
-
-/** A device's own limits, measured with the same loop as everything else; roofs of the roofline. */
-export const ceilingSchema = z.object({
-  backend: z.string(),
-  device: z.string(),
-  deviceName: z.string(),
-  /** Driver it was measured under; ceilings are kept per device and driver. */
-  driver: z.string().optional(),
-  /**
-   * `copy`: copy bandwidth beyond the caches. `copy:BYTES`: hot copy with a working set of that many bytes.
-   * `cache:L2`: the best hot copy whose working set fits that cache. `flops:f32`. `launch:hot`, `launch:graph`,
-   * `launch:cold`: time of a call that does next to nothing, in s.
-   */
-  kind: z.string(),
-  value: z.number().positive(),
-  unit: z.enum(['bytes/s', 'FLOP/s', 's']),
-  measuredAt: z.string(),
-  /** The measurement it comes from, samples included. */
-  result: resultSchema,
-})
-export type Ceiling = z.infer<typeof ceilingSchema>

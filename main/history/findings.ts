@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { advise, detailsOf, type Finding, type ResultDetails } from '@core/analysis/advice'
 import { STATUSES } from '@core/result'
-import { ceilingsOn } from '@core/roofline/ceilings'
+import { ceilingsOfSession } from '@core/roofline/ceilings'
 import { GRADES, rowAt } from '@core/session/rows'
 import type { History } from './types'
 
@@ -21,5 +21,5 @@ export async function findingsOf(history: Pick<History, 'getSession' | 'rows' | 
     details.set(id, detailsOf(history.result(id)))
     if (details.size % PAUSE === 0) await setImmediate()
   }
-  return advise({ rows: block.ids.map((_, i) => rowAt(block, i)), ceilings: ceilingsOn(history.ceilings(), environment.devices), details, environment })
+  return advise({ rows: block.ids.map((_, i) => rowAt(block, i)), ceilings: ceilingsOfSession(environment, history.ceilings()), details, environment })
 }

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { resultSchema } from '@core/result'
 import { rowAt, blockOf } from '@core/session/rows'
-import { sessionFileSchema } from '@core/session/types'
+import { sessionFileSchema, type Environment } from '@core/session/types'
 import { InUseError, NotFoundError, openHistory, type History } from '.'
 import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing'
 
@@ -143,6 +143,17 @@ describe('sessions', () => {
     const elsewhere = openHistory(join(folder, 'elsewhere.db')).history
     expect(elsewhere.importSession(file).about).toEqual({ kind: 'interleaved', session: parent.id })
     elsewhere.close()
+  })
+
+  test('of this machine have the ceilings known here where none were recorded, also in their files; those of another machine do not', () => {
+    const ceiling = { backend: 'cpu', device: 'cpu', deviceName: 'Test CPU 9000', kind: 'copy', value: 5e9, unit: 'bytes/s' as const, measuredAt: '2026-02-03T00:00:00.000Z', result: testResult('c', testCase(4)) }
+    history.putCeiling(ceiling)
+    const make = (environment: Environment) => history.createSession({ name: 's', environment, settings: testSettings, cases: [] }).id
+    const [here, elsewhere, recorded] = [make({ ...testEnvironment, host: hostname() }), make(testEnvironment), make({ ...testEnvironment, host: hostname(), ceilings: [{ ...ceiling, value: 4e9 }] })]
+    expect(history.getSession(here).environment.ceilings).toMatchObject([{ kind: 'copy', value: 5e9, result: { samplesNs: [] } }])
+    expect(history.exportSession(here).environment.ceilings).toHaveLength(1)
+    expect(history.getSession(elsewhere).environment).not.toHaveProperty('ceilings')
+    expect(history.exportSession(recorded).environment.ceilings).toMatchObject([{ value: 4e9 }])
   })
 
   test('are found by any word of name, notes, tags, operations and devices; signs are plain text', () => {

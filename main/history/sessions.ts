@@ -1,5 +1,7 @@
+import { hostname } from 'node:os'
 import { machineOf } from '@core/analysis/case-history'
-import { sessionSchema, sessionStateSchema, type Environment, type Session, type SessionSummary } from '@core/session/types'
+import { recordedCeilings } from '@core/roofline/ceilings'
+import { sessionSchema, sessionStateSchema, type Ceiling, type Environment, type Session, type SessionSummary } from '@core/session/types'
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import { query, type Database } from './database'
@@ -96,6 +98,14 @@ export function loadSession(db: Database, row: SessionRow): { session: Session; 
   if (details.spec !== null) session.spec = parseStored<NonNullable<Session['spec']>>(details.spec, what('sweep'))
   if (details.settings !== null) session.settings = parseStored<NonNullable<Session['settings']>>(details.settings, what('settings'))
   return { session, environment: parseStored<Environment>(details.environment, what('environment')) }
+}
+
+/** A session of this machine from before its ceilings were recorded, or measured, has those that are `known` here now. */
+export function withCeilings(loaded: { session: Session; environment: Environment }, known: () => readonly Ceiling[]): { session: Session; environment: Environment } {
+  const { session, environment } = loaded
+  if (environment.ceilings || environment.host !== hostname()) return loaded
+  const ceilings = recordedCeilings(known(), environment.devices)
+  return ceilings.length > 0 ? { session, environment: { ...environment, ceilings } } : loaded
 }
 
 /**

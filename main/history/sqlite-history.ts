@@ -16,7 +16,7 @@ import { MaintenanceError } from './maintenance/backup'
 import { swapIn } from './maintenance/swap'
 import { openDatabase } from './open'
 import { Results } from './results'
-import { findSessions, insertSession, loadSession, sessionRow, summaryOf, type SessionRow } from './sessions'
+import { findSessions, insertSession, loadSession, sessionRow, summaryOf, withCeilings, type SessionRow } from './sessions'
 import { parseStored, readable } from './stored'
 import { lastTook } from './took'
 import { InUseError, NotFoundError, type DerivedSession, type History, type ImportedSession, type NewSession } from './types'
@@ -107,7 +107,7 @@ export class SqliteHistory implements History {
 
   getSession(id: string): { session: Session; environment: Environment; results: number } {
     const row = sessionRow(this.db, id)
-    return { ...loadSession(this.db, row), results: row.results }
+    return { ...withCeilings(loadSession(this.db, row), () => this.ceilings()), results: row.results }
   }
 
   rows(id: string, first: number, count: number): RowBlock {
@@ -174,7 +174,7 @@ export class SqliteHistory implements History {
 
   streamSession(id: string): SessionStream {
     const row = sessionRow(this.db, id)
-    return { schemaVersion: SCHEMA_VERSION, ...loadSession(this.db, row), results: this.#results.stream(row.key) }
+    return { schemaVersion: SCHEMA_VERSION, ...withCeilings(loadSession(this.db, row), () => this.ceilings()), results: this.#results.stream(row.key) }
   }
 
   importSession(file: SessionFile): ImportedSession {

@@ -253,3 +253,15 @@ test('dispose in mid-run ends the run and leaves no host', async () => {
   expect(history.sessions.get('s1')?.session.state).toBe('stopped')
   expect(host.kills).toBe(1)
 })
+
+test('the ceilings known of its devices are recorded with a session; a session that measures them starts without', async () => {
+  const { runner, history, ended } = scriptedRunner([new ScriptedKind('cpu')], planOf([aCase(1)]))
+  const measured = ended()
+  const first = await runner.measureCeilings([])
+  await measured
+  expect(history.getSession(first.sessionId).environment.ceilings).toBeUndefined()
+  const end = ended()
+  const { sessionId } = await runner.start(aSpec(['cpu']))
+  await end
+  expect(history.getSession(sessionId).environment.ceilings).toMatchObject([{ backend: 'cpu', device: 'cpu', deviceName: 'Test cpu', kind: 'copy', value: 5e9, result: { samplesNs: [] } }])
+})

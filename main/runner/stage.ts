@@ -2,6 +2,7 @@ import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { placeOf } from '@core/fleet/place'
 import { presetSettings, type MeasureSettings, type PresetId } from '@core/measure/settings'
+import { recordedCeilings } from '@core/roofline/ceilings'
 import { whyNotJoinable } from '@core/session/joinable'
 import type { Environment } from '@core/session/types'
 import type { Settings } from '@core/settings'
@@ -99,7 +100,7 @@ export class Stage {
   create({ session, source, devices, hooks }: Plan): { sessionId: string } {
     const { history } = this.deps
     this.tellConcerns(devices)
-    const { id, name } = history.createSession({ ...session, environment: this.#environment(devices) })
+    const { id, name } = history.createSession({ ...session, environment: this.#environment(devices, session.about) })
     const own = hooks?.(id) ?? {}
     const open = session.cases.length === 0
     if (open) history.setPlanned(id, source.total())
@@ -115,11 +116,13 @@ export class Stage {
     )
   }
 
-  /** The environment of a session on these devices, with what is known of their noise. */
-  #environment(devices: readonly Device[]): Environment {
+  /** The environment of a session on these devices, with what is known of their noise and their limits. */
+  #environment(devices: readonly Device[], about: NewSession['about']): Environment {
     const noiseFloors = this.deps.history.noiseFloors().filter((floor) => devices.some((d) => d.backend === floor.backend && d.id === floor.device && d.name === floor.deviceName && d.driver === floor.driver))
+    // A session that measures ceilings is not judged by those before it.
+    const ceilings = about?.kind === 'ceilings' ? [] : recordedCeilings(this.deps.history.ceilings(), devices)
     const here = this.deps.environment(devices.map((device) => ({ ...device, paces: undefined })))
     const machines = this.fleet.machines(devices)
-    return { ...here, ...(machines.length > 0 ? { machines } : {}), ...(noiseFloors.length > 0 ? { noiseFloors } : {}) }
+    return { ...here, ...(machines.length > 0 ? { machines } : {}), ...(noiseFloors.length > 0 ? { noiseFloors } : {}), ...(ceilings.length > 0 ? { ceilings } : {}) }
   }
 }

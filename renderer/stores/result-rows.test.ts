@@ -1,3 +1,4 @@
+import { testResult } from '@core/testing'
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { ROW_NUMBERS, emptyBlock, type RowBlock } from '@core/session/rows'
@@ -99,7 +100,7 @@ describe('rowOrder on 100,000 rows', () => {
 describe('efficiency', () => {
   const rows = new ResultRows()
   rows.append(block(0, 50, () => 10))
-  const ceiling = (kind: string, value: number) => ({ backend: 'cuda', device: 'cuda:0', deviceName: 'GPU', kind, value, unit: kind === 'copy' ? ('bytes/s' as const) : ('FLOP/s' as const), measuredAt: '', result: undefined as never })
+  const ceiling = (kind: string, value: number) => ({ backend: 'cuda', device: 'cuda:0', deviceName: 'GPU', kind, value, unit: kind === 'copy' ? ('bytes/s' as const) : ('FLOP/s' as const), measuredAt: '', result: testResult({ summary: undefined }) })
 
   it('is the roofline time over the measured one', () => {
     // 8000 bytes at 1000 bytes/ns take 8 of the 10 ns; 1000 FLOP at 1000 FLOP/ns only 1.

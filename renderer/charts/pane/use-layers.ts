@@ -1,5 +1,5 @@
 import { computed, ref, shallowReactive, watch } from 'vue'
-import { ceilingsOn } from '@core/roofline/ceilings'
+import { ceilingsOfSession } from '@core/roofline/ceilings'
 import type { Environment, Session } from '@core/session/types'
 import { call } from '../../lib/api'
 import { useDevices } from '../../stores/devices'
@@ -55,7 +55,7 @@ export function useLayers(shown: () => string | undefined) {
       const found = loaded.get(id)
       if (!found || found.rows.version < 0) return []
       const { session, environment, rows } = found
-      return [{ id, name: session.name, points: pointsOf(rows), roofs: measuredRoofs(ceilingsOn(devices.ceilings, environment.devices)), datasheets: datasheetRoofs(environment.devices) }]
+      return [{ id, name: session.name, points: pointsOf(rows), roofs: measuredRoofs(ceilingsOfSession(environment, devices.ceilings)), datasheets: datasheetRoofs(environment.devices) }]
     }),
   )
   return { ids, layers, toggle }
