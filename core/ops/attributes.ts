@@ -17,6 +17,9 @@ export type AttributeSpec = { title: string } & (
   | { kind: 'flag'; default: boolean }
 )
 
+/** What keeps a norm of equal values finite, as every norm takes it. */
+export const EPS = { eps: { title: 'Epsilon', kind: 'number', default: 1e-5, min: 0, max: 1 } } as const
+
 /** The value a case has where it does not name the attribute; undefined where it must. */
 export const defaultOf = (spec: AttributeSpec): AttributeValue | undefined => spec.default
 

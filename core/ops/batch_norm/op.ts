@@ -1,3 +1,4 @@
+import { EPS } from '../attributes'
 import { defineOp } from '../define'
 import { images } from '../forms'
 import { oncePerRead } from '../memo'
@@ -49,7 +50,7 @@ export default defineOp<BatchNormParams>({
   summary: 'Batch normalisation over batch, height and width',
   torch: 'F.batch_norm(x, running_mean, running_var, weight, bias, training)',
   size: images,
-  attributes: { training: { title: 'Training', kind: 'flag', default: false }, eps: { title: 'Epsilon', kind: 'number', default: 1e-5, min: 0, max: 1 } },
+  attributes: { training: { title: 'Training', kind: 'flag', default: false }, ...EPS },
   refuse: (p) => (p.training && population(p) === 1 ? 'batch * height * width is 1; training needs more than one value per channel' : undefined),
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ batch, channels, height, width, training }) => {

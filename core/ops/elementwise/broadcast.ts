@@ -65,6 +65,6 @@ export function spread({ kind, cols }: BroadcastShape, read: ReadInput, start: n
     return out
   }
   const row = read(1, 0, cols)
-  for (let i = 0; i < count; i++) out[i] = row[(from + i) % cols]!
+  for (let i = 0, column = from; i < count; i++, column = column + 1 === cols ? 0 : column + 1) out[i] = row[column]!
   return out
 }

@@ -1,3 +1,4 @@
+import { EPS } from '../attributes'
 import { defineOp } from '../define'
 import { images } from '../forms'
 import { normalized } from '../tolerance'
@@ -19,7 +20,7 @@ export default defineOp<GroupNormParams>({
   summary: 'Group normalisation over groups of channels',
   torch: 'F.group_norm(x, groups, weight, bias, eps)',
   size: images,
-  attributes: { groups: { title: 'Groups', kind: 'number', default: 32, min: 1, max: 65536, whole: true }, eps: { title: 'Epsilon', kind: 'number', default: 1e-5, min: 0, max: 1 } },
+  attributes: { groups: { title: 'Groups', kind: 'number', default: 32, min: 1, max: 65536, whole: true }, ...EPS },
   refuse: ({ channels, groups }) => (channels % groups === 0 ? undefined : `groups (${groups}) must divide channels (${channels})`),
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ batch, channels, height, width }) => [

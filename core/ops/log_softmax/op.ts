@@ -1,5 +1,4 @@
-import { defineOp } from '../define'
-import { matrix } from '../forms'
+import { rowOp } from '../rows'
 import { normalized } from '../tolerance'
 
 /**
@@ -7,35 +6,22 @@ import { normalized } from '../tolerance'
  * PyTorch: torch.log_softmax(x, -1). dims: [rows, cols].
  * Five operations per element: compare, subtract, exponential, add, subtract.
  */
-export default defineOp<{ rows: number; cols: number }>({
+export default rowOp({
   id: 'log_softmax',
   family: 'softmax',
   summary: 'Logarithm of softmax over the last axis',
   torch: 'torch.log_softmax(x, -1)',
-  size: matrix,
-  dtypes: ['f32', 'f16', 'bf16'],
-  tensors: ({ rows, cols }) => [
-    { name: 'x', shape: [rows, cols], role: 'in', fill: { kind: 'normal', scale: 1 } },
-    { name: 'out', shape: [rows, cols], role: 'out' },
-  ],
-  dims: ({ rows, cols }) => [rows, cols],
-  flops: ({ rows, cols }) => 5 * rows * cols,
-  unit: () => 'special',
-  granule: ({ cols }) => cols,
-  referenceCost: () => 8,
-  reference: ({ cols }, read, start, count) => {
-    const out = new Float64Array(count)
-    for (let at = 0; at < count; at += cols) {
-      const row = read(0, start + at, cols)
-      let max = row[0]!
-      for (let i = 1; i < cols; i++) if (row[i]! > max) max = row[i]!
-      let sum = 0
-      for (let i = 0; i < cols; i++) sum += Math.exp(row[i]! - max)
-      const shift = max + Math.log(sum)
-      for (let i = 0; i < cols; i++) out[at + i] = row[i]! - shift
-    }
-    return out
+  unit: 'special',
+  flops: 5,
+  cost: 8,
+  row: (out, [x]) => {
+    let max = -Infinity
+    for (let i = 0; i < out.length; i++) if (x![i]! > max) max = x![i]!
+    let sum = 0
+    for (let i = 0; i < out.length; i++) sum += Math.exp(x![i]! - max)
+    const shift = max + Math.log(sum)
+    for (let i = 0; i < out.length; i++) out[i] = x![i]! - shift
   },
   // Rows of one column are exactly zero; elsewhere values are near -log(cols).
-  tolerance: ({ cols }, dtype) => normalized(dtype, cols),
+  tolerance: normalized,
 })

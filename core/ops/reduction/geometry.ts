@@ -31,13 +31,26 @@ interface Visitor {
 
 /** Hands every element that outputs `start .. start + count` are made from to the visitor; outputs are counted from `start`. */
 export function visitReduced({ outer, reduce, inner, groups }: Reduction, read: ReadInput, input: number, start: number, count: number, visitor: Visitor): void {
+  // Short rows are read many at a time: a read costs more than its elements.
+  const rowsAtOnce = Math.max(1, Math.floor(CHUNK / inner))
+  const rows = (at: number, part: InputValues, index: number, from = 0, to = from + part.length / inner) => {
+    if (inner === 1) visitor.along(at, from === 0 && to === part.length ? part : part.subarray(from, to), index)
+    else for (let r = from; r < to; r++) visitor.across(at, part.subarray(r * inner, (r + 1) * inner), index + r - from)
+  }
   for (let done = 0; done < count; ) {
     const o = Math.floor((start + done) / inner)
     const column = (start + done) % inner
     const width = Math.min(count - done, inner - column)
+    const outers = groups === 1 && width === inner ? Math.min(Math.floor((count - done) / inner), Math.floor(rowsAtOnce / reduce)) : 0
+    if (outers > 1) {
+      const part = read(input, o * reduce * inner, outers * reduce * inner)
+      for (let k = 0; k < outers; k++) rows(done + k * inner, part, 0, k * reduce, (k + 1) * reduce)
+      done += outers * inner
+      continue
+    }
     for (let g = 0; g < groups; g++) {
       const row = (g * outer + o) * reduce
-      if (inner === 1) for (let r = 0; r < reduce; r += CHUNK) visitor.along(done, read(input, row + r, Math.min(CHUNK, reduce - r)), g * reduce + r)
+      if (width === inner) for (let r = 0; r < reduce; r += rowsAtOnce) rows(done, read(input, (row + r) * inner, Math.min(rowsAtOnce, reduce - r) * inner), g * reduce + r)
       else for (let r = 0; r < reduce; r++) visitor.across(done, read(input, (row + r) * inner + column, width), g * reduce + r)
     }
     done += width
