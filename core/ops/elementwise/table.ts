@@ -61,6 +61,8 @@ const TABLE: readonly Elementwise[] = [
   { ...unary, id: 'rsqrt', summary: '1 / square root', torch: 'torch.rsqrt(x)', fills: POSITIVE, unit: 'special', cost: 2, at: ([x]) => 1 / Math.sqrt(x!), tolerance: (dtype) => transcendental(dtype, 0) },
 
   { ...activation, id: 'relu', unit: 'vector', summary: 'max(x, 0)', torch: 'F.relu(x)', flops: 1, cost: 1, at: ([x]) => Math.max(x!, 0), tolerance: () => exact },
+  // Five operations: add, two compares, multiply, divide.
+  { ...activation, id: 'hardswish', unit: 'vector', summary: 'x * min(max(x + 3, 0), 6) / 6', torch: 'F.hardswish(x)', flops: 5, cost: 2, at: ([x]) => (x! * Math.min(Math.max(x! + 3, 0), 6)) / 6, tolerance: (dtype) => arithmetic(dtype) },
   // Three operations: exp, add, reciprocal.
   { ...activation, id: 'sigmoid', summary: '1 / (1 + exp(-x))', torch: 'torch.sigmoid(x)', flops: 3, cost: 5, at: ([x]) => sigmoid(x!) },
   { ...activation, id: 'tanh', summary: 'Hyperbolic tangent', torch: 'torch.tanh(x)', flops: 1, cost: 6, at: ([x]) => Math.tanh(x!) },

@@ -29,6 +29,7 @@ OPSCOPE_MAP(rsqrt, 0, (V x), vdiv(vset(1), vsqrt(x)))
 
 // activation
 OPSCOPE_MAP(relu, 0, (V x), vmax(vset(0), x))
+OPSCOPE_MAP(hardswish, 0, (V x), vmul(vmul(x, vmin(vset(6), vmax(vset(0), vadd(x, vset(3))))), vset(1.0f / 6)))
 OPSCOPE_MAP(sigmoid, 0, (V x), vsigmoid(x))
 OPSCOPE_MAP(tanh, 0, (V x), vtanh(x))
 OPSCOPE_MAP(gelu, 0, (V x), vmul(x, vnormal(x)))

@@ -27,6 +27,7 @@ ELEMENTWISE(sqrt, 1, 0, square_root<T>(a))
 ELEMENTWISE(rsqrt, 1, 0, rsqrtf(a))
 
 ELEMENTWISE(relu, 1, 0, max_or_nan(a, 0.0f))
+ELEMENTWISE(hardswish, 1, 0, a * min_or_nan(max_or_nan(a + 3.0f, 0.0f), 6.0f) * (1.0f / 6.0f))
 ELEMENTWISE(sigmoid, 1, 0, sigmoid<T>(a))
 ELEMENTWISE(tanh, 1, 0, hyperbolic_tangent<T>(a))
 ELEMENTWISE(gelu, 1, 0, gelu<T>(a))

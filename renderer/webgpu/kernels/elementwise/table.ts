@@ -61,6 +61,7 @@ const TABLE: Readonly<Record<string, Elementwise>> = {
   sqrt: { inputs: 1, expression: 'sqrt(a)' },
   rsqrt: { inputs: 1, expression: 'inverseSqrt(a)' },
   relu: { inputs: 1, expression: 'max(a, vec4<f32>(0.0))' },
+  hardswish: { inputs: 1, expression: 'a * clamp(a + 3.0, vec4<f32>(0.0), vec4<f32>(6.0)) * 0.16666667' },
   sigmoid: { inputs: 1, expression: 'sigmoid(a)', functions: SIGMOID },
   tanh: { inputs: 1, expression: 'tanh_of(a)', functions: TANH },
   gelu: { inputs: 1, expression: 'a * phi(a)', functions: PHI },

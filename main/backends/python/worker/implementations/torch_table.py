@@ -173,6 +173,7 @@ TABLE: Dict[str, Entry] = {
 
     # What F.relu calls, which takes no output itself.
     "relu": call("clamp_min", 0),
+    "hardswish": Entry(lambda torch, p: torch._C._nn.hardswish, out="out", out_everywhere=False),
     "sigmoid": call("sigmoid"),
     "tanh": call("tanh"),
     # What F.gelu and F.silu are, which do not pass `out` on in every version.

@@ -266,6 +266,7 @@ TABLE: Dict[str, Entry] = {
     "rsqrt": Entry(lambda np, p: lambda x, out: np.reciprocal(np.sqrt(x, out=out), out=out), calls=2),
 
     "relu": call("maximum", 0),
+    "hardswish": Entry(lambda np, p: lambda x, out: np.divide(np.multiply(np.clip(np.add(x, 3, out=out), 0, 6, out=out), x, out=out), 6, out=out), calls=4),
     "sigmoid": Entry(lambda np, p: lambda x, out: _sigmoid_into(np, x, 1, out), calls=4),
     "tanh": call("tanh"),
     # NumPy has no error function; SciPy brings one that takes arrays.

@@ -39,6 +39,7 @@ def log(x): return tl.log(x)
 def sqrt(x): return tl.sqrt(x)
 def rsqrt(x): return 1.0 / tl.sqrt(x)
 def relu(x): return tl.maximum(x, 0.0)
+def hardswish(x): return x * tl.minimum(tl.maximum(x + 3.0, 0.0), 6.0) / 6.0
 def sigmoid(x): return _sigmoid(x)
 def tanh(x): return 2.0 * _sigmoid(2.0 * x) - 1.0
 def gelu(x): return x * _normal_cdf(x)
