@@ -114,4 +114,22 @@ describe('operations are discovered', () => {
     const lists = outside.filter(({ text }) => folders.filter((folder) => new RegExp(`['"\`]${folder}['"\`]`).test(text)).length > 4).map(({ path }) => path)
     expect(lists).toEqual([])
   })
+
+  // One expression per language: what the README's section "Add an operation" promises.
+  const languages = layers.flatMap(below).filter((path) => /\.(ts|vue|cpp|cc|h|hpp|cu|cuh|inc|wgsl|py)$/.test(path) && !/\.test\.ts$|(^|\/)test\//.test(path)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+  const TABLES = [
+    'core/ops/elementwise/table.ts',
+    'native/cpu/kernels/elementwise.cc',
+    'native/cuda/kernels/elementwise/table.h',
+    'renderer/webgpu/kernels/elementwise/table.ts',
+    'main/backends/python/worker/implementations/torch_table.py',
+    'main/backends/python/worker/implementations/numpy_/table.py',
+    'main/backends/python/worker/implementations/triton_/elementwise_table.py',
+  ]
+
+  it.each(['relu', 'hardswish'])('%s stands in the tables of element-wise operations, one for each language, and nowhere else', (op) => {
+    expect(languages.length).toBeGreaterThan(700)
+    // `F.relu` and `relu6` are other names; a comment may hold the first.
+    expect(languages.flatMap(({ path, text }) => (new RegExp(`(?<![\\w.])${op}(?!\\w)`).test(text) ? [path] : [])).sort()).toEqual([...TABLES].sort())
+  })
 })
