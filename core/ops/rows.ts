@@ -1,5 +1,5 @@
 import type { Dtype, Params } from '../case'
-import type { FillSpec } from '../random'
+import type { FillSpec } from '../values/random'
 import type { AttributeSpec } from './attributes'
 import { defineOp } from './define'
 import { matrix, withNames } from './forms'

@@ -1,36 +1,66 @@
-import { existsSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { problemOf, type Backend } from '@core/backend'
+import { CaseError, problemOf, type Backend, type Device, type PreparedCase } from '@core/backend'
 import type { BenchmarkCase, Dtype, Params } from '@core/case'
-import { presetIdSchema, PRESETS } from '@core/measure/settings'
-import { inlinePool, type VerifyPool } from '@core/measure/verify/pool'
+import { presetIdSchema, PRESETS, type PresetId } from '@core/measure/settings'
+import { inlinePool } from '@core/measure/verify/pool'
 import { createVerifier } from '@core/measure/verify/verify'
 import { outputsOf } from '@core/ops/define'
 import { getOp } from '@core/ops/registry'
 import { createRandom } from '@core/stats/random'
 import { fakeBackend } from '../../main/backends/fake'
 import { nativeBackends } from '../../main/backends/native'
-import { nodeVerifyPool } from '../../main/measurement/verify-pool'
 import { describe } from './proof/bed'
-import { capture, FAULTS, withFault, withOutput, type Captured } from './proof/faults'
+import { capture, FAULTS, REAL_FAULTS, WHOLE_FAULTS, withFault, withOutput } from './proof/faults'
 import type { Bench, Figure } from './bench'
 
-/** One case of a family for each number of outputs; largest last. */
-const CASES: readonly [op: string, params: Params][] = [
+/** Outputs of 1,000 to 2^26 elements; quick where the budget of a quick sweep leads to projections. */
+const CASES: readonly [op: string, params: Params, preset?: PresetId][] = [
   ['add', { n: 1000 }], ['add', { n: 2 ** 20 }], ['add', { n: 2 ** 26 }],
   ['gelu', { n: 1000 }], ['gelu', { n: 2 ** 20 }],
   ['softmax', { rows: 10, cols: 100 }], ['softmax', { rows: 10_000, cols: 100 }],
   ['layer_norm', { tokens: 10, dim: 100 }], ['layer_norm', { tokens: 1024, dim: 1024 }],
   ['sum', { rows: 1000, cols: 100, axis: 'last' }], ['sum', { rows: 64, cols: 2 ** 17, axis: 'first' }],
-  ['matmul', { m: 40, n: 25, k: 64 }], ['matmul', { m: 1024, n: 1024, k: 256 }], ['matmul', { m: 4096, n: 4096, k: 64 }],
+  ['argmax', { rows: 1000, cols: 100, axis: 'last' }], ['argmax', { rows: 2 ** 18, cols: 16, axis: 'last' }],
+  ['matmul', { m: 40, n: 25, k: 64 }], ['matmul', { m: 1024, n: 1024, k: 256 }], ['matmul', { m: 1024, n: 1024, k: 2048 }, 'quick'],
+  ['conv2d', { batch: 1, channels: 16, height: 12, filters: 16, kernelHeight: 3 }], ['conv2d', { batch: 8, channels: 128, height: 28, filters: 128, kernelHeight: 3 }, 'quick'],
+  ['scaled_dot_product_attention', { batch: 1, heads: 2, seqQ: 40, headDim: 32 }], ['scaled_dot_product_attention', { batch: 2, heads: 8, seqQ: 1024, headDim: 64, causal: true }],
+  ['dropout', { n: 1000 }], ['dropout', { n: 2 ** 20 }],
+  ['cumsum', { rows: 10, cols: 100 }], ['cumsum', { rows: 1024, cols: 1024 }],
+  ['transpose', { rows: 40, cols: 25 }], ['transpose', { rows: 1024, cols: 1024 }],
 ]
-/** With this preset's work; a full check of more elements takes seconds a trial on a few processors. */
+const DTYPES: readonly Dtype[] = ['f32', 'f16', 'bf16']
+/** With more outputs, faults are shared out among jobs, since one check takes a second. */
 const LARGE = 2 ** 22
+/** A write beyond the end leaves the output right: the guard bands of the native backends tell. Buffers are the same for all operations; the kernel that writes is one of add. */
+const BEYOND = 'a write one element beyond the end'
 
-/** Rounding to bf16 is right in bf16, and inside what f16 and copies of bits allow only where the fault says so. */
-const applies = (fault: string, dtype: Dtype) => !(fault === 'bf16 arithmetic' && dtype === 'bf16')
+/** Part of the work, for one process: faults of one case, or writes beyond the end. */
+type Job = { kind: 'case'; op: string; params: Params; dtype: Dtype; preset: PresetId | undefined; faults: readonly string[] } | { kind: 'beyond' }
+type Row = Record<string, string | number>
 
-const elementsOfOutput = (op: string, params: Params) => outputsOf(getOp(op), getOp(op).params.parse(params), 'f32')[0]!.elements
+const elementsOf = (op: string, params: Params) => outputsOf(getOp(op), getOp(op).params.parse(params), 'f32')[0]!.elements
+
+/** Rounding to bf16 is right in bf16, and indices are no real numbers. */
+function faultsOf(op: string, params: Params, dtype: Dtype): string[] {
+  const indices = outputsOf(getOp(op), getOp(op).params.parse(params), dtype)[0]!.storage === 'i32'
+  return Object.keys(FAULTS).filter((fault) => !(fault === 'bf16 arithmetic' && dtype === 'bf16') && !(indices && REAL_FAULTS.includes(fault)))
+}
+
+/** Every job, those that take longest first. */
+function jobsOf(args: Readonly<Record<string, string>>, guarded: boolean): Job[] {
+  const jobs = CASES.filter(([op, params]) => (args['op'] === undefined || args['op'].split(',').includes(op)) && elementsOf(op, params) >= Number(args['least'] ?? 0) && elementsOf(op, params) <= Number(args['most'] ?? Infinity)).flatMap(([op, params, preset]) =>
+    DTYPES.filter((dtype) => getOp(op).dtypes.includes(dtype)).flatMap((dtype): Job[] => {
+      const faults = faultsOf(op, params, dtype)
+      const parts = elementsOf(op, params) > LARGE ? faults.map((fault) => [fault]) : [faults]
+      return parts.map((part) => ({ kind: 'case', op, params, dtype, preset, faults: part }))
+    }),
+  )
+  const weight = (job: Job) => (job.kind === 'case' ? elementsOf(job.op, job.params) * getOp(job.op).referenceCost(getOp(job.op).params.parse(job.params)) : 0)
+  return [...jobs.sort((a, b) => weight(b) - weight(a)), ...(guarded && args['op'] === undefined ? [{ kind: 'beyond' } as const] : [])]
+}
 
 function backendOf(name: string): Backend {
   if (name === 'fake') return fakeBackend({})
@@ -40,76 +70,158 @@ function backendOf(name: string): Backend {
   return backend
 }
 
+interface Settings {
+  seed: number
+  trials: number
+  /** Processor time that one job may take for its trials, in seconds; at least ten trials of a fault are made whatever it is. */
+  seconds: number
+  /** Threads that verification has in the app on this machine: its work is theirs together. */
+  lanes: number
+  preset: PresetId
+}
+
+async function faultsOfCase(job: Job & { kind: 'case' }, backend: Backend, device: Device, settings: Settings): Promise<Row[]> {
+  const { op, params, dtype } = job
+  const impl = device.impls.filter((one) => one.available.ok && !one.id.startsWith('red-') && one.kernels[op]?.includes(dtype)).toSorted((a, b) => Number(b.preferred) - Number(a.preferred))[0]
+  const threads = device.threads.at(-1)
+  // Where the device has no kernel in this dtype, the outputs are the rounded reference.
+  const c: BenchmarkCase = impl ? { op, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode: 'hot', ...(threads ? { threads } : {}) } : { op, params, dtype, backend: 'fake', impl: 'steady', device: 'fake:0', mode: 'hot' }
+  const problem = problemOf(getOp(op), c, settings.seed >>> 1)
+  const prepared = await (impl ? backend : fakeBackend({})).open(problem)
+  const captured = await capture(prepared, problem)
+  await prepared.dispose()
+  const elements = captured.right.length
+  const served = withOutput(prepared, captured)
+  const random = createRandom((settings.seed ^ elements) >>> 0)
+  const work = PRESETS[job.preset ?? settings.preset].verifyWork * settings.lanes
+  const check = () => createVerifier(getOp(op), c, problem.seed, work, { pool: inlinePool, sampleSeed: Math.floor(random() * 2 ** 32) }).check(served, 'before', () => Promise.resolve())
+  const rows: Row[] = []
+  const last = await check()
+  const record = (fault: string, refused: number, trials: number) =>
+    rows.push({ op, backend: c.backend, case: describe(c).replace(' hot', ''), dtype, elements, method: last.method ?? '', block: last.blockElements ?? 0, fault, trials, refused, share: refused / Math.max(1, trials) })
+  const from = performance.now()
+  await check()
+  const checkSeconds = Math.max(1e-5, (performance.now() - from) / 1000)
+  const affordable = Math.max(10, Math.floor(settings.seconds / job.faults.length / checkSeconds))
+  const trials = Math.min(settings.trials, affordable)
+  let alarms = Number(!last.ok)
+  const controls = Math.min(trials, 20)
+  for (let i = 1; i < controls; i++) alarms += Number(!(await check()).ok)
+  record('none', alarms, controls)
+  for (const fault of job.faults) {
+    let [made, refused] = [0, 0]
+    const tries = WHOLE_FAULTS.includes(fault) && elements > 2 ** 16 ? Math.min(trials, 10) : trials
+    for (let trial = 0; trial < tries; trial++) {
+      const { changed, value } = await withFault(captured, FAULTS[fault]!, random, check)
+      if (!changed) continue
+      made++
+      if (!value.ok) refused++
+    }
+    if (made > 0) record(fault, refused, made)
+  }
+  return rows
+}
+
+/** The kernel of add that writes one element too many, on vectors of 1 to 100,000 elements, and an honest one beside it. */
+async function writesBeyond(backend: Backend, device: Device, { seed, trials }: Settings): Promise<Row[]> {
+  const random = createRandom(seed)
+  const honest = device.impls.find(({ preferred }) => preferred)!
+  const refusedBy = async (impl: string): Promise<boolean> => {
+    const c: BenchmarkCase = { op: 'add', params: { n: 1 + Math.floor(random() * 100_000) }, dtype: 'f32', backend: device.backend, impl, device: device.id, mode: 'hot', ...(device.threads.length > 0 ? { threads: device.threads.at(-1)! } : {}) }
+    const prepared: PreparedCase = await backend.open(problemOf(getOp('add'), c, seed >>> 1))
+    try {
+      await prepared.poison()
+      await prepared.run()
+      await prepared.scan()
+      return false
+    } catch (error) {
+      if (!(error instanceof CaseError) || error.code !== 'kernel-failed') throw error
+      return true
+    } finally {
+      await prepared.dispose()
+    }
+  }
+  const rows: Row[] = []
+  for (const [fault, impl, count] of [['none', honest.id, Math.min(20, trials)], [BEYOND, 'red-beyond', trials]] as const) {
+    let refused = 0
+    for (let trial = 0; trial < count; trial++) refused += Number(await refusedBy(impl))
+    rows.push({ op: 'add', backend: device.backend, case: `add of up to 100,000 elements, ${impl}`, dtype: 'f32', elements: 100_000, method: 'guard bands', block: 0, fault, trials: count, refused, share: refused / count })
+  }
+  return rows
+}
+
+/** One job in a process of its own, by the command line that started this bench. */
+function jobInProcess(index: number, words: readonly string[], folder: string): Promise<Row[]> {
+  const results = join(folder, String(index))
+  const child = spawn(process.execPath, [process.argv[1]!, 'red-team', `job=${index}`, ...words, `results=${results}`], { stdio: ['ignore', 'ignore', 'inherit'], env: process.env })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code) => {
+      if (code !== 0) return reject(new Error(`job ${index} ended with ${String(code)}`))
+      resolve((JSON.parse(readFileSync(join(results, 'red-team.json'), 'utf8')) as { rows: Row[] }).rows)
+    })
+  })
+}
+
+/** Shares over all cases, by fault and by how the outputs were checked. */
+function figuresOf(rows: readonly Row[]): Figure[] {
+  const total = (chosen: readonly Row[]) => {
+    const [trials, refused] = (['trials', 'refused'] as const).map((field) => chosen.reduce((sum, row) => sum + Number(row[field]), 0)) as [number, number]
+    return { trials, percent: (100 * refused) / Math.max(1, trials) }
+  }
+  const controls = total(rows.filter(({ fault }) => fault === 'none'))
+  const figures: Figure[] = [{ name: `correct outputs refused (${controls.trials} checks)`, value: controls.percent, unit: '%', aim: 0, better: 'less', published: true }]
+  for (const fault of [...Object.keys(FAULTS), BEYOND]) {
+    for (const method of ['all', 'projection', 'sample', 'guard bands']) {
+      const chosen = rows.filter((row) => row['fault'] === fault && row['method'] === method)
+      if (chosen.length === 0) continue
+      const { trials, percent } = total(chosen)
+      figures.push({ name: `${fault}, ${method}: refused (${trials} trials)`, value: percent, unit: '%', published: true, ...(method === 'sample' ? {} : { aim: 100, better: 'more' as const }) })
+    }
+  }
+  return figures
+}
+
 /**
- * Faults put into whole outputs of real kernels, which the product's own verification then looks at: `trials` of each (200),
- * `large` where there are more than 2^22 outputs (20), from a printed seed. backend=cpu|cuda|fake preset=standard
- * op=add,matmul least=1000000 (outputs) seconds=300 (after which no further case begins).
+ * Faults put into whole outputs of real kernels, which the product's own verification then looks at: up to `trials` of each (200) in every
+ * case and dtype, from a printed seed, in as many processes as there are processors. backend=cpu|cuda|fake preset=standard op=add,matmul
+ * least=1000 most=1e6 (outputs) seconds=40 (processor time of a job) processes=16.
  */
 const bench: Bench = async ({ args, say }) => {
-  const seed = Number(args['seed'] ?? Date.now() % 2 ** 32)
-  const random = createRandom(seed)
+  const cores = availableParallelism()
+  const settings: Settings = { seed: Number(args['seed'] ?? Date.now() % 2 ** 32), trials: Number(args['trials'] ?? 200), seconds: Number(args['seconds'] ?? 40), lanes: Number(args['lanes'] ?? Math.min(16, cores)), preset: presetIdSchema.parse(args['preset'] ?? 'standard') }
+  process.env['OPSCOPE_RED_TEAM'] = '1'
   const name = args['backend'] ?? 'cpu'
   const backend = backendOf(name)
   const device = (await backend.devices()).find(({ available }) => available.ok)
   if (!device) throw new Error(`no device of ${name} is available`)
-  const program = join(process.cwd(), 'out', 'main', 'verify.js')
-  const pool: VerifyPool = existsSync(program) ? nodeVerifyPool(program) : inlinePool
-  const work = PRESETS[presetIdSchema.parse(args['preset'] ?? 'standard')].verifyWork
-  say(`seed ${seed}, ${pool.lanes} threads, work ${work}`)
-  const startedMs = performance.now()
-  const figures: Figure[] = []
-  const rows: Record<string, string | number>[] = []
-  for (const [op, params] of CASES) {
-    if (args['op'] !== undefined && !args['op'].split(',').includes(op)) continue
-    if (elementsOfOutput(op, params) < Number(args['least'] ?? 0) || performance.now() - startedMs > 1000 * Number(args['seconds'] ?? Infinity)) continue
-    for (const dtype of ['f32', 'f16', 'bf16'] as const) {
-      const impl = device.impls.filter((one) => one.available.ok && one.kernels[op]?.includes(dtype)).toSorted((a, b) => Number(b.preferred) - Number(a.preferred))[0]
-      const threads = device.threads.at(-1)
-      // Where the device has no kernel in this dtype, the outputs are the rounded reference.
-      const c: BenchmarkCase = impl ? { op, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode: 'hot', ...(threads ? { threads } : {}) } : { op, params, dtype, backend: 'fake', impl: 'steady', device: 'fake:0', mode: 'hot' }
-      if (!impl && elementsOfOutput(op, params) > LARGE && dtype === 'f16') continue
-      const problem = problemOf(getOp(op), c, seed >>> 1)
-      const prepared = await (impl ? backend : fakeBackend({})).open(problem)
-      const captured: Captured = await capture(prepared, problem)
-      await prepared.dispose()
-      const elements = captured.right.length
-      const trials = elements > LARGE ? Number(args['large'] ?? 20) : Number(args['trials'] ?? 200)
-      const served = withOutput(prepared, captured)
-      let last: Awaited<ReturnType<ReturnType<typeof createVerifier>['check']>> | undefined
-      const check = async () => (last = await createVerifier(getOp(op), c, problem.seed, work, { pool, sampleSeed: Math.floor(random() * 2 ** 32) }).check(served, 'before', () => Promise.resolve())).ok
-      const record = (fault: string, refused: number, of: number) => {
-        rows.push({ op, backend: c.backend, case: describe(c).replace(' hot', ''), dtype, elements, method: last?.method ?? '', block: last?.blockElements ?? 0, fault, trials: of, refused, share: refused / Math.max(1, of) })
+  const jobs = jobsOf(args, device.impls.some(({ id }) => id === 'red-beyond'))
+  if (args['job'] !== undefined) {
+    const job = jobs[Number(args['job'])]!
+    return { figures: [], rows: await (job.kind === 'case' ? faultsOfCase(job, backend, device, settings) : writesBeyond(backend, device, settings)) }
+  }
+  const processes = Number(args['processes'] ?? cores)
+  say(`seed ${settings.seed}, ${jobs.length} jobs in ${processes} processes`)
+  const { results: _, ...passed } = args
+  const words = Object.entries({ ...passed, seed: settings.seed, lanes: settings.lanes }).map(([key, value]) => `${key}=${value}`)
+  const folder = mkdtempSync(join(tmpdir(), 'opscope-red-team-'))
+  const found: Row[][] = []
+  try {
+    let next = 0
+    const worker = async () => {
+      while (next < jobs.length) {
+        const index = next++
+        const rows = await jobInProcess(index, words, folder)
+        found[index] = rows
+        const { case: what, dtype, method } = rows[0]!
+        say(`${String(what)} ${String(dtype)} ${String(method)}: ${rows.map((row) => `${String(row['fault'])} ${row['refused']}/${row['trials']}`).join(', ')}`)
       }
-      let alarms = 0
-      for (let i = 0; i < Math.min(trials, 20); i++) alarms += Number(!(await check()))
-      record('none', alarms, Math.min(trials, 20))
-      for (const [fault, change] of Object.entries(FAULTS)) {
-        if (!applies(fault, dtype)) continue
-        const wholeOutput = fault === 'bf16 arithmetic' || fault === 'the output of the previous seed'
-        let [made, refused] = [0, 0]
-        for (let trial = 0; trial < (wholeOutput && elements > 2 ** 16 ? Math.min(trials, 10) : trials); trial++) {
-          const { changed, value: ok } = await withFault(captured, change, random, check)
-          if (!changed) continue
-          made++
-          if (!ok) refused++
-        }
-        record(fault, refused, made)
-      }
-      const here = rows.filter((row) => row['case'] === describe(c).replace(' hot', '') && row['dtype'] === dtype)
-      say(`${describe(c)} ${dtype} ${last?.method} ${here.map((row) => `${String(row['fault'])} ${String(row['refused'])}/${String(row['trials'])}`).join(', ')}`)
     }
+    await Promise.all(Array.from({ length: processes }, worker))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
-  const total = (of: (row: Record<string, string | number>) => boolean) => {
-    const chosen = rows.filter(of)
-    return chosen.reduce((sum, row) => sum + Number(row['refused']), 0) / Math.max(1, chosen.reduce((sum, row) => sum + Number(row['trials']), 0))
-  }
-  figures.push({ name: 'correct outputs refused', value: 100 * total((row) => row['fault'] === 'none'), unit: '%', aim: 0, better: 'less', published: true })
-  for (const fault of Object.keys(FAULTS)) {
-    for (const method of ['all', 'projection', 'sample']) {
-      if (!rows.some((row) => row['fault'] === fault && row['method'] === method)) continue
-      figures.push({ name: `${fault}, ${method}: refused`, value: 100 * total((row) => row['fault'] === fault && row['method'] === method), unit: '%', published: true, ...(method === 'all' ? { aim: 100, better: 'more' as const } : {}) })
-    }
-  }
-  return { figures, rows: rows.map((row) => ({ seed, ...row })), devices: [device] }
+  const rows = found.flat()
+  return { figures: figuresOf(rows), rows: rows.map((row) => ({ seed: settings.seed, ...row })), devices: [device] }
 }
 export default bench

@@ -63,6 +63,15 @@ for (const { backend, devices } of listed) {
         }
     })
 
+    it('red-beyond, whose output is right and which writes one element more', async () => {
+      expect(device.impls.map((candidate) => candidate.id)).toContain('red-beyond')
+      for (const threads of threadChoices) {
+        const result = await measured(backend, device, 'red-beyond', 'hot', threads)
+        expect({ threads, status: result.status, errorCode: result.errorCode, grade: result.grade }).toEqual({ threads, status: 'failed', errorCode: 'kernel-failed', grade: undefined })
+        expect(result.message).toMatch(/^the kernel wrote outside out\b/i)
+      }
+    })
+
     it('nothing of an honest kernel measured the same way', async () => {
       for (const mode of ['cold', 'hot'] as const) {
         const result = await measured(backend, device, honest.id, mode, threadChoices[0])
