@@ -101,24 +101,26 @@ function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl
 /** The picked ops with the parameters of all their sizes and attributes. */
 function pickedOps(spec: SweepSpec, problems: string[]): { op: Op; params: Params[] }[] {
   if (spec.ops.length === 0) problems.push('no operation is picked')
-  const sizesOf = new Map<string, readonly Size[]>()
-  const sizes = ({ size: form }: Op) => {
-    if (!sizesOf.has(form.id)) {
-      const result = parseSizes(form, spec.sizes[form.id] ?? '')
+  const read = new Map<string, readonly Size[]>()
+  const sizes = ({ size: form }: Op, own: string | undefined) => {
+    const text = own ?? spec.sizes[form.id] ?? ''
+    const key = `${form.id}|${text}`
+    if (!read.has(key)) {
+      const result = parseSizes(form, text)
       if (!result.ok) problems.push(`${form.id} sizes ${result.message}`)
       else if (result.sizes.length === 0) problems.push(`no ${form.id} size is given`)
-      sizesOf.set(form.id, result.ok ? result.sizes : [])
+      read.set(key, result.ok ? result.sizes : [])
     }
-    return sizesOf.get(form.id)!
+    return read.get(key)!
   }
-  return spec.ops.flatMap(({ op: id, attributes }) => {
+  return spec.ops.flatMap(({ op: id, attributes, sizes: own }) => {
     const op = findOp(id)
     if (!op || isHiddenFamily(op.family)) {
       problems.push(`unknown operation "${id}"; expected one of ${OPS.map((o) => o.id).join(', ')}`)
       return []
     }
     const choices = pickedAttributes(op, attributes ?? {}, problems)
-    const params = choices.flatMap((choice) => sizes(op).map((size) => ({ ...sizeParams(op.size, size), ...choice })))
+    const params = choices.flatMap((choice) => sizes(op, own).map((size) => ({ ...sizeParams(op.size, size), ...choice })))
     return [{ op, params: params.flatMap((p) => fitting(op, p, problems)) }]
   })
 }

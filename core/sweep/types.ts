@@ -20,7 +20,12 @@ const attributeValues = z.array(z.union([z.string().max(40), z.number(), z.boole
 /** An operation with the values to measure of each attribute that is named. Files from before attributes call them variants. */
 const pickedOpSchema = z.preprocess(
   (entry) => (typeof entry === 'object' && entry !== null && 'variants' in entry && !('attributes' in entry) ? { ...entry, attributes: entry.variants } : entry),
-  z.object({ op: z.string(), attributes: z.record(z.string().max(40), attributeValues).optional() }),
+  z.object({
+    op: z.string(),
+    attributes: z.record(z.string().max(40), attributeValues).optional(),
+    /** Sizes of this operation alone, in place of those of its form. */
+    sizes: z.string().max(4000).optional(),
+  }),
 )
 export type PickedOp = z.infer<typeof pickedOpSchema>
 
@@ -36,5 +41,7 @@ export const sweepSpecSchema = z.object({
   measure: measureSettingsSchema.partial().optional(),
   /** Times the whole sweep is measured, each in fresh processes: the unit of a comparison across runs is the run. Absent: once. */
   repeats: z.number().int().min(1).max(50).optional(),
+  /** The suite (core/suites) that the sweep is of: its session has that suite's report. */
+  suite: z.string().max(40).optional(),
 })
 export type SweepSpec = z.infer<typeof sweepSpecSchema>

@@ -61,6 +61,8 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--min-seconds <s>', 'measured time a case has at least')
     .option('--max-seconds <s>', 'time after which a case ends as not converged')
     .option('--repeats <n>', 'measure the whole sweep so many times, each in fresh processes (default: 1)')
+    .option('--suite <name>', 'a whole benchmark suite with its report (see list suites), in place of the picks above')
+    .option('--quick', 'the quick form of the suite')
     .option('--name <text>', 'name of the session')
     .option('--dry-run', 'only say how many cases that is')
     .option(...json)
@@ -68,7 +70,7 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('list')
-    .argument('<what>', 'ops, sizes, backends, devices or formats')
+    .argument('<what>', 'ops, sizes, suites, backends, devices or formats')
     .description('show what can be picked')
     .option('--backends <list>', 'only these backends')
     .option(...json)

@@ -62,7 +62,8 @@ export function readPicks(options: SweepOptions, known: readonly string[]): Pick
   }
 }
 
-function readHow(options: SweepOptions): Picks['how'] {
+/** Overrides of the preset, and repeats. Throws a UsageError where one is not valid. */
+export function readHow(options: SweepOptions): Picks['how'] {
   try {
     return readMeasureOptions(options)
   } catch (error) {

@@ -39,3 +39,13 @@ test('results of other tools become sessions; a damaged one is refused beside go
   expect(err).toMatch(/cut\.json: line \d+, column \d+: expected .*; nothing of it was imported/)
   expect((await cli.run(['show', 'plain'])).out).toMatch(/BM_Add/)
 })
+
+test('suites are listed with their cases, and refuse picks of their own', async () => {
+  const cli = new Cli()
+  const suites = JSON.parse((await cli.run(['list', 'suites', '--json'])).out) as { id: string; full: { cases: number }; quick: { cases: number } }[]
+  expect(suites.map(({ id }) => id)).toEqual(['comprehensive', 'genesis', 'performance-guide', 'tenflowers', 'trueno'])
+  for (const { full, quick } of suites) expect(full.cases).toBeGreaterThan(quick.cases)
+  const refused = await cli.run(['run', '--suite', 'trueno', '--ops', 'add'])
+  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('--suite says what is measured; remove --ops')])
+  expect((await cli.run(['run', '--suite', 'truno'])).err).toMatch(/suite "truno".*trueno/s)
+})

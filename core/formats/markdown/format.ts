@@ -42,7 +42,7 @@ const format: FileFormat = { id: 'markdown', title: 'Markdown', description: 'Re
 export default format
 
 /** A GitHub table, numbers to the right; columns without anything in them are left out. */
-function tableMarkdown({ heads, rows }: ReportTable): string {
+export function tableMarkdown({ heads, rows }: ReportTable): string {
   const shown = heads.map((_, i) => i).filter((i) => rows.some((row) => row[i]!.text !== ''))
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [

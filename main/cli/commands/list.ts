@@ -1,5 +1,10 @@
 import { FORMATS, formatInfo } from '@core/formats/registry'
 import { OPS } from '@core/ops/registry'
+import { presetSettings } from '@core/measure/settings'
+import { suitePlan, SUITES } from '@core/suites'
+import { estimateSeconds } from '@core/sweep/estimate'
+import { planSweep } from '@core/sweep/plan'
+import { formatDuration } from '@core/units'
 import { SIZE_PRESETS, type SizePreset } from '@core/sweep/defaults'
 import { pickOne } from '../choices'
 import type { Context } from '../context'
@@ -7,14 +12,14 @@ import { table } from '../output/table'
 import { pythonsOf, pythonText } from '../output/pythons'
 import { deviceTable, kernelColumns, opTable } from '../output/tables'
 
-export const LISTS = ['ops', 'sizes', 'backends', 'devices', 'formats'] as const
+export const LISTS = ['ops', 'sizes', 'suites', 'backends', 'devices', 'formats'] as const
 
 interface ListOptions {
   json?: boolean
   backends?: string
 }
 
-/** `opscope list ops|sizes|backends|devices|formats`. */
+/** `opscope list ops|sizes|suites|backends|devices|formats`. */
 export async function list(context: Context, what: string, options: ListOptions): Promise<number> {
   switch (pickOne('list', what, LISTS)) {
     case 'ops':
@@ -30,6 +35,8 @@ export async function list(context: Context, what: string, options: ListOptions)
           ]),
         )
       return 0
+    case 'suites':
+      return listSuites(context, options)
     case 'backends':
       return listBackends(context, options)
     case 'devices':
@@ -53,6 +60,28 @@ async function listOps(context: Context, options: ListOptions): Promise<number> 
     const own = devices.filter((device) => device.backend === backend)
     const reason = own.map(({ available }) => (available.ok ? '' : available.reason)).find((text) => text !== '')
     if (reason !== undefined && !own.some(({ available }) => available.ok)) context.remark(`opscope: ${backend}: ${reason}`)
+  }
+  return 0
+}
+
+/** What each suite comes to on this machine, in full and in its quick form, and what it lacks here. */
+async function listSuites(context: Context, options: ListOptions): Promise<number> {
+  const devices = await findDevices(context, options)
+  const suites = SUITES.map((suite) => {
+    const extent = (quick: boolean) => {
+      const { spec, missing } = suitePlan(suite, devices, quick)
+      const { cases } = planSweep(spec, devices)
+      return { cases: cases.length, seconds: estimateSeconds(cases, presetSettings(spec.preset, context.settings.presets), context.history.ceilings(), devices), missing }
+    }
+    return { id: suite.id, title: suite.title, about: suite.about, full: extent(false), quick: extent(true) }
+  })
+  if (options.json) context.printJson(suites)
+  else {
+    const about = ({ cases, seconds }: { cases: number; seconds: number }) => `${cases} cases, about ${formatDuration(seconds)}`
+    context.print(table(suites, [{ title: 'suite', cell: (s) => s.id }, { title: 'full', cell: (s) => about(s.full) }, { title: 'quick', cell: (s) => about(s.quick) }, { title: 'what', cell: (s) => s.about }]))
+    const lacking = new Map<string, string[]>()
+    for (const { id, full } of suites) for (const reason of full.missing) lacking.set(reason, [...(lacking.get(reason) ?? []), id])
+    for (const [reason, ids] of lacking) context.print(`Missing here for ${ids.length === suites.length ? 'every suite' : ids.join(', ')}: ${reason}`)
   }
   return 0
 }

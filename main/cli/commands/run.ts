@@ -1,16 +1,22 @@
+import type { Device } from '@core/backend'
+import { exportSession } from '@core/formats/registry'
+import { findSuite, suitePlan, SUITES } from '@core/suites'
+import type { SweepSpec } from '@core/sweep/types'
 import { planSweep } from '@core/sweep/plan'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { placeOf } from '@core/fleet/place'
-import { presetSettings } from '@core/measure/settings'
+import { PRESET_IDS, presetSettings } from '@core/measure/settings'
 import { formatDuration } from '@core/units'
-import { readName } from '../choices'
+import { pickOne, readName } from '../choices'
 import type { Context } from '../context'
 import { follow } from '../follow'
-import { readMachines, readPicks, specOf, type SweepOptions } from '../sweep-options'
+import { readHow, readMachines, readPicks, specOf, type SweepOptions } from '../sweep-options'
 import { UsageError } from '../usage-error'
 import { reportRun } from './report'
 
 export interface RunOptions extends SweepOptions {
+  suite?: string
+  quick?: boolean
   name?: string
   json?: boolean
   dryRun?: boolean
@@ -19,15 +25,12 @@ export interface RunOptions extends SweepOptions {
 /** `opscope run`: plans the picked sweep, measures it and prints the results. */
 export async function run(context: Context, options: RunOptions): Promise<number> {
   const name = readName(options.name)
-  const picks = readPicks(options, context.backends())
-  const runner = context.runner(picks.backends, readMachines(options))
-  const devices = await runner.devices(false)
-  const { spec, missing } = specOf(picks, options, devices)
+  const { runner, devices, spec, missing, named } = options.suite === undefined ? await pickedSweep(context, options) : await suiteSweep(context, options)
   if (spec.targets.length === 0) {
     context.remark(`opscope: nothing can be measured: ${missing.join('; ') || 'no picked device has the picked implementations'}`)
     return 1
   }
-  if (picks.backendsNamed) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
+  if (named || spec.suite) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
 
   const plan = planSweep(spec, devices)
   // With nothing left, the refusal of the run says why.
@@ -45,7 +48,39 @@ export async function run(context: Context, options: RunOptions): Promise<number
 
   const followed = await follow(context, runner, () => runner.start(spec, name), options.json === true)
   const status = reportRun(context, followed, options.json === true)
-  return status === 0 && picks.backendsNamed && missing.length > 0 ? 1 : status
+  if (spec.suite && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
+  return status === 0 && named && missing.length > 0 ? 1 : status
+}
+
+/** What is to be measured. `named`: the user named the backends, so that a missing one is worth a failure. */
+interface Chosen {
+  runner: ReturnType<Context['runner']>
+  devices: Device[]
+  spec: SweepSpec
+  missing: string[]
+  named: boolean
+}
+
+async function pickedSweep(context: Context, options: RunOptions): Promise<Chosen> {
+  if (options.quick) throw new UsageError('--quick belongs to --suite; use --preset quick')
+  const picks = readPicks(options, context.backends())
+  const runner = context.runner(picks.backends, readMachines(options))
+  const devices = await runner.devices(false)
+  return { runner, devices, ...specOf(picks, options, devices), named: picks.backendsNamed }
+}
+
+/** Options that say what to measure, which a suite says itself. */
+const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'threads', 'modes'] as const
+
+async function suiteSweep(context: Context, options: RunOptions): Promise<Chosen> {
+  const also = PICKS.filter((name) => options[name] !== undefined)
+  if (also.length > 0) throw new UsageError(`--suite says what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
+  const suite = findSuite(pickOne('suite', options.suite!, SUITES.map(({ id }) => id)))!
+  const runner = context.runner(undefined, readMachines(options))
+  const devices = await runner.devices(false)
+  const { spec, missing } = suitePlan(suite, devices, options.quick)
+  const preset = options.preset === undefined ? spec.preset : pickOne('preset', options.preset, PRESET_IDS)
+  return { runner, devices, spec: { ...spec, preset, ...readHow(options) }, missing, named: false }
 }
 
 /** `opscope resume`: measures what a stopped or interrupted session has left. */

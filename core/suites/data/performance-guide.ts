@@ -1,0 +1,38 @@
+import type { PickedOp } from '../../sweep/types'
+import type { Suite } from '../types'
+
+const ELEMENTWISE = ['add', 'mul', 'relu', 'exp', 'gelu']
+const REDUCTIONS = ['sum', 'mean', 'max']
+const BACKWARDS = ['softmax_backward', 'layer_norm_backward', 'rms_norm_backward']
+
+const at = (lengths: string, squares: string): PickedOp[] => [
+  { op: 'copy', sizes: lengths },
+  ...ELEMENTWISE.map((op) => ({ op, sizes: lengths })),
+  ...REDUCTIONS.map((op) => ({ op, attributes: { axis: ['all', 'last', 'first', 'first_last'] }, sizes: squares })),
+  { op: 'sum_to_shape', attributes: { broadcast: ['row', 'column', 'scalar'] }, sizes: squares },
+  ...BACKWARDS.map((op) => ({ op, sizes: squares })),
+  { op: 'gelu_backward', sizes: lengths },
+  { op: 'cross_entropy_backward', sizes: squares },
+]
+
+const suite: Suite = {
+  id: 'performance-guide',
+  title: 'Genesis performance guide',
+  about: 'Share of the bandwidth by size class against a minimum and a target, reductions by axis, and the backward pass.',
+  processors: 'gpu-first',
+  threads: 'all',
+  impls: 'preferred',
+  against: 'PyTorch',
+  rating: 'performance-guide',
+  full: { ops: at('65536, 262144, 4194304, 16777216, 67108864', '1024x1024, 4096x4096'), dtypes: ['f32'], modes: ['cold', 'hot'], preset: 'standard' },
+  quick: { ops: at('65536, 1048576', '512x512'), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
+  sections: ['summary', 'classes', 'axes', 'times', 'bounds', 'flags'],
+  published: [
+    { what: 'add 256x256', theirs: 'PyTorch 0.019 ms, Genesis 0.104 ms', find: { op: 'add', params: { n: 65536 } } },
+    { what: 'add 2048x2048', theirs: 'PyTorch 0.053 ms, Genesis 0.166 ms', find: { op: 'add', params: { n: 4194304 } } },
+    { what: 'add 4096x4096', theirs: 'PyTorch 0.147 ms, Genesis 2.334 ms', find: { op: 'add', params: { n: 16777216 } } },
+    { what: 'add 8192x8192', theirs: 'PyTorch 0.478 ms, Genesis 8.208 ms', find: { op: 'add', params: { n: 67108864 } } },
+  ],
+  publishedOn: 'NVIDIA A800 (1555 GB/s), PyTorch 2.6',
+}
+export default suite

@@ -1,0 +1,32 @@
+import type { PickedOp } from '../../sweep/types'
+import type { Suite } from '../types'
+
+const VECTORS = ['add', 'sub', 'mul', 'div', 'scale', 'abs', 'clamp', 'lerp', 'fma', 'dot', 'relu', 'sigmoid', 'tanh', 'gelu', 'silu', 'exp']
+const REDUCTIONS = ['sum', 'max', 'min', 'argmax', 'argmin', 'norm_l1', 'norm_l2', 'norm_linf']
+
+/** The suite's operations at these lengths, rows and reductions as one row of them. */
+const at = (lengths: string): PickedOp[] => [
+  ...VECTORS.map((op) => ({ op, sizes: lengths })),
+  ...REDUCTIONS.map((op) => ({ op, attributes: { axis: ['all'] }, sizes: `1x{${lengths}}` })),
+  ...['softmax', 'log_softmax'].map((op) => ({ op, sizes: `1x{${lengths}}` })),
+]
+
+const suite: Suite = {
+  id: 'trueno',
+  title: 'Trueno SIMD suite',
+  about: 'Which SIMD level wins where, on one thread, and by how much over NumPy and PyTorch.',
+  processors: 'cpu',
+  threads: 'one',
+  impls: 'all',
+  against: 'NumPy',
+  rating: 'trueno',
+  full: { ops: at('100, 1000, 10000, 100000, 1000000'), dtypes: ['f32'], modes: ['hot'], preset: 'standard' },
+  quick: { ops: at('100, 10000'), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
+  sections: ['summary', 'crossovers', 'times', 'flags'],
+  published: [
+    { what: 'add, 100 elements', theirs: 'scalar 57.8, SSE2 66.8, AVX2 67.7, AVX-512 73.3 ns', find: { op: 'add', params: { n: 100 } } },
+    { what: 'add, 1,000 elements', theirs: 'scalar 193.6, SSE2 159.6, AVX2 144.2, AVX-512 166.3 ns', find: { op: 'add', params: { n: 1000 } } },
+    { what: 'add, 10,000 elements', theirs: 'scalar 2000, SSE2 1650, AVX2 1400, AVX-512 1600 ns', find: { op: 'add', params: { n: 10000 } } },
+  ],
+}
+export default suite

@@ -1,0 +1,69 @@
+import type { Device, Impl } from '../backend'
+import { isLibrary } from '../backends'
+import { processorOf } from '../session/environment'
+import { findOp } from '../ops/registry'
+import type { SweepSpec, Target } from '../sweep/types'
+import type { Suite } from './types'
+
+const modules = import.meta.glob<{ default: Suite }>('./data/*.ts', { eager: true })
+
+/** Every suite under core/suites/data, by title. */
+export const SUITES: readonly Suite[] = Object.values(modules)
+  .map((module) => module.default)
+  .sort((a, b) => a.title.localeCompare(b.title, 'en'))
+
+/** The suite with this id, or undefined. */
+export const findSuite = (id: string): Suite | undefined => SUITES.find((suite) => suite.id === id)
+
+/** What a suite comes to on these devices: the sweep, and what of it is missing here with the reason. */
+export interface SuitePlan {
+  spec: SweepSpec
+  missing: string[]
+}
+
+/** The sweep of a suite on the devices at hand. Operations that no picked implementation has are named in `missing`. */
+export function suitePlan(suite: Suite, devices: readonly Device[], quick = false): SuitePlan {
+  const extent = quick ? suite.quick : suite.full
+  const picked = devicesFor(suite, devices)
+  const targets = picked.flatMap((device) => targetOn(suite, device))
+  const impls = picked.flatMap((device) => (targets.some((target) => target.device === device.id) ? device.impls : []))
+  const offered = new Set(picked.flatMap((device) => device.modes))
+  const has = (op: string) => impls.some((impl) => impl.available.ok && impl.kernels[op])
+  const known = extent.ops.filter(({ op }) => findOp(op))
+  const absent = [...new Set(known.filter(({ op }) => targets.length > 0 && !has(op)).map(({ op }) => op))]
+  const missing = [
+    ...devices.filter((device) => wanted(suite, device) && !device.available.ok && !spare(device, picked)).map((device) => `${device.name}: ${device.available.ok ? '' : device.available.reason}`),
+    ...picked.flatMap((device) => device.impls.flatMap((impl) => (chosen(suite, device, impl) && !impl.available.ok ? [`${impl.title} on ${device.name}: ${impl.available.reason}`] : []))),
+    ...(picked.some((device) => isLibrary(device.backend)) ? [] : [`${suite.against}: no Python with it is available, so there are no speedups over it`]),
+    ...(absent.length > 0 ? [`not implemented here: ${absent.join(', ')}`] : []),
+  ]
+  const modes = extent.modes.filter((mode) => offered.has(mode))
+  return { spec: { ops: known.filter(({ op }) => targets.length === 0 || has(op)), sizes: {}, dtypes: [...extent.dtypes], targets, modes, preset: extent.preset, suite: suite.id }, missing }
+}
+
+/** Of several Pythons only some are meant to be measured with. */
+const spare = (device: Device, picked: readonly Device[]): boolean => device.interpreter !== undefined && picked.some(({ backend }) => backend === device.backend)
+
+const processors = (suite: Suite, gpu: boolean): readonly ('cpu' | 'gpu')[] => (suite.processors === 'both' ? ['cpu', 'gpu'] : suite.processors === 'cpu' || !gpu ? ['cpu'] : ['gpu'])
+
+/** Whether the suite is about this device at all. */
+const wanted = (suite: Suite, device: Device): boolean => device.backend !== 'webgpu' && (suite.processors !== 'cpu' || processorOf(device.id) === 'cpu')
+
+/** The devices that the suite measures: hardware and the libraries on it; GPUs beside a CPU where the suite wants the GPU first. */
+function devicesFor(suite: Suite, devices: readonly Device[]): Device[] {
+  const usable = devices.filter((device) => wanted(suite, device) && device.available.ok && !device.software)
+  const kinds = processors(suite, usable.some((device) => processorOf(device.id) === 'gpu' && !isLibrary(device.backend)))
+  return usable.filter((device) => kinds.includes(processorOf(device.id)))
+}
+
+/** The implementations that the suite compares: of a library all of them, else every one or the preferred ones. */
+const chosen = (suite: Suite, device: Device, impl: Impl): boolean => isLibrary(device.backend) || suite.impls === 'all' || impl.preferred
+
+function targetOn(suite: Suite, device: Device): Target[] {
+  const impls = device.impls.filter((impl) => impl.available.ok && chosen(suite, device, impl)).map(({ id }) => id)
+  if (impls.length === 0) return []
+  const threads = device.threads.length === 0 ? undefined : suite.threads === 'one' ? [device.threads[0]!] : device.threads.slice(-1)
+  return [{ backend: device.backend, device: device.id, impls, ...(threads ? { threads } : {}) }]
+}
+
+export type { Suite } from './types'

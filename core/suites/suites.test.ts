@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import type { Device } from '../backend'
+import { RATINGS } from '../analysis/ratings'
+import { OPS } from '../ops/registry'
+import { planSweep } from '../sweep/plan'
+import { testCase, testDevice, testGpu, testResult } from '../testing'
+import { suitePlan, SUITES, findSuite } from './index'
+import { suiteReport } from './report'
+
+/** A device that has every operation. */
+const kernels = Object.fromEntries(OPS.map(({ id }) => [id, ['f32' as const, 'f16' as const]]))
+const impl = (id: string, preferred = false) => ({ id, title: id, available: { ok: true as const }, kernels, preferred })
+const cpu = testDevice({ impls: [impl('scalar'), impl('sse2'), impl('avx2', true)] })
+const gpu = testGpu({ impls: [impl('kernel', true)] })
+const python = (id: string): Device => testDevice({ backend: 'python', id: `python:${id}`, name: `Python on ${id}`, impls: [impl('numpy'), impl('torch')], threads: id === 'cpu' ? [1, 4] : [] })
+
+describe('every suite', () => {
+  it('names operations, sizes and a rating that exist', () => {
+    expect(SUITES.map(({ id }) => id).sort()).toEqual(['comprehensive', 'genesis', 'performance-guide', 'tenflowers', 'trueno'])
+    for (const suite of SUITES) {
+      expect(RATINGS.map(({ id }) => id)).toContain(suite.rating)
+      for (const quick of [true, false]) {
+        const plan = planSweep(suitePlan(suite, [cpu, python('cpu')], quick).spec, [cpu, python('cpu')])
+        expect([suite.id, quick, plan.problems]).toEqual([suite.id, quick, []])
+        expect(plan.cases.length).toBeGreaterThan(10)
+      }
+      expect(suite.full.ops.length).toBe(suite.quick.ops.length)
+    }
+  })
+
+  it('measures its published figures', () => {
+    for (const suite of SUITES) for (const { find } of suite.published) {
+      const { spec } = suitePlan(suite, [cpu, gpu, python('cpu')])
+      const { cases } = planSweep(spec, [cpu, gpu, python('cpu')])
+      expect(cases.some((c) => c.op === find.op && Object.entries(find.params).every(([name, value]) => c.params[name] === value)), `${suite.id} ${find.op}`).toBe(true)
+    }
+  })
+})
+
+describe('a suite on this machine', () => {
+  const targets = (id: string, devices: Device[]) => suitePlan(findSuite(id)!, devices).spec.targets.map(({ device, impls, threads }) => [device, impls.join(' '), threads])
+
+  it('takes the GPU and its Python where there is one, every SIMD level on one thread, or both processors', () => {
+    const all = [cpu, gpu, python('cpu'), python('cuda:0')]
+    expect(targets('genesis', all)).toEqual([['cuda:0', 'kernel', undefined], ['python:cuda:0', 'numpy torch', undefined]])
+    expect(targets('genesis', [cpu, python('cpu')])).toEqual([['cpu', 'avx2', [4]], ['python:cpu', 'numpy torch', [4]]])
+    expect(targets('trueno', all)).toEqual([['cpu', 'scalar sse2 avx2', [1]], ['python:cpu', 'numpy torch', [1]]])
+    expect(targets('tenflowers', all).map(([device]) => device)).toEqual(['cpu', 'cuda:0', 'python:cpu', 'python:cuda:0'])
+  })
+
+  it('says what is missing and why, and runs the rest', () => {
+    const absent = testGpu({ available: { ok: false, reason: 'there is no NVIDIA driver' } })
+    const few = testDevice({ impls: [{ ...impl('avx2', true), kernels: { add: ['f32'], softmax: ['f32'] } }] })
+    const { spec, missing } = suitePlan(findSuite('genesis')!, [few, absent])
+    expect(spec.ops.map(({ op }) => op)).toEqual(['add', 'softmax'])
+    expect(missing).toEqual(['Test GPU: there is no NVIDIA driver', 'PyTorch: no Python with it is available, so there are no speedups over it', expect.stringMatching(/^not implemented here: mul, div, /)])
+  })
+})
+
+describe('a suite\'s report', () => {
+  const timed = (id: string, change: Parameters<typeof testCase>[0], medianNs: number, more: Parameters<typeof testResult>[0] = {}) =>
+    testResult({ id, case: testCase(change), summary: { count: 3, medianNs, meanNs: medianNs, stddevNs: medianNs / 100, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...more })
+  const numpy = { backend: 'python', impl: 'numpy', device: 'python:cpu' } as const
+  const part = (id: string, results: ReturnType<typeof timed>[], title: string) => suiteReport(findSuite(id)!, results, []).find((one) => one.title === title)!
+
+  it('counts the success rule, and has a row for each operation with a link to each result', () => {
+    const results = [timed('a', { impl: 'scalar' }, 240), timed('b', {}, 60), timed('n', numpy, 120)]
+    expect(part('trueno', results, 'Summary').text).toBe('3 of 3 results passed verification and were measured. 1 of 2 within 20 % of NumPy: rule of 80 % missed.')
+    expect(part('trueno', results, 'Summary').table!.rows.map((row) => row.map((cell) => cell.text))).toEqual([['scalar', '1', '0.500x', '0.500x', '0.500x'], ['avx2', '1', '2.00x', '2.00x', '2.00x']])
+    expect(part('trueno', results, 'Times').table!.rows[0]!.map(({ result }) => result)).toEqual([undefined, undefined, undefined, 'a', 'b', 'n'])
+  })
+
+  it('finds where a level starts to win', () => {
+    const at = (n: number, scalar: number, avx2: number) => [timed(`s${n}`, { impl: 'scalar', params: { n } }, scalar), timed(`v${n}`, { params: { n } }, avx2)]
+    const { table } = part('trueno', [...at(100, 50, 60), ...at(1000, 200, 100)], 'Crossovers')
+    expect(table!.rows[0]!.map(({ text }) => text)).toEqual(['add', expect.stringMatching(/^avx2 beats scalar from \d+/)])
+  })
+
+  it('names the fastest implementation and raises flags for failures and high variation', () => {
+    const noisy = timed('b', { device: 'cuda:0', backend: 'cuda', impl: 'kernel' }, 50, { summary: { count: 9, medianNs: 50, meanNs: 55, stddevNs: 30 } })
+    const failed = timed('f', { op: 'gelu' }, 1, { status: 'wrong', message: 'The relative error is 0.1.' })
+    const results = [timed('a', { impl: 'torch', backend: 'python' }, 100), noisy, failed]
+    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', 'torch', '2.00x'])
+    expect(part('comprehensive', results, 'Red flags').table!.rows.map((row) => row[1]!.text)).toEqual(['high variation: 55.0 ns ± 30.0 ns', 'verification failed: The relative error is 0.1.'])
+  })
+})

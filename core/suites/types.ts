@@ -1,0 +1,48 @@
+import type { PickedOp, SweepSpec } from '../sweep/types'
+import type { Library } from '../analysis/ratings/libraries'
+
+/** Which processors a suite is about: the GPU where there is one (else the CPU), the CPU alone, or both. */
+export type SuiteProcessors = 'gpu-first' | 'cpu' | 'both'
+
+/** What a suite runs, in full or in a quick form. */
+export interface SuiteExtent {
+  ops: readonly PickedOp[]
+  dtypes: SweepSpec['dtypes']
+  modes: SweepSpec['modes']
+  preset: SweepSpec['preset']
+}
+
+/** Sections of a suite's report (core/suites/report.ts), in the order given. */
+export type SuiteSection = 'summary' | 'times' | 'fastest' | 'crossovers' | 'classes' | 'axes' | 'bounds' | 'flags'
+
+/** A figure that the suite's own users publish, beside which ours stand. */
+export interface PublishedFigure {
+  what: string
+  theirs: string
+  /** The result of ours that answers it: operation, parameters that must match, dtype where they name one. */
+  find: { op: string; params: Readonly<Record<string, number>> }
+}
+
+/** One of the benchmark suites that people come from; a file of core/suites/data. */
+export interface Suite {
+  /** As the file is called, and as `--suite` takes it. */
+  id: string
+  title: string
+  /** One sentence: what question it answers. */
+  about: string
+  processors: SuiteProcessors
+  /** CPU threads: one, or all. */
+  threads: 'one' | 'all'
+  /** Whether every implementation of the processor is measured (all SIMD levels), or the preferred ones. */
+  impls: 'all' | 'preferred'
+  /** The library that speedups are over. */
+  against: Library
+  /** The rating of core/analysis/ratings that judges its results. */
+  rating: string
+  full: SuiteExtent
+  quick: SuiteExtent
+  sections: readonly SuiteSection[]
+  published: readonly PublishedFigure[]
+  /** Where the published figures come from. */
+  publishedOn?: string
+}
