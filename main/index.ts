@@ -1,10 +1,9 @@
 import { app } from 'electron'
-import { refuseDebugging } from './app/release'
-import { registerAppScheme } from './app/scheme'
+import { refuseDebugging } from './app/harden'
+import { registerAppScheme } from './app/pages'
 import { failToStart, startApp } from './app/start'
-import { isWebgpuHost } from './backends/webgpu/host-flag'
+import { isWebgpuHost, appendGpuSwitches } from './backends/webgpu/switches'
 import { runWebgpuHost } from './backends/webgpu/host-mode'
-import { appendGpuSwitches } from './backends/webgpu/switches'
 
 refuseDebugging(app)
 // Both before Electron is ready, and for the window as for the page that measures.

@@ -11,8 +11,8 @@ import { runnerImport } from 'vite'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const folder = join(root, 'test', 'fixtures', 'history')
 const load = async (path) => (await runnerImport(join(root, path), { root, configFile: false, logLevel: 'error', resolve: { alias: { '@core': join(root, 'core') } } })).module
-const { MIGRATIONS } = await load('main/history/migrate.ts')
-const { fixtureSql } = await load('main/history/testing-fixture.ts')
+const { MIGRATIONS } = await load('main/history/database/migrate.ts')
+const { fixtureSql } = await load('main/history/testing/fixture.ts')
 mkdirSync(folder, { recursive: true })
 for (let version = 1; version <= MIGRATIONS.length; version++) {
   const file = join(folder, `schema-${version}.sql`)

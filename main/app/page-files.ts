@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs'
 import { readFile, realpath, stat } from 'node:fs/promises'
-import { extname, join, sep } from 'node:path'
-import { PAGE_HEADERS } from './csp'
+import { extname, join, sep, resolve } from 'node:path'
 
 /** Scheme and host of the app's pages. */
 export const APP_SCHEME = 'app'
@@ -51,3 +51,41 @@ export async function servePageFile(folder: string, request: { url: string; meth
   if (file === undefined) return new Response('Not found', { status: 404, headers: { ...PAGE_HEADERS, 'Content-Type': 'text/plain; charset=utf-8' } })
   return new Response(await readFile(file), { headers: { ...PAGE_HEADERS, 'Content-Type': CONTENT_TYPES[extname(file)]! } })
 }
+
+/**
+ * What a page of the app may load: its own files and pictures it drew itself. Inline style attributes are needed by
+ * chart tooltips and virtual tables; inline style elements, scripts and eval are not.
+ */
+const DIRECTIVES = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'style-src-attr': "'unsafe-inline'",
+  'img-src': "'self' data: blob:",
+  'font-src': "'self'",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+}
+
+/** Headers of every page and file. The isolation headers give timers their full resolution. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': Object.entries(DIRECTIVES).map(([name, value]) => `${name} ${value}`).join('; '),
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-cache',
+}
+
+/** The folder of the built app, which holds main/, preload/ and renderer/; shared chunks of main lie one level deeper. */
+export function outFolder(from = import.meta.dirname): string {
+  const places = ['..', '../..'].map((up) => resolve(from, up))
+  const found = places.find((folder) => existsSync(join(folder, 'preload', 'index.cjs')))
+  if (!found) throw new Error(`the app is not built: expected preload/index.cjs in ${places[0]}; npm run build makes it`)
+  return found
+}
+
+/** A preload bundle, e.g. `index.cjs`. */
+export const preloadFile = (name: string): string => join(outFolder(), 'preload', name)

@@ -1,26 +1,24 @@
 import { join } from 'node:path'
-import { app, dialog, nativeTheme, powerMonitor, type BrowserWindow } from 'electron'
-import { webgpuHostKind } from '../backends/webgpu'
+import { app, dialog, nativeTheme, powerMonitor, Menu, type BrowserWindow } from 'electron'
+import { webgpuHostKind } from '../backends/webgpu/window'
 import { tellPowerSource } from '../environment'
-import { openHistory } from '../history'
 import { createFilesApart } from '../files/apart'
+import { openHistory } from '../history'
 import { createOpenedFiles, filesIn } from '../import/opened-files'
 import { createHandlers } from '../ipc/handlers'
 import { createEmit, registerRequests } from '../ipc/register'
 import { nativeHostKind, pythonHostKind } from '../measurement/host'
-import { installMenu } from '../menu'
 import { openDataFolder, type DataPaths } from '../paths'
 import { printable } from '../printable'
 import { Remotes } from '../remote'
 import { createRunner } from '../runner'
 import { openMainWindow } from '../windows/main-window'
+import { menuTemplate } from '../windows/menu'
 import { createDialogs } from './dialogs'
-import { surviveFaults } from './faults'
 import { forwardRunnerEvents } from './forward'
 import { harden } from './harden'
-import { quitCleanly } from './quit'
-import { offerRescue } from './rescue'
-import { serveAppPages } from './scheme'
+import { surviveFaults, quitCleanly, offerRescue } from './lifecycle'
+import { serveAppPages } from './pages'
 import type { Services } from './services'
 import { openSettings } from './settings-store'
 
@@ -96,4 +94,10 @@ export function failToStart(error: unknown): void {
   process.stderr.write(printable(`opscope: ${message}\n`))
   dialog.showErrorBox('Opscope cannot start', message)
   app.exit(1)
+}
+
+/** Puts the menu bar up; `send` runs a command in the page. */
+function installMenu(send: (command: string) => void): void {
+  app.setAboutPanelOptions({ applicationName: 'Opscope', applicationVersion: app.getVersion(), copyright: 'MIT licence' })
+  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ platform: process.platform, development: !app.isPackaged, send })))
 }

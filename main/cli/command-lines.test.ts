@@ -5,7 +5,7 @@ import { mix32 } from '@core/values/random'
 import { commandLines } from '@core/sweep/command-lines'
 import { planSweep } from '@core/sweep/plan'
 import { testCase, testDevice, testGpu } from '@core/testing'
-import { readPicks, specOf, type SweepOptions } from './sweep-options'
+import { readPicks, specOf, type SweepOptions } from './options/sweep-options'
 
 const DEVICES: Device[] = [testDevice(), testGpu(), testGpu({ id: 'cuda:1', name: 'Second GPU' })]
 

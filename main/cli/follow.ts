@@ -1,13 +1,18 @@
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { exportParts } from '@core/formats/registry'
 import { isResumable } from '@core/session/resumable'
 import { rowAt, type Row } from '@core/session/rows'
+import type { SessionFile } from '@core/session/types'
 import { formatDuration } from '@core/units'
-import type { Runner, RunnerEvents } from '../runner/types'
 import { oneLine } from '../printable'
+import type { Runner, RunnerEvents } from '../runner/types'
 import { caseWords } from '../runner/words'
+import { writeFileAtomic } from '../write-file'
 import type { Context } from './context'
 import { ProgressView } from './output/progress'
-import { resultLine } from './output/result-table'
-import { saveUnsaved } from './rescue'
+import { resultLine } from './output/results'
 
 export interface Followed {
   sessionId: string
@@ -70,4 +75,24 @@ export function verdict(context: Context, { sessionId, end, seconds }: Followed)
   const failed = end.failures > 0 ? `, ${end.failures} failed` : ''
   const rest = end.state === 'stopped' && isResumable({ about }) ? `; go on with: opscope resume ${sessionId}` : ''
   return `${cases} in ${formatDuration(seconds)}${failed}: ${oneLine(name)} (session ${sessionId})${rest}`
+}
+
+/**
+ * Writes a session that could not be stored as a file: into the working directory, else into that of temporary files.
+ * Returns its path, or what kept it from being written.
+ */
+export function saveUnsaved(file: SessionFile, folders = [process.cwd(), tmpdir()]): { path: string } | { problem: string } {
+  const problems: string[] = []
+  for (const folder of folders) {
+    const base = `opscope-unsaved-${file.session.id.slice(0, 8)}`
+    let path = join(folder, `${base}.opscope.json`)
+    for (let i = 2; existsSync(path); i++) path = join(folder, `${base}-${i}.opscope.json`)
+    try {
+      writeFileAtomic(path, exportParts('json', file))
+      return { path }
+    } catch (error) {
+      problems.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return { problem: problems.join('; ') }
 }

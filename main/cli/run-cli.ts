@@ -1,8 +1,7 @@
 import { CommanderError } from 'commander'
-import { nearest } from './choices'
+import { nearest, UsageError } from './options/choices'
 import { Context, type Io } from './context'
 import { createProgram } from './program'
-import { UsageError } from './usage-error'
 
 /** Exit status of a program ended by Ctrl+C, as shells count it. */
 const INTERRUPTED = 130

@@ -4,11 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { environmentSchema } from '@core/session/types'
 import { testDevice, testGpu } from '@core/testing'
-import { readEnvironment } from '.'
-import { parseSize, readCaches, summarizeCaches } from './caches'
-import { parseCpuInfo, parseOsRelease } from './os-name'
+import { readEnvironment, graphicsSwitches, measuringVariables } from './index'
+import { parseSize, readCaches, summarizeCaches, parseCpuInfo, parseOsRelease } from './system'
 import { boostOf, governorOf, powerSourceOf } from './power'
-import { graphicsSwitches, measuringVariables } from './switches'
 
 test('the record of this machine fits the session format and says what a reader needs', () => {
   const environment = environmentSchema.parse(readEnvironment([]))

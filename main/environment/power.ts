@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { namesIn, readText } from './system-files'
+import { namesIn, readText } from './system'
 
 /** The governors of all processors in one word or list; undefined where there are none (virtual machines). */
 export function governorOf(texts: readonly string[]): string | undefined {

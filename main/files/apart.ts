@@ -8,7 +8,7 @@ import type { ImportedSession } from '../history/types'
 import type { Emit } from '../ipc/register'
 import { findProgram } from '../measurement/host'
 import type { HostProcess } from '../measurement/link'
-import { forkUtilityProcess } from '../measurement/utility-process'
+import { forkUtilityProcess } from '../measurement/child-process'
 import { putInPlace, temporaryFor } from '../write-file'
 import type { FileJob, FileJobAnswer, FileJobResult } from './jobs'
 

@@ -3,7 +3,7 @@ import { exportStream, importSession, prepareExport } from '@core/formats/regist
 import type { Result } from '@core/result'
 import type { SessionFile } from '@core/session/types'
 import type { ImportedSession } from '../history/types'
-import { joinHistory } from '../history/join'
+import { joinHistory } from '../history'
 import { readText } from '../import/read-text'
 import type { SqliteHistory } from '../history/sqlite-history'
 import { writeBeside } from '../write-file'

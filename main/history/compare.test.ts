@@ -7,7 +7,7 @@ import { UnknownValueError } from '@core/compare'
 import type { NoiseFloor } from '@core/session/types'
 import { NotFoundError, openHistory, type History } from '.'
 import { compareStored } from './compare'
-import { testCase, testEnvironment, testResult, testSettings } from './testing'
+import { testCase, testEnvironment, testResult, testSettings } from './testing/sessions'
 
 let folder: string
 let history: History

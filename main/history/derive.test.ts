@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Environment } from '@core/session/types'
 import { openHistory, type History } from '.'
 import { mergeSessions, splitSession } from './derive'
-import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing'
+import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing/sessions'
 
 let folder: string
 let history: History

@@ -6,7 +6,7 @@ import { resultSchema } from '@core/result'
 import { rowAt, blockOf } from '@core/session/rows'
 import { sessionFileSchema, type Environment } from '@core/session/types'
 import { InUseError, NotFoundError, openHistory, type History } from '.'
-import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing'
+import { failedResult, testCase, testEnvironment, testResult, testSettings } from './testing/sessions'
 
 let folder: string
 let file: string

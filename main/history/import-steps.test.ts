@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { testCase, testResult, testSession } from '@core/testing'
-import { openHistory, type History } from '.'
-import { joinHistory } from './join'
+import { openHistory, joinHistory, type History } from './index'
 import type { SqliteHistory } from './sqlite-history'
 
 let folder: string

@@ -1,5 +1,7 @@
-import { openDatabase } from './open'
-import { purge } from './sessions'
+import { Database } from './database/database'
+import { openDatabase, BUSY_MS } from './database/open'
+import { purge } from './queries/sessions'
+import { saysRefused, openSqlite } from './database/sqlite'
 import { SqliteHistory } from './sqlite-history'
 import type { History } from './types'
 
@@ -18,3 +20,18 @@ export function openHistory(file: string): { history: History; notice?: string }
 }
 
 export { InUseError, NotFoundError, type History, type NewSession } from './types'
+
+/** Opens a history that another process of this app has open, and so has checked and brought up to date; for reading where it cannot be written. Close it after use. */
+export function joinHistory(file: string): SqliteHistory {
+  try {
+    const connection = openSqlite(file)
+    connection.exec(`pragma busy_timeout = ${BUSY_MS}`)
+    connection.exec('pragma synchronous = full')
+    connection.exec('pragma foreign_keys = on')
+    connection.prepare('pragma schema_version').get()
+    return new SqliteHistory(new Database(connection, file), file)
+  } catch (error) {
+    if (!saysRefused(error)) throw error
+    return new SqliteHistory(openDatabase(file).db, file)
+  }
+}

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from 'vite'
 import { openHistory } from '.'
-import { testCase, testEnvironment, testResult, testSettings } from './testing'
+import { testCase, testEnvironment, testResult, testSettings } from './testing/sessions'
 
 /** Several processes on one file, one of them killed. The writer is built like the app: bundled, under plain Node. */
 let folder: string
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const root = resolve(import.meta.dirname, '../..')
   await build({
     root, configFile: false, logLevel: 'error', resolve: { alias: { '@core': join(root, 'core') } }, ssr: { noExternal: true },
-    build: { ssr: join(import.meta.dirname, 'testing-writer.ts'), outDir: folder, target: 'node20', rolldownOptions: { external: ['@photostructure/sqlite'], output: { entryFileNames: 'writer.mjs' } } },
+    build: { ssr: join(import.meta.dirname, 'testing/writer.ts'), outDir: folder, target: 'node20', rolldownOptions: { external: ['@photostructure/sqlite'], output: { entryFileNames: 'writer.mjs' } } },
   })
   writer = join(folder, 'writer.mjs')
 }, 60_000)

@@ -4,8 +4,7 @@ import { CHANNELS, EVENT_NAMES } from '@core/ipc-names'
 import { EVENTS } from '@core/ipc'
 import { InUseError, NotFoundError } from '../history/types'
 import { BusyError } from '../runner/types'
-import { answer, type Handlers } from './answer'
-import { RequestError } from './errors'
+import { answer, RequestError, type Handlers } from './answer'
 
 /** Handlers that all do `act`, to see whether one was reached. */
 const allDoing = (act: () => never) => Object.fromEntries(Object.keys(REQUESTS).map((channel) => [channel, act])) as unknown as Handlers

@@ -1,6 +1,7 @@
-import type { z } from 'zod'
-import { REQUESTS, type Channel, type IpcReply, type Reply } from '@core/ipc'
-import { toIpcError } from './errors'
+import { z } from 'zod'
+import { REQUESTS, type Channel, type IpcReply, type Reply, type IpcError } from '@core/ipc'
+import { InUseError, NotFoundError } from '../history/types'
+import { BusyError } from '../runner/types'
 
 /** One function per request; it gets the parsed payload. */
 export type Handlers = { [C in Channel]: (request: z.output<(typeof REQUESTS)[C]['request']>) => Reply<C> | Promise<Reply<C>> }
@@ -17,4 +18,29 @@ export async function answer<C extends Channel>(handlers: Handlers, channel: C, 
   } catch (error) {
     return { ok: false, error: toIpcError(error) }
   }
+}
+
+/** A request that cannot be carried out, in words for the user; `detail` is shown behind a click. */
+export class RequestError extends Error {
+  override name = 'RequestError'
+  constructor(
+    readonly code: IpcError['code'],
+    message: string,
+    readonly detail?: string,
+  ) {
+    super(message)
+  }
+}
+
+const LONGEST = 2000
+
+/** What the page is told about an error. Stacks stay in main. */
+function toIpcError(error: unknown): IpcError {
+  if (error instanceof z.ZodError) return { code: 'bad-request', message: 'The request was not understood.', detail: z.prettifyError(error).slice(0, LONGEST) }
+  const message = (error instanceof Error ? error.message : String(error)).slice(0, LONGEST) || 'Something failed without saying why.'
+  if (error instanceof RequestError) return { code: error.code, message, ...(error.detail === undefined ? {} : { detail: error.detail }) }
+  if (error instanceof NotFoundError) return { code: 'not-found', message }
+  if (error instanceof BusyError || error instanceof InUseError) return { code: 'busy', message }
+  const cause = error instanceof Error && error.cause !== undefined ? String(error.cause instanceof Error ? error.cause.message : error.cause).slice(0, LONGEST) : undefined
+  return { code: 'failed', message, ...(cause === undefined ? {} : { detail: cause }) }
 }

@@ -1,6 +1,6 @@
 import { ipcMain, type BrowserWindow, type IpcMainInvokeEvent } from 'electron'
 import { REQUESTS, type Channel, type EventName, type EventPayload } from '@core/ipc'
-import { isPage } from '../app/page-url'
+import { isPage } from '../app/pages'
 import { answer, type Handlers } from './answer'
 
 /** The visible window, if there is one now. */

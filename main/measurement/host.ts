@@ -5,11 +5,10 @@ import { backendsOf } from '@core/backends'
 import type { HostLink } from '@core/measure/protocol'
 import type { PythonSettings } from '@core/settings'
 import { exclusiveLinks } from '../exclusive'
+import { makeTemporaryFolder } from '../process-owner'
 import type { HostKind } from '../runner/types'
-import { gpuHoldersFolder } from './gpu-holders'
+import { forkNodeProcess, forkUtilityProcess } from './child-process'
 import { connect } from './link'
-import { forkNodeProcess } from './node-process'
-import { forkUtilityProcess } from './utility-process'
 
 /** Loading the addon and finding devices takes a second at most; a busy machine may need more. */
 const READY_MS = 30_000
@@ -50,3 +49,11 @@ async function startWorker(env: NodeJS.ProcessEnv): Promise<HostLink> {
   const whole = { ...env, OPSCOPE_GPU_HOLDERS: gpuHoldersFolder() }
   return connect(inElectron() ? await forkUtilityProcess(worker, whole) : forkNodeProcess(worker, whole), READY_MS)
 }
+
+let folder: string | undefined
+
+/**
+ * A folder in which the measurement processes of this start note that they are on a GPU, so that none takes another for a
+ * stranger that disturbs it (native/cuda/nvml). Made when first asked for, gone with this process.
+ */
+export const gpuHoldersFolder = (): string => (folder ??= makeTemporaryFolder('opscope-gpu'))

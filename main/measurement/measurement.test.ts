@@ -2,9 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { exitReason, splitUtilityExit } from './exit-reason'
+import { exitReason, splitUtilityExit, forkNodeProcess } from './child-process'
 import { connect } from './link'
-import { forkNodeProcess } from './node-process'
 
 const folder = mkdtempSync(join(tmpdir(), 'opscope-worker-'))
 let count = 0

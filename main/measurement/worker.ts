@@ -2,11 +2,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Backend } from '@core/backend'
 import { backendsOf } from '@core/backends'
-import { serve } from '@core/measure/serve'
+import type { FromHost } from '@core/measure/protocol'
+import { serve, type ServeLink } from '@core/measure/serve'
 import { nativeBackends } from '../backends/native'
 import { pythonBackend } from '../backends/python'
-import { missingBackend } from './missing-backend'
-import { parentLink } from './parent-link'
+import { missingBackend } from './missing'
 import { nodeVerifyPool } from './verify-pool'
 
 /** Entry of the measurement process: native code runs here, and below it in the Pythons it starts, and nowhere else. */
@@ -36,3 +36,28 @@ serve(await backends(), parentLink(), {
     setImmediate(() => process.exit(1))
   },
 })
+
+/** What Electron gives a utilityProcess for talking to main. */
+interface ParentPort {
+  postMessage(message: unknown): void
+  on(event: 'message', listener: (event: { data: unknown }) => void): unknown
+}
+
+/** The worker's end of the link to whoever started it: Electron's main, or a Node parent. Throws when there is neither. */
+function parentLink(): ServeLink {
+  const { parentPort } = process as { parentPort?: ParentPort }
+  if (parentPort) {
+    return {
+      send: (message) => parentPort.postMessage(message),
+      onMessage: (listener) => void parentPort.on('message', ({ data }) => listener(data)),
+    }
+  }
+  const send = process.send?.bind(process)
+  if (!send) throw new Error('this program measures for Opscope and is started by it; run opscope instead')
+  // A parent that died without a word leaves nobody to measure for.
+  process.on('disconnect', () => process.exit(0))
+  return {
+    send: (message: FromHost) => void send(message, undefined, undefined, () => undefined),
+    onMessage: (listener) => void process.on('message', listener),
+  }
+}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { INTERLEAVE, SELF_CHECK, type Pair } from '@core/compare'
 import { PRESETS } from '@core/measure/settings'
-import { interleaveSource } from './interleave-source'
+import { interleaveSource } from './sources/interleave-source'
 import { aCase, aDevice, anEnvironment, aResult, aSpec, MemoryHistory, planOf, ScriptedKind, scriptedRunner, type Behaviour } from './testing'
 
 const { minQuads, maxQuads } = INTERLEAVE

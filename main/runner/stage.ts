@@ -8,14 +8,14 @@ import type { Environment } from '@core/session/types'
 import type { Settings } from '@core/settings'
 import type { SweepSpec } from '@core/sweep/types'
 import type { History, NewSession } from '../history/types'
-import { concernsOf } from './concerns'
 import type { Conductor, RunHooks } from './conductor'
 import type { Emitter } from './events'
-import { serves, type Fleet, type Use } from './fleet'
+import { serves, type Fleet, type Use } from './hosts/fleet'
 import type { Limits } from './limits'
 import type { Planner } from './planner'
-import type { CaseSource } from './source'
+import type { CaseSource } from './sources/source'
 import type { HostKind, RunnerEvents } from './types'
+import { listed } from './words'
 
 export interface RunnerDeps {
   history: History
@@ -125,4 +125,24 @@ export class Stage {
     const machines = this.fleet.machines(devices)
     return { ...here, ...(machines.length > 0 ? { machines } : {}), ...(noiseFloors.length > 0 ? { noiseFloors } : {}), ...(ceilings.length > 0 ? { ceilings } : {}) }
   }
+}
+
+/** Sentences that are told of at once, at most. */
+const MOST = 6
+
+/**
+ * What a user should know of devices before a run on them, device by device; undefined when there is nothing.
+ * Disturbances are told each time, since they come and go; a warning only while `told` does not hold it, which takes it in.
+ */
+function concernsOf(devices: readonly Device[], told: Set<string>): string | undefined {
+  const byName = new Map<string, Set<string>>()
+  for (const { name, disturbances = [], warnings } of devices) {
+    const texts = byName.get(name) ?? new Set()
+    const fresh = warnings.filter((text) => !told.has(`${name}: ${text}`))
+    for (const text of fresh) told.add(`${name}: ${text}`)
+    for (const text of [...disturbances, ...fresh]) texts.add(text.replace(/[.]$/, ''))
+    byName.set(name, texts)
+  }
+  const sentences = [...byName].flatMap(([name, texts]) => [...texts].map((text, i) => (i === 0 ? `${name}: ${text}` : text)))
+  return sentences.length === 0 ? undefined : `Worth knowing about this run: ${listed(sentences, MOST, '. ')}.`
 }

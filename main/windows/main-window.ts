@@ -1,7 +1,7 @@
 import { BrowserWindow, nativeTheme, screen } from 'electron'
 import { safeWebPreferences } from '../app/harden'
-import { preloadFile } from '../app/out-folder'
-import { pageUrl } from '../app/page-url'
+import { preloadFile } from '../app/page-files'
+import { pageUrl } from '../app/pages'
 import { MINIMUM, openingBounds, readWindowState, writeWindowState } from './window-state'
 
 /** Window colours before the page has drawn: `--canvas` of renderer/styles/tokens.css. */

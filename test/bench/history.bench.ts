@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openHistory } from '../../main/history'
 import { compareStored } from '../../main/history/compare'
-import { testCase, testEnvironment, testResult, testSettings } from '../../main/history/testing'
+import { testCase, testEnvironment, testResult, testSettings } from '../../main/history/testing/sessions'
 import { timeMs, type Bench } from './bench'
 
 /** Invented results of `distinct` cases with 64 samples each. */

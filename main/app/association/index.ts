@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { Association } from '@core/association'
 import { homeFolder, makeFolder } from '../../paths'
 import { writeFileAtomic } from '../../write-file'
 import { DESKTOP_ID, MIME_PACKAGE, SESSION_TYPE, desktopEntry, mimePackage, withoutOpscope } from './texts'
-
-export { associationCommand } from './command'
 
 /** What an association is made from and where. */
 export interface AssociationPlace {
@@ -111,4 +109,22 @@ export function dissociate(place: AssociationPlace): Association {
 
 function mustBeLinux({ platform }: AssociationPlace): void {
   if (platform !== 'linux') throw new AssociationError('Only on Linux does Opscope register its file type by itself; here its installer does.')
+}
+
+/** The folder that holds package.json: of a checkout, or the archive of a packed app. */
+function rootFolder(from = import.meta.dirname): string {
+  for (let folder = resolve(from); ; folder = resolve(folder, '..')) {
+    if (existsSync(join(folder, 'package.json'))) return folder
+    if (folder === resolve(folder, '..')) throw new Error(`no package.json above ${from}`)
+  }
+}
+
+/**
+ * How the desktop starts the app that runs now: a packed app by its own program (of an AppImage, the file the user has),
+ * a checkout by its start script, which sets up what has changed.
+ */
+export function associationCommand(packaged: boolean, env: NodeJS.ProcessEnv = process.env, root = rootFolder()): AssociationPlace {
+  const node = join(root, 'node_modules', '.bin', 'node')
+  const command = packaged ? [env['APPIMAGE'] ?? process.execPath] : [existsSync(node) ? node : 'node', join(root, 'scripts', 'start.mjs')]
+  return { platform: process.platform, env, command, icon: join(root, 'packaging', 'icon.svg') }
 }

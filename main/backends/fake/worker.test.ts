@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from 'vite'
 import { fromHostSchema, type FromHost, type ToHost } from '@core/measure/protocol'
 import { PRESETS } from '@core/measure/settings'
-import { forkNodeProcess } from '../../measurement/node-process'
+import { forkNodeProcess } from '../../measurement/child-process'
 
 /** The measurement process as the app ships it, with and without the switch for the scripted backend. */
 let folder: string

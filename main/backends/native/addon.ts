@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
 import type { Mode, StorageType } from '@core/case'
 import type { FillWords } from '@core/values/random'
 
@@ -80,4 +82,19 @@ export function loadAddon(path: string): NativeAddon {
   const loaded: unknown = createRequire(import.meta.url)(path)
   if (!isAddon(loaded)) throw new Error(`${path} is not the Opscope addon: expected it to export info, devices, Case and GpuWatch`)
   return loaded
+}
+
+const RELATIVE = join('native', 'build', 'opscope.node')
+
+/**
+ * Where the addon lies: OPSCOPE_ADDON when set, else native/build/opscope.node in the nearest folder above `from` (a
+ * checkout, or a packaged app, where files that must be real stand in app.asar.unpacked). Undefined when there is none.
+ */
+export function locateAddon(from: string, env: NodeJS.ProcessEnv = process.env, exists: (path: string) => boolean = existsSync): string | undefined {
+  if (env.OPSCOPE_ADDON) return resolve(env.OPSCOPE_ADDON)
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const candidate = join(folder.replace(/\.asar(?=$|[\\/])/, '.asar.unpacked'), RELATIVE)
+    if (exists(candidate)) return candidate
+    if (dirname(folder) === folder) return undefined
+  }
 }

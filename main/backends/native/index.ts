@@ -1,10 +1,9 @@
 import type { Backend } from '@core/backend'
-import { loadAddon, type NativeAddon, type NativeGpuWatch } from './addon'
+import { loadAddon, locateAddon, type NativeAddon, type NativeGpuWatch } from './addon'
 import { NativeBackend } from './backend'
-import { locateAddon } from './locate'
 
 export type { NativeAddon, NativePart } from './addon'
-export { locateAddon } from './locate'
+export { locateAddon } from './addon'
 
 /** The addon, or why it cannot be had and what would help, in one sentence. */
 function nativeAddon(): { addon: NativeAddon; path: string } | { problem: string } {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Availability, Device, Interpreter } from '@core/backend'
-import { missingDevice } from '../../runner/missing-device'
+import { missingDevice } from '../../measurement/missing'
 import { bestOf, type Found } from './interpreters'
-import { identityOf } from './interpreters/stamp'
+import { identityOf } from './interpreters/probe'
 import type { Answer } from './protocol'
 
 /** Where cases of a device are computed: one worker process for each. */

@@ -2,9 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { z } from 'zod'
 import { CaseError } from '@core/backend'
-import { encodeFrame, FrameError, FrameReader, type Frame } from './frames'
-import { killGroup, spawnGroup } from './process-group'
-import { answersSchema, fromWorkerSchema, type Answer, type ToWorker } from './protocol'
+import { encodeFrame, FrameError, FrameReader, answersSchema, fromWorkerSchema, type Frame, type Answer, type ToWorker } from './protocol'
+import { killGroup, spawnGroup } from './launch'
 
 /** How to start a worker: a program of the user's, its arguments, and what it finds in its environment. */
 export interface WorkerCommand {

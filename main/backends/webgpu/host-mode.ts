@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { app } from 'electron'
 import { harden } from '../../app/harden'
-import { serveAppPages } from '../../app/scheme'
+import { serveAppPages } from '../../app/pages'
 import type { ToHost } from '@core/measure/protocol'
-import { makeTemporaryFolder } from '../../temporary'
+import { makeTemporaryFolder } from '../../process-owner'
 import { openHostWindow } from './window'
 
 /**

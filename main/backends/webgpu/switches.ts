@@ -88,3 +88,9 @@ export function appendGpuSwitches(app: { commandLine: CommandLine; disableDomain
   // A case that crashes the GPU process must not take WebGPU away from the cases after it.
   app.disableDomainBlockingFor3DAPIs()
 }
+
+/** Argument that makes Electron measure WebGPU for a command line instead of showing the app. */
+export const HOST_FLAG = '--opscope-webgpu-host'
+
+/** Whether this process was started to measure for a command line. */
+export const isWebgpuHost = (argv: readonly string[] = process.argv): boolean => argv.includes(HOST_FLAG)

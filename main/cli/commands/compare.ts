@@ -1,16 +1,14 @@
 import { COMPARE_AXES, compareAxisSchema, comparisonCsv, comparisonMarkdown, drain, failuresOf, type Comparison, type CompareRequest, type Pair, type Thresholds, UnknownValueError } from '@core/compare'
 import { namesOf, redactIn, usualRedactions, type KnownNames } from '@core/formats/redact'
 import { OPS } from '@core/ops/registry'
-import { thisUser } from '../../app/this-user'
+import { thisUser } from '../../paths'
 import { FileSides } from '../../compare/file-sides'
 import { compareStoredSteps } from '../../history/compare'
-import { nearest, readRedact, refuse } from '../choices'
-import { formatOf, readFailOn, readFilter, readOpThresholds, readThreshold, type CompareOptions } from '../compare-options'
-import { findSide } from '../compare-sides'
+import { nearest, readRedact, refuse, UsageError } from '../options/choices'
+import { formatOf, readFailOn, readFilter, readOpThresholds, readThreshold, findSide, type CompareOptions } from '../options/compare-options'
 import type { Context } from '../context'
 import { endStatus, follow } from '../follow'
 import { comparisonText, failureLines } from '../output/comparison'
-import { UsageError } from '../usage-error'
 
 /** What writes a comparison to stdout for a file or a pull request. */
 const WRITERS = {

@@ -7,12 +7,11 @@ import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { formatDuration } from '@core/units'
-import { thisUser } from '../../app/this-user'
+import { thisUser, makeFolder } from '../../paths'
 import type { Context } from '../context'
 import { follow } from '../follow'
-import { makeFolder } from '../../paths'
 import { writeFileAtomic } from '../../write-file'
-import { reportRun } from './report'
+import { reportRun } from './sessions'
 
 /** `opscope default-sweep`: what `npm start` does without a display. Every op once on every device, and a report of it. */
 export async function defaultSweep(context: Context, options: { json?: boolean }): Promise<number> {

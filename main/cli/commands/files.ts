@@ -1,14 +1,13 @@
 import { basename, resolve } from 'node:path'
 import { usualRedactions } from '@core/formats/redact'
 import { exportFormat, exportStream, FORMATS, importSession as parseSession, prepareExport } from '@core/formats/registry'
-import { thisUser } from '../../app/this-user'
-import { pickOne, readRedact } from '../choices'
-import type { Context } from '../context'
-import { findSession } from '../find-session'
+import { associate, associationCommand, dissociate } from '../../app/association'
 import { readText } from '../../import/read-text'
+import { thisUser } from '../../paths'
 import { oneLine } from '../../printable'
 import { writeFileAtomic } from '../../write-file'
-import { UsageError } from '../usage-error'
+import { pickOne, readRedact, findSession, UsageError } from '../options/choices'
+import type { Context } from '../context'
 
 const writable = () => FORMATS.filter((format) => format.exportSession)
 
@@ -62,4 +61,16 @@ export function importFiles(context: Context, paths: readonly string[], options:
   }
   if (options.json) context.printJson(imported)
   return status
+}
+
+/** `opscope associate`: has the desktop open session files with this copy of the app, or no longer. */
+export function associateFiles(context: Context, options: { remove?: boolean; json?: boolean }): number {
+  const place = associationCommand(false, context.io.env)
+  const state = options.remove ? dissociate(place) : associate(place)
+  if (options.json) context.printJson(state)
+  else {
+    context.print(options.remove ? 'Files that end in .opscope.json no longer open with Opscope.' : `Files that end in .opscope.json open with Opscope: ${place.command.join(' ')}`)
+    for (const note of state.notes) context.remark(`opscope: ${note}`)
+  }
+  return 0
 }

@@ -11,15 +11,11 @@ import { formatBytes, formatInterval, formatPercent, formatTime } from '@core/un
 import { DeriveError, mergeSessions, splitSession } from '../../history/derive'
 import { backUp, prepareRestore } from '../../history/maintenance/backup'
 import { checkFile } from '../../history/maintenance/check'
-import { pickOne, readName, words } from '../choices'
+import { pickOne, readName, words, findSession, UsageError } from '../options/choices'
 import type { Context } from '../context'
-import { findSession } from '../find-session'
 import { oneLine } from '../../printable'
-import { when } from '../output/tables'
-import { table } from '../output/table'
-import { UsageError } from '../usage-error'
-import { allRows } from './report'
-import { printSessions } from './sessions'
+import { when, table } from '../output/tables'
+import { allRows, printSessions } from './sessions'
 
 interface ListOptions {
   search?: string

@@ -1,16 +1,15 @@
+import type { Device, Interpreter } from '@core/backend'
 import { FORMATS, formatInfo } from '@core/formats/registry'
-import { OPS } from '@core/ops/registry'
 import { presetSettings } from '@core/measure/settings'
+import { OPS } from '@core/ops/registry'
 import { suitePlan, SUITES } from '@core/suites'
+import { SIZE_PRESETS, type SizePreset } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { formatDuration } from '@core/units'
-import { SIZE_PRESETS, type SizePreset } from '@core/sweep/defaults'
-import { pickOne } from '../choices'
+import { pickOne } from '../options/choices'
 import type { Context } from '../context'
-import { table } from '../output/table'
-import { pythonsOf, pythonText } from '../output/pythons'
-import { deviceTable, kernelColumns, opTable } from '../output/tables'
+import { table, deviceTable, kernelColumns, opTable } from '../output/tables'
 
 export const LISTS = ['ops', 'sizes', 'suites', 'backends', 'devices', 'formats'] as const
 
@@ -137,4 +136,33 @@ async function listDevices(context: Context, options: ListOptions): Promise<numb
   if (options.json) context.printJson(devices)
   else context.print(deviceTable(devices))
   return 0
+}
+
+/** A Python that was found, and whether it is measured with. */
+export interface ListedPython extends Interpreter {
+  used: boolean
+  /** Why it is not. */
+  reason?: string
+}
+
+/** The Pythons of devices, each once, in the order listed. */
+function pythonsOf(devices: readonly Device[]): ListedPython[] {
+  const byPath = new Map<string, ListedPython>()
+  for (const { interpreter, available } of devices) {
+    if (!interpreter || byPath.get(interpreter.path)?.used) continue
+    const known = byPath.get(interpreter.path)
+    if (available.ok) byPath.set(interpreter.path, { ...interpreter, used: true })
+    else if (!known) byPath.set(interpreter.path, { ...interpreter, used: false, reason: available.reason })
+  }
+  return [...byPath.values()]
+}
+
+/** Lines that say what a Python is, what it has, and the commands that install what it lacks. */
+function pythonText({ path, source, version, packages, used, reason }: ListedPython): string {
+  const width = Math.max(0, ...packages.map(({ name }) => name.length))
+  const lines = packages.map(({ name, version: of, detail, problem, install }) => {
+    const has = of === undefined ? (problem ?? 'not installed') : `${of}${detail ? ` (${detail})` : ''}${problem ? `: ${problem}` : ''}`
+    return `  ${name.padEnd(width)}  ${has}${install ? `; install it with: ${install}` : ''}`
+  })
+  return ['', `Python ${version ?? 'of unknown version'}, ${path} (${source}): ${used ? 'used' : (reason ?? 'not used')}`, ...lines].join('\n')
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { runAgent } from '../../agent'
 import type { Context } from '../context'
-import { table } from '../output/table'
-import { UsageError } from '../usage-error'
+import { table } from '../output/tables'
+import { UsageError } from '../options/choices'
 
 /** A name or destination that cannot be used is a mistake in the arguments. */
 async function refusing<T>(work: () => T | Promise<T>): Promise<T> {

@@ -7,12 +7,11 @@ import { estimateSeconds } from '@core/sweep/estimate'
 import { placeOf } from '@core/fleet/place'
 import { PRESET_IDS, presetSettings } from '@core/measure/settings'
 import { formatDuration } from '@core/units'
-import { pickOne, readName } from '../choices'
+import { pickOne, readName, UsageError } from '../options/choices'
 import type { Context } from '../context'
 import { follow } from '../follow'
-import { readHow, readMachines, readPicks, specOf, type SweepOptions } from '../sweep-options'
-import { UsageError } from '../usage-error'
-import { reportRun } from './report'
+import { readHow, readMachines, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
+import { reportRun } from './sessions'
 
 export interface RunOptions extends SweepOptions {
   suite?: string

@@ -2,8 +2,7 @@ import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, copy
 import { datasheetValue } from '@core/roofline/datasheet'
 import type { Ceiling } from '@core/session/types'
 import { formatBandwidth, formatBytes, formatInterval, formatPercent } from '@core/units'
-import { table } from './table'
-import { when } from './tables'
+import { table, when } from './tables'
 
 /** The ceilings of each device, devices in the order met. */
 function byDevice<T extends Ceiling>(ceilings: readonly T[]): T[][] {

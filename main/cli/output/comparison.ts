@@ -3,7 +3,7 @@ import { rowText } from '@core/compare/case-text'
 import { formatPercent, formatTime, speedupWords } from '@core/units'
 import { oneLine } from '../../printable'
 import { caseWords } from '../../runner/words'
-import { table, type Column } from './table'
+import { table, type Column } from './tables'
 
 type Row = Comparison['rows'][number]
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Device, Impl } from '@core/backend'
 import { getOp } from '@core/ops/registry'
 import { aDevice } from '../../runner/testing'
-import { kernelColumns, opTable } from './tables'
+import { kernelColumns, opTable, table } from './tables'
 
 const impl = (id: string, kernels: Impl['kernels']): Impl => ({ id, title: id, available: { ok: true }, kernels, preferred: false })
 const device = (backend: string, ...impls: Impl[]): Device => ({ ...aDevice(backend), backend, impls })
@@ -22,4 +22,22 @@ test('operations stand with the dtypes of each implementation, and a dash where 
     '',
     '2 operations, of which have a kernel: cpu 1, cuda kernel 2, cuda other 1, torch 1. – = not implemented. Attributes and PyTorch calls: --json.',
   ])
+})
+
+test('columns line up, empty ones go, and nothing trails', () => {
+  const rows = [
+    { op: 'add', time: '1.5 us', note: '' },
+    { op: 'layer_norm', time: '12 us', note: '' },
+  ]
+  expect(
+    table(rows, [
+      { title: 'op', cell: (r) => r.op },
+      { title: 'median', align: 'right', cell: (r) => r.time },
+      { title: 'note', cell: (r) => r.note },
+    ]),
+  ).toBe('op          median\nadd         1.5 us\nlayer_norm   12 us')
+})
+
+test('a stored text stays in its cell', () => {
+  expect(table([{ name: 'a\nforged \u001b[2J' }], [{ title: 'name', cell: (r) => r.name }])).toBe('name\na forged \\u001b[2J')
 })

@@ -1,10 +1,10 @@
 import type { Device, Interpreter } from '@core/backend'
 import { isLibrary } from '@core/backends'
 import { DTYPES, type Dtype } from '@core/case'
-import type { NoiseFloor, SessionSummary } from '@core/session/types'
 import type { Op } from '@core/ops/types'
+import type { NoiseFloor, SessionSummary } from '@core/session/types'
 import { formatBytes, formatPercent } from '@core/units'
-import { table } from './table'
+import { oneLine } from '../../printable'
 
 /** ISO 8601 UTC as local date and minute. */
 export const when = (iso: string) => {
@@ -98,4 +98,33 @@ export function opTable(ops: readonly Op[], columns: readonly KernelColumn[]): s
   ])
   const counts = columns.map(({ title, kernels }) => `${title} ${ops.filter(({ id }) => kernels.has(id)).length}`)
   return [lines, '', `${ops.length} operations${counts.length > 0 ? `, of which have a kernel: ${counts.join(', ')}` : ''}. – = not implemented. Attributes and PyTorch calls: --json.`].join('\n')
+}
+
+export interface Column<T> {
+  title: string
+  /** Right-aligned unless text. */
+  align?: 'left' | 'right'
+  cell(row: T): string
+}
+
+/** Width on screen, near enough: combining marks are not expected in what we print. */
+const width = (text: string) => [...text].length
+
+/** Rows as a plain-text table, two spaces between columns; a column with nothing in it is left out. */
+export function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
+  const texts = rows.map((row) => columns.map((column) => oneLine(column.cell(row))))
+  const shown = columns.map((_, j) => j).filter((j) => rows.length === 0 || texts.some((row) => row[j] !== ''))
+  const lines = [columns.map((column) => column.title), ...texts]
+  const widths = columns.map((_, j) => Math.max(...lines.map((line) => width(line[j]!))))
+  return lines
+    .map((line) =>
+      shown
+        .map((j) => {
+          const fill = ' '.repeat(widths[j]! - width(line[j]!))
+          return columns[j]!.align === 'right' ? fill + line[j]! : line[j]! + fill
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }

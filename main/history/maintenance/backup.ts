@@ -1,10 +1,10 @@
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync, statSync, constants, copyFileSync, linkSync, renameSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { HistoryFile } from '@core/session/maintenance'
-import { openReadOnly } from '../access'
-import { Database } from '../database'
-import { correctSchema, isHistory, migrate, MIGRATIONS, schemaOf } from '../migrate'
-import { openSqlite } from '../sqlite'
+import { Database } from '../database/database'
+import { correctSchema, isHistory, migrate, MIGRATIONS, schemaOf } from '../database/migrate'
+import { nameBeside } from '../database/open'
+import { openReadOnly, openSqlite } from '../database/sqlite'
 import { copyDatabase, type OnProgress } from './copy'
 
 /** A backup or restore that was refused or failed, in words for the user. Nothing was changed. */
@@ -104,4 +104,23 @@ export function prepareRestore(backup: string, file: string, onProgress: OnProgr
     if (error instanceof MaintenanceError) throw error
     return refuse(`cannot be restored: it is no SQLite file, is damaged, or could not be copied (${reasonOf(error)}).`, error)
   }
+}
+
+/**
+ * Puts `prepared` in the place of the closed database `file`, which stays beside it under a new name; returns that
+ * name. There is no moment without a history: the present one gets its second name first. Throws MaintenanceError,
+ * nothing changed, when another process has the history open.
+ */
+export function swapIn(file: string, prepared: string): string {
+  // The last connection to close takes the log away.
+  if (existsSync(`${file}-wal`)) throw new MaintenanceError('Another Opscope, a window or a command, has the history open. Close it and try again. Nothing was changed.')
+  const kept = nameBeside(file, 'before-restore')
+  try {
+    linkSync(file, kept)
+  } catch {
+    // File systems without links.
+    copyFileSync(file, kept, constants.COPYFILE_EXCL)
+  }
+  renameSync(prepared, file)
+  return kept
 }

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { OWNER_ONLY } from '../../write-file'
-import type { Database } from '../database'
+import type { Database } from '../database/database'
 
 const pragma = (db: Database, name: string) => Number(Object.values(db.connection.prepare(`pragma ${name}`).get() ?? {})[0] ?? 0)
 

@@ -1,6 +1,5 @@
-import { app, nativeTheme } from 'electron'
+import { app, nativeTheme, shell } from 'electron'
 import { associate, associationCommand, dissociate, readAssociation } from '../../app/association'
-import { openLink } from '../../app/links'
 import type { Services } from '../../app/services'
 import { readEnvironment } from '../../environment'
 import type { Handlers } from '../answer'
@@ -24,3 +23,16 @@ export const appHandlers = ({ history, settings, startNotices, foundPrograms }: 
     'association:set': ({ on }) => (on ? associate : dissociate)(associationCommand(app.isPackaged)),
     'shell:open-link': ({ link }) => openLink(link).then(() => undefined),
   }) satisfies Partial<Handlers>
+
+/** Everything the app ever opens in the user's browser. */
+const LINKS = {
+  webgpu: 'https://www.w3.org/TR/webgpu/',
+  licence: 'https://opensource.org/license/mit',
+} as const satisfies Record<string, `https://${string}`>
+
+/** Opens a known page in the user's browser. The only caller of shell.openExternal. */
+async function openLink(link: keyof typeof LINKS): Promise<void> {
+  const url = new URL(LINKS[link])
+  if (url.protocol !== 'https:') throw new Error(`${url.href} is not an https address`)
+  await shell.openExternal(url.href)
+}

@@ -3,14 +3,13 @@ import type { FileSide, Pair } from '@core/compare'
 import { namesOf } from '@core/formats/redact'
 import { importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
-import { thisUser } from '../../app/this-user'
+import { thisUser } from '../../paths'
 import { FileSides } from '../../compare/file-sides'
 import { inSlices } from '../../compare/in-slices'
 import { compareStoredSteps } from '../../history/compare'
 import { readSessions, type Incoming } from '../../import/import-files'
-import type { Handlers } from '../answer'
-import { RequestError } from '../errors'
-import { writeChosen } from '../write-chosen'
+import { RequestError, type Handlers } from '../answer'
+import { writeChosen } from '../chosen-file'
 
 const KINDS = { csv: 'CSV table', md: 'Markdown', html: 'HTML report' } as const
 

@@ -2,12 +2,10 @@ import { basename } from 'node:path'
 import { identifying, usualRedactions } from '@core/formats/redact'
 import { exportFormat, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
-import { thisUser } from '../../app/this-user'
+import { thisUser } from '../../paths'
 import { importAll } from '../../import/import-files'
-import type { Handlers } from '../answer'
-import { chartFile } from '../chart-file'
-import { RequestError } from '../errors'
-import { writeChosen } from '../write-chosen'
+import { RequestError, type Handlers } from '../answer'
+import { chartFile, writeChosen } from '../chosen-file'
 
 const CHART_KINDS = { png: 'PNG picture', svg: 'SVG picture', csv: 'CSV table' }
 

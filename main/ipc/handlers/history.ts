@@ -4,9 +4,8 @@ import { packCaseHistory } from '@core/analysis/case-history'
 import type { Services } from '../../app/services'
 import { DeriveError, mergeSessions, splitSession } from '../../history/derive'
 import { MaintenanceError } from '../../history/maintenance/backup'
-import { runApart } from '../../app/run-apart'
-import type { Handlers } from '../answer'
-import { RequestError } from '../errors'
+import { runApart } from '../../maintenance/run-apart'
+import { RequestError, type Handlers } from '../answer'
 
 const FILTER = { name: 'Opscope history', extensions: ['sqlite', 'db'] }
 

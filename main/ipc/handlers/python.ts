@@ -3,8 +3,7 @@ import { MOST_EXTRA_PYTHONS, type PythonSettings } from '@core/settings'
 import type { Services } from '../../app/services'
 import { checkPython, programAt } from '../../backends/python/interpreters/check'
 import { homeFolder } from '../../paths'
-import type { Handlers } from '../answer'
-import { RequestError } from '../errors'
+import { RequestError, type Handlers } from '../answer'
 
 const here = { home: homeFolder(), platform: process.platform }
 const NOTHING: PythonSettings = { extra: [] }

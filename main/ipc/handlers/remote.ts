@@ -1,7 +1,6 @@
 import type { Services } from '../../app/services'
 import { DESTINATION } from '../../remote/ssh'
-import type { Handlers } from '../answer'
-import { RequestError } from '../errors'
+import { RequestError, type Handlers } from '../answer'
 
 /** Remote machines. A page cannot have ssh connect to anything: the user agrees to each destination in a dialog of main's. */
 export const remoteHandlers = ({ remotes, dialogs }: Pick<Services, 'remotes' | 'dialogs'>) =>

@@ -1,7 +1,7 @@
 import type { SweepSpec } from '@core/sweep/types'
 import { nothingToMeasure } from '../planner'
 import { usedBy, type Stage } from '../stage'
-import { sweepSource } from '../sweep-source'
+import { sweepSource } from '../sources/source'
 import { sessionName } from '../words'
 
 /** Begins a sweep as a new session. Throws with the reason when it has no case. */

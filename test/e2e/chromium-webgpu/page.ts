@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join, resolve, sep } from 'node:path'
 import { build } from 'vite'
-import { PAGE_HEADERS } from '../../../main/app/csp'
+import { PAGE_HEADERS } from '../../../main/app/page-files'
 
 const root = resolve(import.meta.dirname, '../../..')
 const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { PYTHON_SWITCHES, pythonEnvironment } from '../environment'
+import { PYTHON_SWITCHES, pythonEnvironment } from '../launch'
 import { pythonIn } from './sources'
 
 export type Checked<T> = ({ ok: true } & T) | { ok: false; message: string }

@@ -3,12 +3,10 @@ import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Probe } from '../protocol'
 import type { WorkerCommand } from '../worker-process'
-import type { ProbeCache } from './cache'
-import { probe, type Probed } from './probe'
+import { probe, identityOf, stampOf, type ProbeCache, type Probed } from './probe'
 import { findCandidates, fromLauncher, prefixOf, type Candidate, type Surroundings } from './sources'
-import { identityOf, stampOf } from './stamp'
 
-export { ProbeCache } from './cache'
+export { ProbeCache } from './probe'
 export type { Surroundings } from './sources'
 
 /** A Python that was found, and what it says it can compute with. */

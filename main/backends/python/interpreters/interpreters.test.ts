@@ -4,9 +4,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Probe } from '../protocol'
 import { bestOf, Catalogue, ProbeCache, type Found, type Surroundings } from '.'
-import { probe } from './probe'
+import { probe, identityOf, stampOf } from './probe'
 import { findCandidates, fromLauncher, pythonIn } from './sources'
-import { identityOf, stampOf } from './stamp'
 
 const root = mkdtempSync(join(tmpdir(), 'opscope-interpreters-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -1,6 +1,12 @@
-import { killGroup, spawnGroup } from '../process-group'
+import { readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { makeFolder } from '../../../paths'
+import { writeFileAtomic } from '../../../write-file'
+import { killGroup, spawnGroup } from '../launch'
 import { probeSchema, type Probe } from '../protocol'
 import type { WorkerCommand } from '../worker-process'
+import { prefixOf } from './sources'
 
 export type Probed = { probe: Probe } | { problem: string }
 
@@ -51,4 +57,95 @@ export function probe({ program, args, env }: WorkerCommand, limitMs: number): P
       end({ problem: `it ${how} when asked for its packages${complaint.trim() === '' ? '' : `: ${lastLine(complaint).slice(0, 300)}`}` })
     })
   })
+}
+
+const cacheSchema = z.record(z.string(), z.object({ stamp: z.string(), probe: probeSchema }))
+type Entries = z.infer<typeof cacheSchema>
+
+/** What interpreters have said, kept in a file: importing PyTorch takes seconds. A file that cannot be read or written is none. */
+export class ProbeCache {
+  readonly #entries: Entries
+
+  constructor(private readonly file: string) {
+    this.#entries = read(file)
+  }
+
+  get(path: string, stamp: string): Probe | undefined {
+    const entry = this.#entries[path]
+    return entry?.stamp === stamp ? entry.probe : undefined
+  }
+
+  put(path: string, stamp: string, probe: Probe): void {
+    this.#entries[path] = { stamp, probe }
+    try {
+      makeFolder(dirname(this.file))
+      writeFileAtomic(this.file, [JSON.stringify(this.#entries)])
+    } catch {
+      // They are asked again at the next start.
+    }
+  }
+}
+
+function read(file: string): Entries {
+  try {
+    return cacheSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+  } catch {
+    return {}
+  }
+}
+
+/** The folder of the interpreter that a virtual environment was made with; undefined where `prefix` is none. */
+function baseOf(prefix: string): string | undefined {
+  try {
+    const home = /^home\s*=\s*(.+)$/m.exec(readFileSync(join(prefix, 'pyvenv.cfg'), 'utf8'))?.[1]
+    return home && dirname(home.trim())
+  } catch {
+    return undefined
+  }
+}
+
+/** What tells interpreters apart: the environment, or the program behind all links where it belongs to none. */
+export function identityOf(path: string): string {
+  const prefix = prefixOf(path)
+  if (baseOf(prefix) !== undefined) return prefix
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+function modified(path: string): number | undefined {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return undefined
+  }
+}
+
+/** Folders of packages below a prefix, by every convention there is. */
+function packageFolders(prefix: string): string[] {
+  const lib = join(prefix, 'lib')
+  let versions: string[] = []
+  try {
+    versions = readdirSync(lib).filter((name) => /^python3/.test(name))
+  } catch {
+    // No such folder: another platform, or no Python any more.
+  }
+  return [join(prefix, 'Lib', 'site-packages'), ...versions.flatMap((version) => ['site-packages', 'dist-packages'].map((name) => join(lib, version, name)))]
+}
+
+/**
+ * Changes when the interpreter is another or packages come and go: installing, removing or updating one changes the folder
+ * it lies in. `home`: where packages of the user alone are.
+ */
+export function stampOf(path: string, home: string): string {
+  const prefix = prefixOf(path)
+  const base = baseOf(prefix)
+  const prefixes = [prefix, ...(base === undefined ? [] : [base]), '/usr/local', join(home, '.local')]
+  const times = [...new Set(prefixes.flatMap(packageFolders))].flatMap((folder) => {
+    const time = modified(folder)
+    return time === undefined ? [] : [`${folder}=${time}`]
+  })
+  return [`${identityOf(path)}=${modified(path) ?? 'gone'}`, ...times].join('|')
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createWatchOwner, type WatchProcess } from './owner'
-import type { OpenRequest } from './protocol'
+import type { OpenRequest } from './serve-watch'
 
 /** A process that answers a request with `answer`, or not at all. */
 function processOf(answer?: unknown) {

@@ -1,4 +1,4 @@
-import { openedSchema, openSchema, type OpenRequest } from './protocol'
+import { openedSchema, openSchema, type OpenRequest } from './serve-watch'
 
 /** Starting the management library; the page does not wait so long (renderer/webgpu/watch). */
 const OPEN_MS = 10_000

@@ -1,7 +1,6 @@
 import type { MessagePortMain } from 'electron'
 import { openGpuWatch } from '../../native'
-import { openSchema, type Opened } from './protocol'
-import { attempt, serveWatch } from './serve-watch'
+import { openSchema, attempt, serveWatch, type Opened } from './serve-watch'
 
 /**
  * Entry of the process that looks at an NVIDIA card while Chromium measures on it. Native code stays out of Electron's

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { NativeGpuWatch } from '../../native/addon'
-import type { Answer } from './protocol'
-import { serveWatch } from './serve-watch'
+import { serveWatch, type Answer } from './serve-watch'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

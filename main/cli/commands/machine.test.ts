@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import type { NoiseFloor } from '@core/session/types'
+import { selfCheckStatus } from './machine'
+import { noiseTable } from '../output/tables'
+
+const floor: NoiseFloor = { backend: 'cuda', device: 'cuda:0', deviceName: 'H200', driver: '570.86', measuredAt: '2026-01-01T00:00:00Z', pairs: 100, falseVerdicts: 1, ratioP50: 0.0004, ratioP95: 0.0031, sessionId: 's' }
+
+test('a self-check fails when it measured nothing or tells more than one pair in a hundred apart', () => {
+  expect(selfCheckStatus([])).toBe(1)
+  expect(selfCheckStatus([floor])).toBe(0)
+  expect(selfCheckStatus([{ ...floor, falseVerdicts: 2 }])).toBe(1)
+  expect(selfCheckStatus([{ ...floor, falseVerdicts: 2 }, { ...floor, falseVerdicts: 0 }])).toBe(0)
+})
+
+test('the noise of a device is a line with percentages', () => {
+  expect(noiseTable([floor]).split('\n')[1]).toMatch(/^cuda:0 +H200 +570\.86 +100 +1 +0\.04 % +0\.31 %/)
+})

@@ -1,0 +1,244 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BenchmarkCase } from '@core/case'
+import { placeOf } from '@core/fleet/place'
+import type { RunState } from '@core/ipc'
+import { endedResult } from '@core/measure/result/record'
+import type { Result, Status } from '@core/result'
+import type { History } from '../../history/types'
+import type { Host, Outcome, Progress } from './host'
+import { LostDevices } from './lost-devices'
+import { Pace } from '../sources/pace'
+import type { CaseSource, Turn } from '../sources/source'
+import { caseWords } from '../words'
+
+/** What a job needs from the runner. */
+export interface JobContext {
+  history: Pick<History, 'addResult'>
+  /** The host that measures such cases, or undefined. */
+  hostOf(c: BenchmarkCase): Host | undefined
+  /** Something in `view()` changed. */
+  changed(): void
+  /** Tells the user something. */
+  warn(message: string): void
+  /** A result was stored. */
+  stored(result: Result): void
+}
+
+export interface JobSpec {
+  sessionId: string
+  sessionName: string
+  source: CaseSource
+  /** Results the session already has, and how many of them failed. */
+  before: { results: number; failures: number }
+}
+
+type Unmeasured = Exclude<Status, 'ok' | 'wrong' | 'inaccurate'>
+type Without = (status: Unmeasured, message: string, detail?: string) => Result
+
+/** Whether a case was tried and gave no figure to trust. */
+const isFailure = (status: Status) => status !== 'ok' && status !== 'skipped'
+
+/** One session being measured: its cases one after the other, each stored before the next begins. */
+export class Job {
+  #state: 'running' | 'paused' | 'stopping' = 'running'
+  #wake: (() => void) | undefined
+  #current: BenchmarkCase | undefined
+  #progress: Progress | undefined
+  #host: Host | undefined
+  #done: number
+  #failures: number
+  #unstored: Result | undefined
+  /** Whether a case of this run was tried rather than skipped. */
+  #tried = false
+  readonly #pace = new Pace()
+  /** Each session verifies other samples of large outputs. */
+  readonly #sampleSeed = randomInt(2 ** 32)
+  readonly #lost = new LostDevices()
+  /** Hosts that were asked to leave cases open. */
+  readonly #keeping = new Set<Host>()
+  /** Generation of turns that the process of a host was started for. */
+  readonly #generations = new Map<Host, number>()
+  /** Hosts given up for the rest of the run, with the reason. */
+  readonly #givenUp = new Map<Host, string>()
+
+  constructor(
+    readonly spec: JobSpec,
+    private readonly context: JobContext,
+  ) {
+    this.#done = spec.before.results
+    this.#failures = spec.before.failures
+  }
+
+  /** Runs to the end or to `stop`. Rejects only when a result cannot be stored. */
+  async run(): Promise<{ state: 'done' | 'stopped'; failures: number }> {
+    // Whoever started the job learns its session before its first event.
+    await nextTurn()
+    try {
+      const whole = await this.#takeTurns()
+      // Where nothing could be tried, what was planned is still to be done.
+      const nothingDone = !this.#tried && this.#done > this.spec.before.results
+      return { state: whole && !nothingDone ? 'done' : 'stopped', failures: this.#failures }
+    } finally {
+      this.#current = undefined
+      // Cases left open hold memory of the device, which others may need now.
+      await Promise.all([...this.#keeping].map((host) => host.recycle()))
+    }
+  }
+
+  /** Whether all turns were taken, rather than the run stopped. */
+  async #takeTurns(): Promise<boolean> {
+    const { turns } = this.spec.source
+    let step = turns.next()
+    while (!step.done) {
+      if (this.#state !== 'running') await this.#untilResumed()
+      if (this.#isStopping()) return false
+      const started = performance.now()
+      const { case: c, seconds } = step.value
+      const result = await this.#one(step.value)
+      if (!result) return false
+      this.#unstored = result
+      this.context.history.addResult(this.spec.sessionId, result)
+      this.#unstored = undefined
+      this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
+      this.#done += 1
+      if (isFailure(result.status)) this.#failures += 1
+      if (result.status !== 'skipped') this.#tried = true
+      // First what is left, then the events that tell of it.
+      step = turns.next(result)
+      this.context.stored(result)
+    }
+    return true
+  }
+
+  /** The result that could not be stored, after `run` rejected. */
+  get unstored(): Result | undefined {
+    return this.#unstored
+  }
+
+  pause(): void {
+    if (this.#state === 'running') this.#state = 'paused'
+    this.context.changed()
+  }
+
+  resume(): void {
+    if (this.#state === 'paused') this.#state = 'running'
+    this.#wake?.()
+    this.context.changed()
+  }
+
+  stop(): void {
+    this.#state = 'stopping'
+    this.#host?.cancel()
+    this.#wake?.()
+    this.context.changed()
+  }
+
+  view(): RunState & { total: number } {
+    const { sessionId, sessionName, source, before } = this.spec
+    const state = {
+      phase: this.#state,
+      sessionId,
+      sessionName,
+      done: this.#done,
+      total: before.results + source.total(),
+      failures: this.#failures,
+      secondsLeft: this.#pace.secondsLeft(source.left()),
+    }
+    return {
+      ...state,
+      ...(this.#current ? { current: caseWords(this.#current) } : {}),
+      ...(this.#progress ? { currentPhase: this.#progress.phase, samples: this.#progress.samples } : {}),
+    }
+  }
+
+  #isStopping = () => this.#state === 'stopping'
+
+  async #untilResumed(): Promise<void> {
+    while (this.#state === 'paused') {
+      this.context.changed()
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+      this.#wake = undefined
+    }
+  }
+
+  /** The turn's result whatever happened to its case, or undefined when the run was stopped in its midst. */
+  async #one(turn: Turn): Promise<Result | undefined> {
+    const { case: c, settings, seconds, keep = false, mark } = turn
+    const id = randomUUID()
+    const startedAt = new Date().toISOString()
+    const begun = performance.now()
+    const without: Without = (status, message, detail) =>
+      endedResult({ resultId: id, case: c, seed: settings.seed, status, message, ...(detail ? { detail } : {}), startedAt, wallMs: performance.now() - begun })
+
+    const host = this.context.hostOf(c)
+    const untried = this.#untried(c, host, without)
+    if (!host || untried) {
+      // Thousands of these may follow each other; a stop must still get through.
+      await nextTurn()
+      return untried && { ...untried, ...mark }
+    }
+    this.#current = c
+    this.#progress = undefined
+    this.#host = host
+    if (keep) this.#keeping.add(host)
+    this.context.changed()
+    await this.#renew(host, turn.generation)
+    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep, sampleSeed: this.#sampleSeed }, (progress) => {
+      this.#progress = progress
+      this.context.changed()
+    })
+    const result = this.#resultOf(outcome, host, without)
+    if (result) await this.#lost.after(result, host)
+    this.#host = undefined
+    return result && { ...result, ...mark }
+  }
+
+  async #renew(host: Host, generation: number | undefined): Promise<void> {
+    if (generation === undefined || this.#generations.get(host) === generation) return
+    this.#generations.set(host, generation)
+    await host.recycle()
+  }
+
+  /** The result of a case that there is no sense in trying; undefined when it is to be tried. */
+  #untried(c: BenchmarkCase, host: Host | undefined, without: Without): Result | undefined {
+    if (!host) return without('skipped', nobodyServes(c))
+    const givenUp = this.#givenUp.get(host)
+    if (givenUp) return without('skipped', givenUp)
+    const loss = this.#lost.lossOf(c)
+    return loss && without('failed', `not tried, because its device is gone: ${loss.message}`, loss.detail)
+  }
+
+  #resultOf(outcome: Outcome, host: Host, without: Without): Result | undefined {
+    switch (outcome.kind) {
+      case 'result':
+        return outcome.result
+      case 'cancelled':
+        return this.#isStopping() ? undefined : without('failed', 'the measurement was cancelled')
+      case 'error':
+        return without('failed', outcome.message)
+      case 'silent':
+        return without('timeout', `nothing was heard of this case for ${outcome.seconds} s; its process was ended and replaced`)
+      case 'gone':
+        return this.#isStopping() ? undefined : without('crashed', `the measurement process ended: ${outcome.reason}`, outcome.detail)
+      case 'absent': {
+        if (this.#isStopping()) return undefined
+        const { machine } = host.kind
+        if (machine !== undefined) {
+          // Its cases stay unmeasured, to be resumed once the machine is back.
+          this.context.warn(`The run stopped, because ${machine} cannot be used: ${outcome.reason.replace(/\.$/, '')}. What was measured is kept; resume the session to measure the rest.`)
+          this.#state = 'stopping'
+          return undefined
+        }
+        const reason = `not tried, because its measurement process cannot be started: ${outcome.reason}`
+        this.#givenUp.set(host, reason)
+        return without('skipped', reason)
+      }
+    }
+  }
+}
+
+function nobodyServes({ backend, device }: BenchmarkCase): string {
+  const { host } = placeOf(device)
+  return host === undefined ? `nothing here serves the backend "${backend}"` : `there is no remote machine "${host}" any more`
+}

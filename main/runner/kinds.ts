@@ -1,0 +1,109 @@
+import type { Device } from '@core/backend'
+import type { BenchmarkCase } from '@core/case'
+import { INTERLEAVE, noiseFloorOf, SELF_CHECK, THRESHOLD, type Pair } from '@core/compare'
+import { ceilingSettings } from '@core/roofline/ceilings'
+import { isResumable } from '@core/session/resumable'
+import type { RunHooks } from './conductor'
+import { interleaveSource, type InterleaveSource } from './sources/interleave-source'
+import { sweepSource } from './sources/source'
+import { usedBy, type Stage } from './stage'
+import { BusyError } from './types'
+import { listed } from './words'
+
+/** Runs the remaining cases of a stopped or interrupted session into the same session. */
+export async function resumeSession(stage: Stage, sessionId: string): Promise<{ sessionId: string }> {
+  const { history } = stage.deps
+  // Marks what a dead process left; what still runs after that runs in another Opscope.
+  history.interrupted()
+  const { name, planned, failures, results, state } = history.summary(sessionId)
+  if (state === 'running') throw new BusyError(`"${name}" is being measured by another Opscope.`)
+  const { session, environment } = history.getSession(sessionId)
+  const { spec, about } = session
+  if (!isResumable(session))
+    throw new Error(`"${name}" consists of interleaved measurements, which cannot be resumed; start it anew.`)
+  const cases = history.remaining(sessionId)
+  if (cases.length === 0) throw new Error(`All ${planned} cases of "${name}" have a result; there is nothing to resume.`)
+  const devices = await stage.devices(cases)
+  stage.checkJoinable(sessionId, cases, devices)
+  stage.tellConcerns(usedBy(cases, devices))
+  const settings = session.settings ?? stage.settings(spec?.preset ?? 'standard', spec?.measure)
+  history.setState(sessionId, 'running')
+  return stage.conductor.launch(
+    { sessionId, sessionName: name, source: sweepSource({ cases, settings, repeats: spec?.repeats ?? 1, secondsOf: stage.secondsWith(settings, devices) }), before: { results, failures } },
+    // Ceilings of earlier versions say so by having no spec.
+    about?.kind === 'ceilings' || !spec ? ceilingKeeper(stage, environment.devices) : {},
+  )
+}
+
+/** Keeps what results say about the limits of these devices. */
+const ceilingKeeper = ({ deps: { history, planner }, emitter }: Stage, devices: readonly Device[]): RunHooks => ({
+  stored(result) {
+    const device = devices.find(({ backend, id }) => backend === result.case.backend && id === result.case.device)
+    const ceilings = device ? planner.ceilingsOf(device, result, history.ceilings()) : []
+    for (const ceiling of ceilings) history.putCeiling(ceiling)
+    if (ceilings.length > 0) emitter.emit('ceilings', history.ceilings())
+  },
+})
+
+/** Begins a session that measures the limits of these devices, of all available ones when empty. */
+export async function measureCeilings(stage: Stage, deviceIds: readonly string[]): Promise<{ sessionId: string }> {
+  const devices = await stage.available(deviceIds)
+  const cases = devices.flatMap((device) => stage.deps.planner.ceilingCases(device))
+  if (cases.length === 0) throw new Error('No device is available whose ceilings could be measured.')
+  const settings = ceilingSettings(stage.settings('standard'))
+  return stage.create({
+    session: { name: `Ceilings of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'ceilings' }, settings, cases },
+    source: sweepSource({ cases, settings, repeats: 1, secondsOf: stage.secondsWith(settings, devices) }),
+    devices,
+    hooks: () => ceilingKeeper(stage, devices),
+  })
+}
+
+const sourceOf = (stage: Stage, pairs: readonly Pair[], threshold: number, devices: readonly Device[], quads?: number): InterleaveSource =>
+  interleaveSource({ pairs, threshold, secondsOf: stage.secondsWith(INTERLEAVE.settings, devices), ...(quads === undefined ? {} : { quads }) })
+
+/** Begins a session that measures these pairs interleaved and adds to the session they are of. */
+export async function startInterleaved(stage: Stage, pairs: readonly Pair[], sessionId: string, threshold = stage.deps.settings().compareThreshold ?? THRESHOLD): Promise<{ sessionId: string }> {
+  const parent = stage.deps.history.summary(sessionId)
+  if (pairs.length === 0) throw new Error(`No pair of cases of "${parent.name}" is picked, so there is nothing to measure.`)
+  const cases: BenchmarkCase[] = pairs.flatMap(({ a, b }) => [a, b])
+  const devices = await stage.devices(cases)
+  stage.checkJoinable(sessionId, cases, devices)
+  return stage.create({
+    session: { name: `${parent.name.slice(0, 180)}, unclear cases`, about: { kind: 'interleaved', session: sessionId }, settings: INTERLEAVE.settings, cases: [] },
+    source: sourceOf(stage, pairs, threshold, devices),
+    devices: usedBy(cases, devices),
+  })
+}
+
+/** Begins a session that compares cases of these devices with themselves, and keeps what that says of each device. */
+export async function startSelfCheck(stage: Stage, deviceIds: readonly string[], count: number = SELF_CHECK.pairs): Promise<{ sessionId: string }> {
+  const available = await stage.available(deviceIds)
+  const pairs = stage.deps.planner.selfCheckPairs(available, count)
+  const devices = usedBy(pairs.map(({ a }) => a), available)
+  if (pairs.length === 0) throw new Error('No device is available that could be compared with itself.')
+  const source = sourceOf(stage, pairs, THRESHOLD, devices, SELF_CHECK.quads)
+  return stage.create({
+    session: { name: `Self-check of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'self-check' }, settings: INTERLEAVE.settings, cases: [] },
+    source,
+    devices,
+    hooks: (sessionId) => ({
+      ended: (state) => (state === 'done' ? keepFloors(stage, devices, pairs, source, sessionId) : tell(stage, 'The self-check was stopped, so no noise floor is kept.')),
+    }),
+  })
+}
+
+const tell = ({ emitter }: Stage, message: string) => emitter.emit('notice', { level: 'warning', message })
+
+/** Keeps the noise floor of each device that has one, and names the others. */
+function keepFloors(stage: Stage, devices: readonly Device[], pairs: readonly Pair[], source: InterleaveSource, sessionId: string): void {
+  const { history } = stage.deps
+  const measuredAt = new Date().toISOString()
+  const without = devices.filter((device) => {
+    const floor = noiseFloorOf(device, pairs, source.blocks, { measuredAt, sessionId })
+    if (floor) history.putNoiseFloor(floor)
+    return !floor
+  })
+  if (without.length > 0) tell(stage, `No pair of cases could be measured on ${without.map(({ name }) => name).join(', ')}, so no noise floor is kept for it.`)
+  if (without.length < devices.length) stage.emitter.emit('noiseFloors', history.noiseFloors())
+}
