@@ -133,3 +133,12 @@ describe('operations are discovered', () => {
     expect(languages.flatMap(({ path, text }) => (new RegExp(`(?<![\\w.])${op}(?!\\w)`).test(text) ? [path] : [])).sort()).toEqual([...TABLES].sort())
   })
 })
+
+describe('what pages say', () => {
+  it('none claims that Linux checks the integrity of the packed archive, which Electron does on macOS and Windows alone', () => {
+    const pages = ['README.md', ...below('docs').filter((path) => path.endsWith('.md')), ...below('renderer').filter((path) => path.endsWith('.vue'))].map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+    const claims = pages.flatMap(({ path, text }) => text.split('\n\n').filter((paragraph) => /archive[^]*integrity|asar/i.test(paragraph)).map((paragraph) => ({ path, paragraph })))
+    expect(claims).toHaveLength(1)
+    expect(claims.filter(({ paragraph }) => !/no such check on Linux/.test(paragraph))).toEqual([])
+  })
+})

@@ -168,5 +168,6 @@ describe('cpu arithmetic', () => {
 it('the caches of the cpu are listed smallest first', () => {
   const bytes = device.caches?.map((cache) => cache.bytes) ?? []
   expect(bytes).toEqual([...bytes].sort((a, b) => a - b))
-  expect(bytes.every((size) => size >= 4096)).toBe(true)
+  // In bytes, not in KiB as the system says it.
+  expect(bytes.filter((size) => size < 4096)).toEqual([])
 })

@@ -34,7 +34,7 @@ const using = async (opened: Promise<PreparedCase>, work: (prepared: PreparedCas
 describe('cpu device', () => {
   it('offers every implementation of this build, each usable or with a reason', () => {
     expect(device.impls.map((impl) => impl.id)[0]).toBe('scalar')
-    for (const impl of device.impls) expect(impl.available.ok || impl.available.reason.length > 0).toBe(true)
+    for (const impl of device.impls) expect(impl.available).toEqual(impl.available.ok ? { ok: true } : { ok: false, reason: expect.stringMatching(/^[A-Z].*\w/) })
     expect(device.impls.filter((impl) => impl.preferred)).toHaveLength(1)
   })
 

@@ -47,7 +47,9 @@ describe('export', () => {
     await messages(page).getByText('Exported to out.json.').waitFor()
     const exported = JSON.parse(readFileSync(file('out.json'), 'utf8')) as { results: { status: string; samplesNs: number[] }[] }
     expect(exported.results).toHaveLength(12)
-    expect(exported.results.filter(({ status }) => status === 'ok').every(({ samplesNs }) => samplesNs.length >= 10)).toBe(true)
+    const measured = exported.results.filter(({ status }) => status === 'ok')
+    expect(measured.length).toBeGreaterThan(0)
+    for (const { samplesNs } of measured) expect(samplesNs.length).toBeGreaterThanOrEqual(10)
   })
 
   it('writes CSV from the toolbar, one line for each row of the table', async () => {

@@ -17,8 +17,8 @@ describe('reading', () => {
   it('divides the time of a sample by its calls, whose number may grow', () => {
     const [result] = read(HEADER, 'sum,fold,1000,4000,bytes,1000.0,ns,10', 'sum,fold,1000,4000,bytes,2400.0,ns,20')
     expect(result).toMatchObject({ case: { op: 'sum', impl: 'fold', params: { value: 1000 } }, samplesNs: [100, 120], bytes: 4000, measuredMs: 0.0034 })
-    expect(result?.inner).toBeUndefined()
-    expect(result?.notes).toContain('Samples are of 10 to 20 calls each.')
+    expect(result!.inner).toBeUndefined()
+    expect(result!.notes).toContain('Samples are of 10 to 20 calls each.')
   })
 
   it('quoted names, no function, text values and other throughputs', () => {

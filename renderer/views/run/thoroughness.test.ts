@@ -34,7 +34,7 @@ it('repeats multiply the time and go back to one', async () => {
   expect(picks.runnable?.repeats).toBe(3)
   expect(picks.seconds).toBeCloseTo(3 * once, 6)
   await wrapper.find('input[aria-label="Repeats"]').setValue('1')
-  expect(picks.spec?.repeats).toBeUndefined()
+  expect(picks.spec!.repeats).toBeUndefined()
 })
 
 it.each([['400', '50'], ['0', '1'], ['2.4', '2'], ['many', '1'], [' ', '4']])('repeats typed as %j come to %s', async (text, count) => {
