@@ -1,5 +1,7 @@
+import { fastestImplementation } from '@core/analysis/opening'
 import { describe, varyingFacets, type Facet } from './series'
 import type { ChartPoint } from './types'
+import type { ChartUnit, WorthContext } from './unit'
 
 /** What a chart is narrowed to: one value of a facet, or `null` for all of them by the user's own choice. */
 export type Focus = Partial<Record<Facet, string | null>>
@@ -22,6 +24,8 @@ export interface Narrowing {
   facets: readonly Facet[]
   /** Without a selected result the most frequent value of a facet stays, instead of the first. */
   frequent?: boolean
+  /** Facets of which the fastest implementation's value stays, where several measured the same. */
+  fastest?: readonly Facet[]
 }
 
 /** For charts with a line per series. Backends and implementations stay: they are what is compared. */
@@ -51,9 +55,22 @@ export function completeFocus(points: readonly ChartPoint[], chosen: Focus, anch
     const left = within(points, focus)
     const like = anchor && left.includes(anchor) ? anchor : left[0]
     if (!like || new Set(left.map((point) => describe(point.case).series)).size <= narrowing.readable) return focus
-    if (!(facet in focus) && facetChoices(left).some((choice) => choice.facet === facet)) focus[facet] = narrowing.frequent && like !== anchor ? mostFrequent(left, facet) : describe(like.case).facets[facet]
+    if (!(facet in focus) && facetChoices(left).some((choice) => choice.facet === facet)) focus[facet] = like === anchor ? describe(like.case).facets[facet] : preferredValue(left, facet, narrowing)
   }
   return focus
+}
+
+function preferredValue(points: readonly ChartPoint[], facet: Facet, { frequent, fastest }: Narrowing): string {
+  const best = fastest?.includes(facet) ? fastestImplementation(points) : undefined
+  if (best && (facet === 'backend' || facet === 'impl')) return best[facet]
+  return frequent ? mostFrequent(points, facet) : describe(points[0]!.case).facets[facet]
+}
+
+/** What a chart is opened with: its own narrowing of the points that have something to show, completing what the user chose. */
+export function openingFocus({ narrowing, worth }: Pick<ChartUnit, 'narrowing' | 'worth'>, context: WorthContext, picked: Readonly<Record<string, string>>, chosen: Focus, anchor?: ChartPoint): Focus {
+  if (!narrowing) return chosen
+  const shown = worth?.(context, picked) ?? context.all
+  return completeFocus(shown.length > 0 ? shown : context.all, chosen, anchor, narrowing)
 }
 
 function mostFrequent(points: readonly ChartPoint[], facet: Facet): string {

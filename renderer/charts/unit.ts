@@ -34,6 +34,9 @@ export interface ChartContext extends Layer {
   reading: boolean
 }
 
+/** What of a session is known before a chart is narrowed. */
+export type WorthContext = Pick<ChartContext, 'all' | 'ceilings' | 'roofs'>
+
 /** A choice above the plot. */
 export interface Control {
   id: string
@@ -77,6 +80,8 @@ export interface ChartUnit {
   narrowing?: Narrowing
   /** Those of the points that have a place on it; absent: all. */
   takes?(points: readonly ChartPoint[], picked: Readonly<Record<string, string>>): readonly ChartPoint[]
+  /** Those of the points that would show something under the user's choices; what it opens with is chosen among them. Absent: all. */
+  worth?(context: WorthContext, picked: Readonly<Record<string, string>>): readonly ChartPoint[]
   /** Takes other sessions laid over this one. */
   layers?: boolean
   /** Drag brushes axes and so selects, instead of zooming. */

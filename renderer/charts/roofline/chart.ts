@@ -10,7 +10,8 @@ export default {
   title: 'Roofline',
   about: 'Arithmetic rate against intensity under measured (solid) and published (dashed) limits',
   order: 30,
-  narrowing: { readable: 36, facets: ['mode', 'dtype', 'threads', 'op'], frequent: true },
+  // Operations stay: each has its own intensity, and one alone would be a single column.
+  narrowing: { readable: 36, facets: ['mode', 'dtype', 'threads', 'backend', 'impl'], frequent: true, fastest: ['backend', 'impl'] },
   takes: (points) => points.filter((point) => point.flops > 0 && point.bytes > 0),
   layers: true,
   draw(context) {

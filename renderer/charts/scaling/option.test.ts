@@ -32,7 +32,7 @@ describe('scaling', () => {
   })
   it('says how many series it leaves out, and exports them', () => {
     const many = Array.from({ length: 12 }, (_, i) => [1, 2].map((t) => chartPoint({ threads: t, n: 64 * (i + 1) }, 100))).flat()
-    const { note, csv } = drawOf(chart, many)
+    const { note, csv } = drawOf(chart, many, { values: { along: 'threads' } })
     expect(note!.text).toBe('Largest 10 of 12 series')
     expect(csv().trim().split('\n')).toHaveLength(25)
     expect(scalingCsv(scaleSeries(many, 'threads', 1).series, 'threads').split('\n')[0]).toBe('series,threads,gain,low,high,ideal,efficiency,median_ns')

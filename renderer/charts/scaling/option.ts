@@ -1,5 +1,5 @@
 import { csvTable } from '@core/csv'
-import { formatPercent, formatRatio, formatTime } from '@core/units'
+import { formatPercent, formatRatio, formatSize, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick, logBounds } from '../axes'
 import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../frame'
 import type { ChartTheme } from '../types'
@@ -7,6 +7,7 @@ import type { Along, ScaleSeries } from './series'
 
 const WORDS = {
   threads: { axis: 'Threads', gain: 'Speedup', share: 'Parallel efficiency', ideal: 'all threads at work', unit: (at: number) => `${at} ${at === 1 ? 'thread' : 'threads'}` },
+  size: { axis: 'Size (elements of the largest tensor)', gain: 'Elements per second, against the smallest', share: 'Share of the best rate', ideal: 'more elements in the same time', unit: (at: number) => `${formatSize(at)} elements` },
   rows: { axis: 'Rows in a call', gain: 'Rows per second, against the smallest', share: 'Share of the best rate', ideal: 'more rows in the same time', unit: (at: number) => `${at.toLocaleString('en')} rows` },
 } as const
 
@@ -44,7 +45,7 @@ export function scalingOption(series: readonly ScaleSeries[], along: Along, them
   const ticks = { customValues: places }
   const x = (gridIndex: number) => ({
     ...style, gridIndex, type: 'log' as const, logBase: 2, min: least / 1.1, max: most * 1.1, name: words.axis, nameGap: 24,
-    axisTick: { ...style.axisTick, ...ticks }, axisLabel: { ...style.axisLabel, ...ticks, formatter: (value: number) => (along === 'rows' ? formatSizeTick(value) : String(value)) }, splitLine: { show: false },
+    axisTick: { ...style.axisTick, ...ticks }, axisLabel: { ...style.axisLabel, ...ticks, formatter: (value: number) => (along === 'threads' ? String(value) : formatSizeTick(value)) }, splitLine: { show: false },
   })
   const gainTicks = { customValues: Array.from({ length: Math.round(Math.log2(y.max / y.min)) + 1 }, (_, i) => y.min * 2 ** i).filter((_, i, all) => i % Math.ceil(all.length / 6) === 0) }
   const title = (text: string, left: string | number) => ({ text, left, top: height + 4, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText }, padding: 0 })

@@ -1,4 +1,5 @@
 import { batchScaling, threadScaling, type ScalePoint, type ScaledTiming } from '@core/analysis/scaling'
+import { SCALING_AXES, scalingAxis, type ScalingAxis } from '@core/analysis/opening'
 import { sizeOf } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
@@ -8,7 +9,7 @@ import type { ChartPoint } from '../types'
 import { shapeOf } from '../variants'
 
 /** What grows along the axis. */
-export type Along = 'threads' | 'rows'
+export type Along = ScalingAxis
 
 export interface ScaleSeries {
   key: string
@@ -39,7 +40,7 @@ interface Place {
   fixed: string
 }
 
-const known: Readonly<Record<Along, WeakMap<BenchmarkCase, Place | 'none'>>> = { threads: new WeakMap(), rows: new WeakMap() }
+const known: Readonly<Record<Along, WeakMap<BenchmarkCase, Place | 'none'>>> = { threads: new WeakMap(), rows: new WeakMap(), size: new WeakMap() }
 
 /** Where a case stands along the axis. */
 function placeOf(c: BenchmarkCase, along: Along): Place | undefined {
@@ -53,6 +54,10 @@ function findPlace(c: BenchmarkCase, along: Along): Place | undefined {
     const { threads, ...rest } = c
     return threads === undefined ? undefined : { at: threads, key: caseId(rest), fixed: shapeOf(c) }
   }
+  if (along === 'size') {
+    const at = sizeOf(c)
+    return at === undefined ? undefined : { at, key: describe(c).series, fixed: '' }
+  }
   const name = rowParam(c)
   const at = name === undefined ? undefined : c.params[name]
   if (name === undefined || typeof at !== 'number') return undefined
@@ -60,25 +65,33 @@ function findPlace(c: BenchmarkCase, along: Along): Place | undefined {
   return { at, key: caseId({ ...c, params: { ...c.params, [name]: 1 } }), fixed: fixed.join(' ') }
 }
 
-/** What to look along where nothing was chosen: threads, unless none vary. */
-export const alongOf = (points: readonly ChartPoint[], picked: string | undefined): Along => (picked === 'threads' || picked === 'rows' ? picked : scalable(points, 'threads').length ? 'threads' : 'rows')
+/** What to look along where nothing was chosen (core/analysis/opening.ts). */
+export const alongOf = (points: readonly ChartPoint[], picked: string | undefined): Along => SCALING_AXES.find((axis) => axis === picked) ?? remembered(points, 'scaling axis', () => scalingAxis((axis) => longest(points, axis)))
+
+/** Places of the series with the most of them. */
+const longest = (points: readonly ChartPoint[], along: Along): number => Math.max(0, ...[...placesOf(points, along).values()].map((places) => places.size))
 
 /** Points of cases that were measured at two or more places along the axis. */
 export const scalable = (points: readonly ChartPoint[], along: Along): ChartPoint[] => remembered(points, `scalable ${along}`, () => findScalable(points, along))
 
-function findScalable(points: readonly ChartPoint[], along: Along): ChartPoint[] {
+function placesOf(points: readonly ChartPoint[], along: Along): Map<string, Set<number>> {
   const places = new Map<string, Set<number>>()
   for (const point of points) {
     const place = placeOf(point.case, along)
     if (place) places.set(place.key, (places.get(place.key) ?? new Set<number>()).add(place.at))
   }
+  return places
+}
+
+function findScalable(points: readonly ChartPoint[], along: Along): ChartPoint[] {
+  const places = placesOf(points, along)
   return points.filter((point) => {
     const place = placeOf(point.case, along)
     return place !== undefined && places.get(place.key)!.size > 1
   })
 }
 
-/** A series for each case that was measured at two or more places along the axis; the largest work first, at most `limit`. */
+/** A series for each case that was measured at two or more places along the axis; the longest first, then the largest work; at most `limit`. */
 export const scaleSeries = (points: readonly ChartPoint[], along: Along, limit: number): ScaleSearch => remembered(points, `scaling ${along} ${limit}`, () => findSeries(points, along, limit))
 
 function findSeries(points: readonly ChartPoint[], along: Along, limit: number): ScaleSearch {
@@ -90,10 +103,10 @@ function findSeries(points: readonly ChartPoint[], along: Along, limit: number):
     groups.set(place.key, group)
     group.at.set(place.at, point)
   }
-  const all = [...groups].filter(([, group]) => group.at.size > 1).sort(([, a], [, b]) => (sizeOf(b.sample.case) ?? 0) - (sizeOf(a.sample.case) ?? 0))
+  const all = [...groups].filter(([, group]) => group.at.size > 1).sort(([, a], [, b]) => b.at.size - a.at.size || (sizeOf(b.sample.case) ?? 0) - (sizeOf(a.sample.case) ?? 0))
   const shown = all.slice(0, limit)
   const facets = shown.map(([, group]) => describe(group.sample.case).facets)
-  const naming: readonly Facet[] = varyingFacets(facets).filter((facet) => along === 'rows' || facet !== 'threads')
+  const naming: readonly Facet[] = varyingFacets(facets).filter((facet) => along !== 'threads' || facet !== 'threads')
   const fixed = [...new Set(shown.map(([, group]) => group.fixed))]
   const others = facets.map((f) => FACETS.filter((facet) => !['backend', 'impl', 'device', 'threads'].includes(facet)).map((facet) => f[facet]).join(' '))
   const styles = [...new Set(others)]

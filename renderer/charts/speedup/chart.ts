@@ -23,7 +23,7 @@ export default {
     return {
       option: speedupOption(found, title, order, context.theme, context.selected, context.size.width),
       height: speedupHeight(Math.min(MOST_BARS, found.length)),
-      empty: noSpeedup(context),
+      empty: noSpeedup(context, baseline),
       ...(found.length > MOST_BARS
         ? { note: { text: `${MOST_BARS} of ${found.length.toLocaleString('en')} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
         : found.length ? { note: { text: 'Geometric means; intervals from those of the medians', about: INTERVALS } } : {}),

@@ -1,5 +1,5 @@
 import { Baseline } from '@core/analysis/baseline'
-import { isEagerTorch } from '@core/analysis/ratings/libraries'
+import { comparedWith } from '@core/analysis/opening'
 import { speedupOf } from '@core/analysis/timing'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { seriesKey } from '@core/backends'
@@ -27,14 +27,15 @@ const LIKE = 'like:'
 
 /**
  * What can be the baseline: each session laid over, each implementation that was measured in several ways, like for like,
- * and each variant where there are several. PyTorch eager is preferred where no session is laid over.
+ * and each variant where there are several. Without a session laid over, PyTorch eager is preferred, else what shares the most work with others.
  */
 export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>): Control {
   const { variants } = variantsOf(all)
   const keys = [...new Set(variants.map(seriesKey))]
   const several = keys.filter((key) => keys.length > 1 && variants.filter((one) => seriesKey(one) === key).length > 1)
-  const torch = others.length ? undefined : variants.find(isEagerTorch)
-  const preferred = torch && (several.includes(seriesKey(torch)) ? `${LIKE}${seriesKey(torch)}` : torch.id)
+  const compared = others.length ? undefined : remembered(all, 'compared with', () => comparedWith(all))
+  const first = compared && variants.find((one) => seriesKey(one) === seriesKey(compared))
+  const preferred = first && (several.includes(seriesKey(first)) ? `${LIKE}${seriesKey(first)}` : first.id)
   return {
     id: 'baseline',
     label: 'Baseline',
@@ -80,8 +81,10 @@ function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[],
 }
 
 /** What is missing for a speedup, in a sentence. */
-export function noSpeedup({ all, points }: Source): string {
-  const { variants } = variantsOf(all)
+export function noSpeedup({ all, points }: Source, baseline?: string): string {
+  const { variants, of } = variantsOf(all)
   if (variants.length < 2) return `Speedups need two implementations, backends or sessions that measured the same case; here is only ${variants[0]?.title ?? 'none'}. Measure with another, or lay a session over this one.`
+  const own = (point: ChartPoint) => of(point.case) === baseline || `${LIKE}${seriesKey(point.case)}` === baseline
+  if (points.length && points.every(own)) return 'Only the baseline itself is shown. Choose another implementation or another baseline.'
   return points.length ? 'None of these cases has been measured with the baseline too. Choose another baseline, or show more.' : 'No case is left by what is chosen above.'
 }
