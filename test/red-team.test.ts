@@ -19,6 +19,7 @@ const CASES: readonly [op: string, params: Params, dtypes: readonly Dtype[]][] =
   ['layer_norm', { tokens: 70, dim: 129 }, ['f32', 'f16', 'bf16']],
   ['sum', { rows: 1000, cols: 40, axis: 'last' }, ['f32', 'f16', 'bf16']],
   ['matmul', { m: 96, n: 70, k: 64 }, ['f32', 'f16', 'bf16', 'tf32']],
+  ['transformer_block', { batch: 2, seq: 9, dim: 32, heads: 4 }, ['f32', 'f16', 'bf16']],
 ]
 /** In these dtypes it is the rounding of the dtype itself. */
 const allowed = (fault: string, op: string, dtype: Dtype) => fault === 'bf16 arithmetic' && (dtype !== 'f32' || op === 'copy')

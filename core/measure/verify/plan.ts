@@ -10,12 +10,12 @@ export interface Range {
 
 /**
  * Work units, about one ns each: of making the inputs of an element and comparing it; of a unit of its reference; of such a
- * unit in products, where input elements are made once for many outputs.
+ * unit in products and composites of them, where input elements are made once for many outputs.
  */
 export const COST = { element: 12, unit: 4, shared: 1.3 } as const
 
 /** Work units of an element where the whole output is compared with the reference. */
-export const wholeCost = (op: Op, params: Params, output: number): number => COST.element + op.referenceCost(params, output) * (op.product?.(params, output) ? COST.shared : COST.unit)
+export const wholeCost = (op: Op, params: Params, output: number): number => COST.element + op.referenceCost(params, output) * (op.parts || op.product?.(params, output) ? COST.shared : COST.unit)
 
 /** Elements that one task compares at most: bounds memory and keeps cancel prompt. */
 export const CHUNK = 1 << 18

@@ -13,7 +13,7 @@ import { follow } from '../follow'
 import { writeFileAtomic } from '../../write-file'
 import { reportRun } from './sessions'
 
-/** `opscope default-sweep`: what `npm start` does without a display. Every op once on every device, and a report of it. */
+/** `opscope default-sweep`: what `npm start` does without a display. One op of each family on every device, and a report of it. */
 export async function defaultSweep(context: Context, options: { json?: boolean }): Promise<number> {
   // Pythons are the user's to pick, and looking for them takes seconds.
   const runner = context.runner(context.backends().filter((id) => !isLibrary(id)))
@@ -25,7 +25,7 @@ export async function defaultSweep(context: Context, options: { json?: boolean }
     context.remark('opscope: nothing can be measured here; the lines above say what is missing')
     return 1
   }
-  context.remark(`opscope: every operation at one size: ${cases.length} cases, about ${formatDuration(estimateSeconds(cases, presetSettings(spec.preset, context.settings.presets), context.history.ceilings(), devices))}`)
+  context.remark(`opscope: one operation of each family at one size: ${cases.length} cases, about ${formatDuration(estimateSeconds(cases, presetSettings(spec.preset, context.settings.presets), context.history.ceilings(), devices))}`)
   const followed = await follow(context, runner, () => runner.start(spec), options.json === true)
   const status = reportRun(context, followed, options.json === true)
 
