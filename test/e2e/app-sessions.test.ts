@@ -149,7 +149,7 @@ describe('two sessions', () => {
     await expect.poll(() => dataRows(table).count()).toBe(3)
     await table.focus()
     await page.keyboard.press('Home')
-    await page.getByRole('region', { name: 'Details of the comparison' }).getByText('Adjusted p').waitFor()
+    await page.getByRole('region', { name: 'Details of the comparison' }).getByText('Corrected p').waitFor()
     // Zeros are wrong, so they are never ranked.
     await page.getByText('3 cases are not compared').waitFor()
     await page.getByRole('combobox', { name: 'Baseline' }).selectOption('fake noisy')

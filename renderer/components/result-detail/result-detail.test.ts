@@ -62,7 +62,7 @@ describe('runs of a case', () => {
     const wrapper = await open(three[0]!, [...three, other])
     expect(wrapper.text()).toMatch(/Over runs.*Median over runs1.01 µs.*95 % interval966 ns to 1.07 µs \(±5\.\d* %\).*Runs3/s)
     expect(wrapper.text()).toContain('The interval of one run speaks about the tens of milliseconds')
-    expect(wrapper.get('[role=img]').attributes('aria-label')).toContain('Medians of 3 runs in the order taken: 1.00 µs, 1.01 µs, 1.04 µs.')
+    expect(wrapper.get('chart-frame-stub[label]').attributes('label')).toContain('Medians of 3 runs in the order taken: 1.00 µs, 1.01 µs, 1.04 µs.')
     expect(wrapper.find(HINT).exists()).toBe(false)
   })
 

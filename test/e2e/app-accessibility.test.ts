@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { violations } from './axe'
+import { launch, type Launched } from './launch'
+import { dataRows, details, ended, grid, leavePicks, scripted, sessions, view } from './ui'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'opscope-accessibility-'))
+const RECORDED = resolve(import.meta.dirname, '../bench/results/app-session.json.gz')
+let opened: Launched
+let page: Page
+
+beforeAll(async () => {
+  const file = join(dataDir, 'recorded.opscope.json')
+  leavePicks(dataDir, scripted(['steady', 'noisy', 'zeros']))
+  writeFileSync(file, gunzipSync(readFileSync(RECORDED)))
+  opened = await launch({ dataDir, args: [file], env: { OPSCOPE_TEST_BACKEND: '1' } })
+  page = opened.page
+})
+afterAll(async () => {
+  await opened.close()
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+})
+
+/** No violation in the state of the page, in either theme. */
+async function clean(): Promise<void> {
+  const theme = await page.evaluate(() => document.documentElement.dataset['theme'] ?? '')
+  const other = theme === 'dark' ? 'light' : 'dark'
+  const found = await violations(page)
+  await page.evaluate((next) => void (document.documentElement.dataset['theme'] = next), other)
+  // Only colours depend on the theme.
+  const inOther = await violations(page, ['color-contrast'])
+  await page.evaluate((next) => void (document.documentElement.dataset['theme'] = next), theme)
+  expect([...found, ...inOther.map((text) => `${other}: ${text}`)]).toEqual([])
+}
+const close = () => page.keyboard.press('Escape')
+
+describe('a recorded session', () => {
+  it('stands in the session view with its charts', async () => {
+    await page.getByRole('button', { name: 'Compare inside this session' }).waitFor({ timeout: 60_000 })
+    await clean()
+  })
+
+  it.each(['throughput', 'roofline', 'speedup', 'heat-map', 'scaling', 'crossover', 'parallel', 'distribution'])('has the chart %s', async (id) => {
+    const tab = page.getByTestId(`chart-tab-${id}`)
+    if (await tab.isVisible()) await tab.click()
+    else {
+      await page.getByTestId('chart-tabs-more').click()
+      await page.getByTestId(`chart-menu-${id}`).click()
+    }
+    const chart = page.getByRole('region', { name: 'Charts' })
+    await clean()
+    if (await page.getByTestId('chart-empty').isVisible()) return
+    expect(await chart.getByRole('img').first().getAttribute('aria-label')).toMatch(/^[A-Z].+: .+\. [\d,]+ results? of .+\.$/)
+    const table = chart.getByRole('button', { name: 'Table' })
+    await table.click()
+    await expect.poll(() => chart.getByTestId('chart-data').getByRole('row').count()).toBeGreaterThan(1)
+    await clean()
+    await table.click()
+  })
+
+  it('has findings, details of a row, and menus', async () => {
+    await page.getByTestId('findings-button').click()
+    await clean()
+    await page.getByTestId('findings-button').click()
+    await grid(page).focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Enter')
+    await details(page).waitFor()
+    await clean()
+    await close()
+    for (const name of ['Notes', 'Environment']) {
+      await page.getByRole('button', { name }).first().click()
+      await clean()
+      await close()
+    }
+    for (const name of [/columns/i, /baseline/i]) {
+      await page.getByRole('button', { name }).first().click()
+      await clean()
+      await close()
+    }
+    await dataRows(grid(page)).first().click({ button: 'right' })
+    await clean()
+    await close()
+  })
+})
+
+describe('views', () => {
+  it('run, with picks, a wrong size, and a run that goes on and ends', async () => {
+    await view(page, 'Run')
+    await clean()
+    const sizes = page.getByRole('textbox', { name: /^Vector|elements/i }).first()
+    const before = await sizes.inputValue()
+    await sizes.fill('1024..')
+    await clean()
+    await sizes.fill(before)
+    await page.getByRole('button', { name: /^Run/ }).click()
+    await ended(page)
+    await clean()
+  })
+
+  it('compare: empty, inside a session, with details and regressions, and between two', async () => {
+    await view(page, 'Compare')
+    await clean()
+    await view(page, 'History')
+    await dataRows(sessions(page)).nth(1).dblclick()
+    await page.getByRole('button', { name: 'Compare inside this session' }).click()
+    const table = page.getByRole('table', { name: 'Comparison by case' })
+    await table.waitFor()
+    await clean()
+    await table.focus()
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('button', { name: /^Regressions/ }).click()
+    await clean()
+    await page.getByRole('combobox', { name: 'Group by' }).selectOption('op')
+    await clean()
+    await view(page, 'History')
+    await dataRows(sessions(page)).nth(0).click()
+    await dataRows(sessions(page)).nth(1).click({ modifiers: ['Control'] })
+    await clean()
+    await page.getByRole('button', { name: /to compare them|Compare the selected/ }).click()
+    await page.getByText(/not compared/).first().waitFor()
+    await clean()
+  })
+
+  it.each(['History', 'Devices', 'Settings', 'Guide'])('%s', async (name) => {
+    await view(page, name)
+    await page.waitForTimeout(400)
+    await clean()
+  })
+
+  it('a case through all sessions', async () => {
+    await view(page, 'History')
+    await dataRows(sessions(page)).first().dblclick()
+    await dataRows(grid(page)).first().click({ button: 'right' })
+    await page.getByRole('menuitem', { name: /Follow this case/ }).click()
+    await page.waitForTimeout(600)
+    await clean()
+  })
+})
+
+describe('dialogs', () => {
+  it('the command palette and the shortcuts', async () => {
+    await page.keyboard.press('Control+k')
+    await clean()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('?')
+    await page.waitForTimeout(200)
+    await clean()
+    await close()
+  })
+})
