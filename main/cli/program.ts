@@ -10,6 +10,7 @@ import { list } from './commands/list'
 import { addRemoteCommands } from './commands/remote'
 import { resume, run } from './commands/run'
 import { sessions, show } from './commands/sessions'
+import { addSlurmCommands } from './commands/slurm'
 import type { CompareOptions } from './options/compare-options'
 import type { Context } from './context'
 import { findSession } from './options/choices'
@@ -28,22 +29,9 @@ Examples:
 A session is named by its id, the beginning of one, its exact name, or "last".
 Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 3 compare --fail-on found a regression, 130 stopped with Ctrl+C.`
 
-/** The command line over one context; `done` takes the exit status of the command that ran. */
-export function createProgram(context: Context, done: (status: number) => void): Command {
-  const program = new Command('opscope')
-    .description('Measures tensor operations on CUDA, WebGPU and CPU, beside NumPy and PyTorch, and keeps what it measured.')
-    .version(version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show this help')
-    .showHelpAfterError('Run with --help to see what is possible.')
-    .addHelpText('after', EXAMPLES)
-    .configureOutput({ writeOut: (text) => void context.io.out.write(text), writeErr: (text) => void context.io.err.write(text), outputError: (text, write) => write(text.replace(/^error: /, 'opscope: ')) })
-    .exitOverride()
-  // Subcommands made by `command` inherit the settings above.
-  const json = ['--json', 'print JSON'] as const
-
-  program
-    .command('run')
-    .description('measure a sweep and keep it as a session')
+/** The options that pick a sweep. */
+const sweepOptions = (command: Command): Command =>
+  command
     .option('--ops <list>', 'operations or families; or all; variants as sum:axis=last+first (default: one of each family)')
     .option('--sizes <text>', 'a preset, sizes, or vector=…;matrix=…;gemm=… (default: tour)')
     .option('--dtypes <list>', 'f32, f16, bf16, tf32 (default: f32)')
@@ -59,8 +47,25 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--min-seconds <s>', 'measured time a case has at least')
     .option('--max-seconds <s>', 'time after which a case ends as not converged')
     .option('--repeats <n>', 'measure the whole sweep so many times, each in fresh processes (default: 1)')
+
+/** The command line over one context; `done` takes the exit status of the command that ran. */
+export function createProgram(context: Context, done: (status: number) => void): Command {
+  const program = new Command('opscope')
+    .description('Measures tensor operations on CUDA, WebGPU and CPU, beside NumPy and PyTorch, and keeps what it measured.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .showHelpAfterError('Run with --help to see what is possible.')
+    .addHelpText('after', EXAMPLES)
+    .configureOutput({ writeOut: (text) => void context.io.out.write(text), writeErr: (text) => void context.io.err.write(text), outputError: (text, write) => write(text.replace(/^error: /, 'opscope: ')) })
+    .exitOverride()
+  // Subcommands made by `command` inherit the settings above.
+  const json = ['--json', 'print JSON'] as const
+
+  sweepOptions(program.command('run').description('measure a sweep and keep it as a session'))
     .option('--suite <name>', 'a whole benchmark suite with its report (see list suites), in place of the picks above')
     .option('--quick', 'the quick form of the suite')
+    .option('--plan <file>', 'measure the sweep of a plan that opscope slurm run has written, in place of the options above')
+    .option('--shard <i/n>', 'of a plan: only this part; one that was begun before goes on where it stopped')
     .option('--name <text>', 'name of the session')
     .option('--dry-run', 'only say how many cases that is')
     .option(...json)
@@ -173,5 +178,6 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   addHistoryCommands(program, context, done)
   addRemoteCommands(program, context, done)
+  addSlurmCommands(program, context, done, sweepOptions)
   return program
 }

@@ -30,7 +30,7 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
       return devices
     },
 
-    start: (spec, name) => conductor.begin(() => startSweep(stage, spec, name)),
+    start: (spec, name, only) => conductor.begin(() => startSweep(stage, spec, name, only)),
     resumeSession: (sessionId) => conductor.begin(() => resumeSession(stage, sessionId)),
     measureCeilings: (deviceIds) => conductor.begin(() => measureCeilings(stage, deviceIds)),
     selfCheck: (deviceIds, pairs) => conductor.begin(() => startSelfCheck(stage, deviceIds, pairs)),

@@ -1,4 +1,5 @@
 import type { Device } from '@core/backend'
+import type { BenchmarkCase } from '@core/case'
 import type { Pair } from '@core/compare'
 import type { RunState } from '@core/ipc'
 import type { HostLink } from '@core/measure/protocol'
@@ -46,7 +47,8 @@ export interface RunnerEvents {
 /** Plans, runs, stores. One run at a time; a second start throws BusyError. */
 export interface Runner {
   devices(refresh: boolean): Promise<Device[]>
-  start(spec: SweepSpec, name?: string): Promise<{ sessionId: string }>
+  /** `only`: the cases of the sweep to measure; all when absent. */
+  start(spec: SweepSpec, name?: string, only?: (c: BenchmarkCase) => boolean): Promise<{ sessionId: string }>
   /** Runs the remaining cases of a stopped or interrupted session into the same session. */
   resumeSession(sessionId: string): Promise<{ sessionId: string }>
   measureCeilings(deviceIds: readonly string[]): Promise<{ sessionId: string }>

@@ -5,8 +5,10 @@ import type { SweepSpec } from '@core/sweep/types'
 import { planSweep } from '@core/sweep/plan'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { placeOf } from '@core/fleet/place'
+import { inShard, readShard, type Shard } from '@core/fleet/shard'
 import { PRESET_IDS, presetSettings } from '@core/measure/settings'
 import { formatDuration } from '@core/units'
+import { readPlan, shardSession } from '../../slurm/plan'
 import { pickOne, readName, UsageError } from '../options/choices'
 import type { Context } from '../context'
 import { follow } from '../follow'
@@ -19,10 +21,43 @@ export interface RunOptions extends SweepOptions {
   name?: string
   json?: boolean
   dryRun?: boolean
+  /** Options of a plan (main/slurm), and the part of it to measure. */
+  plan?: string
+  shard?: string
+}
+
+/** `opscope run --plan`: a shard of a plan; one that was begun before goes on where it stopped. */
+async function runShard(context: Context, { plan: path, shard: text = '1/1', name, json, dryRun, ...others }: RunOptions): Promise<number> {
+  const extra = Object.keys(others)[0]
+  if (extra !== undefined || name !== undefined) throw new UsageError(`--plan says what to measure; --${extra ?? 'name'} cannot be given beside it`)
+  const plan = readPlan(path!)
+  const shard = shardOf(text)
+  const session = shardSession(plan, shard)
+  const options = { ...plan.options, name: session, ...(json ? { json } : {}), ...(dryRun ? { dryRun } : {}) }
+  const begun = dryRun ? undefined : context.sessions().find((one) => one.name === session)
+  if (!begun) return measure(context, options, shard)
+  if (context.history.remaining(begun.id).length > 0) return resume(context, begun.id, options)
+  context.remark(`opscope: shard ${text} is complete (session ${begun.id})`)
+  return 0
+}
+
+function shardOf(text: string): Shard {
+  try {
+    return readShard(text)
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error
+  }
 }
 
 /** `opscope run`: plans the picked sweep, measures it and prints the results. */
-export async function run(context: Context, options: RunOptions): Promise<number> {
+export function run(context: Context, options: RunOptions): Promise<number> {
+  if (options.plan !== undefined) return runShard(context, options)
+  if (options.shard !== undefined) throw new UsageError('--shard belongs to --plan')
+  return measure(context, options)
+}
+
+/** Measures what these options pick, of it only the shard where there is one. */
+async function measure(context: Context, options: RunOptions, shard?: Shard): Promise<number> {
   const name = readName(options.name)
   const { runner, devices, spec, missing, named } = options.suite === undefined ? await pickedSweep(context, options) : await suiteSweep(context, options)
   if (spec.targets.length === 0) {
@@ -31,7 +66,9 @@ export async function run(context: Context, options: RunOptions): Promise<number
   }
   if (named || spec.suite) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
 
-  const plan = planSweep(spec, devices)
+  const whole = planSweep(spec, devices)
+  const only = shard && inShard(spec, shard)
+  const plan = only ? { ...whole, cases: whole.cases.filter(only) } : whole
   // With nothing left, the refusal of the run says why.
   if (plan.cases.length > 0 || options.dryRun) for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
   if (plan.problems.length > 0) throw new UsageError(plan.problems.join('; '))
@@ -43,9 +80,13 @@ export async function run(context: Context, options: RunOptions): Promise<number
     else context.print(count)
     return 0
   }
+  if (shard && plan.cases.length === 0) {
+    context.remark(`opscope: shard ${shard.index}/${shard.count} has no case on this machine`)
+    return 0
+  }
   if (plan.cases.length > 0) context.remark(`opscope: ${count}`)
 
-  const followed = await follow(context, runner, () => runner.start(spec, name), options.json === true)
+  const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true)
   const status = reportRun(context, followed, options.json === true)
   if (spec.suite && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
   return status === 0 && named && missing.length > 0 ? 1 : status
