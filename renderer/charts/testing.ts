@@ -1,5 +1,5 @@
 import type { BenchmarkCase } from '@core/case'
-import { chartTheme } from './theme'
+import { chartTheme } from './drawing/theme'
 import type { ChartPoint } from './types'
 import type { ChartContext, ChartUnit, Picture } from './unit'
 

@@ -1,7 +1,7 @@
 import type { EChartsCoreOption } from 'echarts/core'
 import type { Result } from '@core/result'
 import type { KnownCeiling } from '@core/roofline/ceilings'
-import type { Narrowing } from './focus'
+import type { Narrowing } from './data/focus'
 import type { ChartPoint, ChartTheme, Roof } from './types'
 
 /** One session as charts draw it. */
@@ -92,3 +92,10 @@ export interface ChartUnit {
   samples?(context: Pick<ChartContext, 'points' | 'selected'>): string[]
   draw(context: ChartContext): Picture
 }
+
+const modules = import.meta.glob<{ default: ChartUnit }>('./*/chart.ts', { eager: true })
+
+/** Every chart under renderer/charts, in the order of the tabs. */
+export const CHARTS: readonly ChartUnit[] = Object.values(modules)
+  .map((module) => module.default)
+  .sort((a, b) => a.order - b.order || a.id.localeCompare(b.id))

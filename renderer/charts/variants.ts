@@ -2,7 +2,7 @@ import { sizeOf } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { formatSize } from '@core/units'
-import { remembered } from './remembered'
+import { remembered } from './data/points'
 import type { ChartPoint } from './types'
 
 /** A way of computing something: what stands against others in a speedup. */

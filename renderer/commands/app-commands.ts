@@ -5,7 +5,7 @@ import { useNotices } from '../stores/notices'
 import { useRun } from '../stores/run'
 import { useSessions } from '../stores/sessions'
 import { useSettings } from '../stores/settings'
-import { useTour } from '../stores/tour'
+import { useTour } from '../stores/picks'
 import { provideCommand } from './registry'
 
 /** The commands that work in every view. Returns the functions that take them back. */

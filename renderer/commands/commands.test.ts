@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keysOf, matches, type KeyPress } from './accelerator'
+import { keysOf, matches, type KeyPress } from './keyboard'
 import { matchRank, searchPalette } from './palette'
 import { canRun, provideCommand, runCommand } from './registry'
 

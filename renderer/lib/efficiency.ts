@@ -1,6 +1,6 @@
 import { roofFinder, roofline, uncertainText } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
-import type { RowSource } from '../stores/row-source'
+import type { RowSource } from '../stores/rows/result-rows'
 
 /** Achieved share of what the device's measured ceilings allow for a row; NaN where a ceiling or the time is missing. */
 export interface Efficiency {

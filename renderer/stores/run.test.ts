@@ -6,7 +6,7 @@ import { useDevices } from './devices'
 import { useNotices } from './notices'
 import { usePicks } from './picks'
 import { useRun } from './run'
-import { forgetRows, rowsOf } from './session-rows'
+import { forgetRows, rowsOf } from './rows/session-rows'
 import { useSessions } from './sessions'
 import { useSettings } from './settings'
 

@@ -4,10 +4,8 @@ import type { RunState } from '@core/ipc'
 import type { SweepSpec } from '@core/sweep/types'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
-import type { ResultRows } from './result-rows'
-import { NO_ROWS } from './result-rows'
-import type { RowSource } from './row-source'
-import { loadRows, rowsOf } from './session-rows'
+import { NO_ROWS, type ResultRows, type RowSource } from './rows/result-rows'
+import { loadRows, rowsOf } from './rows/session-rows'
 
 const IDLE: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
 

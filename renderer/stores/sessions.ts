@@ -1,14 +1,15 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
+import type { Redaction } from '@core/formats/redact'
 import type { Reply } from '@core/ipc'
 import { MAX_DROPPED_BYTES } from '@core/ipc-names'
-import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@core/session/filter'
 import type { Split } from '@core/session/derive'
-import type { Redaction } from '@core/formats/redact'
-import type { SessionSummary } from '@core/session/types'
+import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@core/session/filter'
+import type { SessionSummary, Environment, Session } from '@core/session/types'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
-import { forgetAllRows, forgetRows } from './session-rows'
+import { NO_ROWS, type RowSource } from './rows/result-rows'
+import { forgetAllRows, forgetRows, loadRows, rowsOf } from './rows/session-rows'
 
 const plural = (n: number) => (n === 1 ? 'session' : 'sessions')
 
@@ -172,4 +173,48 @@ export const useSessions = defineStore('sessions', () => {
   }
 
   return { list, filter, shown, choices, loaded, problem, load, update, setTags, merge, split, remove, exportSession, importSessions, importDropped, importOpened, start }
+})
+
+/** The saved session that the session view shows. */
+export const useCurrentSession = defineStore('current-session', () => {
+  const id = ref<string>()
+  const session = shallowRef<Session>()
+  const environment = shallowRef<Environment>()
+  const rows = shallowRef<RowSource>(NO_ROWS)
+  const loading = ref(false)
+  const problem = shallowRef<unknown>()
+
+  async function open(next: string): Promise<void> {
+    if (id.value !== next) {
+      session.value = undefined
+      environment.value = undefined
+    }
+    id.value = next
+    rows.value = rowsOf(next)
+    loading.value = true
+    problem.value = undefined
+    try {
+      const [head] = await Promise.all([call('sessions:get', { id: next }), loadRows(next)])
+      if (id.value !== next) return
+      session.value = head.session
+      environment.value = head.environment
+    } catch (error) {
+      if (id.value === next) problem.value = error
+    } finally {
+      if (id.value === next) loading.value = false
+    }
+  }
+
+  /** Fetches the record again, after a rename or at the end of a run. */
+  async function refresh(): Promise<void> {
+    if (id.value) await open(id.value)
+  }
+
+  function close(): void {
+    id.value = undefined
+    session.value = undefined
+    rows.value = NO_ROWS
+  }
+
+  return { id, session, environment, rows, loading, problem, open, refresh, close }
 })

@@ -2,7 +2,7 @@ import { CaseError, type Backend } from '@core/backend'
 import { openCase } from './case'
 import { describeDevice, DEVICE_ID, unavailableDevice } from './describe'
 import { createGpuHolder, guarded, type Gpu } from './gpu/gpu'
-import { implementationsOf } from './implementations'
+import { implementationsOf } from './kernels/registry'
 import { createClock, type Clock } from './timing/clock'
 
 export interface WebgpuOptions {

@@ -1,8 +1,7 @@
 import type { Device } from '@core/backend'
 import { isSoftware, memoryOf, nameOf, wordsOf } from './gpu/adapter'
 import type { Gpu } from './gpu/gpu'
-import type { Implementation } from './implementations'
-import { supportedKernels } from './kernels/registry'
+import { supportedKernels, type Implementation } from './kernels/registry'
 import type { Clock } from './timing/clock'
 
 export const DEVICE_ID = 'webgpu:0'

@@ -1,7 +1,6 @@
 import { serve } from '@core/measure/serve'
 import { createWebgpuBackend } from './backend'
-import { hostPort } from './port'
-import { pageVerifyPool } from './verify-pool'
+import { hostPort, pageVerifyPool } from './host'
 
 const port = hostPort()
 // Opened by hand in a browser, the page has nobody to answer and says what it is.

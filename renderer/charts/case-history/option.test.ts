@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CasePoint } from '@core/analysis/case-history'
 import { changePoints } from '@core/analysis/change-points'
-import { chartTheme } from '../theme'
+import { chartTheme } from '../drawing/theme'
 import { caseHistoryCsv, caseHistoryOption } from './option'
 
 const theme = chartTheme('light')

@@ -3,7 +3,7 @@ import { csvTable } from '@core/csv'
 import type { CurvePoint } from '@core/roofline/ceilings'
 import { formatBandwidth, formatBytes } from '@core/units'
 import { axisStyle, logAxis, logBounds, tick } from '../axes'
-import { drawWhisker, frame, tooltipHtml } from '../frame'
+import { drawWhisker, frame, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../types'
 
 /** `64 KiB`: sizes here are powers of two. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { renderSvg } from '../echarts'
+import { renderSvg } from '../drawing/echarts'
 import { chartPoint, drawOf } from '../testing'
-import chart from './chart'
-import { findCrossovers } from './find'
+import chart, { findCrossovers } from './chart'
 import { crossoverCsv, sentenceOf } from './option'
 
 const SIZES = [64, 128, 256, 512, 1024]

@@ -2,9 +2,9 @@ import { crossoverSentence } from '@core/analysis/crossover'
 import { csvTable } from '@core/csv'
 import { formatCount, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
-import { frame, tooltipHtml } from '../frame'
+import { frame, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../types'
-import type { FoundCrossover } from './find'
+import type { FoundCrossover } from './chart'
 
 /** More rows than this are no chart. */
 export const MOST_CROSSOVERS = 80

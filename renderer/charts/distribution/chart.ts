@@ -1,10 +1,15 @@
+import { csvTable } from '@core/csv'
+import { cleanSamples } from '@core/measure/result/labels'
 import type { Result } from '@core/result'
-import type { ChartPoint } from '../types'
+import { chooseTimeUnit } from '@core/units'
+import { axisStyle } from '../axes'
+import { frame, legendOf, LINE_WIDTH } from '../drawing/frame'
+import { DASHES, SYMBOLS } from '../data/series'
+import type { ChartPoint, ChartTheme } from '../types'
 import type { ChartUnit } from '../unit'
 import { problemNames, variantsOf } from '../variants'
 import { readingsOf } from './conditions'
-import { distributionCsv, distributionOption } from './option'
-import { MOST_OVERLAID, overlayCsv, overlayOption, preferredScale, type Overlaid } from './overlay'
+import { distributionCsv, distributionOption, drawnRange, ecdf, histogram, thin } from './option'
 
 /** Names that tell these results apart. */
 function named(results: readonly Result[]): Overlaid[] {
@@ -49,3 +54,90 @@ export default {
     }
   },
 } satisfies ChartUnit
+
+/** More distributions than this on one plot cannot be told apart. */
+const MOST_OVERLAID = 6
+
+/** Over the time per call, or over how far each sample is from the median of its own result. */
+export type OverlayScale = 'time' | 'relative'
+
+interface Overlaid {
+  label: string
+  result: Result
+}
+
+/** Results whose medians differ by more than this factor are better looked at relative to their medians. */
+const FAR_APART = 2
+
+/** The scale on which all of these can be seen. */
+export function preferredScale(results: readonly Result[]): OverlayScale {
+  const medians = results.flatMap((result) => result.summary?.medianNs ?? [])
+  return medians.length > 1 && Math.max(...medians) > FAR_APART * Math.min(...medians) ? 'relative' : 'time'
+}
+
+const PLOTS = [
+  { title: 'Histogram (share of samples)', left: '4.5%', width: '26%' },
+  { title: 'At or below', left: '38%', width: '26%' },
+  { title: 'In the order taken', left: '71.5%', width: '26.5%' },
+] as const
+
+/**
+ * Samples of several results: histograms, empirical distribution functions, and samples in the order taken. Histogram
+ * and distribution function count what the statistics count; far-out samples are left off the axes. Undefined where
+ * none has samples. `width` of the plot in px.
+ */
+export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, theme: ChartTheme, width: number) {
+  const lines = shown
+    .filter(({ result }) => result.samplesNs.length && result.summary)
+    .map(({ label, result }, i, all) => {
+      const { backend, impl } = result.case
+      const same = all.slice(0, i).filter((other) => other.result.case.backend === backend && other.result.case.impl === impl).length
+      const scaled = (ns: number) => (scale === 'relative' ? ns / result.summary!.medianNs - 1 : ns)
+      const samples = result.samplesNs.map(scaled)
+      return { label, samples, counted: cleanSamples(result).map(scaled), color: theme.colorOf(backend, impl), dash: DASHES[same % DASHES.length]!, symbol: SYMBOLS[same % SYMBOLS.length]! }
+    })
+  if (!lines.length) return undefined
+  const ranges = lines.map((line) => drawnRange(line.counted))
+  const range = { min: Math.min(...ranges.map(({ low }) => low)), max: Math.max(...ranges.map(({ high }) => high)) }
+  if (range.min === range.max) Object.assign(range, { min: range.min - 0.01 * (Math.abs(range.min) || 1), max: range.max + 0.01 * (Math.abs(range.max) || 1) })
+  const style = axisStyle(theme)
+  const base = frame(theme, [])
+  const { legend, height } = legendOf(theme, lines.map((line) => line.label), LINE_WIDTH, width)
+  const top = height + 26
+  const unit = chooseTimeUnit(range.max)
+  const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((range.max - range.min) / (scale === 'relative' ? 0.01 : unit.size) / 4))))
+  const format = (value: number) => (scale === 'relative' ? `${(value * 100).toFixed(decimals)} %` : `${Number((value / unit.size).toFixed(decimals))} ${unit.name}`)
+  const name = scale === 'relative' ? 'Distance from the median' : 'Time per call'
+  const value = { ...style, type: 'value' as const, ...range, splitNumber: 3, axisLabel: { ...style.axisLabel, formatter: format, showMinLabel: false, showMaxLabel: false } }
+  const share = { ...style, type: 'value' as const, min: 0, splitNumber: 4, axisLabel: { ...style.axisLabel, formatter: (v: number) => `${Math.round(v * 100)} %` } }
+  const most = Math.max(...lines.map((line) => line.samples.length))
+  const common = (line: (typeof lines)[number], plot: number) => ({ id: `${line.label}|${plot}`, name: line.label, xAxisIndex: plot, yAxisIndex: plot, color: line.color, emphasis: { focus: 'series' as const }, clip: true })
+  const stroke = (line: (typeof lines)[number]) => ({ color: line.color, width: 1.75, type: line.dash })
+  return {
+    ...base,
+    legend: { ...legend, data: lines.map((line) => line.label) },
+    title: PLOTS.map((plot) => ({ text: plot.title, left: plot.left, top: height + 4, padding: 0, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText } })),
+    grid: PLOTS.map(({ left, width: own }) => ({ left, width: own, top, bottom: 42 })),
+    tooltip: { ...base.tooltip, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },
+    xAxis: [
+      { ...value, gridIndex: 0, name, nameGap: 26, splitLine: { show: false } },
+      { ...value, gridIndex: 1, name, nameGap: 26, splitLine: { show: false } },
+      { ...style, gridIndex: 2, type: 'value' as const, name: 'Sample', nameGap: 26, min: 0, max: Math.max(1, most - 1), splitNumber: 3, splitLine: { show: false } },
+    ],
+    yAxis: [{ ...share, gridIndex: 0 }, { ...share, gridIndex: 1, max: 1, interval: 0.25 }, { ...value, gridIndex: 2 }],
+    series: lines.flatMap((line) => {
+      const bins = histogram(line.counted.filter((v) => v >= range.min && v <= range.max))
+      const edges = bins?.counts.flatMap((count, i): [number, number][] => [[bins.edges[i]!, count / line.counted.length], [bins.edges[i + 1]!, count / line.counted.length]]) ?? []
+      const outline = edges.length ? [[edges[0]![0], 0], ...edges, [edges.at(-1)![0], 0]] : []
+      return [
+        { ...common(line, 0), type: 'line' as const, symbol: 'none', data: outline, lineStyle: { ...stroke(line), width: 1.25 }, areaStyle: { color: line.color, opacity: 0.16 } },
+        { ...common(line, 1), type: 'line' as const, symbol: 'none', step: 'end' as const, data: thin(ecdf(line.counted)), lineStyle: stroke(line) },
+        { ...common(line, 2), type: 'scatter' as const, symbol: line.symbol, symbolSize: 4, data: thin(line.samples.map((v, i): [number, number] => [i, v])), itemStyle: { color: line.color, opacity: 0.6 } },
+      ]
+    }),
+  }
+}
+
+/** Every sample of each result, in the order taken, as CSV. */
+export const overlayCsv = (shown: readonly Overlaid[]): string =>
+  csvTable(['result', 'sample', 'ns'], shown.flatMap(({ label, result }) => result.samplesNs.map((ns, i) => [label, i, ns])))

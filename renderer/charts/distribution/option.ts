@@ -2,7 +2,7 @@ import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/result/labels'
 import { formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
-import { frame } from '../frame'
+import { frame } from '../drawing/frame'
 import type { ChartTheme } from '../types'
 import { conditionLegend, conditionMarks, readingAxis, type Conditions } from './conditions'
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { renderSvg } from '../echarts'
-import { colorAt, diverging, inkOn, SEQUENTIAL } from '../palettes'
+import { renderSvg } from '../drawing/echarts'
+import { colorAt, diverging, inkOn, SEQUENTIAL, chartTheme } from '../drawing/theme'
 import { chartPoint, drawOf } from '../testing'
-import { chartTheme } from '../theme'
-import chart from './chart'
-import { gridOf } from './grid'
+import chart, { gridOf } from './chart'
 import { heatMapOption } from './option'
 
 const theme = chartTheme('dark')

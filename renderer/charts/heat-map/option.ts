@@ -1,10 +1,10 @@
 import { csvTable } from '@core/csv'
 import { formatPercent, formatRatio, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick } from '../axes'
-import { frame, intervalText, tooltipHtml } from '../frame'
-import { colorAt, diverging, inkOn, SEQUENTIAL } from '../palettes'
+import { frame, intervalText, tooltipHtml } from '../drawing/frame'
+import { colorAt, diverging, inkOn, SEQUENTIAL } from '../drawing/theme'
 import type { ChartTheme } from '../types'
-import type { Grid } from './grid'
+import type { Grid } from './chart'
 
 /** What the cells show: a share of what the device allows, how many times as fast as the baseline, or the spread of the samples. */
 export type Shown = 'share' | 'speedup' | 'spread'

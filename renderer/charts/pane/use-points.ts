@@ -1,7 +1,9 @@
 import { useTimeoutFn } from '@vueuse/core'
-import { computed, ref, shallowRef, watch, type ComputedRef } from 'vue'
-import type { RowSource } from '../../stores/row-source'
-import { pointsOf } from '../points'
+import { computed, ref, shallowRef, watch, shallowReactive, type ComputedRef } from 'vue'
+import type { Result } from '@core/result'
+import { call } from '../../lib/api'
+import type { RowSource } from '../../stores/rows/result-rows'
+import { pointsOf } from '../data/points'
 import type { ChartPoint } from '../types'
 
 /** Up to this many rows the charts follow at once; with more they wait until rows have stopped coming in for a moment. */
@@ -29,4 +31,34 @@ export function usePoints(rows: () => RowSource, live: () => boolean): ComputedR
     { flush: 'post' },
   )
   return computed(() => (version.value >= 0 ? pointsOf(drawn.value) : []))
+}
+
+/** Results with samples are large; the last few are kept. */
+const KEPT = 24
+
+/** The full results of these ids, read as they are asked for; those that could not be read are left out, and `problem` says why. */
+export function useResults(ids: () => readonly string[]) {
+  const known = shallowReactive(new Map<string, Result>())
+  const asked = new Set<string>()
+  const problem = ref<string>()
+
+  async function read(id: string): Promise<void> {
+    asked.add(id)
+    try {
+      known.set(id, await call('sessions:result', { resultId: id }))
+      problem.value = undefined
+      for (const old of known.keys()) {
+        if (known.size <= KEPT) break
+        if (!ids().includes(old)) known.delete(old)
+      }
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error)
+    } finally {
+      asked.delete(id)
+    }
+  }
+
+  watch(() => ids().join(), () => ids().forEach((id) => !known.has(id) && !asked.has(id) && void read(id)), { immediate: true })
+  const results = computed(() => ids().flatMap((id) => known.get(id) ?? []))
+  return { results, reading: computed(() => problem.value === undefined && results.value.length < ids().length), problem }
 }

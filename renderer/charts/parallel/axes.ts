@@ -1,7 +1,7 @@
 import { sizeOf } from '@core/analysis/size'
 import { formatSize, formatTime } from '@core/units'
-import { remembered } from '../remembered'
-import { describe, type Facet } from '../series'
+import { remembered } from '../data/points'
+import { describe, type Facet } from '../data/series'
 import type { ChartPoint } from '../types'
 import { formatSizeTick, logBounds, logTicks } from '../axes'
 

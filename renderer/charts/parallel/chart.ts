@@ -1,6 +1,11 @@
-import type { ChartUnit } from '../unit'
-import { dimensionsOf } from './axes'
-import { brushedIds, MOST_LINES, parallelCsv, parallelOption } from './option'
+import { csvTable } from '@core/csv'
+import { formatTime } from '@core/units'
+import { tick } from '../axes'
+import { frame, intervalText, legendOf, tooltipHtml } from '../drawing/frame'
+import type { ChartPoint, ChartTheme } from '../types'
+import type { ChartUnit, Intervals } from '../unit'
+import { variantsOf } from '../variants'
+import { dimensionsOf, crossingOf, type Dimension } from './axes'
 
 export default {
   id: 'parallel',
@@ -19,3 +24,102 @@ export default {
     }
   },
 } satisfies ChartUnit
+
+/** More lines than this hide each other, and take longer than a frame to draw. */
+const MOST_LINES = 1500
+
+/** Every n-th point so that the limit holds, with all selected ones up to the limit. */
+export function thinLines(points: readonly ChartPoint[], selected: ReadonlySet<string>, most = MOST_LINES): readonly ChartPoint[] {
+  if (points.length <= most) return points
+  const step = Math.ceil(points.length / most)
+  let kept = 0
+  return points.filter((point, i) => i % step === 0 || (selected.has(point.id) && ++kept <= most))
+}
+
+const axisOf = (dimension: Dimension, dim: number, theme: ChartTheme, width: number) => {
+  const shared = {
+    dim,
+    id: dimension.id,
+    name: dimension.title,
+    nameTextStyle: { color: theme.text, fontSize: 11, fontWeight: 600 as const, fontFamily: theme.fontText },
+    axisLine: { lineStyle: { color: theme.muted } },
+    realtime: false,
+    areaSelectStyle: { width: 18, borderWidth: 1, borderColor: theme.accent, color: theme.accent, opacity: 0.2 },
+  }
+  // Over a halo: lines run behind the words.
+  const label = { color: theme.text, fontSize: 11, fontFamily: theme.fontText, width, overflow: 'truncate' as const, textBorderColor: theme.surface, textBorderWidth: 4 }
+  if (dimension.words) {
+    const ticks = dimension.words.map((_, i) => i)
+    return { ...shared, type: 'value' as const, inverse: true, min: -0.5, max: dimension.words.length - 0.5, splitLine: { show: false }, axisTick: { show: false, customValues: ticks }, axisLabel: { ...label, customValues: ticks, formatter: dimension.format } }
+  }
+  return { ...shared, type: 'log' as const, logBase: dimension.id === 'median' ? 10 : 2, ...dimension.bounds, axisTick: { customValues: dimension.ticks }, axisLabel: { ...label, customValues: dimension.ticks, formatter: tick(dimension.format) } }
+}
+
+/** A line for each result over upright axes of what varies, in the colour of its implementation. Undefined with fewer than two axes. `width` of the plot in px. */
+function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dimension[], theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
+  if (dimensions.length < 2 || !points.length) return undefined
+  const drawn = thinLines(points, selected)
+  const { variants, of } = variantsOf(points)
+  const byId = new Map(drawn.map((point) => [point.id, point]))
+  const picked = drawn.some((point) => selected.has(point.id))
+  const base = frame(theme, [])
+  const { legend, height } = legendOf(theme, variants.map(({ title }) => title), 16, width)
+  const between = (width - 110) / (dimensions.length - 1)
+  const opacity = picked ? 0.1 : Math.min(0.7, Math.max(0.12, 40 / Math.sqrt(drawn.length * 10)))
+  return {
+    ...base,
+    // Drag brushes: there is no zoom to arm.
+    toolbox: { show: false },
+    legend: { ...legend, icon: 'roundRect', selectedMode: false as const },
+    parallel: { left: 36, right: 74, top: height + 30, bottom: 14, layout: 'horizontal' as const, parallelAxisDefault: { nameLocation: 'start' as const, nameGap: 12 } },
+    parallelAxis: dimensions.map((dimension, i) => ({ ...axisOf(dimension, i, theme, Math.max(60, Math.min(110, between - 24))), nameLocation: dimension.words ? ('start' as const) : ('end' as const), nameGap: 12 })),
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: unknown[] }) => {
+        const point = byId.get(String(item.value.at(-1)))
+        if (!point) return ''
+        return tooltipHtml(of(point.case), [
+          ...dimensions.filter(({ id }) => id !== 'median').map((dimension) => [dimension.title, Number.isNaN(dimension.at(point)) ? '–' : dimension.format(dimension.at(point))] as const),
+          ['Median', `${formatTime(point.medianNs)} ${intervalText(point)}`],
+          ['Grade', point.grade ?? '–'],
+        ])
+      },
+    },
+    series: variants.map(({ id, title, backend, impl }) => {
+      const color = theme.colorOf(backend, impl)
+      return {
+        type: 'parallel' as const,
+        id,
+        name: title,
+        color,
+        itemStyle: { color },
+        lineStyle: { color, width: 1.25, opacity },
+        inactiveOpacity: 0.03,
+        activeOpacity: picked ? 0.1 : Math.max(opacity, 0.5),
+        emphasis: { lineStyle: { width: 2.5, opacity: 1 } },
+        progressive: 0,
+        data: drawn
+          .filter((point) => of(point.case) === id)
+          .map((point) => ({ value: [...dimensions.map((dimension) => crossingOf(dimension, point)), point.id], ...(selected.has(point.id) ? { lineStyle: { color, width: 2, opacity: 0.95 } } : {}) })),
+      }
+    }),
+  }
+}
+
+/** Ids of the points that cross all brushed axes within an interval; none where nothing is brushed. */
+export function brushedIds(points: readonly ChartPoint[], dimensions: readonly Dimension[], intervals: Intervals): string[] {
+  const brushed = dimensions.filter((dimension) => intervals.has(dimension.id))
+  if (!brushed.length) return []
+  const inside = (dimension: Dimension, point: ChartPoint) => {
+    const at = crossingOf(dimension, point)
+    return intervals.get(dimension.id)!.some(([a, b]) => at >= Math.min(a, b) && at <= Math.max(a, b))
+  }
+  return points.filter((point) => brushed.every((dimension) => inside(dimension, point))).map((point) => point.id)
+}
+
+/** Every point with its value on each axis, as CSV. */
+const parallelCsv = (points: readonly ChartPoint[], dimensions: readonly Dimension[]): string =>
+  csvTable(
+    [...dimensions.map(({ id }) => id), 'median_ns', 'ci_low_ns', 'ci_high_ns'],
+    points.map((point) => [...dimensions.map((dimension) => (dimension.words ? dimension.format(dimension.at(point)) : dimension.at(point))), point.medianNs, point.ciLowNs, point.ciHighNs]),
+  )

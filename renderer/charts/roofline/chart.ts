@@ -1,4 +1,4 @@
-import { linesOf } from '../layers'
+import { linesOf } from '../data/layers'
 import type { ChartUnit } from '../unit'
 import { rooflineCsv, rooflineOption } from './option'
 

@@ -3,9 +3,9 @@ import { flopsKind } from '@core/roofline/ceilings'
 import { peakKindOf } from '@core/roofline/roofline'
 import { formatBandwidth, formatFlops } from '@core/units'
 import { logAxis, logBounds } from '../axes'
-import { DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../frame'
-import { roofGroups } from '../roofs'
-import type { ChartSeries } from '../series'
+import { DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../drawing/frame'
+import { roofGroups } from '../data/roofs'
+import type { ChartSeries } from '../data/series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
 
 /** FLOP per byte of least traffic (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 2009); 0 where nothing is computed. */

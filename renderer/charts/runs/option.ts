@@ -3,7 +3,7 @@ import { csvTable } from '@core/csv'
 import { extent } from '@core/stats/descriptive'
 import { formatInterval, formatTime } from '@core/units'
 import { axisStyle, timeTick } from '../axes'
-import { drawWhisker, frame, tooltipHtml } from '../frame'
+import { drawWhisker, frame, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../types'
 
 /**

@@ -1,4 +1,4 @@
-import { LINES } from '../focus'
+import { LINES } from '../data/focus'
 import type { ChartUnit } from '../unit'
 import { scalingCsv, scalingOption } from './option'
 import { alongOf, scalable, scaleSeries, type Along } from './series'

@@ -3,8 +3,8 @@ import { SCALING_AXES, scalingAxis, type ScalingAxis } from '@core/analysis/open
 import { sizeOf } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
-import { remembered } from '../remembered'
-import { describe, DASHES, FACETS, SYMBOLS, varyingFacets, type Facet } from '../series'
+import { remembered } from '../data/points'
+import { describe, DASHES, FACETS, SYMBOLS, varyingFacets, type Facet } from '../data/series'
 import type { ChartPoint } from '../types'
 import { shapeOf } from '../variants'
 

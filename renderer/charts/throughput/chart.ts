@@ -1,6 +1,6 @@
-import { LINES } from '../focus'
-import { linesOf } from '../layers'
-import { groupSeries } from '../series'
+import { LINES } from '../data/focus'
+import { linesOf } from '../data/layers'
+import { groupSeries } from '../data/series'
 import type { ChartUnit } from '../unit'
 import { preferredRate, throughputCsv, throughputOption, type Rate } from './option'
 

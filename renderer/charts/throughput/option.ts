@@ -2,9 +2,9 @@ import { csvTable } from '@core/csv'
 import { peakKindOf } from '@core/roofline/roofline'
 import { formatBandwidth, formatFlops } from '@core/units'
 import { axisStyle, formatSizeTick, logAxis, logBounds, tick } from '../axes'
-import { DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../frame'
-import { roofGroups } from '../roofs'
-import { axisTitle, type ChartSeries } from '../series'
+import { DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../drawing/frame'
+import { roofGroups } from '../data/roofs'
+import { axisTitle, type ChartSeries } from '../data/series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
 
 /** What is counted per second: bytes of least traffic, or floating-point operations. */

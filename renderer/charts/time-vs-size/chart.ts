@@ -1,7 +1,7 @@
-import { findCrossovers } from '../crossover/find'
+import { findCrossovers } from '../crossover/chart'
 import { sentenceOf } from '../crossover/option'
-import { LINES } from '../focus'
-import { linesOf } from '../layers'
+import { LINES } from '../data/focus'
+import { linesOf } from '../data/layers'
 import type { ChartUnit } from '../unit'
 import { timeVsSizeCsv, timeVsSizeOption } from './option'
 

@@ -1,7 +1,7 @@
 import { mount } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
 import { getOp, OPS } from '@core/ops/registry'
-import { groupTick, hasLeaf, leavesOf, setLeaf, setOps, tickOf, type Picked } from '../../lib/picked-ops'
+import { groupTick, hasLeaf, leavesOf, setLeaf, setOps, tickOf, type Picked } from './picked-ops'
 import OpTree from './OpTree.vue'
 
 const sum = getOp('sum')

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Result } from '@core/result'
 import { blockOf } from '@core/session/rows'
 import { MockApi } from '../../dev/mock-api'
-import { ResultRows } from '../../stores/result-rows'
+import { ResultRows } from '../../stores/rows/result-rows'
 import ResultDetail from './ResultDetail.vue'
 
 const samplesNs = Array.from({ length: 40 }, (_, i) => 1000 + i)

@@ -1,6 +1,6 @@
 import type { Run } from '@core/analysis/case-runs'
 import { caseId, type BenchmarkCase } from '@core/case'
-import type { RowSource } from '../../stores/row-source'
+import type { RowSource } from '../../stores/rows/result-rows'
 
 /** The right runs of this case among these rows, in the order taken. */
 export function runsAmong(rows: RowSource, measured: BenchmarkCase): Run[] {

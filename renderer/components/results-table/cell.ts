@@ -1,7 +1,7 @@
 import { ABSENT, type Unit } from '@core/units'
 import { alignedText } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
-import type { RowSource } from '../../stores/row-source'
+import type { RowSource } from '../../stores/rows/result-rows'
 import { exactShape, type Column } from './columns'
 
 /** A shown column with the one unit its numbers stand in. */

@@ -1,11 +1,11 @@
 import type { BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { statusWord } from '@core/result'
-import type { RowSource } from '../../stores/row-source'
+import type { RowSource } from '../../stores/rows/result-rows'
 import type { Quantity } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
-import { ratingColumns } from './ratings'
-import { AUTO_SPEEDUP, speedupColumn } from './speedup'
+import { ratingColumns } from './columns/ratings'
+import { AUTO_SPEEDUP, speedupColumn } from './columns/speedup'
 
 interface ColumnBase {
   id: string

@@ -3,7 +3,7 @@ import { commandLines, type How } from '@core/sweep/command-lines'
 import { useCommand } from '../../commands/registry'
 import { copyText } from '../../lib/clipboard'
 import { useNotices } from '../../stores/notices'
-import type { RowSource } from '../../stores/row-source'
+import type { RowSource } from '../../stores/rows/result-rows'
 
 const counted = (count: number, one: string, many: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 

@@ -4,7 +4,7 @@ import { call } from '../../lib/api'
 import { copyText } from '../../lib/clipboard'
 import { useExporting } from '../../stores/exporting'
 import { useNotices } from '../../stores/notices'
-import type { CompareRow } from './rows'
+import type { CompareRow } from './table/rows'
 
 /** One way to take a comparison elsewhere. */
 export interface Way {

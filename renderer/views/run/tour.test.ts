@@ -6,7 +6,7 @@ import { installMockApi, type MockApi } from '../../dev/mock-api'
 import { useDevices } from '../../stores/devices'
 import { useRun } from '../../stores/run'
 import { useSettings } from '../../stores/settings'
-import { useTour } from '../../stores/tour'
+import { useTour } from '../../stores/picks'
 import TourSummary from './TourSummary.vue'
 import WelcomePanel from './WelcomePanel.vue'
 

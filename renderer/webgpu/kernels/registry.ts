@@ -1,4 +1,5 @@
 import type { Dtype } from '@core/case'
+import { RED_TEAM } from '../red-team/kernels'
 import { runs, type Kernel } from './types'
 
 const single = import.meta.glob<{ default: Kernel }>('./*/kernel.ts', { eager: true })
@@ -16,3 +17,18 @@ export function supportedKernels(shaderF16: boolean, kernels: ReadonlyMap<string
   for (const [op, kernel] of kernels) table[op] = kernel.dtypes.filter((dtype) => runs(kernel, dtype, shaderF16))
   return table
 }
+
+/** A way to compute ops on the device, as `impl` of a case names it. */
+export interface Implementation {
+  id: string
+  title: string
+  preferred: boolean
+  /** op id -> kernel. */
+  kernels: ReadonlyMap<string, Kernel>
+}
+
+const WGSL: Implementation = { id: 'wgsl', title: 'WGSL kernels', preferred: true, kernels: KERNELS }
+
+/** What the backend offers, with or without the kernels that cheat. */
+export const implementationsOf = (redTeam: boolean): readonly Implementation[] =>
+  redTeam ? [WGSL, ...RED_TEAM.map(({ id, title, kernel }) => ({ id, title, preferred: false, kernels: new Map([['add', kernel]]) }))] : [WGSL]

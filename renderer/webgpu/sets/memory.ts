@@ -3,8 +3,7 @@ import { memoryOf, wordsOf } from '../gpu/adapter'
 import { guarded, type Gpu } from '../gpu/gpu'
 import { checkSize, createTensor, createUniform, fillTensors, tensorBytes, type Tensor } from '../gpu/tensors'
 import { uniformWords, type BufferName, type Program } from '../kernels/types'
-import { lastLevelBytes } from '../timing/caches'
-import { setsNeeded } from './plan'
+import { lastLevelBytes } from '../timing/flush'
 
 /** The tensors of one call: those that are filled and those that it writes, each in the order of the problem. An inout tensor is in both. */
 export interface BufferSet {
@@ -68,4 +67,32 @@ export const sizeOf = ({ sets, scratch }: Memory): number =>
 
 export function release({ sets, scratch, uniforms }: Memory): void {
   for (const buffer of [...sets.flatMap(tensorsOf).map((tensor) => tensor.buffer), ...scratch, ...uniforms]) buffer.destroy()
+}
+
+/** Most sets of buffers one case gets: each costs a bind group and a fill. */
+const MOST_SETS = 256
+/** Share of the device's memory that the sets of a case may take. */
+const MEMORY_SHARE = 1 / 4
+
+export interface Room {
+  /** Size of the last-level cache, or of the largest one the device may have. */
+  cacheBytes: number
+  /** Bytes that cases may take on this device. */
+  memoryBytes: number
+}
+
+/**
+ * Sets of `setBytes` bytes each that mode rotated needs: all together twice the last-level cache, so that a call never
+ * finds what the call before its turn came around has left there; two at least. Throws a CaseError where they do not fit.
+ */
+export function setsNeeded(setBytes: number, { cacheBytes, memoryBytes }: Room): number {
+  const sets = Math.max(2, Math.ceil((2 * cacheBytes) / setBytes))
+  if (sets > MOST_SETS) {
+    const least = Math.ceil((2 * cacheBytes) / MOST_SETS)
+    throw new CaseError('unsupported', `Rotating buffers past a cache of ${cacheBytes} bytes takes ${sets} sets of ${setBytes} bytes, and ${MOST_SETS} are the most: choose a size of at least ${least} bytes, or mode cold.`)
+  }
+  if (sets * setBytes > memoryBytes * MEMORY_SHARE) {
+    throw new CaseError('unsupported', `Rotating buffers takes ${sets} sets of ${setBytes} bytes, more than a quarter of the ${memoryBytes} bytes that cases may take on this device: choose a smaller size, or mode cold.`)
+  }
+  return sets
 }

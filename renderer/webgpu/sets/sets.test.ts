@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CaseError } from '@core/backend'
-import { setsNeeded } from './plan'
-import { createRing } from './ring'
+import { setsNeeded } from './memory'
+import { createRing } from './bind'
 
 const MiB = 2 ** 20
 const room = { cacheBytes: 128 * MiB, memoryBytes: 8192 * MiB }

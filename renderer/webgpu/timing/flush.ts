@@ -1,9 +1,7 @@
+import type { Gpu } from '../gpu/gpu'
 import drainText from '../shaders/drain.wgsl?raw'
 import flushText from '../shaders/flush.wgsl?raw'
-import type { Gpu } from '../gpu/gpu'
-import { bindingTypes } from '../wgsl/bindings'
-import { THREADS } from '../wgsl/header'
-import { lastLevelBytes } from './caches'
+import { bindingTypes, THREADS } from '../wgsl/header'
 
 /** Empties the caches before a cold call: nothing of the case is left in them, and nothing that has yet to be written back. */
 export interface Flush {
@@ -38,3 +36,11 @@ export async function createFlush(gpu: Gpu): Promise<Flush> {
     },
   }
 }
+
+/** More than the last-level cache of any GPU known here; the browser does not tell the real one. */
+const GPU_BYTES = 128 * 2 ** 20
+/** A software adapter would spend longer on sweeping more than this than on the case. */
+const SOFTWARE_BYTES = 4 * 2 ** 20
+
+/** Size of the largest cache the device may have, in bytes. */
+export const lastLevelBytes = (software: boolean): number => (software ? SOFTWARE_BYTES : GPU_BYTES)

@@ -1,6 +1,6 @@
 import { step, widthFor } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
-import { matmulText, tilesFor } from '../matmul/tile'
+import { matmulText, tilesFor } from '../matmul/kernel'
 import { dimOf, type Kernel, type KernelShape } from '../types'
 
 /** Extents of one axis, in the order of the op's dims. */

@@ -1,5 +1,6 @@
-import type { Width } from '../../wgsl/header'
-import { maxOf, sumOf } from '../../wgsl/rows'
+import { entry, header, step, storage, THREADS, working, type Width } from '../../wgsl/header'
+import { maxOf, sumOf, EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
+import type { BufferName, Step } from '../types'
 
 /** What a reduction does with its elements; WGSL on f32 or vec4<f32>, whichever the kernel works in. */
 export interface Fold {
@@ -42,3 +43,130 @@ export interface Stage {
 
 /** The fold as one step of several applies it. */
 export const foldAt = (fold: Fold, { first, last }: Stage): Fold => ({ ...fold, take: first ? fold.take : same, finish: last ? fold.finish : same })
+
+/** Element types of one step; partial results are f32. */
+interface Types {
+  from: 'f32' | 'f16'
+  to: 'f32' | 'f16'
+}
+
+/** Folds of runs of neighbouring elements: `rows` rows of `vectors` vectors, each row cut into `parts` pieces. */
+export interface Runs {
+  rows: number
+  vectors: number
+  width: Width
+  parts: number
+  /** Elements that each result stands for, for means. */
+  count: number
+}
+
+/** A second tensor whose elements join those of the first before they are folded. */
+export interface Pair {
+  from: BufferName
+  /** WGSL of two f32 or vectors of them. */
+  of: (a: string, b: string) => string
+}
+
+/** Vectors a thread folds before threads are combined. */
+const WANTED_PER_LANE = 4
+
+/** Writes rows * parts results, the parts of a row side by side. With `pair`, elements are made of two tensors. */
+export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName, to: BufferName, pair?: Pair): Step {
+  const perPart = Math.ceil(runs.vectors / runs.parts)
+  const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(perPart / WANTED_PER_LANE)))
+  const results = runs.rows * runs.parts
+  const type = storage(types.from, runs.width)
+  const vector = working(runs.width)
+  const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
+  const take = (into: string, at: string) => `let v${into} = ${pair ? pair.of(`${vector}(x[base + ${at}])`, `${vector}(y[base + ${at}])`) : `${vector}(x[base + ${at}])`}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
+  // Four folds at a time keep four reads in flight.
+  const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}${EXCHANGE}
+${reduction('all', lanes, fold.join)}
+${entry(`  let index = group * ${THREADS / lanes}u + lane / ${lanes}u;
+  let parts = dim(2u);
+  let base = index / parts * dim(1u);
+  let end = min((index % parts + 1u) * dim(3u), dim(1u));
+  var i = index % parts * dim(3u) + lane % ${lanes}u;
+  var s0 = ${vector}(${fold.start});
+  var s1 = s0;
+  var s2 = s0;
+  var s3 = s0;
+  let live = index < dim(0u);
+  if (live) {
+    for (; i + ${3 * lanes}u < end; i += ${4 * lanes}u) { ${take('0', 'i')} ${take('1', `i + ${lanes}u`)} ${take('2', `i + ${2 * lanes}u`)} ${take('3', `i + ${3 * lanes}u`)} }
+    for (; i < end; i += ${lanes}u) { ${take('0', 'i')} }
+  }
+  let left = ${fold.join('s0', 's1')};
+  let right = ${fold.join('s2', 's3')};
+  let joined = ${fold.join('left', 'right')};
+  let total = reduce_all(${fold.within('joined', runs.width)}, lane);
+  if (live && lane % ${lanes}u == 0u) { out[index] = ${storage(types.to, 1)}(${fold.finish('total', 'scalar(0u)')}); }`)}`
+  return step(wgsl, pair ? [from, pair.from, to] : [from, to], [results, runs.vectors, runs.parts, perPart], Math.ceil(results / (THREADS / lanes)), [runs.count])
+}
+
+/** Folds over the middle axis of [outer, reduce, inner], which is cut into `parts` pieces. */
+export interface Columns {
+  outer: number
+  reduce: number
+  /** Vectors of `width` elements in the inner axis. */
+  vectors: number
+  width: Width
+  parts: number
+  /** Elements that each result stands for, for means. */
+  count: number
+}
+
+/** What each element is multiplied with: the element of `x` less its row's mean, times its row's rstd. */
+export interface Times {
+  x: BufferName
+  rstd: BufferName
+  mean?: BufferName
+}
+
+/** A workgroup is 32 vectors wide and 8 rows high. */
+const COLUMNS_PER_GROUP = 32
+const ROWS = THREADS / COLUMNS_PER_GROUP
+
+/** Workgroups beside each other along the inner axis. */
+export const columnGroups = (vectors: number): number => Math.ceil(vectors / COLUMNS_PER_GROUP)
+
+/** Writes [outer, parts, inner] results. */
+export function foldAcross(fold: Fold, columns: Columns, types: Types, from: BufferName, to: BufferName, times?: Times): Step {
+  const perPart = Math.ceil(columns.reduce / columns.parts)
+  const beside = columnGroups(columns.vectors)
+  const vector = working(columns.width)
+  const factors = times ? [{ name: 'y', type: storage(types.from, columns.width) }, { name: 'rstd', type: 'f32' }, ...(times.mean ? [{ name: 'mean', type: 'f32' }] : [])] : []
+  const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', type: storage(types.to, columns.width), write: true }]
+  const factor = (row: string) => (times ? ` * (${vector}(y[base + (${row}) * vectors])${times.mean ? ` - mean[${row}]` : ''}) * rstd[${row}]` : '')
+  const take = (into: number, row: string) => `let v${into} = ${vector}(x[base + (${row}) * vectors])${factor(row)}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
+  const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}
+var<workgroup> rows: array<${vector}, ${THREADS}>;
+${entry(`  let vectors = dim(0u);
+  let reduce = dim(1u);
+  let parts = dim(2u);
+  let column = group % dim(4u) * ${COLUMNS_PER_GROUP}u + lane % ${COLUMNS_PER_GROUP}u;
+  let piece = group / dim(4u);
+  let live = column < vectors && piece < dim(5u);
+  let base = piece / parts * reduce * vectors + column;
+  let end = min((piece % parts + 1u) * dim(3u), reduce);
+  var r = piece % parts * dim(3u) + lane / ${COLUMNS_PER_GROUP}u;
+  var s0 = ${vector}(${fold.start});
+  var s1 = s0;
+  var s2 = s0;
+  var s3 = s0;
+  if (live) {
+    for (; r + ${3 * ROWS}u < end; r += ${4 * ROWS}u) { ${take(0, 'r')} ${take(1, `r + ${ROWS}u`)} ${take(2, `r + ${2 * ROWS}u`)} ${take(3, `r + ${3 * ROWS}u`)} }
+    for (; r < end; r += ${ROWS}u) { ${take(0, 'r')} }
+  }
+  let left = ${fold.join('s0', 's1')};
+  let right = ${fold.join('s2', 's3')};
+  rows[lane] = ${fold.join('left', 'right')};
+  workgroupBarrier();
+  if (live && lane < ${COLUMNS_PER_GROUP}u) {
+    var total = rows[lane];
+    for (var other = 1u; other < ${ROWS}u; other++) { total = ${fold.join('total', `rows[lane + other * ${COLUMNS_PER_GROUP}u]`)}; }
+    out[piece * vectors + column] = ${storage(types.to, columns.width)}(${fold.finish('total', 'scalar(0u)')});
+  }`)}`
+  const pieces = columns.outer * columns.parts
+  return step(wgsl, [from, ...(times ? [times.x, times.rstd, ...(times.mean ? [times.mean] : [])] : []), to], [columns.vectors, columns.reduce, columns.parts, perPart, beside, pieces], beside * pieces, [columns.count])
+}

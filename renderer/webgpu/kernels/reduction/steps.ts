@@ -1,8 +1,6 @@
 import { widthFor, type Width } from '../../wgsl/header'
 import type { BufferName, Step } from '../types'
-import { columnGroups, foldAcross, type Times } from './across'
-import { foldAlong, type Pair } from './along'
-import { foldAt, type Fold } from './fold'
+import { columnGroups, foldAcross, foldAlong, foldAt, type Times, type Pair, type Fold } from './fold'
 
 export type Float = 'f32' | 'f16'
 

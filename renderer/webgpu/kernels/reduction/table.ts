@@ -1,8 +1,6 @@
 import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
-import { columnGroups } from './across'
+import { columnGroups, FOLDS, type Pair, type Fold } from './fold'
 import { findExtreme, type Search } from './extreme'
-import type { Pair } from './along'
-import { FOLDS, type Fold } from './fold'
 import { FoldSteps, pieces, SHORTEST_COLUMN, SHORTEST_RUN, type Float, type Held } from './steps'
 
 const floatOf = (shape: KernelShape): Float => (shape.dtype === 'f16' ? 'f16' : 'f32')

@@ -1,6 +1,5 @@
 import { joinPrograms, ROW_DIMS, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
-import { FOLDS } from '../reduction/fold'
-import type { Times } from '../reduction/across'
+import { FOLDS, type Times } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 

@@ -1,0 +1,38 @@
+import type { RowSource } from '../../stores/rows/result-rows'
+import type { ChartPoint } from '../types'
+
+/** The measured, correct rows of a source as chart points. Wrong and failed ones are never drawn as if they ranked. */
+export function pointsOf(rows: RowSource): ChartPoint[] {
+  const median = rows.column('medianNs')
+  const low = rows.column('ciLowNs')
+  const high = rows.column('ciHighNs')
+  const mad = rows.column('madNs')
+  const bytes = rows.column('bytes')
+  const flops = rows.column('flops')
+  const samples = rows.column('samples')
+  const points: ChartPoint[] = []
+  for (let i = 0; i < rows.length; i++) {
+    if (rows.status(i) !== 'ok' || !(median[i]! > 0)) continue
+    const point: ChartPoint = { id: rows.id(i), case: rows.case(i), medianNs: median[i]!, bytes: bytes[i]!, flops: flops[i]!, samples: samples[i]! }
+    if (low[i]! > 0) point.ciLowNs = low[i]!
+    if (high[i]! > 0) point.ciHighNs = high[i]!
+    if (mad[i]! >= 0) point.madNs = mad[i]!
+    const grade = rows.grade(i)
+    if (grade) point.grade = grade
+    points.push(point)
+  }
+  return points
+}
+
+const kept = new WeakMap<object, Map<string, unknown>>()
+
+/**
+ * What `make` returned for this list and key the last time: a selection draws a chart anew while its points stay the
+ * same list, and looking through 100,000 of them takes longer than a frame. The list must never be changed in place.
+ */
+export function remembered<T>(list: object, key: string, make: () => T): T {
+  const own = kept.get(list) ?? new Map<string, unknown>()
+  kept.set(list, own)
+  if (!own.has(key)) own.set(key, make())
+  return own.get(key) as T
+}

@@ -1,0 +1,48 @@
+import { DTYPES } from '@core/case'
+import { flopsKind, type KnownCeiling } from '@core/roofline/ceilings'
+import { datasheetValue } from '@core/roofline/datasheet'
+import type { Roof } from '../types'
+
+/** The ceilings that are roofs: copy bandwidth and peak rates. Launches, caches and single copies are none. */
+export const measuredRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
+  ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }) => (unit !== 's' && (kind === 'copy' || kind.startsWith('flops:')) ? [{ device, deviceName, kind, value, unit, ...(stale === undefined ? {} : { stale }) }] : []))
+
+/** The published bandwidth and peaks of these devices, as far as their datasheets are known. */
+export const datasheetRoofs = (devices: readonly { id: string; name: string }[]): Roof[] =>
+  devices.flatMap(({ id, name }) =>
+    ['copy', ...DTYPES.map(flopsKind)].flatMap((kind): Roof[] => {
+      const value = datasheetValue(name, kind)
+      return value === undefined ? [] : [{ device: id, deviceName: name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s' }]
+    }),
+  )
+
+/** Roofs of one kind whose labels would overlap: a line each, and one label at the highest. */
+export interface RoofGroup {
+  /** From high to low. */
+  values: number[]
+  /** `AMD EPYC copy 21.0 GB/s`, or several of these. */
+  label: string
+}
+
+const nameOf = (roof: Roof) => `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `${roof.kind.slice(6)} peak`}`
+
+/** Groups roofs from high to low; neighbours within a factor `near` of the group's highest share its label. */
+export function roofGroups(roofs: readonly Roof[], near: number, format: (value: number) => string): RoofGroup[] {
+  const groups: Roof[][] = []
+  for (const roof of [...roofs].sort((a, b) => b.value - a.value)) {
+    const last = groups.at(-1)
+    if (last && last[0]!.value / roof.value <= near) last.push(roof)
+    else groups.push([roof])
+  }
+  return groups.map((group) => ({ values: group.map((roof) => roof.value), label: labelOf(group, format) }))
+}
+
+/** The same card through several backends is named once, and so is a value that they share. */
+function labelOf(group: readonly Roof[], format: (value: number) => string): string {
+  const values = new Map<string, Set<string>>()
+  for (const roof of group) {
+    const name = nameOf(roof)
+    values.set(name, (values.get(name) ?? new Set()).add(`${format(roof.value)}${roof.stale ? ' (other driver)' : ''}`))
+  }
+  return [...values].map(([name, texts]) => `${name} ${[...texts].join(', ')}`).join(', ')
+}

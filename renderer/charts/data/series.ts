@@ -1,0 +1,135 @@
+import { sizeOf, sizeTitle } from '@core/analysis/size'
+import { caseId, type BenchmarkCase, type Params } from '@core/case'
+import type { ChartPoint } from '../types'
+
+/** Marks of operations, all filled: hollow ones are those of sessions laid over another. */
+export const SYMBOLS = [
+  'circle', 'rect', 'triangle', 'diamond',
+  'path://M0 0H10L5 9Z', // triangle on its head
+  'path://M3.5 0H6.5V3.5H10V6.5H6.5V10H3.5V6.5H0V3.5H3.5Z', // upright cross
+  'path://M2 0L5 3L8 0L10 2L7 5L10 8L8 10L5 7L2 10L0 8L3 5L0 2Z', // diagonal cross
+  'path://M0 0V10L9 5Z', 'path://M10 0V10L1 5Z', // triangles to the right and left
+  'path://M0 0H10L6 5L10 10H0L4 5Z', // hourglass
+  'path://M5 0L6.5 3.5L10 3.8L7.3 6.2L8.1 10L5 8L1.9 10L2.7 6.2L0 3.8L3.5 3.5Z', // star
+] as const
+export const DASHES: readonly ('solid' | number[])[] = ['solid', [6, 4], [2, 3], [10, 3, 2, 3], [1, 5], [18, 5]]
+
+/** Points that differ in size alone, in order of size, with how they are drawn. */
+export interface ChartSeries {
+  key: string
+  label: string
+  /** Operation with its variant: `sum last`. */
+  op: string
+  backend: string
+  impl: string
+  /** Marks the op; shared by every series of that op. */
+  symbol: (typeof SYMBOLS)[number]
+  /** Marks dtype, mode and threads. */
+  dash: 'solid' | number[]
+  /** 0: the session on show; 1, 2, ...: those laid over it, drawn hollow. */
+  layer?: number
+  points: { point: ChartPoint; size: number }[]
+}
+
+/** What the size axis of these series is called. */
+export const axisTitle = (series: readonly ChartSeries[]): string => `Size (${sizeTitle(series.flatMap(({ points }) => points.map(({ point }) => point.case)))})`
+
+const variantText = (params: Params) =>
+  Object.entries(params)
+    .filter(([, value]) => typeof value === 'string')
+    .map(([, value]) => value)
+    .join(' ')
+
+/** What tells series apart, each as the words shown for it. */
+export interface Facets {
+  op: string
+  dtype: string
+  backend: string
+  impl: string
+  device: string
+  threads: string
+  mode: string
+}
+export type Facet = keyof Facets
+export const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
+
+const known = new WeakMap<BenchmarkCase, { facets: Facets; series: string; id: string }>()
+
+/** A case's facets, its series and its identity; remembered, because live charts ask ten times a second. */
+export function describe(c: BenchmarkCase) {
+  let found = known.get(c)
+  if (!found) {
+    const f = facetsOf(c)
+    known.set(c, (found = { facets: f, series: FACETS.map((facet) => f[facet]).join('|'), id: caseId(c) }))
+  }
+  return found
+}
+
+function facetsOf(c: BenchmarkCase): Facets {
+  const variant = variantText(c.params)
+  return {
+    op: variant ? `${c.op} ${variant}` : c.op,
+    dtype: c.dtype,
+    backend: c.backend,
+    impl: c.impl,
+    device: c.device,
+    threads: c.threads === undefined ? '' : c.threads === 1 ? '1 thread' : `${c.threads} threads`,
+    mode: c.mode,
+  }
+}
+
+/** Facets that tell these cases apart. Implementation, device and threads count only where one backend has several. */
+export function varyingFacets(all: readonly Facets[]): Facet[] {
+  const within = (facet: Facet) => {
+    const seen = new Map<string, string>()
+    return all.some((f) => {
+      const before = seen.get(f.backend)
+      seen.set(f.backend, f[facet])
+      return before !== undefined && before !== f[facet]
+    })
+  }
+  const nested: readonly Facet[] = ['impl', 'device', 'threads']
+  return FACETS.filter((facet) => (nested.includes(facet) ? within(facet) : new Set(all.map((f) => f[facet])).size > 1))
+}
+
+/** Facets that the dash of a line stands for. */
+const STYLED: readonly Facet[] = ['dtype', 'mode', 'threads']
+
+/**
+ * Groups points into series that differ in size alone, named by just what tells them apart.
+ * Of more than `limit` series the first ones in order are drawn; `omitted` counts the rest.
+ */
+export function groupSeries(points: readonly ChartPoint[], limit = 24): { series: ChartSeries[]; omitted: number } {
+  const groups = new Map<string, { sample: BenchmarkCase; points: Map<string, { point: ChartPoint; size: number }> }>()
+  for (const point of points) {
+    const size = sizeOf(point.case)
+    if (size === undefined || !(point.medianNs > 0)) continue
+    const { series: key, id } = describe(point.case)
+    let group = groups.get(key)
+    if (!group) groups.set(key, (group = { sample: point.case, points: new Map() }))
+    // A case measured again in the same session replaces the earlier point.
+    group.points.set(id, { point, size })
+  }
+  const entries = [...groups].slice(0, limit)
+  const samples = entries.map(([, group]) => describe(group.sample).facets)
+  const varying = varyingFacets(samples)
+  const naming: readonly Facet[] = varying.length ? varying : ['op', 'backend']
+  const opsSeen = [...new Set(samples.map((f) => f.op))]
+  // What does not tell these series apart does not use up a dash either.
+  const styleOf = (f: Facets) => STYLED.filter((facet) => varying.includes(facet)).map((facet) => f[facet]).join('|')
+  const stylesSeen = [...new Set(samples.map(styleOf))]
+  const series = entries.map(([key, group], i): ChartSeries => {
+    const f = samples[i]!
+    return {
+      key,
+      label: naming.map((facet) => f[facet]).filter(Boolean).join(' · '),
+      op: f.op,
+      backend: f.backend,
+      impl: f.impl,
+      symbol: SYMBOLS[opsSeen.indexOf(f.op) % SYMBOLS.length]!,
+      dash: DASHES[stylesSeen.indexOf(styleOf(f)) % DASHES.length]!,
+      points: [...group.points.values()].sort((a, b) => a.size - b.size),
+    }
+  })
+  return { series, omitted: groups.size - entries.length }
+}

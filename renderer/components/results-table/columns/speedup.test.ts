@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { blockOf } from '@core/session/rows'
+import { testCase, testResult } from '@core/testing'
+import { efficiencyFrom } from '../../../lib/efficiency'
+import { ResultRows } from '../../../stores/rows/result-rows'
+import { cellOf, tsv } from '../cell'
+import { findColumn } from '../columns'
+import { rowOrder } from '../row-order'
+
+const noEfficiency = efficiencyFrom([])
+const at = (backend: string, impl: string, device: string, medianNs: number, change = {}) => testResult({ id: `${impl}${device}`, case: testCase({ backend, impl, device, threads: undefined }), summary: { medianNs, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...change })
+function rowsOf(...results: ReturnType<typeof testResult>[]) {
+  const rows = new ResultRows()
+  rows.append(blockOf(results, 0))
+  return rows
+}
+const shown = (id: string, rows: ResultRows) => {
+  const column = findColumn(id)!
+  return { column, width: 90, unit: { name: '', size: 1 }, title: column.head!(rows) }
+}
+const rows = rowsOf(at('cpu', 'scalar', 'cpu', 800), at('cpu', 'avx2', 'cpu', 100), at('python', 'torch', 'python:cpu', 200), at('cpu', 'sse2', 'cpu', 100, { status: 'wrong', message: 'differs' }))
+
+it('compares with PyTorch where it is, with the interval on hover, and says why where it cannot', () => {
+  const speedup = shown('speedup', rows)
+  const cells = [0, 1, 2, 3].map((row) => cellOf(speedup, rows, row, noEfficiency))
+  expect(speedup.title).toBe('vs PyTorch')
+  expect(cells.map(({ text }) => text)).toEqual(['0.25', '2.00', '–', '–'])
+  expect(cells[1]!.hover).toMatch(/95 % CI 1\.97x to 2\.03x; baseline 200\S* ns, python torch on python:cpu/)
+  expect([cells[2]!.hover, cells[3]!.hover]).toEqual(['This is the baseline itself.', 'differs'])
+})
+
+it('takes another baseline, sorts by it and copies it with its interval', () => {
+  const order = rowOrder(rows, { quick: '', filters: {}, sorts: [{ column: 'speedup:cpu/scalar', descending: true }] }, noEfficiency, () => ({ name: '', size: 1 }))
+  expect([...order].slice(0, 2).map((row) => rows.case(row).impl)).toEqual(['avx2', 'torch'])
+  const [head, line] = tsv([shown('speedup:cpu/scalar', rows)], rows, [1], noEfficiency).split('\n')
+  expect(head).toBe('vs cpu scalar\tvs cpu scalar, low\tvs cpu scalar, high')
+  expect(line!.split('\t').map((text) => Number(text).toFixed(2))).toEqual(['8.00', '7.89', '8.11'])
+})
+
+it('dims what a grade C makes unreliable, on either side', () => {
+  const graded = rowsOf(at('cpu', 'scalar', 'cpu', 800, { grade: 'C' }), at('cpu', 'avx2', 'cpu', 100, { grade: 'A' }), at('cpu', 'sse2', 'cpu', 200, { grade: 'C' }), at('cpu', 'avx512', 'cpu', 50, { grade: 'B' }))
+  const of = (key: string) => [0, 1, 2, 3].map((row) => cellOf(shown(`speedup:cpu/${key}`, graded), graded, row, noEfficiency))
+  expect(of('avx2').map(({ dim }) => dim ?? false)).toEqual([true, false, true, false])
+  expect(of('scalar')[3]).toMatchObject({ dim: true, hover: expect.stringContaining('Unreliable: grade C of the baseline.') as string })
+})
+
+it('looks anew when PyTorch is measured later', () => {
+  const late = rowsOf(at('cpu', 'scalar', 'cpu', 800), at('cpu', 'avx2', 'cpu', 100))
+  expect(cellOf(shown('speedup', late), late, 1, noEfficiency).text).toBe('8.00')
+  late.append(blockOf([at('python', 'torch', 'python:cpu', 50)], 2))
+  expect(cellOf(shown('speedup', late), late, 1, noEfficiency).text).toBe('0.50')
+})

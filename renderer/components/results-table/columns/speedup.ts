@@ -1,0 +1,137 @@
+import { isLibrary, seriesKey } from '@core/backends'
+import { Baseline, defaultBaseline } from '@core/analysis/baseline'
+import { libraryOf } from '@core/analysis/ratings/libraries'
+import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timing'
+import type { Device } from '@core/backend'
+import { formatRatio, formatTime } from '@core/units'
+import type { RowSource } from '../../../stores/rows/result-rows'
+import type { NumberColumn } from '../columns'
+
+const PREFIX = 'speedup:'
+
+/** Id of the column against an implementation (`python/torch`), or of the one that chooses by itself. */
+export const speedupId = (key: string | undefined): string => (key === undefined ? 'speedup' : PREFIX + key)
+
+/** The baseline in a column's id; `key` is absent where the column chooses by itself. Undefined for other columns. */
+export const baselineOfId = (id: string): { key?: string } | undefined => (id === 'speedup' ? {} : id.startsWith(PREFIX) ? { key: id.slice(PREFIX.length) } : undefined)
+
+/** `PyTorch`, `torch.compile`, `cuda kernel`. */
+export function baselineTitle(key: string): string {
+  const [backend = '', impl = ''] = key.split(/\/(.*)/s)
+  if (/^(py)?torch$/i.test(impl)) return 'PyTorch'
+  return isLibrary(backend) ? (libraryOf({ impl }) === 'NumPy' ? 'NumPy' : impl) : `${backend} ${impl}`
+}
+
+interface Known {
+  version: number
+  /** Implementations met, in the order of the rows. */
+  keys: { backend: string; impl: string }[]
+  baselines: Map<string, Baseline>
+}
+const known = new WeakMap<RowSource, Known>()
+/** Series keys that devices prefer, by the rows they measured. */
+const preferred = new WeakMap<RowSource, readonly string[]>()
+
+/** Tells which implementations the devices of these rows prefer, for the column that chooses its baseline itself. */
+export const preferImpls = (rows: RowSource, devices: readonly Device[]): void => {
+  preferred.set(rows, devices.flatMap(({ backend, impls }) => impls.filter((impl) => impl.preferred).map(({ id: impl }) => seriesKey({ backend, impl }))))
+}
+
+function lookThrough(rows: RowSource): Known {
+  const kept = known.get(rows)
+  if (kept?.version === rows.version) return kept
+  const keys = new Map<string, { backend: string; impl: string }>()
+  for (let i = 0; i < rows.length; i++) {
+    const { backend, impl } = rows.case(i)
+    const key = `${backend}/${impl}`
+    if (!keys.has(key)) keys.set(key, { backend, impl })
+  }
+  const next: Known = { version: rows.version, keys: [...keys.values()], baselines: new Map() }
+  known.set(rows, next)
+  return next
+}
+
+/** What can be the baseline: series keys of the implementations that have rows. */
+export const baselineKeys = (rows: RowSource): string[] => lookThrough(rows).keys.map(seriesKey)
+
+/** The baseline of the column that chooses by itself. */
+export const autoBaseline = (rows: RowSource): string | undefined => defaultBaseline(lookThrough(rows).keys, preferred.get(rows) ?? [])
+
+function baseline(rows: RowSource, key: string | undefined): Baseline | undefined {
+  const wanted = key ?? autoBaseline(rows)
+  if (wanted === undefined) return undefined
+  const { baselines } = lookThrough(rows)
+  let found = baselines.get(wanted)
+  if (!found) {
+    found = new Baseline(wanted)
+    for (let index = 0; index < rows.length; index++) found.add({ case: rows.case(index), index, ok: rows.status(index) === 'ok' })
+    baselines.set(wanted, found)
+  }
+  return found
+}
+
+function timing(rows: RowSource, row: number): Timing {
+  const [ciLowNs, ciHighNs] = [rows.number(row, 'ciLowNs'), rows.number(row, 'ciHighNs')]
+  return { medianNs: rows.number(row, 'medianNs'), ...(Number.isFinite(ciLowNs) && Number.isFinite(ciHighNs) ? { ciLowNs, ciHighNs } : {}) }
+}
+
+type Speedup = { ok: true; base: number; ratio: RatioOfMedians } | { ok: false; reason: string }
+
+function speedup(rows: RowSource, row: number, key: string | undefined): Speedup {
+  if (rows.status(row) !== 'ok') return { ok: false, reason: 'Only results that passed verification have a speedup.' }
+  const match = baseline(rows, key)?.of(rows.case(row)) ?? { ok: false as const, reason: 'Nothing has been measured yet.' }
+  if (!match.ok) return match
+  const ratio = speedupOf(timing(rows, row), timing(rows, match.index))
+  return ratio ? { ok: true, base: match.index, ratio } : { ok: false, reason: 'A median is missing.' }
+}
+
+function build(key: string | undefined): NumberColumn {
+  return {
+    id: speedupId(key),
+    title: key === undefined ? 'Speedup' : `vs ${baselineTitle(key)}`,
+    about: 'Speedup over the baseline on the same operation, shape, dtype and mode: above 1 is faster. Dimmed where a grade is C. The CI is on hover. The menu beside it chooses the baseline',
+    kind: 'number', quantity: 'ratio', width: 110,
+    head: (rows) => {
+      const chosen = key ?? autoBaseline(rows)
+      return chosen === undefined ? 'Speedup' : `vs ${baselineTitle(chosen)}`
+    },
+    value: (rows, row) => {
+      const found = speedup(rows, row, key)
+      return found.ok ? found.ratio.ratio : NaN
+    },
+    interval: (rows, row) => {
+      const found = speedup(rows, row, key)
+      return found.ok && found.ratio.low !== undefined && found.ratio.high !== undefined ? { low: found.ratio.low, high: found.ratio.high } : undefined
+    },
+    hover: (rows, row) => {
+      const found = speedup(rows, row, key)
+      if (!found.ok) return undefined
+      const { ratio: { ratio, low, high }, base } = found
+      const c = rows.case(base)
+      return `${formatRatio(ratio)}${low === undefined || high === undefined ? '' : `, 95 % CI ${formatRatio(low)} to ${formatRatio(high)}`}; baseline ${formatTime(rows.number(base, 'medianNs'))}, ${c.backend} ${c.impl} on ${c.device}`
+    },
+    doubt: (rows, row) => {
+      const found = speedup(rows, row, key)
+      const graded = found.ok ? [[row, 'this result'], [found.base, 'the baseline']] as const : []
+      const poor = graded.filter(([at]) => rows.grade(at) === 'C').map(([, name]) => name)
+      return poor.length ? `Unreliable: grade C of ${poor.join(' and ')}.` : undefined
+    },
+    absence: (rows, row) => {
+      const found = speedup(rows, row, key)
+      return found.ok ? undefined : found.reason
+    },
+  }
+}
+
+/** Against PyTorch where it was measured, else against what the device prefers. */
+export const AUTO_SPEEDUP = build(undefined)
+const built = new Map<string, NumberColumn>()
+
+/** The column of an id such as `speedup:cpu/avx2`; undefined for other ids. */
+export function speedupColumn(id: string): NumberColumn | undefined {
+  const key = baselineOfId(id)?.key
+  if (key === undefined) return undefined
+  let column = built.get(key)
+  if (!column) built.set(key, (column = build(key)))
+  return column
+}
