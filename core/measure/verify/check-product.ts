@@ -89,7 +89,9 @@ async function projectBatch({ problem, product, blocks, reader, check, arithmeti
   const rights: Promise<void>[] = []
   for (let from = 0; from < inner; from += slice) {
     const task = { kind: 'right', blocks, batch, from, count: Math.min(slice, inner - from) } as const
-    rights.push(pool.run(problem, task, batch + from / slice).then((part) => right.set(part, from * perRow)))
+    rights.push(pool.run(problem, task, batch + from / slice).then((part) => {
+      for (let row = 0; row < perRow; row++) right.set(part.subarray(row * task.count, (row + 1) * task.count), row * inner + from)
+    }))
   }
   await Promise.all(rights)
   const fitting = Math.min(Math.ceil(rows / pool.lanes), Math.floor(TASK_ELEMENTS / Math.max(cols, inner)))

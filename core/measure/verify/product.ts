@@ -1,6 +1,6 @@
 import type { StorageType } from '../../case'
 import type { Values } from '../../values/numbers'
-import type { MatrixProduct, ReadInput } from '../../ops/types'
+import type { InputValues, MatrixProduct, ReadInput } from '../../ops/types'
 import { mix32 } from '../../values/random'
 import { ulp } from './difference'
 
@@ -44,6 +44,7 @@ export interface ProductTask {
   row: number
   rows: number
   values: Values
+  /** [draws, blocks across, inner]. */
   right: Float64Array
   /** Error that arithmetic may add to an element besides the rounding of the output. */
   arithmetic: number
@@ -90,7 +91,7 @@ const sign = (seed: number, draw: number, side: number, i: number): number => (m
 
 const signsOf = (seed: number, draw: number, side: number, from: number, count: number) => Float64Array.from({ length: count }, (_, i) => sign(seed, draw, side, from + i))
 
-/** B v of each block of columns: [count, draws, blocks across]. */
+/** B v of each block of columns: [draws, blocks across, count]. */
 export function projectRight(product: MatrixProduct, read: ReadInput, { blocks, batch, from, count }: RightTask): Float64Array {
   const across = blocksAcross(product, blocks)
   const right = product.right(read, batch, from, count)
@@ -98,15 +99,44 @@ export function projectRight(product: MatrixProduct, read: ReadInput, { blocks, 
   for (let draw = 0; draw < DRAWS; draw++) {
     const v = signsOf(blocks.signs, draw, 1, 0, product.cols)
     for (let l = 0; l < count; l++) {
-      const base = (l * DRAWS + draw) * across
       for (let block = 0, j = 0; block < across; block++) {
         let sum = 0
         for (const end = Math.min(product.cols, j + blocks.wide); j < end; j++) sum += v[j]! * right[l * product.cols + j]!
-        out[base + block] = sum
+        out[(draw * across + block) * count + l] = sum
       }
     }
   }
   return out
+}
+
+/** Blocks of rows that are projected at a time: a projected column of the right factor is read once for them. */
+const TOGETHER = 4
+
+/** u A of rows from .. to; zeros where there are none. */
+function signedSum(left: InputValues, u: Float64Array, inner: number, from: number, to: number): Float64Array {
+  const sum = new Float64Array(inner)
+  for (let i = from; i < to; i++) for (let l = 0, s = u[i]!, base = i * inner; l < inner; l++) sum[l]! += s * left[base + l]!
+  return sum
+}
+
+/** out[k, b] = sums[k] · right[b] for each of TOGETHER sums and rows of `right`; what lies beyond the end of `out` is dropped. */
+function dots([s0, s1, s2, s3]: readonly Float64Array[], right: Float64Array, out: Float64Array): void {
+  const inner = s0!.length
+  const across = right.length / inner
+  for (let b = 0, at = 0; b < across; b++) {
+    let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0]
+    for (let l = 0; l < inner; l++, at++) {
+      const x = right[at]!
+      sum0 += s0![l]! * x
+      sum1 += s1![l]! * x
+      sum2 += s2![l]! * x
+      sum3 += s3![l]! * x
+    }
+    out[b] = sum0
+    out[across + b] = sum1
+    out[2 * across + b] = sum2
+    out[3 * across + b] = sum3
+  }
 }
 
 /** Compares the projections of output rows with those of the factors. */
@@ -119,18 +149,15 @@ export function residuals(product: MatrixProduct, read: ReadInput, storage: Stor
   const squared = new Float64Array(down * across)
   const u = Array.from({ length: DRAWS }, (_, draw) => signsOf(blocks.signs, draw, 0, row, rows))
   const v = Array.from({ length: DRAWS }, (_, draw) => signsOf(blocks.signs, draw, 1, 0, cols))
+  const expected = new Float64Array(down * across)
   for (let draw = 0; draw < DRAWS; draw++) {
+    for (let block = 0; block < down; block += TOGETHER) {
+      const sums = Array.from({ length: TOGETHER }, (_, k) => signedSum(left, u[draw]!, inner, (block + k) * blocks.tall, Math.min(rows, (block + k + 1) * blocks.tall)))
+      dots(sums, right.subarray(draw * across * inner, (draw + 1) * across * inner), expected.subarray(block * across))
+    }
     for (let block = 0; block < down; block++) {
       const from = block * blocks.tall
       const to = Math.min(rows, from + blocks.tall)
-      const sums = new Float64Array(inner)
-      for (let i = from; i < to; i++) for (let l = 0, s = u[draw]![i]!, base = i * inner; l < inner; l++) sums[l]! += s * left[base + l]!
-      const expected = new Float64Array(across)
-      for (let l = 0; l < inner; l++) {
-        const factor = sums[l]!
-        const base = (l * DRAWS + draw) * across
-        for (let b = 0; b < across; b++) expected[b]! += factor * right[base + b]!
-      }
       const got = new Float64Array(across)
       for (let i = from; i < to; i++) {
         for (let b = 0, j = 0; b < across; b++) {
@@ -139,7 +166,7 @@ export function residuals(product: MatrixProduct, read: ReadInput, storage: Stor
           got[b]! += u[draw]![i]! * sum
         }
       }
-      for (let b = 0; b < across; b++) squared[block * across + b]! += (got[b]! - expected[b]!) ** 2 / DRAWS
+      for (let b = 0; b < across; b++) squared[block * across + b]! += (got[b]! - expected[block * across + b]!) ** 2 / DRAWS
     }
   }
   const result: Residuals = { scores: squared, squaredError: 0, squaredOutput: 0, nonFinite: 0 }

@@ -1,4 +1,5 @@
 import type { InputValues, MatrixProduct, ReadInput } from '../types'
+import { addProduct } from '../matmul/reference'
 import { outputsAlong, outputsInside, type WindowAxis } from '../windows'
 
 /** A convolution of one to three dimensions; the axes are depth, height and width, of extent 1 where there is none. */
@@ -62,13 +63,7 @@ function addPlanes(c: Convolution, read: ReadInput, { image, filter, filters }: 
   const slice = Math.max(1, Math.floor(WINDOWS / cols))
   for (let from = 0; from < inner; from += slice) {
     const count = Math.min(slice, inner - from)
-    const windows = right(read, image * c.groups + group, from, count)
-    for (let f = 0; f < filters; f++) {
-      for (let l = 0; l < count; l++) {
-        const weight = weights[f * inner + from + l]!
-        for (let at = f * cols, end = at + cols, x = l * cols; at < end; at++, x++) out[at]! += weight * windows[x]!
-      }
-    }
+    addProduct(out, weights, { stride: inner, from, rows: filters }, right(read, image * c.groups + group, from, count), cols)
   }
 }
 

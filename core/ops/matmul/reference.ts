@@ -51,7 +51,23 @@ function product(p: MatmulParams, read: ReadInput, block: Block): Float64Array {
   if (transB) {
     for (let j = 0; j < columns; j++) {
       const b = read(1, base + (column + j) * k, k)
-      for (let i = 0; i < rows; i++) {
+      let i = 0
+      // Four rows at a time: their sums do not wait for each other.
+      for (; i + 3 < rows; i += 4) {
+        let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0]
+        for (let l = 0, at = i * k; l < k; l++, at++) {
+          const y = b[l]!
+          sum0 += a[at]! * y
+          sum1 += a[at + k]! * y
+          sum2 += a[at + 2 * k]! * y
+          sum3 += a[at + 3 * k]! * y
+        }
+        out[i * columns + j] = sum0
+        out[(i + 1) * columns + j] = sum1
+        out[(i + 2) * columns + j] = sum2
+        out[(i + 3) * columns + j] = sum3
+      }
+      for (; i < rows; i++) {
         let sum = 0
         for (let l = 0; l < k; l++) sum += a[i * k + l]! * b[l]!
         out[i * columns + j] = sum
@@ -59,15 +75,33 @@ function product(p: MatmulParams, read: ReadInput, block: Block): Float64Array {
     }
     return out
   }
-  for (let l = 0; l < k; l++) {
-    const b = read(1, base + l * n + column, columns)
-    for (let i = 0; i < rows; i++) {
-      const x = a[i * k + l]!
-      const at = i * columns
-      for (let j = 0; j < columns; j++) out[at + j]! += x * b[j]!
-    }
+  const step = columns === n ? Math.max(1, Math.floor(B_ELEMENTS / n)) : 1
+  for (let from = 0; from < k; from += step) {
+    const count = Math.min(step, k - from)
+    addProduct(out, a, { stride: k, from, rows }, read(1, base + from * n + column, count * columns), columns)
   }
   return out
+}
+
+/** Elements of B that are read at a time. */
+const B_ELEMENTS = 1 << 18
+
+/**
+ * out [rows, columns] += the elements from .. of each row of `a`, whose rows are `stride` apart, times the rows of `b`
+ * [count, columns], added in the order of these rows.
+ */
+export function addProduct(out: Float64Array, a: InputValues, { stride, from, rows }: { stride: number; from: number; rows: number }, b: InputValues, columns: number): void {
+  const count = b.length / columns
+  for (let i = 0; i < rows; i++) {
+    const at = i * columns
+    const x = i * stride + from
+    let l = 0
+    for (; l + 3 < count; l += 4) {
+      const [x0, x1, x2, x3] = [a[x + l]!, a[x + l + 1]!, a[x + l + 2]!, a[x + l + 3]!]
+      for (let j = 0, y = l * columns; j < columns; j++, y++) out[at + j] = out[at + j]! + x0 * b[y]! + x1 * b[y + columns]! + x2 * b[y + 2 * columns]! + x3 * b[y + 3 * columns]!
+    }
+    for (; l < count; l++) for (let j = 0, y = l * columns, factor = a[x + l]!; j < columns; j++, y++) out[at + j]! += factor * b[y]!
+  }
 }
 
 /** Output elements `start .. start + count` of the flattened [batch, m, n] product, as at most three blocks per batch. */
