@@ -80,8 +80,9 @@ describe('import layers', () => {
 })
 
 describe('backends are described in one place', () => {
+  // Formats of other tools and published suites name what was measured there.
   it('no other file of core, the command line or the window lists or compares them', () => {
-    const shared = shipped.filter(({ path }) => /^(core|main\/(cli|runner|app|environment|compare|history)|renderer\/(components|stores|views|charts|lib))\//.test(path) && path !== 'core/backends.ts' && !path.startsWith('core/formats/'))
+    const shared = shipped.filter(({ path }) => /^(core|main\/(cli|runner|app|environment|compare|history)|renderer\/(components|stores|views|charts|lib))\//.test(path) && path !== 'core/backends.ts' && !/^core\/(formats|suites)\//.test(path))
     const naming = shared.filter(({ text }) => /backend\s*[!=]==?\s*'(cpu|cuda|webgpu|python)'|\[\s*'cpu',\s*'cuda'/.test(text)).map(({ path }) => path)
     expect(naming).toEqual([])
   })
@@ -109,14 +110,14 @@ describe('operations are discovered', () => {
   })
 
   it('nothing lists them', () => {
-    // renderer/dev is a page of invented data for looking at components; core/ops/types.ts names families, some of which are called like their one op.
-    const outside = shipped.filter(({ path }) => !path.startsWith('renderer/dev/') && path !== 'core/ops/types.ts' && !folders.some((folder) => path.startsWith(`core/ops/${folder}/`)))
+    // renderer/dev is a page of invented data for looking at components; core/ops/types.ts names families, some of which are called like their one op; core/suites/data has the cases of published suites.
+    const outside = shipped.filter(({ path }) => !/^(renderer\/dev|core\/suites\/data)\//.test(path) && path !== 'core/ops/types.ts' && !folders.some((folder) => path.startsWith(`core/ops/${folder}/`)))
     const lists = outside.filter(({ text }) => folders.filter((folder) => new RegExp(`['"\`]${folder}['"\`]`).test(text)).length > 4).map(({ path }) => path)
     expect(lists).toEqual([])
   })
 
   // One expression per language: what the README's section "Add an operation" promises.
-  const languages = layers.flatMap(below).filter((path) => /\.(ts|vue|cpp|cc|h|hpp|cu|cuh|inc|wgsl|py)$/.test(path) && !/\.test\.ts$|(^|\/)test\//.test(path)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+  const languages = layers.flatMap(below).filter((path) => !path.startsWith('core/suites/data/') && /\.(ts|vue|cpp|cc|h|hpp|cu|cuh|inc|wgsl|py)$/.test(path) && !/\.test\.ts$|(^|\/)test\//.test(path)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
   const TABLES = [
     'core/ops/elementwise/table.ts',
     'native/cpu/kernels/elementwise.cc',
