@@ -10,6 +10,8 @@ export interface Dialogs {
   program(title: string): Promise<string | undefined>
   /** Whether the user agrees to what the page has asked for; `action` is on the button that agrees. */
   confirm(question: { message: string; detail: string; action: string }): Promise<boolean>
+  /** Index of the button the user chose; the first is the usual answer, the last changes nothing and answers Escape. */
+  choose(question: { message: string; detail: string; buttons: readonly string[] }): Promise<number>
 }
 
 /** A text as a file name that every platform takes: no separators, control characters, leading dots or reserved signs. */
@@ -44,5 +46,11 @@ export const createDialogs = (window: () => BrowserWindow | undefined): Dialogs 
     const parent = window()
     const { response } = parent ? await dialog.showMessageBox(parent, options) : await dialog.showMessageBox(options)
     return response === 1
+  },
+  async choose({ message, detail, buttons }) {
+    const options = { type: 'question' as const, message, detail, buttons: [...buttons], defaultId: 0, cancelId: buttons.length - 1, noLink: true }
+    const parent = window()
+    const { response } = parent ? await dialog.showMessageBox(parent, options) : await dialog.showMessageBox(options)
+    return response
   },
 })

@@ -2,6 +2,7 @@ import { app } from 'electron'
 import { exportParts } from '@core/formats/registry'
 import { printable } from '../printable'
 import { writeFileAtomic } from '../write-file'
+import type { Leave } from './leave'
 import type { Services } from './services'
 
 const describe = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
@@ -46,10 +47,10 @@ const log = (error: unknown) => process.stderr.write(printable(`opscope: ${Strin
 
 /**
  * Ends hosts before any window closes, because a host that is restarted while windows close would open a new one and
- * keep the app alive; then closes the history. A run in progress keeps what it has, and the next start offers to take
- * it up again.
+ * keep the app alive; then closes the history. The user is asked about a run in progress first (leave.ts); stopped, it keeps
+ * what it has, and the next start offers to resume it.
  */
-export function quitCleanly({ runner, history, files }: Pick<Services, 'runner' | 'history' | 'files'>): void {
+export function quitCleanly({ runner, history, files }: Pick<Services, 'runner' | 'history' | 'files'>, mayLeave: Leave): void {
   let state: 'open' | 'disposing' | 'disposed' = 'open'
 
   function leave(): void {
@@ -64,7 +65,7 @@ export function quitCleanly({ runner, history, files }: Pick<Services, 'runner' 
   app.on('before-quit', (event) => {
     if (state === 'disposed') return
     event.preventDefault()
-    if (state === 'disposing') return
+    if (state === 'disposing' || !mayLeave.allowed()) return
     state = 'disposing'
     const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS))
     void Promise.race([Promise.all([runner.dispose(), files.cancel()]), patience])

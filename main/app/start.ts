@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { app, dialog, nativeTheme, powerMonitor, Menu, type BrowserWindow } from 'electron'
+import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, Menu, type BrowserWindow } from 'electron'
 import { webgpuHostKind } from '../backends/webgpu/window'
 import { tellPowerSource } from '../environment'
 import { createFilesApart } from '../files/apart'
@@ -17,6 +17,7 @@ import { menuTemplate } from '../windows/menu'
 import { createDialogs } from './dialogs'
 import { forwardRunnerEvents } from './forward'
 import { harden } from './harden'
+import { createLeave, leaveQuestion, preventSleep } from './leave'
 import { surviveFaults, quitCleanly, offerRescue } from './lifecycle'
 import { serveAppPages } from './pages'
 import type { Services } from './services'
@@ -32,7 +33,7 @@ function openServices(paths: DataPaths, window: () => BrowserWindow | undefined,
   const runner = createRunner({ history, settings: () => settings.get(), hostKinds: () => [...here, ...remotes.kinds()] })
   const files = createFilesApart(paths.history, emit)
   const startNotices = [notice, settings.notice, remotes.store.notice].filter((text): text is string => text !== undefined)
-  return { history, runner, settings, remotes, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, emit, files }), foundPrograms: new Set(), startNotices }
+  return { history, runner, settings, remotes, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, runner, emit, files }), foundPrograms: new Set(), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
@@ -52,16 +53,39 @@ export function startApp(): void {
   forwardRunnerEvents(services)
   offerRescue(services)
   registerRequests(createHandlers(services), current)
-  quitCleanly(services)
+  const leave = createLeave({
+    runner: services.runner,
+    ask: async (state) => {
+      const { message, detail, buttons } = leaveQuestion(state)
+      return buttons[await services.dialogs.choose({ message, detail, buttons: buttons.map(([, title]) => title) })]![0]
+    },
+    hide: () => window?.hide(),
+    quit: () => app.quit(),
+  })
+  quitCleanly(services, leave)
+  preventSleep(services.runner, powerSaveBlocker)
+  // Nobody can answer a question when the machine or a terminal ends the app.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      leave.force()
+      app.quit()
+    })
+  }
   surviveFaults(services)
 
   function show(): void {
     if (window && !window.isDestroyed()) {
+      leave.stay()
       if (window.isMinimized()) window.restore()
+      window.show()
       return window.focus()
     }
     window = openMainWindow(join(paths.folder, 'window.json'))
     window.once('show', markShown)
+    window.on('close', (event) => {
+      if (!leave.allowed()) event.preventDefault()
+    })
+    window.on('session-end', () => leave.force())
     window.on('closed', () => {
       window = undefined
       // Hidden windows may measure for this one; without it there is nobody to measure for.
@@ -81,6 +105,7 @@ export function startApp(): void {
   })
   void app.whenReady().then(() => {
     harden()
+    if (process.platform !== 'win32') powerMonitor.on('shutdown', () => leave.force())
     if (process.platform !== 'linux') tellPowerSource(() => (powerMonitor.isOnBatteryPower() ? 'battery' : 'mains'))
     serveAppPages()
     installMenu((command) => services.emit('menu:command', { command }))

@@ -82,8 +82,16 @@ async function importOne({ history, files }: Pick<Services, 'history' | 'files'>
   }
 }
 
-/** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. */
-export async function importAll(services: Pick<Services, 'history' | 'emit' | 'files'>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
+/** Why files are not read now: that takes processors and memory which a run measures with. Undefined where nothing is measured; a paused run waits. */
+export function whyNotNow({ runner }: Pick<Services, 'runner'>): string | undefined {
+  const { phase } = runner.state()
+  return phase === 'idle' || phase === 'paused' ? undefined : 'A run is in progress, and reading files would disturb its measurements. Pause or stop the run, then try again.'
+}
+
+/** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. Nothing is read while a run measures. */
+export async function importAll(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
+  const busy = whyNotNow(services)
+  if (busy !== undefined) return { imported: [], problems: incoming.map(({ name }) => `${name} was not imported. ${busy}`), warnings: [] }
   const outcomes: Ended<ImportedSession>[] = []
   for (const file of incoming) outcomes.push(await importOne(services, file))
   const imported = outcomes.flatMap(({ value }) => (value ? [value] : []))

@@ -18,7 +18,7 @@ export interface OpenedFiles {
   take(): Promise<Reply<'sessions:import'>>
 }
 
-export function createOpenedFiles(services: Pick<Services, 'history' | 'emit' | 'files'>): OpenedFiles {
+export function createOpenedFiles(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'>): OpenedFiles {
   let done: Reply<'sessions:import'> = { imported: [], problems: [], warnings: [] }
   let work: Promise<void> = Promise.resolve()
   return {

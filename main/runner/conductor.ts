@@ -1,6 +1,7 @@
 import type { RunState } from '@core/ipc'
 import type { Result } from '@core/result'
 import { blockOf } from '@core/session/rows'
+import { isResumable } from '@core/session/resumable'
 import type { SessionFile } from '@core/session/types'
 import { MisplacedError } from '../history/database/sqlite'
 import type { History } from '../history/types'
@@ -26,6 +27,8 @@ export class Conductor {
   #job: Job | undefined
   #running: Promise<void> | undefined
   #unsaved: SessionFile | undefined
+  /** This process is about to end. */
+  #leaving = false
   readonly #fresh: Result[] = []
   #firstFresh = 0
   readonly #states: Coalescer
@@ -87,8 +90,9 @@ export class Conductor {
     return { sessionId: spec.sessionId }
   }
 
-  /** Stops the run in progress and waits for its end. */
+  /** Stops the run in progress, as one to be resumed later, and waits for its end. */
   async finish(): Promise<void> {
+    this.#leaving = true
     this.#job?.stop()
     await this.#running
   }
@@ -99,7 +103,9 @@ export class Conductor {
     try {
       end = { sessionId, ...(await job.run()) }
       hooks.ended?.(end.state, job.view().total)
-      this.history.setState(sessionId, end.state)
+      // Nobody has stopped it for good: the next start offers to resume it.
+      const resumable = this.#leaving && end.state === 'stopped' && isResumable(this.history.summary(sessionId))
+      this.history.setState(sessionId, resumable ? 'interrupted' : end.state)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
       let inPlace = true

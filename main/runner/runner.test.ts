@@ -250,7 +250,7 @@ test('dispose in mid-run ends the run and leaves no host', async () => {
   const { runner, history } = scriptedRunner([host], planOf(sizes(3)))
   await runner.start(aSpec(['cpu']))
   await runner.dispose()
-  expect(history.sessions.get('s1')?.session.state).toBe('stopped')
+  expect(history.sessions.get('s1')?.session.state).toBe('interrupted')
   expect(host.kills).toBe(1)
 })
 
@@ -264,4 +264,21 @@ test('the ceilings known of its devices are recorded with a session; a session t
   const { sessionId } = await runner.start(aSpec(['cpu']))
   await end
   expect(history.getSession(sessionId).environment.ceilings).toMatchObject([{ backend: 'cpu', device: 'cpu', deviceName: 'Test cpu', kind: 'copy', value: 5e9, result: { samplesNs: [] } }])
+})
+
+test('a run that ends with its process can be resumed; one that the user stopped is stopped', async () => {
+  const cpu = new ScriptedKind('cpu')
+  const { runner, history, ended } = scriptedRunner([cpu], planOf(sizes(4)))
+  cpu.onCase = () => cpu.measured.length === 2 && runner.pause()
+  const first = await runner.start(aSpec(['cpu']))
+  await expect.poll(() => runner.state().phase).toBe('paused')
+  const end = ended()
+  runner.stop()
+  await end
+  expect(history.summary(first.sessionId).state).toBe('stopped')
+  cpu.measured.length = 0
+  const second = await runner.start(aSpec(['cpu']))
+  await expect.poll(() => runner.state().phase).toBe('paused')
+  await runner.dispose()
+  expect(history.summary(second.sessionId)).toMatchObject({ state: 'interrupted', results: 2, planned: 4 })
 })

@@ -78,7 +78,7 @@ describe('what is unclear inside a session', () => {
     await expect.poll(() => more().isDisabled()).toBe(true)
     expect(new Set(await verdicts())).toEqual(new Set(['same']))
     await dataRows(table()).nth(first).getByText('same').click()
-    await cell().getByText('Interleaved (ABBA)').waitFor()
+    await cell().getByText('Interleaved', { exact: true }).waitFor()
     const quads = Number(/(\d+) ABBA quads/.exec(await cell().innerText())![1])
     expect(quads).toBeGreaterThanOrEqual(6)
     await page.keyboard.press('Escape')
@@ -101,7 +101,7 @@ describe('a sweep in fresh processes', () => {
     await expect.poll(() => dataRows(table()).count()).toBe(6)
     await table().focus()
     await page.keyboard.press('Home')
-    await cell().getByText('2 against 2').waitFor()
+    await cell().getByText('2, baseline 2').waitFor()
     await page.keyboard.press('Escape')
     // Between sessions nothing can be interleaved, and it is said why.
     if (await unclear()) {

@@ -119,6 +119,8 @@ export async function launch(options: LaunchOptions = {}): Promise<Launched> {
     dataDir,
     pageErrors,
     async close() {
+      // A run in progress is stopped; nobody is there to say so.
+      await app.evaluate(({ dialog }) => void (dialog.showMessageBox = (() => Promise.resolve({ response: 0, checkboxChecked: false })) as typeof dialog.showMessageBox)).catch(() => undefined)
       await app.close()
       discard()
     },

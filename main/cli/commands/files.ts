@@ -47,6 +47,8 @@ function readFile(path: string): string {
 export function importFiles(context: Context, paths: readonly string[], options: { json?: boolean }): number {
   let status = 0
   const imported = []
+  const measured = context.sessions().find(({ state }) => state === 'running')
+  if (measured) context.remark(`opscope: "${oneLine(measured.name)}" is being measured; reading files may disturb its measurements`)
   for (const path of paths) {
     const outcome = parseSession(basename(path), readFile(path))
     if (outcome.ok) {

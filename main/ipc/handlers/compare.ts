@@ -7,7 +7,7 @@ import { thisUser } from '../../paths'
 import { FileSides } from '../../compare/file-sides'
 import { inSlices } from '../../compare/in-slices'
 import { compareStoredSteps } from '../../history/compare'
-import { readSessions, type Incoming } from '../../import/import-files'
+import { readSessions, whyNotNow, type Incoming } from '../../import/import-files'
 import { RequestError, type Handlers } from '../answer'
 import { writeChosen } from '../chosen-file'
 
@@ -20,6 +20,8 @@ export function compareHandlers({ history, runner, settings, dialogs, emit, file
   let current: AbortController | undefined
 
   async function open(incoming: readonly Incoming[]): Promise<{ sides: FileSide[]; problems: string[]; warnings: string[] }> {
+    const busy = whyNotNow({ runner })
+    if (busy !== undefined) throw new RequestError('busy', busy)
     const sides: FileSide[] = []
     const told = await readSessions(apart, incoming, (name, file) => sides.push(files.add(name, file)))
     return { sides, ...told }

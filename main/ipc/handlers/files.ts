@@ -3,7 +3,7 @@ import { identifying, usualRedactions } from '@core/formats/redact'
 import { exportFormat, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import type { Services } from '../../app/services'
 import { thisUser } from '../../paths'
-import { importAll } from '../../import/import-files'
+import { importAll, whyNotNow } from '../../import/import-files'
 import { RequestError, type Handlers } from '../answer'
 import { chartFile, writeChosen } from '../chosen-file'
 
@@ -22,8 +22,13 @@ function formatOf(id: string): ReturnType<typeof exportFormat> {
   }
 }
 
+function refuseInRun(runner: Services['runner']): void {
+  const busy = whyNotNow({ runner })
+  if (busy !== undefined) throw new RequestError('busy', busy)
+}
+
 /** Exporting and importing sessions and saving charts. Paths come from dialogs; dropped files bring their contents. */
-export const fileHandlers = ({ history, dialogs, emit, opened, files }: Services) =>
+export const fileHandlers = ({ history, runner, dialogs, emit, opened, files }: Services) =>
   ({
     'formats:list': () => FORMATS.map(formatInfo),
     'sessions:identifying': async ({ id }) => {
@@ -41,8 +46,13 @@ export const fileHandlers = ({ history, dialogs, emit, opened, files }: Services
       if (problem !== undefined) throw new RequestError('failed', problem)
       return value ? { done: true, name: basename(path) } : { done: false }
     },
-    'sessions:import': async () => importAll({ history, emit, files }, (await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })).map((path) => ({ name: basename(path), from: path }))),
-    'sessions:import-dropped': ({ dropped }) => importAll({ history, emit, files }, dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
+    'sessions:import': async () => {
+      // Told before the user has looked for a file.
+      refuseInRun(runner)
+      const paths = await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })
+      return importAll({ history, runner, emit, files }, paths.map((path) => ({ name: basename(path), from: path })))
+    },
+    'sessions:import-dropped': ({ dropped }) => importAll({ history, runner, emit, files }, dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
     'transfer:cancel': async () => ({ stopped: await files.cancel() }),
     'sessions:take-opened': () => opened.take(),
     'chart:save': async (request) => {
