@@ -16,17 +16,24 @@ export function formatCount(n: number): string {
 /** Counts of fewer digits than this stand in full. */
 const EXACT_BELOW = 100_000
 
+const BINARY = [[2 ** 40, 'Ti'], [2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki']] as const
+
 /**
- * A number of elements so that no two read alike: 1003 -> "1003", 16777216 -> "16.8M", 1500000 -> "1.5M",
- * 1234567 -> "1234567". In full below 100,000; above, three digits for powers of two and for what three digits
- * say exactly, unless a power of two already reads so; else in full.
+ * A number of elements, exactly, so that no two read alike: multiples of 2^10, 2^20 and 2^30 as 64Ki, 16Mi, 1Gi; others in
+ * full below 100,000 and where three digits do not say them exactly (1234567), else with SI letters (1.5M).
  */
 export function formatSize(n: number): string {
-  if (!Number.isSafeInteger(n) || n < EXACT_BELOW) return Number.isSafeInteger(n) ? String(n) : formatCount(n)
-  if (Number.isInteger(Math.log2(n))) return formatCount(n)
-  const exact = Number(n.toPrecision(3)) === n
-  const power = 2 ** Math.round(Math.log2(n))
-  return exact && formatCount(power) !== formatCount(n) ? formatCount(n) : String(n)
+  if (!Number.isSafeInteger(n)) return formatSizeTick(n)
+  const unit = BINARY.find(([size]) => n >= size && n % size === 0)
+  if (unit) return `${n / unit[0]}${unit[1]}`
+  return n >= EXACT_BELOW && Number(n.toPrecision(3)) === n ? formatCount(n) : String(n)
+}
+
+/** A position on a size axis to three digits in the letters of `formatSize`: 16777216 -> "16Mi", 1e6 -> "977Ki". */
+export function formatSizeTick(n: number): string {
+  if (!Number.isFinite(n)) return ABSENT
+  for (const [size, letter] of BINARY) if (n >= size) return `${Number((n / size).toPrecision(3))}${letter}`
+  return String(Number(n.toPrecision(3)))
 }
 
 /** A unit and how many base units (ns, bytes, bytes/s, FLOP/s) make one of it. */

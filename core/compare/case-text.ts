@@ -1,7 +1,7 @@
 import type { BenchmarkCase } from '../case'
 import { findOp } from '../ops/registry'
 
-/** A case's sizes as its op labels them (`16.8M`, `4096x4096`); plain values where the op is not one of ours. */
+/** A case's sizes as its op labels them (`16Mi`, `4096x4096`); plain values where the op is not one of ours. */
 export function shapeOf(c: BenchmarkCase): string {
   const op = findOp(c.op)
   const parsed = op?.params.safeParse(c.params)

@@ -35,7 +35,7 @@ function paramsSchema<P extends Params>({ size, attributes = {}, refuse }: OpDef
   })
 }
 
-/** `16.8M` for a length; `4096x1024` for what is written by place; `n=32 c=64 hw=56` for what is written by name. */
+/** `16Mi` for a length; `4096x1024` for what is written by place; `n=32 c=64 hw=56` for what is written by name. */
 function labelOf({ extents, positional, short }: SizeForm, p: Params): string {
   const value = (name: string) => p[name] as number
   const known: Record<string, number> = {}

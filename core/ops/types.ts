@@ -125,7 +125,7 @@ export interface OpDefinition<P extends Params = Params> {
   flops(p: P): number
   /** Default: vector. */
   unit?(dtype: Dtype): ComputeUnit
-  /** `16.8M`, `4096x4096`; default: by the size form. */
+  /** `16Mi`, `4096x4096`; default: by the size form. */
   shapeLabel?(p: P): string
   /** Output elements come in natural runs of this many (a softmax row); ranges given to `reference` are aligned to it. Default 1. */
   granule?(p: P, output: number): number

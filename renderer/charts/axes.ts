@@ -2,14 +2,6 @@ import { extent } from '@core/stats/descriptive'
 import { chooseTimeUnit } from '@core/units'
 import type { ChartTheme } from './types'
 
-/** Powers of two read as 64Ki, 1Mi; anything between as a plain number. Elements. */
-export function formatSizeTick(value: number): string {
-  for (const [size, letter] of [[2 ** 40, 'Ti'], [2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki']] as const) {
-    if (value >= size) return `${Number((value / size).toPrecision(3))}${letter}`
-  }
-  return String(Number(value.toPrecision(3)))
-}
-
 /** `base ** n` bounds that hold all values, a single one in their middle; undefined without values. */
 export function logBounds(values: readonly number[], base: number): { min: number; max: number } | undefined {
   const positive = values.filter((v) => v > 0 && Number.isFinite(v))

@@ -51,7 +51,7 @@ function findVariants(points: readonly ChartPoint[]): Variants {
   return { variants: [...variants.values()], of }
 }
 
-/** `16.8M`, `4096x4096`; parameters as they stand for an op that is not known. */
+/** `16Mi`, `4096x4096`; parameters as they stand for an op that is not known. */
 export function shapeOf(c: BenchmarkCase): string {
   const op = findOp(c.op)
   const parsed = op?.params.safeParse(c.params)

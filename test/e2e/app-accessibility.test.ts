@@ -55,7 +55,7 @@ describe('a recorded session', () => {
     await clean()
     if (await page.getByTestId('chart-empty').isVisible()) return
     expect(await chart.getByRole('img').first().getAttribute('aria-label')).toMatch(/^[A-Z].+: .+\. [\d,]+ results? of .+\.$/)
-    const table = chart.getByRole('button', { name: 'Table' })
+    const table = chart.getByRole('button', { name: 'Table', exact: true })
     await table.click()
     await expect.poll(() => chart.getByTestId('chart-data').getByRole('row').count()).toBeGreaterThan(1)
     await clean()

@@ -75,7 +75,7 @@ describe('charts of a real session', () => {
       await show(id)
       await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
       const before = await settled()
-      await page.getByRole('searchbox', { name: 'Filter rows' }).fill(id === 'crossover' ? 'webgpu hot 262K' : 'gelu cuda f32 cold')
+      await page.getByRole('searchbox', { name: 'Filter rows' }).fill(id === 'crossover' ? 'webgpu hot 256Ki' : 'gelu cuda f32 cold')
       const rows = dataRows(grid(page))
       // A crossover is that of the winner's result at the next size, which is one of these rows.
       for (let i = 0; i < (id === 'crossover' ? await rows.count() : 1); i++) await rows.nth(i).click({ modifiers: i ? ['Control'] : [] })

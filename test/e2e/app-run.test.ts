@@ -60,7 +60,7 @@ describe('the run view, in the order of a first use', () => {
     const sizes = page.getByRole('textbox', { name: 'Vectors (elements)' })
     await page.getByLabel('Size preset').selectOption({ label: 'Small' })
     expect(await sizes.inputValue()).toBe('64Ki, 256Ki')
-    await page.getByText('2 sizes: 65536 and 262K').waitFor()
+    await page.getByText('2 sizes: 64Ki and 256Ki').waitFor()
     await sizes.fill('1Ki, 2^^3')
     await page.locator('#sizes-vector u').waitFor()
     expect(await sizes.getAttribute('aria-invalid')).toBe('true')

@@ -29,7 +29,7 @@ export const seriesKey = (c: BenchmarkCase): string => [c.op, ...words(c), c.dty
 /** One kernel: an op and its implementation on a device, at any size, dtype and mode. */
 export const kernelKey = (c: BenchmarkCase): string => [c.op, c.backend, c.impl, c.device].join('|')
 
-/** `4096x4096`, `16.8M`; as stored where this app does not have the op. */
+/** `4096x4096`, `16Mi`; as stored where this app does not have the op. */
 export function shapeWords(c: BenchmarkCase): string {
   const op = findOp(c.op)
   const parsed = op?.params.safeParse(c.params)

@@ -1,5 +1,5 @@
 import { extent } from '../../stats/descriptive'
-import { formatBandwidth, formatCount, formatFlops, formatTime } from '../../units'
+import { formatBandwidth, formatSizeTick, formatFlops, formatTime } from '../../units'
 
 /** What a file may claim is wider than what a chart can show: femtoseconds and yottabytes are damage. */
 export const drawable = (v: number | undefined): v is number => v !== undefined && v >= 1e-9 && v <= 1e24
@@ -49,7 +49,7 @@ const thin = (ticks: number[], most: number) => {
 }
 
 /** What an axis counts, and how its values are written. */
-export const QUANTITIES = { count: formatCount, time: formatTime, bandwidth: formatBandwidth, flops: formatFlops, ratio: (value: number) => String(Number(value.toPrecision(3))) } as const satisfies Record<string, (value: number) => string>
+export const QUANTITIES = { count: formatSizeTick, time: formatTime, bandwidth: formatBandwidth, flops: formatFlops, ratio: (value: number) => String(Number(value.toPrecision(3))) } as const satisfies Record<string, (value: number) => string>
 export type Quantity = keyof typeof QUANTITIES
 
 /** Axis ticks are round: "10 ms" says what "10.0 ms" does. */

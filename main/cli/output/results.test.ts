@@ -18,7 +18,7 @@ test('figures carry their unit, and a case without a figure carries its reason',
 })
 
 test('a case is a line in a pipe', () => {
-  expect(resultLine('gelu 16.8M', ok)).toBe('gelu 16.8M: 36.8 µs ±0.27 % A')
+  expect(resultLine('gelu 16Mi', ok)).toBe('gelu 16Mi: 36.8 µs ±0.27 % A')
   expect(resultLine('add 1', crashed)).toBe('add 1: crashed: the measurement process ended: killed by SIGSEGV')
 })
 

@@ -47,7 +47,7 @@ export function resultTable(rows: readonly Row[]): string {
   ])
 }
 
-/** One ended case as a line: `add 16.8M f32 cpu avx2 hot: 12.3 ms ±0.21 % A`, or what went wrong. */
+/** One ended case as a line: `add 16Mi f32 cpu avx2 hot: 12.3 ms ±0.21 % A`, or what went wrong. */
 export function resultLine(words: string, row: Row): string {
   if (row.status !== 'ok') return oneLine(`${words}: ${statusWord(row.status)}: ${row.message ?? 'no reason given'}`)
   return `${oneLine(words)}: ${formatTime(row.medianNs)} ${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)} ${row.grade ?? ''}`.trimEnd()

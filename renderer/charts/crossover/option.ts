@@ -1,7 +1,7 @@
 import { crossoverSentence } from '@core/analysis/crossover'
 import { csvTable } from '@core/csv'
-import { formatCount, formatTime } from '@core/units'
-import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
+import { formatSizeTick, formatTime } from '@core/units'
+import { axisStyle, logAxis, logBounds } from '../axes'
 import { frame, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../types'
 import type { FoundCrossover } from './chart'
@@ -14,8 +14,8 @@ const MARGINS_PX = 52
 /** Height in px that so many rows need. */
 export const crossoverHeight = (rows: number): number => rows * ROW_PX + MARGINS_PX
 
-/** `312`, `65.5K`: a size that was interpolated has three digits. */
-const size = (elements: number) => formatCount(elements)
+/** `312`, `63.9Ki`: a size that was interpolated has three digits. */
+const size = formatSizeTick
 
 /** `avx2 beats scalar from 312 (260 to 390) elements`. */
 export const sentenceOf = ({ at, a, b }: FoundCrossover): string => crossoverSentence(at, a.title, b.title, size)

@@ -1,5 +1,5 @@
 import { csvTable } from '@core/csv'
-import { formatPercent, formatRatio, formatTime } from '@core/units'
+import { formatPercent, formatRatio, formatSizeTick, formatTime } from '@core/units'
 import { axisStyle, formatSizeTick } from '../axes'
 import { frame, intervalText, tooltipHtml } from '../drawing/frame'
 import { colorAt, diverging, inkOn, SEQUENTIAL } from '../drawing/theme'

@@ -1,9 +1,9 @@
 import { sizeOf } from '@core/analysis/size'
-import { formatSize, formatTime } from '@core/units'
+import { formatSize, formatSizeTick, formatTime } from '@core/units'
 import { remembered } from '../data/points'
 import { describe, type Facet } from '../data/series'
 import type { ChartPoint } from '../types'
-import { formatSizeTick, logBounds, logTicks } from '../axes'
+import { logBounds, logTicks } from '../axes'
 
 /** One upright axis: words in even places, or numbers on a logarithmic scale. */
 export interface Dimension {

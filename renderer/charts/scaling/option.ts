@@ -1,6 +1,6 @@
 import { csvTable } from '@core/csv'
-import { formatPercent, formatRatio, formatSize, formatTime } from '@core/units'
-import { axisStyle, formatSizeTick, logBounds } from '../axes'
+import { formatPercent, formatRatio, formatSize, formatSizeTick, formatTime } from '@core/units'
+import { axisStyle, logBounds } from '../axes'
 import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../types'
 import type { Along, ScaleSeries } from './series'

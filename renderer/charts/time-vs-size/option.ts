@@ -1,6 +1,6 @@
 import { csvTable } from '@core/csv'
-import { formatTime } from '@core/units'
-import { axisStyle, formatSizeTick, logAxis, logBounds } from '../axes'
+import { formatSizeTick, formatTime } from '@core/units'
+import { axisStyle, logAxis, logBounds } from '../axes'
 import { DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../drawing/frame'
 import { axisTitle, type ChartSeries } from '../data/series'
 import type { ChartTheme } from '../types'

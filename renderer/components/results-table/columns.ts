@@ -52,7 +52,7 @@ export type Column = TextColumn | NumberColumn
 
 const shapes = new WeakMap<BenchmarkCase, string>()
 
-/** `16.8M`, `4096x4096`; the raw parameters of an op this version does not know, or that another tool means otherwise. */
+/** `16Mi`, `4096x4096`; the raw parameters of an op this version does not know, or that another tool means otherwise. */
 export function shapeText(c: BenchmarkCase): string {
   let text = shapes.get(c)
   if (text === undefined) {

@@ -7,7 +7,7 @@ const open = (id: 'vector' | 'matrix' | 'gemm' | 'conv2d', modelValue: string) =
 
 describe('SizeEditor', () => {
   it('tells how many sizes the text stands for and which', () => {
-    expect(open('vector', '2^16..2^20 x4').text()).toContain('3 sizes: 65536 to 1.05M')
+    expect(open('vector', '2^16..2^20 x4').text()).toContain('3 sizes: 64Ki to 1Mi')
     expect(open('matrix', '1024, 4096x1024').text()).toContain('2 sizes: 1024x1024 and 4096x1024')
     expect(open('gemm', '').text()).toContain('No size yet')
     expect(open('conv2d', 'n={1,2} c=8 hw=16 k=8 r=3').text()).toContain('2 sizes: batch=1 channels=8')
