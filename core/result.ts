@@ -23,7 +23,7 @@ export const statusWord = (status: Status): string => STATUS_WORDS[status]
 export const summarySchema = z.object({
   count: z.number().int().positive().optional(),
   medianNs: z.number().nonnegative(),
-  /** 95 % interval of the median (core/stats/serial.ts). */
+  /** 95 % CI of the median (core/stats/serial.ts). */
   ciLowNs: z.number().nonnegative().optional(),
   ciHighNs: z.number().nonnegative().optional(),
   /** How many times wider the interval is than it would be for independent samples; absent where nothing speaks against their independence. */

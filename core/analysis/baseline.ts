@@ -48,7 +48,7 @@ export class Baseline {
     if (!fitting.length) return { ok: false, reason: found.length ? `${this.key} measured this only on another kind of processor.` : `${this.key} has not measured the same operation, shape, dtype and mode here.` }
     const threads = c.threads !== undefined && fitting.some((one) => one.case.threads === c.threads) ? c.threads : fitting.reduce<number | undefined>((most, one) => (most === undefined || (one.case.threads ?? 0) > most ? one.case.threads : most), undefined)
     const last = fitting.filter((one) => one.case.threads === threads).at(-1)!
-    return last.ok ? { ok: true, index: last.index } : { ok: false, reason: `${this.key} has no right result for this work.` }
+    return last.ok ? { ok: true, index: last.index } : { ok: false, reason: `${this.key} has no valid result for this work.` }
   }
 }
 

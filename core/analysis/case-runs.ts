@@ -1,7 +1,7 @@
 import type { Interval } from '../stats/bootstrap'
 import { overRuns } from '../stats/summarize'
 
-/** One right run of a case: its median in ns per call, with the 95 % interval of its own samples where there is one. */
+/** One right run of a case: its median in ns per call, with the 95 % CI of its own samples where there is one. */
 export interface Run {
   /** Of its result. */
   id: string
@@ -15,7 +15,7 @@ export interface CaseRuns {
   /** In the order taken. */
   runs: readonly Run[]
   medianNs: number
-  /** 95 % interval whose unit is the run. */
+  /** 95 % CI whose unit is the run. */
   interval: Interval
 }
 

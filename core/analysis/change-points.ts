@@ -4,7 +4,7 @@ import { bestSegments } from './segments'
 /** One measurement of a series, in the order taken. ns per call. */
 export interface SeriesPoint {
   medianNs: number
-  /** 95 % interval of the median, where there is one. */
+  /** 95 % CI of the median, where there is one. */
   ciLowNs?: number
   ciHighNs?: number
 }
@@ -13,7 +13,7 @@ export interface SeriesPoint {
 export interface ChangePoint {
   /** Index of the first point at the new level. */
   at: number
-  /** Level after over level before (1.05: 5 % slower) with its 95 % interval. */
+  /** Level after over level before (1.05: 5 % slower) with its 95 % CI. */
   ratio: number
   low: number
   high: number

@@ -1,7 +1,7 @@
 /** A median time and its interval, where there is one. ns per call. */
 export interface Timing {
   medianNs: number
-  /** 95 % interval of the median. */
+  /** 95 % CI of the median. */
   ciLowNs?: number
   ciHighNs?: number
 }

@@ -13,7 +13,7 @@ export type StoppingRule = z.infer<typeof stoppingRuleSchema>
 export const measureSettingsSchema = z.object({
   /** Absent: relative-ci. */
   rule: stoppingRuleSchema.optional(),
-  /** Stop when the 95 % interval of the median is within ± this fraction of it. */
+  /** Stop when the 95 % CI of the median is within ± this fraction of it. */
   relativeCi: z.number().positive().max(1),
   minSamples: z.number().int().min(2),
   /** Time of sampling that a case needs at least, in seconds: the sum of the sample durations or the wall time with flushes and launches, whichever is more. */

@@ -23,7 +23,7 @@ describe('the environment record in words', () => {
 
   it('leaves out what an earlier version did not record, and says a driver once', () => {
     expect(Object.keys(flat(bare))).toEqual(['Machine: Computer', 'Machine: System', 'Machine: Processor', 'Machine: Memory', 'Program: Opscope', 'Program: Runtime'])
-    expect(flat({ ...bare, devices: [testGpu({ driver: '570', facts: [{ name: 'Driver', value: '570.1' }] })] })).toMatchObject({ 'Test GPU, cuda: Driver': '570.1', 'Test GPU, cuda: Noise floor': 'not checked' })
+    expect(flat({ ...bare, devices: [testGpu({ driver: '570', facts: [{ name: 'Driver', value: '570.1' }] })] })).toMatchObject({ 'Test GPU, cuda: Driver': '570.1', 'Test GPU, cuda: Noise floor': 'not measured' })
   })
 
   it('says nothing of what the file of another tool does not tell', () => {

@@ -35,7 +35,7 @@ function deviceGroup(device: Device, { noiseFloors = [] }: Environment): FactGro
       ...fact('Program', device.interpreter?.path),
       ...device.facts.map(({ name, value }) => [name, value] as const),
       ...fact('Caches', told(/\bcaches?\b/i) ? undefined : device.caches?.map((cache) => `${cache.name} ${formatBytes(cache.bytes).replace(/\.0+ /, ' ')}`).join(', ')),
-      ['Noise floor', floor ? noiseFloorText(floor) : 'not checked'],
+      ['Noise floor', floor ? noiseFloorText(floor) : 'not measured'],
     ],
   }
 }

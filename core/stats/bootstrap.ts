@@ -56,7 +56,7 @@ function percentile95(values: Float64Array): Interval {
 }
 
 /**
- * 95 % interval of the median of ascending samples: percentile bootstrap (Efron 1979) from 200 samples on, interpolated
+ * 95 % CI of the median of ascending samples: percentile bootstrap (Efron 1979) from 200 samples on, interpolated
  * order statistics below (Hettmansperger and Sheather 1986); undefined for fewer than five.
  */
 export function medianIntervalOfSorted(ascending: Float64Array): Interval | undefined {
@@ -66,7 +66,7 @@ export function medianIntervalOfSorted(ascending: Float64Array): Interval | unde
   return { low: at(0.025), high: at(0.975) }
 }
 
-/** 95 % interval of the median; undefined for fewer than five samples or one that is not finite. */
+/** 95 % CI of the median; undefined for fewer than five samples or one that is not finite. */
 export function medianInterval(samples: ArrayLike<number>): Interval | undefined {
   const ascending = sorted(samples)
   return ascending && medianIntervalOfSorted(ascending)
@@ -74,7 +74,7 @@ export function medianInterval(samples: ArrayLike<number>): Interval | undefined
 
 /**
  * What n samples say about the median of whatever they were drawn from, as a quantile function: `at(p)` is below the
- * median with confidence 1 - p. `at(0.025)` and `at(0.975)` bound its 95 % interval; `at` of a uniform number draws a
+ * median with confidence 1 - p. `at(0.025)` and `at(0.975)` bound its 95 % CI; `at` of a uniform number draws a
  * median that the samples allow.
  *
  * The median lies between the k-th and the next sample with the probability that k of n samples fall below it, which is

@@ -49,7 +49,7 @@ const FEW = [5, 6, 7, 8, 10, 11, 13, 16, 24, 61, 199]
 /** Standard errors of a share of `trials` near 95 %. */
 const slack = (trials: number) => 2.5 * Math.sqrt((0.95 * 0.05) / trials)
 
-describe('the 95 % interval of the median holds the long-run median', () => {
+describe('the 95 % CI of the median holds the long-run median', () => {
   const TRIALS = 2500
   test.each(Object.entries(CONTINUOUS))('in 93 to 97 %% of trials for few samples: %s', (_name, source) => {
     for (const n of FEW) {

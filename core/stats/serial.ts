@@ -98,7 +98,7 @@ export interface SerialInterval extends Interval {
 }
 
 /**
- * 95 % interval of the median of samples in the order taken: medianIntervalOfSorted, stretched about the median in the
+ * 95 % CI of the median of samples in the order taken: medianIntervalOfSorted, stretched about the median in the
  * logarithm (times are positive) where samples depend on each other. `ascending` are the same samples in order of size.
  */
 export function serialIntervalOf(samples: ArrayLike<number>, ascending: Float64Array): SerialInterval | undefined {

@@ -55,7 +55,7 @@ export function relativeInterval(interval: { low: number; high: number } | undef
 export const MIN_RUNS = 3
 
 /**
- * The typical time over runs, each given by its median: their median, with a 95 % interval whose unit is the run, so that
+ * The typical time over runs, each given by its median: their median, with a 95 % CI whose unit is the run, so that
  * it holds what changes from one run to the next and no single run can know. From five runs on by order statistics, whatever
  * the distribution of runs (serial.ts); of three and four by Student's t on their logarithms. No interval for fewer; undefined
  * for none, or one that is not a positive number.

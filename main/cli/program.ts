@@ -42,10 +42,10 @@ const sweepOptions = (command: Command): Command =>
     .option('--modes <list>', 'cold, hot, rotated, graph (default: cold and hot)')
     .option('--preset <name>', 'quick, standard or thorough (default: standard)')
     .option('--rule <rule>', 'when a case is sampled enough: relative-ci, fixed-count=100 or fixed-time=0.5s (default: the preset\'s)')
-    .option('--ci <share>', 'half width of the 95 % interval to reach, such as 0.5%')
-    .option('--min-samples <n>', 'samples a case has at least')
-    .option('--min-seconds <s>', 'measured time a case has at least')
-    .option('--max-seconds <s>', 'time after which a case ends as not converged')
+    .option('--ci <share>', 'target half width of the 95 % CI, such as 0.5%')
+    .option('--min-samples <n>', 'minimum samples of a case')
+    .option('--min-seconds <s>', 'minimum measured time of a case')
+    .option('--max-seconds <s>', 'time limit of a case')
     .option('--repeats <n>', 'measure the whole sweep so many times, each in fresh processes (default: 1)')
 
 /** The command line over one context; `done` takes the exit status of the command that ran. */
@@ -97,7 +97,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .command('show')
     .argument('<session>')
     .description('show a session with its results')
-    .option('--findings', 'show what stands out instead: far from a roof, noisy, throttled, ...')
+    .option('--findings', 'show findings instead: low efficiency, noise, throttling, ...')
     .option(...json)
     .action(async (session: string, options: Parameters<typeof show>[2]) => done(await show(context, session, options)))
 
@@ -130,7 +130,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--backends <list>', 'only these backends')
     .option('--threshold <share>', 'differences below it count as none, such as 2% (default: as set in the app, else 1%)')
     .option('--per-op-threshold <list>', 'thresholds of single operations, such as softmax=3%,add=0.5% (default: as set in the app)')
-    .option('--fail-on <list>', 'exit with 3 when a case is slower, faster, wrong or ambiguous, such as slower,wrong (default: never)')
+    .option('--fail-on <list>', 'exit with 3 when a case is slower, faster, wrong (failed verification) or ambiguous (unclear), such as slower,wrong (default: never)')
     .option('--format <name>', 'text, markdown (for a pull request), html (a report), csv or json (default: text)')
     .option('--redact <list>', 'what to leave out: all, none, or host,user,paths,ids (default: all of markdown and html, none of others)')
     .option('--resolve', 'with --by: resolve unclear cases with interleaved A/B/B/A measurements, then compare again')
@@ -156,7 +156,7 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('self-check')
-    .description('compare cases with themselves: what differences this machine shows where there are none (about 2 min a device)')
+    .description('measure the noise floor: the smallest difference that can be detected on this machine (about 2 min a device)')
     .option('--backends <list>', 'only these backends (default: cpu and cuda)')
     .option('--devices <list>', 'only these devices')
     .option('--pairs <n>', `pairs for each device, 4 to 1000 (default: ${SELF_CHECK.pairs})`)

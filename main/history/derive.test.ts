@@ -67,7 +67,7 @@ test('what is running, measured by turns or empty is not merged', () => {
   expect(() => mergeSessions(history, [a, running])).toThrow(/still being measured/)
   const turns = history.createSession({ name: 'turns', environment: testEnvironment, settings: testSettings, cases: [], about: { kind: 'interleaved', session: a } }).id
   history.setState(turns, 'done')
-  expect(() => mergeSessions(history, [a, turns])).toThrow(/by turns/)
+  expect(() => mergeSessions(history, [a, turns])).toThrow(/interleaved measurement/)
   expect(() => mergeSessions(history, [a, add('empty', [])])).toThrow(/no results/)
 })
 

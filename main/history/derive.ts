@@ -27,7 +27,7 @@ const tagsOf = (sessions: readonly SessionSummary[]) => [...new Set(sessions.fla
 
 function check(session: SessionSummary): SessionSummary {
   if (session.state === 'running') throw new DeriveError(`“${session.name}” is still being measured. Stop it or let it end first.`)
-  if (session.about?.kind === 'interleaved' || session.about?.kind === 'self-check') throw new DeriveError(`“${session.name}” was measured by turns: its blocks mean something beside each other only.`)
+  if (session.about?.kind === 'interleaved' || session.about?.kind === 'self-check') throw new DeriveError(`“${session.name}” is an interleaved measurement: its blocks are only meaningful together.`)
   if (session.results === 0) throw new DeriveError(`“${session.name}” has no results.`)
   return session
 }

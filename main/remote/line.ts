@@ -136,7 +136,7 @@ export class RemoteLine {
     })
     this.ssh.on('close', () => this.#lose(problemOf(name, destination, stderr(), `the agent on ${name} ended`).message))
     this.#watch = setInterval(() => {
-      if (performance.now() - this.#heardAt > silenceMs) this.#lose(`nothing was heard of ${name} for ${Math.round(silenceMs / 1000)} s`)
+      if (performance.now() - this.#heardAt > silenceMs) this.#lose(`no answer from ${name} for ${Math.round(silenceMs / 1000)} s`)
       else this.#send({ type: 'ping' })
     }, Math.min(LINE.pingMs, silenceMs / 4))
     this.#watch.unref()

@@ -81,7 +81,7 @@ export async function startSelfCheck(stage: Stage, deviceIds: readonly string[],
   const available = await stage.available(deviceIds)
   const pairs = stage.deps.planner.selfCheckPairs(available, count)
   const devices = usedBy(pairs.map(({ a }) => a), available)
-  if (pairs.length === 0) throw new Error('No device is available that could be compared with itself.')
+  if (pairs.length === 0) throw new Error('No device is available for a noise floor measurement.')
   const source = sourceOf(stage, pairs, THRESHOLD, devices, SELF_CHECK.quads)
   return stage.create({
     session: { name: `Self-check of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'self-check' }, settings: INTERLEAVE.settings, cases: [] },

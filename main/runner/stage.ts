@@ -144,5 +144,5 @@ function concernsOf(devices: readonly Device[], told: Set<string>): string | und
     byName.set(name, texts)
   }
   const sentences = [...byName].flatMap(([name, texts]) => [...texts].map((text, i) => (i === 0 ? `${name}: ${text}` : text)))
-  return sentences.length === 0 ? undefined : `Worth knowing about this run: ${listed(sentences, MOST, '. ')}.`
+  return sentences.length === 0 ? undefined : `Warning: possible interference. ${listed(sentences, MOST, '. ')}.`
 }

@@ -19,7 +19,7 @@ std::vector<std::string> disturbances() {
     if (!line.starts_with("some ") || at == std::string::npos) continue;
     const double percent = std::strtod(line.c_str() + at + 6, nullptr);
     if (percent < TELLING_PERCENT) return {};
-    return {"Programs compete for the processors: for " + std::to_string(std::lround(percent)) + " % of the last 10 s one of them had to wait."};
+    return {"CPU contention: tasks waited for " + std::to_string(std::lround(percent)) + " % of the last 10 s."};
   }
   return {};
 }

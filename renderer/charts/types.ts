@@ -5,10 +5,10 @@ export interface ChartPoint {
   id: string
   case: BenchmarkCase
   medianNs: number
-  /** 95 % interval of the median, where there were samples enough. */
+  /** 95 % CI of the median, where there were samples enough. */
   ciLowNs?: number
   ciHighNs?: number
-  /** Median distance of the samples from their median. */
+  /** Median absolute deviation of the samples. */
   madNs?: number
   bytes: number
   flops: number

@@ -46,7 +46,7 @@ export const useRun = defineStore('run', () => {
 
   const startSweep = (spec: SweepSpec, name?: string) => begin(() => call('run:start', { spec: JSON.parse(JSON.stringify(spec)) as SweepSpec, name }), 'start the run')
   const measureCeilings = (devices: string[] = []) => begin(() => call('ceilings:measure', { devices }), 'measure this machine')
-  const selfCheck = (devices: string[] = []) => begin(() => call('self-check:run', { devices }), 'check this machine against itself')
+  const selfCheck = (devices: string[] = []) => begin(() => call('self-check:run', { devices }), 'measure the noise floor')
   async function resumeSession(id: string): Promise<string | undefined> {
     const resumed = await begin(() => call('run:resume-session', { sessionId: id }), 'resume the session')
     if (resumed) await loadRows(resumed)

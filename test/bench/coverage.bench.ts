@@ -51,7 +51,7 @@ function again(file: string, repeats: number): Outcome {
 }
 
 /**
- * Whether 95 % intervals hold the truth, which for any run is the median of all other runs of its case: a long run of the
+ * Whether 95 % CIs hold the truth, which for any run is the median of all other runs of its case: a long run of the
  * very same procedure. Judged apart for single short runs by the stopping rule, and for intervals over `repeats` of them, whose unit is
  * the run. What is claimed of those is claimed of runs that are independent: at random moments of the bench.
  * order=rows measures a case again and again by itself, order=turns goes round all cases, as the repeats of a sweep do; both

@@ -36,9 +36,9 @@ async function openRow(text: string): Promise<void> {
 
 describe('before a run', () => {
   it('it is said what disturbs the picked devices, beside the button and when the run starts', async () => {
-    await page.getByRole('list', { name: 'What disturbs the picked devices' }).getByText(DISTURBANCE).waitFor()
+    await page.getByRole('list', { name: 'Possible interference on the chosen devices' }).getByText(DISTURBANCE).waitFor()
     expect(await runToEnd(page)).toBe('Finished: 2 results.')
-    await messages(page).getByText(new RegExp(`^Worth knowing about this run: .*${DISTURBANCE.replace(/[()]/g, '\\$&')}`)).waitFor()
+    await messages(page).getByText(new RegExp(`^Warning: possible interference. .*${DISTURBANCE.replace(/[()]/g, '\\$&')}`)).waitFor()
     await dismissMessages(page)
   })
 })
@@ -46,7 +46,7 @@ describe('before a run', () => {
 describe('the rule of a preset', () => {
   it('is changed in the settings; a number that cannot be is told and not kept', async () => {
     await view(page, 'Settings')
-    await quick().getByRole('combobox', { name: 'Stops' }).selectOption({ label: 'After a number of samples' })
+    await quick().getByRole('combobox', { name: 'Stops' }).selectOption({ label: 'Fixed number of samples' })
     await quick().getByRole('textbox', { name: 'Samples' }).fill('37')
     await expect.poll(stored).toMatchObject({ quick: { rule: { id: 'fixed-count', count: 37 } } })
     for (const [bad, ending] of [['many', ', not “many”.'], ['0', ', not 0.'], ['2.5', ', not 2.5.'], ['', '.']] as const) {

@@ -30,7 +30,7 @@ const note = () => card().getByTestId('noise-floor')
 describe('a device checked against itself', () => {
   it('says before how long that takes, and keeps nothing when it is stopped', async () => {
     await view(page, 'Devices')
-    await note().getByText(/^Not checked yet\..*It takes about 2 min\.$/).waitFor()
+    await note().getByText(/^Not measured yet\..*It takes about 2 min\.$/).waitFor()
     await card().getByRole('button', { name: 'Check against itself' }).click()
     // Four blocks a quad.
     await statusBar(page).getByText(new RegExp(`^Running \\d+/${SELF_CHECK.pairs * SELF_CHECK.quads * 4}$`)).waitFor()
@@ -45,7 +45,7 @@ describe('a device checked against itself', () => {
     await page.evaluate(() => (Reflect.get(window, 'opscope') as OpscopeApi).invoke('self-check:run', { devices: ['fake:0'], pairs: 4 }))
     await statusBar(page).getByText(/^Running/).waitFor()
     expect(await ended(page)).toMatch(/^Finished/)
-    await expect.poll(() => note().innerText()).toMatch(/[\d.]+ %\s+differences below this are noise\s+Typical difference\s+[\d.]+ %\s+False verdicts\s+0 of 4 pairs/)
+    await expect.poll(() => note().innerText()).toMatch(/[\d.]+ %\s+smallest detectable difference\s+Typical difference\s+[\d.]+ %\s+False verdicts\s+0 of 4 pairs/)
     await card().getByRole('button', { name: 'Check again' }).waitFor()
     await note().getByRole('link', { name: 'samples' }).click()
     await page.getByText('self-check', { exact: true }).waitFor()

@@ -18,7 +18,7 @@ test('a sweep in a pipe prints plain lines and a table with units, and its sessi
   expect(status).toBe(0)
   expect(out).toMatch(/^op +shape +dtype +device +impl +mode +median µs /)
   expect(out.trim().split('\n')).toHaveLength(4)
-  expect(err).toMatch(/^opscope: 3 cases, about .+\nopscope: Worth knowing about this run: Scripted device: Times are invented\.\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
+  expect(err).toMatch(/^opscope: 3 cases, about .+\nopscope: Warning: possible interference. Scripted device: Times are invented\.\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
   expect(out + err).not.toMatch(/[\u001b\r]/)
   const shown = await cli.run(['show', 'last'])
   expect(shown.out).toContain('three sizes')
@@ -177,7 +177,7 @@ test('compare --by sets the cases of one session side by side, and --more resolv
   const before = await cli.json<Comparison>('compare', 'sides', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold)
   expect(before.rows[0]!.cells[1]).toMatchObject({ verdict: 'ambiguous' })
   const more = await cli.run(['compare', 'last', '--by', 'impl', '--baseline', 'fake noisy', '--threshold', threshold, '--resolve', '--json'], { OPSCOPE_TEST_REAL_TIME: '1' })
-  expect(more.err).toContain('opscope: measuring 1 ambiguous pair with interleaved A/B/B/A blocks')
+  expect(more.err).toContain('opscope: measuring 1 unclear pair with interleaved A/B/B/A blocks')
   const after = JSON.parse(more.out) as Comparison
   expect(after.rows[0]!.cells[1]!.quads).toBeGreaterThanOrEqual(6)
   // What was measured interleaved belongs to the session it adds to, also when it is the last.

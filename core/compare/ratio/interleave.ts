@@ -101,7 +101,7 @@ const EARLY_ALPHA = 0.005
 
 /**
  * Whether a pair needs no more quads: an interval of 99.5 % lies wholly beyond the threshold or wholly inside it. Wider
- * than the 95 % interval of the verdict because it is asked again after every quad.
+ * than the 95 % CI of the verdict because it is asked again after every quad.
  */
 export function pairSettled(ratio: InterleavedRatio | undefined, threshold: number): boolean {
   if (!ratio?.interval || ratio.degrees === undefined) return false

@@ -8,7 +8,7 @@ import { studentQuantile } from '../../stats/significance'
 /** A ratio of times or cycles and how well it is known. */
 export interface RatioEstimate {
   ratio: number
-  /** 95 % interval; absent where there is too little to tell. */
+  /** 95 % CI; absent where there is too little to tell. */
   interval?: Interval
   /** Standard error of ln(ratio), with the degrees of freedom it has; given with the interval. */
   logError?: number
@@ -68,7 +68,7 @@ export function sideOf(runs: readonly ArrayLike<number>[], seed: number): Side |
 }
 
 /**
- * side / base with its 95 % interval: percentiles of the differences of the draws, whose distances from the ratio are
+ * side / base with its 95 % CI: percentiles of the differences of the draws, whose distances from the ratio are
  * stretched to the variance and to Student's t with the degrees of freedom that few runs leave (Welch 1947 for two sides).
  * A side with one run says nothing of how runs differ, so where the other side has several it is taken to vary like that one.
  */

@@ -19,7 +19,7 @@ export function verdictOf(interval: Interval | undefined, threshold = THRESHOLD)
  * Two-sided p of "no further from 1 than the threshold": how often chance alone would show a ratio this far beyond the
  * nearer edge of the band, from the bootstrap's standard error of ln(ratio) and Student's t (Efron and Tibshirani 1993,
  * chapter 16; the band as null hypothesis after Hodges and Lehmann 1954). 1 inside the band; below 0.05 about where
- * the 95 % interval is wholly beyond. Undefined where the error is not known.
+ * the 95 % CI is wholly beyond. Undefined where the error is not known.
  */
 export function pValueOf({ ratio, logError, degrees }: RatioEstimate, threshold: number): number | undefined {
   if (logError === undefined || degrees === undefined) return undefined

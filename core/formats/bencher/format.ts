@@ -5,7 +5,7 @@ import type { FileFormat } from '../types'
 
 /**
  * Bencher Metric Format: one benchmark per case with a right result and of it the built-in measure `latency`, the median in
- * ns with its 95 % interval as lower and upper value. Read it with `bencher run --adapter json`.
+ * ns with its 95 % CI as lower and upper value. Read it with `bencher run --adapter json`.
  */
 function exportMetrics(file: SessionFile): string {
   const lines = figuresPerCase(file.results).map(({ name, medianNs, lowNs, highNs }) => `${JSON.stringify(name)}:${writeJson({ latency: { value: medianNs, lower_value: lowNs, upper_value: highNs } })}`)

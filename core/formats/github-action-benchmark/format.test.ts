@@ -5,7 +5,7 @@ import { exportSession } from '../registry'
 const entriesOf = (...results: ReturnType<typeof testResult>[]) => JSON.parse(exportSession('github-action-benchmark', testSession(results))) as Record<string, unknown>[]
 
 it('shows half of the interval as the range', () => {
-  expect(entriesOf(testResult())).toEqual([{ name: 'add/n=1000/f32/cpu/avx2/cpu/hot/t1', unit: 'ns', value: 100, range: '± 1.25', extra: 'cpu avx2 on cpu, hot\n3 samples\n95 % interval ± 1.25 %\ngrade A\n120.0 GB/s' }])
+  expect(entriesOf(testResult())).toEqual([{ name: 'add/n=1000/f32/cpu/avx2/cpu/hot/t1', unit: 'ns', value: 100, range: '± 1.25', extra: 'cpu avx2 on cpu, hot\n3 samples\n95 % CI ± 1.25 %\ngrade A\n120.0 GB/s' }])
 })
 
 it('counts the runs of a case as one entry', () => {

@@ -15,7 +15,7 @@ function extra({ case: c, results, medianNs, lowNs, highNs }: CaseFigure): strin
   return [
     `${c.backend} ${c.impl} on ${c.device}, ${c.mode}`,
     samples > 0 ? `${samples} samples${results.length > 1 ? ` in ${results.length} runs` : ''}` : undefined,
-    lowNs !== undefined && highNs !== undefined && medianNs > 0 ? `95 % interval ± ${formatPercent((highNs - lowNs) / 2 / medianNs)}` : undefined,
+    lowNs !== undefined && highNs !== undefined && medianNs > 0 ? `95 % CI ± ${formatPercent((highNs - lowNs) / 2 / medianNs)}` : undefined,
     grades.length ? `grade ${grades.join(', ')}` : undefined,
     bytes > 0 && medianNs > 0 ? `${(bytes / medianNs).toPrecision(4)} GB/s` : undefined,
   ].filter((line) => line !== undefined).join('\n')
@@ -23,7 +23,7 @@ function extra({ case: c, results, medianNs, lowNs, highNs }: CaseFigure): strin
 
 /**
  * An entry per case with a right result, for `tool: customSmallerIsBetter`: `value` is the median in ns, `range` half of
- * its 95 % interval. Names never change between sessions, so that the action's charts go on.
+ * its 95 % CI. Names never change between sessions, so that the action's charts go on.
  */
 function exportEntries(file: SessionFile): string {
   const lines = figuresPerCase(file.results).map((figure) => writeJson({ name: figure.name, unit: 'ns', value: figure.medianNs, range: halfInterval(figure), extra: extra(figure) }))

@@ -22,7 +22,7 @@ ${findingsHtml(report.findings)}
 <h2>Charts</h2>
 ${sessionCharts(file.results) || '<p class="muted">No case of this session was measured and right, so there is nothing to draw.</p>'}
 <h2>Results</h2>
-<p class="muted">Median of the samples of each case with the half width of its 95 % interval. Rates follow from the least traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it. Grade A: clean and converged; B: noisy; C: throttled, disturbed or not converged.</p>
+<p class="muted">Median of the samples of each case with the half width of its 95 % CI. Rates follow from the least traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it. Grade A: converged, low noise; B: noisy; C: throttled, disturbed or not converged.</p>
 ${tableHtml('Results', report.results)}
 ${report.runs.rows.length ? `<h2>Over runs</h2>\n<p class="muted">${TWO_INTERVALS}</p>\n${tableHtml('Over runs', report.runs)}\n` : ''}${report.ceilings.rows.length ? `<h2>Ceilings</h2>\n${tableHtml('Ceilings', report.ceilings)}` : ''}
 <h2>Environment</h2>
@@ -38,7 +38,7 @@ const FIRST = 8
 
 /** What stands out, most important first, with evidence and gain. */
 export function findingsHtml(findings: readonly Finding[]): string {
-  if (findings.length === 0) return '<p class="muted">Nothing stands out.</p>'
+  if (findings.length === 0) return '<p class="muted">No findings.</p>'
   const items = findings.map(({ rule, severity, rows, sentence, evidence, gain }) => {
     const [sign, word] = LOOKS[severity]
     const saving = gain ? `; could save ${formatTime(gain.savedNs)} over one call of each (${formatRatio(gain.factor)}: ${gain.how})` : ''

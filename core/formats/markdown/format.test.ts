@@ -13,7 +13,7 @@ describe('markdown report', () => {
 
   it('has findings, a table of the results and the machine', () => {
     expect(text).toMatch(/^# Night \\\| run\n/)
-    expect(text).toContain('2 of 2 cases, 1 not ok')
+    expect(text).toContain('2 of 2 cases, 1 without a valid result')
     expect(text).toContain('> first\n> \\- second')
     expect(text).toMatch(/- \*\*❌ Problem: Failed or inaccurate\.\*\* softmax 64x128 f32 hot on cpu avx2, 1 thread failed: a \\\| b # c/)
     expect(text).toContain('| softmax | 64x128 | f32 |')

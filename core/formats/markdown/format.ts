@@ -25,7 +25,7 @@ function exportMarkdown(file: SessionFile, context: ExportContext): string {
     report.tags.length ? `Tags: ${report.tags.map(escapeMarkdown).join(', ')}` : '',
     report.notes.trim() === '' ? '' : report.notes.split(/\r?\n/).map((line) => `> ${escapeMarkdown(line)}`.trimEnd()).join('\n'),
     '## Findings',
-    report.findings.length ? report.findings.map(findingMarkdown).join('\n') : 'Nothing stands out.',
+    report.findings.length ? report.findings.map(findingMarkdown).join('\n') : 'No findings.',
     '## Results',
     report.results.rows.length ? tableMarkdown(report.results) : 'There are no results.',
     ...(report.runs.rows.length ? ['## Over runs', TWO_INTERVALS, tableMarkdown(report.runs)] : []),

@@ -27,7 +27,7 @@ describe('a native file', () => {
   })
 
   it.each<[Partial<Summary>, string]>([
-    [{ medianNs: 500, ciLowNs: 495, ciHighNs: 505, minNs: 400 }, 'median 500 ns (its samples: 1.00 µs), minimum 400 ns (its samples: 990 ns), 95 % interval 495 ns to 505 ns (the median of its samples is 1.00 µs)'],
+    [{ medianNs: 500, ciLowNs: 495, ciHighNs: 505, minNs: 400 }, 'median 500 ns (its samples: 1.00 µs), minimum 400 ns (its samples: 990 ns), 95 % CI 495 ns to 505 ns (the median of its samples is 1.00 µs)'],
     [{ maxNs: 2000 }, 'maximum 2.00 µs (its samples: 1.01 µs)'],
     [{ meanNs: 995 }, 'mean 995 ns (its samples: 1.00 µs)'],
     [{ count: 4000 }, '4000 samples (it has 40)'],

@@ -15,7 +15,7 @@ export interface Claim extends Partial<Pick<Summary, 'count' | 'medianNs' | 'min
 const ROUNDING = 1e-4
 
 /**
- * The 95 % interval of a median reaches 0.98 sqrt(n) ranks to either side. Ways to compute it differ where samples stand in
+ * The 95 % CI of a median reaches 0.98 sqrt(n) ranks to either side. Ways to compute it differ where samples stand in
  * two groups, so only an interval is contradicted that is narrower than a quarter of the one of RANKS sqrt(n).
  */
 const RANKS = 0.4
@@ -40,7 +40,7 @@ function contradictedInterval({ ciLowNs: low, ciHighNs: high }: Claim, ascending
   if (low === undefined || high === undefined) return []
   const n = ascending.length
   const median = quantileOfSorted(ascending, 0.5)
-  const says = (why: string) => [`95 % interval ${formatTime(low)} to ${formatTime(high)} (${why})`]
+  const says = (why: string) => [`95 % CI ${formatTime(low)} to ${formatTime(high)} (${why})`]
   if ((low > median && differ(low, median)) || (high < median && differ(high, median))) return says(`the median of its samples is ${formatTime(median)}`)
   const ranks = RANKS * Math.sqrt(n)
   const at = (rank: number) => ascending[Math.min(n - 1, Math.max(0, Math.round(rank)))]!

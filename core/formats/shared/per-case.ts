@@ -9,7 +9,7 @@ export interface CaseFigure {
   name: string
   case: BenchmarkCase
   medianNs: number
-  /** 95 % interval of the median; absent where no result has one. */
+  /** 95 % CI of the median; absent where no result has one. */
   lowNs?: number
   highNs?: number
   /** Repeats and blocks of the case, in the order measured; never empty. */

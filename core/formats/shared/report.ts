@@ -39,7 +39,7 @@ export function reportOf({ session, environment, results }: SessionFile, context
   const block = blockOf(results, 0)
   return {
     title: session.name || 'Untitled session',
-    summary: `${results.length} of ${session.planned} cases, ${bad === 0 ? 'all right' : `${bad} not ok`} · ${session.createdAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${session.state}`,
+    summary: `${results.length} of ${session.planned} cases, ${bad === 0 ? 'all passed' : `${bad} without a valid result`} · ${session.createdAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${session.state}`,
     machine: [environment.host, environment.cpu, ...devices, environment.os].filter(Boolean).join(' · '),
     tags: session.tags,
     notes: session.notes,
@@ -75,7 +75,7 @@ function resultsTable(results: readonly Result[], { ceilings }: ExportContext): 
     ...(threaded ? [{ head: { title: 'threads', numeric: true }, cell: ({ case: c }: Result) => numberCell(c.threads === undefined ? ABSENT : String(c.threads), c.threads) }] : []),
     { head: { title: 'status' }, cell: ({ status }) => (status === 'ok' ? { text: status } : { text: statusWord(status), tone: 'bad' }) },
     { head: { title: `median ${time.name}`, numeric: true }, cell: ({ summary: s }) => numberCell(formatIn(s?.medianNs, time), s?.medianNs) },
-    { head: { title: '±95 %', numeric: true }, cell: ({ summary: s }) => numberCell(formatInterval(s?.medianNs, s?.ciLowNs, s?.ciHighNs), s?.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : (s.ciHighNs - s.ciLowNs) / s.medianNs) },
+    { head: { title: '95 % CI ±', numeric: true }, cell: ({ summary: s }) => numberCell(formatInterval(s?.medianNs, s?.ciLowNs, s?.ciHighNs), s?.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : (s.ciHighNs - s.ciLowNs) / s.medianNs) },
     { head: { title: bandwidth.name, numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.bytesPerSecond, (v) => formatIn(v, bandwidth)) },
     ...(computes ? [{ head: { title: rate.name, numeric: true }, cell: (r: Result) => rated(placeOf(r, ceilings)?.flopsPerSecond, (v) => formatIn(v, rate)) }] : []),
     { head: { title: 'efficiency', numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.efficiency, (value) => `${formatPercent(value)}${placeOf(r, ceilings)?.uncertain === undefined ? '' : '*'}`) },
@@ -111,7 +111,7 @@ function runsTable(results: readonly Result[]): ReportTable {
   const medians = shown.map(({ medianNs }) => medianNs).sort((a, b) => a - b)
   const time = chooseTimeUnit(medians[medians.length >> 1])
   return {
-    heads: [{ title: 'op', mono: true }, { title: 'shape', mono: true }, { title: 'measured with', mono: true }, { title: 'runs', numeric: true }, { title: `median ${time.name}`, numeric: true }, { title: '±95 %', numeric: true }],
+    heads: [{ title: 'op', mono: true }, { title: 'shape', mono: true }, { title: 'measured with', mono: true }, { title: 'runs', numeric: true }, { title: `median ${time.name}`, numeric: true }, { title: '95 % CI ±', numeric: true }],
     rows: shown.map(({ measured, runs, medianNs, interval: { low, high } }) => {
       const { shape, line } = caseWordsOf(measured)
       return [{ text: measured.op }, { text: shape }, { text: line }, numberCell(String(runs.length), runs.length), numberCell(formatIn(medianNs, time), medianNs), numberCell(formatInterval(medianNs, low, high), (high - low) / medianNs)]
@@ -123,7 +123,7 @@ function runsTable(results: readonly Result[]): ReportTable {
 function ceilingsTable(ceilings: readonly KnownCeiling[]): ReportTable {
   const shown = ceilings.filter(({ kind }) => ceilingKind(kind).is !== 'copy-size').sort((a, b) => a.device.localeCompare(b.device, 'en') || compareKinds(a.kind, b.kind))
   return {
-    heads: [{ title: 'device' }, { title: 'ceiling' }, { title: 'measured', numeric: true }, { title: '±95 %', numeric: true }, { title: 'datasheet', numeric: true }, { title: 'share', numeric: true }, { title: 'measured on' }],
+    heads: [{ title: 'device' }, { title: 'ceiling' }, { title: 'measured', numeric: true }, { title: '95 % CI ±', numeric: true }, { title: 'datasheet', numeric: true }, { title: 'share', numeric: true }, { title: 'measured on' }],
     rows: shown.map((ceiling) => {
       const { low, high } = intervalOf(ceiling)
       const sheet = datasheetValue(ceiling.deviceName, ceiling.kind)

@@ -67,7 +67,7 @@ const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))
 const spent = (p: SamplingProgress) => Math.max(p.measuredSeconds, p.elapsedSeconds)
 
 /**
- * Until the 95 % interval of the median is within ± `relativeCi`, after at least `minSamples` and `minSeconds`.
+ * Until the 95 % CI of the median is within ± `relativeCi`, after at least `minSamples` and `minSeconds`.
  * Ends unconverged after `maxSeconds`, or when the interval has stopped narrowing over two doublings of the samples.
  */
 export function relativeCiCriterion(settings: Pick<MeasureSettings, 'relativeCi' | 'minSamples' | 'minSeconds' | 'maxSeconds'>): StoppingCriterion {

@@ -62,7 +62,7 @@ export interface CurvePoint {
   /** Bytes in and out together. */
   bytes: number
   bytesPerSecond: number
-  /** From the 95 % interval of the median time. */
+  /** From the 95 % CI of the median time. */
   low?: number
   high?: number
   ceiling: Ceiling
@@ -81,7 +81,7 @@ export function copyCurve(ceilings: readonly Ceiling[]): CurvePoint[] {
     .sort((a, b) => a.bytes - b.bytes)
 }
 
-/** The 95 % interval of a ceiling in its own unit, from that of its result's median. */
+/** The 95 % CI of a ceiling in its own unit, from that of its result's median. */
 export function intervalOf({ unit, result }: Ceiling): { low?: number; high?: number } {
   const { ciLowNs, ciHighNs } = result.summary ?? {}
   if (ciLowNs === undefined || ciHighNs === undefined || !(ciLowNs > 0)) return {}

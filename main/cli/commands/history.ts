@@ -75,7 +75,7 @@ function caseText({ case: measured, points, failed }: CaseHistory, changes: Chan
       { title: 'environment', cell: ({ i }) => places.find(({ at }) => at === i)?.facts.join('; ') ?? '' },
     ]),
     '',
-    changes.drift ? `Drifts: the last is ${formatPercent(Math.abs(changes.drift.ratio - 1))} ${changes.drift.ratio > 1 ? 'slower' : 'faster'} than the first, without a step.` : points.length < 4 ? 'Four sessions or more tell whether it changed.' : `${changes.changes.length === 0 ? 'No change' : count(changes.changes.length, 'change')} above ${formatPercent(threshold)}.`,
+    changes.drift ? `Drifts: the last is ${formatPercent(Math.abs(changes.drift.ratio - 1))} ${changes.drift.ratio > 1 ? 'slower' : 'faster'} than the first, without a step.` : points.length < 4 ? 'Change detection needs at least 4 sessions.' : `${changes.changes.length === 0 ? 'No change' : count(changes.changes.length, 'change')} above ${formatPercent(threshold)}.`,
   ]
   if (failed > 0) lines.push(`Without a valid measurement: ${count(failed, 'result')}.`)
   return lines.join('\n')

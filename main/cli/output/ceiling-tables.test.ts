@@ -13,7 +13,7 @@ const cpu = { backend: 'cpu', device: 'cpu', deviceName: 'EPYC', driver: undefin
 
 test('the table has bandwidths, peaks and launches by device, datasheets where known, and no single copies', () => {
   const lines = ceilingTable([ceiling('launch:hot', 2.13e-6), ceiling('copy:65536', 1e12), ceiling('copy', 4.2e12), ceiling('cache:L2', 6e12), ceiling('flops:f32', 6e13), ceiling('copy', 2e10, cpu)]).split('\n')
-  expect(lines[0]).toMatch(/^device +name +driver +ceiling +measured +±95 +datasheet +share +when +note$/)
+  expect(lines[0]).toMatch(/^device +name +driver +ceiling +measured +95 % CI ± +datasheet +share +when +note$/)
   expect(lines[2]).toMatch(/launching takes 76\.2 % of that copy$/)
   expect(lines[1]).not.toContain('launching')
   expect(lines.slice(1).map((line) => line.replace(/ {2,}/g, '|').split('|').slice(3, 5))).toEqual([['Copy bandwidth', '4.20 TB/s'], ['L2 bandwidth', '6.00 TB/s'], ['Peak f32', '60.0 TFLOP/s'], ['Launch, back to back', '2.13 µs'], expect.any(Array)])

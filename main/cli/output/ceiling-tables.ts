@@ -36,7 +36,7 @@ export function ceilingTable(ceilings: readonly KnownCeiling[]): string {
     { title: 'driver', cell: (c) => c.driver ?? '' },
     { title: 'ceiling', cell: (c) => ceilingTitle(c.kind) },
     { title: 'measured', align: 'right', cell: (c) => ceilingValue(c) },
-    { title: '±95', align: 'right', cell: (c) => formatInterval(c.value, intervalOf(c).low, intervalOf(c).high) },
+    { title: '95 % CI ±', align: 'right', cell: (c) => formatInterval(c.value, intervalOf(c).low, intervalOf(c).high) },
     { title: 'datasheet', align: 'right', cell: (c) => published(c, (value) => ceilingValue({ unit: c.unit, value })) },
     { title: 'share', align: 'right', cell: (c) => published(c, (value) => formatPercent(c.value / value)) },
     { title: 'when', cell: (c) => when(c.measuredAt) },

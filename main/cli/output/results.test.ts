@@ -13,7 +13,7 @@ const crashed: Row = { id: 'b', status: 'crashed', message: 'the measurement pro
 test('figures carry their unit, and a case without a figure carries its reason', () => {
   const [head, first, second] = resultTable([ok, crashed]).split('\n')
   expect(head).toMatch(/^op +shape +dtype +device +impl +mode +median µs +95 % +bandwidth TB\/s +rate GFLOP\/s +samples +grade +remark$/)
-  expect(first).toMatch(/^gelu +16\.8M +f32 +cuda:0 +kernel +cold +36\.80 +±0\.27 % +3\.647 +455\.9 +32 +A$/)
+  expect(first).toMatch(/^gelu +16Mi +f32 +cuda:0 +kernel +cold +36\.80 +±0\.27 % +3\.647 +455\.9 +32 +A$/)
   expect(second).toMatch(/^add +1 .*– +– +– +– +0 +crashed +the measurement process ended: killed by SIGSEGV$/)
 })
 
@@ -25,5 +25,5 @@ test('a case is a line in a pipe', () => {
 it('prints a paragraph for each finding, and a sentence where there is none', () => {
   const failed = testResult({ id: 'r2', status: 'failed', summary: undefined, message: 'out of\u001b[2J memory' })
   expect(findingList(adviseSession(testSession([testResult(), failed]), []))).toBe('[problem] Failed or inaccurate (1 row)\n  add 1000 f32 hot on cpu avx2, 1 thread failed: out of\\u001b[2J memory\n  Status: failed')
-  expect(findingList([])).toBe('Nothing stands out.')
+  expect(findingList([])).toBe('No findings.')
 })

@@ -57,7 +57,7 @@ const SIGNS: Readonly<Record<Finding['severity'], string>> = { problem: '[proble
 
 /** Findings as text, one paragraph each: what, the sentence, what it rests on, what could be gained. */
 export function findingList(findings: readonly Finding[]): string {
-  if (findings.length === 0) return 'Nothing stands out.'
+  if (findings.length === 0) return 'No findings.'
   return findings
     .map(({ rule, severity, rows, sentence, evidence, gain }) =>
       [

@@ -107,7 +107,7 @@ function* recordsOf(all: (sql: string) => Row[]): Generator<FileFinding> {
     ['select json_quote(cast(created_at as text)) as json, name from sessions', z.string().refine((text) => !Number.isNaN(Date.parse(text))), (n) => `The date of ${plural(n, 'session')} cannot be read.`],
     ['select ops as json, name from sessions union all select devices, name from sessions', z.array(z.string()), (n) => `The list cannot show what ${plural(n, 'session')} hold.`],
     [`select json, device_name || ' ' || kind as name from ceilings`, ceilingSchema, (n) => `${plural(n, 'ceiling')} cannot be read; measure the machine again.`],
-    ['select json, device_name as name from noise_floors', noiseFloorSchema, (n) => `${plural(n, 'noise floor')} cannot be read; check the machine against itself again.`],
+    ['select json, device_name as name from noise_floors', noiseFloorSchema, (n) => `${plural(n, 'noise floor')} cannot be read; measure the noise floor again.`],
   ]
   for (const [sql, schema, words] of kinds) {
     const troubles = new Troubles()

@@ -52,11 +52,11 @@ test('what disturbs the devices of a run is told before it, as it is then, and k
     await end
   }
   await once()
-  expect(notices).toEqual([{ level: 'warning', message: 'Worth knowing about this run: H200: python (pid 12) holds 3 GiB. The driver is old.' }])
+  expect(notices).toEqual([{ level: 'warning', message: 'Warning: possible interference. H200: python (pid 12) holds 3 GiB. The driver is old.' }])
   expect(history.getSession('s1').environment.devices).toMatchObject([{ name: 'H200', disturbances }])
   // A warning has been told; a disturbance is news each time.
   await once()
-  expect(notices[1]?.message).toBe('Worth knowing about this run: H200: python (pid 12) holds 3 GiB.')
+  expect(notices[1]?.message).toBe('Warning: possible interference. H200: python (pid 12) holds 3 GiB.')
   disturbances = []
   await once()
   expect(notices).toHaveLength(2)

@@ -56,7 +56,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         return tooltipHtml(point.name, [
           ['Date', fullDate(point.createdAt)],
           ['Median', formatTime(point.medianNs)],
-          ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? [] : [['95 % interval', `${formatTime(point.ciLowNs)} to ${formatTime(point.ciHighNs)}`] as const]),
+          ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? [] : [['95 % CI', `${formatTime(point.ciLowNs)} to ${formatTime(point.ciHighNs)}`] as const]),
           ['Grade', point.grade ?? '–'],
           ...(point.results > 1 ? [['Measured', `${point.results} times`] as const] : []),
           ...(change ? [['Change here', `${changeText(change.ratio)} (${changeText(change.low)} to ${changeText(change.high)})`] as const] : []),

@@ -42,7 +42,7 @@ export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['ca
         if (!point) return ''
         return tooltipHtml(`Copy of ${size(point.bytes)}`, [
           ['Bandwidth', formatBandwidth(point.bytesPerSecond)],
-          ...(point.low === undefined || point.high === undefined ? [] : [['95 % interval', `${formatBandwidth(point.low)} to ${formatBandwidth(point.high)}`] as const]),
+          ...(point.low === undefined || point.high === undefined ? [] : [['95 % CI', `${formatBandwidth(point.low)} to ${formatBandwidth(point.high)}`] as const]),
           ['Samples', String(point.ceiling.result.summary?.count ?? 0)],
           ['Grade', point.ceiling.result.grade ?? '–'],
         ])

@@ -69,7 +69,7 @@ export function crossoverOption(all: readonly FoundCrossover[], theme: ChartThem
         return tooltipHtml(`${one.what}: ${sentenceOf(one)}`, [
           ['Both take there', formatTime(one.at.ns)],
           ['Measured', `${size(one.from)} to ${size(one.to)} elements`],
-          ['95 % interval', one.at.low === undefined && one.at.high === undefined ? '–' : `${one.at.low === undefined ? 'below the sizes measured' : size(one.at.low)} to ${one.at.high === undefined ? 'beyond the sizes measured' : size(one.at.high)}`],
+          ['95 % CI', one.at.low === undefined && one.at.high === undefined ? '–' : `${one.at.low === undefined ? 'below the sizes measured' : size(one.at.low)} to ${one.at.high === undefined ? 'beyond the sizes measured' : size(one.at.high)}`],
         ])
       },
     },

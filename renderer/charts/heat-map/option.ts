@@ -63,7 +63,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
         return tooltipHtml(grid.rows[cell.row]!, [
           ['Size', cell.count > 1 ? `${formatSizeTick(size)} to ${formatSizeTick(size * 2)}, ${cell.count} results` : `${size.toLocaleString('en')} elements`],
           [cell.count > 1 ? `${title}, geometric mean` : title, WORDS[shown](cell.value)],
-          ...(cell.count > 1 ? [] : [['Median', formatTime(cell.point.medianNs)] as const, ['95 % interval', intervalText(cell.point)] as const]),
+          ...(cell.count > 1 ? [] : [['Median', formatTime(cell.point.medianNs)] as const, ['95 % CI', intervalText(cell.point)] as const]),
           ['Grade', cell.point.grade ?? '–'],
         ])
       },

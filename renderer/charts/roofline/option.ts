@@ -94,7 +94,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
           ['Intensity', `${Number(intensityOf(point).toPrecision(3))} FLOP/byte`],
           ['Rate', formatFlops(rate(point))],
           ...(attainable ? [['Of the roof above it', `${((rate(point) / attainable) * 100).toFixed(1)} %`] as const] : []),
-          ['95 % interval', intervalText(point)],
+          ['95 % CI', intervalText(point)],
           ['Samples', point.samples.toLocaleString('en')],
         ])
       },

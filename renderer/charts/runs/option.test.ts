@@ -31,7 +31,7 @@ describe('the runs of a case', () => {
   })
 
   it('are there in words and as data', () => {
-    expect(runsText(over)).toMatch(/^Medians of 3 runs in the order taken: 1\.00 µs, 1\.01 µs, 1\.00 µs\. Their median is 1\.00 µs, its 95 % interval /)
+    expect(runsText(over)).toMatch(/^Medians of 3 runs in the order taken: 1\.00 µs, 1\.01 µs, 1\.00 µs\. Their median is 1\.00 µs, its 95 % CI /)
     expect(runsCsv(over).split('\n').slice(0, 3)).toEqual(['run,result,median_ns,ci_low_ns,ci_high_ns', '1,a,1000,998,1003', '2,b,1010,,'])
   })
 

@@ -56,7 +56,7 @@ const wholeTicks = (count: number): number[] => {
 
 /** What the figure shows, in words. */
 export const runsText = ({ runs, medianNs, interval }: CaseRuns): string =>
-  `Medians of ${runs.length} runs in the order taken: ${runs.map((run) => formatTime(run.medianNs)).join(', ')}. Their median is ${formatTime(medianNs)}, its 95 % interval ${formatTime(interval.low)} to ${formatTime(interval.high)}.`
+  `Medians of ${runs.length} runs in the order taken: ${runs.map((run) => formatTime(run.medianNs)).join(', ')}. Their median is ${formatTime(medianNs)}, its 95 % CI ${formatTime(interval.low)} to ${formatTime(interval.high)}.`
 
 /** The runs as CSV. */
 export const runsCsv = ({ runs }: CaseRuns): string => csvTable(['run', 'result', 'median_ns', 'ci_low_ns', 'ci_high_ns'], runs.map((run, i) => [i + 1, run.id, run.medianNs, run.ciLowNs, run.ciHighNs]))

@@ -91,7 +91,7 @@ export function scalingOption(series: readonly ScaleSeries[], along: Along, them
         const { gain, timing, ideal, efficiency } = hit.point
         return tooltipHtml(`${hit.one.label} · ${words.unit(timing.at)}`, [
           [words.gain, formatRatio(gain.ratio)],
-          ['95 % interval', gain.low === undefined || gain.high === undefined ? '–' : `${formatRatio(gain.low)} to ${formatRatio(gain.high)}`],
+          ['95 % CI', gain.low === undefined || gain.high === undefined ? '–' : `${formatRatio(gain.low)} to ${formatRatio(gain.high)}`],
           [`Ideal (${words.ideal})`, formatRatio(ideal)],
           [words.share, formatPercent(efficiency)],
           ['Median', formatTime(timing.medianNs)],

@@ -8,7 +8,7 @@ const INTERVALS = 'Intervals of the ratios come from the intervals of both media
 export default {
   id: 'speedup',
   title: 'Speedup',
-  about: 'How many times as fast each case is as with the baseline, with intervals and geometric means',
+  about: 'Speedup of each case over the baseline, with intervals and geometric means',
   order: 50,
   layers: true,
   controls: (context) => [

@@ -2,7 +2,7 @@ import { sizeOf } from '@core/analysis/size'
 import type { BenchmarkCase } from '@core/case'
 import { csvTable } from '@core/csv'
 import { geometricMean } from '@core/stats/descriptive'
-import { formatRatio, formatTime } from '@core/units'
+import { formatRatio, formatTime, speedupWords } from '@core/units'
 import { axisStyle, tick } from '../axes'
 import { frame, legendOf, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../types'
@@ -119,8 +119,8 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
         const one = byId.get(item.value[4])
         if (!one) return ''
         return tooltipHtml(`${nameOf(one.point.case)} · ${one.variant.title}`, [
-          [`Against ${baseline}`, `${formatRatio(one.ratio)} ${one.ratio >= 1 ? 'as fast' : 'of its speed'}`],
-          ['95 % interval', one.low === undefined || one.high === undefined ? '–' : `${formatRatio(one.low)} to ${formatRatio(one.high)}`],
+          [`Compared with ${baseline}`, speedupWords(one.ratio)],
+          ['95 % CI', one.low === undefined || one.high === undefined ? '–' : `${formatRatio(one.low)} to ${formatRatio(one.high)}`],
           ['Median', formatTime(one.point.medianNs)],
           ['Baseline', `${formatTime(one.base.medianNs)} on ${placeOf(one.base.case)}`],
           ['Grade', `${one.point.grade ?? '–'} against ${one.base.grade ?? '–'}`],

@@ -85,6 +85,6 @@ export function noSpeedup({ all, points }: Source, baseline?: string): string {
   const { variants, of } = variantsOf(all)
   if (variants.length < 2) return `Speedups need two implementations, backends or sessions that measured the same case; here is only ${variants[0]?.title ?? 'none'}. Measure with another, or lay a session over this one.`
   const own = (point: ChartPoint) => of(point.case) === baseline || `${LIKE}${seriesKey(point.case)}` === baseline
-  if (points.length && points.every(own)) return 'Only the baseline itself is shown. Choose another implementation or another baseline.'
+  if (points.length && points.every(own)) return 'Only the baseline itself is shown. Choose another implementation or baseline.'
   return points.length ? 'None of these cases has been measured with the baseline too. Choose another baseline, or show more.' : 'No case is left by what is chosen above.'
 }

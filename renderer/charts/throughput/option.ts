@@ -78,7 +78,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
           ['Size', `${size.toLocaleString('en')} elements`],
           [rate === 'bandwidth' ? 'Bandwidth' : 'Rate', format(item.value[1])],
           ...(roof ? [['Of the measured roof', `${((item.value[1] / roof.value) * 100).toFixed(1)} %`] as const] : []),
-          ['95 % interval', intervalText(point)],
+          ['95 % CI', intervalText(point)],
           ['Samples', point.samples.toLocaleString('en')],
           ['Grade', point.grade ?? '–'],
         ])

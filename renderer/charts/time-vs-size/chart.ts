@@ -11,7 +11,7 @@ const MOST_CROSSED = 8
 export default {
   id: 'time',
   title: 'Time',
-  about: 'Median time per call against size, with its 95 % interval',
+  about: 'Median time per call against size, with its 95 % CI',
   order: 10,
   narrowing: LINES,
   layers: true,

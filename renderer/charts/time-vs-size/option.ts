@@ -16,7 +16,7 @@ export interface Crossing {
 }
 
 /**
- * Median time per call against size, both logarithmic, with the 95 % interval of each median as whiskers.
+ * Median time per call against size, both logarithmic, with the 95 % CI of each median as whiskers.
  * Rings mark where lines change places. Undefined when there is nothing to draw.
  */
 export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number, crossings: readonly Crossing[] = []) {
@@ -37,7 +37,7 @@ export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartThe
         return tooltipHtml(item.seriesName, [
           ['Size', `${size.toLocaleString('en')} elements`],
           ['Median', formatTime(point.medianNs)],
-          ['95 % interval', intervalText(point)],
+          ['95 % CI', intervalText(point)],
           ['Samples', point.samples.toLocaleString('en')],
           ['Grade', point.grade ?? '–'],
         ])

@@ -10,11 +10,11 @@ describe('labelled samples', () => {
     const labels = [throttled(0, 3), { kind: 'slow-clock' as const, reason: '1200 of 1980 MHz', first: 2, count: 2 }]
     expect(labelFacts({ labels, samplesNs })).toEqual([
       { name: 'Throttled', value: '3 of 40: power limit', trouble: false }, { name: 'Clock low', value: '2 of 40: 1200 of 1980 MHz', trouble: false },
-      { name: 'Clean', value: '36 of 40' }, { name: 'Counted', value: 'the clean ones' },
+      { name: 'Unlabelled', value: '36 of 40' }, { name: 'Used', value: 'unlabelled samples' },
     ])
   })
   it('are trouble where too few others are left', () => {
-    expect(labelFacts({ labels: [throttled(0, 30)], samplesNs })).toEqual([{ name: 'Throttled', value: '30 of 40: power limit', trouble: true }, { name: 'Clean', value: '10 of 40' }, { name: 'Counted', value: 'all, because too few are clean' }])
+    expect(labelFacts({ labels: [throttled(0, 30)], samplesNs })).toEqual([{ name: 'Throttled', value: '30 of 40: power limit', trouble: true }, { name: 'Unlabelled', value: '10 of 40' }, { name: 'Used', value: 'all samples: too few are unlabelled' }])
   })
   it('need no section where all are clean', () => expect(labelFacts({ samplesNs })).toEqual([]))
 })
@@ -22,8 +22,8 @@ describe('labelled samples', () => {
 it('the device while sampling: ranges of readings, sums of interruptions, unread clocks left out', () => {
   const facts = deviceFacts({ deviceStates: [{ firstSample: 0, state: { stealMs: 3, involuntarySwitches: 2 } }, { firstSample: 5, state: { stealMs: 4.5 } }], clocksMhz: [1980, 0, 1200], probesNs: [500, 510] })
   expect(facts).toEqual([
-    { name: 'Clock of samples', value: '1200 to 1980 MHz' }, { name: 'Fixed work took', value: '500 to 510 ns' },
-    { name: 'Interrupted', value: '2 times by other work' }, { name: 'Hypervisor took', value: '7.5 ms' },
+    { name: 'Clock of samples', value: '1200 to 1980 MHz' }, { name: 'CPU speed probe', value: '500 to 510 ns' },
+    { name: 'Involuntary context switches', value: '2' }, { name: 'Hypervisor steal time', value: '7.5 ms' },
   ])
 })
 

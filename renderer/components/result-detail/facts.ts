@@ -30,13 +30,13 @@ export function statistics(result: Result): Fact[] {
   const seconds = s.medianNs / 1e9
   return [
     ...time('Median', s.medianNs),
-    ...fact('95 % interval', s.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : `${formatTime(s.ciLowNs)} to ${formatTime(s.ciHighNs)} (${formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs)})`),
-    ...fact('Widened', s.ciWidened === undefined ? undefined : `${s.ciWidened.toPrecision(2)} times: samples depend on each other`),
+    ...fact('95 % CI', s.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : `${formatTime(s.ciLowNs)} to ${formatTime(s.ciHighNs)} (${formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs)})`),
+    ...fact('CI widened', s.ciWidened === undefined ? undefined : `${s.ciWidened.toPrecision(2)}x (autocorrelated samples)`),
     ...fact('Bandwidth', result.status === 'ok' && seconds > 0 ? formatBandwidth(result.bytes / seconds) : undefined),
     ...fact('Compute', result.status === 'ok' && seconds > 0 && result.flops > 0 ? formatFlops(result.flops / seconds) : undefined),
     ...time('Fastest', s.minNs), ...time('5th percentile', s.p05Ns), ...time('25th percentile', s.p25Ns),
     ...time('75th percentile', s.p75Ns), ...time('95th percentile', s.p95Ns), ...time('Slowest', s.maxNs),
-    ...time('Mean', s.meanNs), ...time('Standard deviation', s.stddevNs), ...time('Median distance', s.madNs),
+    ...time('Mean', s.meanNs), ...time('Standard deviation', s.stddevNs), ...time('MAD', s.madNs),
     ...fact('Samples', s.count === undefined ? undefined : `${s.count === result.samplesNs.length || result.samplesNs.length === 0 ? s.count : `${s.count} of ${result.samplesNs.length}`}${result.inner === undefined || result.inner === 1 ? '' : `, ${result.inner} calls each`}`),
     ...fact('Outliers', s.severeOutliers === undefined ? undefined : `${s.mildOutliers ?? 0} mild, ${s.severeOutliers} severe`, (s.severeOutliers ?? 0) > 0),
   ]
@@ -53,12 +53,12 @@ export function labelFacts({ labels, samplesNs }: Pick<Result, 'labels' | 'sampl
     const many = labelledMask(labels, taken, kind).reduce((sum, one) => sum + one, 0)
     return { name: capital(LABEL_TITLES[kind]), value: `${many} of ${taken}: ${shown}${reasons.length > 3 ? ' and others' : ''}`, trouble: !setAside }
   })
-  return [...kinds, { name: 'Clean', value: `${clean} of ${taken}` }, { name: 'Counted', value: setAside ? 'the clean ones' : 'all, because too few are clean' }]
+  return [...kinds, { name: 'Unlabelled', value: `${clean} of ${taken}` }, { name: 'Used', value: setAside ? 'unlabelled samples' : 'all samples: too few are unlabelled' }]
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-const BOUND_WORDS = { memory: 'memory bandwidth', compute: 'arithmetic', latency: 'fixed costs of a call' } as const
+const BOUND_WORDS = { memory: 'memory bandwidth', compute: 'arithmetic', latency: 'launch overhead' } as const
 
 /** Where the result stands under the measured ceilings of its device; empty where none apply. */
 export function rooflineFacts(result: Result, ceilings: readonly Ceiling[]): Fact[] {
@@ -68,7 +68,7 @@ export function rooflineFacts(result: Result, ceilings: readonly Ceiling[]): Fac
     ...fact('Efficiency', point?.efficiency === undefined ? undefined : formatPercent(point.efficiency)),
     ...fact('Bound by', point?.bound && BOUND_WORDS[point.bound]),
     ...fact('Intensity', point?.intensity === undefined ? undefined : `${formatCount(point.intensity)} FLOP/B`),
-    ...fact('Roof here', point?.attainableFlops === undefined ? undefined : formatFlops(point.attainableFlops)),
+    ...fact('Attainable', point?.attainableFlops === undefined ? undefined : formatFlops(point.attainableFlops)),
     ...fact('Note', point?.flag),
   ]
 }
@@ -93,8 +93,8 @@ export function verificationFacts(v: Verification): Fact[] {
     ...fact('Sample seed', v.sampleSeed === undefined ? undefined : String(v.sampleSeed)),
     ...fact('Call', v.fresh ? 'a further call on fresh inputs, because timed calls change their inputs' : undefined),
     ...(v.outputs ?? []).flatMap((output) => fact(`Output ${output.name}`, `${output.ok ? 'passed' : output.inaccurate ? 'inaccurate' : 'failed'}, relative error ${output.relL2 === undefined ? 'unknown' : error(output.relL2)}`, !output.ok)),
-    ...fact('Never written', v.unwritten ? formatCount(v.unwritten) : undefined, true),
-    ...fact('Not finite', v.nonFinite ? formatCount(v.nonFinite) : undefined, true),
+    ...fact('Unwritten elements', v.unwritten ? formatCount(v.unwritten) : undefined, true),
+    ...fact('NaN or infinite elements', v.nonFinite ? formatCount(v.nonFinite) : undefined, true),
   ]
 }
 
@@ -128,13 +128,13 @@ export function deviceFacts({ deviceStates: states = [], clocksMhz = [], probesN
   return [
     ...fact('Clock', range(of((s) => s.smClockMhz), 'MHz')),
     ...fact('Clock of samples', range(known(clocksMhz), 'MHz')),
-    ...fact('Fixed work took', range(known(probesNs), 'ns')),
+    ...fact('CPU speed probe', range(known(probesNs), 'ns')),
     ...fact('Memory clock', range(of((s) => s.memClockMhz), 'MHz')),
     ...fact('Temperature', range(of((s) => s.temperatureC), '°C')),
     ...fact('Power', range(of((s) => s.powerW), 'W')),
     ...fact('Throttled by', throttle.length ? throttle.join(', ') : undefined, true),
-    ...fact('Interrupted', switches ? `${formatCount(switches)} times by other work` : undefined),
-    ...fact('Hypervisor took', stolenMs ? `${stolenMs.toFixed(stolenMs < 10 ? 1 : 0)} ms` : undefined),
+    ...fact('Involuntary context switches', switches ? formatCount(switches) : undefined),
+    ...fact('Hypervisor steal time', stolenMs ? `${stolenMs.toFixed(stolenMs < 10 ? 1 : 0)} ms` : undefined),
     ...fact('Other processes', foreign ? String(foreign) : undefined, true),
   ]
 }
@@ -142,7 +142,7 @@ export function deviceFacts({ deviceStates: states = [], clocksMhz = [], probesN
 /** How the measurement went. */
 export function measurementFacts(result: Result): Fact[] {
   return [
-    ...fact('Ended because', result.stopReason),
+    ...fact('Stopped because', result.stopReason),
     ...fact('Converged', result.converged === undefined ? undefined : result.converged ? 'yes' : 'no', result.converged === false),
     ...fact('Timer', result.timer === undefined ? undefined : `${result.timer}${result.tickNs === undefined ? '' : `, tick ${formatTime(result.tickNs)}`}`),
     ...fact('Started', fullDate(result.startedAt)),
@@ -173,7 +173,7 @@ export function identityFacts(result: Result): Fact[] {
     { name: 'Operation', value: c.op }, { name: 'Parameters', value: exactShape(c) }, { name: 'Dtype', value: c.dtype },
     { name: 'Backend', value: `${c.backend}, ${c.impl}` }, { name: 'Device', value: c.device }, { name: 'Mode', value: c.mode },
     ...fact('Threads', c.threads === undefined ? undefined : String(c.threads)),
-    { name: 'Least traffic', value: formatBytes(result.bytes) },
+    { name: 'Minimum memory traffic', value: formatBytes(result.bytes) },
     { name: 'Operations', value: formatCount(result.flops) },
     { name: 'Seed', value: String(result.seed) },
     { name: 'Identity', value: caseId(c) },

@@ -30,7 +30,7 @@ beforeEach(() => setActivePinia(createPinia()))
 describe('details of a result', () => {
   it('say of a clean one that it is clean, and by which rule it ended', async () => {
     const text = (await open(measured)).text()
-    expect(text).toContain('Grade A: clean and converged')
+    expect(text).toContain('Grade A: converged, low noise')
     expect(text).toContain('40 samples taken')
     expect(text).not.toContain('Labelled samples')
   })
@@ -42,7 +42,7 @@ describe('details of a result', () => {
     expect(text.split(message)).toHaveLength(2)
     expect(wrapper.findAll('li').map((li) => li.text())).toEqual(['Noisy.'])
     expect(text).toContain('40 of 40: power limit')
-    expect(text).toContain('all, because too few are clean')
+    expect(text).toContain('all samples: too few are unlabelled')
   })
 
   it('give the driver\'s words of a device that was lost', async () => {
@@ -60,7 +60,7 @@ describe('runs of a case', () => {
 
   it('three or more say how far they differ: median, interval and count, each run in the figure, and what the intervals mean', async () => {
     const wrapper = await open(three[0]!, [...three, other])
-    expect(wrapper.text()).toMatch(/Over runs.*Median over runs1.01 µs.*95 % interval966 ns to 1.07 µs \(±5\.\d* %\).*Runs3/s)
+    expect(wrapper.text()).toMatch(/Over runs.*Median over runs1.01 µs.*95 % CI966 ns to 1.07 µs \(±5\.\d* %\).*Runs3/s)
     expect(wrapper.text()).toContain('The interval of one run speaks about the tens of milliseconds')
     expect(wrapper.get('chart-frame-stub[label]').attributes('label')).toContain('Medians of 3 runs in the order taken: 1.00 µs, 1.01 µs, 1.04 µs.')
     expect(wrapper.find(HINT).exists()).toBe(false)
@@ -76,7 +76,7 @@ describe('runs of a case', () => {
   it('one or two get a word on repeats, and no interval', async () => {
     const one = await open(three[0]!, [three[0]!, other])
     expect(one.text()).not.toContain('Over runs')
-    expect(one.get(HINT).text()).toBe('One run does not tell how far runs differ. “Repeats of the sweep” in Run, set to 3 or more, would.')
+    expect(one.get(HINT).text()).toBe('One run does not show the variation between runs. Set “Repeat sweep” in Run to 3 or more.')
     expect((await open(three[0]!, three.slice(0, 2))).get(HINT).text()).toMatch(/^Two runs do not/)
   })
 

@@ -1,3 +1,4 @@
+import { statusWord } from '@core/result'
 import { ABSENT, type Unit } from '@core/units'
 import { alignedText } from '../../lib/column-format'
 import type { Efficiency } from '../../lib/efficiency'
@@ -27,11 +28,11 @@ export interface Cell {
 /** Why there is nothing, in one sentence. */
 function absence(column: Column, rows: RowSource, row: number, efficiency: Efficiency): string {
   const status = rows.status(row)
-  if (status !== 'ok') return rows.message(row) ?? `The case ended as ${status}, so there is nothing to show.`
+  if (status !== 'ok') return rows.message(row) ?? `No value: the case ended as ${statusWord(status)}.`
   const own = column.absence?.(rows, row, efficiency)
   if (own !== undefined) return own
-  if (column.id === 'efficiency') return 'The ceilings of the device that measured this are not known here. On its machine: Devices, Measure ceilings.'
-  if (column.id === 'ci') return 'Too few samples for an interval.'
+  if (column.id === 'efficiency') return 'No ceilings are known for the device of this result. Measure them on its machine in Devices.'
+  if (column.id === 'ci') return 'Too few samples for a CI.'
   if (column.id === 'verified') return 'The result was not compared with the reference.'
   if (column.id === 'grade') return 'Not graded: too few samples.'
   if (column.id === 'variant') return 'This operation has no variants.'

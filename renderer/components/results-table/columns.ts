@@ -44,7 +44,7 @@ export interface NumberColumn extends ColumnBase {
   value(rows: RowSource, row: number, efficiency: Efficiency): number
   /** Why the number is unreliable, in one sentence: shown dimmed. */
   doubt?(rows: RowSource, row: number): string | undefined
-  /** 95 % interval of the value, copied beside it. */
+  /** 95 % CI of the value, copied beside it. */
   interval?(rows: RowSource, row: number): { low: number; high: number } | undefined
 }
 
@@ -104,22 +104,22 @@ export const COLUMNS: readonly Column[] = [
   { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 60, value: (r, i) => r.case(i).threads ?? NaN },
   { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
   { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 90, value: (r, i) => r.number(i, 'medianNs') },
-  { id: 'ci', title: '±95', about: 'Half of the 95 % interval of the median, as a share of it', kind: 'number', quantity: 'percent', width: 62, value: ciHalf },
-  { id: 'bandwidth', title: 'Bandwidth', about: 'Least traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
+  { id: 'ci', title: '95 % CI ±', about: 'Half the width of the 95 % confidence interval of the median, as a share of the median', kind: 'number', quantity: 'percent', width: 62, value: ciHalf },
+  { id: 'bandwidth', title: 'Bandwidth', about: 'Minimum memory traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 84, unitOnly: true, value: perSecond('flops') },
-  { id: 'efficiency', title: 'Eff.', about: 'Share of what the measured ceilings of the device allow for this operation; * is above them, see the cell', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },
-  { id: 'grade', title: 'Grade', about: 'A: clean and converged. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '' },
+  { id: 'efficiency', title: 'Eff.', about: 'Share of the attainable rate under the measured ceilings of the device; * has a remark, see the cell', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },
+  { id: 'grade', title: 'Grade', about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '' },
   AUTO_SPEEDUP,
-  { id: 'status', title: 'Status', about: 'How the case ended', kind: 'text', width: 106, text: (r, i) => statusWord(r.status(i)) },
-  { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before and after timing. inaccurate: exceeds the error bounds by little, as rounding does; never ranked', kind: 'text', width: 72, text: verified },
+  { id: 'status', title: 'Status', about: 'Outcome of the case', kind: 'text', width: 106, text: (r, i) => statusWord(r.status(i)) },
+  { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before and after timing. inaccurate: exceeds the error bounds; not ranked', kind: 'text', width: 72, text: verified },
   { id: 'rel-error', title: 'Rel. error', about: 'Distance from the float64 reference divided by its norm', kind: 'number', quantity: 'scientific', width: 84, optional: true, value: (r, i) => r.number(i, 'relL2') },
   { id: 'samples', title: 'Samples', about: 'Samples taken', kind: 'number', quantity: 'count', width: 76, optional: true, value: (r, i) => r.number(i, 'samples') || NaN },
   { id: 'min', title: 'Min', about: 'Fastest sample', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'minNs') },
   { id: 'p95', title: 'p95', about: '95th percentile of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'p95Ns') },
   { id: 'mean', title: 'Mean', about: 'Mean of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'meanNs') },
   { id: 'stddev', title: 'Std dev', about: 'Standard deviation of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'stddevNs') },
-  { id: 'mad', title: 'MAD', about: 'Median distance of the samples from their median', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'madNs') },
-  { id: 'intensity', title: 'FLOP/B', about: 'Arithmetic intensity: operations per byte of least traffic', kind: 'number', quantity: 'ratio', width: 84, optional: true, value: (r, i) => r.number(i, 'flops') / r.number(i, 'bytes') },
+  { id: 'mad', title: 'MAD', about: 'Median absolute deviation of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'madNs') },
+  { id: 'intensity', title: 'FLOP/B', about: 'Arithmetic intensity: operations per byte of minimum memory traffic', kind: 'number', quantity: 'ratio', width: 84, optional: true, value: (r, i) => r.number(i, 'flops') / r.number(i, 'bytes') },
   { id: 'memory', title: 'Memory', about: 'Inputs, outputs and workspace of the case on the device', kind: 'number', quantity: 'bytes', width: 94, optional: true, value: (r, i) => r.number(i, 'caseBytes') },
   { id: 'clock', title: 'Clock', about: 'Mean clock of the device while sampling', kind: 'number', quantity: 'megahertz', width: 92, optional: true, value: (r, i) => r.number(i, 'smClockMhz') },
   { id: 'temperature', title: 'Temp.', about: 'Mean temperature of the device while sampling', kind: 'number', quantity: 'celsius', width: 82, optional: true, value: (r, i) => r.number(i, 'temperatureC') },

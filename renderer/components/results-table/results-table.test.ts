@@ -165,7 +165,7 @@ describe('ResultsTable', () => {
     await wrapper.find('input[type=search]').setValue('crashed')
     const cells = bodyRows().at(-1)!.findAll('[role=gridcell]')
     const heads = wrapper.findAll('[role=columnheader]').map((head) => head.text())
-    for (const name of ['Grade', 'Verified', '±95']) {
+    for (const name of ['Grade', 'Verified', '95 % CI ±']) {
       const cell = cells[heads.findIndex((head) => head.startsWith(name))]!
       expect([name, cell.text(), cell.attributes('title')]).toEqual([name, '–', 'The process died.'])
     }

@@ -8,7 +8,7 @@ export interface CeilingRow {
   kind: string
   title: string
   value: string
-  /** Half of the 95 % interval. */
+  /** Half of the 95 % CI. */
   interval: string
   /** The published figure and the share of it that was measured; absent where none is known. */
   datasheet?: string

@@ -49,7 +49,7 @@ it('marks what was measured under another driver', () => {
 it('says what is missing where nothing has been measured, and why a device cannot measure', () => {
   const wrapper = mount(DeviceCard, { props: { device: gpu, ceilings: [] }, global: { stubs: { RouterLink: RouterLinkStub } } })
   expect(wrapper.text()).toContain('No ceilings measured yet')
-  expect(wrapper.get('[data-testid=noise-floor]').text()).toContain('Not checked yet')
+  expect(wrapper.get('[data-testid=noise-floor]').text()).toContain('Not measured yet')
   expect(open(missing).text()).toContain('No Python with torch was found')
   expect(open(missing).findAll('button')).toEqual([])
 })

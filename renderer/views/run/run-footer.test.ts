@@ -92,7 +92,7 @@ it('keeps its height while a run is going on, and tells on the button', async ()
   expect(useRun().busy).toBe(true)
   expect(wrapper.find('footer').element.children.length).toBe(before)
   const button = wrapper.findAll('button').at(-1)!
-  expect([button.attributes('disabled') !== undefined, button.attributes('title')]).toEqual([true, expect.stringContaining('A run is going on')])
+  expect([button.attributes('disabled') !== undefined, button.attributes('title')]).toEqual([true, expect.stringContaining('A run is in progress')])
   wrapper.unmount()
 })
 
@@ -108,7 +108,7 @@ it('tells what disturbs the picked devices before Run is pressed, and says nothi
   expect(wrapper.find('ul').exists()).toBe(false)
   disturb(['python (pid 12) holds 3 GiB.'])
   await flushPromises()
-  expect(wrapper.find('ul[aria-label^="What disturbs"]').text()).toContain('cuda: python (pid 12) holds 3 GiB.')
+  expect(wrapper.find('ul[aria-label^="Possible interference"]').text()).toContain('cuda: python (pid 12) holds 3 GiB.')
   usePicks().setTarget(devices.devices.find((device) => device.backend === 'cuda')!, { impls: [] })
   await flushPromises()
   expect(wrapper.text()).not.toContain('python')

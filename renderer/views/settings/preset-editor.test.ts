@@ -27,32 +27,32 @@ const button = (wrapper: VueWrapper, text: string) => wrapper.findAll('button').
 describe('preset editor', () => {
   it('shows the numbers of the preset in percent and seconds, and no sign of a change', () => {
     const { wrapper } = open()
-    expect((fieldNamed(wrapper, 'Interval within ±').input.element as HTMLInputElement).value).toBe('0.5')
-    expect((fieldNamed(wrapper, 'Gives up after').input.element as HTMLInputElement).value).toBe('15')
+    expect((fieldNamed(wrapper, 'Target 95 % CI (±)').input.element as HTMLInputElement).value).toBe('0.5')
+    expect((fieldNamed(wrapper, 'Time limit').input.element as HTMLInputElement).value).toBe('15')
     expect(wrapper.text()).not.toContain('changed')
     expect(button(wrapper, 'Reset')).toBeUndefined()
   })
 
   it('keeps a changed number at once, says what it was, and takes it back on request', async () => {
     const { wrapper, kept } = open()
-    await fieldNamed(wrapper, 'Interval within ±').input.setValue('1.5')
+    await fieldNamed(wrapper, 'Target 95 % CI (±)').input.setValue('1.5')
     expect(kept()).toEqual({ ...PRESETS.standard, relativeCi: 0.015 })
     expect(wrapper.text()).toContain('changed')
-    expect(fieldNamed(wrapper, 'Interval within ±').about().text()).toBe('default 0.5 %')
+    expect(fieldNamed(wrapper, 'Target 95 % CI (±)').about().text()).toBe('default 0.5 %')
     await button(wrapper, 'Reset')!.trigger('click')
     expect(kept()).toEqual(PRESETS.standard)
-    expect((fieldNamed(wrapper, 'Interval within ±').input.element as HTMLInputElement).value).toBe('0.5')
+    expect((fieldNamed(wrapper, 'Target 95 % CI (±)').input.element as HTMLInputElement).value).toBe('0.5')
     expect(wrapper.text()).not.toContain('changed')
   })
 
   it.each([
-    ['Least samples', '1', 'Expected a whole number from 2 to 100,000, not 1.'],
-    ['Least samples', '2.5', 'Expected a whole number from 2 to 100,000, not 2.5.'],
-    ['Interval within ±', 'tight', 'Expected a number from 0.01 to 50 %, not “tight”.'],
-    ['Interval within ±', '0,5', 'Expected a number from 0.01 to 50 %, with a point: 0.5.'],
-    ['Gives up after', '', 'Expected a number from 0.01 to 3,600 s.'],
-    ['Gives up after', '1e99', 'Expected a number from 0.01 to 3,600 s, not 1e99.'],
-    ['Gives up after', '0.02', 'Expected at least the least measured time, 0.05 s.'],
+    ['Minimum samples', '1', 'Expected a whole number from 2 to 100,000, not 1.'],
+    ['Minimum samples', '2.5', 'Expected a whole number from 2 to 100,000, not 2.5.'],
+    ['Target 95 % CI (±)', 'tight', 'Expected a number from 0.01 to 50 %, not “tight”.'],
+    ['Target 95 % CI (±)', '0,5', 'Expected a number from 0.01 to 50 %, with a point: 0.5.'],
+    ['Time limit', '', 'Expected a number from 0.01 to 3,600 s.'],
+    ['Time limit', '1e99', 'Expected a number from 0.01 to 3,600 s, not 1e99.'],
+    ['Time limit', '0.02', 'Expected at least the minimum time, 0.05 s.'],
   ])('%s of “%s” is not kept, and the field says what is expected', async (title, text, problem) => {
     const { wrapper, kept } = open()
     await fieldNamed(wrapper, title).input.setValue(text)
@@ -65,28 +65,28 @@ describe('preset editor', () => {
 
   it('keeps a right number while another is wrong', async () => {
     const { wrapper, kept } = open()
-    await fieldNamed(wrapper, 'Least samples').input.setValue('x')
-    await fieldNamed(wrapper, 'Gives up after').input.setValue('20')
+    await fieldNamed(wrapper, 'Minimum samples').input.setValue('x')
+    await fieldNamed(wrapper, 'Time limit').input.setValue('20')
     expect(kept()).toEqual({ ...PRESETS.standard, maxSeconds: 20 })
-    expect(fieldNamed(wrapper, 'Least samples').input.attributes('aria-invalid')).toBe('true')
+    expect(fieldNamed(wrapper, 'Minimum samples').input.attributes('aria-invalid')).toBe('true')
   })
 
   it('leaves a number as it is typed while it means the same', async () => {
     const { wrapper } = open()
-    await fieldNamed(wrapper, 'Interval within ±').input.setValue('0.50')
-    expect((fieldNamed(wrapper, 'Interval within ±').input.element as HTMLInputElement).value).toBe('0.50')
+    await fieldNamed(wrapper, 'Target 95 % CI (±)').input.setValue('0.50')
+    expect((fieldNamed(wrapper, 'Target 95 % CI (±)').input.element as HTMLInputElement).value).toBe('0.50')
   })
 
   it('shows the numbers of the rule that is chosen, and those of the first when it is taken back', async () => {
     const { wrapper, kept } = open()
     await wrapper.find('select').setValue('fixed-count')
     expect(kept().rule).toEqual({ id: 'fixed-count', count: 100 })
-    expect(wrapper.findAll('label').map((label) => label.text())).not.toContain('Interval within ±')
+    expect(wrapper.findAll('label').map((label) => label.text())).not.toContain('Target 95 % CI (±)')
     await fieldNamed(wrapper, 'Samples').input.setValue('33')
     expect(kept().rule).toEqual({ id: 'fixed-count', count: 33 })
     await wrapper.find('select').setValue('fixed-time')
     await fieldNamed(wrapper, 'Time').input.setValue('60')
-    expect(fieldNamed(wrapper, 'Gives up after').about().text()).toBe('Expected at least the 60 s that each case is to be sampled.')
+    expect(fieldNamed(wrapper, 'Time limit').about().text()).toBe('Expected at least the sampling time, 60 s.')
     await wrapper.find('select').setValue('relative-ci')
     expect(sameSettings(kept(), PRESETS.standard)).toBe(true)
     expect(wrapper.text()).not.toContain('changed')

@@ -47,9 +47,9 @@ const seconds = (key: SecondsKey, title: string, from: number, to: number, rule?
 
 /** In the order shown. */
 export const PRESET_FIELDS: readonly PresetField[] = [
-  { id: 'relativeCi', title: 'Interval within ±', unit: '%', from: 0.01, to: 50, rule: 'relative-ci', get: (s) => rounded(s.relativeCi * 100), set: (s, value) => ({ ...s, relativeCi: rounded(value / 100) }) },
-  { id: 'minSamples', title: 'Least samples', from: 2, to: 100_000, whole: true, rule: 'relative-ci', get: (s) => s.minSamples, set: (s, value) => ({ ...s, minSamples: value }) },
-  seconds('minSeconds', 'Least measured time', 0, 600, 'relative-ci'),
+  { id: 'relativeCi', title: 'Target 95 % CI (±)', unit: '%', from: 0.01, to: 50, rule: 'relative-ci', get: (s) => rounded(s.relativeCi * 100), set: (s, value) => ({ ...s, relativeCi: rounded(value / 100) }) },
+  { id: 'minSamples', title: 'Minimum samples', from: 2, to: 100_000, whole: true, rule: 'relative-ci', get: (s) => s.minSamples, set: (s, value) => ({ ...s, minSamples: value }) },
+  seconds('minSeconds', 'Minimum time', 0, 600, 'relative-ci'),
   {
     id: 'count', title: 'Samples', from: 1, to: 1_000_000, whole: true, rule: 'fixed-count',
     get: ({ rule }) => (rule?.id === 'fixed-count' ? rule.count : FIXED_COUNT), set: (s, count) => ({ ...s, rule: { id: 'fixed-count', count } }),
@@ -58,8 +58,8 @@ export const PRESET_FIELDS: readonly PresetField[] = [
     id: 'seconds', title: 'Time', unit: 's', from: 0.001, to: 3600, rule: 'fixed-time',
     get: ({ rule }) => (rule?.id === 'fixed-time' ? rule.seconds : FIXED_SECONDS), set: (s, length) => ({ ...s, rule: { id: 'fixed-time', seconds: length } }),
   },
-  seconds('maxSeconds', 'Gives up after', 0.01, 3600),
-  seconds('maxWarmupSeconds', 'Warm-up, at most', 0, 60),
+  seconds('maxSeconds', 'Time limit', 0.01, 3600),
+  seconds('maxWarmupSeconds', 'Warm-up limit', 0, 60),
 ]
 
 /** What a fixed rule begins with when it is chosen. */
@@ -67,9 +67,9 @@ const FIXED_COUNT = 100
 const FIXED_SECONDS = 1
 
 export const RULES: readonly { id: RuleId; title: string; about: string }[] = [
-  { id: 'relative-ci', title: 'When the interval is narrow enough', about: 'Samples until the 95 % interval of the median is within the share given, after the least samples and time.' },
-  { id: 'fixed-count', title: 'After a number of samples', about: 'Takes this many samples, whatever their noise.' },
-  { id: 'fixed-time', title: 'After a time', about: 'Samples each case for this long, whatever its noise.' },
+  { id: 'relative-ci', title: 'Until the 95 % CI reaches the target', about: 'Samples until the 95 % CI of the median reaches the target, after the minimum samples and time.' },
+  { id: 'fixed-count', title: 'Fixed number of samples', about: 'Takes this many samples.' },
+  { id: 'fixed-time', title: 'Fixed time', about: 'Samples each case for this long.' },
 ]
 
 export const ruleOf = (settings: MeasureSettings): RuleId => settings.rule?.id ?? 'relative-ci'
@@ -91,7 +91,7 @@ const canonical = ({ rule = { id: 'relative-ci' }, ...numbers }: MeasureSettings
 /** What is wrong with numbers that are right one by one; belongs to the field `maxSeconds`. */
 export function contradiction(settings: MeasureSettings): string | undefined {
   const { rule, minSeconds, maxSeconds } = settings
-  if (rule?.id === 'fixed-time' && rule.seconds > maxSeconds) return `Expected at least the ${plain(rule.seconds)} s that each case is to be sampled.`
-  if (ruleOf(settings) === 'relative-ci' && minSeconds > maxSeconds) return `Expected at least the least measured time, ${plain(minSeconds)} s.`
+  if (rule?.id === 'fixed-time' && rule.seconds > maxSeconds) return `Expected at least the sampling time, ${plain(rule.seconds)} s.`
+  if (ruleOf(settings) === 'relative-ci' && minSeconds > maxSeconds) return `Expected at least the minimum time, ${plain(minSeconds)} s.`
   return undefined
 }

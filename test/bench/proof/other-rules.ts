@@ -15,7 +15,7 @@ export interface Spent {
   wallSeconds: number
   samples: number
   medianNs: number
-  /** Half the 95 % interval of the median over the median. */
+  /** Half the 95 % CI of the median over the median. */
   relativeCi: number
 }
 
