@@ -19,7 +19,7 @@ describe('html report', () => {
   it('shows the session, every result and the machine', () => {
     const doc = page(exportSession('html', testSession([measured('a', 1000, 36_800), measured('b', 4000, 120_000)], { name: 'Night run', notes: 'after the change', tags: ['h200'] })))
     expect(doc.querySelector('h1')!.textContent).toBe('Night run')
-    expect(doc.body.textContent).toContain('2 of 2 cases, all right')
+    expect(doc.body.textContent).toContain('2 of 2 cases, all passed')
     expect(doc.body.textContent).toContain('after the change')
     const cells = Array.from(doc.querySelector('table[aria-label=Results]')!.querySelectorAll('tbody tr')).map((row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
     expect(cells).toHaveLength(2)

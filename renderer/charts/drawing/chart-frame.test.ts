@@ -19,7 +19,7 @@ vi.mock('vue-echarts', () => ({
 }))
 
 const pictureOf = (name: string, ...ids: string[]) => ({ name, xAxis: {}, series: [{ data: ids.map((id, i) => ({ value: [i, i, 0, 0, id] })) }] })
-const frame = () => mount(ChartFrame, { props: { option: pictureOf('first', 'a', 'b', 'c'), empty: '', name: 'chart', csv: () => '' } })
+const frame = () => mount(ChartFrame, { props: { option: pictureOf('first', 'a', 'b', 'c'), label: 'Test', empty: '', name: 'chart', csv: () => '' } })
 const settle = async () => {
   await nextTick()
   await nextTick()

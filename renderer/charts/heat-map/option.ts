@@ -1,6 +1,6 @@
 import { csvTable } from '@core/csv'
 import { formatPercent, formatRatio, formatSizeTick, formatTime } from '@core/units'
-import { axisStyle, formatSizeTick } from '../axes'
+import { axisStyle } from '../axes'
 import { frame, intervalText, tooltipHtml } from '../drawing/frame'
 import { colorAt, diverging, inkOn, SEQUENTIAL } from '../drawing/theme'
 import type { ChartTheme } from '../types'
