@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { storageOf, STORAGE_BYTES, type Dtype, type Params } from '../case'
 import { formatSize } from '../units'
 import { attributeSchema, received } from './attributes'
-import type { ExtentSpec, SizeForm } from './forms/types'
+import type { ExtentSpec, SizeForm } from './forms/basic'
 import type { Op, OpDefinition, Tensor } from './types'
 
 /** Extents are counted exactly in float64, and tensors of more than 2^40 elements fit no device known. */

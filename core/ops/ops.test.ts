@@ -3,9 +3,8 @@ import { problemOf } from '../backend'
 import { STORAGE_BYTES, type Params } from '../case'
 import { parseSizes, sizeParams, sizeText } from '../sweep/sizes'
 import { canonicalParams, elementsOf, inputsOf, outputsOf, tensorsOf } from './define'
-import { exampleParams } from './examples'
+import { exampleParams, generatedInputs } from './testing'
 import { SIZE_FORMS } from './forms'
-import { generatedInputs } from './readers'
 import { ALL_OPS, findOp, getOp, OPS } from './registry'
 
 const cases = ALL_OPS.flatMap((op) => exampleParams(op).map((params) => ({ op, params, name: `${op.id} ${JSON.stringify(params)}` })))

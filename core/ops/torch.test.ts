@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Dtype, Params } from '../case'
 import { outputsOf } from './define'
-import { generatedInputs } from './readers'
+import { generatedInputs } from './testing'
 import { getOp } from './registry'
 
 /** What test/fixtures/torch/write.mjs keeps of one operation. */

@@ -3,7 +3,7 @@ import type { Dtype, Params, StorageType } from '../case'
 import type { Values } from '../values/numbers'
 import type { FillSpec } from '../values/random'
 import type { AttributeSpec } from './attributes'
-import type { SizeForm } from './forms/types'
+import type { SizeForm } from './forms/basic'
 
 /** Families as the operation tree shows them, in this order. `ceiling` ops measure the device, `probe` ops the clock; neither is listed. */
 export const FAMILIES = [

@@ -1,5 +1,5 @@
 import type { Params } from '@core/case'
-import { attributeChoices } from '@core/ops/examples'
+import { attributeChoices } from '@core/ops/testing'
 import type { Op } from '@core/ops/types'
 import { mix32 } from '@core/values/random'
 

@@ -1,5 +1,5 @@
 import type { Params } from '@core/case'
-import { attributeChoices, exampleParams } from '@core/ops/examples'
+import { attributeChoices, exampleParams } from '@core/ops/testing'
 import type { Op } from '@core/ops/types'
 
 /** Sizes that find mistakes at edges: one element, less than a vector, odd lengths, primes, more than the caches hold. */

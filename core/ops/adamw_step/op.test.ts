@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { givenInputs } from '../readers'
+import { givenInputs } from '../testing'
 import { outputsOf } from '../define'
 import op from './op'
 

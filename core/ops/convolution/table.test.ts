@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Params } from '../../case'
 import { tensorsOf } from '../define'
-import { generatedInputs, givenInputs } from '../readers'
+import { generatedInputs, givenInputs } from '../testing'
 import { getOp } from '../registry'
 import type { ReadInput } from '../types'
 

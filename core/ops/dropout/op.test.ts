@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { givenInputs } from '../readers'
+import { givenInputs } from '../testing'
 import op, { isDropped } from './op'
 
 it('takes either right answer, and neither of two wrong ones', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generatedInputs, givenInputs } from '../readers'
+import { generatedInputs, givenInputs } from '../testing'
 import { getOp } from '../registry'
 
 const oneElement = (id: string) => getOp(id).params.parse({ n: 1, tokens: 1, dim: 1 })

@@ -1,5 +1,3 @@
-import type { ExtentSpec, SizeForm } from './types'
-
 /** A length: element-wise operations and whatever takes one vector. */
 export const vector: SizeForm = {
   id: 'vector',
@@ -56,3 +54,67 @@ export function withNames(form: SizeForm, names: readonly string[], more: readon
 
 /** `headDim` -> `Head dim`. */
 const titleOf = (name: string): string => (name.charAt(0).toUpperCase() + name.slice(1)).replace(/[A-Z]/g, (letter, at: number) => (at === 0 ? letter : ` ${letter.toLowerCase()}`))
+
+/** One extent of a size: `m`, `rows`, `channels`. */
+export interface ExtentSpec {
+  /** The parameter it fills, and its long form when written (`kernelHeight=3`). */
+  name: string
+  /** `Rows`, for editors and tables. */
+  title: string
+  /** Smallest value; 1 where absent (padding may be 0). */
+  min?: number
+  /**
+   * Value where it is not written. A number: left out of a case's identity when equal. A function of the extents known so
+   * far: always written into the case. Absent: the extent must be written.
+   */
+  default?: number | ((known: Readonly<Record<string, number>>) => number)
+}
+
+/** How sizes of a group of ops are written: the editor, the command line, importers and charts read it from here. */
+export interface SizeForm {
+  /** `vector`, `matrix`, `gemm`, ...: the key of the text in a sweep. */
+  id: string
+  /** `Vectors (elements)`, for editors. */
+  title: string
+  extents: readonly ExtentSpec[]
+  /** Short names and the extents each sets: `hw` -> [height, width]. An extent's own name always works. */
+  short: Readonly<Record<string, readonly string[]>>
+  /** How many of the first extents may be written joined by x (`4096x1024`); one number alone stands for all of them. 0: by name only. */
+  positional: number
+  /** A text that shows the form, for hints and messages. */
+  example: string
+  /** The extent that grows along the scaling chart, where there is one: rows, m, batch. */
+  batchExtent?: string
+  /** Texts of the size presets (core/sweep/defaults.ts): preset id -> sizes. */
+  presets: Readonly<Record<string, string>>
+}
+
+/** Rows of a table that indices name: embedding, gather, scatter_add. */
+export const table: SizeForm = {
+  id: 'table',
+  title: 'Tables (rows × dim × indices)',
+  extents: [{ name: 'rows', title: 'Rows' }, { name: 'dim', title: 'Dim' }, { name: 'indices', title: 'Indices' }],
+  short: {},
+  positional: 3,
+  example: '32000x4096x8192',
+  batchExtent: 'indices',
+  presets: {
+    tour: '1000x64x512, 32000x256x4096', simd: '32, 100, 256', small: '1Kix256x1Ki', medium: '32000x512x4Ki', large: '50257x768x16Ki', xlarge: '128256x4096x16Ki',
+    classes: '1Kix256x1Ki, 32000x512x4Ki, 50257x768x16Ki', scaling: '32000x512x{64..16384}', batched: '50257x768x{4096..65536}', model: '50257x768x8192, 32000x4096x4096, 128256x4096x8192',
+  },
+}
+
+/** Vectors of headDim elements for each token and head: rotary embeddings. */
+export const heads: SizeForm = {
+  id: 'heads',
+  title: 'Heads (tokens × heads × head dim)',
+  extents: [{ name: 'tokens', title: 'Tokens' }, { name: 'heads', title: 'Heads' }, { name: 'headDim', title: 'Head dim' }],
+  short: {},
+  positional: 3,
+  example: '2048x32x128',
+  batchExtent: 'tokens',
+  presets: {
+    tour: '128x8x64, 2048x32x128', simd: '8, 32, 64', small: '256x16x64', medium: '1024x32x128', large: '4096x32x128', xlarge: '16384x32x128',
+    classes: '256x16x64, 1024x32x128, 4096x32x128, 16384x32x128', scaling: '{16..16384}x32x128', batched: '{4096..65536}x16x64', model: '2048x32x128, 8192x8x128, 4096x64x128',
+  },
+}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Params } from '../../case'
-import { givenInputs } from '../readers'
+import { givenInputs } from '../testing'
 import { getOp } from '../registry'
 
 function pooled(id: string, params: Params, x: readonly number[], count: number): number[] {

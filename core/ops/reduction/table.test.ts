@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generatedInputs, givenInputs } from '../readers'
+import { generatedInputs, givenInputs } from '../testing'
 import { outputsOf } from '../define'
 import { getOp } from '../registry'
 

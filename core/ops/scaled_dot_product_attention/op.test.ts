@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { generatedInputs, givenInputs } from '../readers'
+import { generatedInputs, givenInputs } from '../testing'
 import op from './op'
 
 const size = { batch: 1, heads: 1, seqQ: 2, headDim: 1 }

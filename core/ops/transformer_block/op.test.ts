@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { partCosts } from '../composite'
 import { elementsOf, inputsOf, outputsOf } from '../define'
-import { generatedInputs } from '../readers'
+import { generatedInputs } from '../testing'
 import type { ReadInput } from '../types'
 import op from './op'
 

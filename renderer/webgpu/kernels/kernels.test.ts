@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exampleParams } from '@core/ops/examples'
+import { exampleParams } from '@core/ops/testing'
 import { ALL_OPS, getOp } from '@core/ops/registry'
 import { bindingTypes, dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'

@@ -1,0 +1,39 @@
+import { expect, it, describe } from 'vitest'
+import { givenInputs, generatedInputs } from '../testing'
+import { embedding, gather, scatterAdd } from './table'
+
+describe('embedding', () => {
+  it('takes the rows that indices name', () => {
+    expect(Array.from(embedding.reference({ rows: 3, dim: 2, indices: 4 }, givenInputs([2, 0, 2, 1], [1, 2, 3, 4, 5, 6]), 0, 8))).toEqual([5, 6, 1, 2, 5, 6, 3, 4])
+  })
+
+  it('counts the rows that random indices name, not the table', () => {
+    const table = (rows: number, indices: number) => embedding.bytes({ rows, dim: 1, indices }, 'f32') - 8 * indices
+    expect(table(1_000_000, 10)).toBe(40)
+    expect(table(4, 1000)).toBe(16)
+    // 1 - 1/e of the rows
+    expect(table(100_000, 100_000) / 400_000).toBeCloseTo(0.632, 3)
+  })
+})
+
+describe('gather', () => {
+  it('takes each element by its own index', () => {
+    expect(Array.from(gather.reference({ rows: 3, dim: 2, indices: 2 }, givenInputs([1, 2, 3, 4, 5, 6], [2, 0, 1, 1]), 0, 4))).toEqual([5, 2, 3, 4])
+  })
+
+  it('gives the same of a table too long to be kept', () => {
+    const p = { rows: 3_000_000, dim: 2, indices: 5 }
+    const read = generatedInputs(gather, p, 'f32', 3)
+    const index = read(1, 0, 10)
+    expect(Array.from(gather.reference(p, read, 0, 10))).toEqual(Array.from(index, (row, i) => read(0, row * 2 + (i % 2), 1)[0]))
+  })
+})
+
+describe('scatter_add', () => {
+  it('adds every source to the row its index names', () => {
+    const read = givenInputs([100, 200, 300, 400, 500, 600], [2, 0, 2], [1, 2, 3, 4, 5, 6])
+    expect(Array.from(scatterAdd.reference({ rows: 3, dim: 2, indices: 3 }, read, 0, 6))).toEqual([103, 204, 300, 400, 506, 608])
+  })
+
+  it('costs one add per source element', () => expect([scatterAdd.flops({ rows: 3, dim: 2, indices: 5 }), scatterAdd.bytes({ rows: 3, dim: 2, indices: 5 }, 'f16')]).toEqual([10, 2 * (6 + 10 + 6) + 20]))
+})
