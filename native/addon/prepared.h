@@ -60,6 +60,14 @@ struct Fill {
   uint32_t below = 0;  // how many integers there are
 };
 
+// The seed of a problem from the fill of its first filled tensor, whose first key is mix(seed) (core/random.ts): lowbias32 backwards.
+inline uint32_t seed_of(const Fill& first) {
+  uint32_t x = first.key0;
+  x = (x ^ x >> 16) * 0x43021123u;
+  x = (x ^ x >> 15 ^ x >> 30) * 0x1d69e2a5u;
+  return x ^ x >> 16;
+}
+
 enum class Role { in, out, inout };
 
 // One tensor of a call. Inputs are those with a fill (`in`, `inout`), outputs those that are not `in`; both are counted in the

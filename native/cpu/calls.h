@@ -14,6 +14,8 @@ class Calls {
   virtual ~Calls() = default;
   // Floats that the calls of a case share beside inputs and outputs.
   virtual size_t scratch_floats() const { return 0; }
+  // The seed of the inputs, each time that they are filled.
+  virtual void set_seed(uint32_t) {}
   // Once, when the buffers are there. They stay where they are for the life of the case.
   virtual void bind(const std::vector<Tensors>& sets, float* scratch, Team& team) = 0;
   // `count` calls on one set of buffers, one after the other.

@@ -101,6 +101,7 @@ void CpuCase::each(const TensorDesc& tensor, const F& fn) {
 
 void CpuCase::refill(const std::vector<Fill>& fills) {
   if (fills.size() != inputs_.size()) throw Error("internal", "refill: expected " + std::to_string(inputs_.size()) + " fills, received " + std::to_string(fills.size()));
+  if (!fills.empty()) calls_->set_seed(seed_of(fills[0]));
   for (const Tensors& set : sets_)
     for (size_t k = 0; k < fills.size(); k++)
       each(inputs_[k], [&](int64_t begin, int64_t end) { fill_range(fills[k], inputs_[k].storage, begin, end, set.inputs()[k]); });

@@ -1,5 +1,6 @@
 // What the CPU backend offers here, and how a case is opened.
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "clock.h"
@@ -72,22 +73,42 @@ const Kernel* kernel_for(const std::string& op, const std::string& impl) {
   return kernel;
 }
 
+Run run_for(const Kernel& kernel, Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f32: return kernel.run.f32;
+    case Dtype::f16: return kernel.run.f16;
+    case Dtype::bf16: return kernel.run.bf16;
+    case Dtype::i8: return kernel.run.i8;
+    case Dtype::f8e4m3: return kernel.run.f8e4m3;
+    default: return nullptr;
+  }
+}
+
+std::vector<Dtype> dtypes_of(const Kernel& kernel) {
+  std::vector<Dtype> list;
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i8, Dtype::f8e4m3})
+    if (run_for(kernel, dtype)) list.push_back(dtype);
+  return list;
+}
+
 // What Kernel::tensors says of one tensor.
 struct Expected {
   Storage storage;
   Role role;
 };
 
-std::vector<Expected> expected_of(const Kernel& kernel) {
+std::vector<Expected> expected_of(const Kernel& kernel, const CaseSpec& spec) {
   constexpr std::string_view LETTERS = "fhbceiu";  // in the order of Storage
+  const char* tensors = kernel.tensors;
+  for (int skip = kernel.list ? kernel.list(spec.dims.data()) : 0; skip > 0; skip--) tensors = std::strchr(tensors, '|') + 1;
   std::vector<Expected> list;
   Role role = Role::in;
-  for (const char* at = kernel.tensors; *at; at++) {
+  for (const char* at = tensors; *at && *at != '|'; at++) {
     if (*at == '>' || *at == '=') {
       role = *at == '>' ? Role::out : Role::inout;
       continue;
     }
-    list.push_back({static_cast<Storage>(LETTERS.find(*at)), role});
+    list.push_back({*at == 't' ? storage_of(spec.dtype) : static_cast<Storage>(LETTERS.find(*at)), role});
     role = Role::in;
   }
   return list;
@@ -103,10 +124,10 @@ void check(const CaseSpec& spec, const Kernel& kernel) {
     if (d < 0 || d > MAX_ELEMENTS) refuse("dim " + std::to_string(d) + " is outside 0 .. 2^40");
   if (spec.scalars.size() != static_cast<size_t>(kernel.scalars))
     refuse("expected " + std::to_string(kernel.scalars) + " scalars, received " + std::to_string(spec.scalars.size()));
-  const std::vector<Expected> expected = expected_of(kernel);
-  if (spec.tensors.size() != expected.size()) refuse("expected " + std::to_string(expected.size()) + " tensors, received " + std::to_string(spec.tensors.size()));
   int64_t sizes[MAX_TENSORS] = {};
   if (!kernel.shape(spec.dims.data(), dims, sizes)) refuse("the dims contradict each other");
+  const std::vector<Expected> expected = expected_of(kernel, spec);
+  if (spec.tensors.size() != expected.size()) refuse("expected " + std::to_string(expected.size()) + " tensors, received " + std::to_string(spec.tensors.size()));
   for (size_t i = 0; i < expected.size(); i++) {
     const TensorDesc& given = spec.tensors[i];
     if (given.storage != expected[i].storage || given.role != expected[i].role) refuse(given.name + " has another storage type or role than the kernel's tensor " + std::to_string(i));
@@ -132,7 +153,7 @@ std::vector<DeviceInfo> devices() {
     impl.available = isa.available;
     impl.reason = isa.reason;
     for (const Entry& entry : all_kernels())
-      if (entry.isa == isa.id) impl.kernels.push_back({std::string(entry.op), {Dtype::f32}});
+      if (entry.isa == isa.id) impl.kernels.push_back({std::string(entry.op), dtypes_of(*entry.kernel)});
     device.impls.push_back(std::move(impl));
   }
   const auto best = std::find_if(device.impls.rbegin(), device.impls.rend(), [](const ImplInfo& impl) { return impl.available; });
@@ -150,11 +171,12 @@ std::vector<DeviceInfo> devices() {
 
 std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   if (spec.device != 0) throw Error("unsupported", "there is one CPU device; received number " + std::to_string(spec.device));
-  if (spec.dtype != Dtype::f32) throw Error("unsupported", "the CPU backend computes in f32 only");
   const Kernel* kernel = kernel_for(spec.op, spec.impl);
+  const Run run = run_for(*kernel, spec.dtype);
+  if (!run) throw Error("unsupported", "the CPU kernel for " + spec.op + " does not compute in the dtype asked for");
   if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
   check(spec, *kernel);
-  return std::make_unique<CpuCase>(spec, std::make_unique<KernelCalls>(spec, *kernel));
+  return std::make_unique<CpuCase>(spec, std::make_unique<KernelCalls>(spec, *kernel, run));
 }
 
 }  // namespace opscope::cpu

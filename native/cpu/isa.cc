@@ -68,10 +68,10 @@ const std::vector<Isa>& isas() {
     const Regs one = cpuid(1);
     const Regs seven = top >= 7 ? cpuid(7) : Regs{};
     const uint64_t saved = saved_state();
-    const bool avx2 = (one.c >> 28 & 1) && (one.c >> 12 & 1) && (seven.b >> 5 & 1);
+    const bool avx2 = (one.c >> 28 & 1) && (one.c >> 12 & 1) && (one.c >> 29 & 1) && (seven.b >> 5 & 1);
     const uint32_t avx512_bits = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW, VL
     const bool avx512 = avx2 && (seven.b & avx512_bits) == avx512_bits;
-    const std::string no_avx2 = missing(avx2, (saved & 0x6) == 0x6, "AVX2 with FMA");
+    const std::string no_avx2 = missing(avx2, (saved & 0x6) == 0x6, "AVX2 with FMA and F16C");
     const std::string no_avx512 = missing(avx512, (saved & 0xe6) == 0xe6, "AVX-512 (F, DQ, BW and VL)");
     return std::vector<Isa>{
         {"scalar", "Scalar", true, ""},

@@ -12,6 +12,7 @@ struct Call {
   const int64_t* dims;    // in the order the op's doc comment in core/ops states
   int dim_count;
   const double* scalars;  // likewise
+  uint32_t seed;          // of the problem, or of the last refill: for ops that draw random numbers
   float* scratch;         // shared by the team, 64-byte aligned, as many floats as Kernel::scratch asks for
   int thread, threads;
   bool stream;            // the tensors exceed the last-level cache: prefer non-temporal stores
@@ -19,15 +20,26 @@ struct Call {
   void* team;
 };
 
+using Run = void (*)(const Call&);
+
+// One function per dtype of a case; null where there is none.
+struct Runs {
+  Run f32 = nullptr, f16 = nullptr, bf16 = nullptr, i8 = nullptr, f8e4m3 = nullptr;
+};
+
 struct Kernel {
-  // The op's tensors in order, a letter each for the storage type: f (f32), i (i32), u (u8), c (i8), h (f16), b (bf16), e (f8e4m3);
-  // before it > where the tensor is written, = where it is read and written. `ff>f` adds two tensors.
+  // The op's tensors in order, a letter each for the storage type: t (that of the case's dtype), f (f32), i (i32), u (u8), c (i8),
+  // h (f16), b (bf16), e (f8e4m3); before it > where the tensor is written, = where it is read and written. `tt>t` adds two tensors.
+  // An op whose tensors depend on its dims has several such lists, with | between them.
   const char* tensors;
   int dims_least, dims_most, scalars;  // how many of each a case has
   // Elements of every tensor, in that order; false where the dims contradict each other.
   bool (*shape)(const int64_t* dims, int count, int64_t* sizes);
-  size_t (*scratch)(const int64_t* dims, int count, int threads);  // floats wanted; null: none
-  void (*run)(const Call&);
+  // Floats wanted, of a dtype of so many bytes; null: none.
+  size_t (*scratch)(const int64_t* dims, int count, int threads, size_t element_bytes);
+  Runs run;
+  // Which of the lists of `tensors` the dims ask for; null: the first.
+  int (*list)(const int64_t* dims) = nullptr;
 };
 
 }  // namespace opscope::cpu
@@ -45,3 +57,6 @@ extern "C" int64_t opscope_now_ns();
   extern const opscope::cpu::Kernel OPSCOPE_JOIN3(opscope, op, OPSCOPE_ISA);    \
   const opscope::cpu::Kernel OPSCOPE_JOIN3(opscope, op, OPSCOPE_ISA) = {__VA_ARGS__}; \
   }
+
+// The same for a function template over the storage type (simd/simd.h), with one instance for each float type.
+#define OPSCOPE_TYPED(op, run, ...) OPSCOPE_KERNEL(op, __VA_ARGS__, {run<float>, run<F16>, run<BF16>})

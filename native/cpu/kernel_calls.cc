@@ -25,14 +25,16 @@ void KernelCalls::bind(const std::vector<Tensors>& sets, float* scratch, Team& t
 void KernelCalls::run(size_t set, int count) {
   struct Job {
     const Call& shared;
-    void (*run)(const Call&);
-  } job{calls_[set], kernel_.run};
+    uint32_t seed;
+    Run run;
+  } job{calls_[set], seed_, run_};
   for (int i = 0; i < count; i++)
     team_->run(
         [](void* context, int thread) {
           const Job& j = *static_cast<const Job*>(context);
           Call own = j.shared;
           own.thread = thread;
+          own.seed = j.seed;
           j.run(own);
         },
         &job);

@@ -9,9 +9,10 @@ namespace opscope::cpu {
 
 class KernelCalls final : public Calls {
  public:
-  KernelCalls(const CaseSpec& spec, const Kernel& kernel) : dims_(spec.dims), scalars_(spec.scalars), threads_(spec.threads), kernel_(kernel) {}
+  KernelCalls(const CaseSpec& spec, const Kernel& kernel, Run run) : dims_(spec.dims), scalars_(spec.scalars), threads_(spec.threads), element_bytes_(dtype_bytes(spec.dtype)), kernel_(kernel), run_(run) {}
 
-  size_t scratch_floats() const override { return kernel_.scratch ? kernel_.scratch(dims_.data(), static_cast<int>(dims_.size()), threads_) : 0; }
+  size_t scratch_floats() const override { return kernel_.scratch ? kernel_.scratch(dims_.data(), static_cast<int>(dims_.size()), threads_, element_bytes_) : 0; }
+  void set_seed(uint32_t seed) override { seed_ = seed; }
   void bind(const std::vector<Tensors>& sets, float* scratch, Team& team) override;
   void run(size_t set, int count) override;
   bool alone() const override { return false; }
@@ -20,7 +21,10 @@ class KernelCalls final : public Calls {
   const std::vector<int64_t> dims_;
   const std::vector<double> scalars_;
   const int threads_;
+  const size_t element_bytes_;
   const Kernel& kernel_;
+  const Run run_;
+  uint32_t seed_ = 0;
   Team* team_ = nullptr;
   std::vector<Call> calls_;  // one for each set
 };

@@ -1,7 +1,7 @@
 // Runs every kernel on every usable instruction set with several team sizes, through the same interface as the addon.
 // Made for sanitizers, where Node gets in the way:
 //   cmake -S native -B /tmp/tsan -G Ninja -DOPSCOPE_WITH_CUDA=OFF -DCMAKE_CXX_FLAGS=-fsanitize=thread
-//   ninja -C /tmp/tsan opscope_native_test && /tmp/tsan/opscope_native_test
+//   ninja -C /tmp/tsan opscope_native_test && /tmp/tsan/opscope_native_test [scalar|sse2|avx2|avx512]
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fill.h"
@@ -29,7 +30,11 @@ std::vector<Dims> sizes(int dims) {
   if (dims == 1) return {{1}, {15}, {4099}, {100003}};
   if (dims == 2) return {{1, 1}, {2, 9001}, {67, 129}, {33, 1024}};
   if (dims == 3) return {{1, 50021, 1}, {61, 127, 1}, {1, 77, 1030}, {2, 1000, 3}, {9, 5, 7}};
-  if (dims == 4) return {{1, 5003, 1, 7}, {61, 127, 1, 3}, {1, 77, 1030, 2}, {9, 5, 7, 4}};
+  if (dims == 4) return {{1, 5003, 1, 7}, {61, 127, 1, 3}, {1, 77, 1030, 2}, {9, 5, 7, 4}, {2, 12, 35, 4}, {3, 6, 71, 0}, {5, 3, 1030, 1}};
+  if (dims == 5) return {{3, 7, 9, 2, 4}, {2, 1, 50, 1, 7}, {2, 13, 200, 1, 1}};
+  if (dims == 7) return {{1, 1, 1, 1, 1, 1, 0}, {2, 4, 2, 37, 53, 24, 0}, {1, 2, 1, 70, 300, 17, 1}};
+  if (dims == 8) return {{3, 9, 11, 4, 5, 3, 2, 1}, {2, 1, 3001, 1, 1501, 3, 2, 1}, {2, 1, 700, 1, 7, 100, 100, 0}, {4, 6, 7, 6, 7, 1, 1, 0}};
+  if (dims == 18) return {{2, 4, 8, 2, 1, 1, 1, 1, 0, 1, 9, 3, 1, 9, 11, 3, 1, 11}, {1, 3, 6, 3, 2, 1, 5, 2, 0, 2, 9, 3, 1, 5, 11, 2, 1, 6}, {2, 8, 16, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 37, 1, 0, 37}};
   return {{1, 1, 1, 1, 0, 0}, {1, 61, 131, 270, 0, 0}, {1, 7, 300, 33, 1, 1}, {5, 20, 33, 17, 1, 0}, {2, 50, 40, 300, 0, 1}};
 }
 
@@ -38,19 +43,26 @@ TensorDesc tensor(const std::string& name, int64_t elements, Storage storage, Ro
   return {name, elements, storage, role, role != Role::out, {1e-5f, 11u + stream, 7u}};
 }
 
-// Tensors as Kernel::tensors describes them, in f32 or i32.
-std::vector<TensorDesc> tensors_of(const cpu::Kernel& kernel, const int64_t* elements) {
+// Tensors as Kernel::tensors describes them.
+std::vector<TensorDesc> tensors_of(const cpu::Kernel& kernel, const Dims& dims, Dtype dtype, const int64_t* elements) {
+  constexpr std::string_view LETTERS = "fhbceiu";  // in the order of Storage
   std::vector<TensorDesc> list;
   Role role = Role::in;
-  for (const char* at = kernel.tensors; *at; at++) {
+  const char* first = kernel.tensors;
+  for (int skip = kernel.list ? kernel.list(dims.data()) : 0; skip > 0; skip--) first = std::strchr(first, '|') + 1;
+  for (const char* at = first; *at && *at != '|'; at++) {
     if (*at == '>' || *at == '=') {
       role = *at == '>' ? Role::out : Role::inout;
       continue;
     }
-    list.push_back(tensor(std::string(list.size() + 1, 't'), elements[list.size()], *at == 'i' ? Storage::i32 : Storage::f32, role));
+    list.push_back(tensor(std::string(list.size() + 1, 't'), elements[list.size()], *at == 't' ? storage_of(dtype) : static_cast<Storage>(LETTERS.find(*at)), role));
     role = Role::in;
   }
   return list;
+}
+
+std::vector<std::pair<Dtype, cpu::Run>> dtypes_of(const cpu::Kernel& kernel) {
+  return {{Dtype::f32, kernel.run.f32}, {Dtype::f16, kernel.run.f16}, {Dtype::bf16, kernel.run.bf16}, {Dtype::i8, kernel.run.i8}, {Dtype::f8e4m3, kernel.run.f8e4m3}};
 }
 
 // Ops whose output may well be the same for other inputs.
@@ -78,7 +90,7 @@ bool unwritten(Prepared& prepared, const CaseSpec& spec, bool all) {
   return output == scans.size();
 }
 
-std::string check(const cpu::Entry& entry, const Dims& dims, int threads) {
+std::string check(const cpu::Entry& entry, Dtype dtype, const Dims& dims, int threads) {
   const cpu::Kernel& kernel = *entry.kernel;
   int64_t elements[MAX_TENSORS] = {};
   // Dims that mean something to another kernel with as many of them.
@@ -86,10 +98,11 @@ std::string check(const cpu::Entry& entry, const Dims& dims, int threads) {
   CaseSpec spec;
   spec.op = entry.op;
   spec.impl = entry.isa;
+  spec.dtype = dtype;
   spec.threads = threads;
   spec.dims = dims;
   spec.scalars.assign(static_cast<size_t>(kernel.scalars), 0.25);
-  spec.tensors = tensors_of(kernel, elements);
+  spec.tensors = tensors_of(kernel, dims, dtype, elements);
   auto prepared = cpu::open(spec);
   if (!unwritten(*prepared, spec, true)) return "the outputs were not poisoned";
   prepared->run();
@@ -188,17 +201,22 @@ int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "fills") return print_fills();
   int failed = 0, passed = 0;
   for (const cpu::Entry& entry : cpu::all_kernels()) {
+    if (count > 1 && entry.isa != arguments[1]) continue;
     bool usable = false;
     for (const cpu::Isa& isa : cpu::isas()) usable = usable || (isa.id == entry.isa && isa.available);
     if (!usable) continue;
     for (int count = entry.kernel->dims_least; count <= entry.kernel->dims_most; count++)
       for (const Dims& dims : sizes(count))
-        for (int threads : {1, 2, 3}) {
-          const std::string fault = check(entry, dims, threads);
-          fault.empty() ? passed++ : failed++;
-          if (!fault.empty())
-            std::printf("%.*s %.*s threads=%d: %s\n", static_cast<int>(entry.op.size()), entry.op.data(), static_cast<int>(entry.isa.size()), entry.isa.data(), threads, fault.c_str());
-        }
+        for (const auto& [dtype, run] : dtypes_of(*entry.kernel))
+          for (int threads : {1, 2, 3}) {
+            if (!run) continue;
+            const std::string fault = check(entry, dtype, dims, threads);
+            fault.empty() ? passed++ : failed++;
+            if (fault.empty()) continue;
+            std::printf("%.*s %.*s dtype %d dims", static_cast<int>(entry.op.size()), entry.op.data(), static_cast<int>(entry.isa.size()), entry.isa.data(), static_cast<int>(dtype));
+            for (const int64_t dim : dims) std::printf(" %lld", static_cast<long long>(dim));
+            std::printf(" threads=%d: %s\n", threads, fault.c_str());
+          }
   }
   for (const cpu::Isa& isa : cpu::isas())
     for (int threads : {1, 2, 3}) {

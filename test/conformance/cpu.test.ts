@@ -2,7 +2,7 @@ import { problemOf, type PreparedCase } from '@core/backend'
 import { getOp } from '@core/ops/registry'
 import { describe, expect, it } from 'vitest'
 import { nativeBackends } from '../../main/backends/native'
-import { checkInputs, checkKernels, supportTable } from './harness'
+import { checkDropoutMask, checkInputs, checkKernels, supportTable } from './harness'
 
 const { backends, problem } = nativeBackends()
 const cpu = backends.find((backend) => backend.id === 'cpu')
@@ -14,9 +14,10 @@ console.info(`Kernels of ${device.name}\n${supportTable(device)}`)
 
 // Five threads on any machine: shares that do not divide, and teams larger than the cores at hand.
 checkKernels(cpu, device, { extraThreads: [5], large: true })
-checkInputs(cpu, device, ['f32'])
+checkInputs(cpu, device, ['f32', 'f16', 'bf16'])
+checkDropoutMask(cpu, device, ['f32', 'f16', 'bf16'])
 
-const open = (n: number, change: { impl?: string; device?: string; dims?: number[]; inputs?: number; threads?: number; dtype?: 'f32' | 'f16' } = {}) => {
+const open = (n: number, change: { impl?: string; device?: string; dims?: number[]; inputs?: number; threads?: number; dtype?: 'f32' | 'tf32' } = {}) => {
   const op = getOp('add')
   const made = problemOf(op, { op: 'add', params: { n }, dtype: change.dtype ?? 'f32', backend: 'cpu', impl: change.impl ?? 'scalar', device: change.device ?? 'cpu', mode: 'hot', threads: change.threads ?? 1 }, 1)
   return cpu.open({ ...made, dims: change.dims ?? made.dims, tensors: [...made.tensors.slice(0, change.inputs ?? 2), made.tensors.at(-1)!] })
@@ -73,7 +74,7 @@ describe('cpu case', () => {
   it('says what it does not have', async () => {
     await expect(open(1000, { impl: 'neon' })).rejects.toMatchObject({ code: 'unsupported' })
     await expect(open(1000, { device: 'cuda:x' })).rejects.toMatchObject({ code: 'unsupported' })
-    await expect(open(1000, { dtype: 'f16' })).rejects.toMatchObject({ code: 'unsupported' })
+    await expect(open(1000, { dtype: 'tf32' })).rejects.toMatchObject({ code: 'unsupported' })
   })
 
   it('refuses a case larger than the memory that is left', async () => {

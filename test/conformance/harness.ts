@@ -1,6 +1,7 @@
 import { problemOf, type Backend, type Device, type Impl } from '@core/backend'
 import { paramText, type Dtype, type Params } from '@core/case'
-import { ALL_OPS } from '@core/ops/registry'
+import { isDropped } from '@core/ops/dropout/op'
+import { ALL_OPS, getOp } from '@core/ops/registry'
 import type { Op } from '@core/ops/types'
 import { fillRange, type FillSpec } from '@core/values/random'
 import { describe, expect, it } from 'vitest'
@@ -74,6 +75,35 @@ export function checkInputs(backend: Backend, device: Device, dtypes: readonly D
             } finally {
               await prepared.dispose()
             }
+          }
+        })
+      }
+    }
+  })
+}
+
+/** The kernels' dropout zeroes the very elements that core/ops/dropout states, for the seed of the problem and that of a refill. */
+export function checkDropoutMask(backend: Backend, device: Device, dtypes: readonly Dtype[]): void {
+  const op = getOp('dropout')
+  describe(`${device.backend} dropout mask`, () => {
+    for (const impl of device.impls.filter((candidate) => candidate.available.ok)) {
+      for (const dtype of dtypes.filter((candidate) => impl.kernels['dropout']?.includes(candidate))) {
+        it(`${impl.id} ${dtype}`, async () => {
+          const [n, p] = [10_007, 0.3]
+          const problem = problemOf(op, makeCase(device, impl, op, { n, p }, dtype, device.threads.at(-1)), SEED)
+          const prepared = await backend.open(problem)
+          try {
+            for (const seed of [SEED, 0xfedcba98]) {
+              if (seed !== SEED) await prepared.refill(seed)
+              await prepared.poison()
+              await prepared.run()
+              const x = fillRange(seed, 0, problem.tensors[0]!.fill!, dtype, 0, n)
+              const out = await prepared.read(0, 0, n)
+              const wrong = Array.from(x.keys()).filter((i) => x[i] !== 0 && (out[i] === 0) !== isDropped(seed, p, i))
+              expect(wrong).toEqual([])
+            }
+          } finally {
+            await prepared.dispose()
           }
         })
       }

@@ -10,3 +10,6 @@ OPSCOPE_REDUCTION(norm_l2, Adding, vmul(x, x), vsqrt(total))
 OPSCOPE_REDUCTION(norm_linf, Largest, vabs(x), total)
 OPSCOPE_PLACE(argmax, Largest)
 OPSCOPE_PLACE(argmin, Smallest)
+
+// the gradient of a broadcast
+OPSCOPE_REDUCTION(sum_to_shape, Adding, x, total)

@@ -1,20 +1,50 @@
-// Softmax over the last axis. dims: [rows, cols].
-//
-// Three passes over a row that stays in cache: maximum; exponentials and their sum; scale. Where the tensors are
-// larger than the caches, the exponentials wait in a buffer of the thread's own and the result is streamed out, so that
-// the output is written once without being read first. Fewer rows than threads: all threads share each row.
-#include "simd/map.h"
-#include "simd/math.h"
-#include "simd/reduce.h"
+// Row operations with exponentials (simd/rows.h): softmax, log_softmax, cross_entropy and its gradient, the gradient of softmax.
+// dims: [rows, cols] of all of them.
+#include "simd/rows.h"
 
 namespace {
 
+template <class T>
+struct ByMaxSum {
+  using Stats = MaxSum;
+  int64_t rows, cols;
+  const T* x;
+  explicit ByMaxSum(const Call& c) : rows(c.dims[0]), cols(c.dims[1]), x(input<T>(c, 0)) {}
+  MaxSum of(int64_t row, int64_t from, int64_t to) const { return max_sum_of(x + row * cols + from, to - from); }
+  static MaxSum join(MaxSum a, MaxSum b) { return joined_max_sum(a, b); }
+};
+
+bool same_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = times(d[0], d[1]);
+  return true;
+}
+
+size_t scratch(const int64_t* d, int, int threads, size_t) { return rows_scratch(d[0], d[1], threads); }
+
+// ---- softmax ----
+//
+// The exponentials of a row wait in a buffer of the thread's own (in the output itself, where that is f32 and stays in the caches)
+// until their sum is known: each is made once, and the output is written once without being read first. Of longer rows, and of rows
+// that threads share, they are made twice.
+
 constexpr int64_t BUFFERED = 32768;  // longest row, in floats, that waits in a buffer (128 KiB of second-level cache)
+
+template <class T>
+struct Softmax : ByMaxSum<T> {
+  T* out;
+  explicit Softmax(const Call& c) : ByMaxSum<T>(c), out(output<T>(c)) {}
+  template <bool STREAM>
+  void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
+    const int64_t at = row * this->cols + from;
+    const V top = vset(s.max), factor = vset(1 / s.sum);
+    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp(vsub(v, top)), factor); });
+  }
+};
 
 // e[i] = exp(x[i] - max); returns the sum.
 // AHEAD: fetches the row after this one meanwhile, as the arithmetic leaves the memory idle.
-template <bool AHEAD>
-float exponentials(const float* x, float max, float* e, int64_t n) {
+template <bool AHEAD, class T>
+float exponentials(const T* x, float max, float* e, int64_t n) {
   const V top = vset(max);
   Total total;
   for (int64_t from = 0; from < n; from += BLOCK) {
@@ -52,66 +82,170 @@ float exponentials(const float* x, float max, float* e, int64_t n) {
   return vsum(total.sum);
 }
 
-template <bool STREAM>
-void scale(const float* e, float factor, float* out, int64_t n) {
-  const V f = vset(factor);
-  map1<STREAM>(e, out, 0, n, [f](V v) { return vmul(v, f); });
+inline float* place_for(float* row) { return row; }
+template <class T>
+inline float* place_for(T*) {
+  return nullptr;
 }
 
-bool buffered(const int64_t* d) { return d[1] <= BUFFERED && d[1] % LINE == 0; }
-
-// All threads on every row, two values per thread in the scratch: its maximum and its sum, one line each.
-void run_shared(const Call& c) {
-  const int64_t cols = c.dims[1];
-  const Range r = part(cols, LINE, c.thread, c.threads);
-  const int64_t n = r.end - r.begin;
-  float* const maxima = c.scratch;
-  float* const sums = c.scratch + c.threads * LINE;
-  for (int64_t row = 0; row < c.dims[0]; row++) {
-    const float* x = input(c, 0) + row * cols + r.begin;
-    float* out = output(c) + row * cols + r.begin;
-    maxima[c.thread * LINE] = n > 0 ? max_of(x, n) : -__builtin_inff();
-    c.barrier(c.team);
-    float max = maxima[0];
-    for (int t = 1; t < c.threads; t++) max = maxima[t * LINE] > max ? maxima[t * LINE] : max;
-    sums[c.thread * LINE] = exponentials<false>(x, max, out, n);
-    c.barrier(c.team);
-    float sum = 0;
-    for (int t = 0; t < c.threads; t++) sum += sums[t * LINE];
-    scale<false>(out, 1 / sum, out, n);
-  }
-}
-
-bool shared(const int64_t* d, int threads) { return d[0] < threads && d[1] >= 4096; }
-
-void run(const Call& c) {
-  if (shared(c.dims, c.threads)) return run_shared(c);
-  const int64_t cols = c.dims[1];
-  const bool wait = c.stream && buffered(c.dims);
-  float* const buffer = wait ? c.scratch + c.thread * BUFFERED : nullptr;
-  const Range r = part(c.dims[0], 1, c.thread, c.threads);
+template <class T>
+void run_softmax(const Call& c) {
+  Softmax<T> p(c);
+  const bool stream = c.stream && p.cols % LINE == 0, wait = p.cols <= BUFFERED && (stream || sizeof(T) < sizeof(float));
+  if (rows_shared(p.rows, p.cols, c.threads) || (!wait && sizeof(T) < sizeof(float))) return run_rows(c, p);
+  float* const buffer = c.scratch + c.thread * BUFFERED;
+  const Range r = part(p.rows, 1, c.thread, c.threads);
   for (int64_t row = r.begin; row < r.end; row++) {
-    const float* x = input(c, 0) + row * cols;
-    float* out = output(c) + row * cols;
-    float* e = wait ? buffer : out;
-    const float max = max_of(x, cols);
-    const float sum = wait ? exponentials<true>(x, max, e, cols) : exponentials<false>(x, max, e, cols);
-    if (wait) scale<true>(e, 1 / sum, out, cols);
-    else scale<false>(e, 1 / sum, out, cols);
+    const T* x = p.x + row * p.cols;
+    T* out = p.out + row * p.cols;
+    float* e = wait ? buffer : place_for(out);
+    const float max = max_of(x, p.cols);
+    const V factor = vset(1 / (stream ? exponentials<true>(x, max, e, p.cols) : exponentials<false>(x, max, e, p.cols)));
+    const auto scaled = [factor](V v) { return vmul(v, factor); };
+    if (stream && wait) map1<true>(e, out, 0, p.cols, scaled);
+    else map1<false>(e, out, 0, p.cols, scaled);
   }
   vfence();
 }
 
-bool shape(const int64_t* d, int, int64_t* sizes) {
-  sizes[0] = sizes[1] = times(d[0], d[1]);
+size_t softmax_scratch(const int64_t* d, int, int threads, size_t bytes) {
+  if (rows_shared(d[0], d[1], threads)) return rows_scratch(d[0], d[1], threads);
+  return d[1] <= BUFFERED && (d[1] % LINE == 0 || bytes < sizeof(float)) ? static_cast<size_t>(BUFFERED * threads) : 0;
+}
+
+// ---- log_softmax ----
+
+template <class T>
+struct LogSoftmax : ByMaxSum<T> {
+  T* out;
+  explicit LogSoftmax(const Call& c) : ByMaxSum<T>(c), out(output<T>(c)) {}
+  template <bool STREAM>
+  void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
+    const int64_t at = row * this->cols + from;
+    const V top = vset(s.max), log = vset(log_of(s.sum));
+    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vsub(vsub(v, top), log); });
+  }
+};
+
+template <class T>
+void run_log_softmax(const Call& c) {
+  LogSoftmax<T> p(c);
+  run_rows(c, p);
+}
+
+// ---- cross_entropy ----
+
+// The class of a token, or none where the index is outside.
+inline int64_t class_of(const Call& c, int64_t token) {
+  const int64_t target = input<int32_t>(c, 1)[token];
+  return target >= 0 && target < c.dims[1] ? target : INT64_MIN;
+}
+
+template <class T>
+struct CrossEntropy : ByMaxSum<T> {
+  const Call& c;
+  double total = 0;  // of the tokens whose class this thread has met
+  explicit CrossEntropy(const Call& call) : ByMaxSum<T>(call), c(call) {}
+  template <bool STREAM>
+  void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) {
+    const int64_t target = class_of(c, row);
+    if (target >= from && target < to) total += s.max - to_float(this->x[row * this->cols + target]) + log_of(s.sum);
+  }
+};
+
+template <class T>
+void run_cross_entropy(const Call& c) {
+  CrossEntropy<T> p(c);
+  run_rows(c, p);
+  double* const totals = reinterpret_cast<double*>(c.scratch + rows_scratch(p.rows, p.cols, c.threads));
+  totals[c.thread * 8] = p.total;
+  c.barrier(c.team);
+  if (c.thread != 0) return;
+  double sum = 0;
+  for (int t = 0; t < c.threads; t++) sum += totals[t * 8];
+  set(output<T>(c), static_cast<float>(sum / static_cast<double>(p.rows)));
+}
+
+bool cross_entropy_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = times(d[0], d[1]);
+  sizes[1] = d[0];
+  sizes[2] = 1;
   return true;
 }
 
-size_t scratch(const int64_t* d, int, int threads) {
-  if (shared(d, threads)) return static_cast<size_t>(2 * LINE * threads);
-  return buffered(d) ? static_cast<size_t>(BUFFERED * threads) : 0;
+size_t cross_entropy_scratch(const int64_t* d, int, int threads, size_t) { return rows_scratch(d[0], d[1], threads) + static_cast<size_t>(LINE * threads); }
+
+template <class T>
+struct CrossEntropyBackward : ByMaxSum<T> {
+  const Call& c;
+  float scale;
+  T* out;
+  explicit CrossEntropyBackward(const Call& call) : ByMaxSum<T>(call), c(call), scale(*input(call, 2) / static_cast<float>(call.dims[0])), out(output<T>(call)) {}
+  template <bool STREAM>
+  void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
+    const int64_t at = row * this->cols + from, target = class_of(c, row);
+    const V top = vset(s.max), factor = vset(scale / s.sum);
+    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp(vsub(v, top)), factor); });
+    if (target < from || target >= to) return;
+    if constexpr (STREAM) vfence();
+    const float own = exp_of(to_float(this->x[row * this->cols + target]) - s.max);
+    set(out + row * this->cols + target, (own - s.sum) * (scale / s.sum));
+  }
+};
+
+template <class T>
+void run_cross_entropy_backward(const Call& c) {
+  CrossEntropyBackward<T> p(c);
+  run_rows(c, p);
+}
+
+bool cross_entropy_backward_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[3] = times(d[0], d[1]);
+  sizes[1] = d[0];
+  sizes[2] = 1;
+  return true;
+}
+
+// ---- softmax_backward ----
+
+template <class T>
+struct SoftmaxBackward {
+  struct Stats {
+    float dot;
+  };
+  int64_t rows, cols;
+  const T *grad, *y;
+  T* out;
+  explicit SoftmaxBackward(const Call& c) : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), y(input<T>(c, 1)), out(output<T>(c)) {}
+  Stats of(int64_t row, int64_t from, int64_t to) const {
+    const int64_t at = row * cols + from;
+    return {sum_of_pairs(grad + at, y + at, to - from, [](V g, V p) { return vmul(g, p); })};
+  }
+  static Stats join(Stats a, Stats b) { return {a.dot + b.dot}; }
+  template <bool STREAM>
+  void write(int64_t row, int64_t from, int64_t to, const Stats& s) const {
+    const int64_t at = row * cols + from;
+    const T* const own = y + at;
+    const V dot = vset(s.dot);
+    write_row<STREAM>(grad + at, out + at, to - from, [=](V g, int64_t i, int n) { return vmul(take(own + i, n), vsub(g, dot)); });
+  }
+};
+
+template <class T>
+void run_softmax_backward(const Call& c) {
+  SoftmaxBackward<T> p(c);
+  run_rows(c, p);
+}
+
+bool softmax_backward_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = sizes[2] = times(d[0], d[1]);
+  return true;
 }
 
 }  // namespace
 
-OPSCOPE_KERNEL(softmax, "f>f", 2, 2, 0, shape, scratch, run)
+OPSCOPE_TYPED(softmax, run_softmax, "t>t", 2, 2, 0, same_shape, softmax_scratch)
+OPSCOPE_TYPED(log_softmax, run_log_softmax, "t>t", 2, 2, 0, same_shape, scratch)
+OPSCOPE_TYPED(cross_entropy, run_cross_entropy, "ti>t", 2, 2, 0, cross_entropy_shape, cross_entropy_scratch)
+OPSCOPE_TYPED(cross_entropy_backward, run_cross_entropy_backward, "tif>t", 2, 2, 0, cross_entropy_backward_shape, scratch)
+OPSCOPE_TYPED(softmax_backward, run_softmax_backward, "tt>t", 2, 2, 0, softmax_backward_shape, scratch)

@@ -10,6 +10,27 @@ inline V vset(float x) { return _mm256_set1_ps(x); }
 inline V vload(const float* p) { return _mm256_loadu_ps(p); }
 inline void vstore(float* p, V v) { _mm256_storeu_ps(p, v); }
 inline void vstream(float* p, V v) { _mm256_stream_ps(p, v); }
+inline __m256i vmask_n(int n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
+// The first n elements of v, `pad` in the others.
+inline V vfirst(V v, int n, float pad) { return _mm256_blendv_ps(_mm256_set1_ps(pad), v, _mm256_castsi256_ps(vmask_n(n))); }
+inline V vload(const F16* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
+inline V vload(const BF16* p) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), 16)); }
+inline __m128i vnarrow(const F16*, V v) { return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+inline __m128i vnarrow(const BF16*, V v) {
+  const __m256i bits = _mm256_castps_si256(v), odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff))), 16);
+  const __m256i quiet = _mm256_or_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(0x40));
+  const __m256i out = _mm256_blendv_epi8(rounded, quiet, _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)));
+  return _mm_packus_epi32(_mm256_castsi256_si128(out), _mm256_extracti128_si256(out, 1));
+}
+template <class T>
+inline void vstore(T* p, V v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), vnarrow(p, v));
+}
+template <class T>
+inline void vstream(T* p, V v) {
+  _mm_stream_si128(reinterpret_cast<__m128i*>(p), vnarrow(p, v));
+}
 inline void vfence() { _mm_sfence(); }
 inline V vadd(V a, V b) { return _mm256_add_ps(a, b); }
 inline V vsub(V a, V b) { return _mm256_sub_ps(a, b); }
@@ -33,7 +54,7 @@ inline V vldexp(V p, V n) {
   const V second = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_sub_epi32(whole, half), bias), 23));
   return _mm256_mul_ps(_mm256_mul_ps(p, first), second);
 }
-inline void vprefetch(const float* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
+inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) {
   __m128 h = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   h = _mm_add_ps(h, _mm_movehl_ps(h, h));
@@ -49,7 +70,6 @@ inline float vtrough(V v) {
   h = _mm_min_ps(h, _mm_movehl_ps(h, h));
   return _mm_cvtss_f32(_mm_min_ss(h, _mm_shuffle_ps(h, h, 1)));
 }
-inline __m256i vmask_n(int n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
 inline V vload_n(const float* p, int n, float pad) {
   const __m256i mask = vmask_n(n);
   return _mm256_blendv_ps(_mm256_set1_ps(pad), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));

@@ -10,6 +10,38 @@ inline V vset(float x) { return _mm512_set1_ps(x); }
 inline V vload(const float* p) { return _mm512_loadu_ps(p); }
 inline void vstore(float* p, V v) { _mm512_storeu_ps(p, v); }
 inline void vstream(float* p, V v) { _mm512_stream_ps(p, v); }
+inline __mmask16 vmask_n(int n) { return static_cast<__mmask16>((1u << n) - 1); }
+// The first n elements of v, `pad` in the others.
+inline V vfirst(V v, int n, float pad) { return _mm512_mask_blend_ps(vmask_n(n), _mm512_set1_ps(pad), v); }
+inline V vwiden(const F16*, __m256i half) { return _mm512_cvtph_ps(half); }
+inline V vwiden(const BF16*, __m256i half) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16)); }
+inline __m256i vnarrow(const F16*, V v) { return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+inline __m256i vnarrow(const BF16*, V v) {
+  const __m512i bits = _mm512_castps_si512(v), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff))), 16);
+  const __m512i quiet = _mm512_or_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(0x40));
+  return _mm512_cvtepi32_epi16(_mm512_mask_blend_epi32(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), rounded, quiet));
+}
+template <class T>
+inline V vload(const T* p) {
+  return vwiden(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+template <class T>
+inline void vstore(T* p, V v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), vnarrow(p, v));
+}
+template <class T>
+inline void vstream(T* p, V v) {
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(p), vnarrow(p, v));
+}
+template <class T>
+inline V vload_n(const T* p, int n, float pad) {
+  return vfirst(vwiden(p, _mm256_maskz_loadu_epi16(vmask_n(n), p)), n, pad);
+}
+template <class T>
+inline void vstore_n(T* p, V v, int n) {
+  _mm256_mask_storeu_epi16(p, vmask_n(n), vnarrow(p, v));
+}
 inline void vfence() { _mm_sfence(); }
 inline V vadd(V a, V b) { return _mm512_add_ps(a, b); }
 inline V vsub(V a, V b) { return _mm512_sub_ps(a, b); }
@@ -28,11 +60,10 @@ inline V vsplit(V x, V* e) {
   return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(away, _mm512_set1_epi32(0x7fffff)), base));
 }
 inline V vldexp(V p, V n) { return _mm512_scalef_ps(p, n); }
-inline void vprefetch(const float* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
+inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
 inline float vtrough(V v) { return _mm512_reduce_min_ps(v); }
-inline __mmask16 vmask_n(int n) { return static_cast<__mmask16>((1u << n) - 1); }
 inline V vload_n(const float* p, int n, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_n(n), p); }
 inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n), v); }
 

@@ -5,8 +5,8 @@
 
 namespace {
 
-template <bool STREAM>
-inline void put(float* p, V v) {
+template <bool STREAM, class T>
+inline void put(T* p, V v) {
   if constexpr (STREAM) vstream(p, v);
   else vstore(p, v);
 }
@@ -19,8 +19,8 @@ inline void in_order() {
 #endif
 }
 
-template <bool STREAM, class F>
-inline void map0(float* out, int64_t begin, int64_t end, F f) {
+template <bool STREAM, class O, class F>
+inline void map0(O* out, int64_t begin, int64_t end, F f) {
   const V v = f();
   int64_t i = begin;
   for (; i + 4 * W <= end; i += 4 * W) {
@@ -36,8 +36,8 @@ inline void map0(float* out, int64_t begin, int64_t end, F f) {
   if (i < end) vstore_n(out + i, v, static_cast<int>(end - i));
 }
 
-template <bool STREAM, class F>
-inline void map1(const float* a, float* out, int64_t begin, int64_t end, F f) {
+template <bool STREAM, class A, class O, class F>
+inline void map1(const A* a, O* out, int64_t begin, int64_t end, F f) {
   int64_t i = begin;
   for (; i + 4 * W <= end; i += 4 * W) {
     const V v0 = f(vload(a + i)), v1 = f(vload(a + i + W)), v2 = f(vload(a + i + 2 * W)), v3 = f(vload(a + i + 3 * W));
@@ -53,8 +53,8 @@ inline void map1(const float* a, float* out, int64_t begin, int64_t end, F f) {
   if (i < end) vstore_n(out + i, f(vload_n(a + i, static_cast<int>(end - i), 1)), static_cast<int>(end - i));
 }
 
-template <bool STREAM, class F>
-inline void map2(const float* a, const float* b, float* out, int64_t begin, int64_t end, F f) {
+template <bool STREAM, class A, class B, class O, class F>
+inline void map2(const A* a, const B* b, O* out, int64_t begin, int64_t end, F f) {
   int64_t i = begin;
   for (; i + 4 * W <= end; i += 4 * W) {
     const V v0 = f(vload(a + i), vload(b + i)), v1 = f(vload(a + i + W), vload(b + i + W));
@@ -74,8 +74,8 @@ inline void map2(const float* a, const float* b, float* out, int64_t begin, int6
   }
 }
 
-template <bool STREAM, class F>
-inline void map3(const float* a, const float* b, const float* c, float* out, int64_t begin, int64_t end, F f) {
+template <bool STREAM, class A, class B, class C, class O, class F>
+inline void map3(const A* a, const B* b, const C* c, O* out, int64_t begin, int64_t end, F f) {
   int64_t i = begin;
   for (; i + 2 * W <= end; i += 2 * W) {
     const V v0 = f(vload(a + i), vload(b + i), vload(c + i)), v1 = f(vload(a + i + W), vload(b + i + W), vload(c + i + W));

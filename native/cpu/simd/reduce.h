@@ -1,4 +1,4 @@
-// Sums and maxima of contiguous floats.
+// Sums and maxima of contiguous elements.
 #pragma once
 #include "simd.h"
 
@@ -51,20 +51,20 @@ inline float total_of(int64_t n, At at, Rest at_rest) {
 }
 
 // Sum of f(x) over n floats.
-template <class F>
-inline float sum_of(const float* x, int64_t n, F f) {
+template <class T, class F>
+inline float sum_of(const T* x, int64_t n, F f) {
   return total_of(n, [=](int64_t i) { return f(vload(x + i)); }, [=](int64_t i, int rest) { return f(vload_n(x + i, rest, 0)); });
 }
 
 // Sum of f(a, b) over n pairs of floats.
-template <class F>
-inline float sum_of_pairs(const float* a, const float* b, int64_t n, F f) {
+template <class T, class F>
+inline float sum_of_pairs(const T* a, const T* b, int64_t n, F f) {
   return total_of(n, [=](int64_t i) { return f(vload(a + i), vload(b + i)); }, [=](int64_t i, int rest) { return f(vload_n(a + i, rest, 0), vload_n(b + i, rest, 0)); });
 }
 
 // The join (reduction.h) of f(x) over n floats, where to join one twice changes nothing.
-template <class J, class F>
-inline float extreme_of(const float* x, int64_t n, F f) {
+template <class J, class T, class F>
+inline float extreme_of(const T* x, int64_t n, F f) {
   V m0 = vset(J::NOTHING), m1 = m0, m2 = m0, m3 = m0;
   int64_t i = 0;
   for (; i + 4 * W <= n; i += 4 * W) {
@@ -74,13 +74,14 @@ inline float extreme_of(const float* x, int64_t n, F f) {
     m3 = J::join(m3, f(vload(x + i + 3 * W)));
   }
   for (; i + W <= n; i += W) m0 = J::join(m0, f(vload(x + i)));
-  if (i < n) m1 = J::join(m1, f(vload_n(x + i, static_cast<int>(n - i), x[n - 1])));
+  if (i < n) m1 = J::join(m1, f(vload_n(x + i, static_cast<int>(n - i), to_float(x[n - 1]))));
   return J::across(J::join(J::join(m0, m1), J::join(m2, m3)));
 }
 
 // Largest of n >= 1 floats.
-inline float max_of(const float* x, int64_t n) {
-  V m0 = vset(x[0]), m1 = m0, m2 = m0, m3 = m0;
+template <class T>
+inline float max_of(const T* x, int64_t n) {
+  V m0 = vset(to_float(x[0])), m1 = m0, m2 = m0, m3 = m0;
   int64_t i = 0;
   for (; i + 4 * W <= n; i += 4 * W) {
     m0 = vmax(m0, vload(x + i));
@@ -89,7 +90,7 @@ inline float max_of(const float* x, int64_t n) {
     m3 = vmax(m3, vload(x + i + 3 * W));
   }
   for (; i + W <= n; i += W) m0 = vmax(m0, vload(x + i));
-  if (i < n) m1 = vmax(m1, vload_n(x + i, static_cast<int>(n - i), x[0]));
+  if (i < n) m1 = vmax(m1, vload_n(x + i, static_cast<int>(n - i), to_float(x[0])));
   return vpeak(vmax(vmax(m0, m1), vmax(m2, m3)));
 }
 

@@ -17,8 +17,8 @@ namespace {
 struct Adding {
   static constexpr float NOTHING = 0;
   static inline V join(V a, V b) { return vadd(a, b); }
-  template <class F>
-  static inline float row(const float* x, int64_t n, F of) {
+  template <class T, class F>
+  static inline float row(const T* x, int64_t n, F of) {
     return sum_of(x, n, of);
   }
 };
@@ -27,8 +27,8 @@ struct Largest {
   static constexpr float NOTHING = -__builtin_inff();
   static inline V join(V a, V b) { return vmax(a, b); }
   static inline float across(V v) { return vpeak(v); }
-  template <class F>
-  static inline float row(const float* x, int64_t n, F of) {
+  template <class T, class F>
+  static inline float row(const T* x, int64_t n, F of) {
     return extreme_of<Largest>(x, n, of);
   }
 };
@@ -37,8 +37,8 @@ struct Smallest {
   static constexpr float NOTHING = __builtin_inff();
   static inline V join(V a, V b) { return vmin(a, b); }
   static inline float across(V v) { return vtrough(v); }
-  template <class F>
-  static inline float row(const float* x, int64_t n, F of) {
+  template <class T, class F>
+  static inline float row(const T* x, int64_t n, F of) {
     return extreme_of<Smallest>(x, n, of);
   }
 };
@@ -68,8 +68,8 @@ inline Plan plan(const int64_t* d, int count, int threads) {
 }
 
 // Calls use(x, n, k) for each run of rows of output o: n rows from x on, the first of them number k, of those in `r`.
-template <class F>
-inline void each_run(const Plan& p, const float* x, int64_t o, Range r, F use) {
+template <class T, class F>
+inline void each_run(const Plan& p, const T* x, int64_t o, Range r, F use) {
   for (int64_t k = r.begin; k < r.end;) {
     const int64_t group = p.groups == 1 ? 0 : k / p.reduce, row = k - group * p.reduce, n = least(p.reduce - row, r.end - k);
     use(x + ((group * p.outer + o) * p.reduce + row) * p.inner, n, k);
@@ -77,15 +77,15 @@ inline void each_run(const Plan& p, const float* x, int64_t o, Range r, F use) {
   }
 }
 
-template <int ROWS, class R>
-inline V rows_at(const float* x, int64_t stride) {
+template <int ROWS, class R, class T>
+inline V rows_at(const T* x, int64_t stride) {
   if constexpr (ROWS == 1) return R::of(vload(x));
   else return R::join(rows_at<ROWS / 2, R>(x, stride), rows_at<ROWS / 2, R>(x + stride * (ROWS / 2), stride));
 }
 
 // out[j] = out[j] joined with ROWS rows at column j, j < n; `first`: with those alone.
-template <int ROWS, class R>
-inline void join_rows(const float* x, int64_t stride, int64_t n, float* out, bool first) {
+template <int ROWS, class R, class T>
+inline void join_rows(const T* x, int64_t stride, int64_t n, float* out, bool first) {
   int64_t j = 0;
   for (; j + W <= n; j += W) {
     const V total = rows_at<ROWS, R>(x + j, stride);
@@ -99,14 +99,14 @@ inline void join_rows(const float* x, int64_t stride, int64_t n, float* out, boo
 }
 
 // Column totals of the rows in `r` of output o: of columns from .. from + columns.
-template <class R>
-void join_columns(const Plan& p, const float* x, int64_t o, Range r, int64_t first, int64_t columns, float* out) {
+template <class R, class T>
+void join_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, int64_t columns, float* out) {
   for (int64_t from = 0; from < columns; from += COLUMNS) {
     const int64_t n = least(COLUMNS, columns - from);
     if (r.begin >= r.end)
       for (int64_t j = 0; j < n; j++) out[from + j] = R::NOTHING;
-    each_run(p, x, o, r, [&](const float* row, int64_t rows, int64_t k) {
-      const float* at = row + first + from;
+    each_run(p, x, o, r, [&](const T* row, int64_t rows, int64_t k) {
+      const T* at = row + first + from;
       int64_t i = 0;
       for (; i + 8 <= rows; i += 8) join_rows<8, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
       for (; i < rows; i++) join_rows<1, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
@@ -121,32 +121,31 @@ void join_columns(const Plan& p, const float* x, int64_t o, Range r, int64_t fir
 #endif
 
 // Apart from its callers, for its accumulators need the registers: with SSE2 one of them was kept in memory else.
-template <class R>
-OPSCOPE_APART float join_part(const float* x, int64_t n) {
+template <class R, class T>
+OPSCOPE_APART float join_part(const T* x, int64_t n) {
   return R::row(x, n, [](V v) { return R::of(v); });
 }
 
 // The total of the rows in `r` of output o, inner = 1.
-template <class R>
-inline float join_row(const Plan& p, const float* x, int64_t o, Range r) {
+template <class R, class T>
+inline float join_row(const Plan& p, const T* x, int64_t o, Range r) {
   float total = R::NOTHING;
-  each_run(p, x, o, r, [&](const float* row, int64_t n, int64_t k) {
+  each_run(p, x, o, r, [&](const T* row, int64_t n, int64_t k) {
     const float part = join_part<R>(row, n);
     total = k == r.begin ? part : joined<R>(total, part);
   });
   return total;
 }
 
-template <class R>
-inline void finish(const Plan& p, float* out, int64_t begin, int64_t end) {
+template <class R, class T>
+inline void finish(const Plan& p, const float* totals, T* out, int64_t count) {
   const V n = vset(static_cast<float>(p.reduce * p.groups));
-  map1<false>(out, out, begin, end, [n](V total) { return R::done(total, n); });
+  map1<false>(totals, out, 0, count, [n](V total) { return R::done(total, n); });
 }
 
-template <class R>
+template <class R, class T>
 void reduce_split(const Call& c, const Plan& p) {
-  const float* x = input(c, 0);
-  float* out = output(c);
+  const T* x = input<T>(c, 0);
   const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, c.thread, c.threads);
   float* mine = c.scratch + c.thread * p.stride;
   for (int64_t o = 0; o < p.outer; o++) {
@@ -158,30 +157,37 @@ void reduce_split(const Call& c, const Plan& p) {
   for (int64_t j = outputs.begin; j < outputs.end; j++) {
     float total = c.scratch[j];
     for (int t = 1; t < c.threads; t++) total = joined<R>(total, c.scratch[t * p.stride + j]);
-    out[j] = total;
+    c.scratch[j] = total;  // of this thread's own outputs
   }
-  finish<R>(p, out, outputs.begin, outputs.end);
+  finish<R>(p, c.scratch + outputs.begin, output<T>(c) + outputs.begin, outputs.end - outputs.begin);
 }
 
-template <class R>
+template <class R, class T>
 void run_reduction(const Call& c) {
   const Plan p = plan(c.dims, c.dim_count, c.threads);
-  if (p.split) return reduce_split<R>(c, p);
-  const float* x = input(c, 0);
-  float* out = output(c);
+  if (p.split) return reduce_split<R, T>(c, p);
+  const T* x = input<T>(c, 0);
+  T* out = output<T>(c);
   const Range all{0, p.reduce * p.groups};
+  alignas(64) float totals[COLUMNS];
   if (p.inner == 1) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
-    for (int64_t o = r.begin; o < r.end; o++) out[o] = join_row<R>(p, x, o, all);
-    return finish<R>(p, out, r.begin, r.end);
+    for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
+      const int64_t n = least(COLUMNS, r.end - from);
+      for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(p, x, from + i, all);
+      finish<R>(p, totals, out + from, n);
+    }
+    return;
   }
   const bool by_outer = p.outer >= c.threads;
   const Range o = by_outer ? part(p.outer, 1, c.thread, c.threads) : Range{0, p.outer};
   const Range j = by_outer ? Range{0, p.inner} : part(p.inner, LINE, c.thread, c.threads);
-  for (int64_t i = o.begin; i < o.end; i++) {
-    join_columns<R>(p, x, i, all, j.begin, j.end - j.begin, out + i * p.inner + j.begin);
-    finish<R>(p, out, i * p.inner + j.begin, i * p.inner + j.end);
-  }
+  for (int64_t i = o.begin; i < o.end; i++)
+    for (int64_t from = j.begin; from < j.end; from += COLUMNS) {
+      const int64_t n = least(COLUMNS, j.end - from);
+      join_columns<R>(p, x, i, all, from, n, totals);
+      finish<R>(p, totals, out + i * p.inner + from, n);
+    }
 }
 
 bool reduction_shape(const int64_t* d, int count, int64_t* sizes) {
@@ -190,7 +196,7 @@ bool reduction_shape(const int64_t* d, int count, int64_t* sizes) {
   return true;
 }
 
-size_t reduction_scratch(const int64_t* d, int count, int threads) {
+size_t reduction_scratch(const int64_t* d, int count, int threads, size_t) {
   const Plan p = plan(d, count, threads);
   return p.split ? static_cast<size_t>(p.stride * threads) : 0;
 }
@@ -205,14 +211,14 @@ struct Place {
 
 constexpr int64_t SEARCHED = 4096;  // floats that are searched again for the place of what was found in them
 
-template <class J>
-inline Place place_of(const float* x, int64_t n) {
+template <class J, class T>
+inline Place place_of(const T* x, int64_t n) {
   Place best{J::NOTHING, 0};
   for (int64_t from = 0; from < n; from += SEARCHED) {
     const float value = J::row(x + from, least(SEARCHED, n - from), [](V v) { return v; });
     if (from == 0 || (value != best.value && joined<J>(value, best.value) == value)) best = {value, from};
   }
-  while (best.index + 1 < n && x[best.index] != best.value) best.index++;
+  while (best.index + 1 < n && to_float(x[best.index]) != best.value) best.index++;
   return best;
 }
 
@@ -222,26 +228,27 @@ inline bool beats(float a, float b) {
   return J::NOTHING < 0 ? a > b : a < b;
 }
 
-template <class J>
-inline void place_columns(const Plan& p, const float* x, int64_t o, Range r, int64_t first, int64_t columns, float* values, int32_t* out) {
-  each_run(p, x, o, r, [&](const float* row, int64_t rows, int64_t k) {
+template <class J, class T>
+inline void place_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, int64_t columns, float* values, int32_t* out) {
+  each_run(p, x, o, r, [&](const T* row, int64_t rows, int64_t k) {
     for (int64_t i = 0; i < rows; i++) {
-      const float* at = row + i * p.inner + first;
+      const T* at = row + i * p.inner + first;
       const auto index = static_cast<int32_t>(k + i);
       const bool start = index == r.begin;
       for (int64_t j = 0; j < columns; j++) {
-        const bool better = start || beats<J>(at[j], values[j]);
-        values[j] = better ? at[j] : values[j];
+        const float value = to_float(at[j]);
+        const bool better = start || beats<J>(value, values[j]);
+        values[j] = better ? value : values[j];
         out[j] = better ? index : out[j];
       }
     }
   });
 }
 
-template <class J>
-inline Place place_row(const Plan& p, const float* x, int64_t o, Range r) {
+template <class J, class T>
+inline Place place_row(const Plan& p, const T* x, int64_t o, Range r) {
   Place best{J::NOTHING, -1};
-  each_run(p, x, o, r, [&](const float* row, int64_t n, int64_t k) {
+  each_run(p, x, o, r, [&](const T* row, int64_t n, int64_t k) {
     const Place found = place_of<J>(row, n);
     if (best.index < 0 || beats<J>(found.value, best.value)) best = {found.value, k + found.index};
   });
@@ -249,9 +256,9 @@ inline Place place_row(const Plan& p, const float* x, int64_t o, Range r) {
 }
 
 // The scratch holds the values of every thread, then the places.
-template <class J>
+template <class J, class T>
 void places_split(const Call& c, const Plan& p) {
-  const float* x = input(c, 0);
+  const T* x = input<T>(c, 0);
   const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, c.thread, c.threads);
   int32_t* places = reinterpret_cast<int32_t*>(c.scratch + p.stride * c.threads);
   float* my_values = c.scratch + c.thread * p.stride;
@@ -278,11 +285,11 @@ void places_split(const Call& c, const Plan& p) {
   }
 }
 
-template <class J>
+template <class J, class T>
 void run_places(const Call& c) {
   const Plan p = plan(c.dims, c.dim_count, c.threads);
-  if (p.split) return places_split<J>(c, p);
-  const float* x = input(c, 0);
+  if (p.split) return places_split<J, T>(c, p);
+  const T* x = input<T>(c, 0);
   int32_t* out = output<int32_t>(c);
   const Range all{0, p.reduce * p.groups};
   if (p.inner == 1) {
@@ -298,7 +305,7 @@ void run_places(const Call& c) {
     for (int64_t from = j.begin; from < j.end; from += COLUMNS) place_columns<J>(p, x, i, all, from, least(COLUMNS, j.end - from), values, out + i * p.inner + from);
 }
 
-size_t places_scratch(const int64_t* d, int count, int threads) { return 2 * reduction_scratch(d, count, threads); }
+size_t places_scratch(const int64_t* d, int count, int threads, size_t bytes) { return 2 * reduction_scratch(d, count, threads, bytes); }
 
 }  // namespace
 
@@ -308,8 +315,15 @@ size_t places_scratch(const int64_t* d, int count, int threads) { return 2 * red
     static inline V of(V x) { return of_x; }                       \
     static inline V done(V total, [[maybe_unused]] V n) { return __VA_ARGS__; } \
   };                                                               \
+  template <class T>                                               \
+  void op##_run(const Call& c) { run_reduction<op##_reduction, T>(c); } \
   }                                                                \
-  OPSCOPE_KERNEL(op, "f>f", 3, 4, 0, reduction_shape, reduction_scratch, run_reduction<op##_reduction>)
+  OPSCOPE_TYPED(op, op##_run, "t>t", 3, 4, 0, reduction_shape, reduction_scratch)
 
 // The place of the first of the largest or smallest, as i32.
-#define OPSCOPE_PLACE(op, how) OPSCOPE_KERNEL(op, "f>i", 3, 4, 0, reduction_shape, places_scratch, run_places<how>)
+#define OPSCOPE_PLACE(op, how)                                     \
+  namespace {                                                      \
+  template <class T>                                               \
+  void op##_run(const Call& c) { run_places<how, T>(c); }           \
+  }                                                                \
+  OPSCOPE_TYPED(op, op##_run, "t>i", 3, 4, 0, reduction_shape, places_scratch)

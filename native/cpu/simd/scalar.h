@@ -11,6 +11,17 @@ inline V vset(float x) { return x; }
 inline V vload(const float* p) { return *p; }
 inline void vstore(float* p, V v) { *p = v; }
 inline void vstream(float* p, V v) { *p = v; }
+inline V vload(const F16* p) { return to_float(*p); }
+inline V vload(const BF16* p) { return to_float(*p); }
+template <class T>
+inline void vstore(T* p, V v) {
+  set(p, v);
+}
+template <class T>
+inline void vstream(T* p, V v) {
+  set(p, v);
+}
+inline V vfirst(V, int, float pad) { return pad; }
 inline void vfence() {}
 inline V vadd(V a, V b) { return a + b; }
 inline V vsub(V a, V b) { return a - b; }
@@ -36,7 +47,7 @@ inline V vldexp(V p, V n) {
   const int32_t whole = static_cast<int32_t>(n), half = whole >> 1;
   return p * __builtin_bit_cast(float, (half + 127) << 23) * __builtin_bit_cast(float, (whole - half + 127) << 23);
 }
-inline void vprefetch(const float*) {}
+inline void vprefetch(const void*) {}
 inline float vsum(V v) { return v; }
 inline float vpeak(V v) { return v; }
 inline float vtrough(V v) { return v; }

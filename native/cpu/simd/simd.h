@@ -1,7 +1,8 @@
 // The vector type V of W floats and its operations for the instruction set being compiled. Everything has internal
 // linkage: a function compiled with AVX flags must never be the copy that other translation units call.
 //
-// vload_n / vstore_n touch only the first n (< W) elements; loads put `pad` in the rest.
+// Elements in memory are f32 or one of the 16-bit types below, which are widened to f32 by vload and rounded to nearest even by
+// vstore. vload_n / vstore_n touch only the first n (< W) elements; loads put `pad` in the rest.
 #pragma once
 #include "../kernel.h"
 
@@ -9,6 +10,45 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 #endif
+
+namespace {
+
+struct F16 {
+  uint16_t bits;
+};
+struct BF16 {
+  uint16_t bits;
+};
+
+inline float bits_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+inline uint32_t float_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
+
+// One element by itself. Subnormals of f16 stay exact although subnormal floats are off: no step makes one.
+inline float to_float(float x) { return x; }
+inline float to_float(BF16 x) { return bits_float(static_cast<uint32_t>(x.bits) << 16); }
+inline float to_float(F16 x) {
+  const uint32_t sign = (x.bits & 0x8000u) << 16, magnitude = (x.bits & 0x7fffu) << 13;
+  if (magnitude >= 0x0f800000) return bits_float(sign | (magnitude + 0x70000000));
+  if (magnitude >= 0x00800000) return bits_float(sign | (magnitude + 0x38000000));
+  return bits_float(sign | float_bits(bits_float(magnitude + 0x38800000) - bits_float(0x38800000)));
+}
+inline void set(float* p, float x) { *p = x; }
+inline void set(BF16* p, float x) {
+  const uint32_t bits = float_bits(x);
+  p->bits = static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+inline void set(F16* p, float x) {
+  const uint32_t bits = float_bits(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  uint32_t out;
+  if (magnitude > 0x7f800000) out = 0x7e00;
+  else if (magnitude >= 0x477ff000) out = 0x7c00;
+  // Subnormal or zero: adding 0.5 makes the adder round at bit 2^-24.
+  else if (magnitude < 0x38800000) out = float_bits(bits_float(magnitude) + 0.5f) - 0x3f000000;
+  else out = (magnitude + 0xfff + (magnitude >> 13 & 1) - 0x38000000) >> 13;
+  p->bits = static_cast<uint16_t>(sign | out);
+}
+
+}  // namespace
 
 #if defined(OPSCOPE_ISA_avx512)
 #include "avx512.h"
@@ -23,6 +63,22 @@
 namespace {
 
 using opscope::cpu::Call;
+
+// Scalar, SSE2 and AVX2: the tails of 16-bit elements go through a vector's worth of memory.
+#if !defined(OPSCOPE_ISA_avx512)
+template <class T>
+inline V vload_n(const T* p, int n, float pad) {
+  T part[W] = {};
+  for (int i = 0; i < n; i++) part[i] = p[i];
+  return vfirst(vload(part), n, pad);
+}
+template <class T>
+inline void vstore_n(T* p, V v, int n) {
+  T part[W];
+  vstore(part, v);
+  for (int i = 0; i < n; i++) p[i] = part[i];
+}
+#endif
 
 constexpr int64_t LINE = 16;  // floats in a cache line
 

@@ -10,6 +10,48 @@ inline V vset(float x) { return _mm_set1_ps(x); }
 inline V vload(const float* p) { return _mm_loadu_ps(p); }
 inline void vstore(float* p, V v) { _mm_storeu_ps(p, v); }
 inline void vstream(float* p, V v) { _mm_stream_ps(p, v); }
+// The first n elements of v, `pad` in the others.
+inline V vfirst(V v, int n, float pad) {
+  const __m128 mask = _mm_castsi128_ps(_mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_setr_epi32(0, 1, 2, 3)));
+  return _mm_or_ps(_mm_and_ps(mask, v), _mm_andnot_ps(mask, _mm_set1_ps(pad)));
+}
+inline V vload(const BF16* p) { return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)))); }
+// As to_float() and set(), four at a time.
+inline V vload(const F16* p) {
+  const __m128i half = _mm_unpacklo_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)), _mm_setzero_si128());
+  const __m128i sign = _mm_slli_epi32(_mm_and_si128(half, _mm_set1_epi32(0x8000)), 16), magnitude = _mm_slli_epi32(_mm_and_si128(half, _mm_set1_epi32(0x7fff)), 13);
+  const __m128i special = _mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x0f7fffff)), tiny = _mm_cmpgt_epi32(_mm_set1_epi32(0x00800000), magnitude);
+  const __m128i normal = _mm_add_epi32(_mm_add_epi32(magnitude, _mm_set1_epi32(0x38000000)), _mm_and_si128(special, _mm_set1_epi32(0x38000000)));
+  const __m128i base = _mm_set1_epi32(0x38800000);
+  const __m128i small = _mm_castps_si128(_mm_sub_ps(_mm_castsi128_ps(_mm_add_epi32(magnitude, base)), _mm_castsi128_ps(base)));
+  return _mm_castsi128_ps(_mm_or_si128(sign, _mm_or_si128(_mm_and_si128(tiny, small), _mm_andnot_si128(tiny, normal))));
+}
+// The lower halves of four elements, next to one another.
+inline void vstore_low_halves(void* p, __m128i v) {
+  v = _mm_srai_epi32(_mm_slli_epi32(v, 16), 16);
+  _mm_storel_epi64(static_cast<__m128i*>(p), _mm_packs_epi32(v, v));
+}
+inline __m128i vpick(__m128i mask, __m128i yes, __m128i no) { return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no)); }
+inline void vstore(BF16* p, V v) {
+  const __m128i bits = _mm_castps_si128(v), odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
+  const __m128i rounded = _mm_srli_epi32(_mm_add_epi32(bits, _mm_add_epi32(odd, _mm_set1_epi32(0x7fff))), 16);
+  const __m128i quiet = _mm_or_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(0x40));
+  vstore_low_halves(p, vpick(_mm_castps_si128(_mm_cmpunord_ps(v, v)), quiet, rounded));
+}
+inline void vstore(F16* p, V v) {
+  const __m128i bits = _mm_castps_si128(v), sign = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(0x8000)), magnitude = _mm_and_si128(bits, _mm_set1_epi32(0x7fffffff));
+  const __m128i half = _mm_set1_epi32(0x3f000000), odd = _mm_and_si128(_mm_srli_epi32(magnitude, 13), _mm_set1_epi32(1));
+  const __m128i normal = _mm_srli_epi32(_mm_sub_epi32(_mm_add_epi32(magnitude, _mm_add_epi32(odd, _mm_set1_epi32(0xfff))), _mm_set1_epi32(0x38000000)), 13);
+  const __m128i tiny = _mm_sub_epi32(_mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(magnitude), _mm_castsi128_ps(half))), half);
+  __m128i out = vpick(_mm_cmpgt_epi32(_mm_set1_epi32(0x38800000), magnitude), tiny, normal);
+  out = vpick(_mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x477fefff)), _mm_set1_epi32(0x7c00), out);
+  out = vpick(_mm_cmpgt_epi32(magnitude, _mm_set1_epi32(0x7f800000)), _mm_set1_epi32(0x7e00), out);
+  vstore_low_halves(p, _mm_or_si128(sign, out));
+}
+template <class T>
+inline void vstream(T* p, V v) {
+  vstore(p, v);
+}
 inline void vfence() { _mm_sfence(); }
 inline V vadd(V a, V b) { return _mm_add_ps(a, b); }
 inline V vsub(V a, V b) { return _mm_sub_ps(a, b); }
@@ -36,7 +78,7 @@ inline V vldexp(V p, V n) {
   const V second = _mm_castsi128_ps(_mm_slli_epi32(_mm_add_epi32(_mm_sub_epi32(whole, half), bias), 23));
   return _mm_mul_ps(_mm_mul_ps(p, first), second);
 }
-inline void vprefetch(const float* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
+inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) {
   v = _mm_add_ps(v, _mm_movehl_ps(v, v));
   return _mm_cvtss_f32(_mm_add_ss(v, _mm_shuffle_ps(v, v, 1)));

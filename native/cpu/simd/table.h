@@ -16,8 +16,8 @@ template <class F> constexpr int arity(V (F::*)(V) const) { return 1; }
 template <class F> constexpr int arity(V (F::*)(V, V) const) { return 2; }
 template <class F> constexpr int arity(V (F::*)(V, V, V) const) { return 3; }
 
-// ">f", "f>f", "ff>f" or "fff>f".
-constexpr const char* map_tensors(int inputs) { return &"fff>f"[3 - inputs]; }
+// ">t", "t>t", "tt>t" or "ttt>t".
+constexpr const char* map_tensors(int inputs) { return &"ttt>t"[3 - inputs]; }
 
 template <class F>
 inline F with_scalars(const Call& c, int count) {
@@ -30,21 +30,21 @@ bool map_shape(const int64_t* d, int, int64_t* sizes) {
   return true;
 }
 
-template <bool STREAM, class F>
+template <class T, bool STREAM, class F>
 inline void map(const Call& c, F f) {
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   constexpr int inputs = arity(&F::operator());
-  if constexpr (inputs == 0) map0<STREAM>(output(c), r.begin, r.end, f);
-  else if constexpr (inputs == 1) map1<STREAM>(input(c, 0), output(c), r.begin, r.end, f);
-  else if constexpr (inputs == 2) map2<STREAM>(input(c, 0), input(c, 1), output(c), r.begin, r.end, f);
-  else map3<STREAM>(input(c, 0), input(c, 1), input(c, 2), output(c), r.begin, r.end, f);
+  if constexpr (inputs == 0) map0<STREAM>(output<T>(c), r.begin, r.end, f);
+  else if constexpr (inputs == 1) map1<STREAM>(input<T>(c, 0), output<T>(c), r.begin, r.end, f);
+  else if constexpr (inputs == 2) map2<STREAM>(input<T>(c, 0), input<T>(c, 1), output<T>(c), r.begin, r.end, f);
+  else map3<STREAM>(input<T>(c, 0), input<T>(c, 1), input<T>(c, 2), output<T>(c), r.begin, r.end, f);
 }
 
-template <class F>
+template <class T, class F>
 inline void run_map(const Call& c, int scalars) {
   const F f = with_scalars<F>(c, scalars);
-  if (c.stream) map<true>(c, f);
-  else map<false>(c, f);
+  if (c.stream) map<T, true>(c, f);
+  else map<T, false>(c, f);
   vfence();
 }
 
@@ -60,40 +60,40 @@ bool broadcast_shape(const int64_t* d, int count, int64_t* sizes) {
   return true;
 }
 
-template <bool STREAM, class F>
+template <class T, bool STREAM, class F>
 inline void map_rows(const Call& c, F f) {
   const int64_t n = c.dims[0], cols = c.dims[1];
   const bool by_row = c.dims[2] == ROW;
-  const float* const a = input(c, 0);
-  const float* const b = input(c, 1);
-  float* const out = output(c);
+  const T* const a = input<T>(c, 0);
+  const T* const b = input<T>(c, 1);
+  T* const out = output<T>(c);
   const Range r = part(n, LINE, c.thread, c.threads);
   for (int64_t begin = r.begin; begin < r.end;) {
     const int64_t row = begin / cols, first = row * cols, end = least(first + cols, r.end);
     if (by_row) {
       map2<STREAM>(a + first, b, out + first, begin - first, end - first, f);
     } else {
-      const V value = vset(b[row]);
+      const V value = vset(to_float(b[row]));
       map1<STREAM>(a, out, begin, end, [f, value](V x) { return f(x, value); });
     }
     begin = end;
   }
 }
 
-template <class F>
+template <class T, class F>
 inline void run_broadcast(const Call& c) {
   const F f = with_scalars<F>(c, 0);
-  if (c.dim_count == 1) return run_map<F>(c, 0);
+  if (c.dim_count == 1) return run_map<T, F>(c, 0);
   if (c.dims[2] == SCALAR) {
     const Range r = part(c.dims[0], LINE, c.thread, c.threads);
-    const V value = vset(*input(c, 1));
+    const V value = vset(to_float(*input<T>(c, 1)));
     const auto with = [f, value](V x) { return f(x, value); };
-    if (c.stream) map1<true>(input(c, 0), output(c), r.begin, r.end, with);
-    else map1<false>(input(c, 0), output(c), r.begin, r.end, with);
+    if (c.stream) map1<true>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
+    else map1<false>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
   } else if (c.stream && c.dims[1] % LINE == 0) {
-    map_rows<true>(c, f);
+    map_rows<T, true>(c, f);
   } else {
-    map_rows<false>(c, f);
+    map_rows<T, false>(c, f);
   }
   vfence();
 }
@@ -110,11 +110,13 @@ inline void run_broadcast(const Call& c) {
 
 #define OPSCOPE_MAP(op, scalar_count, parameters, ...)                                                                          \
   OPSCOPE_EXPRESSION_(op, parameters, __VA_ARGS__)                                                                              \
-  static void op##_run(const Call& c) { run_map<op##_expression>(c, scalar_count); }                                             \
-  OPSCOPE_KERNEL(op, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr, op##_run)
+  template <class T>                                                                                                            \
+  static void op##_run(const Call& c) { run_map<T, op##_expression>(c, scalar_count); }                                          \
+  OPSCOPE_TYPED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
 
 // Of two tensors, the second broadcast where the dims say so.
 #define OPSCOPE_BROADCAST(op, parameters, ...)                                                     \
   OPSCOPE_EXPRESSION_(op, parameters, __VA_ARGS__)                                                 \
-  static void op##_run(const Call& c) { run_broadcast<op##_expression>(c); }                        \
-  OPSCOPE_KERNEL(op, "ff>f", 1, 3, 0, broadcast_shape, nullptr, op##_run)
+  template <class T>                                                                               \
+  static void op##_run(const Call& c) { run_broadcast<T, op##_expression>(c); }                     \
+  OPSCOPE_TYPED(op, op##_run, "tt>t", 1, 3, 0, broadcast_shape, nullptr)

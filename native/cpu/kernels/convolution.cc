@@ -1,0 +1,161 @@
+// Convolutions of one to three dimensions. dims: [batch, channels, filters, groups, stride, dilation, then depth, height, width each of:
+// input, kernel, padding, output]; core/ops/convolution/table.ts has the formula.
+//
+// A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
+// are windows, which is never made: packing its panels reads the input where the windows lie (simd/gemm.h). Where a group has few
+// filters (depthwise convolutions), its output rows are added up directly instead.
+#include "simd/gemm.h"
+
+namespace {
+
+constexpr int64_t FEW_FILTERS = 4;
+
+struct Axis {
+  int64_t input, kernel, padding, output;
+};
+
+struct Geometry {
+  int64_t batch, channels, filters, groups, stride, dilation;
+  Axis depth, height, width;
+
+  explicit Geometry(const int64_t* d) : batch(d[0]), channels(d[1]), filters(d[2]), groups(d[3]), stride(d[4]), dilation(d[5]) {
+    Axis* axes[3] = {&depth, &height, &width};
+    for (int i = 0; i < 3; i++) *axes[i] = {d[6 + 4 * i], d[7 + 4 * i], d[8 + 4 * i], d[9 + 4 * i]};
+  }
+  int64_t in_plane() const { return depth.input * height.input * width.input; }
+  int64_t out_plane() const { return depth.output * height.output * width.output; }
+  int64_t volume() const { return depth.kernel * height.kernel * width.kernel; }
+  int64_t group_channels() const { return channels / groups; }
+  int64_t group_filters() const { return filters / groups; }
+  Products products() const { return {batch * groups, group_filters(), out_plane(), group_channels() * volume()}; }
+  bool direct() const { return group_filters() < FEW_FILTERS; }
+  // The input itself is the matrix.
+  bool plain() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0; }
+
+  // Outputs from .. to of a row whose element `k` of the kernel lies inside the input.
+  Range inside(int64_t k, int64_t from, int64_t to) const {
+    const int64_t offset = k * dilation - width.padding;
+    const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride, end = width.input - 1 - offset < 0 ? 0 : (width.input - 1 - offset) / stride + 1;
+    const int64_t begin = first > from ? first : from;
+    return {begin, end < to ? (end > begin ? end : begin) : (to > begin ? to : begin)};
+  }
+  // The row of the input that output row (d, h) meets at kernel row (kd, kh); -1 outside.
+  int64_t row(int64_t d, int64_t h, int64_t kd, int64_t kh) const {
+    const int64_t at_depth = d * stride - depth.padding + kd * dilation, at_height = h * stride - height.padding + kh * dilation;
+    if (at_depth < 0 || at_depth >= depth.input || at_height < 0 || at_height >= height.input) return -1;
+    return at_depth * height.input + at_height;
+  }
+};
+
+// The windows of a group of an image as the right operand.
+template <class T>
+struct Windows {
+  const T* x;  // the group's first channel
+  const Geometry& g;
+
+  void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+    const int64_t volume = g.volume(), kernel_rows = g.height.kernel * g.width.kernel;
+    for (int64_t p = 0; p < kc; p++, to += NR) {
+      const int64_t channel = (l + p) / volume, place = (l + p) - channel * volume;
+      const int64_t kd = place / kernel_rows, kh = (place - kd * kernel_rows) / g.width.kernel, kw = place % g.width.kernel;
+      const T* plane = x + channel * g.in_plane();
+      const int64_t offset = kw * g.dilation - g.width.padding;
+      int64_t out_row = j / g.width.output, at = j - out_row * g.width.output;
+      for (int q = 0; q < columns;) {
+        const int64_t d = out_row / g.height.output, h = out_row - d * g.height.output;
+        const int n = static_cast<int>(least(g.width.output - at, columns - q));
+        const int64_t row = g.row(d, h, kd, kh);
+        const Range valid = row < 0 ? Range{at, at} : g.inside(kw, at, at + n);
+        for (int64_t o = at; o < valid.begin && o < at + n; o++) to[q + o - at] = 0;
+        const T* from = plane + row * g.width.input + offset;
+        if (g.stride == 1) map1<false>(from + valid.begin, to + q + (valid.begin - at), 0, valid.end - valid.begin, [](V v) { return v; });
+        else
+          for (int64_t o = valid.begin; o < valid.end; o++) to[q + o - at] = to_float(from[o * g.stride]);
+        for (int64_t o = valid.end; o < at + n; o++) to[q + o - at] = 0;
+        q += n;
+        at = 0;
+        out_row++;
+      }
+      for (int q = columns; q < NR; q++) to[q] = 0;
+    }
+  }
+};
+
+// A row of outputs of one filter, in parts that the buffer holds.
+template <class T>
+void direct_row(const Geometry& g, const T* x, const T* weight, int64_t d, int64_t h, T* out) {
+  constexpr int64_t CHUNK = 512;
+  alignas(64) float sums[CHUNK];
+  for (int64_t from = 0; from < g.width.output; from += CHUNK) {
+    const int64_t to = least(from + CHUNK, g.width.output);
+    for (int64_t i = 0; i < to - from; i++) sums[i] = 0;
+    const T* w = weight;
+    for (int64_t channel = 0; channel < g.group_channels(); channel++)
+      for (int64_t kd = 0; kd < g.depth.kernel; kd++)
+        for (int64_t kh = 0; kh < g.height.kernel; kh++) {
+          const int64_t row = g.row(d, h, kd, kh);
+          for (int64_t kw = 0; kw < g.width.kernel; kw++, w++) {
+            const Range valid = row < 0 ? Range{from, from} : g.inside(kw, from, to);
+            const T* at = x + channel * g.in_plane() + row * g.width.input + kw * g.dilation - g.width.padding;
+            float* const sum = sums - from;
+            const float factor = to_float(*w);
+            const V f = vset(factor);
+            if (g.stride == 1) map2<false>(at, sum, sum, valid.begin, valid.end, [f](V v, V s) { return vfma(f, v, s); });
+            else
+              for (int64_t o = valid.begin; o < valid.end; o++) sum[o] += factor * to_float(at[o * g.stride]);
+          }
+        }
+    map1<false>(sums, out + from, 0, to - from, [](V v) { return v; });
+  }
+}
+
+template <class T>
+void run_direct(const Call& c, const Geometry& g) {
+  const int64_t rows = g.depth.output * g.height.output, filter_size = g.group_channels() * g.volume();
+  const Range r = part(g.batch * g.filters * rows, 1, c.thread, c.threads);
+  for (int64_t i = r.begin; i < r.end; i++) {
+    const int64_t plane = i / rows, row = i - plane * rows, image = plane / g.filters, filter = plane - image * g.filters, group = filter / g.group_filters();
+    direct_row(g, input<T>(c, 0) + (image * g.channels + group * g.group_channels()) * g.in_plane(), input<T>(c, 1) + filter * filter_size, row / g.height.output, row % g.height.output,
+               output<T>(c) + i * g.width.output);
+  }
+}
+
+template <class T>
+void run(const Call& c) {
+  const Geometry g(c.dims);
+  if (g.direct()) return run_direct<T>(c, g);
+  const Products s = g.products();
+  const T *x = input<T>(c, 0), *weight = input<T>(c, 1);
+  T* const out = output<T>(c);
+  run_products(c, s, sizeof(T) < sizeof(float), [=, &g](int64_t i, float* sums, const auto& multiply_by) {
+    const int64_t group = i % g.groups;
+    const T* of_group = x + i * g.group_channels() * g.in_plane();
+    const LeftMatrix<T> left{weight + group * s.m * s.k, s.k, false};
+    if (g.plain()) multiply_into(out + i * s.m * s.n, s.n, sums, left, RightMatrix<T>{of_group, s.n, false}, multiply_by);
+    else multiply_into(out + i * s.m * s.n, s.n, sums, left, Windows<T>{of_group, g}, multiply_by);
+  });
+}
+
+bool shape(const int64_t* d, int, int64_t* sizes) {
+  const Geometry g(d);
+  const Axis* const axes[] = {&g.depth, &g.height, &g.width};
+  for (const Axis* a : axes)
+    if (a->input < 1 || a->kernel < 1 || a->output < 1 || times(a->output - 1, g.stride) + times(g.dilation, a->kernel - 1) + 1 > a->input + 2 * a->padding) return false;
+  if (g.groups < 1 || g.stride < 1 || g.dilation < 1 || g.channels % g.groups != 0 || g.filters % g.groups != 0) return false;
+  const auto plane = [](int64_t a, int64_t b, int64_t e) { return times(times(a, b), e); };
+  sizes[0] = times(times(g.batch, g.channels), plane(g.depth.input, g.height.input, g.width.input));
+  sizes[1] = times(times(g.filters, g.group_channels()), plane(g.depth.kernel, g.height.kernel, g.width.kernel));
+  sizes[2] = times(times(g.batch, g.filters), plane(g.depth.output, g.height.output, g.width.output));
+  return true;
+}
+
+size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
+  const Geometry g(d);
+  return g.direct() ? 0 : g.products().scratch(threads, bytes < sizeof(float));
+}
+
+}  // namespace
+
+OPSCOPE_TYPED(conv1d, run, "tt>t", 18, 18, 0, shape, scratch)
+OPSCOPE_TYPED(conv2d, run, "tt>t", 18, 18, 0, shape, scratch)
+OPSCOPE_TYPED(conv3d, run, "tt>t", 18, 18, 0, shape, scratch)

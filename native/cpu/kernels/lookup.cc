@@ -1,0 +1,176 @@
+// Rows and elements of tables by index. dims: [rows, dim, indices]. An index outside the table is passed over.
+#include "simd/map.h"
+
+namespace {
+
+// Copies bits, whatever they mean.
+inline void copy_bytes(const void* from, void* to, int64_t bytes) {
+  constexpr int64_t STEP = W * 4;
+  const char* a = static_cast<const char*>(from);
+  char* b = static_cast<char*>(to);
+  int64_t i = 0;
+  for (; i + STEP <= bytes; i += STEP) __builtin_memcpy(b + i, a + i, STEP);
+  for (; i + 2 <= bytes; i += 2) __builtin_memcpy(b + i, a + i, 2);
+}
+
+inline bool inside(int64_t index, int64_t rows) { return index >= 0 && index < rows; }
+
+// ---- embedding: out[i] = weight[indices[i]] ----
+
+template <class U>
+void run_embedding(const Call& c) {
+  const int64_t rows = c.dims[0], dim = c.dims[1];
+  const int32_t* indices = input<int32_t>(c, 0);
+  const U* weight = input<U>(c, 1);
+  U* out = output<U>(c);
+  const Range r = part(c.dims[2] * dim, LINE, c.thread, c.threads);
+  for (int64_t i = r.begin; i < r.end;) {
+    const int64_t place = i / dim, column = i - place * dim, n = least(dim - column, r.end - i), index = indices[place];
+    if (inside(index, rows)) {
+      if (n == 1) out[i] = weight[index * dim + column];
+      else copy_bytes(weight + index * dim + column, out + i, n * static_cast<int64_t>(sizeof(U)));
+    }
+    i += n;
+  }
+}
+
+bool embedding_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = d[2];
+  sizes[1] = times(d[0], d[1]);
+  sizes[2] = times(d[2], d[1]);
+  return true;
+}
+
+// ---- gather: out[i, j] = x[index[i, j], j] ----
+
+template <class U>
+void run_gather(const Call& c) {
+  const int64_t rows = c.dims[0], dim = c.dims[1];
+  const U* x = input<U>(c, 0);
+  const int32_t* index = input<int32_t>(c, 1);
+  U* out = output<U>(c);
+  const Range r = part(c.dims[2] * dim, LINE, c.thread, c.threads);
+  int64_t column = r.begin % dim;
+  for (int64_t i = r.begin; i < r.end; i++) {
+    if (inside(index[i], rows)) out[i] = x[index[i] * dim + column];
+    column = column + 1 == dim ? 0 : column + 1;
+  }
+}
+
+bool gather_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = times(d[0], d[1]);
+  sizes[1] = sizes[2] = times(d[2], d[1]);
+  return true;
+}
+
+// ---- scatter_add: out = x with out[index[i]] += src[i] ----
+//
+// The sources of every row are listed first, by a counting sort of the indices; then each row is added up in f32 and written once.
+// So threads never meet, the order of additions is that of the sources, and 16-bit rows are rounded once.
+
+// In the scratch: where the sources of each row end (rows + 1), then the sources.
+void list_sources(const Call& c, int32_t* ends, int32_t* sources) {
+  const int64_t rows = c.dims[0], n = c.dims[2];
+  const int32_t* index = input<int32_t>(c, 1);
+  for (int64_t row = 0; row <= rows; row++) ends[row] = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (inside(index[i], rows)) ends[index[i] + 1]++;
+  for (int64_t row = 0; row < rows; row++) ends[row + 1] += ends[row];
+  // Now ends[row] is where the row begins; filling moves it to its end.
+  for (int64_t i = 0; i < n; i++)
+    if (inside(index[i], rows)) sources[ends[index[i]]++] = static_cast<int32_t>(i);
+}
+
+template <class T>
+void run_scatter_add(const Call& c) {
+  const int64_t rows = c.dims[0], dim = c.dims[1];
+  int32_t* const ends = reinterpret_cast<int32_t*>(c.scratch);
+  int32_t* const sources = ends + rows + 1;
+  if (c.thread == 0) list_sources(c, ends, sources);
+  c.barrier(c.team);
+  const T *x = input<T>(c, 0), *src = input<T>(c, 2);
+  T* out = output<T>(c);
+  constexpr int64_t CHUNK = 512;
+  alignas(64) float sums[CHUNK];
+  // Whole rows; of a few long ones, columns.
+  const bool by_row = rows >= c.threads;
+  const Range of_rows = by_row ? part(rows, 1, c.thread, c.threads) : Range{0, rows}, of_cols = by_row ? Range{0, dim} : part(dim, LINE, c.thread, c.threads);
+  for (int64_t row = of_rows.begin; row < of_rows.end; row++) {
+    const int32_t begin = row == 0 ? 0 : ends[row - 1], end = ends[row];
+    if (dim == 1) {
+      float sum = to_float(x[row]);
+      for (int32_t i = begin; i < end; i++) sum += to_float(src[sources[i]]);
+      set(out + row, sum);
+      continue;
+    }
+    for (int64_t from = of_cols.begin; from < of_cols.end; from += CHUNK) {
+      const int64_t n = least(CHUNK, of_cols.end - from);
+      map1<false>(x + row * dim + from, sums, 0, n, [](V v) { return v; });
+      for (int32_t i = begin; i < end; i++) map2<false>(sums, src + sources[i] * dim + from, sums, 0, n, [](V a, V b) { return vadd(a, b); });
+      map1<false>(sums, out + row * dim + from, 0, n, [](V v) { return v; });
+    }
+  }
+}
+
+bool scatter_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[3] = times(d[0], d[1]);
+  sizes[1] = d[2];
+  sizes[2] = times(d[2], d[1]);
+  return d[2] < INT32_MAX;
+}
+
+size_t scatter_scratch(const int64_t* d, int, int, size_t) { return static_cast<size_t>(d[0] + 1 + d[2]); }
+
+// ---- rope: dims [tokens, heads, headDim, interleaved] ----
+
+template <class T>
+void run_rope(const Call& c) {
+  const int64_t heads = c.dims[1], dim = c.dims[2], half = dim / 2;
+  const bool interleaved = c.dims[3] != 0;
+  constexpr int64_t CHUNK = 128;  // pairs
+  float pairs[2 * CHUNK], cosines[CHUNK], sines[CHUNK], out[2 * CHUNK];
+  const auto plain = [](V v) { return v; };
+  const Range r = part(c.dims[0] * heads, 1, c.thread, c.threads);
+  for (int64_t head = r.begin; head < r.end; head++) {
+    const T *x = input<T>(c, 0) + head * dim, *cos = input<T>(c, 1) + head / heads * half, *sin = input<T>(c, 2) + head / heads * half;
+    T* y = output<T>(c) + head * dim;
+    if (!interleaved) {
+      int64_t i = 0;
+      for (; i + W <= half; i += W) {
+        const V first = vload(x + i), second = vload(x + half + i), cosine = vload(cos + i), sine = vload(sin + i);
+        vstore(y + i, vsub(vmul(first, cosine), vmul(second, sine)));
+        vstore(y + half + i, vadd(vmul(second, cosine), vmul(first, sine)));
+      }
+      if (const int n = static_cast<int>(half - i); n > 0) {
+        const V first = vload_n(x + i, n, 0), second = vload_n(x + half + i, n, 0), cosine = vload_n(cos + i, n, 0), sine = vload_n(sin + i, n, 0);
+        vstore_n(y + i, vsub(vmul(first, cosine), vmul(second, sine)), n);
+        vstore_n(y + half + i, vadd(vmul(second, cosine), vmul(first, sine)), n);
+      }
+      continue;
+    }
+    for (int64_t from = 0; from < half; from += CHUNK) {
+      const int64_t n = least(CHUNK, half - from);
+      map1<false>(x + 2 * from, pairs, 0, 2 * n, plain);
+      map1<false>(cos + from, cosines, 0, n, plain);
+      map1<false>(sin + from, sines, 0, n, plain);
+      for (int64_t i = 0; i < n; i++) {
+        out[2 * i] = pairs[2 * i] * cosines[i] - pairs[2 * i + 1] * sines[i];
+        out[2 * i + 1] = pairs[2 * i + 1] * cosines[i] + pairs[2 * i] * sines[i];
+      }
+      map1<false>(out, y + 2 * from, 0, 2 * n, plain);
+    }
+  }
+}
+
+bool rope_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[3] = times(times(d[0], d[1]), d[2]);
+  sizes[1] = sizes[2] = times(d[0], d[2] / 2);
+  return d[2] % 2 == 0;
+}
+
+}  // namespace
+
+OPSCOPE_KERNEL(embedding, "it>t", 3, 3, 0, embedding_shape, nullptr, {run_embedding<uint32_t>, run_embedding<uint16_t>, run_embedding<uint16_t>})
+OPSCOPE_KERNEL(gather, "ti>t", 3, 3, 0, gather_shape, nullptr, {run_gather<uint32_t>, run_gather<uint16_t>, run_gather<uint16_t>})
+OPSCOPE_TYPED(scatter_add, run_scatter_add, "tit>t", 3, 3, 0, scatter_shape, scatter_scratch)
+OPSCOPE_TYPED(rope, run_rope, "ttt>t", 4, 4, 0, rope_shape, nullptr)

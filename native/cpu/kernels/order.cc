@@ -1,0 +1,233 @@
+// Sums, sorting and selection along rows. dims: cumsum [rows, cols], sort [rows, cols, descending], topk [rows, cols, k]. Threads share
+// the rows; a few long rows of cumsum are shared by all threads.
+#include "simd/map.h"
+#include "simd/reduce.h"
+
+namespace {
+
+// ---- cumsum ----
+
+// out[i] = carry + x[0] + ... + x[i]; returns the last. Four runs of 16 elements are added up side by side, for one sum after the other
+// would wait for the adder at every element.
+template <class T>
+float scan(const T* x, T* out, int64_t n, float carry) {
+  constexpr int64_t CHUNK = 64;
+  float part[CHUNK];
+  int64_t i = 0;
+  for (; i + CHUNK <= n; i += CHUNK) {
+    map1<false>(x + i, part, 0, CHUNK, [](V v) { return v; });
+    // Four runs of 16, side by side; then each takes what lies in front of it.
+    float a = 0, b = 0, c = 0, d = 0;
+    for (int k = 0; k < 16; k++) {
+      part[k] = a += part[k];
+      part[16 + k] = b += part[16 + k];
+      part[32 + k] = c += part[32 + k];
+      part[48 + k] = d += part[48 + k];
+    }
+    const float in_front[4] = {carry, carry + a, carry + (a + b), carry + ((a + b) + c)};
+    for (int run = 0; run < 4; run++) {
+      const V before = vset(in_front[run]);
+      map1<false>(part + 16 * run, out + i + 16 * run, 0, 16, [before](V v) { return vadd(before, v); });
+    }
+    carry += (a + b) + (c + d);
+  }
+  for (; i < n; i++) {
+    carry += to_float(x[i]);
+    set(out + i, carry);
+  }
+  return carry;
+}
+
+bool cumsum_shared(const int64_t* d, int threads) { return d[0] < threads && d[1] >= 8192; }
+
+template <class T>
+void run_cumsum(const Call& c) {
+  const int64_t rows = c.dims[0], cols = c.dims[1];
+  const T* x = input<T>(c, 0);
+  T* out = output<T>(c);
+  if (!cumsum_shared(c.dims, c.threads)) {
+    const Range r = part(rows, 1, c.thread, c.threads);
+    for (int64_t row = r.begin; row < r.end; row++) scan(x + row * cols, out + row * cols, cols, 0);
+    return;
+  }
+  const Range r = part(cols, LINE, c.thread, c.threads);
+  for (int64_t row = 0; row < rows; row++) {
+    float* const sums = c.scratch + (row & 1) * LINE * c.threads;
+    sums[c.thread * LINE] = sum_of(x + row * cols + r.begin, r.end - r.begin, [](V v) { return v; });
+    c.barrier(c.team);
+    float carry = 0;
+    for (int t = 0; t < c.thread; t++) carry += sums[t * LINE];
+    scan(x + row * cols + r.begin, out + row * cols + r.begin, r.end - r.begin, carry);
+  }
+}
+
+bool cumsum_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = times(d[0], d[1]);
+  return true;
+}
+
+size_t cumsum_scratch(const int64_t* d, int, int threads, size_t) { return cumsum_shared(d, threads) ? static_cast<size_t>(2 * LINE * threads) : 0; }
+
+// ---- sort and topk ----
+//
+// An element and its place in one integer: the upper half orders as the values do (equal ones, -0 and 0 among them, alike), the lower
+// half is the place, so that integers in ascending order are the stable order of the row.
+
+template <class T>
+inline uint64_t keyed(T x, int64_t place, bool descending) {
+  const uint32_t bits = float_bits(to_float(x) + 0.0f), ascending = bits >> 31 ? ~bits : bits | 0x80000000u;
+  return static_cast<uint64_t>(descending ? ~ascending : ascending) << 32 | static_cast<uint32_t>(place);
+}
+
+constexpr int64_t RUN = 16, RADIX_FROM = 1024;
+constexpr int DIGIT = 11, BUCKETS = 1 << DIGIT;
+
+inline void insertion_sort(uint64_t* a, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    const uint64_t x = a[i];
+    int64_t j = i;
+    for (; j > 0 && a[j - 1] > x; j--) a[j] = a[j - 1];
+    a[j] = x;
+  }
+}
+
+// Bottom-up merges of runs. Returns which of the two holds the result.
+inline uint64_t* merge_sort(uint64_t* a, uint64_t* other, int64_t n) {
+  for (int64_t i = 0; i < n; i += RUN) insertion_sort(a + i, least(RUN, n - i));
+  for (int64_t width = RUN; width < n; width *= 2) {
+    for (int64_t i = 0; i < n; i += 2 * width) {
+      const int64_t middle = least(i + width, n), end = least(i + 2 * width, n);
+      int64_t left = i, right = middle;
+      for (int64_t k = i; k < end; k++) {
+        const bool from_left = right == end || (left < middle && a[left] < a[right]);
+        other[k] = from_left ? a[left++] : a[right++];
+      }
+    }
+    uint64_t* const swap = a;
+    a = other;
+    other = swap;
+  }
+  return a;
+}
+
+// Least significant digit first over the upper half, whose low bits may be known to be alike (16-bit types).
+inline uint64_t* radix_sort(uint64_t* a, uint64_t* other, int64_t n, int from_bit) {
+  uint32_t starts[BUCKETS];
+  for (int shift = 32 + from_bit; shift < 64; shift += DIGIT) {
+    for (int b = 0; b < BUCKETS; b++) starts[b] = 0;
+    for (int64_t i = 0; i < n; i++) starts[a[i] >> shift & (BUCKETS - 1)]++;
+    uint32_t total = 0;
+    for (int b = 0; b < BUCKETS; b++) {
+      const uint32_t count = starts[b];
+      starts[b] = total;
+      total += count;
+    }
+    for (int64_t i = 0; i < n; i++) other[starts[a[i] >> shift & (BUCKETS - 1)]++] = a[i];
+    uint64_t* const swap = a;
+    a = other;
+    other = swap;
+  }
+  return a;
+}
+
+// Bits of the upper half that are the same for all values of a type.
+template <class T>
+constexpr int SAME_BITS = 0;
+template <>
+constexpr int SAME_BITS<F16> = 13;
+template <>
+constexpr int SAME_BITS<BF16> = 16;
+
+template <class T>
+inline uint64_t* sorted(uint64_t* a, uint64_t* other, int64_t n) {
+  return n < RADIX_FROM ? merge_sort(a, other, n) : radix_sort(a, other, n, SAME_BITS<T>);
+}
+
+// The first n of the order, as values and places.
+template <class T>
+inline void write_order(const T* x, const uint64_t* order, int64_t n, T* values, int32_t* indices) {
+  for (int64_t i = 0; i < n; i++) {
+    indices[i] = static_cast<int32_t>(order[i]);
+    values[i] = x[indices[i]];
+  }
+}
+
+template <class T>
+void run_sort(const Call& c) {
+  const int64_t cols = c.dims[1];
+  const bool descending = c.dims[2] != 0;
+  uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * cols;
+  const Range r = part(c.dims[0], 1, c.thread, c.threads);
+  for (int64_t row = r.begin; row < r.end; row++) {
+    const T* x = input<T>(c, 0) + row * cols;
+    for (int64_t i = 0; i < cols; i++) a[i] = keyed(x[i], i, descending);
+    write_order(x, sorted<T>(a, a + cols, cols), cols, output<T>(c) + row * cols, output<int32_t>(c, 1) + row * cols);
+  }
+}
+
+bool sort_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = sizes[2] = times(d[0], d[1]);
+  return d[1] < INT32_MAX;
+}
+
+// Threads beyond the rows have none.
+size_t sort_scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(4 * d[1] * threads); }
+
+// Candidates that are kept before all but the best k are dropped.
+int64_t topk_room(int64_t cols, int64_t k) { return least(cols, 2 * k + 1024); }
+
+// The candidates are those above the k-th best so far; the rest of the row is compared a few vectors at a time.
+template <class T>
+void top_of_row(const T* x, int64_t cols, int64_t k, uint64_t* a, uint64_t* other, T* values, int32_t* indices) {
+  const int64_t room = topk_room(cols, k);
+  int64_t count = 0, i = 0;
+  const auto keep_best = [&] {
+    const uint64_t* best = sorted<T>(a, other, count);
+    if (best != a)
+      for (int64_t j = 0; j < k; j++) a[j] = best[j];
+    count = k;
+  };
+  for (; i < room; i++) a[count++] = keyed(x[i], i, true);
+  if (i < cols) {
+    keep_best();
+    float least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
+    constexpr int64_t STEP = 4 * W;
+    while (i < cols) {
+      const int64_t end = least(i + STEP, cols);
+      if (end - i == STEP && !(max_of(x + i, STEP) > least_kept)) {
+        i = end;
+        continue;
+      }
+      for (; i < end; i++) {
+        if (!(to_float(x[i]) > least_kept)) continue;
+        a[count++] = keyed(x[i], i, true);
+        if (count < room) continue;
+        keep_best();
+        least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
+      }
+    }
+  }
+  write_order(x, sorted<T>(a, other, count), k, values, indices);
+}
+
+template <class T>
+void run_topk(const Call& c) {
+  const int64_t cols = c.dims[1], k = c.dims[2], room = topk_room(cols, k);
+  uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * room;
+  const Range r = part(c.dims[0], 1, c.thread, c.threads);
+  for (int64_t row = r.begin; row < r.end; row++) top_of_row(input<T>(c, 0) + row * cols, cols, k, a, a + room, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
+}
+
+bool topk_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = times(d[0], d[1]);
+  sizes[1] = sizes[2] = times(d[0], d[2]);
+  return d[2] <= d[1] && d[1] < INT32_MAX;
+}
+
+size_t topk_scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(4 * topk_room(d[1], d[2]) * threads); }
+
+}  // namespace
+
+OPSCOPE_TYPED(cumsum, run_cumsum, "t>t", 2, 2, 0, cumsum_shape, cumsum_scratch)
+OPSCOPE_TYPED(sort, run_sort, "t>t>i", 3, 3, 0, sort_shape, sort_scratch)
+OPSCOPE_TYPED(topk, run_topk, "t>t>i", 3, 3, 0, topk_shape, topk_scratch)

@@ -1,0 +1,103 @@
+// softmax(q k^T / sqrt(headDim)) v. dims: [batch, heads, kvHeads, seqQ, seqK, headDim, causal].
+//
+// A block of queries meets the keys a block at a time, with the running maximum and sum of each query (Milakov & Gimelshein 2018; Dao et
+// al. 2022): scores are a product of packed panels (simd/gemm.h), become weights, and are packed again as the left operand of the product
+// with the values. Threads share the blocks of queries of all heads.
+#include "simd/gemm.h"
+#include "simd/math.h"
+#include "simd/reduce.h"
+
+namespace {
+
+constexpr int64_t QUERIES = MR * (MR >= 14 ? 5 : 12);  // about 64
+constexpr int64_t KEYS = KC;
+
+struct Sizes {
+  int64_t batch, heads, kv_heads, queries, keys, dim;
+  bool causal;
+  explicit Sizes(const int64_t* d) : batch(d[0]), heads(d[1]), kv_heads(d[2]), queries(d[3]), keys(d[4]), dim(d[5]), causal(d[6] != 0) {}
+  int64_t blocks() const { return (queries + QUERIES - 1) / QUERIES; }
+};
+
+// What one thread needs, in the scratch.
+struct Buffers {
+  float *q, *k, *v, *scores, *weights, *out;
+  static int64_t q_floats(const Sizes& s) { return up(QUERIES * s.dim, LINE); }
+  static int64_t k_floats(const Sizes& s) { return up(up(KEYS, NR) * s.dim, LINE); }
+  static int64_t v_floats(const Sizes& s) { return up(KEYS * up(s.dim, NR), LINE); }
+  static int64_t floats(const Sizes& s) { return 2 * q_floats(s) + k_floats(s) + v_floats(s) + 2 * QUERIES * KEYS; }
+  Buffers(const Sizes& s, float* at) : q(at), k(q + q_floats(s)), v(k + k_floats(s)), scores(v + v_floats(s)), weights(scores + QUERIES * KEYS), out(weights + QUERIES * KEYS) {}
+};
+
+// `rows` queries from `first` on of one head.
+template <class T>
+void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t first, int64_t rows, const Buffers& b) {
+  const float scale = 1 / __builtin_sqrtf(static_cast<float>(s.dim));
+  const int64_t dim = s.dim, panels = up(rows, MR);
+  const LeftMatrix<T> queries{q + first * dim, dim, false};
+  for (int64_t i = 0; i < rows; i += MR) queries.pack(i, static_cast<int>(least(MR, rows - i)), 0, dim, b.q + i * dim);
+  map1<false>(b.q, b.q, 0, panels * dim, [scale](V x) { return vmul(x, vset(scale)); });
+  float maxima[QUERIES], sums[QUERIES];
+  for (int64_t i = 0; i < rows; i++) {
+    maxima[i] = -__builtin_inff();
+    sums[i] = 0;
+  }
+  for (int64_t i = 0; i < rows * dim; i++) b.out[i] = 0;
+  const int64_t seen = s.causal ? least(s.keys, first + rows) : s.keys;
+  for (int64_t from = 0; from < seen; from += KEYS) {
+    const int64_t keys = least(KEYS, seen - from);
+    const RightMatrix<T> of_keys{k + from * dim, dim, true}, of_values{v + from * dim, dim, false};
+    for (int64_t j = 0; j < keys; j += NR) of_keys.pack(j, static_cast<int>(least(NR, keys - j)), 0, dim, b.k + j * dim);
+    for (int64_t j = 0; j < dim; j += NR) of_values.pack(j, static_cast<int>(least(NR, dim - j)), 0, keys, b.v + j * keys);
+    for (int64_t j = 0; j < keys; j += NR)
+      for (int64_t i = 0; i < rows; i += MR)
+        tile<true>(b.q + i * dim, b.k + j * dim, dim, b.scores + i * KEYS + j, KEYS, static_cast<int>(least(MR, rows - i)), static_cast<int>(least(NR, keys - j)));
+    for (int64_t i = 0; i < rows; i++) {
+      float* const row = b.scores + i * KEYS;
+      const int64_t some = s.causal ? least(keys, first + i + 1 - from) : keys;
+      for (int64_t j = some > 0 ? some : 0; j < keys; j++) row[j] = 0;
+      if (some <= 0) continue;
+      const float own = max_of(row, some), max = own > maxima[i] ? own : maxima[i];
+      const V top = vset(max), kept = vexp(vset(maxima[i] - max));
+      map1<false>(row, row, 0, some, [top](V x) { return vexp(vsub(x, top)); });
+      float keep[W];
+      vstore(keep, kept);
+      sums[i] = sums[i] * keep[0] + sum_of(row, some, [](V x) { return x; });
+      if (max != maxima[i]) map1<false>(b.out + i * dim, b.out + i * dim, 0, dim, [kept](V x) { return vmul(x, kept); });
+      maxima[i] = max;
+    }
+    const LeftMatrix<float> weights{b.scores, KEYS, false};
+    for (int64_t i = 0; i < rows; i += MR) weights.pack(i, static_cast<int>(least(MR, rows - i)), 0, keys, b.weights + i * keys);
+    for (int64_t j = 0; j < dim; j += NR)
+      for (int64_t i = 0; i < rows; i += MR)
+        tile<false>(b.weights + i * keys, b.v + j * keys, keys, b.out + i * dim + j, dim, static_cast<int>(least(MR, rows - i)), static_cast<int>(least(NR, dim - j)));
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    const V factor = vset(1 / sums[i]);
+    map1<false>(b.out + i * dim, out + (first + i) * dim, 0, dim, [factor](V x) { return vmul(x, factor); });
+  }
+}
+
+template <class T>
+void run(const Call& c) {
+  const Sizes s(c.dims);
+  const Buffers b(s, c.scratch + c.thread * Buffers::floats(s));
+  const Range r = part(s.batch * s.heads * s.blocks(), 1, c.thread, c.threads);
+  for (int64_t i = r.begin; i < r.end; i++) {
+    const int64_t head = i / s.blocks(), first = (i - head * s.blocks()) * QUERIES;
+    const int64_t source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.keys * s.dim;
+    attend(s, input<T>(c, 0) + head * s.queries * s.dim, input<T>(c, 1) + source, input<T>(c, 2) + source, output<T>(c) + head * s.queries * s.dim, first, least(QUERIES, s.queries - first), b);
+  }
+}
+
+bool shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[3] = times(times(d[0], d[1]), times(d[3], d[5]));
+  sizes[1] = sizes[2] = times(times(d[0], d[2]), times(d[4], d[5]));
+  return d[2] > 0 && d[1] % d[2] == 0;
+}
+
+size_t scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(Buffers::floats(Sizes(d)) * threads); }
+
+}  // namespace
+
+OPSCOPE_TYPED(scaled_dot_product_attention, run, "ttt>t", 7, 7, 0, shape, scratch)
