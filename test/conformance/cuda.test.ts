@@ -3,7 +3,7 @@ import type { Mode } from '@core/case'
 import { getOp } from '@core/ops/registry'
 import { describe, expect, it } from 'vitest'
 import { nativeBackends } from '../../main/backends/native'
-import { checkInputs, checkKernels, supportTable } from './harness'
+import { checkDropoutMask, checkInputs, checkKernels, supportTable } from './harness'
 
 const { backends, problem } = nativeBackends()
 const cuda = backends.find((backend) => backend.id === 'cuda')
@@ -32,6 +32,7 @@ if (!cuda || !device) {
   console.info(`Kernels of ${device.name}\n${supportTable(device)}`)
   checkKernels(cuda, device, { large: true })
   checkInputs(cuda, device, ['f32', 'f16', 'bf16'])
+  checkDropoutMask(cuda, device, ['f32', 'f16', 'bf16'])
 
   const open = (params: { n: number }, change: { dims?: number[]; impl?: string; mode?: Mode } = {}): Promise<PreparedCase> => {
     const made = problemOf(getOp('add'), { op: 'add', params, dtype: 'f32', backend: 'cuda', impl: change.impl ?? 'kernel', device: device.id, mode: change.mode ?? 'hot' }, 1)

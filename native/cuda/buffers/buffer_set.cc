@@ -16,6 +16,7 @@ BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) 
   plan(planner);
   launches_ = planner.take_launches();
   workspaces_ = planner.take_workspaces();
+  seed_ = planner.seed_asked_for();
 }
 
 void BufferSet::fill(const std::vector<Fill>& fills) const {
@@ -24,6 +25,7 @@ void BufferSet::fill(const std::vector<Fill>& fills) const {
   size_t next = 0;
   for (const Tensor& tensor : tensors_)
     if (tensor.filled()) tensor.fill(fills[next++]);
+  if (seed_ != 0 && !fills.empty()) check(api().MemsetD32Async(seed_, seed_of(fills[0]), 1, context_.stream()), "writing the seed");
 }
 
 void BufferSet::poison() const {

@@ -35,6 +35,7 @@ class BufferSet {
   std::vector<Tensor> tensors_;
   std::vector<size_t> outputs_;
   std::vector<DeviceBuffer> workspaces_;
+  CUdeviceptr seed_ = 0;  // where kernels read it; 0 where none does
   DeviceBuffer counts_;
   std::vector<Launch> launches_;
 };

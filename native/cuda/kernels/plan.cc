@@ -123,4 +123,9 @@ CUdeviceptr Planner::workspace(int64_t bytes) {
   return buffer.address();
 }
 
+CUdeviceptr Planner::seed() {
+  if (seed_ == 0) seed_ = workspace(4);
+  return seed_;
+}
+
 }  // namespace opscope::cuda

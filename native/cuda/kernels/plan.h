@@ -79,6 +79,10 @@ class Planner {
   CUfunction kernel_in(const std::string& module, const std::string& name, unsigned shared_bytes = 0) const;
   // Zeroed once, when the case is opened. Kernels leave counters at zero for the next launch.
   CUdeviceptr workspace(int64_t bytes);
+  // Where the seed of the inputs lies, a uint32 that is written each time that they are filled: for ops that draw random numbers.
+  CUdeviceptr seed();
+  // The same, 0 where no kernel asked for it.
+  CUdeviceptr seed_asked_for() const { return seed_; }
   template <class... A>
   Launch& launch(CUfunction function, Dim3 grid, unsigned threads, unsigned shared_bytes, const A&... arguments) {
     return launches_.emplace_back(function, grid, threads, shared_bytes, arguments...);
@@ -90,6 +94,7 @@ class Planner {
  private:
   Context& context_;
   std::vector<CUdeviceptr> inputs_, outputs_;
+  CUdeviceptr seed_ = 0;
   std::vector<Launch> launches_;
   std::vector<DeviceBuffer> workspaces_;
 };

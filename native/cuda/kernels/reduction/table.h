@@ -7,6 +7,7 @@
 // of elements. The order in which partial results are joined is fixed, so results repeat bit for bit.
 REDUCTION(sum, 0.0f, a, p + q, p)
 REDUCTION(mean, 0.0f, a, p + q, p / n)
+REDUCTION(sum_to_shape, 0.0f, a, p + q, p)
 REDUCTION(max, -INFINITY, a, max_or_nan(p, q), p)
 REDUCTION(min, INFINITY, a, min_or_nan(p, q), p)
 REDUCTION(norm_l1, 0.0f, fabsf(a), p + q, p)
@@ -17,3 +18,4 @@ POSITION(argmax, 0.0f + a)
 POSITION(argmin, 0.0f - a)
 
 PRODUCT(dot, 0.0f, a * b, p + q, p)
+PRODUCT(mse_loss, 0.0f, (a - b) * (a - b), p + q, p / n)

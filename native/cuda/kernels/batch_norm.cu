@@ -1,0 +1,87 @@
+// batch_norm of x [batch, channels, plane]. Training: batch_norm_<t>_part takes the moments of parts of a channel, _join makes mean and
+// rstd of them; then, as in inference, _apply writes the output. Statistics are joined in a fixed order.
+#include "rows/stats.cuh"
+
+namespace {
+
+// grid: channels * parts. Elements `part` * index .. of the channel's batch * plane.
+template <class T>
+__device__ __forceinline__ void part_moments(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count, long long part, int parts) {
+  __shared__ ByMoments::Stats scratch[32];
+  const long long channel = blockIdx.x / parts, from = blockIdx.x % parts * part, to = min(count, from + part);
+  ByMoments::Stats s = ByMoments::start();
+  if (plane >= 256) {
+    for (long long i = from; i < to;) {
+      const long long image = i / plane, offset = i - image * plane, n = min(plane - offset, to - i), start = (image * channels + channel) * plane + offset;
+      each_lanes<T>(start, n, threadIdx.x, blockDim.x, [&](long long k, auto lanes) {
+        float f[decltype(lanes)::count];
+        take(x + start + k, f);
+        ByMoments::take_in(s, f);
+      });
+      i += n;
+    }
+  } else {
+    for (long long i = from + threadIdx.x; i < to; i += blockDim.x) {
+      const long long image = (i | plane) >> 32 ? i / plane : static_cast<unsigned>(i) / static_cast<unsigned>(plane);
+      const float f[1] = {to_float(x[(image * channels + channel) * plane + (i - image * plane)])};
+      ByMoments::take_in(s, f);
+    }
+  }
+  s = join_group<ByMoments>(s, blockDim.x, scratch);
+  if (threadIdx.x == 0) out[blockIdx.x] = s;
+}
+
+// A vector of elements per thread.
+template <class T>
+__device__ __forceinline__ void apply(const T* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias, const float* __restrict__ mean, const float* __restrict__ spread,
+                                      T* __restrict__ out, long long channels, long long plane, long long n, float eps, int training) {
+  constexpr int L = LANES<T>;
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
+  if (i >= n) return;
+  const bool small = (n >> 32) == 0;
+  const long long run = small ? static_cast<unsigned>(i) / static_cast<unsigned>(plane) : i / plane;
+  long long place = i - run * plane, channel = small ? static_cast<unsigned>(run) % static_cast<unsigned>(channels) : run % channels;
+  float f[L];
+  const bool whole = i + L <= n;
+  if (whole) take(x + i, f);
+#pragma unroll
+  for (int j = 0; j < L; j++) {
+    if (i + j >= n) break;
+    if (!whole) f[j] = to_float(x[i + j]);
+    // Inference has the variance, training 1 / sqrt(variance + eps).
+    const float rstd = training ? spread[channel] : 1.0f / sqrtf(spread[channel] + eps);
+    f[j] = fmaf((f[j] - mean[channel]) * rstd, weight[channel], bias[channel]);
+    if (!whole) out[i + j] = from_float<T>(f[j]);
+    if (++place == plane) {
+      place = 0;
+      if (++channel == channels) channel = 0;
+    }
+  }
+  if (whole) give(out + i, f);
+}
+
+}  // namespace
+
+// One warp per channel.
+extern "C" __global__ void __launch_bounds__(256) batch_norm_join(const ByMoments::Stats* parts, float* mean, float* rstd, long long channels, int count, float eps) {
+  const long long channel = static_cast<long long>(blockIdx.x) * 8 + threadIdx.x / 32;
+  ByMoments::Stats s = ByMoments::start();
+  if (channel < channels)
+    for (int i = threadIdx.x % 32; i < count; i += 32) s = ByMoments::join(s, parts[channel * count + i]);
+  s = join_lanes<ByMoments>(s, 32);
+  if (channel >= channels || threadIdx.x % 32 != 0) return;
+  mean[channel] = s.mean;
+  rstd[channel] = ByMoments::rstd(s, eps);
+}
+
+#define BATCH_NORM(T)                                                                                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_part(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count, long long part, int parts) { \
+    part_moments(x, out, channels, plane, count, part, parts);                                                                                                                             \
+  }                                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_apply(const T* x, const float* weight, const float* bias, const float* mean, const float* spread, T* out,             \
+                                                                           long long channels, long long plane, long long n, float eps, int training) {                                    \
+    apply(x, weight, bias, mean, spread, out, channels, plane, n, eps, training);                                                                                                          \
+  }
+BATCH_NORM(f32)
+BATCH_NORM(f16)
+BATCH_NORM(bf16)

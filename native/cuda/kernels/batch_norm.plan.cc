@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include "plan.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+// dims: [batch, channels, plane, training]; scalars: [eps].
+std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
+  const int64_t n = d[0] * d[1] * d[2];
+  const auto each = [&](Role role) { return TensorShape{d[1], role, Storage::f32}; };
+  if (d[3] == 0) return {in(n), each(Role::in), each(Role::in), each(Role::in), each(Role::in), out(n)};
+  return {in(n), each(Role::in), each(Role::in), out(n), each(Role::out), each(Role::out)};
+}
+
+void plan(Planner& p) {
+  const auto batch = static_cast<long long>(p.dim(0)), channels = static_cast<long long>(p.dim(1)), plane = static_cast<long long>(p.dim(2));
+  const long long count = batch * plane, n = count * channels;
+  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const auto eps = static_cast<float>(p.scalar(0));
+  const int training = p.dim(3) != 0;
+  const std::string name = "batch_norm_" + p.dtype();
+  if (training) {
+    const int64_t wanted = std::clamp<int64_t>(std::min(ceil_div(int64_t{p.device.sm_count} * 8, channels), ceil_div(count, 4096)), 1, 1024);
+    const auto part = static_cast<long long>(ceil_div(ceil_div(count, wanted), 8) * 8);
+    const auto parts = static_cast<int>(ceil_div(count, part));
+    const CUdeviceptr moments = p.workspace(channels * parts * 12);
+    p.launch(p.kernel(name + "_part"), {channels * parts}, 256, 0, p.input(0), moments, channels, plane, count, part, parts);
+    p.launch(p.kernel("batch_norm_join"), {ceil_div(channels, 8)}, 256, 0, moments, p.output(1), p.output(2), channels, parts, eps);
+  }
+  const CUdeviceptr mean = training ? p.output(1) : p.input(3), spread = training ? p.output(2) : p.input(4);
+  p.launch(p.kernel(name + "_apply"), {ceil_div(ceil_div(n, lanes), 256)}, 256, 0, p.input(0), p.input(1), p.input(2), mean, spread, p.output(), channels, plane, n, eps, training);
+}
+
+const Register registered({"batch_norm", real_dtypes, {4}, tensors, plan, 1});
+
+}  // namespace
+
+}  // namespace opscope::cuda

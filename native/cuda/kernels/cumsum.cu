@@ -1,0 +1,87 @@
+// Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp or the block. Rows that several blocks
+// share: cumsum_<t>_part adds up each part, then the same kernel starts from what lies in front of it.
+#include "rows/stats.cuh"
+
+namespace {
+
+constexpr int EACH = 4;  // neighbouring elements of a thread at a time
+
+// The sum of `value` over the threads of the group in front of this one; `total`: of all. `scratch`: one float per warp.
+__device__ __forceinline__ float in_front(float value, int group, float* scratch, float& total) {
+  const int lane = threadIdx.x % 32;
+  float sum = value;
+#pragma unroll
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const float other = __shfl_up_sync(0xffffffffu, sum, offset);
+    if (lane >= offset) sum += other;
+  }
+  float before = __shfl_up_sync(0xffffffffu, sum, 1);
+  if (lane == 0) before = 0;
+  total = __shfl_sync(0xffffffffu, sum, 31);
+  if (group == 32) return before;
+  const int warps = group / 32, warp = threadIdx.x / 32;
+  __syncthreads();
+  if (lane == 31) scratch[warp] = sum;
+  __syncthreads();
+  float of_warps = 0;
+  total = 0;
+  for (int w = 0; w < warps; w++) {
+    const float s = scratch[w];
+    if (w < warp) of_warps += s;
+    total += s;
+  }
+  return of_warps + before;
+}
+
+// group: 32, or the block. parts: blocks of a row, with the sums of parts in `sums`.
+template <class T>
+__device__ __forceinline__ void scan(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) {
+  __shared__ float scratch[32];
+  const int thread = threadIdx.x % group;
+  const long long index = static_cast<long long>(blockIdx.x) * (blockDim.x / group) + threadIdx.x / group, row = index / parts, from = index % parts * part;
+  const long long n = row < rows ? min(part, cols - from) : 0;
+  const T* own = x + row * cols + from;
+  T* to = out + row * cols + from;
+  float carry = 0;
+  if (parts > 1)
+    for (long long i = row * parts; i < index; i++) carry += sums[i];
+  const long long step = static_cast<long long>(group) * EACH;
+  // Rows of one launch have the same length, and threads without a row go along.
+  for (long long base = 0; base < part && base < cols; base += step) {
+    const long long i = base + thread * EACH;
+    float f[EACH], sum = 0;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) f[j] = sum += i + j < n ? to_float(own[i + j]) : 0.0f;
+    float total;
+    const float before = carry + in_front(sum, group, scratch, total);
+#pragma unroll
+    for (int j = 0; j < EACH; j++)
+      if (i + j < n) to[i + j] = from_float<T>(before + f[j]);
+    carry += total;
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void part_sum(const T* x, float* sums, long long cols, int parts, long long part) {
+  __shared__ BySum::Stats scratch[32];
+  const long long row = blockIdx.x / parts, from = blockIdx.x % parts * part, start = row * cols + from;
+  BySum::Stats s = BySum::start();
+  each_lanes<T>(start, min(part, cols - from), threadIdx.x, blockDim.x, [&](long long i, auto lanes) {
+    float f[decltype(lanes)::count];
+    take(x + start + i, f);
+    for (const float value : f) s.sum += value;
+  });
+  s = join_group<BySum>(s, blockDim.x, scratch);
+  if (threadIdx.x == 0) sums[blockIdx.x] = s.sum;
+}
+
+}  // namespace
+
+#define CUMSUM(T)                                                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(1024) cumsum_##T(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) { \
+    scan(x, out, rows, cols, group, parts, part, sums);                                                                                                                      \
+  }                                                                                                                                                                          \
+  extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_part(const T* x, float* sums, long long cols, int parts, long long part) { part_sum(x, sums, cols, parts, part); }
+CUMSUM(f32)
+CUMSUM(f16)
+CUMSUM(bf16)

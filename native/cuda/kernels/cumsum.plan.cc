@@ -1,0 +1,23 @@
+#include "plan.h"
+#include "rows/shape.h"
+
+namespace opscope::cuda {
+// dims: [rows, cols].
+static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, [](Planner& p) {
+  const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
+  const RowsSplit split = rows_split(p.device.sm_count, 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), rows, cols);
+  const std::string name = "cumsum_" + p.dtype();
+  constexpr CUdeviceptr absent = 0;
+  if (split.parts > 1) {
+    const auto part = static_cast<long long>(split.part);
+    const CUdeviceptr sums = p.workspace(split.blocks * 4);
+    p.launch(p.kernel(name + "_part"), {split.blocks}, split.threads, 0, p.input(0), sums, cols, split.parts, part);
+    p.launch(p.kernel(name), {split.blocks}, split.threads, 0, p.input(0), p.output(), rows, cols, split.group, split.parts, part, sums);
+    return;
+  }
+  // A warp at least.
+  const int group = split.group < 32 ? 32 : split.group;
+  const unsigned threads = group == 32 ? 128 : split.threads;
+  p.launch(p.kernel(name), {ceil_div(rows, threads / static_cast<unsigned>(group))}, threads, 0, p.input(0), p.output(), rows, cols, group, 1, cols, absent);
+}});
+}

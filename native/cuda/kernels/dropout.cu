@@ -1,0 +1,53 @@
+// out[i] = 0 with probability p, else x[i] / (1 - p): which elements, core/ops/dropout/op.ts states. 16 bytes per thread.
+#include "common/vec.cuh"
+
+namespace {
+
+// Philox 4x32-10 (core/philox.ts) of counter [low, high, 0, 0] and key [seed, 0].
+__device__ __forceinline__ uint4 philox(unsigned long long counter, unsigned seed) {
+  uint4 c = make_uint4(static_cast<unsigned>(counter), static_cast<unsigned>(counter >> 32), 0, 0);
+  unsigned key0 = seed, key1 = 0;
+#pragma unroll
+  for (int round = 0; round < 10; round++) {
+    const unsigned high0 = __umulhi(0xd2511f53u, c.x), high1 = __umulhi(0xcd9e8d57u, c.z);
+    c = make_uint4(high1 ^ c.y ^ key0, 0xcd9e8d57u * c.z, high0 ^ c.w ^ key1, 0xd2511f53u * c.x);
+    key0 += 0x9e3779b9u;
+    key1 += 0xbb67ae85u;
+  }
+  return c;
+}
+
+template <class T>
+__device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
+  constexpr int L = LANES<T>;
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
+  if (i >= n) return;
+  const float threshold = p * 16777216.0f, factor = 1.0f / (1.0f - p);
+  const unsigned key = *seed;
+  unsigned word[L];
+#pragma unroll
+  for (int j = 0; j < L; j += 4) {
+    const uint4 w = philox(static_cast<unsigned long long>(i + j) / 4, key);
+    word[j] = w.x, word[j + 1] = w.y, word[j + 2] = w.z, word[j + 3] = w.w;
+  }
+  const auto kept = [&](float value, int j) { return static_cast<float>(word[j] >> 8) < threshold ? 0.0f : value * factor; };
+  if (i + L <= n) {
+    float f[L];
+    unpack<T>(load16(x + i), f);
+#pragma unroll
+    for (int j = 0; j < L; j++) f[j] = kept(f[j], j);
+    store16(out + i, pack<T>(f));
+  } else {
+#pragma unroll
+    for (int j = 0; j < L; j++)
+      if (i + j < n) out[i + j] = from_float<T>(kept(to_float(x[i + j]), j));
+  }
+}
+
+}  // namespace
+
+#define DROPOUT(T) \
+  extern "C" __global__ void __launch_bounds__(256) dropout_##T(const T* x, T* out, long long n, float p, const unsigned* seed) { dropout(x, out, n, p, seed); }
+DROPOUT(f32)
+DROPOUT(f16)
+DROPOUT(bf16)

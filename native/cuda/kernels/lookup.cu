@@ -1,0 +1,80 @@
+// Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of an
+// element, _16 copies vectors of 16 bytes where rows hold a whole number of them.
+#include "common/vec.cuh"
+
+namespace {
+
+__device__ __forceinline__ bool inside(long long index, long long rows) { return index >= 0 && index < rows; }
+
+// out[i] = table[indices[i]]; dim in units of U.
+template <class U>
+__device__ __forceinline__ void embedding(const int* __restrict__ indices, const U* __restrict__ table, U* __restrict__ out, long long rows, long long dim, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, index = indices[place];
+  if (inside(index, rows)) out[i] = table[index * dim + (i - place * dim)];
+}
+
+// out[i, j] = x[index[i, j], j].
+template <class U>
+__device__ __forceinline__ void gather(const U* __restrict__ x, const int* __restrict__ index, U* __restrict__ out, long long rows, long long dim, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, row = index[i];
+  if (inside(row, rows)) out[i] = x[row * dim + (i - place * dim)];
+}
+
+// sums[index[i]] += src[i], in f32; the order is free.
+template <class T>
+__device__ __forceinline__ void scatter(const int* __restrict__ index, const T* __restrict__ src, float* __restrict__ sums, long long rows, long long dim, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, row = index[place];
+  if (inside(row, rows)) atomicAdd(sums + row * dim + (i - place * dim), to_float(src[i]));
+}
+
+template <class A, class B>
+__device__ __forceinline__ void convert(const A* __restrict__ a, B* __restrict__ b, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) b[i] = from_float<B>(to_float(a[i]));
+}
+
+// One thread per pair; x, out [tokens, heads, dim], cos, sin [tokens, dim / 2].
+template <class T>
+__device__ __forceinline__ void rope(const T* __restrict__ x, const T* __restrict__ cos, const T* __restrict__ sin, T* __restrict__ out, long long pairs, long long heads, long long half,
+                                     int interleaved) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= pairs) return;
+  const bool small = (pairs >> 32) == 0;
+  const long long head = small ? static_cast<unsigned>(i) / static_cast<unsigned>(half) : i / half, pair = i - head * half;
+  const long long token = small ? static_cast<unsigned>(head) / static_cast<unsigned>(heads) : head / heads;
+  const long long first = head * half * 2 + (interleaved ? 2 * pair : pair), second = first + (interleaved ? 1 : half);
+  const float a = to_float(x[first]), b = to_float(x[second]), c = to_float(cos[token * half + pair]), s = to_float(sin[token * half + pair]);
+  out[first] = from_float<T>(a * c - b * s);
+  out[second] = from_float<T>(b * c + a * s);
+}
+
+}  // namespace
+
+#define COPIES(U, bytes)                                                                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(256) embedding_##bytes(const int* indices, const U* table, U* out, long long rows, long long dim, long long n) {                \
+    embedding(indices, table, out, rows, dim, n);                                                                                                                              \
+  }
+COPIES(uint16_t, 2)
+COPIES(uint32_t, 4)
+COPIES(uint4, 16)
+extern "C" __global__ void __launch_bounds__(256) gather_2(const uint16_t* x, const int* index, uint16_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
+extern "C" __global__ void __launch_bounds__(256) gather_4(const uint32_t* x, const int* index, uint32_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
+
+#define SUMS(T)                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) scatter_##T(const int* index, const T* src, float* sums, long long rows, long long dim, long long n) {                     \
+    scatter(index, src, sums, rows, dim, n);                                                                                                                                   \
+  }                                                                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) widen_##T(const T* from, float* to, long long n) { convert(from, to, n); }                                                 \
+  extern "C" __global__ void __launch_bounds__(256) narrow_##T(const float* from, T* to, long long n) { convert(from, to, n); }                                                \
+  extern "C" __global__ void __launch_bounds__(256) rope_##T(const T* x, const T* cos, const T* sin, T* out, long long pairs, long long heads, long long half, int interleaved) { \
+    rope(x, cos, sin, out, pairs, heads, half, interleaved);                                                                                                                   \
+  }
+SUMS(f32)
+SUMS(f16)
+SUMS(bf16)

@@ -1,0 +1,50 @@
+// Poolings. dims: [planes, height, width, outHeight, outWidth] and, but for adaptive windows, [.., kernel, stride, padding]; signals have
+// height 1, and windows along their width alone.
+#include "pooling.h"
+
+#include "plan.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+struct Row {
+  const char* op;
+  bool max, signals;
+  size_t dims;
+};
+constexpr Row table[] = {{"max_pool1d", true, true, 8}, {"avg_pool1d", false, true, 8}, {"max_pool2d", true, false, 8}, {"avg_pool2d", false, false, 8}, {"adaptive_max_pool2d", true, false, 5}, {"adaptive_avg_pool2d", false, false, 5}};
+
+// Whether every window of an axis has an element of the input.
+bool fits(int64_t input, int64_t output, int64_t kernel, int64_t stride, int64_t padding) {
+  return stride >= 1 && kernel >= 1 && 2 * padding <= kernel && (output - 1) * stride + kernel <= input + 2 * padding;
+}
+
+std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
+  const bool signals = table[kernels.row].signals;
+  const bool sensible = d[1] >= 1 && d[2] >= 1 && d[3] >= 1 && d[4] >= 1 && (d.size() == 5 || (fits(d[2], d[4], d[5], d[6], d[7]) && (signals ? d[1] == 1 && d[3] == 1 : fits(d[1], d[3], d[5], d[6], d[7]))));
+  return {in(sensible ? d[0] * d[1] * d[2] : 0), out(sensible ? d[0] * d[3] * d[4] : 0)};
+}
+
+void plan(Planner& p) {
+  const Row& row = table[find_op(p.spec.op)->row];
+  const auto dim = [&](size_t i) { return static_cast<long long>(p.dim(i)); };
+  PoolSizes s = {dim(0) * dim(3) * dim(4), dim(1), dim(2), dim(3), dim(4), 0, 1, 0, 0, 1, 0};
+  if (row.dims == 8) {
+    s.kernel = dim(5), s.stride = dim(6), s.padding = dim(7);
+    if (!row.signals) s.kernel_down = s.kernel, s.stride_down = s.stride, s.padding_down = s.padding;
+  }
+  // Elements of a window, about.
+  const int64_t window = row.dims == 8 ? dim(5) * (row.signals ? 1 : dim(5)) : ceil_div(dim(1), dim(3)) * ceil_div(dim(2), dim(4));
+  const bool warp = window >= 64;
+  p.launch(p.kernel_in("pooling", std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype() + (warp ? "_warp" : "")), {ceil_div(s.outputs * (warp ? 32 : 1), 256)}, 256, 0, p.input(0), p.output(), s);
+}
+
+const bool registered = [] {
+  for (size_t i = 0; i < std::size(table); i++) Register({table[i].op, real_dtypes, {table[i].dims}, tensors, plan, 0, i});
+  return true;
+}();
+
+}  // namespace
+
+}  // namespace opscope::cuda

@@ -1,0 +1,315 @@
+// Row operations: rows/kernel.cuh has the kernels, this file what each operation makes of a row. rows.plan.cc says where which runs.
+// Kernels: rows_<op>_<dtype>, .._part and .._join, each with RowArguments.
+#include "rows/stats.cuh"
+
+namespace {
+
+// Input `i` and the output of a row.
+template <class T>
+__device__ __forceinline__ const T* input(const RowArguments& a, int i, long long at = 0) { return reinterpret_cast<const T*>(a.in[i]) + at; }
+template <class T>
+__device__ __forceinline__ T* output(const RowArguments& a, long long at = 0) { return reinterpret_cast<T*>(a.out) + at; }
+
+template <class T>
+struct LogSoftmax : ByMaxSum {
+  const T* x;
+  T* out;
+  __device__ LogSoftmax(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)) {}
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float f[N];
+    take(x + i, f);
+    take_in(s, f);
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    const float log = logf(s.sum);
+    float f[N];
+    take(x + i, f);
+#pragma unroll
+    for (int j = 0; j < N; j++) f[j] = f[j] - s.max - log;
+    give(out + i, f);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+
+// in: logits, target. The loss of each row goes to per_row.
+template <class T>
+struct CrossEntropy : ByMaxSum {
+  const T* x;
+  float* loss;
+  long long target;
+  __device__ CrossEntropy(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), loss(reinterpret_cast<float*>(a.per_row) + row), target(input<int>(a, 1)[row]) {
+    if (target < 0 || target >= a.cols) target = 0;
+  }
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float f[N];
+    take(x + i, f);
+    take_in(s, f);
+  }
+  template <int N>
+  __device__ void write(const Stats&, long long, Lanes<N>) const {}
+  __device__ void finish(const Stats& s) const { *loss = s.max - to_float(x[target]) + logf(s.sum); }
+};
+
+// in: logits, target, grad.
+template <class T>
+struct CrossEntropyBackward : ByMaxSum {
+  const T* x;
+  T* out;
+  long long target;
+  float scale;
+  __device__ CrossEntropyBackward(const RowArguments& a, long long row)
+      : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)), target(input<int>(a, 1)[row]), scale(*input<float>(a, 2) / static_cast<float>(a.rows)) {}
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float f[N];
+    take(x + i, f);
+    take_in(s, f);
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    const float factor = scale / s.sum;
+    float f[N];
+    take(x + i, f);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      const float e = __expf(f[j] - s.max);
+      f[j] = (i + j == target ? e - s.sum : e) * factor;
+    }
+    give(out + i, f);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+
+// in: grad, the output of softmax.
+template <class T>
+struct SoftmaxBackward : BySum {
+  const T *grad, *y;
+  T* out;
+  __device__ SoftmaxBackward(const RowArguments& a, long long row) : grad(input<T>(a, 0, row * a.cols)), y(input<T>(a, 1, row * a.cols)), out(output<T>(a, row * a.cols)) {}
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float g[N], p[N];
+    take(grad + i, g);
+    take(y + i, p);
+#pragma unroll
+    for (int j = 0; j < N; j++) s.sum = fmaf(g[j], p[j], s.sum);
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    float g[N], p[N];
+    take(grad + i, g);
+    take(y + i, p);
+#pragma unroll
+    for (int j = 0; j < N; j++) g[j] = p[j] * (g[j] - s.sum);
+    give(out + i, g);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+
+// in: x, weight; number: eps.
+template <class T>
+struct RmsNorm : BySum {
+  const T *x, *weight;
+  T* out;
+  float cols, eps;
+  __device__ RmsNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), out(output<T>(a, row * a.cols)), cols(static_cast<float>(a.cols)), eps(a.number) {}
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float f[N];
+    take(x + i, f);
+#pragma unroll
+    for (int j = 0; j < N; j++) s.sum = fmaf(f[j], f[j], s.sum);
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    const float scale = 1.0f / sqrtf(s.sum / cols + eps);
+    float f[N], w[N];
+    take(x + i, f);
+    take_loose(weight + i, w);
+#pragma unroll
+    for (int j = 0; j < N; j++) f[j] = f[j] * scale * w[j];
+    give(out + i, f);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+
+// A row is a group of channels of an image. in: x, weight, bias; number: eps.
+template <class T>
+struct GroupNorm : ByMoments {
+  const T *x, *weight, *bias;
+  T* out;
+  long long plane;
+  float eps;
+  __device__ GroupNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)), plane(a.plane), eps(a.number) {
+    const long long first = row % a.groups * (a.cols / a.plane);
+    weight = input<T>(a, 1, first);
+    bias = input<T>(a, 2, first);
+  }
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float f[N];
+    take(x + i, f);
+    take_in(s, f);
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    const float scale = rstd(s, eps);
+    float f[N];
+    take(x + i, f);
+    // 64-bit division takes several times as long.
+    long long channel = (i | plane) >> 32 ? i / plane : static_cast<unsigned>(i) / static_cast<unsigned>(plane), place = i - channel * plane;
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      f[j] = fmaf((f[j] - s.mean) * scale, to_float(weight[channel]), to_float(bias[channel]));
+      if (++place == plane && j + 1 < N) place = 0, channel++;
+    }
+    give(out + i, f);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+
+// dx of layer_norm (CENTERED) and rms_norm. in: grad, x, weight, then mean, rstd or rstd alone.
+template <class T, bool CENTERED>
+struct NormBackward : ByTwoSums {
+  const T *grad, *x, *weight;
+  T* out;
+  float mean, rstd, cols;
+  __device__ NormBackward(const RowArguments& a, long long row)
+      : grad(input<T>(a, 0, row * a.cols)), x(input<T>(a, 1, row * a.cols)), weight(input<T>(a, 2)), out(output<T>(a, row * a.cols)), mean(CENTERED ? input<float>(a, 3)[row] : 0.0f),
+        rstd(input<float>(a, CENTERED ? 4 : 3)[row]), cols(static_cast<float>(a.cols)) {}
+  // grad * weight and (x - mean) * rstd.
+  template <int N>
+  __device__ void terms(long long i, float (&g)[N], float (&h)[N]) const {
+    float w[N];
+    take(grad + i, g);
+    take(x + i, h);
+    take_loose(weight + i, w);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      g[j] *= w[j];
+      h[j] = (h[j] - mean) * rstd;
+    }
+  }
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float g[N], h[N];
+    terms(i, g, h);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+      if (CENTERED) s.sum += g[j];
+      s.dot = fmaf(g[j], h[j], s.dot);
+    }
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    const float sum = s.sum / cols, dot = s.dot / cols;
+    float g[N], h[N];
+    terms(i, g, h);
+#pragma unroll
+    for (int j = 0; j < N; j++) g[j] = rstd * (g[j] - sum - h[j] * dot);
+    give(out + i, g);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+template <class T>
+using LayerNormBackward = NormBackward<T, true>;
+template <class T>
+using RmsNormBackward = NormBackward<T, false>;
+
+}  // namespace
+
+#define ROWS_OF(T, op, Policy)                                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(1024) rows_##op##_##T(const RowArguments a) { rows_whole<Policy<T>, T>(a); }                         \
+  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_part(const RowArguments a) { rows_part<Policy<T>, T>(a); }                    \
+  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_join(const RowArguments a) { rows_join<Policy<T>, T>(a); }
+#define ROWS(op, Policy) ROWS_OF(f32, op, Policy) ROWS_OF(f16, op, Policy) ROWS_OF(bf16, op, Policy)
+
+ROWS(log_softmax, LogSoftmax)
+ROWS(cross_entropy, CrossEntropy)
+ROWS(cross_entropy_backward, CrossEntropyBackward)
+ROWS(softmax_backward, SoftmaxBackward)
+ROWS(rms_norm, RmsNorm)
+ROWS(group_norm, GroupNorm)
+ROWS(layer_norm_backward, LayerNormBackward)
+ROWS(rms_norm_backward, RmsNormBackward)
+
+// ---- the mean of one float per row ----
+
+struct Adding {
+  static __device__ __forceinline__ BySum::Stats start() { return BySum::start(); }
+  static __device__ __forceinline__ BySum::Stats join(BySum::Stats p, BySum::Stats q) { return BySum::join(p, q); }
+};
+
+// parts[block] = sum of its share of n floats.
+extern "C" __global__ void __launch_bounds__(256) rows_sum(const float* x, float* parts, long long n) {
+  __shared__ BySum::Stats scratch[32];
+  BySum::Stats s{0.0f};
+  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL) s.sum += x[i];
+  s = join_group<Adding>(s, 256, scratch);
+  if (threadIdx.x == 0) parts[blockIdx.x] = s.sum;
+}
+
+template <class T>
+__device__ __forceinline__ void mean_of_parts(const float* parts, int count, long long n, T* out) {
+  __shared__ BySum::Stats scratch[32];
+  BySum::Stats s{0.0f};
+  for (int i = threadIdx.x; i < count; i += 256) s.sum += parts[i];
+  s = join_group<Adding>(s, 256, scratch);
+  if (threadIdx.x == 0) *out = from_float<T>(s.sum / static_cast<float>(n));
+}
+
+// ---- sums over tokens of grad * (x - mean) * rstd and of grad ----
+
+// grid: (tiles of 32 columns, splits); 256 threads = 32 columns x 8 rows. parts: [splits][2][dim].
+template <class T>
+__device__ __forceinline__ void norm_columns(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens, long long dim, long long per_split) {
+  __shared__ float own[2][8][32];
+  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+  const long long column = blockIdx.x * 32LL + lane, from = blockIdx.y * per_split, to = min(tokens, from + per_split);
+  float dweight = 0, dbias = 0;
+  if (column < dim) {
+#pragma unroll 4
+    for (long long t = from + group; t < to; t += 8) {
+      const float g = to_float(grad[t * dim + column]);
+      dweight = fmaf(g, (to_float(x[t * dim + column]) - (mean ? mean[t] : 0.0f)) * rstd[t], dweight);
+      dbias += g;
+    }
+  }
+  own[0][group][lane] = dweight;
+  own[1][group][lane] = dbias;
+  __syncthreads();
+  if (group > 1 || column >= dim) return;
+  float total = 0;
+#pragma unroll
+  for (int k = 0; k < 8; k++) total += own[group][k][lane];
+  parts[(blockIdx.y * 2LL + group) * dim + column] = total;
+}
+
+template <class T>
+__device__ __forceinline__ void norm_columns_join(const float* parts, int splits, long long dim, T* dweight, T* dbias) {
+  const long long column = blockIdx.x * 256LL + threadIdx.x;
+  if (column >= dim) return;
+  float w = 0, b = 0;
+  for (int s = 0; s < splits; s++) {
+    w += parts[s * 2LL * dim + column];
+    b += parts[(s * 2LL + 1) * dim + column];
+  }
+  dweight[column] = from_float<T>(w);
+  if (dbias) dbias[column] = from_float<T>(b);
+}
+
+#define PLAIN(T)                                                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* parts, int count, long long n, T* out) { mean_of_parts(parts, count, n, out); }                \
+  extern "C" __global__ void __launch_bounds__(256) norm_columns_##T(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens,         \
+                                                                     long long dim, long long per_split) {                                                                    \
+    norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split);                                                                                                         \
+  }                                                                                                                                                                           \
+  extern "C" __global__ void __launch_bounds__(256) norm_columns_join_##T(const float* parts, int splits, long long dim, T* dweight, T* dbias) {                              \
+    norm_columns_join(parts, splits, dim, dweight, dbias);                                                                                                                    \
+  }
+PLAIN(f32)
+PLAIN(f16)
+PLAIN(bf16)

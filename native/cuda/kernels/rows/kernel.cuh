@@ -1,0 +1,118 @@
+// Row operations of [rows, cols]: a statistic of each row, then what is made of the row and its statistic. A policy P states one:
+//
+//   Stats, start(), join(p, q)            of parts of a row; floats alone
+//   P(arguments, row)
+//   add(stats, i, lanes)                  takes elements i .. i + lanes into account
+//   write(stats, i, lanes)                writes them
+//   finish(stats)                         once per row, by one thread
+//
+// rows_whole: a group of threads for a row, as few as one and as many as a block. rows_part and rows_join: several blocks for a row.
+// The row is read twice, the second time from a cache; joins have a fixed order, so results repeat bit for bit.
+#pragma once
+#include "../common/vec.cuh"
+#include "arguments.h"
+
+template <int N>
+struct Lanes {
+  static constexpr int count = N;
+};
+
+// f(i, Lanes) for elements 0 .. n of a row that starts at element `start` of its tensor: one by one up to the first 16-byte boundary,
+// then a vector at a time, and one by one at the end.
+template <class T, class F>
+__device__ __forceinline__ void each_lanes(long long start, long long n, int thread, int threads, F f) {
+  constexpr int L = LANES<T>;
+  const long long head = min(n, (L - start % L) % L), body = (n - head) / L * L;
+  for (long long i = thread; i < head; i += threads) f(i, Lanes<1>());
+#pragma unroll 4
+  for (long long i = thread * static_cast<long long>(L); i < body; i += threads * static_cast<long long>(L)) f(head + i, Lanes<L>());
+  for (long long i = head + body + thread; i < n; i += threads) f(i, Lanes<1>());
+}
+
+// `N` elements from a place that is a vector's where there are several.
+template <int N, class T>
+__device__ __forceinline__ void take(const T* p, float (&f)[N]) {
+  if constexpr (N == 1) f[0] = to_float(*p);
+  else unpack<T>(load16(p), f);
+}
+// The same from any place: what is indexed by column need not lie as the row does.
+template <int N, class T>
+__device__ __forceinline__ void take_loose(const T* p, float (&f)[N]) {
+  if (N > 1 && (reinterpret_cast<unsigned long long>(p) & 15) == 0) return take(p, f);
+#pragma unroll
+  for (int j = 0; j < N; j++) f[j] = to_float(p[j]);
+}
+template <int N, class T>
+__device__ __forceinline__ void give(T* p, const float (&f)[N]) {
+  if constexpr (N == 1) *p = from_float<T>(f[0]);
+  else store16(p, pack<T>(f));
+}
+
+template <class P, class S>
+__device__ __forceinline__ S join_lanes(S s, int group) {
+  static_assert(sizeof(S) % 4 == 0);
+  for (int offset = min(group, 32) / 2; offset > 0; offset /= 2) {
+    S other;
+#pragma unroll
+    for (int k = 0; k < static_cast<int>(sizeof(S) / 4); k++)
+      reinterpret_cast<float*>(&other)[k] = __shfl_xor_sync(0xffffffffu, reinterpret_cast<float*>(&s)[k], offset);
+    // The same order on both sides, so that all lanes have the same bits.
+    s = threadIdx.x & offset ? P::join(other, s) : P::join(s, other);
+  }
+  return s;
+}
+
+// Over the threads of a group, or of the block; every thread gets the result.
+template <class P, class S>
+__device__ __forceinline__ S join_group(S s, int group, S* scratch) {
+  s = join_lanes<P>(s, group);
+  if (group <= 32) return s;
+  const int warps = group / 32;
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = s;
+  __syncthreads();
+  s = static_cast<int>(threadIdx.x % 32) < warps ? scratch[threadIdx.x % 32] : P::start();
+  return join_lanes<P>(s, 32);
+}
+
+template <class P, class T>
+__device__ __forceinline__ void rows_whole(const RowArguments& a) {
+  using Stats = typename P::Stats;
+  __shared__ Stats scratch[32];
+  const int thread = threadIdx.x % a.group;
+  const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / a.group) + threadIdx.x / a.group;
+  // Threads beyond the rows stay for the others of their warp.
+  const long long n = row < a.rows ? a.cols : 0;
+  P p(a, n > 0 ? row : 0);
+  Stats s = P::start();
+  each_lanes<T>(row * a.cols, n, thread, a.group, [&](long long i, auto lanes) { p.add(s, i, lanes); });
+  s = join_group<P>(s, a.group, scratch);
+  each_lanes<T>(row * a.cols, n, thread, a.group, [&](long long i, auto lanes) { p.write(s, i, lanes); });
+  if (n > 0 && thread == 0) p.finish(s);
+}
+
+// One block per part. `from`, `n`: the block's elements.
+template <class P, class T>
+__device__ __forceinline__ void rows_part(const RowArguments& a) {
+  using Stats = typename P::Stats;
+  __shared__ Stats scratch[32];
+  const long long row = blockIdx.x / a.parts, from = blockIdx.x % a.parts * a.part, n = min(a.part, a.cols - from);
+  P p(a, row);
+  Stats s = P::start();
+  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.add(s, from + i, lanes); });
+  s = join_group<P>(s, blockDim.x, scratch);
+  if (threadIdx.x == 0) reinterpret_cast<Stats*>(a.parts_at)[blockIdx.x] = s;
+}
+
+template <class P, class T>
+__device__ __forceinline__ void rows_join(const RowArguments& a) {
+  using Stats = typename P::Stats;
+  __shared__ Stats scratch[32];
+  const long long row = blockIdx.x / a.parts, from = blockIdx.x % a.parts * a.part, n = min(a.part, a.cols - from);
+  P p(a, row);
+  const Stats* own = reinterpret_cast<const Stats*>(a.parts_at) + row * a.parts;
+  Stats s = P::start();
+  for (int i = threadIdx.x; i < a.parts; i += blockDim.x) s = P::join(s, own[i]);
+  s = join_group<P>(s, blockDim.x, scratch);
+  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.write(s, from + i, lanes); });
+  if (from == 0 && threadIdx.x == 0) p.finish(s);
+}

@@ -1,0 +1,39 @@
+// How row operations are spread over the GPU (rows/kernel.cuh); see plan_test.cc for what holds over the whole range.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+namespace opscope::cuda {
+
+struct RowsSplit {
+  int group;          // threads of a row: a power of two up to 32, or the block
+  unsigned threads;   // of a block
+  int64_t blocks;
+  int parts = 1;      // of a row, each a block
+  int64_t part = 0;   // elements of one, a multiple of 16 bytes
+};
+
+// `lanes`: elements of 16 bytes.
+inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t vectors = over(cols, lanes);
+  if (vectors <= 128) {
+    int group = 1;
+    while (group < 32 && group * 2 <= vectors) group *= 2;
+    // Few rows: small blocks, so that more multiprocessors have one.
+    const unsigned threads = rows * group >= int64_t{sm_count} * 1024 ? 256 : rows * group >= int64_t{sm_count} * 128 ? 128 : 64;
+    return {group, threads, over(rows, threads / static_cast<unsigned>(group))};
+  }
+  constexpr int64_t least_part = 4096;  // vectors
+  const int64_t wanted = over(int64_t{sm_count} * 4, rows), parts = std::min(wanted, over(vectors, least_part));
+  // The statistics of all parts are read by each block of a row.
+  if (parts > 1) {
+    const int64_t part = over(vectors, std::min<int64_t>(parts, 1024));
+    return {256, 256, rows * over(vectors, part), static_cast<int>(over(vectors, part)), part * lanes};
+  }
+  unsigned threads = 64;
+  while (threads < 1024 && threads * 4 < vectors) threads *= 2;
+  return {static_cast<int>(threads), threads, rows};
+}
+
+}  // namespace opscope::cuda

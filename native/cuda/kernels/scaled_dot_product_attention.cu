@@ -1,0 +1,82 @@
+// softmax(q k^T / sqrt(headDim)) v: a block takes 32 queries of a head and meets 32 keys at a time, with the running maximum and sum of
+// each query, in f32 (Milakov & Gimelshein 2018; Dao et al. 2022). 256 threads: 8 for each query, which share its keys and its outputs.
+#include "common/vec.cuh"
+#include "scaled_dot_product_attention.h"
+
+namespace {
+
+constexpr int QUERIES = 32, KEYS = 32, SHARERS = 8;
+
+// Shared memory: q and out [QUERIES][dim + 1], k and v [KEYS][dim + 1].
+template <class T>
+__device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s) {
+  extern __shared__ float memory[];
+  const int pitch = s.dim + 1;
+  float *const own_q = memory, *const sums = own_q + QUERIES * pitch, *const own_k = sums + QUERIES * pitch, *const own_v = own_k + KEYS * pitch;
+  __shared__ float weights[QUERIES][KEYS + 1];
+  const long long blocks = (s.queries + QUERIES - 1) / QUERIES, head = blockIdx.x / blocks, first = blockIdx.x % blocks * QUERIES;
+  const long long source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.keys * s.dim;
+  const int rows = static_cast<int>(min(static_cast<long long>(QUERIES), s.queries - first));
+  const float scale = rsqrtf(static_cast<float>(s.dim));
+  for (int i = threadIdx.x; i < QUERIES * s.dim; i += 256) {
+    const int row = i / s.dim, column = i % s.dim;
+    own_q[row * pitch + column] = row < rows ? to_float(q[(head * s.queries + first + row) * s.dim + column]) * scale : 0.0f;
+    sums[row * pitch + column] = 0;
+  }
+  const int query = threadIdx.x / SHARERS, sharer = threadIdx.x % SHARERS;
+  float max = -INFINITY, sum = 0;
+  const long long seen = s.causal ? min(s.keys, first + rows) : s.keys;
+  for (long long from = 0; from < seen; from += KEYS) {
+    const int keys = static_cast<int>(min(static_cast<long long>(KEYS), seen - from));
+    __syncthreads();
+    for (int i = threadIdx.x; i < keys * s.dim; i += 256) {
+      const int row = i / s.dim, column = i % s.dim;
+      own_k[row * pitch + column] = to_float(k[source + (from + row) * s.dim + column]);
+      own_v[row * pitch + column] = to_float(v[source + (from + row) * s.dim + column]);
+    }
+    __syncthreads();
+    float score[KEYS / SHARERS], top = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < KEYS / SHARERS; j++) {
+      const int key = sharer + j * SHARERS;
+      float dot = 0;
+      const bool sees = key < keys && (!s.causal || from + key <= first + query);
+      if (sees)
+        for (int c = 0; c < s.dim; c++) dot = fmaf(own_q[query * pitch + c], own_k[key * pitch + c], dot);
+      score[j] = sees ? dot : -INFINITY;
+      top = fmaxf(top, score[j]);
+    }
+#pragma unroll
+    for (int offset = SHARERS / 2; offset > 0; offset /= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, offset));
+    const float next = fmaxf(max, top), keep = next == -INFINITY ? 1.0f : __expf(max - next);
+    float part = 0;
+#pragma unroll
+    for (int j = 0; j < KEYS / SHARERS; j++) {
+      const float weight = score[j] == -INFINITY ? 0.0f : __expf(score[j] - next);
+      weights[query][sharer + j * SHARERS] = weight;
+      part += weight;
+    }
+#pragma unroll
+    for (int offset = SHARERS / 2; offset > 0; offset /= 2) part += __shfl_xor_sync(0xffffffffu, part, offset);
+    sum = sum * keep + part;
+    max = next;
+    // The eight threads of a query are of one warp.
+    __syncwarp();
+    for (int c = sharer; c < s.dim; c += SHARERS) {
+      float total = sums[query * pitch + c] * keep;
+      for (int key = 0; key < keys; key++) total = fmaf(weights[query][key], own_v[key * pitch + c], total);
+      sums[query * pitch + c] = total;
+    }
+    __syncwarp();
+  }
+  if (query >= rows) return;
+  for (int c = sharer; c < s.dim; c += SHARERS) out[(head * s.queries + first + query) * s.dim + c] = from_float<T>(sums[query * pitch + c] / sum);
+}
+
+}  // namespace
+
+#define ATTENTION(T)                                                                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##T(const T* q, const T* k, const T* v, T* out, const AttentionSizes s) { attend(q, k, v, out, s); }
+ATTENTION(f32)
+ATTENTION(f16)
+ATTENTION(bf16)
