@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/plan.h"
+#include "kernels/rows/shape.h"
 #include "module/fatbins.h"
 
 using namespace opscope;
@@ -53,9 +54,11 @@ void registered() {
   bool once = true;
   for (const auto& op : registered_ops()) once = ops.insert(op.op).second && once;
   expect(once, "each operation is registered once");
-  for (const char* op : {"copy", "add", "div", "fma", "clamp", "rsqrt", "relu", "silu", "swiglu", "gelu_backward", "sum", "argmin", "norm_linf", "dot", "matmul", "softmax", "layer_norm", "spin"})
+  for (const char* op : {"copy", "add", "div", "fma", "clamp", "rsqrt", "relu", "silu", "swiglu", "gelu_backward", "sum", "argmin", "norm_linf", "dot", "matmul", "softmax", "layer_norm", "spin", "log_softmax", "rms_norm", "cross_entropy", "group_norm", "batch_norm", "layer_norm_backward",
+                         "transpose", "dropout", "adamw_step", "max_pool1d", "adaptive_avg_pool2d", "embedding", "gather", "scatter_add", "rope", "cumsum", "sort", "topk", "conv1d", "conv3d",
+                         "scaled_dot_product_attention", "scaled_matmul", "mse_loss", "sum_to_shape"})
     expect(ops.count(op) == 1, std::string(op) + " is registered");
-  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
+  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
   expect(std::string(built_archs()).find_first_of("0123456789") == 0, "the build says for which GPUs its kernels are");
 }
 
@@ -77,6 +80,25 @@ void shapes() {
   expect(refusal(spec_of("copy", {6}, {in_of(6), in_of(6)})).find("should be out, is in") != std::string::npos, "an output that is none is refused");
   expect(refusal(spec_of("copy", {6}, {in_of(6), out_of(7)})).find("should have 6 elements, received 7") != std::string::npos, "sizes that do not fit together are refused");
   expect(refusal(spec_of("matmul", {1 << 30, 1 << 30, 1 << 30, 1 << 30, 0, 0}, {in_of(1), in_of(1), out_of(1)})).find("4e18") != std::string::npos, "dims whose product overflows are refused");
+}
+
+// Every row is met once, whatever its length and number: groups divide blocks, parts cover rows and hold whole vectors.
+void row_splits() {
+  bool whole = true, grids = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= int64_t{1} << 32; cols = cols * 3 / 2 + 1)
+      for (int64_t rows = 1; rows <= (int64_t{1} << 33) / cols; rows = rows * 5 + 2) {
+        const RowsSplit s = rows_split(132, lanes, rows, cols);
+        const bool sub_warp = s.group <= 32;
+        whole = whole && (sub_warp ? s.threads % static_cast<unsigned>(s.group) == 0 && (s.group & (s.group - 1)) == 0 : s.threads == static_cast<unsigned>(s.group) && s.group % 32 == 0);
+        if (s.parts == 1) whole = whole && s.blocks * (s.threads / static_cast<unsigned>(s.group)) >= rows;
+        else whole = whole && !sub_warp && s.part % lanes == 0 && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && s.blocks == rows * s.parts;
+        grids = grids && s.threads <= 1024 && s.blocks <= Launch::max_blocks_x;
+      }
+  expect(whole, "rows are covered, by groups that divide their blocks or by parts of whole vectors");
+  expect(grids, "rows of up to 2^33 elements fit a grid");
+  expect(rows_split(132, 4, 1 << 20, 1).group == 1 && rows_split(132, 4, 1 << 20, 8).group == 2, "short rows take as few threads as they have vectors");
+  expect(rows_split(132, 4, 1, 1 << 24).parts > 132, "one long row takes the whole GPU");
 }
 
 std::string launch_refusal(const Dim3& grid, size_t arguments) {
@@ -105,6 +127,7 @@ void launches() {
 int main() {
   registered();
   shapes();
+  row_splits();
   launches();
   return failed ? 1 : 0;
 }
