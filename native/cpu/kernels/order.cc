@@ -79,7 +79,7 @@ inline uint64_t keyed(T x, int64_t place, bool descending) {
   return static_cast<uint64_t>(descending ? ~ascending : ascending) << 32 | static_cast<uint32_t>(place);
 }
 
-constexpr int64_t RUN = 16, RADIX_FROM = 1024;
+constexpr int64_t RUN = 16, RADIX_FROM = 256;
 constexpr int DIGIT = 11, BUCKETS = 1 << DIGIT;
 
 inline void insertion_sort(uint64_t* a, int64_t n) {
@@ -174,7 +174,7 @@ bool sort_shape(const int64_t* d, int, int64_t* sizes) {
 size_t sort_scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(4 * d[1] * threads); }
 
 // Candidates that are kept before all but the best k are dropped.
-int64_t topk_room(int64_t cols, int64_t k) { return least(cols, 2 * k + 1024); }
+int64_t topk_room(int64_t cols, int64_t k) { return least(cols, 2 * k + 64); }
 
 // The candidates are those above the k-th best so far; the rest of the row is compared a few vectors at a time.
 template <class T>
