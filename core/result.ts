@@ -82,7 +82,7 @@ const verificationSchema = z.object({
 })
 export type Verification = z.infer<typeof verificationSchema>
 
-/** A: clean and converged. B: noisy. C: throttled, disturbed or not converged. Reasons stand in `gradeReasons`. */
+/** A: converged, low noise. B: noisy. C: throttled, disturbed or not converged. Reasons stand in `gradeReasons`. */
 export const gradeSchema = z.enum(['A', 'B', 'C'])
 export type Grade = z.infer<typeof gradeSchema>
 

@@ -142,6 +142,14 @@ describe('operations are discovered', () => {
 })
 
 describe('what pages say', () => {
+  it('the README is short, and every file that pages link to or show exists', () => {
+    expect(readFileSync(join(root, 'README.md'), 'utf8').split('\n').length).toBeLessThanOrEqual(150)
+    const pages = ['README.md', ...below('docs').filter((path) => path.endsWith('.md'))]
+    const links = pages.flatMap((path) => [...readFileSync(join(root, path), 'utf8').matchAll(/\]\(([^)#:]+?)(?:#[^)]*)?\)|(?:src|srcset)="([^"]+)"/g)].map((found) => ({ path, target: join(root, path, '..', found[1] ?? found[2]!) })))
+    expect(links.length).toBeGreaterThan(10)
+    expect(links.filter(({ target }) => !existsSync(target))).toEqual([])
+  })
+
   it('none claims that Linux checks the integrity of the packed archive, which Electron does on macOS and Windows alone', () => {
     const pages = ['README.md', ...below('docs').filter((path) => path.endsWith('.md')), ...below('renderer').filter((path) => path.endsWith('.vue'))].map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
     const claims = pages.flatMap(({ path, text }) => text.split('\n\n').filter((paragraph) => /archive[^]*integrity|asar/i.test(paragraph)).map((paragraph) => ({ path, paragraph })))

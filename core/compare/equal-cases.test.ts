@@ -26,7 +26,7 @@ class Machine {
   }
 }
 
-/** Measures one pair by turns as a run does: quads until it is settled, or the most there may be. */
+/** Measures one pair interleaved as a run does: quads until it is settled, or the most there may be. */
 function measurePair(seed: number, effect: number, threshold: number): InterleavedRatio {
   const machine = new Machine(createRandom(seed))
   const blocks: Block[] = []
@@ -45,7 +45,7 @@ const share = (count: number, seed: number, effect: number, threshold: number, v
   return hits / count
 }
 
-describe('pairs measured by turns', { timeout: 60_000 }, () => {
+describe('pairs measured interleaved', { timeout: 60_000 }, () => {
   test('300 pairs of equal cases: at most 1 % get a verdict, and most are found the same', () => {
     const ratios = Array.from({ length: 300 }, (_, i) => measurePair(1000 + i, 0, 0.01))
     const verdicts = ratios.map(({ interval }) => verdictOf(interval, 0.01))

@@ -135,7 +135,7 @@ async function measureOne({ backends, cases, link, now, pool }: Context, request
   return checked.success ? result : ended(new Error(`The measurement is not a valid result: ${checked.error.issues[0]?.path.join('.')}: ${checked.error.issues[0]?.message}`))
 }
 
-/** Cases left open at most, the one being measured included: the two sides of a comparison by turns. */
+/** Cases left open at most, the one being measured included: the two sides of a interleaved comparison. */
 const MOST = 2
 
 /** A case taken for a measurement. */
@@ -148,7 +148,7 @@ interface OpenCase {
 }
 
 /**
- * Cases that a host leaves open between requests, so that blocks measured by turns need no new set-up. They give way,
+ * Cases that a host leaves open between requests, so that blocks measured interleaved need no new set-up. They give way,
  * the one unused longest first: to a third case, to one that finds no memory beside them, and to any that is measured
  * for itself and should find the device as it would alone.
  */

@@ -83,7 +83,7 @@ export function defineOp<P extends Params>(definition: OpDefinition<P>): Op {
 
 const leastBytes = (tensor: Tensor): number => tensor.leastBytes ?? tensor.elements * STORAGE_BYTES[tensor.storage] * (tensor.role === 'inout' ? 2 : 1)
 
-/** Least traffic of a call apart, in bytes: what `in` tensors are read, `out` ones written, and `inout` ones both. */
+/** Minimum memory traffic of a call apart, in bytes: what `in` tensors are read, `out` ones written, and `inout` ones both. */
 export function trafficOf(op: Op, p: Params, dtype: Dtype): { readBytes: number; writtenBytes: number } {
   const traffic = { readBytes: 0, writtenBytes: 0 }
   for (const tensor of tensorsOf(op, p, dtype)) {

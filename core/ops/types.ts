@@ -169,6 +169,6 @@ export interface Op extends Omit<OpDefinition, 'unit' | 'shapeLabel' | 'granule'
   outputScale(p: Params, output?: number): number
   /** True where `reference` looks at `got`, so that its values belong to one output alone. */
   severalAnswers: boolean
-  /** Least traffic in bytes: each `in` read once, each `out` written once, each `inout` both, or what a tensor states itself. */
+  /** Minimum memory traffic in bytes: each `in` read once, each `out` written once, each `inout` both, or what a tensor states itself. */
   bytes(p: Params, dtype: Dtype): number
 }

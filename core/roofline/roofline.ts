@@ -24,7 +24,7 @@ export type Bound = 'memory' | 'compute' | 'latency'
 
 /** Where a measured case stands under its device's roofs (Williams, Waterman & Patterson 2009). */
 export interface RooflinePoint {
-  /** FLOP per byte of least traffic; absent when the op computes nothing or moves nothing. */
+  /** FLOP per byte of minimum memory traffic; absent when the op computes nothing or moves nothing. */
   intensity?: number
   bytesPerSecond: number
   flopsPerSecond: number
@@ -53,7 +53,7 @@ const LATENCY_FACTOR = 4
  */
 export const peakKindOf = (c: Pick<BenchmarkCase, 'op' | 'dtype'>): string => flopsKind(findOp(c.op)?.unit(c.dtype) === 'matrix' ? c.dtype : 'f32')
 
-/** Share of a case's least traffic that is read; that of a copy where the op is not known. */
+/** Share of a case's minimum memory traffic that is read; that of a copy where the op is not known. */
 function readShareOf(c: Pick<BenchmarkCase, 'op' | 'params' | 'dtype'>): number {
   const op = findOp(c.op)
   const params = op?.params.safeParse(c.params)

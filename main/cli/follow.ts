@@ -68,7 +68,7 @@ function showRow(view: ProgressView, onlyWrong: boolean, row: Row): void {
   if (!onlyWrong || row.status !== 'ok') view.line(resultLine(caseWords(row.case), row))
 }
 
-/** `12 cases in 42 s, 1 failed: softmax · cpu · quick (id 1f3c…)`. */
+/** `12 cases in 42 s, 1 failed: softmax · f32 · cpu (id 1f3c…)`. */
 export function verdict(context: Context, { sessionId, end, seconds }: Followed): string {
   const { name, results, planned, about } = context.history.summary(sessionId)
   const cases = results === planned ? `${planned} ${planned === 1 ? 'case' : 'cases'}` : `${results} of ${planned} cases`

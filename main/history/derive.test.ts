@@ -60,7 +60,7 @@ test('differences of the places are told and kept in the notes; different device
   expect(history.listSessions({ search: '', deleted: false })).toHaveLength(count)
 })
 
-test('what is running, measured by turns or empty is not merged', () => {
+test('what is running, measured interleaved or empty is not merged', () => {
   const a = add('a', [testCase(1)])
   const running = history.createSession({ name: 'now', environment: testEnvironment, settings: testSettings, cases: [] }).id
   history.addResult(running, testResult('now', testCase(1)))

@@ -159,7 +159,7 @@ test('a self-check keeps the noise floor of each device it could measure', async
   const { sessionId } = await runner.selfCheck([], 4)
   expect((await end).state).toBe('done')
   expect(history.floors).toMatchObject([{ backend: 'cpu', device: 'cpu', deviceName: 'Test cpu', pairs: 4, falseVerdicts: 0, ratioP50: 0, sessionId }])
-  expect(history.summary(sessionId)).toMatchObject({ name: 'Self-check of Test cpu, Test webgpu', about: { kind: 'self-check' } })
+  expect(history.summary(sessionId)).toMatchObject({ name: 'Noise floor of Test cpu, Test webgpu', about: { kind: 'self-check' } })
   expect(heard).toEqual([1])
   expect(notices).toMatchObject([{ level: 'warning', message: expect.stringMatching(/on Test webgpu, so no noise floor/) }])
   // However little noise there is, each pair has the same number of quads; one that is refused is given up.

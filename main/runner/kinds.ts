@@ -84,7 +84,7 @@ export async function startSelfCheck(stage: Stage, deviceIds: readonly string[],
   if (pairs.length === 0) throw new Error('No device is available for a noise floor measurement.')
   const source = sourceOf(stage, pairs, THRESHOLD, devices, SELF_CHECK.quads)
   return stage.create({
-    session: { name: `Self-check of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'self-check' }, settings: INTERLEAVE.settings, cases: [] },
+    session: { name: `Noise floor of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'self-check' }, settings: INTERLEAVE.settings, cases: [] },
     source,
     devices,
     hooks: (sessionId) => ({

@@ -22,7 +22,7 @@ test('every result is stored before the next case starts, and rows stream in tha
   const { sessionId } = await runner.start(aSpec(['cpu']))
   expect(await end).toEqual({ sessionId, state: 'done', failures: 0 })
   expect(rows).toEqual(sizes(40).flatMap((_, i) => [i, i + 1]))
-  expect(history.sessions.get('s1')?.session).toMatchObject({ state: 'done', name: 'add · cpu · quick' })
+  expect(history.sessions.get('s1')?.session).toMatchObject({ state: 'done', name: 'add · f32 · cpu' })
   expect(host.starts).toBe(1)
   expect(runner.state().phase).toBe('idle')
 })
@@ -123,7 +123,7 @@ test('stop while paused ends the run', async () => {
 })
 
 test.each([
-  ['hang', 'timeout', /nothing was heard/],
+  ['hang', 'timeout', /no progress/],
   ['die', 'crashed', /killed by SIGSEGV/],
   ['garbage', 'crashed', /not in the protocol/],
   ['impostor', 'crashed', /not asked for/],

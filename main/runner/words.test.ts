@@ -11,6 +11,6 @@ test('a case reads as a line of words', () => {
 
 test('a session is named after what it runs, however much that is', () => {
   const ops = ['add', 'exp', 'gelu', 'sum', 'copy'].map((op) => ({ op }))
-  expect(sessionName({ ...aSpec(['cpu', 'cuda', 'cpu']), ops })).toBe('add, exp, gelu and 2 more · cpu, cuda · quick')
+  expect(sessionName({ ...aSpec(['cpu', 'cuda', 'cpu']), ops })).toBe('add, exp, gelu and 2 more · f32 · cpu, cuda')
   expect(listed(['a'], 3)).toBe('a')
 })

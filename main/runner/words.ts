@@ -12,10 +12,10 @@ export function listed(words: readonly string[], most: number, separator = ', ')
 /** One case in words, the variant included: `sum last 16384x4096 f32 cuda kernel cold`. */
 export const caseWords = (c: BenchmarkCase): string => rowText(c, false)
 
-/** Name of a session whose user gave none: the title of its suite, or `softmax, layer_norm · cpu, cuda · quick`. */
+/** Name of a session whose user gave none: the title of its suite, or `softmax, layer_norm · f32, bf16 · cpu, cuda`. */
 export function sessionName(spec: SweepSpec): string {
   const suite = findSuite(spec.suite ?? '')
   if (suite) return suite.title
   const backends = [...new Set(spec.targets.map((target) => target.backend))]
-  return `${listed(spec.ops.map((pick) => pick.op), 3)} · ${listed(backends, 4)} · ${spec.preset}`.slice(0, 200)
+  return `${listed(spec.ops.map((pick) => pick.op), 3)} · ${listed(spec.dtypes, 3)} · ${listed(backends, 4)}`.slice(0, 200)
 }

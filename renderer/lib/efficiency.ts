@@ -7,7 +7,7 @@ export interface Efficiency {
   (rows: RowSource, row: number): number
   /** Why the share of a row is above 100 %, or that its ceiling is uncertain; undefined for neither. */
   remark(rows: RowSource, row: number): string | undefined
-  /** Least traffic per second as a share of the measured memory bandwidth for such traffic; NaN where either is not known. */
+  /** Minimum memory traffic per second as a share of the measured memory bandwidth for such traffic; NaN where either is not known. */
   bandwidthShare(rows: RowSource, row: number): number
 }
 

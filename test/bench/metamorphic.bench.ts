@@ -39,7 +39,7 @@ const elements = (bytes: number, tensors: number) => Math.max(1024, Math.round(b
 
 /**
  * Beyond the caches time is a constant plus a rate times the size: slope, intercept and what is left over. Sizes are
- * measured by turns, up and down, and each is the median of its rounds: what memory gives on a shared host changes from
+ * measured interleaved, up and down, and each is the median of its rounds: what memory gives on a shared host changes from
  * second to second, and would bend the line. A distance is judged by what of it lies outside the interval of the rounds.
  */
 async function linear(bed: Bed, device: Device, settings: MeasureSettings, rounds: number): Promise<Proof> {

@@ -27,11 +27,11 @@ afterAll(async () => {
 const card = () => page.getByRole('article', { name: /^fake / })
 const note = () => card().getByTestId('noise-floor')
 
-describe('a device checked against itself', () => {
+describe('the noise floor of a device', () => {
   it('says before how long that takes, and keeps nothing when it is stopped', async () => {
     await view(page, 'Devices')
     await note().getByText(/^Not measured yet\..*It takes about 2 min\.$/).waitFor()
-    await card().getByRole('button', { name: 'Check against itself' }).click()
+    await card().getByRole('button', { name: 'Measure noise floor' }).click()
     // Four blocks a quad.
     await statusBar(page).getByText(new RegExp(`^Running \\d+/${SELF_CHECK.pairs * SELF_CHECK.quads * 4}$`)).waitFor()
     await statusBar(page).getByRole('button', { name: 'Stop' }).click()

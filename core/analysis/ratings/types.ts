@@ -8,7 +8,7 @@ export interface RatingSubject {
   medianNs: number
   /** Share of the binding measured ceiling of its device; undefined where that is not known. */
   efficiency: number | undefined
-  /** Least traffic per second as a share of the measured copy bandwidth of its device. */
+  /** Minimum memory traffic per second as a share of the measured copy bandwidth of its device. */
   bandwidthShare: number | undefined
   /** Fastest time in ns of a library for the same work on the same device in the session; undefined where it has none. */
   fastestNs(library: Library): number | undefined

@@ -8,7 +8,7 @@ import { runOf } from '../measured'
 import type { RatioEstimate } from './ratio'
 import { verdictOf } from './verdict'
 
-/** Two cases to be measured by turns: a b b a, a b b a, ... In a self-check both are the same case. */
+/** Two cases to be measured interleaved: a b b a, a b b a, ... In a self-check both are the same case. */
 export interface Pair {
   /** Unique within its session; results carry it in `block.pair`. */
   id: string

@@ -22,7 +22,7 @@ ${findingsHtml(report.findings)}
 <h2>Charts</h2>
 ${sessionCharts(file.results) || '<p class="muted">No case of this session was measured and right, so there is nothing to draw.</p>'}
 <h2>Results</h2>
-<p class="muted">Median of the samples of each case with the half width of its 95 % CI. Rates follow from the least traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it. Grade A: converged, low noise; B: noisy; C: throttled, disturbed or not converged.</p>
+<p class="muted">Median of the samples of each case with the half width of its 95 % CI. Rates follow from the minimum memory traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it. Grade A: converged, low noise; B: noisy; C: throttled, disturbed or not converged.</p>
 ${tableHtml('Results', report.results)}
 ${report.runs.rows.length ? `<h2>Over runs</h2>\n<p class="muted">${TWO_INTERVALS}</p>\n${tableHtml('Over runs', report.runs)}\n` : ''}${report.ceilings.rows.length ? `<h2>Ceilings</h2>\n${tableHtml('Ceilings', report.ceilings)}` : ''}
 <h2>Environment</h2>

@@ -94,7 +94,7 @@ function placeOf({ case: c, status, bytes, flops, summary }: Result, ceilings: E
   return summary && summary.medianNs > 0 ? roofline({ bytes, flops, medianNs: summary.medianNs }, status === 'ok' ? roofsOf(ceilings, c) : {}) : undefined
 }
 
-/** One row per case with three right runs or more: what they say together. Blocks measured by turns are no runs. */
+/** One row per case with three right runs or more: what they say together. Blocks measured interleaved are no runs. */
 function runsTable(results: readonly Result[]): ReportTable {
   const cases = new Map<string, { first: Result; runs: Run[] }>()
   for (const result of results) {

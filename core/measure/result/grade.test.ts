@@ -19,7 +19,7 @@ function grade(samplesNs: readonly number[], over: Partial<GradeInput> = {}) {
 }
 const throttled = (first: number, count: number): SampleLabel => ({ kind: 'throttled', reason: 'power limit', first, count })
 
-test('clean and converged is A, with no reason', () => expect(grade(calm)).toEqual({ grade: 'A', reasons: [] }))
+test('converged, low noise is A, with no reason', () => expect(grade(calm)).toEqual({ grade: 'A', reasons: [] }))
 
 test.each([
   ['all labelled', [throttled(0, 40)], 'C', 'No clean sample: throttled (power limit) in 40 of 40.'],

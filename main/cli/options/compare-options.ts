@@ -77,7 +77,7 @@ export function findSide(wanted: string, sessions: readonly SessionSummary[], fi
   if (!exact && isFile(wanted)) return files.add(...readSide(wanted, warn)).id
   if (!exact && looksLikePath(wanted)) throw new UsageError(`there is no file "${wanted}", nor a session of that name`)
   const { id, about } = findSession(wanted, sessions)
-  // What was measured by turns is part of the comparison inside the session it adds to.
+  // What was measured interleaved is part of the comparison inside the session it adds to.
   return (about?.kind === 'interleaved' ? about.session : undefined) ?? id
 }
 

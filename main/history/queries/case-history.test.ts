@@ -54,7 +54,7 @@ test('repeats of one session are one point with the widest interval; what failed
   expect(failed).toBe(2)
 })
 
-test('the same measurement in a copied session counts once; deleted sessions and blocks by turns do not count', () => {
+test('the same measurement in a copied session counts once; deleted sessions and interleaved blocks do not count', () => {
   const first = add(1, [100])
   history.importSession({ ...history.exportSession(first) })
   history.deleteSessions([add(2, [200])])

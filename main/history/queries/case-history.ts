@@ -44,7 +44,7 @@ function placeIn(machineJson: string | null, { backend, device }: BenchmarkCase)
 }
 
 /**
- * One case, by its identity, over all sessions. Blocks measured by turns and self-checks are no measurements of their
+ * One case, by its identity, over all sessions. Blocks measured interleaved and self-checks are no measurements of their
  * own. The same measurement in several sessions (merged, split, imported twice) counts once, where it stood first.
  */
 export function caseHistory(db: Database, identity: string): CaseHistory {

@@ -32,7 +32,7 @@ interface Open {
 }
 
 /**
- * Pairs measured by turns, in quads of four blocks, until each is settled or has the most quads, or has as many as were
+ * Pairs measured interleaved, in quads of four blocks, until each is settled or has the most quads, or has as many as were
  * asked for. As many pairs take turns as their host can keep open; a pair of which a block gives no figure is given up.
  */
 export function interleaveSource({ pairs, threshold, quads: asked, secondsOf }: InterleaveSourceOptions): InterleaveSource {

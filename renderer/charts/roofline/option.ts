@@ -8,7 +8,7 @@ import { roofGroups } from '../data/roofs'
 import type { ChartSeries } from '../data/series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
 
-/** FLOP per byte of least traffic (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 2009); 0 where nothing is computed. */
+/** FLOP per byte of minimum memory traffic (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 2009); 0 where nothing is computed. */
 export const intensityOf = (point: ChartPoint): number => (point.bytes > 0 ? point.flops / point.bytes : 0)
 
 /** Roofs within this factor share a label: what a line of text takes on an axis of six decades. */

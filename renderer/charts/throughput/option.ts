@@ -7,7 +7,7 @@ import { roofGroups } from '../data/roofs'
 import { axisTitle, type ChartSeries } from '../data/series'
 import type { ChartPoint, ChartTheme, Roof } from '../types'
 
-/** What is counted per second: bytes of least traffic, or floating-point operations. */
+/** What is counted per second: bytes of minimum memory traffic, or floating-point operations. */
 export type Rate = 'bandwidth' | 'flops'
 
 /** FLOP per byte above which an op is judged by its arithmetic rather than its traffic, when nothing else is chosen. */
@@ -58,7 +58,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
   const logarithmic = spread > 20
   const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, { ...p, layer: s.layer }] as const)))
   const base = frame(theme, series.map((s) => s.label), size.width)
-  const name = rate === 'bandwidth' ? 'Bandwidth (least traffic)' : 'FLOP/s'
+  const name = rate === 'bandwidth' ? 'Bandwidth (minimum memory traffic)' : 'FLOP/s'
   // Labels of roofs that are fewer px apart than a line of text share one.
   const room = Math.max(40, size.height - 110)
   const highest = shown.reduce((a, roof) => Math.max(a, roof.value), 0)

@@ -82,7 +82,7 @@ describe('runs of a case', () => {
 
   it.each<[string, Result, number?]>([
     ['that was wrong', run(1, 1000, { status: 'wrong', message: 'wrong' })], ['whose repeats are coming', run(1, 1000), 5],
-    ['measured by turns', run(1, 1000, { block: { pair: 'p', quad: 0, place: 0 } })], ['that no command can measure again', run(1, 1000, { case: { ...measured.case, op: 'theirs' } })],
+    ['measured interleaved', run(1, 1000, { block: { pair: 'p', quad: 0, place: 0 } })], ['that no command can measure again', run(1, 1000, { case: { ...measured.case, op: 'theirs' } })],
   ])('no word on repeats for a case %s', async (_name, result, repeats) => {
     expect((await open(result, [result], repeats)).find(HINT).exists()).toBe(false)
   })

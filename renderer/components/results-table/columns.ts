@@ -104,7 +104,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 60, value: (r, i) => r.case(i).threads ?? NaN },
   { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
   { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 90, value: (r, i) => r.number(i, 'medianNs') },
-  { id: 'ci', title: '95 % CI ±', about: 'Half the width of the 95 % confidence interval of the median, as a share of the median', kind: 'number', quantity: 'percent', width: 62, value: ciHalf },
+  { id: 'ci', title: '95 % CI ±', about: 'Half the width of the 95 % confidence interval of the median, as a share of the median', kind: 'number', quantity: 'percent', width: 84, value: ciHalf },
   { id: 'bandwidth', title: 'Bandwidth', about: 'Minimum memory traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 84, unitOnly: true, value: perSecond('flops') },
   { id: 'efficiency', title: 'Eff.', about: 'Share of the attainable rate under the measured ceilings of the device; * has a remark, see the cell', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },

@@ -41,7 +41,7 @@ async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: Mark[]; passNs: P
     const encoded = encoder.beginComputePass({ timestampWrites: lane.on(pass) })
     encoded.setPipeline(pipeline)
     encoded.setBindGroup(0, bindings)
-    // Passes of one and of two calls by turns.
+    // Passes of one and of two calls, interleaved.
     for (let call = 0; call <= pass % 2; call++) encoded.dispatchWorkgroups(1)
     encoded.end()
   }

@@ -1,0 +1,61 @@
+// Takes the pictures of the README: node scripts/pictures.mjs [FOLDER] [WIDTHxHEIGHT ...]. Needs a display and a build.
+// Each view is taken with the recorded sessions of test/bench/results in both themes; the default is docs at 1440x900.
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { launch } from '../test/e2e/launch.ts'
+
+const [folder = 'docs', ...sizes] = process.argv.slice(2)
+const results = resolve(import.meta.dirname, '../test/bench/results')
+const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
+const files = ['app', 'python'].map((name) => {
+  const path = join(dataDir, `${name}.opscope.json`)
+  writeFileSync(path, gunzipSync(readFileSync(join(results, `${name}-session.json.gz`))))
+  return path
+})
+mkdirSync(folder, { recursive: true })
+
+const { app, page, close } = await launch({ dataDir, args: files, env: { OPSCOPE_WEBGPU: 'hardware' } })
+const settle = () => page.waitForTimeout(2500)
+const row = (name) => page.getByRole('grid', { name: 'Sessions' }).getByRole('row').filter({ hasText: name })
+const view = (name) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name }).click()
+/** Opens a recorded session. */
+async function session(name) {
+  await view('History')
+  await row(name).first().dblclick()
+  await page.getByTestId('chart-tab-roofline').waitFor()
+  await page.getByText(/^[\d,]+ rows/).first().waitFor()
+}
+const VIEWS = {
+  'view-session': () => session('All operations'),
+  'view-roofline': async () => (await session('All operations'), await page.getByTestId('chart-tab-roofline').click()),
+  'view-speedup': async () => (await session('Beside PyTorch'), await page.getByTestId('chart-tab-speedup').click()),
+  'view-compare': async () => (await session('Beside PyTorch'), await page.getByRole('button', { name: 'Compare inside this session' }).click(), await page.getByRole('table', { name: 'Comparison by case' }).waitFor({ timeout: 120_000 })),
+  'view-findings': async () => (await session('Beside PyTorch'), await page.getByTestId('findings-button').click()),
+  'view-history': () => view('History'),
+  'view-devices': () => view('Devices'),
+  'view-run': () => view('Run'),
+  'view-guide': () => view('Guide'),
+  'view-settings': () => view('Settings'),
+}
+
+await row('Beside PyTorch').or(page.getByRole('button', { name: 'Compare inside this session' })).first().waitFor({ timeout: 120_000 })
+for (const size of sizes.length ? sizes : ['1440x900']) {
+  const [width, height] = size.split('x').map(Number)
+  await app.evaluate(({ BrowserWindow }, [w, h]) => BrowserWindow.getAllWindows().find((one) => one.isVisible())?.setContentSize(w, h), [width, height])
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate((wanted) => globalThis.opscope.invoke('settings:set', { theme: wanted }), theme)
+    await page.reload()
+    await settle()
+    for (const [name, go] of Object.entries(VIEWS)) {
+      if (!sizes.length && !/session|roofline|compare/.test(name)) continue
+      await go()
+      await settle()
+      const path = join(folder, `${name}${sizes.length ? `-${size}` : ''}${theme === 'dark' ? '-dark' : ''}.png`)
+      await page.screenshot({ path })
+      process.stdout.write(`${path}\n`)
+    }
+  }
+}
+await close()
