@@ -55,8 +55,10 @@ export async function compare(context: Context, wanted: readonly string[], optio
     const pairs = ambiguousPairs(context, comparison)
     if (pairs.length === 0) context.remark('opscope: no verdict is unclear; nothing is measured')
     else {
-      context.remark(`opscope: measuring ${pairs.length} unclear ${pairs.length === 1 ? 'pair' : 'pairs'} with interleaved A/B/B/A blocks`)
       const runner = context.runner([...new Set(pairs.flatMap(({ a, b }) => [a.backend, b.backend]))])
+      const reason = await runner.whyNotInterleaved(pairs, request.sessionId)
+      if (reason !== undefined) throw new Error(reason)
+      context.remark(`opscope: measuring ${pairs.length} unclear ${pairs.length === 1 ? 'pair' : 'pairs'} with interleaved A/B/B/A blocks`)
       const { end } = await follow(context, runner, () => runner.interleave(pairs, request.sessionId, thresholds.threshold), format !== 'text', 'wrong')
       status = endStatus(end) || (end.failures > 0 ? 1 : 0)
       comparison = run()
