@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { Cli } from './cli'
 import { launch, type Launched } from './launch'
-import { coloursDrawn, dataRows, grid, sessions, view } from './ui'
+import { coloursDrawn, dataRows, details, grid, sessions, view } from './ui'
 
 /** 510 results of an H200 and its host, measured with this app. */
 const MEASURED = join(import.meta.dirname, '../bench/results/app-session.json.gz')
@@ -87,6 +87,24 @@ describe('charts of a real session', () => {
       await page.keyboard.press('Escape')
     })
   }
+
+  it('keeps the tooltip with the row that is hovered while it is selected and opened', async () => {
+    await show('time')
+    await settled()
+    const row = dataRows(grid(page)).nth(3)
+    const tip = () => chart().first().locator('div:has(> table)').last()
+    await row.hover()
+    await expect.poll(() => tip().isVisible()).toBe(true)
+    const words = await tip().innerText()
+    await row.click()
+    await page.keyboard.press('Enter')
+    await details(page).getByRole('heading', { name: 'Statistics' }).waitFor()
+    // The chart is narrower now, and every point lies elsewhere.
+    await page.waitForTimeout(1000)
+    expect(await tip().isVisible()).toBe(true)
+    expect(await tip().innerText()).toBe(words)
+    await page.keyboard.press('Escape')
+  })
 
   it('selects the row of the bar that is clicked', async () => {
     await show('speedup')
