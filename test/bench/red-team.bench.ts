@@ -183,12 +183,28 @@ function figuresOf(rows: readonly Row[]): Figure[] {
   return figures
 }
 
+/** The rows of a run that was cut off, from the lines it had printed. */
+function rowsPrinted(log: string): Row[] {
+  return log.split('\n').flatMap((line) => {
+    const [, what, dtype, method, faults] = /^ *(.+) (f32|f16|bf16) (all|projection|sample|guard bands): (none \d.*)$/.exec(line) ?? []
+    if (what === undefined || faults === undefined) return []
+    return faults.split(/, (?=[a-z])/).map((text): Row => {
+      const [, fault, refused, trials] = /^(.+) (\d+)\/(\d+)$/.exec(text)!
+      return { op: what.split(' ')[0]!, case: what, dtype: dtype!, method: method!, fault: fault!, trials: Number(trials), refused: Number(refused), share: Number(refused) / Number(trials) }
+    })
+  })
+}
+
 /**
  * Faults put into whole outputs of real kernels, which the product's own verification then looks at: up to `trials` of each (200) in every
  * case and dtype, from a printed seed, in as many processes as there are processors. backend=cpu|cuda|fake preset=standard op=add,matmul
- * least=1000 most=1e6 (outputs) seconds=30 (for the trials of a job) processes=16.
+ * least=1000 most=1e6 (outputs) seconds=30 (for the trials of a job) processes=16. from=LOG: the lines printed by a run that was cut off.
  */
 const bench: Bench = async ({ args, say }) => {
+  if (args['from'] !== undefined) {
+    const rows = rowsPrinted(readFileSync(args['from'], 'utf8'))
+    return { figures: figuresOf(rows), rows }
+  }
   const cores = availableParallelism()
   const settings: Settings = { seed: Number(args['seed'] ?? Date.now() % 2 ** 32), trials: Number(args['trials'] ?? 200), seconds: Number(args['seconds'] ?? 30), lanes: Number(args['lanes'] ?? Math.min(16, cores)), preset: presetIdSchema.parse(args['preset'] ?? 'standard') }
   process.env['OPSCOPE_RED_TEAM'] = '1'

@@ -61,7 +61,9 @@ Context::Context(int ordinal) {
 void Context::use() const { check(api().CtxSetCurrent(context_), "selecting the GPU context"); }
 
 CUfunction Context::kernel(const std::string& module, const std::string& name) {
-  if (auto known = functions_.find(name); known != functions_.end()) return known->second;
+  // Two modules may have kernels of one name: fill_f32 makes inputs, and is an operation.
+  const std::string key = module + "/" + name;
+  if (auto known = functions_.find(key); known != functions_.end()) return known->second;
   auto loaded = modules_.find(module);
   if (loaded == modules_.end()) {
     const void* image = find_fatbin(module);
@@ -74,7 +76,7 @@ CUfunction Context::kernel(const std::string& module, const std::string& name) {
   const CUresult result = api().ModuleGetFunction(&function, loaded->second, name.c_str());
   if (result == CUDA_ERROR_NOT_FOUND) throw Error("unsupported", "This build has no CUDA kernel named " + name + ".");
   check(result, "looking up a kernel");
-  functions_.emplace(name, function);
+  functions_.emplace(key, function);
   return function;
 }
 
