@@ -35,7 +35,7 @@ describe('an app that is killed in the middle of a sweep', () => {
     expect(kept).toBeGreaterThanOrEqual(seen.length)
     expect(kept).toBeLessThan(8)
     await view(page, 'History')
-    await dataRows(sessions(page)).filter({ hasText: 'cut off' }).dblclick()
+    await dataRows(sessions(page)).filter({ hasText: 'interrupted' }).dblclick()
     await expect.poll(() => rowCount(page)).toBe(kept)
     expect((await tableRows(page)).slice(0, seen.length)).toEqual(seen)
 

@@ -83,7 +83,7 @@ test('a case that hangs is ended, replaced and the rest is measured', async () =
   const cli = new Cli()
   const { status, out } = await cli.run(sweep(1, 'hang,steady'), { OPSCOPE_TEST_SILENCE_MS: '800' })
   expect(status).toBe(1)
-  expect(out).toMatch(/ hang .* timed out +nothing was heard/)
+  expect(out).toMatch(/ hang .* timed out +no progress for/)
   expect(out).toMatch(/ steady .* [ABC]\n/)
 })
 
@@ -155,7 +155,7 @@ test('compare tells which session is slower', async () => {
   expect(comparison.rows.map((row) => row.cells[1]?.verdict)).toEqual(['slower', 'slower'])
   const { out, status } = await cli.run(['compare', 'base', 'twice'])
   expect(status).toBe(0)
-  expect(out).toMatch(/add 64 f32 fake steady hot .* 2\.0\d\d .*▼ slower/)
+  expect(out).toMatch(/add 64 f32 fake steady hot .* 0\.(?:49|50)\dx .*▼ slower/)
   expect((await cli.run(['compare', 'base'])).status).toBe(2)
 })
 
