@@ -4,7 +4,7 @@ import type { SessionSummary } from './types'
 export type SessionKind = 'sweep' | NonNullable<SessionSummary['about']>['kind']
 
 /** Kinds as users read them. */
-export const KIND_WORDS: Readonly<Record<SessionKind, string>> = { sweep: 'sweep', ceilings: 'ceilings', interleaved: 'interleaved', 'self-check': 'self-check', merged: 'merged', part: 'part' }
+export const KIND_WORDS: Readonly<Record<SessionKind, string>> = { sweep: 'sweep', ceilings: 'ceilings', interleaved: 'interleaved', 'self-check': 'self-check', merged: 'merged', part: 'part', fleet: 'fleet' }
 
 const kindOf = ({ about }: Pick<SessionSummary, 'about'>): SessionKind => about?.kind ?? 'sweep'
 

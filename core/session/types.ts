@@ -100,7 +100,7 @@ export const sessionSchema = z.object({
   /** Cases planned; more than the results while running or when stopped. */
   planned: z.number().int().nonnegative(),
   /** What a session is that no sweep made; `session` is the one it adds to. `merged` and `part`: results of other sessions. */
-  about: z.object({ kind: z.enum(['ceilings', 'interleaved', 'self-check', 'merged', 'part']), session: z.string().max(64).optional() }).optional(),
+  about: z.object({ kind: z.enum(['ceilings', 'interleaved', 'self-check', 'merged', 'part', 'fleet']), session: z.string().max(64).optional() }).optional(),
   spec: sweepSpecSchema.optional(),
   settings: measureSettingsSchema.optional(),
 })

@@ -5,6 +5,7 @@ import { associateFiles, exportSession, importFiles } from './commands/files'
 import { ceilings, selfCheck } from './commands/machine'
 import { compare } from './commands/compare'
 import { defaultSweep } from './commands/default-sweep'
+import { addFleetCommands } from './commands/fleet'
 import { addHistoryCommands } from './commands/history'
 import { list } from './commands/list'
 import { addRemoteCommands } from './commands/remote'
@@ -179,5 +180,6 @@ export function createProgram(context: Context, done: (status: number) => void):
   addHistoryCommands(program, context, done)
   addRemoteCommands(program, context, done)
   addSlurmCommands(program, context, done, sweepOptions)
+  addFleetCommands(program, context, done, sweepOptions)
   return program
 }

@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import { hostLabel } from '@core/fleet/collect'
+import { placeOf } from '@core/fleet/place'
+import { presetSettings } from '@core/measure/settings'
+import type { Environment } from '@core/session/types'
+import { estimateCaseSeconds, estimateSeconds } from '@core/sweep/estimate'
+import { planSweep } from '@core/sweep/plan'
+import { formatDuration } from '@core/units'
+import { readEnvironment } from '../../environment'
+import { FleetAgent, PRESENCE_MS } from '../../fleet/agent'
+import { collect, devicesOf, drain, offers, presences, queues, submit } from '../../fleet/client'
+import { checkSettings, limitsOf, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from '../../fleet/connect'
+import { sessionName } from '../../runner/words'
+import type { Context } from '../context'
+import { readName, UsageError } from '../options/choices'
+import { readPicks, specOf, type SweepOptions } from '../options/sweep-options'
+import { table } from '../output/tables'
+
+interface ServerOptions {
+  server?: string
+  creds?: string
+  nkey?: string
+  tlsCa?: string
+  insecure?: boolean
+}
+
+const serverOptions = (command: Command): Command =>
+  command
+    .option('--server <url>', 'tls://host:4222 of NATS with JetStream (default: that of the last fleet command here)')
+    .option('--creds <file>', 'credentials of NATS')
+    .option('--nkey <file>', 'seed of an nkey')
+    .option('--tls-ca <file>', 'certificate of the authority that signed the server\'s')
+    .option('--insecure', 'without TLS to another machine, on a network that you trust')
+
+/** Whose history results are for: one name for each data folder of each machine. */
+const clientOf = (context: Context): string => `${hostLabel(hostname())}-${createHash('sha256').update(context.paths.folder).digest('hex').slice(0, 12)}`
+
+/** The settings given, kept for the next time; else those kept. */
+function settingsOf(context: Context, { server, creds, nkey, tlsCa, insecure }: ServerOptions): FleetSettings {
+  const kept = readFleet(context.paths.folder)
+  if (server === undefined) {
+    if (!kept) throw new UsageError('no NATS server is known yet; name one with --server tls://host:4222')
+    return kept
+  }
+  const settings: FleetSettings = { server, ...(creds ? { creds } : {}), ...(nkey ? { nkey } : {}), ...(tlsCa ? { tlsCa } : {}), ...(insecure ? { insecure } : {}) }
+  try {
+    checkSettings(settings)
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error
+  }
+  writeFleet(context.paths.folder, settings)
+  return settings
+}
+
+const lineOf = (context: Context, options: ServerOptions, name: string) => openLine(settingsOf(context, options), name, limitsOf(context.io.env))
+
+/** Resolves at the first signal to stop; the second one ends the program as always. */
+const onSignal = (act: () => void) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, act)
+}
+
+/** `opscope fleet up`: this machine measures for a fleet until it is drained or stopped. */
+async function up(context: Context, options: ServerOptions & { name?: string; backends?: string }): Promise<number> {
+  const host = hostLabel(options.name ?? hostname())
+  const wanted = options.backends?.split(',').map((id) => id.trim())
+  const line = await lineOf(context, options, `opscope-agent ${host}`)
+  try {
+    const { devices: _devices, noiseFloors: _floors, ...facts } = readEnvironment([])
+    const kinds = context.hostKinds().filter((kind) => kind.id !== 'webgpu' && (!wanted || kind.backends.some((id) => wanted.includes(id))))
+    const agent = new FleetAgent({ host, facts, kinds, line, limits: limitsOf(context.io.env), wants: ({ backend, software }) => (wanted ? wanted.includes(backend) : !software), warn: (message) => context.remark(`opscope: ${message}`) })
+    onSignal(() => agent.leave())
+    context.remark(`opscope: ${host} measures for the fleet; opscope fleet drain ${host} ends that in good order`)
+    const measured = await agent.run()
+    context.remark(`opscope: ${host} has left the fleet; it measured ${measured} ${measured === 1 ? 'case' : 'cases'}`)
+    return 0
+  } finally {
+    await line.close()
+  }
+}
+
+/** `opscope fleet status`: hosts, devices, what each measures, what waits. */
+async function status(context: Context, options: ServerOptions & { json?: boolean }): Promise<number> {
+  const line = await lineOf(context, options, 'opscope status')
+  try {
+    const [hosts, lanes] = await Promise.all([presences(line, 2 * PRESENCE_MS), queues(line)])
+    const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0)
+    if (options.json) context.printJson({ hosts: [...hosts.values()], lanes })
+    else {
+      const rows = [...hosts.values()].flatMap(({ host, draining, leaving, devices }) => devices.map((device) => ({ ...device, host, state: leaving ? 'left' : draining ? 'draining' : device.state })))
+      if (rows.length > 0)
+        context.print(table(rows, [{ title: 'host', cell: (r) => r.host }, { title: 'device', cell: (r) => r.device }, { title: 'name', cell: (r) => r.name }, { title: 'state', cell: (r) => r.state }, { title: 'measures', cell: (r) => r.current ?? '' }, { title: 'for', align: 'right', cell: (r) => (r.seconds === undefined ? '' : formatDuration(r.seconds)) }, { title: 'measured', align: 'right', cell: (r) => String(r.measured) }]))
+      context.remark(`opscope: ${hosts.size} ${hosts.size === 1 ? 'host' : 'hosts'}, ${waiting} ${waiting === 1 ? 'case waits' : 'cases wait'}`)
+      const silent = lanes.filter((lane) => lane.waiting + lane.measuring > 0 && ![...hosts.values()].some(({ host }) => lane.lane.startsWith(`${host}-`)) && !lane.lane.startsWith('any-'))
+      for (const { lane, waiting: left } of silent) context.remark(`opscope: no agent has been heard of for ${lane}: ${left} cases wait for it`)
+    }
+    return 0
+  } finally {
+    await line.close()
+  }
+}
+
+type FleetRunOptions = ServerOptions & SweepOptions & { name?: string; anyOfModel?: boolean; detach?: boolean }
+
+/** `opscope fleet run`: puts a sweep into the queue, and collects what comes until all of it is there. */
+async function run(context: Context, options: FleetRunOptions): Promise<number> {
+  const name = readName(options.name)
+  const line = await lineOf(context, options, 'opscope run')
+  try {
+    const found = await offers(line)
+    const devices = devicesOf(found)
+    if (devices.length === 0) throw new Error('no agent answers; start one on a machine of the fleet: opscope fleet up')
+    const picks = readPicks({ ...options, backends: options.backends ?? [...new Set(devices.map(({ backend }) => backend))].join(',') }, [...new Set(devices.map(({ backend }) => backend))])
+    const { spec } = specOf(picks, options, devices)
+    const plan = planSweep(spec, devices)
+    if (plan.problems.length > 0 || plan.cases.length === 0) throw new UsageError(plan.problems.join('; ') || 'nothing can be measured')
+    const { repeats = 1 } = spec
+    const settings = presetSettings(spec.preset, context.settings.presets, spec.measure)
+    const cases = Array.from({ length: repeats }, () => plan.cases).flat()
+    const used = devices.filter((device) => plan.cases.some((c) => c.backend === device.backend && c.device === device.id))
+    const environment: Environment = { ...readEnvironment([]), devices: used, machines: found.filter(({ host }) => used.some((device) => device.host === host)).map(({ host, facts }) => ({ name: host, facts })) }
+    const session = context.history.createSession({ name: name ?? `${sessionName(spec)} · fleet`.slice(0, 200), about: { kind: 'fleet' }, environment, settings, spec, cases })
+    // Nobody here measures it, so that no start of Opscope takes it for one whose process died.
+    context.history.setState(session.id, 'stopped')
+    await submit(line, { client: clientOf(context), session: session.id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel: options.anyOfModel === true })
+    const seconds = Math.max(...[...new Set(cases.map((c) => placeOf(c.device).host))].map((host) => estimateSeconds(cases.filter((c) => placeOf(c.device).host === host), settings, [], devices)))
+    context.remark(`opscope: ${cases.length} cases wait for ${used.length} ${used.length === 1 ? 'device' : 'devices'}, about ${formatDuration(seconds)} (session ${session.id})`)
+    if (options.detach) return 0
+    return await gather(context, line, [session.id])
+  } finally {
+    await line.close()
+  }
+}
+
+/** Sessions of fleets that lack results. */
+const unfinished = (context: Context) => context.sessions().filter(({ about, results, planned }) => about?.kind === 'fleet' && results < planned).map(({ id }) => id)
+
+/** Takes results until these sessions are complete, or a signal comes. */
+async function gather(context: Context, line: FleetLine, sessions: readonly string[], quietMs = Infinity): Promise<number> {
+  const { history } = context
+  const left = new Map(sessions.map((id) => [id, history.summary(id).planned - history.summary(id).results]))
+  const stop = new AbortController()
+  onSignal(() => stop.abort())
+  let heardAt = performance.now()
+  let taken = 0
+  const watch = setInterval(() => performance.now() - heardAt > quietMs && stop.abort(), 500)
+  const finish = (id: string) => {
+    left.delete(id)
+    const { planned, failures, name } = history.summary(id)
+    history.setState(id, 'done')
+    context.remark(`opscope: ${planned} cases${failures > 0 ? `, ${failures} failed` : ''}: ${name} (session ${id})`)
+    if (left.size === 0) stop.abort()
+  }
+  for (const [id, count] of left) if (count <= 0) finish(id)
+  if (left.size > 0)
+    await collect({
+      history, client: clientOf(context), line, limits: limitsOf(context.io.env), signal: stop.signal, warn: (message) => context.remark(`opscope: ${message}`),
+      stored: (id) => {
+        heardAt = performance.now()
+        taken += 1
+        const rest = (left.get(id) ?? Infinity) - 1
+        if (left.has(id)) left.set(id, rest)
+        if (taken % 100 === 0) context.remark(`opscope: ${taken} results taken`)
+        if (rest === 0) finish(id)
+      },
+    })
+  clearInterval(watch)
+  const open = [...left.values()].reduce((sum, count) => sum + count, 0)
+  if (open > 0) context.remark(`opscope: ${taken} results taken, ${open} are still to come; they wait on the server: opscope fleet collect`)
+  return open > 0 ? 1 : 0
+}
+
+/** `opscope fleet up|status|run|collect|drain`. */
+export function addFleetCommands(program: Command, context: Context, done: (status: number) => void, sweepOptions: (command: Command) => Command): void {
+  const fleet = program.command('fleet').description('measure on many machines through NATS JetStream')
+
+  serverOptions(fleet.command('up').description('have this machine measure for the fleet, until it is drained or stopped'))
+    .option('--name <name>', 'what to call this machine (default: its host name)')
+    .option('--backends <list>', 'measure only with these (default: all that have hardware)')
+    .action(async (options: Parameters<typeof up>[1]) => done(await up(context, options)))
+
+  serverOptions(fleet.command('status').description('show hosts, devices, what each measures and what waits'))
+    .option('--json', 'print JSON')
+    .action(async (options: Parameters<typeof status>[1]) => done(await status(context, options)))
+
+  serverOptions(sweepOptions(fleet.command('run').description('measure a sweep on the fleet: on each picked device, or shared by those of one model')))
+    .option('--any-of-model', 'a case may be measured by any device of the same model and driver')
+    .option('--detach', 'do not wait for results; opscope fleet collect takes them later')
+    .option('--name <text>', 'name of the session')
+    .action(async (options: FleetRunOptions) => done(await run(context, options)))
+
+  serverOptions(fleet.command('collect').description('take results that wait on the server into the history'))
+    .option('--wait', 'until all that was asked for is there')
+    .action(async (options: ServerOptions & { wait?: boolean }) => {
+      const line = await lineOf(context, options, 'opscope collect')
+      try {
+        done(await gather(context, line, unfinished(context), options.wait ? Infinity : 5000))
+      } finally {
+        await line.close()
+      }
+    })
+
+  serverOptions(fleet.command('drain').argument('[host]', 'only this machine').description('have agents finish what they measure and take no more'))
+    .action(async (host: string | undefined, options: ServerOptions) => {
+      const line = await lineOf(context, options, 'opscope drain')
+      try {
+        await drain(line, host)
+        context.remark(`opscope: ${host ?? 'every agent'} was asked to finish; what waits stays in the queue`)
+        done(0)
+      } finally {
+        await line.close()
+      }
+    })
+}

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { jetstream } from '@nats-io/jetstream'
+import { caseId } from '@core/case'
+import { createRandom } from '@core/stats/random'
+import type { SessionFile, SessionSummary } from '@core/session/types'
+import { laneOf, pack, workSubject } from '../../main/fleet/messages'
+import { Cli, type Running } from './cli'
+import { AgentHosts, canNamespace, Nats, noNats } from './nats'
+
+let nats: Nats | undefined
+let hosts: AgentHosts | undefined
+const running: Running[] = []
+afterEach(async () => {
+  for (const one of running.splice(0)) {
+    one.child.kill('SIGKILL')
+    await one.ended
+  }
+  hosts?.stop()
+  nats?.stop()
+  nats = hosts = undefined
+})
+
+const ENV = { OPSCOPE_TEST_ACK_WAIT_MS: '3000' }
+const sweep = (sizes: string, ...more: string[]) => ['fleet', 'run', '--ops', 'add', '--sizes', `vector=${sizes}`, '--impls', 'steady', '--modes', 'hot', '--preset', 'quick', ...more]
+const sizes = (count: number) => Array.from({ length: count }, (_, i) => 64 + i).join(',')
+
+async function fleet() {
+  nats = await Nats.start()
+  const cli = new Cli()
+  const server = ['--server', nats.url]
+  const up = async (name: string, env: Record<string, string> = {}) => {
+    const agent = new Cli().start(['fleet', 'up', ...server, '--name', name, '--backends', 'fake'], { ...ENV, ...env })
+    running.push(agent)
+    await agent.says(`${name} measures for the fleet`)
+    return agent
+  }
+  const hosts = async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'], ENV)).out) as { hosts: { host: string }[] }).hosts.map(({ host }) => host).sort()
+  const session = async () => JSON.parse((await cli.run(['export', 'last', '--format', 'json'])).out) as SessionFile
+  return { nats, cli, server, up, hosts, session }
+}
+
+describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? ` (skipped: ${noNats})` : ''}`, () => {
+  it('measures a sweep on each device, tells its state, and drains', async () => {
+    const { cli, server, up, hosts, session } = await fleet()
+    expect((await cli.run(sweep('64', ...server))).err).toContain('no agent answers; start one on a machine of the fleet: opscope fleet up')
+    const agents = [await up('n1'), await up('n2')]
+    await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1', 'n2'])
+    const { status, err } = await cli.run(sweep(sizes(4)))
+    expect([status, err]).toEqual([0, expect.stringContaining('8 cases wait for 2 devices')])
+    const file = await session()
+    expect(new Set(file.results.map(({ case: c }) => caseId(c))).size).toBe(8)
+    expect(file.results.map(({ status: one }) => one)).toEqual(Array(8).fill('ok'))
+    expect(new Set(file.results.map(({ case: c }) => c.device))).toEqual(new Set(['n1/fake:0', 'n2/fake:0']))
+    expect(file.environment.machines?.map(({ name }) => name).sort()).toEqual(['n1', 'n2'])
+    expect(file.session).toMatchObject({ state: 'done', about: { kind: 'fleet' } })
+    await cli.run(['fleet', 'drain', 'n1'])
+    expect((await agents[0]!.ended).status).toBe(0)
+    await cli.run(['fleet', 'drain'])
+    expect(await agents[1]!.ended).toMatchObject({ status: 0, err: expect.stringContaining('n2 has left the fleet; it measured 4 cases') })
+  })
+
+  it('keeps work for agents that are away and results for a history that is', async () => {
+    const { cli, up, hosts, server } = await fleet()
+    const first = await up('n1')
+    await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1'])
+    first.child.kill('SIGKILL')
+    await first.ended
+    await up('n1', { OPSCOPE_TEST_REAL_TIME: '1' })
+    expect((await cli.run(sweep(sizes(3), '--detach', ...server), ENV)).status).toBe(0)
+    const [before] = await cli.json<SessionSummary[]>('sessions')
+    expect(before).toMatchObject({ results: 0, planned: 3, state: 'stopped' })
+    const { status, err } = await cli.run(['fleet', 'collect', '--wait'], ENV)
+    expect([status, err]).toEqual([0, expect.stringContaining('3 cases')])
+    expect((await cli.json<SessionSummary[]>('sessions'))[0]).toMatchObject({ results: 3, state: 'done' })
+  })
+
+  it('loses one message to each that is not work, or is of no catalogue', async () => {
+    const { nats, cli, up, hosts, server, session } = await fleet()
+    const agent = await up('n1')
+    await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1'])
+    const nc = await nats.connect()
+    const lane = workSubject(laneOf('n1', 'fake', 'fake:0'))
+    const js = jetstream(nc)
+    for (const bytes of [new Uint8Array([1, 2, 3]), pack({ version: 1, command: 'rm -rf /' }), pack('x'), new Uint8Array()]) await js.publish(lane, bytes)
+    await nc.close()
+    const { status } = await cli.run(sweep('64', ...server), ENV)
+    expect(status).toBe(0)
+    expect((await session()).results).toHaveLength(1)
+    agent.child.kill('SIGTERM')
+    const { err } = await agent.ended
+    expect(err.match(/a message that is no work was dropped/g)).toHaveLength(4)
+  })
+
+  it('is not reached in the clear over a network, nor with a password in its address', async () => {
+    const cli = new Cli()
+    for (const server of ['nats://nats.example:4222', 'nats://me:secret@127.0.0.1:4222', 'http://127.0.0.1']) {
+      const { status, err } = await cli.run(['fleet', 'status', '--server', server])
+      expect([status, err]).toEqual([2, expect.stringMatching(/is not encrypted|a password in the address|is no address of a NATS server/)])
+    }
+    expect((await cli.run(['fleet', 'status', '--server', 'nats://127.0.0.1:1'])).err).toContain('the NATS server nats://127.0.0.1:1 cannot be used')
+  })
+
+  // OPSCOPE_FLEET_FAULTS=100 for the long form.
+  const faults = Number(process.env['OPSCOPE_FLEET_FAULTS'] ?? 12)
+  it.runIf(canNamespace)(`of eight agents measures every case exactly once through ${faults} faults`, { timeout: 120_000 + faults * 15_000 }, async () => {
+    const count = 8
+    hosts = new AgentHosts(count)
+    nats = await Nats.start({ address: hosts.address })
+    const cli = new Cli()
+    for (let i = 1; i <= count; i++) hosts.start(i, nats.url, ENV, '--backends', 'cpu')
+    const server = ['--server', nats.url, '--insecure']
+    await expect.poll(async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'], ENV)).out || '{"hosts":[]}') as { hosts: unknown[] }).hosts.length, { timeout: 60_000 }).toBe(count)
+    const cases = 20 * faults
+    const submitted = await cli.run(['fleet', 'run', ...server, '--devices', 'n1/cpu', '--any-of-model', '--detach', '--ops', 'add', '--sizes', `vector=${Array.from({ length: cases }, (_, i) => 1000 + i).join(',')}`, '--impls', 'scalar', '--threads', '1', '--modes', 'hot', '--rule', 'fixed-time=0.2s'], ENV)
+    expect([submitted.status, submitted.err]).toEqual([0, expect.stringContaining(`${cases} cases wait for 1 device`)])
+
+    let collector: Running | undefined
+    let ended = false
+    const collect = () => {
+      const one = (collector = cli.start(['fleet', 'collect', '--wait'], ENV))
+      running.push(one)
+      void one.ended.then(({ status }) => {
+        if (status === 0) ended = true
+        else if (collector === one && !ended) collect()
+      })
+    }
+    collect()
+    const random = createRandom(20261122)
+    const told: Record<string, number> = {}
+    let done = 0
+    for (; done < faults && !ended; done++) {
+      const i = 1 + Math.floor(random() * count)
+      const kind = ['kill', 'kill', 'partition', 'server', 'collector'][Math.floor(random() * 5)]!
+      told[kind] = (told[kind] ?? 0) + 1
+      if (kind === 'kill') hosts.kill(i)
+      else if (kind === 'collector') collector?.child.kill('SIGKILL')
+      else if (kind === 'server') {
+        nats.kill()
+        await sleep(500)
+        await nats.up()
+      } else {
+        hosts.link(i, 'down')
+        await sleep(4000)
+        hosts.link(i, 'up')
+      }
+      await sleep(500 + 1500 * random())
+    }
+    process.stderr.write(`faults: ${JSON.stringify(told)}\n`)
+    expect(done).toBe(faults)
+    await expect.poll(() => ended, { timeout: 60_000 + faults * 8000, interval: 500 }).toBe(true)
+    const file = JSON.parse((await cli.run(['export', 'last', '--format', 'json'])).out) as SessionFile
+    expect(file.results).toHaveLength(cases)
+    expect(new Set(file.results.map(({ case: c }) => c.params['n'])).size).toBe(cases)
+    expect(new Set(file.results.map(({ id }) => id)).size).toBe(cases)
+    expect(file.results.filter(({ status }) => status !== 'ok').map(({ message }) => message)).toEqual([])
+    expect(new Set(file.results.map(({ case: c }) => c.device)).size).toBeGreaterThan(1)
+  })
+})
