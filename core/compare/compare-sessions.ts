@@ -1,4 +1,5 @@
 import type { BenchmarkCase } from '../case'
+import { onOneMachine } from '../fleet/machines'
 import { environmentDifferences } from '../session/environment'
 import type { Row } from '../session/rows'
 import type { Environment, NoiseFloor } from '../session/types'
@@ -36,10 +37,11 @@ const deviceName = ({ environment }: ComparedSession, c: BenchmarkCase) => envir
 export const compareSessions = (sessions: readonly ComparedSession[], resultOf: ResultOf, options: CompareOptions = {}): Comparison => drain(compareSessionsSteps(sessions, resultOf, options))
 
 /**
- * Compares sessions case by case with the first one. `resultOf` gives a result with its raw samples, from which each
+ * Compares sessions case by case with the first one; one of a single remote machine as if it had been made there. `resultOf` gives a result with its raw samples, from which each
  * ratio of medians gets its interval and verdict (join.ts, ratio.ts, judge.ts). Differences below the threshold count as none.
  */
-export function* compareSessionsSteps(sessions: readonly ComparedSession[], resultOf: ResultOf, { filter, ...thresholds }: CompareOptions = {}): Steps<Comparison> {
+export function* compareSessionsSteps(given: readonly ComparedSession[], resultOf: ResultOf, { filter, ...thresholds }: CompareOptions = {}): Steps<Comparison> {
+  const sessions = given.map((session) => onOneMachine(session))
   const whole: Map<string, Entry>[] = []
   for (const session of sessions) {
     whole.push(byCase(session.rows))

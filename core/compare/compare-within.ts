@@ -1,4 +1,7 @@
 import type { Device } from '../backend'
+import { environmentOn, machineOf } from '../fleet/machines'
+import { placeOf } from '../fleet/place'
+import { environmentDifferences } from '../session/environment'
 import { caseId, type BenchmarkCase } from '../case'
 import { subsetOf, noiseFloorsOf, type ComparedSession, type CompareOptions } from './compare-sessions'
 import type { PairRatios } from './ratio/interleave'
@@ -41,7 +44,7 @@ export function* compareWithinSteps(session: ComparedSession, { axis, baseline }
     sides: values.length,
     thresholds,
     resultOf,
-    comparableCycles: (_side, c, base) => c.backend === base.backend && c.device === base.device,
+    comparableCycles: (_side, c, base) => c.backend === base.backend && (c.device === base.device || (axis === 'host' && nameIn(session, c) === nameIn(session, base))),
     ...(pairs ? { pairs } : {}),
     word: 'side',
   })
@@ -59,8 +62,17 @@ export function* compareWithinSteps(session: ComparedSession, { axis, baseline }
     ],
     overall,
     noiseFloors: noiseFloorsOf([session.environment], used),
-    environmentDifferences: [],
+    environmentDifferences: axis === 'host' ? environmentDifferences(values.map((value) => ({ name: value, environment: environmentOn(session.environment, value) })), new Set([...used].map(localUse))) : [],
   }
+}
+
+/** Name of the device of a case, as far as the session knows it. */
+const nameIn = ({ environment }: ComparedSession, c: BenchmarkCase) => environment.devices.find((device) => device.backend === c.backend && device.id === c.device)?.name
+
+/** `cuda/node7/cuda:0` as that machine writes it: `cuda/cuda:0`. */
+const localUse = (use: string): string => {
+  const slash = use.indexOf('/')
+  return `${use.slice(0, slash)}/${placeOf(use.slice(slash + 1)).device}`
 }
 
 /** What is joined within one session: groups of cases that are equal but for the axis, by value of the axis. */
@@ -77,6 +89,7 @@ export interface AxisJoin {
  * - `impl`: device and implementation vary (`cpu avx2`, `cuda kernel`, `cuda:1 kernel` where a session has several).
  * - `backend`: the device varies; of each, its preferred implementation stands for it, else the first measured.
  * - `dtype`, `mode`: only that varies.
+ * - `host`: the machine varies; a device is then the same as that of this id on the other machines.
  * - `threads`: the CPU's thread count varies (`8 threads`); cases without threads stay outside.
  * For `impl` and `backend` cases with the same threads are compared, and a case without threads with each of them.
  */
@@ -112,6 +125,7 @@ function deviceNames(entries: readonly Entry[]): (c: BenchmarkCase) => string {
 function valueOf(axis: CompareAxis, c: BenchmarkCase, nameOf: (c: BenchmarkCase) => string): string | undefined {
   if (axis === 'impl') return `${nameOf(c)} ${c.impl}`
   if (axis === 'backend') return nameOf(c)
+  if (axis === 'host') return machineOf(c)
   if (axis === 'threads') return c.threads === undefined ? undefined : `${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}`
   return c[axis]
 }
@@ -120,6 +134,7 @@ function valueOf(axis: CompareAxis, c: BenchmarkCase, nameOf: (c: BenchmarkCase)
 function withoutAxis(axis: CompareAxis, c: BenchmarkCase): BenchmarkCase {
   const rest = { op: c.op, params: c.params, dtype: c.dtype, mode: c.mode }
   if (axis === 'impl' || axis === 'backend') return { ...rest, backend: '*', impl: '*', device: '*' }
+  if (axis === 'host') return { ...c, device: placeOf(c.device).device }
   if (axis === 'threads') return { ...rest, backend: c.backend, impl: c.impl, device: c.device }
   return axis === 'dtype' ? { ...c, dtype: 'f32' } : { ...c, mode: 'hot' }
 }

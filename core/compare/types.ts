@@ -55,7 +55,7 @@ export interface Thresholds {
 export const thresholdFor = ({ threshold = THRESHOLD, byOp }: Thresholds, op: string): number => (byOp && Object.hasOwn(byOp, op) ? byOp[op]! : threshold)
 
 /** What the sides of a comparison within one session differ in. */
-export const COMPARE_AXES = ['impl', 'backend', 'dtype', 'mode', 'threads'] as const
+export const COMPARE_AXES = ['impl', 'backend', 'dtype', 'mode', 'threads', 'host'] as const
 export const compareAxisSchema = z.enum(COMPARE_AXES)
 export type CompareAxis = z.infer<typeof compareAxisSchema>
 

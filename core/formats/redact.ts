@@ -1,3 +1,4 @@
+import { plainNames, renameMachines } from '../fleet/machines'
 import { findOp } from '../ops/registry'
 import type { Result } from '../result'
 import { mapResults, wholeSession, type SessionStream } from '../session/stream'
@@ -87,9 +88,12 @@ interface Patterns {
 /** Name of the computer; empty where there is none, or none any more. */
 const hostOf = ({ environment: { host } }: Pick<SessionFile, 'environment'>): string => (host === mark('host') ? '' : host)
 
+/** What machines are called where their names are left out (core/fleet/machines.ts). */
+const PLAIN_HOST = /^host\d+$/
+
 /** Names of the machine that a session or its environment tells. */
 export const namesOf = ({ environment }: Pick<SessionFile, 'environment'>): Omit<KnownNames, 'users'> => ({
-  hosts: environment.host === '' || environment.host === mark('host') ? [] : [environment.host],
+  hosts: [environment.host, ...(environment.machines ?? []).flatMap(({ name, facts }) => [name, facts.host]), ...environment.devices.flatMap(({ host }) => host ?? [])].filter((name, i, all) => name !== '' && name !== mark('host') && !PLAIN_HOST.test(name) && all.indexOf(name) === i),
   serials: environment.devices.flatMap(({ facts }) => facts.filter(({ name }) => ID_FACT.test(name)).map(({ value }) => value)),
   programs: [...new Set(environment.devices.flatMap(({ interpreter }) => (interpreter ? [interpreter.path] : [])))].filter((path) => path !== mark('paths')),
 })
@@ -172,17 +176,19 @@ export function redactStream<C extends Ceiling>(session: SessionStream, ceilings
   if (kinds.size === 0) return { session, ceilings: [...ceilings] }
   const clean = cleaner(patternsOf(session, hints), kinds)
   const { results, ...head } = session
-  const cleaned = mapTexts(head, clean) as typeof head
+  // First the devices' machines get other names, so that what is compared stays apart; then texts lose what names them.
+  const names = kinds.has('host') ? plainNames(head.environment) : new Map<string, string>()
+  const cleaned = mapTexts(renameMachines(head, names), clean) as typeof head
   if (kinds.has('host') && hostOf(session) !== '') cleaned.environment.host = mark('host')
   return {
-    session: { ...cleaned, results: mapResults(results, (result) => mapTexts(result, clean) as Result) },
+    session: { ...cleaned, results: mapResults(results, (result) => mapTexts(renameMachines(result, names), clean) as Result) },
     // Device names are how ceilings find their device: both change alike.
-    ceilings: ceilings.map((ceiling) => ({ ...ceiling, deviceName: clean(ceiling.deviceName) })),
+    ceilings: ceilings.map((ceiling) => ({ ...renameMachines(ceiling, names), deviceName: clean(ceiling.deviceName) })),
   }
 }
 
 /** Anything made from sessions without what these kinds name; the rest is the same. */
-export const redactIn = <T>(value: T, kinds: ReadonlySet<Redaction>, known: KnownNames): T => (kinds.size === 0 ? value : (mapTexts(value, cleaner(patternsIn([value], known), kinds)) as T))
+export const redactIn = <T>(value: T, kinds: ReadonlySet<Redaction>, known: KnownNames): T => (kinds.size === 0 ? value : (mapTexts(kinds.has('host') ? renameMachines(value, new Map(known.hosts.map((host, i) => [host, `host${i + 1}`]))) : value, cleaner(patternsIn([value], known), kinds)) as T))
 
 function cleaner(found: readonly Patterns[], kinds: ReadonlySet<Redaction>): (text: string) => string {
   const wanted = found.filter(({ kind }) => kinds.has(kind))

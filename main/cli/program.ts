@@ -122,7 +122,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .command('compare')
     .argument('<sessions...>', 'sessions, or files in any format that import reads')
     .description('compare sessions or files case by case, the first being the baseline; or with --by the cases of one')
-    .option('--by <axis>', 'within one session: impl, backend, dtype, mode or threads')
+    .option('--by <axis>', 'within one session: impl, backend, dtype, mode, threads or host')
     .option('--baseline <value>', 'with --by: the side to compare with, such as "cpu avx2" (default: the first)')
     .option('--ops <list>', 'only these operations')
     .option('--families <list>', 'only these families')
