@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, Menu, type BrowserWindow } from 'electron'
 import { webgpuHostKind } from '../backends/webgpu/window'
@@ -64,6 +65,8 @@ export function startApp(): void {
   })
   quitCleanly(services, leave)
   preventSleep(services.runner, powerSaveBlocker)
+  const fleetEnds = new AbortController()
+  app.on('before-quit', () => fleetEnds.abort())
   // Nobody can answer a question when the machine or a terminal ends the app.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -110,6 +113,8 @@ export function startApp(): void {
     serveAppPages()
     installMenu((command) => services.emit('menu:command', { command }))
     show()
+    // The client of a fleet is loaded by those who have one.
+    if (existsSync(join(paths.folder, 'fleet.json'))) void shown.then(async () => (await import('./collect-fleet')).collectFleet(services, paths.folder, fleetEnds.signal))
   })
 }
 

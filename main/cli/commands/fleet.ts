@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
@@ -10,8 +9,9 @@ import { planSweep } from '@core/sweep/plan'
 import { formatDuration } from '@core/units'
 import { readEnvironment } from '../../environment'
 import { FleetAgent, PRESENCE_MS } from '../../fleet/agent'
-import { collect, devicesOf, drain, offers, presences, queues, submit } from '../../fleet/client'
+import { devicesOf, drain, offers, presences, queues, submit } from '../../fleet/client'
 import { checkSettings, limitsOf, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from '../../fleet/connect'
+import { clientOf, gather, unfinished } from '../../fleet/gather'
 import { sessionName } from '../../runner/words'
 import type { Context } from '../context'
 import { readName, UsageError } from '../options/choices'
@@ -33,9 +33,6 @@ const serverOptions = (command: Command): Command =>
     .option('--nkey <file>', 'seed of an nkey')
     .option('--tls-ca <file>', 'certificate of the authority that signed the server\'s')
     .option('--insecure', 'without TLS to another machine, on a network that you trust')
-
-/** Whose history results are for: one name for each data folder of each machine. */
-const clientOf = (context: Context): string => `${hostLabel(hostname())}-${createHash('sha256').update(context.paths.folder).digest('hex').slice(0, 12)}`
 
 /** The settings given, kept for the next time; else those kept. */
 function settingsOf(context: Context, { server, creds, nkey, tlsCa, insecure }: ServerOptions): FleetSettings {
@@ -123,52 +120,39 @@ async function run(context: Context, options: FleetRunOptions): Promise<number> 
     const session = context.history.createSession({ name: name ?? `${sessionName(spec)} · fleet`.slice(0, 200), about: { kind: 'fleet' }, environment, settings, spec, cases })
     // Nobody here measures it, so that no start of Opscope takes it for one whose process died.
     context.history.setState(session.id, 'stopped')
-    await submit(line, { client: clientOf(context), session: session.id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel: options.anyOfModel === true })
+    await submit(line, { client: clientOf(context.paths.folder), session: session.id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel: options.anyOfModel === true })
     const seconds = Math.max(...[...new Set(cases.map((c) => placeOf(c.device).host))].map((host) => estimateSeconds(cases.filter((c) => placeOf(c.device).host === host), settings, [], devices)))
     context.remark(`opscope: ${cases.length} cases wait for ${used.length} ${used.length === 1 ? 'device' : 'devices'}, about ${formatDuration(seconds)} (session ${session.id})`)
     if (options.detach) return 0
-    return await gather(context, line, [session.id])
+    return await gatherHere(context, line, [session.id])
   } finally {
     await line.close()
   }
 }
 
-/** Sessions of fleets that lack results. */
-const unfinished = (context: Context) => context.sessions().filter(({ about, results, planned }) => about?.kind === 'fleet' && results < planned).map(({ id }) => id)
-
-/** Takes results until these sessions are complete, or a signal comes. */
-async function gather(context: Context, line: FleetLine, sessions: readonly string[], quietMs = Infinity): Promise<number> {
+/** Takes results until these sessions are complete, nothing has come for `quietMs`, or a signal comes. */
+async function gatherHere(context: Context, line: FleetLine, sessions: readonly string[], quietMs = Infinity): Promise<number> {
   const { history } = context
-  const left = new Map(sessions.map((id) => [id, history.summary(id).planned - history.summary(id).results]))
   const stop = new AbortController()
   onSignal(() => stop.abort())
   let heardAt = performance.now()
   let taken = 0
   const watch = setInterval(() => performance.now() - heardAt > quietMs && stop.abort(), 500)
-  const finish = (id: string) => {
-    left.delete(id)
-    const { planned, failures, name } = history.summary(id)
-    history.setState(id, 'done')
-    context.remark(`opscope: ${planned} cases${failures > 0 ? `, ${failures} failed` : ''}: ${name} (session ${id})`)
-    if (left.size === 0) stop.abort()
-  }
-  for (const [id, count] of left) if (count <= 0) finish(id)
-  if (left.size > 0)
-    await collect({
-      history, client: clientOf(context), line, limits: limitsOf(context.io.env), signal: stop.signal, warn: (message) => context.remark(`opscope: ${message}`),
-      stored: (id) => {
-        heardAt = performance.now()
-        taken += 1
-        const rest = (left.get(id) ?? Infinity) - 1
-        if (left.has(id)) left.set(id, rest)
-        if (taken % 100 === 0) context.remark(`opscope: ${taken} results taken`)
-        if (rest === 0) finish(id)
-      },
-    })
+  const left = await gather({
+    history, folder: context.paths.folder, line, limits: limitsOf(context.io.env), sessions, signal: stop.signal, warn: (message) => context.remark(`opscope: ${message}`),
+    stored: () => {
+      heardAt = performance.now()
+      taken += 1
+      if (taken % 100 === 0) context.remark(`opscope: ${taken} results taken`)
+    },
+    finished: (id) => {
+      const { planned, failures, name } = history.summary(id)
+      context.remark(`opscope: ${planned} cases${failures > 0 ? `, ${failures} failed` : ''}: ${name} (session ${id})`)
+    },
+  })
   clearInterval(watch)
-  const open = [...left.values()].reduce((sum, count) => sum + count, 0)
-  if (open > 0) context.remark(`opscope: ${taken} results taken, ${open} are still to come; they wait on the server: opscope fleet collect`)
-  return open > 0 ? 1 : 0
+  if (left > 0) context.remark(`opscope: ${taken} results taken, ${left} are still to come; they wait on the server: opscope fleet collect`)
+  return left > 0 ? 1 : 0
 }
 
 /** `opscope fleet up|status|run|collect|drain`. */
@@ -195,7 +179,7 @@ export function addFleetCommands(program: Command, context: Context, done: (stat
     .action(async (options: ServerOptions & { wait?: boolean }) => {
       const line = await lineOf(context, options, 'opscope collect')
       try {
-        done(await gather(context, line, unfinished(context), options.wait ? Infinity : 5000))
+        done(await gatherHere(context, line, unfinished(context.history).map(({ id }) => id), options.wait ? Infinity : 5000))
       } finally {
         await line.close()
       }

@@ -1,0 +1,38 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { SessionSummary } from '@core/session/types'
+import { Cli, type Running } from './cli'
+import { launch, type Launched } from './launch'
+import { Nats, noNats } from './nats'
+import { messages, sessions, view } from './ui'
+
+let nats: Nats | undefined
+let agent: Running | undefined
+let opened: Launched | undefined
+afterEach(async () => {
+  await opened?.close()
+  agent?.child.kill('SIGKILL')
+  await agent?.ended
+  nats?.stop()
+  nats = agent = opened = undefined
+})
+
+describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: ${noNats})` : ''}`, () => {
+  it('that came while the window was closed are in the history after its next start', async () => {
+    nats = await Nats.start()
+    const cli = new Cli()
+    const server = ['--server', nats.url]
+    agent = new Cli().start(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
+    await agent.says('n1 measures for the fleet')
+    const hosts = async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'])).out) as { hosts: unknown[] }).hosts.length
+    await expect.poll(hosts, { timeout: 30_000 }).toBe(1)
+    expect((await cli.run(['fleet', 'run', ...server, '--detach', '--name', 'Far away', '--ops', 'add', '--sizes', 'vector=64,65,66', '--impls', 'steady', '--modes', 'hot', '--preset', 'quick'])).status).toBe(0)
+    opened = await launch({ dataDir: cli.folder, env: { OPSCOPE_TEST_BACKEND: '1' } })
+    const { page } = opened
+    await messages(page).getByText('The fleet has measured all of “Far away”.').waitFor({ timeout: 60_000 })
+    await view(page, 'History')
+    await sessions(page).getByText('Far away').waitFor()
+    const [session] = await cli.json<SessionSummary[]>('sessions')
+    expect(session).toMatchObject({ name: 'Far away', results: 3, planned: 3, state: 'done', devices: ['Scripted device'] })
+    expect(opened.pageErrors).toEqual([])
+  })
+})
