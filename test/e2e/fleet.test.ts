@@ -112,7 +112,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     const server = ['--server', nats.url, '--insecure']
     await expect.poll(async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'], ENV)).out || '{"hosts":[]}') as { hosts: unknown[] }).hosts.length, { timeout: 60_000 }).toBe(count)
     const cases = 20 * faults
-    const submitted = await cli.run(['fleet', 'run', ...server, '--devices', 'n1/cpu', '--any-of-model', '--detach', '--ops', 'add', '--sizes', `vector=${Array.from({ length: cases }, (_, i) => 1000 + i).join(',')}`, '--impls', 'scalar', '--threads', '1', '--modes', 'hot', '--rule', 'fixed-time=0.2s'], ENV)
+    const submitted = await cli.run(['fleet', 'run', ...server, '--devices', 'n1/cpu', '--any-of-model', '--detach', '--ops', 'add', '--sizes', `vector=1000..${1000 + cases - 1} step 1`, '--impls', 'scalar', '--threads', '1', '--modes', 'hot', '--rule', 'fixed-time=0.2s'], ENV)
     expect([submitted.status, submitted.err]).toEqual([0, expect.stringContaining(`${cases} cases wait for 1 device`)])
 
     let collector: Running | undefined

@@ -2,21 +2,24 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
 import { placeOf } from '@core/fleet/place'
+import { cardSpread } from '@core/fleet/spread'
 import { presetSettings } from '@core/measure/settings'
 import type { Environment } from '@core/session/types'
 import { estimateCaseSeconds, estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
-import { formatDuration } from '@core/units'
+import { sweepSpecSchema } from '@core/sweep/types'
+import { formatDuration, formatPercent } from '@core/units'
 import { readEnvironment } from '../../environment'
 import { FleetAgent, PRESENCE_MS } from '../../fleet/agent'
 import { devicesOf, drain, offers, presences, queues, submit } from '../../fleet/client'
 import { checkSettings, limitsOf, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from '../../fleet/connect'
 import { clientOf, gather, unfinished } from '../../fleet/gather'
-import { sessionName } from '../../runner/words'
+import { caseWords, sessionName } from '../../runner/words'
 import type { Context } from '../context'
-import { readName, UsageError } from '../options/choices'
+import { findSession, readName, UsageError } from '../options/choices'
 import { readPicks, specOf, type SweepOptions } from '../options/sweep-options'
 import { table } from '../output/tables'
+import { allRows } from './sessions'
 
 interface ServerOptions {
   server?: string
@@ -110,6 +113,8 @@ async function run(context: Context, options: FleetRunOptions): Promise<number> 
     if (devices.length === 0) throw new Error('no agent answers; start one on a machine of the fleet: opscope fleet up')
     const picks = readPicks({ ...options, backends: options.backends ?? [...new Set(devices.map(({ backend }) => backend))].join(',') }, [...new Set(devices.map(({ backend }) => backend))])
     const { spec } = specOf(picks, options, devices)
+    const checked = sweepSpecSchema.safeParse(spec)
+    if (!checked.success) throw new UsageError(`the sweep cannot be kept: ${checked.error.issues[0]?.path.join('.')}: ${checked.error.issues[0]?.message}`)
     const plan = planSweep(spec, devices)
     if (plan.problems.length > 0 || plan.cases.length === 0) throw new UsageError(plan.problems.join('; ') || 'nothing can be measured')
     const { repeats = 1 } = spec
@@ -155,7 +160,30 @@ async function gatherHere(context: Context, line: FleetLine, sessions: readonly 
   return left > 0 ? 1 : 0
 }
 
-/** `opscope fleet up|status|run|collect|drain`. */
+/** `opscope fleet spread`: cards of one model over the machines of a session. */
+function spread(context: Context, wanted: string, options: { json?: boolean }): number {
+  const { id } = findSession(wanted, context.sessions())
+  const found = cardSpread(allRows(context, id), context.history.getSession(id).environment.devices)
+  if (options.json) context.printJson(found)
+  else if (found.length === 0) context.remark('opscope: no case of this session was measured on two cards of one model')
+  else
+    context.print(
+      table(found, [
+        { title: 'case', cell: (s) => caseWords(s.case) },
+        { title: 'model', cell: (s) => s.model },
+        { title: 'cards', align: 'right', cell: (s) => String(s.cards.length) },
+        { title: 'mean µs', align: 'right', cell: (s) => (s.meanNs / 1000).toPrecision(4) },
+        { title: '95 % CI over cards', align: 'right', cell: (s) => `±${formatPercent(s.ciNs / s.meanNs)}` },
+        { title: 'std dev', align: 'right', cell: (s) => formatPercent(s.deviation) },
+        { title: 'slowest to fastest', align: 'right', cell: (s) => `+${formatPercent(s.range)}` },
+        { title: 'fastest', cell: (s) => s.cards[0]!.device },
+        { title: 'slowest', cell: (s) => s.cards.at(-1)!.device },
+      ]),
+    )
+  return 0
+}
+
+/** `opscope fleet up|status|run|collect|drain|spread`. */
 export function addFleetCommands(program: Command, context: Context, done: (status: number) => void, sweepOptions: (command: Command) => Command): void {
   const fleet = program.command('fleet').description('measure on many machines through NATS JetStream')
 
@@ -184,6 +212,13 @@ export function addFleetCommands(program: Command, context: Context, done: (stat
         await line.close()
       }
     })
+
+  fleet
+    .command('spread')
+    .argument('<session>')
+    .description('how much the cards of one model differ, case by case, with intervals over the cards')
+    .option('--json', 'print JSON')
+    .action((session: string, options: { json?: boolean }) => done(spread(context, session, options)))
 
   serverOptions(fleet.command('drain').argument('[host]', 'only this machine').description('have agents finish what they measure and take no more'))
     .action(async (host: string | undefined, options: ServerOptions) => {
