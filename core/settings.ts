@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { opThresholdsSchema } from './compare/types'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
-import { sweepSpecSchema } from './sweep/types'
+import { sweepSpecSchema } from './session/sweep-spec'
 
 export const MOST_EXTRA_PYTHONS = 20
 

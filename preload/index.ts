@@ -1,6 +1,6 @@
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron'
 import type { OpscopeApi } from '@core/ipc'
-import { CHANNELS, EVENT_NAMES } from '@core/ipc-names'
+import { CHANNELS, EVENT_NAMES } from '@core/ipc/names'
 
 /** Only names of the contract pass, so the page cannot reach Electron's own channels. Payloads are checked in main. */
 const api: OpscopeApi = {

@@ -2,7 +2,7 @@ import type { BenchmarkCase } from '../case'
 import { seriesKey } from '../backends'
 import { hardwareOf, processorOf } from '../session/environment'
 import { isEagerTorch, libraryOf } from './ratings/libraries'
-import { workOf } from './work'
+import { workOf } from './size'
 
 /** A result that may be a baseline. `index` is the caller's name for it. */
 export interface BaseResult {

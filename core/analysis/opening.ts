@@ -1,7 +1,7 @@
 import { seriesKey } from '../backends'
 import type { BenchmarkCase } from '../case'
 import { isEagerTorch } from './ratings/libraries'
-import { workOf } from './work'
+import { workOf } from './size'
 
 /** A measured case. Time in ns per call. */
 interface Timed {

@@ -1,4 +1,4 @@
-import type { BenchmarkCase, Params } from '../case'
+import { paramText, type BenchmarkCase, type Params } from '../case'
 import { tensorsOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 
@@ -30,3 +30,12 @@ function onlyNumber(params: Params): number {
 /** What the size axis of a chart of these cases is called. */
 export const sizeTitle = (cases: readonly BenchmarkCase[]): string =>
   cases.every((c) => findOp(c.op)) ? 'elements of the largest tensor' : 'elements of the largest tensor, or the argument of an imported benchmark'
+
+const works = new WeakMap<BenchmarkCase, string>()
+
+/** What is computed under which conditions, whoever does it, wherever and with however many threads: equal for cases whose times make a speedup. */
+export function workOf(c: BenchmarkCase): string {
+  let work = works.get(c)
+  if (work === undefined) works.set(c, (work = `${c.op}|${paramText(c.params)}|${c.dtype}|${c.mode}`))
+  return work
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { caseId } from '../case'
 import { planSweep } from '../sweep/plan'
-import type { SweepSpec } from '../sweep/types'
+import type { SweepSpec } from '../session/sweep-spec'
 import { testDevice, testGpu } from '../testing'
 import { inShard, readShard } from './shard'
 

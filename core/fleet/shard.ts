@@ -3,7 +3,7 @@ import { caseId, DTYPES, MODES, type BenchmarkCase } from '../case'
 import { OPS } from '../ops/registry'
 import { mix32 } from '../values/random'
 import { planSweep } from '../sweep/plan'
-import type { SweepSpec } from '../sweep/types'
+import type { SweepSpec } from '../session/sweep-spec'
 
 /** One of so many parts of a sweep, counted from 1. */
 export interface Shard {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sessionFileSchema } from '../session/types'
 import { testDevice, testResult, testSession } from '../testing'
-import { randomSession } from './random-session'
+import { randomSession } from './testing/sessions'
 import { identifying, identifyingIn, readRedactions, redact, redactIn, REDACTIONS, usualRedactions, type Redaction } from './redact'
 import { exportSession, prepareExport } from './registry'
 

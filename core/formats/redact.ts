@@ -1,8 +1,7 @@
 import { plainNames, renameMachines } from '../fleet/machines'
 import { findOp } from '../ops/registry'
 import type { Result } from '../result'
-import { mapResults, wholeSession, type SessionStream } from '../session/stream'
-import type { Ceiling, SessionFile } from '../session/types'
+import { mapResults, wholeSession, type SessionStream, type Ceiling, type SessionFile } from '../session/types'
 
 /** What a file can tell of the machine or the person behind it, and can be written without. */
 export const REDACTIONS = ['host', 'user', 'paths', 'ids'] as const

@@ -1,6 +1,5 @@
 import type { Dtype, Params } from '../case'
-import { defineOp, inputsOf, outputsOf } from './define'
-import { oncePerRead } from './memo'
+import { defineOp, inputsOf, outputsOf, oncePerRead } from './define'
 import type { CompositePart, InputValues, Op, OpDefinition, PartSource, ReadInput } from './types'
 
 /** What one part is and costs: operations, and its least bytes as if it ran alone. */

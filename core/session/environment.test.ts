@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { testDevice, testGpu } from '../testing'
-import { environmentGroups, environmentWarnings, noiseFloorOn, environmentDifferences } from './environment'
+import { environmentGroups, environmentWarnings, noiseFloorOn, environmentDifferences, cacheSizes } from './environment'
 import type { Environment, NoiseFloor } from './types'
 
 const bare: Environment = { appVersion: '1', host: 'bench', os: 'Debian', kernel: 'Linux 6', cpu: 'EPYC', logicalCpus: 8, memoryBytes: 2 ** 33, node: '24', devices: [] }
@@ -96,4 +96,21 @@ describe('differences between environments', () => {
     expect(differences(gpu(['A display is attached.']), gpu(['A display is attached.', 'python (12 GiB) computes on it.']))).toEqual(['Test GPU was disturbed in “B”: python (12 GiB) computes on it.'])
     expect(differences(gpu(['x']), gpu([]), ['same', 'same'])).toEqual(['Test GPU was disturbed in the baseline: x.'])
   })
+})
+
+const MIB = 2 ** 20
+
+test('the list of the device comes first, then its facts, then another device of the same name', () => {
+  const cuda = testDevice({ backend: 'cuda', id: 'cuda:0', name: 'GPU', caches: [{ name: 'L2', bytes: 60 * MIB }] })
+  const webgpu = testDevice({ backend: 'webgpu', id: 'webgpu:0', name: 'GPU', facts: [] })
+  expect(cacheSizes({ devices: [cuda, webgpu] }, 'webgpu', 'webgpu:0')).toEqual([60 * MIB])
+  const facts = [{ name: 'Physical cores', value: '16' }, { name: 'L1 data cache', value: '48 KiB, per core' }, { name: 'L1 instruction cache', value: '32 KiB, per core' }, { name: 'L2 cache', value: '2 MiB, per core' }, { name: 'L3 cache', value: '300 MiB, shared by 16' }]
+  expect(cacheSizes({ devices: [testDevice({ backend: 'cpu', id: 'cpu', facts })] }, 'cpu', 'cpu')).toEqual([768 * 1024, 32 * MIB, 300 * MIB])
+})
+
+test('a processor without either has the caches of the machine; nothing is invented for a GPU', () => {
+  const devices = [testDevice({ backend: 'cpu', id: 'cpu', name: 'CPU', facts: [] }), testDevice({ backend: 'cuda', id: 'cuda:0', name: 'GPU', facts: [] })]
+  const caches = [{ name: 'L3', bytes: 32 * MIB, instances: 2 }]
+  expect(cacheSizes({ devices, caches }, 'cpu', 'cpu')).toEqual([64 * MIB])
+  expect(cacheSizes({ devices, caches }, 'cuda', 'cuda:0')).toEqual([])
 })

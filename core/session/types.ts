@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { deviceSchema } from '../backend'
-import { resultSchema } from '../result'
 import { measureSettingsSchema } from '../measure/settings'
-import { sweepSpecSchema } from '../sweep/types'
+import { resultSchema, type Result } from '../result'
+import { sweepSpecSchema } from './sweep-spec'
 
 /** Version of the native session format; raise it with a step in core/session/upgrade.ts. */
 export const SCHEMA_VERSION = 2
@@ -77,7 +77,7 @@ export const environmentSchema = factsSchema.extend({
   machines: z.array(z.object({ name: z.string().max(40), facts: factsSchema })).max(1000).optional(),
   /** Self-checks of these devices that were known when the session began. */
   noiseFloors: z.array(noiseFloorSchema).optional(),
-  /** Measured limits of these devices that were known when the session began (core/roofline/ceilings/recorded.ts). */
+  /** Measured limits of these devices that were known when the session began (core/roofline/ceilings/read.ts). */
   ceilings: z.array(ceilingSchema).max(2000).optional(),
   devices: z.array(deviceSchema),
 })
@@ -125,3 +125,29 @@ export const sessionSummarySchema = sessionSchema.omit({ spec: true, settings: t
   damaged: z.string().optional(),
 })
 export type SessionSummary = z.infer<typeof sessionSummarySchema>
+
+/**
+ * Whether what a session has left can be measured later. Blocks measured interleaved only tell something beside each
+ * other: a interleaved comparison that was cut off is started anew.
+ */
+export const isResumable = ({ about }: Pick<Session, 'about'>): boolean => about === undefined || about.kind === 'ceilings'
+
+/** A session whose results come one at a time in their order, as often as they are gone through: memory need not hold them all. A SessionFile is one. */
+export type SessionStream = Omit<SessionFile, 'results'> & { results: ResultStream }
+
+/** Iterating twice gives the same results. */
+export interface ResultStream extends Iterable<Result> {
+  /** How many there are. */
+  readonly length: number
+}
+
+/** The same with each result as `change` gives it when it is reached. */
+export const mapResults = (results: ResultStream, change: (result: Result) => Result): ResultStream => ({
+  length: results.length,
+  *[Symbol.iterator]() {
+    for (const result of results) yield change(result)
+  },
+})
+
+/** All of it in memory. */
+export const wholeSession = (session: SessionStream): SessionFile => ({ ...session, results: [...session.results] })

@@ -8,7 +8,7 @@ export type UpgradeSteps = Readonly<Record<number, (file: RawSessionFile) => Raw
 
 /** One entry per version that was ever written, up to the one before SCHEMA_VERSION. */
 const STEPS: UpgradeSteps = {
-  // Sweeps called attributes variants; core/sweep/types.ts reads both.
+  // Sweeps called attributes variants; core/session/sweep-spec.ts reads both.
   1: (file) => file,
 }
 

@@ -2,7 +2,7 @@ import type { Device, Impl } from '../backend'
 import { isLibrary } from '../backends'
 import { processorOf } from '../session/environment'
 import { findOp } from '../ops/registry'
-import type { SweepSpec, Target } from '../sweep/types'
+import type { SweepSpec, Target } from '../session/sweep-spec'
 import type { Suite } from './types'
 
 const modules = import.meta.glob<{ default: Suite }>('./data/*.ts', { eager: true })

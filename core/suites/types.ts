@@ -1,4 +1,4 @@
-import type { PickedOp, SweepSpec } from '../sweep/types'
+import type { PickedOp, SweepSpec } from '../session/sweep-spec'
 import type { Library } from '../analysis/ratings/libraries'
 
 /** Which processors a suite is about: the GPU where there is one (else the CPU), the CPU alone, or both. */

@@ -6,7 +6,7 @@ import { findOp } from '../ops/registry'
 import { isHiddenFamily, type Op } from '../ops/types'
 import { measureOptionTexts } from './measure-options'
 import { parseSizes, sizeParams, sizeText } from './sizes'
-import type { SweepSpec } from './types'
+import type { SweepSpec } from '../session/sweep-spec'
 
 /** How the cases of a sweep are measured. */
 export type How = Pick<SweepSpec, 'preset' | 'measure' | 'repeats'>
@@ -21,7 +21,7 @@ export interface CommandLines {
 const DIMENSIONS = ['op', 'size', 'dtype', 'lane', 'mode'] as const
 type Dimension = (typeof DIMENSIONS)[number]
 
-/** A size text may have 4,000 characters (core/sweep/types.ts). */
+/** A size text may have 4,000 characters (core/session/sweep-spec.ts). */
 const MOST_SIZE_CHARACTERS = 3800
 
 const quoted = (text: string) => (/^[\w.:,=+@/%-]+$/.test(text) ? text : `'${text}'`)

@@ -9,7 +9,7 @@ import { ceilingCases, ceilingSettings } from '../roofline/ceilings'
 import type { Ceiling } from '../session/types'
 import { estimateSeconds } from './estimate'
 import { planSweep } from './plan'
-import type { PickedOp, SizeTexts, SweepSpec, Target } from './types'
+import type { PickedOp, SizeTexts, SweepSpec, Target } from '../session/sweep-spec'
 
 /** A named choice of sizes for every form. */
 export interface SizePreset {

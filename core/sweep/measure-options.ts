@@ -1,5 +1,5 @@
 import type { MeasureSettings, StoppingRule } from '../measure/settings'
-import type { SweepSpec } from './types'
+import type { SweepSpec } from '../session/sweep-spec'
 
 /** Options of `opscope run` that say how to measure, as typed. */
 export interface MeasureOptions {

@@ -6,7 +6,7 @@ import { MAX_CASES, planSweep } from './plan'
 import { conv2d, SIZE_FORMS, vector } from '../ops/forms'
 import { parseSizes } from './sizes'
 import { findSizePreset, SIZE_PRESETS } from './defaults'
-import { sweepSpecSchema, type SweepSpec } from './types'
+import { sweepSpecSchema, type SweepSpec } from '../session/sweep-spec'
 
 const cpu = { backend: 'cpu', device: 'cpu', impls: ['scalar', 'avx2'], threads: [1, 4] }
 const gpu = { backend: 'cuda', device: 'cuda:0', impls: ['kernel'] }

@@ -6,7 +6,7 @@ import { canonicalParams, MAX_EXTENT, tensorsOf } from '../ops/define'
 import { findOp, OPS } from '../ops/registry'
 import { isHiddenFamily, type Op } from '../ops/types'
 import { parseSizes, sizeParams, type Size } from './sizes'
-import type { SweepSpec } from './types'
+import type { SweepSpec } from '../session/sweep-spec'
 
 /** Cases that were asked for and cannot be measured, with the reason in plain words. `example` is the first of them. */
 export interface Skipped {

@@ -1,7 +1,7 @@
+import type { Reply } from '@core/ipc'
 import type { FilesApart } from '../files/apart'
-import type { OpenedFiles } from '../import/opened-files'
-import type { Emit } from '../ipc/register'
 import type { History } from '../history/types'
+import type { Emit } from '../ipc/register'
 import type { Remotes } from '../remote'
 import type { Runner } from '../runner/types'
 import type { Dialogs } from './dialogs'
@@ -23,4 +23,11 @@ export interface Services {
   foundPrograms: Set<string>
   /** Things that went wrong while starting, for the user; empty when nothing did. */
   startNotices: readonly string[]
+}
+
+/** Files the system had the app open, imported at once and told to the page when it asks. */
+export interface OpenedFiles {
+  add(paths: readonly string[]): Promise<void>
+  /** What became of them since this was asked last. */
+  take(): Promise<Reply<'sessions:import'>>
 }

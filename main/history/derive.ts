@@ -1,7 +1,6 @@
 import { caseId } from '@core/case'
 import { rowAt, type Row } from '@core/session/rows'
-import { mergeEnvironments } from '@core/session/merge'
-import { partOf, type Split } from '@core/session/derive'
+import { mergeEnvironments, partOf, type Split } from '@core/session/derive'
 import type { SessionSummary } from '@core/session/types'
 import type { History } from './types'
 

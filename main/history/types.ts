@@ -4,9 +4,8 @@ import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import type { Took } from '@core/sweep/estimate'
 import type { RowBlock } from '@core/session/rows'
-import type { SessionStream } from '@core/session/stream'
-import type { Ceiling, Environment, NoiseFloor, Session, SessionFile, SessionState, SessionSummary } from '@core/session/types'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SessionStream, Ceiling, Environment, NoiseFloor, Session, SessionFile, SessionState, SessionSummary } from '@core/session/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 
 export interface NewSession {
   name: string

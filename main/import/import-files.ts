@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import type { ImportOutcome } from '@core/formats/file-format'
 import { importSession, MAX_BYTES } from '@core/formats/registry'
-import type { ImportOutcome } from '@core/formats/types'
 import type { Reply } from '@core/ipc'
 import type { SessionFile } from '@core/session/types'
-import type { Services } from '../app/services'
+import type { Services, OpenedFiles } from '../app/services'
 import type { Ended, FilesApart } from '../files/apart'
 import type { ImportedSession } from '../history/types'
 import { readText } from './read-text'
@@ -97,4 +99,32 @@ export async function importAll(services: Pick<Services, 'history' | 'runner' | 
   const imported = outcomes.flatMap(({ value }) => (value ? [value] : []))
   if (imported.length > 0) services.emit('sessions:changed', { ids: imported.map(({ id }) => id) })
   return { imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])), warnings: outcomes.flatMap(({ warnings }) => warnings ?? []) }
+}
+
+/** Names that the system hands to this app, or that a user gives it on the command line. */
+const OPENABLE = /\.(?:json|jsonl|csv)$/i
+
+/** Files among a command line's arguments: what is there, looks like a session, and is no switch. */
+export const filesIn = (argv: readonly string[], folder = process.cwd()): string[] =>
+  argv.slice(1).filter((arg) => !arg.startsWith('-') && OPENABLE.test(arg)).map((arg) => resolve(folder, arg)).filter((path) => existsSync(path))
+
+export function createOpenedFiles(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'>): OpenedFiles {
+  let done: Reply<'sessions:import'> = { imported: [], problems: [], warnings: [] }
+  let work: Promise<void> = Promise.resolve()
+  return {
+    add(paths) {
+      work = work.then(async () => {
+        const { imported, problems, warnings } = await importAll(services, paths.map((path) => ({ name: basename(path), from: path })))
+        done = { imported: [...done.imported, ...imported], problems: [...done.problems, ...problems], warnings: [...done.warnings, ...warnings] }
+        services.emit('sessions:opened', {})
+      })
+      return work
+    },
+    async take() {
+      await work
+      const taken = done
+      done = { imported: [], problems: [], warnings: [] }
+      return taken
+    },
+  }
 }

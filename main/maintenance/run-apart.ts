@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { utilityProcess } from 'electron'
-import type { MaintenanceProgress } from '@core/session/maintenance'
+import type { MaintenanceProgress } from '@core/ipc'
 import { MaintenanceError } from '../history/maintenance/backup'
 import { fromJobSchema, type Job, type JobResult } from './job'
 

@@ -1,15 +1,13 @@
 import type { RunState } from '@core/ipc'
 import type { Result } from '@core/result'
 import { blockOf } from '@core/session/rows'
-import { isResumable } from '@core/session/resumable'
-import type { SessionFile } from '@core/session/types'
+import { isResumable, type SessionFile } from '@core/session/types'
 import { MisplacedError } from '../history/database/sqlite'
 import type { History } from '../history/types'
 import { Coalescer, type Emitter } from './events'
 import type { Fleet } from './hosts/fleet'
 import { Job, type JobSpec } from './hosts/job'
-import type { Limits } from './limits'
-import { BusyError, type RunnerEvents } from './types'
+import { BusyError, type Limits, type RunnerEvents } from './types'
 
 /** What else is done with the results of a run. Writes to the history may throw. */
 export interface RunHooks {

@@ -3,10 +3,9 @@ import { ceilingCases, ceilingsOf } from '@core/roofline/ceilings'
 import { estimateCaseSeconds, withPaces } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { readEnvironment } from '../environment'
-import type { Limits } from './limits'
+import type { Limits, Runner } from './types'
 import { createRunnerWith } from './runner'
 import type { RunnerDeps } from './stage'
-import type { Runner } from './types'
 
 /** Tests of hangs cannot wait as long as users should. */
 function testLimits(env: NodeJS.ProcessEnv): Partial<Limits> {

@@ -2,13 +2,15 @@ import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { INTERLEAVE, noiseFloorOf, SELF_CHECK, THRESHOLD, type Pair } from '@core/compare'
 import { ceilingSettings } from '@core/roofline/ceilings'
-import { isResumable } from '@core/session/resumable'
+import { isResumable } from '@core/session/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import type { RunHooks } from './conductor'
+import { nothingToMeasure } from './planner'
 import { interleaveSource, type InterleaveSource } from './sources/interleave-source'
 import { sweepSource } from './sources/source'
 import { usedBy, type Stage } from './stage'
 import { BusyError } from './types'
-import { listed } from './words'
+import { listed, sessionName } from './words'
 
 /** Runs the remaining cases of a stopped or interrupted session into the same session. */
 export async function resumeSession(stage: Stage, sessionId: string): Promise<{ sessionId: string }> {
@@ -106,4 +108,20 @@ function keepFloors(stage: Stage, devices: readonly Device[], pairs: readonly Pa
   })
   if (without.length > 0) tell(stage, `No pair of cases could be measured on ${without.map(({ name }) => name).join(', ')}, so no noise floor is kept for it.`)
   if (without.length < devices.length) stage.emitter.emit('noiseFloors', history.noiseFloors())
+}
+
+/** Begins a sweep, or only these of its cases, as a new session. Throws with the reason when it has no case. */
+export async function startSweep(stage: Stage, spec: SweepSpec, name?: string, only?: (c: BenchmarkCase) => boolean): Promise<{ sessionId: string }> {
+  const devices = await stage.devices(spec.targets)
+  const whole = stage.deps.planner.plan(spec, devices)
+  const plan = only ? { ...whole, cases: whole.cases.filter(only) } : whole
+  if (plan.cases.length === 0) throw new Error(nothingToMeasure(plan))
+  const settings = stage.settings(spec.preset, spec.measure)
+  const { repeats = 1 } = spec
+  const cases = Array.from({ length: repeats }, () => plan.cases).flat()
+  return stage.create({
+    session: { name: name?.trim() || sessionName(spec), settings, cases, spec },
+    source: sweepSource({ cases, settings, repeats, secondsOf: stage.secondsWith(settings, devices) }),
+    devices: usedBy(cases, devices),
+  })
 }

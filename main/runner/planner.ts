@@ -5,7 +5,7 @@ import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import type { Ceiling } from '@core/session/types'
 import type { Took } from '@core/sweep/estimate'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import { listed } from './words'
 
 /** What the runner needs of core's plan of a sweep. */

@@ -2,11 +2,9 @@ import { hostname } from 'node:os'
 import { Conductor } from './conductor'
 import { Emitter } from './events'
 import { Fleet, serves } from './hosts/fleet'
-import { measureCeilings, startInterleaved, startSelfCheck, resumeSession } from './kinds'
-import { startSweep } from './kinds/sweep'
-import { LIMITS } from './limits'
+import { measureCeilings, startInterleaved, startSelfCheck, resumeSession, startSweep } from './kinds'
+import { LIMITS, type Runner, type RunnerEvents } from './types'
 import { Stage, type RunnerDeps } from './stage'
-import type { Runner, RunnerEvents } from './types'
 
 /** Cases whose times estimates go by. */
 const MOST_TOOK = 2000

@@ -6,13 +6,12 @@ import type { HostLink, ToHost } from '@core/measure/protocol'
 import type { Result } from '@core/result'
 import type { Ceiling, Environment, NoiseFloor, Session, SessionSummary } from '@core/session/types'
 import type { Took } from '@core/sweep/estimate'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import { NotFoundError, type History, type NewSession } from '../history/types'
-import type { Limits } from './limits'
+import type { Limits, HostKind, RunnerEvents } from './types'
 import type { Planner } from './planner'
 import { createRunnerWith } from './runner'
 import type { RunnerDeps } from './stage'
-import type { HostKind, RunnerEvents } from './types'
 
 /** In-memory stand-ins for the runner's neighbours. For tests only. */
 

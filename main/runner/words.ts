@@ -1,7 +1,7 @@
 import type { BenchmarkCase } from '@core/case'
 import { rowText } from '@core/compare/case-text'
 import { findSuite } from '@core/suites'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 
 /** `a, b, c and 4 more`. */
 export function listed(words: readonly string[], most: number, separator = ', '): string {

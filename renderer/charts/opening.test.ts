@@ -8,11 +8,10 @@ import { ResultRows } from '../stores/rows/result-rows'
 import { blockOf } from '@core/session/rows'
 import type { SessionFile } from '@core/session/types'
 import { openingFocus, within } from './data/focus'
-import { pointsOf } from './data/points'
+import { pointsOf, type ChartPoint } from './data/points'
 import { CHARTS, type ChartUnit } from './unit'
 import { baselineControl, speedups } from './speedup/pairs'
 import { drawOf } from './testing'
-import type { ChartPoint } from './types'
 
 /** The two sessions of an NVIDIA H200, as a user who imports them sees them: without ceilings. */
 const sessions = Object.fromEntries(['app-session', 'python-session'].map((name) => {

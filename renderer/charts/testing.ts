@@ -1,6 +1,6 @@
 import type { BenchmarkCase } from '@core/case'
 import { chartTheme } from './drawing/theme'
-import type { ChartPoint } from './types'
+import type { ChartPoint } from './data/points'
 import type { ChartContext, ChartUnit, Picture } from './unit'
 
 /** A point for tests of charts: `add` f32 hot on one CPU thread unless told otherwise; its id says what it is. */

@@ -2,7 +2,9 @@ import type { EChartsCoreOption } from 'echarts/core'
 import type { Result } from '@core/result'
 import type { KnownCeiling } from '@core/roofline/ceilings'
 import type { Narrowing } from './data/focus'
-import type { ChartPoint, ChartTheme, Roof } from './types'
+import type { ChartPoint } from './data/points'
+import type { Roof } from './data/roofs'
+import type { ChartTheme } from './drawing/theme'
 
 /** One session as charts draw it. */
 export interface Layer {

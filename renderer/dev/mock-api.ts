@@ -11,7 +11,7 @@ import { blockOf, packBlock, rowAt } from '@core/session/rows'
 import type { Session, SessionSummary } from '@core/session/types'
 import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
 import { planSweep } from '@core/sweep/plan'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import { mockCeilings, mockDevices, mockEnvironment, mockNoiseFloors } from './mock-devices'
 import { mockResult } from './mock-results'
 

@@ -8,3 +8,64 @@ export function shortList(words: readonly string[], most = 3): string {
   if (words.length <= most) return words.join(', ')
   return `${words.slice(0, most).join(', ')} and ${words.length - most} more`
 }
+
+interface Named {
+  id: string
+  name: string
+  /** ISO 8601 */
+  createdAt: string
+}
+
+
+/** The texts that more than one of these have. */
+function repeated(texts: readonly string[]): Set<string> {
+  const seen = new Set<string>()
+  return new Set(texts.filter((text) => seen.size === seen.add(text).size))
+}
+
+/**
+ * When the sessions among these that share a name were made, by id, to tell them apart: to the second where the minute
+ * is the same too. Sessions with a name of their own are not in it. Local time.
+ */
+export function tellingDates(sessions: readonly Named[]): Map<string, string> {
+  const shared = repeated(sessions.map(({ name }) => name))
+  const alike = sessions.filter(({ name }) => shared.has(name))
+  const withMinute = (session: Named) => `${session.name} ${minuteText(session.createdAt)}`
+  const sameMinute = repeated(alike.map(withMinute))
+  return new Map(alike.map((session) => [session.id, minuteText(session.createdAt, sameMinute.has(withMinute(session)))]))
+}
+
+const DAY_MS = 86_400_000
+
+// Made once: making a formatter costs more than a row of a table may.
+const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+/** `Today 14:03`, `Yesterday 09:12`, `3 Mar 14:03`, `3 Mar 2025`. Local time. */
+export function shortDate(iso: string, now = new Date()): string {
+  const date = new Date(iso)
+  if (Number.isNaN(date.getTime())) return '–'
+  const time = TIME.format(date)
+  const midnight = (d: Date) => new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime()
+  const days = Math.round((midnight(now) - midnight(date)) / DAY_MS)
+  if (days === 0) return `Today ${time}`
+  if (days === 1) return `Yesterday ${time}`
+  const day = DAY.format(date)
+  return date.getFullYear() === now.getFullYear() ? `${day} ${time}` : `${day} ${date.getFullYear()}`
+}
+
+const of = (iso: string, format: Intl.DateTimeFormat) => {
+  const date = new Date(iso)
+  return Number.isNaN(date.getTime()) ? '–' : format.format(date).replace(',', '')
+}
+const FULL = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const MINUTE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+const SECOND = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+
+/** `3 Mar 2025 14:03:05`: in full, for hover and details. Local time, like all of these. */
+export const fullDate = (iso: string): string => of(iso, FULL)
+/** `3 Mar 2025`. */
+export const dayText = (iso: string): string => of(iso, DATE)
+/** `3 Mar 14:03`, or with seconds. */
+export const minuteText = (iso: string, seconds = false): string => of(iso, seconds ? SECOND : MINUTE)

@@ -2,7 +2,7 @@ import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import { COMPARE_AXES, type CaseFilter, type CompareAxis, type Comparison, type CompareRequest, type Facets, type FileSide, type Progress } from '@core/compare'
 import type { Reply } from '@core/ipc'
-import { MAX_DROPPED_BYTES } from '@core/ipc-names'
+import { MAX_DROPPED_BYTES } from '@core/ipc/names'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
 import { useRun } from './run'
@@ -15,7 +15,7 @@ export interface Within {
   baseline?: string
 }
 
-/** At most this many pairs are measured by one press (core/ipc.ts). */
+/** At most this many pairs are measured by one press (core/ipc/index.ts). */
 const MOST_PAIRS = 2000
 
 /** The comparison on show: sessions or open files, of which the first is the baseline, or one along an axis; and what main made of it. */

@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import type { RunState } from '@core/ipc'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
 import { NO_ROWS, type ResultRows, type RowSource } from './rows/result-rows'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import type { FormatInfo } from '@core/formats/types'
+import type { FormatInfo } from '@core/formats/file-format'
 import { Cli, sweep } from './cli'
 
 const fixture = (path: string) => resolve(import.meta.dirname, '../fixtures/formats', path)

@@ -118,7 +118,7 @@ describe('programs', () => {
 /** Rule 6: the page names no path. */
 describe('paths', () => {
   it('no request takes or returns one', () => {
-    const contract = readFileSync(join(import.meta.dirname, '../../core/ipc.ts'), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+    const contract = readFileSync(join(import.meta.dirname, '../../core/ipc/index.ts'), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
     const fields = [...contract.matchAll(/\b(\w*(?:path|file|folder|directory)\w*)\s*:/gi)].map((match) => match[1])
     expect(fields).toEqual([])
   })

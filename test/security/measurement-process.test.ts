@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EventPayload } from '@core/ipc'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import { launch, type Launched } from '../e2e/launch'
 
 let opened: Launched

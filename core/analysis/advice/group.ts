@@ -1,7 +1,10 @@
-import { paramText, type BenchmarkCase } from '../../case'
+import { paramText, caseId, type BenchmarkCase } from '../../case'
 import { findOp } from '../../ops/registry'
+import { launchKind } from '../../roofline/ceilings'
+import { roofFinder, roofline, type RooflinePoint, type Roofs } from '../../roofline/roofline'
 import type { Row } from '../../session/rows'
-import type { Finding } from './types'
+import { speedupOf, type RatioOfMedians } from '../timing'
+import type { Finding, AdviceInput } from './types'
 
 /** Items by key, in the order first met. */
 export function groupBy<T>(items: readonly T[], key: (item: T) => string): T[][] {
@@ -68,4 +71,57 @@ export function withGain<T extends { row: MeasuredRow; factor: number }>(group: 
     rows: ordered.map(({ row }) => row.id),
     gain: { factor: worst.factor, how, savedNs: ordered.reduce((sum, { row, factor }) => sum + savedNs(row.medianNs, factor), 0) },
   }
+}
+
+/** A row and the fastest row of another implementation that did the same on the same device. */
+export interface Rivals {
+  row: MeasuredRow
+  other: MeasuredRow
+  /** Of `other` over `row`: above 1, it is faster. */
+  speedup: RatioOfMedians
+}
+
+/** Every row that another implementation beat, with the fastest one. Modes and thread counts are not mixed. */
+export function rivals(rows: readonly Row[]): Rivals[] {
+  return groupBy(rows.filter(isMeasured), (row) => caseId({ ...row.case, impl: '*' })).flatMap((group) => {
+    const best = group.reduce((least, row) => (row.medianNs < least.medianNs ? row : least))
+    return group.flatMap((row): Rivals[] => {
+      const speedup = row.case.impl === best.case.impl ? undefined : speedupOf(best, row)
+      return speedup && speedup.ratio > 1 ? [{ row, other: best, speedup }] : []
+    })
+  })
+}
+
+/** A measured row under the roofs of its device. */
+export interface Placed {
+  row: MeasuredRow
+  point: RooflinePoint
+  roofs: Roofs
+  /** Share of the time that a call which does next to nothing takes; absent where no launch was measured. */
+  launchShare?: number
+  /** Why a ceiling it is judged by may not be today's. */
+  stale?: string
+}
+
+/** Every measured row of a device whose ceilings are known. */
+export function placed({ rows, ceilings }: AdviceInput): Placed[] {
+  const roofsAt = roofFinder(ceilings)
+  const known = new Map<string, string | undefined>()
+  return rows.filter(isMeasured).flatMap((row): Placed[] => {
+    const { backend, device } = row.case
+    const key = `${backend}|${device}`
+    if (!known.has(key)) known.set(key, ceilings.find((c) => c.backend === backend && c.device === device && c.stale !== undefined)?.stale)
+    const stale = known.get(key)
+    const roofs = roofsAt(row.case)
+    const point = roofline({ bytes: row.bytes ?? 0, flops: row.flops ?? 0, medianNs: row.medianNs }, roofs)
+    if (!point) return []
+    const launchShare = roofs.launchSeconds === undefined ? undefined : Math.min(1, (roofs.launchSeconds * 1e9) / row.medianNs)
+    return [{ row, point, roofs, ...(launchShare === undefined ? {} : { launchShare }), ...(stale === undefined ? {} : { stale }) }]
+  })
+}
+
+/** Launch cost inside a graph on the device of a row, in ns, where it was measured. */
+export const graphLaunchNs = ({ ceilings }: AdviceInput, { case: c }: MeasuredRow): number | undefined => {
+  const found = ceilings.find((one) => one.backend === c.backend && one.device === c.device && one.kind === launchKind('graph'))
+  return found && found.value * 1e9
 }

@@ -6,11 +6,11 @@ import { SEVERITIES, type AdviceInput, type AdviceRule, type Finding, type Resul
 
 export { findingSchema, type AdviceInput, type AdviceRule, type Finding, type ResultDetails, type Severity } from './types'
 
-const modules = import.meta.glob<{ default: AdviceRule }>(['./rules/*.ts', '!./rules/*.test.ts'], { eager: true })
+const modules = import.meta.glob<{ default: readonly AdviceRule[] }>(['./rules/*.ts', '!./rules/*.test.ts'], { eager: true })
 
-/** Every rule under core/analysis/advice/rules, by id. */
+/** Every rule of the files under core/analysis/advice/rules, by id. */
 export const RULES: readonly AdviceRule[] = Object.values(modules)
-  .map((module) => module.default)
+  .flatMap((module) => module.default)
   .sort((a, b) => a.id.localeCompare(b.id))
 
 /** The title of a rule; its id where this version does not know it. */

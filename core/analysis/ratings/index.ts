@@ -1,11 +1,8 @@
+import { SCALES } from './scales'
 import type { Rating, RatingScale } from './types'
 
-const modules = import.meta.glob<{ default: RatingScale }>('./suites/*.ts', { eager: true })
-
-/** Every rating under core/analysis/ratings/suites, by title. */
-export const RATINGS: readonly RatingScale[] = Object.values(modules)
-  .map((module) => module.default)
-  .sort((a, b) => a.title.localeCompare(b.title, 'en'))
+/** Every rating scale, by title. */
+export const RATINGS: readonly RatingScale[] = [...SCALES].sort((a, b) => a.title.localeCompare(b.title, 'en'))
 
 /** What the ratings of a session come to: `12 excellent, 3 good`, best first. Undefined without ratings. */
 export function summaryOf(scale: RatingScale, ratings: readonly Rating[]): string | undefined {

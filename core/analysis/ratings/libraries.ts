@@ -1,6 +1,6 @@
 import type { BenchmarkCase } from '../../case'
 import { hardwareOf, processorOf } from '../../session/environment'
-import { workOf } from '../work'
+import { workOf } from '../size'
 
 /** Libraries that suites measure themselves against. */
 export type Library = 'PyTorch' | 'NumPy'

@@ -5,7 +5,7 @@ import type { Family } from '../../ops/types'
 import type { NoiseFloor } from '../../session/types'
 import { quantile } from '../../stats/descriptive'
 import { planSweep } from '../../sweep/plan'
-import type { SizeTexts } from '../../sweep/types'
+import type { SizeTexts } from '../../session/sweep-spec'
 import { interleavedRatio, type Block, type Pair } from './interleave'
 import { verdictOf } from './verdict'
 

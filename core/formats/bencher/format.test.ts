@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { testCase, testResult, testSession } from '../../testing'
 import { exportSession } from '../registry'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 
 it('gives the latency in ns with its interval, and no bounds where there are none', () => {
   const session = testSession([testResult(), testResult({ id: 'r2', case: testCase({ mode: 'cold' }), summary: { medianNs: 7 } }), testResult({ id: 'r3', status: 'wrong', case: testCase({ impl: 'scalar' }) })])

@@ -1,7 +1,7 @@
 import type { SessionFile } from '../../session/types'
 import { figuresPerCase } from '../shared/per-case'
 import { writeJson } from '../shared/json'
-import type { FileFormat } from '../types'
+import type { FileFormat } from '../file-format'
 
 /**
  * Bencher Metric Format: one benchmark per case with a right result and of it the built-in measure `latency`, the median in

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { criterionResult, criterionSession, timeUnit, TIME_UNIT_NAMES, type CriterionBenchmark } from '../shared/criterion-samples'
 import { shiftDecimal, type ForeignResult } from '../shared/foreign'
 import { readAs } from '../shared/check'
-import type { ImportSource } from '../file-format'
-import type { FileFormat, ImportOutcome } from '../types'
+import type { ImportSource, FileFormat, ImportOutcome } from '../file-format'
 
 const estimateSchema = z.object({ estimate: z.number().nonnegative().max(1e18), unit: z.string() }).nullish()
 const benchmarkSchema = z.object({

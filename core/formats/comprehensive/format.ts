@@ -9,8 +9,7 @@ import { contradictedRate, rateClaim } from '../shared/contradictions'
 import { nsToMilliseconds, millisecondsToNs, foreignDevice, foreignSession, MEAN_AS_MEDIAN, type ForeignResult } from '../shared/foreign'
 import { readAs, finishImport } from '../shared/check'
 import { writeJson } from '../shared/json'
-import type { ImportSource } from '../file-format'
-import type { ExportContext, FileFormat, ImportOutcome } from '../types'
+import type { ImportSource, ExportContext, FileFormat, ImportOutcome } from '../file-format'
 
 const whole = (params: Params, key: string) => (typeof params[key] === 'number' && Number.isInteger(params[key]) && params[key] >= 0 ? params[key] : undefined)
 

@@ -1,7 +1,6 @@
 import { plainText, readCsv, type CsvRecord } from '../../csv'
 import { criterionResult, criterionSession, timeUnit, TIME_UNIT_NAMES, type CriterionBenchmark } from '../shared/criterion-samples'
-import type { ImportSource } from '../file-format'
-import type { FileFormat, ImportOutcome } from '../types'
+import type { ImportSource, FileFormat, ImportOutcome } from '../file-format'
 
 /** Columns that a row cannot do without; those of throughput came with Criterion 0.3. */
 const NEEDED = ['group', 'function', 'value', 'sample_measured_value', 'unit', 'iteration_count'] as const

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readCsv } from '../../csv'
 import type { Ceiling } from '../../session/types'
 import { testCase, testDevice, testResult, testSession } from '../../testing'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 import { exportSession, importSession } from '../registry'
 
 const cellsOf = (text: string): string[][] => {

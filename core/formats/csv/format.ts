@@ -2,10 +2,9 @@ import type { Params } from '../../case'
 import { csvText, type Cell } from '../../csv'
 import { roofline, roofsOf } from '../../roofline/roofline'
 import type { Result } from '../../result'
-import type { SessionStream } from '../../session/stream'
-import type { ExportContext, FileFormat } from '../types'
-import { AFTER_PARAMS, PARAM_PREFIX } from './columns'
-import { importCsv } from './read'
+import type { SessionStream } from '../../session/types'
+import type { ExportContext, FileFormat } from '../file-format'
+import { AFTER_PARAMS, PARAM_PREFIX, importCsv } from './read'
 
 /** Same work, wherever it was computed: op, parameters, dtype and mode. */
 const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().map((key) => `${key}=${String(c.params[key])}`), c.dtype, c.mode].join('|')

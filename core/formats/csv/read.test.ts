@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sessionFileSchema } from '../../session/types'
 import { testCase, testResult, testSession } from '../../testing'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 import { exportSession, importSession } from '../registry'
 
 const imported = (text: string) => {

@@ -2,12 +2,10 @@ import { DTYPES, MODES, type Params } from '../../case'
 import { plainText, readCsv, type CsvRecord } from '../../csv'
 import { STATUSES, type Result } from '../../result'
 import { SCHEMA_VERSION } from '../../session/types'
-import { contradictedRate, rateClaim, type Claim } from '../shared/contradictions'
+import type { ImportSource, ImportOutcome } from '../file-format'
 import { finishImport } from '../shared/check'
+import { contradictedRate, rateClaim, type Claim } from '../shared/contradictions'
 import { fitParams, fitText, foreignDevice, isoTime, shortHash } from '../shared/foreign'
-import type { ImportSource } from '../file-format'
-import type { ImportOutcome } from '../types'
-import { AFTER_PARAMS, PARAM_PREFIX } from './columns'
 
 /** A cell that is not what its column says: `line 3, column median_ns: expected ..., received "x"`. */
 class CellProblem extends Error {}
@@ -141,3 +139,12 @@ export function importCsv(source: ImportSource): ImportOutcome | null {
     claims,
   })
 }
+
+/** Columns of the table behind the operation and its parameters; times in ns per call. */
+export const AFTER_PARAMS = [
+  'dtype', 'backend', 'impl', 'device', 'mode', 'threads', 'status', 'samples', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'mad_ns', 'p05_ns', 'p95_ns', 'min_ns', 'max_ns', 'mean_ns',
+  'stddev_ns', 'bytes', 'flops', 'gbps', 'gflops', 'efficiency', 'ceiling_gbps', 'ceiling_gflops', 'speedup', 'peak_memory_bytes', 'library_peak_bytes', 'launch_overhead_ns', 'max_rel_error', 'converged', 'grade', 'message', 'started_at', 'result_id',
+] as const
+
+/** Before the name of a parameter that is called as a column is. */
+export const PARAM_PREFIX = 'param_'

@@ -2,7 +2,7 @@ import { formatPercent } from '../../units'
 import type { SessionFile } from '../../session/types'
 import { writeJson } from '../shared/json'
 import { figuresPerCase, type CaseFigure } from '../shared/per-case'
-import type { FileFormat } from '../types'
+import type { FileFormat } from '../file-format'
 
 /** Half of the interval as the action shows it behind the value; three digits say all there is to say of it. */
 const halfInterval = ({ lowNs, highNs }: CaseFigure): string | undefined => (lowNs === undefined || highNs === undefined ? undefined : `± ${Number(((highNs - lowNs) / 2).toPrecision(3))}`)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { caseId } from '../../case'
 import { sessionFileSchema } from '../../session/types'
 import { testResult, testSession } from '../../testing'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 import { exportSession, importSession } from '../registry'
 import { parseName } from './name'
 

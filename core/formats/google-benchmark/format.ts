@@ -5,8 +5,7 @@ import type { SessionFile, Environment } from '../../session/types'
 import type { Claim } from '../shared/contradictions'
 import { finishImport, readAs } from '../shared/check'
 import { foreignDevice, foreignSession, isoTime, type ForeignResult } from '../shared/foreign'
-import type { ImportSource } from '../file-format'
-import type { FileFormat, ImportOutcome } from '../types'
+import type { ImportSource, FileFormat, ImportOutcome } from '../file-format'
 import { caseName, OUR_EXECUTABLE, parseCaseName, parseName } from './name'
 
 const CACHE_TYPES: Record<string, string> = { d: 'Data', i: 'Instruction' }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Result } from '../../result'
 import { testCase, testResult, testSession } from '../../testing'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 import { exportSession, prepareExport } from '../registry'
 import { SCRIPT } from './page'
 

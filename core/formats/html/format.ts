@@ -1,4 +1,4 @@
-import type { FileFormat } from '../types'
+import type { FileFormat } from '../file-format'
 
 /** The writer with the chart library, once it is loaded: most processes list formats and write no report. */
 let writer: typeof import('./session-report') | undefined

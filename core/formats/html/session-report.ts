@@ -4,7 +4,7 @@ import { seriesKey } from '../../backends'
 import type { SessionFile } from '../../session/types'
 import { formatRatio, formatTime } from '../../units'
 import { reportOf } from '../shared/report'
-import type { ExportContext } from '../types'
+import type { ExportContext } from '../file-format'
 import { seriesStyle, sessionCharts } from './charts'
 import { escapeHtml, pageHtml, factsHtml, listHtml, tableHtml } from './page'
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { mix32 } from '../../values/random'
 import { sessionFileSchema } from '../../session/types'
 import { testCase, testResult, testSession } from '../../testing'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 import { exportSession, importSession } from '../registry'
 
 const golden = readFileSync(resolve(import.meta.dirname, '../../../test/fixtures/session-v2.json'), 'utf8')

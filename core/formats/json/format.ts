@@ -1,9 +1,8 @@
-import type { SessionStream } from '../../session/stream'
+import type { SessionStream } from '../../session/types'
 import { upgradeSessionFile, type RawSessionFile } from '../../session/upgrade'
-import type { FileFormat, ImportOutcome } from '../types'
+import type { FileFormat, ImportOutcome, ImportSource } from '../file-format'
 import { checkedHead, checkedResults, finishImport } from '../shared/check'
 import { writeJson } from '../shared/json'
-import type { ImportSource } from '../file-format'
 
 /** One line each for session and environment and one per result, so that files can be compared and searched line by line. */
 function* exportJson(stream: SessionStream): Generator<string, void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sessionFileSchema } from '../../session/types'
 import { testResult, testSession } from '../../testing'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 import { exportSession, importSession } from '../registry'
 
 const two = exportSession('jsonl', testSession([testResult(), testResult({ id: 'r2' })]))

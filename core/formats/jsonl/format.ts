@@ -1,9 +1,8 @@
-import type { SessionStream } from '../../session/stream'
+import type { SessionStream } from '../../session/types'
 import { upgradeSessionFile, type RawSessionFile } from '../../session/upgrade'
 import { structureProblem, checkedHead, checkedResults, finishImport } from '../shared/check'
 import { parseLooseJson, jsonSyntaxProblem, writeJson } from '../shared/json'
-import type { ImportSource } from '../file-format'
-import type { FileFormat, ImportOutcome } from '../types'
+import type { ImportSource, FileFormat, ImportOutcome } from '../file-format'
 
 /** The first line has everything but the results, and in their place how many follow; then one result on each line. */
 function* exportJsonl(stream: SessionStream): Generator<string, void> {

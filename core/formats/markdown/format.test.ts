@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testCase, testResult, testSession } from '../../testing'
-import { randomSession } from '../random-session'
+import { randomSession } from '../testing/sessions'
 import { exportSession } from '../registry'
 import { escapeMarkdown } from './format'
 

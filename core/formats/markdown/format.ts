@@ -3,7 +3,7 @@ import { TWO_INTERVALS } from '../../analysis/case-runs'
 import type { SessionFile } from '../../session/types'
 import { formatRatio, formatTime } from '../../units'
 import { reportOf, type ReportTable } from '../shared/report'
-import type { ExportContext, FileFormat } from '../types'
+import type { ExportContext, FileFormat } from '../file-format'
 
 const WORDS: Readonly<Record<Finding['severity'], string>> = { problem: '❌ Problem', warning: '⚠️ Warning', info: 'ℹ️ Note' }
 

@@ -4,8 +4,7 @@ import type { Dtype, Params } from '../../case'
 import type { Summary } from '../../result'
 import { finishImport, readAs } from '../shared/check'
 import { foreignDevice, foreignSession, type ForeignResult } from '../shared/foreign'
-import type { ImportSource } from '../file-format'
-import type { FileFormat, ImportOutcome } from '../types'
+import type { ImportSource, FileFormat, ImportOutcome } from '../file-format'
 
 const BACKEND = 'nvbench'
 /** What the type axis of a benchmark is usually called, and the types that are ours too. */

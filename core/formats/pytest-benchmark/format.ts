@@ -5,7 +5,7 @@ import { quantileOfSorted, sorted, mean, standardDeviation } from '../../stats/d
 import { nsToSeconds } from '../shared/foreign'
 import { caseName } from '../shared/per-case'
 import { writeJson } from '../shared/json'
-import type { FileFormat } from '../types'
+import type { FileFormat } from '../file-format'
 import { importBenchmarks } from './read'
 
 /** Version of the tool whose files these are laid out like. */

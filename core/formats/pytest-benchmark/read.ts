@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { benchmarkCaseSchema, type Params } from '../../case'
 import { secondsToNs, foreignDevice, foreignSession, isoTime, dtypeNamed, secondsSchema, type ForeignResult } from '../shared/foreign'
 import { readAs, finishImport } from '../shared/check'
-import type { ImportSource } from '../file-format'
-import type { ImportOutcome } from '../types'
+import type { ImportSource, ImportOutcome } from '../file-format'
 
 const seconds = secondsSchema.nullish()
 const text = z.string().nullish()

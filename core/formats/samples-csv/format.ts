@@ -1,7 +1,7 @@
 import { csvText } from '../../csv'
 import type { Result } from '../../result'
-import type { SessionStream } from '../../session/stream'
-import type { FileFormat } from '../types'
+import type { SessionStream } from '../../session/types'
+import type { FileFormat } from '../file-format'
 
 /** SM clock beside a sample: its own where there is one, else that of the batch it belongs to. */
 function clockOf({ clocksMhz, samplesNs, deviceStates = [] }: Result, index: number): number | undefined {

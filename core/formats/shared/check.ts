@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { resultSchema, type Result } from '../../result'
-import type { SessionStream } from '../../session/stream'
-import { sessionFileSchema, type SessionFile } from '../../session/types'
-import type { ImportOutcome } from '../types'
+import { sessionFileSchema, type SessionStream, type SessionFile } from '../../session/types'
+import type { ImportOutcome } from '../file-format'
 import { impossible, heldToSamples, type Claim } from './contradictions'
 
 /** Far deeper than any session; stops files made to exhaust the stack of whoever walks them. */

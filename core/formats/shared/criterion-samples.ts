@@ -1,7 +1,6 @@
 import { foreignDevice, foreignSession, shiftDecimal, type ForeignResult } from './foreign'
 import { finishImport } from './check'
-import type { ImportSource } from '../file-format'
-import type { ImportOutcome } from '../types'
+import type { ImportSource, ImportOutcome } from '../file-format'
 
 /** Powers of ten to ns of the units of Criterion's clock; other measurements (cycles, energy) have units of their own. */
 const TIME_UNITS: Readonly<Record<string, number>> = { ns: 0, us: 3, µs: 3, ms: 6, s: 9 }

@@ -9,7 +9,7 @@ import { environmentGroups, environmentWarnings, type FactGroup } from '../../se
 import { blockOf, rowAt } from '../../session/rows'
 import type { SessionFile } from '../../session/types'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../units'
-import type { ExportContext } from '../types'
+import type { ExportContext } from '../file-format'
 import { caseWordsOf } from './report/case-words'
 
 /** What a report says, before it is HTML or Markdown. */

@@ -2,7 +2,7 @@ import type { SessionFile } from '../../session/types'
 import { findSuite } from '../../suites'
 import { suiteReport, type SuitePart } from '../../suites/report'
 import { escapeMarkdown as text, tableMarkdown } from '../markdown/format'
-import type { ExportContext, FileFormat } from '../types'
+import type { ExportContext, FileFormat } from '../file-format'
 
 const partMarkdown = ({ title, text: lead, table }: SuitePart): string => [`## ${text(title)}`, lead === undefined ? '' : text(lead), table ? tableMarkdown(table) : ''].filter((piece) => piece !== '').join('\n\n')
 

@@ -1,9 +1,8 @@
 import { sessionFileSchema } from '../../session/types'
 import { mix32 } from '../../values/random'
-import { ImportSource } from '../file-format'
+import { ImportSource, type FileFormat, type ImportOutcome } from '../file-format'
 import { importSession } from '../registry'
 import { consistencyProblem } from '../shared/check'
-import type { FileFormat, ImportOutcome } from '../types'
 
 /** How damaged files fared. */
 export interface MutationReport {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { readAs, finishImport } from '../shared/check'
 import { foreignDevice, foreignSession, MEAN_AS_MEDIAN, nsSchema, type ForeignResult } from '../shared/foreign'
-import type { ImportSource } from '../file-format'
-import type { FileFormat, ImportOutcome } from '../types'
+import type { ImportSource, FileFormat, ImportOutcome } from '../file-format'
 
 const figure = nsSchema.nullish()
 /** The suite writes `mean_ns`, `std_ns` and `iterations`; its own tools and earlier files leave the unit out. All in ns. */

@@ -47,7 +47,7 @@ class Worst {
 /** Projects the whole output block by block (product.ts), then compares the blocks that stand out element by element. */
 export async function checkProduct(problem: ReferenceProblem, { product, blocks }: { product: MatrixProduct; blocks: Blocks }, reader: OutputReader, check: Check): Promise<Required<Pick<Findings, 'projected' | 'suspects' | 'nonFinite'>>> {
   const { op, params, dtype, output } = problem
-  // The absolute part of an element's bound is eight standard deviations of what arithmetic adds (core/ops/tolerance.ts).
+  // The absolute part of an element's bound is eight standard deviations of what arithmetic adds (core/ops/define.ts).
   const arithmetic = op.tolerance(params, dtype, output).element.abs / 8
   const area = blocks.tall * blocks.wide
   const affordable = Math.floor((check.work * SUSPECT_SHARE) / (area * product.inner * SUSPECT_UNIT))

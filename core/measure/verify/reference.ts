@@ -36,7 +36,7 @@ export interface ReferenceProblem {
 
 let lastReader: { key: string; read: ReadInput } | undefined
 
-/** The reader of the last problem, so that what an op works out once per reader (core/ops/memo.ts) serves every range of it. */
+/** The reader of the last problem, so that what an op works out once per reader (core/ops/define.ts) serves every range of it. */
 function readerOf(problem: ReferenceProblem, key: string): ReadInput {
   if (lastReader?.key !== key) lastReader = { key, read: inputReader(problem) }
   return lastReader.read

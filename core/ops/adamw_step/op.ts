@@ -1,6 +1,5 @@
-import { defineOp } from '../define'
+import { defineOp, arithmetic } from '../define'
 import { vector } from '../forms'
-import { arithmetic } from '../tolerance'
 
 type AdamwParams = { n: number; lr: number; beta1: number; beta2: number; eps: number; weightDecay: number; step: number }
 

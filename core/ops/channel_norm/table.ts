@@ -1,8 +1,6 @@
 import { EPS } from '../attributes'
-import { defineOp } from '../define'
+import { defineOp, oncePerRead, normalized } from '../define'
 import { images } from '../forms'
-import { oncePerRead } from '../memo'
-import { normalized } from '../tolerance'
 import type { ReadInput } from '../types'
 
 type BatchNormParams = { batch: number; channels: number; height: number; width: number; training: boolean; eps: number }

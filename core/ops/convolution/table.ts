@@ -1,8 +1,7 @@
 import type { Params } from '../../case'
-import { defineOp, divisorUpTo } from '../define'
+import { defineOp, divisorUpTo, accumulated } from '../define'
 import { conv1d, conv2d, conv3d, type SizeForm } from '../forms'
 import { addProduct } from '../product/table'
-import { accumulated } from '../tolerance'
 import type { InputValues, MatrixProduct, ReadInput } from '../types'
 import { inputsTouched, outputsAlong, outputsInside, type WindowAxis } from '../windows'
 

@@ -1,7 +1,6 @@
 import { philox4x32 } from '../../values/random'
-import { defineOp } from '../define'
+import { defineOp, arithmetic } from '../define'
 import { vector } from '../forms'
-import { arithmetic } from '../tolerance'
 
 /**
  * Dropout in training: out[i] is 0 with probability p, else x[i] / (1 - p). PyTorch: F.dropout(x, p, training=True).

@@ -1,6 +1,6 @@
 import { erfc } from '../../values/erf'
 import { matrix, withNames } from '../forms'
-import { arithmetic, exact, transcendental } from '../tolerance'
+import { arithmetic, exact, transcendental } from '../define'
 import { elementwise, type Elementwise } from './define'
 
 /** A finite real number that kernels take in f32. */

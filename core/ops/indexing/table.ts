@@ -1,8 +1,6 @@
 import { STORAGE_BYTES, storageOf } from '../../case'
-import { defineOp } from '../define'
+import { defineOp, oncePerRead, exact, accumulated } from '../define'
 import { table } from '../forms'
-import { oncePerRead } from '../memo'
-import { exact, accumulated } from '../tolerance'
 import type { ReadInput } from '../types'
 
 /**

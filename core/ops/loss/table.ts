@@ -1,6 +1,5 @@
-import { defineOp } from '../define'
+import { defineOp, normalized, accumulated } from '../define'
 import { matrix, withNames, vector } from '../forms'
-import { normalized, accumulated } from '../tolerance'
 import type { ReadInput } from '../types'
 
 /**

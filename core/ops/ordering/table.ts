@@ -1,8 +1,6 @@
 import type { Values } from '../../values/numbers'
-import { defineOp, divisorUpTo } from '../define'
+import { defineOp, divisorUpTo, oncePerRead, exact, accumulated } from '../define'
 import { matrix } from '../forms'
-import { oncePerRead } from '../memo'
-import { exact, accumulated } from '../tolerance'
 import type { InputValues, ReadInput } from '../types'
 
 /**

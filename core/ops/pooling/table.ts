@@ -1,7 +1,6 @@
 import { STORAGE_BYTES, storageOf, type Params } from '../../case'
-import { defineOp, divisorUpTo } from '../define'
+import { defineOp, divisorUpTo, accumulated, exact } from '../define'
 import { images, pool1d, pool2d, withNames, type SizeForm } from '../forms'
-import { accumulated, exact } from '../tolerance'
 import type { ReadInput } from '../types'
 import { inputsTouched, outputsAlong, type WindowAxis } from '../windows'
 

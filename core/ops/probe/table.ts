@@ -1,7 +1,6 @@
 import { formatSize } from '../../units'
-import { defineOp } from '../define'
+import { defineOp, exact } from '../define'
 import { vector, withNames } from '../forms'
-import { exact } from '../tolerance'
 
 /** Independent chains per element: enough to hide the latency of a fused multiply-add on every processor known here. */
 export const CHAINS = 8

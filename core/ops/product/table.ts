@@ -1,6 +1,5 @@
-import { defineOp, divisorUpTo } from '../define'
+import { defineOp, divisorUpTo, accumulated } from '../define'
 import { gemm, vector, type SizeForm } from '../forms'
-import { accumulated } from '../tolerance'
 import type { InputValues, MatrixProduct, ReadInput } from '../types'
 
 /**

@@ -1,8 +1,7 @@
 import type { Dtype } from '../../case'
 import type { FillSpec } from '../../values/random'
-import { defineOp, MAX_EXTENT, divisorUpTo } from '../define'
+import { defineOp, MAX_EXTENT, divisorUpTo, accumulated, exact } from '../define'
 import { matrix } from '../forms'
-import { accumulated, exact } from '../tolerance'
 import type { Op, ReadInput, Tolerance, InputValues } from '../types'
 
 /**

@@ -1,6 +1,5 @@
-import { defineOp } from '../define'
+import { defineOp, arithmetic } from '../define'
 import { heads as form } from '../forms'
-import { arithmetic } from '../tolerance'
 
 /**
  * Rotary position embedding (Su et al. 2021): each pair (a, b) of a head of token t becomes (a cos - b sin, b cos + a sin) with the

@@ -1,8 +1,7 @@
 import { EPS } from '../attributes'
-import { defineOp, divisorUpTo } from '../define'
+import { defineOp, divisorUpTo, normalized, accumulated } from '../define'
 import { matrix, withNames } from '../forms'
 import { rowOp } from '../rows'
-import { normalized, accumulated } from '../tolerance'
 import type { ReadInput } from '../types'
 
 /**

@@ -1,6 +1,5 @@
-import { defineOp, divisorUpTo } from '../define'
+import { defineOp, divisorUpTo, normalized } from '../define'
 import { attention } from '../forms'
-import { normalized } from '../tolerance'
 import type { MatrixProduct, ReadInput } from '../types'
 
 /** Query and key pairs of one head that are computed: with `causal`, those of the triangle, of which a square holds half. */

@@ -1,5 +1,5 @@
 import { rowOp, normal } from '../rows'
-import { normalized } from '../tolerance'
+import { normalized } from '../define'
 
 /**
  * Over the last axis of x [rows, cols]: out = e^(x - max) / sum of e^(x - max), max and sum taken within the row.

@@ -1,7 +1,6 @@
-import { defineOp } from '../define'
+import { defineOp, accumulated } from '../define'
 import { matrix } from '../forms'
 import { granuleOf, lengthOf, sums, type Reduction } from '../reduction/table'
-import { accumulated } from '../tolerance'
 
 type SumToShapeParams = { rows: number; cols: number; broadcast: 'row' | 'column' | 'scalar' }
 

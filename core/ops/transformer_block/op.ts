@@ -4,7 +4,7 @@ import elementwise from '../elementwise/table'
 import { block } from '../forms'
 import { layerNorm } from '../row_norm/table'
 import { matmul } from '../product/table'
-import { blockTolerance } from '../tolerance'
+import { blockTolerance } from '../define'
 import type { CompositePart, PartSource } from '../types'
 
 type BlockParams = { batch: number; seq: number; dim: number; heads: number; mlpRatio: number }

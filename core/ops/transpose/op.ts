@@ -1,6 +1,5 @@
-import { defineOp } from '../define'
+import { defineOp, exact } from '../define'
 import { matrix } from '../forms'
-import { exact } from '../tolerance'
 
 /**
  * Transpose in memory: out[c, r] = x[r, c]. PyTorch: x.t().contiguous(). Input: x [rows, cols]; output [cols, rows].

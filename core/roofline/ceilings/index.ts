@@ -2,4 +2,4 @@ export { ceilingCases, ceilingPlan, ceilingSettings, type CeilingCase } from './
 export { copyCurve, intervalOf, type CurvePoint, ceilingsOn, type DeviceIdentity, type KnownCeiling, launchShare, NOTABLE_LAUNCH } from './read'
 export { cacheKind, ceilingKind, ceilingTitle, ceilingValue, compareKinds, copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND, type CeilingKind } from './kinds'
 export { cacheCeilings, ceilingOf, ceilingsOf } from './read'
-export { ceilingsOfSession, recordedCeilings } from './recorded'
+export { ceilingsOfSession, recordedCeilings } from './read'

@@ -1,4 +1,4 @@
-import type { PickedOp } from '../../sweep/types'
+import type { PickedOp } from '../../session/sweep-spec'
 import type { Suite } from '../types'
 
 /** Products of batch and sequence, each once, as rows; times the dimensions. */

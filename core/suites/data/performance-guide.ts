@@ -1,4 +1,4 @@
-import type { PickedOp } from '../../sweep/types'
+import type { PickedOp } from '../../session/sweep-spec'
 import type { Suite } from '../types'
 
 const ELEMENTWISE = ['add', 'mul', 'relu', 'exp', 'gelu']

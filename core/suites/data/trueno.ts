@@ -1,4 +1,4 @@
-import type { PickedOp } from '../../sweep/types'
+import type { PickedOp } from '../../session/sweep-spec'
 import type { Suite } from '../types'
 
 const VECTORS = ['add', 'sub', 'mul', 'div', 'scale', 'abs', 'clamp', 'lerp', 'fma', 'dot', 'relu', 'sigmoid', 'tanh', 'gelu', 'silu', 'exp']

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import type { Association } from '@core/association'
+import type { Association } from '@core/ipc'
 import { homeFolder, makeFolder } from '../../paths'
 import { writeFileAtomic } from '../../write-file'
 import { DESKTOP_ID, MIME_PACKAGE, SESSION_TYPE, desktopEntry, mimePackage, withoutOpscope } from './texts'

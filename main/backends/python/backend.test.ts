@@ -8,8 +8,7 @@ import { PRESETS } from '@core/measure/settings'
 import { getOp } from '@core/ops/registry'
 import type { Result } from '@core/result'
 import { testCase, testDevice } from '@core/testing'
-import { PythonBackend } from './backend'
-import { WorkerPool } from './pool'
+import { PythonBackend, WorkerPool } from './backend'
 
 const folder = mkdtempSync(join(tmpdir(), 'opscope-python-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -4,11 +4,10 @@ import type { Backend, Device } from '@core/backend'
 import { pythonSettingsSchema, type PythonSettings } from '@core/settings'
 import { dataFolder, homeFolder } from '../../paths'
 import { nativeBackends } from '../native'
-import { PythonBackend } from './backend'
+import { PythonBackend, WorkerPool } from './backend'
 import { describe } from './describe'
 import { PYTHON_SWITCHES, pythonEnvironment, locateGuest, locateWorker } from './launch'
 import { Catalogue, ProbeCache } from './interpreters'
-import { WorkerPool } from './pool'
 import type { Patience } from './worker-process'
 
 /** Imports and compilers may take minutes, but say every two seconds that they are at it. */

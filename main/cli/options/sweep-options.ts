@@ -10,7 +10,7 @@ import type { Op } from '@core/ops/types'
 import { representativeOps, findSizePreset, SIZE_PRESETS } from '@core/sweep/defaults'
 import { readMeasureOptions, type MeasureOptions } from '@core/sweep/measure-options'
 import { parseSizes } from '@core/sweep/sizes'
-import type { SizeTexts, SweepSpec, Target } from '@core/sweep/types'
+import type { SizeTexts, SweepSpec, Target } from '@core/session/sweep-spec'
 import { pickList, pickOne, refuse, words, UsageError } from './choices'
 
 /** The options of `run`, as typed. */

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, rmSync, statSync, constants, copyFileSync, linkSync, renameSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { HistoryFile } from '@core/session/maintenance'
+import type { HistoryFile } from '@core/ipc'
 import { Database } from '../database/database'
 import { correctSchema, isHistory, migrate, MIGRATIONS, schemaOf } from '../database/migrate'
 import { nameBeside } from '../database/open'

@@ -6,7 +6,7 @@ import { ceilingSchema, environmentSchema, noiseFloorSchema, sessionSchema, sess
 import { openReadOnly } from '../database/sqlite'
 import { Database } from '../database/database'
 import { isHistory, MIGRATIONS, schemaOf } from '../database/migrate'
-import type { CheckReport, FileFinding } from '@core/session/maintenance'
+import type { CheckReport, FileFinding } from '@core/ipc'
 import type { OnProgress } from './copy'
 
 /** Results decoded between two reports of progress. */

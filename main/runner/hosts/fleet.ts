@@ -3,8 +3,7 @@ import { placeOf, remoteDevice } from '@core/fleet/place'
 import type { MachineFacts } from '@core/session/types'
 import { missingDevice } from '../../measurement/missing'
 import { Host } from './host'
-import type { Limits } from '../limits'
-import type { HostKind } from '../types'
+import type { Limits, HostKind } from '../types'
 
 /** What is asked of a host: cases of a backend on a device. */
 export interface Use {

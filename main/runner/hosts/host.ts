@@ -4,8 +4,7 @@ import { caseId, type BenchmarkCase } from '@core/case'
 import { fromHostSchema, type FromHost, type HostLink } from '@core/measure/protocol'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
-import type { Limits } from '../limits'
-import type { HostKind } from '../types'
+import type { Limits, HostKind } from '../types'
 
 /** How an exchange with a host ended. Only `result` and `cancelled` leave the host certainly well. */
 export type Outcome =

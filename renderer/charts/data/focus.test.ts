@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { completeFocus, facetChoices, within } from './focus'
-import type { ChartPoint } from '../types'
+import type { ChartPoint } from './points'
 
 const point = (over: Partial<BenchmarkCase>): ChartPoint => ({
   id: JSON.stringify(over), case: { op: 'add', params: { n: 64 }, dtype: 'f32', backend: 'cpu', impl: 'avx2', device: 'cpu', mode: 'hot', ...over },

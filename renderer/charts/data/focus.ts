@@ -1,6 +1,6 @@
 import { fastestImplementation } from '@core/analysis/opening'
 import { describe, varyingFacets, type Facet } from './series'
-import type { ChartPoint } from '../types'
+import type { ChartPoint } from './points'
 import type { ChartUnit, WorthContext } from '../unit'
 
 /** What a chart is narrowed to: one value of a facet, or `null` for all of them by the user's own choice. */

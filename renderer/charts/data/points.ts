@@ -1,5 +1,5 @@
+import type { BenchmarkCase } from '@core/case'
 import type { RowSource } from '../../stores/rows/result-rows'
-import type { ChartPoint } from '../types'
 
 /** The measured, correct rows of a source as chart points. Wrong and failed ones are never drawn as if they ranked. */
 export function pointsOf(rows: RowSource): ChartPoint[] {
@@ -35,4 +35,20 @@ export function remembered<T>(list: object, key: string, make: () => T): T {
   kept.set(list, own)
   if (!own.has(key)) own.set(key, make())
   return own.get(key) as T
+}
+
+/** What charts need of one measured result. Times in ns per call. */
+export interface ChartPoint {
+  id: string
+  case: BenchmarkCase
+  medianNs: number
+  /** 95 % CI of the median, where there were samples enough. */
+  ciLowNs?: number
+  ciHighNs?: number
+  /** Median absolute deviation of the samples. */
+  madNs?: number
+  bytes: number
+  flops: number
+  samples: number
+  grade?: string
 }

@@ -1,7 +1,6 @@
 import { DTYPES } from '@core/case'
 import { flopsKind, type KnownCeiling } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
-import type { Roof } from '../types'
 
 /** The ceilings that are roofs: copy bandwidth and peak rates. Launches, caches and single copies are none. */
 export const measuredRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
@@ -45,4 +44,15 @@ function labelOf(group: readonly Roof[], format: (value: number) => string): str
     values.set(name, (values.get(name) ?? new Set()).add(`${format(roof.value)}${roof.stale ? ' (other driver)' : ''}`))
   }
   return [...values].map(([name, texts]) => `${name} ${[...texts].join(', ')}`).join(', ')
+}
+
+/** A roof of the roofline, measured or from a datasheet. `value` in bytes/s or FLOP/s. */
+export interface Roof {
+  device: string
+  deviceName: string
+  kind: string
+  value: number
+  unit: 'bytes/s' | 'FLOP/s'
+  /** Why the figure may not be today's. */
+  stale?: string
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { groupSeries } from './series'
-import type { ChartPoint } from '../types'
+import type { ChartPoint } from './points'
 
 const caseOf = (over: Partial<BenchmarkCase>): BenchmarkCase => ({
   op: 'add', params: { n: 1024 }, dtype: 'f32', backend: 'cpu', impl: 'avx2', device: 'cpu', mode: 'hot', threads: 1, ...over,

@@ -1,6 +1,6 @@
 import { sizeOf, sizeTitle } from '@core/analysis/size'
 import { caseId, type BenchmarkCase, type Params } from '@core/case'
-import type { ChartPoint } from '../types'
+import type { ChartPoint } from './points'
 
 /** Marks of operations, all filled: hollow ones are those of sessions laid over another. */
 export const SYMBOLS = [

@@ -1,7 +1,7 @@
 import { LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, SampleLabel } from '@core/result'
-import { axisStyle } from '../axes'
-import type { ChartTheme } from '../types'
+import { axisStyle } from '../drawing/axes'
+import type { ChartTheme } from '../drawing/theme'
 
 /** What a result knows of the conditions of its samples. */
 export type Conditions = Pick<Result, 'labels' | 'clocksMhz' | 'probesNs' | 'deviceStates'>

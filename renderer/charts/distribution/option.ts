@@ -1,9 +1,9 @@
 import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/result/labels'
 import { formatTime } from '@core/units'
-import { axisStyle, timeTick } from '../axes'
+import { axisStyle, timeTick } from '../drawing/axes'
 import { frame } from '../drawing/frame'
-import type { ChartTheme } from '../types'
+import type { ChartTheme } from '../drawing/theme'
 import { conditionLegend, conditionMarks, readingAxis, type Conditions } from './conditions'
 
 export interface Histogram {

@@ -1,7 +1,6 @@
 import { computed, type ComputedRef } from 'vue'
 import { seriesColor, seriesKey } from '@core/backends'
 import { useSettings } from '../../stores/settings'
-import type { ChartTheme } from '../types'
 
 /** The tokens of styles/tokens.css that charts draw with; a canvas cannot read CSS variables. */
 const PALETTES = {
@@ -46,4 +45,18 @@ export function inkOn(hex: string): string {
   const [r, g, b] = channels(hex).map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4))
   const luminance = 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
   return (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) ? '#000000' : '#ffffff'
+}
+
+/** Colours and type of the current theme, read from the page's design tokens. */
+export interface ChartTheme {
+  text: string
+  muted: string
+  grid: string
+  surface: string
+  accent: string
+  fontText: string
+  fontMono: string
+  dark: boolean
+  /** Colour of a backend and implementation: the same in every chart, table chip and report. */
+  colorOf(backend: string, impl: string): string
 }

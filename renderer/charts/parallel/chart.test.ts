@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { chartPoint, drawOf } from '../testing'
-import { crossingOf, dimensionsOf, jitter } from './axes'
-import chart, { brushedIds, thinLines } from './chart'
+import chart, { crossingOf, dimensionsOf, jitter, brushedIds, thinLines } from './chart'
 
 const points = ['add', 'mul'].flatMap((op) => [64, 1024].flatMap((n) => ['scalar', 'avx2'].map((impl) => chartPoint({ op, n, impl }, impl === 'scalar' ? n : n / 4))))
 

@@ -1,6 +1,15 @@
+import { csvTable } from '@core/csv'
+import { flopsKind } from '@core/roofline/ceilings'
+import { peakKindOf } from '@core/roofline/roofline'
+import { formatBandwidth, formatFlops } from '@core/units'
+import { logAxis, logBounds } from '../drawing/axes'
 import { linesOf } from '../data/layers'
+import type { ChartPoint } from '../data/points'
+import { roofGroups, type Roof } from '../data/roofs'
+import type { ChartSeries } from '../data/series'
+import { DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../drawing/frame'
+import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
-import { rooflineCsv, rooflineOption } from './option'
 
 /** Marks lie apart by intensity, so that more of them can be read than lines. */
 const MOST_SERIES = 60
@@ -28,3 +37,208 @@ export default {
     }
   },
 } satisfies ChartUnit
+
+/** FLOP per byte of minimum memory traffic (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 2009); 0 where nothing is computed. */
+export const intensityOf = (point: ChartPoint): number => (point.bytes > 0 ? point.flops / point.bytes : 0)
+
+/** Roofs within this factor share a label: what a line of text takes on an axis of six decades. */
+const NEAR = 2
+
+interface DeviceRoofs {
+  device: string
+  name: string
+  bandwidth: number
+  peaks: { dtype: string; value: number; stale?: string }[]
+  /** Why the bandwidth may not be today's. */
+  stale?: string
+}
+
+/** `place`: session and device. */
+type PlacedRoofs = DeviceRoofs & { place: string }
+
+/** Roofs of the devices that have both a bandwidth and at least one peak of what computes the points shown. */
+function roofsOf(devices: ReadonlySet<string>, kinds: ReadonlySet<string>, roofs: readonly Roof[]): DeviceRoofs[] {
+  return [...devices].flatMap((device) => {
+    const own = roofs.filter((roof) => roof.device === device)
+    const copy = own.find((roof) => roof.kind === 'copy')
+    const peaks = own.filter((roof) => kinds.has(roof.kind)).map((roof) => ({ dtype: roof.kind.slice(6), value: roof.value, ...(roof.stale === undefined ? {} : { stale: roof.stale }) }))
+    return copy && peaks.length ? [{ device, name: copy.deviceName, bandwidth: copy.value, peaks, ...(copy.stale === undefined ? {} : { stale: copy.stale }) }] : []
+  })
+}
+
+/** One session on the roofline. */
+export interface RooflineLayer {
+  name: string
+  series: readonly ChartSeries[]
+  roofs: readonly Roof[]
+  datasheets: readonly Roof[]
+}
+
+const sameRoofs = (a: DeviceRoofs, b: DeviceRoofs) => a.name === b.name && a.bandwidth === b.bandwidth && JSON.stringify(a.peaks) === JSON.stringify(b.peaks)
+
+/** A `cuda:0` of another session may be another card: devices are told apart by session. */
+const placeOf = (layer: number, device: string) => `${layer}|${device}`
+
+/**
+ * Roofline: FLOP/s against arithmetic intensity, both logarithmic, under the measured roofs (solid) of each device of each
+ * session, with published figures as thin dashed lines beside them. Roofs that sessions share are drawn once.
+ * Ops that compute nothing (copy) have no place on it. Undefined when there is nothing to draw.
+ */
+export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number) {
+  const drawn = layers.flatMap(({ series }, layer) => series.map((s) => ({ layer, series: s, points: s.points.filter(({ point }) => point.flops > 0 && point.bytes > 0) }))).filter((s) => s.points.length)
+  if (!drawn.length) return undefined
+  const all = drawn.flatMap((s) => s.points.map((p) => p.point))
+  const roofsFor = (list: (layer: RooflineLayer) => readonly Roof[]) =>
+    layers.flatMap((layer, i) => {
+      const own = drawn.filter((s) => s.layer === i).flatMap((s) => s.points.map((p) => p.point.case))
+      return roofsOf(new Set(own.map((c) => c.device)), new Set(own.map(peakKindOf)), list(layer)).map((d) => ({ ...d, place: placeOf(i, d.device) }))
+    })
+  const known = roofsFor((layer) => layer.roofs)
+  const devices = known.filter((d, i) => known.findIndex((other) => sameRoofs(d, other)) === i)
+  // The same card through two backends, or in two sessions, is one promise.
+  const published = roofsFor((layer) => layer.datasheets).filter((d, i, list) => list.findIndex((other) => other.name === d.name) === i)
+  const rate = (point: ChartPoint) => (point.flops / point.medianNs) * 1e9
+  const ridges = [...devices, ...published].flatMap((d) => d.peaks.map((peak) => peak.value / d.bandwidth))
+  const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
+  const y = logBounds([...all.map(rate), ...[...devices, ...published].flatMap((d) => d.peaks.map((p) => p.value))], 10)!
+  const points = new Map(drawn.flatMap((s) => s.points.map(({ point }) => [point.id, { point, layer: s.layer }])))
+  const keys = drawn.length > DIRECT_LABELS ? keysOf(drawn.map((s) => s.series), theme) : undefined
+  const labels = keys ? keys.map(({ name }) => name) : drawn.map((s) => s.series.label)
+  const base = frame(theme, labels)
+  const { legend, height } = legendOf(theme, labels, 10, width)
+  return {
+    ...base,
+    grid: { ...base.grid, right: 20, top: height + 22 },
+    legend: { ...legend, selectedMode: keys === undefined },
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: [number, number, string]; seriesName: string }) => {
+        const found = points.get(item.value[2])
+        if (!found) return ''
+        const { point, layer } = found
+        const device = known.find((d) => d.place === placeOf(layer, point.case.device))
+        const peak = device?.peaks.find((p) => flopsKind(p.dtype) === peakKindOf(point.case))
+        const attainable = device && peak ? Math.min(peak.value, device.bandwidth * intensityOf(point)) : undefined
+        return tooltipHtml(item.seriesName, [
+          ...(layers.length > 1 ? [['Session', layers[layer]!.name] as const] : []),
+          ['Intensity', `${Number(intensityOf(point).toPrecision(3))} FLOP/byte`],
+          ['Rate', formatFlops(rate(point))],
+          ...(attainable ? [['Of the roof above it', `${((rate(point) / attainable) * 100).toFixed(1)} %`] as const] : []),
+          ['95 % CI', intervalText(point)],
+          ['Samples', point.samples.toLocaleString('en')],
+        ])
+      },
+    },
+    xAxis: { ...logAxis(theme, 2, 'Arithmetic intensity (FLOP per byte)', x, (v) => (v < 1 ? `1/${Math.round(1 / v)}` : String(Math.round(v)))), nameGap: 28 },
+    yAxis: { ...logAxis(theme, 10, 'FLOP/s', y, formatFlops), nameGap: 54 },
+    series: [
+      ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
+      ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0, !devices.some(({ name }) => name === device.name)))),
+      roofNames(devices, x, theme),
+      ...(keys ?? []),
+      ...drawn.map(({ layer, series: s, points: own }) => {
+        const color = theme.colorOf(s.backend, s.impl)
+        const itemStyle = layer ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, opacity: 0.9 }
+        return {
+          type: 'scatter' as const,
+          id: s.key,
+          name: s.label,
+          symbol: s.symbol,
+          symbolSize: 8,
+          color,
+          itemStyle,
+          data: own.map(({ point }) => {
+            const value = [intensityOf(point), rate(point), point.id]
+            return selected.has(point.id) ? { value, symbolSize: 13, itemStyle: { color, borderColor: theme.text, borderWidth: 2 } } : { value }
+          }),
+          emphasis: { focus: 'series' as const, scale: 1.3 },
+          blur: { itemStyle: { opacity: 0.15 } },
+          z: 3,
+        }
+      }),
+    ],
+  }
+}
+
+/** Series without points that a legend of many is made of: the mark of each operation, and the colour of each implementation. */
+function keysOf(series: readonly ChartSeries[], theme: ChartTheme) {
+  const entry = (name: string, symbol: string, color: string) => ({ type: 'scatter' as const, id: `key|${name}`, name, symbol, color, itemStyle: { color }, data: [] as { value: (number | string)[] }[] })
+  const ops = new Map(series.map((s) => [s.op, s.symbol]))
+  const impls = new Map(series.map((s) => [`${s.backend} ${s.impl}`, theme.colorOf(s.backend, s.impl)]))
+  return [...[...impls].map(([name, color]) => entry(name, 'roundRect', color)), ...(ops.size > 1 ? [...ops].map(([name, symbol]) => entry(name, symbol, theme.muted)) : [])]
+}
+
+function roofLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme) {
+  return {
+    type: 'line' as const,
+    id: `roof|${device.place}|${peak.dtype}`,
+    name: `${device.name} ${peak.dtype}`,
+    data: [[x.min, device.bandwidth * x.min], [peak.value / device.bandwidth, peak.value], [x.max, peak.value]],
+    silent: true,
+    symbol: 'none',
+    tooltip: { show: false },
+    lineStyle: { color: theme.muted, width: 1.25 },
+    z: 1,
+    clip: true,
+  }
+}
+
+/** The roof of a datasheet, thin and dashed, with a name above its slope: it is a promise, not a measurement. */
+function publishedLine(device: PlacedRoofs, peak: { dtype: string; value: number }, x: { min: number; max: number }, theme: ChartTheme, labelled: boolean, alone: boolean) {
+  const line = roofLine(device, peak, x, theme)
+  const named = [x.min * 4, device.bandwidth * x.min * 4]
+  const label = { show: true, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 }
+  return {
+    ...line,
+    id: `datasheet|${device.place}|${peak.dtype}`,
+    name: `${device.name} ${peak.dtype}, datasheet`,
+    lineStyle: { color: theme.muted, width: 1, type: 'dashed' as const, opacity: 0.6 },
+    markPoint: {
+      silent: true, symbol: 'circle', symbolSize: 1, itemStyle: { color: 'transparent' },
+      data: [
+        ...(labelled ? [{ coord: named, label: { ...label, formatter: `datasheet ${formatBandwidth(device.bandwidth)}`, position: 'top' as const, align: 'right' as const } }] : []),
+        // Beside a measured peak its own name says enough.
+        ...(alone ? [{ coord: [x.max, peak.value], label: { ...label, formatter: `${device.name} ${peak.dtype} datasheet ${formatFlops(peak.value)}`, position: 'top' as const, align: 'right' as const } }] : []),
+      ],
+    },
+  }
+}
+
+/** Names of the roofs: peaks above their right end, bandwidths below the slope, which rises away from the text. */
+function roofNames(devices: readonly DeviceRoofs[], x: { min: number; max: number }, theme: ChartTheme) {
+  const asRoof = (device: DeviceRoofs, kind: string, { value, stale }: { value: number; stale?: string }): Roof => ({ device: device.device, deviceName: device.name, kind, value, unit: kind === 'copy' ? 'bytes/s' : 'FLOP/s', ...(stale === undefined ? {} : { stale }) })
+  const peaks = roofGroups(devices.flatMap((d) => d.peaks.map((p) => asRoof(d, `flops:${p.dtype}`, p))), NEAR, formatFlops)
+  const slopes = roofGroups(devices.map((d) => asRoof(d, 'copy', { value: d.bandwidth, ...(d.stale === undefined ? {} : { stale: d.stale }) })), NEAR, formatBandwidth)
+  const name = (coord: number[], text: string, align: 'left' | 'right') => ({ coord, label: { show: true, formatter: text, position: align === 'right' ? ('top' as const) : ('bottom' as const), align, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } })
+  return {
+    type: 'line' as const,
+    id: 'roof names',
+    data: [],
+    silent: true,
+    z: 5,
+    markPoint: {
+      silent: true,
+      symbol: 'circle',
+      symbolSize: 1,
+      itemStyle: { color: 'transparent' },
+      data: [
+        ...peaks.map((line) => name([x.max, line.values[0]!], line.label, 'right')),
+        // One tick in, so that the text stays clear of the axis below.
+        ...slopes.map((line) => name([x.min * 2, line.values.at(-1)! * x.min * 2], line.label, 'left')),
+      ],
+    },
+  }
+}
+
+/** What the chart shows, as CSV. */
+const rooflineCsv = (series: readonly ChartSeries[], roofs: readonly Roof[], datasheets: readonly Roof[] = []): string => {
+  const lines = (list: readonly Roof[], source: string) => list.map((roof) => [undefined, undefined, undefined, `${roof.deviceName} ${roof.kind}`, roof.value, roof.unit, source])
+  return csvTable(
+    ['series', 'flop_per_byte', 'flop_per_second', 'roof', 'roof_value', 'roof_unit', 'roof_source'],
+    [
+      ...series.flatMap((s) => s.points.filter(({ point }) => point.flops > 0).map(({ point: p }) => [s.label, intensityOf(p), (p.flops / p.medianNs) * 1e9])),
+      ...lines(roofs, 'measured'),
+      ...lines(datasheets, 'datasheet'),
+    ],
+  )
+}

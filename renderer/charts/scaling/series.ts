@@ -1,12 +1,11 @@
-import { batchScaling, threadScaling, type ScalePoint, type ScaledTiming } from '@core/analysis/scaling'
+import { batchScaling, threadScaling, type ScalePoint, type ScaledTiming } from '@core/analysis/timing'
 import { SCALING_AXES, scalingAxis, type ScalingAxis } from '@core/analysis/opening'
 import { sizeOf } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
-import { remembered } from '../data/points'
+import { remembered, type ChartPoint } from '../data/points'
 import { describe, DASHES, FACETS, SYMBOLS, varyingFacets, type Facet } from '../data/series'
-import type { ChartPoint } from '../types'
-import { shapeOf } from '../variants'
+import { shapeOf } from '../data/variants'
 
 /** What grows along the axis. */
 export type Along = ScalingAxis

@@ -1,6 +1,14 @@
+import { sizeOf } from '@core/analysis/size'
+import type { BenchmarkCase } from '@core/case'
+import { csvTable } from '@core/csv'
+import { geometricMean } from '@core/stats/descriptive'
+import { formatRatio, formatTime, speedupWords } from '@core/units'
+import { axisStyle, tick } from '../drawing/axes'
+import { frame, legendOf, tooltipHtml } from '../drawing/frame'
+import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
-import { MOST_BARS, speedupCsv, speedupHeight, speedupOption, type SpeedupOrder } from './option'
-import { baselineControl, noSpeedup, speedups } from './pairs'
+import { problemNames, type Variant } from '../data/variants'
+import { baselineControl, noSpeedup, speedups, type Speedup } from './pairs'
 
 /** Where the intervals come from: the page has medians with their intervals, not samples. */
 const INTERVALS = 'Intervals of the ratios come from the intervals of both medians (MOVER on the log scale), as the samples are not at hand here; Compare resamples them.'
@@ -31,3 +39,194 @@ export default {
     }
   },
 } satisfies ChartUnit
+
+type SpeedupOrder = 'effect' | 'operation'
+
+/** More bars than this are no chart; the ends of the order are drawn. */
+export const MOST_BARS = 200
+const ROW_PX = 18
+const MARGINS_PX = 64
+
+/** A bar: how many times as fast, its row from the top, its interval, and the result. */
+type Bar = [ratio: number, row: number, low: number, high: number, id: string]
+
+/** Sorted, and cut to what is drawn: of too many by effect both ends, by operation the first. */
+export function chooseBars(speedups: readonly Speedup[], order: SpeedupOrder): Speedup[] {
+  if (order === 'effect') {
+    const sorted = [...speedups].sort((a, b) => b.ratio - a.ratio)
+    return sorted.length <= MOST_BARS ? sorted : [...sorted.slice(0, MOST_BARS / 2), ...sorted.slice(-MOST_BARS / 2)]
+  }
+  const ops = [...new Set(speedups.map((one) => one.point.case.op))]
+  const rank = (one: Speedup) => ops.indexOf(one.point.case.op)
+  return [...speedups].sort((a, b) => rank(a) - rank(b) || (sizeOf(a.point.case) ?? 0) - (sizeOf(b.point.case) ?? 0)).slice(0, MOST_BARS)
+}
+
+/** Height in px that so many bars need. */
+const speedupHeight = (bars: number): number => bars * ROW_PX + MARGINS_PX
+
+const TICKS = [1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6]
+
+/** Ends and ticks of an axis around 1x: round factors on both sides, thinned to what can be read. */
+export function factorAxis(values: readonly number[]): { min: number; max: number; ticks: number[] } {
+  const low = values.reduce((a, b) => Math.min(a, b), 1)
+  const high = values.reduce((a, b) => Math.max(a, b), 1)
+  const beyond = (factor: number) => TICKS.find((t) => t >= factor * 0.999) ?? factor
+  // The side that is hardly used gets a step, so that bars of no effect are seen at 1x.
+  const [max, min] = [Math.max(1.1, beyond(high)), 1 / Math.max(1.1, beyond(1 / low))]
+  const all = [...TICKS.slice(1).map((t) => 1 / t).reverse(), ...TICKS].filter((t) => t >= min * 0.999 && t <= max * 1.001)
+  const least = Math.log(max / min) / 10
+  const ticks: number[] = [1]
+  for (const t of all.filter((v) => v > 1)) if (Math.log(t / ticks.at(-1)!) >= least) ticks.push(t)
+  for (const t of all.filter((v) => v < 1).reverse()) if (Math.log(ticks[0]! / t) >= least) ticks.unshift(t)
+  return { min, max, ticks }
+}
+
+/** `cpu, 2 threads`. */
+const placeOf = ({ device, threads }: BenchmarkCase): string => `${device}${threads === undefined ? '' : `, ${threads} ${threads === 1 ? 'thread' : 'threads'}`}`
+
+/** How far beyond all bars a whisker may stretch the axis; a longer one runs out of the picture. */
+const MOST_BEYOND = 3
+
+/** What the axis has to hold: the bars, and their intervals unless they say next to nothing. */
+function extentOf(bars: readonly Speedup[]): number[] {
+  const [low, high] = bars.reduce(([a, b], { ratio }) => [Math.min(a, ratio), Math.max(b, ratio)], [1, 1] as [number, number])
+  return [low, high, ...bars.flatMap((one) => [Math.max(one.low ?? low, low / MOST_BEYOND), Math.min(one.high ?? high, high * MOST_BEYOND)])]
+}
+
+const factor = (value: number) => `${Number(value.toPrecision(3))}x`
+
+interface Api {
+  value(dimension: number): number
+  coord(value: [number, number]): [number, number]
+  size(value: [number, number]): [number, number]
+}
+
+/** A bar from 1x with a whisker over it. */
+const drawBar = ({ fill, border }: Look, whisker: string, selected: ReadonlySet<string>, ids: readonly string[], outline: string) => (params: { dataIndex: number }, api: Api) => {
+  const [x, y] = api.coord([api.value(0), api.value(1)])
+  const [one] = api.coord([1, api.value(1)])
+  const height = Math.max(3, Math.min(13, api.size([0, 1])[1] * 0.68))
+  const picked = selected.has(ids[params.dataIndex] ?? '')
+  const bar = { type: 'rect' as const, shape: { x: Math.min(x, one), y: y - height / 2, width: Math.max(1.5, Math.abs(x - one)), height }, style: { fill, stroke: picked ? outline : border, lineWidth: picked ? 2 : 1 } }
+  if (!(api.value(2) > 0)) return { type: 'group' as const, children: [bar] }
+  const [low] = api.coord([api.value(2), api.value(1)])
+  const [high] = api.coord([api.value(3), api.value(1)])
+  const line = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke: whisker, lineWidth: 1.25 } })
+  return { type: 'group' as const, children: [bar, line(low, y, high, y), line(low, y - 3, low, y + 3), line(high, y - 3, high, y + 3)] }
+}
+
+/**
+ * A bar for each result on a logarithmic axis around 1x, right of it where it is faster than the baseline, with the
+ * interval of the ratio as whiskers. A dashed line of a variant is the geometric mean over all of its results, drawn or
+ * not; the legend says of how many. Undefined without speedups.
+ */
+export function speedupOption(speedups: readonly Speedup[], baseline: string, order: SpeedupOrder, theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
+  const bars = chooseBars(speedups, order)
+  if (!bars.length) return undefined
+  const variants = [...new Map(speedups.map((one) => [one.variant.id, one.variant])).values()]
+  const means = variants.map(({ id }) => {
+    const ratios = speedups.filter((one) => one.variant.id === id).map((one) => one.ratio)
+    return { mean: geometricMean(ratios)!, count: ratios.length }
+  })
+  const names = variants.map(({ title }, i) => `${title}: mean ${formatRatio(means[i]!.mean)} of ${means[i]!.count.toLocaleString('en')}`)
+  const looks = looksOf(variants, theme)
+  const nameOf = problemNames(speedups.map((one) => one.point))
+  const labels = bars.map((one) => nameOf(one.point.case))
+  const longest = Math.max(...labels.map((label) => label.length))
+  const left = Math.min(24 + longest * 6.1, width * 0.34)
+  const axis = factorAxis(extentOf(bars))
+  const style = axisStyle(theme)
+  const base = frame(theme, [])
+  const { legend, height } = legendOf(theme, names, 10, width)
+  const byId = new Map(speedups.map((one) => [one.point.id, one]))
+  return {
+    ...base,
+    grid: { left, right: 28, top: height + 20, bottom: 10 },
+    legend: { ...legend, selectedMode: false as const },
+    tooltip: {
+      ...base.tooltip,
+      formatter: (item: { value: Bar }) => {
+        const one = byId.get(item.value[4])
+        if (!one) return ''
+        return tooltipHtml(`${nameOf(one.point.case)} · ${one.variant.title}`, [
+          [`Compared with ${baseline}`, speedupWords(one.ratio)],
+          ['95 % CI', one.low === undefined || one.high === undefined ? '–' : `${formatRatio(one.low)} to ${formatRatio(one.high)}`],
+          ['Median', formatTime(one.point.medianNs)],
+          ['Baseline', `${formatTime(one.base.medianNs)} on ${placeOf(one.base.case)}`],
+          ['Grade', `${one.point.grade ?? '–'} against ${one.base.grade ?? '–'}`],
+        ])
+      },
+    },
+    xAxis: {
+      ...style, type: 'log' as const, logBase: 10, min: axis.min, max: axis.max, position: 'top' as const, axisLine: { ...style.axisLine, onZero: false },
+      axisTick: { ...style.axisTick, customValues: axis.ticks }, axisLabel: { ...style.axisLabel, customValues: axis.ticks, formatter: tick(factor) },
+    },
+    yAxis: {
+      ...style, type: 'category' as const, inverse: true, data: labels, axisTick: { show: false }, splitLine: { show: false },
+      axisLabel: { ...style.axisLabel, interval: 0, width: left - 16, overflow: 'truncate' as const, color: theme.text, formatter: (label: string, i: number) => (order === 'operation' && labels[i - 1] === label ? '' : label) },
+    },
+    series: variants.map((variant, i) => {
+      const look = looks[i]!
+      const data = bars.flatMap((one, row): Bar[] => (one.variant.id === variant.id ? [[one.ratio, row, one.low ?? NaN, one.high ?? NaN, one.point.id]] : []))
+      return {
+        type: 'custom' as const,
+        id: variant.id,
+        name: names[i]!,
+        color: look.fill,
+        itemStyle: { color: look.fill, borderColor: look.border, borderWidth: 1 },
+        data,
+        dimensions: ['ratio', 'row', 'low', 'high', 'id'],
+        encode: { x: [0, 2, 3], y: 1 },
+        clip: true,
+        renderItem: drawBar(look, theme.text, selected, data.map((bar) => bar[4]), theme.text),
+        markLine: {
+          silent: true,
+          symbol: 'none',
+          label: { show: false },
+          data: [
+            ...(i === 0 ? [{ xAxis: 1, lineStyle: { color: theme.text, width: 1, type: 'solid' as const } }] : []),
+            { xAxis: means[i]!.mean, lineStyle: { color: look.border, width: 1.5, type: look.dash } },
+          ],
+        },
+      }
+    }),
+  }
+}
+
+/** Every speedup, drawn or not, as CSV. */
+const speedupCsv = (speedups: readonly Speedup[], baseline: string): string => {
+  const nameOf = problemNames(speedups.map((one) => one.point))
+  return csvTable(
+    ['case', 'variant', 'baseline', 'speedup', 'low', 'high', 'median_ns', 'baseline_median_ns'],
+    speedups.map((one) => [nameOf(one.point.case), one.variant.title, baseline, one.ratio, one.low, one.high, one.point.medianNs, one.base.medianNs]),
+  )
+}
+
+/** How the bars and the mean of a variant are drawn. */
+interface Look {
+  /** CSS colours. */
+  fill: string
+  border: string
+  /** Of the line of its mean: a name or lengths in px. */
+  dash: 'dashed' | 'dotted' | number[]
+}
+
+const DASHES: readonly Look['dash'][] = ['dashed', 'dotted', [9, 3, 2, 3], [14, 4], [2, 7]]
+/** How much of the colour is left in the last of several variants. */
+const PALEST = 0.08
+
+/** `#rrggbb` between two others; `share` of the first. */
+function mixed(color: string, other: string, share: number): string {
+  const channel = (hex: string, i: number) => Number.parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16)
+  return `#${[0, 1, 2].map((i) => Math.round(channel(color, i) * share + channel(other, i) * (1 - share)).toString(16).padStart(2, '0')).join('')}`
+}
+
+/** Variants of one implementation (other threads, other devices) share its colour and differ in how much of it fills their bars and in the dash of their mean. */
+export function looksOf(variants: readonly Pick<Variant, 'backend' | 'impl'>[], theme: ChartTheme): Look[] {
+  return variants.map((variant, at) => {
+    const alike = variants.flatMap(({ backend, impl }, i) => (backend === variant.backend && impl === variant.impl ? [i] : []))
+    const rank = alike.indexOf(at)
+    const border = theme.colorOf(variant.backend, variant.impl)
+    return { fill: mixed(border, theme.surface, alike.length === 1 ? 0.85 : 1 - ((1 - PALEST) * rank) / (alike.length - 1)), border, dash: DASHES[rank % DASHES.length]! }
+  })
+}

@@ -4,10 +4,9 @@ import { speedupOf } from '@core/analysis/timing'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { seriesKey } from '@core/backends'
 import { shortName } from '../data/layers'
-import { remembered } from '../data/points'
-import type { ChartPoint } from '../types'
+import { remembered, type ChartPoint } from '../data/points'
 import type { ChartContext, Control } from '../unit'
-import { problemOf, variantsOf, type Variant } from '../variants'
+import { problemOf, variantsOf, type Variant } from '../data/variants'
 
 /** A result against the baseline's result of the same problem. */
 export interface Speedup {

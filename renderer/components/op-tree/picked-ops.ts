@@ -1,7 +1,7 @@
 import { OPS } from '@core/ops/registry'
 import { everyChoice } from '@core/sweep/defaults'
 import { FAMILIES, type Family, type Op } from '@core/ops/types'
-import type { SweepSpec } from '@core/sweep/types'
+import type { SweepSpec } from '@core/session/sweep-spec'
 
 export type Picked = SweepSpec['ops']
 export type Tick = 'all' | 'some' | 'none'

@@ -1,14 +1,16 @@
-import { findBackend, isLibrary } from '@core/backends'
+import type { Run } from '@core/analysis/case-runs'
 import type { Device, DeviceState } from '@core/backend'
+import { findBackend, isLibrary } from '@core/backends'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime } from '@core/units'
-import { fullDate } from '../../lib/dates'
+import { fullDate } from '../../lib/session-words'
+import type { RowSource } from '../../stores/rows/result-rows'
 import { PACKAGE_TITLES } from '../python/interpreters'
-import { exactShape } from '../results-table/columns'
+import { exactShape } from '../results-table/columns/columns'
 
 /** A line of the details: a name, a value with its unit, and whether it is trouble. */
 export interface Fact {
@@ -178,4 +180,23 @@ export function identityFacts(result: Result): Fact[] {
     { name: 'Seed', value: String(result.seed) },
     { name: 'Identity', value: caseId(c) },
   ]
+}
+
+/** The right runs of this case among these rows, in the order taken. */
+export function runsAmong(rows: RowSource, measured: BenchmarkCase): Run[] {
+  const wanted = caseId(measured)
+  const known = new Map<BenchmarkCase, boolean>()
+  const isSame = (one: BenchmarkCase) => {
+    let same = known.get(one)
+    if (same === undefined) known.set(one, (same = one.op === measured.op && one.impl === measured.impl && caseId(one) === wanted))
+    return same
+  }
+  const runs: Run[] = []
+  for (let i = 0; i < rows.length; i++) {
+    const medianNs = rows.number(i, 'medianNs')
+    if (rows.status(i) !== 'ok' || !(medianNs > 0) || !isSame(rows.case(i))) continue
+    const [ciLowNs, ciHighNs] = [rows.number(i, 'ciLowNs'), rows.number(i, 'ciHighNs')]
+    runs.push({ id: rows.id(i), medianNs, ...(Number.isNaN(ciLowNs) || Number.isNaN(ciHighNs) ? {} : { ciLowNs, ciHighNs }) })
+  }
+  return runs
 }

@@ -6,11 +6,10 @@ import { runCommand } from '../../commands/registry'
 import { installMockApi } from '../../dev/mock-api'
 import { mockCeilings } from '../../dev/mock-devices'
 import { mockResult } from '../../dev/mock-results'
-import { efficiencyFrom } from '../../lib/efficiency'
+import { efficiencyFrom, cellOf } from './columns/cell'
 import { ResultRows } from '../../stores/rows/result-rows'
 import { useSettings } from '../../stores/settings'
-import { cellOf } from './cell'
-import { COLUMNS } from './columns'
+import { COLUMNS } from './columns/columns'
 import ResultsTable from './ResultsTable.vue'
 
 const OPS = ['gelu', 'add', 'copy', 'mul', 'exp']

@@ -2,9 +2,9 @@ import { testResult } from '@core/testing'
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { ROW_NUMBERS, emptyBlock, type RowBlock } from '@core/session/rows'
-import { efficiencyFrom } from '../../lib/efficiency'
+import { efficiencyFrom } from '../../components/results-table/columns/cell'
 import { rowOrder, sortKeys, type Query } from '../../components/results-table/row-order'
-import { COLUMNS } from '../../components/results-table/columns'
+import { COLUMNS } from '../../components/results-table/columns/columns'
 import { ResultRows } from './result-rows'
 
 const caseOf = (i: number): BenchmarkCase => ({ op: i % 3 ? 'gelu' : 'add', params: { n: 2 ** (10 + (i % 16)) }, dtype: 'f32', backend: i % 2 ? 'cpu' : 'cuda', impl: i % 2 ? 'avx2' : 'kernel', device: i % 2 ? 'cpu' : 'cuda:0', mode: 'hot' })

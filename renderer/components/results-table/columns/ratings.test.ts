@@ -2,10 +2,9 @@ import { expect, it } from 'vitest'
 import { blockOf } from '@core/session/rows'
 import { testCase, testDevice, testResult } from '@core/testing'
 import type { Ceiling } from '@core/session/types'
-import { efficiencyFrom } from '../../../lib/efficiency'
+import { efficiencyFrom, cellOf } from './cell'
 import { ResultRows } from '../../../stores/rows/result-rows'
-import { cellOf } from '../cell'
-import { COLUMNS } from '../columns'
+import { COLUMNS } from './columns'
 import { rowOrder } from '../row-order'
 
 const noEfficiency = efficiencyFrom([])

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 import { blockOf } from '@core/session/rows'
 import { testCase, testResult } from '@core/testing'
-import { efficiencyFrom } from '../../../lib/efficiency'
+import { efficiencyFrom, cellOf, tsv } from './cell'
 import { ResultRows } from '../../../stores/rows/result-rows'
-import { cellOf, tsv } from '../cell'
-import { findColumn } from '../columns'
+import { findColumn } from './columns'
 import { rowOrder } from '../row-order'
 
 const noEfficiency = efficiencyFrom([])

@@ -1,6 +1,6 @@
 import { computed } from 'vue'
 import { useSettings } from '../../../stores/settings'
-import { COLUMNS, findColumn, type Column } from '../columns'
+import { COLUMNS, findColumn, type Column } from './columns'
 
 export interface ShownColumn {
   column: Column

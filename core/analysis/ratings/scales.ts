@@ -1,0 +1,123 @@
+import type { BenchmarkCase } from '../../case'
+import { findOp } from '../../ops/registry'
+import { sizeOf } from '../size'
+import { NO_CEILINGS, missing, selfRated, type RatingScale } from './types'
+
+/** gpu_efficiency of the comprehensive CUDA/Triton suite, 0 to 100; here from measured ceilings, where the suite only estimates. */
+const comprehensive: RatingScale = {
+  id: 'comprehensive',
+  title: 'GPU efficiency',
+  about: 'Share of the binding measured ceiling from 0 to 100, on GPUs: what the CUDA/Triton suite calls gpu_efficiency',
+  rate({ case: c, efficiency }) {
+    if (c.device === 'cpu') return { ok: false, reason: 'This ran on the processor; the figure is of GPUs.' }
+    if (efficiency === undefined) return NO_CEILINGS
+    const score = Math.min(100, efficiency * 100)
+    return { ok: true, text: score.toFixed(score < 10 ? 1 : 0), score }
+  },
+  summarize: (ratings) => `mean ${(ratings.reduce((sum, { score }) => sum + score, 0) / ratings.length).toFixed(0)} of 100 over ${ratings.length}`,
+}
+
+/** Least speedup over PyTorch of each word, best first. */
+const LEVELS = [[0.8, 'excellent'], [0.5, 'good'], [0.2, 'fair']] as const
+
+/** Genesis rates the speedup over PyTorch on the same work: PyTorch's median divided by this one. */
+const genesis: RatingScale = {
+  id: 'genesis',
+  title: 'Genesis rating',
+  about: 'Speedup over PyTorch in this session: excellent from 0.8, good from 0.5, fair from 0.2, else needs work',
+  rate(subject) {
+    if (selfRated(subject, 'PyTorch')) return { ok: false, reason: 'This is PyTorch, which others are rated against.' }
+    const pytorchNs = subject.fastestNs('PyTorch')
+    if (pytorchNs === undefined) return missing('PyTorch')
+    const score = pytorchNs / subject.medianNs
+    return { ok: true, text: LEVELS.find(([least]) => score >= least)?.[1] ?? 'needs work', score }
+  },
+}
+
+interface Target {
+  name: string
+  /** Shares of the bandwidth. */
+  minimum: number
+  target: number
+}
+
+/**
+ * The guide measures at 64K to 262K elements (small), 4.2M, 16.8M and 67M; the classes meet half way between on a
+ * logarithmic scale.
+ */
+const CLASSES: readonly (Target & { most: number })[] = [
+  { name: 'small', most: 2 ** 20, minimum: 0.15, target: 0.25 },
+  { name: 'medium', most: 2 ** 23, minimum: 0.25, target: 0.4 },
+  { name: 'large', most: 2 ** 25, minimum: 0.1, target: 0.3 },
+  { name: 'xlarge', most: Infinity, minimum: 0.1, target: 0.25 },
+]
+const BATCH: Target = { name: 'batch', minimum: 0.25, target: 0.45 }
+
+const ELEMENT_WISE: readonly string[] = ['memory', 'binary', 'unary', 'activation']
+
+const isBatch = ({ params }: BenchmarkCase) => ['batch', 'batch_size'].some((name) => typeof params[name] === 'number' && params[name] > 1)
+
+/** The guide's targets of bandwidth per size class, here against the measured copy bandwidth, which is below the theoretical one it takes. */
+const performanceGuide: RatingScale = {
+  id: 'performance-guide',
+  title: 'Guide target',
+  about: 'Share of the measured copy bandwidth against the minimum and target of the size class: small 15/25 %, medium 25/40 %, large 10/30 %, xlarge 10/25 %, batch 25/45 %',
+  rate({ case: c, bandwidthShare }) {
+    const family = findOp(c.op)?.family
+    if (family === undefined || !ELEMENT_WISE.includes(family)) return { ok: false, reason: 'The guide has targets for element-wise operations only.' }
+    const elements = sizeOf(c)
+    if (elements === undefined) return { ok: false, reason: 'The number of elements is not known.' }
+    if (bandwidthShare === undefined) return NO_CEILINGS
+    const { name, minimum, target } = isBatch(c) ? BATCH : CLASSES.find(({ most }) => elements <= most)!
+    const word = bandwidthShare >= target ? 'target met' : bandwidthShare >= minimum ? 'minimum met' : 'below minimum'
+    return { ok: true, text: `${word} (${name})`, score: bandwidthShare / target }
+  },
+}
+
+/** At most so many times the time of PyTorch, and at least such a share of the bandwidth. */
+const TENFLOWERS_MAX_FACTOR = 2
+const LEAST_BANDWIDTH = 0.9
+
+/** The two targets of the TenfloweRS tools: within 2x of PyTorch, 90 % of the bandwidth (here the measured one). What is not known is not judged. */
+const tenflowers: RatingScale = {
+  id: 'tenflowers',
+  title: 'TenfloweRS target',
+  about: 'Within twice the time of PyTorch in this session, or 90 % of the measured copy bandwidth of the device',
+  rate(subject) {
+    if (selfRated(subject, 'PyTorch')) return { ok: false, reason: 'This is PyTorch, which others are rated against.' }
+    const pytorchNs = subject.fastestNs('PyTorch')
+    const times = pytorchNs === undefined ? undefined : subject.medianNs / pytorchNs
+    const bandwidth = (subject.bandwidthShare ?? 0) >= LEAST_BANDWIDTH
+    if (times === undefined && !bandwidth) return missing('PyTorch')
+    const near = times !== undefined && times <= TENFLOWERS_MAX_FACTOR
+    const met = [...(near ? [`within ${TENFLOWERS_MAX_FACTOR}x`] : []), ...(bandwidth ? [`${LEAST_BANDWIDTH * 100} % of bandwidth`] : [])]
+    return { ok: true, text: met.join(', ') || 'missed', score: met.length }
+  },
+}
+
+/** Slower by at most this counts as within 20 %. */
+const TRUENO_MAX_FACTOR = 1.2
+
+/** Share of a suite that must be within it. */
+const LEAST_SHARE = 0.8
+
+/** Trueno's success rule for an operation: within 20 % of NumPy. (For the suite: at least 80 % of the operations.) */
+const trueno: RatingScale = {
+  id: 'trueno',
+  title: 'Trueno rule',
+  about: 'Time against NumPy in this session: faster, within 20 %, or slower than that',
+  rate(subject) {
+    if (selfRated(subject, 'NumPy')) return { ok: false, reason: 'This is NumPy, which others are rated against.' }
+    const numpyNs = subject.fastestNs('NumPy')
+    if (numpyNs === undefined) return missing('NumPy')
+    const times = subject.medianNs / numpyNs
+    return { ok: true, text: times < 1 ? 'faster' : times <= TRUENO_MAX_FACTOR ? 'within 20 %' : 'slower', score: 1 / times }
+  },
+  summarize(ratings) {
+    const near = ratings.filter(({ text }) => text !== 'slower').length
+    return `${near} of ${ratings.length} within 20 % of NumPy: rule of ${LEAST_SHARE * 100} % ${near >= LEAST_SHARE * ratings.length ? 'met' : 'missed'}`
+  },
+}
+
+/** The scales of the published suites. */
+export const SCALES: readonly RatingScale[] = [comprehensive, genesis, performanceGuide, tenflowers, trueno]

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { renderSvg } from '../drawing/echarts'
+import { chartPoint, drawOf } from '../testing'
+import chart, { findCrossovers, crossoverCsv, sentenceOf } from './chart'
+
+const SIZES = [64, 128, 256, 512, 1024]
+const line = (impl: string, ns: (n: number) => number, over: Parameters<typeof chartPoint>[0] = {}) => SIZES.map((n) => chartPoint({ n, impl, ...over }, ns(n)))
+/** 10 n^0.5 meets n at 100. */
+const points = [...line('scalar', (n) => n), ...line('avx2', (n) => 10 * Math.sqrt(n))]
+
+describe('crossovers of a session', () => {
+  it('are found and told in a sentence', () => {
+    const { found, pairs } = findCrossovers(points)
+    expect(pairs).toBe(1)
+    expect(found.map((one) => one.what)).toEqual(['add f32 hot'])
+    expect(sentenceOf(found[0]!)).toMatch(/^cpu avx2 beats cpu scalar from 100 \(9\d\.?\d* to 10\d\) elements$/)
+    expect(found[0]!.point.case).toMatchObject({ impl: 'avx2', params: { n: 128 } })
+  })
+  it('are not between thread counts of the same code, nor across operations', () => {
+    expect(findCrossovers([...line('avx2', (n) => n), ...line('avx2', (n) => 10 * Math.sqrt(n), { threads: 8 })]).pairs).toBe(0)
+    expect(findCrossovers([...line('scalar', (n) => n), ...line('avx2', (n) => 10 * Math.sqrt(n), { op: 'mul' })]).pairs).toBe(0)
+  })
+  it('can be asked of one implementation', () => {
+    const more = [...points, ...line('kernel', (n) => 30 + n / 10, { backend: 'cuda', device: 'cuda:0', threads: undefined })]
+    expect(findCrossovers(more).pairs).toBe(3)
+    expect(findCrossovers(more, 'cuda kernel').pairs).toBe(2)
+  })
+  it('stand in the picture and in the data', () => {
+    expect(renderSvg(drawOf(chart, points).option!, 900, 300)).toContain('beats cpu scalar from 100')
+    expect(crossoverCsv(findCrossovers(points).found).split('\n')[1]).toMatch(/^add f32 hot,cpu scalar,cpu avx2,(100|99\.9+|100\.0+)/)
+  })
+  it('say when one is faster throughout', () => {
+    expect(drawOf(chart, [...line('scalar', (n) => n), ...line('avx2', (n) => n / 2)]).empty).toContain('changes places')
+  })
+})

@@ -1,0 +1,66 @@
+import { sizeOf } from '@core/analysis/size'
+import { caseId, type BenchmarkCase } from '@core/case'
+import { findOp } from '@core/ops/registry'
+import { formatSize } from '@core/units'
+import { remembered, type ChartPoint } from './points'
+
+/** A way of computing something: what stands against others in a speedup. */
+export interface Variant {
+  id: string
+  /** `cpu avx2`, with the device or threads where a session has several. */
+  title: string
+  backend: string
+  impl: string
+}
+
+const problems = new WeakMap<BenchmarkCase, string>()
+
+/** What is computed, whoever does it: equal for cases that variants compete in. */
+export function problemOf(c: BenchmarkCase): string {
+  let id = problems.get(c)
+  if (id === undefined) problems.set(c, (id = caseId({ op: c.op, params: c.params, dtype: c.dtype, mode: c.mode, backend: '*', impl: '*', device: '*' })))
+  return id
+}
+
+export interface Variants {
+  variants: Variant[]
+  of(c: BenchmarkCase): string
+}
+
+/** The variants of these points in the order first met, and the one of each case. */
+export const variantsOf = (points: readonly ChartPoint[]): Variants => remembered(points, 'variants', () => findVariants(points))
+
+function findVariants(points: readonly ChartPoint[]): Variants {
+  const devices = new Map<string, Set<string>>()
+  const threads = new Map<string, Set<number | undefined>>()
+  for (const { case: c } of points) {
+    devices.set(c.backend, (devices.get(c.backend) ?? new Set()).add(c.device))
+    threads.set(c.backend, (threads.get(c.backend) ?? new Set()).add(c.threads))
+  }
+  const of = (c: BenchmarkCase) => {
+    const where = (devices.get(c.backend)?.size ?? 0) > 1 ? c.device : c.backend
+    const several = (threads.get(c.backend)?.size ?? 0) > 1 && c.threads !== undefined
+    return `${where} ${c.impl}${several ? ` ${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}` : ''}`
+  }
+  const variants = new Map<string, Variant>()
+  for (const { case: c } of points) {
+    const id = of(c)
+    if (!variants.has(id)) variants.set(id, { id, title: id, backend: c.backend, impl: c.impl })
+  }
+  return { variants: [...variants.values()], of }
+}
+
+/** `16Mi`, `4096x4096`; parameters as they stand for an op that is not known. */
+export function shapeOf(c: BenchmarkCase): string {
+  const op = findOp(c.op)
+  const parsed = op?.params.safeParse(c.params)
+  if (op && parsed?.success) return op.shapeLabel(parsed.data)
+  const size = sizeOf(c)
+  return size === undefined ? Object.entries(c.params).map(([name, value]) => `${name}=${String(value)}`).join(' ') : formatSize(size)
+}
+
+/** Words that name a problem among these: op, variant and shape, and dtype and mode where they differ. */
+export function problemNames(points: readonly ChartPoint[]): (c: BenchmarkCase) => string {
+  const [dtypes, modes] = [new Set(points.map((p) => p.case.dtype)), new Set(points.map((p) => p.case.mode))]
+  return (c) => [c.op, ...Object.values(c.params).filter((value) => typeof value === 'string'), shapeOf(c), dtypes.size > 1 ? c.dtype : '', modes.size > 1 ? c.mode : ''].filter(Boolean).join(' ')
+}

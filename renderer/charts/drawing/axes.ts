@@ -1,0 +1,61 @@
+import { extent } from '@core/stats/descriptive'
+import { chooseTimeUnit } from '@core/units'
+import type { ChartTheme } from './theme'
+
+/** `base ** n` bounds that hold all values, a single one in their middle; undefined without values. */
+export function logBounds(values: readonly number[], base: number): { min: number; max: number } | undefined {
+  const positive = values.filter((v) => v > 0 && Number.isFinite(v))
+  if (!positive.length) return undefined
+  const exponent = (v: number) => Math.log(v) / Math.log(base)
+  const low = Math.floor(exponent(Math.min(...extent(positive))) + 1e-9)
+  const high = Math.ceil(exponent(Math.max(...extent(positive))) - 1e-9)
+  return high > low ? { min: base ** low, max: base ** high } : { min: base ** (low - 1), max: base ** (low + 1) }
+}
+
+/** A tick's text without the zeros that keep table columns aligned: "1.50 ms" reads "1.5 ms". */
+export const tick = (format: (value: number) => string) => (value: number): string =>
+  format(value).replace(/\.(\d*?)0+(?=\D|$)/, (_zeros, digits: string) => (digits ? `.${digits}` : ''))
+
+/** Texts of ticks of an axis over this range of ns: one unit, and as many decimals as it takes to tell neighbours apart. */
+export function timeTick({ min, max }: { min: number; max: number }): (ns: number) => string {
+  const unit = chooseTimeUnit(max)
+  const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((max - min) / unit.size / 5))))
+  return (ns) => `${(ns / unit.size).toFixed(decimals)} ${unit.name}`
+}
+
+/** Whole powers of `base` from end to end, thinned evenly to at most 12. */
+export function logTicks(bounds: { min: number; max: number }, base: number): number[] {
+  const exponent = (v: number) => Math.round(Math.log(v) / Math.log(base))
+  const first = exponent(bounds.min)
+  const steps = exponent(bounds.max) - first
+  const stride = Math.ceil((steps + 1) / 12)
+  return Array.from({ length: Math.floor(steps / stride) + 1 }, (_, i) => base ** (first + i * stride))
+}
+
+/** Axis lines, ticks and labels in the theme's colours, for any axis. */
+export const axisStyle = (theme: ChartTheme) => ({
+  nameLocation: 'middle' as const,
+  nameTextStyle: { color: theme.muted, fontSize: 11, fontFamily: theme.fontText },
+  axisLine: { lineStyle: { color: theme.grid } },
+  axisTick: { lineStyle: { color: theme.grid } },
+  axisLabel: { color: theme.muted, fontSize: 11, fontFamily: theme.fontText, hideOverlap: true },
+  splitLine: { lineStyle: { color: theme.grid, width: 1 } },
+  minorSplitLine: { show: false },
+})
+
+/** A logarithmic axis with whole powers of `base` at both ends. */
+export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: { min: number; max: number }, format: (value: number) => string) => {
+  const style = axisStyle(theme)
+  // Left to itself the library shows three powers of two at most.
+  const ticks = logTicks(bounds, base)
+  return {
+    ...style,
+    type: 'log' as const,
+    logBase: base,
+    name,
+    min: bounds.min,
+    max: bounds.max,
+    axisTick: { ...style.axisTick, customValues: ticks },
+    axisLabel: { ...style.axisLabel, customValues: ticks, formatter: tick(format) },
+  }
+}

@@ -1,0 +1,108 @@
+import { statusWord } from '@core/result'
+import { roofFinder, roofline, uncertainText } from '@core/roofline/roofline'
+import type { Ceiling } from '@core/session/types'
+import { ABSENT, type Unit } from '@core/units'
+import { alignedText } from '../../../lib/column-format'
+import type { RowSource } from '../../../stores/rows/result-rows'
+import { exactShape, type Column } from './columns'
+
+/** A shown column with the one unit its numbers stand in. */
+export interface TableColumn {
+  column: Column
+  width: number
+  unit: Unit
+  /** In the header, where the column's own title says too little. */
+  title?: string
+}
+
+export interface Cell {
+  text: string
+  /** Invisible digits after the text that keep decimal points in line. */
+  pad: string
+  hover: string | undefined
+  /** The number is not to be taken as it stands; `hover` says why. */
+  mark?: '*'
+  /** The number is unreliable; `hover` says why. */
+  dim?: true
+}
+
+/** Why there is nothing, in one sentence. */
+function absence(column: Column, rows: RowSource, row: number, efficiency: Efficiency): string {
+  const status = rows.status(row)
+  if (status !== 'ok') return rows.message(row) ?? `No value: the case ended as ${statusWord(status)}.`
+  const own = column.absence?.(rows, row, efficiency)
+  if (own !== undefined) return own
+  if (column.id === 'efficiency') return 'No ceilings are known for the device of this result. Measure them on its machine in Devices.'
+  if (column.id === 'ci') return 'Too few samples for a CI.'
+  if (column.id === 'verified') return 'The result was not compared with the reference.'
+  if (column.id === 'grade') return 'Not graded: too few samples.'
+  if (column.id === 'variant') return 'This operation has no variants.'
+  if (column.id === 'threads') return 'This backend has no choice of threads.'
+  return 'Not recorded for this case.'
+}
+
+/** What a cell shows. */
+export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: number, efficiency: Efficiency): Cell {
+  if (column.kind === 'number') {
+    const value = column.value(rows, row, efficiency)
+    if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
+    const remark = column.id === 'efficiency' ? efficiency.remark(rows, row) : undefined
+    const doubt = column.doubt?.(rows, row)
+    const hover = [remark ?? column.hover?.(rows, row, efficiency), doubt].filter(Boolean).join('\n')
+    return { ...alignedText(value, column.quantity, unit), hover: hover || undefined, ...(remark ? { mark: '*' } : {}), ...(doubt ? { dim: true } : {}) }
+  }
+  const text = column.text(rows, row, efficiency)
+  if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }
+  if (column.id === 'status') return { text, pad: '', hover: rows.message(row) }
+  return text ? { text, pad: '', hover: text } : { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
+}
+
+/** Rows as tab-separated text with a header line, as spreadsheets take it. Numbers are in the unit of the header. */
+export function tsv(columns: readonly TableColumn[], rows: RowSource, order: Iterable<number>, efficiency: Efficiency): string {
+  const clean = (text: string) => text.replace(/[\t\r\n]+/g, ' ')
+  const heads = columns.flatMap(({ column, unit, title = column.title }) => [unit.name ? `${title} (${unit.name})` : title, ...(column.kind === 'number' && column.interval ? [`${title}, low`, `${title}, high`] : [])])
+  const lines = [heads.join('\t')]
+  for (const row of order) {
+    const cells = columns.flatMap(({ column, unit }) => {
+      if (column.kind === 'text') return [clean(column.text(rows, row, efficiency))]
+      const text = (value: number | undefined) => (value !== undefined && Number.isFinite(value) ? String(Number((value / unit.size).toPrecision(9))) : '')
+      const ends = column.interval?.(rows, row)
+      return [text(column.value(rows, row, efficiency)), ...(column.interval ? [text(ends?.low), text(ends?.high)] : [])]
+    })
+    lines.push(cells.join('\t'))
+  }
+  return lines.join('\n')
+}
+
+/** Achieved share of what the device's measured ceilings allow for a row; NaN where a ceiling or the time is missing. */
+export interface Efficiency {
+  (rows: RowSource, row: number): number
+  /** Why the share of a row is above 100 %, or that its ceiling is uncertain; undefined for neither. */
+  remark(rows: RowSource, row: number): string | undefined
+  /** Minimum memory traffic per second as a share of the measured memory bandwidth for such traffic; NaN where either is not known. */
+  bandwidthShare(rows: RowSource, row: number): number
+}
+
+const FROM_CACHE = 'Cache-resident: not comparable with the DRAM roof.'
+
+/** Efficiency by the roofline in core. */
+export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
+  const find = roofFinder(ceilings)
+  const roofsAt = (rows: RowSource, row: number) => find(rows.case(row))
+  const place = (rows: RowSource, row: number) => {
+    if (rows.status(row) !== 'ok') return undefined
+    return roofline({ bytes: rows.number(row, 'bytes'), flops: rows.number(row, 'flops'), medianNs: rows.number(row, 'medianNs') }, roofsAt(rows, row))
+  }
+  return Object.assign((rows: RowSource, row: number) => place(rows, row)?.efficiency ?? NaN, {
+    remark: (rows: RowSource, row: number) => {
+      const point = place(rows, row)
+      if (!point?.flag) return point?.uncertain === undefined ? undefined : uncertainText(point.uncertain)
+      return point.bound === 'compute' || rows.case(row).mode === 'cold' ? point.flag : FROM_CACHE
+    },
+    bandwidthShare: (rows: RowSource, row: number) => {
+      const bytesPerSecond = place(rows, row)?.bytesPerSecond
+      const roof = roofsAt(rows, row).bytesPerSecond
+      return bytesPerSecond && roof ? bytesPerSecond / roof : NaN
+    },
+  })
+}

@@ -1,0 +1,133 @@
+import type { BenchmarkCase } from '@core/case'
+import { findOp } from '@core/ops/registry'
+import { statusWord } from '@core/result'
+import type { RowSource } from '../../../stores/rows/result-rows'
+import type { Quantity } from '../../../lib/column-format'
+import type { Efficiency } from './cell'
+import { ratingColumns } from './ratings'
+import { AUTO_SPEEDUP, speedupColumn } from './speedup'
+
+interface ColumnBase {
+  id: string
+  title: string
+  /** What the header tells on hover. */
+  about: string
+  /** px */
+  width: number
+  /** Hidden until chosen. */
+  optional?: boolean
+  /** The unit alone says what it is in the header. */
+  unitOnly?: boolean
+  /** The title where it depends on the rows. */
+  head?(rows: RowSource): string
+  /** What the whole table comes to, in a sentence. */
+  summary?(rows: RowSource, efficiency: Efficiency): string | undefined
+  /** More about a cell that has a value. */
+  hover?(rows: RowSource, row: number, efficiency: Efficiency): string | undefined
+  /** Why a right result has nothing in this column, in one sentence. */
+  absence?(rows: RowSource, row: number, efficiency: Efficiency): string | undefined
+}
+
+/** Words; few distinct ones, so that ranking them is cheap. */
+export interface TextColumn extends ColumnBase {
+  kind: 'text'
+  text(rows: RowSource, row: number, efficiency: Efficiency): string
+  /** Order where the alphabet's is wrong (shapes by size); NaN stands last. */
+  rank?(rows: RowSource, row: number, efficiency: Efficiency): number
+  mono?: boolean
+}
+
+export interface NumberColumn extends ColumnBase {
+  kind: 'number'
+  quantity: Quantity
+  /** In the quantity's base unit; NaN where there is none. */
+  value(rows: RowSource, row: number, efficiency: Efficiency): number
+  /** Why the number is unreliable, in one sentence: shown dimmed. */
+  doubt?(rows: RowSource, row: number): string | undefined
+  /** 95 % CI of the value, copied beside it. */
+  interval?(rows: RowSource, row: number): { low: number; high: number } | undefined
+}
+
+export type Column = TextColumn | NumberColumn
+
+const shapes = new WeakMap<BenchmarkCase, string>()
+
+/** `16Mi`, `4096x4096`; the raw parameters of an op this version does not know, or that another tool means otherwise. */
+export function shapeText(c: BenchmarkCase): string {
+  let text = shapes.get(c)
+  if (text === undefined) {
+    const op = findOp(c.op)
+    const parsed = op?.params.safeParse(c.params)
+    text = op && parsed?.success ? op.shapeLabel(parsed.data) : Object.entries(c.params).map(([key, value]) => `${key}=${String(value)}`).join(' ')
+    shapes.set(c, text)
+  }
+  return text
+}
+
+/** Words among the parameters, such as the axis of a sum. */
+export const variantText = (c: BenchmarkCase): string =>
+  Object.values(c.params).filter((value) => typeof value === 'string').join(' ')
+
+/** `sum last`, `gelu`. */
+export const operationText = (c: BenchmarkCase): string => [c.op, variantText(c)].filter(Boolean).join(' ')
+
+const elements = (c: BenchmarkCase): number =>
+  Object.values(c.params).reduce<number>((size, value) => (typeof value === 'number' ? size * value : size), 1)
+
+/** Parameters in full, for hover: `n = 16,777,216`. */
+export const exactShape = (c: BenchmarkCase): string =>
+  Object.entries(c.params).map(([key, value]) => `${key} = ${typeof value === 'number' ? value.toLocaleString('en-US') : String(value)}`).join(', ')
+
+const ciHalf = (rows: RowSource, i: number) => (rows.number(i, 'ciHighNs') - rows.number(i, 'ciLowNs')) / 2 / rows.number(i, 'medianNs')
+
+/** Only results that passed verification count as speed. */
+const perSecond = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) => {
+  const value = rows.number(i, amount) / (rows.number(i, 'medianNs') / 1e9)
+  return rows.status(i) === 'ok' && Number.isFinite(value) && value > 0 ? value : NaN
+}
+
+/** The outcome of verification; imported results have none. */
+const verified = (rows: RowSource, i: number) => {
+  const status = rows.status(i)
+  if (status === 'wrong') return 'failed'
+  if (status === 'inaccurate') return 'inaccurate'
+  return status === 'ok' && Number.isFinite(rows.number(i, 'relL2')) ? 'passed' : ''
+}
+
+export const COLUMNS: readonly Column[] = [
+  { id: 'op', title: 'Operation', about: 'Operation, with its variant such as the axis', kind: 'text', width: 100, mono: true, text: (r, i) => operationText(r.case(i)) },
+  { id: 'variant', title: 'Variant', about: 'Variant of the operation, such as the axis', kind: 'text', width: 70, optional: true, text: (r, i) => variantText(r.case(i)) },
+  { id: 'shape', title: 'Shape', about: 'Elements, rows x columns, or m x n x k', kind: 'text', width: 110, mono: true, text: (r, i) => shapeText(r.case(i)), rank: (r, i) => elements(r.case(i)) },
+  { id: 'dtype', title: 'Dtype', about: 'Element type', kind: 'text', width: 50, mono: true, text: (r, i) => r.case(i).dtype },
+  { id: 'backend', title: 'Backend', about: 'Backend and implementation, with their colour in the charts', kind: 'text', width: 110, text: (r, i) => `${r.case(i).backend} ${r.case(i).impl}` },
+  { id: 'device', title: 'Device', about: 'Device', kind: 'text', width: 84, optional: true, text: (r, i) => r.case(i).device },
+  { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 60, value: (r, i) => r.case(i).threads ?? NaN },
+  { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
+  { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 90, value: (r, i) => r.number(i, 'medianNs') },
+  { id: 'ci', title: '95 % CI ±', about: 'Half the width of the 95 % confidence interval of the median, as a share of the median', kind: 'number', quantity: 'percent', width: 84, value: ciHalf },
+  { id: 'bandwidth', title: 'Bandwidth', about: 'Minimum memory traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
+  { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 84, unitOnly: true, value: perSecond('flops') },
+  { id: 'efficiency', title: 'Eff.', about: 'Share of the attainable rate under the measured ceilings of the device; * has a remark, see the cell', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },
+  { id: 'grade', title: 'Grade', about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '' },
+  AUTO_SPEEDUP,
+  { id: 'status', title: 'Status', about: 'Outcome of the case', kind: 'text', width: 106, text: (r, i) => statusWord(r.status(i)) },
+  { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before and after timing. inaccurate: exceeds the error bounds; not ranked', kind: 'text', width: 72, text: verified },
+  { id: 'rel-error', title: 'Rel. error', about: 'Distance from the float64 reference divided by its norm', kind: 'number', quantity: 'scientific', width: 84, optional: true, value: (r, i) => r.number(i, 'relL2') },
+  { id: 'samples', title: 'Samples', about: 'Samples taken', kind: 'number', quantity: 'count', width: 76, optional: true, value: (r, i) => r.number(i, 'samples') || NaN },
+  { id: 'min', title: 'Min', about: 'Fastest sample', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'minNs') },
+  { id: 'p95', title: 'p95', about: '95th percentile of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'p95Ns') },
+  { id: 'mean', title: 'Mean', about: 'Mean of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'meanNs') },
+  { id: 'stddev', title: 'Std dev', about: 'Standard deviation of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'stddevNs') },
+  { id: 'mad', title: 'MAD', about: 'Median absolute deviation of the samples', kind: 'number', quantity: 'time', width: 92, optional: true, value: (r, i) => r.number(i, 'madNs') },
+  { id: 'intensity', title: 'FLOP/B', about: 'Arithmetic intensity: operations per byte of minimum memory traffic', kind: 'number', quantity: 'ratio', width: 84, optional: true, value: (r, i) => r.number(i, 'flops') / r.number(i, 'bytes') },
+  { id: 'memory', title: 'Memory', about: 'Inputs, outputs and workspace of the case on the device', kind: 'number', quantity: 'bytes', width: 94, optional: true, value: (r, i) => r.number(i, 'caseBytes') },
+  { id: 'clock', title: 'Clock', about: 'Mean clock of the device while sampling', kind: 'number', quantity: 'megahertz', width: 92, optional: true, value: (r, i) => r.number(i, 'smClockMhz') },
+  { id: 'temperature', title: 'Temp.', about: 'Mean temperature of the device while sampling', kind: 'number', quantity: 'celsius', width: 82, optional: true, value: (r, i) => r.number(i, 'temperatureC') },
+  ...ratingColumns,
+]
+
+const byId = new Map(COLUMNS.map((column) => [column.id, column]))
+
+/** The column of an id; those of speedups carry their baseline in it. */
+export const findColumn = (id: string): Column | undefined => byId.get(id) ?? speedupColumn(id)
+

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { tellingDates, dayText, fullDate, minuteText, shortDate } from './session-words'
+
+const session = (id: string, name: string, createdAt: string) => ({ id, name, createdAt })
+
+it('tells sessions of one name apart by when they were made, and leaves the others alone', () => {
+  const dates = tellingDates([
+    session('a', 'nightly', '2026-11-20T10:00:00'),
+    session('b', 'nightly', '2026-11-21T10:00:05'),
+    session('c', 'nightly', '2026-11-21T10:00:40'),
+    session('d', 'driver 570', '2026-11-21T10:00:05'),
+  ])
+  expect(dates.has('d')).toBe(false)
+  expect(dates.get('a')).toMatch(/^20 Nov,? 10:00$/)
+  expect(dates.get('b')).toMatch(/10:00:05$/)
+  expect(new Set(dates.values()).size).toBe(3)
+})
+
+it('writes dates in one order everywhere: day, month, year, time', () => {
+  const iso = new Date(2025, 2, 3, 14, 3, 5).toISOString()
+  expect([fullDate(iso), dayText(iso), minuteText(iso), minuteText(iso, true)]).toEqual(['3 Mar 2025 14:03:05', '3 Mar 2025', '3 Mar 14:03', '3 Mar 14:03:05'])
+  expect(shortDate(iso, new Date(2025, 5, 1))).toBe('3 Mar 14:03')
+  expect([fullDate('x'), dayText(''), minuteText('never')]).toEqual(['–', '–', '–'])
+})
