@@ -136,7 +136,7 @@ describe('views', () => {
     await view(page, 'History')
     await dataRows(sessions(page)).first().dblclick()
     await dataRows(grid(page)).first().click({ button: 'right' })
-    await page.getByRole('menuitem', { name: /Follow this case/ }).click()
+    await page.getByRole('menuitem', { name: /Show this case/ }).click()
     await page.waitForTimeout(600)
     await clean()
   })

@@ -79,7 +79,7 @@ describe('a comparison of two sessions', () => {
     await page.getByText('Drop files to compare them without importing').waitFor()
     await page.dispatchEvent('main', 'drop', { dataTransfer: transfer })
     await page.getByTitle('nightly.json, not imported').waitFor()
-    await expect.poll(() => page.getByText("the baseline's time over 3 cases").count()).toBe(2)
+    await expect.poll(() => page.getByText("geometric mean over 3 cases").count()).toBe(2)
     expect(await statusBar(page).innerText()).toContain('2 sessions')
     await page.getByRole('button', { name: /^Remove .*/ }).last().click()
     await expect.poll(() => page.getByTitle('nightly.json, not imported').count()).toBe(0)
@@ -97,7 +97,7 @@ describe('a comparison of two sessions', () => {
     }, JSON.stringify(file))
     await page.dispatchEvent('main', 'drop', { dataTransfer: transfer })
     await page.getByTitle('theirs.json, not imported').waitFor()
-    await expect.poll(() => page.getByText("the baseline's time over 3 cases").count()).toBe(2)
+    await expect.poll(() => page.getByText("geometric mean over 3 cases").count()).toBe(2)
     const names = /lab-7|alice|\/home/
     for (const [way, name, keep] of [['Save as HTML report…', 'left-out.html', false], ['Save as Markdown…', 'left-out.md', false], ['Save as Markdown…', 'kept.md', true]] as const) {
       const path = join(dataDir, name)
@@ -139,7 +139,7 @@ describe('opscope compare', () => {
   it('exits with 3 on a regression and says which, and only then', async () => {
     const failed = await compare('base', 'slow', '--fail-on', 'slower')
     expect(failed.status).toBe(3)
-    expect(failed.err).toMatch(/opscope: 3 cases are slower:\n {2}▼ add 6\d f32 fake steady hot: 1\.2\d\dx \(1\.\d+ to 1\.\d+\), threshold 1\.00 %/)
+    expect(failed.err).toMatch(/opscope: 3 cases are slower:\n {2}▼ add 6\d f32 fake steady hot: speedup 0\.\d{3}x \(95 % CI 0\.\d+x to 0\.\d+x\), threshold 1\.00 %/)
     expect((await compare('base', 'slow')).status).toBe(0)
     expect((await compare('slow', 'base', '--fail-on', 'slower')).status).toBe(0)
     expect((await compare('slow', 'base', '--fail-on', 'slower,faster')).status).toBe(3)

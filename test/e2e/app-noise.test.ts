@@ -37,7 +37,7 @@ describe('the noise floor of a device', () => {
     await statusBar(page).getByRole('button', { name: 'Stop' }).click()
     expect(await ended(page)).toMatch(/^Stopped/)
     await messages(page).getByText('The self-check was stopped, so no noise floor is kept.').waitFor()
-    await note().getByText(/^Not checked yet/).waitFor()
+    await note().getByText(/^Not measured yet/).waitFor()
   })
 
   it('has a noise floor afterwards', async () => {
@@ -46,7 +46,7 @@ describe('the noise floor of a device', () => {
     await statusBar(page).getByText(/^Running/).waitFor()
     expect(await ended(page)).toMatch(/^Finished/)
     await expect.poll(() => note().innerText()).toMatch(/[\d.]+ %\s+smallest detectable difference\s+Typical difference\s+[\d.]+ %\s+False verdicts\s+0 of 4 pairs/)
-    await card().getByRole('button', { name: 'Check again' }).waitFor()
+    await card().getByRole('button', { name: 'Measure noise floor again' }).waitFor()
     await note().getByRole('link', { name: 'samples' }).click()
     await page.getByText('self-check', { exact: true }).waitFor()
   })
