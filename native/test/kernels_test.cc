@@ -66,7 +66,7 @@ std::vector<std::pair<Dtype, cpu::Run>> dtypes_of(const cpu::Kernel& kernel) {
 }
 
 // Ops whose output may well be the same for other inputs.
-bool constant(std::string_view op) { return op == "clamp"; }
+bool constant(std::string_view op) { return op == "clamp" || op == "fill"; }
 
 // All outputs, as bytes.
 std::vector<std::byte> read_all(Prepared& prepared, const CaseSpec& spec) {
