@@ -1,6 +1,11 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { jetstream } from '@nats-io/jetstream'
+import { nkeys } from '@nats-io/transport-node'
 import { caseId } from '@core/case'
 import { createRandom } from '@core/stats/random'
 import type { SessionFile, SessionSummary } from '@core/session/types'
@@ -99,6 +104,30 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
       expect([status, err]).toEqual([2, expect.stringMatching(/is not encrypted|a password in the address|is no address of a NATS server/)])
     }
     expect((await cli.run(['fleet', 'status', '--server', 'nats://127.0.0.1:1'])).err).toContain('the NATS server nats://127.0.0.1:1 cannot be used')
+  })
+
+  it('is reached over TLS with an nkey, and by nobody else', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'opscope-tls-'))
+    const at = (name: string) => join(folder, name)
+    const certificate = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', at('key.pem'), '-out', at('cert.pem'), '-days', '1', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'])
+    expect(certificate.status).toBe(0)
+    const user = nkeys.createUser()
+    writeFileSync(at('user.nk'), user.getSeed())
+    writeFileSync(at('stranger.nk'), nkeys.createUser().getSeed())
+    nats = await Nats.start({ config: `tls { cert_file: ${at('cert.pem')}, key_file: ${at('key.pem')} }\nauthorization { users: [ { nkey: ${user.getPublicKey()} } ] }` })
+    const cli = new Cli()
+    const status = (...more: string[]) => cli.run(['fleet', 'status', '--server', `tls://localhost:${nats!.port}`, ...more])
+    expect(await status('--nkey', at('user.nk'), '--tls-ca', at('cert.pem'))).toMatchObject({ status: 0, err: expect.stringContaining('0 hosts, 0 cases wait') })
+    expect((await status('--nkey', at('stranger.nk'), '--tls-ca', at('cert.pem'))).err).toMatch(/cannot be used: .*[Aa]uthorization/)
+    expect((await status('--nkey', at('user.nk'))).err).toMatch(/cannot be used: .*(certificate|self.signed)/i)
+    expect((await cli.run(['fleet', 'status', '--server', nats.url, '--nkey', at('user.nk')])).status).toBe(1)
+    nats.stop()
+    nats = await Nats.start()
+    expect((await cli.run(['fleet', 'status', '--server', nats.url.replace('nats:', 'tls:')])).err).toContain("server does not support 'tls'")
+    // Files are named, not copied.
+    await cli.run(['fleet', 'status', '--server', nats.url, '--nkey', at('user.nk')])
+    expect(readFileSync(join(cli.folder, 'fleet.json'), 'utf8')).toContain(at('user.nk'))
+    expect(readFileSync(join(cli.folder, 'fleet.json'), 'utf8')).not.toContain(new TextDecoder().decode(user.getSeed()))
   })
 
   // OPSCOPE_FLEET_FAULTS=100 for the long form.
