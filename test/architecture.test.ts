@@ -79,6 +79,82 @@ describe('import layers', () => {
   })
 })
 
+/** Each list of files that import one another in a ring, directly or through others; `import type` counts as well. */
+function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  // Strongly connected components (Tarjan 1972).
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const found: string[][] = []
+  const visit = (node: string): void => {
+    low.set(node, index.size)
+    index.set(node, index.size)
+    stack.push(node)
+    for (const next of graph.get(node) ?? []) {
+      if (!index.has(next)) visit(next)
+      if (stack.includes(next)) low.set(node, Math.min(low.get(node)!, low.get(next)!))
+    }
+    if (low.get(node) !== index.get(node)) return
+    const ring = stack.splice(stack.indexOf(node))
+    if (ring.length > 1 || graph.get(node)?.includes(node)) found.push(ring.sort())
+  }
+  for (const node of graph.keys()) if (!index.has(node)) visit(node)
+  return found
+}
+
+/** The files that each of these imports among them: `core/units` is core/units.ts, `core/compare` is core/compare/index.ts. */
+function graphOf(files: readonly Source[]): Map<string, string[]> {
+  const known = new Set(files.map(({ path }) => path))
+  return new Map(files.map((file) => [file.path, importsOf(file).flatMap((target) => [target, `${target}.ts`, `${target}/index.ts`].find((path) => known.has(path)) ?? [])]))
+}
+
+/**
+ * The rooms of core, each a folder or a file: a room imports those before it and none after it. docs/architecture.md says what
+ * belongs in each.
+ */
+const ROOMS = ['units', 'csv', 'backends', 'case', 'values', 'ops', 'case-words', 'backend', 'result', 'stats', 'measure', 'session', 'commands', 'roofline', 'sweep', 'fleet', 'compare', 'analysis', 'suites', 'formats', 'settings', 'ipc']
+
+const roomOf = (path: string): string => path.split('/')[1]!.replace(/\.ts$/, '')
+
+/** Imports from a room to a later one. */
+const upward = (graph: ReadonlyMap<string, readonly string[]>, rooms: readonly string[]): string[] =>
+  [...graph].flatMap(([from, targets]) => targets.filter((target) => rooms.indexOf(roomOf(target)) > rooms.indexOf(roomOf(from))).map((target) => `${from} imports ${target}`))
+
+describe('no import runs in a circle', () => {
+  it('finds circles of two, of three, of one, and those through others', () => {
+    const graph = new Map(Object.entries({ a: ['b'], b: ['c', 'd'], c: ['a'], d: ['e'], e: ['d'], f: ['f'], g: ['a', 'h'], h: [] }))
+    expect(circles(graph).sort()).toEqual([['a', 'b', 'c'], ['d', 'e'], ['f']])
+  })
+
+  it('follows files made to import each other', () => {
+    const files = [
+      { path: 'core/x/index.ts', text: "import { two } from './two'" },
+      { path: 'core/x/two.ts', text: "import type { X } from '../x'" },
+      { path: 'main/y.ts', text: "export { two } from '@core/x/two'" },
+    ]
+    expect(circles(graphOf(files))).toEqual([['core/x/index.ts', 'core/x/two.ts']])
+  })
+
+  it('there is none among the shipped files', () => {
+    expect(circles(graphOf(shipped))).toEqual([])
+  })
+
+  it('finds an import from a room to a later one', () => {
+    const graph = graphOf([
+      { path: 'core/low/a.ts', text: "import { b } from '../high/b'" },
+      { path: 'core/high/b.ts', text: "import { c } from '../low/c'" },
+      { path: 'core/low/c.ts', text: '' },
+    ])
+    expect(upward(graph, ['low', 'high'])).toEqual(['core/low/a.ts imports core/high/b.ts'])
+  })
+
+  it('rooms of core import only rooms before them', () => {
+    const core = layer('core').filter(({ path }) => !/(^|\/)testing/.test(path))
+    expect(core.map(({ path }) => roomOf(path)).filter((room) => !ROOMS.includes(room))).toEqual([])
+    expect(upward(graphOf(core), ROOMS)).toEqual([])
+  })
+})
+
 describe('backends are described in one place', () => {
   // Formats of other tools and published suites name what was measured there.
   it('no other file of core, the command line or the window lists or compares them', () => {
@@ -91,6 +167,26 @@ describe('backends are described in one place', () => {
 describe('units stay small', () => {
   it('no file is over 350 lines', () => {
     expect(sources.filter(({ text }) => text.split('\n').length > 351).map(({ path }) => path)).toEqual([])
+  })
+})
+
+/** Lines that half of the files have at least. */
+const MEDIAN = 65
+
+describe('the house stays in order', () => {
+  const units = [...scripts, ...below('test').filter((path) => /\.(ts|vue)$/.test(path)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))].filter(({ path }) => !path.endsWith('.d.ts'))
+  const lines = ({ text }: Source) => text.split('\n').length - 1
+
+  it('few files have fewer than 25 lines, and the median is not small', () => {
+    const lengths = units.map(lines).sort((a, b) => a - b)
+    expect(lengths.filter((length) => length < 25).length / lengths.length).toBeLessThan(0.1)
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeGreaterThanOrEqual(MEDIAN)
+  })
+
+  it('a folder has at most a dozen files beside their tests', () => {
+    const folders = new Map<string, number>()
+    for (const { path } of units) if (!/\.test\.ts$|\.bench\.ts$/.test(path)) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1)
+    expect([...folders].filter(([, count]) => count > 12).map(([folder, count]) => `${folder}: ${count}`)).toEqual([])
   })
 })
 

@@ -2,7 +2,6 @@ import { caseId, type BenchmarkCase } from '../case'
 import { chooseSamples } from '../measure/result/labels'
 import type { Result } from '../result'
 import type { Row } from '../session/rows'
-import { cyclesOf } from './ratio/interleave'
 
 /** What a comparison reads of a result with its samples. */
 export type ComparedResult = Pick<Result, 'id' | 'samplesNs' | 'labels' | 'clocksMhz' | 'run' | 'block'>
@@ -76,4 +75,11 @@ export function measuredOf(entry: Entry, resultOf: ResultOf): Measured | undefin
   const found = [...byRun.values()]
   const last = found.at(-1)
   return last && { row: last.row, runs: found.map(({ result }) => runOf(result)) }
+}
+
+/** Cycles per call: ns * MHz / 1000; undefined where a sample has no clock. */
+export function cyclesOf({ samplesNs, clocksMhz }: { samplesNs: ArrayLike<number>; clocksMhz?: ArrayLike<number> | undefined }): Float64Array | undefined {
+  if (clocksMhz?.length !== samplesNs.length) return undefined
+  const cycles = Float64Array.from(samplesNs, (ns, i) => (ns * clocksMhz[i]!) / 1000)
+  return cycles.every((value) => value > 0) ? cycles : undefined
 }

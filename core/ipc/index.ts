@@ -3,7 +3,7 @@ import { findingSchema } from '../analysis/advice/types'
 import { deviceSchema } from '../backend'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from '../compare/types'
 import { REDACTIONS } from '../formats/redact'
-import { MAX_DROPPED_BYTES } from './names'
+import { MAX_DROPPED_BYTES, type Channel, type EventName } from './names'
 import { phaseSchema } from '../measure/protocol'
 import { resultSchema } from '../result'
 import { splitSchema } from '../session/derive'
@@ -176,7 +176,7 @@ export const REQUESTS = {
   /** Registers the file type of sessions with the system for this user, or takes that back. */
   'association:set': { request: z.object({ on: z.boolean() }), reply: associationSchema },
   'shell:open-link': { request: z.object({ link: z.enum(['webgpu', 'licence']) }), reply: none },
-} as const satisfies Record<string, { request: z.ZodType; reply: z.ZodType }>
+} as const satisfies Record<Channel, { request: z.ZodType; reply: z.ZodType }>
 
 export const EVENTS = {
   'run:state': runStateSchema,
@@ -198,12 +198,11 @@ export const EVENTS = {
   /** A menu item was chosen; ids are those of core/commands.ts. */
   'menu:command': z.object({ command: z.string() }),
   'notice': z.object({ level: z.enum(['info', 'warning', 'error']), message: z.string(), detail: z.string().optional() }),
-} as const satisfies Record<string, z.ZodType>
+} as const satisfies Record<EventName, z.ZodType>
 
-export type Channel = keyof typeof REQUESTS
+export type { Channel, EventName } from './names'
 export type Request<C extends Channel> = z.input<(typeof REQUESTS)[C]['request']>
 export type Reply<C extends Channel> = z.output<(typeof REQUESTS)[C]['reply']>
-export type EventName = keyof typeof EVENTS
 export type EventPayload<E extends EventName> = z.output<(typeof EVENTS)[E]>
 
 /** What a refused or failed request looks like to the page. */

@@ -1,6 +1,6 @@
 import type { Device, Impl } from '../backend'
 import { caseId, STORAGE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '../case'
-import { rowText } from '../compare/case-text'
+import { caseText } from '../case-words'
 import { attributeSchema, expectedOf, type AttributeValue } from '../ops/attributes'
 import { canonicalParams, MAX_EXTENT, tensorsOf } from '../ops/define'
 import { findOp, OPS } from '../ops/registry'
@@ -78,7 +78,7 @@ function skip(skipped: Map<string, Skipped>, c: BenchmarkCase, reason: string): 
   const key = [c.op, c.backend, c.device, c.impl, c.dtype, reason].join('|')
   const known = skipped.get(key)
   if (known) known.count++
-  else skipped.set(key, { op: c.op, backend: c.backend, device: c.device, impl: c.impl, dtype: c.dtype, reason, count: 1, example: rowText({ ...c, threads: undefined }, true) })
+  else skipped.set(key, { op: c.op, backend: c.backend, device: c.device, impl: c.impl, dtype: c.dtype, reason, count: 1, example: caseText({ ...c, threads: undefined }, true) })
 }
 
 /** Why this case cannot be measured here, or undefined when it can. */

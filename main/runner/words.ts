@@ -1,5 +1,5 @@
 import type { BenchmarkCase } from '@core/case'
-import { rowText } from '@core/compare/case-text'
+import { caseText } from '@core/case-words'
 import { findSuite } from '@core/suites'
 import type { SweepSpec } from '@core/session/sweep-spec'
 
@@ -10,7 +10,7 @@ export function listed(words: readonly string[], most: number, separator = ', ')
 }
 
 /** One case in words, the variant included: `sum last 16384x4096 f32 cuda kernel cold`. */
-export const caseWords = (c: BenchmarkCase): string => rowText(c, false)
+export const caseWords = (c: BenchmarkCase): string => caseText(c, false)
 
 /** Name of a session whose user gave none: the title of its suite, or `softmax, layer_norm · f32, bf16 · cpu, cuda`. */
 export function sessionName(spec: SweepSpec): string {

@@ -1,9 +1,9 @@
 import type { EChartsCoreOption } from 'echarts/core'
 import type { Result } from '@core/result'
 import type { KnownCeiling } from '@core/roofline/ceilings'
-import type { Narrowing } from './data/focus'
 import type { ChartPoint } from './data/points'
 import type { Roof } from './data/roofs'
+import type { Facet } from './data/series'
 import type { ChartTheme } from './drawing/theme'
 
 /** One session as charts draw it. */
@@ -101,3 +101,15 @@ const modules = import.meta.glob<{ default: ChartUnit }>('./*/chart.ts', { eager
 export const CHARTS: readonly ChartUnit[] = Object.values(modules)
   .map((module) => module.default)
   .sort((a, b) => a.order - b.order || a.id.localeCompare(b.id))
+
+/** How a chart with too much on it is narrowed. */
+export interface Narrowing {
+  /** More series than this are narrowed, facet by facet, until the chart can be read. */
+  readable: number
+  /** What is given up first. */
+  facets: readonly Facet[]
+  /** Without a selected result the most frequent value of a facet stays, instead of the first. */
+  frequent?: boolean
+  /** Facets of which the fastest implementation's value stays, where several measured the same. */
+  fastest?: readonly Facet[]
+}

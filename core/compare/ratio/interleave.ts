@@ -4,7 +4,7 @@ import type { Result } from '../../result'
 import { resampledTrimmedMean } from '../../stats/bootstrap'
 import { median } from '../../stats/descriptive'
 import { studentQuantile } from '../../stats/significance'
-import { runOf } from '../measured'
+import { cyclesOf, runOf } from '../measured'
 import type { RatioEstimate } from './ratio'
 import { verdictOf } from './verdict'
 
@@ -77,13 +77,6 @@ function logRatio(quad: readonly Block[], samplesOf: (block: Block) => ArrayLike
   })
   const ratio = (logs[1]! + logs[2]! - logs[0]! - logs[3]!) / 2
   return Number.isFinite(ratio) ? ratio : undefined
-}
-
-/** Cycles per call: ns * MHz / 1000; undefined where a sample has no clock. */
-export function cyclesOf({ samplesNs, clocksMhz }: Pick<Block, 'samplesNs' | 'clocksMhz'>): Float64Array | undefined {
-  if (clocksMhz?.length !== samplesNs.length) return undefined
-  const cycles = Float64Array.from(samplesNs, (ns, i) => (ns * clocksMhz[i]!) / 1000)
-  return cycles.every((value) => value > 0) ? cycles : undefined
 }
 
 function quadRatio(logs: readonly number[]): RatioEstimate {

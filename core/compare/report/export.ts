@@ -1,6 +1,6 @@
 import { csvText, type Cell } from '../../csv'
 import { formatPercent, formatTime, speedupWords } from '../../units'
-import { rowText, shapeOf } from '../case-text'
+import { caseText, shapeText } from '../../case-words'
 import { isInside, sideText, groupRows, summarizeSide, findingsOf, wrongCases, type VerdictCounts } from './summary'
 import { familyOf, type CompareCell, type Comparison } from '../types'
 
@@ -60,7 +60,7 @@ function regressions(comparison: Comparison): string[] {
   if (found.length === 0) return ['', '#### Regressions', '', 'None.']
   const extra = several(comparison)
   const rows = found.slice(0, MAX_LISTED).map(({ row, side, cell, threshold }) => [
-    markdownText(rowText(row.case, isInside(comparison))), ...(extra ? [markdownText(sideText(comparison, side))] : []),
+    markdownText(caseText(row.case, isInside(comparison))), ...(extra ? [markdownText(sideText(comparison, side))] : []),
     formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), times(cell.speedup), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
   ])
   return [
@@ -73,7 +73,7 @@ function regressions(comparison: Comparison): string[] {
 function wrong(comparison: Comparison): string[] {
   const found = wrongCases(comparison)
   if (found.length === 0) return []
-  return ['', `#### Failed verification (${found.length.toLocaleString('en-US')})`, '', ...found.slice(0, MAX_LISTED).map((entry) => `- ${markdownText(rowText(entry.case, false))}: ${markdownText(entry.reason)}`), ...(found.length > MAX_LISTED ? [`- and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
+  return ['', `#### Failed verification (${found.length.toLocaleString('en-US')})`, '', ...found.slice(0, MAX_LISTED).map((entry) => `- ${markdownText(caseText(entry.case, false))}: ${markdownText(entry.reason)}`), ...(found.length > MAX_LISTED ? [`- and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
 }
 
 const details = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ['', '<details>', `<summary>${title}</summary>`, '', ...lines, '', '</details>'])
@@ -114,7 +114,7 @@ export function rowsMarkdown(comparison: Comparison, rows: readonly Row[] = comp
   const names = comparison.sessions.map((_, i) => markdownText(sideText(comparison, i)))
   const head = ['Case', names[0] ?? '', ...names.slice(1).flatMap((name) => [name, 'Speedup', '95 % CI', 'Verdict'])]
   return `${table(head, head.map((_, i) => (i === 0 || (i > 1 && (i - 2) % 4 === 3) ? 'l' : 'r')), rows.map(({ case: c, cells }) => [
-    markdownText(rowText(c, inside)), formatTime(cells[0]?.medianNs),
+    markdownText(caseText(c, inside)), formatTime(cells[0]?.medianNs),
     ...cells.slice(1).flatMap((cell) => (cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), verdictText(cell)] : ['–', '–', '–', '–'])),
   ])).join('\n')}\n`
 }
@@ -131,7 +131,7 @@ function* records(comparison: Comparison, rows: readonly Row[]): Generator<Cell[
       const cell = cells[side]
       if (!cell) continue
       yield [
-        familyOf(c.op), c.op, shapeOf(c), parameters(c.params), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads,
+        familyOf(c.op), c.op, shapeText(c), parameters(c.params), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads,
         sideText(comparison, side), sideText(comparison, 0), base?.medianNs, base?.grade, cell.medianNs, cell.grade, cell.speedup, cell.speedupLow, cell.speedupHigh, cell.verdict, cell.p, cell.adjustedP, cell.cyclesSpeedup, cell.runs, cell.quads, cell.doubt,
       ]
     }
@@ -149,7 +149,7 @@ export function comparisonTsv(comparison: Comparison, rows: readonly Row[] = com
   const number = (value: number | undefined, digits: number) => (value === undefined ? '' : String(Number(value.toPrecision(digits))))
   const head = ['case', `${sideText(comparison, 0)} median ns`, ...comparison.sessions.slice(1).flatMap((_, i) => ['median ns', 'speedup', 'low', 'high', 'verdict', 'grade'].map((title) => `${sideText(comparison, i + 1)} ${title}`))]
   const lines = rows.map(({ case: c, cells }) => [
-    rowText(c, inside), number(cells[0]?.medianNs, 6),
+    caseText(c, inside), number(cells[0]?.medianNs, 6),
     ...cells.slice(1).flatMap((cell) => [number(cell?.medianNs, 6), number(cell?.speedup, 5), number(cell?.speedupLow, 5), number(cell?.speedupHigh, 5), cell?.verdict ?? '', cell?.grade ?? '']),
   ])
   return [head, ...lines].map((cells) => `${cells.map(clean).join('\t')}\n`).join('')

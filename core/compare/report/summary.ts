@@ -1,6 +1,6 @@
 import type { BenchmarkCase } from '../../case'
 import { geometricMean } from '../../stats/descriptive'
-import { shapeOf } from '../case-text'
+import { shapeText } from '../../case-words'
 import { familyOf, thresholdFor, type Comparison, type Verdict, type CompareCell } from '../types'
 
 /** What rows of a comparison can be gathered by. */
@@ -27,7 +27,7 @@ export interface Group {
 
 /** Which group a case belongs to. */
 export function groupKey(by: Grouping, c: BenchmarkCase): string {
-  if (by === 'size') return shapeOf(c)
+  if (by === 'size') return shapeText(c)
   return by === 'op' ? c.op : familyOf(c.op)
 }
 

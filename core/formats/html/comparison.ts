@@ -1,5 +1,5 @@
 import { groupRows, summarizeSide, isInside, sideText } from '../../compare/report/summary'
-import { rowText } from '../../compare/case-text'
+import { caseText } from '../../case-words'
 import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/environment'
 import { ABSENT, formatPercent, formatTime, speedupWords } from '../../units'
@@ -58,7 +58,7 @@ function verdicts(comparison: Comparison): ReportTable {
   }
   return {
     heads: [{ title: 'case', mono: true }, { title: 'baseline', numeric: true }, ...sidesOf(comparison).flatMap(head)],
-    rows: comparison.rows.map(({ case: c, cells: [base, ...others] }) => [{ text: rowText(c, inside) }, numberCell(formatTime(base?.medianNs), base?.medianNs), ...others.flatMap((cell) => cells(base, cell))]),
+    rows: comparison.rows.map(({ case: c, cells: [base, ...others] }) => [{ text: caseText(c, inside) }, numberCell(formatTime(base?.medianNs), base?.medianNs), ...others.flatMap((cell) => cells(base, cell))]),
   }
 }
 
@@ -72,7 +72,7 @@ function chart(comparison: Comparison): string {
     quantity: 'ratio',
     wide: true,
     rows: rows.map((row) => ({
-      label: rowText(row.case, inside),
+      label: caseText(row.case, inside),
       dots: row.cells.flatMap((cell, side) => (side > 0 && cell?.speedup !== undefined ? [{ label: sideText(comparison, side), color: (side - 1) % SIDE_COLOURS.length, line: side - 1, value: cell.speedup, low: cell.speedupLow, high: cell.speedupHigh, about: cell.verdict === 'ambiguous' ? 'unclear' : cell.verdict }] : [])),
     })),
   })

@@ -1,4 +1,4 @@
-import { rowText } from '../../compare/case-text'
+import { caseText } from '../../case-words'
 import { cleanSamples } from '../../measure/result/labels'
 import type { Result, Summary } from '../../result'
 import { quantileOfSorted, sorted, mean } from '../../stats/descriptive'
@@ -67,7 +67,7 @@ export function heldToSamples(result: Result, claim: Claim | undefined = result.
     if (summary) again.summary = summary
     for (const made of ['grade', 'gradeReasons', 'converged', 'stopReason'] as const) delete again[made]
   }
-  return { result: again, warning: `${rowText(result.case, false)}: ${sentences.join(' ')}` }
+  return { result: again, warning: `${caseText(result.case, false)}: ${sentences.join(' ')}` }
 }
 
 /** What is impossible between the figures of one summary, in words. */

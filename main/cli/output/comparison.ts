@@ -1,5 +1,5 @@
 import { type failuresOf, findingsOf, pText, wrongCases, type CompareCell, type Comparison } from '@core/compare'
-import { rowText } from '@core/compare/case-text'
+import { caseText } from '@core/case-words'
 import { formatPercent, formatTime, speedupWords } from '@core/units'
 import { oneLine } from '../../printable'
 import { caseWords } from '../../runner/words'
@@ -48,7 +48,7 @@ const counted = (count: number, word: string) => `${count} ${count === 1 ? word 
 /** The comparison as text: sides, environment differences, a line per case, overall speedups, reasons for unclear verdicts, noise floors. */
 export function comparisonText({ sessions, rows, unmatched, overall, environmentDifferences, threshold, opThresholds, noiseFloors }: Comparison): string {
   const within = sessions.every(({ value }) => value !== undefined)
-  const words = (row: Row) => rowText(row.case, within)
+  const words = (row: Row) => caseText(row.case, within)
   const columns: Column<Row>[] = [{ title: 'case', cell: words }, ...sessions.flatMap((_, i) => sideColumns(rows, i))]
   const means = overall.flatMap((mean, i) => (mean ? [`${letter(i)} is ${speedupWords(mean.speedup)} ${speedupWords(mean.speedup) === 'as fast' ? 'as' : 'than'} A (geometric mean of the speedups over ${counted(mean.cases, 'case')}: ${mean.speedup.toFixed(3)}x)`] : []))
   const doubts = rows.flatMap((row) => row.cells.flatMap((cell, i) => (cell?.doubt === undefined ? [] : [`unclear: ${letter(i)}, ${words(row)}: ${cell.doubt}`])))

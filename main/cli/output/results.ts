@@ -1,5 +1,5 @@
 import { ruleTitle, type Finding } from '@core/analysis/advice'
-import { shapeOf } from '@core/compare/case-text'
+import { shapeText } from '@core/case-words'
 import { statusWord } from '@core/result'
 import type { Row } from '@core/session/rows'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatTime, formatRatio, type Unit } from '@core/units'
@@ -30,7 +30,7 @@ export function resultTable(rows: readonly Row[]): string {
   })
   return table(rows, [
     { title: 'op', cell: (row) => row.case.op },
-    { title: 'shape', cell: (row) => shapeOf(row.case) },
+    { title: 'shape', cell: (row) => shapeText(row.case) },
     { title: 'variant', cell: variantOf },
     { title: 'dtype', cell: (row) => row.case.dtype },
     { title: 'device', cell: (row) => row.case.device },

@@ -1,7 +1,7 @@
+import type { Narrowing, ChartUnit, WorthContext } from '../unit'
 import { fastestImplementation } from '@core/analysis/opening'
 import { describe, varyingFacets, type Facet } from './series'
 import type { ChartPoint } from './points'
-import type { ChartUnit, WorthContext } from '../unit'
 
 /** What a chart is narrowed to: one value of a facet, or `null` for all of them by the user's own choice. */
 export type Focus = Partial<Record<Facet, string | null>>
@@ -15,18 +15,6 @@ export interface FacetChoice {
 }
 
 const PLURALS: Readonly<Record<Facet, string>> = { op: 'operations', dtype: 'dtypes', backend: 'backends', impl: 'implementations', device: 'devices', threads: 'thread counts', mode: 'modes' }
-
-/** How a chart with too much on it is narrowed. */
-export interface Narrowing {
-  /** More series than this are narrowed, facet by facet, until the chart can be read. */
-  readable: number
-  /** What is given up first. */
-  facets: readonly Facet[]
-  /** Without a selected result the most frequent value of a facet stays, instead of the first. */
-  frequent?: boolean
-  /** Facets of which the fastest implementation's value stays, where several measured the same. */
-  fastest?: readonly Facet[]
-}
 
 /** For charts with a line per series. Backends and implementations stay: they are what is compared. */
 export const LINES: Narrowing = { readable: 12, facets: ['op', 'mode', 'dtype', 'threads'] }

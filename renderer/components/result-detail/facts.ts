@@ -10,7 +10,7 @@ import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval,
 import { fullDate } from '../../lib/session-words'
 import type { RowSource } from '../../stores/rows/result-rows'
 import { PACKAGE_TITLES } from '../python/interpreters'
-import { exactShape } from '../results-table/columns/columns'
+import { exactShape } from '../results-table/columns/column'
 
 /** A line of the details: a name, a value with its unit, and whether it is trouble. */
 export interface Fact {

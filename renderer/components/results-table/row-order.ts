@@ -1,8 +1,8 @@
 import { statusWord } from '@core/result'
 import type { Unit } from '@core/units'
-import type { Efficiency } from './columns/cell'
+import type { Efficiency, Column } from './columns/column'
 import type { RowSource } from '../../stores/rows/result-rows'
-import { findColumn, shapeText, variantText, type Column } from './columns/columns'
+import { findColumn, shapeText, variantText } from './columns/columns'
 
 export interface Sort {
   column: string

@@ -1,10 +1,10 @@
+import { exactShape, type Efficiency, type Column } from './column'
 import { statusWord } from '@core/result'
 import { roofFinder, roofline, uncertainText } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
 import { ABSENT, type Unit } from '@core/units'
 import { alignedText } from '../../../lib/column-format'
 import type { RowSource } from '../../../stores/rows/result-rows'
-import { exactShape, type Column } from './columns'
 
 /** A shown column with the one unit its numbers stand in. */
 export interface TableColumn {
@@ -72,15 +72,6 @@ export function tsv(columns: readonly TableColumn[], rows: RowSource, order: Ite
     lines.push(cells.join('\t'))
   }
   return lines.join('\n')
-}
-
-/** Achieved share of what the device's measured ceilings allow for a row; NaN where a ceiling or the time is missing. */
-export interface Efficiency {
-  (rows: RowSource, row: number): number
-  /** Why the share of a row is above 100 %, or that its ceiling is uncertain; undefined for neither. */
-  remark(rows: RowSource, row: number): string | undefined
-  /** Minimum memory traffic per second as a share of the measured memory bandwidth for such traffic; NaN where either is not known. */
-  bandwidthShare(rows: RowSource, row: number): number
 }
 
 const FROM_CACHE = 'Cache-resident: not comparable with the DRAM roof.'

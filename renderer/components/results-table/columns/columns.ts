@@ -1,54 +1,10 @@
+import type { Column } from './column'
 import type { BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { statusWord } from '@core/result'
 import type { RowSource } from '../../../stores/rows/result-rows'
-import type { Quantity } from '../../../lib/column-format'
-import type { Efficiency } from './cell'
 import { ratingColumns } from './ratings'
 import { AUTO_SPEEDUP, speedupColumn } from './speedup'
-
-interface ColumnBase {
-  id: string
-  title: string
-  /** What the header tells on hover. */
-  about: string
-  /** px */
-  width: number
-  /** Hidden until chosen. */
-  optional?: boolean
-  /** The unit alone says what it is in the header. */
-  unitOnly?: boolean
-  /** The title where it depends on the rows. */
-  head?(rows: RowSource): string
-  /** What the whole table comes to, in a sentence. */
-  summary?(rows: RowSource, efficiency: Efficiency): string | undefined
-  /** More about a cell that has a value. */
-  hover?(rows: RowSource, row: number, efficiency: Efficiency): string | undefined
-  /** Why a right result has nothing in this column, in one sentence. */
-  absence?(rows: RowSource, row: number, efficiency: Efficiency): string | undefined
-}
-
-/** Words; few distinct ones, so that ranking them is cheap. */
-export interface TextColumn extends ColumnBase {
-  kind: 'text'
-  text(rows: RowSource, row: number, efficiency: Efficiency): string
-  /** Order where the alphabet's is wrong (shapes by size); NaN stands last. */
-  rank?(rows: RowSource, row: number, efficiency: Efficiency): number
-  mono?: boolean
-}
-
-export interface NumberColumn extends ColumnBase {
-  kind: 'number'
-  quantity: Quantity
-  /** In the quantity's base unit; NaN where there is none. */
-  value(rows: RowSource, row: number, efficiency: Efficiency): number
-  /** Why the number is unreliable, in one sentence: shown dimmed. */
-  doubt?(rows: RowSource, row: number): string | undefined
-  /** 95 % CI of the value, copied beside it. */
-  interval?(rows: RowSource, row: number): { low: number; high: number } | undefined
-}
-
-export type Column = TextColumn | NumberColumn
 
 const shapes = new WeakMap<BenchmarkCase, string>()
 
@@ -73,10 +29,6 @@ export const operationText = (c: BenchmarkCase): string => [c.op, variantText(c)
 
 const elements = (c: BenchmarkCase): number =>
   Object.values(c.params).reduce<number>((size, value) => (typeof value === 'number' ? size * value : size), 1)
-
-/** Parameters in full, for hover: `n = 16,777,216`. */
-export const exactShape = (c: BenchmarkCase): string =>
-  Object.entries(c.params).map(([key, value]) => `${key} = ${typeof value === 'number' ? value.toLocaleString('en-US') : String(value)}`).join(', ')
 
 const ciHalf = (rows: RowSource, i: number) => (rows.number(i, 'ciHighNs') - rows.number(i, 'ciLowNs')) / 2 / rows.number(i, 'medianNs')
 

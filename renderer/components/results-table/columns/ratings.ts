@@ -1,7 +1,6 @@
 import { LibraryTimes, RATINGS, summaryOf, type Rating, type RatingScale } from '@core/analysis/ratings'
-import type { Efficiency } from './cell'
+import type { Efficiency, TextColumn } from './column'
 import type { RowSource } from '../../../stores/rows/result-rows'
-import type { TextColumn } from './columns'
 
 interface Known {
   version: number

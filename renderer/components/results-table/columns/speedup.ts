@@ -5,7 +5,7 @@ import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timi
 import type { Device } from '@core/backend'
 import { formatRatio, formatTime } from '@core/units'
 import type { RowSource } from '../../../stores/rows/result-rows'
-import type { NumberColumn } from './columns'
+import type { NumberColumn } from './column'
 
 const PREFIX = 'speedup:'
 

@@ -1,6 +1,7 @@
 import { computed } from 'vue'
 import { useSettings } from '../../../stores/settings'
-import { COLUMNS, findColumn, type Column } from './columns'
+import { COLUMNS, findColumn } from './columns'
+import type { Column } from './column'
 
 export interface ShownColumn {
   column: Column
