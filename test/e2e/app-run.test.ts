@@ -32,7 +32,7 @@ const rowsOnceEnded = async () => {
 describe('the run view, in the order of a first use', () => {
   it('starts with one offer, and lets the user pick instead', async () => {
     await page.getByRole('button', { name: 'Measure this machine' }).waitFor()
-    await page.getByRole('button', { name: 'Pick for myself' }).click()
+    await page.getByRole('button', { name: 'Choose manually' }).click()
     await page.getByText('No results yet').waitFor()
   })
 
