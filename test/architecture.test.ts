@@ -209,7 +209,7 @@ describe('operations are discovered', () => {
     // Ids as the definitions write them; element-wise operations and reductions, whose ids are common words, have the test below.
     const ids = folders.filter((folder) => !['elementwise', 'reduction'].includes(folder)).flatMap((folder) => ['op.ts', 'table.ts'].flatMap((unit) => {
       const path = join(root, 'core/ops', folder, unit)
-      return existsSync(path) ? [...readFileSync(path, 'utf8').matchAll(/^  id: '(\w+)'/gm)].map((match) => match[1]!) : []
+      return existsSync(path) ? [...readFileSync(path, 'utf8').matchAll(/^ {2}id: '(\w+)'/gm)].map((match) => match[1]!) : []
     }))
     expect(ids.length).toBeGreaterThan(25)
     // renderer/dev is a page of invented data for looking at components; core/ops/types.ts names families, some of which are called like their one op; core/suites/data has the cases of published suites.

@@ -15,7 +15,7 @@ test('two files with equal ids inside are told apart', () => {
     return { ...side, environment, rows }
   }
   const { rows, sessions } = compareSessions([session(one.id), session(two.id)], (id) => files.result(id))
-  expect(rows[0]!.cells[1]).toMatchObject({ verdict: 'slower', ratio: expect.closeTo(1.2, 3) as number })
+  expect(rows[0]!.cells[1]).toMatchObject({ verdict: 'slower', speedup: expect.closeTo(1 / 1.2, 3) as number })
   expect(sessions.map(({ fileName }) => fileName)).toEqual(['a.json', 'b.json'])
 })
 

@@ -56,11 +56,11 @@ it('says what is missing where nothing has been measured, and why a device canno
 
 it('measures and checks this very device, and neither while a run is going on', async () => {
   const wrapper = open(gpu)
-  await button(wrapper, /^Check/).trigger('click')
+  await button(wrapper, /noise floor/).trigger('click')
   await flushPromises()
   expect(api.calls.find((call) => call.channel === 'self-check:run')?.request).toEqual({ devices: ['cuda:0'] })
-  expect((button(wrapper, /^Check/).element as HTMLButtonElement).disabled).toBe(true)
-  expect(button(wrapper, /^Measure/).attributes('title')).toContain('A run is in progress')
+  expect((button(wrapper, /noise floor/).element as HTMLButtonElement).disabled).toBe(true)
+  expect(button(wrapper, /ceilings/).attributes('title')).toContain('A run is in progress')
 })
 
 it('takes up noise floors as they come', async () => {
