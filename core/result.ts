@@ -47,7 +47,7 @@ export type Summary = z.infer<typeof summarySchema>
 const verificationSchema = z.object({
   /** Whether every bound is met. */
   ok: z.boolean(),
-  /** Bounds are exceeded, but as by rounding: by little and all over (core/measure/verify/judge.ts). Only where not ok. */
+  /** Bounds are exceeded, but as by rounding: by little and all over (core/measure/verify/outcome.ts). Only where not ok. */
   inaccurate: z.boolean().optional(),
   /** ‖out − ref‖ / ‖ref‖ over the compared elements, or over the whole output by projections where that is more; absent when it is not a number. */
   relL2: z.number().nonnegative().optional(),

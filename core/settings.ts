@@ -3,12 +3,12 @@ import { opThresholdsSchema } from './compare/types'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
 import { sweepSpecSchema } from './session/sweep-spec'
 
-export const MOST_EXTRA_PYTHONS = 20
+export const MAX_EXTRA_PYTHONS = 20
 
 /** Which Pythons to measure with. */
 export const pythonSettingsSchema = z.object({
   /** Programs or folders of virtual environments to look at beside those found. */
-  extra: z.array(z.string().max(1000)).max(MOST_EXTRA_PYTHONS),
+  extra: z.array(z.string().max(1000)).max(MAX_EXTRA_PYTHONS),
   /** Programs to offer as devices, the first as `python:cpu`; absent: the best one found. */
   chosen: z.array(z.string().max(1000)).max(8).optional(),
 })

@@ -64,7 +64,7 @@ export const chooseBandwidthUnit = (medianBytesPerSecond: number | undefined): U
 export const chooseFlopsUnit = (medianFlops: number | undefined): Unit => choose(FLOPS, medianFlops)
 
 /** Most decimals ever shown, so that one tiny value does not widen its column. */
-const MOST_DECIMALS = 4
+const MAX_DECIMALS = 4
 
 /** `14171.5` -> `14,171.5`: separators from five digits before the point on. */
 export function grouped(text: string): string {
@@ -81,9 +81,9 @@ function plainIn(value: number | undefined, unit: Unit, significant: number): st
   if (scaled === 0) return '0'
   if (Math.abs(scaled) >= 1e9) return scaled.toExponential(significant - 1)
   const leading = Math.floor(Math.log10(Math.abs(scaled)))
-  const decimals = Math.min(MOST_DECIMALS, Math.max(0, significant - 1 - leading))
+  const decimals = Math.min(MAX_DECIMALS, Math.max(0, significant - 1 - leading))
   const text = scaled.toFixed(decimals)
-  if (Number(text) === 0) return `${scaled < 0 ? '>-' : '<'}${(10 ** -MOST_DECIMALS).toFixed(MOST_DECIMALS)}`
+  if (Number(text) === 0) return `${scaled < 0 ? '>-' : '<'}${(10 ** -MAX_DECIMALS).toFixed(MAX_DECIMALS)}`
   // 9.9996 rounds up to 10.000: take the digit back that the carry added.
   const carried = Math.abs(Number(text)) >= 10 ** (leading + 1) && decimals > 0
   return carried ? scaled.toFixed(decimals - 1) : text

@@ -6,7 +6,7 @@ import { INTERLEAVE, type PairRatios } from './ratio/interleave'
 import { isMeasured, measuredOf, whyNotMeasured, type Entry, type Measured, type ResultOf } from './measured'
 import { ratioOf, sideOf, type RatioEstimate, type Side } from './ratio/ratio'
 import { thresholdFor, THRESHOLD, type Thresholds, type CompareCell, type Comparison } from './types'
-import { judge, type Draft } from './ratio/verdict'
+import { assignVerdicts, type Draft } from './ratio/verdict'
 
 /** Cases of all sides that belong together; `entries[0]` is the baseline's. */
 export interface Joined {
@@ -79,7 +79,7 @@ export function* compareJoined(joined: readonly Joined[], context: JoinContext):
     })
     rows.push({ caseId: id, case: base.case, cells: [cellOf(baseline, sides.time), ...cells] })
   }
-  judge(drafts, context.thresholds.threshold ?? THRESHOLD)
+  assignVerdicts(drafts, context.thresholds.threshold ?? THRESHOLD)
   return { rows, unmatched, overall: Array.from({ length: context.sides }, (_, side) => (side === 0 ? null : overallOf(rows.map((row) => row.cells[side])))) }
 }
 

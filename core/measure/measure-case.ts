@@ -5,7 +5,7 @@ import type { Op } from '../ops/types'
 import type { Result, Verification } from '../result'
 import { collect } from './sampling/collect'
 import { costOf, endedResult, record } from './result/record'
-import { findPace, type Familiar } from './sampling/warm-up'
+import { findPace, type CaseWarmState } from './sampling/warm-up'
 import { pause, CancelledError, createSampler } from './sampling/sampler'
 import type { Phase } from './protocol'
 import type { MeasureSettings } from './settings'
@@ -36,7 +36,7 @@ export interface MeasureRequest {
   /** Seed of the inputs as they are now, where it is known: they are filled anew unless it is the one to verify with. */
   filledSeed?: number
   /** What earlier measurements of this very `prepared` have shown; learns from this one. */
-  familiar?: Familiar
+  familiar?: CaseWarmState
   /** Threads that compare the outputs with their references; default: the calling one. */
   pool?: VerifyPool
   /** Seed of samples and projections of large outputs (Verification.sampleSeed); default: that of the inputs. */

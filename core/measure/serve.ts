@@ -6,7 +6,7 @@ import { failure, firstSeed, measureCase } from './measure-case'
 import { toHostSchema, type FromHost, type ToHost } from './protocol'
 import { CancelledError } from './sampling/sampler'
 import type { VerifyPool } from './verify/pool'
-import { Familiar } from './sampling/warm-up'
+import { CaseWarmState } from './sampling/warm-up'
 
 /** The host's end of a link to the runner, whatever carries it. */
 export interface ServeLink {
@@ -136,13 +136,13 @@ async function measureOne({ backends, cases, link, now, pool }: Context, request
 }
 
 /** Cases left open at most, the one being measured included: the two sides of a interleaved comparison. */
-const MOST = 2
+const MAX_OPEN_CASES = 2
 
 /** A case taken for a measurement. */
 interface OpenCase {
   prepared: PreparedCase
   /** Goes with the case for as long as it is open. */
-  familiar: Familiar
+  familiar: CaseWarmState
   /** False where it was measured before and holds the inputs of that time. */
   fresh: boolean
 }
@@ -163,7 +163,7 @@ class OpenCases {
       this.#kept.delete(id)
       return { ...known, fresh: false }
     }
-    await this.shrink(keep ? MOST - 1 : 0)
+    await this.shrink(keep ? MAX_OPEN_CASES - 1 : 0)
     try {
       return opened(await open())
     } catch (error) {
@@ -189,7 +189,7 @@ class OpenCases {
   }
 }
 
-const opened = (prepared: PreparedCase): OpenCase => ({ prepared, familiar: new Familiar(), fresh: true })
+const opened = (prepared: PreparedCase): OpenCase => ({ prepared, familiar: new CaseWarmState(), fresh: true })
 
 /** A device that was lost may refuse this too; the case's own ending is what counts. */
 const close = (prepared: PreparedCase) => prepared.dispose().catch(() => undefined)

@@ -13,12 +13,12 @@ const BATCHES = [
   { count: 5, chance: 2.79, least: 0.121 },
 ] as const
 /** Samples in a stretch, at least. */
-const LEAST = 2
+const MIN_STRETCH_SAMPLES = 2
 /** Correlation of neighbours beyond this many standard errors speaks against independence; so many are added to what is found. */
 const LAG_CHANCE = 1.3
 const LAG_MARGIN = 0.5
 /** A correlation nearer to 1 cannot be told from a walk. */
-const MOST_CORRELATED = 0.98
+const MAX_CORRELATED = 0.98
 const NORMAL_975 = 1.959964
 
 /** How many times wider than for independent samples the median is to be believed, and the degrees of freedom of that. */
@@ -52,14 +52,14 @@ export function serialFactor(samples: ArrayLike<number>, median: number): Serial
   }
   const neighbours = neighbourRatio(signs)
   if (neighbours === undefined) return found
-  const factor = Math.sqrt(signs.length >= BATCHES[0].count * LEAST ? Math.min(neighbours, explained) : neighbours)
+  const factor = Math.sqrt(signs.length >= BATCHES[0].count * MIN_STRETCH_SAMPLES ? Math.min(neighbours, explained) : neighbours)
   return factor > 1 && (!found || factor > serialStretch(found)) ? { factor, degrees: Infinity } : found
 }
 
 /** Variance of the sums of stretches over that of independent signs; undefined for too few signs or none that is not zero. */
 function batchRatio(signs: Float64Array, count: number): number | undefined {
   const size = Math.floor(signs.length / count)
-  if (size < LEAST) return undefined
+  if (size < MIN_STRETCH_SAMPLES) return undefined
   let squares = 0
   const sums = Array.from({ length: count }, (_, batch) => {
     let sum = 0
@@ -86,7 +86,7 @@ function neighbourRatio(signs: Float64Array): number | undefined {
   const correlation = (products / squares) * (n / (n - 1)) + 1 / (n - 1)
   const error = 1 / Math.sqrt(n)
   if (!(correlation > LAG_CHANCE * error)) return undefined
-  const rho = Math.sin((Math.PI / 2) * Math.min(MOST_CORRELATED, correlation + LAG_MARGIN * error))
+  const rho = Math.sin((Math.PI / 2) * Math.min(MAX_CORRELATED, correlation + LAG_MARGIN * error))
   let sum = 0
   for (let k = 1, power = rho; k < n && power > 1e-6; k++, power *= rho) sum += (1 - k / n) * (2 / Math.PI) * Math.asin(power)
   return 1 + 2 * sum

@@ -3,7 +3,7 @@ import { LibraryTimes, RATINGS, summaryOf, type Rating } from '../analysis/ratin
 import { libraryOf } from '../analysis/ratings/libraries'
 import { sizeOf, workOf } from '../analysis/size'
 import type { BenchmarkCase } from '../case'
-import { shapeText } from '../case-words'
+import { operationText, shapeText } from '../case-words'
 import { findOp } from '../ops/registry'
 import { statusWord, type Result } from '../result'
 import { roofFinder, roofline, type RooflinePoint } from '../roofline/roofline'
@@ -88,7 +88,7 @@ class Material {
 
 const implName = (c: BenchmarkCase): string => (c.backend === 'cpu' || c.backend === 'python' ? c.impl : c.backend) + (c.device.startsWith('python') && c.backend === 'python' && /cuda/.test(c.device) ? ' (GPU)' : '')
 
-const words = (c: BenchmarkCase): string => [c.op, ...Object.values(c.params).filter((value) => typeof value === 'string'), shapeText(c)].join(' ')
+const words = (c: BenchmarkCase): string => `${operationText(c)} ${shapeText(c)}`
 
 const text = (value: string): SuiteCell => ({ text: value })
 

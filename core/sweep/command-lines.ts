@@ -22,7 +22,7 @@ const DIMENSIONS = ['op', 'size', 'dtype', 'lane', 'mode'] as const
 type Dimension = (typeof DIMENSIONS)[number]
 
 /** A size text may have 4,000 characters (core/session/sweep-spec.ts). */
-const MOST_SIZE_CHARACTERS = 3800
+const MAX_SIZE_CHARACTERS = 3800
 
 const quoted = (text: string) => (/^[\w.:,=+@/%-]+$/.test(text) ? text : `'${text}'`)
 
@@ -50,7 +50,7 @@ function whyNot(op: Op | undefined, c: BenchmarkCase): string | undefined {
  */
 export function commandLines(cases: readonly BenchmarkCase[], how: How, devices: readonly Device[] = []): CommandLines {
   const left: CommandLines['left'] = []
-  const lanes = new Map<string, Lane>()
+  const lanes = new Map<string, ImplementationChoice>()
   const byForm = new Map<string, Box<Dimension>[]>()
   for (const c of new Map(cases.map((one) => [caseId(one), one])).values()) {
     const op = findOp(c.op)
@@ -67,7 +67,7 @@ export function commandLines(cases: readonly BenchmarkCase[], how: How, devices:
     else byForm.set(op.size.id, [box])
   }
   const fits = (dimension: Dimension, values: readonly string[]) =>
-    dimension === 'lane' ? sameLanes(values.map((value) => lanes.get(value)!), devices) : dimension === 'size' ? values.join(', ').length <= MOST_SIZE_CHARACTERS : true
+    dimension === 'lane' ? sameChoices(values.map((value) => lanes.get(value)!), devices) : dimension === 'size' ? values.join(', ').length <= MAX_SIZE_CHARACTERS : true
   const forms = [...byForm].map(([form, boxes]) => ({ form, boxes: joinBoxes(boxes, DIMENSIONS, fits) }))
   return { lines: sharedLines(forms).map((parts) => lineOf(parts, lanes, how)), left }
 }
@@ -91,7 +91,7 @@ function sharedLines(forms: readonly { form: string; boxes: readonly Box<Dimensi
   return lines.map(({ parts }) => parts)
 }
 
-function lineOf(parts: readonly Part[], lanes: ReadonlyMap<string, Lane>, how: How): string {
+function lineOf(parts: readonly Part[], lanes: ReadonlyMap<string, ImplementationChoice>, how: How): string {
   const { box } = parts[0]!
   const own = box.lane.map((lane) => lanes.get(lane)!)
   const list = (values: readonly (string | number)[]) => [...new Set(values)].join(',')
@@ -174,7 +174,7 @@ function inPairs(lists: readonly (readonly string[])[], fits: (values: readonly 
 }
 
 /** An implementation of a device with its thread count, where the device has a choice. */
-interface Lane {
+interface ImplementationChoice {
   device: string
   impl: string
   threads?: number
@@ -185,7 +185,7 @@ interface Lane {
  * lanes. A command takes every named implementation that a named device has, with every named thread count that it has
  * a choice of. A device that is not known is taken to have them all.
  */
-function sameLanes(lanes: readonly Lane[], known: readonly Device[]): boolean {
+function sameChoices(lanes: readonly ImplementationChoice[], known: readonly Device[]): boolean {
   const impls = [...new Set(lanes.map(({ impl }) => impl))]
   const threads = [...new Set(lanes.flatMap((lane) => lane.threads ?? []))]
   let meant = 0

@@ -31,7 +31,7 @@ export interface Plan {
 export const MAX_CASES = 100_000
 
 /** One way to compute on one device. */
-interface Lane {
+interface DeviceImplementation {
   device: Device
   impl: Impl
   threads: number | undefined
@@ -68,7 +68,7 @@ export function planSweep(spec: SweepSpec, devices: readonly Device[]): Plan {
   return { cases: [...cases.values()], skipped: [...skipped.values()], problems }
 }
 
-function caseOf(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl, threads }: Lane): BenchmarkCase {
+function caseOf(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl, threads }: DeviceImplementation): BenchmarkCase {
   const c: BenchmarkCase = { op: op.id, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode }
   if (threads !== undefined) c.threads = threads
   return c
@@ -82,7 +82,7 @@ function skip(skipped: Map<string, Skipped>, c: BenchmarkCase, reason: string): 
 }
 
 /** Why this case cannot be measured here, or undefined when it can. */
-function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl, threads }: Lane): string | undefined {
+function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl, threads }: DeviceImplementation): string | undefined {
   if (!op.dtypes.includes(dtype)) return `${op.id} is not defined for ${dtype}`
   const kernels = impl.kernels[op.id]
   if (!kernels) return `${impl.title} has no kernel for ${op.id}`
@@ -156,7 +156,7 @@ function pickedAttributes(op: Op, picked: Readonly<Record<string, readonly Attri
 }
 
 /** The picked implementations of the picked devices, with each thread count; all threads where none was picked. */
-function pickedLanes(spec: SweepSpec, devices: readonly Device[], problems: string[]): Lane[] {
+function pickedLanes(spec: SweepSpec, devices: readonly Device[], problems: string[]): DeviceImplementation[] {
   if (spec.targets.length === 0) problems.push('no device is picked')
   return spec.targets.flatMap((target) => {
     const device = devices.find((d) => d.backend === target.backend && d.id === target.device)

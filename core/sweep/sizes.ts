@@ -134,7 +134,7 @@ class SizeError extends Error {
 /** Suffixes by lower case: K, M, G are powers of 1000, Ki, Mi, Gi of 1024. */
 const SUFFIXES: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, ki: 2 ** 10, mi: 2 ** 20, gi: 2 ** 30 }
 const NUMBER = /(\d[\d_]*(?:\.\d+)?)(?:\^(\d+)|([kmg]i?)(?![a-wyz]))?/iy
-const MOST_STEPS = 100_000
+const MAX_STEPS = 100_000
 const isPowerOfTwo = (n: number) => Number.isInteger(Math.log2(n))
 
 /** Reads the pieces of a size text from left to right; see parseSizes for the grammar. Throws SizeError. */
@@ -228,7 +228,7 @@ class SizeReader {
     const next = step === undefined ? (n: number) => n * (factor ?? 2) : (n: number) => n + step
     const values: number[] = []
     for (let n = first; n <= last; n = next(n)) {
-      if (values.push(n) > MOST_STEPS) throw new SizeError('the range has too many steps; use a larger step', start, this.position - start)
+      if (values.push(n) > MAX_STEPS) throw new SizeError('the range has too many steps; use a larger step', start, this.position - start)
     }
     return values
   }

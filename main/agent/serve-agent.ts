@@ -9,10 +9,10 @@ import { FrameError, frameOf, FrameReader } from './frames'
 import { BANNER, LINE, toAgentSchema, type AgentHost, type AgentState, type FromAgent, type ToAgent } from './protocol'
 
 /** Requests are cases and questions; nothing of them is large. */
-const MOST_REQUEST_BYTES = 2 ** 20
+const MAX_REQUEST_BYTES = 2 ** 20
 
 /** Channels that may be open at once. */
-const MOST_CHANNELS = 16
+const MAX_CHANNELS = 16
 
 export interface AgentOptions {
   version: string
@@ -89,7 +89,7 @@ class States {
 export function serveAgent({ input, output }: LineStreams, options: AgentOptions): Promise<string> {
   const { silenceMs = LINE.agentSilenceMs } = options
   const links = new Map<number, HostLink | 'starting' | 'ending'>()
-  const reader = new FrameReader(MOST_REQUEST_BYTES)
+  const reader = new FrameReader(MAX_REQUEST_BYTES)
   const { promise: ended, resolve: end } = Promise.withResolvers<string>()
   let open = true
   const send = (message: FromAgent) => {
@@ -100,7 +100,7 @@ export function serveAgent({ input, output }: LineStreams, options: AgentOptions
 
   async function start({ channel, host }: Extract<ToAgent, { type: 'start' }>): Promise<void> {
     if (links.has(channel)) return refuse(`channel ${channel} is in use`)
-    if (links.size >= MOST_CHANNELS) return refuse(`at most ${MOST_CHANNELS} channels are open at once`)
+    if (links.size >= MAX_CHANNELS) return refuse(`at most ${MAX_CHANNELS} channels are open at once`)
     links.set(channel, 'starting')
     const leave = (reason: string) => {
       links.delete(channel)

@@ -5,8 +5,8 @@ import type { Environment, SessionFile } from '@core/session/types'
 import { NotFoundError } from '../history/types'
 
 /** Bounds on what is held at a time; beyond either, the file that was opened first makes room. */
-const MOST_FILES = 20
-const MOST_SAMPLES = 50_000_000
+const MAX_FILES = 20
+const MAX_SAMPLES = 50_000_000
 
 interface Held {
   side: FileSide
@@ -21,7 +21,7 @@ interface Held {
 export class FileSides {
   readonly #held = new Map<string, Held>()
 
-  constructor(private readonly limits = { files: MOST_FILES, samples: MOST_SAMPLES }) {}
+  constructor(private readonly limits = { files: MAX_FILES, samples: MAX_SAMPLES }) {}
 
   add(fileName: string, file: SessionFile): FileSide {
     const id = `file-${randomUUID().slice(0, 13)}`

@@ -85,7 +85,7 @@ const MEASURING = /^(CUDA|CUBLAS|CUDNN|NVIDIA|OPSCOPE|OMP|KMP|GOMP|MKL|OPENBLAS|
 const NOT_MEASURING = /^OPSCOPE_(DATA_DIR|ELECTRON|ELECTRON_MISSING|COMMIT|ADDON|GUEST|SETUP|GPU_HOLDERS|SERVES|PYTHON|PYTHON_ONLY|CUDA|TEST_.*)$/
 const SECRET = /TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY/i
 /** Longer values are no switch anybody set by hand. */
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 
 /** No path leaves this machine with a session: it would name its user. */
 const isPath = (value: string) => /[/\\]/.test(value)
@@ -93,7 +93,7 @@ const isPath = (value: string) => /[/\\]/.test(value)
 /** `NAME=value` of the variables that change what is measured, by name. */
 export function measuringVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env)
-    .flatMap(([name, value]) => (value && value.length <= MOST_CHARACTERS && MEASURING.test(name) && !NOT_MEASURING.test(name) && !SECRET.test(name) && !isPath(value) ? [`${name}=${value}`] : []))
+    .flatMap(([name, value]) => (value && value.length <= MAX_CHARACTERS && MEASURING.test(name) && !NOT_MEASURING.test(name) && !SECRET.test(name) && !isPath(value) ? [`${name}=${value}`] : []))
     .sort()
 }
 

@@ -8,7 +8,7 @@ interface ParentPort {
 }
 
 /** Progress is shown, not recorded: more often than this it would only keep the window busy. */
-const LEAST_MS = 80
+const MIN_MS = 80
 
 const { parentPort } = process as { parentPort?: ParentPort }
 if (!parentPort) throw new Error('this program works for the window of Opscope and is started by it; run opscope history instead')
@@ -20,7 +20,7 @@ parentPort.on('message', ({ data }) => {
   try {
     const value = runJob(jobSchema.parse(data), (progress) => {
       const now = performance.now()
-      if (progress.step === step && now - last < LEAST_MS) return
+      if (progress.step === step && now - last < MIN_MS) return
       step = progress.step
       last = now
       say({ type: 'progress', ...progress })

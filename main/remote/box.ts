@@ -9,7 +9,7 @@ import type { AgentHost, AgentState } from '../agent/protocol'
 import type { HostKind } from '../runner/types'
 import { findArchive, type Archive } from './archive'
 import { AgentMissing, RemoteLine } from './line'
-import { problemOf, RemoteProblem } from './problem'
+import { remoteProblemOf, RemoteProblem } from './problem'
 import { startSsh } from './ssh'
 
 /** A machine that the user has added. */
@@ -146,7 +146,7 @@ export class RemoteBox {
     // A disk that is full ends the other side before all is sent; its own words say why.
     await pipeline(createReadStream(path), ssh.stdin).catch(() => undefined)
     const code = await closed
-    if (code !== 0) throw problemOf(name, destination, stderr, `Opscope's agent could not be copied to ${name}.`)
+    if (code !== 0) throw remoteProblemOf(name, destination, stderr, `Opscope's agent could not be copied to ${name}.`)
   }
 }
 

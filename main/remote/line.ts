@@ -4,14 +4,14 @@ import type { MachineFacts } from '@core/session/types'
 import { version } from '../../package.json'
 import { FrameError, frameOf, FrameReader } from '../agent/frames'
 import { AGENT_PROTOCOL, fromAgentSchema, LINE, type AgentHost, type AgentState, type FromAgent, type ToAgent } from '../agent/protocol'
-import { problemOf, RemoteProblem } from './problem'
+import { remoteProblemOf, RemoteProblem } from './problem'
 import type { Ssh } from './ssh'
 
 /** Results with all their samples; a case of ten million samples would still fit. */
-const MOST_MESSAGE_BYTES = 2 ** 28
+const MAX_MESSAGE_BYTES = 2 ** 28
 
 /** What login scripts may print before the agent speaks. */
-const MOST_PREAMBLE_BYTES = 2 ** 16
+const MAX_PREAMBLE_BYTES = 2 ** 16
 
 /** Longest wait for the agent's first words: connecting, logging in, loading. */
 const HELLO_MS = 60_000
@@ -50,7 +50,7 @@ export interface LineOptions {
 /** A line to an agent, over the streams of a process that leads to it. */
 export class RemoteLine {
   readonly #channels = new Map<number, Channel>()
-  readonly #reader = new FrameReader(MOST_MESSAGE_BYTES)
+  readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
   #nextChannel = 1
   #closed = false
   #linger: NodeJS.Timeout | undefined
@@ -85,19 +85,19 @@ export class RemoteLine {
       ssh.on('error', (error) => fail(new RemoteProblem(`ssh could not be started: ${error.message}`, false)))
       ssh.on('close', () => {
         const missing = /opscope-agent-missing (\S+ \S+)/.exec(before.toString('latin1'))
-        fail(missing ? new AgentMissing(missing[1]!) : problemOf(name, destination, stderr, `The agent on ${name} ended before it was ready.`))
+        fail(missing ? new AgentMissing(missing[1]!) : remoteProblemOf(name, destination, stderr, `The agent on ${name} ended before it was ready.`))
       })
       const onData = (chunk: Buffer) => {
         before = Buffer.concat([before, chunk])
         const text = before.toString('latin1')
         const banner = /(?:^|\n)opscope-agent (\d+)\r?\n/.exec(text)
         if (!banner) {
-          if (before.length > MOST_PREAMBLE_BYTES) fail(new RemoteProblem(`${name} answered with something that is not Opscope's agent.`, false))
+          if (before.length > MAX_PREAMBLE_BYTES) fail(new RemoteProblem(`${name} answered with something that is not Opscope's agent.`, false))
           return
         }
         if (Number(banner[1]) !== AGENT_PROTOCOL) return fail(otherVersion(name, `agent protocol ${banner[1]}`, `${AGENT_PROTOCOL}`))
         const rest = before.subarray(banner.index + banner[0].length)
-        const reader = new FrameReader(MOST_MESSAGE_BYTES)
+        const reader = new FrameReader(MAX_MESSAGE_BYTES)
         ssh.stdout.off('data', onData)
         const onHello = (part: Buffer) => {
           try {
@@ -134,7 +134,7 @@ export class RemoteLine {
         this.#lose(`${name} sent ${error.message}`)
       }
     })
-    this.ssh.on('close', () => this.#lose(problemOf(name, destination, stderr(), `the agent on ${name} ended`).message))
+    this.ssh.on('close', () => this.#lose(remoteProblemOf(name, destination, stderr(), `the agent on ${name} ended`).message))
     this.#watch = setInterval(() => {
       if (performance.now() - this.#heardAt > silenceMs) this.#lose(`no answer from ${name} for ${Math.round(silenceMs / 1000)} s`)
       else this.#send({ type: 'ping' })

@@ -33,7 +33,7 @@ const SIGNS: readonly Sign[] = [
 ]
 
 /** What the end of an ssh means, from its own words. `otherwise` where they are none of the known ones. */
-export function problemOf(name: string, destination: string, stderr: string, otherwise: string): RemoteProblem {
+export function remoteProblemOf(name: string, destination: string, stderr: string, otherwise: string): RemoteProblem {
   const sign = SIGNS.find(({ said }) => said.test(stderr))
   if (sign) return new RemoteProblem(sign.means(name, destination), sign.passing ?? false)
   const last = stderr.trim().split('\n').at(-1)?.trim() ?? ''

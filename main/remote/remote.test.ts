@@ -7,7 +7,7 @@ import { testDevice, testResult } from '@core/testing'
 import type { HostLink } from '@core/measure/protocol'
 import { PRESETS } from '@core/measure/settings'
 import { placed } from './box'
-import { problemOf } from './problem'
+import { remoteProblemOf } from './problem'
 import { startSsh } from './ssh'
 import { nameFor, RemoteStore } from './store'
 
@@ -50,7 +50,7 @@ test.each([
   ['something new', /^It ended: something new$/, true],
   ['', /^It ended\.$/, true],
 ])('ssh said %j', (stderr, sentence, passing) => {
-  const problem = problemOf('box', 'me@box', stderr, 'It ended.')
+  const problem = remoteProblemOf('box', 'me@box', stderr, 'It ended.')
   expect(problem.message).toMatch(sentence)
   expect(problem.passing).toBe(passing)
 })

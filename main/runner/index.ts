@@ -5,7 +5,7 @@ import { planSweep } from '@core/sweep/plan'
 import { readEnvironment } from '../environment'
 import type { Limits, Runner } from './types'
 import { createRunnerWith } from './runner'
-import type { RunnerDeps } from './stage'
+import type { RunnerDeps } from './run-setup'
 
 /** Tests of hangs cannot wait as long as users should. */
 function testLimits(env: NodeJS.ProcessEnv): Partial<Limits> {

@@ -4,16 +4,16 @@ import { INTERLEAVE, noiseFloorOf, SELF_CHECK, THRESHOLD, type Pair } from '@cor
 import { ceilingSettings } from '@core/roofline/ceilings'
 import { isResumable } from '@core/session/types'
 import type { SweepSpec } from '@core/session/sweep-spec'
-import type { RunHooks } from './conductor'
+import type { RunHooks } from './scheduler'
 import { nothingToMeasure } from './planner'
 import { interleaveSource, type InterleaveSource } from './sources/interleave-source'
 import { sweepSource } from './sources/source'
-import { usedBy, type Stage } from './stage'
+import { usedBy, type RunSetup } from './run-setup'
 import { BusyError } from './types'
 import { listed, sessionName } from './words'
 
 /** Runs the remaining cases of a stopped or interrupted session into the same session. */
-export async function resumeSession(stage: Stage, sessionId: string): Promise<{ sessionId: string }> {
+export async function resumeSession(stage: RunSetup, sessionId: string): Promise<{ sessionId: string }> {
   const { history } = stage.deps
   // Marks what a dead process left; what still runs after that runs in another Opscope.
   history.interrupted()
@@ -38,7 +38,7 @@ export async function resumeSession(stage: Stage, sessionId: string): Promise<{ 
 }
 
 /** Keeps what results say about the limits of these devices. */
-const ceilingKeeper = ({ deps: { history, planner }, emitter }: Stage, devices: readonly Device[]): RunHooks => ({
+const ceilingKeeper = ({ deps: { history, planner }, emitter }: RunSetup, devices: readonly Device[]): RunHooks => ({
   stored(result) {
     const device = devices.find(({ backend, id }) => backend === result.case.backend && id === result.case.device)
     const ceilings = device ? planner.ceilingsOf(device, result, history.ceilings()) : []
@@ -48,7 +48,7 @@ const ceilingKeeper = ({ deps: { history, planner }, emitter }: Stage, devices: 
 })
 
 /** Begins a session that measures the limits of these devices, of all available ones when empty. */
-export async function measureCeilings(stage: Stage, deviceIds: readonly string[]): Promise<{ sessionId: string }> {
+export async function measureCeilings(stage: RunSetup, deviceIds: readonly string[]): Promise<{ sessionId: string }> {
   const devices = await stage.available(deviceIds)
   const cases = devices.flatMap((device) => stage.deps.planner.ceilingCases(device))
   if (cases.length === 0) throw new Error('No device is available whose ceilings could be measured.')
@@ -61,11 +61,11 @@ export async function measureCeilings(stage: Stage, deviceIds: readonly string[]
   })
 }
 
-const sourceOf = (stage: Stage, pairs: readonly Pair[], threshold: number, devices: readonly Device[], quads?: number): InterleaveSource =>
+const sourceOf = (stage: RunSetup, pairs: readonly Pair[], threshold: number, devices: readonly Device[], quads?: number): InterleaveSource =>
   interleaveSource({ pairs, threshold, secondsOf: stage.secondsWith(INTERLEAVE.settings, devices), ...(quads === undefined ? {} : { quads }) })
 
 /** Begins a session that measures these pairs interleaved and adds to the session they are of. */
-export async function startInterleaved(stage: Stage, pairs: readonly Pair[], sessionId: string, threshold = stage.deps.settings().compareThreshold ?? THRESHOLD): Promise<{ sessionId: string }> {
+export async function startInterleaved(stage: RunSetup, pairs: readonly Pair[], sessionId: string, threshold = stage.deps.settings().compareThreshold ?? THRESHOLD): Promise<{ sessionId: string }> {
   const parent = stage.deps.history.summary(sessionId)
   if (pairs.length === 0) throw new Error(`No pair of cases of "${parent.name}" is picked, so there is nothing to measure.`)
   const cases: BenchmarkCase[] = pairs.flatMap(({ a, b }) => [a, b])
@@ -79,7 +79,7 @@ export async function startInterleaved(stage: Stage, pairs: readonly Pair[], ses
 }
 
 /** Begins a session that compares cases of these devices with themselves, and keeps what that says of each device. */
-export async function startSelfCheck(stage: Stage, deviceIds: readonly string[], count: number = SELF_CHECK.pairs): Promise<{ sessionId: string }> {
+export async function startSelfCheck(stage: RunSetup, deviceIds: readonly string[], count: number = SELF_CHECK.pairs): Promise<{ sessionId: string }> {
   const available = await stage.available(deviceIds)
   const pairs = stage.deps.planner.selfCheckPairs(available, count)
   const devices = usedBy(pairs.map(({ a }) => a), available)
@@ -95,10 +95,10 @@ export async function startSelfCheck(stage: Stage, deviceIds: readonly string[],
   })
 }
 
-const tell = ({ emitter }: Stage, message: string) => emitter.emit('notice', { level: 'warning', message })
+const tell = ({ emitter }: RunSetup, message: string) => emitter.emit('notice', { level: 'warning', message })
 
 /** Keeps the noise floor of each device that has one, and names the others. */
-function keepFloors(stage: Stage, devices: readonly Device[], pairs: readonly Pair[], source: InterleaveSource, sessionId: string): void {
+function keepFloors(stage: RunSetup, devices: readonly Device[], pairs: readonly Pair[], source: InterleaveSource, sessionId: string): void {
   const { history } = stage.deps
   const measuredAt = new Date().toISOString()
   const without = devices.filter((device) => {
@@ -111,7 +111,7 @@ function keepFloors(stage: Stage, devices: readonly Device[], pairs: readonly Pa
 }
 
 /** Begins a sweep, or only these of its cases, as a new session. Throws with the reason when it has no case. */
-export async function startSweep(stage: Stage, spec: SweepSpec, name?: string, only?: (c: BenchmarkCase) => boolean): Promise<{ sessionId: string }> {
+export async function startSweep(stage: RunSetup, spec: SweepSpec, name?: string, only?: (c: BenchmarkCase) => boolean): Promise<{ sessionId: string }> {
   const devices = await stage.devices(spec.targets)
   const whole = stage.deps.planner.plan(spec, devices)
   const plan = only ? { ...whole, cases: whole.cases.filter(only) } : whole

@@ -1,22 +1,22 @@
 import { hostname } from 'node:os'
-import { Conductor } from './conductor'
+import { Scheduler } from './scheduler'
 import { Emitter } from './events'
 import { Fleet, serves } from './hosts/fleet'
 import { measureCeilings, startInterleaved, startSelfCheck, resumeSession, startSweep } from './kinds'
 import { LIMITS, type Runner, type RunnerEvents } from './types'
-import { Stage, type RunnerDeps } from './stage'
+import { RunSetup, type RunnerDeps } from './run-setup'
 
 /** Cases whose times estimates go by. */
-const MOST_TOOK = 2000
+const MAX_TOOK = 2000
 
 /** The one runner of a process; see Runner for what it promises. */
 export function createRunnerWith(deps: RunnerDeps): Runner {
   const limits = { ...LIMITS, ...deps.limits }
   const emitter = new Emitter<RunnerEvents>()
   const { hostKinds } = deps
-  const fleet = new Fleet(typeof hostKinds === 'function' ? hostKinds : () => hostKinds, limits, (devices) => deps.planner.paced(devices, deps.history.lastTook(hostname(), MOST_TOOK), deps.history.ceilings()))
-  const conductor = new Conductor(deps.history, fleet, emitter, limits)
-  const stage = new Stage(deps, fleet, conductor, emitter)
+  const fleet = new Fleet(typeof hostKinds === 'function' ? hostKinds : () => hostKinds, limits, (devices) => deps.planner.paced(devices, deps.history.lastTook(hostname(), MAX_TOOK), deps.history.ceilings()))
+  const conductor = new Scheduler(deps.history, fleet, emitter, limits)
+  const stage = new RunSetup(deps, fleet, conductor, emitter)
 
   return {
     async devices(refresh) {

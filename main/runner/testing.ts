@@ -11,7 +11,7 @@ import { NotFoundError, type History, type NewSession } from '../history/types'
 import type { Limits, HostKind, RunnerEvents } from './types'
 import type { Planner } from './planner'
 import { createRunnerWith } from './runner'
-import type { RunnerDeps } from './stage'
+import type { RunnerDeps } from './run-setup'
 
 /** In-memory stand-ins for the runner's neighbours. For tests only. */
 

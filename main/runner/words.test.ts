@@ -6,7 +6,7 @@ test('a case reads as a line of words', () => {
   expect(caseWords({ ...aCase(16_777_216), impl: 'avx2', threads: 1 })).toBe('add 16Mi f32 cpu avx2 hot 1 thread')
   const sum = (axis: string) => caseWords({ ...aCase(0), op: 'sum', params: { rows: 1024, cols: 1024, axis } })
   expect([sum('all'), sum('last')]).toEqual(['sum all 1024x1024 f32 cpu x hot', 'sum last 1024x1024 f32 cpu x hot'])
-  expect(caseWords({ ...aCase(4), op: 'gone_op', threads: 8 })).toBe('gone_op 4 f32 cpu x hot 8 threads')
+  expect(caseWords({ ...aCase(4), op: 'gone_op', threads: 8 })).toBe('gone_op n=4 f32 cpu x hot 8 threads')
 })
 
 test('a session is named after what it runs, however much that is', () => {

@@ -16,7 +16,7 @@ export interface Within {
 }
 
 /** At most this many pairs are measured by one press (core/ipc/index.ts). */
-const MOST_PAIRS = 2000
+const MAX_PAIRS = 2000
 
 /** The comparison on show: sessions or open files, of which the first is the baseline, or one along an axis; and what main made of it. */
 export const useComparison = defineStore('comparison', () => {
@@ -152,7 +152,7 @@ export const useComparison = defineStore('comparison', () => {
   /** Cells without a clear verdict, as result ids of the baseline and the side. */
   const ambiguous = computed(() => (result.value?.rows ?? []).flatMap(({ cells }) => cells.flatMap((cell) => (cell?.verdict === 'ambiguous' && cells[0] ? [{ baseline: cells[0].resultId, side: cell.resultId }] : []))))
 
-  const toResolve = () => (kind.value === 'within' && within.value ? { sessionId: within.value.sessionId, pairs: ambiguous.value.slice(0, MOST_PAIRS) } : undefined)
+  const toResolve = () => (kind.value === 'within' && within.value ? { sessionId: within.value.sessionId, pairs: ambiguous.value.slice(0, MAX_PAIRS) } : undefined)
 
   async function resolveUnclear(): Promise<void> {
     const request = toResolve()

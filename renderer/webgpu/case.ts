@@ -11,7 +11,7 @@ import type { Clock } from './timing/clock'
 import { watchCase } from './watch/watch'
 
 /** Integers reach the kernels as u32. */
-const MOST = 0xffff_ffff
+const MAX_U32 = 0xffff_ffff
 
 /** The steps of a problem. Throws a CaseError where there is no kernel for it. */
 function programFor(problem: Problem, { kernels }: Implementation, shaderF16: boolean): Program {
@@ -21,8 +21,8 @@ function programFor(problem: Problem, { kernels }: Implementation, shaderF16: bo
   if (!kernel.dtypes.includes(dtype)) throw new CaseError('unsupported', `The WGSL kernel of "${op}" has no ${dtype}; it has ${kernel.dtypes.join(', ')}.`)
   if (!runs(kernel, dtype, shaderF16)) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which f16 needs.')
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
-  const large = problem.dims.find((dim) => dim > MOST)
-  if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MOST}; this case asks for ${large}.`)
+  const large = problem.dims.find((dim) => dim > MAX_U32)
+  if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MAX_U32}; this case asks for ${large}.`)
   return kernel.build({ dtype, dims: problem.dims, scalars: problem.scalars })
 }
 

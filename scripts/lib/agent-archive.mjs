@@ -8,7 +8,7 @@ import { at, nodeBinary } from './paths.mjs'
 import { SetupError, run, step } from './steps.mjs'
 
 /** Largest archive that is copied to other machines. */
-const MOST_BYTES = 60e6
+const MAX_BYTES = 60e6
 
 /** Starts Opscope's command line with the Node beside it, wherever it was unpacked. */
 const PROGRAM = `#!/bin/sh
@@ -89,7 +89,7 @@ export async function packAgent(output = at('dist')) {
     rmSync(stage, { recursive: true, force: true })
   }
   const bytes = statSync(file).size
-  if (bytes > MOST_BYTES) throw new SetupError(`the agent is ${(bytes / 1e6).toFixed(1)} MB large; at most ${MOST_BYTES / 1e6} MB are copied to other machines`)
+  if (bytes > MAX_BYTES) throw new SetupError(`the agent is ${(bytes / 1e6).toFixed(1)} MB large; at most ${MAX_BYTES / 1e6} MB are copied to other machines`)
   await step('checking the agent', () => check(file))
   return { file, bytes }
 }

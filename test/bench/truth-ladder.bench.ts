@@ -23,7 +23,7 @@ const longOf = (device: Device) => LONG[device.backend]!
 const TURNS = 21
 /** A turn is calm when the rates before and after it agree this well. The rung is made of calm turns, unless there are too few among twice as many. */
 const CALM = 0.005
-const LEAST_CALM = 5
+const MIN_CALM = 5
 /**
  * A block of a rung: a few samples as long as the calls that tell the rate. What
  * interrupts takes some 1 % of these and of those on a virtual machine; the median of much shorter samples would know nothing of it.
@@ -98,7 +98,7 @@ async function spinRung(bed: Bed, device: Device, c: BenchmarkCase, iterations: 
       all.push({ result, around: (before + after) / 2, calm: turns === 1 || Math.abs(after / before - 1) <= CALM })
     }
     const calm = all.filter((turn) => turn.calm)
-    const blocks = calm.length >= Math.min(turns, LEAST_CALM) ? calm : all
+    const blocks = calm.length >= Math.min(turns, MIN_CALM) ? calm : all
     const ratios = blocks.map(({ result, around }) => result.summary!.medianNs / (iterations * around))
     const expectedNs = iterations * median(blocks.map(({ around }) => around))!
     const { grade, inner, clocksMhz } = blocks[0]!.result

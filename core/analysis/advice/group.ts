@@ -1,5 +1,5 @@
-import { paramText, caseId, type BenchmarkCase } from '../../case'
-import { findOp } from '../../ops/registry'
+import { caseId, type BenchmarkCase } from '../../case'
+import { operationText, shapeText, threadText, variantText } from '../../case-words'
 import { launchKind } from '../../roofline/ceilings'
 import { roofFinder, roofline, type RooflinePoint, type Roofs } from '../../roofline/roofline'
 import type { Row } from '../../session/rows'
@@ -18,31 +18,17 @@ export function groupBy<T>(items: readonly T[], key: (item: T) => string): T[][]
   return [...groups.values()]
 }
 
-/** Files of other tools may have any number of parameters. */
-const MAX_WORDS = 4
-const MAX_SHAPE = 80
 /** Operations listed by name; more are counted. */
 const MAX_OPS = 6
 
-const words = (c: BenchmarkCase) => Object.values(c.params).filter((value) => typeof value === 'string').slice(0, MAX_WORDS)
-
 /** What cases that differ in size alone have in common. */
-export const seriesKey = (c: BenchmarkCase): string => [c.op, ...words(c), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads ?? ''].join('|')
+export const seriesKey = (c: BenchmarkCase): string => [c.op, variantText(c), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads ?? ''].join('|')
 
 /** One kernel: an op and its implementation on a device, at any size, dtype and mode. */
 export const kernelKey = (c: BenchmarkCase): string => [c.op, c.backend, c.impl, c.device].join('|')
 
-/** `4096x4096`, `16Mi`; as stored where this app does not have the op. */
-export function shapeWords(c: BenchmarkCase): string {
-  const op = findOp(c.op)
-  const parsed = op?.params.safeParse(c.params)
-  return op && parsed?.success ? op.shapeLabel(parsed.data) : paramText(c.params).slice(0, MAX_SHAPE)
-}
-
-const threadWords = ({ threads }: BenchmarkCase) => (threads === undefined ? '' : `${threads} ${threads === 1 ? 'thread' : 'threads'}`)
-
 /** `sum last 4096x4096 f32 cold on cpu avx2, 8 threads`. */
-export const caseWords = (c: BenchmarkCase): string => [[c.op, ...words(c), shapeWords(c), c.dtype, c.mode, 'on', c.device, c.impl].filter(Boolean).join(' '), threadWords(c)].filter(Boolean).join(', ')
+export const caseWords = (c: BenchmarkCase): string => [[operationText(c), shapeText(c), c.dtype, c.mode, 'on', c.device, c.impl].filter(Boolean).join(' '), threadText(c)].filter(Boolean).join(', ')
 
 /** A row that was measured and passed verification. */
 export type MeasuredRow = Row & { medianNs: number }

@@ -76,7 +76,7 @@ const performanceGuide: RatingScale = {
 
 /** At most so many times the time of PyTorch, and at least such a share of the bandwidth. */
 const TENFLOWERS_MAX_FACTOR = 2
-const LEAST_BANDWIDTH = 0.9
+const MIN_BANDWIDTH = 0.9
 
 /** The two targets of the TenfloweRS tools: within 2x of PyTorch, 90 % of the bandwidth (here the measured one). What is not known is not judged. */
 const tenflowers: RatingScale = {
@@ -87,10 +87,10 @@ const tenflowers: RatingScale = {
     if (selfRated(subject, 'PyTorch')) return { ok: false, reason: 'This is PyTorch, which others are rated against.' }
     const pytorchNs = subject.fastestNs('PyTorch')
     const times = pytorchNs === undefined ? undefined : subject.medianNs / pytorchNs
-    const bandwidth = (subject.bandwidthShare ?? 0) >= LEAST_BANDWIDTH
+    const bandwidth = (subject.bandwidthShare ?? 0) >= MIN_BANDWIDTH
     if (times === undefined && !bandwidth) return missing('PyTorch')
     const near = times !== undefined && times <= TENFLOWERS_MAX_FACTOR
-    const met = [...(near ? [`within ${TENFLOWERS_MAX_FACTOR}x`] : []), ...(bandwidth ? [`${LEAST_BANDWIDTH * 100} % of bandwidth`] : [])]
+    const met = [...(near ? [`within ${TENFLOWERS_MAX_FACTOR}x`] : []), ...(bandwidth ? [`${MIN_BANDWIDTH * 100} % of bandwidth`] : [])]
     return { ok: true, text: met.join(', ') || 'missed', score: met.length }
   },
 }
@@ -99,7 +99,7 @@ const tenflowers: RatingScale = {
 const TRUENO_MAX_FACTOR = 1.2
 
 /** Share of a suite that must be within it. */
-const LEAST_SHARE = 0.8
+const MIN_SHARE = 0.8
 
 /** Trueno's success rule for an operation: within 20 % of NumPy. (For the suite: at least 80 % of the operations.) */
 const trueno: RatingScale = {
@@ -115,7 +115,7 @@ const trueno: RatingScale = {
   },
   summarize(ratings) {
     const near = ratings.filter(({ text }) => text !== 'slower').length
-    return `${near} of ${ratings.length} within 20 % of NumPy: rule of ${LEAST_SHARE * 100} % ${near >= LEAST_SHARE * ratings.length ? 'met' : 'missed'}`
+    return `${near} of ${ratings.length} within 20 % of NumPy: rule of ${MIN_SHARE * 100} % ${near >= MIN_SHARE * ratings.length ? 'met' : 'missed'}`
   },
 }
 

@@ -76,7 +76,7 @@ export function ratioOf(side: Side, base: Side): RatioEstimate {
   const log = side.log - base.log
   const ratio = Math.exp(log)
   if (!side.draws || !base.draws) return { ratio }
-  const [top, bottom] = [lent(side, base), lent(base, side)]
+  const [top, bottom] = [withRunVariance(side, base), withRunVariance(base, side)]
   const variance = top.variance + bottom.variance
   const degrees = variance > 0 ? variance ** 2 / (top.variance ** 2 / top.degrees + bottom.variance ** 2 / bottom.degrees) : Infinity
   const differences = side.draws.map((draw, i) => draw - base.draws![i]!)
@@ -91,7 +91,7 @@ export function ratioOf(side: Side, base: Side): RatioEstimate {
 }
 
 /** The variance of a side; that of a single run plus what one run of the other side would vary: at most its variance times its runs. */
-function lent(side: Side, other: Side): { variance: number; degrees: number } {
+function withRunVariance(side: Side, other: Side): { variance: number; degrees: number } {
   if (side.runs > 1 || other.runs === 1) return side
   return { variance: side.variance + other.variance * other.runs, degrees: other.degrees }
 }

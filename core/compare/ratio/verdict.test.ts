@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judge, pText, type Draft } from './verdict'
+import { assignVerdicts, pText, type Draft } from './verdict'
 
 const interval = (ratio: number, error: number) => ({ low: ratio * Math.exp(-1.96 * error), high: ratio * Math.exp(1.96 * error) })
 /** A cell with this ratio and relative standard error. */
@@ -8,7 +8,7 @@ const draft = (ratio: number, error = 0.001, cycles?: Draft['cycles']): Draft =>
 })
 const inCycles = (ratio: number, clockRatio: number): NonNullable<Draft['cycles']> => ({ estimate: { ratio, interval: interval(ratio, 0.001), logError: 0.001, degrees: Infinity }, clockRatio, clocks: 'the clock was 1830 MHz here and 1980 MHz in the baseline' })
 const verdicts = (drafts: Draft[], threshold = 0.01) => {
-  judge(drafts, threshold)
+  assignVerdicts(drafts, threshold)
   return drafts.map(({ cell }) => cell.verdict)
 }
 

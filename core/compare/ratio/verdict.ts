@@ -52,7 +52,7 @@ export interface Draft {
  * that does not survive Benjamini-Hochberg over all cells, or that SM cycles do not confirm though the clocks differed,
  * becomes ambiguous and says why in `doubt`.
  */
-export function judge(drafts: readonly Draft[], threshold: number): void {
+export function assignVerdicts(drafts: readonly Draft[], threshold: number): void {
   const tested = drafts.flatMap((draft) => {
     const p = pValueOf(draft.time, draft.threshold ?? threshold)
     return p === undefined ? [] : [{ draft, p }]

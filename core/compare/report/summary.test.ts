@@ -23,7 +23,7 @@ test('operations of other tools are a family of their own', () => {
 })
 
 test('sizes ascend, whatever was measured first', () => {
-  expect(groupRows(rows, 'size', 2).map(({ key }) => key)).toEqual(['8', '512x512', '1Mi', '4096x4096'])
+  expect(groupRows(rows, 'size', 2).map(({ key }) => key)).toEqual(['batch=8', '512x512', '1Mi', '4096x4096'])
 })
 
 test('a side that has no case of a group has no mean', () => {

@@ -4,7 +4,7 @@ import type { Result } from '../../result'
 import { seriesColor, seriesKey, type Theme } from '../../backends'
 import { sizeOf, sizeTitle } from '../../analysis/size'
 import { formatInterval } from '../../units'
-import { caseWordsOf } from '../shared/report/case-words'
+import { caseWordsOf } from '../shared/report'
 import { dotPlot, lineChart, type ChartLine, type DotRow } from './draw'
 import { escapeHtml } from './page'
 

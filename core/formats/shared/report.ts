@@ -1,3 +1,4 @@
+import type { BenchmarkCase } from '../../case'
 import { advise, detailsOf, type Finding } from '../../analysis/advice'
 import { caseRuns, type Run } from '../../analysis/case-runs'
 import { caseId } from '../../case'
@@ -10,7 +11,7 @@ import { blockOf, rowAt } from '../../session/rows'
 import type { SessionFile } from '../../session/types'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../units'
 import type { ExportContext } from '../file-format'
-import { caseWordsOf } from './report/case-words'
+import { shapeText, threadText, variantText } from '../../case-words'
 
 /** What a report says, before it is HTML or Markdown. */
 export interface Report {
@@ -166,3 +167,9 @@ export interface ReportTable {
 
 /** A cell of a number: its text, and what it is sorted by unless it is not one. */
 export const numberCell = (text: string, value: number | undefined): Cell => (value === undefined || !Number.isFinite(value) ? { text } : { text, value })
+
+/** A case in words for tables and charts: its shape with attributes, and what tells its line in a chart from others. */
+export const caseWordsOf = (c: BenchmarkCase): { shape: string; line: string } => ({
+  shape: [shapeText(c), variantText(c)].filter(Boolean).join(' '),
+  line: [c.device, c.impl, variantText(c), c.dtype, c.mode, threadText(c)].filter(Boolean).join(' '),
+})

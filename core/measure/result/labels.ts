@@ -15,7 +15,7 @@ export interface Conditions {
 }
 
 /** A sample is clean at this share of the best clock of its case, and a processor at this share of its best speed. */
-const LEAST_SPEED = 0.75
+const MIN_SPEED = 0.75
 /** The best of a case is this quantile, so that one freak reading does not condemn all the others. */
 const BEST = 0.05
 /** The slowest of a stretch of samples is named beside the usual one where it is this many times as slow. */
@@ -64,7 +64,7 @@ function slowClocks(conditions: Conditions): SampleLabel[] {
   const clocks = conditions.clocksMhz ?? batchClocks(conditions)
   const best = bestOf(clocks, 1 - BEST)
   if (best === undefined) return []
-  return runsOf(clocks, (mhz) => mhz > 0 && mhz < best * LEAST_SPEED).map(({ first, count }) => {
+  return runsOf(clocks, (mhz) => mhz > 0 && mhz < best * MIN_SPEED).map(({ first, count }) => {
     const seen = Array.from({ length: count }, (_, i) => clocks[first + i]!).filter((mhz) => mhz > 0)
     return { kind: 'slow-clock', reason: `${Math.round(Math.min(...seen.slice(0, 10_000)))} of ${Math.round(best)} MHz`, first, count }
   })
@@ -89,9 +89,9 @@ export function bestProbe(probesNs: ArrayLike<number> | undefined, states: reado
 function slowedHost({ probesNs, states = [] }: Conditions): SampleLabel[] {
   const best = bestProbe(probesNs, states.map(({ state }) => state))
   if (!probesNs || best === undefined) return []
-  return runsOf(probesNs, (ns) => ns * LEAST_SPEED > best).map(({ first, count }) => {
+  return runsOf(probesNs, (ns) => ns * MIN_SPEED > best).map(({ first, count }) => {
     // Stretches that were joined have clean samples between.
-    const slow = Float64Array.from({ length: count }, (_, i) => probesNs[first + i]! / best).filter((times) => times * LEAST_SPEED > 1).sort()
+    const slow = Float64Array.from({ length: count }, (_, i) => probesNs[first + i]! / best).filter((times) => times * MIN_SPEED > 1).sort()
     const [usual, worst] = [quantileOfSorted(slow, 0.5), slow.at(-1)!]
     const most = worst > usual * NOTABLY_WORSE ? `, at most ${worst.toFixed(1)}` : ''
     return { kind: 'host-slowed', reason: `fixed work took ${usual.toFixed(1)} times its best time${most}`, first, count }

@@ -80,7 +80,7 @@ export function pause(): Promise<void> {
 }
 
 /** Least part of a request's wall time that is thought to grow with its samples: a wrong guess makes the next one four times too long at most. */
-const LEAST_SHARE = 1 / 4
+const MIN_SHARE = 1 / 4
 
 /**
  * Tells how much wall time a further sample takes, apart from what every request costs: the way to another process and
@@ -100,6 +100,6 @@ export class Tempo {
       const perCall = (seconds - last.seconds) / (calls - last.calls)
       this.#requestSeconds = Math.max(0, seconds - Math.max(0, perCall) * calls)
     }
-    return Math.max(seconds - this.#requestSeconds, seconds * LEAST_SHARE) / samples
+    return Math.max(seconds - this.#requestSeconds, seconds * MIN_SHARE) / samples
   }
 }

@@ -142,7 +142,7 @@ const medianError = (ascending: Float64Array) => (ascending.length < MIN_WINDOW_
  * is verified with other inputs and paced once. Every later block marks its output as unwritten and checks it against
  * the reference, as the first does after timing; its inputs lie there already.
  */
-export class Familiar {
+export class CaseWarmState {
   /** How long requests for its samples take. */
   readonly tempo = new Tempo()
   #known: { settings: MeasureSettings; verification: Verification; pace: WarmPace } | undefined

@@ -1,6 +1,6 @@
 import type { MatrixProduct } from '../../ops/types'
 import type { Difference } from './difference'
-import type { Findings } from './judge'
+import type { Findings } from './outcome'
 import type { Range } from './plan'
 import { blocksAcross, type Blocks } from './product'
 import { compareRanges, type Check, type OutputReader } from './read'

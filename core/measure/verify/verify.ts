@@ -3,7 +3,7 @@ import type { BenchmarkCase, Params } from '../../case'
 import { outputsOf } from '../../ops/define'
 import type { MatrixProduct, Op, Tensor, Tolerance } from '../../ops/types'
 import type { Verification } from '../../result'
-import { judge, type Findings } from './judge'
+import { verificationOf, type Findings } from './outcome'
 import { COST, sampleRanges, sampleRuns, wholeCost, wholeRanges, type Range } from './plan'
 import { inlinePool, type VerifyPool } from './pool'
 import { checkProduct } from './check-product'
@@ -60,7 +60,7 @@ export function createVerifier(op: Op, c: BenchmarkCase, seed: number, work: num
         found.forEach((findings, i) => (findings.repeats = same[i]!))
       }
       const sampled = outputs.some(({ plan }) => plan.kind !== 'whole') ? { sampleSeed } : {}
-      const verdicts = found.map((findings, i) => ({ ...judge(findings, outputs[i]!.tolerance), ...methodOf(outputs[i]!.plan), ...sampled }))
+      const verdicts = found.map((findings, i) => ({ ...verificationOf(findings, outputs[i]!.tolerance), ...methodOf(outputs[i]!.plan), ...sampled }))
       return combined(verdicts, tensors)
     },
   }

@@ -18,8 +18,8 @@ export interface CeilingCase {
 }
 
 /** Working sets of copies in bytes, in and out together. The largest on a device is its copy bandwidth beyond the caches. */
-const LEAST_BEYOND_CACHES = 2 ** 29
-const MOST_BEYOND_CACHES = 2 ** 33
+const MIN_BEYOND_CACHES = 2 ** 29
+const MAX_BEYOND_CACHES = 2 ** 33
 const CURVE_FROM = 2 ** 15
 /** A copy this many times the last cache leaves next to nothing of itself there. */
 const BEYOND = 4
@@ -60,8 +60,8 @@ const fits = (device: Device, bytes: number) => bytes <= device.memoryBytes && b
 /** Working set of the copy beyond the caches: the least power of two that is, or the largest that the device can hold. */
 function largestCopy(device: Device): number | undefined {
   const last = Math.max(0, ...(device.caches ?? []).map((cache) => cache.bytes))
-  let bytes = device.software ? SOFTWARE_LARGEST : LEAST_BEYOND_CACHES
-  while (!device.software && bytes < BEYOND * last && bytes < MOST_BEYOND_CACHES) bytes *= 2
+  let bytes = device.software ? SOFTWARE_LARGEST : MIN_BEYOND_CACHES
+  while (!device.software && bytes < BEYOND * last && bytes < MAX_BEYOND_CACHES) bytes *= 2
   while (bytes >= CURVE_FROM && !fits(device, bytes)) bytes /= 2
   return bytes >= CURVE_FROM ? bytes : undefined
 }

@@ -1,5 +1,5 @@
 import { CaseError, type Backend, type Device, type PreparedCase, type Problem } from '@core/backend'
-import type { Lane, Offer } from './describe'
+import type { WorkerSlot, Offer } from './describe'
 import { openRequest, PythonPreparedCase } from './prepared-case'
 import { PROTOCOL_VERSION, type Answer } from './protocol'
 import { PythonWorker, type Patience, type WorkerCommand } from './worker-process'
@@ -17,7 +17,7 @@ export interface PythonBackendDeps {
 /** NumPy, PyTorch and Triton of the Pythons at hand. Each case is computed and timed in a worker process of its interpreter and device. */
 export class PythonBackend implements Backend {
   readonly id = 'python'
-  #lanes: Map<string, Lane> | undefined
+  #lanes: Map<string, WorkerSlot> | undefined
 
   constructor(private readonly deps: PythonBackendDeps) {}
 
@@ -44,7 +44,7 @@ export class PythonBackend implements Backend {
   }
 
   /** A process that was started for a case has listed nothing yet. */
-  async #laneOf(device: string): Promise<Lane> {
+  async #laneOf(device: string): Promise<WorkerSlot> {
     if (!this.#lanes?.has(device)) await this.devices()
     const lane = this.#lanes?.get(device)
     if (!lane) throw new CaseError('unsupported', `no Python can be used as "${device}"; usable are ${[...(this.#lanes?.keys() ?? [])].join(', ') || 'none'}`)
@@ -53,14 +53,14 @@ export class PythonBackend implements Backend {
 }
 
 export interface PoolDeps {
-  command(lane: Lane): WorkerCommand
+  command(lane: WorkerSlot): WorkerCommand
   /** Path of the guest library. */
   guest: string
   /** For the start, imports included. */
   patience: Patience
 }
 
-const keyOf = ({ python, hardware, ordinal }: Lane) => `${python}|${hardware}|${ordinal}`
+const keyOf = ({ python, hardware, ordinal }: WorkerSlot) => `${python}|${hardware}|${ordinal}`
 
 /** Workers that are kept warm, one for each lane beside those that a case has. */
 export class WorkerPool {
@@ -70,10 +70,10 @@ export class WorkerPool {
   constructor(private readonly deps: PoolDeps) {}
 
   /** What the last worker of this lane said when it started. */
-  said = (lane: Lane): Answer<'hello'> | undefined => this.#said.get(keyOf(lane))
+  said = (lane: WorkerSlot): Answer<'hello'> | undefined => this.#said.get(keyOf(lane))
 
   /** A worker that has said hello and is the caller's until given back. Throws a CaseError when none can be had. */
-  async take(lane: Lane, alive: () => void): Promise<PythonWorker> {
+  async take(lane: WorkerSlot, alive: () => void): Promise<PythonWorker> {
     const key = keyOf(lane)
     const idle = this.#idle.get(key)
     this.#idle.delete(key)
@@ -91,7 +91,7 @@ export class WorkerPool {
   }
 
   /** Takes a worker back that has no case open any more; one too many is ended. */
-  give(lane: Lane, worker: PythonWorker): void {
+  give(lane: WorkerSlot, worker: PythonWorker): void {
     const key = keyOf(lane)
     if (!worker.usable || this.#idle.has(key)) worker.kill()
     else this.#idle.set(key, worker)

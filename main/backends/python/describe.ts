@@ -6,7 +6,7 @@ import { identityOf } from './interpreters/probe'
 import type { Answer } from './protocol'
 
 /** Where cases of a device are computed: one worker process for each. */
-export interface Lane {
+export interface WorkerSlot {
   /** The program. */
   python: string
   hardware: 'cpu' | 'cuda'
@@ -17,7 +17,7 @@ export interface Lane {
 /** A device with its lane, where it can be used. */
 export interface Offer {
   device: Device
-  lane?: Lane
+  lane?: WorkerSlot
 }
 
 type Said = Answer<'hello'>
@@ -31,7 +31,7 @@ export interface Described {
   /** Why no Python can be used whatever it has, such as a missing library of ours. */
   problem?: string | undefined
   /** What a worker of this lane said when it started last. */
-  said(lane: Lane): Said | undefined
+  said(lane: WorkerSlot): Said | undefined
 }
 
 /** Pythons that the distribution manages refuse pip. */
@@ -68,7 +68,7 @@ const factsOf = ({ version, packages }: Interpreter): Device['facts'] => [
 
 /** The device of a chosen Python on one piece of hardware. */
 function offerOn(native: Device, one: Found, suffix: string, { said, problem, hardware }: Described): Offer {
-  const lane: Lane = { python: one.path, hardware: native.backend === 'cpu' ? 'cpu' : 'cuda', ordinal: Number(native.id.split(':')[1] ?? 0) }
+  const lane: WorkerSlot = { python: one.path, hardware: native.backend === 'cpu' ? 'cpu' : 'cuda', ordinal: Number(native.id.split(':')[1] ?? 0) }
   const hello = said(lane)
   const interpreter = interpreterOf(one, hardware, hello)
   const available = problem === undefined ? availableOn(lane.hardware, one.probed) : { ok: false as const, reason: problem }
@@ -85,7 +85,7 @@ function offerOn(native: Device, one: Found, suffix: string, { said, problem, ha
   return available.ok ? { device, lane } : { device }
 }
 
-const availableOn = (hardware: Lane['hardware'], probed: Found['probed']): Availability => ('probe' in probed ? probed.probe[hardware] : { ok: false, reason: probed.problem })
+const availableOn = (hardware: WorkerSlot['hardware'], probed: Found['probed']): Availability => ('probe' in probed ? probed.probe[hardware] : { ok: false, reason: probed.problem })
 
 /** A Python that stands in the list without being a device to measure on. */
 const listed = (one: Found, reason: string, suffix: string, { hardware }: Described): Offer => ({ device: { ...missingDevice('python', reason), id: `python:cpu${suffix}`, name: 'Python', interpreter: interpreterOf(one, hardware) } })

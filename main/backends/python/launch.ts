@@ -50,7 +50,7 @@ export const PYTHON_SWITCHES = ['-E', '-u', '-B'] as const
 /** What a process and all it starts find in their environment, so that those can be told that left its group (setsid). */
 const MARK = 'OPSCOPE_FAMILY'
 /** Looks for processes that left the group: one may start another meanwhile. */
-const MOST_LOOKS = 5
+const MAX_LOOKS = 5
 
 const marks = new WeakMap<ChildProcess, string>()
 
@@ -77,7 +77,7 @@ export function killGroup(child: ChildProcess): void {
 
 function killMarked(mark: string): void {
   const killed = new Set<number>()
-  for (let look = 0; look < MOST_LOOKS; look++) {
+  for (let look = 0; look < MAX_LOOKS; look++) {
     const found = markedProcesses(mark).filter((pid) => !killed.has(pid))
     if (found.length === 0) return
     for (const pid of found) {

@@ -3,7 +3,7 @@ import { STORAGE_BYTES } from '@core/case'
 import { decode, type Values } from '@core/values/numbers'
 import { getOp } from '@core/ops/registry'
 import { fillWords } from '@core/values/random'
-import { MOST_PAYLOAD_BYTES, type Answer } from './protocol'
+import { MAX_PAYLOAD_BYTES, type Answer } from './protocol'
 import type { Patience, PythonWorker, Request } from './worker-process'
 
 type Open = Extract<Request, { do: 'open' }>
@@ -77,7 +77,7 @@ export class PythonPreparedCase implements PreparedCase {
   async read(output: number, start: number, count: number): Promise<Values> {
     const { storage } = problemOutputs(this.problem)[output]!
     const size = STORAGE_BYTES[storage]
-    const most = MOST_PAYLOAD_BYTES / size
+    const most = MAX_PAYLOAD_BYTES / size
     const all = new Uint8Array(count * size)
     for (let done = 0; done < count; done += most) {
       const part = Math.min(most, count - done)

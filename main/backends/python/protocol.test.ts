@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { encodeFrame, FrameError, FrameReader, FRAME_MAGIC, MOST_HEADER_BYTES, MOST_PAYLOAD_BYTES } from './protocol'
+import { encodeFrame, FrameError, FrameReader, FRAME_MAGIC, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from './protocol'
 
 const words = (...values: number[]) => Buffer.from(Uint32Array.from(values).buffer)
 
@@ -16,7 +16,7 @@ test.each([
   ['a line of text', Buffer.from('Traceback (most recent call last)\n'), /no frame: it begins with "Traceback \(m"/],
   ['a header of 2 GB', words(FRAME_MAGIC, 2 ** 31, 0), /header of 2147483648 bytes; at most 1048576/],
   ['a payload of 2 GB', words(FRAME_MAGIC, 2, 2 ** 31), /payload of 2147483648 bytes; at most 67108864/],
-  ['one byte too many', words(FRAME_MAGIC, MOST_HEADER_BYTES + 1, MOST_PAYLOAD_BYTES), /header/],
+  ['one byte too many', words(FRAME_MAGIC, MAX_HEADER_BYTES + 1, MAX_PAYLOAD_BYTES), /header/],
   ['half an object', Buffer.concat([words(FRAME_MAGIC, 7, 0), Buffer.from('{"id": ')]), /header is no JSON: "{\\"id\\": "/],
   ['a nameless error', Buffer.concat([words(FRAME_MAGIC, 3, 0), Buffer.from([0xff, 0xfe, 0xfd])]), /no JSON/],
 ])('%s is refused as soon as it can be told', (_what, bytes, message) => {
@@ -31,5 +31,5 @@ test('frames before garbage are lost with it, and a prefix cut short waits', () 
 })
 
 test('a header too large for the other side is not sent', () => {
-  expect(() => encodeFrame({ text: 'x'.repeat(MOST_HEADER_BYTES) })).toThrow(FrameError)
+  expect(() => encodeFrame({ text: 'x'.repeat(MAX_HEADER_BYTES) })).toThrow(FrameError)
 })

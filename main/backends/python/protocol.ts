@@ -14,8 +14,8 @@ import { LIMITS } from '@core/ops/define'
  */
 export const PROTOCOL_VERSION = 3
 export const FRAME_MAGIC = 0x4f505357
-export const MOST_HEADER_BYTES = 1 << 20
-export const MOST_PAYLOAD_BYTES = 64 << 20
+export const MAX_HEADER_BYTES = 1 << 20
+export const MAX_PAYLOAD_BYTES = 64 << 20
 
 const id = z.number().int().nonnegative()
 const word = z.number().int().nonnegative()
@@ -112,7 +112,7 @@ export class FrameError extends Error {
 /** A frame of this header without payload; see protocol.ts for its layout. */
 export function encodeFrame(header: unknown, payload: Uint8Array = new Uint8Array()): Buffer {
   const text = Buffer.from(JSON.stringify(header))
-  if (text.length > MOST_HEADER_BYTES) throw new FrameError(`a header of ${text.length} bytes; at most ${MOST_HEADER_BYTES} are allowed`)
+  if (text.length > MAX_HEADER_BYTES) throw new FrameError(`a header of ${text.length} bytes; at most ${MAX_HEADER_BYTES} are allowed`)
   const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32LE(FRAME_MAGIC, 0)
   prefix.writeUInt32LE(text.length, 4)
@@ -156,8 +156,8 @@ function sizesOf(prefix: Buffer): { header: number; payload: number } {
   if (magic !== FRAME_MAGIC) throw new FrameError(`something that is no frame: it begins with ${JSON.stringify(prefix.subarray(0, PREFIX_BYTES).toString('latin1'))}`)
   const header = prefix.readUInt32LE(4)
   const payload = prefix.readUInt32LE(8)
-  if (header > MOST_HEADER_BYTES) throw new FrameError(`a frame with a header of ${header} bytes; at most ${MOST_HEADER_BYTES} are allowed`)
-  if (payload > MOST_PAYLOAD_BYTES) throw new FrameError(`a frame with a payload of ${payload} bytes; at most ${MOST_PAYLOAD_BYTES} are allowed`)
+  if (header > MAX_HEADER_BYTES) throw new FrameError(`a frame with a header of ${header} bytes; at most ${MAX_HEADER_BYTES} are allowed`)
+  if (payload > MAX_PAYLOAD_BYTES) throw new FrameError(`a frame with a payload of ${payload} bytes; at most ${MAX_PAYLOAD_BYTES} are allowed`)
   return { header, payload }
 }
 

@@ -10,7 +10,7 @@ import { noiseTable } from '../output/tables'
 import { readMachines, readPicks } from '../options/sweep-options'
 
 /** Share of pairs of equal cases that may be told apart: one in a hundred. */
-const MOST_FALSE = 0.01
+const MAX_FALSE = 0.01
 
 interface SelfCheckOptions {
   backends?: string
@@ -30,7 +30,7 @@ function readPairs(text: string | undefined): number | undefined {
 export function selfCheckStatus(floors: readonly NoiseFloor[]): number {
   const pairs = floors.reduce((sum, floor) => sum + floor.pairs, 0)
   const wrong = floors.reduce((sum, floor) => sum + floor.falseVerdicts, 0)
-  return pairs === 0 || wrong > MOST_FALSE * pairs ? 1 : 0
+  return pairs === 0 || wrong > MAX_FALSE * pairs ? 1 : 0
 }
 
 /** `opscope self-check`: compares cases with themselves and prints the noise floor of each device. */

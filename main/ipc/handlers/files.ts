@@ -10,7 +10,7 @@ import { chartFile, writeChosen } from '../chosen-file'
 const CHART_KINDS = { png: 'PNG picture', svg: 'SVG picture', csv: 'CSV table' }
 
 /** A session of more results is read apart: it takes long enough to be felt. */
-const MOST_READ_HERE = 500
+const MAX_READ_HERE = 500
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
@@ -32,7 +32,7 @@ export const fileHandlers = ({ history, runner, dialogs, emit, opened, files }: 
   ({
     'formats:list': () => FORMATS.map(formatInfo),
     'sessions:identifying': async ({ id }) => {
-      if (history.summary(id).results <= MOST_READ_HERE) return identifying(history.exportSession(id), thisUser())
+      if (history.summary(id).results <= MAX_READ_HERE) return identifying(history.exportSession(id), thisUser())
       const { value, problem } = await files.identify(id, thisUser().users)
       if (!value) throw new RequestError('failed', problem ?? 'Reading the session was stopped.')
       return value

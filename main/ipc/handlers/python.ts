@@ -1,5 +1,5 @@
 import type { Device } from '@core/backend'
-import { MOST_EXTRA_PYTHONS, type PythonSettings } from '@core/settings'
+import { MAX_EXTRA_PYTHONS, type PythonSettings } from '@core/settings'
 import type { Services } from '../../app/services'
 import { checkPython, programAt } from '../../backends/python/interpreters/check'
 import { homeFolder } from '../../paths'
@@ -42,7 +42,7 @@ export const pythonHandlers = ({ settings, dialogs }: Pick<Services, 'settings' 
       if (!checked.ok) throw new RequestError('bad-request', checked.message)
       const python = settings.get().python ?? NOTHING
       if (python.extra.includes(checked.path)) throw new RequestError('bad-request', `${checked.path} is already looked at.`)
-      if (python.extra.length >= MOST_EXTRA_PYTHONS) throw new RequestError('bad-request', `At most ${MOST_EXTRA_PYTHONS} Pythons can be added; take one out first.`)
+      if (python.extra.length >= MAX_EXTRA_PYTHONS) throw new RequestError('bad-request', `At most ${MAX_EXTRA_PYTHONS} Pythons can be added; take one out first.`)
       const next = { ...python, extra: [...python.extra, checked.path] }
       settings.set({ python: next })
       return { done: true, python: next, version: checked.version }

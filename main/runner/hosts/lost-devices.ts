@@ -4,7 +4,7 @@ import type { Result } from '@core/result'
 import type { Host } from './host'
 
 /** Losses one after the other, with new processes between, after which a device is not tried again: a few sizes of one bad kernel are not its end. */
-const MOST_LOSSES = 5
+const MAX_LOSSES = 5
 
 /** The words in which a device went. */
 export interface Loss {
@@ -40,7 +40,7 @@ export class LostDevices {
     if (errorCode === 'kernel-failed') return
     const losses = (this.#losses.get(key) ?? 0) + 1
     this.#losses.set(key, losses)
-    if (losses >= MOST_LOSSES || !(await isBack(c, host))) this.#gone.set(key, { message: result.message ?? 'the device was lost', ...(result.detail ? { detail: result.detail } : {}) })
+    if (losses >= MAX_LOSSES || !(await isBack(c, host))) this.#gone.set(key, { message: result.message ?? 'the device was lost', ...(result.detail ? { detail: result.detail } : {}) })
   }
 }
 

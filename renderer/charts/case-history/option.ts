@@ -182,7 +182,7 @@ const FAR_OUT = 3
 /** What lies beyond the fences stays in view unless it makes the axis longer than this many times the rest. */
 const STRETCH = 3
 /** Medians closer than this share of each other count as spread by it: a flat series has room for its next point. */
-const LEAST_SPREAD = 0.01
+const MIN_SPREAD = 0.01
 
 /** Ratios to the level that holds at each point; to 1 ns where no level was found. As logarithms. */
 function overLevels(points: readonly Extent[], { segments }: Changes): number[] {
@@ -196,7 +196,7 @@ function overLevels(points: readonly Extent[], { segments }: Changes): number[] 
 export function axisRange(points: readonly Extent[], changes: Changes): AxisRange {
   const all = extent(points.flatMap(({ medianNs, lowNs, highNs }) => [medianNs, lowNs, highNs]))
   const near = points.length < MIN_POINTS ? all : withoutFarOut(points, changes)
-  const [low, high] = all[1] - all[0] <= STRETCH * Math.max(near[1] - near[0], near[1] * LEAST_SPREAD) ? all : near
+  const [low, high] = all[1] - all[0] <= STRETCH * Math.max(near[1] - near[0], near[1] * MIN_SPREAD) ? all : near
   const room = Math.max((high - low) * 0.12, high * 0.005)
   const [min, max] = [Math.max(0, low - room), high + room]
   const where = (beyond: (medianNs: number) => boolean) => new Set(points.flatMap(({ medianNs }, i) => (beyond(medianNs) ? [i] : [])))
@@ -207,7 +207,7 @@ function withoutFarOut(points: readonly Extent[], changes: Changes): [number, nu
   const ratios = overLevels(points, changes)
   const ascending = sorted(ratios)!
   const [q1, q3] = [quantileOfSorted(ascending, 0.25), quantileOfSorted(ascending, 0.75)]
-  const far = FAR_OUT * Math.max(q3 - q1, LEAST_SPREAD / 2)
+  const far = FAR_OUT * Math.max(q3 - q1, MIN_SPREAD / 2)
   const [lower, upper] = [q1 - far, q3 + far]
   const kept = points.flatMap(({ medianNs, lowNs, highNs }, i) => {
     const ratio = ratios[i]!

@@ -10,7 +10,7 @@ import type { ChartTheme } from '../drawing/theme'
 const size = (bytes: number) => formatBytes(bytes).replace(/\.0+ /, ' ')
 
 /** How far above the fastest copy the axis follows intervals. */
-const MOST_ABOVE = 1.2
+const MAX_ABOVE = 1.2
 
 /** A round number at or above `value`, for the end of an axis. */
 function roundUp(value: number): number {
@@ -27,7 +27,7 @@ export function copyCurveOption(curve: readonly CurvePoint[], caches: Device['ca
   if (!bounds) return undefined
   const fastest = Math.max(...curve.map((point) => point.bytesPerSecond))
   // An interval far above all others is cut off, so that the curve keeps its room.
-  const top = Math.max(published ?? 0, ...curve.map((point) => Math.min(point.high ?? point.bytesPerSecond, fastest * MOST_ABOVE)))
+  const top = Math.max(published ?? 0, ...curve.map((point) => Math.min(point.high ?? point.bytesPerSecond, fastest * MAX_ABOVE)))
   const base = frame(theme, [])
   const style = axisStyle(theme)
   const within = (caches ?? []).filter((cache) => cache.bytes >= bounds.min && cache.bytes <= bounds.max)

@@ -25,11 +25,11 @@ export default {
     const { found, pairs } = findCrossovers(points, values['against'] || undefined)
     return {
       option: crossoverOption(found, theme, selected, size.width),
-      height: crossoverHeight(Math.min(MOST_CROSSOVERS, found.length)),
+      height: crossoverHeight(Math.min(MAX_CROSSOVERS, found.length)),
       empty: pairs
         ? `None of ${pairs === 1 ? 'the one pair' : `the ${pairs} pairs`} changes places: whichever is faster stays so over all sizes that both measured.`
         : 'A crossover needs two implementations or backends that measured the same operation at two or more sizes.',
-      ...(found.length ? { note: { text: found.length > MOST_CROSSOVERS ? `First ${MOST_CROSSOVERS} of ${found.length} crossovers` : `${found.length} ${found.length === 1 ? 'crossover' : 'crossovers'} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}`, about: METHOD } } : {}),
+      ...(found.length ? { note: { text: found.length > MAX_CROSSOVERS ? `First ${MAX_CROSSOVERS} of ${found.length} crossovers` : `${found.length} ${found.length === 1 ? 'crossover' : 'crossovers'} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}`, about: METHOD } } : {}),
       csv: () => crossoverCsv(found),
     }
   },
@@ -103,7 +103,7 @@ function search(points: readonly ChartPoint[], against?: string): CrossoverSearc
 }
 
 /** More rows than this are no chart. */
-const MOST_CROSSOVERS = 80
+const MAX_CROSSOVERS = 80
 const ROW_PX = 36
 const MARGINS_PX = 52
 
@@ -126,7 +126,7 @@ interface Api {
  * with the crossing and its interval, and the sentence above it. Undefined without any.
  */
 function crossoverOption(all: readonly FoundCrossover[], theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
-  const found = all.slice(0, MOST_CROSSOVERS)
+  const found = all.slice(0, MAX_CROSSOVERS)
   const x = logBounds(found.flatMap(({ from, to }) => [from, to]), 2)
   if (!x) return undefined
   const style = axisStyle(theme)

@@ -32,7 +32,7 @@ export function linesOf(context: Pick<ChartContext, 'points' | 'others' | 'selec
 /** Points that a chart draws in all; beyond some thousands marks cover each other and drawing takes longer than a frame. */
 const MAX_DRAWN = 2400
 /** No series is thinned below this. */
-const LEAST_DRAWN = 40
+const MIN_DRAWN = 40
 
 type Points = ChartSeries['points']
 
@@ -42,7 +42,7 @@ type Points = ChartSeries['points']
  * first, the last and the kept ones. Series that are short enough are returned as they are.
  */
 export function thinSeries(series: readonly ChartSeries[], kept: ReadonlySet<string>, max = MAX_DRAWN): { series: readonly ChartSeries[]; hidden: number } {
-  const each = Math.max(LEAST_DRAWN, Math.floor(max / Math.max(1, series.length)))
+  const each = Math.max(MIN_DRAWN, Math.floor(max / Math.max(1, series.length)))
   let hidden = 0
   const thinned = series.map((one) => {
     if (one.points.length <= each) return one

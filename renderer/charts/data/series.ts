@@ -1,5 +1,6 @@
 import { sizeOf, sizeTitle } from '@core/analysis/size'
-import { caseId, type BenchmarkCase, type Params } from '@core/case'
+import { caseId, type BenchmarkCase } from '@core/case'
+import { operationText } from '@core/case-words'
 import type { ChartPoint } from './points'
 
 /** Marks of operations, all filled: hollow ones are those of sessions laid over another. */
@@ -34,12 +35,6 @@ export interface ChartSeries {
 /** What the size axis of these series is called. */
 export const axisTitle = (series: readonly ChartSeries[]): string => `Size (${sizeTitle(series.flatMap(({ points }) => points.map(({ point }) => point.case)))})`
 
-const variantText = (params: Params) =>
-  Object.entries(params)
-    .filter(([, value]) => typeof value === 'string')
-    .map(([, value]) => value)
-    .join(' ')
-
 /** What tells series apart, each as the words shown for it. */
 export interface Facets {
   op: string
@@ -66,9 +61,8 @@ export function describe(c: BenchmarkCase) {
 }
 
 function facetsOf(c: BenchmarkCase): Facets {
-  const variant = variantText(c.params)
   return {
-    op: variant ? `${c.op} ${variant}` : c.op,
+    op: operationText(c),
     dtype: c.dtype,
     backend: c.backend,
     impl: c.impl,

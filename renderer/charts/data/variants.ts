@@ -1,7 +1,5 @@
-import { sizeOf } from '@core/analysis/size'
+import { operationText, shapeText } from '@core/case-words'
 import { caseId, type BenchmarkCase } from '@core/case'
-import { findOp } from '@core/ops/registry'
-import { formatSize } from '@core/units'
 import { remembered, type ChartPoint } from './points'
 
 /** A way of computing something: what stands against others in a speedup. */
@@ -16,7 +14,7 @@ export interface Variant {
 const problems = new WeakMap<BenchmarkCase, string>()
 
 /** What is computed, whoever does it: equal for cases that variants compete in. */
-export function problemOf(c: BenchmarkCase): string {
+export function workKey(c: BenchmarkCase): string {
   let id = problems.get(c)
   if (id === undefined) problems.set(c, (id = caseId({ op: c.op, params: c.params, dtype: c.dtype, mode: c.mode, backend: '*', impl: '*', device: '*' })))
   return id
@@ -50,17 +48,8 @@ function findVariants(points: readonly ChartPoint[]): Variants {
   return { variants: [...variants.values()], of }
 }
 
-/** `16Mi`, `4096x4096`; parameters as they stand for an op that is not known. */
-export function shapeOf(c: BenchmarkCase): string {
-  const op = findOp(c.op)
-  const parsed = op?.params.safeParse(c.params)
-  if (op && parsed?.success) return op.shapeLabel(parsed.data)
-  const size = sizeOf(c)
-  return size === undefined ? Object.entries(c.params).map(([name, value]) => `${name}=${String(value)}`).join(' ') : formatSize(size)
-}
-
 /** Words that name a problem among these: op, variant and shape, and dtype and mode where they differ. */
 export function problemNames(points: readonly ChartPoint[]): (c: BenchmarkCase) => string {
   const [dtypes, modes] = [new Set(points.map((p) => p.case.dtype)), new Set(points.map((p) => p.case.mode))]
-  return (c) => [c.op, ...Object.values(c.params).filter((value) => typeof value === 'string'), shapeOf(c), dtypes.size > 1 ? c.dtype : '', modes.size > 1 ? c.mode : ''].filter(Boolean).join(' ')
+  return (c) => [operationText(c), shapeText(c), dtypes.size > 1 ? c.dtype : '', modes.size > 1 ? c.mode : ''].filter(Boolean).join(' ')
 }

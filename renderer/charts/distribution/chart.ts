@@ -27,7 +27,7 @@ export default {
   title: 'Distribution',
   about: 'How the samples of the selected results are distributed, and how they went over time',
   order: 40,
-  samples: ({ points, selected }) => (selected.size ? [...selected].slice(-MOST_OVERLAID) : points.slice(-1).map((point) => point.id)),
+  samples: ({ points, selected }) => (selected.size ? [...selected].slice(-MAX_OVERLAID) : points.slice(-1).map((point) => point.id)),
   controls({ results }) {
     const [result] = results
     if (!result) return []
@@ -43,21 +43,21 @@ export default {
       return {
         option: overlayOption(shown, values['scale'] === 'relative' ? 'relative' : 'time', theme, size.width),
         empty,
-        ...(selected.size > MOST_OVERLAID ? { note: { text: `Last ${MOST_OVERLAID} of ${selected.size} selected results` } } : {}),
+        ...(selected.size > MAX_OVERLAID ? { note: { text: `Last ${MAX_OVERLAID} of ${selected.size} selected results` } } : {}),
         csv: () => overlayCsv(shown),
       }
     }
     return {
       option: result && distributionOption(result.samplesNs, result.summary, theme.colorOf(result.case.backend, result.case.impl), theme, result, values['beside']),
       empty,
-      ...(result ? { note: { text: `${named([result])[0]!.label}${selected.size ? '' : ', the last measured'}`, about: `Select up to ${MOST_OVERLAID} rows to lay their samples over each other` } } : {}),
+      ...(result ? { note: { text: `${named([result])[0]!.label}${selected.size ? '' : ', the last measured'}`, about: `Select up to ${MAX_OVERLAID} rows to lay their samples over each other` } } : {}),
       csv: () => (result ? distributionCsv(result.samplesNs, result) : ''),
     }
   },
 } satisfies ChartUnit
 
 /** More distributions than this on one plot cannot be told apart. */
-const MOST_OVERLAID = 6
+const MAX_OVERLAID = 6
 
 /** Over the time per call, or over how far each sample is from the median of its own result. */
 export type OverlayScale = 'time' | 'relative'

@@ -81,7 +81,7 @@ interface Grid {
 }
 
 /** More columns than this are joined by powers of two. */
-const MOST_COLUMNS = 20
+const MAX_COLUMNS = 20
 
 /** Sizes against operations, with whatever else tells results apart in the name of the row. Of repeated cases the last stands; sizes that share a column have their geometric mean. */
 export function gridOf(values: readonly CellValue[]): Grid {
@@ -90,7 +90,7 @@ export function gridOf(values: readonly CellValue[]): Grid {
     return size === undefined ? [] : [{ ...one, size }]
   })
   const all = [...new Set(placed.map((one) => one.size))].sort((a, b) => a - b)
-  const column = all.length <= MOST_COLUMNS ? (size: number) => size : (size: number) => 2 ** Math.floor(Math.log2(size))
+  const column = all.length <= MAX_COLUMNS ? (size: number) => size : (size: number) => 2 ** Math.floor(Math.log2(size))
   const sizes = [...new Set(all.map(column))]
   const facets = placed.map((one) => describe(one.point.case).facets)
   const naming: readonly Facet[] = ['op', ...varyingFacets(facets).filter((facet) => facet !== 'op')]

@@ -11,7 +11,7 @@ import { datasheetRoofs, measuredRoofs } from '../data/roofs'
 import type { Layer } from '../unit'
 
 /** More sessions than this cannot be told apart on one plot. */
-export const MOST_LAYERS = 4
+export const MAX_LAYERS = 4
 
 interface Loaded {
   session: Session

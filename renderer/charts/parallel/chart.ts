@@ -20,7 +20,7 @@ export default {
     return {
       option: parallelOption(points, dimensions, theme, selected, size.width),
       empty: 'Parallel axes need results that differ in something beside their time: measure more sizes, operations or backends.',
-      note: points.length > MOST_LINES ? { text: `About ${MOST_LINES.toLocaleString('en')} of ${points.length.toLocaleString('en')} lines`, about: 'Every n-th result is drawn, and the selected ones; brushing selects from all' } : { text: 'Drag along an axis to select; double click clears' },
+      note: points.length > MAX_LINES ? { text: `About ${MAX_LINES.toLocaleString('en')} of ${points.length.toLocaleString('en')} lines`, about: 'Every n-th result is drawn, and the selected ones; brushing selects from all' } : { text: 'Drag along an axis to select; double click clears' },
       brushed: (intervals) => brushedIds(points, dimensions, intervals),
       csv: () => parallelCsv(points, dimensions),
     }
@@ -28,10 +28,10 @@ export default {
 } satisfies ChartUnit
 
 /** More lines than this hide each other, and take longer than a frame to draw. */
-const MOST_LINES = 1500
+const MAX_LINES = 1500
 
 /** Every n-th point so that the limit holds, with all selected ones up to the limit. */
-export function thinLines(points: readonly ChartPoint[], selected: ReadonlySet<string>, most = MOST_LINES): readonly ChartPoint[] {
+export function thinLines(points: readonly ChartPoint[], selected: ReadonlySet<string>, most = MAX_LINES): readonly ChartPoint[] {
   if (points.length <= most) return points
   const step = Math.ceil(points.length / most)
   let kept = 0
@@ -142,12 +142,12 @@ interface Dimension {
 const TITLES: Readonly<Partial<Record<Facet, string>>> = { op: 'Operation', dtype: 'Dtype', backend: 'Backend', impl: 'Implementation', device: 'Device', mode: 'Mode' }
 
 /** More words than this on one axis are unreadable; the rest share the last place. */
-const MOST_WORDS = 40
+const MAX_WORDS = 40
 
 function words(facet: Facet, points: readonly ChartPoint[]): Dimension | undefined {
   const values = [...new Set(points.map((point) => describe(point.case).facets[facet]))]
   if (values.length < 2) return undefined
-  const shown = values.length > MOST_WORDS ? [...values.slice(0, MOST_WORDS - 1), `${values.length - MOST_WORDS + 1} others`] : values
+  const shown = values.length > MAX_WORDS ? [...values.slice(0, MAX_WORDS - 1), `${values.length - MAX_WORDS + 1} others`] : values
   const places = new Map(values.map((value, i) => [value, Math.min(i, shown.length - 1)]))
   return { id: facet, title: TITLES[facet] ?? facet, words: shown, format: (value) => shown[Math.round(value)] ?? '', at: (point) => places.get(describe(point.case).facets[facet])! }
 }

@@ -12,7 +12,7 @@ import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
 
 /** Marks lie apart by intensity, so that more of them can be read than lines. */
-const MOST_SERIES = 60
+const MAX_SERIES = 60
 
 export default {
   id: 'roofline',
@@ -24,7 +24,7 @@ export default {
   takes: (points) => points.filter((point) => point.flops > 0 && point.bytes > 0),
   layers: true,
   draw(context) {
-    const { series, drawn, note } = linesOf(context, MOST_SERIES, MOST_SERIES)
+    const { series, drawn, note } = linesOf(context, MAX_SERIES, MAX_SERIES)
     const limits = [context, ...context.others]
     const layers = limits.map((layer, i) => ({ name: layer.name, series: drawn.filter((one) => (one.layer ?? 0) === i), roofs: layer.roofs, datasheets: layer.datasheets }))
     const option = rooflineOption(layers, context.theme, context.selected, context.size.width)

@@ -8,7 +8,7 @@ import type { ChartUnit } from '../unit'
 import { alongOf, scalable, scaleSeries, type Along, type ScaleSeries } from './series'
 
 /** More lines than this in two small plots cannot be told apart. */
-const MOST_SERIES = 10
+const MAX_SERIES = 10
 
 const EMPTY: Readonly<Record<Along, string>> = {
   threads: 'Scaling needs the same case at two or more thread counts. Choose several thread counts of the CPU in Run.',
@@ -28,7 +28,7 @@ export default {
   ],
   draw({ points, values, theme, selected, size }) {
     const along: Along = alongOf(points, values['along'])
-    const { series, omitted } = scaleSeries(points, along, MOST_SERIES)
+    const { series, omitted } = scaleSeries(points, along, MAX_SERIES)
     return {
       option: scalingOption(series, along, theme, selected, size.width),
       empty: EMPTY[along],

@@ -5,7 +5,7 @@ import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { remembered, type ChartPoint } from '../data/points'
 import { describe, DASHES, FACETS, SYMBOLS, varyingFacets, type Facet } from '../data/series'
-import { shapeOf } from '../data/variants'
+import { shapeText } from '@core/case-words'
 
 /** What grows along the axis. */
 export type Along = ScalingAxis
@@ -51,7 +51,7 @@ function placeOf(c: BenchmarkCase, along: Along): Place | undefined {
 function findPlace(c: BenchmarkCase, along: Along): Place | undefined {
   if (along === 'threads') {
     const { threads, ...rest } = c
-    return threads === undefined ? undefined : { at: threads, key: caseId(rest), fixed: shapeOf(c) }
+    return threads === undefined ? undefined : { at: threads, key: caseId(rest), fixed: shapeText(c) }
   }
   if (along === 'size') {
     const at = sizeOf(c)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { renderSvg } from '../drawing/echarts'
 import { chartTheme } from '../drawing/theme'
 import { chartPoint, drawOf } from '../testing'
-import chart, { chooseBars, factorAxis, MOST_BARS, speedupOption, looksOf } from './chart'
+import chart, { chooseBars, factorAxis, MAX_BARS, speedupOption, looksOf } from './chart'
 import { baselineControl, speedups } from './pairs'
 
 const theme = chartTheme('light')
@@ -69,7 +69,7 @@ describe('bars', () => {
   it('of too many show both ends, while the mean is of all', () => {
     const many = Array.from({ length: 500 }, (_, i) => ({ ...found[0]!, ratio: 1.01 ** i, point: { ...found[0]!.point, id: `p${i}` } }))
     const bars = chooseBars(many, 'effect')
-    expect(bars).toHaveLength(MOST_BARS)
+    expect(bars).toHaveLength(MAX_BARS)
     expect([bars[0]!.ratio, bars.at(-1)!.ratio]).toEqual([1.01 ** 499, 1])
     expect(speedupOption(many, 'x', 'effect', theme, none, 900)!.legend.data[0]).toContain('of 500')
   })

@@ -30,10 +30,10 @@ export default {
     const found = speedups(context, baseline)
     return {
       option: speedupOption(found, title, order, context.theme, context.selected, context.size.width),
-      height: speedupHeight(Math.min(MOST_BARS, found.length)),
+      height: speedupHeight(Math.min(MAX_BARS, found.length)),
       empty: noSpeedup(context, baseline),
-      ...(found.length > MOST_BARS
-        ? { note: { text: `${MOST_BARS} of ${found.length.toLocaleString('en')} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
+      ...(found.length > MAX_BARS
+        ? { note: { text: `${MAX_BARS} of ${found.length.toLocaleString('en')} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
         : found.length ? { note: { text: 'Geometric means; intervals from those of the medians', about: INTERVALS } } : {}),
       csv: () => speedupCsv(found, title),
     }
@@ -43,7 +43,7 @@ export default {
 type SpeedupOrder = 'effect' | 'operation'
 
 /** More bars than this are no chart; the ends of the order are drawn. */
-export const MOST_BARS = 200
+export const MAX_BARS = 200
 const ROW_PX = 18
 const MARGINS_PX = 64
 
@@ -54,11 +54,11 @@ type Bar = [ratio: number, row: number, low: number, high: number, id: string]
 export function chooseBars(speedups: readonly Speedup[], order: SpeedupOrder): Speedup[] {
   if (order === 'effect') {
     const sorted = [...speedups].sort((a, b) => b.ratio - a.ratio)
-    return sorted.length <= MOST_BARS ? sorted : [...sorted.slice(0, MOST_BARS / 2), ...sorted.slice(-MOST_BARS / 2)]
+    return sorted.length <= MAX_BARS ? sorted : [...sorted.slice(0, MAX_BARS / 2), ...sorted.slice(-MAX_BARS / 2)]
   }
   const ops = [...new Set(speedups.map((one) => one.point.case.op))]
   const rank = (one: Speedup) => ops.indexOf(one.point.case.op)
-  return [...speedups].sort((a, b) => rank(a) - rank(b) || (sizeOf(a.point.case) ?? 0) - (sizeOf(b.point.case) ?? 0)).slice(0, MOST_BARS)
+  return [...speedups].sort((a, b) => rank(a) - rank(b) || (sizeOf(a.point.case) ?? 0) - (sizeOf(b.point.case) ?? 0)).slice(0, MAX_BARS)
 }
 
 /** Height in px that so many bars need. */
@@ -85,12 +85,12 @@ export function factorAxis(values: readonly number[]): { min: number; max: numbe
 const placeOf = ({ device, threads }: BenchmarkCase): string => `${device}${threads === undefined ? '' : `, ${threads} ${threads === 1 ? 'thread' : 'threads'}`}`
 
 /** How far beyond all bars a whisker may stretch the axis; a longer one runs out of the picture. */
-const MOST_BEYOND = 3
+const MAX_BEYOND = 3
 
 /** What the axis has to hold: the bars, and their intervals unless they say next to nothing. */
 function extentOf(bars: readonly Speedup[]): number[] {
   const [low, high] = bars.reduce(([a, b], { ratio }) => [Math.min(a, ratio), Math.max(b, ratio)], [1, 1] as [number, number])
-  return [low, high, ...bars.flatMap((one) => [Math.max(one.low ?? low, low / MOST_BEYOND), Math.min(one.high ?? high, high * MOST_BEYOND)])]
+  return [low, high, ...bars.flatMap((one) => [Math.max(one.low ?? low, low / MAX_BEYOND), Math.min(one.high ?? high, high * MAX_BEYOND)])]
 }
 
 const factor = (value: number) => `${Number(value.toPrecision(3))}x`

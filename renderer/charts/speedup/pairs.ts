@@ -6,7 +6,7 @@ import { seriesKey } from '@core/backends'
 import { shortName } from '../data/layers'
 import { remembered, type ChartPoint } from '../data/points'
 import type { ChartContext, Control } from '../unit'
-import { problemOf, variantsOf, type Variant } from '../data/variants'
+import { workKey, variantsOf, type Variant } from '../data/variants'
 
 /** A result against the baseline's result of the same problem. */
 export interface Speedup {
@@ -60,7 +60,7 @@ export function speedups({ all, points, others }: Source, baseline: string): Spe
 function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[], session: readonly ChartPoint[] | undefined, baseline: string): Speedup[] {
   const { variants, of } = variantsOf(all)
   const byId = new Map(variants.map((variant) => [variant.id, variant]))
-  const keyOf: (c: BenchmarkCase) => string = session ? caseId : problemOf
+  const keyOf: (c: BenchmarkCase) => string = session ? caseId : workKey
   const bases = new Map<string, ChartPoint>()
   const alike = baseline.startsWith(LIKE) ? new Baseline(baseline.slice(LIKE.length)) : undefined
   if (alike) for (const [index, point] of all.entries()) alike.add({ case: point.case, index, ok: true })

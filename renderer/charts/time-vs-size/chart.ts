@@ -10,7 +10,7 @@ import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
 
 /** With more lines than this rings would stand everywhere; the chart of crossovers has them all. */
-const MOST_CROSSED = 8
+const MAX_CROSSED = 8
 
 export default {
   id: 'time',
@@ -21,7 +21,7 @@ export default {
   layers: true,
   draw(context) {
     const { series, drawn, note } = linesOf(context, 24)
-    const crossings = drawn.length > MOST_CROSSED ? [] : findCrossovers(context.points).found.map((one) => ({ size: one.at.size, ns: one.at.ns, sentence: `${one.what}: ${sentenceOf(one)}` }))
+    const crossings = drawn.length > MAX_CROSSED ? [] : findCrossovers(context.points).found.map((one) => ({ size: one.at.size, ns: one.at.ns, sentence: `${one.what}: ${sentenceOf(one)}` }))
     return { option: timeVsSizeOption(drawn, context.theme, context.selected, context.size.width, crossings), empty: 'No result here has a size that this chart knows. The table shows them all.', ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
   },
 } satisfies ChartUnit

@@ -2,7 +2,8 @@ import { statusWord } from '@core/result'
 import type { Unit } from '@core/units'
 import type { Efficiency, Column } from './columns/column'
 import type { RowSource } from '../../stores/rows/result-rows'
-import { findColumn, shapeText, variantText } from './columns/columns'
+import { shapeText, variantText } from '@core/case-words'
+import { findColumn } from './columns/columns'
 
 export interface Sort {
   column: string

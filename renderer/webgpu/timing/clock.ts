@@ -4,7 +4,7 @@ import { isQuantized, passCost, passTimes, QUANTUM_NS, tickOf, type Mark, type P
 import type { Calls, CaseTimer } from './calls'
 import { createFlush } from './flush'
 import { createMarks, type Marks } from './marks'
-import { createStirrer } from './stirrer'
+import { createBackgroundLoad } from './background-load'
 import { timestampTimer } from './timestamps'
 import { wallTickNs, wallTimer } from './wall'
 
@@ -63,7 +63,7 @@ export async function createClock(gpu: Gpu): Promise<Clock> {
   const written = seen.marks.filter((mark) => mark !== undefined)
   const quantized = isQuantized(written)
   // A processor that plays a device has other work than to keep itself awake.
-  const stirrer = gpu.software || quantized ? undefined : await createStirrer(gpu, marks)
+  const stirrer = gpu.software || quantized ? undefined : await createBackgroundLoad(gpu, marks)
   return {
     timer: 'timestamp-query',
     tickNs: quantized ? QUANTUM_NS : tickOf(written),

@@ -3,8 +3,8 @@ import type { Gpu } from '../gpu/gpu'
 import { pairsOf, passTimes, type PassNs, type PassPair } from './arithmetic'
 import { lengthening, samplesPerSubmission, REQUEST_MS, type Calls, type CaseTimer } from './calls'
 import type { Flush } from './flush'
-import { MAX_MARKS, LANES, type Lane, type Marks } from './marks'
-import type { Stirrer } from './stirrer'
+import { MAX_MARKS, MAX_SUBMISSIONS, type TimestampSet, type Marks } from './marks'
+import type { BackgroundLoad } from './background-load'
 
 /** Two passes of two timestamps each. */
 const SAMPLES_PER_SUBMISSION = MAX_MARKS / 4
@@ -12,14 +12,14 @@ const SAMPLES_PER_SUBMISSION = MAX_MARKS / 4
 const sumOf = (passNs: readonly PassNs[]): number => passNs.reduce<number>((sum, ns) => sum + (ns ?? 0), 0)
 
 /** Times calls by timestamps on compute passes. `flush` writes over the caches in a pass of its own; `stirrer` keeps a real device from resting in between. */
-export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush, stirrer: Stirrer | undefined): CaseTimer {
+export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flush, stirrer: BackgroundLoad | undefined): CaseTimer {
   /** What was seen last, to size submissions; a first submission has one sample. */
   let nsPerCall: number | undefined
   let nsPerCold: number | undefined
 
   /** One submission of `count` of the samples `left` to take, of two passes each; `read` makes samples of their times. */
   function launch<T>(left: number, count: number, ns: number, passes: readonly ((pass: GPUComputePassEncoder) => void)[], read: (passNs: PassNs[]) => T[]): Flight<T> {
-    const lane: Lane = marks.lane()
+    const lane: TimestampSet = marks.lane()
     const encoder = gpu.device.createCommandEncoder()
     for (let i = 0; i < count * passes.length; i++) {
       const pass = encoder.beginComputePass({ timestampWrites: lane.on(i) })
@@ -59,9 +59,9 @@ export function timestampTimer(gpu: Gpu, marks: Marks, calls: Calls, flush: Flus
 }
 
 /** Submissions on their way at once: while one is read, the device works on the next. */
-const DEPTH = LANES - 1
+const DEPTH = MAX_SUBMISSIONS - 1
 /** Work on its way at most, in ns, so that cancel is prompt. A single submission may be longer. */
-const MOST_NS = 50e6
+const MAX_NS = 50e6
 /** Submissions in a row without one usable time, after which the clock is given up. */
 const HOPELESS = 8
 
@@ -81,13 +81,13 @@ export async function fly<T>(count: number, launch: (left: number) => Flight<T>,
   const flights: Flight<T>[] = []
   const until = now() + REQUEST_MS
   const sum = (of: (flight: Flight<T>) => number) => flights.reduce((total, flight) => total + of(flight), 0)
-  let barren = 0
+  let emptyInARow = 0
   try {
     for (;;) {
       while (flights.length < DEPTH) {
         const left = count - samples.length - sum((flight) => flight.samples)
         const late = samples.length > 0 && now() >= until
-        if (left <= 0 || late || (flights.length > 0 && sum((flight) => flight.ns) >= MOST_NS)) break
+        if (left <= 0 || late || (flights.length > 0 && sum((flight) => flight.ns) >= MAX_NS)) break
         flights.push(launch(left))
       }
       const first = flights[0]
@@ -95,8 +95,8 @@ export async function fly<T>(count: number, launch: (left: number) => Flight<T>,
       const taken = await first.taken
       flights.shift()
       samples.push(...taken)
-      barren = taken.length > 0 ? 0 : barren + 1
-      if (barren === HOPELESS) throw new CaseError('internal', 'The timestamps of the WebGPU device make no sense: they are missing or run backwards.')
+      emptyInARow = taken.length > 0 ? 0 : emptyInARow + 1
+      if (emptyInARow === HOPELESS) throw new CaseError('internal', 'The timestamps of the WebGPU device make no sense: they are missing or run backwards.')
     }
   } finally {
     await Promise.allSettled(flights.map(({ taken }) => taken))

@@ -15,7 +15,7 @@ export interface RowPlan {
 
 const WANTED_PER_LANE = 4
 /** 16 vectors of four f32 are 64 registers: more would cost occupancy. */
-const MOST_KEPT = 16
+const MAX_KEPT = 16
 
 /** Plan for `rows` rows of `length` elements. */
 export function planRows(rows: number, length: number): RowPlan {
@@ -24,7 +24,7 @@ export function planRows(rows: number, length: number): RowPlan {
   const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE)))
   const rowsPerGroup = THREADS / lanes
   const perLane = Math.ceil(vectors / lanes)
-  return { width, vectors, lanes, rowsPerGroup, groups: Math.ceil(rows / rowsPerGroup), kept: perLane <= MOST_KEPT ? perLane : undefined }
+  return { width, vectors, lanes, rowsPerGroup, groups: Math.ceil(rows / rowsPerGroup), kept: perLane <= MAX_KEPT ? perLane : undefined }
 }
 
 /** The smallest power of two that is at least `n`. */

@@ -2,7 +2,8 @@ import { caseId, type Params } from '../../../case'
 import { cacheSizes } from '../../../session/environment'
 import { formatRatio, formatTime, formatPercent } from '../../../units'
 import { speedupOf } from '../../timing'
-import { caseWords, groupBy, withGain, kernelKey, isMeasured, seriesKey, shapeWords, placed, rivals, type MeasuredRow } from '../group'
+import { shapeText } from '../../../case-words'
+import { caseWords, groupBy, withGain, kernelKey, isMeasured, seriesKey, placed, rivals, type MeasuredRow } from '../group'
 import type { AdviceRule, AdviceInput } from '../types'
 
 /** Smallest speedup worth a change of implementation; a single run's interval does not support a smaller claim. */
@@ -152,7 +153,7 @@ const offTrend: AdviceRule = {
         rule: offTrend.id,
         severity: 'warning',
         sentence: `${caseWords(row.case)} takes ${formatPercent(factor - 1)} longer than the sizes on both sides suggest (up to ${formatRatio(factor)} faster is possible).${CAUSES[causeOf(row)]}${others}`,
-        evidence: [neighbours[0]!, row, neighbours[1]!].map((one) => ({ name: shapeWords(one.case), value: formatTime(one.medianNs) })),
+        evidence: [neighbours[0]!, row, neighbours[1]!].map((one) => ({ name: shapeText(one.case), value: formatTime(one.medianNs) })),
       })),
     )
   },

@@ -11,7 +11,7 @@ import { prefixOf } from './sources'
 export type Probed = { probe: Probe } | { problem: string }
 
 /** Far more than a probe has to say. */
-const MOST_CHARACTERS = 1 << 18
+const MAX_CHARACTERS = 1 << 18
 
 /** The last line that is a JSON object: libraries may greet on stdout before it. */
 function objectIn(text: string): unknown {
@@ -44,9 +44,9 @@ export function probe({ program, args, env }: WorkerCommand, limitMs: number): P
     const late = setTimeout(() => end({ problem: `it did not say within ${limitMs / 1000} s which packages it has` }), limitMs)
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       said += text
-      if (said.length > MOST_CHARACTERS) end({ problem: 'it printed more than a Python that was asked for its packages has to say' })
+      if (said.length > MAX_CHARACTERS) end({ problem: 'it printed more than a Python that was asked for its packages has to say' })
     })
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-MOST_CHARACTERS)))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-MAX_CHARACTERS)))
     child.on('error', (error) => end({ problem: `it could not be started: ${error.message}` }))
     child.on('close', (code, signal) => {
       const parsed = probeSchema.safeParse(objectIn(said))

@@ -98,7 +98,7 @@ export const fromLauncher = (listing: string): Candidate[] =>
 const SOURCES: readonly Source[] = [named, activeEnvironment, activeConda, onPath, homeEnvironments, condaEnvironments, pyenvVersions, system]
 
 /** Whoever has more than this has named the ones that count. */
-const MOST = 24
+const MAX_CANDIDATES = 24
 
 /** Every interpreter found, each once by the environment it belongs to: `also` are found by other means, such as the launcher of Windows. */
 export function findCandidates(around: Surroundings, identity: (path: string) => string, also: readonly Candidate[] = []): Candidate[] {
@@ -107,7 +107,7 @@ export function findCandidates(around: Surroundings, identity: (path: string) =>
     const key = identity(candidate.path)
     if (!distinct.has(key)) distinct.set(key, candidate)
   }
-  return [...distinct.values()].slice(0, MOST)
+  return [...distinct.values()].slice(0, MAX_CANDIDATES)
 }
 
 /** The folder of the environment that an interpreter belongs to, by where it lies. */

@@ -1,31 +1,10 @@
 import type { Column } from './column'
 import type { BenchmarkCase } from '@core/case'
-import { findOp } from '@core/ops/registry'
+import { operationText, shapeText, variantText } from '@core/case-words'
 import { statusWord } from '@core/result'
 import type { RowSource } from '../../../stores/rows/result-rows'
 import { ratingColumns } from './ratings'
 import { AUTO_SPEEDUP, speedupColumn } from './speedup'
-
-const shapes = new WeakMap<BenchmarkCase, string>()
-
-/** `16Mi`, `4096x4096`; the raw parameters of an op this version does not know, or that another tool means otherwise. */
-export function shapeText(c: BenchmarkCase): string {
-  let text = shapes.get(c)
-  if (text === undefined) {
-    const op = findOp(c.op)
-    const parsed = op?.params.safeParse(c.params)
-    text = op && parsed?.success ? op.shapeLabel(parsed.data) : Object.entries(c.params).map(([key, value]) => `${key}=${String(value)}`).join(' ')
-    shapes.set(c, text)
-  }
-  return text
-}
-
-/** Words among the parameters, such as the axis of a sum. */
-export const variantText = (c: BenchmarkCase): string =>
-  Object.values(c.params).filter((value) => typeof value === 'string').join(' ')
-
-/** `sum last`, `gelu`. */
-export const operationText = (c: BenchmarkCase): string => [c.op, variantText(c)].filter(Boolean).join(' ')
 
 const elements = (c: BenchmarkCase): number =>
   Object.values(c.params).reduce<number>((size, value) => (typeof value === 'number' ? size * value : size), 1)

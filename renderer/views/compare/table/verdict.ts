@@ -2,7 +2,7 @@ import { pText, type CompareAxis, type CompareCell, type Comparison } from '@cor
 import type { NoiseFloor } from '@core/session/types'
 import type { BenchmarkCase } from '@core/case'
 import { ABSENT, formatPercent, formatRatio, formatTime } from '@core/units'
-import { shapeText, variantText } from '../../../components/results-table/columns/columns'
+import { shapeText, variantText } from '@core/case-words'
 
 /** A verdict as shown: a sign, a word and a tone, so that colour is never alone. */
 export interface VerdictLook {

@@ -7,7 +7,7 @@ const SIDE = 16
 /** Elements of queries and keys that lie in workgroup memory at a time. */
 const DEPTH = 32
 /** More would not stay in registers. */
-const MOST_HEAD_DIM = 512
+const MAX_HEAD_DIM = 512
 
 /** Softmax over the keys in one pass, tile after tile, rescaling what was added up when a larger score comes (Dao et al. 2022, FlashAttention). */
 function text(dtype: 'f32' | 'f16', headDim: number, causal: boolean): string {
@@ -78,7 +78,7 @@ const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [batch, heads, kvHeads, seqQ, seqK, headDim] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4), dimOf(shape, 5)]
-    if (headDim > MOST_HEAD_DIM) throw new CaseError('unsupported', `The WGSL attention kernel takes heads of at most ${MOST_HEAD_DIM}; this case has ${headDim}.`)
+    if (headDim > MAX_HEAD_DIM) throw new CaseError('unsupported', `The WGSL attention kernel takes heads of at most ${MAX_HEAD_DIM}; this case has ${headDim}.`)
     const tiles = Math.ceil(seqQ / SIDE)
     const wgsl = text(shape.dtype === 'f16' ? 'f16' : 'f32', headDim, dimOf(shape, 6) === 1)
     const dims = [seqQ, seqK, tiles, batch * heads, heads, kvHeads]

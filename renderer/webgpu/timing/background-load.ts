@@ -9,7 +9,7 @@ import type { Marks } from './marks'
  * rests meanwhile lets its clock fall to a third within seconds, and takes seconds of work to raise it again: small
  * kernels would be timed at a clock that no program runs them at.
  */
-export interface Stirrer {
+export interface BackgroundLoad {
   /** Brings a device that has rested to its working clock; returns at once where it has not. */
   wake(): Promise<void>
   /** Queues work that bridges the time until the next submission. Call right after one. */
@@ -23,13 +23,13 @@ const BRIDGE_NS = 3e6
 /** One look at the clock while waking, in ns. */
 const LOOK_NS = 2e6
 
-export async function createStirrer(gpu: Gpu, marks: Marks): Promise<Stirrer> {
+export async function createBackgroundLoad(gpu: Gpu, marks: Marks): Promise<BackgroundLoad> {
   const { device } = gpu
   const pipeline = await gpu.pipeline(stirText)
   const result = device.createBuffer({ size: 128, usage: GPUBufferUsage.STORAGE, label: 'stir' })
   const settings = createUniform(gpu, new Uint32Array([TURNS, 0, 0, 0]))
   const bindings = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [result, settings].map((buffer, binding) => ({ binding, resource: { buffer } })) })
-  const waking = new Waking()
+  const waking = new ClockWarmUp()
   let stirNs = 3e5
 
   // Every stir writes the same buffer, so they run one after the other.
@@ -85,7 +85,7 @@ const PATIENCE_MS = { unknown: 300, known: 1000 }
 const LIMIT_MS = 2000
 
 /** Decides when a device that rested is awake, from the times of a fixed piece of work that it is given meanwhile. */
-export class Waking {
+export class ClockWarmUp {
   #best: number | undefined
   #workedUntilMs = -Infinity
   #fromMs = 0

@@ -8,7 +8,7 @@ import type { Environment } from '@core/session/types'
 import type { Settings } from '@core/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { History, NewSession } from '../history/types'
-import type { Conductor, RunHooks } from './conductor'
+import type { Scheduler, RunHooks } from './scheduler'
 import type { Emitter } from './events'
 import { serves, type Fleet, type Use } from './hosts/fleet'
 import type { Limits, HostKind, RunnerEvents } from './types'
@@ -44,14 +44,14 @@ export function usedBy(cases: readonly Pick<BenchmarkCase, 'backend' | 'device'>
 }
 
 /** What every kind of run (kinds/) is set up with. */
-export class Stage {
+export class RunSetup {
   /** Warnings that the user has been told. */
   readonly #told = new Set<string>()
 
   constructor(
     readonly deps: RunnerDeps,
     readonly fleet: Fleet,
-    readonly conductor: Conductor,
+    readonly conductor: Scheduler,
     readonly emitter: Emitter<RunnerEvents>,
   ) {}
 
@@ -90,7 +90,7 @@ export class Stage {
   }
 
   /** Throws with that reason. */
-  checkJoinable(...what: Parameters<Stage['whyNotJoinable']>): void {
+  checkJoinable(...what: Parameters<RunSetup['whyNotJoinable']>): void {
     const reason = this.whyNotJoinable(...what)
     if (reason !== undefined) throw new Error(reason)
   }
@@ -127,7 +127,7 @@ export class Stage {
 }
 
 /** Sentences that are told of at once, at most. */
-const MOST = 6
+const MAX_SENTENCES = 6
 
 /**
  * What a user should know of devices before a run on them, device by device; undefined when there is nothing.
@@ -143,5 +143,5 @@ function concernsOf(devices: readonly Device[], told: Set<string>): string | und
     byName.set(name, texts)
   }
   const sentences = [...byName].flatMap(([name, texts]) => [...texts].map((text, i) => (i === 0 ? `${name}: ${text}` : text)))
-  return sentences.length === 0 ? undefined : `Warning: possible interference. ${listed(sentences, MOST, '. ')}.`
+  return sentences.length === 0 ? undefined : `Warning: possible interference. ${listed(sentences, MAX_SENTENCES, '. ')}.`
 }

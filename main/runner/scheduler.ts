@@ -20,7 +20,7 @@ export interface RunHooks {
 const IDLE: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
 
 /** Conducts one run at a time and tells the listeners of it. */
-export class Conductor {
+export class Scheduler {
   #starting = false
   #job: Job | undefined
   #running: Promise<void> | undefined

@@ -34,7 +34,7 @@ const count = (n: number) => n.toLocaleString('en-US')
 const figure = (x: number) => x.toExponential(2)
 
 /** The verdict on one output. */
-export function judge(f: Findings, tolerance: Tolerance): Verification {
+export function verificationOf(f: Findings, tolerance: Tolerance): Verification {
   const { compared, suspects } = f
   const worst = suspects && suspects.worst > compared.worst ? suspects : compared
   const nonFinite = Math.max(compared.nonFinite + (suspects?.nonFinite ?? 0), uncheckedNonFinite(f))
