@@ -1,7 +1,7 @@
 // Runs every kernel on every usable instruction set with several team sizes, through the same interface as the addon.
 // Made for sanitizers, where Node gets in the way:
 //   cmake -S native -B /tmp/tsan -G Ninja -DOPSCOPE_WITH_CUDA=OFF -DCMAKE_CXX_FLAGS=-fsanitize=thread
-//   ninja -C /tmp/tsan opscope_native_test && /tmp/tsan/opscope_native_test [scalar|sse2|avx2|avx512]
+//   ninja -C /tmp/tsan opscope_native_test && /tmp/tsan/opscope_native_test [scalar|sse2|avx2|avx512 [op]]
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -57,6 +57,11 @@ std::vector<TensorDesc> tensors_of(const cpu::Kernel& kernel, const Dims& dims, 
     }
     list.push_back(tensor(std::string(list.size() + 1, 't'), elements[list.size()], *at == 't' ? storage_of(dtype) : static_cast<Storage>(LETTERS.find(*at)), role));
     role = Role::in;
+    // Indices and classes that every tensor has.
+    if (list.back().storage == Storage::i32) {
+      list.back().fill.kind = FillKind::integers;
+      list.back().fill.below = static_cast<uint32_t>(std::min(dims[0], dims.size() > 1 ? dims[1] : dims[0]));
+    }
   }
   return list;
 }
@@ -95,6 +100,8 @@ std::string check(const cpu::Entry& entry, Dtype dtype, const Dims& dims, int th
   int64_t elements[MAX_TENSORS] = {};
   // Dims that mean something to another kernel with as many of them.
   if (!kernel.shape(dims.data(), static_cast<int>(dims.size()), elements)) return {};
+  for (const TensorDesc& tensor : tensors_of(kernel, dims, dtype, elements))
+    if (tensor.elements < 1) return {};
   CaseSpec spec;
   spec.op = entry.op;
   spec.impl = entry.isa;
@@ -201,7 +208,7 @@ int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "fills") return print_fills();
   int failed = 0, passed = 0;
   for (const cpu::Entry& entry : cpu::all_kernels()) {
-    if (count > 1 && entry.isa != arguments[1]) continue;
+    if ((count > 1 && entry.isa != arguments[1]) || (count > 2 && entry.op != arguments[2])) continue;
     bool usable = false;
     for (const cpu::Isa& isa : cpu::isas()) usable = usable || (isa.id == entry.isa && isa.available);
     if (!usable) continue;
