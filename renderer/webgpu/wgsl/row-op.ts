@@ -115,7 +115,7 @@ class RowText {
   /** Reads what the workgroups of a row left of a pass, as `<name>_part`: one of them for each thread. */
   #collected(pass: RowPass): string {
     const start = (name: string) => ('sums' in pass || name === pass.total ? '0.0' : LOWEST)
-    return namesOf(pass).map((name) => `  var ${name}_part = ${start(name)}; if (lane < parts) { ${name}_part = ${name}_all[row * parts + lane]; }`).join('\n')
+    return namesOf(pass).map((name) => `  var ${name}_part = ${start(name)}; if (lane < parts) { ${name}_part = ${this.#place(name, 'row * parts + lane')}; }`).join('\n')
   }
 
   get #functions(): string {
@@ -170,22 +170,24 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`)}`
     return { text: this.#module([results.binding], body), buffers: this.#buffers(body, [this.op.result.to]) }
   }
 
-  /** A step that leaves a pass's parts in scratch space, or with `pass` undefined the last one. `places`: scratch by name. */
-  part(done: readonly RowPass[], pass: RowPass | undefined, places: Readonly<Record<string, BufferName>>): { text: string; buffers: BufferName[] } {
+  /** Where the parts of a result lie: all results share one scratch buffer, because a step may bind only so many. */
+  #place(name: string, at: string): string {
+    return `shared_parts[${this.op.passes.flatMap(namesOf).indexOf(name)}u * dim(0u) * parts + ${at}]`
+  }
+
+  /** A step that leaves a pass's parts in the scratch buffer, or with `pass` undefined the last one. */
+  part(done: readonly RowPass[], pass: RowPass | undefined, scratch: BufferName): { text: string; buffers: BufferName[] } {
     const earlier = done.flatMap((before) => [this.#collected(before), this.#joined(before)])
-    const read = done.flatMap(namesOf)
     const results = this.#results
     const last = pass ? [this.#partial(pass), this.#joinedOver(pass)] : [this.op.after ?? '', results.text]
     const body = [...earlier, ...last].join('\n')
-    const written = pass ? namesOf(pass).map((name): Binding => ({ name: `${name}_all`, type: 'f32', write: true })) : [results.binding]
-    const to = pass ? namesOf(pass).map((name) => places[name]!) : [this.op.result.to]
-    const text = this.#module([...read.map((name) => ({ name: `${name}_all`, type: 'f32' })), ...written], body)
-    return { text, buffers: this.#buffers(body, [...read.map((name) => places[name]!), ...to]) }
+    const shared: Binding = { name: 'shared_parts', type: 'f32', write: true }
+    return { text: this.#module(pass ? [shared] : [shared, results.binding], body), buffers: this.#buffers(body, pass ? [scratch] : [scratch, this.op.result.to]) }
   }
 
   /** A pass joined over one workgroup, and left for the others. */
   #joinedOver(pass: RowPass): string {
-    return `${this.#joined(pass)}\n  if (live && lane == 0u) { ${namesOf(pass).map((name) => `${name}_all[group] = ${name};`).join(' ')} }`
+    return `${this.#joined(pass)}\n  if (live && lane == 0u) { ${namesOf(pass).map((name) => `${this.#place(name, 'group')} = ${name};`).join(' ')} }`
   }
 }
 
@@ -197,12 +199,10 @@ export function rowSteps(op: RowOp, { dtype }: Pick<KernelShape, 'dtype'>, rows:
   const text = new RowText(op, plan, dtype, parts)
   const made = ({ text: wgsl, buffers }: { text: string; buffers: BufferName[] }): Step => step(wgsl, buffers, dims, parts > 1 ? rows * parts : plan.groups, op.scalars)
   if (parts === 1) return { scratchBytes: [], steps: [made(text.whole())] }
-  const names = op.passes.flatMap(namesOf)
-  const places = Object.fromEntries(names.map((name, i) => [name, { scratch: scratchFrom + i }]))
-  const steps = op.passes.map((pass, i) => made(text.part(op.passes.slice(0, i), pass, places)))
-  return { scratchBytes: names.map(() => 4 * rows * parts), steps: [...steps, made(text.part(op.passes, undefined, places))] }
+  const scratch = { scratch: scratchFrom }
+  const steps = op.passes.map((pass, i) => made(text.part(op.passes.slice(0, i), pass, scratch)))
+  return { scratchBytes: [4 * rows * parts * op.passes.flatMap(namesOf).length], steps: [...steps, made(text.part(op.passes, undefined, scratch))] }
 }
-
 
 /** Programs one after the other, as one: scratch space is numbered on. */
 export function joinPrograms(programs: readonly Program[]): Program {
