@@ -210,13 +210,13 @@ describe('files of other tools', () => {
       await messages(page).getByText('Stopped; nothing of large.jsonl was imported.').waitFor()
       await expect.poll(() => page.getByRole('progressbar', { name: 'Import' }).count()).toBe(0)
       expect(await dataRows(sessions(page)).count()).toBe(before)
-      expect(await messages(page).getByRole('alert').count()).toBe(0)
+      expect(await messages(page).getByRole('alert').filter({ hasText: 'large' }).count()).toBe(0)
     })
 
     it('that is damaged is refused in one message', async () => {
       writeFileSync(large, readFileSync(large, 'utf8').slice(0, -200))
       await page.keyboard.press('Control+o')
-      const alert = messages(page).getByRole('alert')
+      const alert = messages(page).getByRole('alert').filter({ hasText: 'large.jsonl' })
       await alert.getByText(new RegExp(`^large\\.jsonl: line ${count + 1}: column \\d+: expected`)).waitFor()
       await alert.getByRole('button', { name: 'Dismiss' }).click()
     })
