@@ -14,7 +14,7 @@ const cli = new Cli()
 let opened: Launched
 let page: Page
 
-const chart = () => page.getByTestId('chart')
+const chart = () => page.getByRole('region', { name: 'Charts' }).getByTestId('chart')
 const selectedRows = () => grid(page).locator('[role=row][aria-selected=true]').count()
 
 /** Shows a chart, whether its tab has room or stands in the menu. */

@@ -46,7 +46,7 @@ describe('before a run', () => {
 describe('the rule of a preset', () => {
   it('is changed in the settings; a number that cannot be is told and not kept', async () => {
     await view(page, 'Settings')
-    await quick().getByRole('combobox', { name: 'Stops' }).selectOption({ label: 'Fixed number of samples' })
+    await quick().getByRole('combobox', { name: 'Stop' }).selectOption({ label: 'Fixed number of samples' })
     await quick().getByRole('textbox', { name: 'Samples' }).fill('37')
     await expect.poll(stored).toMatchObject({ quick: { rule: { id: 'fixed-count', count: 37 } } })
     for (const [bad, ending] of [['many', ', not “many”.'], ['0', ', not 0.'], ['2.5', ', not 2.5.'], ['', '.']] as const) {
@@ -67,7 +67,7 @@ describe('the rule of a preset', () => {
     expect(await runToEnd(page)).toBe('Finished: 2 results.')
     await openRow('fake steady')
     const said = await details(page).innerText()
-    expect(said).toMatch(/Ended because\s+37 samples taken/)
+    expect(said).toMatch(/Stopped because\s+37 samples taken/)
     expect(said).toMatch(/Samples\s+37/)
     await page.getByRole('button', { name: 'Close details (Esc)' }).click()
   })
@@ -75,7 +75,7 @@ describe('the rule of a preset', () => {
   it('goes back to what it came with', async () => {
     await view(page, 'Settings')
     await quick().getByRole('button', { name: 'Reset' }).click()
-    expect(await quick().getByRole('combobox', { name: 'Stops' }).inputValue()).toBe('relative-ci')
+    expect(await quick().getByRole('combobox', { name: 'Stop' }).inputValue()).toBe('relative-ci')
     await expect.poll(stored).toEqual({})
     expect(await quick().getByRole('button', { name: 'Reset' }).count()).toBe(0)
   })
@@ -93,7 +93,7 @@ describe('a device in trouble', () => {
     const said = await details(page).innerText()
     expect(said).toMatch(/No clean sample: throttled \(power limit\) in (\d+) of \1\./)
     expect(said).toMatch(/Grade C/)
-    expect(said).toMatch(/Throttled\s+(\d+) of \1: power limit\s+Clean\s+0 of \1/)
+    expect(said).toMatch(/Throttled\s+(\d+) of \1: power limit\s+Unlabelled\s+0 of \1/)
     await page.getByRole('button', { name: 'Close details (Esc)' }).click()
     await page.getByRole('searchbox', { name: 'Filter rows' }).fill('')
   })
