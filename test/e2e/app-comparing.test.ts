@@ -39,7 +39,7 @@ async function compareInside(session: string): Promise<void> {
 
 describe('what is unclear inside a session', () => {
   it('is told, and resolved by interleaved measurements when asked', async () => {
-    await compareInside('quick')
+    await compareInside('add · f32')
     await page.getByRole('combobox', { name: 'Baseline' }).selectOption('fake steady')
     await table().getByText('Baseline: fake steady').waitFor()
     await expect.poll(unclear).toBeGreaterThan(1)
@@ -67,7 +67,7 @@ describe('what is unclear inside a session', () => {
   })
 
   it('is clear when the turns have been measured to their end, and the verdicts are of them', async () => {
-    await compareInside('quick')
+    await compareInside('add · f32')
     await page.getByRole('combobox', { name: 'Baseline' }).selectOption('fake steady')
     await table().getByText('Baseline: fake steady').waitFor()
     await expect.poll(unclear).toBeGreaterThan(0)
