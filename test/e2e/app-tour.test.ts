@@ -21,8 +21,8 @@ describe('the first start', () => {
     await statusBar(page).getByText('Step 1 of 2: ceilings').waitFor()
     await statusBar(page).getByText(/left in total$/).waitFor()
     // The tour begins by itself when the ceilings are known; its rows have a share of them.
-    await expect.poll(async () => (await tableRows(page)).filter((row) => ofCeilings(row['op']!)).length, { timeout: 90_000 }).toBeGreaterThan(0)
-    await expect.poll(async () => (await tableRows(page)).some((row) => Number(row['efficiency']) > 0 && !ofCeilings(row['op']!)), { timeout: 150_000 }).toBe(true)
+    await expect.poll(async () => (await tableRows(page)).filter((row) => ofCeilings(row['op']!)).length, { timeout: 200_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await tableRows(page)).some((row) => Number(row['efficiency']) > 0 && !ofCeilings(row['op']!)), { timeout: 400_000 }).toBe(true)
     await statusBar(page).getByText('Step 2 of 2: tour').waitFor()
     await statusBar(page).getByRole('button', { name: 'Stop' }).click()
     expect(await ended(page)).toMatch(/^Stopped: \d+ results?/)
@@ -35,7 +35,7 @@ describe('the first start', () => {
     await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
     expect(await page.getByText('No roofs:').count()).toBe(0)
     // Twenty ceilings are some 40 s on a machine that does nothing else.
-  }, 300_000)
+  }, 700_000)
 
   it('keeps the ceilings, which the devices view shows', async () => {
     await view(page, 'Devices')
