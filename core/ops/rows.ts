@@ -30,6 +30,15 @@ export interface RowOp {
   tolerance(dtype: Dtype, cols: number): Tolerance
 }
 
+/** log(sum of e^x) without overflow. */
+export function logSumExp(x: InputValues): number {
+  let max = -Infinity
+  for (let i = 0; i < x.length; i++) if (x[i]! > max) max = x[i]!
+  let sum = 0
+  for (let i = 0; i < x.length; i++) sum += Math.exp(x[i]! - max)
+  return max + Math.log(sum)
+}
+
 /** Unit normals. */
 export const normal = (): FillSpec => ({ kind: 'normal', scale: 1 })
 

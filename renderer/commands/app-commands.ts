@@ -26,7 +26,7 @@ export function provideAppCommands(router: Router): (() => void)[] {
     provideCommand('view.palette', () => (app.paletteOpen = !app.paletteOpen)),
     provideCommand('view.theme', () => {
       settings.nextTheme()
-      notices.show({ level: 'info', message: settings.values.theme === 'system' ? 'Theme: as the system.' : `Theme: ${settings.values.theme}.` })
+      notices.show({ level: 'info', message: settings.values.theme === 'system' ? 'Theme: system.' : `Theme: ${settings.values.theme}.` })
     }),
     provideCommand('edit.undo', () => notices.undo()),
     provideCommand('run.pause', () => run.pauseOrResume(), () => run.busy && run.state.phase !== 'stopping'),

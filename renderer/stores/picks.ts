@@ -101,7 +101,7 @@ export const usePicks = defineStore('picks', () => {
   /** Size forms that the picked operations need. */
   const forms = computed(() => SIZE_FORMS.filter(({ id }) => spec.value?.ops.some(({ op }) => OPS.find((o) => o.id === op)?.size.id === id)))
 
-  /** The preset whose texts these are, or undefined for own sizes. */
+  /** The preset whose texts these are, or undefined for custom sizes. */
   const sizePreset = computed(() => SIZE_PRESETS.find((preset) => forms.value.every(({ id }) => preset.sizes[id] === spec.value?.sizes[id]))?.id)
   const useSizes = (id: string) => {
     const preset = findSizePreset(id)

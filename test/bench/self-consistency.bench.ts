@@ -113,7 +113,7 @@ const bench: Bench = async ({ args, say }): Promise<Outcome> => {
         { name: `${device.id}: of those pairs, same`, value: share(own, ['same']), unit: '%' },
         { name: `${device.id}: of those pairs, ambiguous`, value: share(own, ['ambiguous']), unit: '%', published: true },
         { name: `${device.id}: false verdicts of those pairs, threshold 0.5 %`, value: share(fine, ['faster', 'slower']), unit: '%', aim: 1, better: 'less' },
-        { name: `${device.id}: noise floor, median distance of the ratio from 1`, value: quantile(away, 0.5)!, unit: '%', published: true },
+        { name: `${device.id}: noise floor, median absolute deviation of the ratio from 1`, value: quantile(away, 0.5)!, unit: '%', published: true },
         { name: `${device.id}: noise floor, 95th percentile of that`, value: quantile(away, 0.95)!, unit: '%', published: true },
       )
       rows.push(...own)

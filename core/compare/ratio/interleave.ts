@@ -8,7 +8,7 @@ import { cyclesOf, runOf } from '../measured'
 import type { RatioEstimate } from './ratio'
 import { verdictOf } from './verdict'
 
-/** Two cases to be measured interleaved: a b b a, a b b a, ... In a self-check both are the same case. */
+/** Two cases to be measured interleaved (ABBA). In a self-check both are the same case. */
 export interface Pair {
   /** Unique within its session; results carry it in `block.pair`. */
   id: string
@@ -45,7 +45,7 @@ const PLACES = 4
 const SEED = 0x0abba
 
 /**
- * Side b over side a of one pair. Within a quad a b b a both sides have the same mean moment, so in the mean of the
+ * Side b over side a of one pair. Within an ABBA quad both sides have the same mean moment, so in the mean of the
  * logarithms of the block medians a linear drift cancels. The quad is the unit: the estimate is the 20 % trimmed mean of
  * the quads' log ratios, its interval comes from resampling quads (core/stats/bootstrap.ts). Quads with a missing
  * block, or one without a usable median, are left out; undefined when none is complete.

@@ -1,4 +1,4 @@
-import { CaseError, type DeviceState, type PreparedCase, type SampleBatch, type SampleRequest } from '../../backend'
+import { CaseError, type PreparedCase, type SampleBatch, type SampleRequest } from '../../backend'
 
 /** The case was asked to end; no result is kept. */
 export class CancelledError extends Error {
@@ -8,15 +8,7 @@ export class CancelledError extends Error {
   }
 }
 
-export interface Timed {
-  samplesNs: Float64Array
-  /** Calls in each sample, as made. */
-  inner: number
-  state: DeviceState
-  /** As in SampleBatch: one per sample, where the backend has them. */
-  clockMhz?: Float64Array
-  probeNs?: Float64Array
-  hostCallNs?: number
+export interface Timed extends SampleBatch {
   /** Wall time that one sample more takes, in seconds: flushes and launches count, what each request costs does not. */
   wallSecondsPerSample: number
 }

@@ -1,6 +1,6 @@
 import { defineOp, normalized, accumulated } from '../define'
 import { matrix, withNames, vector } from '../forms'
-import type { ReadInput } from '../types'
+import { logSumExp } from '../rows'
 
 /**
  * out = mean over tokens of log(sum of e^x) - x[target], for logits x [tokens, classes] and class indices target [tokens], i32.
@@ -34,15 +34,6 @@ export const crossEntropy = defineOp<{ tokens: number; classes: number }>({
   // Of one class the loss is zero; elsewhere it is near log(classes) + 1/2.
   tolerance: ({ tokens, classes }, dtype) => normalized(dtype, Math.max(tokens, classes)),
 })
-
-/** log(sum of e^x) without overflow. */
-function logSumExp(x: ReturnType<ReadInput>): number {
-  let max = x[0]!
-  for (let i = 1; i < x.length; i++) if (x[i]! > max) max = x[i]!
-  let sum = 0
-  for (let i = 0; i < x.length; i++) sum += Math.exp(x[i]! - max)
-  return max + Math.log(sum)
-}
 
 /** The gradient of the loss that the fill gives: a power of two that keeps gradients of 16-bit types from vanishing, as loss scaling does (Micikevicius et al. 2018). */
 const lossScale = (tokens: number): number => 2 ** Math.ceil(Math.log2(tokens))

@@ -36,6 +36,10 @@ export const layerNorm = rowOp({
 
 type NormParams = { tokens: number; dim: number }
 
+/** What both gradients read besides the saved statistics: grad and x [tokens, dim], weight [dim]. */
+const gradientInputs = (tokens: number, dim: number) =>
+  ([['grad', [tokens, dim]], ['x', [tokens, dim]], ['weight', [dim]]] as const).map(([name, shape]) => ({ name, shape, role: 'in' as const, fill: { kind: 'normal' as const, scale: 1 } }))
+
 /**
  * Gradients of layer_norm, with h = (x - mean) * rstd and the saved mean [tokens] and rstd [tokens] (f32) of each token:
  *   dx = rstd * (g - mean of g - h * mean of (g * h)) within a token, where g = grad * weight
@@ -52,9 +56,7 @@ export const layerNormBackward = defineOp<NormParams>({
   size: withNames(matrix, ['tokens', 'dim']),
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ tokens, dim }) => [
-    { name: 'grad', shape: [tokens, dim], role: 'in', fill: { kind: 'normal', scale: 1 } },
-    { name: 'x', shape: [tokens, dim], role: 'in', fill: { kind: 'normal', scale: 1 } },
-    { name: 'weight', shape: [dim], role: 'in', fill: { kind: 'normal', scale: 1 } },
+    ...gradientInputs(tokens, dim),
     { name: 'mean', shape: [tokens], storage: 'f32', role: 'in', fill: { kind: 'normal', scale: 0.125 } },
     { name: 'rstd', shape: [tokens], storage: 'f32', role: 'in', fill: { kind: 'positive', scale: 1 } },
     { name: 'dx', shape: [tokens, dim], role: 'out' },
@@ -153,9 +155,7 @@ export const rmsNormBackward = defineOp<{ tokens: number; dim: number }>({
   size: withNames(matrix, ['tokens', 'dim']),
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ tokens, dim }) => [
-    { name: 'grad', shape: [tokens, dim], role: 'in', fill: { kind: 'normal', scale: 1 } },
-    { name: 'x', shape: [tokens, dim], role: 'in', fill: { kind: 'normal', scale: 1 } },
-    { name: 'weight', shape: [dim], role: 'in', fill: { kind: 'normal', scale: 1 } },
+    ...gradientInputs(tokens, dim),
     { name: 'rstd', shape: [tokens], storage: 'f32', role: 'in', fill: { kind: 'positive', scale: 1 } },
     { name: 'dx', shape: [tokens, dim], role: 'out' },
     { name: 'dweight', shape: [dim], role: 'out' },

@@ -1,4 +1,4 @@
-import { rowOp, normal } from '../rows'
+import { logSumExp, rowOp, normal } from '../rows'
 import { normalized } from '../define'
 
 /**
@@ -40,11 +40,7 @@ export const logSoftmax = rowOp({
   flops: 5,
   cost: 8,
   row: (out, [x]) => {
-    let max = -Infinity
-    for (let i = 0; i < out.length; i++) if (x![i]! > max) max = x![i]!
-    let sum = 0
-    for (let i = 0; i < out.length; i++) sum += Math.exp(x![i]! - max)
-    const shift = max + Math.log(sum)
+    const shift = logSumExp(x!)
     for (let i = 0; i < out.length; i++) out[i] = x![i]! - shift
   },
   // Rows of one column are exactly zero; elsewhere values are near -log(cols).

@@ -4,7 +4,7 @@ import type { Result } from '@core/result'
 import { Outlook } from './pace'
 import type { CaseSource, Turn } from './source'
 
-/** Side of each place of a quad: a b b a, so that a steady drift hits both sides alike. */
+/** Side of each place of an ABBA quad: a linear drift affects both sides equally. */
 const SIDES = ['a', 'b', 'b', 'a'] as const
 
 /** Cases that a host keeps open (core/measure/serve.ts). */

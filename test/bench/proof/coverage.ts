@@ -88,7 +88,7 @@ export function coverageFigures(all: readonly Runs[], repeats: number, gpu: bool
       published(`intervals over ${repeats} runs in a row that hold it`, over(inARow)),
     )
   }
-  for (const [lot, how] of [[rows, 'one after another'], [turns, 'by turns with other cases']] as const) {
+  for (const [lot, how] of [[rows, 'one after another'], [turns, 'interleaved with other cases']] as const) {
     const hits = lot.flatMap((runs) => short(runs) ?? [])
     if (hits.length === 0) continue
     const name = `intervals of one short run that hold the median of all others, ${hits.length} runs ${how}`

@@ -51,7 +51,7 @@ export class Catalogue {
     const candidates = await this.#candidates()
     const conditions = await this.deps.conditions()
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<Probed>((resolve) => (timer = setTimeout(() => resolve({ problem: 'it is still being looked at; look again in a minute' }), limitMs)))
+    const late = new Promise<Probed>((resolve) => (timer = setTimeout(() => resolve({ problem: 'its check has not finished; rescan devices in a minute' }), limitMs)))
     const probed = await Promise.all(candidates.map(async (candidate) => ({ ...candidate, probed: await Promise.race([this.#probed(candidate.path, `${conditions}|${stampOf(candidate.path, surroundings.home)}`), late]) })))
     clearTimeout(timer)
     return withNames(distinctByPrefix(probed))

@@ -140,7 +140,7 @@ describe('the catalogue', () => {
     const hanging = environment(at('hanging'), 'echo x >> $LOG; sleep 30')
     const good = environment(at('good'), says(said({ prefix: at('good') })))
     const list = catalogue([hanging, good, at('missing')], 1500)
-    expect(await list.list()).toMatchObject([{ probed: { problem: expect.stringMatching(/within 1.5 s|still being looked at/) } }, { probed: { probe: {} } }, { probed: { problem: `there is no program at ${at('missing')}` } }])
+    expect(await list.list()).toMatchObject([{ probed: { problem: expect.stringMatching(/within 1.5 s|has not finished/) } }, { probed: { probe: {} } }, { probed: { problem: `there is no program at ${at('missing')}` } }])
     await list.list()
     expect(asked()).toBe(1)
   })
