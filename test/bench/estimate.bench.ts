@@ -5,13 +5,15 @@ import { presetSettings } from '@core/measure/settings'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import type { SweepSpec } from '@core/session/sweep-spec'
+import { median } from '@core/stats/descriptive'
 import { openHistory } from '../../main/history'
 import { nativeHostKind } from '../../main/measurement/host'
 import { createRunner } from '../../main/runner'
 import { loadFigure, type Bench } from './bench'
 
-/** Ten runs make a history; what it says of the next one is judged. */
+/** Ten runs make a history; what it says of the next five is judged, because one run of this sweep may take twice what another takes on a shared machine. */
 const RUNS = 10
+const JUDGED = 5
 
 /** Small and large shapes of three kinds: a stream, rows, and a product whose verification outweighs its samples. */
 const spec: SweepSpec = {
@@ -23,7 +25,7 @@ const spec: SweepSpec = {
   preset: 'quick',
 }
 
-/** What a run was estimated to take over what it took, before each of eleven runs of one sweep, the first without a history. Any number of Pythons may be beside. */
+/** What a run was estimated to take over what it took, before each of fifteen runs of one sweep, the first without a history. Any number of Pythons may be beside. */
 const bench: Bench = async ({ args, say }) => {
   const folder = mkdtempSync(join(tmpdir(), 'opscope-bench-'))
   const { history } = openHistory(join(folder, 'history.sqlite'))
@@ -31,7 +33,7 @@ const bench: Bench = async ({ args, say }) => {
   const wanted = { ...spec, targets: spec.targets.map((target) => ({ ...target, impls: [args['impl'] ?? 'avx2'] })) }
   const rows: { run: number; estimatedSeconds: number; seconds: number }[] = []
   try {
-    for (let run = 0; run <= RUNS; run++) {
+    for (let run = 0; run < RUNS + JUDGED; run++) {
       const devices = await runner.devices(true)
       const plan = planSweep(wanted, devices)
       const estimatedSeconds = estimateSeconds(plan.cases, presetSettings(wanted.preset, undefined), history.ceilings(), devices)
@@ -54,10 +56,12 @@ const bench: Bench = async ({ args, say }) => {
     rmSync(folder, { recursive: true })
   }
   const apart = ({ estimatedSeconds, seconds }: (typeof rows)[number]) => Math.max(estimatedSeconds / seconds, seconds / estimatedSeconds)
+  const judged = rows.slice(RUNS).map(apart)
   return {
     figures: [
       { name: 'run took over its estimate without a history', value: rows[0]!.seconds / rows[0]!.estimatedSeconds, unit: 'x', published: true },
-      { name: `run and its estimate after ${RUNS} runs, the larger over the smaller`, value: apart(rows.at(-1)!), unit: 'x', aim: 1.3, better: 'less' },
+      { name: `run and its estimate after ${RUNS} runs, the larger over the smaller, median of ${JUDGED} runs`, value: median(judged), unit: 'x', aim: 1.3, better: 'less' },
+      { name: `run and its estimate after ${RUNS} runs, the larger over the smaller, most of ${JUDGED} runs`, value: Math.max(...judged), unit: 'x', published: true },
       loadFigure(),
     ],
     rows,
