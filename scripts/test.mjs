@@ -1,4 +1,4 @@
-/** npm test: set-up, lint, types, then every test; arguments go to vitest. The last line counts what passed and failed. */
+/** npm test: set-up, lint, imports, types, then every test; arguments go to vitest. The last line counts what passed and failed. */
 import { readFileSync, rmSync } from 'node:fs'
 import { hasDisplay, startXvfb } from './lib/display.mjs'
 import { at, nodeBinary, packageScript } from './lib/paths.mjs'
@@ -33,6 +33,7 @@ await main(async () => {
   const { electron } = await setUp('test')
   if ('reason' in electron) say(`opscope: the end-to-end tests will fail, because there is no Electron: ${electron.reason}`)
   const linted = await check('lint', packageScript('eslint', 'bin', 'eslint.js'), ['.'])
+  const imported = await check('imports', packageScript('dependency-cruiser', 'bin', 'dependency-cruiser.mjs'), ['--config', '.dependency-cruiser.mjs', 'core', 'main', 'preload', 'renderer'])
   const typed = await check('types', packageScript('vue-tsc', 'bin', 'vue-tsc.js'), ['--noEmit', '-p', 'tsconfig.json'])
   rmSync(REPORT, { force: true })
   // Always an own display: windows of the tests must not depend on, or disturb, the screen of who runs them.
@@ -43,9 +44,10 @@ await main(async () => {
     const status = await runAttached(nodeBinary(), [packageScript('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)], { env })
     const { passed, failed, skipped } = counts()
     if (!linted) say('lint failed (see above)')
+    if (!imported) say('a file imports what it must not (see above)')
     if (!typed) say('the type check failed (see above)')
     process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
-    return status === 0 && failed === 0 && linted && typed ? 0 : 1
+    return status === 0 && failed === 0 && linted && imported && typed ? 0 : 1
   } finally {
     screen?.stop()
   }

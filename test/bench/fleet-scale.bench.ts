@@ -7,7 +7,7 @@ import { PRESETS } from '@core/measure/settings'
 import { deviceOn, remoteDevice } from '@core/fleet/place'
 import type { Result } from '@core/result'
 import { testCase, testDevice, testResult } from '@core/testing'
-import { Nats } from '../e2e/nats'
+import { Nats } from '../servers/nats'
 import type { Bench } from './bench'
 
 const SAMPLES = Array.from({ length: 64 }, (_, i) => 100 + (i % 7))

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { launch, type Launched } from './launch'
+import { launch, type Launched } from '../e2e/launch'
 import { noSshd, SshBox } from './sshd'
-import { ended, leavePicks, messages, tableRows, view } from './ui'
+import { ended, leavePicks, messages, tableRows, view } from '../e2e/ui'
 
 let box: SshBox | undefined
 let opened: Launched | undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Device } from '@core/backend'
 import type { SessionFile } from '@core/session/types'
-import { Cli } from './cli'
+import { Cli } from '../e2e/cli'
 import { agentFolder, canNamespace, noSshd, SshBox } from './sshd'
 
 /** Cases of about a second each on the processor of the other machine. */

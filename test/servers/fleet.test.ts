@@ -10,7 +10,7 @@ import { caseId } from '@core/case'
 import { createRandom } from '@core/stats/random'
 import type { SessionFile, SessionSummary } from '@core/session/types'
 import { laneOf, pack, workSubject } from '../../main/fleet/messages'
-import { Cli, type Running } from './cli'
+import { Cli, type Running } from '../e2e/cli'
 import { AgentHosts, canNamespace, Nats, noNats } from './nats'
 
 let nats: Nats | undefined

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionSummary } from '@core/session/types'
-import { Cli, type Running } from './cli'
-import { launch, type Launched } from './launch'
+import { Cli, type Running } from '../e2e/cli'
+import { launch, type Launched } from '../e2e/launch'
 import { Nats, noNats } from './nats'
-import { messages, sessions, view } from './ui'
+import { messages, sessions, view } from '../e2e/ui'
 
 let nats: Nats | undefined
 let agent: Running | undefined

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { version } from '../../package.json'
-import { APP_FOLDER } from './launch'
+import { APP_FOLDER } from '../e2e/launch'
 
 /** sshd must be started by its whole path. */
 const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((path) => existsSync(path))

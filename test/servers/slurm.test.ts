@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { caseId } from '@core/case'
 import type { SessionFile, SessionSummary } from '@core/session/types'
-import { Cli } from './cli'
+import { Cli } from '../e2e/cli'
 import { noSlurm, SlurmCluster } from './slurm-cluster'
 
 const TASKS = 20

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '@nats-io/transport-node'
-import { APP_FOLDER } from './launch'
+import { APP_FOLDER } from '../e2e/launch'
 
 const SERVER = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/nats-server'].find((path) => existsSync(path))
 /** Why a real NATS cannot be tested here; undefined where it can. */
