@@ -20,7 +20,7 @@ const of = (proof) =>
     .sort()
     .map((name) => ({ name, ...JSON.parse(readFileSync(join(folder, name), 'utf8')) }))
 
-const where = ({ machine }) => [...new Set(machine.devices?.map((device) => device.name) ?? [machine.cpu])].join(', ')
+const where = ({ machine }) => [...new Set(machine.devices?.length ? machine.devices.map((device) => device.name) : [machine.cpu])].join(', ')
 
 function table(result) {
   const { name, date, commit, seconds, figures } = result

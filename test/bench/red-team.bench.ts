@@ -14,7 +14,7 @@ import { fakeBackend } from '../../main/backends/fake'
 import { nativeBackends } from '../../main/backends/native'
 import { describe } from './proof/bed'
 import { capture, FAULTS, REAL_FAULTS, WHOLE_FAULTS, withFault, withOutput } from './proof/faults'
-import type { Bench, Figure } from './bench'
+import type { Bench, BenchContext, Figure, Outcome } from './bench'
 
 /** Outputs of 1,000 to 2^26 elements; quick where the budget of a quick sweep leads to projections. */
 const CASES: readonly [op: string, params: Params, preset?: PresetId][] = [
@@ -200,7 +200,11 @@ function rowsPrinted(log: string): Row[] {
  * case and dtype, from a printed seed, in as many processes as there are processors. backend=cpu|cuda|fake preset=standard op=add,matmul
  * least=1000 most=1e6 (outputs) seconds=30 (for the trials of a job) processes=16. from=LOG: the lines printed by a run that was cut off.
  */
-const bench: Bench = async ({ args, say }) => {
+const bench: Bench = (context) => redTeam(context)
+export default bench
+
+/** The same with a backend that serves this process alone. */
+export async function redTeam({ args, say }: BenchContext, only?: Backend): Promise<Outcome> {
   if (args['from'] !== undefined) {
     const rows = rowsPrinted(readFileSync(args['from'], 'utf8'))
     return { figures: figuresOf(rows), rows }
@@ -209,15 +213,13 @@ const bench: Bench = async ({ args, say }) => {
   const settings: Settings = { seed: Number(args['seed'] ?? Date.now() % 2 ** 32), trials: Number(args['trials'] ?? 200), seconds: Number(args['seconds'] ?? 30), lanes: Number(args['lanes'] ?? Math.min(16, cores)), preset: presetIdSchema.parse(args['preset'] ?? 'standard') }
   process.env['OPSCOPE_RED_TEAM'] = '1'
   const name = args['backend'] ?? 'cpu'
-  const backend = backendOf(name)
+  const backend = only ?? backendOf(name)
   const device = (await backend.devices()).find(({ available }) => available.ok)
   if (!device) throw new Error(`no device of ${name} is available`)
   const jobs = jobsOf(args, device.impls.some(({ id }) => id === 'red-beyond'))
-  if (args['job'] !== undefined) {
-    const job = jobs[Number(args['job'])]!
-    return { figures: [], rows: await (job.kind === 'case' ? faultsOfCase(job, backend, device, settings) : writesBeyond(backend, device, settings)) }
-  }
-  const processes = Number(args['processes'] ?? cores)
+  const here = (job: Job) => (job.kind === 'case' ? faultsOfCase(job, backend, device, settings) : writesBeyond(backend, device, settings))
+  if (args['job'] !== undefined) return { figures: [], rows: await here(jobs[Number(args['job'])]!) }
+  const processes = only ? 1 : Number(args['processes'] ?? cores)
   say(`seed ${settings.seed}, ${jobs.length} jobs in ${processes} processes`)
   const { results: _, ...passed } = args
   const words = Object.entries({ ...passed, seed: settings.seed, lanes: settings.lanes }).map(([key, value]) => `${key}=${value}`)
@@ -228,7 +230,7 @@ const bench: Bench = async ({ args, say }) => {
     const worker = async () => {
       while (next < jobs.length) {
         const index = next++
-        const rows = await jobInProcess(index, words, folder)
+        const rows = await (only ? here(jobs[index]!) : jobInProcess(index, words, folder))
         found[index] = rows
         const { case: what, dtype, method } = rows[0]!
         say(`${String(what)} ${String(dtype)} ${String(method)}: ${rows.map((row) => `${String(row['fault'])} ${row['refused']}/${row['trials']}`).join(', ')}`)
@@ -241,4 +243,3 @@ const bench: Bench = async ({ args, say }) => {
   const rows = found.flat()
   return { figures: figuresOf(rows), rows: rows.map((row) => ({ seed: settings.seed, ...row })), devices: [device] }
 }
-export default bench
