@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { opThresholdsSchema } from './compare/types'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
+import { recentSweepsSchema, savedSweepsSchema } from './session/saved-sweeps'
 import { sweepSpecSchema } from './session/sweep-spec'
 
 export const MAX_EXTRA_PYTHONS = 20
@@ -19,6 +20,9 @@ export const settingsSchema = z.object({
   theme: z.enum(['system', 'light', 'dark']),
   /** The last picks of the run view. */
   sweep: sweepSpecSchema.optional(),
+  /** Sweeps under names, and those run last. */
+  savedSweeps: savedSweepsSchema.optional(),
+  recentSweeps: recentSweepsSchema.optional(),
   /** Table columns to show, in order, with widths in px, by table name. */
   columns: z.record(z.string().max(40), z.array(z.object({ id: z.string().max(40), width: z.number().positive().max(2000).optional() })).max(100)),
   /** Share of the height that the charts have above the table. */

@@ -64,6 +64,7 @@ export function createProgram(context: Context, done: (status: number) => void):
   sweepOptions(program.command('run').description('measure a sweep and keep it as a session'))
     .option('--suite <name>', 'a whole benchmark suite with its report (see list suites), in place of the picks above')
     .option('--quick', 'the quick form of the suite')
+    .option('--sweep <name>', 'a sweep saved in the app (see list sweeps), in place of the picks above')
     .option('--plan <file>', 'measure the sweep of a plan that opscope slurm run has written, in place of the options above')
     .option('--shard <i/n>', 'of a plan: only this part; one that was begun before goes on where it stopped')
     .option('--name <text>', 'name of the session')
@@ -73,7 +74,7 @@ export function createProgram(context: Context, done: (status: number) => void):
 
   program
     .command('list')
-    .argument('<what>', 'ops, sizes, suites, backends, devices or formats')
+    .argument('<what>', 'ops, sizes, suites, sweeps, backends, devices or formats')
     .description('show what can be picked')
     .option('--backends <list>', 'only these backends')
     .option(...json)

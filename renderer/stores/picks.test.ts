@@ -67,6 +67,15 @@ describe('the picks', () => {
     expect(picks.sizePreset).toBeUndefined()
   })
 
+  it('have sizes for an operation whose form had none, and keep a text that was emptied', async () => {
+    const picks = await ready()
+    picks.load({ ...picks.spec!, ops: [{ op: 'add' }], sizes: { vector: '64' } })
+    picks.change({ ops: [{ op: 'add' }, { op: 'matmul' }] })
+    expect(picks.spec!.sizes).toEqual({ vector: '64', gemm: expect.stringMatching(/\d/) })
+    picks.change({ sizes: { vector: '64', gemm: '' } })
+    expect(picks.spec!.sizes).toEqual({ vector: '64', gemm: '' })
+  })
+
   it('can be changed before a device is known, and take each device in as it is found', async () => {
     const invoke = api.invoke.bind(api)
     let answer = () => {}

@@ -4,11 +4,13 @@ import { computed, ref, shallowRef, watch } from 'vue'
 import type { Device, Impl } from '@core/backend'
 import { presetSettings } from '@core/measure/settings'
 import { SIZE_FORMS } from '@core/ops/forms'
-import { OPS } from '@core/ops/registry'
+import { findOp } from '@core/ops/registry'
 import { defaultSweep, defaultTargets, findSizePreset, SIZE_PRESETS, tourSteps, tourSweep } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep, type Plan } from '@core/sweep/plan'
-import type { SweepSpec, Target } from '@core/session/sweep-spec'
+import { presentSweep } from '@core/sweep/present'
+import { summarizeSweep } from '@core/sweep/summary'
+import type { SizeTexts, SweepSpec, Target } from '@core/session/sweep-spec'
 import { useApp } from './app'
 import { useDevices } from './devices'
 import { useRun } from './run'
@@ -16,6 +18,13 @@ import { useSettings } from './settings'
 
 const PLAN_DELAY_MS = 60
 const NOTHING: Plan = { cases: [], skipped: [], problems: [] }
+
+/** Sizes to begin with of forms that the picked operations need and that have none yet. */
+const usualSizes = ({ ops, sizes }: SweepSpec): SizeTexts =>
+  Object.fromEntries(ops.flatMap(({ op }) => {
+    const form = findOp(op)?.size
+    return form && sizes[form.id] === undefined ? [[form.id, form.presets['tour'] ?? form.example]] : []
+  }))
 
 /** What the user has picked in the run view, and what it comes to. Kept in the settings. */
 export const usePicks = defineStore('picks', () => {
@@ -26,17 +35,8 @@ export const usePicks = defineStore('picks', () => {
   const seconds = ref(0)
   const planning = ref(false)
 
-  /** The part of a target that this machine has now: devices and implementations come and go between starts. */
-  function presentPart(target: Target): Target[] {
-    const device = devices.available.find((d) => d.backend === target.backend && d.id === target.device)
-    const impls = target.impls.filter((id) => device?.impls.some((impl) => impl.id === id && impl.available.ok))
-    if (!device || !impls.length) return []
-    const threads = target.threads?.filter((count) => device.threads.includes(count))
-    return [{ backend: target.backend, device: target.device, impls, ...(threads?.length ? { threads } : {}) }]
-  }
-
   /** What will really be run: the picks without what is not here. */
-  const runnable = computed<SweepSpec | undefined>(() => spec.value && { ...spec.value, targets: spec.value.targets.flatMap(presentPart) })
+  const runnable = computed<SweepSpec | undefined>(() => spec.value && presentSweep(spec.value, devices.devices).spec)
 
   /** Picks of last time, as they were when the app started. */
   let saved: SweepSpec | undefined
@@ -54,7 +54,7 @@ export const usePicks = defineStore('picks', () => {
       }
       if (!list.length) return
       // A saved target may be on a device that is still to come.
-      const waits = saved && (loading || saved.targets.some((target) => presentPart(target).length))
+      const waits = saved && (loading || presentSweep(saved, list).spec.targets.length > 0)
       if (!waits) spec.value = { ...spec.value, targets: defaultTargets(list) }
       if (!saved && !spec.value.modes.length) spec.value = { ...spec.value, modes: defaultSweep(list).modes }
       settled = !loading
@@ -76,12 +76,25 @@ export const usePicks = defineStore('picks', () => {
   }
   watch([runnable, () => devices.ceilings, () => devices.loading, () => settings.values.presets], replan, { immediate: true })
 
+  /** Changes a part of the picks. What differs from its suite is no longer that suite. */
   function change(part: Partial<SweepSpec>): void {
     if (!spec.value) return
-    spec.value = { ...spec.value, ...part }
+    const { suite: _, ...before } = spec.value
+    const next = { ...before, ...part }
+    spec.value = { ...next, sizes: { ...usualSizes(next), ...next.sizes } }
     if (part.targets) settled = true
     settings.set({ sweep: spec.value })
   }
+
+  /** Replaces the picks by another sweep. */
+  function load(next: SweepSpec): void {
+    spec.value = next
+    settled = true
+    settings.set({ sweep: next })
+  }
+
+  /** The plan in words. */
+  const summary = computed(() => (runnable.value ? summarizeSweep(runnable.value, plan.value, seconds.value) : undefined))
 
   const targetOf = (device: Device) => spec.value?.targets.find((target) => target.backend === device.backend && target.device === device.id)
 
@@ -98,17 +111,20 @@ export const usePicks = defineStore('picks', () => {
     devices.available.flatMap((device) => device.impls.filter((impl) => targetOf(device)?.impls.includes(impl.id)).map((impl) => ({ device, impl }))),
   )
 
-  /** Size forms that the picked operations need. */
-  const forms = computed(() => SIZE_FORMS.filter(({ id }) => spec.value?.ops.some(({ op }) => OPS.find((o) => o.id === op)?.size.id === id)))
+  /** Size forms that the picked operations need, apart from those with sizes of their own. */
+  const forms = computed(() => SIZE_FORMS.filter(({ id }) => spec.value?.ops.some(({ op, sizes }) => sizes === undefined && findOp(op)?.size.id === id)))
+
+  /** Families whose operations the tree shows; folded where not named. */
+  const openFamilies = ref<ReadonlySet<string>>(new Set())
 
   /** The preset whose texts these are, or undefined for custom sizes. */
-  const sizePreset = computed(() => SIZE_PRESETS.find((preset) => forms.value.every(({ id }) => preset.sizes[id] === spec.value?.sizes[id]))?.id)
+  const sizePreset = computed(() => SIZE_PRESETS.find((preset) => !spec.value?.ops.some(({ sizes }) => sizes !== undefined) && forms.value.every(({ id }) => preset.sizes[id] === spec.value?.sizes[id]))?.id)
   const useSizes = (id: string) => {
     const preset = findSizePreset(id)
-    if (preset) change({ sizes: { ...preset.sizes } })
+    if (preset) change({ sizes: { ...preset.sizes }, ops: spec.value!.ops.map(({ sizes: _, ...pick }) => pick) })
   }
 
-  return { spec, runnable, plan, seconds, planning, change, targetOf, setTarget, lanes, forms, sizePreset, useSizes }
+  return { spec, runnable, plan, seconds, planning, summary, change, load, targetOf, setTarget, lanes, forms, openFamilies, sizePreset, useSizes }
 })
 
 /** "Measure this machine": step 1 measures the ceilings of the devices that the tour uses, step 2 is the tour over all operations. */

@@ -38,15 +38,16 @@ describe('the run view, in the order of a first use', () => {
 
   it('searches, picks and drops operations', async () => {
     const tree = page.getByRole('tree', { name: 'Operations' })
-    await page.getByRole('button', { name: 'None' }).click()
+    await page.getByRole('button', { name: 'None', exact: true }).click()
     await page.getByText('0 cases').waitFor()
     await expect.poll(() => runButton().isDisabled()).toBe(true)
     await page.getByRole('searchbox', { name: 'Search operations' }).fill('linear unit with erf')
     await expect.poll(() => tree.getByRole('checkbox').count()).toBe(2)
     await box('gelu').click()
     await page.getByRole('searchbox', { name: 'Search operations' }).fill('nothing like it')
-    await page.getByText('No operation is called “nothing like it”.').waitFor()
+    await page.getByText('No operation matches “nothing like it”.').waitFor()
     await page.getByRole('searchbox', { name: 'Search operations' }).fill('')
+    for (const family of ['activation', 'binary', 'softmax']) await page.getByRole('button', { name: `Unfold the ${family} family` }).click()
     await box('add').click()
     await box('softmax').click()
     expect([await box('gelu').isChecked(), await box('softmax').isChecked()]).toEqual([true, true])

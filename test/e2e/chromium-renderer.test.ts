@@ -61,7 +61,8 @@ describe.skipIf(executablePath === undefined)(`the renderer in Chromium${executa
   })
 
   it('runs a sweep: rows, progress and charts', async () => {
-    await page.getByRole('button', { name: 'None' }).click()
+    await page.getByRole('button', { name: 'None', exact: true }).click()
+    for (const family of ['activation', 'softmax']) await page.getByRole('button', { name: `Unfold the ${family} family` }).click()
     for (const op of ['gelu', 'softmax']) await page.getByRole('treeitem', { name: op, exact: true }).last().getByRole('checkbox').click()
     await page.getByText(/^[1-9][\d,]* cases$/).waitFor()
     await page.getByRole('button', { name: /^Run/ }).click()

@@ -18,7 +18,7 @@ test('a sweep in a pipe prints plain lines and a table with units, and its sessi
   expect(status).toBe(0)
   expect(out).toMatch(/^op +shape +dtype +device +impl +mode +median µs /)
   expect(out.trim().split('\n')).toHaveLength(4)
-  expect(err).toMatch(/^opscope: 3 cases, about .+\nopscope: Warning: possible interference. Scripted device: Times are invented\.\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
+  expect(err).toMatch(/^opscope: 1 operation × 3 sizes × f32 × 1 implementation, hot: 3 cases, about .+\nopscope: Warning: possible interference. Scripted device: Times are invented\.\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
   expect(out + err).not.toMatch(/[\u001b\r]/)
   const shown = await cli.run(['show', 'last'])
   expect(shown.out).toContain('three sizes')

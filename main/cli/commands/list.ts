@@ -6,19 +6,20 @@ import { suitePlan, SUITES } from '@core/suites'
 import { SIZE_PRESETS, type SizePreset } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
+import { picksText } from '@core/sweep/summary'
 import { formatDuration } from '@core/units'
 import { pickOne } from '../options/choices'
 import type { Context } from '../context'
 import { table, deviceTable, kernelColumns, opTable } from '../output/tables'
 
-export const LISTS = ['ops', 'sizes', 'suites', 'backends', 'devices', 'formats'] as const
+export const LISTS = ['ops', 'sizes', 'suites', 'sweeps', 'backends', 'devices', 'formats'] as const
 
 interface ListOptions {
   json?: boolean
   backends?: string
 }
 
-/** `opscope list ops|sizes|suites|backends|devices|formats`. */
+/** `opscope list ops|sizes|suites|sweeps|backends|devices|formats`. */
 export async function list(context: Context, what: string, options: ListOptions): Promise<number> {
   switch (pickOne('list', what, LISTS)) {
     case 'ops':
@@ -36,6 +37,9 @@ export async function list(context: Context, what: string, options: ListOptions)
       return 0
     case 'suites':
       return listSuites(context, options)
+    case 'sweeps':
+      listSweeps(context, options)
+      return 0
     case 'backends':
       return listBackends(context, options)
     case 'devices':
@@ -83,6 +87,14 @@ async function listSuites(context: Context, options: ListOptions): Promise<numbe
     for (const [reason, ids] of lacking) context.print(`Missing here for ${ids.length === suites.length ? 'every suite' : ids.join(', ')}: ${reason}`)
   }
   return 0
+}
+
+/** The sweeps that the user has saved in the app, with what they pick. */
+function listSweeps(context: Context, options: ListOptions): void {
+  const saved = context.settings.savedSweeps ?? []
+  if (options.json) context.printJson(saved)
+  else if (saved.length === 0) context.print('No saved sweep. Save one in the Run view of the app.')
+  else context.print(table(saved, [{ title: 'sweep', cell: ({ name }) => name }, { title: 'what', cell: ({ spec }) => picksText(spec) }]))
 }
 
 function listFormats(context: Context, options: ListOptions): void {

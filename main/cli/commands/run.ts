@@ -10,6 +10,8 @@ import { findSuite, suitePlan, SUITES } from '@core/suites'
 import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
+import { presentSweep } from '@core/sweep/present'
+import { summarizeSweep } from '@core/sweep/summary'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { formatDuration } from '@core/units'
 import { thisUser, makeFolder } from '../../paths'
@@ -23,6 +25,8 @@ import { reportRun } from './sessions'
 
 export interface RunOptions extends SweepOptions {
   suite?: string
+  /** Name of a saved sweep (core/session/saved-sweeps). */
+  sweep?: string
   quick?: boolean
   name?: string
   json?: boolean
@@ -64,13 +68,13 @@ export function run(context: Context, options: RunOptions): Promise<number> {
 
 /** Measures what these options pick, of it only the shard where there is one. */
 async function measure(context: Context, options: RunOptions, shard?: Shard): Promise<number> {
-  const name = readName(options.name)
-  const { runner, devices, spec, missing, named } = options.suite === undefined ? await pickedSweep(context, options) : await suiteSweep(context, options)
+  const name = readName(options.name ?? options.sweep)
+  const { runner, devices, spec, missing, named } = await chosenSweep(context, options)
   if (spec.targets.length === 0) {
     context.remark(`opscope: nothing can be measured: ${missing.join('; ') || 'no picked device has the picked implementations'}`)
     return 1
   }
-  if (named || spec.suite) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
+  if (named || spec.suite || options.sweep !== undefined) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
 
   const whole = planSweep(spec, devices)
   const only = shard && inShard(spec, shard)
@@ -80,17 +84,17 @@ async function measure(context: Context, options: RunOptions, shard?: Shard): Pr
   if (plan.problems.length > 0) throw new UsageError(plan.problems.join('; '))
   const { repeats = 1 } = spec
   const seconds = repeats * estimateSeconds(plan.cases, presetSettings(spec.preset, context.settings.presets, spec.measure), context.history.ceilings(), devices)
-  const count = `${plan.cases.length} ${plan.cases.length === 1 ? 'case' : 'cases'}${repeats > 1 ? `, ${repeats} times` : ''}, about ${formatDuration(seconds)}`
+  const { text } = summarizeSweep(spec, plan, seconds)
   if (options.dryRun) {
     if (options.json) context.printJson({ cases: plan.cases, repeats, skipped: plan.skipped, seconds })
-    else context.print(count)
+    else context.print(text)
     return 0
   }
   if (shard && plan.cases.length === 0) {
     context.remark(`opscope: shard ${shard.index}/${shard.count} has no case on this machine`)
     return 0
   }
-  if (plan.cases.length > 0) context.remark(`opscope: ${count}`)
+  if (plan.cases.length > 0) context.remark(`opscope: ${text}`)
 
   const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true)
   const status = reportRun(context, followed, options.json === true)
@@ -115,12 +119,38 @@ async function pickedSweep(context: Context, options: RunOptions): Promise<Chose
   return { runner, devices, ...specOf(picks, options, devices), named: picks.backendsNamed }
 }
 
-/** Options that say what to measure, which a suite says itself. */
+/** The sweep that the options name: a suite, a saved sweep, or picks. */
+function chosenSweep(context: Context, options: RunOptions): Promise<Chosen> {
+  if (options.suite !== undefined && options.sweep !== undefined) throw new UsageError('--suite and --sweep both say what is measured; remove one of them')
+  if (options.suite !== undefined) return suiteSweep(context, options)
+  return options.sweep !== undefined ? savedSweep(context, options) : pickedSweep(context, options)
+}
+
+/** Options that say what to measure, which a suite and a saved sweep say themselves. */
 const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'threads', 'modes'] as const
 
-async function suiteSweep(context: Context, options: RunOptions): Promise<Chosen> {
+function refusePicks(options: RunOptions, by: string): void {
   const also = PICKS.filter((name) => options[name] !== undefined)
-  if (also.length > 0) throw new UsageError(`--suite says what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
+  if (also.length > 0) throw new UsageError(`${by} says what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
+}
+
+/** Picks that were saved under a name, without what this machine lacks. */
+async function savedSweep(context: Context, options: RunOptions): Promise<Chosen> {
+  refusePicks(options, '--sweep')
+  if (options.quick) throw new UsageError('--quick belongs to --suite; use --preset quick')
+  const saved = context.settings.savedSweeps ?? []
+  if (saved.length === 0) throw new UsageError('there is no saved sweep; save one in the Run view of the app')
+  const name = pickOne('saved sweep', options.sweep!.trim(), saved.map((one) => one.name))
+  const { spec } = saved.find((one) => one.name === name)!
+  const runner = context.runner([...new Set(spec.targets.map(({ backend }) => backend))], new Set(spec.targets.map(({ device }) => placeOf(device).host)))
+  const devices = await runner.devices(false)
+  const here = presentSweep(spec, devices)
+  const preset = options.preset === undefined ? spec.preset : pickOne('preset', options.preset, PRESET_IDS)
+  return { runner, devices, spec: { ...here.spec, preset, ...readHow(options) }, missing: here.missing, named: false }
+}
+
+async function suiteSweep(context: Context, options: RunOptions): Promise<Chosen> {
+  refusePicks(options, '--suite')
   const suite = findSuite(pickOne('suite', options.suite!, SUITES.map(({ id }) => id)))!
   const runner = context.runner(undefined, readMachines(options))
   const devices = await runner.devices(false)

@@ -1,6 +1,6 @@
 import { OPS } from '@core/ops/registry'
 import { everyChoice } from '@core/sweep/defaults'
-import { FAMILIES, type Family, type Op } from '@core/ops/types'
+import type { Op } from '@core/ops/types'
 import type { SweepSpec } from '@core/session/sweep-spec'
 
 export type Picked = SweepSpec['ops']
@@ -59,11 +59,4 @@ export function setLeaf(picked: Picked, op: Op, { axis, word }: Leaf, on: boolea
   const others = picked.filter((other) => other.op !== op.id)
   const next = choices.some(([, words]) => words.length === 0) ? others : [...others, { op: op.id, attributes: { ...entry?.attributes, ...Object.fromEntries(choices) } }]
   return OPS.flatMap((o) => next.filter((other) => other.op === o.id))
-}
-
-/** Families with their ops whose name, summary or family contains every word. */
-export function searchTree(search: string): { family: Family; ops: Op[] }[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  const fits = (op: Op) => words.every((word) => `${op.id} ${op.family} ${op.summary} ${op.torch}`.toLowerCase().includes(word))
-  return FAMILIES.map((family) => ({ family, ops: OPS.filter((op) => op.family === family && fits(op)) })).filter(({ ops }) => ops.length > 0)
 }
