@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasDisplay, sandboxSwitches, startXvfb } from '../../scripts/lib/display.mjs'
@@ -169,24 +169,42 @@ export async function bareElectronMs(): Promise<number> {
   return Number(at) - from
 }
 
+interface ProcessMemory {
+  /** Chromium's name of the process: browser, renderer, gpu-process, utility, zygote. */
+  kind: string
+  pid: number
+  /** Bytes in memory; what n processes share counts 1/n in each. */
+  bytes: number
+  /** Bytes of its own. */
+  privateBytes: number
+}
+
+/** The process and all below it, largest first; empty where there is no /proc. */
+export function processesBelow(pid: number): ProcessMemory[] {
+  const parents = new Map<number, number>()
+  for (const name of existsSync('/proc/self/smaps_rollup') ? readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)) : []) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  const isBelow = (child: number): boolean => child === pid || (child > 1 && isBelow(parents.get(child) ?? 0))
+  return [...parents.keys()].filter(isBelow).flatMap((each): ProcessMemory[] => {
+    try {
+      const rollup = readFileSync(`/proc/${each}/smaps_rollup`, 'utf8')
+      const sum = (name: RegExp) => [...rollup.matchAll(name)].reduce((bytes, [, kib]) => bytes + Number(kib) * 1024, 0)
+      const kind = /--type=([\w-]+)/.exec(readFileSync(`/proc/${each}/cmdline`, 'utf8'))?.[1] ?? 'browser'
+      return [{ kind, pid: each, bytes: sum(/^Pss:\s+(\d+) kB/gm), privateBytes: sum(/^Private_\w+:\s+(\d+) kB/gm) }]
+    } catch {
+      return []
+    }
+  }).sort((a, b) => b.bytes - a.bytes)
+}
+
 /** Memory of its own (not shared with other processes) of the largest page process below `pid`, in bytes; undefined where /proc cannot tell. */
 export function pageProcessBytes(pid: number): number | undefined {
-  try {
-    const parents = new Map<number, number>()
-    const renderers: number[] = []
-    for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-        parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
-        if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('--type=renderer')) renderers.push(Number(name))
-      } catch {
-        // It ended meanwhile.
-      }
-    }
-    const isBelow = (child: number): boolean => child === pid || (child > 1 && isBelow(parents.get(child) ?? 0))
-    const sizes = renderers.filter(isBelow).map((renderer) => [...readFileSync(`/proc/${renderer}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+) kB/gm)].reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0))
-    return sizes.length > 0 ? Math.max(...sizes) : undefined
-  } catch {
-    return undefined
-  }
+  const sizes = processesBelow(pid).filter(({ kind }) => kind === 'renderer').map(({ privateBytes }) => privateBytes)
+  return sizes.length > 0 ? Math.max(...sizes) : undefined
 }
