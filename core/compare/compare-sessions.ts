@@ -60,9 +60,11 @@ export function* compareSessionsSteps(given: readonly ComparedSession[], resultO
     word: 'session',
   })
   const used = new Set(rows.map((row) => `${row.case.backend}/${row.case.device}`))
+  const versions = rows.length > 0 && rows.every(({ case: c, cells }) => cells.every((cell, side) => !cell || deviceName(sessions[side]!, c) === deviceName(sessions[0]!, c)))
   return {
     sessions: sessions.map(({ id, name, createdAt, fileName }) => ({ id, name, createdAt, ...(fileName === undefined ? {} : { fileName }) })),
     threshold: thresholds.threshold ?? THRESHOLD,
+    ...(versions ? { versions } : {}),
     opThresholds: thresholds.byOp ?? {},
     facets,
     rows,

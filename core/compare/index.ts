@@ -4,6 +4,7 @@ export { compareWithin, compareWithinSteps, UnknownValueError } from './compare-
 export { drain, type Progress, type Steps } from './join'
 export * from './types'
 export * from './report/summary'
+export * from './report/answer'
 export { comparisonMarkdown, rowsMarkdown, comparisonCsv, comparisonTsv } from './report/export'
 export * from './ratio/interleave'
 export type { ComparedResult } from './measured'

@@ -106,6 +106,8 @@ export const comparisonSchema = z.object({
   sessions: z.array(z.object({ id: z.string(), name: z.string(), createdAt: z.string(), value: z.string().optional(), /** It is an open file, not a stored session. */ fileName: z.string().optional() })),
   /** Significance threshold: smaller differences in time count as none. A fraction; operations may have their own. */
   threshold: z.number(),
+  /** The sides are sessions that measured the common cases on devices of the same names: versions of the same thing, of which one may have regressed. */
+  versions: z.boolean().optional(),
   opThresholds: opThresholdsSchema,
   /** What the cases of all sides can be narrowed by, counted before `filter` took any away. */
   facets: facetsSchema,

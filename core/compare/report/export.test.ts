@@ -13,6 +13,7 @@ const comparison = testComparison(
   ],
   {
     sessions: [{ id: 's1', name: 'main', createdAt: '2026-01-01T00:00:00Z' }, { id: 's2', name: 'fast|path <b>*new*</b> @reviewer #12', createdAt: '2026-01-02T00:00:00Z' }],
+    versions: true,
     opThresholds: { softmax: 0.03 },
     unmatched: [
       { sessionId: 's2', case: testCase({ op: 'matmul', params: { m: 64, n: 64, k: 64 } }), reason: 'Left out: its result is “wrong”: 12 elements were not written.', status: 'wrong' },

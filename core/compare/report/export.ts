@@ -1,14 +1,16 @@
 import { csvText, type Cell } from '../../csv'
-import { formatPercent, formatTime, speedupWords } from '../../units'
+import { formatPercent, formatTime } from '../../units'
 import { caseText, shapeText } from '../../case-words'
-import { isInside, sideText, groupRows, summarizeSide, findingsOf, wrongCases, type VerdictCounts } from './summary'
+import { answerOf, slowerTitle, verdictText } from './answer'
+import { isInside, sideText, groupRows, findingsOf, wrongCases } from './summary'
 import { familyOf, type CompareCell, type Comparison } from '../types'
 
 type Row = Comparison['rows'][number]
 
 /** Longest list in a comment; further entries are counted. */
 const MAX_LISTED = 50
-const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
+/** Order of the columns that count verdicts. */
+const SHOWN = ['slower', 'faster', 'same', 'ambiguous'] as const
 
 /**
  * Text as GitHub shows it literally, on one line: no markup, no HTML, no cell borders, no mention of a user and no link to
@@ -30,17 +32,15 @@ const table = (head: readonly string[], align: readonly ('l' | 'r')[], rows: rea
 const counted = (count: number, word: string) => `${count.toLocaleString('en-US')} ${count === 1 ? word : `${word}s`}`
 const times = (value: number | undefined) => (value === undefined ? '–' : `${value.toFixed(3)}x`)
 const range = ({ speedupLow, speedupHigh }: CompareCell) => (speedupLow === undefined || speedupHigh === undefined ? '–' : `${speedupLow.toFixed(3)} to ${speedupHigh.toFixed(3)}`)
-const verdictText = (cell: CompareCell) => (cell.verdict ? `${SIGNS[cell.verdict]} ${cell.verdict === 'ambiguous' ? 'unclear' : cell.verdict}` : '–')
 const grades = (base: CompareCell | null | undefined, cell: CompareCell) => `${base?.grade ?? '–'} → ${cell.grade ?? '–'}`
-const countsText = (counts: VerdictCounts) => `▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} unclear`
 
 /** One line per side: how it compares as a whole. */
 function summary(comparison: Comparison): string[] {
   return comparison.sessions.slice(1).map((_, i) => {
-    const { speedup: mean, cases, counts } = summarizeSide(comparison.rows, i + 1)
-    const [side, base] = [i + 1, 0].map((at) => `**${markdownText(sideText(comparison, at))}**`)
-    const words = speedupWords(mean)
-    return mean === undefined ? `${side} and ${base} have no case in common.` : `${side} is **${words}** ${words === 'as fast' ? 'as' : 'than'} ${base} (geometric mean over ${counted(cases, 'case')}). ${countsText(counts)}.`
+    const { name, base, relation, basis, counted: verdicts, sentence } = answerOf(comparison, i + 1)
+    if (relation === undefined) return markdownText(sentence)
+    const [words, than] = [relation.slice(0, relation.lastIndexOf(' ')), relation.slice(relation.lastIndexOf(' ') + 1)]
+    return `**${markdownText(name)}** is **${words}** ${than} **${markdownText(base)}** (${basis}): ${verdicts}.`
   })
 }
 
@@ -48,23 +48,24 @@ const several = ({ sessions }: Comparison) => sessions.length > 2
 
 function byOperation(comparison: Comparison): string[] {
   const rows = groupRows(comparison.rows, 'op', comparison.sessions.length).flatMap(({ key, sides }) =>
-    sides.flatMap((side, i) => (side && side.cases > 0 ? [[markdownText(key), ...(several(comparison) ? [markdownText(sideText(comparison, i))] : []), times(side.speedup), String(side.cases), String(side.counts.slower), String(side.counts.faster), String(side.counts.same), String(side.counts.ambiguous)]] : [])),
+    sides.flatMap((side, i) => (side && side.cases > 0 ? [[markdownText(key), ...(several(comparison) ? [markdownText(sideText(comparison, i))] : []), times(side.speedup), String(side.cases), ...SHOWN.map((verdict) => String(side.counts[verdict]))]] : [])),
   )
   if (rows.length === 0) return []
   const extra = several(comparison)
-  return ['', '#### By operation', '', ...table(['Operation', ...(extra ? ['Side'] : []), 'Speedup (geometric mean)', 'Cases', '▼ slower', '▲ faster', '= same', '? unclear'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'r'], rows)]
+  return ['', '#### By operation', '', ...table(['Operation', ...(extra ? ['Side'] : []), 'Speedup (geometric mean)', 'Cases', ...SHOWN.map(verdictText)], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'r'], rows)]
 }
 
-function regressions(comparison: Comparison): string[] {
+function slowerCases(comparison: Comparison): string[] {
   const found = findingsOf(comparison, 'slower')
-  if (found.length === 0) return ['', '#### Regressions', '', 'None.']
+  const title = slowerTitle(comparison)
+  if (found.length === 0) return ['', `#### ${title}`, '', 'None.']
   const extra = several(comparison)
   const rows = found.slice(0, MAX_LISTED).map(({ row, side, cell, threshold }) => [
     markdownText(caseText(row.case, isInside(comparison))), ...(extra ? [markdownText(sideText(comparison, side))] : []),
     formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), times(cell.speedup), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
   ])
   return [
-    '', `#### Regressions (${found.length.toLocaleString('en-US')})`, '',
+    '', `#### ${title} (${found.length.toLocaleString('en-US')})`, '',
     ...table(['Case', ...(extra ? ['Side'] : []), 'Baseline', 'Now', 'Speedup', '95 % CI', 'Threshold', 'Grades'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'l'], rows),
     ...(found.length > MAX_LISTED ? ['', `and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more.`] : []),
   ]
@@ -86,7 +87,7 @@ function leftOut({ unmatched }: Comparison): string[] {
 }
 
 /**
- * A comparison as the text of a pull request: a line per side, means per operation, regressions, failed verifications;
+ * A comparison as the text of a pull request: a line per side, means per operation, slower cases, failed verifications;
  * environment differences, cases left out and noise floors are folded in.
  */
 export function comparisonMarkdown(comparison: Comparison): string {
@@ -98,7 +99,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
     '',
     ...summary(comparison).flatMap((line, i) => (i > 0 ? ['', line] : [line])),
     ...byOperation(comparison),
-    ...regressions(comparison),
+    ...slowerCases(comparison),
     ...wrong(comparison),
     '',
     `Differences below ${markdownText([formatPercent(comparison.threshold), ...own].join(', '))} count as none. Verdicts hold over all ${counted(comparison.rows.length, 'case')} together (Benjamini-Hochberg); unclear ones need more samples. A speedup above 1 is faster than the baseline.`,
@@ -115,7 +116,7 @@ export function rowsMarkdown(comparison: Comparison, rows: readonly Row[] = comp
   const head = ['Case', names[0] ?? '', ...names.slice(1).flatMap((name) => [name, 'Speedup', '95 % CI', 'Verdict'])]
   return `${table(head, head.map((_, i) => (i === 0 || (i > 1 && (i - 2) % 4 === 3) ? 'l' : 'r')), rows.map(({ case: c, cells }) => [
     markdownText(caseText(c, inside)), formatTime(cells[0]?.medianNs),
-    ...cells.slice(1).flatMap((cell) => (cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), verdictText(cell)] : ['–', '–', '–', '–'])),
+    ...cells.slice(1).flatMap((cell) => (cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), cell.verdict ? verdictText(cell.verdict) : '–'] : ['–', '–', '–', '–'])),
   ])).join('\n')}\n`
 }
 

@@ -1,5 +1,5 @@
 import type { BenchmarkCase } from '../../case'
-import { geometricMean } from '../../stats/descriptive'
+import { meanRatio, type RatioWithInterval } from '../../stats/mean-ratio'
 import { shapeText } from '../../case-words'
 import { familyOf, thresholdFor, type Comparison, type Verdict, type CompareCell } from '../types'
 
@@ -11,9 +11,11 @@ type Row = Comparison['rows'][number]
 /** How many cells got each verdict. */
 export type VerdictCounts = Record<Verdict, number>
 
-/** One side of some rows: geometric mean of its speedups (absent without any), the number of cases, and their verdicts. */
+/** One side of some rows: geometric mean of its speedups (absent without any) with its interval (stats/mean-ratio.ts), the number of cases, and their verdicts. */
 export interface SideSummary {
   speedup?: number
+  speedupLow?: number
+  speedupHigh?: number
   cases: number
   counts: VerdictCounts
 }
@@ -33,14 +35,14 @@ export function groupKey(by: Grouping, c: BenchmarkCase): string {
 
 export function summarizeSide(rows: readonly Row[], side: number): SideSummary {
   const counts: VerdictCounts = { faster: 0, slower: 0, same: 0, ambiguous: 0 }
-  const speedups: number[] = []
+  const speedups: RatioWithInterval[] = []
   for (const { cells } of rows) {
     const cell = cells[side]
     if (cell?.verdict) counts[cell.verdict]++
-    if (cell?.speedup !== undefined) speedups.push(cell.speedup)
+    if (cell?.speedup !== undefined) speedups.push({ ratio: cell.speedup, low: cell.speedupLow, high: cell.speedupHigh })
   }
-  const speedup = geometricMean(speedups)
-  return { ...(speedup === undefined ? {} : { speedup }), cases: speedups.length, counts }
+  const mean = meanRatio(speedups)
+  return { ...(mean ? { speedup: mean.ratio } : {}), ...(mean?.low === undefined || mean.high === undefined ? {} : { speedupLow: mean.low, speedupHigh: mean.high }), cases: speedups.length, counts }
 }
 
 const elements = (c: BenchmarkCase) => Object.values(c.params).reduce<number>((product, value) => (typeof value === 'number' ? product * value : product), 1)

@@ -1,56 +1,11 @@
 import type { BenchmarkCase } from '../../case'
-import { findOp } from '../../ops/registry'
 import type { Result } from '../../result'
-import { seriesColor, seriesKey, type Theme } from '../../backends'
-import { sizeOf, sizeTitle } from '../../analysis/size'
-import { formatInterval } from '../../units'
+import { seriesKey } from '../../backends'
+import { sizeOf } from '../../analysis/size'
 import { caseWordsOf } from '../shared/report'
-import { dotPlot, lineChart, type ChartLine, type DotRow } from './draw'
-import { escapeHtml } from './page'
-
-const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4], [10, 4]]
-
-/** Interval, samples and grade of a result, as they stand under the pointer. */
-const aboutOf = ({ summary: s, grade, samplesNs }: Result): string =>
-  [s?.ciLowNs === undefined ? '' : formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs), `${s?.count ?? samplesNs.length} samples`, grade ? `grade ${grade}` : ''].filter(Boolean).join(', ')
-
-interface Series {
-  label: string
-  key: string
-  dash: readonly number[]
-  results: { result: Result; size: number; medianNs: number }[]
-}
-
-/** Right results of one op as lines; those of the same implementation differ by dash. */
-function seriesOf(results: readonly Result[]): Series[] {
-  const series = new Map<string, Series>()
-  const perKey = new Map<string, number>()
-  for (const result of results) {
-    const size = sizeOf(result.case)
-    const medianNs = result.summary?.medianNs
-    if (result.status !== 'ok' || size === undefined || !medianNs) continue
-    const label = caseWordsOf(result.case).line
-    let found = series.get(label)
-    if (!found) {
-      const key = seriesKey(result.case)
-      const nth = perKey.get(key) ?? 0
-      perKey.set(key, nth + 1)
-      series.set(label, (found = { label, key, dash: DASHES[nth % DASHES.length]!, results: [] }))
-    }
-    found.results.push({ result, size, medianNs })
-  }
-  return [...series.values()]
-}
-
-/** CSS variables --s0, --s1, ... with the colour of each backend and implementation in both themes. */
-export function seriesStyle(keys: readonly string[]): string {
-  const rules = (theme: Theme, scope: string) => `${scope}{${keys.map((key, i) => `--s${i}:${seriesColor(key, theme)}`).join(';')}}`
-  return `${rules('light', ':root')}@media screen{${rules('dark', ':root[data-theme=dark]')}}@media screen and (prefers-color-scheme:dark){${rules('dark', ':root:not([data-theme=light])')}}`
-}
-
-/** One entry of a legend with its sample of the line or dot. */
-export const legendItem = (line: number, color: number, sample: string, label: string): string => `<li style="--c:var(--s${color})" data-line="${line}">${sample}${escapeHtml(label)}</li>`
-export const DOT_SAMPLE = '<svg viewBox="0 0 8 8" class="dot" aria-hidden="true"><circle cx="4" cy="4" r="4"/></svg>'
+import { dotPlot, type DotRow } from './draw'
+import { aboutOf, computesMost, opCharts } from './multiples'
+import { legendItem, DOT_SAMPLE } from './legend'
 
 function groupBy(results: readonly Result[], key: (r: Result) => string): Map<string, Result[]> {
   const groups = new Map<string, Result[]>()
@@ -101,26 +56,4 @@ function dotCharts(results: readonly Result[], keys: readonly string[]): string 
   const flops = dotPlot({ title: 'FLOP/s', quantity: 'flops', rows: rows(known.filter(computes), (r, ns) => ({ value: (r.flops / ns) * 1e9 })) })
   const legend = [...names].map(([key, name], line) => legendItem(line, keys.indexOf(key), DOT_SAMPLE, name))
   return `<section class="charted"><ul class="legend">${legend.join('')}</ul><div class="charts">${figure('Time per call', time)}<div>${figure('Bandwidth', bandwidth)}${figure('FLOP/s', flops)}</div></div></section>`
-}
-
-/** Whether arithmetic rather than traffic is the figure of merit: products, convolutions, attention. */
-const computesMost = (c: BenchmarkCase): boolean => ['matmul', 'attention', 'convolution', 'quantized'].includes(findOp(c.op)?.family ?? '')
-
-/** Time and rate against size for one op, with their legend. `keys` are all series keys of the report. */
-function opCharts(op: string, results: readonly Result[], keys: readonly string[]): string {
-  const series = seriesOf(results)
-  if (series.length === 0) return ''
-  const computes = results.some((r) => computesMost(r.case))
-  const xLabel = sizeTitle(results.map((r) => r.case))
-  const line = (s: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: s.label, color: keys.indexOf(s.key), dash: s.dash, points: s.results.map(point) })
-  const time = lineChart({
-    title: `${op}: time against size`, xLabel, x: 'count', y: 'time',
-    lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: medianNs, low: result.summary?.ciLowNs, high: result.summary?.ciHighNs, about: aboutOf(result) }))),
-  })
-  const rate = lineChart({
-    title: `${op}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel, x: 'count', y: computes ? 'flops' : 'bandwidth',
-    lines: series.map((s) => line(s, ({ result, size, medianNs }) => ({ x: size, y: ((computes ? result.flops : result.bytes) / medianNs) * 1e9 }))),
-  })
-  const legend = series.map((s, line) => legendItem(line, keys.indexOf(s.key), `<svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${s.dash.length ? ` stroke-dasharray="${s.dash.join(' ')}"` : ''}/></svg>`, s.label))
-  return `<section class="charted"><h3>${escapeHtml(op)}</h3><div class="charts"><figure><figcaption>Time per call</figcaption>${time}</figure><figure><figcaption>${computes ? 'FLOP/s' : 'Bandwidth'}</figcaption>${rate}</figure></div><ul class="legend">${legend.join('')}</ul></section>`
 }

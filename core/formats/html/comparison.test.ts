@@ -18,16 +18,21 @@ it('reports every verdict with its interval, means by operation, and what differ
   expect(cellsOf(doc, 'Verdicts')[0]).toContain('▼ slower (Few samples.)')
   expect(cellsOf(doc, 'Verdicts')[1]).toContain('2.000x')
   expect(cellsOf(doc, 'By operation').map(([op, , mean]) => [op, mean])).toEqual([['add', '0.833x'], ['gelu', '2.000x']])
-  expect(doc.querySelectorAll('figure circle')).toHaveLength(2)
+  const [means, cases] = Array.from(doc.querySelectorAll('figure'))
+  // The answer comes first: the sentence, then the means.
+  expect(doc.querySelector('p.answer')!.textContent).toMatch(/is 1\.29x faster than before \(geometric mean over 2 cases, .*\): 1 faster, 1 slower, 0 same, 0 unclear\.$/)
+  expect(Array.from(means!.querySelectorAll('text[fill="var(--text)"]'), (text) => text.textContent)).toEqual(['gelu', 'add'])
+  expect(cases!.querySelectorAll('circle')).toHaveLength(2)
   expect(doc.body.textContent).toContain('Kernel: 6.1, then 6.8.')
 })
 
 it('draws the largest effects, as many as fit a page with their axis, and marks where nothing changed', () => {
   const many = testComparison(Array.from({ length: 30 }, (_, i): [{ op: string; params: { n: number } }, ReturnType<typeof testCell>] => [{ op: 'add', params: { n: 64 + i } }, testCell(1 + i / 100, 'slower')]))
   const doc = page(comparisonHtml(many))
-  expect(doc.querySelectorAll('figure circle')).toHaveLength(20)
-  expect(doc.querySelector('figcaption')!.textContent).toContain('the 20 largest of 30 cases')
-  expect(doc.querySelectorAll('[stroke="var(--unit)"]')).toHaveLength(1)
+  const cases = doc.querySelectorAll('figure')[1]!
+  expect(cases.querySelectorAll('circle')).toHaveLength(20)
+  expect(cases.querySelector('figcaption')!.textContent).toContain('the 20 largest of 30 cases')
+  expect(cases.querySelectorAll('[stroke="var(--unit)"]')).toHaveLength(1)
 })
 
 it('shows names as text, and needs no network', () => {

@@ -1,14 +1,14 @@
-import { groupRows, summarizeSide, isInside, sideText } from '../../compare/report/summary'
+import { answersOf, verdictText } from '../../compare/report/answer'
+import { groupRows, isInside, sideText, type Group } from '../../compare/report/summary'
 import { caseText } from '../../case-words'
 import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/environment'
-import { ABSENT, formatPercent, formatTime, speedupWords } from '../../units'
+import { ABSENT, formatPercent, formatTime } from '../../units'
 import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report'
-import { DOT_SAMPLE, legendItem, seriesStyle } from './charts'
+import { DOT_SAMPLE, legendItem, seriesStyle } from './legend'
 import { dotPlot } from './draw'
 import { escapeHtml, pageHtml, listHtml, tableHtml } from './page'
 
-const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
 /** Keys of colours that are easy to tell apart, one for each side after the baseline. */
 const SIDE_COLOURS = ['webgpu/wgsl', 'cpu/avx512', 'cuda/kernel', 'cpu/scalar', 'cpu/avx2', 'cpu/sse2'] as const
 /** Rows of the chart: the largest effects, where there are more cases; as many as a window or a printed page shows with their axis. */
@@ -19,15 +19,6 @@ const counted = (count: number, one: string) => `${count.toLocaleString('en-US')
 
 /** Sides after the baseline, by index. */
 const sidesOf = ({ sessions }: Comparison) => sessions.map((_, i) => i).slice(1)
-
-function summaryLines(comparison: Comparison): string[] {
-  return sidesOf(comparison).map((side) => {
-    const { speedup, cases, counts } = summarizeSide(comparison.rows, side)
-    const [name, base] = [sideText(comparison, side), sideText(comparison, 0)]
-    const words = speedupWords(speedup)
-    return speedup === undefined ? `${name} and ${base} have no case in common.` : `${name} is ${words} ${words === 'as fast' ? 'as' : 'than'} ${base} (geometric mean over ${counted(cases, 'case')}). ▼ ${counts.slower} slower, ▲ ${counts.faster} faster, = ${counts.same} same, ? ${counts.ambiguous} unclear.`
-  })
-}
 
 function byOperation(comparison: Comparison): ReportTable {
   const groups = groupRows(comparison.rows, 'op', comparison.sessions.length)
@@ -44,7 +35,7 @@ function byOperation(comparison: Comparison): ReportTable {
 }
 
 const verdictCell = ({ verdict, doubt }: CompareCell): Cell =>
-  verdict === undefined ? { text: ABSENT } : { text: `${SIGNS[verdict]} ${verdict === 'ambiguous' ? 'unclear' : verdict}${doubt === undefined ? '' : ` (${doubt})`}`, ...(verdict === 'slower' ? { tone: 'bad' as const } : verdict === 'faster' ? { tone: 'good' as const } : {}) }
+  verdict === undefined ? { text: ABSENT } : { text: `${verdictText(verdict)}${doubt === undefined ? '' : ` (${doubt})`}`, ...(verdict === 'slower' ? { tone: 'bad' as const } : verdict === 'faster' ? { tone: 'good' as const } : {}) }
 
 function verdicts(comparison: Comparison): ReportTable {
   const inside = isInside(comparison)
@@ -62,8 +53,26 @@ function verdicts(comparison: Comparison): ReportTable {
   }
 }
 
+/** Geometric means by operation with their intervals, the fastest first: the answer as a picture. */
+function meansChart(comparison: Comparison): string {
+  const groups = groupRows(comparison.rows, 'op', comparison.sessions.length).filter(({ sides }) => sides.some((side) => side?.speedup !== undefined))
+  const best = ({ sides }: Group) => Math.max(...sides.flatMap((side) => side?.speedup ?? []))
+  const svg = dotPlot({
+    title: 'Geometric mean of the speedups by operation',
+    quantity: 'ratio',
+    wide: true,
+    rows: groups.sort((a, b) => best(b) - best(a)).map(({ key, sides }) => ({
+      label: key,
+      dots: sides.flatMap((side, i) => (side?.speedup === undefined ? [] : [{ label: sideText(comparison, i), color: (i - 1) % SIDE_COLOURS.length, line: i - 1, value: side.speedup, low: side.speedupLow, high: side.speedupHigh, about: counted(side.cases, 'case') }])),
+    })),
+  })
+  return svg && `<section class="charted">${legendOf(comparison)}<figure class="one"><figcaption>Speedup over ${escapeHtml(sideText(comparison, 0))} by operation (geometric mean, 95 % CI); above 1 is faster</figcaption>${svg}</figure></section>`
+}
+
+const legendOf = (comparison: Comparison): string => `<ul class="legend">${sidesOf(comparison).map((side) => legendItem(side - 1, (side - 1) % SIDE_COLOURS.length, DOT_SAMPLE, sideText(comparison, side))).join('')}</ul>`
+
 /** Speedups with their intervals, the largest effects first. */
-function chart(comparison: Comparison): string {
+function casesChart(comparison: Comparison): string {
   const inside = isInside(comparison)
   const effect = (row: Comparison['rows'][number]) => Math.max(...row.cells.slice(1).map((cell) => Math.abs(Math.log(cell?.speedup ?? 1))))
   const rows = [...comparison.rows].sort((a, b) => effect(b) - effect(a)).slice(0, MAX_DRAWN)
@@ -77,9 +86,8 @@ function chart(comparison: Comparison): string {
     })),
   })
   if (!svg) return ''
-  const legend = sidesOf(comparison).map((side) => legendItem(side - 1, (side - 1) % SIDE_COLOURS.length, DOT_SAMPLE, sideText(comparison, side)))
   const more = comparison.rows.length > rows.length ? `, the ${MAX_DRAWN} largest of ${counted(comparison.rows.length, 'case')}` : ''
-  return `<section class="charted"><ul class="legend">${legend.join('')}</ul><figure class="one"><figcaption>Speedup over ${escapeHtml(sideText(comparison, 0))}${more}; above 1 is faster</figcaption>${svg}</figure></section>`
+  return `<section class="charted">${legendOf(comparison)}<figure class="one"><figcaption>Speedup over ${escapeHtml(sideText(comparison, 0))} by case${more}; above 1 is faster</figcaption>${svg}</figure></section>`
 }
 
 function notCompared({ unmatched }: Comparison): string[] {
@@ -94,14 +102,14 @@ export function comparisonHtml(comparison: Comparison): string {
   const own = Object.entries(comparison.opThresholds).map(([op, value]) => `${formatPercent(value)} for ${op}`)
   const list = (heading: string, items: readonly string[]) => (items.length ? `<h2>${heading}</h2>\n${listHtml(items)}` : '')
   const body = `<h1>${escapeHtml(title)}</h1>
-${summaryLines(comparison).map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}
+${answersOf(comparison).map(({ sentence }) => `<p class="answer">${escapeHtml(sentence)}</p>`).join('\n')}
 <p class="muted">${escapeHtml(`Differences below ${[formatPercent(comparison.threshold), ...own].join(', ')} count as none. Verdicts hold over all cases together (Benjamini-Hochberg); unclear ones need more samples.`)}</p>
+${meansChart(comparison) || '<p class="muted">No speedup to draw.</p>'}
 ${list('Environment differences', comparison.environmentDifferences)}
-<h2>Charts</h2>
-${chart(comparison) || '<p class="muted">No speedup to draw.</p>'}
 <h2>By operation</h2>
 ${tableHtml('By operation', byOperation(comparison))}
 <h2>Verdicts</h2>
+${casesChart(comparison)}
 ${tableHtml('Verdicts', verdicts(comparison))}
 ${list('Noise floors', comparison.noiseFloors.map((floor) => `${floor.deviceName}: ${noiseFloorText(floor)}`))}
 ${list('Not compared', notCompared(comparison))}`

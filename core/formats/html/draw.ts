@@ -20,6 +20,8 @@ export interface ChartLine {
   color: number
   /** Lengths of dashes and gaps in px; empty for a solid line. */
   dash: readonly number[]
+  /** Its entry in the legend; absent: its place among the lines. */
+  line?: number
   points: readonly (Mark & { x: number; y: number })[]
 }
 
@@ -30,6 +32,10 @@ export interface Chart {
   x: Quantity
   y: Quantity
   lines: readonly ChartLine[]
+  /** One of small multiples: a smaller picture. */
+  small?: boolean
+  /** Values that the axes have to hold beside its own, so that multiples have one scale. */
+  domain?: { x: readonly number[]; y: readonly number[] }
 }
 
 export interface DotRow {
@@ -100,7 +106,7 @@ function render({ title, width, height, box, x, y, colors, option, tips }: Pictu
     })
   const ends = (axis: LogAxis) => `${axis.low},${axis.high}`
   const place = `data-box="${box.left},${box.top},${box.right},${box.bottom}" data-x="${ends(x.axis)}" data-kind-x="${x.quantity}"${y ? ` data-y="${ends(y.axis)}" data-kind-y="${y.quantity}"` : ''}`
-  const style = colors.map((color, line) => `--l${line}:var(--s${color})`).join(';')
+  const style = colors.flatMap((color, line) => (color < 0 ? [] : [`--l${line}:var(--s${color})`])).join(';')
   return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(title)}" ${place} style="${style}">${drawing}</svg>`
 }
 
@@ -135,15 +141,20 @@ const intervals = (line: number, data: readonly (readonly [number, number, numbe
 const tipOf = (...lines: (string | undefined)[]) => printable(lines.filter(Boolean).join('\n'))
 
 const LINES = { width: 560, height: 300, box: { left: 78, top: 12, right: 544, bottom: 256 } }
+const SMALL_LINES = { width: 400, height: 220, box: { left: 74, top: 10, right: 388, bottom: 178 } }
 
 /** A line chart with both axes logarithmic as an <svg> element; empty text when there is nothing above zero to draw. */
 export function lineChart(chart: Chart): string {
   const lines = chart.lines.map((line) => ({ ...line, points: line.points.filter((p) => drawable(p.x) && drawable(p.y)).sort((a, b) => a.x - b.x) }))
   const all = lines.flatMap((line) => line.points)
   if (all.length === 0) return ''
-  const x = { axis: powerOfTwoAxis(all.map((p) => p.x)), quantity: chart.x }
-  const y = { axis: decadeAxis(all.flatMap((p) => [p.y, p.low, p.high].filter(drawable))), quantity: chart.y }
-  const drawn = lines.flatMap(({ label, dash, points }, i) => [
+  const x = { axis: powerOfTwoAxis([...all.map((p) => p.x), ...(chart.domain?.x.filter(drawable) ?? [])]), quantity: chart.x }
+  const y = { axis: decadeAxis([...all.flatMap((p) => [p.y, p.low, p.high].filter(drawable)), ...(chart.domain?.y.filter(drawable) ?? [])]), quantity: chart.y }
+  const colors: number[] = []
+  lines.forEach(({ line, color }, i) => (colors[line ?? i] = color))
+  const drawn = lines.flatMap(({ label, dash, points, line }, at) => {
+    const i = line ?? at
+    return [
     { tips: undefined, series: intervals(i, points.flatMap((p) => (drawable(p.low) && drawable(p.high) ? [[p.x, p.low, p.x, p.high] as const] : []))) },
     {
       tips: points.map((p) => tipOf(label, `${QUANTITIES[chart.x](p.x)}: ${QUANTITIES[chart.y](p.y)}`, p.about)),
@@ -152,9 +163,10 @@ export function lineChart(chart: Chart): string {
         lineStyle: { width: 1.5, type: dash.length ? dash : ('solid' as const) }, itemStyle: { borderWidth: 0 },
       },
     },
-  ])
+    ]
+  })
   return render({
-    title: chart.title, ...LINES, x, y, colors: lines.map(({ color }) => color), tips: drawn.map(({ tips }) => tips),
+    title: chart.title, ...(chart.small ? SMALL_LINES : LINES), x, y, colors: [...colors].map((color) => color ?? -1), tips: drawn.map(({ tips }) => tips),
     option: {
       xAxis: { ...logAxis('x', x.axis, chart.x), name: printable(chart.xLabel), nameLocation: 'middle', nameGap: 26, nameTextStyle: { color: 'var(--muted)', fontSize: 11, fontFamily: 'inherit' } },
       yAxis: logAxis('y', y.axis, chart.y),

@@ -46,13 +46,39 @@ describe('html report', () => {
   it('draws ops of one size together, a row per case and a dot per implementation', () => {
     const at = (id: string, op: string, impl: string, medianNs: number) => measured(id, 1000, medianNs, { case: testCase({ op, impl, params: { n: 1000 } }) })
     const doc = page(exportSession('html', testSession([at('a', 'add', 'avx2', 100), at('b', 'add', 'scalar', 400), at('c', 'mul', 'avx2', 100), at('d', 'copy', 'avx2', 90), { ...at('e', 'copy', 'scalar', 80), status: 'wrong' }])))
-    const time = doc.querySelector('figure')!
+    const time = doc.querySelectorAll('figure')[1]!
     expect(Array.from(time.querySelectorAll('text[fill="var(--text)"]'), (text) => text.textContent)).toEqual(['add 1000', 'mul 1000', 'copy 1000'])
     const xs = new Map(Array.from(time.querySelectorAll('circle'), (dot) => [dot.textContent!.split(' f32')[0]!.replace('\n', ': '), Number(dot.getAttribute('cx'))]))
     expect(xs.size).toBe(4)
     expect(xs.get('add 1000: cpu scalar')!).toBeGreaterThan(xs.get('add 1000: cpu avx2')!)
     expect(xs.get('mul 1000: cpu avx2')).toBe(xs.get('add 1000: cpu avx2'))
-    expect(Array.from(doc.querySelectorAll('.legend li'), (item) => item.textContent)).toEqual(['cpu avx2', 'cpu scalar'])
+    expect(Array.from(doc.querySelectorAll('.legend')[1]!.querySelectorAll('li'), (item) => item.textContent)).toEqual(['cpu avx2', 'cpu scalar'])
+  })
+
+  it('begins with the answer: the fastest by operation, speedups over the baseline as a picture, what is unclear, what is wrong with the machine', () => {
+    const at = (id: string, op: string, impl: string, medianNs: number) => measured(id, 1000, medianNs, { case: testCase({ op, impl, params: { n: 1000 } }) })
+    const file = testSession([at('a', 'add', 'scalar', 400), at('b', 'add', 'avx2', 100), at('c', 'gelu', 'scalar', 300), at('d', 'gelu', 'avx2', 301)])
+    const doc = page(exportSession('html', { ...file, environment: { ...file.environment, devices: file.environment.devices.map((device) => ({ ...device, warnings: ['The clock is not locked.'] })) } }))
+    expect(Array.from(doc.querySelectorAll('h2'), (head) => head.textContent).slice(0, 3)).toEqual(['Answer', 'Charts', 'Findings'])
+    expect(doc.querySelector('p.answer')!.textContent).toMatch(/^cpu (avx2|scalar) is fastest in 1 of 2 operations, cpu (avx2|scalar) in 1\.$/)
+    expect(doc.body.textContent).toContain('The fastest is unclear in 1 of 2 cases.')
+    const cells = Array.from(doc.querySelectorAll('table[aria-label="Fastest by operation"] tbody tr'), (row) => Array.from(row.querySelectorAll('td'), (cell) => cell.textContent))
+    expect(cells.map((row) => row.slice(0, 3))).toEqual([['add', 'cpu avx2', '1 of 1'], ['gelu', 'cpu scalar', '1 of 1']])
+    const picture = doc.querySelector('figure')!
+    expect(picture.querySelector('figcaption')!.textContent).toMatch(/^Speedup over cpu (avx2|scalar) by operation/)
+    expect(picture.querySelectorAll('circle')).toHaveLength(2)
+    expect(doc.body.textContent).toContain('The clock is not locked.')
+  })
+
+  it('draws an operation with many lines as small multiples on one scale, never all in one plot', () => {
+    const results = ['f32', 'bf16', 'f16'].flatMap((dtype) => ['scalar', 'avx2', 'avx512'].flatMap((impl) => ['hot', 'cold'].flatMap((mode) => [1000, 4000].map((n) => measured(`${dtype}${impl}${mode}${n}`, n, n / 10, { case: testCase({ params: { n }, dtype, impl, mode } as never) })))))
+    const doc = page(exportSession('html', testSession(results)))
+    const plots = Array.from(doc.querySelectorAll('.charts.small figure'))
+    const lines = plots.map((plot) => new Set(Array.from(plot.querySelectorAll('circle'), (dot) => dot.getAttribute('fill'))).size)
+    expect(Math.max(...lines)).toBeLessThanOrEqual(6)
+    expect(plots.slice(0, 6).map((plot) => plot.querySelector('figcaption')!.textContent)).toEqual(['hot · f32', 'cold · f32', 'hot · bf16', 'cold · bf16', 'hot · f16', 'cold · f16'].sort((a, b) => Number(a.startsWith('cold')) - Number(b.startsWith('cold'))))
+    expect(new Set(plots.slice(0, 6).map((plot) => plot.querySelector('svg')!.dataset['y'])).size).toBe(1)
+    expect(plots.flatMap((plot) => Array.from(plot.querySelectorAll('circle')))).toHaveLength(2 * results.length)
   })
 
   it('text is always text', () => {

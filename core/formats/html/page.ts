@@ -31,12 +31,12 @@ const STYLE = `
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1240px;padding:24px;background:var(--bg);color:var(--text);font:13px/1.5 Inter,system-ui,sans-serif;font-variant-numeric:tabular-nums}
 h1{font-size:22px;margin:0;padding-right:130px;overflow-wrap:anywhere}h2{font-size:16px;margin:32px 0 8px}h3{font:600 13px/1.5 "JetBrains Mono",ui-monospace,monospace;margin:16px 0 4px}
-p{margin:4px 0}.muted,figcaption{color:var(--muted)}.notes{white-space:pre-wrap;max-width:80ch}
+p{margin:4px 0}.muted,figcaption{color:var(--muted)}.answer{font-size:15px}.notes{white-space:pre-wrap;max-width:80ch}
 .tag{border:1px solid var(--line);border-radius:4px;padding:0 6px;margin-right:4px}
 .findings{list-style:none;margin:0;padding:0;max-width:110ch}.findings li{padding:6px 0;border-bottom:1px solid var(--line)}.findings p{margin:0;overflow-wrap:anywhere}
 .problem,.bad{color:var(--bad)}.warning{color:var(--warn)}.info{color:var(--accent)}.good{color:var(--accent)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:16px}
-figure{margin:0;position:relative}figure.one{max-width:900px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px}figure>svg{--gx:var(--line);--gy:var(--line);--tx:var(--muted);--ty:var(--muted);--unit:var(--muted)}
+.charts.small{grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr))}.charts.small>figure{max-width:460px}h4{font-size:12px;font-weight:600;margin:10px 0 4px}figure{margin:0;position:relative}figure.one{max-width:900px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px}figure>svg{--gx:var(--line);--gy:var(--line);--tx:var(--muted);--ty:var(--muted);--unit:var(--muted)}
 .legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}.legend circle{fill:var(--c)}svg.dot{width:8px!important}.charts>div>figure+figure{margin-top:16px}.findings+details{margin-top:6px}summary{cursor:pointer;color:var(--muted)}
 .near{stroke:var(--text);stroke-width:2}.zoom{fill:var(--accent);fill-opacity:.15;stroke:var(--accent)}svg .off{display:none}
 .legend{list-style:none;margin:4px 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 16px;font:12px/1.5 "JetBrains Mono",ui-monospace,monospace}.legend svg{width:28px;height:8px;display:inline-block;margin-right:6px;vertical-align:middle}

@@ -5,8 +5,10 @@ import type { SessionFile } from '../../session/types'
 import { formatRatio, formatTime } from '../../units'
 import { reportOf } from '../shared/report'
 import type { ExportContext } from '../file-format'
-import { seriesStyle, sessionCharts } from './charts'
-import { escapeHtml, pageHtml, factsHtml, listHtml, tableHtml } from './page'
+import { answerHtml } from './answer'
+import { sessionCharts } from './charts'
+import { seriesStyle } from './legend'
+import { escapeHtml, pageHtml, factsHtml, tableHtml } from './page'
 
 /** A session as a report in one file. */
 export function reportHtml(file: SessionFile, context: ExportContext): string {
@@ -17,16 +19,16 @@ export function reportHtml(file: SessionFile, context: ExportContext): string {
 <p class="muted">${escapeHtml(report.machine)}</p>
 ${report.tags.length ? `<p>${report.tags.map((tag) => `<span class="tag">${escapeHtml(tag)}</span>`).join('')}</p>` : ''}
 ${report.notes ? `<p class="notes">${escapeHtml(report.notes)}</p>` : ''}
-<h2>Findings</h2>
-${findingsHtml(report.findings)}
+${report.answer.implementations.length || report.answer.machine.warnings.length ? `<h2>Answer</h2>\n${answerHtml(report.answer, keys)}` : ''}
 <h2>Charts</h2>
 ${sessionCharts(file.results) || '<p class="muted">No case of this session was measured and right, so there is nothing to draw.</p>'}
+<h2>Findings</h2>
+${findingsHtml(report.findings)}
 <h2>Results</h2>
 <p class="muted">Median of the samples of each case with the half width of its 95 % CI. Rates follow from the minimum memory traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it. Grade A: converged, low noise; B: noisy; C: throttled, disturbed or not converged.</p>
 ${tableHtml('Results', report.results)}
 ${report.runs.rows.length ? `<h2>Over runs</h2>\n<p class="muted">${TWO_INTERVALS}</p>\n${tableHtml('Over runs', report.runs)}\n` : ''}${report.ceilings.rows.length ? `<h2>Ceilings</h2>\n${tableHtml('Ceilings', report.ceilings)}` : ''}
 <h2>Environment</h2>
-${listHtml(report.warnings)}
 ${factsHtml(report.environment)}`
   return pageHtml(report.title, body, seriesStyle(keys))
 }

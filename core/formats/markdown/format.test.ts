@@ -11,6 +11,14 @@ describe('markdown report', () => {
   const result = testResult({ status: 'failed', message: 'a | b\n# c', summary: undefined, case: testCase({ op: 'softmax', params: { rows: 64, cols: 128 } }) })
   const text = exportSession('markdown', testSession([testResult(), result], { name: 'Night | run', notes: 'first\n- second', tags: ['h200'] }))
 
+  it('begins with the answer, its table and what is wrong with the machine', () => {
+    const at = (id: string, impl: string, medianNs: number) => testResult({ id, case: testCase({ impl }), summary: { ...testResult().summary!, medianNs, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 } })
+    const written = exportSession('markdown', testSession([at('a', 'scalar', 400), at('b', 'avx2', 100)]))
+    expect(written.indexOf('## Answer')).toBeLessThan(written.indexOf('## Findings'))
+    expect(written).toMatch(/## Answer\n\n\*\*cpu avx2 is fastest in 1 of 1 operation\.\*\*\n\n- cpu (avx2|scalar) is 4\.00x (faster|slower) than cpu (avx2|scalar) \(geometric mean over 1 case/)
+    expect(written).toMatch(/\| add \| cpu avx2 \| 1 of 1 \|/)
+  })
+
   it('has findings, a table of the results and the machine', () => {
     expect(text).toMatch(/^# Night \\\| run\n/)
     expect(text).toContain('2 of 2 cases, 1 without a valid result')

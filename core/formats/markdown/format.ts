@@ -1,7 +1,10 @@
+import type { SessionAnswer } from '../../analysis/answer/answer'
+import { answerSentences, processorTitle } from '../../analysis/answer/words'
 import { ruleTitle, type Finding } from '../../analysis/advice'
 import { TWO_INTERVALS } from '../../analysis/case-runs'
 import type { SessionFile } from '../../session/types'
 import { formatRatio, formatTime } from '../../units'
+import { fastestTable } from '../shared/answer'
 import { reportOf, type ReportTable } from '../shared/report'
 import type { ExportContext, FileFormat } from '../file-format'
 
@@ -24,6 +27,7 @@ function exportMarkdown(file: SessionFile, context: ExportContext): string {
     escapeMarkdown(report.machine),
     report.tags.length ? `Tags: ${report.tags.map(escapeMarkdown).join(', ')}` : '',
     report.notes.trim() === '' ? '' : report.notes.split(/\r?\n/).map((line) => `> ${escapeMarkdown(line)}`.trimEnd()).join('\n'),
+    ...(report.answer.implementations.length || report.answer.machine.warnings.length ? ['## Answer', ...answerParts(report.answer)] : []),
     '## Findings',
     report.findings.length ? report.findings.map(findingMarkdown).join('\n') : 'No findings.',
     '## Results',
@@ -31,10 +35,20 @@ function exportMarkdown(file: SessionFile, context: ExportContext): string {
     ...(report.runs.rows.length ? ['## Over runs', TWO_INTERVALS, tableMarkdown(report.runs)] : []),
     ...(report.ceilings.rows.length ? ['## Ceilings', tableMarkdown(report.ceilings)] : []),
     '## Environment',
-    report.warnings.map((warning) => `- ⚠️ ${escapeMarkdown(warning)}`).join('\n'),
     folded('Everything recorded of the machine', report.environment.map(({ title, facts }) => `**${escapeMarkdown(title)}**\n\n${tableMarkdown({ heads: [{ title: 'fact' }, { title: 'value' }], rows: facts.map(([name, value]) => [{ text: name }, { text: value || '–' }]) })}`).join('\n\n')),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** The answer in sentences, by operation, and what is wrong with the machine. */
+function answerParts(answer: SessionAnswer): string[] {
+  const [first = '', ...others] = answerSentences(answer).map(escapeMarkdown)
+  return [
+    first && `**${first}**`,
+    others.map((text) => `- ${text}`).join('\n'),
+    ...answer.processors.flatMap((one) => [...(answer.processors.length > 1 ? [`### ${processorTitle(one)}`] : []), tableMarkdown(fastestTable(one))]),
+    answer.machine.warnings.map((warning) => `- ⚠️ ${escapeMarkdown(warning)}`).join('\n'),
+  ]
 }
 
 /** A report to paste into a pull request or an issue. */

@@ -1,4 +1,5 @@
 import type { BenchmarkCase } from '../../case'
+import { sessionAnswer, type SessionAnswer } from '../../analysis/answer/answer'
 import { advise, detailsOf, type Finding } from '../../analysis/advice'
 import { caseRuns, type Run } from '../../analysis/case-runs'
 import { caseId } from '../../case'
@@ -6,7 +7,7 @@ import { statusWord, type Result } from '../../result'
 import { ceilingKind, ceilingTitle, ceilingValue, compareKinds, intervalOf, type KnownCeiling } from '../../roofline/ceilings'
 import { datasheetValue } from '../../roofline/datasheet'
 import { roofline, roofsOf, uncertainText } from '../../roofline/roofline'
-import { environmentGroups, environmentWarnings, type FactGroup } from '../../session/environment'
+import { environmentGroups, type FactGroup } from '../../session/environment'
 import { blockOf, rowAt } from '../../session/rows'
 import type { SessionFile } from '../../session/types'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../units'
@@ -22,12 +23,12 @@ export interface Report {
   machine: string
   tags: readonly string[]
   notes: string
+  answer: SessionAnswer
   findings: readonly Finding[]
   results: ReportTable
   /** Cases with three right runs or more; without rows where there are none. */
   runs: ReportTable
   ceilings: ReportTable
-  warnings: readonly string[]
   environment: readonly FactGroup[]
 }
 
@@ -44,11 +45,11 @@ export function reportOf({ session, environment, results }: SessionFile, context
     machine: [environment.host, environment.cpu, ...devices, environment.os].filter(Boolean).join(' · '),
     tags: session.tags,
     notes: session.notes,
+    answer: sessionAnswer(results.flatMap((r) => (r.status === 'ok' && r.summary ? [{ ...r.summary, case: r.case, grade: r.grade }] : [])), environment),
     findings: advise({ rows: results.map((_, i) => rowAt(block, i)), ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), environment }),
     results: resultsTable(results, context),
     runs: runsTable(results),
     ceilings: ceilingsTable(context.ceilings),
-    warnings: environmentWarnings(environment),
     environment: [...environmentGroups(environment), ...(missing.length ? [{ title: 'Not available', facts: missing }] : [])],
   }
 }

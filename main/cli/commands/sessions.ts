@@ -6,7 +6,7 @@ import { oneLine } from '../../printable'
 import { findSession } from '../options/choices'
 import type { Context } from '../context'
 import { endStatus, verdict, type Followed } from '../follow'
-import { findingList, resultTable } from '../output/results'
+import { answerLines, findingList, resultTable } from '../output/results'
 import { sessionTable } from '../output/tables'
 
 /** The table of these sessions, and where to look when some of them are damaged. */
@@ -74,6 +74,8 @@ export function reportRun(context: Context, followed: Followed, json: boolean): 
   if (json) context.printJson({ session: context.history.summary(followed.sessionId), rows })
   else {
     if (rows.length > 0) context.print(resultTable(rows))
+    const answer = answerLines(rows, context.history.getSession(followed.sessionId).environment)
+    if (answer.length > 0) context.print(`\n${answer.join('\n')}`)
     context.remark(verdict(context, followed))
   }
   return statusOf(rows, followed.end)

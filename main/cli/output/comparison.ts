@@ -1,27 +1,22 @@
-import { type failuresOf, findingsOf, pText, wrongCases, type CompareCell, type Comparison } from '@core/compare'
+import { answersOf, type failuresOf, findingsOf, pText, VERDICT_WORDS, verdictText, wrongCases, type CompareCell, type Comparison } from '@core/compare'
 import { caseText } from '@core/case-words'
-import { formatPercent, formatTime, speedupWords } from '@core/units'
+import { formatPercent, formatTime } from '@core/units'
 import { oneLine } from '../../printable'
 import { caseWords } from '../../runner/words'
 import { table, type Column } from './tables'
 
 type Row = Comparison['rows'][number]
 
-/** A sign beside each word, as in the app. */
-const SIGNS = { faster: '▲', slower: '▼', same: '=', ambiguous: '?' } as const
-
-const wordOf = (verdict: keyof typeof SIGNS) => (verdict === 'ambiguous' ? 'unclear' : verdict)
-
 /** `A` for the baseline, `B` for the next, `27` where letters end. */
 const letter = (i: number) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1))
 
 /** `1.234x ±0.5 % ▲ faster`: the speedup over the baseline, above 1 is faster. */
-function verdictText(cell: CompareCell | null): string {
+function cellText(cell: CompareCell | null): string {
   if (!cell) return ''
   if (cell.speedup === undefined) return formatTime(cell.medianNs)
   const { speedup, speedupLow, speedupHigh, verdict } = cell
   const interval = speedupLow === undefined || speedupHigh === undefined ? '' : ` ±${formatPercent((speedupHigh - speedupLow) / 2 / speedup)}`
-  return `${speedup.toFixed(3)}x${interval}${verdict ? ` ${SIGNS[verdict]} ${wordOf(verdict)}` : ''}`
+  return `${speedup.toFixed(3)}x${interval}${verdict ? ` ${verdictText(verdict)}` : ''}`
 }
 
 /** What the speedup is computed from, where that is more than one result on either side. */
@@ -40,17 +35,18 @@ function sideColumns(rows: Comparison['rows'], i: number): Column<Row>[] {
     { title: 'in cycles', align: 'right', cell: (row) => row.cells[i]?.cyclesSpeedup === undefined ? '' : `${row.cells[i].cyclesSpeedup.toFixed(3)}x` },
     { title: 'from', cell: (row) => (row.cells[i] ? basis(row.cells[i]) : '') },
   ]
-  return [median, { title: `${letter(i)} speedup over A`, cell: (row) => verdictText(row.cells[i] ?? null) }, ...extra.filter(({ cell }) => rows.some((row) => cell(row) !== ''))]
+  return [median, { title: `${letter(i)} speedup over A`, cell: (row) => cellText(row.cells[i] ?? null) }, ...extra.filter(({ cell }) => rows.some((row) => cell(row) !== ''))]
 }
 
 const counted = (count: number, word: string) => `${count} ${count === 1 ? word : `${word}s`}`
 
 /** The comparison as text: sides, environment differences, a line per case, overall speedups, reasons for unclear verdicts, noise floors. */
-export function comparisonText({ sessions, rows, unmatched, overall, environmentDifferences, threshold, opThresholds, noiseFloors }: Comparison): string {
+export function comparisonText(comparison: Comparison): string {
+  const { sessions, rows, unmatched, environmentDifferences, threshold, opThresholds, noiseFloors } = comparison
   const within = sessions.every(({ value }) => value !== undefined)
   const words = (row: Row) => caseText(row.case, within)
   const columns: Column<Row>[] = [{ title: 'case', cell: words }, ...sessions.flatMap((_, i) => sideColumns(rows, i))]
-  const means = overall.flatMap((mean, i) => (mean ? [`${letter(i)} is ${speedupWords(mean.speedup)} ${speedupWords(mean.speedup) === 'as fast' ? 'as' : 'than'} A (geometric mean of the speedups over ${counted(mean.cases, 'case')}: ${mean.speedup.toFixed(3)}x)`] : []))
+  const answers = rows.length > 0 ? answersOf(comparison, letter).map(({ sentence }) => sentence) : []
   const doubts = rows.flatMap((row) => row.cells.flatMap((cell, i) => (cell?.doubt === undefined ? [] : [`unclear: ${letter(i)}, ${words(row)}: ${cell.doubt}`])))
   const reasons = new Map<string, number>()
   for (const { reason } of unmatched) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
@@ -60,7 +56,7 @@ export function comparisonText({ sessions, rows, unmatched, overall, environment
     '',
     rows.length > 0 ? table(rows, columns) : within ? 'No two cases of this session differ in that alone.' : 'These sessions have no case in common.',
     '',
-    ...means,
+    ...answers,
     `threshold: differences below ${formatPercent(threshold)} count as none${Object.entries(opThresholds).map(([op, value]) => `, ${formatPercent(value)} for ${op}`).join('')}; verdicts use p corrected for the number of cases (Benjamini-Hochberg); a speedup above 1 is faster`,
     ...noiseFloors.map((floor) => `noise floor of ${oneLine(floor.deviceName)}: ${formatPercent(floor.ratioP50)} typical, ${formatPercent(floor.ratioP95)} in 95 % of ${counted(floor.pairs, 'pair')} of equal cases (${floor.measuredAt.slice(0, 10)})`),
     ...doubts,
@@ -71,11 +67,11 @@ export function comparisonText({ sessions, rows, unmatched, overall, environment
 /** What made a comparison fail: a line that counts, then a line per case, the largest effect first. */
 export function failureLines(comparison: Comparison, failures: ReturnType<typeof failuresOf>): string[] {
   return failures.flatMap(({ what, cases }) => {
-    const head = `opscope: ${counted(cases, 'case')} ${what === 'wrong' ? 'failed verification' : `${cases === 1 ? 'is' : 'are'} ${wordOf(what)}`}`
+    const head = `opscope: ${counted(cases, 'case')} ${what === 'wrong' ? 'failed verification' : `${cases === 1 ? 'is' : 'are'} ${VERDICT_WORDS[what].word}`}`
     if (what === 'wrong') return [`${head}:`, ...wrongCases(comparison).map((entry) => `  ${oneLine(`${caseWords(entry.case)}: ${entry.reason}`)}`)]
     const lines = findingsOf(comparison, what).map(({ row, side, cell, threshold }) => {
       const interval = cell.speedupLow === undefined || cell.speedupHigh === undefined ? '' : ` (95 % CI ${cell.speedupLow.toFixed(3)}x to ${cell.speedupHigh.toFixed(3)}x)`
-      return `  ${SIGNS[what]} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${oneLine(caseWords(row.case))}: speedup ${cell.speedup.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
+      return `  ${VERDICT_WORDS[what].sign} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${oneLine(caseWords(row.case))}: speedup ${cell.speedup.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
     })
     return [`${head}:`, ...lines]
   })

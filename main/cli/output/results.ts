@@ -1,7 +1,10 @@
 import { ruleTitle, type Finding } from '@core/analysis/advice'
+import { sessionAnswer } from '@core/analysis/answer/answer'
+import { answerSentences } from '@core/analysis/answer/words'
 import { shapeText } from '@core/case-words'
 import { statusWord } from '@core/result'
 import type { Row } from '@core/session/rows'
+import type { Environment } from '@core/session/types'
 import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatTime, formatRatio, type Unit } from '@core/units'
 import { oneLine } from '../../printable'
 import { table, type Column } from './tables'
@@ -52,6 +55,10 @@ export function resultLine(words: string, row: Row): string {
   if (row.status !== 'ok') return oneLine(`${words}: ${statusWord(row.status)}: ${row.message ?? 'no reason given'}`)
   return `${oneLine(words)}: ${formatTime(row.medianNs)} ${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)} ${row.grade ?? ''}`.trimEnd()
 }
+
+/** What the results say as a whole, a sentence a line: the fastest by operation, speedups over the baseline, what is unclear, the noise of the machine. */
+export const answerLines = (rows: readonly Row[], environment: Environment): string[] =>
+  answerSentences(sessionAnswer(rows.flatMap((row) => (row.status === 'ok' && row.medianNs !== undefined ? [{ ...row, medianNs: row.medianNs }] : [])), environment)).map(oneLine)
 
 const SIGNS: Readonly<Record<Finding['severity'], string>> = { problem: '[problem]', warning: '[warning]', info: '[note]' }
 

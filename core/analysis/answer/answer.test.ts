@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { testCase, testSession } from '../../testing'
+import type { BenchmarkCase } from '../../case'
+import { sessionAnswer, type AnswerPoint } from './answer'
+import { answerSentences } from './words'
+
+const point = (change: Partial<BenchmarkCase>, medianNs: number, half = 0.002, grade: 'A' | 'B' | 'C' = 'A'): AnswerPoint => ({ case: testCase(change), medianNs, ciLowNs: medianNs * (1 - half), ciHighNs: medianNs * (1 + half), grade })
+const cuda = (op: string, n: number, ns: number, half?: number) => point({ op, params: { n }, backend: 'cuda', impl: 'kernel', device: 'cuda:0', threads: undefined as never }, ns, half)
+const wgsl = (op: string, n: number, ns: number, half?: number) => point({ op, params: { n }, backend: 'webgpu', impl: 'wgsl', device: 'webgpu:0', threads: undefined as never }, ns, half)
+const torch = (op: string, n: number, ns: number, half?: number) => point({ op, params: { n }, backend: 'python', impl: 'torch', device: 'python:cuda:0', threads: undefined as never }, ns, half)
+
+describe('the answer of a session', () => {
+  it('names the fastest implementation per operation with its share of the cases', () => {
+    const { processors: [gpu] } = sessionAnswer([cuda('add', 64, 100), wgsl('add', 64, 200), cuda('add', 128, 300), wgsl('add', 128, 200), cuda('add', 256, 100), wgsl('add', 256, 300), cuda('gelu', 64, 300), wgsl('gelu', 64, 100)], undefined)
+    expect(gpu!.operations).toMatchObject([{ op: 'add', fastest: { backend: 'cuda' }, wins: 2, cases: 3 }, { op: 'gelu', fastest: { backend: 'webgpu' }, wins: 1, cases: 1 }])
+    expect(gpu).toMatchObject({ cases: 4, unclear: 0, same: 0 })
+  })
+
+  it('takes PyTorch as the baseline, and another where the user has chosen one', () => {
+    const points = [cuda('add', 64, 100), torch('add', 64, 150), wgsl('add', 64, 300)]
+    const [gpu] = sessionAnswer(points, undefined).processors
+    expect(gpu!.baseline).toEqual({ backend: 'python', impl: 'torch' })
+    expect(gpu!.means.map(({ implementation, ratio }) => [implementation.backend, ratio])).toEqual([['cuda', 1.5], ['webgpu', 0.5]])
+    expect(gpu!.operations[0]!.overBaseline!.ratio).toBe(1.5)
+    expect(sessionAnswer(points, undefined, 'cuda/kernel').processors[0]!.baseline).toEqual({ backend: 'cuda', impl: 'kernel' })
+    expect(sessionAnswer(points, undefined, 'cpu/avx2').processors[0]!.baseline).toEqual({ backend: 'python', impl: 'torch' })
+  })
+
+  it('counts what the intervals leave open, and what is equal, apart from what is decided', () => {
+    const [gpu] = sessionAnswer([cuda('add', 64, 100), wgsl('add', 64, 150), cuda('add', 128, 100, 0.2), wgsl('add', 128, 105, 0.2), cuda('add', 256, 100), wgsl('add', 256, 100.2)], undefined).processors
+    expect(gpu).toMatchObject({ cases: 3, unclear: 1, same: 1 })
+    expect(gpu!.means[0]!.counts).toEqual({ faster: 0, slower: 1, same: 1, ambiguous: 1 })
+  })
+
+  it('keeps processors apart, and leaves out what one implementation alone measured', () => {
+    const cpu = (impl: string, threads: number, ns: number) => point({ op: 'add', params: { n: 64 }, impl, threads }, ns)
+    const answer = sessionAnswer([cuda('add', 64, 1), wgsl('add', 64, 2), cuda('sum', 64, 1), cpu('scalar', 1, 400), cpu('avx2', 1, 100), cpu('avx2', 4, 50)], undefined)
+    expect(answer.processors.map(({ processor, cases }) => [processor, cases])).toEqual([['gpu', 1], ['cpu', 1]])
+    // Of several thread counts the fastest stands for the implementation.
+    expect(answer.processors[1]!.means.map(({ ratio }) => Math.max(ratio, 1 / ratio).toFixed(3))).toEqual(['8.000'])
+  })
+
+  it('counts a repeated case once, by its last result', () => {
+    const [gpu] = sessionAnswer([cuda('add', 64, 100), wgsl('add', 64, 200), cuda('add', 64, 400)], undefined).processors
+    expect(gpu!.operations).toMatchObject([{ fastest: { backend: 'webgpu' }, wins: 1, cases: 1 }])
+  })
+})
+
+describe('the answer in sentences', () => {
+  it('says what is fastest, by how much, what is unclear and how noisy the machine was', () => {
+    const floor = { backend: 'cuda', device: 'cuda:0', deviceName: 'GPU', measuredAt: '', pairs: 24, falseVerdicts: 0, ratioP50: 0.001, ratioP95: 0.006, sessionId: 's' }
+    const { environment } = testSession()
+    const sentences = answerSentences(sessionAnswer([cuda('add', 64, 100), torch('add', 64, 150), cuda('add', 128, 100, 0.3), torch('add', 128, 105, 0.3)], { ...environment, noiseFloors: [floor, { ...floor, device: 'cuda:7', ratioP95: 0.5 }] }))
+    expect(sentences[0]).toBe('cuda kernel is fastest in 1 of 1 operation.')
+    expect(sentences[1]).toMatch(/^cuda kernel is 1\.25x faster than python torch \(geometric mean over 2 cases, 95 % CI .*\)\.$/)
+    expect(sentences[2]).toBe('The fastest is unclear in 1 of 2 cases.')
+    expect(sentences[3]).toMatch(/^Noise floor 0\.60 %; grades: 4 A/)
+  })
+
+  it('says that there is nothing to compare, and says nothing of an empty session', () => {
+    expect(answerSentences(sessionAnswer([cuda('add', 64, 100)], undefined))[0]).toBe('Only cuda kernel was measured: there is nothing to compare it with.')
+    expect(answerSentences(sessionAnswer([cuda('add', 64, 100), wgsl('add', 128, 100)], undefined))[0]).toBe('No case was measured by two of cuda kernel, webgpu wgsl.')
+    expect(answerSentences(sessionAnswer([], undefined))).toEqual([])
+  })
+})

@@ -1,0 +1,187 @@
+import { caseId, type BenchmarkCase } from '../../case'
+import { THRESHOLD, verdictOf } from '../../compare'
+import type { Verdict } from '../../compare/types'
+import { seriesKey } from '../../backends'
+import type { Grade } from '../../result'
+import { environmentWarnings, processorOf } from '../../session/environment'
+import type { Environment } from '../../session/types'
+import { meanRatio, type RatioWithInterval } from '../../stats/mean-ratio'
+import { comparedWith } from '../opening'
+import { workOf } from '../size'
+import { speedupOf, type Timing } from '../timing'
+
+/** A valid result as the answer needs it. Times in ns per call. */
+export interface AnswerPoint extends Timing {
+  case: BenchmarkCase
+  grade?: Grade | string | undefined
+}
+
+/** An implementation of a backend. */
+export interface Implementation {
+  backend: string
+  impl: string
+}
+
+/** Which implementation is fastest in one operation. A case is one computation (operation, sizes, dtype, mode), whoever did it. */
+export interface OperationAnswer {
+  op: string
+  /** Fastest in the most cases; of equal ones the one with the larger speedup. */
+  fastest: Implementation
+  /** Cases in which it has the lowest median, of all that several implementations measured. */
+  wins: number
+  cases: number
+  /** Cases in which the two fastest differ by less than the threshold, and in which their intervals do not tell. */
+  same: number
+  unclear: number
+  /** Geometric mean of its speedups over the baseline; absent where it is the baseline, or shares no case with it. */
+  overBaseline?: RatioWithInterval
+}
+
+/** How one implementation compares with the baseline over all of their common cases. */
+export interface MeanAnswer extends RatioWithInterval {
+  implementation: Implementation
+  cases: number
+  counts: Record<Verdict, number>
+}
+
+/** The answer for the implementations on one kind of processor, which compete with each other. */
+export interface ProcessorAnswer {
+  processor: 'cpu' | 'gpu'
+  baseline: Implementation
+  /** In order of the operations' names. */
+  operations: OperationAnswer[]
+  /** Each implementation but the baseline, the fastest first; one by operation each. */
+  means: MeanAnswer[]
+  /** The same by operation. */
+  meansByOperation: { op: string; means: MeanAnswer[] }[]
+  /** The implementation that is fastest in the most operations, and in how many. */
+  fastest: { implementation: Implementation; operations: number; wins: number }
+  cases: number
+  same: number
+  unclear: number
+}
+
+/** How far the machine allows to tell differences apart. */
+export interface MachineAnswer {
+  /** Largest noise floor of the session's devices, as a fraction. */
+  noiseFloor?: number
+  grades: Record<Grade, number>
+  /** Warnings about the machine, one sentence each. */
+  warnings: string[]
+}
+
+/** What a session says: see `answerSentences` for words. */
+export interface SessionAnswer {
+  /** Kinds of processor on which two implementations or more measured the same case. */
+  processors: ProcessorAnswer[]
+  /** Every implementation with a valid result. */
+  implementations: Implementation[]
+  machine: MachineAnswer
+}
+
+type Timed = AnswerPoint & { key: string }
+
+/** The results of each work by implementation. Of a repeated case the last stands; of the devices and thread counts of an implementation the fastest. */
+function byWork(points: readonly AnswerPoint[]): Map<string, Timed>[] {
+  const last = new Map<string, Timed>()
+  for (const point of points) if (point.medianNs > 0) last.set(caseId(point.case), { ...point, key: seriesKey(point.case) })
+  const works = new Map<string, Map<string, Timed>>()
+  for (const point of last.values()) {
+    const work = workOf(point.case)
+    const own = works.get(work) ?? new Map<string, Timed>()
+    works.set(work, own)
+    const known = own.get(point.key)
+    if (!known || point.medianNs < known.medianNs) own.set(point.key, point)
+  }
+  return [...works.values()]
+}
+
+/** Whether `side` is faster than `base` by more than the threshold, from the intervals of both medians, without a correction for many cases. */
+function verdictBetween(side: Timing, base: Timing): Verdict {
+  const speedup = speedupOf(side, base)
+  return verdictOf(speedup?.low === undefined || speedup.high === undefined ? undefined : { low: 1 / speedup.high, high: 1 / speedup.low }, THRESHOLD)
+}
+
+const implementationOf = ({ case: { backend, impl } }: AnswerPoint): Implementation => ({ backend, impl })
+
+/** The mean of each implementation over the baseline, the fastest first. */
+function meansOf(works: readonly Map<string, Timed>[], baseline: string): MeanAnswer[] {
+  const found = new Map<string, { implementation: Implementation; ratios: RatioWithInterval[]; counts: Record<Verdict, number> }>()
+  for (const own of works) {
+    const base = own.get(baseline)
+    if (!base) continue
+    for (const [key, point] of own) {
+      const speedup = key === baseline ? undefined : speedupOf(point, base)
+      if (!speedup) continue
+      const known = found.get(key) ?? { implementation: implementationOf(point), ratios: [], counts: { faster: 0, slower: 0, same: 0, ambiguous: 0 } }
+      known.ratios.push(speedup)
+      known.counts[verdictBetween(point, base)]++
+      found.set(key, known)
+    }
+  }
+  return [...found.values()].map(({ implementation, ratios, counts }) => ({ implementation, cases: ratios.length, counts, ...meanRatio(ratios)! })).sort((a, b) => b.ratio - a.ratio)
+}
+
+function operationAnswer(op: string, works: readonly Map<string, Timed>[], baseline: string): OperationAnswer {
+  const wins = new Map<string, { implementation: Implementation; count: number }>()
+  let same = 0
+  let unclear = 0
+  for (const own of works) {
+    const [first, ...others] = [...own.values()].sort((a, b) => a.medianNs - b.medianNs)
+    const known = wins.get(first!.key) ?? { implementation: implementationOf(first!), count: 0 }
+    wins.set(first!.key, { ...known, count: known.count + 1 })
+    const verdicts = others.map((other) => verdictBetween(first!, other))
+    if (verdicts.includes('ambiguous')) unclear++
+    else if (verdicts.includes('same')) same++
+  }
+  const means = new Map(meansOf(works, baseline).map((mean) => [seriesKey(mean.implementation), mean]))
+  const gain = (key: string) => means.get(key)?.ratio ?? (key === baseline ? 1 : 0)
+  const [[key, best]] = [...wins].sort(([a, { count: x }], [b, { count: y }]) => y - x || gain(b) - gain(a)) as [[string, { implementation: Implementation; count: number }]]
+  const mean = means.get(key)
+  return { op, fastest: best.implementation, wins: best.count, cases: works.length, same, unclear, ...(mean ? { overBaseline: { ratio: mean.ratio, low: mean.low, high: mean.high } } : {}) }
+}
+
+function processorAnswer(processor: 'cpu' | 'gpu', points: readonly AnswerPoint[], wanted: string | undefined): ProcessorAnswer | undefined {
+  const works = byWork(points).filter((own) => own.size > 1)
+  const shared = works.flatMap((own) => [...own.values()])
+  const chosen = shared.find((point) => point.key === wanted)
+  const baseline = chosen ? implementationOf(chosen) : comparedWith(shared)
+  if (!baseline) return undefined
+  const key = seriesKey(baseline)
+  const byOp = new Map<string, Map<string, Timed>[]>()
+  for (const own of works) {
+    const { op } = [...own.values()][0]!.case
+    byOp.set(op, [...(byOp.get(op) ?? []), own])
+  }
+  const ops = [...byOp].sort(([a], [b]) => a.localeCompare(b, 'en'))
+  const operations = ops.map(([op, own]) => operationAnswer(op, own, key))
+  const tally = new Map<string, ProcessorAnswer['fastest']>()
+  for (const { fastest, wins } of operations) {
+    const known = tally.get(seriesKey(fastest)) ?? { implementation: fastest, operations: 0, wins: 0 }
+    tally.set(seriesKey(fastest), { ...known, operations: known.operations + 1, wins: known.wins + wins })
+  }
+  const [fastest] = [...tally.values()].sort((a, b) => b.operations - a.operations || b.wins - a.wins)
+  return {
+    processor, baseline, operations, means: meansOf(works, key), meansByOperation: ops.map(([op, own]) => ({ op, means: meansOf(own, key) })), fastest: fastest!,
+    cases: works.length, same: operations.reduce((sum, one) => sum + one.same, 0), unclear: operations.reduce((sum, one) => sum + one.unclear, 0),
+  }
+}
+
+/**
+ * What a session says: for each kind of processor the fastest implementation per operation, speedups over the baseline, and what is
+ * unclear; and how noisy the machine was. `points`: valid results in the order measured. `baseline`: the series key chosen by the
+ * user; absent, or not measured with another: PyTorch eager, else the implementation that shares the most cases with others.
+ * Intervals come from those of the medians and are not corrected for the number of cases; core/compare resamples and corrects.
+ */
+export function sessionAnswer(points: readonly AnswerPoint[], environment: Environment | undefined, baseline?: string): SessionAnswer {
+  const processors = (['gpu', 'cpu'] as const).flatMap((processor) => processorAnswer(processor, points.filter((point) => processorOf(point.case.device) === processor), baseline) ?? [])
+  const grades: Record<Grade, number> = { A: 0, B: 0, C: 0 }
+  for (const { grade } of points) if (grade === 'A' || grade === 'B' || grade === 'C') grades[grade]++
+  const used = new Set(points.map(({ case: c }) => `${c.backend}/${c.device}`))
+  const floors = (environment?.noiseFloors ?? []).filter(({ backend, device }) => used.has(`${backend}/${device}`)).map(({ ratioP95 }) => ratioP95)
+  return {
+    processors,
+    implementations: [...new Map(points.map((point) => [seriesKey(point.case), implementationOf(point)])).values()],
+    machine: { ...(floors.length ? { noiseFloor: Math.max(...floors) } : {}), grades, warnings: environment ? environmentWarnings(environment) : [] },
+  }
+}

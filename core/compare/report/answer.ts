@@ -1,0 +1,72 @@
+import { formatRatio, speedupWords } from '../../units'
+import type { RatioWithInterval } from '../../stats/mean-ratio'
+import type { Comparison, Verdict } from '../types'
+import { sideText, summarizeSide, type SideSummary } from './summary'
+
+/** How a verdict is written: a sign and a word, so that colour is never alone. */
+export const VERDICT_WORDS: Readonly<Record<Verdict, { sign: string; word: string }>> = {
+  faster: { sign: '▲', word: 'faster' },
+  slower: { sign: '▼', word: 'slower' },
+  same: { sign: '=', word: 'same' },
+  ambiguous: { sign: '?', word: 'unclear' },
+}
+
+/** `▲ faster`; with a separator between sign and word. */
+export const verdictText = (verdict: Verdict): string => `${VERDICT_WORDS[verdict].sign} ${VERDICT_WORDS[verdict].word}`
+
+/** The order in which verdicts are counted. */
+export const VERDICTS: readonly Verdict[] = ['faster', 'slower', 'same', 'ambiguous']
+
+/** What a comparison says of one side as a whole. */
+export interface SideAnswer extends SideSummary {
+  /** Index of the side. */
+  side: number
+  /** The side, and the baseline. */
+  name: string
+  base: string
+  /** `1.04x faster than`, `as fast as`; absent without a common case. */
+  relation?: string
+  /** `geometric mean over 222 cases, 95 % CI 1.03x to 1.05x`. */
+  basis: string
+  /** `107 faster, 1 slower, 75 same, 39 unclear`. */
+  counted: string
+  /** The whole in one sentence: `B is 1.04x faster than A (geometric mean over 222 cases): 107 faster, 1 slower, 75 same, 39 unclear.` */
+  sentence: string
+}
+
+/** `3 cases`, `1 case`. */
+export const countedCases = (count: number): string => `${count.toLocaleString('en-US')} ${count === 1 ? 'case' : 'cases'}`
+
+/** How a side compares with the baseline as a whole. `nameOf` names the sides; absent: by their value of the axis or their session. */
+export function answerOf(comparison: Comparison, side: number, nameOf: (side: number) => string = (i) => sideText(comparison, i)): SideAnswer {
+  const summary = summarizeSide(comparison.rows, side)
+  const { speedup, speedupLow, speedupHigh, cases, counts } = summary
+  const [name, base] = [nameOf(side), nameOf(0)]
+  const counted = VERDICTS.map((verdict) => `${counts[verdict].toLocaleString('en-US')} ${VERDICT_WORDS[verdict].word}`).join(', ')
+  if (speedup === undefined) return { ...summary, side, name, base, basis: '', counted, sentence: `${name} and ${base} have no case in common.` }
+  const words = speedupWords(speedup)
+  const relation = words === 'as fast' ? 'as fast as' : `${words} than`
+  const basis = meanBasis(cases, { ratio: speedup, low: speedupLow, high: speedupHigh })
+  return { ...summary, side, name, base, relation, basis, counted, sentence: `${name} is ${relation} ${base} (${basis}): ${counted}.` }
+}
+
+/** `geometric mean over 222 cases, 95 % CI 1.03x to 1.05x`, for a sentence that says how many times faster, or slower: the interval is of that figure. */
+export function meanBasis(cases: number, { ratio, low, high }: RatioWithInterval): string {
+  const interval = low === undefined || high === undefined ? '' : `, 95 % CI ${ratio < 1 ? answerInterval(1 / high, 1 / low) : answerInterval(low, high)}`
+  return `geometric mean over ${countedCases(cases)}${interval}`
+}
+
+/** `1.03x to 1.05x`, with more digits where three would make both ends equal. */
+export function answerInterval(low: number, high: number): string {
+  const [from, to] = [formatRatio(low), formatRatio(high)]
+  return from === to && low !== high ? `${low.toPrecision(4)}x to ${high.toPrecision(4)}x` : `${from} to ${to}`
+}
+
+/** One answer for each side after the baseline. */
+export const answersOf = (comparison: Comparison, nameOf?: (side: number) => string): SideAnswer[] => comparison.sessions.slice(1).map((_, i) => answerOf(comparison, i + 1, nameOf))
+
+/**
+ * What the slower cases are called: a regression is between versions of the same thing, which sessions of the same devices are. Two
+ * implementations, dtypes or devices are different things, of which one is slower.
+ */
+export const slowerTitle = ({ versions }: Pick<Comparison, 'versions'>): 'Regressions' | 'Slower cases' => (versions ? 'Regressions' : 'Slower cases')
