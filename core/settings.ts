@@ -27,6 +27,8 @@ export const settingsSchema = z.object({
   columns: z.record(z.string().max(40), z.array(z.object({ id: z.string().max(40), width: z.number().positive().max(2000).optional() })).max(100)),
   /** Share of the height that the charts have above the table. */
   chartShare: z.number().min(0.15).max(0.85).optional(),
+  /** The same of the plot in Compare. */
+  compareShare: z.number().min(0.15).max(0.85).optional(),
   lastView: z.string().max(200).optional(),
   /** Presets the user has changed; the others are those of core/measure/settings.ts. */
   presets: z.partialRecord(presetIdSchema, measureSettingsSchema).optional(),

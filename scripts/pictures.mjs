@@ -1,4 +1,4 @@
-// Takes the pictures of the README: node scripts/pictures.mjs [FOLDER] [WIDTHxHEIGHT ...]. Needs a display and a build.
+// Takes the pictures of the README: node scripts/pictures.mjs [FOLDER] [WIDTHxHEIGHT ...] [--only=PATTERN]. Needs a display and a build.
 // Each view is taken with the recorded sessions of test/bench/results in both themes; the default is docs at 1440x900.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { launch } from '../test/e2e/launch.ts'
 
-const [folder = 'docs', ...sizes] = process.argv.slice(2)
+const only = process.argv.find((word) => word.startsWith('--only='))?.slice('--only='.length)
+const [folder = 'docs', ...sizes] = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const results = resolve(import.meta.dirname, '../test/bench/results')
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
 const files = ['app', 'python'].map((name) => {
@@ -29,9 +30,12 @@ async function session(name) {
 }
 const VIEWS = {
   'view-session': () => session('All operations'),
+  'view-throughput': async () => (await session('Beside PyTorch'), await page.getByTestId('chart-tab-throughput').click()),
+  'view-fastest': async () => (await session('Beside PyTorch'), await page.getByRole('button', { name: 'By operation' }).first().click()),
   'view-roofline': async () => (await session('All operations'), await page.getByTestId('chart-tab-roofline').click()),
   'view-speedup': async () => (await session('Beside PyTorch'), await page.getByTestId('chart-tab-speedup').click()),
   'view-compare': async () => (await session('Beside PyTorch'), await page.getByRole('button', { name: 'Compare inside this session' }).click(), await page.getByRole('table', { name: 'Comparison by case' }).waitFor({ timeout: 120_000 })),
+  'view-compare-open': async () => (await VIEWS['view-compare'](), await page.getByRole('button', { name: 'Expand all' }).first().click()),
   'view-findings': async () => (await session('Beside PyTorch'), await page.getByTestId('findings-button').click()),
   'view-history': () => view('History'),
   'view-devices': () => view('Devices'),
@@ -49,7 +53,7 @@ for (const size of sizes.length ? sizes : ['1440x900']) {
     await page.reload()
     await settle()
     for (const [name, go] of Object.entries(VIEWS)) {
-      if (!sizes.length && !/session|roofline|compare/.test(name)) continue
+      if (only ? !new RegExp(only).test(name) : !sizes.length && !/session|roofline|compare$/.test(name)) continue
       await go()
       await settle()
       const path = join(folder, `${name}${sizes.length ? `-${size}` : ''}${theme === 'dark' ? '-dark' : ''}.png`)

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { renderSvg } from '../drawing/echarts'
 import { chartTheme } from '../drawing/theme'
 import { chartPoint, drawOf } from '../testing'
-import chart, { chooseBars, factorAxis, MAX_BARS, speedupOption, looksOf } from './chart'
+import { factorAxis } from '../drawing/factor-axis'
+import chart, { chooseBars, MAX_BARS, speedupOption, looksOf } from './chart'
 import { baselineControl, speedups } from './pairs'
 
 const theme = chartTheme('light')

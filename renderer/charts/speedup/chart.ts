@@ -3,7 +3,8 @@ import type { BenchmarkCase } from '@core/case'
 import { csvTable } from '@core/csv'
 import { geometricMean } from '@core/stats/descriptive'
 import { formatRatio, formatTime, speedupWords } from '@core/units'
-import { axisStyle, tick } from '../drawing/axes'
+import { axisStyle } from '../drawing/axes'
+import { factorAxis, factorExtent, factorTicks } from '../drawing/factor-axis'
 import { frame, legendOf, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
@@ -64,36 +65,8 @@ export function chooseBars(speedups: readonly Speedup[], order: SpeedupOrder): S
 /** Height in px that so many bars need. */
 const speedupHeight = (bars: number): number => bars * ROW_PX + MARGINS_PX
 
-const TICKS = [1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6]
-
-/** Ends and ticks of an axis around 1x: round factors on both sides, thinned to what can be read. */
-export function factorAxis(values: readonly number[]): { min: number; max: number; ticks: number[] } {
-  const low = values.reduce((a, b) => Math.min(a, b), 1)
-  const high = values.reduce((a, b) => Math.max(a, b), 1)
-  const beyond = (factor: number) => TICKS.find((t) => t >= factor * 0.999) ?? factor
-  // The side that is hardly used gets a step, so that bars of no effect are seen at 1x.
-  const [max, min] = [Math.max(1.1, beyond(high)), 1 / Math.max(1.1, beyond(1 / low))]
-  const all = [...TICKS.slice(1).map((t) => 1 / t).reverse(), ...TICKS].filter((t) => t >= min * 0.999 && t <= max * 1.001)
-  const least = Math.log(max / min) / 10
-  const ticks: number[] = [1]
-  for (const t of all.filter((v) => v > 1)) if (Math.log(t / ticks.at(-1)!) >= least) ticks.push(t)
-  for (const t of all.filter((v) => v < 1).reverse()) if (Math.log(ticks[0]! / t) >= least) ticks.unshift(t)
-  return { min, max, ticks }
-}
-
 /** `cpu, 2 threads`. */
 const placeOf = ({ device, threads }: BenchmarkCase): string => `${device}${threads === undefined ? '' : `, ${threads} ${threads === 1 ? 'thread' : 'threads'}`}`
-
-/** How far beyond all bars a whisker may stretch the axis; a longer one runs out of the picture. */
-const MAX_BEYOND = 3
-
-/** What the axis has to hold: the bars, and their intervals unless they say next to nothing. */
-function extentOf(bars: readonly Speedup[]): number[] {
-  const [low, high] = bars.reduce(([a, b], { ratio }) => [Math.min(a, ratio), Math.max(b, ratio)], [1, 1] as [number, number])
-  return [low, high, ...bars.flatMap((one) => [Math.max(one.low ?? low, low / MAX_BEYOND), Math.min(one.high ?? high, high * MAX_BEYOND)])]
-}
-
-const factor = (value: number) => `${Number(value.toPrecision(3))}x`
 
 interface Api {
   value(dimension: number): number
@@ -134,7 +107,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
   const labels = bars.map((one) => nameOf(one.point.case))
   const longest = Math.max(...labels.map((label) => label.length))
   const left = Math.min(24 + longest * 6.1, width * 0.34)
-  const axis = factorAxis(extentOf(bars))
+  const axis = factorAxis(factorExtent(bars))
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const { legend, height } = legendOf(theme, names, 10, width)
@@ -158,8 +131,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
       },
     },
     xAxis: {
-      ...style, type: 'log' as const, logBase: 10, min: axis.min, max: axis.max, position: 'top' as const, axisLine: { ...style.axisLine, onZero: false },
-      axisTick: { ...style.axisTick, customValues: axis.ticks }, axisLabel: { ...style.axisLabel, customValues: axis.ticks, formatter: tick(factor) },
+      ...factorTicks(theme, axis), position: 'top' as const, axisLine: { ...style.axisLine, onZero: false },
     },
     yAxis: {
       ...style, type: 'category' as const, inverse: true, data: labels, axisTick: { show: false }, splitLine: { show: false },

@@ -1,6 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { defineComponent } from 'vue'
 import { createMemoryHistory, createRouter } from 'vue-router'
 import { facetsOf, type CompareCell, type Comparison, type CompareRequest } from '@core/compare'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
@@ -11,6 +12,19 @@ import { useSessions } from '../../stores/sessions'
 import { useSettings } from '../../stores/settings'
 import { testCase } from '@core/testing'
 import CompareView from './CompareView.vue'
+
+// There is no canvas here; what is drawn is tested in renderer/charts/forest.
+vi.mock('vue-echarts', () => ({
+  default: defineComponent({
+    name: 'VChart',
+    props: { option: Object },
+    emits: ['click', 'mouseover', 'mouseout'],
+    setup: (_props, { expose }) => {
+      expose({ dispatchAction: () => undefined })
+      return () => null
+    },
+  }),
+}))
 
 let api: MockApi
 let wrapper: VueWrapper
@@ -145,6 +159,54 @@ describe('inside one session', () => {
   })
 })
 
+describe('the plot of a comparison', () => {
+  const plot = () => wrapper.find('[aria-label="Forest plot"]')
+  const details = () => wrapper.find('[aria-label="Details of the comparison"]')
+  const drawn = () => (wrapper.findComponent({ name: 'VChart' }).props('option') as { yAxis: { data: string[] }[] }).yAxis[0]!.data
+  beforeEach(async () => {
+    answer = () => comparison([cell({ resultId: 'first' }), cell({ resultId: 'second', speedup: 1.2, verdict: 'faster' })])
+    await open('/compare?within=session-2&axis=impl')
+    await vi.dynamicImportSettled()
+    await flushPromises()
+  })
+
+  it('stands under the answer in one sentence', () => {
+    expect(wrapper.find('[data-testid=comparison-answer]').text()).toMatch(/^cpu avx2is 1\.\d+x faster thancpu scalar\(geometric mean over 2 cases.*▲ 1 faster▼ 1 slower= 0 same\? 0 unclear$/)
+    expect(wrapper.find('[role=img]').attributes('aria-label')).toContain('Forest plot of speedups. cpu avx2 is ')
+    expect(button('Slower cases 1').exists()).toBe(true)
+  })
+
+  it('goes by keyboard from operations to cases and on to the table', async () => {
+    await plot().trigger('keydown', { key: 'Home' })
+    expect(wrapper.find('p[role=status]').text()).toMatch(/^add, open\. cpu avx2 is /)
+    await plot().trigger('keydown', { key: 'ArrowDown' })
+    await flushPromises()
+    // The fastest comes first, whatever the order of the table.
+    expect(rows().map((row) => row.attributes('aria-selected'))).toEqual(['false', 'true'])
+    expect(details().text()).toContain('1.200x')
+    await plot().trigger('keydown', { key: 'Enter' })
+    expect(document.activeElement).toBe(wrapper.find('[role=table]').element)
+    await plot().trigger('keydown', { key: 'ArrowLeft' })
+    await plot().trigger('keydown', { key: 'ArrowLeft' })
+    expect(drawn()).toEqual(['group add'])
+    await plot().trigger('keydown', { key: 'ArrowRight' })
+    expect(drawn()).toEqual(['group add', 'case-1', 'case-0'])
+  })
+
+  it('takes a click on a mark to its row, and one on an operation to its cases', async () => {
+    const chart = wrapper.findComponent({ name: 'VChart' })
+    chart.vm.$emit('mouseover', { componentType: 'series', seriesIndex: 0, dataIndex: 0, value: [1, 1, 0, 0, 'first'] })
+    await flushPromises()
+    expect(rows()[0]!.classes()).toContain('bg-raised')
+    chart.vm.$emit('click', { componentType: 'series', value: [1, 1, 0, 0, 'first'] })
+    await flushPromises()
+    expect(rows()[0]!.attributes('aria-selected')).toBe('true')
+    chart.vm.$emit('click', { componentType: 'yAxis', value: 'group add' })
+    await flushPromises()
+    expect(drawn()).toEqual(['group add'])
+  })
+})
+
 it('an error is told, with a way to try again', async () => {
   await open('/compare?within=gone&axis=impl')
   expect(wrapper.find('[role=alert]').text()).toContain('There is no session gone.')
@@ -164,7 +226,7 @@ it('between sessions the button says why they cannot be interleaved', async () =
 describe('many cases', () => {
   const effects = [['softmax', 1.2, 'slower'], ['softmax', 1.05, 'slower'], ['add', 0.8, 'faster'], ['gelu', 1, 'same']] as const
   const many = (change: Partial<Comparison> = {}) => {
-    const made = comparison(effects.map(([, time, verdict]) => cell({ speedup: 1 / time, verdict, grade: 'B' })), change)
+    const made = comparison(effects.map(([, time, verdict]) => cell({ speedup: 1 / time, verdict, grade: 'B' })), { versions: true, ...change })
     return { ...made, rows: made.rows.map((row, i) => ({ ...row, case: testCase({ op: effects[i]![0], params: { n: i + 1 } }) })) }
   }
   const texts = () => rows().map((row) => row.text())

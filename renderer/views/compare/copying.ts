@@ -58,7 +58,7 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
       { title: 'Copy as TSV', about: 'The cases shown, for a spreadsheet', go: (comparison, rows) => copy(comparisonTsv(comparison, rows), rows.length, 'tab-separated text') },
       { title: 'Copy as Markdown', about: 'The cases shown, as a table', go: (comparison, rows) => copy(rowsMarkdown(comparison, rows), rows.length, 'Markdown') },
       { title: 'Save as CSV…', about: 'The cases shown, numbers in full', go: (comparison, rows) => save(comparison, 'csv', comparisonCsv(comparison, rows)) },
-      { title: 'Save as Markdown…', about: 'Summary, means, regressions and environments of all cases, ready for a pull request', go: (comparison) => report(comparison, 'md', 'Markdown', comparisonMarkdown) },
+      { title: 'Save as Markdown…', about: 'Summary, means, slower cases and environments of all cases, ready for a pull request', go: (comparison) => report(comparison, 'md', 'Markdown', comparisonMarkdown) },
       // The report's writer is only fetched when one is wanted.
       { title: 'Save as HTML report…', about: 'Ratios drawn, means and every verdict of all cases, in one file to send', go: async (comparison) => report(comparison, 'html', 'HTML', (await import('@core/formats/html/comparison')).comparisonHtml) },
     ],

@@ -1,4 +1,4 @@
-import { pText, type CompareAxis, type CompareCell, type Comparison } from '@core/compare'
+import { pText, VERDICT_WORDS, type CompareAxis, type CompareCell, type Comparison } from '@core/compare'
 import type { NoiseFloor } from '@core/session/types'
 import type { BenchmarkCase } from '@core/case'
 import { ABSENT, formatPercent, formatRatio, formatTime } from '@core/units'
@@ -12,10 +12,10 @@ export interface VerdictLook {
 }
 
 export const LOOKS: Readonly<Record<NonNullable<CompareCell['verdict']>, VerdictLook>> = {
-  faster: { sign: '▲', word: 'faster', tone: 'text-good' },
-  slower: { sign: '▼', word: 'slower', tone: 'text-danger' },
-  same: { sign: '=', word: 'same', tone: 'text-muted' },
-  ambiguous: { sign: '?', word: 'unclear', tone: 'text-warning' },
+  faster: { ...VERDICT_WORDS.faster, tone: 'text-good' },
+  slower: { ...VERDICT_WORDS.slower, tone: 'text-danger' },
+  same: { ...VERDICT_WORDS.same, tone: 'text-muted' },
+  ambiguous: { ...VERDICT_WORDS.ambiguous, tone: 'text-warning' },
 }
 
 export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verdict ? LOOKS[cell.verdict] : undefined)
