@@ -55,7 +55,7 @@ describe('the noise floor of a device', () => {
     await view(page, 'Run')
     expect(await runToEnd(page)).toBe('Finished: 1 result.')
     await page.getByRole('button', { name: 'Open session' }).click()
-    const floor = /noise floor ([\d.]+ %)/.exec(await page.getByTestId('session-noise').innerText())![1]!
+    const floor = /Noise floor ([\d.]+ %)/.exec(await page.getByTestId('session-noise').innerText())![1]!
     await page.getByRole('button', { name: 'Environment' }).click()
     await page.getByTestId('environment').getByText(new RegExp(`${floor.replace('.', '\\.')} in 95 % of 4 pairs`)).waitFor()
     await page.keyboard.press('Escape')
