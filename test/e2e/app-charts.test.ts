@@ -91,7 +91,7 @@ describe('charts of a real session', () => {
   it('keeps the tooltip with the row that is hovered while it is selected and opened', async () => {
     await show('time')
     await settled()
-    const row = dataRows(grid(page)).nth(3)
+    const row = dataRows(grid(page)).nth(0)
     const tip = () => chart().first().locator('div:has(> table)').last()
     await row.hover()
     await expect.poll(() => tip().isVisible()).toBe(true)
@@ -99,7 +99,7 @@ describe('charts of a real session', () => {
     await row.click()
     await page.keyboard.press('Enter')
     await details(page).getByRole('heading', { name: 'Statistics' }).waitFor()
-    // The chart is narrower now, and every point lies elsewhere.
+    // The details have made the chart narrower, and every point lies elsewhere.
     await page.waitForTimeout(1000)
     expect(await tip().isVisible()).toBe(true)
     expect(await tip().innerText()).toBe(words)

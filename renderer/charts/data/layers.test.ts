@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { thinSeries } from './layers'
-import type { ChartSeries } from './series'
+import { describe as describeCase, type ChartSeries } from './series'
 
 const line = (count: number, nsOf: (i: number) => number): ChartSeries => ({
-  key: 'k', label: 'l', op: 'add', backend: 'cpu', impl: 'avx2', symbol: 'circle', dash: 'solid',
+  key: 'k', label: 'l', op: 'add', backend: 'cpu', impl: 'avx2', symbol: 'circle', dash: 'solid', naming: ['op'],
+  facets: describeCase({ op: 'add', params: { n: 1 }, dtype: 'f32', backend: 'cpu', impl: 'avx2', device: 'cpu', mode: 'hot' }).facets,
   points: Array.from({ length: count }, (_, i) => ({
     size: i + 1,
     point: { id: `p${i}`, case: { op: 'add', params: { n: i + 1 }, dtype: 'f32', backend: 'cpu', impl: 'avx2', device: 'cpu', mode: 'hot' }, medianNs: nsOf(i), bytes: 1, flops: 1, samples: 1 },

@@ -20,7 +20,7 @@ export function linesOf(context: Pick<ChartContext, 'points' | 'others' | 'selec
   const own = groupSeries(context.points, limit)
   const others = context.others.flatMap((layer, i) => {
     const { series } = groupSeries(layer.points, ofOthers)
-    return series.map((one) => ({ ...one, key: `${layer.id}|${one.key}`, label: `${one.label} · ${shortName(layer.name)}`, layer: i + 1 }))
+    return series.map((one) => ({ ...one, key: `${layer.id}|${one.key}`, label: `${one.label} · ${shortName(layer.name)}`, suffix: shortName(layer.name), layer: i + 1 }))
   })
   const series = [...own.series, ...others]
   const { series: drawn, hidden } = thinSeries(series, context.selected)

@@ -23,6 +23,11 @@ export interface ChartSeries {
   op: string
   backend: string
   impl: string
+  facets: Facets
+  /** Facets that its label names. */
+  naming: readonly Facet[]
+  /** Added to its label: the session, where several are laid over each other. */
+  suffix?: string
   /** Marks the op; shared by every series of that op. */
   symbol: (typeof SYMBOLS)[number]
   /** Marks dtype, mode and threads. */
@@ -86,6 +91,18 @@ export function varyingFacets(all: readonly Facets[]): Facet[] {
   return FACETS.filter((facet) => (nested.includes(facet) ? within(facet) : new Set(all.map((f) => f[facet])).size > 1))
 }
 
+const labelOf = (facets: Facets, naming: readonly Facet[], suffix?: string) => [...naming.map((facet) => facets[facet]), suffix].filter(Boolean).join(' · ')
+
+/** The series without these facets in their labels and dashes: the title of their plot says them. */
+export function renamed(series: readonly ChartSeries[], without: readonly Facet[]): ChartSeries[] {
+  const styleOf = ({ facets, naming }: ChartSeries) => STYLED.filter((facet) => naming.includes(facet) && !without.includes(facet)).map((facet) => facets[facet]).join('|')
+  const styles = [...new Set(series.map(styleOf))]
+  return series.map((one) => {
+    const naming = one.naming.filter((facet) => !without.includes(facet))
+    return { ...one, label: labelOf(one.facets, naming.length ? naming : ['backend'], one.suffix), dash: DASHES[styles.indexOf(styleOf(one)) % DASHES.length]! }
+  })
+}
+
 /** Facets that the dash of a line stands for. */
 const STYLED: readonly Facet[] = ['dtype', 'mode', 'threads']
 
@@ -116,10 +133,12 @@ export function groupSeries(points: readonly ChartPoint[], limit = 24): { series
     const f = samples[i]!
     return {
       key,
-      label: naming.map((facet) => f[facet]).filter(Boolean).join(' · '),
+      label: labelOf(f, naming),
       op: f.op,
       backend: f.backend,
       impl: f.impl,
+      facets: f,
+      naming,
       symbol: SYMBOLS[opsSeen.indexOf(f.op) % SYMBOLS.length]!,
       dash: DASHES[stylesSeen.indexOf(styleOf(f)) % DASHES.length]!,
       points: [...group.points.values()].sort((a, b) => a.size - b.size),

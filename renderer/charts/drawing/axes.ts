@@ -23,12 +23,12 @@ export function timeTick({ min, max }: { min: number; max: number }): (ns: numbe
   return (ns) => `${(ns / unit.size).toFixed(decimals)} ${unit.name}`
 }
 
-/** Whole powers of `base` from end to end, thinned evenly to at most 12. */
-export function logTicks(bounds: { min: number; max: number }, base: number): number[] {
+/** Whole powers of `base` from end to end, thinned evenly to at most so many. */
+export function logTicks(bounds: { min: number; max: number }, base: number, most = 12): number[] {
   const exponent = (v: number) => Math.round(Math.log(v) / Math.log(base))
   const first = exponent(bounds.min)
   const steps = exponent(bounds.max) - first
-  const stride = Math.ceil((steps + 1) / 12)
+  const stride = Math.ceil((steps + 1) / most)
   return Array.from({ length: Math.floor(steps / stride) + 1 }, (_, i) => base ** (first + i * stride))
 }
 
@@ -44,10 +44,10 @@ export const axisStyle = (theme: ChartTheme) => ({
 })
 
 /** A logarithmic axis with whole powers of `base` at both ends. */
-export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: { min: number; max: number }, format: (value: number) => string) => {
+export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: { min: number; max: number }, format: (value: number) => string, most?: number) => {
   const style = axisStyle(theme)
   // Left to itself the library shows three powers of two at most.
-  const ticks = logTicks(bounds, base)
+  const ticks = logTicks(bounds, base, most)
   return {
     ...style,
     type: 'log' as const,

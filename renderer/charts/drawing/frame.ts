@@ -112,6 +112,8 @@ export function lineOf(series: ChartSeries, data: Datum[], theme: ChartTheme, se
     emphasis: { focus: 'series' as const, scale: 1.4 },
     blur: { lineStyle: { opacity: 0.2 }, itemStyle: { opacity: 0.2 } },
     clip: true,
+    // A click on a line, not only on its marks, isolates it.
+    triggerEvent: 'line' as const,
   }
 }
 

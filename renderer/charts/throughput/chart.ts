@@ -1,13 +1,14 @@
 import { csvTable } from '@core/csv'
 import { peakKindOf } from '@core/roofline/roofline'
-import { formatBandwidth, formatFlops, formatSizeTick } from '@core/units'
-import { axisStyle, logAxis, logBounds, tick } from '../drawing/axes'
-import { LINES } from '../data/focus'
+import { formatBandwidth, formatFlops } from '@core/units'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
 import { roofGroups, type Roof } from '../data/roofs'
-import { groupSeries, axisTitle, type ChartSeries } from '../data/series'
-import { DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../drawing/frame'
+import { groupSeries, type ChartSeries } from '../data/series'
+import { intervalText, type Datum } from '../drawing/frame'
+import { linesHeight, linesOption, type Level } from '../lines/option'
+import { MAX_LINES, MULTIPLES } from '../lines/panels'
+import { relativeOf, scaleControl, valuesControl, type Relative, type Scale } from '../lines/values'
 import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
 
@@ -16,15 +17,22 @@ export default {
   title: 'Throughput',
   about: 'Bandwidth or arithmetic rate against size, under the measured limits',
   order: 20,
-  narrowing: LINES,
+  narrowing: MULTIPLES,
   layers: true,
-  controls: ({ points }) => [{ id: 'rate', label: 'Rate', options: [{ value: 'bandwidth', title: 'GB/s' }, { value: 'flops', title: 'FLOP/s' }], preferred: preferredRate(groupSeries(points).series) }],
+  controls: (context, picked) => {
+    const { series } = groupSeries(context.points, MAX_LINES)
+    const preferred = preferredRate(series)
+    const rate = picked['rate'] === 'flops' || picked['rate'] === 'bandwidth' ? picked['rate'] : preferred
+    return [{ id: 'rate', label: 'Rate', options: [{ value: 'bandwidth', title: 'GB/s' }, { value: 'flops', title: 'FLOP/s' }], preferred }, valuesControl(context), scaleControl(preferredScale(series, rate))]
+  },
   draw(context) {
     const rate: Rate = context.values['rate'] === 'flops' ? 'flops' : 'bandwidth'
-    const { series, drawn, note } = linesOf(context, 24)
+    const { series, drawn, note } = linesOf(context, MAX_LINES)
+    const option = throughputOption(drawn, rate, context.roofs, context.theme, context.selected, { size: context.size, datasheets: context.datasheets, scale: context.values['scale'] === 'log' ? 'log' : 'linear', relative: relativeOf(context) })
     return {
-      option: throughputOption(drawn, rate, context.roofs, context.theme, context.selected, context.size),
+      option,
       empty: rate === 'flops' ? 'None of these operations does arithmetic. Choose GB/s instead.' : 'No result here moves data of a known size.',
+      ...linesHeight({ series: drawn, size: context.size, theme: context.theme }),
       ...(note ? { note } : {}),
       csv: () => throughputCsv(series),
     }
@@ -65,68 +73,51 @@ function roofsFor(series: readonly ChartSeries[], rate: Rate, roofs: readonly Ro
   return roofs.filter((roof) => devices.has(roof.device) && (rate === 'bandwidth' ? roof.kind === 'copy' : peaks.has(roof.kind)))
 }
 
-/**
- * Bandwidth or FLOP/s against size. The rate axis starts at zero unless the series differ by more than 20 times, when
- * it is logarithmic so that the slow ones can be read too. Measured roofs of the devices shown are labelled lines.
- */
-export function throughputOption(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>, size: { width: number; height: number } = { width: 640, height: 400 }) {
-  const data = series.map((s) => dataOf(s, rate))
-  const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
-  if (!x) return undefined
+/** Series that differ by more than this are drawn on a logarithmic axis, so that the slow ones can be read too. */
+const MAX_SPREAD = 20
+
+/** The axis that shows most of these series. */
+export function preferredScale(series: readonly ChartSeries[], rate: Rate): Scale {
+  const peaks = series.map((s) => dataOf(s, rate)).filter((d) => d.length).map((d) => d.reduce((top, [, y]) => Math.max(top, y), 0))
+  return Math.max(...peaks) / Math.min(...peaks) > MAX_SPREAD ? 'log' : 'linear'
+}
+
+interface ThroughputOptions {
+  size?: { width: number; height: number }
+  datasheets?: readonly Roof[]
+  scale?: Scale
+  relative?: Relative | undefined
+}
+
+/** Bandwidth or FLOP/s against size, as one plot or small multiples. Measured ceilings of the devices shown are dashed lines, published ones dotted. */
+export function throughputOption(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[], theme: ChartTheme, selected: ReadonlySet<string>, { size = { width: 640, height: 400 }, datasheets = [], scale = preferredScale(series, rate), relative }: ThroughputOptions = {}) {
   const format = rate === 'bandwidth' ? formatBandwidth : formatFlops
   const shown = roofsFor(series, rate, roofs)
-  const peaks = data.filter((d) => d.length).map((d) => d.reduce((top, [, y]) => Math.max(top, y), 0))
-  const spread = Math.max(...peaks) / Math.min(...peaks)
-  const values = [...data.flatMap((d) => d.map(([, y]) => y)), ...shown.map((roof) => roof.value)]
-  const top = values.reduce((a, b) => Math.max(a, b), 0)
-  const logarithmic = spread > 20
-  const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, { ...p, layer: s.layer }] as const)))
-  const base = frame(theme, series.map((s) => s.label), size.width)
-  const name = rate === 'bandwidth' ? 'Bandwidth (minimum memory traffic)' : 'FLOP/s'
-  // Labels of roofs that are fewer px apart than a line of text share one.
-  const room = Math.max(40, size.height - 110)
-  const highest = shown.reduce((a, roof) => Math.max(a, roof.value), 0)
-  const near = logarithmic ? 1.5 : Math.max(1.06, highest / Math.max(highest / 2, highest - (top * LABEL_PX) / room))
-  const style = axisStyle(theme)
-  const linear = { ...style, type: 'value' as const, name, min: 0, max: Math.ceil((top * 1.06) / 10 ** Math.floor(Math.log10(top))) * 10 ** Math.floor(Math.log10(top)), axisLabel: { ...style.axisLabel, formatter: tick(format) } }
-  return {
-    ...base,
-    tooltip: {
-      ...base.tooltip,
-      formatter: (item: { value: Datum; seriesName: string }) => {
-        const found = points.get(item.value[4])
-        if (!found) return ''
-        const { point, size, layer } = found
-        const roof = layer ? undefined : shown.find((r) => r.device === point.case.device && (rate === 'bandwidth' || r.kind === `flops:${point.case.dtype}`))
-        return tooltipHtml(item.seriesName, [
-          ['Size', `${size.toLocaleString('en')} elements`],
-          [rate === 'bandwidth' ? 'Bandwidth' : 'Rate', format(item.value[1])],
-          ...(roof ? [['Of the measured roof', `${((item.value[1] / roof.value) * 100).toFixed(1)} %`] as const] : []),
-          ['95 % CI', intervalText(point)],
-          ['Samples', point.samples.toLocaleString('en')],
-          ['Grade', point.grade ?? '–'],
-        ])
-      },
-    },
-    xAxis: { ...logAxis(theme, 2, axisTitle(series), x, formatSizeTick), nameGap: 28 },
-    yAxis: { ...(logarithmic ? logAxis(theme, 10, name, logBounds(values, 10)!, format) : linear), nameGap: 54 },
-    series: [
-      ...series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),
-      {
-        type: 'line' as const,
-        id: 'roofs',
-        data: [],
-        silent: true,
-        markLine: {
-          silent: true,
-          symbol: 'none',
-          lineStyle: { color: theme.muted, type: 'dashed' as const, width: 1 },
-          label: { position: 'insideStartTop' as const, color: theme.muted, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}' },
-          data: roofGroups(shown, near, format).flatMap(({ values: own, label }) => own.map((yAxis, i) => ({ yAxis, name: i ? '' : `${label} (measured)` }))),
-        },
-      },
-    ],
+  const levels = (own: readonly ChartSeries[]): Level[] => {
+    const [measured, published] = [roofsFor(own, rate, roofs), roofsFor(own, rate, datasheets)]
+    const highest = [...measured, ...published].reduce((top, roof) => Math.max(top, roof.value), 0)
+    const top = own.flatMap((s) => dataOf(s, rate)).reduce((most, [, y]) => Math.max(most, y), highest)
+    // Labels that are fewer px apart than a line of text share one.
+    const near = scale === 'log' ? 1.5 : Math.max(1.06, highest / Math.max(highest / 2, highest - (top * LABEL_PX) / Math.max(40, size.height - 110)))
+    const lines = (list: readonly Roof[], word: string, dash: Level['dash']) => roofGroups(list, near, format).flatMap(({ values, label }) => values.map((value, i): Level => ({ value, label: i ? '' : `${label} (${word})`, short: i ? '' : `${word} ${format(value)}`, dash })))
+    return [...lines(measured, 'measured', 'dashed'), ...lines(published, 'datasheet', 'dotted')]
   }
+  return linesOption({
+    series, theme, selected, size, scale, relative, levels,
+    name: rate === 'bandwidth' ? 'Bandwidth (minimum memory traffic)' : 'FLOP/s', format, nameGap: 54,
+    dataOf: (one) => dataOf(one, rate),
+    tip: (point, value, layer) => {
+      const roof = layer ? undefined : shown.find((r) => r.device === point.case.device && (rate === 'bandwidth' || r.kind === peakKindOf(point.case)))
+      const perSecond = (work(point, rate) / point.medianNs) * 1e9
+      return [
+        [rate === 'bandwidth' ? 'Bandwidth' : 'Rate', format(Number.isFinite(value) ? value : perSecond)],
+        ...(roof ? [['Of the measured roof', `${((perSecond / roof.value) * 100).toFixed(1)} %`] as const] : []),
+        ['95 % CI', intervalText(point)],
+        ['Samples', point.samples.toLocaleString('en')],
+        ['Grade', point.grade ?? '–'],
+      ]
+    },
+  })
 }
 
 /** What the chart shows, as CSV. */

@@ -1,11 +1,12 @@
 import { csvTable } from '@core/csv'
-import { formatSizeTick, formatTime } from '@core/units'
-import { axisStyle, logAxis, logBounds } from '../drawing/axes'
+import { formatTime } from '@core/units'
 import { findCrossovers, sentenceOf } from '../crossover/chart'
-import { LINES } from '../data/focus'
 import { linesOf } from '../data/layers'
-import { axisTitle, type ChartSeries } from '../data/series'
-import { DIRECT_LABELS, frame, intervalText, lineOf, tooltipHtml, whiskersOf, type Datum } from '../drawing/frame'
+import type { ChartSeries } from '../data/series'
+import { intervalText, tooltipHtml, type Datum } from '../drawing/frame'
+import { linesHeight, linesOption } from '../lines/option'
+import { MAX_LINES, MULTIPLES } from '../lines/panels'
+import { relativeOf, scaleControl, valuesControl, type Relative, type Scale } from '../lines/values'
 import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
 
@@ -17,12 +18,14 @@ export default {
   title: 'Time',
   about: 'Median time per call against size, with its 95 % CI',
   order: 10,
-  narrowing: LINES,
+  narrowing: MULTIPLES,
   layers: true,
+  controls: (context) => [valuesControl(context), scaleControl('log')],
   draw(context) {
-    const { series, drawn, note } = linesOf(context, 24)
+    const { series, drawn, note } = linesOf(context, MAX_LINES)
     const crossings = drawn.length > MAX_CROSSED ? [] : findCrossovers(context.points).found.map((one) => ({ size: one.at.size, ns: one.at.ns, sentence: `${one.what}: ${sentenceOf(one)}` }))
-    return { option: timeVsSizeOption(drawn, context.theme, context.selected, context.size.width, crossings), empty: 'No result here has a size that this chart knows. The table shows them all.', ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
+    const option = timeVsSizeOption(drawn, context.theme, context.selected, { size: context.size, crossings, scale: context.values['scale'] === 'linear' ? 'linear' : 'log', relative: relativeOf(context) })
+    return { option, empty: 'No result here has a size that this chart knows. The table shows them all.', ...linesHeight({ series: drawn, size: context.size, theme: context.theme }), ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
   },
 } satisfies ChartUnit
 
@@ -37,37 +40,15 @@ export interface Crossing {
 }
 
 /**
- * Median time per call against size, both logarithmic, with the 95 % CI of each median as whiskers.
+ * Median time per call against size with the 95 % CI of each median as whiskers, as one plot or small multiples.
  * Rings mark where lines change places. Undefined when there is nothing to draw.
  */
-export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, width?: number, crossings: readonly Crossing[] = []) {
-  const data = series.map(dataOf)
-  const x = logBounds(data.flatMap((d) => d.map(([size]) => size)), 2)
-  const y = logBounds(data.flatMap((d) => d.flatMap(([, median, low, high]) => [median, low, high])), 10)
-  if (!x || !y) return undefined
-  const points = new Map(series.flatMap((s) => s.points.map((p) => [p.point.id, p] as const)))
-  const base = frame(theme, series.map((s) => s.label), width)
-  return {
-    ...base,
-    tooltip: {
-      ...base.tooltip,
-      formatter: (item: { value: Datum; seriesName: string }) => {
-        const found = points.get(item.value[4])
-        if (!found) return ''
-        const { point, size } = found
-        return tooltipHtml(item.seriesName, [
-          ['Size', `${size.toLocaleString('en')} elements`],
-          ['Median', formatTime(point.medianNs)],
-          ['95 % CI', intervalText(point)],
-          ['Samples', point.samples.toLocaleString('en')],
-          ['Grade', point.grade ?? '–'],
-        ])
-      },
-    },
-    xAxis: { ...logAxis(theme, 2, axisTitle(series), x, formatSizeTick), nameGap: 28 },
-    yAxis: { ...logAxis(theme, 10, 'Median time per call', y, formatTime), nameGap: 48, axisLine: axisStyle(theme).axisLine },
-    series: [
-      ...series.flatMap((s, i) => [lineOf(s, data[i]!, theme, selected, series.length <= DIRECT_LABELS), whiskersOf(s, data[i]!, theme)]),
+export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, { size = { width: 640, height: 400 }, crossings = [], scale = 'log', relative }: TimeOptions = {}) {
+  return linesOption({
+    series, theme, selected, size, scale, relative,
+    name: 'Median time per call', format: formatTime, nameGap: 48, dataOf,
+    tip: (point) => [['Median', formatTime(point.medianNs)], ['95 % CI', intervalText(point)], ['Samples', point.samples.toLocaleString('en')], ['Grade', point.grade ?? '–']],
+    over: [
       {
         type: 'scatter' as const,
         id: 'crossings',
@@ -77,10 +58,17 @@ export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartThe
         symbolSize: 9,
         itemStyle: { color: 'transparent', borderColor: theme.text, borderWidth: 1.5 },
         tooltip: { formatter: (item: { dataIndex: number }) => tooltipHtml(crossings[item.dataIndex]?.sentence ?? '', [['Both take there', formatTime(crossings[item.dataIndex]?.ns)]]) },
-        data: crossings.map(({ size, ns }) => ({ value: [size, ns] })),
+        data: crossings.map(({ size: at, ns }) => ({ value: [at, ns] })),
       },
     ],
-  }
+  })
+}
+
+interface TimeOptions {
+  size?: { width: number; height: number }
+  crossings?: readonly Crossing[]
+  scale?: Scale
+  relative?: Relative | undefined
 }
 
 /** What the chart shows, as CSV. */
