@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { environmentSchema } from '@core/session/types'
 import { testDevice, testGpu } from '@core/testing'
-import { readEnvironment, graphicsSwitches, measuringVariables } from './index'
-import { parseSize, readCaches, summarizeCaches, parseCpuInfo, parseOsRelease } from './system'
-import { boostOf, governorOf, powerSourceOf } from './power'
+import { graphicsSwitches, measuringVariables, readEnvironment } from './index'
+import { parseCpuInfo, parseOsRelease, parseSize, readCaches, summarizeCaches } from './system'
+import { boostOf, governorOf, powerSourceOf } from '.'
 
 test('the record of this machine fits the session format and says what a reader needs', () => {
   const environment = environmentSchema.parse(readEnvironment([]))

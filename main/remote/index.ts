@@ -1,9 +1,66 @@
 import type { HostKind } from '../runner/types'
-import { RemoteBox, type BoxOptions, type Remote } from './box'
-import { RemoteStore } from './store'
+import { type BoxOptions, type Remote, RemoteBox } from './box'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { HOST_NAME } from '@core/fleet/place'
+import { writeFileAtomic } from '../write-file'
+import { DESTINATION } from './ssh'
+
+const remotesSchema = z.array(z.object({ name: z.string().regex(HOST_NAME), destination: z.string().regex(DESTINATION) })).max(64)
+
+/** Name that a machine gets where the user gives none: `gpubox` of `me@gpubox.lab.example:22`. */
+export function nameFor(destination: string): string {
+  const host = destination.replace(/^ssh:\/\//, '').replace(/^[^@]*@/, '')
+  const name = (/^[\d.]+(?::|$)/.test(host) ? host.replace(/:\d+$/, '') : host.split(/[.:]/)[0]!).replaceAll(/[^\w.-]/g, '-')
+  return HOST_NAME.test(name) ? name.slice(0, 40) : 'remote'
+}
+
+/** The machines the user has added, kept in the data folder. Only names and destinations: keys and passwords are ssh's. */
+export class RemoteStore {
+  readonly #file: string
+  #remotes: readonly Remote[]
+  /** What was wrong with the file at start, for the user. */
+  readonly notice?: string
+
+  constructor(folder: string) {
+    this.#file = join(folder, 'remotes.json')
+    this.#remotes = []
+    if (!existsSync(this.#file)) return
+    try {
+      this.#remotes = remotesSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8')))
+    } catch {
+      this.notice = 'The list of remote machines could not be read; add them again.'
+    }
+  }
+
+  list(): readonly Remote[] {
+    return this.#remotes
+  }
+
+  /** Throws RangeError where the name or the destination cannot be used. */
+  add(destination: string, name = nameFor(destination)): Remote {
+    const remote = { name, destination }
+    if (!DESTINATION.test(destination)) throw new RangeError(`"${destination}" is no destination of ssh; expected user@host or a Host of its config`)
+    if (!HOST_NAME.test(name)) throw new RangeError(`"${name}" cannot be the name of a machine; expected letters, digits, dots and dashes`)
+    if (this.#remotes.some((one) => one.name === name)) throw new RangeError(`there is a remote machine "${name}" already; give this one another name`)
+    this.#save([...this.#remotes, remote])
+    return remote
+  }
+
+  /** Throws RangeError where there is none of this name. */
+  remove(name: string): void {
+    if (!this.#remotes.some((one) => one.name === name)) throw new RangeError(`there is no remote machine "${name}"; there are: ${this.#remotes.map((one) => one.name).join(', ') || 'none'}`)
+    this.#save(this.#remotes.filter((one) => one.name !== name))
+  }
+
+  #save(remotes: readonly Remote[]): void {
+    writeFileAtomic(this.#file, [JSON.stringify(remotesSchema.parse(remotes), undefined, 2)])
+    this.#remotes = remotes
+  }
+}
 
 export type { Remote } from './box'
-export { RemoteStore } from './store'
 
 /** The remote machines of a data folder with their lines. */
 export class Remotes {

@@ -9,7 +9,7 @@ import { PRESETS } from '@core/measure/settings'
 import { placed } from './box'
 import { remoteProblemOf } from './problem'
 import { startSsh } from './ssh'
-import { nameFor, RemoteStore } from './store'
+import { nameFor, RemoteStore } from '.'
 
 test('a device id says the machine where that is another one', () => {
   expect(placeOf('python:cuda:0@torch2')).toEqual({ device: 'python:cuda:0@torch2' })

@@ -1,17 +1,16 @@
 import { onTestFinished } from 'vitest'
 import type { Device } from '@core/backend'
-import { caseId, type BenchmarkCase } from '@core/case'
+import { type BenchmarkCase, caseId } from '@core/case'
 import { endedResult } from '@core/measure/result/record'
 import type { HostLink, ToHost } from '@core/measure/protocol'
 import type { Result } from '@core/result'
 import type { Ceiling, Environment, NoiseFloor, Session, SessionSummary } from '@core/session/types'
 import type { Took } from '@core/sweep/estimate'
 import type { SweepSpec } from '@core/session/sweep-spec'
-import { NotFoundError, type History, type NewSession } from '../history/types'
-import type { Limits, HostKind, RunnerEvents } from './types'
-import type { Planner } from './planner'
-import { createRunnerWith } from './runner'
-import type { RunnerDeps } from './run-setup'
+import { type History, type NewSession, NotFoundError } from '../history/types'
+import type { HostKind, Limits, RunnerEvents } from './types'
+import type { Planner, RunnerDeps } from './run-setup'
+import { createRunnerWith } from '.'
 
 /** In-memory stand-ins for the runner's neighbours. For tests only. */
 

@@ -1,13 +1,12 @@
-import { problemOf, type Backend, type Device, type Impl } from '@core/backend'
-import { paramText, type Dtype, type Params } from '@core/case'
+import { type Backend, type Device, type Impl, problemOf } from '@core/backend'
+import { type Dtype, type Params, paramText } from '@core/case'
 import { isDropped } from '@core/ops/dropout/op'
 import { ALL_OPS, getOp } from '@core/ops/registry'
 import type { Op } from '@core/ops/types'
 import { fillRange, type FillSpec } from '@core/values/random'
 import { describe, expect, it } from 'vitest'
-import { Draw, DRAW_SEED, oddParams, WHOLE } from './draw'
+import { conformanceParams, Draw, DRAW_SEED, oddParams, WHOLE } from './sizes'
 import { faultsOf, makeCase, SEED } from './faults'
-import { conformanceParams } from './sizes'
 
 export interface ConformanceOptions {
   /** Thread counts to check besides the device's own, e.g. more than it has cores. */

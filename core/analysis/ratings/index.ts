@@ -1,5 +1,4 @@
-import { SCALES } from './scales'
-import type { Rating, RatingScale } from './types'
+import { type Rating, type RatingScale, SCALES } from './scales'
 
 /** Every rating scale, by title. */
 export const RATINGS: readonly RatingScale[] = [...SCALES].sort((a, b) => a.title.localeCompare(b.title, 'en'))
@@ -15,4 +14,4 @@ export function summaryOf(scale: RatingScale, ratings: readonly Rating[]): strin
 }
 
 export { LibraryTimes } from './libraries'
-export type { Rating, RatingScale, RatingSubject } from './types'
+export type { Rating, RatingScale, RatingSubject } from './scales'

@@ -1,7 +1,78 @@
-import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
-import { columnGroups, FOLDS, type Pair, type Fold } from './fold'
-import { findExtreme, type Search } from './extreme'
-import { FoldSteps, pieces, SHORTEST_COLUMN, SHORTEST_RUN, type Float, type Held } from './steps'
+import { type BufferName, dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
+import { columnGroups, type Fold, FOLDS, type Pair } from './fold'
+import { type Float, FoldSteps, type Held, pieces, SHORTEST_COLUMN, SHORTEST_RUN } from './steps'
+import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+
+/** Where the extreme element of each output is looked for: x [outer, reduce, inner], the middle axis cut into `parts` pieces. */
+export interface Search {
+  outer: number
+  reduce: number
+  inner: number
+  parts: number
+  /** What the index of a pair grows by with its place along the middle axis: the elements that each pair was found among. 0 where absent. */
+  span?: number
+}
+
+/** Where values and their indices come from: elements of x, or the pairs that an earlier step left. */
+type Source = { x: BufferName; type: 'f32' | 'f16' } | { values: BufferName; indices: BufferName }
+/** Where they go: the indices alone, or pairs for the next step. */
+type Target = { indices: BufferName } | { values: BufferName; indices: BufferName }
+
+const COLUMNS = 32
+const ROWS = THREADS / COLUMNS
+
+/**
+ * The index of the largest (`>`) or smallest (`<`) element, the first of equals. Neighbouring outputs are a workgroup's
+ * columns where there are any, so that reads are contiguous; else all its threads search one output.
+ */
+export function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0 }: Search, source: Source, target: Target): Step {
+  const columns = inner > 1 ? COLUMNS : 1
+  const rows = inner > 1 ? ROWS : THREADS
+  const perPart = Math.ceil(reduce / parts)
+  const beside = Math.ceil(inner / columns)
+  const pairs = 'values' in source
+  const keeps = 'values' in target
+  const inputs = pairs ? [{ name: 'x', type: 'f32' }, { name: 'known', type: 'i32' }] : [{ name: 'x', type: storage(source.type, 1) }]
+  const bindings = [...inputs, ...(keeps ? [{ name: 'best', type: 'f32', write: true }] : []), { name: 'out', type: 'i32', write: true }]
+  const wgsl = `${header(bindings, !pairs && source.type === 'f16')}
+var<workgroup> values: array<f32, ${THREADS}>;
+var<workgroup> indices: array<i32, ${THREADS}>;
+fn wins(v: f32, i: i32, over: f32, at: i32) -> bool { return at < 0 || (i >= 0 && (v ${better} over || (v == over && i < at))); }
+${entry(`  let inner = dim(0u);
+  let reduce = dim(1u);
+  let parts = dim(2u);
+  let column = group % dim(4u) * ${columns}u + lane % ${columns}u;
+  let piece = group / dim(4u);
+  let live = column < inner && piece < dim(5u);
+  let base = piece / parts * reduce * inner + column;
+  let end = min((piece % parts + 1u) * dim(3u), reduce);
+  var value = 0.0;
+  var index = -1;
+  if (live) {
+    for (var r = piece % parts * dim(3u) + lane / ${columns}u; r < end; r += ${rows}u) {
+      let v = f32(x[base + r * inner]);
+      let i = ${pairs ? 'known[base + r * inner] + i32(r * dim(6u))' : 'i32(r)'};
+      if (wins(v, i, value, index)) { value = v; index = i; }
+    }
+  }
+  values[lane] = value;
+  indices[lane] = index;
+  workgroupBarrier();
+  for (var stride = ${rows / 2}u; stride >= 1u; stride /= 2u) {
+    if (lane / ${columns}u < stride) {
+      let other = lane + stride * ${columns}u;
+      if (wins(values[other], indices[other], values[lane], indices[lane]) && indices[other] >= 0) { values[lane] = values[other]; indices[lane] = indices[other]; }
+    }
+    workgroupBarrier();
+  }
+  if (live && lane < ${columns}u) {
+    ${keeps ? 'best[piece * inner + column] = values[lane];' : ''}
+    out[piece * inner + column] = indices[lane];
+  }`)}`
+  const buffers: BufferName[] = [...(pairs ? [source.values, source.indices] : [source.x]), ...(keeps ? [target.values] : []), target.indices]
+  const pieces = outer * parts
+  return step(wgsl, buffers, [inner, reduce, parts, perPart, beside, pieces, span], beside * pieces)
+}
 
 const floatOf = (shape: KernelShape): Float => (shape.dtype === 'f16' ? 'f16' : 'f32')
 
