@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createWatchOwner, type WatchProcess } from './start'
+import { createWatchOwner, type WatchProcess } from './owner'
 import type { OpenRequest } from './serve-watch'
 
 /** A process that answers a request with `answer`, or not at all. */
