@@ -21,6 +21,7 @@ export const COMMANDS = [
   { id: 'run.start', title: 'Run', menu: 'Run', accelerator: 'CmdOrCtrl+Enter' },
   { id: 'run.pause', title: 'Pause or resume', menu: 'Run', accelerator: 'CmdOrCtrl+.' },
   { id: 'run.stop', title: 'Stop', menu: 'Run', accelerator: 'CmdOrCtrl+Shift+.' },
+  { id: 'run.suites', title: 'Suites', menu: 'Run' },
   { id: 'run.ceilings', title: 'Measure this machine', menu: 'Run' },
   { id: 'run.self-check', title: 'Measure noise floor', menu: 'Run' },
   { id: 'table.case-history', title: 'Show this case in all sessions', menu: 'View', accelerator: 'CmdOrCtrl+Shift+H' },

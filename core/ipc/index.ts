@@ -170,6 +170,8 @@ export const REQUESTS = {
   'history:restore': { request: none, reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), contents: historyFileSchema, kept: z.string(), upgradedFrom: z.number().int().optional() }), z.object({ done: z.literal(false) })]) },
   'sessions:tags': { request: z.object({ changes: z.array(z.object({ id, tags: z.array(z.string().trim().min(1).max(60)).max(50) })).min(1).max(10_000) }), reply: z.array(sessionSummarySchema) },
   /** Into a new session; `differences` of the environments are in its notes too. */
+  /** The suite (core/suites) of each session that is of one, newest first. */
+  'sessions:suites': { request: none, reply: z.array(z.object({ id, suite: z.string() })) },
   'sessions:merge': { request: z.object({ ids: z.array(id).min(2).max(200), name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ session: sessionSummarySchema, differences: z.array(z.string()) }) },
   'sessions:split': { request: z.object({ id, how: splitSchema }), reply: z.array(sessionSummarySchema) },
   'association:get': { request: none, reply: associationSchema },

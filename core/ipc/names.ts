@@ -47,6 +47,7 @@ const channels = [
   'history:check',
   'history:backup',
   'history:restore',
+  'sessions:suites',
   'sessions:tags',
   'sessions:merge',
   'sessions:split',

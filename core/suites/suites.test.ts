@@ -5,7 +5,8 @@ import { OPS } from '../ops/registry'
 import { planSweep } from '../sweep/plan'
 import { testCase, testDevice, testGpu, testResult } from '../testing'
 import { suitePlan, SUITES, findSuite } from './index'
-import { suiteReport } from './report'
+import { matchesFacets, readFacets } from './facets'
+import { suiteReport, suiteResults } from './report'
 
 /** A device that has every operation. */
 const kernels = Object.fromEntries(OPS.map(({ id }) => [id, ['f32' as const, 'f16' as const]]))
@@ -61,7 +62,7 @@ describe('a suite\'s report', () => {
   const timed = (id: string, change: Parameters<typeof testCase>[0], medianNs: number, more: Parameters<typeof testResult>[0] = {}) =>
     testResult({ id, case: testCase(change), summary: { count: 3, medianNs, meanNs: medianNs, stddevNs: medianNs / 100, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...more })
   const numpy = { backend: 'python', impl: 'numpy', device: 'python:cpu' } as const
-  const part = (id: string, results: ReturnType<typeof timed>[], title: string) => suiteReport(findSuite(id)!, results, []).find((one) => one.title === title)!
+  const part = (id: string, results: ReturnType<typeof timed>[], title: string) => suiteReport(findSuite(id)!, suiteResults(results), []).find((one) => one.title === title)!
 
   it('counts the success rule, and has a row for each operation with a link to each result', () => {
     const results = [timed('a', { impl: 'scalar' }, 240), timed('b', {}, 60), timed('n', numpy, 120)]
@@ -80,7 +81,35 @@ describe('a suite\'s report', () => {
     const noisy = timed('b', { device: 'cuda:0', backend: 'cuda', impl: 'kernel' }, 50, { summary: { count: 9, medianNs: 50, meanNs: 55, stddevNs: 30 } })
     const failed = timed('f', { op: 'gelu' }, 1, { status: 'wrong', message: 'The relative error is 0.1.' })
     const results = [timed('a', { impl: 'torch', backend: 'python' }, 100), noisy, failed]
-    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', 'torch', '2.00x'])
+    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', '–', 'torch', '2.00x'])
     expect(part('comprehensive', results, 'Red flags').table!.rows.map((row) => row[1]!.text)).toEqual(['high variation: 55.0 ns ± 30.0 ns', 'verification failed: The relative error is 0.1.'])
+  })
+})
+
+describe('a suite over batch, sequence and dimension', () => {
+  const { full } = findSuite('comprehensive')!
+  const norm = testCase({ op: 'layer_norm', params: { tokens: 8192, dim: 512 } })
+  const gelu = testCase({ op: 'gelu', params: { n: 16 * 256 * 64 } })
+
+  it('has a case for every value that it can be narrowed by', () => {
+    const { cases } = planSweep(suitePlan(findSuite('comprehensive')!, [cpu]).spec, [cpu])
+    for (const [facet, values] of Object.entries(full.grid!)) for (const value of values as number[]) expect(cases.some((c) => matchesFacets(c, full.grid!, { [facet]: [value] })), `${facet} ${value}`).toBe(true)
+    for (const c of cases) expect(matchesFacets(c, full.grid!, {})).toBe(true)
+  })
+
+  it('counts a case for each batch and sequence that it is a product of', () => {
+    expect([16, 32, 64, 128].map((batch) => matchesFacets(norm, full.grid!, { batch: [batch] }))).toEqual([true, true, false, false])
+    expect(matchesFacets(norm, full.grid!, { batch: [16], sequence: [256] })).toBe(false)
+    expect([matchesFacets(norm, full.grid!, { dimension: [512] }), matchesFacets(norm, full.grid!, { dimension: [768] })]).toEqual([true, false])
+    expect([matchesFacets(gelu, full.grid!, { batch: [16] }), matchesFacets(gelu, full.grid!, { batch: [32] })]).toEqual([true, false])
+  })
+
+  it('narrows the report, and refuses what the suite does not have', () => {
+    const results = suiteResults([testResult({ id: 'n', case: norm }), testResult({ id: 'g', case: gelu })])
+    const rows = suiteReport(findSuite('comprehensive')!, results, [], readFacets('dimension=512,batch=16+32', full)).find(({ title }) => title === 'Times')!.table!.rows
+    expect(rows.map(([first]) => first!.text)).toEqual(['layer_norm 8192x512'])
+    expect(() => readFacets('batch=17', full)).toThrow('batch 17: this suite has 16, 32, 64, 128')
+    expect(() => readFacets('width=5', full)).toThrow('"width" is no axis of this suite; expected batch, sequence, dimension')
+    expect(() => readFacets('batch=16', findSuite('genesis')!.full)).toThrow('no batch')
   })
 })

@@ -4,8 +4,17 @@ import type { Library } from '../analysis/ratings/libraries'
 /** Which processors a suite is about: the GPU where there is one (else the CPU), the CPU alone, or both. */
 export type SuiteProcessors = 'gpu-first' | 'cpu' | 'both'
 
+/** The values of each axis that a suite's sizes are products of. */
+export interface SuiteGrid {
+  batch: readonly number[]
+  sequence: readonly number[]
+  dimension: readonly number[]
+}
+
 /** What a suite runs, in full or in a quick form. */
 export interface SuiteExtent {
+  /** Where the suite is about batch, sequence and dimension: by them its cases and its report can be narrowed. */
+  grid?: SuiteGrid
   ops: readonly PickedOp[]
   dtypes: SweepSpec['dtypes']
   modes: SweepSpec['modes']
@@ -30,6 +39,8 @@ export interface Suite {
   title: string
   /** One sentence: what question it answers. */
   about: string
+  /** Whose suite it is: who comes with that question. */
+  audience: string
   processors: SuiteProcessors
   /** CPU threads: one, or all. */
   threads: 'one' | 'all'
@@ -42,6 +53,8 @@ export interface Suite {
   full: SuiteExtent
   quick: SuiteExtent
   sections: readonly SuiteSection[]
+  /** The format (core/formats) of the suite's own result files, where Opscope writes it. */
+  format?: string
   published: readonly PublishedFigure[]
   /** Where the published figures come from. */
   publishedOn?: string

@@ -27,7 +27,7 @@ Examples:
   opscope compare baseline.json last --fail-on slower --per-op-threshold softmax=3% --format markdown
 
 A session is named by its id, the beginning of one, its exact name, or "last".
-Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 3 compare --fail-on found a regression, 130 stopped with Ctrl+C.`
+Exit status: 0 done, 1 a case failed or something could not be done, 2 arguments, 3 a comparison with --fail-on or --baseline found a regression, 130 stopped with Ctrl+C.`
 
 /** The options that pick a sweep. */
 const sweepOptions = (command: Command): Command =>
@@ -64,6 +64,11 @@ export function createProgram(context: Context, done: (status: number) => void):
   sweepOptions(program.command('run').description('measure a sweep and keep it as a session'))
     .option('--suite <name>', 'a whole benchmark suite with its report (see list suites), in place of the picks above')
     .option('--quick', 'the quick form of the suite')
+    .option('--where <list>', 'of the suite comprehensive only some sizes: batch=16+32,sequence=512,dimension=768')
+    .option('--out <folder>', 'write the reports of the suite there: Markdown, JSON, HTML with charts, and the session as a baseline for later')
+    .option('--baseline <session>', 'compare the suite with a session, a file, or "previous", and exit with 3 on a regression')
+    .option('--fail-on <list>', 'with --baseline: slower, faster, wrong or ambiguous (default: slower,wrong)')
+    .option('--threshold <share>', 'with --baseline: differences below it count as none, such as 5% (default: as set in the app, else 1%)')
     .option('--sweep <name>', 'a sweep saved in the app (see list sweeps), in place of the picks above')
     .option('--plan <file>', 'measure the sweep of a plan that opscope slurm run has written, in place of the options above')
     .option('--shard <i/n>', 'of a plan: only this part; one that was begun before goes on where it stopped')

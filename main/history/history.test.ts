@@ -270,3 +270,12 @@ test('ceilings are kept one per kind and device, the newest', () => {
   expect(history.ceilings().map((c) => [c.kind, c.value])).toEqual([['copy', 2e10], ['flops:f32', 1e10]])
   expect(history.ceilings()[0]).toEqual({ ...ceiling, value: 2e10 })
 })
+
+test('sessions of suites are told, newest first, without deleted ones and other sweeps', () => {
+  const spec = { ops: [], sizes: {}, dtypes: [], targets: [], modes: [], preset: 'quick' as const }
+  const made = (suite?: string) => history.createSession({ name: suite ?? 'a sweep', environment: testEnvironment, settings: testSettings, cases: [], spec: { ...spec, ...(suite === undefined ? {} : { suite }) } }).id
+  const [first, , gone, last] = [made('trueno'), made(), made('genesis'), made('trueno')]
+  for (const id of [first, gone, last]) history.setState(id!, 'done')
+  history.deleteSessions([gone!])
+  expect(history.suiteSessions()).toEqual([{ id: last, suite: 'trueno' }, { id: first, suite: 'trueno' }])
+})

@@ -9,7 +9,7 @@ import { isRunning, isThisProcess, thisProcess } from '../process-owner'
 import { identityOf, MisplacedError } from './database/sqlite'
 import { caseHistory } from './queries/case-history'
 import { Cases, Results, lastTook } from './queries/results'
-import { Contents, isFailure, findSessions, insertSession, loadSession, sessionRow, summaryOf, withCeilings, type SessionRow } from './queries/sessions'
+import { Contents, isFailure, findSessions, findSuiteSessions, insertSession, loadSession, sessionRow, summaryOf, withCeilings, type SessionRow } from './queries/sessions'
 import { query, type Database } from './database/database'
 import { MaintenanceError, swapIn } from './maintenance/backup'
 import { openDatabase } from './database/open'
@@ -98,6 +98,10 @@ export class SqliteHistory implements History {
 
   summary(id: string): SessionSummary {
     return summaryOf(sessionRow(this.db, id))
+  }
+
+  suiteSessions(): { id: string; suite: string }[] {
+    return findSuiteSessions(this.db)
   }
 
   getSession(id: string): { session: Session; environment: Environment; results: number } {

@@ -44,6 +44,8 @@ export interface History {
   setPlanned(sessionId: string, planned: number): void
   listSessions(filter: { search: string; deleted: boolean }): SessionSummary[]
   summary(id: string): SessionSummary
+  /** The suite of each session that is of one, newest first, without deleted ones. */
+  suiteSessions(): { id: string; suite: string }[]
   getSession(id: string): { session: Session; environment: Environment; results: number }
   /** Rows in the order measured, by column. */
   rows(id: string, first: number, count: number): RowBlock

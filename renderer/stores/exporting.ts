@@ -84,5 +84,5 @@ export const useExporting = defineStore('exporting', () => {
     await reviewed.write(leaveOut)
   }
 
-  return { formats, asked, review, reviewAll, start, ask, askAs, choose, write }
+  return { formats, asked, review, reviewAll, start, ask, askAs, exportAs: begin, choose, write }
 })

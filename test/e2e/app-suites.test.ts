@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
-import { dismissMessages, messages, rowCount, tableRows } from './ui'
+import { PRESETS } from '@core/measure/settings'
+import { details, dismissMessages, messages, rowCount, sessions, statusBar, tableRows, view } from './ui'
 
 const folder = mkdtempSync(join(tmpdir(), 'opscope-suites-'))
 const fixture = (path: string) => resolve(import.meta.dirname, '../fixtures/formats', path)
@@ -20,6 +21,9 @@ async function drop(path: string): Promise<void> {
 }
 
 beforeAll(async () => {
+  mkdirSync(join(folder, 'data'))
+  // What is looked at here is the suite, not its figures: a few samples of each case.
+  writeFileSync(join(folder, 'data', 'settings.json'), JSON.stringify({ presets: { quick: { ...PRESETS.quick, rule: { id: 'fixed-count', count: 5 } } } }))
   opened = await launch({ dataDir: join(folder, 'data') })
   page = opened.page
 })
@@ -64,7 +68,73 @@ describe('results of the suites people come from', () => {
     await page.getByText('gpu_efficiency, as stated').waitFor()
     await page.getByText(/the mean is shown as the median/).first().waitFor()
   })
+})
 
+describe('a suite in the window', () => {
+  const offer = () => page.getByRole('listitem', { name: 'Comprehensive CUDA/Triton benchmark' })
+  const report = () => page.getByRole('region', { name: 'Report of Comprehensive CUDA/Triton benchmark' })
+
+  it('is found in the commands, and says what it comes to here and what is missing', async () => {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('Suites')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Suites', level: 1 }).waitFor()
+    expect(await page.getByRole('region', { name: 'Suites' }).getByRole('heading', { level: 2 }).allInnerTexts()).toEqual(['Comprehensive CUDA/Triton benchmark', 'Genesis benchmarks', 'Genesis performance guide', 'TenfloweRS tools', 'Trueno SIMD suite'])
+    await expect.poll(() => offer().getByText(/\d+ cases, about /).count()).toBe(2)
+    await offer().getByText(/missing here/).click()
+    await offer().getByText(/^PyTorch: no Python with it is available/).waitFor()
+  })
+
+  it('is stopped from its entry, and keeps what it has', async () => {
+    await offer().getByRole('button', { name: 'Run Comprehensive' }).click()
+    await offer().getByRole('progressbar').waitFor()
+    await offer().getByText(/^[1-9]\d* of \d+ cases$/).waitFor({ timeout: 30_000 })
+    await offer().getByRole('button', { name: 'Stop' }).click()
+    await report().waitFor({ timeout: 30_000 })
+    await page.getByText(/stopped early, \d+ of \d+ cases/).waitFor()
+    await page.getByRole('button', { name: 'All suites' }).click()
+    await offer().getByRole('link', { name: /^Today/ }).waitFor()
+  })
+
+  it('runs with one click and opens its report', async () => {
+    await offer().getByRole('button', { name: 'Run Comprehensive' }).click()
+    await statusBar(page).getByText(/^Finished:/).waitFor({ timeout: 60_000 })
+    await report().getByText(/^10 of 10 results passed verification/).waitFor()
+    for (const title of ['Summary', 'Times', 'Red flags']) await report().getByRole('heading', { name: title }).waitFor()
+    expect(await report().getByRole('region', { name: 'Times' }).getByRole('row').count()).toBe(11)
+  }, 90_000)
+
+  it('is narrowed by dimension and by words', async () => {
+    const rows = () => report().getByRole('region', { name: 'Times' }).locator('tbody tr').count()
+    await page.getByRole('combobox', { name: 'Dimension' }).selectOption('64')
+    expect(await rows()).toBe(5)
+    await page.getByRole('searchbox', { name: 'Filter rows of the tables' }).fill('gelu')
+    expect(await rows()).toBe(1)
+  })
+
+  it('leads from a cell to its result, and from the session back to the report', async () => {
+    await report().getByRole('region', { name: 'Times' }).getByRole('link').first().click()
+    await details(page).getByRole('heading', { name: /^gelu / }).waitFor()
+    expect(await rowCount(page)).toBe(10)
+    await view(page, 'History')
+    await sessions(page).getByText('Comprehensive CUDA/Triton benchmark (quick)').first().dblclick()
+    await page.getByRole('button', { name: 'Suite report' }).click()
+    await report().waitFor()
+  })
+
+  it('is saved as Markdown, JSON and in the format of the suite', async () => {
+    for (const [button, file, found] of [['Markdown', 'a.md', /^# Comprehensive CUDA\/Triton benchmark[^]*## Times/], ['JSON', 'a.json', /"columns": \[/], ['Suite format', 'b.json', /"gpu_efficiency"/]] as const) {
+      const path = join(folder, file)
+      await opened.app.evaluate(({ dialog }, to) => void (dialog.showSaveDialog = (() => Promise.resolve({ canceled: false, filePath: to })) as typeof dialog.showSaveDialog), path)
+      await page.getByRole('button', { name: button, exact: true }).click()
+      // What would identify the machine is shown before a report is written.
+      if (button !== 'Suite format') await page.getByRole('dialog').getByRole('button', { name: 'Choose where to write…' }).click()
+      await expect.poll(() => { try { return readFileSync(path, 'utf8') } catch { return '' } }).toMatch(found)
+    }
+  })
+})
+
+describe('afterwards', () => {
   it('leaves no error on the console', () => {
     expect(opened.pageErrors).toEqual([])
   })

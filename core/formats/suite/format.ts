@@ -1,22 +1,21 @@
 import type { SessionFile } from '../../session/types'
-import { findSuite } from '../../suites'
-import { suiteReport, type SuitePart } from '../../suites/report'
+import { suiteDocument } from '../../suites/report/document'
+import type { SuitePart } from '../../suites/report'
 import { escapeMarkdown as text, tableMarkdown } from '../markdown/format'
 import type { ExportContext, FileFormat } from '../file-format'
 
-const partMarkdown = ({ title, text: lead, table }: SuitePart): string => [`## ${text(title)}`, lead === undefined ? '' : text(lead), table ? tableMarkdown(table) : ''].filter((piece) => piece !== '').join('\n\n')
+function partMarkdown({ title, text: lead, table }: SuitePart): string {
+  const whole = table && { heads: table.heads, rows: table.rows.map((row) => row.map((cell) => ({ text: cell.note === undefined ? cell.text : `${cell.text}, ${cell.note}` }))) }
+  return [`## ${text(title)}`, lead === undefined ? '' : text(lead), whole ? tableMarkdown(whole) : ''].filter((piece) => piece !== '').join('\n\n')
+}
 
-/** What a session is judged as that no suite made. */
-const FALLBACK = findSuite('genesis')!
-
-function exportSuite({ session, environment, results }: SessionFile, { ceilings }: ExportContext): string {
-  const own = findSuite(session.spec?.suite ?? '')
-  const suite = own ?? FALLBACK
+function exportSuite(file: SessionFile, { ceilings }: ExportContext): string {
+  const { suite, own, machine, parts } = suiteDocument(file, ceilings)
   return `${[
     `# ${text(suite.title)}`,
-    text(own ? suite.about : `"${session.name}" was not measured as a suite (opscope run --suite); its results are judged by the rules of ${suite.title}.`),
-    text(`${environment.cpu}, ${environment.devices.map(({ name }) => name).join(', ')}. ${session.createdAt}.`),
-    ...suiteReport(suite, results, ceilings).map(partMarkdown),
+    text(own ? suite.about : `"${file.session.name}" was not measured as a suite (opscope run --suite); its results are judged by the rules of ${suite.title}.`),
+    text(`${machine}. ${file.session.createdAt}.`),
+    ...parts.map(partMarkdown),
   ].join('\n\n')}\n`
 }
 

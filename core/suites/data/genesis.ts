@@ -19,6 +19,7 @@ const suite: Suite = {
   id: 'genesis',
   title: 'Genesis benchmarks',
   about: 'How far from PyTorch each operation is: small, medium, large and batched, in f32 and f16.',
+  audience: 'Authors of a small deep-learning framework',
   processors: 'gpu-first',
   threads: 'all',
   impls: 'preferred',

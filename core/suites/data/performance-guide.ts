@@ -19,6 +19,7 @@ const suite: Suite = {
   id: 'performance-guide',
   title: 'Genesis performance guide',
   about: 'Share of the bandwidth by size class against a minimum and a target, reductions by axis, and the backward pass.',
+  audience: 'Kernel engineers who optimise for bandwidth',
   processors: 'gpu-first',
   threads: 'all',
   impls: 'preferred',

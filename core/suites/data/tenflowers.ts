@@ -16,6 +16,7 @@ const suite: Suite = {
   id: 'tenflowers',
   title: 'TenfloweRS tools',
   about: 'Binary and unary operations, products, convolutions, pooling and norms on CPU and GPU: within twice the time of PyTorch, or 90 % of the bandwidth.',
+  audience: 'Maintainers of a framework with a CI gate',
   processors: 'both',
   threads: 'all',
   impls: 'preferred',

@@ -15,6 +15,7 @@ const suite: Suite = {
   id: 'trueno',
   title: 'Trueno SIMD suite',
   about: 'Which SIMD level wins where, on one thread, and by how much over NumPy and PyTorch.',
+  audience: 'Authors of SIMD libraries',
   processors: 'cpu',
   threads: 'one',
   impls: 'all',

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import type { Device } from '@core/backend'
 import { isLibrary } from '@core/backends'
+import type { BenchmarkCase } from '@core/case'
 import { placeOf } from '@core/fleet/place'
 import { inShard, readShard, type Shard } from '@core/fleet/shard'
 import { usualRedactions } from '@core/formats/redact'
 import { exportSession, exportFormat, prepareExport } from '@core/formats/registry'
 import { PRESET_IDS, presetSettings } from '@core/measure/settings'
-import { findSuite, suitePlan, SUITES } from '@core/suites'
+import type { Suite } from '@core/suites'
 import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
@@ -22,12 +23,11 @@ import { follow } from '../follow'
 import { pickOne, readName, UsageError } from '../options/choices'
 import { readHow, readMachines, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
 import { reportRun } from './sessions'
+import { afterSuite, checkSuiteOptions, chooseSuite, refusePicks, suiteOf, type SuiteOptions } from './suite'
 
-export interface RunOptions extends SweepOptions {
-  suite?: string
+export interface RunOptions extends SweepOptions, SuiteOptions {
   /** Name of a saved sweep (core/session/saved-sweeps). */
   sweep?: string
-  quick?: boolean
   name?: string
   json?: boolean
   dryRun?: boolean
@@ -69,7 +69,8 @@ export function run(context: Context, options: RunOptions): Promise<number> {
 /** Measures what these options pick, of it only the shard where there is one. */
 async function measure(context: Context, options: RunOptions, shard?: Shard): Promise<number> {
   const name = readName(options.name ?? options.sweep)
-  const { runner, devices, spec, missing, named } = await chosenSweep(context, options)
+  checkSuiteOptions(options)
+  const { runner, devices, spec, missing, named, suite, only: narrowed } = await chosenSweep(context, options)
   if (spec.targets.length === 0) {
     context.remark(`opscope: nothing can be measured: ${missing.join('; ') || 'no picked device has the picked implementations'}`)
     return 1
@@ -77,7 +78,7 @@ async function measure(context: Context, options: RunOptions, shard?: Shard): Pr
   if (named || spec.suite || options.sweep !== undefined) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
 
   const whole = planSweep(spec, devices)
-  const only = shard && inShard(spec, shard)
+  const only = shard ? inShard(spec, shard) : narrowed
   const plan = only ? { ...whole, cases: whole.cases.filter(only) } : whole
   // With nothing left, the refusal of the run says why.
   if (plan.cases.length > 0 || options.dryRun) for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
@@ -99,6 +100,10 @@ async function measure(context: Context, options: RunOptions, shard?: Shard): Pr
   const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true)
   const status = reportRun(context, followed, options.json === true)
   if (spec.suite && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
+  if (suite && status !== 130) {
+    const after = await afterSuite(context, suite, followed.sessionId, options)
+    return after === 0 ? status : after
+  }
   return status === 0 && named && missing.length > 0 ? 1 : status
 }
 
@@ -109,10 +114,19 @@ interface Chosen {
   spec: SweepSpec
   missing: string[]
   named: boolean
+  suite?: Suite
+  /** The cases of the sweep to measure; all where absent. */
+  only?: (c: BenchmarkCase) => boolean
+}
+
+async function suiteSweep(context: Context, options: RunOptions): Promise<Chosen> {
+  suiteOf(options)
+  const runner = context.runner(undefined, readMachines(options))
+  const devices = await runner.devices(false)
+  return { runner, devices, ...chooseSuite(options, devices), named: false }
 }
 
 async function pickedSweep(context: Context, options: RunOptions): Promise<Chosen> {
-  if (options.quick) throw new UsageError('--quick belongs to --suite; use --preset quick')
   const picks = readPicks(options, context.backends())
   const runner = context.runner(picks.backends, readMachines(options))
   const devices = await runner.devices(false)
@@ -126,18 +140,9 @@ function chosenSweep(context: Context, options: RunOptions): Promise<Chosen> {
   return options.sweep !== undefined ? savedSweep(context, options) : pickedSweep(context, options)
 }
 
-/** Options that say what to measure, which a suite and a saved sweep say themselves. */
-const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'threads', 'modes'] as const
-
-function refusePicks(options: RunOptions, by: string): void {
-  const also = PICKS.filter((name) => options[name] !== undefined)
-  if (also.length > 0) throw new UsageError(`${by} says what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
-}
-
 /** Picks that were saved under a name, without what this machine lacks. */
 async function savedSweep(context: Context, options: RunOptions): Promise<Chosen> {
   refusePicks(options, '--sweep')
-  if (options.quick) throw new UsageError('--quick belongs to --suite; use --preset quick')
   const saved = context.settings.savedSweeps ?? []
   if (saved.length === 0) throw new UsageError('there is no saved sweep; save one in the Run view of the app')
   const name = pickOne('saved sweep', options.sweep!.trim(), saved.map((one) => one.name))
@@ -147,16 +152,6 @@ async function savedSweep(context: Context, options: RunOptions): Promise<Chosen
   const here = presentSweep(spec, devices)
   const preset = options.preset === undefined ? spec.preset : pickOne('preset', options.preset, PRESET_IDS)
   return { runner, devices, spec: { ...here.spec, preset, ...readHow(options) }, missing: here.missing, named: false }
-}
-
-async function suiteSweep(context: Context, options: RunOptions): Promise<Chosen> {
-  refusePicks(options, '--suite')
-  const suite = findSuite(pickOne('suite', options.suite!, SUITES.map(({ id }) => id)))!
-  const runner = context.runner(undefined, readMachines(options))
-  const devices = await runner.devices(false)
-  const { spec, missing } = suitePlan(suite, devices, options.quick)
-  const preset = options.preset === undefined ? spec.preset : pickOne('preset', options.preset, PRESET_IDS)
-  return { runner, devices, spec: { ...spec, preset, ...readHow(options) }, missing, named: false }
 }
 
 /** `opscope resume`: measures what a stopped or interrupted session has left. */

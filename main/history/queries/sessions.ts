@@ -123,6 +123,25 @@ export function findSessions(db: Database, { search, deleted }: { search: string
   })
 }
 
+/** The suite of each session that is of one, newest first. A sweep that cannot be read is of none. */
+export function findSuiteSessions(db: Database): { id: string; suite: string }[] {
+  const rows = db.all(
+    query
+      .selectFrom('sessions')
+      .innerJoin('session_details', 'session_details.session', 'sessions.key')
+      .select(['sessions.id', 'session_details.spec'])
+      .where('sessions.deleted_at', 'is', null)
+      .where('session_details.spec', 'like', '%"suite":"%')
+      .orderBy('sessions.created_at', 'desc')
+      .orderBy('sessions.key', 'desc'),
+  )
+  return rows.flatMap(({ id, spec }) => {
+    const read = suiteOfSpec.safeParse(parsed(spec))
+    return read.success ? [{ id, suite: read.data.suite }] : []
+  })
+}
+const suiteOfSpec = z.object({ suite: z.string() })
+
 /** Removes sessions deleted before `beforeMs` for good, with all that only they used. */
 export function purge(db: Database, beforeMs: number): void {
   const gone = db.all(query.selectFrom('sessions').select('key').where('deleted_at', '<', beforeMs)).map((row) => row.key)

@@ -7,6 +7,7 @@ export const sessionHandlers = ({ history, emit }: Services) =>
   ({
     'sessions:list': (filter) => history.listSessions(filter),
     'sessions:get': ({ id }) => history.getSession(id),
+    'sessions:suites': () => history.suiteSessions(),
     'sessions:rows': ({ id, first, count }) => packBlock(history.rows(id, first, count)),
     'sessions:findings': ({ id }) => findingsOf(history, id),
     'sessions:result': ({ resultId }) => history.result(resultId),

@@ -1,0 +1,23 @@
+import type { Ceiling, SessionFile } from '../../session/types'
+import { findSuite, type Suite } from '../index'
+import { suiteReport, suiteResults, type SuitePart } from './index'
+
+/** A session as the report of a suite. */
+export interface SuiteDocument {
+  suite: Suite
+  /** False where no suite made the session, so that it is judged by the rules of another. */
+  own: boolean
+  /** Processor and devices in one line. */
+  machine: string
+  parts: SuitePart[]
+}
+
+/** What a session is judged as that no suite made. */
+const FALLBACK = 'genesis'
+
+/** The report of the suite that a session is of. */
+export function suiteDocument({ session, environment, results }: SessionFile, ceilings: readonly Ceiling[]): SuiteDocument {
+  const own = findSuite(session.spec?.suite ?? '')
+  const suite = own ?? findSuite(FALLBACK)!
+  return { suite, own: own !== undefined, machine: [...new Set([environment.cpu, ...environment.devices.map(({ name }) => name)])].join(', '), parts: suiteReport(suite, suiteResults(results), ceilings) }
+}

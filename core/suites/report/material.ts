@@ -1,0 +1,119 @@
+import { LibraryTimes, RATINGS, type Rating } from '../../analysis/ratings'
+import { libraryOf } from '../../analysis/ratings/libraries'
+import { workOf } from '../../analysis/size'
+import type { BenchmarkCase } from '../../case'
+import { operationText, shapeText } from '../../case-words'
+import type { Result } from '../../result'
+import { roofFinder, roofline, type RooflinePoint } from '../../roofline/roofline'
+import { blockOf, rowAt, type Row } from '../../session/rows'
+import type { Ceiling } from '../../session/types'
+import { formatTime } from '../../units'
+import type { Suite } from '../types'
+
+/** A cell: its text, a remark beside it such as a rating, and the id of the result that it is about. */
+export interface SuiteCell {
+  text: string
+  note?: string
+  result?: string
+}
+
+/** A column: numbers stand right, names in the fixed-width face, sentences may wrap. */
+export interface SuiteHead {
+  title: string
+  numeric?: boolean
+  mono?: boolean
+  wide?: boolean
+}
+
+/** One part of a suite's report: a sentence, a table, or both. */
+export interface SuitePart {
+  title: string
+  text?: string
+  table?: { heads: readonly SuiteHead[]; rows: readonly (readonly SuiteCell[])[] }
+}
+
+/** What a report uses of a result: a row, and what the row leaves out. */
+export interface SuiteResult extends Row {
+  gradeReasons?: readonly string[]
+  /** Most memory that the library allocated, in bytes. */
+  libraryPeakBytes?: number
+}
+
+/** Results as a report uses them. */
+export function suiteResults(results: readonly Result[]): SuiteResult[] {
+  const block = blockOf(results, 0)
+  return results.map(({ gradeReasons, libraryPeakBytes }, i) => ({ ...rowAt(block, i), ...(gradeReasons ? { gradeReasons } : {}), ...(libraryPeakBytes === undefined ? {} : { libraryPeakBytes }) }))
+}
+
+/** A result that passed verification and has a time. */
+export type Measured = SuiteResult & { medianNs: number }
+const isMeasured = (result: SuiteResult): result is Measured => result.status === 'ok' && result.medianNs !== undefined
+
+/** Everything the parts of a report are made of. */
+export class Material {
+  readonly ok: readonly Measured[]
+  readonly #times = new LibraryTimes()
+  readonly #points = new Map<string, RooflinePoint | undefined>()
+  /** Names of implementations, in the order measured. */
+  readonly impls: readonly string[]
+
+  constructor(readonly suite: Suite, readonly results: readonly SuiteResult[], ceilings: readonly Ceiling[]) {
+    this.ok = results.filter(isMeasured)
+    for (const { case: c, medianNs } of this.ok) this.#times.add(c, medianNs)
+    const roofs = roofFinder(ceilings)
+    for (const result of this.ok) this.#points.set(result.id, roofline({ bytes: result.bytes ?? 0, flops: result.flops ?? 0, medianNs: result.medianNs }, roofs(result.case)))
+    this.impls = [...new Set(this.ok.map(({ case: c }) => implName(c)))]
+  }
+
+  point(result: Measured): RooflinePoint | undefined {
+    return this.#points.get(result.id)
+  }
+
+  /** Share of the measured memory bandwidth; undefined where no ceiling is known. */
+  bandwidthShare(result: Measured): number | undefined {
+    const point = this.point(result)
+    return point?.efficiency !== undefined && point.bound !== 'compute' ? point.efficiency : undefined
+  }
+
+  /** How many times as fast as the suite's library; undefined of the library itself and where it was not measured. */
+  speedup({ case: c, medianNs }: Measured): number | undefined {
+    if (libraryOf(c) === this.suite.against) return undefined
+    const ns = this.#times.fastestNs(c, this.suite.against)
+    return ns === undefined ? undefined : ns / medianNs
+  }
+
+  rating(result: Measured): Rating {
+    const scale = RATINGS.find(({ id }) => id === this.suite.rating)!
+    return scale.rate({ case: result.case, medianNs: result.medianNs, efficiency: this.point(result)?.efficiency, bandwidthShare: this.bandwidthShare(result), fastestNs: (library) => this.#times.fastestNs(result.case, library) })
+  }
+
+  /** Results of the same work side by side, in the order measured. */
+  byWork(): Measured[][] {
+    const groups = new Map<string, Measured[]>()
+    for (const result of this.ok) groups.set(workOf(result.case), [...(groups.get(workOf(result.case)) ?? []), result])
+    return [...groups.values()]
+  }
+}
+
+/** What a column of an implementation is called. */
+export const implName = (c: BenchmarkCase): string => (c.backend === 'cpu' || c.backend === 'python' ? c.impl : c.backend) + (c.device.startsWith('python') && c.backend === 'python' && /cuda/.test(c.device) ? ' (GPU)' : '')
+
+/** `layer_norm 4096x768` */
+export const words = (c: BenchmarkCase): string => `${operationText(c)} ${shapeText(c)}`
+
+/** A cell of text alone. */
+export const text = (value: string): SuiteCell => ({ text: value })
+
+/** `12.1 µs ± 0.4 µs`: mean and standard deviation, as these suites state them. */
+export const meanText = ({ medianNs, meanNs = medianNs, stddevNs }: Measured): string => `${formatTime(meanNs)}${stddevNs === undefined ? '' : ` ± ${formatTime(stddevNs)}`}`
+
+/** A figure of one result. */
+export interface RatedResult {
+  value: number
+  result: string
+}
+
+/** The cell of the lowest or highest of these figures, which leads to its result. There must be one. */
+export const lowest = (all: readonly RatedResult[], write: (value: number) => string): SuiteCell => cellOf(all.reduce((a, b) => (b.value < a.value ? b : a)), write)
+export const highest = (all: readonly RatedResult[], write: (value: number) => string): SuiteCell => cellOf(all.reduce((a, b) => (b.value > a.value ? b : a)), write)
+const cellOf = ({ value, result }: RatedResult, write: (value: number) => string): SuiteCell => ({ text: write(value), result })

@@ -1,0 +1,113 @@
+import { join, resolve } from 'node:path'
+import type { Device } from '@core/backend'
+import type { BenchmarkCase } from '@core/case'
+import { PRESET_IDS } from '@core/measure/settings'
+import type { SweepSpec } from '@core/session/sweep-spec'
+import { findSuite, suitePlan, SUITES, type Suite } from '@core/suites'
+import { matchesFacets, readFacets } from '@core/suites/facets'
+import { makeFolder } from '../../paths'
+import type { Context } from '../context'
+import { pickOne, UsageError } from '../options/choices'
+import { readHow, type SweepOptions } from '../options/sweep-options'
+import { compare } from './compare'
+import { exportSession } from './files'
+
+/** Options of `run --suite`. */
+export interface SuiteOptions {
+  suite?: string
+  quick?: boolean
+  /** `batch=16,dimension=512` */
+  where?: string
+  /** Folder for the reports. */
+  out?: string
+  /** A session, a file, or `previous`. */
+  baseline?: string
+  failOn?: string
+  threshold?: string
+}
+
+/** What a suite comes to here. `only`: the cases that --where leaves. */
+export interface ChosenSuite {
+  suite: Suite
+  spec: SweepSpec
+  missing: string[]
+  only?: (c: BenchmarkCase) => boolean
+}
+
+/** Options that say what to measure, which a suite and a saved sweep say themselves. */
+const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'threads', 'modes'] as const
+
+/** Options that belong to a suite. */
+const SUITE_ONLY = { quick: '--quick belongs to --suite; use --preset quick', where: '--where belongs to --suite; use --sizes', out: '--out belongs to --suite; use opscope export', baseline: '--baseline belongs to --suite; use opscope compare', failOn: '--fail-on belongs to --baseline', threshold: '--threshold belongs to --baseline' } as const
+
+/** Refuses picks beside what says them itself. Throws a UsageError. */
+export function refusePicks(options: SweepOptions, by: string): void {
+  const also = PICKS.filter((name) => options[name] !== undefined)
+  if (also.length > 0) throw new UsageError(`${by} says what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
+}
+
+/** Refuses options that mean nothing without a suite or a baseline. Throws a UsageError. */
+export function checkSuiteOptions(options: SuiteOptions & SweepOptions & { json?: boolean; dryRun?: boolean }): void {
+  if (options.suite === undefined) for (const [name, message] of Object.entries(SUITE_ONLY)) if (options[name as keyof typeof SUITE_ONLY] !== undefined) throw new UsageError(message)
+  if (options.suite === undefined) return
+  refusePicks(options, '--suite')
+  if (options.baseline === undefined) for (const name of ['failOn', 'threshold'] as const) if (options[name] !== undefined) throw new UsageError(SUITE_ONLY[name])
+  if (options.baseline !== undefined && options.json) throw new UsageError('--baseline prints its comparison; use --out for files instead of --json')
+}
+
+/** The suite that the options name. Throws a UsageError with the choices. */
+export const suiteOf = ({ suite }: SuiteOptions): Suite => findSuite(pickOne('suite', suite!, SUITES.map(({ id }) => id)))!
+
+/** The sweep of the suite on these devices. */
+export function chooseSuite(options: SuiteOptions & SweepOptions, devices: readonly Device[]): ChosenSuite {
+  const suite = suiteOf(options)
+  const { spec, missing } = suitePlan(suite, devices, options.quick)
+  const preset = options.preset === undefined ? spec.preset : pickOne('preset', options.preset, PRESET_IDS)
+  const only = options.where === undefined ? undefined : filterOf(suite, options.where, options.quick === true)
+  return { suite, spec: { ...spec, preset, ...readHow(options) }, missing, ...(only ? { only } : {}) }
+}
+
+function filterOf(suite: Suite, where: string, quick: boolean): (c: BenchmarkCase) => boolean {
+  const extent = quick ? suite.quick : suite.full
+  try {
+    const filter = readFacets(where, extent)
+    return (c) => matchesFacets(c, extent.grid!, filter)
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(`--where: ${error.message}`) : error
+  }
+}
+
+const PREVIOUS = 'previous'
+
+/** The newest complete session of the same cases of the same suite; undefined where there is none. */
+function previousOf(context: Context, sessionId: string): string | undefined {
+  const { session } = context.history.getSession(sessionId)
+  const picks = (spec: SweepSpec | undefined) => JSON.stringify([spec?.suite, spec?.ops])
+  return context.history.suiteSessions().find(({ id, suite }) => {
+    if (id === sessionId || suite !== session.spec?.suite) return false
+    const other = context.history.getSession(id).session
+    return other.state === 'done' && picks(other.spec) === picks(session.spec)
+  })?.id
+}
+
+/**
+ * What follows a suite's run: its reports into the folder, and the comparison with the baseline. Returns the exit status: 3
+ * where the comparison shows what --fail-on names.
+ */
+export async function afterSuite(context: Context, suite: Suite, sessionId: string, options: SuiteOptions): Promise<number> {
+  if (options.out !== undefined) await writeReports(context, suite, sessionId, options.out)
+  if (options.baseline === undefined) return 0
+  const baseline = options.baseline === PREVIOUS ? previousOf(context, sessionId) : options.baseline
+  if (baseline === undefined) {
+    context.remark(`opscope: there is no earlier complete session of ${suite.title} with the same cases; this one is the baseline of the next`)
+    return 0
+  }
+  return compare(context, [baseline, sessionId], { failOn: options.failOn ?? 'slower,wrong', ...(options.threshold === undefined ? {} : { threshold: options.threshold }) })
+}
+
+/** The files of a suite's run: the report twice, the session with its charts, and the session itself to compare with later. */
+async function writeReports(context: Context, suite: Suite, sessionId: string, folder: string): Promise<void> {
+  makeFolder(resolve(folder))
+  const files = [['suite', `${suite.id}.md`], ['suite-json', `${suite.id}.json`], ['html', `${suite.id}.html`], ['json', `${suite.id}.opscope.json`], ...(suite.format ? [[suite.format, `${suite.id}.results.json`]] : [])]
+  for (const [format, name] of files) await exportSession(context, sessionId, { format: format!, out: join(folder, name!) })
+}
