@@ -78,6 +78,9 @@ export interface CompositePart {
   inputs: Readonly<Record<string, PartSource>>
 }
 
+/** One op of the backward pass of a composite op, which is measured and never joined. */
+export type GradientPart = Pick<CompositePart, 'name' | 'op' | 'params'>
+
 /**
  * An output as a matrix product: out[b, i, j] = sum over l of left[b, i, l] * right[b, l, j], row-major. It lets the whole
  * output be checked by random projections (core/measure/verify/product.ts). `left` and `right` may hold computed values: the
@@ -150,6 +153,8 @@ export interface OpDefinition<P extends Params = Params> {
   keepRate?(p: P): number
   /** A list of ops in order, their tensors joined (composite.ts). */
   parts?(p: P): readonly CompositePart[]
+  /** Of a composite op: the ops of its backward pass, in the order that they run. */
+  gradientParts?(p: P): readonly GradientPart[]
 }
 
 /** An operation: everything about it that does not depend on who computes it. */

@@ -41,6 +41,8 @@ export const sweepSpecSchema = z.object({
   measure: measureSettingsSchema.partial().optional(),
   /** Times the whole sweep is measured, each in fresh processes: the unit of a comparison across runs is the run. Absent: once. */
   repeats: z.number().int().min(1).max(50).optional(),
+  /** Parts of composite operations that are measured beside them: those of the forward pass, or of the backward pass as well. */
+  parts: z.enum(['forward', 'both']).optional(),
   /** The suite (core/suites) that the sweep is of: its session has that suite's report. */
   suite: z.string().max(40).optional(),
 })

@@ -2,8 +2,9 @@ import type { Device, Impl } from '../backend'
 import { isLibrary } from '../backends'
 import { processorOf } from '../session/environment'
 import { findOp } from '../ops/registry'
-import type { SweepSpec, Target } from '../session/sweep-spec'
-import type { Suite } from './types'
+import type { Session } from '../session/types'
+import type { PickedOp, SweepSpec, Target } from '../session/sweep-spec'
+import type { Suite, SuiteGrid } from './types'
 
 const modules = import.meta.glob<{ default: Suite }>('./data/*.ts', { eager: true })
 
@@ -14,6 +15,15 @@ export const SUITES: readonly Suite[] = Object.values(modules)
 
 /** The suite with this id, or undefined. */
 export const findSuite = (id: string): Suite | undefined => SUITES.find((suite) => suite.id === id)
+
+/** The suite that a session is of; one that measured a composite operation by parts has the report of the block. */
+export const suiteOfSession = ({ spec }: Pick<Session, 'spec'>): Suite | undefined => findSuite(spec?.suite ?? (spec?.parts ? 'transformer-block' : ''))
+
+/** The axes that the cases of a sweep are products of: those of the form of the suite that it measures. */
+export function gridOf(suite: Suite, spec: Pick<SweepSpec, 'ops'> | undefined): SuiteGrid | undefined {
+  const sizes = (ops: readonly PickedOp[]) => ops.map(({ op, sizes: text }) => `${op} ${text ?? ''}`).join()
+  return (spec && sizes(spec.ops) === sizes(suite.quick.ops) ? suite.quick : suite.full).grid
+}
 
 /** What a suite comes to on these devices: the sweep, and what of it is missing here with the reason. */
 export interface SuitePlan {
@@ -28,7 +38,8 @@ export function suitePlan(suite: Suite, devices: readonly Device[], quick = fals
   const targets = picked.flatMap((device) => targetOn(suite, device))
   const impls = picked.flatMap((device) => (targets.some((target) => target.device === device.id) ? device.impls : []))
   const offered = new Set(picked.flatMap((device) => device.modes))
-  const has = (op: string) => impls.some((impl) => impl.available.ok && impl.kernels[op])
+  // What is measured by its parts needs no kernel of its own.
+  const has = (op: string) => (extent.parts && findOp(op)?.parts) || impls.some((impl) => impl.available.ok && impl.kernels[op])
   const known = extent.ops.filter(({ op }) => findOp(op))
   const absent = [...new Set(known.filter(({ op }) => targets.length > 0 && !has(op)).map(({ op }) => op))]
   const missing = [
@@ -38,7 +49,7 @@ export function suitePlan(suite: Suite, devices: readonly Device[], quick = fals
     ...(absent.length > 0 ? [`not implemented here: ${absent.join(', ')}`] : []),
   ]
   const modes = extent.modes.filter((mode) => offered.has(mode))
-  return { spec: { ops: known.filter(({ op }) => targets.length === 0 || has(op)), sizes: {}, dtypes: [...extent.dtypes], targets, modes, preset: extent.preset, suite: suite.id }, missing }
+  return { spec: { ops: known.filter(({ op }) => targets.length === 0 || has(op)), sizes: {}, dtypes: [...extent.dtypes], targets, modes, preset: extent.preset, ...(extent.parts ? { parts: extent.parts } : {}), suite: suite.id }, missing }
 }
 
 /** Of several Pythons only some are meant to be measured with. */

@@ -17,7 +17,7 @@ const python = (id: string): Device => testDevice({ backend: 'python', id: `pyth
 
 describe('every suite', () => {
   it('names operations, sizes and a rating that exist', () => {
-    expect(SUITES.map(({ id }) => id).sort()).toEqual(['comprehensive', 'genesis', 'performance-guide', 'tenflowers', 'trueno'])
+    expect(SUITES.map(({ id }) => id).sort()).toEqual(['comprehensive', 'genesis', 'performance-guide', 'tenflowers', 'transformer-block', 'trueno'])
     for (const suite of SUITES) {
       expect(RATINGS.map(({ id }) => id)).toContain(suite.rating)
       for (const quick of [true, false]) {
@@ -62,7 +62,7 @@ describe('a suite\'s report', () => {
   const timed = (id: string, change: Parameters<typeof testCase>[0], medianNs: number, more: Parameters<typeof testResult>[0] = {}) =>
     testResult({ id, case: testCase(change), summary: { count: 3, medianNs, meanNs: medianNs, stddevNs: medianNs / 100, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...more })
   const numpy = { backend: 'python', impl: 'numpy', device: 'python:cpu' } as const
-  const part = (id: string, results: ReturnType<typeof timed>[], title: string) => suiteReport(findSuite(id)!, suiteResults(results), []).find((one) => one.title === title)!
+  const part = (id: string, results: ReturnType<typeof timed>[], title: string) => suiteReport(findSuite(id)!, suiteResults(results), { ceilings: [] }).find((one) => one.title === title)!
 
   it('counts the success rule, and has a row for each operation with a link to each result', () => {
     const results = [timed('a', { impl: 'scalar' }, 240), timed('b', {}, 60), timed('n', numpy, 120)]
@@ -81,7 +81,7 @@ describe('a suite\'s report', () => {
     const noisy = timed('b', { device: 'cuda:0', backend: 'cuda', impl: 'kernel' }, 50, { summary: { count: 9, medianNs: 50, meanNs: 55, stddevNs: 30 } })
     const failed = timed('f', { op: 'gelu' }, 1, { status: 'wrong', message: 'The relative error is 0.1.' })
     const results = [timed('a', { impl: 'torch', backend: 'python' }, 100), noisy, failed]
-    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', '–', 'torch', '2.00x'])
+    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', '11.7 KiB', 'torch', '2.00x'])
     expect(part('comprehensive', results, 'Red flags').table!.rows.map((row) => row[1]!.text)).toEqual(['high variation: 55.0 ns ± 30.0 ns', 'verification failed: The relative error is 0.1.'])
   })
 })
@@ -106,7 +106,7 @@ describe('a suite over batch, sequence and dimension', () => {
 
   it('narrows the report, and refuses what the suite does not have', () => {
     const results = suiteResults([testResult({ id: 'n', case: norm }), testResult({ id: 'g', case: gelu })])
-    const rows = suiteReport(findSuite('comprehensive')!, results, [], readFacets('dimension=512,batch=16+32', full)).find(({ title }) => title === 'Times')!.table!.rows
+    const rows = suiteReport(findSuite('comprehensive')!, results, { ceilings: [], filter: readFacets('dimension=512,batch=16+32', full) }).find(({ title }) => title === 'Times')!.table!.rows
     expect(rows.map(([first]) => first!.text)).toEqual(['layer_norm 8192x512'])
     expect(() => readFacets('batch=17', full)).toThrow('batch 17: this suite has 16, 32, 64, 128')
     expect(() => readFacets('width=5', full)).toThrow('"width" is no axis of this suite; expected batch, sequence, dimension')

@@ -16,13 +16,15 @@ export interface SuiteExtent {
   /** Where the suite is about batch, sequence and dimension: by them its cases and its report can be narrowed. */
   grid?: SuiteGrid
   ops: readonly PickedOp[]
+  /** Parts of its composite operations that are measured beside them. */
+  parts?: SweepSpec['parts']
   dtypes: SweepSpec['dtypes']
   modes: SweepSpec['modes']
   preset: SweepSpec['preset']
 }
 
-/** Sections of a suite's report (core/suites/report.ts), in the order given. */
-export type SuiteSection = 'summary' | 'times' | 'fastest' | 'crossovers' | 'classes' | 'axes' | 'bounds' | 'flags'
+/** Sections of a suite's report (core/suites/report), in the order given. */
+export type SuiteSection = 'summary' | 'times' | 'fastest' | 'crossovers' | 'classes' | 'axes' | 'bounds' | 'blocks' | 'flags'
 
 /** A figure that the suite's own users publish, beside which ours stand. */
 export interface PublishedFigure {

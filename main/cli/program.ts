@@ -40,6 +40,7 @@ const sweepOptions = (command: Command): Command =>
     .option('--impls <list>', 'implementations such as avx2, or all (default: the preferred one)')
     .option('--threads <list>', 'CPU thread counts, or max (default: max)')
     .option('--modes <list>', 'cold, hot, rotated, graph (default: cold and hot)')
+    .option('--parts <pass>', 'also measure the parts of composite operations such as transformer_block: forward, or both for the backward pass as well')
     .option('--preset <name>', 'quick, standard or thorough (default: standard)')
     .option('--rule <rule>', 'when a case is sampled enough: relative-ci, fixed-count=100 or fixed-time=0.5s (default: the preset\'s)')
     .option('--ci <share>', 'target half width of the 95 % CI, such as 0.5%')

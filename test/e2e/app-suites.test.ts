@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
 import { PRESETS } from '@core/measure/settings'
-import { details, dismissMessages, messages, rowCount, sessions, statusBar, tableRows, view } from './ui'
+import { coloursDrawn, details, dismissMessages, messages, rowCount, sessions, statusBar, tableRows, view } from './ui'
 
 const folder = mkdtempSync(join(tmpdir(), 'opscope-suites-'))
 const fixture = (path: string) => resolve(import.meta.dirname, '../fixtures/formats', path)
@@ -79,7 +79,7 @@ describe('a suite in the window', () => {
     await page.keyboard.type('Suites')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Suites', level: 1 }).waitFor()
-    expect(await page.getByRole('region', { name: 'Suites' }).getByRole('heading', { level: 2 }).allInnerTexts()).toEqual(['Comprehensive CUDA/Triton benchmark', 'Genesis benchmarks', 'Genesis performance guide', 'TenfloweRS tools', 'Trueno SIMD suite'])
+    expect(await page.getByRole('region', { name: 'Suites' }).getByRole('heading', { level: 2 }).allInnerTexts()).toEqual(['Comprehensive CUDA/Triton benchmark', 'Genesis benchmarks', 'Genesis performance guide', 'TenfloweRS tools', 'Transformer block by parts', 'Trueno SIMD suite'])
     await expect.poll(() => offer().getByText(/\d+ cases, about /).count()).toBe(2)
     await offer().getByText(/missing here/).click()
     await offer().getByText(/^PyTorch: no Python with it is available/).waitFor()
@@ -131,6 +131,35 @@ describe('a suite in the window', () => {
       if (button !== 'Suite format') await page.getByRole('dialog').getByRole('button', { name: 'Choose where to write…' }).click()
       await expect.poll(() => { try { return readFileSync(path, 'utf8') } catch { return '' } }).toMatch(found)
     }
+  })
+})
+
+describe('a transformer block by parts', () => {
+  const offer = () => page.getByRole('listitem', { name: 'Transformer block by parts' })
+
+  it('takes a size of the user, refuses one that is none, and shows where its time goes', async () => {
+    await page.evaluate(() => void (location.hash = '#/suites'))
+    const size = offer().getByRole('textbox', { name: /^Custom size/ })
+    await size.fill('1x32x64x5')
+    await offer().getByText('heads (5) must divide dim (64)').waitFor()
+    expect(await offer().getByRole('button', { name: 'Run Transformer' }).isDisabled()).toBe(true)
+    await size.fill('1x32x64x4')
+    await offer().getByRole('button', { name: 'Run Transformer' }).click()
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor({ timeout: 60_000 })
+    await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
+    await page.getByRole('region', { name: /^Parts of transformer_block 1x32x64x4/ }).getByRole('row', { name: /^norm1 forward layer_norm 32x64/ }).waitFor()
+  }, 90_000)
+
+  it('is saved as a trace whose parts follow one another', async () => {
+    const path = join(folder, 'block.trace.json')
+    await opened.app.evaluate(({ dialog }, to) => void (dialog.showSaveDialog = (() => Promise.resolve({ canceled: false, filePath: to })) as typeof dialog.showSaveDialog), path)
+    await page.getByRole('button', { name: 'Chrome trace' }).click()
+    await expect.poll(() => existsSync(path)).toBe(true)
+    const { traceEvents } = JSON.parse(readFileSync(path, 'utf8')) as { traceEvents: { ph: string; pid: number; name: string; cat?: string; ts: number; dur: number }[] }
+    const parts = traceEvents.filter(({ ph, pid }) => ph === 'X' && pid === 1)
+    expect(parts.map(({ name }) => name).slice(0, 3)).toEqual(['norm1', 'qkv', 'qkv_bias'])
+    for (const [i, { ts }] of parts.entries()) expect(ts).toBeCloseTo(parts.slice(0, i).reduce((sum, { dur }) => sum + dur, 0), 6)
+    expect(new Set(parts.map(({ cat }) => cat))).toEqual(new Set(['forward', 'backward']))
   })
 })
 

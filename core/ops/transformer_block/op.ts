@@ -5,6 +5,7 @@ import { block } from '../forms'
 import { layerNorm } from '../row_norm/table'
 import { matmul } from '../product/table'
 import { blockTolerance } from '../define'
+import { backwardParts } from './backward'
 import type { CompositePart, PartSource } from '../types'
 
 type BlockParams = { batch: number; seq: number; dim: number; heads: number; mlpRatio: number }
@@ -74,6 +75,7 @@ export default defineComposite<BlockParams>({
       { name: 'residual2', op: add, params: { n: tokens * dim }, inputs: { a: 'residual1.out', b: 'fc2_bias.out' } },
     ]
   },
+  gradientParts: backwardParts,
   // Multiply-adds of a token over its dim elements. A token alone has the queries, keys and values of its whole sequence computed.
   referenceCost: ({ seq, dim, mlpRatio }) => (4 + 2 * mlpRatio) * dim + 2 * seq,
   referenceCostAlone: ({ seq, dim, mlpRatio }) => (1 + 3 * seq + 2 * mlpRatio) * dim + 2 * seq,

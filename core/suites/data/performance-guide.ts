@@ -5,7 +5,7 @@ const ELEMENTWISE = ['add', 'mul', 'relu', 'exp', 'gelu']
 const REDUCTIONS = ['sum', 'mean', 'max']
 const BACKWARDS = ['softmax_backward', 'layer_norm_backward', 'rms_norm_backward']
 
-const at = (lengths: string, squares: string): PickedOp[] => [
+const at = (lengths: string, squares: string, block: string): PickedOp[] => [
   { op: 'copy', sizes: lengths },
   ...ELEMENTWISE.map((op) => ({ op, sizes: lengths })),
   ...REDUCTIONS.map((op) => ({ op, attributes: { axis: ['all', 'last', 'first', 'first_last'] }, sizes: squares })),
@@ -13,21 +13,22 @@ const at = (lengths: string, squares: string): PickedOp[] => [
   ...BACKWARDS.map((op) => ({ op, sizes: squares })),
   { op: 'gelu_backward', sizes: lengths },
   { op: 'cross_entropy_backward', sizes: squares },
+  { op: 'transformer_block', sizes: block },
 ]
 
 const suite: Suite = {
   id: 'performance-guide',
   title: 'Genesis performance guide',
-  about: 'Share of the bandwidth by size class against a minimum and a target, reductions by axis, and the backward pass.',
+  about: 'Share of the bandwidth by size class against a minimum and a target, reductions by axis, and a transformer block by its parts.',
   audience: 'Kernel engineers who optimise for bandwidth',
   processors: 'gpu-first',
   threads: 'all',
   impls: 'preferred',
   against: 'PyTorch',
   rating: 'performance-guide',
-  full: { ops: at('65536, 262144, 4194304, 16777216, 67108864', '1024x1024, 4096x4096'), dtypes: ['f32'], modes: ['cold', 'hot'], preset: 'standard' },
-  quick: { ops: at('65536, 1048576', '512x512'), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
-  sections: ['summary', 'classes', 'axes', 'times', 'bounds', 'flags'],
+  full: { ops: at('65536, 262144, 4194304, 16777216, 67108864', '1024x1024, 4096x4096', '8x512x768x12'), parts: 'both', dtypes: ['f32'], modes: ['cold', 'hot'], preset: 'standard' },
+  quick: { ops: at('65536, 1048576', '512x512', '1x64x128x4'), parts: 'both', dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
+  sections: ['summary', 'classes', 'axes', 'times', 'bounds', 'blocks', 'flags'],
   published: [
     { what: 'add 256x256', theirs: 'PyTorch 0.019 ms, Genesis 0.104 ms', find: { op: 'add', params: { n: 65536 } } },
     { what: 'add 2048x2048', theirs: 'PyTorch 0.053 ms, Genesis 0.166 ms', find: { op: 'add', params: { n: 4194304 } } },

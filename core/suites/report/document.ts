@@ -1,5 +1,5 @@
 import type { Ceiling, SessionFile } from '../../session/types'
-import { findSuite, type Suite } from '../index'
+import { findSuite, suiteOfSession, type Suite } from '../index'
 import { suiteReport, suiteResults, type SuitePart } from './index'
 
 /** A session as the report of a suite. */
@@ -17,7 +17,7 @@ const FALLBACK = 'genesis'
 
 /** The report of the suite that a session is of. */
 export function suiteDocument({ session, environment, results }: SessionFile, ceilings: readonly Ceiling[]): SuiteDocument {
-  const own = findSuite(session.spec?.suite ?? '')
+  const own = suiteOfSession(session)
   const suite = own ?? findSuite(FALLBACK)!
-  return { suite, own: own !== undefined, machine: [...new Set([environment.cpu, ...environment.devices.map(({ name }) => name)])].join(', '), parts: suiteReport(suite, suiteResults(results), ceilings) }
+  return { suite, own: own !== undefined, machine: [...new Set([environment.cpu, ...environment.devices.map(({ name }) => name)])].join(', '), parts: suiteReport(suite, suiteResults(results), { ceilings, ...(session.spec ? { spec: session.spec } : {}) }) }
 }

@@ -1,23 +1,34 @@
+import type { SweepSpec } from '../../session/sweep-spec'
 import type { Ceiling } from '../../session/types'
 import { FACETS, matchesFacets, type FacetFilter } from '../facets'
 import type { Suite, SuiteSection } from '../types'
+import { gridOf } from '../index'
+import { blocksParts } from './blocks'
 import { axesPart, boundsPart, classesPart, flagsPart } from './limits'
 import { Material, type SuitePart, type SuiteResult } from './material'
 import { crossoversPart, fastestPart, publishedPart, summaryPart, timesPart } from './speedups'
 
-const PARTS: Readonly<Record<SuiteSection, (material: Material) => SuitePart | undefined>> = {
+const PARTS: Readonly<Record<Exclude<SuiteSection, 'blocks'>, (material: Material) => SuitePart | undefined>> = {
   summary: summaryPart, times: timesPart, fastest: fastestPart, crossovers: crossoversPart, classes: classesPart, axes: axesPart, bounds: boundsPart, flags: flagsPart,
 }
 
-/**
- * The suite's own tables and verdicts over the results of a session. `ceilings` are those of the machine that measured it;
- * `filter` narrows the results of a suite that has a grid.
- */
-export function suiteReport(suite: Suite, results: readonly SuiteResult[], ceilings: readonly Ceiling[], filter: FacetFilter = {}): SuitePart[] {
-  const { grid } = suite.full
+/** What a report is made of besides the results. */
+export interface SuiteContext {
+  /** Of the machine that measured them. */
+  ceilings: readonly Ceiling[]
+  /** The sweep that measured them: it says which composite operations have parts among them. */
+  spec?: SweepSpec
+  /** Narrows the results of a suite that has a grid. */
+  filter?: FacetFilter
+}
+
+/** The suite's own tables and verdicts over the results of a session. */
+export function suiteReport(suite: Suite, results: readonly SuiteResult[], { ceilings, spec, filter = {} }: SuiteContext): SuitePart[] {
+  const grid = gridOf(suite, spec)
   const shown = grid && FACETS.some((facet) => filter[facet]) ? results.filter(({ case: c }) => matchesFacets(c, grid, filter)) : results
   const material = new Material(suite, shown, ceilings)
-  return [...suite.sections.map((section) => PARTS[section](material)), publishedPart(material)].filter((part) => part !== undefined)
+  return [...suite.sections.flatMap((section) => (section === 'blocks' ? blocksParts(material, spec) : PARTS[section](material))), publishedPart(material)].filter((part) => part !== undefined)
 }
 
 export { suiteResults, type SuiteCell, type SuiteHead, type SuitePart, type SuiteResult } from './material'
+export { timelineName } from './blocks'

@@ -57,7 +57,7 @@ export class Material {
   /** Names of implementations, in the order measured. */
   readonly impls: readonly string[]
 
-  constructor(readonly suite: Suite, readonly results: readonly SuiteResult[], ceilings: readonly Ceiling[]) {
+  constructor(readonly suite: Suite, readonly results: readonly SuiteResult[], readonly ceilings: readonly Ceiling[]) {
     this.ok = results.filter(isMeasured)
     for (const { case: c, medianNs } of this.ok) this.#times.add(c, medianNs)
     const roofs = roofFinder(ceilings)

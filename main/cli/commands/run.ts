@@ -99,7 +99,7 @@ async function measure(context: Context, options: RunOptions, shard?: Shard): Pr
 
   const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true)
   const status = reportRun(context, followed, options.json === true)
-  if (spec.suite && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
+  if ((spec.suite || spec.parts) && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
   if (suite && status !== 130) {
     const after = await afterSuite(context, suite, followed.sessionId, options)
     return after === 0 ? status : after

@@ -35,7 +35,7 @@ export interface ChosenSuite {
 }
 
 /** Options that say what to measure, which a suite and a saved sweep say themselves. */
-const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'threads', 'modes'] as const
+const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'threads', 'modes', 'parts'] as const
 
 /** Options that belong to a suite. */
 const SUITE_ONLY = { quick: '--quick belongs to --suite; use --preset quick', where: '--where belongs to --suite; use --sizes', out: '--out belongs to --suite; use opscope export', baseline: '--baseline belongs to --suite; use opscope compare', failOn: '--fail-on belongs to --baseline', threshold: '--threshold belongs to --baseline' } as const

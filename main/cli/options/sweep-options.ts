@@ -24,6 +24,7 @@ export interface SweepOptions extends MeasureOptions {
   threads?: string
   modes?: string
   preset?: string
+  parts?: string
 }
 
 /** The machines of the devices that are named; undefined is this one. */
@@ -39,7 +40,7 @@ export interface Picks {
   modes: readonly Mode[] | undefined
   preset: PresetId
   /** Overrides of the preset, and repeats. */
-  how: Pick<SweepSpec, 'measure' | 'repeats'>
+  how: Pick<SweepSpec, 'measure' | 'repeats' | 'parts'>
   backends: readonly string[]
   /** True where the user named them, so that a missing one is worth a failure. */
   backendsNamed: boolean
@@ -55,14 +56,19 @@ export function readPicks(options: SweepOptions, known: readonly string[]): Pick
     dtypes: options.dtypes === undefined ? ['f32'] : pickList('dtype', options.dtypes, DTYPES),
     modes: options.modes === undefined ? undefined : pickList('mode', options.modes, MODES),
     preset: pickOne('preset', options.preset ?? 'standard', PRESET_IDS),
-    how: readHow(options),
+    how: { ...readHow(options), ...readParts(options) },
     backends: readBackends(options, known),
     backendsNamed: options.backends !== undefined || options.devices !== undefined,
   }
 }
 
+/** `--parts forward|both`. */
+function readParts({ parts }: SweepOptions): Pick<SweepSpec, 'parts'> {
+  return parts === undefined ? {} : { parts: pickOne('pass', parts, ['forward', 'both'] as const) }
+}
+
 /** Overrides of the preset, and repeats. Throws a UsageError where one is not valid. */
-export function readHow(options: SweepOptions): Picks['how'] {
+export function readHow(options: SweepOptions): Omit<Picks['how'], 'parts'> {
   try {
     return readMeasureOptions(options)
   } catch (error) {

@@ -1,4 +1,6 @@
 import type { Device } from '@core/backend'
+import { findOp } from '@core/ops/registry'
+import type { SizeForm } from '@core/ops/forms'
 import { presetSettings } from '@core/measure/settings'
 import type { Ceiling } from '@core/session/types'
 import type { Settings } from '@core/settings'
@@ -14,6 +16,8 @@ export interface SuiteOfferExtent {
   seconds: number
   /** What is missing here, with the reason. */
   missing: string[]
+  /** What is wrong with the sizes that the user gave. */
+  problem?: string
 }
 
 /** A suite with what its two forms come to here. */
@@ -23,12 +27,20 @@ export interface SuiteOffer {
   quick: SuiteOfferExtent
 }
 
-/** Every suite as these devices can measure it. */
-export function suiteOffers(devices: readonly Device[], ceilings: readonly Ceiling[], presets: Settings['presets']): SuiteOffer[] {
+/** The form of the sizes that a suite of one operation can be given in place of its own. */
+export function sizeFormOf({ quick: { ops } }: Suite): SizeForm | undefined {
+  return ops.length === 1 ? findOp(ops[0]!.op)?.size : undefined
+}
+
+/** Every suite as these devices can measure it. `sizes`: what the user gave for a suite of one operation, by the suite's id. */
+export function suiteOffers(devices: readonly Device[], ceilings: readonly Ceiling[], presets: Settings['presets'], sizes: Readonly<Record<string, string>> = {}): SuiteOffer[] {
   const extent = (suite: Suite, quick: boolean): SuiteOfferExtent => {
-    const { spec, missing } = suitePlan(suite, devices, quick)
-    const { cases } = planSweep(spec, devices)
-    return { spec, missing, cases: cases.length, seconds: estimateSeconds(cases, presetSettings(spec.preset, presets), ceilings, devices) }
+    const planned = suitePlan(suite, devices, quick)
+    const own = sizes[suite.id]?.trim() ?? ''
+    const { missing } = planned
+    const spec = own === '' ? planned.spec : { ...planned.spec, ops: planned.spec.ops.map((pick) => ({ ...pick, sizes: own })) }
+    const { cases, problems } = planSweep(spec, devices)
+    return { spec, missing, ...(own === '' || problems.length === 0 ? {} : { problem: problems[0]! }), cases: cases.length, seconds: estimateSeconds(cases, presetSettings(spec.preset, presets), ceilings, devices) }
   }
   return SUITES.map((suite) => ({ suite, full: extent(suite, false), quick: extent(suite, true) }))
 }

@@ -1,0 +1,38 @@
+import { blockTimelines, type Timeline } from '../../analysis/block-timeline'
+import { operationText, shapeText } from '../../case-words'
+import type { SweepSpec } from '../../session/sweep-spec'
+import { ABSENT, formatBandwidth, formatBytes, formatFlops, formatPercent, formatRatio, formatTime } from '../../units'
+import { implName, text, type Material, type SuiteCell, type SuitePart } from './material'
+
+/** `avx2, f32, hot` */
+export const timelineName = ({ case: c }: Timeline): string => `${implName(c)}, ${c.dtype}, ${c.mode}`
+
+/** Total of the parts against the whole op, and the parts of each implementation. */
+export function blocksParts({ results, ceilings }: Material, spec: Pick<SweepSpec, 'ops' | 'sizes' | 'parts'> | undefined): SuitePart[] {
+  const timelines = spec?.parts ? blockTimelines(spec, results, ceilings) : []
+  return timelines.length === 0 ? [] : [totalsPart(timelines), ...timelines.map(partsPart)]
+}
+
+function totalsPart(timelines: readonly Timeline[]): SuitePart {
+  const whole = (one: Timeline['whole']): SuiteCell => (one ? { text: formatTime(one.ns), result: one.result } : text(ABSENT))
+  const against = (ns: number | undefined, base: number | undefined) => text(ns === undefined || base === undefined ? ABSENT : formatRatio(base / ns))
+  const rows = timelines.map((one) => [
+    text(one.work), text(timelineName(one)), text(formatTime(one.forwardNs)), text(one.backwardNs === 0 ? ABSENT : formatTime(one.backwardNs)), whole(one.whole), against(one.forwardNs, one.whole?.ns), whole(one.torch), against(one.forwardNs, one.torch?.ns),
+    text(one.missing.length === 0 ? '' : one.missing.join(', ')),
+  ])
+  return {
+    title: 'Sum of parts', text: 'Medians of the parts, measured alone, added up; beside the median of the whole forward pass and of PyTorch’s encoder layer.',
+    table: { heads: [{ title: 'operation', mono: true }, { title: 'implementation' }, { title: 'forward', numeric: true }, { title: 'backward', numeric: true }, { title: 'whole op', numeric: true }, { title: 'whole / parts', numeric: true }, { title: 'PyTorch', numeric: true }, { title: 'speedup over PyTorch', numeric: true }, { title: 'without a result', wide: true }], rows },
+  }
+}
+
+function partsPart(timeline: Timeline): SuitePart {
+  const rows = timeline.parts.map((part) => [
+    { text: part.name, result: part.result }, text(part.pass), text(`${operationText(part.case)} ${shapeText(part.case)}`), { text: formatTime(part.ns), result: part.result }, text(formatPercent(part.share)), text(formatBytes(part.bytes)), text(formatBandwidth(part.bytesPerSecond)), text(part.flops === 0 ? ABSENT : formatFlops(part.flopsPerSecond)),
+    text(part.bound ?? ABSENT), text(part.efficiency === undefined ? ABSENT : formatPercent(part.efficiency)),
+  ])
+  return {
+    title: `Parts of ${timeline.work} (${timelineName(timeline)})`,
+    table: { heads: [{ title: 'part', mono: true }, { title: 'pass' }, { title: 'operation', mono: true }, { title: 'median', numeric: true }, { title: 'share', numeric: true }, { title: 'bytes', numeric: true }, { title: 'bandwidth', numeric: true }, { title: 'compute', numeric: true }, { title: 'bound' }, { title: 'efficiency', numeric: true }], rows },
+  }
+}
