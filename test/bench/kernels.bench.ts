@@ -2,14 +2,11 @@ import { problemOf, type Backend, type Device, type PreparedCase } from '@core/b
 import { paramText, type Dtype, type Mode, type Params } from '@core/case'
 import { ALL_OPS, getOp } from '@core/ops/registry'
 import { geometricMean, median } from '@core/stats/descriptive'
-import { loadAddon, type NativeAddon, type NativeSpec } from '../../main/backends/native/addon'
-import { NativeBackend } from '../../main/backends/native/backend'
-import { nativeBackends } from '../../main/backends/native'
-import { pythonBackend } from '../../main/backends/python'
 import { faultsOf, makeCase, SEED } from '../conformance/faults'
 import { conformanceParams } from '../conformance/sizes'
 import type { Bench, Figure, Outcome } from './bench'
 import { caseOn } from './proof/bed'
+import { sidesOf, type Side } from './sides'
 
 /**
  * Checks and times the kernels of a device, through the addon (or the Python backend) as the product does:
@@ -22,35 +19,19 @@ import { caseOn } from './proof/bed'
  */
 const kernels: Bench = async ({ args, say }) => {
   const parts = args['part'] === undefined ? ['check', 'time'] : [args['part']]
-  const { backends, problem } = nativeBackends()
-  if (problem !== undefined) throw new Error(problem)
-  const wanted = args['devices'] ?? 'cuda:0'
-  const all = [...backends, ...(`${wanted},${args['beside'] ?? ''}`.includes('python:') ? [pythonBackend()] : [])]
-  const { backend, device } = await findDevice(all, wanted)
+  const sides = await sidesOf(args, { devices: 'cuda:0' })
+  const [{ backend, device }] = sides as [Side]
   const ops = args['ops']?.split(',')
   const only = (op: string) => ops?.includes(op) ?? true
   const outcome: Outcome & { rows: Row[] } = { figures: [], rows: [], devices: [device] }
   if (parts.includes('check')) await check(outcome, backend, device, args['sizes'] ?? 'large', only, say)
-  if (parts.includes('time')) await time(outcome, await sides(all, backend, device, args), only, say)
+  if (parts.includes('time')) await time(outcome, sides, only, say)
   return outcome
 }
 export default kernels
 
 type Row = Record<string, string | number | boolean | undefined>
 type Say = (text: string) => void
-
-async function findDevice(backends: readonly Backend[], id: string): Promise<{ backend: Backend; device: Device }> {
-  const known: string[] = []
-  for (const backend of backends) {
-    for (const device of await backend.devices()) {
-      known.push(device.id)
-      if (device.id !== id) continue
-      if (!device.available.ok) throw new Error(`${id}: ${device.available.reason}`)
-      return { backend, device }
-    }
-  }
-  throw new Error(`there is no device ${id}; found ${known.join(', ')}`)
-}
 
 /** Work of a check per case, see MeasureSettings.verifyWork. */
 const WORK = 2e7
@@ -106,36 +87,6 @@ function timedCases(): { op: string; dtype: Dtype; params: Params }[] {
     ...cubes('f32', [512, 1024, 4096]),
     ...(['tf32', 'bf16', 'f16'] as const).flatMap((dtype) => [...cubes(dtype, [512, 1024, 2048, 4096, 8192]), ...cubes(dtype, [4096], { transB: true })]),
   ]
-}
-
-/** Who is timed: this build, and where asked for an earlier one and another implementation. */
-interface Side {
-  name: string
-  backend: Backend
-  device: Device
-  impl?: string
-}
-
-async function sides(all: readonly Backend[], backend: Backend, device: Device, args: Readonly<Record<string, string>>): Promise<Side[]> {
-  const found: Side[] = [{ name: 'now', backend, device }]
-  if (args['before'] !== undefined && (backend.id === 'cuda' || backend.id === 'cpu')) {
-    const earlier = new NativeBackend(eitherForm(loadAddon(args['before'])), backend.id)
-    found.push({ name: 'before', ...(await findDevice([earlier], device.id)) })
-  }
-  if (args['beside'] !== undefined) {
-    const [id = '', impl = ''] = args['beside'].split('/')
-    found.push({ name: impl, impl, ...(await findDevice(all, id)) })
-  }
-  return found
-}
-
-/** An addon of a build in which a case had inputs and one output gets its description in that form as well. */
-function eitherForm(addon: NativeAddon): NativeAddon {
-  const described = (spec: NativeSpec) => {
-    const inputs = spec.tensors.flatMap(({ elements, fill }) => (fill ? [{ ...fill, elements, positive: fill.kind === 1 }] : []))
-    return { ...spec, inputs, outputElements: spec.tensors.find(({ role }) => role !== 'in')?.elements }
-  }
-  return { info: addon.info, devices: addon.devices, GpuWatch: addon.GpuWatch, Case: new Proxy(addon.Case, { construct: (made, [spec]: [NativeSpec]) => new made(described(spec)) }) }
 }
 
 const MODES: readonly { mode: Mode; count: number; inner: number }[] = [{ mode: 'cold', count: 60, inner: 1 }, { mode: 'hot', count: 12, inner: 20 }, { mode: 'graph', count: 12, inner: 20 }]

@@ -1,0 +1,167 @@
+import { problemOf, type PreparedCase } from '@core/backend'
+import { paramText, type BenchmarkCase } from '@core/case'
+import { tensorsOf } from '@core/ops/define'
+import { OPS, getOp } from '@core/ops/registry'
+import { geometricMean, median } from '@core/stats/descriptive'
+import { faultsOf, SEED } from '../conformance/faults'
+import type { Bench, Figure, Outcome } from './bench'
+import { BOUNDS, classOf, drawCases, type Drawn } from './fuzz/draw'
+import { implOf, sidesOf, type Side } from './sides'
+
+/**
+ * Compares the kernels of a device with PyTorch and others on shapes that were never tuned for, cold, interleaved in one run:
+ *   seed=N count=300             which cases (test/bench/fuzz/draw.ts), and how many
+ *   devices=cuda:0               whose kernels; also cpu
+ *   beside=python:cuda:0/torch,python:cuda:0/triton   with whom; PyTorch eager on the same device where absent
+ *   before=FILE                  an addon of another build, on the same cases
+ *   seconds=N                    stops after so long; the figures say how many cases were measured
+ *   ops=sum,softmax              only these
+ *   elements=N                   most elements of a tensor; 2^28 where absent
+ *   verify=N                     work of the check of each case of up to 2^22 elements before timing (multiply-adds); 0: none
+ * A case that fails its check, or that a side refuses, is in the rows with the reason and in no mean.
+ */
+const shapeFuzz: Bench = async ({ args, say }) => {
+  const device = args['devices'] ?? 'cuda:0'
+  const sides = await sidesOf(args, { devices: device, beside: `python:${device}/torch` })
+  const [own, ...others] = sides as [Side, ...Side[]]
+  const peer = others.find(({ name }) => name !== 'before')
+  if (!peer) throw new Error('shape-fuzz compares with another implementation: name one with beside=')
+  const bounds = { ...BOUNDS, elements: Number(args['elements'] ?? BOUNDS.elements) }
+  const cases = drawCases(Number(args['seed'] ?? 1), Number(args['count'] ?? 300), drawable(own, peer, args['ops']?.split(',')), bounds)
+  const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
+  const rows: Row[] = []
+  for (const drawn of cases) {
+    if (performance.now() > until) break
+    rows.push(await measured(drawn, sides, Number(args['verify'] ?? VERIFY_WORK)))
+  }
+  report(rows, own, others, say)
+  return { figures: figuresOf(rows, cases.length, others), rows, devices: [own.device, peer.device] } satisfies Outcome
+}
+export default shapeFuzz
+
+type Row = Record<string, string | number | undefined>
+
+/** A bounded check: the whole suite of shapes is that of kernels.bench.ts. */
+const VERIFY_WORK = 2e5
+/** Larger tensors are timed unchecked: references of a whole reduction would take seconds each. */
+const VERIFY_ELEMENTS = 2 ** 22
+/** Rounds, and samples of a side in each. */
+const ROUNDS = 4
+const SAMPLES = 8
+/** Samples of one call are fewer where it lasts longer than this in ns. */
+const LONG = 5e6
+
+/** Slower than a peer: by more than 3 % and by more than 1 us. */
+const isSlower = (own: number, other: number): boolean => own > other * 1.03 && own > other + 1000
+
+/** Operations and dtypes that both sides have kernels for. */
+function drawable(own: Side, peer: Side, only: readonly string[] | undefined) {
+  const [mine, theirs] = [implOf(own).kernels, implOf(peer).kernels]
+  return OPS.filter(({ id, family }) => (only?.includes(id) ?? true) && family !== 'composite').flatMap((op) => {
+    const dtypes = op.dtypes.filter((dtype) => mine[op.id]?.includes(dtype) && theirs[op.id]?.includes(dtype))
+    return dtypes.length > 0 ? [{ op, dtypes }] : []
+  })
+}
+
+const caseOf = ({ op, dtype, params }: Drawn, { device, impl }: Side, chosen: string): BenchmarkCase => ({
+  op, params, dtype, backend: device.backend, impl: impl ?? chosen, device: device.id, mode: 'cold', ...(device.threads.length > 0 ? { threads: device.threads.at(-1)! } : {}),
+})
+
+const textOf = (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown))
+
+/** Median cold times in ns of every side that takes the case. */
+async function measured(drawn: Drawn, sides: readonly Side[], verify: number): Promise<Row> {
+  const op = getOp(drawn.op)
+  const row: Row = { op: drawn.op, dtype: drawn.dtype, params: paramText(drawn.params), class: classOf(op, drawn.params, drawn.dtype), bytes: op.bytes(drawn.params, drawn.dtype), flops: op.flops(drawn.params) }
+  const largest = Math.max(...tensorsOf(op, drawn.params, drawn.dtype).map(({ elements }) => elements))
+  const opened: { name: string; prepared: PreparedCase; ns: number[] }[] = []
+  try {
+    for (const [place, side] of sides.entries()) {
+      const impl = implOf(side)
+      if (!impl.kernels[drawn.op]?.includes(drawn.dtype)) continue
+      const c = caseOf(drawn, side, impl.id)
+      try {
+        if (place === 0 && verify > 0 && largest <= VERIFY_ELEMENTS) {
+          const [fault] = await faultsOf(side.backend, op, c, verify)
+          if (fault !== undefined) return { ...row, failure: fault }
+        }
+        const prepared = await side.backend.open(problemOf(op, c, SEED))
+        opened.push({ name: side.name, prepared, ns: [] })
+        await prepared.run()
+        await prepared.sample({ mode: 'hot', count: 2, inner: 2 })
+      } catch (thrown) {
+        row[`${side.name} refused`] = textOf(thrown)
+        if (place === 0) return row
+        if (opened.at(-1)?.name === side.name) await opened.pop()!.prepared.dispose().catch(() => undefined)
+      }
+    }
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const { prepared, ns } of turns(opened, round)) ns.push(...(await prepared.sample({ mode: 'cold', count: (ns[0] ?? 0) > LONG ? 1 : SAMPLES, inner: 1 })).samplesNs)
+    }
+    for (const { name, ns } of opened) row[`${name} ns`] = Number((median(ns) ?? NaN).toFixed(1))
+    return row
+  } catch (thrown) {
+    return { ...row, failure: textOf(thrown) }
+  } finally {
+    for (const { prepared } of opened) await prepared.dispose().catch(() => undefined)
+  }
+}
+
+/** a b c, c b a, b c a, a c b, ...: no side is always first or always between two others. */
+function turns<T>(sides: readonly T[], round: number): T[] {
+  const from = Math.floor(round / 2) % sides.length
+  const order = [...sides.slice(from), ...sides.slice(0, from)]
+  return round % 2 === 0 ? order : order.reverse()
+}
+
+interface Pair {
+  row: Row
+  own: number
+  other: number
+}
+
+const pairsWith = (rows: readonly Row[], name: string): Pair[] =>
+  rows.flatMap((row) => {
+    const [own, other] = [row['now ns'], row[`${name} ns`]]
+    return typeof own === 'number' && typeof other === 'number' ? [{ row, own, other }] : []
+  })
+
+const speedup = (pairs: readonly Pair[]): number => geometricMean(pairs.map(({ own, other }) => other / own)) ?? NaN
+
+function figuresOf(rows: readonly Row[], drawn: number, others: readonly Side[]): Figure[] {
+  return [
+    { name: `cases measured, of ${drawn} drawn`, value: rows.filter((row) => row['now ns'] !== undefined).length, unit: '', published: true },
+    { name: 'cases that failed their check', value: rows.filter((row) => row['failure'] !== undefined).length, unit: '', aim: 0, better: 'less' },
+    ...others.flatMap(({ name }) => {
+      const pairs = pairsWith(rows, name)
+      if (pairs.length === 0) return []
+      const eager = name === 'torch'
+      return [
+        { name: `speed relative to ${name}, geometric mean of ${pairs.length} cases`, value: speedup(pairs), unit: 'x', published: true, ...(eager ? { aim: 1.6, better: 'more' as const } : {}) },
+        { name: `slower than ${name} by more than 3 % and 1 us`, value: (100 * pairs.filter(({ own, other }) => isSlower(own, other)).length) / pairs.length, unit: '%', published: true, ...(eager ? { aim: 0, better: 'less' as const } : {}) },
+        { name: `speed relative to ${name}, slowest case`, value: Math.min(...pairs.map(({ own, other }) => other / own)), unit: 'x', published: true },
+      ]
+    }),
+  ]
+}
+
+/** Per class the means, then the ten cases farthest behind the first peer. */
+function report(rows: readonly Row[], own: Side, others: readonly Side[], say: (text: string) => void): void {
+  for (const row of rows) if (row['failure'] !== undefined || row['now refused'] !== undefined) say(`${String(row['op'])} ${String(row['dtype'])} ${String(row['params'])}: ${String(row['failure'] ?? row['now refused'])}`)
+  const classes = [...new Set(rows.map((row) => String(row['class'])))].sort()
+  say(`speed of ${own.device.id} relative to: ${others.map(({ name }) => name).join(', ')} (geometric mean, slowest, cases slower by more than 3 % and 1 us)`)
+  for (const name of classes) {
+    const own = rows.filter((row) => row['class'] === name)
+    const cells = others.map((side) => {
+      const pairs = pairsWith(own, side.name)
+      return pairs.length === 0 ? '-' : `${speedup(pairs).toFixed(2)} ${Math.min(...pairs.map((pair) => pair.other / pair.own)).toFixed(2)} ${pairs.filter((pair) => isSlower(pair.own, pair.other)).length}/${pairs.length}`
+    })
+    say(`${name.padEnd(52)} ${cells.map((cell) => cell.padStart(20)).join(' ')}`)
+  }
+  for (const { name } of others) {
+    say(`ten worst against ${name}:`)
+    for (const { row, own, other } of pairsWith(rows, name).sort((a, b) => a.other / a.own - b.other / b.own).slice(0, 10)) {
+      say(`  ${(other / own).toFixed(3)}x  ${(own / 1000).toFixed(1)} us, ${name} ${(other / 1000).toFixed(1)} us  ${String(row['op'])} ${String(row['dtype'])} ${String(row['params'])}`)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import { tensorsOf } from '@core/ops/define'
+import { OPS, getOp } from '@core/ops/registry'
+import { BOUNDS, classOf, drawCases, primeUpTo } from './bench/fuzz/draw'
+
+const all = OPS.filter(({ family }) => family !== 'composite').map((op) => ({ op, dtypes: op.dtypes }))
+
+it('draws the same cases from a seed, and others from another', () => {
+  const cases = drawCases(7, 150, all)
+  expect(drawCases(7, 150, all)).toEqual(cases)
+  expect(drawCases(8, 150, all)).not.toEqual(cases)
+})
+
+it('draws every operation equally often, in sizes that it accepts and within the bounds', () => {
+  const cases = drawCases(3, all.length * 6, all)
+  for (const { op } of all) expect(cases.filter((one) => one.op === op.id)).toHaveLength(6)
+  for (const { op: id, dtype, params } of cases) {
+    const op = getOp(id)
+    expect(op.dtypes).toContain(dtype)
+    const parsed = op.params.parse(params)
+    expect(Math.max(...tensorsOf(op, parsed, dtype).map(({ elements }) => elements))).toBeLessThanOrEqual(BOUNDS.elements)
+    expect(op.flops(parsed)).toBeLessThanOrEqual(BOUNDS.flops)
+    expect(classOf(op, parsed, dtype)).not.toBe('')
+  }
+})
+
+it('spreads the sizes over the whole range, with extents of every style', () => {
+  const only = all.filter(({ op }) => op.id === 'exp')
+  const sizes = drawCases(11, 700, only).map(({ params }) => params['n'] as number)
+  for (let exponent = 0; exponent < 28; exponent += 4) expect(sizes.filter((n) => Math.log2(n) >= exponent && Math.log2(n) < exponent + 4).length).toBeGreaterThan(50)
+  const power = (n: number) => Number.isInteger(Math.log2(n))
+  expect(sizes.filter(power).length).toBeGreaterThan(100)
+  expect(sizes.filter((n) => power(n - 1)).length).toBeGreaterThan(80)
+  expect(sizes.filter((n) => n % 2 === 1 && !power(n - 1)).length).toBeGreaterThan(150)
+})
+
+it('keeps within smaller bounds', () => {
+  const cases = drawCases(5, 200, all, { elements: 2 ** 16, flops: 2 ** 24 })
+  for (const { op, dtype, params } of cases) expect(Math.max(...tensorsOf(getOp(op), getOp(op).params.parse(params), dtype).map(({ elements }) => elements))).toBeLessThanOrEqual(2 ** 16)
+})
+
+it('finds primes', () => {
+  expect([1, 2, 4, 100, 65536].map(primeUpTo)).toEqual([1, 2, 3, 97, 65521])
+})
+
+it('names the classes that launch choices distinguish', () => {
+  const named = (op: string, params: Record<string, number | string>) => classOf(getOp(op), getOp(op).params.parse(params), 'bf16')
+  expect(named('softmax', { rows: 1000, cols: 5 })).toBe('row operation, rows of 1-15')
+  expect(named('softmax', { rows: 1000, cols: 1001 })).toBe('row operation, rows of 64-1023, unaligned')
+  expect(named('sum', { rows: 3, cols: 1000, axis: 'first' })).toBe('reduction over the first axis, few rows')
+  expect(named('matmul', { m: 1, n: 4096, k: 4096 })).toBe('matmul: m or n = 1')
+  expect(named('matmul', { m: 32, n: 48, k: 30000 })).toBe('matmul: small m and n, long k')
+})
