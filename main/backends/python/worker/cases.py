@@ -78,6 +78,8 @@ class OpenCase:
         torch.cuda.set_stream(torch.cuda.ExternalStream(self._buffers.stream(), device=problem.ordinal))
         # The older of two ways to say it, which newer versions keep in step with theirs.
         torch.backends.cuda.matmul.allow_tf32 = problem.dtype == "tf32"
+        # On by default for convolutions, whose f32 then has 10 bits of mantissa.
+        torch.backends.cudnn.allow_tf32 = problem.dtype == "tf32"
 
     @property
     def facts(self) -> Dict[str, Any]:

@@ -95,7 +95,7 @@ def index(name: str) -> Entry:
         kept = [axis for axis in range(rank) if axis not in axes]
         return lambda x: function(x.permute(*kept, *axes).flatten(len(kept)), -1)
 
-    return Entry(make, note="PyTorch's indices are int64; their conversion to int32 is not timed.")
+    return Entry(make, note=INT64)
 
 
 def _matmul_operands(problem: Problem, inputs: Sequence[Any], outputs: Sequence[Any]) -> Arrays:
@@ -145,6 +145,42 @@ def _transformer_block(torch: Any, problem: Problem) -> Callable[..., Any]:
         return x + functional.linear(hidden, fc2, fc2_bias)
 
     return function
+
+
+def _convolution(name: str) -> Entry:
+    def make(torch: Any, problem: Problem) -> Callable[..., Any]:
+        function, p, axes = getattr(torch.nn.functional, name), problem.params, int(name[4])
+        padding = [p["paddingHeight"], p["paddingWidth"]] if axes == 2 else [p["padding"]] * axes
+        return lambda x, weight: function(x, weight, None, p["stride"], padding, p["dilation"], p["groups"])
+
+    return Entry(make, fused=False)
+
+
+def _pooling(name: str) -> Entry:
+    def make(torch: Any, problem: Problem) -> Callable[..., Any]:
+        function, p = getattr(torch.nn.functional, name), problem.params
+        if "kernel" in p:
+            return lambda x: function(x, p["kernel"], p["stride"], p["padding"])
+        return lambda x: function(x, (p["outHeight"], p["outWidth"]))
+
+    return Entry(make, fused=False)
+
+
+def _attention(torch: Any, problem: Problem) -> Callable[..., Any]:
+    p, function = problem.params, torch.nn.functional.scaled_dot_product_attention
+    # Versions without grouped heads still have the plain call.
+    grouped = {"enable_gqa": True} if p["heads"] != p["kvHeads"] else {}
+    return lambda q, k, v: function(q, k, v, is_causal=p["causal"], **grouped)
+
+
+def _layer_norm_backward(torch: Any, problem: Problem) -> Callable[..., Any]:
+    shape, rows = _last_shape(problem), (-1, 1)
+    backward = torch.ops.aten.native_layer_norm_backward
+    # The bias is asked for its shape alone.
+    return lambda grad, x, weight, mean, rstd: backward(grad, x, shape, mean.view(rows), rstd.view(rows), weight, weight, [True, True, True])
+
+
+INT64 = "PyTorch's indices are int64; their conversion to int32 is not timed."
 
 
 def _last_shape(problem: Problem) -> List[int]:
@@ -205,6 +241,20 @@ TABLE: Dict[str, Entry] = {
     "rms_norm": Entry(lambda torch, p: lambda x, weight: torch.nn.functional.rms_norm(x, _last_shape(p), weight, p.params["eps"]), needs="nn.functional.rms_norm"),
     "group_norm": Entry(lambda torch, p: lambda x, weight, bias: torch.nn.functional.group_norm(x, p.params["groups"], weight, bias, p.params["eps"])),
     "batch_norm": Entry(_batch_norm, fused=False),
+
+    "softmax_backward": Entry(lambda torch, p: lambda grad, y, **out: torch.ops.aten._softmax_backward_data(grad, y, -1, y.dtype, **out), out="grad_input", out_everywhere=False),
+    "layer_norm_backward": Entry(_layer_norm_backward, fused=False, compiles=False),
+
+    "scaled_dot_product_attention": Entry(_attention, fused=False, needs="nn.functional.scaled_dot_product_attention"),
+    **{name: _convolution(name) for name in ("conv1d", "conv2d", "conv3d")},
+    **{name: _pooling(name) for name in ("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d")},
+
+    "embedding": Entry(lambda torch, p: torch.nn.functional.embedding, fused=False),
+    "gather": Entry(lambda torch, p: lambda x, index, **out: torch.gather(x, 0, index.long(), **out), out="out", note="PyTorch takes int64 indices: their conversion is inside."),
+    "scatter_add": Entry(lambda torch, p: lambda x, index, src, **out: torch.index_add(x, 0, index, src, **out), out="out", fused=False),
+    "cumsum": Entry(lambda torch, p: lambda x, **out: torch.cumsum(x, -1, **out), out="out"),
+    "sort": Entry(lambda torch, p: lambda x: torch.sort(x, dim=-1, descending=p.params["descending"], stable=True), fused=False, note=INT64),
+    "topk": Entry(lambda torch, p: lambda x: torch.topk(x, p.params["k"], -1), fused=False, note=INT64),
 
     "dropout": Entry(lambda torch, p: lambda x: torch.nn.functional.dropout(x, p.params["p"], True)),
     "adamw_step": Entry(_adamw, in_place=True, compiles=False),
