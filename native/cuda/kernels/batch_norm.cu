@@ -1,8 +1,28 @@
-// batch_norm of x [batch, channels, plane]. Training: batch_norm_<t>_part takes the moments of parts of a channel, _join makes mean and
+// batch_norm of x [batch, channels, plane]. Training: batch_norm_<t>_part takes the moments of parts of a channel, _channels those of whole ones, _join makes mean and
 // rstd of them; then, as in inference, _apply writes the output. Statistics are joined in a fixed order.
 #include "rows/stats.cuh"
 
 namespace {
+
+// A warp for each channel of few elements.
+template <class T>
+__device__ __forceinline__ void channel_moments(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count) {
+  const long long channel = static_cast<long long>(blockIdx.x) * 8 + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32, batch = static_cast<int>(count / plane);
+  ByMoments::Stats s = ByMoments::start();
+  if (channel < channels) {
+    for (int image = 0; image < batch; image++) {
+      const long long start = (image * channels + channel) * plane;
+      each_lanes<T>(start, plane, lane, 32, [&](long long k, auto lanes) {
+        float f[decltype(lanes)::count];
+        take(x + start + k, f);
+        ByMoments::take_in(s, f);
+      });
+    }
+  }
+  s = join_lanes<ByMoments>(s, 32);
+  if (lane == 0 && channel < channels) out[channel] = s;
+}
 
 // grid: channels * parts. Elements `part` * index .. of the channel's batch * plane.
 template <class T>
@@ -44,6 +64,13 @@ __device__ __forceinline__ void apply(const T* __restrict__ x, const float* __re
   float f[L];
   const bool whole = i + L <= n;
   if (whole) take(x + i, f);
+  if (whole && place + L <= plane) {
+    // One channel for all of the vector.
+    const float scale = (training ? spread[channel] : 1.0f / sqrtf(spread[channel] + eps)) * weight[channel], shift = bias[channel], center = mean[channel];
+#pragma unroll
+    for (int j = 0; j < L; j++) f[j] = fmaf(f[j] - center, scale, shift);
+    return give(out + i, f);
+  }
 #pragma unroll
   for (int j = 0; j < L; j++) {
     if (i + j >= n) break;
@@ -77,6 +104,9 @@ extern "C" __global__ void __launch_bounds__(256) batch_norm_join(const ByMoment
 #define BATCH_NORM(T)                                                                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_part(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count, long long part, int parts) { \
     part_moments(x, out, channels, plane, count, part, parts);                                                                                                                             \
+  }                                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_channels(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count) {                     \
+    channel_moments(x, out, channels, plane, count);                                                                                                                                       \
   }                                                                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_apply(const T* x, const float* weight, const float* bias, const float* mean, const float* spread, T* out,             \
                                                                            long long channels, long long plane, long long n, float eps, int training) {                                    \

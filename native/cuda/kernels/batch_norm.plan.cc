@@ -26,7 +26,11 @@ void plan(Planner& p) {
     const auto part = static_cast<long long>(ceil_div(ceil_div(count, wanted), 8) * 8);
     const auto parts = static_cast<int>(ceil_div(count, part));
     const CUdeviceptr moments = p.workspace(channels * parts * 12);
-    p.launch(p.kernel(name + "_part"), {channels * parts}, 256, 0, p.input(0), moments, channels, plane, count, part, parts);
+    // Many channels of few elements, which lie in pieces that a warp can read.
+    if (parts == 1 && count <= 8192 && plane >= 32 && channels >= p.device.sm_count * 8)
+      p.launch(p.kernel(name + "_channels"), {ceil_div(channels, 8)}, 256, 0, p.input(0), moments, channels, plane, count);
+    else
+      p.launch(p.kernel(name + "_part"), {channels * parts}, 256, 0, p.input(0), moments, channels, plane, count, part, parts);
     p.launch(p.kernel("batch_norm_join"), {ceil_div(channels, 8)}, 256, 0, moments, p.output(1), p.output(2), channels, parts, eps);
   }
   const CUdeviceptr mean = training ? p.output(1) : p.input(3), spread = training ? p.output(2) : p.input(4);

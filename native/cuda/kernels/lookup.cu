@@ -33,10 +33,19 @@ __device__ __forceinline__ void scatter(const int* __restrict__ index, const T* 
   if (inside(row, rows)) atomicAdd(sums + row * dim + (i - place * dim), to_float(src[i]));
 }
 
+// Eight elements per thread.
 template <class A, class B>
 __device__ __forceinline__ void convert(const A* __restrict__ a, B* __restrict__ b, long long n) {
-  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) b[i] = from_float<B>(to_float(a[i]));
+  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * 8;
+  if (i + 8 > n) {
+    for (long long j = i; j < n; j++) b[j] = from_float<B>(to_float(a[j]));
+    return;
+  }
+  float f[8];
+#pragma unroll
+  for (int j = 0; j < 8; j += LANES<A>) unpack<A>(load16(a + i + j), *reinterpret_cast<float(*)[LANES<A>]>(f + j));
+#pragma unroll
+  for (int j = 0; j < 8; j += LANES<B>) store16(b + i + j, pack<B>(*reinterpret_cast<const float(*)[LANES<B>]>(f + j)));
 }
 
 // One thread per pair; x, out [tokens, heads, dim], cos, sin [tokens, dim / 2].

@@ -27,9 +27,9 @@ void plan_scatter_add(Planner& p) {
   const bool direct = p.spec.dtype == Dtype::f32;
   const CUdeviceptr sums = direct ? p.output() : p.workspace(rows * dim * 4);
   const auto kernel = [&](const char* name) { return p.kernel_in("lookup", name + p.dtype()); };
-  p.launch(kernel("widen_"), grid_of(rows * dim), threads, 0, p.input(0), sums, number(rows * dim));
+  p.launch(kernel("widen_"), grid_of(ceil_div(rows * dim, 8)), threads, 0, p.input(0), sums, number(rows * dim));
   p.launch(kernel("scatter_"), grid_of(n), threads, 0, p.input(1), p.input(2), sums, number(rows), number(dim), number(n));
-  if (!direct) p.launch(kernel("narrow_"), grid_of(rows * dim), threads, 0, sums, p.output(), number(rows * dim));
+  if (!direct) p.launch(kernel("narrow_"), grid_of(ceil_div(rows * dim, 8)), threads, 0, sums, p.output(), number(rows * dim));
 }
 
 void plan_rope(Planner& p) {

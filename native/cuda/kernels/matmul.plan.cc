@@ -1,48 +1,91 @@
-// dims: [batch, m, n, k, transA, transB]. Which product kernel runs where:
-//   f32               matmul_simt
-//   f16, bf16, tf32   matmul_wgmma on sm_90 where every row starts on 16 bytes and n is a multiple of 8 (tf32: from
-//                     256^3 up, because it may need operands turned first), else matmul_mma
+// dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
+//   matmul_skinny   m or n of a few elements
+//   matmul_simt     f32
+//   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
+//                   large enough to pay for it
+//   matmul_mma      other f16, bf16, tf32
+#include "matmul/shape.h"
+
 #include <algorithm>
 
+#include "matmul/skinny.h"
 #include "plan.h"
 
 namespace opscope::cuda {
 
 namespace {
 
-struct Shape {
-  int64_t batch;
-  int m, n, k;
-  bool trans_a, trans_b;
-  std::string layout() const { return std::string(trans_a ? "t" : "n") + (trans_b ? "t" : "n"); }
-};
+std::string layout_of(const ProductShape& s) { return std::string(s.trans_a ? "t" : "n") + (s.trans_b ? "t" : "n"); }
 
 struct Tile {
   int m, n;
   unsigned threads, stages;
 };
 
-// Launches <module>_<dtype>_<rows of tile>_<layout> with the largest tile that gives every multiprocessor one.
-void launch_tiles(Planner& p, const Shape& s, const std::string& module, const std::vector<Tile>& tiles, int64_t shared_per_row) {
+// Sums of shares of k, and the launch that adds them up.
+CUdeviceptr shares_of(Planner& p, const ProductShape& s, int64_t splits) { return splits > 1 ? p.workspace(splits * s.batch * s.m * s.n * 4) : 0; }
+void launch_join(Planner& p, const ProductShape& s, CUdeviceptr shares, int64_t splits) {
+  if (splits == 1) return;
+  const auto n = static_cast<long long>(s.batch * s.m * s.n);
+  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype())), {ceil_div(n, 128)}, 128, 0, shares, p.output(), n, static_cast<int>(splits));
+}
+
+// Launches <module>_<dtype>_<rows of tile>_<layout> with the largest tile that gives every multiprocessor one. `step`: of k.
+void launch_tiles(Planner& p, const ProductShape& s, const std::string& module, const std::vector<Tile>& tiles, int64_t shared_per_row, int64_t step) {
   const auto count = [&](const Tile& t) { return s.batch * ceil_div(s.m, t.m) * ceil_div(s.n, t.n); };
   size_t choice = 0;
   // A full wave that is 90 % there is as good as one.
   while (choice + 1 < tiles.size() && count(tiles[choice]) * 10 < p.device.sm_count * 9) choice++;
   const Tile& t = tiles[choice];
+  const int64_t splits = k_splits(p.device.sm_count * 2, count(t), ceil_div(s.k, step), 4);
+  const CUdeviceptr shares = shares_of(p, s, splits);
   const auto shared = static_cast<unsigned>(t.stages * static_cast<unsigned>(t.m + t.n) * shared_per_row);
-  const CUfunction f = p.kernel_in(module, module + "_" + p.dtype() + "_" + std::to_string(t.m) + "_" + s.layout(), shared);
-  p.launch(f, {count(t)}, t.threads, shared, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, t.m)),
-           static_cast<int>(ceil_div(s.n, t.n)));
+  const CUfunction f = p.kernel_in(module, module + "_" + p.dtype() + "_" + std::to_string(t.m) + "_" + layout_of(s), shared);
+  p.launch(f, {count(t) * splits}, t.threads, shared, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, t.m)), static_cast<int>(ceil_div(s.n, t.n)), shares,
+           static_cast<int>(splits));
+  launch_join(p, s, shares, splits);
 }
 
-// A 3-d view [batch, rows, cols] for the copy engine: boxes of 128 bytes of columns by `box_rows`, swizzled for wgmma.
-CUtensorMap tensor_map(CUdeviceptr address, Dtype dtype, int64_t batch, int64_t rows, int64_t cols, unsigned box_rows) {
+void launch_skinny(Planner& p, const ProductShape& s) {
+  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const SkinnyPlan plan = skinny_plan(p.device.sm_count, bytes, s);
+  SkinnyArguments a = {};
+  const bool few_columns = plan.columns_are_few;
+  const int64_t size_a = int64_t{s.m} * s.k, size_b = int64_t{s.k} * s.n;
+  a.matrix = p.input(few_columns ? 0 : 1);
+  a.vectors = p.input(few_columns ? 1 : 0);
+  a.out = p.output();
+  a.length = few_columns ? s.m : s.n;
+  a.few = few_columns ? s.n : s.m;
+  a.k = s.k;
+  a.matrix_batch = few_columns ? size_a : size_b;
+  a.vectors_batch = few_columns ? size_b : size_a;
+  a.out_batch = int64_t{s.m} * s.n;
+  // The short operand is a [m, k] or b [k, n], or turned.
+  const bool k_is_first = few_columns ? !s.trans_b : s.trans_a;
+  a.vectors_k = k_is_first ? a.few : 1;
+  a.vectors_few = k_is_first ? 1 : s.k;
+  a.out_length = few_columns ? s.n : 1;
+  a.out_few = few_columns ? 1 : s.n;
+  a.share = plan.share;
+  a.tiles = plan.tiles;
+  const int64_t cells = plan.tiles * s.batch;
+  if (plan.splits > 1) {
+    a.shares = p.workspace(cells * plan.splits * plan.tile * plan.vectors * 4);
+    a.counters = p.workspace(cells * 4);
+  }
+  const std::string dtype = p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype();
+  p.launch(p.kernel_in("matmul_skinny", std::string(plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + dtype + "_" + std::to_string(plan.vectors) + (plan.wide ? "_wide" : "_one")), {cells, plan.splits}, 256, 0, a);
+}
+
+// A 3-d view [batch, rows, cols] of rows `pitch` apart for the copy engine: boxes of 128 bytes of columns by `box_rows`, swizzled for wgmma.
+CUtensorMap tensor_map(CUdeviceptr address, Dtype dtype, int64_t batch, int64_t rows, int64_t cols, int64_t pitch, unsigned box_rows) {
   const auto size = static_cast<int64_t>(dtype_bytes(dtype));
   const CUtensorMapDataType type = dtype == Dtype::f16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                    : dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                           : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   const cuuint64_t dims[3] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows), static_cast<cuuint64_t>(batch)};
-  const cuuint64_t strides[2] = {static_cast<cuuint64_t>(cols * size), static_cast<cuuint64_t>(rows * cols * size)};
+  const cuuint64_t strides[2] = {static_cast<cuuint64_t>(pitch * size), static_cast<cuuint64_t>(rows * pitch * size)};
   const cuuint32_t box[3] = {static_cast<cuuint32_t>(128 / size), box_rows, 1}, steps[3] = {1, 1, 1};
   CUtensorMap map = {};
   check(api().TensorMapEncodeTiled(&map, type, 3, reinterpret_cast<void*>(address), dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
@@ -51,63 +94,89 @@ CUtensorMap tensor_map(CUdeviceptr address, Dtype dtype, int64_t batch, int64_t 
   return map;
 }
 
-bool wgmma_fits(const Planner& p, const Shape& s) {
+// An operand as the copy engine takes it: [batch, rows, cols] with rows `pitch` apart.
+struct Operand {
+  CUdeviceptr address;
+  int rows, cols;
+  int64_t pitch;
+};
+
+int64_t lanes_of(const Planner& p) { return 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)); }
+int64_t spaced_pitch(const Planner& p, int64_t cols) { return ceil_div(cols, lanes_of(p)) * lanes_of(p); }
+
+// Its rows made to start on 16 bytes, by a copy where they do not.
+Operand spaced(Planner& p, int64_t batch, Operand x) {
+  const int64_t pitch = spaced_pitch(p, x.cols);
+  if (pitch == x.cols) return x;
+  const CUdeviceptr out = p.workspace(batch * x.rows * pitch * static_cast<int64_t>(dtype_bytes(p.spec.dtype)));
+  p.launch(p.kernel_in("matmul_parts", "matmul_spaced_" + std::to_string(dtype_bytes(p.spec.dtype))), {ceil_div(batch * x.rows * (pitch / lanes_of(p)), 256)}, 256, 0, x.address, out,
+           static_cast<long long>(batch * x.rows), x.cols, static_cast<int>(pitch));
+  return {out, x.rows, x.cols, pitch};
+}
+
+// An f32 operand turned, for tf32 whose K is not contiguous.
+Operand turned(Planner& p, int64_t batch, const Operand& x) {
+  const int64_t pitch = spaced_pitch(p, x.rows);
+  const CUdeviceptr out = p.workspace(batch * x.cols * pitch * 4);
+  p.launch(p.kernel_in("matmul_parts", "turn_f32"), {ceil_div(x.cols, 32), ceil_div(x.rows, 32), batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch));
+  return {out, x.cols, x.rows, pitch};
+}
+
+bool wgmma_fits(const Planner& p, const ProductShape& s) {
   if (p.device.major != 9 || p.device.minor != 0) return false;
-  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  const int64_t lanes = lanes_of(p);
   const int lda = s.trans_a ? s.m : s.k, ldb = s.trans_b ? s.k : s.n;
+  const double products = static_cast<double>(s.batch) * s.m * s.n * s.k;
+  // Where operands are copied first, the product must be large enough to pay for that, and use each element often enough.
+  constexpr double least_turned = 256.0 * 256 * 256, least_spaced = 640.0 * 640 * 640;
+  constexpr int least_uses = 256;
+  const bool pays = products >= least_spaced && (lda % lanes == 0 || s.n >= least_uses) && (ldb % lanes == 0 || s.m >= least_uses);
   if (p.spec.dtype == Dtype::tf32) {
-    constexpr double least = 256.0 * 256 * 256;
-    return s.k % lanes == 0 && s.n % 8 == 0 && static_cast<double>(s.batch) * s.m * s.n * s.k >= least && s.batch <= 65535;
+    const bool turns = s.trans_a || !s.trans_b;
+    return s.batch <= 65535 && (turns ? products >= least_turned && std::min(s.m, s.n) >= 64 : s.k % lanes == 0 || pays) && ceil_div(s.k, 32) <= 65535 && ceil_div(s.m, 32) <= 65535;
   }
-  return lda % lanes == 0 && ldb % lanes == 0 && s.n % 8 == 0;
+  return (lda % lanes == 0 && ldb % lanes == 0) || pays;
 }
 
-// x [batch, rows, cols] turned into a workspace, for an operand whose K is not contiguous.
-CUdeviceptr turned(Planner& p, CUdeviceptr x, int64_t batch, int rows, int cols) {
-  const CUdeviceptr out = p.workspace(batch * rows * cols * 4);
-  p.launch(p.kernel_in("matmul_wgmma", "turn_f32"), {ceil_div(cols, 32), ceil_div(rows, 32), batch}, 256, 0,
-           x, out, rows, cols);
-  return out;
-}
-
-void launch_wgmma(Planner& p, Shape s) {
-  CUdeviceptr a = p.input(0), b = p.input(1);
+void launch_wgmma(Planner& p, ProductShape s) {
+  Operand a = s.trans_a ? Operand{p.input(0), s.k, s.m, s.m} : Operand{p.input(0), s.m, s.k, s.k}, b = s.trans_b ? Operand{p.input(1), s.n, s.k, s.k} : Operand{p.input(1), s.k, s.n, s.n};
   if (p.spec.dtype == Dtype::tf32) {
-    if (s.trans_a) a = turned(p, a, s.batch, s.k, s.m);
-    if (!s.trans_b) b = turned(p, b, s.batch, s.k, s.n);
+    if (s.trans_a) a = turned(p, s.batch, a);
+    if (!s.trans_b) b = turned(p, s.batch, b);
     s.trans_a = false;
     s.trans_b = true;
   }
-  // The wider tile does more per byte of shared memory; the narrower ones fill the GPU sooner. The factors are the cost of
-  // a tile per column relative to the widest, seen on an H200; the narrowest lost where it would be cut at an edge.
-  const auto cost = [&](int64_t width, double factor) {
-    return static_cast<double>(ceil_div(s.batch * ceil_div(s.m, 128) * ceil_div(s.n, width), p.device.sm_count) * width) * factor;
-  };
-  const bool uncut = s.m % 128 == 0 && s.n % 64 == 0;
-  const double wide = cost(256, 1), middle = cost(128, 1.15), narrow = cost(64, 1.6);
-  const int bn = wide <= middle && (wide <= narrow || !uncut) ? 256 : middle <= narrow || !uncut ? 128 : 64;
+  // A turned operand has its pitch already.
+  if (a.pitch % lanes_of(p) != 0) a = spaced(p, s.batch, a);
+  if (b.pitch % lanes_of(p) != 0) b = spaced(p, s.batch, b);
+  const auto box_64 = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
+  const WgmmaPlan plan = wgmma_plan(p.device.sm_count, s, box_64);
+  const int bn = plan.width;
   const unsigned stages = bn == 256 ? 4 : bn == 128 ? 6 : 8, shared = stages * static_cast<unsigned>(128 + bn) * 128 + 1024;
   const auto tiles_m = static_cast<int>(ceil_div(s.m, 128)), tiles_n = static_cast<int>(ceil_div(s.n, bn));
-  const auto box_64 = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
-  const CUtensorMap map_a = s.trans_a ? tensor_map(a, p.spec.dtype, s.batch, s.k, s.m, box_64) : tensor_map(a, p.spec.dtype, s.batch, s.m, s.k, 128);
-  const CUtensorMap map_b =
-      s.trans_b ? tensor_map(b, p.spec.dtype, s.batch, s.n, s.k, static_cast<unsigned>(bn)) : tensor_map(b, p.spec.dtype, s.batch, s.k, s.n, box_64);
-  const int64_t blocks = std::min<int64_t>(s.batch * tiles_m * tiles_n, p.device.sm_count);
-  p.launch(p.kernel_in("matmul_wgmma", "matmul_wgmma_" + p.dtype() + "_" + std::to_string(bn) + "_" + s.layout(), shared), {blocks}, 384, shared, map_a, map_b, p.output(), s.m,
-           s.n, s.k, tiles_m, tiles_n, static_cast<int>(s.batch));
+  const CUtensorMap map_a = tensor_map(a.address, p.spec.dtype, s.batch, a.rows, a.cols, a.pitch, s.trans_a ? box_64 : 128u);
+  const CUtensorMap map_b = tensor_map(b.address, p.spec.dtype, s.batch, b.rows, b.cols, b.pitch, s.trans_b ? static_cast<unsigned>(bn) : box_64);
+  const int64_t blocks = std::min<int64_t>(s.batch * tiles_m * tiles_n * plan.splits, p.device.sm_count);
+  const CUdeviceptr shares = shares_of(p, s, plan.splits);
+  p.launch(p.kernel_in("matmul_wgmma", "matmul_wgmma_" + p.dtype() + "_" + std::to_string(bn) + "_" + layout_of(s), shared), {blocks}, 384, shared, map_a, map_b, p.output(), s.m, s.n, s.k, tiles_m,
+           tiles_n, static_cast<int>(s.batch), shares, static_cast<int>(plan.splits));
+  launch_join(p, s, shares, plan.splits);
 }
 
 void plan(Planner& p) {
   for (size_t i = 1; i <= 3; i++)
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
-  const Shape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
-  if (p.spec.dtype == Dtype::f32)
+  const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
+  const bool f32 = p.spec.dtype == Dtype::f32;
+  if (is_skinny(s, f32 || p.spec.dtype == Dtype::tf32))
+    launch_skinny(p, s);
+  else if (f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
-    launch_tiles(p, s, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16);
+    launch_tiles(p, s, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
   else if (wgmma_fits(p, s))
     launch_wgmma(p, s);
   else
-    launch_tiles(p, s, "matmul_mma", {{128, 128, 256, 4}, {64, 64, 128, 8}}, 64);
+    launch_tiles(p, s, "matmul_mma", {{128, 128, 256, 4}, {64, 64, 128, 8}}, 64, static_cast<int64_t>(64 / dtype_bytes(p.spec.dtype)));
 }
 
 }  // namespace

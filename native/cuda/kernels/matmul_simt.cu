@@ -41,31 +41,31 @@ __device__ __forceinline__ void load_tile(float* shared, const float* base, long
 
 // Each of 16 x 16 threads computes TM x TN outputs, in blocks of 4 that lie BM / 2 and BN / 2 apart.
 template <int BM, int BN, bool TRANS_A, bool TRANS_B>
-__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n) {
+__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits) {
   // Small tiles do little per step, so more steps must be on their way to hide the latency of memory.
   constexpr int STAGES = BM == 64 ? 6 : 3, TM = BM / 16, TN = BN / 16, SA = BM + PAD, SB = BN + PAD;
   extern __shared__ __align__(16) float shared[];
   float* shared_a = shared;
   float* shared_b = shared + STAGES * BK * SA;
   const int tiles = tiles_m * tiles_n;
-  const int batch = blockIdx.x / tiles;
+  const int split = blockIdx.x % splits, batch = blockIdx.x / splits / tiles, batches = gridDim.x / splits / tiles;
   int tm, tn;
-  tile_of(blockIdx.x % tiles, tiles_m, tiles_n, tm, tn);
+  tile_of(blockIdx.x / splits % tiles, tiles_m, tiles_n, tm, tn);
   a += static_cast<long long>(batch) * m * k;
   b += static_cast<long long>(batch) * k * n;
-  c += static_cast<long long>(batch) * m * n;
   const int m0 = tm * BM, n0 = tn * BN;
   const long long lda = TRANS_A ? m : k, ldb = TRANS_B ? k : n;
   const bool aligned_a = lda % 4 == 0, aligned_b = ldb % 4 == 0;
   // A warp covers 4 rows by 8 columns of threads: its wide loads touch the fewest banks.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int ty = warp / 2 * 4 + lane / 8, tx = warp % 2 * 8 + lane % 8;
-  const int steps = (k + BK - 1) / BK;
+  // This block's share of k, in steps.
+  const int all = (k + BK - 1) / BK, each = (all + splits - 1) / splits, first = split * each, steps = min(each, all - first);
 
   const auto load = [&](int step) {
     if (step < steps) {
-      load_tile<BM, !TRANS_A>(shared_a + step % STAGES * BK * SA, a, lda, m0, m, step * BK, k, aligned_a);
-      load_tile<BN, TRANS_B>(shared_b + step % STAGES * BK * SB, b, ldb, n0, n, step * BK, k, aligned_b);
+      load_tile<BM, !TRANS_A>(shared_a + step % STAGES * BK * SA, a, lda, m0, m, (first + step) * BK, k, aligned_a);
+      load_tile<BN, TRANS_B>(shared_b + step % STAGES * BK * SB, b, ldb, n0, n, (first + step) * BK, k, aligned_b);
     }
     copy_commit();
   };
@@ -93,6 +93,7 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
     }
   }
 
+  c = splits > 1 ? shares + (static_cast<long long>(split) * batches + batch) * m * n : c + static_cast<long long>(batch) * m * n;
 #pragma unroll
   for (int i = 0; i < TM; i++) {
     const int row = m0 + ty * 4 + i / 4 * 64 + i % 4;
@@ -117,8 +118,8 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
 // TILE 256: 256 x 128 outputs, 128 of them per thread, one block per multiprocessor. 64: for small products.
 #define MATMUL(TILE, BM, BN, BLOCKS, LAYOUT, TA, TB)                                                                                        \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                                                             \
-      matmul_simt_f32_##TILE##_##LAYOUT(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n) {          \
-    matmul<BM, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n);                                                                             \
+      matmul_simt_f32_##TILE##_##LAYOUT(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits) { \
+    matmul<BM, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits);                                                                             \
   }
 #define MATMUL_LAYOUTS(TILE, BM, BN, BLOCKS)        \
   MATMUL(TILE, BM, BN, BLOCKS, nn, false, false)    \

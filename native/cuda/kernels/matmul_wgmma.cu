@@ -1,7 +1,8 @@
-// matmul on Hopper's tensor cores by wgmma (sm_90a), for operands whose rows start on 16 bytes (matmul.plan.cc).
+// matmul on Hopper's tensor cores by wgmma (sm_90a), for operands whose rows start on 16 bytes (others are copied so first: matmul.plan.cc).
 // A persistent block per multiprocessor: one warp keeps the copy engine filling a ring of stages (128 bytes of K each),
 // two warp groups multiply 64 x BN each, and the ring fills for the next tile while they store this one.
-// f16 and bf16 read either layout of either operand; tf32 wants K contiguous, so others are turned first (turn_f32).
+// f16 and bf16 read either layout of either operand; tf32 wants K contiguous, so others are turned first (matmul_parts.cu).
+// Where there are fewer tiles than multiprocessors, shares of k go to f32 sums of their own, which matmul_join adds up (matmul_parts.cu).
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/tiles.cuh"
 #include "common/wgmma.cuh"
@@ -50,14 +51,23 @@ __device__ __forceinline__ void turn_quad(uint32_t (&w)[4], int lane) {
   }
 }
 
-// Rows `row` and `row + 8` of the warp group's part; acc holds pairs of columns 8 apart. n is a multiple of 8.
+// Rows `row` and `row + 8` of the warp group's part; acc holds pairs of columns 8 apart.
 template <int BN, class T>
 __device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], int row, int m, int column0, int n, int lane) {
+  const bool wide = n % 8 == 0;
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const int r = row + half * 8;
     T* out = c + static_cast<long long>(r) * n;
-    if constexpr (sizeof(T) == 4) {
+    if (!wide) {
+#pragma unroll
+      for (int j = 0; j < BN / 8; j++)
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+          const int column = column0 + j * 8 + lane % 4 * 2 + i;
+          if (r < m && column < n) out[column] = from_float<T>(acc[j * 4 + half * 2 + i]);
+        }
+    } else if constexpr (sizeof(T) == 4) {
 #pragma unroll
       for (int j = 0; j < BN / 8; j++) {
         const int column = column0 + j * 8 + lane % 4 * 2;
@@ -80,14 +90,14 @@ __device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], int
 #endif
 
 template <class T, int BN, int TA, int TB>
-__device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& map_b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches) {
+__device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& map_b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches, float* shares, int splits) {
 #ifdef OPSCOPE_WGMMA
   constexpr int S = STAGES<BN>, BK = ROW / sizeof(T), A_BYTES = BM * ROW;
   extern __shared__ __align__(1024) char shared[];
   const uint32_t base = (shared_address(shared) + 1023) & ~1023u;  // swizzled tiles repeat every 1024 bytes
   __shared__ __align__(8) uint64_t barriers[2 * S];
   const uint32_t full = shared_address(barriers), empty = full + 8 * S;
-  const int steps = (k + BK - 1) / BK, tiles = tiles_m * tiles_n, group = threadIdx.x / 128;
+  const int all = (k + BK - 1) / BK, each = (all + splits - 1) / splits, tiles = tiles_m * tiles_n, group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
     for (int s = 0; s < S; s++) {
       barrier_init(full + 8 * s, 1);
@@ -103,11 +113,11 @@ __device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& 
   };
   if (group == 0) {
     if (threadIdx.x != 0) return;
-    for (int t = blockIdx.x; t < tiles * batches; t += gridDim.x) {
+    for (int t = blockIdx.x; t < tiles * batches * splits; t += gridDim.x) {
       int tm, tn;
-      tile_of<16>(t % tiles, tiles_m, tiles_n, tm, tn);
-      const int batch = t / tiles, m0 = tm * BM, n0 = tn * BN;
-      for (int step = 0; step < steps; step++, advance()) {
+      tile_of<16>(t / splits % tiles, tiles_m, tiles_n, tm, tn);
+      const int batch = t / splits / tiles, m0 = tm * BM, n0 = tn * BN, from = t % splits * each, to = min(from + each, all);
+      for (int step = from; step < to; step++, advance()) {
         const uint32_t bar = full + 8 * stage, a = base + stage * STAGE_BYTES<BN>, b = a + A_BYTES;
         barrier_wait(empty + 8 * stage, phase ^ 1);
         barrier_expect(bar, STAGE_BYTES<BN>);
@@ -127,9 +137,10 @@ __device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& 
   }
 
   const int consumer = group - 1, lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-  for (int t = blockIdx.x; t < tiles * batches; t += gridDim.x) {
+  for (int t = blockIdx.x; t < tiles * batches * splits; t += gridDim.x) {
     int tm, tn;
-    tile_of<16>(t % tiles, tiles_m, tiles_n, tm, tn);
+    tile_of<16>(t / splits % tiles, tiles_m, tiles_n, tm, tn);
+    const int batch = t / splits / tiles, split = t % splits, steps = min(each, all - split * each);
     float acc[BN / 2];
 #pragma unroll
     for (int i = 0; i < BN / 2; i++) acc[i] = 0;
@@ -152,33 +163,20 @@ __device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& 
     }
     wgmma_wait<0>();
     if (threadIdx.x % 128 == 0) barrier_arrive(empty + 8 * previous);
-    T* out = c + static_cast<long long>(t / tiles) * m * n;
-    store_tile<BN>(out, acc, tm * BM + consumer * 64 + warp * 16 + lane / 4, m, tn * BN, n, lane);
+    const int row = tm * BM + consumer * 64 + warp * 16 + lane / 4;
+    if (splits > 1) store_tile<BN>(shares + (static_cast<long long>(split) * batches + batch) * m * n, acc, row, m, tn * BN, n, lane);
+    else store_tile<BN>(c + static_cast<long long>(batch) * m * n, acc, row, m, tn * BN, n, lane);
   }
 #endif
 }
 
 }  // namespace
 
-// out [batch, cols, rows] = x [batch, rows, cols] turned, rounded to tf32. grid: (columns / 32, rows / 32, batch), 256 threads.
-extern "C" __global__ void __launch_bounds__(256) turn_f32(const float* x, float* out, int rows, int cols) {
-  __shared__ float tile[32][33];
-  const long long offset = static_cast<long long>(blockIdx.z) * rows * cols;
-  const int lane = threadIdx.x % 32, line = threadIdx.x / 32, r0 = blockIdx.y * 32, c0 = blockIdx.x * 32;
-#pragma unroll
-  for (int i = line; i < 32; i += 8)
-    if (r0 + i < rows && c0 + lane < cols) tile[i][lane] = __uint_as_float(round_tf32(__float_as_uint(x[offset + static_cast<long long>(r0 + i) * cols + c0 + lane])));
-  __syncthreads();
-#pragma unroll
-  for (int i = line; i < 32; i += 8)
-    if (c0 + i < cols && r0 + lane < rows) out[offset + static_cast<long long>(c0 + i) * rows + r0 + lane] = tile[lane][i];
-}
-
 // LAYOUT as in matmul_mma.cu. A "t" for A and an "n" for B mean that K is not contiguous.
 #define MATMUL(T, BN, LAYOUT, TA, TB)                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(384, 1) matmul_wgmma_##T##_##BN##_##LAYOUT(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, \
-                                                                                          T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches) { \
-    matmul<T, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches);                                                                                     \
+                                                                                          T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches, float* shares, int splits) { \
+    matmul<T, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches, shares, splits);                                                                                     \
   }
 #define MATMUL_LAYOUTS(T, BN)        \
   MATMUL(T, BN, nn, 0, 1)         \

@@ -79,8 +79,13 @@ class Reduction {
 
   void plan_rows(int64_t rows, int64_t cols) {
     const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::product ? 2 : 4);
-    if (split.warp) {
-      p_.launch(kernel("_warp"), {ceil_div(rows, split.threads / 32)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols));
+    if (split.kind == RowSplit::Kind::group) {
+      p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
+      return;
+    }
+    if (split.kind == RowSplit::Kind::tile) {
+      p_.launch(kernel("_tile"), {ceil_div(rows, split.chunk)}, split.threads, static_cast<unsigned>(split.chunk * cols * size_), p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows),
+                static_cast<int>(cols), static_cast<int>(split.chunk), split.group);
       return;
     }
     const CUdeviceptr shares = split.splits > 1 ? p_.workspace(rows * split.splits * part_bytes_) : 0;
@@ -94,13 +99,23 @@ class Reduction {
 
   void plan_columns(int64_t outer, int64_t reduce, int64_t inner) {
     const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner);
+    const std::string width = split.any ? "_any" : split.width > 1 ? "_wide" : "_one";
+    if (split.kind == ColumnSplit::Kind::each) {
+      p_.launch(kernel("_each" + width), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
+      return;
+    }
     const int64_t shares_each = split.tiles * split.splits * split.tile * part_bytes_;
     const CUdeviceptr shares = split.splits > 1 ? p_.workspace(outer * shares_each) : 0;
     const CUdeviceptr counters = split.splits > 1 ? p_.workspace(outer * split.tiles * 4) : 0;
+    const bool flat = split.kind == ColumnSplit::Kind::flat;
     slices(outer, [&](int64_t first, int64_t count) {
-      p_.launch(kernel(split.wide ? "_columns_wide" : "_columns_one"), {split.tiles, split.splits, count}, 256, 0, input_at(0, first * reduce * inner), out_at(first * inner),
-                parts_at(first * inner), count_, static_cast<long long>(reduce), static_cast<long long>(inner), static_cast<long long>(split.rows),
-                shares + static_cast<CUdeviceptr>(first * shares_each), counters + static_cast<CUdeviceptr>(first * split.tiles * 4));
+      const CUdeviceptr x = input_at(0, first * reduce * inner), out = out_at(first * inner), parts = parts_at(first * inner), own_shares = shares + static_cast<CUdeviceptr>(first * shares_each),
+                        own_counters = counters + static_cast<CUdeviceptr>(first * split.tiles * 4);
+      const auto length = static_cast<long long>(reduce), rows = static_cast<long long>(split.rows);
+      if (flat)
+        p_.launch(kernel("_flat" + width), {split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<int>(inner), rows, static_cast<int>(split.step), own_shares, own_counters);
+      else
+        p_.launch(kernel("_columns" + width), {split.tiles, split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<long long>(inner), rows, own_shares, own_counters);
     });
   }
 

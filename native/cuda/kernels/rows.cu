@@ -1,5 +1,6 @@
 // Row operations: rows/kernel.cuh has the kernels, this file what each operation makes of a row. rows.plan.cc says where which runs.
-// Kernels: rows_<op>_<dtype>, .._part and .._join, each with RowArguments.
+// Kernels: rows_<op>_<dtype>, .._tile, .._part and .._join, each with RowArguments. softmax and layer_norm are here for
+// the rows that softmax.cu and layer_norm.cu do not take (common/row.h).
 #include "rows/stats.cuh"
 
 namespace {
@@ -28,6 +29,29 @@ struct LogSoftmax : ByMaxSum {
     take(x + i, f);
 #pragma unroll
     for (int j = 0; j < N; j++) f[j] = f[j] - s.max - log;
+    give(out + i, f);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+
+template <class T>
+struct Softmax : ByMaxSum {
+  const T* x;
+  T* out;
+  __device__ Softmax(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)) {}
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float f[N];
+    take(x + i, f);
+    take_in(s, f);
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    const float scale = 1.0f / s.sum;
+    float f[N];
+    take(x + i, f);
+#pragma unroll
+    for (int j = 0; j < N; j++) f[j] = __expf(f[j] - s.max) * scale;
     give(out + i, f);
   }
   __device__ void finish(const Stats&) const {}
@@ -136,6 +160,33 @@ struct RmsNorm : BySum {
   __device__ void finish(const Stats&) const {}
 };
 
+// in: x, weight, bias; number: eps.
+template <class T>
+struct LayerNorm : ByMoments {
+  const T *x, *weight, *bias;
+  T* out;
+  float eps;
+  __device__ LayerNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), bias(input<T>(a, 2)), out(output<T>(a, row * a.cols)), eps(a.number) {}
+  template <int N>
+  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+    float f[N];
+    take(x + i, f);
+    take_in(s, f);
+  }
+  template <int N>
+  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+    const float scale = rstd(s, eps);
+    float f[N], w[N], b[N];
+    take(x + i, f);
+    take_loose(weight + i, w);
+    take_loose(bias + i, b);
+#pragma unroll
+    for (int j = 0; j < N; j++) f[j] = fmaf((f[j] - s.mean) * scale, w[j], b[j]);
+    give(out + i, f);
+  }
+  __device__ void finish(const Stats&) const {}
+};
+
 // A row is a group of channels of an image. in: x, weight, bias; number: eps.
 template <class T>
 struct GroupNorm : ByMoments {
@@ -221,20 +272,27 @@ using RmsNormBackward = NormBackward<T, false>;
 
 }  // namespace
 
-#define ROWS_OF(T, op, Policy)                                                                                                                      \
+// INPUTS: those with rows; WRITES: whether the output has rows.
+#define SHORT_ROWS_OF(T, op, Policy, INPUTS, WRITES)                                                                                               \
   extern "C" __global__ void __launch_bounds__(1024) rows_##op##_##T(const RowArguments a) { rows_whole<Policy<T>, T>(a); }                         \
+  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_tile(const RowArguments a) { rows_tile<Policy<T>, T, INPUTS, WRITES>(a); }
+#define LONG_ROWS_OF(T, op, Policy)                                                                                                                \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_part(const RowArguments a) { rows_part<Policy<T>, T>(a); }                    \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_join(const RowArguments a) { rows_join<Policy<T>, T>(a); }
-#define ROWS(op, Policy) ROWS_OF(f32, op, Policy) ROWS_OF(f16, op, Policy) ROWS_OF(bf16, op, Policy)
+#define EACH_DTYPE(KERNELS, ...) KERNELS(f32, __VA_ARGS__) KERNELS(f16, __VA_ARGS__) KERNELS(bf16, __VA_ARGS__)
+#define SHORT_ROWS(...) EACH_DTYPE(SHORT_ROWS_OF, __VA_ARGS__)
+#define ROWS(op, Policy, INPUTS, WRITES) EACH_DTYPE(SHORT_ROWS_OF, op, Policy, INPUTS, WRITES) EACH_DTYPE(LONG_ROWS_OF, op, Policy)
 
-ROWS(log_softmax, LogSoftmax)
-ROWS(cross_entropy, CrossEntropy)
-ROWS(cross_entropy_backward, CrossEntropyBackward)
-ROWS(softmax_backward, SoftmaxBackward)
-ROWS(rms_norm, RmsNorm)
-ROWS(group_norm, GroupNorm)
-ROWS(layer_norm_backward, LayerNormBackward)
-ROWS(rms_norm_backward, RmsNormBackward)
+SHORT_ROWS(softmax, Softmax, 1, true)
+SHORT_ROWS(layer_norm, LayerNorm, 1, true)
+ROWS(log_softmax, LogSoftmax, 1, true)
+ROWS(cross_entropy, CrossEntropy, 1, false)
+ROWS(cross_entropy_backward, CrossEntropyBackward, 1, true)
+ROWS(softmax_backward, SoftmaxBackward, 2, true)
+ROWS(rms_norm, RmsNorm, 1, true)
+ROWS(group_norm, GroupNorm, 1, true)
+ROWS(layer_norm_backward, LayerNormBackward, 2, true)
+ROWS(rms_norm_backward, RmsNormBackward, 2, true)
 
 // ---- the mean of one float per row ----
 
@@ -263,29 +321,32 @@ __device__ __forceinline__ void mean_of_parts(const float* parts, int count, lon
 
 // ---- sums over tokens of grad * (x - mean) * rstd and of grad ----
 
-// grid: (tiles of 32 columns, splits); 256 threads = 32 columns x 8 rows. parts: [splits][2][dim].
+// grid: (tiles of 32 columns, splits); 256 threads = 32 columns x 8 rows. parts: [splits][2][dim], for norm_columns_join; one split writes
+// the results itself.
 template <class T>
-__device__ __forceinline__ void norm_columns(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens, long long dim, long long per_split) {
+__device__ __forceinline__ void norm_columns(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens, long long dim, long long per_split, T* dweight, T* dbias) {
   __shared__ float own[2][8][32];
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const long long column = blockIdx.x * 32LL + lane, from = blockIdx.y * per_split, to = min(tokens, from + per_split);
-  float dweight = 0, dbias = 0;
+  float weight_sum = 0, bias_sum = 0;
   if (column < dim) {
 #pragma unroll 4
     for (long long t = from + group; t < to; t += 8) {
       const float g = to_float(grad[t * dim + column]);
-      dweight = fmaf(g, (to_float(x[t * dim + column]) - (mean ? mean[t] : 0.0f)) * rstd[t], dweight);
-      dbias += g;
+      weight_sum = fmaf(g, (to_float(x[t * dim + column]) - (mean ? mean[t] : 0.0f)) * rstd[t], weight_sum);
+      bias_sum += g;
     }
   }
-  own[0][group][lane] = dweight;
-  own[1][group][lane] = dbias;
+  own[0][group][lane] = weight_sum;
+  own[1][group][lane] = bias_sum;
   __syncthreads();
   if (group > 1 || column >= dim) return;
   float total = 0;
 #pragma unroll
   for (int k = 0; k < 8; k++) total += own[group][k][lane];
-  parts[(blockIdx.y * 2LL + group) * dim + column] = total;
+  if (gridDim.y > 1) parts[(blockIdx.y * 2LL + group) * dim + column] = total;
+  else if (group == 0) dweight[column] = from_float<T>(total);
+  else if (dbias) dbias[column] = from_float<T>(total);
 }
 
 template <class T>
@@ -304,8 +365,8 @@ __device__ __forceinline__ void norm_columns_join(const float* parts, int splits
 #define PLAIN(T)                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* parts, int count, long long n, T* out) { mean_of_parts(parts, count, n, out); }                \
   extern "C" __global__ void __launch_bounds__(256) norm_columns_##T(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens,         \
-                                                                     long long dim, long long per_split) {                                                                    \
-    norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split);                                                                                                         \
+                                                                     long long dim, long long per_split, T* dweight, T* dbias) {                                                              \
+    norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split, dweight, dbias);                                                                                         \
   }                                                                                                                                                                           \
   extern "C" __global__ void __launch_bounds__(256) norm_columns_join_##T(const float* parts, int splits, long long dim, T* dweight, T* dbias) {                              \
     norm_columns_join(parts, splits, dim, dweight, dbias);                                                                                                                    \

@@ -1,51 +1,16 @@
 // Row operations: what rows.cu computes, and which kernels a case takes (rows/shape.h). dims: [rows, cols], for group_norm
 // [batch, channels, plane, groups].
-#include "plan.h"
-#include "rows/arguments.h"
-#include "rows/shape.h"
+#include "rows/launch.h"
 
 namespace opscope::cuda {
 
 namespace {
 
-int64_t lanes_of(Dtype dtype) { return 16 / static_cast<int64_t>(dtype_bytes(dtype)); }
-
-// The tensors of the op in order, those that are read first.
-RowArguments arguments_of(const Planner& p, int64_t rows, int64_t cols) {
-  RowArguments a = {};
-  size_t read = 0;
-  for (const TensorDesc& tensor : p.spec.tensors)
-    if (tensor.role != Role::out && read < 5) {
-      a.in[read] = p.input(read);
-      read++;
-    }
-  a.out = p.output();
-  a.rows = rows;
-  a.cols = cols;
-  a.plane = 1;
-  a.groups = 1;
-  a.number = p.spec.scalars.empty() ? 0.0f : static_cast<float>(p.scalar(0));
-  return a;
+// `INPUTS` of the tensors have rows.
+template <int INPUTS = 1>
+void plan_rows(Planner& p) {
+  launch_rows(p, arguments_of(p, p.dim(0), p.dim(1)), INPUTS);
 }
-
-void launch_rows(Planner& p, RowArguments a) {
-  const RowsSplit split = rows_split(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols);
-  const std::string name = "rows_" + p.spec.op + "_" + p.dtype();
-  const auto kernel = [&](const std::string& suffix) { return p.kernel_in("rows", name + suffix); };
-  a.group = split.group;
-  a.parts = split.parts;
-  a.part = split.part;
-  if (split.parts == 1) {
-    p.launch(kernel(""), {split.blocks}, split.threads, 0, a);
-    return;
-  }
-  constexpr int64_t most_floats = 4;  // of a statistic
-  a.parts_at = p.workspace(split.blocks * most_floats * 4);
-  p.launch(kernel("_part"), {split.blocks}, split.threads, 0, a);
-  p.launch(kernel("_join"), {split.blocks}, split.threads, 0, a);
-}
-
-void plan_rows(Planner& p) { launch_rows(p, arguments_of(p, p.dim(0), p.dim(1))); }
 
 void plan_group_norm(Planner& p) {
   const int64_t groups = p.dim(3);
@@ -68,15 +33,17 @@ void plan_cross_entropy(Planner& p) {
 // `centered`: layer_norm, which has a mean and a bias.
 void plan_norm_backward(Planner& p, bool centered) {
   const int64_t tokens = p.dim(0), dim = p.dim(1);
-  plan_rows(p);
+  plan_rows<2>(p);
   const int64_t tiles = ceil_div(dim, 32);
   // Rows of a split: enough blocks to fill the GPU, each with some work.
   const int64_t splits = std::clamp<int64_t>(std::min(ceil_div(int64_t{p.device.sm_count} * 8, tiles), ceil_div(tokens, 64)), 1, 1024);
   const auto per_split = static_cast<long long>(ceil_div(tokens, splits));
-  const CUdeviceptr parts = p.workspace(splits * 2 * dim * 4), absent = 0;
+  const CUdeviceptr absent = 0, parts = splits > 1 ? p.workspace(splits * 2 * dim * 4) : absent;
   const CUdeviceptr mean = centered ? p.input(3) : absent, rstd = p.input(centered ? 4 : 3);
-  p.launch(p.kernel_in("rows", "norm_columns_" + p.dtype()), {tiles, splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim), per_split);
-  p.launch(p.kernel_in("rows", "norm_columns_join_" + p.dtype()), {ceil_div(dim, 256)}, 256, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), centered ? p.output(2) : absent);
+  p.launch(p.kernel_in("rows", "norm_columns_" + p.dtype()), {tiles, splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim), per_split,
+           p.output(1), centered ? p.output(2) : absent);
+  if (splits > 1)
+    p.launch(p.kernel_in("rows", "norm_columns_join_" + p.dtype()), {ceil_div(dim, 256)}, 256, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), centered ? p.output(2) : absent);
 }
 
 using Shapes = std::vector<TensorShape>;
@@ -85,11 +52,11 @@ const bool registered = [] {
   const auto add = [](const char* op, std::vector<TensorShape> (*tensors)(const OpKernels&, const Dims&), PlanFunction plan, size_t scalars = 0, size_t dims = 2) {
     Register({op, real_dtypes, {dims}, tensors, plan, scalars});
   };
-  add("log_softmax", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_rows);
+  add("log_softmax", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_rows<>);
   add("cross_entropy", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), out(1)}; }, plan_cross_entropy);
-  add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, plan_rows);
-  add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_rows);
-  add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, plan_rows, 1);
+  add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, plan_rows<>);
+  add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_rows<2>);
+  add("rms_norm", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[1]), out(d[0] * d[1])}; }, plan_rows<>, 1);
   add("group_norm", [](const OpKernels&, const Dims& d) {
     const int64_t n = d[3] > 0 && d[3] <= d[1] && d[1] % d[3] == 0 ? d[0] * d[1] * d[2] : 0;
     return Shapes{in(n), in(d[1]), in(d[1]), out(n)};

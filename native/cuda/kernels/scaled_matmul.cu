@@ -1,14 +1,14 @@
-// out[i, j] = scaleA[i] * scaleB[j] * sum over l of a[i, l] * b[j, l], in bf16: int8 exactly in i32, fp8 e4m3 in f32. A block computes 64 x 64,
-// 32 elements of l at a time, 4 x 4 results per thread.
+// out[i, j] = scaleA[i] * scaleB[j] * sum over l of a[i, l] * b[j, l], in bf16: int8 exactly in i32, fp8 e4m3 in f32. _mma_<64|128>: on tensor
+// cores; fp8 before sm_89: 64 x 64 results of a block, 32 elements of l at a time, 4 x 4 results per thread.
 #include <cuda_fp8.h>
 
-#include "common/vec.cuh"
+#include "common/product.cuh"
+#include "common/tiles.cuh"
 
 namespace {
 
 constexpr int TILE = 64, DEPTH = 32;
 
-__device__ __forceinline__ int wide(signed char v) { return v; }
 __device__ __forceinline__ float wide(__nv_fp8_e4m3 v) { return static_cast<float>(v); }
 
 template <class T, class Sum>
@@ -47,12 +47,40 @@ __device__ __forceinline__ void multiply(const T* __restrict__ a, const T* __res
     }
 }
 
+template <class T, int BM, int BN, int WM, int WN>
+__device__ __forceinline__ void multiply_mma(const T* a, const T* b, const float* scale_a, const float* scale_b, bf16* out, int m, int n, int k, int tiles_m, int tiles_n) {
+  using A = Operand<T, BM, true>;
+  using B = Operand<T, BN, true>;
+  constexpr int THREADS = WM * WN * 32, BK = A::BK;
+  int tm, tn;
+  tile_of(blockIdx.x, tiles_m, tiles_n, tm, tn);
+  const int m0 = tm * BM, n0 = tn * BN;
+  const bool aligned = k % A::L == 0;
+  WarpTile<T, BM, BN, WM, WN> tile;
+  tile.template multiply<A, B>(
+      (k + BK - 1) / BK, [&](char* to, int step) { A::template load<THREADS>(to, a, k, m0, m, step * BK, k, aligned); },
+      [&](char* to, int step) { B::template load<THREADS>(to, b, k, n0, n, step * BK, k, aligned); });
+  tile.each_pair([&](int i, int j, auto x, auto y) {
+    const int row = m0 + i, column = n0 + j;
+    if (row >= m || column >= n) return;
+    const bool both = column + 1 < n;
+    const float scale = scale_a[row];
+    store_pair(out + static_cast<long long>(row) * n + column, scale * scale_b[column] * static_cast<float>(x), both ? scale * scale_b[column + 1] * static_cast<float>(y) : 0.0f, n % 2 == 0, both);
+  });
+}
+
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(256) scaled_matmul_i8(const signed char* a, const signed char* b, const float* scale_a, const float* scale_b, bf16* out, long long m, long long n, long long k,
-                                                                   long long tiles_across) {
-  multiply<signed char, int>(a, b, scale_a, scale_b, out, m, n, k, tiles_across);
-}
+#define SCALED(T, dtype, TILE, WM, WN)                                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(WM * WN * 32, 2) scaled_matmul_mma_##dtype##_##TILE(const T* a, const T* b, const float* scale_a, const float* scale_b, bf16* out, int m, \
+                                                                                                   int n, int k, int tiles_m, int tiles_n) {                                                \
+    multiply_mma<T, TILE, TILE, WM, WN>(a, b, scale_a, scale_b, out, m, n, k, tiles_m, tiles_n);                                                                                            \
+  }
+SCALED(int8, i8, 64, 2, 2)
+SCALED(int8, i8, 128, 2, 4)
+SCALED(e4m3, f8e4m3, 64, 2, 2)
+SCALED(e4m3, f8e4m3, 128, 2, 4)
+
 extern "C" __global__ void __launch_bounds__(256) scaled_matmul_f8e4m3(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, const float* scale_a, const float* scale_b, bf16* out, long long m, long long n,
                                                                        long long k, long long tiles_across) {
   multiply<__nv_fp8_e4m3, float>(a, b, scale_a, scale_b, out, m, n, k, tiles_across);

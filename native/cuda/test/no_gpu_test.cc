@@ -150,22 +150,38 @@ void archs() {
 
 // Every element is in one part of one row, and no launch is empty.
 void reductions() {
-  bool rows_covered = true, columns_covered = true;
+  bool rows_covered = true, tiles_aligned = true, columns_covered = true, flat_whole = true;
   for (const int64_t bytes : {2, 4})
-    for (const int64_t outer : {1, 3, 131, 70'001})
-      for (const int64_t length : {1, 7, 511, 513, 4099, 1'000'003}) {
+    for (const int64_t outer : {1, 3, 131, 70'001, 3'000'017})
+      for (const int64_t length : {1, 2, 3, 7, 31, 64, 511, 513, 4099, 1'000'003}) {
         const RowSplit row = row_split(132, bytes, outer, length);
-        rows_covered = rows_covered && row.threads % 32 == 0 && row.threads >= 32 && row.threads <= 1024 && row.chunk * row.splits >= length && row.chunk * (row.splits - 1) < length &&
-                       (row.splits == 1 || row.chunk * bytes % 16 == 0) && row.splits <= 65535;
-        for (const int64_t inner : {2, 3, 1000, 4096}) {
+        if (row.kind == RowSplit::Kind::block)
+          rows_covered = rows_covered && row.threads % 32 == 0 && row.threads >= 32 && row.threads <= 1024 && row.chunk * row.splits >= length && row.chunk * (row.splits - 1) < length &&
+                         (row.splits == 1 || row.chunk * bytes % 16 == 0) && row.splits <= 65535;
+        else
+          tiles_aligned = tiles_aligned && row.group >= 1 && row.group <= 32 && (row.group & (row.group - 1)) == 0 &&
+                          (row.kind == RowSplit::Kind::group ? length * bytes % 16 == 0 : row.chunk >= 8 && row.chunk % 8 == 0 && row.chunk * length * bytes <= 48 << 10);
+        for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner);
-          columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length &&
-                            column.rows * (column.splits - 1) < length && (!column.wide || inner * bytes % 16 == 0) && column.splits <= 65535;
+          const bool aligned = column.any ? inner * bytes % 16 != 0 : inner * bytes % 16 == 0 || column.width == 1;
+          if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && column.tiles == outer * ((inner + column.width - 1) / column.width) && aligned;
+          else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
+          if (column.kind == ColumnSplit::Kind::tiled) columns_covered = columns_covered && aligned;
+          // Steps are of whole rows and whole accesses, and slices and shares start at one.
+          if (column.kind == ColumnSplit::Kind::flat)
+            flat_whole = flat_whole && inner <= flat_columns && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 &&
+                         (outer == 1 || length * inner % column.width == 0);
         }
       }
   expect(rows_covered, "blocks of rows cover each row once");
+  expect(tiles_aligned, "short rows take part of a warp, and their tiles start on 16 bytes and fit in shared memory");
   expect(columns_covered, "tiles and shares cover each column once");
-  expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1 && row_split(132, 4, 1000, 100).warp, "few long rows are split, many are not, short ones take a warp");
+  expect(flat_whole, "few columns are met in steps of whole rows");
+  expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1, "few long rows are split, many are not");
+  expect(row_split(132, 4, 1000, 128).group == 32 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
+  using Kind = ColumnSplit::Kind;
+  expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
+  expect(column_split(132, 4, 1, 1 << 20, 3).splits > 132, "few columns of many rows take the whole GPU");
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // How a row-wise op is spread over the GPU. Kernels, for every dtype:
 //   <op>_<t>_warp_<V>   one warp per row, V vectors of 16 bytes per lane
 //   <op>_<t>_block_<V>  one block per row
+//   rows_<op>_<t>, rows_<op>_<t>_tile   rows of a few elements (rows/shape.h)
 //   <op>_<t>_part, <op>_<t>_join   rows longer than a block's registers, or too few rows to fill the GPU:
 //                       chunks of 1024 vectors are summarised, then every chunk joins its row's summaries and writes
 #pragma once
 #include <algorithm>
 
 #include "../plan.h"
+#include "../rows/launch.h"
 
 namespace opscope::cuda {
 
@@ -44,11 +46,19 @@ inline RowShape row_shape(const Traits& device, Dtype dtype, int64_t rows, int64
   return {RowShape::Kind::block, warps(ceil_div(vectors, 8)), 8, rows};
 }
 
+// What rows.cu does better: rows of a few elements, and many rows so long that a block which keeps one in registers is alone on its
+// multiprocessor (10367 rows of 22623 f32 on an H200: 48 % of the bandwidth).
+inline bool from_rows(const Traits& device, int64_t lanes, int64_t rows, int64_t cols) {
+  const int64_t vectors = ceil_div(cols, lanes);
+  return (vectors < 8 && cols < tile_columns) || (vectors > 4096 && vectors <= 8192 && rows >= device.sm_count * 2);
+}
+
 // Launches for `<op>`; `extra` are the op's inputs after x. Chunk summaries are two floats each.
 template <class... Extra>
 void plan_row_op(Planner& p, const Extra&... extra) {
   const int64_t rows = p.dim(0), cols = p.dim(1);
   if (cols > most_columns) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take rows of up to 2^30 elements.");
+  if (from_rows(p.device, lanes_of(p.spec.dtype), rows, cols)) return launch_rows(p, arguments_of(p, rows, cols));
   const RowShape shape = row_shape(p.device, p.spec.dtype, rows, cols);
   const std::string prefix = p.spec.op + "_" + p.dtype();
   const Dim3 grid{shape.blocks};

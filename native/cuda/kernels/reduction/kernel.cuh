@@ -1,12 +1,20 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner]. R says what is reduced (reduction.cu).
-//   reduce_warp     inner = 1, short rows: one warp per row
+//   reduce_group    inner = 1, short rows that start on 16 bytes: a warp or less per row
+//   reduce_tile     inner = 1, other short rows: the same through shared memory
 //   reduce_row      inner = 1: one or several blocks per row; the last block to finish a row joins the parts
+//   reduce_each     inner > 1: a thread owns the columns of one read
+//   reduce_flat     inner > 1, few columns: a block owns a share of the rows; the last block joins the shares
 //   reduce_columns  inner > 1: a block owns 32 columns of W elements and a share of the rows; the last block joins the shares
 //   reduce_groups   joins the results of several groups, where what is reduced does not lie in one piece
 // Partial results are joined in a fixed order, so results repeat bit for bit.
 #pragma once
 #include "../common/reduce.cuh"
 #include "../common/vec.cuh"
+
+template <int N>
+struct Count {
+  static constexpr int value = N;
+};
 
 template <class R>
 struct Join {
@@ -70,12 +78,44 @@ __device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y,
   return R::join(total, R::join(R::join(part[0], part[1]), R::join(part[2], part[3])));
 }
 
+// Over the `group` threads (a power of two up to 32) that stand together; every one of them gets the result.
+template <class R>
+__device__ __forceinline__ typename R::Part join_threads(typename R::Part p, int group) {
+  for (int offset = group / 2; offset > 0; offset /= 2) {
+    const typename R::Part other = __shfl_xor_sync(0xffffffffu, p, offset);
+    // The same order on both sides.
+    p = threadIdx.x & offset ? R::join(other, p) : R::join(p, other);
+  }
+  return p;
+}
+
 template <class R, class T>
-__device__ __forceinline__ void reduce_warp(const T* x, Results<R, T> results, long long rows, long long cols) {
-  const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
-  if (row >= rows) return;
-  const auto total = warp_reduce(reduce_range<R>(x + row * cols, x, cols, 0, threadIdx.x % 32, 32), Join<R>());
-  if (threadIdx.x % 32 == 0) results.put(row, total);
+__device__ __forceinline__ void reduce_group(const T* x, Results<R, T> results, long long rows, long long cols, int group) {
+  const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / group) + threadIdx.x / group;
+  const int thread = threadIdx.x % group;
+  // Threads beyond the rows stay for the others of their warp.
+  const auto total = join_threads<R>(row < rows ? reduce_range<R>(x + row * cols, x, cols, 0, thread, group) : R::start(), group);
+  if (row < rows && thread == 0) results.put(row, total);
+}
+
+// `tile_rows` rows per block, a multiple of 8, so that their tile starts on 16 bytes.
+template <class R, class T>
+__device__ __forceinline__ void reduce_tile(const T* x, Results<R, T> results, long long rows, int cols, int tile_rows, int group) {
+  extern __shared__ uint4 tile[];
+  const long long first = static_cast<long long>(blockIdx.x) * tile_rows;
+  const int count = static_cast<int>(min(static_cast<long long>(tile_rows), rows - first)), vectors = (count * cols + LANES<T> - 1) / LANES<T>;
+  const uint4* from = reinterpret_cast<const uint4*>(x + first * cols);
+  for (int v = threadIdx.x; v < vectors; v += blockDim.x) tile[v] = load16_once(from + v);
+  __syncthreads();
+  const T* own = reinterpret_cast<const T*>(tile);
+  const int thread = threadIdx.x % group, at = threadIdx.x / group, together = blockDim.x / group;
+  for (int row = at; row - at < count; row += together) {
+    auto total = R::start();
+    if (row < count)
+      for (int i = thread; i < cols; i += group) total = R::join(total, R::element(to_float(own[row * cols + i]), 0.0f, static_cast<unsigned>(i)));
+    total = join_threads<R>(total, group);
+    if (row < count && thread == 0) results.put(first + row, total);
+  }
 }
 
 // grid: (splits, rows). `chunk` elements per split, a multiple of the vector width. `shares` has room for a part per block.
@@ -101,10 +141,137 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   if (threadIdx.x == 0) results.put(row, total);
 }
 
-// grid: (column tiles of 32 * W, splits, outer); 256 threads = 32 columns groups x 8 rows. W elements per access.
+// How W columns of a row are read: one by one, as a vector, or as a vector from any place.
+enum class Reading { one, wide, any };
+template <Reading READING, class T>
+constexpr int WIDTH = READING == Reading::one ? 1 : LANES<T>;
+
+template <Reading READING, class T>
+__device__ __forceinline__ uint4 read_columns(const T* p, const T* end) {
+  if constexpr (READING == Reading::any) return load16_anywhere(p, end);
+  else return load16_once(p);
+}
+
+// One thread for the columns of one read, of one of `outer`: all rows of them.
+template <class R, Reading READING, class T>
+__device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, long long outer, long long reduce, long long inner) {
+  using Part = typename R::Part;
+  constexpr int W = WIDTH<READING, T>, U = READING == Reading::any ? 4 : 8;
+  const long long across = (inner + W - 1) / W, i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= outer * across) return;
+  const long long o = (i | across) >> 32 ? i / across : static_cast<unsigned>(i) / static_cast<unsigned>(across), column = (i - o * across) * W;
+  const T* p = x + o * reduce * inner + column;
+  const T* end = x + outer * reduce * inner;
+  Part part[W];
+#pragma unroll
+  for (int j = 0; j < W; j++) part[j] = R::start();
+  const auto add = [&](const float (&f)[W], long long r) {
+#pragma unroll
+    for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::element(f[j], 0.0f, static_cast<unsigned>(r)));
+  };
+  const auto rows = [&](long long r, auto count) {
+    constexpr int N = decltype(count)::value;
+    if constexpr (W > 1) {
+      uint4 v[N];
+#pragma unroll
+      for (int u = 0; u < N; u++) v[u] = read_columns<READING>(p + (r + u) * inner, end);
+#pragma unroll
+      for (int u = 0; u < N; u++) {
+        float f[W];
+        unpack<T>(v[u], f);
+        add(f, r + u);
+      }
+    } else {
+      T v[N];
+#pragma unroll
+      for (int u = 0; u < N; u++) v[u] = p[(r + u) * inner];
+#pragma unroll
+      for (int u = 0; u < N; u++) {
+        const float f[1] = {to_float(v[u])};
+        add(f, r + u);
+      }
+    }
+  };
+  long long r = 0;
+  for (; r + U <= reduce; r += U) rows(r, Count<U>());
+  for (; r < reduce; r++) rows(r, Count<1>());
+#pragma unroll
+  for (int j = 0; j < W; j++)
+    if (column + j < inner) results.put(o * inner + column + j, part[j]);
+}
+
+// Values of `active` threads, thread t's of column t % inner, to the first `inner` threads. `own` holds one per thread.
+template <class R>
+__device__ __forceinline__ typename R::Part join_columns(typename R::Part p, typename R::Part* own, int inner, int active) {
+  const int t = threadIdx.x;
+  if (t < active) own[t] = p;
+  for (int rows = active / inner; rows > 1; rows = (rows + 1) / 2) {
+    __syncthreads();
+    const int half = (rows + 1) / 2;
+    if (t < (rows - half) * inner) own[t] = R::join(own[t], own[t + half * inner]);
+  }
+  __syncthreads();
+  return t < inner ? own[t] : R::start();
+}
+
+// grid: (splits, outer); 256 threads. `step` elements, of whole rows, are met at a time by the first step / W threads.
 template <class R, int W, class T>
+__device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, long long reduce, int inner, long long rows_per_split, int step, typename R::Part* shares, unsigned* counters) {
+  using Part = typename R::Part;
+  __shared__ Part all[256 * W], own[256], second[256];
+  const int t = threadIdx.x, active = 256 / inner * inner, rows_of_step = step / inner;
+  const unsigned splits = gridDim.x;
+  const long long from = blockIdx.x * rows_per_split * inner, to = min(reduce, (blockIdx.x + 1) * rows_per_split) * inner;
+  const T* p = x + blockIdx.y * reduce * inner;
+  Part part[W];
+  unsigned place[W];
+#pragma unroll
+  for (int j = 0; j < W; j++) part[j] = R::start(), place[j] = static_cast<unsigned>(blockIdx.x * rows_per_split + (t * W + j) / inner);
+  const auto add = [&](const float (&f)[W], long long i) {
+#pragma unroll
+    for (int j = 0; j < W; j++) {
+      if (i + j < to) part[j] = R::join(part[j], R::element(f[j], 0.0f, place[j]));
+      place[j] += rows_of_step;
+    }
+  };
+  if (t * W < step) {
+#pragma unroll 4
+    for (long long i = from + t * W; i < to; i += step) {
+      float f[W];
+      if constexpr (W > 1) unpack<T>(load16_once(p + i), f);
+      else f[0] = to_float(p[i]);
+      add(f, i);
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < W; j++) all[t * W + j] = part[j];
+  __syncthreads();
+  Part total = R::start();
+  if (t < active)
+    for (int e = t; e < step; e += active) total = R::join(total, all[e]);
+  total = join_columns<R>(total, own, inner, active);
+  const long long cell = static_cast<long long>(blockIdx.y) * inner + t;
+  if (splits == 1) {
+    if (t < inner) results.put(cell, total);
+    return;
+  }
+  Part* of_cell = shares + static_cast<long long>(blockIdx.y) * splits * inner;
+  if (t < inner) of_cell[blockIdx.x * inner + t] = total;
+  if (!last_to_arrive(counters + blockIdx.y, splits)) return;
+  total = R::start();
+  if (t < active) {
+#pragma unroll 8
+    for (int e = t; e < static_cast<int>(splits) * inner; e += active) total = R::join(total, __ldcg(of_cell + e));
+  }
+  total = join_columns<R>(total, second, inner, active);
+  if (t < inner) results.put(cell, total);
+}
+
+// grid: (column tiles of 32 * W, splits, outer); 256 threads = 32 columns groups x 8 rows.
+template <class R, Reading READING, class T>
 __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
+  constexpr int W = WIDTH<READING, T>;
   __shared__ Part own[8][32 * W + 1];
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const long long column = (static_cast<long long>(blockIdx.x) * 32 + lane) * W;
@@ -115,7 +282,8 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   for (int j = 0; j < W; j++) part[j] = R::start();
   if (column < inner) {
     const T* p = x + (blockIdx.z * reduce) * inner + column;
-    constexpr int U = 4;
+    const T* end = x + gridDim.z * reduce * inner;
+    constexpr int U = W == LANES<T> ? 4 : 8;
     const auto add = [&](const uint4& v, long long r) {
       float f[LANES<T>];
       unpack<T>(v, f);
@@ -127,7 +295,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
       if constexpr (W == LANES<T>) {
         uint4 v[U];
 #pragma unroll
-        for (int u = 0; u < U; u++) v[u] = load16_once(p + (r + 8 * u) * inner);
+        for (int u = 0; u < U; u++) v[u] = read_columns<READING>(p + (r + 8 * u) * inner, end);
 #pragma unroll
         for (int u = 0; u < U; u++) add(v[u], r + 8 * u);
       } else {
@@ -140,7 +308,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
     }
     for (; r < to; r += 8) {
       if constexpr (W == LANES<T>)
-        add(load16_once(p + r * inner), r);
+        add(read_columns<READING>(p + r * inner, end), r);
       else
         part[0] = R::join(part[0], R::element(to_float(p[r * inner]), 0.0f, static_cast<unsigned>(r)));
     }
@@ -165,6 +333,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   if (splits == 1 || !last_to_arrive(counters + cell, splits)) return;
   for (int c = threadIdx.x; c < tile; c += 256) {
     Part total = R::start();
+#pragma unroll 16
     for (unsigned s = 0; s < splits; s++) total = R::join(total, __ldcg(shares + (static_cast<long long>(cell) * splits + s) * tile + c));
     if (tile_base + c < inner) results.put(outer_base + tile_base + c, total);
   }

@@ -1,14 +1,17 @@
-// How a reduction is spread over the GPU. Pure.
+// How a reduction is spread over the GPU. Pure; no_gpu_test.cc has what holds over the whole range.
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 namespace opscope::cuda {
 
-// Rows in one piece. `warp`: a warp for each; else `splits` blocks for each, of `chunk` elements.
+// Rows in one piece. group: that many threads of a warp for each; tile: the same through shared memory, `chunk` rows of a block at
+// a time; block: `splits` blocks for each, of `chunk` elements.
 struct RowSplit {
-  bool warp;
+  enum class Kind { group, tile, block } kind;
   unsigned threads;  // per block
+  int group;
   int64_t chunk, splits;
 };
 
@@ -16,32 +19,64 @@ struct RowSplit {
 inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
-  if (cols <= 128 * width && rows > 1) return {true, 256, cols, 1};
   const int64_t vectors = up(cols, width);
+  if (vectors <= 128 && rows > 1) {
+    int group = 1;
+    if (cols % width == 0) {
+      while (group < 32 && group * 2 <= vectors) group *= 2;
+      return {RowSplit::Kind::group, 256, group, cols, 1};
+    }
+    // Where rows are few or long, four elements per thread of a row.
+    while ((rows < int64_t{sm_count} * 512 || cols > 64) && group < 32 && group * 4 < cols) group *= 2;
+    constexpr int64_t bytes = 16 << 10;
+    const int64_t most = std::max<int64_t>(8, bytes / element_bytes / cols / 8 * 8), wanted = up(up(rows, int64_t{sm_count} * 2), 8) * 8;
+    return {RowSplit::Kind::tile, 256, group, std::min(most, wanted), 1};
+  }
   const auto threads = static_cast<unsigned>(std::clamp<int64_t>(up(vectors, 4 * 32) * 32, 32, 512));
   // No more blocks in all than fit at once, each with at least four vectors per thread.
   const int64_t wanted = std::max<int64_t>(1, sm_count * blocks / rows);
   const int64_t splits = std::clamp<int64_t>(std::min(wanted, up(vectors, static_cast<int64_t>(threads) * 4)), 1, 65535);
   const int64_t chunk = up(vectors, splits) * width;
-  return {false, threads, chunk, up(cols, chunk)};
+  return {RowSplit::Kind::block, threads, 32, chunk, up(cols, chunk)};
 }
 
-// Columns: tiles of 32 threads' columns, `wide` with a vector for each thread, and `splits` shares of `rows` rows.
+// Few columns.
+constexpr int64_t flat_columns = 64;
+
+// Columns of [outer, reduce, inner], `width` elements of an access, from `any` place where rows do not start on 16 bytes.
+//   each    a thread has `width` columns and meets all rows; `tiles` threads
+//   flat    few columns: rows run on behind each other, `step` elements of whole rows at a time, a block's threads keep their columns;
+//           `splits` shares of `rows` rows
+//   tiled   tiles of 32 threads' columns, and `splits` shares of `rows` rows
 struct ColumnSplit {
-  bool wide;
-  int64_t tile, tiles, rows, splits;
+  enum class Kind { each, flat, tiled } kind;
+  int64_t width, tile, tiles, rows, splits, step = 0;
+  bool any = false;
 };
 
 inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes;
-  const bool wide = inner % lanes == 0;
-  const int64_t tile = 32 * (wide ? lanes : 1), tiles = up(inner, tile);
+  // Reads from any place take two aligned ones, and the last of a row may reach beyond it.
+  const bool any = inner % lanes != 0 && inner >= 8 * lanes;
+  const int64_t wide = inner % lanes == 0 || any ? lanes : 1, threads = outer * up(inner, wide);
+  if (reduce <= 8 || threads >= int64_t{sm_count} * 1024) return {ColumnSplit::Kind::each, wide, wide, threads, reduce, 1, 0, any};
+  if (inner <= flat_columns) {
+    // A slice of `outer` starts on 16 bytes, or elements are read one by one.
+    const int64_t width = outer == 1 || reduce * inner % lanes == 0 ? lanes : 1;
+    // Threads of a block such that a step is of whole rows.
+    const int64_t period = inner / std::gcd(inner, width), active = 256 / period * period, step = active * width, rows_of_step = step / inner;
+    const int64_t steps = up(reduce, rows_of_step), wanted = up(int64_t{sm_count} * 4, outer);
+    // 256 threads add up the shares of all columns, so many columns have fewer.
+    const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), 16 * (256 / inner)}), 1, 1024));
+    return {ColumnSplit::Kind::flat, width, inner, 1, each * rows_of_step, up(steps, each), step};
+  }
+  const int64_t tile = 32 * wide, tiles = up(inner, tile);
   // Eight blocks of 256 threads fill a multiprocessor; a split has at least four rows for each of its eight groups.
-  const int64_t wanted = up(sm_count * 8, tiles * outer);
+  const int64_t wanted = up(int64_t{sm_count} * 8, tiles * outer);
   const int64_t most = std::max<int64_t>(1, reduce / 32);
   const int64_t rows = up(reduce, std::clamp<int64_t>(std::min(wanted, most), 1, 256));
-  return {wide, tile, tiles, rows, up(reduce, rows)};
+  return {ColumnSplit::Kind::tiled, wide, tile, tiles, rows, up(reduce, rows), 0, any};
 }
 
 }  // namespace opscope::cuda

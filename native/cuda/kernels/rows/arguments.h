@@ -6,7 +6,7 @@ struct RowArguments {
   unsigned long long parts_at;    // statistics of parts of rows, where several blocks share one
   unsigned long long per_row;     // one float per row, for losses
   long long rows, cols;
-  long long part;                 // elements of a part
+  long long part;                 // elements of a part; rows of a tile
   int parts;                      // of a row
   int group;                      // threads of a row: a power of two up to 32, or the block
   float number;                   // eps, or what the op says

@@ -6,7 +6,8 @@
 //   write(stats, i, lanes)                writes them
 //   finish(stats)                         once per row, by one thread
 //
-// rows_whole: a group of threads for a row, as few as one and as many as a block. rows_part and rows_join: several blocks for a row.
+// rows_whole: a group of threads for a row, as few as one and as many as a block. rows_tile: short rows that do not start on 16
+// bytes, through shared memory. rows_part and rows_join: several blocks for a row.
 // The row is read twice, the second time from a cache; joins have a fixed order, so results repeat bit for bit.
 #pragma once
 #include "../common/vec.cuh"
@@ -48,6 +49,9 @@ __device__ __forceinline__ void give(T* p, const float (&f)[N]) {
   else store16(p, pack<T>(f));
 }
 
+template <class T>
+__device__ __forceinline__ const T* input_at(unsigned long long address, long long at) { return reinterpret_cast<const T*>(address) + at; }
+
 template <class P, class S>
 __device__ __forceinline__ S join_lanes(S s, int group) {
   static_assert(sizeof(S) % 4 == 0);
@@ -88,6 +92,41 @@ __device__ __forceinline__ void rows_whole(const RowArguments& a) {
   s = join_group<P>(s, a.group, scratch);
   each_lanes<T>(row * a.cols, n, thread, a.group, [&](long long i, auto lanes) { p.write(s, i, lanes); });
   if (n > 0 && thread == 0) p.finish(s);
+}
+
+// A block takes `part` rows that lie together, a multiple of 8, so that their tile starts on 16 bytes whatever a row's length is: it
+// moves to shared memory and back in vectors, and groups of up to 32 threads work on its rows there. Inputs 0 .. INPUTS - 1 are
+// the ones with rows; the output takes the place of the first.
+template <class P, class T, int INPUTS, bool WRITES>
+__device__ __forceinline__ void rows_tile(const RowArguments& a) {
+  constexpr int L = LANES<T>;
+  extern __shared__ uint4 tile[];
+  const long long first = blockIdx.x * a.part, base = first * a.cols;
+  const int rows = static_cast<int>(min(a.part, a.rows - first)), cols = static_cast<int>(a.cols), elements = rows * cols, vectors = (elements + L - 1) / L, pitch = static_cast<int>(a.part) * cols / L;
+#pragma unroll
+  for (int k = 0; k < INPUTS; k++)
+    for (int v = threadIdx.x; v < vectors; v += blockDim.x) tile[k * pitch + v] = load16(input_at<T>(a.in[k], base) + v * L);
+  __syncthreads();
+  RowArguments own = a;
+#pragma unroll
+  for (int k = 0; k < INPUTS; k++) own.in[k] = reinterpret_cast<unsigned long long>(tile + k * pitch) - base * sizeof(T);
+  if (WRITES) own.out = own.in[0];
+  const int thread = threadIdx.x % a.group, at = threadIdx.x / a.group, together = blockDim.x / a.group;
+  for (int row = at; row - at < rows; row += together) {
+    // Threads beyond the rows stay for the others of their warp.
+    const int n = row < rows ? cols : 0;
+    P p(own, first + (n > 0 ? row : 0));
+    typename P::Stats s = P::start();
+    for (int i = thread; i < n; i += a.group) p.add(s, i, Lanes<1>());
+    s = join_lanes<P>(s, a.group);
+    for (int i = thread; i < n; i += a.group) p.write(s, i, Lanes<1>());
+    if (n > 0 && thread == 0) p.finish(s);
+  }
+  if (!WRITES) return;
+  __syncthreads();
+  T* out = reinterpret_cast<T*>(a.out) + base;
+  for (int v = threadIdx.x; v < elements / L; v += blockDim.x) store16(out + v * L, tile[v]);
+  for (int i = elements / L * L + threadIdx.x; i < elements; i += blockDim.x) out[i] = reinterpret_cast<const T*>(tile)[i];
 }
 
 // One block per part. `from`, `n`: the block's elements.

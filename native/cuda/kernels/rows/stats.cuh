@@ -15,6 +15,15 @@ struct ByMaxSum {
   }
   template <int N>
   static __device__ __forceinline__ void take_in(Stats& s, const float (&x)[N]) {
+    if constexpr (N == 1) {
+      // One exponential for an element: of whichever is the smaller.
+      const float m = fmaxf(s.max, x[0]);
+      if (m == -INFINITY) return;
+      const float e = __expf(-fabsf(x[0] - s.max));
+      s.sum = x[0] > s.max ? fmaf(s.sum, e, 1.0f) : s.sum + e;
+      s.max = m;
+      return;
+    }
     float m = s.max;
 #pragma unroll
     for (int j = 0; j < N; j++) m = fmaxf(m, x[j]);
@@ -51,11 +60,18 @@ struct ByMoments {
   static __device__ __forceinline__ Stats join(Stats p, Stats q) {
     const float count = p.count + q.count;
     if (count == 0.0f) return p;
-    const float away = q.mean - p.mean, share = q.count / count;
+    const float away = q.mean - p.mean, share = __fdividef(q.count, count);
     return {count, fmaf(away, share, p.mean), p.squares + q.squares + away * away * p.count * share};
   }
   template <int N>
   static __device__ __forceinline__ void take_in(Stats& s, const float (&x)[N]) {
+    if constexpr (N == 1) {  // Welford 1962
+      const float away = x[0] - s.mean;
+      s.count += 1.0f;
+      s.mean += __fdividef(away, s.count);
+      s.squares = fmaf(away, x[0] - s.mean, s.squares);
+      return;
+    }
     float sum = 0, squares = 0;
 #pragma unroll
     for (int j = 0; j < N; j++) sum += x[j];

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "kernels/matmul/shape.h"
 #include "kernels/plan.h"
 #include "kernels/rows/shape.h"
 #include "module/fatbins.h"
@@ -91,14 +92,47 @@ void row_splits() {
         const RowsSplit s = rows_split(132, lanes, rows, cols);
         const bool sub_warp = s.group <= 32;
         whole = whole && (sub_warp ? s.threads % static_cast<unsigned>(s.group) == 0 && (s.group & (s.group - 1)) == 0 : s.threads == static_cast<unsigned>(s.group) && s.group % 32 == 0);
-        if (s.parts == 1) whole = whole && s.blocks * (s.threads / static_cast<unsigned>(s.group)) >= rows;
+        if (s.tiled) whole = whole && s.part % 8 == 0 && s.part >= 8 && s.blocks * s.part >= rows && (s.blocks - 1) * s.part < rows && s.part * cols <= 3 * tile_bytes / 16 * lanes / 2 && cols % lanes != 0;
+        else if (s.parts == 1) whole = whole && s.blocks * (s.threads / static_cast<unsigned>(s.group)) >= rows;
         else whole = whole && !sub_warp && s.part % lanes == 0 && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && s.blocks == rows * s.parts;
         grids = grids && s.threads <= 1024 && s.blocks <= Launch::max_blocks_x;
       }
   expect(whole, "rows are covered, by groups that divide their blocks or by parts of whole vectors");
   expect(grids, "rows of up to 2^33 elements fit a grid");
-  expect(rows_split(132, 4, 1 << 20, 1).group == 1 && rows_split(132, 4, 1 << 20, 8).group == 2, "short rows take as few threads as they have vectors");
+  expect(rows_split(132, 4, 1 << 20, 4).group == 1 && rows_split(132, 4, 1 << 20, 8).group == 2, "short rows take as few threads as they have vectors");
+  expect(rows_split(132, 4, 1 << 20, 3).tiled && rows_split(132, 8, 1000, 61).tiled && !rows_split(132, 8, 1000, 64).tiled && !rows_split(132, 8, 1000, 1001).tiled, "short rows that do not start on 16 bytes share a tile");
   expect(rows_split(132, 4, 1, 1 << 24).parts > 132, "one long row takes the whole GPU");
+}
+
+// Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
+void products() {
+  bool shares = true, skinny = true, filled = true;
+  for (const int m : {1, 2, 5, 16, 17, 100, 128, 1000, 4096})
+    for (const int n : {1, 3, 16, 33, 64, 512, 1001, 8192})
+      for (const int k : {1, 7, 64, 1000, 4096, 100'001})
+        for (const int64_t batch : {1, 7})
+          for (const bool turned : {false, true}) {
+            const ProductShape s = {batch, m, n, k, turned, !turned};
+            for (const int64_t step : {16, 32, 64}) {
+              const int64_t tiles = batch * up(m, 128) * up(n, 64), steps = up(k, step), splits = k_splits(132, tiles, steps, 4), each = up(steps, splits);
+              shares = shares && splits >= 1 && each * (splits - 1) < steps && (splits == 1 || tiles * splits <= 132);
+              const WgmmaPlan plan = wgmma_plan(132, s, step);
+              shares = shares && (plan.width == 64 || plan.width == 128 || plan.width == 256) && up(steps, plan.splits) * (plan.splits - 1) < steps;
+            }
+            for (const int64_t bytes : {2, 4}) {
+              if (!is_skinny(s, bytes == 4)) continue;
+              const SkinnyPlan plan = skinny_plan(132, bytes, s);
+              const int64_t length = std::max(m, n), lanes = 16 / bytes;
+              skinny = skinny && plan.vectors >= std::min(m, n) && plan.vectors <= most_vectors && plan.tile * plan.tiles >= length && plan.tile * (plan.tiles - 1) < length && plan.share * plan.splits >= k &&
+                       plan.share * (plan.splits - 1) < k && plan.splits <= 65535 && (!plan.wide || (plan.k_contiguous ? k : length) % lanes == 0);
+              if (length * static_cast<int64_t>(k) >= 64 << 20) filled = filled && plan.tiles * plan.splits * batch >= 132;
+            }
+          }
+  expect(shares, "shares of k cover it once");
+  expect(skinny, "tiles and shares of a matrix times few vectors cover it once, in whole vectors where it says so");
+  expect(filled, "a large matrix times few vectors takes the whole GPU");
+  expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
+  expect(wgmma_plan(132, {1, 128, 128, 65536, false, false}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096, false, false}, 64).splits == 1, "k is split where tiles are few");
 }
 
 std::string launch_refusal(const Dim3& grid, size_t arguments) {
@@ -128,6 +162,7 @@ int main() {
   registered();
   shapes();
   row_splits();
+  products();
   launches();
   return failed ? 1 : 0;
 }
