@@ -38,6 +38,8 @@ export default {
     onlyLoadAppFromAsar: true,
   },
   fileAssociations: [session],
+  // Links to sessions; core/session/links.ts reads them.
+  protocols: [{ name: 'Opscope link', schemes: ['opscope'] }],
   linux: { target: ['AppImage'], category: 'Development', executableName: 'opscope', synopsis: 'Profiler for tensor operations', maintainer: 'Opscope' },
   mac: { target: ['dmg'], category: 'public.app-category.developer-tools' },
   win: { target: ['nsis'] },

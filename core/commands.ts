@@ -10,8 +10,10 @@ export interface Command {
 }
 
 export const COMMANDS = [
+  { id: 'window.new', title: 'New window', menu: 'File', accelerator: 'CmdOrCtrl+Shift+N' },
   { id: 'session.import', title: 'Import session…', menu: 'File', accelerator: 'CmdOrCtrl+O' },
   { id: 'session.export', title: 'Export session…', menu: 'File', accelerator: 'CmdOrCtrl+S' },
+  { id: 'view.copy-link', title: 'Copy link', menu: 'Edit', accelerator: 'CmdOrCtrl+Shift+L' },
   { id: 'edit.undo', title: 'Undo', menu: 'Edit', accelerator: 'CmdOrCtrl+Z' },
   { id: 'table.copy', title: 'Copy rows', menu: 'Edit', accelerator: 'CmdOrCtrl+C' },
   { id: 'table.copy-command', title: 'Copy rows as command line', menu: 'Edit', accelerator: 'CmdOrCtrl+Shift+C' },

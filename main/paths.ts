@@ -9,6 +9,8 @@ export interface DataPaths {
   settings: string
   /** HTML reports written without a dialog, one file per session. */
   reports: string
+  /** Files imported last. */
+  recent: string
 }
 
 interface Surroundings {
@@ -47,7 +49,7 @@ export function dataFolder({ env, platform, home }: Surroundings = here()): stri
 /** The files inside a data folder. Creates nothing. */
 export function dataPaths(folder = dataFolder(), platform: NodeJS.Platform = process.platform): DataPaths {
   const { join } = platform === 'win32' ? win32 : posix
-  return { folder, history: join(folder, 'history.sqlite'), settings: join(folder, 'settings.json'), reports: join(folder, 'reports') }
+  return { folder, history: join(folder, 'history.sqlite'), settings: join(folder, 'settings.json'), reports: join(folder, 'reports'), recent: join(folder, 'recent.json') }
 }
 
 /**

@@ -7,6 +7,7 @@ import { MAX_DROPPED_BYTES, type Channel, type EventName } from './names'
 import { phaseSchema } from '../measure/protocol'
 import { resultSchema } from '../result'
 import { splitSchema } from '../session/derive'
+import { linkSchema } from '../session/links'
 import type { PackedBlock, RowBlock } from '../session/rows'
 import { ceilingSchema, environmentSchema, noiseFloorSchema, MAX_SESSION_NAME, sessionSchema, sessionSummarySchema } from '../session/types'
 import { pythonSettingsSchema, settingsSchema } from '../settings'
@@ -178,6 +179,8 @@ export const REQUESTS = {
   /** Registers the file type of sessions with the system for this user, or takes that back. */
   'association:set': { request: z.object({ on: z.boolean() }), reply: associationSchema },
   'shell:open-link': { request: z.object({ link: z.enum(['webgpu', 'licence']) }), reply: none },
+  /** Opens one more window, with a view of the history where one is named. */
+  'window:open': { request: z.object({ link: linkSchema.optional() }), reply: none },
 } as const satisfies Record<Channel, { request: z.ZodType; reply: z.ZodType }>
 
 export const EVENTS = {
@@ -199,6 +202,10 @@ export const EVENTS = {
   'history:replaced': z.object({}),
   /** A menu item was chosen; ids are those of core/commands.ts. */
   'menu:command': z.object({ command: z.string() }),
+  /** Another window has changed the settings. */
+  'settings:changed': settingsSchema,
+  /** A link to a view was opened outside the app; its sessions are in the history. */
+  'link:opened': linkSchema,
   'notice': z.object({ level: z.enum(['info', 'warning', 'error']), message: z.string(), detail: z.string().optional() }),
 } as const satisfies Record<EventName, z.ZodType>
 

@@ -54,6 +54,7 @@ const channels = [
   'association:get',
   'association:set',
   'shell:open-link',
+  'window:open',
 ] as const
 
 const events = [
@@ -70,6 +71,8 @@ const events = [
   'history:progress',
   'history:replaced',
   'menu:command',
+  'settings:changed',
+  'link:opened',
   'notice',
 ] as const
 

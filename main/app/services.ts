@@ -1,9 +1,11 @@
 import type { Reply } from '@core/ipc'
+import type { Link } from '@core/session/links'
 import type { FilesApart } from '../files/apart'
 import type { History } from '../history/types'
 import type { Emit } from '../ipc/register'
 import type { Remotes } from '../remote'
 import type { Runner } from '../runner/types'
+import type { RecentFiles } from '../windows/recent-files'
 import type { Dialogs } from './dialogs'
 import type { SettingsStore } from './settings-store'
 
@@ -15,6 +17,10 @@ export interface Services {
   dialogs: Dialogs
   remotes: Remotes
   emit: Emit
+  /** Opens one more window. Throws RangeError where there are too many. */
+  openWindow(link?: Link): void
+  /** Files imported last. */
+  recent: RecentFiles
   /** Reads and writes files of sessions in a process of their own. */
   files: FilesApart
   /** Files the system had the app open. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, Menu, type BrowserWindow } from 'electron'
+import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, Menu, Notification } from 'electron'
+import { linkPath, readLink, type Link } from '@core/session/links'
 import { webgpuHostKind } from '../backends/webgpu/window'
 import { tellPowerSource } from '../environment'
 import { createFilesApart } from '../files/apart'
@@ -13,8 +14,12 @@ import { openDataFolder, type DataPaths } from '../paths'
 import { printable } from '../printable'
 import { Remotes } from '../remote'
 import { createRunner } from '../runner'
-import { openMainWindow } from '../windows/main-window'
+import { createLinks, linkIn, registerLinks } from '../windows/links'
+import { openVisibleWindow } from '../windows/main-window'
 import { menuTemplate } from '../windows/menu'
+import { RecentFiles, recentTitles } from '../windows/recent-files'
+import { giveRunFeedback } from '../windows/run-feedback'
+import { AppWindows } from '../windows/windows'
 import { createDialogs } from './dialogs'
 import { forwardRunnerEvents } from './forward'
 import { harden } from './harden'
@@ -25,16 +30,18 @@ import type { Services } from './services'
 import { openSettings } from './settings-store'
 
 /** Opens everything the handlers need. Needs no window and no Electron readiness, so it runs while Chromium starts. */
-function openServices(paths: DataPaths, window: () => BrowserWindow | undefined, shown: Promise<void>): Services {
+function openServices(paths: DataPaths, windows: () => AppWindows, shown: Promise<void>, onRecent: () => void): Services {
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
-  const emit = createEmit(window)
+  const emit = createEmit(windows)
   const remotes = new Remotes(paths.folder, { env: process.env, notice: (message) => emit('notice', { level: 'info', message }) })
   const here = [nativeHostKind(), webgpuHostKind(shown), pythonHostKind(() => settings.get().python)]
   const runner = createRunner({ history, settings: () => settings.get(), hostKinds: () => [...here, ...remotes.kinds()] })
   const files = createFilesApart(paths.history, emit)
+  const recent = new RecentFiles(paths.recent, onRecent)
   const startNotices = [notice, settings.notice, remotes.store.notice].filter((text): text is string => text !== undefined)
-  return { history, runner, settings, remotes, dialogs: createDialogs(window), emit, files, opened: createOpenedFiles({ history, runner, emit, files }), foundPrograms: new Set(), startNotices }
+  const openWindow = (link?: Link) => void windows().open(link && linkPath(link))
+  return { history, runner, settings, remotes, dialogs: createDialogs(() => windows().current()), emit, openWindow, recent, files, opened: createOpenedFiles({ history, runner, emit, files, recent }), foundPrograms: new Set(), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
@@ -45,24 +52,33 @@ export function startApp(): void {
   // At once: there is nothing open yet that would have to be closed.
   if (!app.requestSingleInstanceLock()) return app.exit(0)
 
-  let window: BrowserWindow | undefined
-  const current = () => window
   let markShown = () => {}
   const shown = new Promise<void>((resolve) => (markShown = resolve))
-  const services = openServices(paths, current, shown)
-  nativeTheme.themeSource = services.settings.get().theme
-  forwardRunnerEvents(services)
-  offerRescue(services)
-  registerRequests(createHandlers(services), current)
+  const services = openServices(paths, () => windows, shown, installMenu)
   const leave = createLeave({
     runner: services.runner,
     ask: async (state) => {
       const { message, detail, buttons } = leaveQuestion(state)
       return buttons[await services.dialogs.choose({ message, detail, buttons: buttons.map(([, title]) => title) })]![0]
     },
-    hide: () => window?.hide(),
+    hide: () => windows.hide(),
     quit: () => app.quit(),
   })
+  const windows = new AppWindows({
+    open({ path, first }) {
+      const window = openVisibleWindow({ stateFile: join(paths.folder, 'window.json'), path, other: first ? undefined : windows.current() })
+      window.once('show', markShown)
+      window.on('session-end', () => leave.force())
+      return window
+    },
+    mayClose: () => leave.allowed(),
+    // Hidden windows may measure for these; without them there is nobody to measure for.
+    onLast: () => app.quit(),
+  })
+  nativeTheme.themeSource = services.settings.get().theme
+  forwardRunnerEvents(services)
+  offerRescue(services)
+  registerRequests(createHandlers(services), windows)
   quitCleanly(services, leave)
   preventSleep(services.runner, powerSaveBlocker)
   const fleetEnds = new AbortController()
@@ -76,43 +92,53 @@ export function startApp(): void {
   }
   surviveFaults(services)
 
-  function show(): void {
-    if (window && !window.isDestroyed()) {
-      leave.stay()
-      if (window.isMinimized()) window.restore()
-      window.show()
-      return window.focus()
-    }
-    window = openMainWindow(join(paths.folder, 'window.json'))
-    window.once('show', markShown)
-    window.on('close', (event) => {
-      if (!leave.allowed()) event.preventDefault()
-    })
-    window.on('session-end', () => leave.force())
-    window.on('closed', () => {
-      window = undefined
-      // Hidden windows may measure for this one; without it there is nobody to measure for.
-      app.quit()
-    })
+  function show(path?: string): void {
+    leave.stay()
+    windows.show(path)
   }
+  const links = createLinks({ ...services, show, hasWindow: () => windows.current() !== undefined })
+  function installMenu(): void {
+    if (app.isReady()) installAppMenu(services)
+  }
+  giveRunFeedback({
+    runner: services.runner,
+    summary: (id) => services.history.summary(id),
+    setProgress: (share, paused) => windows.current()?.setProgressBar(share ?? -1, { mode: paused ? 'paused' : 'normal' }),
+    isFocused: () => windows.isFocused(),
+    notify: ({ title, body, click }) => {
+      if (Notification.isSupported()) new Notification({ title, body }).on('click', click).show()
+    },
+    open: (id) => links.open({ view: 'session', id }),
+  })
+
   const open = (paths: readonly string[]) => paths.length > 0 && void services.opened.add(paths)
   open(filesIn(process.argv))
   app.on('second-instance', (_event, argv, folder) => {
+    const link = linkIn(argv)
+    if (link) return links.open(link)
     show()
     open(filesIn(argv, folder))
   })
-  // macOS hands over files by this event, also at the first start.
+  // macOS hands over files and links by these events, also at the first start.
   app.on('open-file', (event, path) => {
     event.preventDefault()
     open([path])
   })
+  app.on('open-url', (event, url) => {
+    event.preventDefault()
+    const link = readLink(url)
+    if (link) links.open(link)
+  })
   void app.whenReady().then(() => {
     harden()
+    registerLinks(app)
     if (process.platform !== 'win32') powerMonitor.on('shutdown', () => leave.force())
     if (process.platform !== 'linux') tellPowerSource(() => (powerMonitor.isOnBatteryPower() ? 'battery' : 'mains'))
     serveAppPages()
-    installMenu((command) => services.emit('menu:command', { command }))
-    show()
+    installMenu()
+    const link = linkIn(process.argv)
+    if (link) links.open(link)
+    else show()
     // The client of a fleet is loaded by those who have one.
     if (existsSync(join(paths.folder, 'fleet.json'))) void shown.then(async () => (await import('./collect-fleet')).collectFleet(services, paths.folder, fleetEnds.signal))
   })
@@ -126,8 +152,17 @@ export function failToStart(error: unknown): void {
   app.exit(1)
 }
 
-/** Puts the menu bar up; `send` runs a command in the page. */
-function installMenu(send: (command: string) => void): void {
+/** Puts the menu bar up, with the files imported last. */
+function installAppMenu({ emit, recent, history, opened }: Services): void {
   app.setAboutPanelOptions({ applicationName: 'Opscope', applicationVersion: app.getVersion(), copyright: 'MIT licence' })
-  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ platform: process.platform, development: !app.isPackaged, send })))
+  const files = recent.list()
+  const openRecent = (index: number) => {
+    const { path, sessionId } = files[index]!
+    // The session that the file became, while it is there; else the file once more.
+    if (history.listSessions({ search: '', deleted: false }).some(({ id }) => id === sessionId)) return emit('link:opened', { view: 'session', id: sessionId })
+    if (!existsSync(path)) recent.remove(path)
+    void opened.add([path])
+  }
+  const template = menuTemplate({ platform: process.platform, development: !app.isPackaged, send: (command) => emit('menu:command', { command }), recent: recentTitles(files), openRecent, clearRecent: () => recent.clear() })
+  Menu.setApplicationMenu(Menu.buildFromTemplate(template))
 }

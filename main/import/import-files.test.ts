@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { exportSession } from '@core/formats/registry'
 import type { RunState } from '@core/ipc'
 import { testSession } from '@core/testing'
 import type { Services } from '../app/services'
 import { openHistory } from '../history'
-import { importAll } from './import-files'
+import { filesIn, importAll } from './import-files'
 
 it('nothing is read while a run measures, and each file is named; a paused run may be disturbed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'opscope-import-'))
@@ -26,4 +27,12 @@ it('nothing is read while a run measures, and each file is named; a paused run m
   }
   expect(history.listSessions({ search: '', deleted: false })).toEqual([])
   for (const phase of ['paused', 'idle'] as const) expect((await inPhase(phase)).imported).toHaveLength(1)
+})
+
+it('finds files among the arguments of a start, by path or URL, and nothing else', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'opscope-import-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const name of ['a b.json', 'c.csv', 'd.exe']) writeFileSync(join(folder, name), '')
+  const found = filesIn(['opscope', '--x.json', 'c.csv', 'd.exe', 'gone.json', pathToFileURL(join(folder, 'a b.json')).href, 'file://elsewhere/a%20b.json', 'opscope://session/a.json'], folder)
+  expect(found).toEqual([join(folder, 'c.csv'), join(folder, 'a b.json')])
 })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { ImportOutcome } from '@core/formats/file-format'
 import { importSession, MAX_BYTES } from '@core/formats/registry'
 import type { Reply } from '@core/ipc'
@@ -91,11 +92,15 @@ export function whyNotNow({ runner }: Pick<Services, 'runner'>): string | undefi
 }
 
 /** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. Nothing is read while a run measures. */
-export async function importAll(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
+export async function importAll(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'> & Partial<Pick<Services, 'recent'>>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
   const busy = whyNotNow(services)
   if (busy !== undefined) return { imported: [], problems: incoming.map(({ name }) => `${name} was not imported. ${busy}`), warnings: [] }
   const outcomes: Ended<ImportedSession>[] = []
-  for (const file of incoming) outcomes.push(await importOne(services, file))
+  for (const file of incoming) {
+    const outcome = await importOne(services, file)
+    if (outcome.value && typeof file.from === 'string') services.recent?.add(file.from, outcome.value.id)
+    outcomes.push(outcome)
+  }
   const imported = outcomes.flatMap(({ value }) => (value ? [value] : []))
   if (imported.length > 0) services.emit('sessions:changed', { ids: imported.map(({ id }) => id) })
   return { imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])), warnings: outcomes.flatMap(({ warnings }) => warnings ?? []) }
@@ -104,11 +109,21 @@ export async function importAll(services: Pick<Services, 'history' | 'runner' | 
 /** Names that the system hands to this app, or that a user gives it on the command line. */
 const OPENABLE = /\.(?:json|jsonl|csv)$/i
 
+/** The path in a `file:` URL, as desktops hand files over; any other text is a path. */
+function pathOf(arg: string): string | undefined {
+  if (!/^file:/i.test(arg)) return arg
+  try {
+    return fileURLToPath(arg)
+  } catch {
+    return undefined
+  }
+}
+
 /** Files among a command line's arguments: what is there, looks like a session, and is no switch. */
 export const filesIn = (argv: readonly string[], folder = process.cwd()): string[] =>
-  argv.slice(1).filter((arg) => !arg.startsWith('-') && OPENABLE.test(arg)).map((arg) => resolve(folder, arg)).filter((path) => existsSync(path))
+  argv.slice(1).flatMap((arg) => (arg.startsWith('-') ? [] : (pathOf(arg) ?? []))).filter((path) => OPENABLE.test(path)).map((path) => resolve(folder, path)).filter((path) => existsSync(path))
 
-export function createOpenedFiles(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'>): OpenedFiles {
+export function createOpenedFiles(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'> & Partial<Pick<Services, 'recent'>>): OpenedFiles {
   let done: Reply<'sessions:import'> = { imported: [], problems: [], warnings: [] }
   let work: Promise<void> = Promise.resolve()
   return {

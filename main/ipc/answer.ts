@@ -3,18 +3,21 @@ import { REQUESTS, type Channel, type IpcReply, type Reply, type IpcError } from
 import { InUseError, NotFoundError } from '../history/types'
 import { BusyError } from '../runner/types'
 
+/** The window that asks, by the id of its page. */
+export type Asker = number
+
 /** One function per request; it gets the parsed payload. */
-export type Handlers = { [C in Channel]: (request: z.output<(typeof REQUESTS)[C]['request']>) => Reply<C> | Promise<Reply<C>> }
+export type Handlers = { [C in Channel]: (request: z.output<(typeof REQUESTS)[C]['request']>, asker: Asker) => Reply<C> | Promise<Reply<C>> }
 
 /**
  * Answers one request: the sender first, then the payload, and only then the handler. Never rejects.
- * @param trusted whether the sender is the app's own page in its window
+ * @param trusted whether the sender is the app's own page in one of its windows
  */
-export async function answer<C extends Channel>(handlers: Handlers, channel: C, payload: unknown, trusted: boolean): Promise<IpcReply<C>> {
+export async function answer<C extends Channel>(handlers: Handlers, channel: C, payload: unknown, trusted: boolean, asker: Asker = 0): Promise<IpcReply<C>> {
   if (!trusted) return { ok: false, error: { code: 'refused', message: 'Only the window of Opscope may ask this.' } }
   try {
     const request = REQUESTS[channel].request.parse(payload) as Parameters<Handlers[C]>[0]
-    return { ok: true, value: await (handlers[channel] as (request: Parameters<Handlers[C]>[0]) => Reply<C> | Promise<Reply<C>>)(request) }
+    return { ok: true, value: await (handlers[channel] as (request: Parameters<Handlers[C]>[0], asker: Asker) => Reply<C> | Promise<Reply<C>>)(request, asker) }
   } catch (error) {
     return { ok: false, error: toIpcError(error) }
   }

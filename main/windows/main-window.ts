@@ -11,12 +11,36 @@ const canvas = () => (nativeTheme.shouldUseDarkColors ? '#0f1114' : '#f4f5f7')
 const CRASH_PAUSE_MS = 10_000
 const RELOAD_MS = 100
 
-/** Opens the visible window where it was last time; it shows itself when its page has drawn. */
-export function openMainWindow(stateFile: string): BrowserWindow {
-  const saved = readWindowState(stateFile)
+/** Distance in px from the window in front to one that is opened beside it. */
+const CASCADE = 32
+
+/** Where a window opens beside another, still on its screen. */
+function beside(other: BrowserWindow): Electron.Rectangle {
+  const { x, y, width, height } = other.getNormalBounds()
+  const { workArea } = screen.getDisplayMatching(other.getBounds())
+  const shifted = (start: number, length: number, from: number, room: number) => (start + CASCADE + length <= from + room ? start + CASCADE : from)
+  return { x: shifted(x, width, workArea.x, workArea.width), y: shifted(y, height, workArea.y, workArea.height), width, height }
+}
+
+/** How a visible window is opened. */
+export interface WindowPlace {
+  /** Where the place of the first window is kept. */
+  stateFile: string
+  /** The window in front, beside which a further one opens; absent for the first. */
+  other?: BrowserWindow | undefined
+  /** Address of the page's view; the page decides where absent. */
+  path?: string | undefined
+}
+
+/** Address of the page; `extra` tells a further window from the first, whose view comes back at the next start. */
+const addressOf = (path: string | undefined, extra: boolean): string => `${pageUrl('index.html')}${extra ? '?extra' : ''}${path === undefined ? '' : `#${path}`}`
+
+/** Opens a visible window: the first where it was last time, another beside the one in front. It shows itself when its page has drawn. */
+export function openVisibleWindow({ stateFile, other, path }: WindowPlace): BrowserWindow {
+  const saved = other ? undefined : readWindowState(stateFile)
   const { primary, others } = screens()
   const window = new BrowserWindow({
-    ...openingBounds(saved, [primary, ...others]),
+    ...(other ? beside(other) : openingBounds(saved, [primary, ...others])),
     minWidth: Math.min(MINIMUM.width, primary.width),
     minHeight: Math.min(MINIMUM.height, primary.height),
     title: 'Opscope',
@@ -30,10 +54,11 @@ export function openMainWindow(stateFile: string): BrowserWindow {
   function recolour() {
     if (!window.isDestroyed()) window.setBackgroundColor(canvas())
   }
-  window.on('close', () => saveState(window, stateFile))
+  if (!other) window.on('close', () => saveState(window, stateFile))
   window.on('closed', () => nativeTheme.off('updated', recolour))
-  reloadAfterCrash(window)
-  void window.loadURL(pageUrl('index.html'))
+  const address = addressOf(path, other !== undefined)
+  reloadAfterCrash(window, addressOf(undefined, other !== undefined))
+  void window.loadURL(address)
   return window
 }
 
@@ -51,13 +76,13 @@ function saveState(window: BrowserWindow, stateFile: string): void {
 }
 
 /** A page that dies comes back with what main knows; the run goes on meanwhile. */
-function reloadAfterCrash(window: BrowserWindow): void {
+function reloadAfterCrash(window: BrowserWindow, address: string): void {
   let last = -Infinity
   window.webContents.on('render-process-gone', (_event, { reason }) => {
     if (reason === 'clean-exit' || window.isDestroyed()) return
     const now = performance.now()
     // Later: Electron is still taking the dead page down while it says so, and a load begun now may be lost.
-    if (now - last > CRASH_PAUSE_MS) setTimeout(() => window.isDestroyed() || void window.loadURL(pageUrl('index.html')), RELOAD_MS)
+    if (now - last > CRASH_PAUSE_MS) setTimeout(() => window.isDestroyed() || void window.loadURL(address), RELOAD_MS)
     last = now
   })
 }

@@ -7,6 +7,10 @@ export interface MenuSurroundings {
   development: boolean
   /** Runs a command in the page. */
   send(command: string): void
+  /** Titles of files imported last, and what choosing one does. */
+  recent: readonly string[]
+  openRecent(index: number): void
+  clearRecent(): void
 }
 
 const SEPARATOR: MenuItemConstructorOptions = { type: 'separator' }
@@ -18,7 +22,7 @@ const TEXT_FIELD_KEYS: ReadonlySet<string> = new Set(['CmdOrCtrl+Z', 'CmdOrCtrl+
  * The menu bar from the list of commands. The page handles the keys itself, because only it knows whether Ctrl+C means
  * the marked text or the marked rows; menus show them and act on clicks.
  */
-export function menuTemplate({ platform, development, send }: MenuSurroundings): MenuItemConstructorOptions[] {
+export function menuTemplate({ platform, development, send, recent, openRecent, clearRecent }: MenuSurroundings): MenuItemConstructorOptions[] {
   const mac = platform === 'darwin'
   const items = (menu: Command['menu']): MenuItemConstructorOptions[] =>
     (COMMANDS as readonly Command[])
@@ -29,10 +33,17 @@ export function menuTemplate({ platform, development, send }: MenuSurroundings):
         ...(accelerator === undefined || (mac && TEXT_FIELD_KEYS.has(accelerator)) ? {} : { accelerator, registerAccelerator: false }),
         click: () => send(id),
       }))
+  const recentFiles: MenuItemConstructorOptions = {
+    id: 'recent-files',
+    label: 'Open recent',
+    enabled: recent.length > 0,
+    // An ampersand would mark the letter behind it as a key.
+    submenu: [...recent.map((title, i) => ({ label: title.replaceAll('&', '&&'), click: () => openRecent(i) })), SEPARATOR, { label: 'Clear the list', click: clearRecent }],
+  }
   const developer: MenuItemConstructorOptions[] = development ? [SEPARATOR, { role: 'forceReload' }, { role: 'toggleDevTools' }] : []
   return [
     ...(mac ? [{ role: 'appMenu' as const }] : []),
-    { label: 'File', submenu: [...items('File'), SEPARATOR, mac ? { role: 'close' } : { role: 'quit' }] },
+    { label: 'File', submenu: [...items('File'), recentFiles, SEPARATOR, mac ? { role: 'close' } : { role: 'quit' }] },
     { label: 'Edit', submenu: [...items('Edit'), SEPARATOR, ...textRoles(mac)] },
     { label: 'Run', submenu: items('Run') },
     { label: 'View', submenu: [...items('View'), SEPARATOR, { role: 'zoomIn' }, { role: 'zoomOut' }, { role: 'resetZoom' }, { role: 'togglefullscreen' }, ...developer] },

@@ -1,4 +1,5 @@
 import type { Router } from 'vue-router'
+import { openWindow } from '../lib/links'
 import { useApp } from '../stores/app'
 import { useExporting } from '../stores/exporting'
 import { useNotices } from '../stores/notices'
@@ -21,6 +22,7 @@ export function provideAppCommands(router: Router): (() => void)[] {
   const views = (['run', 'session', 'compare', 'history', 'devices', 'settings'] as const).map((name) => provideCommand(`view.${name}`, () => router.push({ name })))
   return [
     ...views,
+    provideCommand('window.new', () => openWindow()),
     provideCommand('help.guide', () => router.push({ name: 'guide' })),
     provideCommand('help.shortcuts', () => (app.shortcutsOpen = true)),
     provideCommand('view.palette', () => (app.paletteOpen = !app.paletteOpen)),

@@ -9,6 +9,8 @@ export interface Notice {
   detail?: string
   /** Takes back what the notice tells of. */
   undo?: () => Promise<void>
+  /** Address of the view that shows what the notice is about. */
+  open?: string
 }
 
 const SHOWN_MS = { info: 6_000, warning: 12_000, error: 20_000 } as const
@@ -29,7 +31,7 @@ export const useNotices = defineStore('notices', () => {
     const entry = { ...notice, id }
     notices.value = [...notices.value.slice(-3), entry]
     if (notice.undo) undoable.push(entry)
-    setTimeout(() => dismiss(id), notice.undo ? UNDO_SHOWN_MS : SHOWN_MS[notice.level])
+    setTimeout(() => dismiss(id), notice.undo || notice.open ? UNDO_SHOWN_MS : SHOWN_MS[notice.level])
   }
 
   /** Shows an error; `doing` completes "Could not …" where the error is not one of ours. */

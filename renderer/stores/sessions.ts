@@ -13,6 +13,9 @@ import { forgetAllRows, forgetRows, loadRows, rowsOf } from './rows/session-rows
 
 const plural = (n: number) => (n === 1 ? 'session' : 'sessions')
 
+/** Address of a session's view. */
+const viewOf = (id: string) => `/session/${encodeURIComponent(id)}`
+
 /** The history list and what can be done with its sessions. */
 export const useSessions = defineStore('sessions', () => {
   const notices = useNotices()
@@ -75,7 +78,7 @@ export const useSessions = defineStore('sessions', () => {
     try {
       const { session, differences } = await call('sessions:merge', { ids })
       await load()
-      notices.show({ level: differences.length > 0 ? 'warning' : 'info', message: differences.length > 0 ? `Merged into “${session.name}”, although the places differ.` : `Merged into “${session.name}”.`, ...(differences.length > 0 ? { detail: differences.join('\n') } : {}), undo: undoMade([session]) })
+      notices.show({ level: differences.length > 0 ? 'warning' : 'info', message: differences.length > 0 ? `Merged into “${session.name}”, although the places differ.` : `Merged into “${session.name}”.`, ...(differences.length > 0 ? { detail: differences.join('\n') } : {}), undo: undoMade([session]), open: viewOf(session.id) })
       return session
     } catch (error) {
       notices.fail(error, 'merge the sessions')
@@ -88,7 +91,7 @@ export const useSessions = defineStore('sessions', () => {
     try {
       const made = await call('sessions:split', { id, how })
       await load()
-      notices.show({ level: 'info', message: made.length === 1 ? `Made “${made[0]!.name}”.` : `Made ${made.length} sessions; the one they come from stays.`, undo: undoMade(made) })
+      notices.show({ level: 'info', message: made.length === 1 ? `Made “${made[0]!.name}”.` : `Made ${made.length} sessions; the one they come from stays.`, undo: undoMade(made), ...(made.length === 1 ? { open: viewOf(made[0]!.id) } : {}) })
       return made
     } catch (error) {
       notices.fail(error, 'split the session')
@@ -152,7 +155,7 @@ export const useSessions = defineStore('sessions', () => {
   async function tell({ imported, problems, warnings }: Reply<'sessions:import'>): Promise<SessionSummary[]> {
     const again = imported.filter(({ alreadyHere }) => alreadyHere)
     const fresh = imported.filter(({ alreadyHere }) => !alreadyHere)
-    if (fresh.length) notices.show({ level: 'info', message: fresh.length === 1 ? `Imported “${fresh[0]!.name}”.` : `Imported ${fresh.length} sessions.` })
+    if (fresh.length) notices.show({ level: 'info', message: fresh.length === 1 ? `Imported “${fresh[0]!.name}”.` : `Imported ${fresh.length} sessions.`, ...(fresh.length === 1 ? { open: viewOf(fresh[0]!.id) } : {}) })
     if (again.length) notices.show({ level: 'warning', message: again.length === 1 ? `“${again[0]!.name}” was already in the history. It is there twice now.` : `${again.length} of these sessions were already in the history. They are there twice now.`, undo: undoMade(again) })
     notices.contradictions(warnings)
     if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files could not be imported.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })

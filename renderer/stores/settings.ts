@@ -2,7 +2,7 @@ import { useEventListener, usePreferredDark, useThrottleFn } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, ref, watchEffect } from 'vue'
 import { DEFAULT_SETTINGS, type Settings } from '@core/settings'
-import { call } from '../lib/api'
+import { call, listen } from '../lib/api'
 import type { Theme } from '@core/backends'
 
 /** Least time between two writes, in ms: a drag changes a setting many times a second. */
@@ -32,6 +32,8 @@ export const useSettings = defineStore('settings', () => {
   async function load(): Promise<void> {
     values.value = await call('settings:get', undefined)
     loaded.value = true
+    // What this window has changed and not yet written stays.
+    listen('settings:changed', (saved) => (values.value = { ...saved, ...pending }))
     // A picked value must survive a window that closes before the delay is over.
     useEventListener(window, 'pagehide', () => void flush())
   }

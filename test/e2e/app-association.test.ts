@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { Cli } from './cli'
@@ -28,7 +29,7 @@ const box = () => page.getByRole('checkbox', { name: 'Open .opscope.json files w
 
 /** What a file manager makes of an Exec key of quoted arguments. */
 const execOf = (text: string, file: string): string[] =>
-  [.../^Exec=(.*)$/m.exec(text)![1]!.matchAll(/"((?:[^"\\]|\\.)*)"|%F/g)].map(([whole, quoted]) => (whole === '%F' ? file : quoted!.replaceAll('\\\\', '\\').replace(/\\(.)/g, '$1').replaceAll('%%', '%')))
+  [.../^Exec=(.*)$/m.exec(text)![1]!.matchAll(/"((?:[^"\\]|\\.)*)"|%U/g)].map(([whole, quoted]) => (whole === '%U' ? pathToFileURL(file).href : quoted!.replaceAll('\\\\', '\\').replace(/\\(.)/g, '$1').replaceAll('%%', '%')))
 
 describe.runIf(process.platform === 'linux')('the file type of sessions', () => {
   it('is registered from Settings, and Undo takes it back', async () => {

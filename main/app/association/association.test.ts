@@ -30,7 +30,7 @@ describe('associate', () => {
     const state = associate(here)
     expect(state).toMatchObject({ how: 'here', on: true })
     expect(state.notes.map((note) => note.split(' ')[0]).sort()).toEqual([...TOOLS].sort())
-    expect(readFileSync(below('data/applications/opscope.desktop'), 'utf8')).toContain('Exec="/opt/opscope/opscope" %F')
+    expect(readFileSync(below('data/applications/opscope.desktop'), 'utf8')).toMatch(/^Exec="\/opt\/opscope\/opscope" %U$(.|\n)*^MimeType=.*;x-scheme-handler\/opscope;$/m)
     expect(dissociate(here).on).toBe(false)
     for (const file of ['data/applications/opscope.desktop', 'data/mime/packages/opscope-session.xml', 'data/icons/hicolor/scalable/apps/opscope.svg']) expect(existsSync(below(file)), file).toBe(false)
   })
@@ -41,6 +41,15 @@ describe('associate', () => {
     expect(readAssociation(here)).toMatchObject({ on: false, other: '"/old/opscope"' })
     expect(associate(here).on).toBe(true)
     expect(readAssociation(here).other).toBeUndefined()
+  })
+
+  it('replaces an entry of an earlier version, which took files alone', () => {
+    const here = place('')
+    associate(here)
+    const entry = below('data/applications/opscope.desktop')
+    writeFileSync(entry, readFileSync(entry, 'utf8').replace('%U', '%F'))
+    expect(readAssociation(here)).toEqual({ how: 'here', on: false, notes: [] })
+    expect(associate(here).on).toBe(true)
   })
 
   it('says what a tool that fails said', () => {

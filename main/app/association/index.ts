@@ -4,7 +4,7 @@ import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { Association } from '@core/ipc'
 import { homeFolder, makeFolder } from '../../paths'
 import { writeFileAtomic } from '../../write-file'
-import { DESKTOP_ID, MIME_PACKAGE, SESSION_TYPE, desktopEntry, mimePackage, withoutOpscope } from './texts'
+import { DESKTOP_ID, LINK_TYPE, MIME_PACKAGE, SESSION_TYPE, desktopEntry, mimePackage, withoutOpscope } from './texts'
 
 /** What an association is made from and where. */
 export interface AssociationPlace {
@@ -59,14 +59,17 @@ function refresh(place: AssociationPlace): string[] {
 
 const textOf = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
-/** Whether session files open with this app. Only Linux registers by itself; elsewhere the installer does. */
+/** Whether session files and links open with this app. Only Linux registers by itself; elsewhere the installer does. */
 export function readAssociation(place: AssociationPlace): Association {
   if (place.platform !== 'linux') return { how: 'installer', on: false, notes: [] }
   const { desktop, mime } = filesOf(place)
   const entry = textOf(desktop)
   const on = entry !== undefined && existsSync(mime)
-  const other = on && entry !== desktopEntry(place.command) ? /^Exec=(.*) %F$/m.exec(entry)?.[1] : undefined
-  return { how: 'here', on: on && other === undefined, ...(other === undefined ? {} : { other }), notes: [] }
+  const current = on && entry === desktopEntry(place.command)
+  const exec = (text: string) => /^Exec=(.*) %[FU]$/m.exec(text)?.[1]
+  // An entry that an earlier version of this copy wrote has the same command.
+  const other = on && !current && exec(entry) !== exec(desktopEntry(place.command)) ? exec(entry) : undefined
+  return { how: 'here', on: current, ...(other === undefined ? {} : { other }), notes: [] }
 }
 
 /** Registers the file type and this app for it, for this user. Throws AssociationError when nothing could be written. */
@@ -83,7 +86,7 @@ export function associate(place: AssociationPlace): Association {
   }
   const notes = [
     ...refresh(place),
-    ...runTool(place.env, 'xdg-mime', ['default', DESKTOP_ID, SESSION_TYPE], 'xdg-utils', 'another app that opens such files keeps precedence'),
+    ...runTool(place.env, 'xdg-mime', ['default', DESKTOP_ID, SESSION_TYPE, LINK_TYPE], 'xdg-utils', 'another app that opens such files keeps precedence'),
   ]
   return { ...readAssociation(place), notes }
 }

@@ -1,5 +1,9 @@
+import { LINK_SCHEME } from '@core/session/links'
+
 /** The media type of a session's file, and the pattern its name follows. */
 export const SESSION_TYPE = 'application/vnd.opscope.session+json'
+/** How the desktop names the scheme of links to sessions (core/session/links.ts). */
+export const LINK_TYPE = `x-scheme-handler/${LINK_SCHEME}`
 const SESSION_GLOB = '*.opscope.json'
 /** File names, apart from their extensions, under which the desktop knows the app and its file type. */
 export const DESKTOP_ID = 'opscope.desktop'
@@ -18,7 +22,7 @@ function quoted(argument: string): string {
   return `"${inQuotes.replaceAll('\\', '\\\\')}"`
 }
 
-/** The desktop entry of an app that is started by this command; files are added to it. Throws for a line break in it. */
+/** The desktop entry of an app that is started by this command; files and links are added to it as URLs. Throws for a line break in it. */
 export function desktopEntry(command: readonly string[]): string {
   return `[Desktop Entry]
 Type=Application
@@ -26,12 +30,12 @@ Version=1.5
 Name=Opscope
 GenericName=Profiler for tensor operations
 Comment=Measure, keep and compare the speed of tensor operations
-Exec=${command.map(quoted).join(' ')} %F
+Exec=${command.map(quoted).join(' ')} %U
 Icon=opscope
 Terminal=false
 Categories=Development;Profiling;
 StartupWMClass=Opscope
-MimeType=${SESSION_TYPE};
+MimeType=${SESSION_TYPE};${LINK_TYPE};
 `
 }
 
@@ -49,13 +53,13 @@ export function mimePackage(): string {
 `
 }
 
-/** A mimeapps.list without Opscope's entries for its own type; everything else stays as it is. */
+/** A mimeapps.list without Opscope's entries for its own type and links; everything else stays as it is. */
 export function withoutOpscope(mimeapps: string): string {
   return mimeapps
     .split('\n')
     .flatMap((line) => {
       const [key, value] = [line.slice(0, line.indexOf('=')).trim(), line.slice(line.indexOf('=') + 1)]
-      if (key !== SESSION_TYPE) return [line]
+      if (key !== SESSION_TYPE && key !== LINK_TYPE) return [line]
       const others = value.split(';').map((id) => id.trim()).filter((id) => id !== '' && id !== DESKTOP_ID)
       return others.length > 0 ? [`${key}=${others.join(';')};`] : []
     })

@@ -2,10 +2,10 @@ import { app, nativeTheme, shell } from 'electron'
 import { associate, associationCommand, dissociate, readAssociation } from '../../app/association'
 import type { Services } from '../../app/services'
 import { readEnvironment } from '../../environment'
-import type { Handlers } from '../answer'
+import { RequestError, type Handlers } from '../answer'
 import { checkNewPrograms } from './python'
 
-export const appHandlers = ({ history, settings, startNotices, foundPrograms }: Services) =>
+export const appHandlers = ({ history, settings, startNotices, foundPrograms, emit, openWindow }: Services) =>
   ({
     'app:info': () => {
       const { devices: _devices, ...environment } = readEnvironment([])
@@ -13,14 +13,24 @@ export const appHandlers = ({ history, settings, startNotices, foundPrograms }: 
       return { environment, firstStart, platform: process.platform, interrupted: history.interrupted(), ...(startNotices.length === 0 ? {} : { notice: startNotices.join(' ') }) }
     },
     'settings:get': () => settings.get(),
-    'settings:set': (change) => {
+    'settings:set': (change, asker) => {
       checkNewPrograms(change.python, settings.get().python, foundPrograms)
       const saved = settings.set(change)
       nativeTheme.themeSource = saved.theme
+      emit('settings:changed', saved, { except: asker })
       return saved
     },
     'association:get': () => readAssociation(associationCommand(app.isPackaged)),
     'association:set': ({ on }) => (on ? associate : dissociate)(associationCommand(app.isPackaged)),
+    'window:open': ({ link }) => {
+      for (const id of link === undefined ? [] : link.view === 'session' ? [link.id] : link.ids) history.summary(id)
+      try {
+        openWindow(link)
+      } catch (error) {
+        throw error instanceof RangeError ? new RequestError('refused', error.message) : error
+      }
+      return undefined
+    },
     'shell:open-link': ({ link }) => openLink(link).then(() => undefined),
   }) satisfies Partial<Handlers>
 

@@ -8,7 +8,7 @@ import { FileSides } from '../../compare/file-sides'
 import { inSlices } from '../../compare/in-slices'
 import { compareStoredSteps } from '../../history/compare'
 import { readSessions, whyNotNow, type Incoming } from '../../import/import-files'
-import { RequestError, type Handlers } from '../answer'
+import { RequestError, type Asker, type Handlers } from '../answer'
 import { writeChosen } from '../chosen-file'
 
 const KINDS = { csv: 'CSV table', md: 'Markdown', html: 'HTML report' } as const
@@ -16,8 +16,8 @@ const KINDS = { csv: 'CSV table', md: 'Markdown', html: 'HTML report' } as const
 const OF_A_FILE = 'Only cases of a session in the history can be measured. Import the file first.'
 
 export function compareHandlers({ history, runner, settings, dialogs, emit, files: apart }: Pick<Services, 'history' | 'runner' | 'settings' | 'dialogs' | 'emit' | 'files'>, files = new FileSides()) {
-  /** The comparison in progress; the page shows one at a time. */
-  let current: AbortController | undefined
+  /** The comparison in progress of each window; a page shows one at a time. */
+  const current = new Map<Asker, AbortController>()
 
   async function open(incoming: readonly Incoming[]): Promise<{ sides: FileSide[]; problems: string[]; warnings: string[] }> {
     const busy = whyNotNow({ runner })
@@ -30,18 +30,19 @@ export function compareHandlers({ history, runner, settings, dialogs, emit, file
   const pairsOf = (pairs: readonly { baseline: string; side: string }[]) => pairs.map(({ baseline, side }, i): Pair => ({ id: `pair-${i}`, a: history.result(baseline).case, b: history.result(side).case }))
 
   return {
-    'compare:run': async (request) => {
-      current?.abort()
-      const mine = (current = new AbortController())
+    'compare:run': async (request, asker) => {
+      current.get(asker)?.abort()
+      const mine = new AbortController()
+      current.set(asker, mine)
       const { compareThreshold: threshold, compareOpThresholds: byOp } = settings.get()
       try {
-        return await inSlices(compareStoredSteps({ history, files }, request, { threshold, byOp }), { signal: mine.signal, onProgress: (progress) => emit('compare:progress', progress) })
+        return await inSlices(compareStoredSteps({ history, files }, request, { threshold, byOp }), { signal: mine.signal, onProgress: (progress) => emit('compare:progress', progress, { to: asker }) })
       } finally {
-        if (current === mine) current = undefined
+        if (current.get(asker) === mine) current.delete(asker)
       }
     },
-    'compare:cancel': () => {
-      current?.abort()
+    'compare:cancel': (_request, asker) => {
+      current.get(asker)?.abort()
       return undefined
     },
     'compare:open-files': async () => {

@@ -28,7 +28,7 @@ function refuseInRun(runner: Services['runner']): void {
 }
 
 /** Exporting and importing sessions and saving charts. Paths come from dialogs; dropped files bring their contents. */
-export const fileHandlers = ({ history, runner, dialogs, emit, opened, files }: Services) =>
+export const fileHandlers = ({ history, runner, dialogs, emit, opened, files, recent }: Services) =>
   ({
     'formats:list': () => FORMATS.map(formatInfo),
     'sessions:identifying': async ({ id }) => {
@@ -50,7 +50,7 @@ export const fileHandlers = ({ history, runner, dialogs, emit, opened, files }: 
       // Told before the user has looked for a file.
       refuseInRun(runner)
       const paths = await dialogs.open('Import sessions', { name: 'Sessions and results', extensions: importExtensions() })
-      return importAll({ history, runner, emit, files }, paths.map((path) => ({ name: basename(path), from: path })))
+      return importAll({ history, runner, emit, files, recent }, paths.map((path) => ({ name: basename(path), from: path })))
     },
     'sessions:import-dropped': ({ dropped }) => importAll({ history, runner, emit, files }, dropped.map(({ name, bytes }) => ({ name, from: bytes }))),
     'transfer:cancel': async () => ({ stopped: await files.cancel() }),
