@@ -99,8 +99,12 @@ export type RunState = z.infer<typeof runStateSchema>
 /** A machine that ssh reaches: what the user calls it, and what ssh does. */
 const remoteSchema = z.object({ name: z.string(), destination: z.string() })
 
+/** A fault of the app that was written down on this machine: what it is, and when (ISO 8601). */
+const faultSchema = z.object({ what: z.string(), at: z.string() })
+export type FaultNote = z.infer<typeof faultSchema>
+
 export const REQUESTS = {
-  'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), interrupted: z.array(sessionSummarySchema) }) },
+  'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), /** A fault reported before this page was there. */ fault: faultSchema.optional(), interrupted: z.array(sessionSummarySchema) }) },
   'settings:get': { request: none, reply: settingsSchema },
   'settings:set': { request: settingsSchema.partial(), reply: settingsSchema },
   /** Looks at one Python more: what the user has typed (a program, or the folder of an environment), else what they choose in a dialog. */
@@ -181,6 +185,10 @@ export const REQUESTS = {
   'shell:open-link': { request: z.object({ link: z.enum(['webgpu', 'licence']) }), reply: none },
   /** Opens one more window, with a view of the history where one is named. */
   'window:open': { request: z.object({ link: linkSchema.optional() }), reply: none },
+  /** An error that nobody in the page has caught: goes into a report on this machine. */
+  'fault:page': { request: z.object({ message: z.string().max(4000), stack: z.string().max(20_000).optional() }), reply: none },
+  /** Shows the newest report of a fault in the file manager. */
+  'fault:show': { request: none, reply: none },
 } as const satisfies Record<Channel, { request: z.ZodType; reply: z.ZodType }>
 
 export const EVENTS = {
@@ -206,6 +214,7 @@ export const EVENTS = {
   'settings:changed': settingsSchema,
   /** A link to a view was opened outside the app; its sessions are in the history. */
   'link:opened': linkSchema,
+  'fault:reported': faultSchema,
   'notice': z.object({ level: z.enum(['info', 'warning', 'error']), message: z.string(), detail: z.string().optional() }),
 } as const satisfies Record<EventName, z.ZodType>
 

@@ -55,6 +55,8 @@ const channels = [
   'association:set',
   'shell:open-link',
   'window:open',
+  'fault:page',
+  'fault:show',
 ] as const
 
 const events = [
@@ -73,6 +75,7 @@ const events = [
   'menu:command',
   'settings:changed',
   'link:opened',
+  'fault:reported',
   'notice',
 ] as const
 

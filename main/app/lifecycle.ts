@@ -2,17 +2,17 @@ import { app } from 'electron'
 import { exportParts } from '@core/formats/registry'
 import { printable } from '../printable'
 import { writeFileAtomic } from '../write-file'
+import type { Fault } from './crash/report'
 import type { Leave } from './leave'
 import type { Services } from './services'
 
 const describe = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
-/** A fault of ours in main is told and logged, and does not take the window and a run in progress with it. */
-export function surviveFaults({ emit }: Pick<Services, 'emit'>): void {
+/** A fault of ours in main is reported and logged, and does not take the window and a run in progress with it. */
+export function surviveFaults(report: (fault: Fault) => void): void {
   const tell = (error: unknown) => {
-    const detail = describe(error)
-    process.stderr.write(printable(`opscope: ${detail}\n`))
-    emit('notice', { level: 'error', message: 'Something went wrong inside Opscope. Results so far are kept; if it goes on, restart the app.', detail: detail.slice(0, 4000) })
+    process.stderr.write(printable(`opscope: ${describe(error)}\n`))
+    report({ what: 'An error in the main process', error })
   }
   process.on('uncaughtException', tell)
   process.on('unhandledRejection', tell)

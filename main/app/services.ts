@@ -6,6 +6,7 @@ import type { Emit } from '../ipc/register'
 import type { Remotes } from '../remote'
 import type { Runner } from '../runner/types'
 import type { RecentFiles } from '../windows/recent-files'
+import type { Faults } from './crash'
 import type { Dialogs } from './dialogs'
 import type { SettingsStore } from './settings-store'
 
@@ -21,6 +22,8 @@ export interface Services {
   openWindow(link?: Link): void
   /** Files imported last. */
   recent: RecentFiles
+  /** Faults of the app: `report` writes one down and tells the user. */
+  faults: Faults
   /** Reads and writes files of sessions in a process of their own. */
   files: FilesApart
   /** Files the system had the app open. */

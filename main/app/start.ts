@@ -20,6 +20,7 @@ import { menuTemplate } from '../windows/menu'
 import { RecentFiles, recentTitles } from '../windows/recent-files'
 import { giveRunFeedback } from '../windows/run-feedback'
 import { AppWindows } from '../windows/windows'
+import { createFaults, watchProcesses } from './crash'
 import { createDialogs } from './dialogs'
 import { forwardRunnerEvents } from './forward'
 import { harden } from './harden'
@@ -39,9 +40,10 @@ function openServices(paths: DataPaths, windows: () => AppWindows, shown: Promis
   const runner = createRunner({ history, settings: () => settings.get(), hostKinds: () => [...here, ...remotes.kinds()] })
   const files = createFilesApart(paths.history, emit)
   const recent = new RecentFiles(paths.recent, onRecent)
+  const faults = createFaults(paths.crashes, emit)
   const startNotices = [notice, settings.notice, remotes.store.notice].filter((text): text is string => text !== undefined)
   const openWindow = (link?: Link) => void windows().open(link && linkPath(link))
-  return { history, runner, settings, remotes, dialogs: createDialogs(() => windows().current()), emit, openWindow, recent, files, opened: createOpenedFiles({ history, runner, emit, files, recent }), foundPrograms: new Set(), startNotices }
+  return { history, runner, settings, remotes, dialogs: createDialogs(() => windows().current()), emit, openWindow, recent, faults, files, opened: createOpenedFiles({ history, runner, emit, files, recent }), foundPrograms: new Set(), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
@@ -90,7 +92,8 @@ export function startApp(): void {
       app.quit()
     })
   }
-  surviveFaults(services)
+  surviveFaults(services.faults.report)
+  watchProcesses(services.faults, services.runner)
 
   function show(path?: string): void {
     leave.stay()

@@ -177,6 +177,8 @@ export class MockApi implements OpscopeApi {
       case 'sessions:merge': return { session: this.summary(this.add('Merged', this.stored(r.ids[0]!).results.map((result) => result.case), 1, 0, 'done')), differences: [] }
       case 'sessions:split': return [this.summary(this.add('Part', this.stored(r.id).results.slice(0, 4).map((result) => result.case), 1, 0, 'done'))]
       case 'window:open':
+      case 'fault:page':
+      case 'fault:show':
       case 'shell:open-link': return undefined
     }
   }

@@ -1,8 +1,23 @@
+import { useEventListener } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
-import type { Reply } from '@core/ipc'
+import type { FaultNote, Reply } from '@core/ipc'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
+
+/** Chromium tells of observers that ask for another layout as errors; nothing is wrong then. */
+const HARMLESS = /^ResizeObserver loop/
+
+/** Sends errors that nobody has caught to main, which writes them down. */
+function reportErrors(): void {
+  const report = (error: unknown, message: string) => {
+    if (HARMLESS.test(message)) return
+    const stack = error instanceof Error ? error.stack?.slice(0, 20_000) : undefined
+    call('fault:page', { message: message.slice(0, 4000), ...(stack === undefined ? {} : { stack }) }).catch(() => undefined)
+  }
+  useEventListener(window, 'error', ({ error, message }) => report(error, message))
+  useEventListener(window, 'unhandledrejection', ({ reason }) => report(reason, String(reason)))
+}
 
 /** The app itself: its start, what was left unfinished, and what is open on top of the views. */
 export const useApp = defineStore('app', () => {
@@ -11,6 +26,8 @@ export const useApp = defineStore('app', () => {
   const problem = shallowRef<unknown>()
   const paletteOpen = ref(false)
   const shortcutsOpen = ref(false)
+  /** A fault of the app that was reported, until the user has closed the dialog. */
+  const fault = ref<FaultNote>()
   /** Sessions that were still running when the app died, until dealt with. */
   const dismissed = ref<string[]>([])
   const interrupted = computed(() => (info.value?.interrupted ?? []).filter((session) => !dismissed.value.includes(session.id)))
@@ -19,9 +36,12 @@ export const useApp = defineStore('app', () => {
 
   async function start(): Promise<void> {
     listen('notice', (notice) => notices.show(notice))
+    listen('fault:reported', (next) => (fault.value = next))
+    reportErrors()
     try {
       info.value = await call('app:info', undefined)
       firstStart.value = info.value.firstStart
+      fault.value ??= info.value.fault
       if (info.value.notice) notices.show({ level: 'warning', message: info.value.notice })
     } catch (error) {
       problem.value = error
@@ -30,5 +50,5 @@ export const useApp = defineStore('app', () => {
 
   const dismiss = (id: string) => (dismissed.value = [...dismissed.value, id])
 
-  return { info, problem, paletteOpen, shortcutsOpen, interrupted, firstStart, mac, start, dismiss }
+  return { info, problem, paletteOpen, shortcutsOpen, fault, interrupted, firstStart, mac, start, dismiss }
 })

@@ -5,12 +5,13 @@ import { readEnvironment } from '../../environment'
 import { RequestError, type Handlers } from '../answer'
 import { checkNewPrograms } from './python'
 
-export const appHandlers = ({ history, settings, startNotices, foundPrograms, emit, openWindow }: Services) =>
+export const appHandlers = ({ history, settings, startNotices, foundPrograms, emit, openWindow, faults }: Services) =>
   ({
     'app:info': () => {
       const { devices: _devices, ...environment } = readEnvironment([])
       const firstStart = history.ceilings().length === 0 && history.listSessions({ search: '', deleted: false }).length === 0
-      return { environment, firstStart, platform: process.platform, interrupted: history.interrupted(), ...(startNotices.length === 0 ? {} : { notice: startNotices.join(' ') }) }
+      const fault = faults.untold()
+      return { ...(fault ? { fault: { what: fault.what, at: fault.at } } : {}), environment, firstStart, platform: process.platform, interrupted: history.interrupted(), ...(startNotices.length === 0 ? {} : { notice: startNotices.join(' ') }) }
     },
     'settings:get': () => settings.get(),
     'settings:set': (change, asker) => {
@@ -29,6 +30,14 @@ export const appHandlers = ({ history, settings, startNotices, foundPrograms, em
       } catch (error) {
         throw error instanceof RangeError ? new RequestError('refused', error.message) : error
       }
+      return undefined
+    },
+    'fault:page': ({ message, stack }) => {
+      faults.report({ what: 'An error in the page of a window', error: stack ?? message })
+      return undefined
+    },
+    'fault:show': () => {
+      faults.show()
       return undefined
     },
     'shell:open-link': ({ link }) => openLink(link).then(() => undefined),
