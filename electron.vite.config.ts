@@ -4,6 +4,7 @@ import { extname, join, resolve } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'electron-vite'
+import { collectLicences } from './scripts/lib/licences.mjs'
 
 const at = (path: string) => resolve(import.meta.dirname, path)
 const alias = { '@core': at('core') }
@@ -13,6 +14,9 @@ const copyPythonWorker = {
   name: 'opscope:python-worker',
   closeBundle: () => cpSync(at('main/backends/python/worker'), at('out/main/python'), { recursive: true, filter: (path) => extname(path) === '.py' || (extname(path) === '' && !path.endsWith('__pycache__')) }),
 }
+
+/** One for all three bundles: their licences stand on one page. Electron and the SQLite binding are shipped beside them. */
+const licences = collectLicences({ file: at('out/renderer/licences.json'), also: ['electron', '@photostructure/sqlite', '@fontsource-variable/inter', '@fontsource-variable/jetbrains-mono', 'tailwindcss'], root: at('.') })
 
 /** Sources that decide what is measured: kernels, timers, statistics and the operations themselves. */
 const MEASURING = ['core/measure', 'core/ops', 'core/stats', 'native/cpu', 'native/cuda', 'native/guest', 'renderer/webgpu', 'main/backends']
@@ -32,7 +36,7 @@ export default defineConfig({
   main: {
     resolve: { alias },
     define: { __OPSCOPE_CODE__: JSON.stringify(codeHash()) },
-    plugins: [copyPythonWorker],
+    plugins: [copyPythonWorker, licences],
     build: {
       outDir: 'out/main',
       target: 'node20',
@@ -52,6 +56,7 @@ export default defineConfig({
   },
   preload: {
     resolve: { alias },
+    plugins: [licences],
     build: {
       outDir: 'out/preload',
       target: 'node20',
@@ -64,7 +69,7 @@ export default defineConfig({
   renderer: {
     root: at('renderer'),
     resolve: { alias },
-    plugins: [vue(), tailwindcss()],
+    plugins: [vue(), tailwindcss(), licences],
     build: {
       outDir: at('out/renderer'),
       target: 'chrome130',

@@ -37,6 +37,7 @@ export const COMMANDS = [
   { id: 'view.palette', title: 'Command palette', menu: 'View', accelerator: 'CmdOrCtrl+K' },
   { id: 'view.theme', title: 'Switch theme', menu: 'View' },
   { id: 'help.guide', title: 'Guide', menu: 'Help', accelerator: 'F1' },
+  { id: 'help.licences', title: 'Licences', menu: 'Help' },
   { id: 'help.shortcuts', title: 'Keyboard shortcuts', menu: 'Help', accelerator: 'CmdOrCtrl+/' },
 ] as const satisfies readonly Command[]
 export type CommandId = (typeof COMMANDS)[number]['id']

@@ -15,6 +15,7 @@ export const router = createRouter({
     { path: '/devices', name: 'devices', component: () => import('./views/devices/DevicesView.vue') },
     { path: '/settings', name: 'settings', component: () => import('./views/settings/SettingsView.vue') },
     { path: '/guide', name: 'guide', component: () => import('./views/guide/GuideView.vue') },
+    { path: '/licences', name: 'licences', meta: { within: 'settings' }, component: () => import('./views/licences/LicencesView.vue') },
     { path: '/:rest(.*)*', redirect: '/run' },
   ],
 })

@@ -24,6 +24,7 @@ export function provideAppCommands(router: Router): (() => void)[] {
     ...views,
     provideCommand('window.new', () => openWindow()),
     provideCommand('help.guide', () => router.push({ name: 'guide' })),
+    provideCommand('help.licences', () => router.push({ name: 'licences' })),
     provideCommand('help.shortcuts', () => (app.shortcutsOpen = true)),
     provideCommand('view.palette', () => (app.paletteOpen = !app.paletteOpen)),
     provideCommand('view.theme', () => {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { OpscopeApi } from '@core/ipc'
@@ -143,12 +144,54 @@ it('a run shows its progress on the taskbar and notifies of its end while the wi
   expect(Math.max(...shares)).toBeGreaterThan(0)
 })
 
+it('a file that the system hands over as a URL is imported', async () => {
+  const other = join(dataDir, 'by URL.opscope.json')
+  copyFileSync(file, other)
+  await view(page, 'Devices')
+  expect(await startWith(pathToFileURL(other).href)).toBe(0)
+  await page.getByRole('main').getByRole('button', { name: 'First look' }).waitFor()
+  await messages(page).getByText(/was already in the history/).waitFor()
+  await messages(page).getByRole('button', { name: 'Undo' }).last().click()
+})
+
 it('a file that was imported stands under Open recent, and opens the session it became', async () => {
   const recent = () => opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('recent-files')!.submenu!.items.map(({ label }) => label))
-  expect((await recent())[0]).toBe('first.opscope.json')
-  await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('recent-files')!.submenu!.items[0]!.click())
+  expect((await recent()).slice(0, 2)).toEqual(['by URL.opscope.json', 'first.opscope.json'])
+  await opened.app.evaluate(({ Menu }) => Menu.getApplicationMenu()!.getMenuItemById('recent-files')!.submenu!.items[1]!.click())
   await page.getByRole('main').getByRole('button', { name: 'First look' }).waitFor()
   await view(page, 'History')
   expect(await dataRows(sessions(page)).count()).toBe(2)
+  expect(opened.pageErrors).toEqual([])
+})
+
+describe('a fault of the app', () => {
+  const reports = () => (existsSync(join(dataDir, 'crashes')) ? readdirSync(join(dataDir, 'crashes')) : [])
+
+  it('is written down on this machine and shown, and the window goes on', async () => {
+    await opened.app.evaluate(({ shell }) => {
+      const revealed: string[] = []
+      Object.assign(globalThis, { revealed })
+      shell.showItemInFolder = (path: string) => void revealed.push(path)
+      process.emit('uncaughtException', new Error('something of ours broke'))
+    })
+    const dialog = page.getByRole('dialog', { name: 'Opscope had an internal error' })
+    await dialog.getByText(/An error in the main process/).waitFor()
+    expect(reports()).toHaveLength(1)
+    const folder = join(dataDir, 'crashes', reports()[0]!)
+    expect(readFileSync(join(folder, 'fault.txt'), 'utf8')).toContain('something of ours broke')
+    await dialog.getByRole('button', { name: 'Show in folder' }).click()
+    await expect.poll(() => opened.app.evaluate(() => Reflect.get(globalThis, 'revealed') as string[])).toEqual([folder])
+    await expect.poll(() => dialog.count()).toBe(0)
+    await view(page, 'Devices')
+    await expect.poll(() => address()).toBe('#/devices')
+  })
+})
+
+it('Help, Licences lists the packages in the app, with their texts', async () => {
+  await menu('help.licences')
+  const list = page.getByRole('list', { name: 'Packages' })
+  await list.getByText('pinia', { exact: true }).click()
+  await list.getByRole('listitem').filter({ has: page.getByText('pinia', { exact: true }) }).getByText(/Permission is hereby granted/).waitFor()
+  for (const name of ['echarts', 'zod', 'kysely', 'electron', '@photostructure/sqlite']) expect(await list.getByText(name, { exact: true }).count(), name).toBe(1)
   expect(opened.pageErrors).toEqual([])
 })
