@@ -22,7 +22,10 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
   // The output whose windows this thread reads.
   const int at = threadIdx.x % TILE;
   const bool inside = column + at < columns;
-  const long long o = inside ? column + at : 0, image = o / out_plane;
+  // 64-bit division takes several times as long.
+  const bool small = (columns >> 32) == 0;
+  const auto image_of = [&](long long c) { return small ? static_cast<long long>(static_cast<unsigned>(c) / static_cast<unsigned>(out_plane)) : c / out_plane; };
+  const long long o = inside ? column + at : 0, image = image_of(o);
   const T* source = x + (image * s.channels + group * in_group) * in_plane;
   const int place = static_cast<int>(o - image * out_plane), od = place / (s.height.output * s.width.output), oh = place / s.width.output % s.height.output, ow = place % s.width.output;
   const int d0 = od * s.stride - s.depth.padding, h0 = oh * s.stride - s.height.padding, w0 = ow * s.stride - s.width.padding;
@@ -64,7 +67,7 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
   for (int j = 0; j < 4; j++) {
     const long long c = column + tx * 4 + j;
     if (c >= columns) continue;
-    const long long of = c / out_plane;
+    const long long of = image_of(c);
     T* to = out + (of * s.filters + static_cast<long long>(group) * filters) * out_plane + (c - of * out_plane);
 #pragma unroll
     for (int i = 0; i < 4; i++)

@@ -99,7 +99,7 @@ class Reduction {
 
   void plan_columns(int64_t outer, int64_t reduce, int64_t inner) {
     const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner);
-    const std::string width = split.any ? "_any" : split.width > 1 ? "_wide" : "_one";
+    const std::string width = split.width > 1 ? "_wide" : "_one";
     if (split.kind == ColumnSplit::Kind::each) {
       p_.launch(kernel("_each" + width), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
       return;

@@ -163,8 +163,8 @@ void reductions() {
                           (row.kind == RowSplit::Kind::group ? length * bytes % 16 == 0 : row.chunk >= 8 && row.chunk % 8 == 0 && row.chunk * length * bytes <= 48 << 10);
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner);
-          const bool aligned = column.any ? inner * bytes % 16 != 0 : inner * bytes % 16 == 0 || column.width == 1;
-          if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && column.tiles == outer * ((inner + column.width - 1) / column.width) && aligned;
+          const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
+          if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && column.tiles * column.width == outer * inner && aligned;
           else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
           if (column.kind == ColumnSplit::Kind::tiled) columns_covered = columns_covered && aligned;
           // Steps are of whole rows and whole accesses, and slices and shares start at one.

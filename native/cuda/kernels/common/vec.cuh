@@ -73,21 +73,3 @@ __device__ __forceinline__ uint4 load16_once(const void* p) {
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
-
-// 16 bytes from a place that is a multiple of 2; of what lies from `end` on, nothing beyond the next 16-byte boundary is read.
-__device__ __forceinline__ uint4 load16_anywhere(const void* p, const void* end) {
-  const auto at = reinterpret_cast<unsigned long long>(p), base = at & ~15ull;
-  const unsigned away = at & 15, words = away / 4, bits = away % 4 * 8;
-  const uint4 a = load16_once(reinterpret_cast<const void*>(base));
-  if (away == 0) return a;
-  const uint4 b = base + 16 < reinterpret_cast<unsigned long long>(end) ? load16_once(reinterpret_cast<const void*>(base + 16)) : uint4();
-  const unsigned w[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-  unsigned t[6], u[5], v[4];
-#pragma unroll
-  for (int i = 0; i < 6; i++) t[i] = words & 2 ? w[i + 2] : w[i];
-#pragma unroll
-  for (int i = 0; i < 5; i++) u[i] = words & 1 ? t[i + 1] : t[i];
-#pragma unroll
-  for (int i = 0; i < 4; i++) v[i] = __funnelshift_r(u[i], u[i + 1], bits);
-  return make_uint4(v[0], v[1], v[2], v[3]);
-}

@@ -33,8 +33,8 @@ struct SkinnyPlan {
   int64_t share, splits; // of k
 };
 
-// Whether the short side is short enough: tensor cores take over sooner than f32 units.
-inline bool is_skinny(const ProductShape& s, bool f32) { return std::min(s.m, s.n) <= (f32 ? most_vectors : 4); }
+// Whether the short side is short enough (tensor cores take over sooner than f32 units), and k long enough to stream.
+inline bool is_skinny(const ProductShape& s, bool f32) { return s.k >= 16 && std::min(s.m, s.n) <= (f32 ? most_vectors : 4); }
 
 inline SkinnyPlan skinny_plan(int sm_count, int64_t element_bytes, const ProductShape& s) {
   const int64_t lanes = 16 / element_bytes;

@@ -2,7 +2,7 @@
 //   reduce_group    inner = 1, short rows that start on 16 bytes: a warp or less per row
 //   reduce_tile     inner = 1, other short rows: the same through shared memory
 //   reduce_row      inner = 1: one or several blocks per row; the last block to finish a row joins the parts
-//   reduce_each     inner > 1: a thread owns the columns of one read
+//   reduce_each     inner > 1: a thread owns W columns
 //   reduce_flat     inner > 1, few columns: a block owns a share of the rows; the last block joins the shares
 //   reduce_columns  inner > 1: a block owns 32 columns of W elements and a share of the rows; the last block joins the shares
 //   reduce_groups   joins the results of several groups, where what is reduced does not lie in one piece
@@ -141,27 +141,16 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   if (threadIdx.x == 0) results.put(row, total);
 }
 
-// How W columns of a row are read: one by one, as a vector, or as a vector from any place.
-enum class Reading { one, wide, any };
-template <Reading READING, class T>
-constexpr int WIDTH = READING == Reading::one ? 1 : LANES<T>;
-
-template <Reading READING, class T>
-__device__ __forceinline__ uint4 read_columns(const T* p, const T* end) {
-  if constexpr (READING == Reading::any) return load16_anywhere(p, end);
-  else return load16_once(p);
-}
-
-// One thread for the columns of one read, of one of `outer`: all rows of them.
-template <class R, Reading READING, class T>
+// One thread for W columns of one of `outer`: all rows of them.
+template <class R, int W, class T>
 __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, long long outer, long long reduce, long long inner) {
   using Part = typename R::Part;
-  constexpr int W = WIDTH<READING, T>, U = READING == Reading::any ? 4 : 8;
-  const long long across = (inner + W - 1) / W, i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  constexpr int U = 8;
+  // Whole accesses of a row: W divides inner.
+  const long long across = inner / W, i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= outer * across) return;
   const long long o = (i | across) >> 32 ? i / across : static_cast<unsigned>(i) / static_cast<unsigned>(across), column = (i - o * across) * W;
   const T* p = x + o * reduce * inner + column;
-  const T* end = x + outer * reduce * inner;
   Part part[W];
 #pragma unroll
   for (int j = 0; j < W; j++) part[j] = R::start();
@@ -174,7 +163,7 @@ __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, l
     if constexpr (W > 1) {
       uint4 v[N];
 #pragma unroll
-      for (int u = 0; u < N; u++) v[u] = read_columns<READING>(p + (r + u) * inner, end);
+      for (int u = 0; u < N; u++) v[u] = load16_once(p + (r + u) * inner);
 #pragma unroll
       for (int u = 0; u < N; u++) {
         float f[W];
@@ -197,7 +186,7 @@ __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, l
   for (; r < reduce; r++) rows(r, Count<1>());
 #pragma unroll
   for (int j = 0; j < W; j++)
-    if (column + j < inner) results.put(o * inner + column + j, part[j]);
+    results.put(o * inner + column + j, part[j]);
 }
 
 // Values of `active` threads, thread t's of column t % inner, to the first `inner` threads. `own` holds one per thread.
@@ -267,11 +256,10 @@ __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, l
   if (t < inner) results.put(cell, total);
 }
 
-// grid: (column tiles of 32 * W, splits, outer); 256 threads = 32 columns groups x 8 rows.
-template <class R, Reading READING, class T>
+// grid: (column tiles of 32 * W, splits, outer); 256 threads = 32 columns groups x 8 rows. W elements per access.
+template <class R, int W, class T>
 __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
-  constexpr int W = WIDTH<READING, T>;
   __shared__ Part own[8][32 * W + 1];
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const long long column = (static_cast<long long>(blockIdx.x) * 32 + lane) * W;
@@ -282,8 +270,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   for (int j = 0; j < W; j++) part[j] = R::start();
   if (column < inner) {
     const T* p = x + (blockIdx.z * reduce) * inner + column;
-    const T* end = x + gridDim.z * reduce * inner;
-    constexpr int U = W == LANES<T> ? 4 : 8;
+    constexpr int U = 4;
     const auto add = [&](const uint4& v, long long r) {
       float f[LANES<T>];
       unpack<T>(v, f);
@@ -295,7 +282,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
       if constexpr (W == LANES<T>) {
         uint4 v[U];
 #pragma unroll
-        for (int u = 0; u < U; u++) v[u] = read_columns<READING>(p + (r + 8 * u) * inner, end);
+        for (int u = 0; u < U; u++) v[u] = load16_once(p + (r + 8 * u) * inner);
 #pragma unroll
         for (int u = 0; u < U; u++) add(v[u], r + 8 * u);
       } else {
@@ -308,7 +295,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
     }
     for (; r < to; r += 8) {
       if constexpr (W == LANES<T>)
-        add(read_columns<READING>(p + r * inner, end), r);
+        add(load16_once(p + r * inner), r);
       else
         part[0] = R::join(part[0], R::element(to_float(p[r * inner]), 0.0f, static_cast<unsigned>(r)));
     }
@@ -333,7 +320,6 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   if (splits == 1 || !last_to_arrive(counters + cell, splits)) return;
   for (int c = threadIdx.x; c < tile; c += 256) {
     Part total = R::start();
-#pragma unroll 16
     for (unsigned s = 0; s < splits; s++) total = R::join(total, __ldcg(shares + (static_cast<long long>(cell) * splits + s) * tile + c));
     if (tile_base + c < inner) results.put(outer_base + tile_base + c, total);
   }

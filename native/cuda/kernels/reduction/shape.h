@@ -43,7 +43,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
 // Few columns.
 constexpr int64_t flat_columns = 64;
 
-// Columns of [outer, reduce, inner], `width` elements of an access, from `any` place where rows do not start on 16 bytes.
+// Columns of [outer, reduce, inner], `width` elements of an access.
 //   each    a thread has `width` columns and meets all rows; `tiles` threads
 //   flat    few columns: rows run on behind each other, `step` elements of whole rows at a time, a block's threads keep their columns;
 //           `splits` shares of `rows` rows
@@ -51,16 +51,13 @@ constexpr int64_t flat_columns = 64;
 struct ColumnSplit {
   enum class Kind { each, flat, tiled } kind;
   int64_t width, tile, tiles, rows, splits, step = 0;
-  bool any = false;
 };
 
 inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes;
-  // Reads from any place take two aligned ones, and the last of a row may reach beyond it.
-  const bool any = inner % lanes != 0 && inner >= 8 * lanes;
-  const int64_t wide = inner % lanes == 0 || any ? lanes : 1, threads = outer * up(inner, wide);
-  if (reduce <= 8 || threads >= int64_t{sm_count} * 1024) return {ColumnSplit::Kind::each, wide, wide, threads, reduce, 1, 0, any};
+  const int64_t wide = inner % lanes == 0 ? lanes : 1, threads = outer * inner / wide;
+  if (reduce <= 8 || threads >= int64_t{sm_count} * 1024) return {ColumnSplit::Kind::each, wide, wide, threads, reduce, 1};
   if (inner <= flat_columns) {
     // A slice of `outer` starts on 16 bytes, or elements are read one by one.
     const int64_t width = outer == 1 || reduce * inner % lanes == 0 ? lanes : 1;
@@ -76,7 +73,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   const int64_t wanted = up(int64_t{sm_count} * 8, tiles * outer);
   const int64_t most = std::max<int64_t>(1, reduce / 32);
   const int64_t rows = up(reduce, std::clamp<int64_t>(std::min(wanted, most), 1, 256));
-  return {ColumnSplit::Kind::tiled, wide, tile, tiles, rows, up(reduce, rows), 0, any};
+  return {ColumnSplit::Kind::tiled, wide, tile, tiles, rows, up(reduce, rows)};
 }
 
 }  // namespace opscope::cuda
