@@ -26,8 +26,8 @@ void plan_cross_entropy(Planner& p) {
   launch_rows(p, a);
   const int64_t blocks = std::clamp<int64_t>(ceil_div(a.rows, 2048), 1, 1024);
   const CUdeviceptr parts = p.workspace(blocks * 4);
-  p.launch(p.kernel_in("rows", "rows_sum"), {blocks}, 256, 0, a.per_row, parts, a.rows);
-  p.launch(p.kernel_in("rows", "rows_mean_" + p.dtype()), {1}, 256, 0, parts, static_cast<int>(blocks), a.rows, p.output());
+  p.launch(p.kernel_in("row_sums", "rows_sum"), {blocks}, 256, 0, a.per_row, parts, a.rows);
+  p.launch(p.kernel_in("row_sums", "rows_mean_" + p.dtype()), {1}, 256, 0, parts, static_cast<int>(blocks), a.rows, p.output());
 }
 
 // `centered`: layer_norm, which has a mean and a bias.
@@ -40,10 +40,10 @@ void plan_norm_backward(Planner& p, bool centered) {
   const auto per_split = static_cast<long long>(ceil_div(tokens, splits));
   const CUdeviceptr absent = 0, parts = splits > 1 ? p.workspace(splits * 2 * dim * 4) : absent;
   const CUdeviceptr mean = centered ? p.input(3) : absent, rstd = p.input(centered ? 4 : 3);
-  p.launch(p.kernel_in("rows", "norm_columns_" + p.dtype()), {tiles, splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim), per_split,
+  p.launch(p.kernel_in("row_sums", "norm_columns_" + p.dtype()), {tiles, splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim), per_split,
            p.output(1), centered ? p.output(2) : absent);
   if (splits > 1)
-    p.launch(p.kernel_in("rows", "norm_columns_join_" + p.dtype()), {ceil_div(dim, 256)}, 256, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), centered ? p.output(2) : absent);
+    p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {ceil_div(dim, 256)}, 256, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), centered ? p.output(2) : absent);
 }
 
 using Shapes = std::vector<TensorShape>;

@@ -50,7 +50,8 @@ inline RowShape row_shape(const Traits& device, Dtype dtype, int64_t rows, int64
 // multiprocessor (10367 rows of 22623 f32 on an H200: 48 % of the bandwidth).
 inline bool from_rows(const Traits& device, int64_t lanes, int64_t rows, int64_t cols) {
   const int64_t vectors = ceil_div(cols, lanes);
-  return (vectors < 8 && cols < tile_columns) || (vectors > 4096 && vectors <= 8192 && rows >= device.sm_count * 2);
+  // So many rows that none is split (rows_split): rows.cu has no kernels for parts of these.
+  return (vectors < 8 && cols < tile_columns) || (vectors > 4096 && vectors <= 8192 && rows >= device.sm_count * 4);
 }
 
 // Launches for `<op>`; `extra` are the op's inputs after x. Chunk summaries are two floats each.

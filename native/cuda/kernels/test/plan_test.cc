@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "kernels/common/row.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/plan.h"
 #include "kernels/rows/shape.h"
@@ -104,6 +105,18 @@ void row_splits() {
   expect(rows_split(132, 4, 1, 1 << 24).parts > 132, "one long row takes the whole GPU");
 }
 
+// softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
+void softmax_rows() {
+  Traits device = {};
+  device.sm_count = 132;
+  bool whole = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= int64_t{1} << 20; cols = cols * 5 / 4 + 1)
+      for (int64_t rows = 1; rows <= int64_t{1} << 22; rows = rows * 3 / 2 + 1)
+        if (from_rows(device, lanes, rows, cols)) whole = whole && rows_split(device.sm_count, lanes, rows, cols).parts == 1;
+  expect(whole, "rows that softmax and layer_norm leave to the row operations are not split");
+}
+
 // Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
 void products() {
   bool shares = true, skinny = true, filled = true;
@@ -162,6 +175,7 @@ int main() {
   registered();
   shapes();
   row_splits();
+  softmax_rows();
   products();
   launches();
   return failed ? 1 : 0;

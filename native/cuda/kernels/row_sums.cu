@@ -1,0 +1,83 @@
+// What row operations need beside their rows: the mean of one float per row, and sums over rows.
+#include "rows/stats.cuh"
+
+// ---- the mean of one float per row ----
+
+struct Adding {
+  static __device__ __forceinline__ BySum::Stats start() { return BySum::start(); }
+  static __device__ __forceinline__ BySum::Stats join(BySum::Stats p, BySum::Stats q) { return BySum::join(p, q); }
+};
+
+// parts[block] = sum of its share of n floats.
+extern "C" __global__ void __launch_bounds__(256) rows_sum(const float* x, float* parts, long long n) {
+  __shared__ BySum::Stats scratch[32];
+  BySum::Stats s{0.0f};
+  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL) s.sum += x[i];
+  s = join_group<Adding>(s, 256, scratch);
+  if (threadIdx.x == 0) parts[blockIdx.x] = s.sum;
+}
+
+template <class T>
+__device__ __forceinline__ void mean_of_parts(const float* parts, int count, long long n, T* out) {
+  __shared__ BySum::Stats scratch[32];
+  BySum::Stats s{0.0f};
+  for (int i = threadIdx.x; i < count; i += 256) s.sum += parts[i];
+  s = join_group<Adding>(s, 256, scratch);
+  if (threadIdx.x == 0) *out = from_float<T>(s.sum / static_cast<float>(n));
+}
+
+// ---- sums over tokens of grad * (x - mean) * rstd and of grad ----
+
+// grid: (tiles of 32 columns, splits); 256 threads = 32 columns x 8 rows. parts: [splits][2][dim], for norm_columns_join; one split writes
+// the results itself.
+template <class T>
+__device__ __forceinline__ void norm_columns(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens, long long dim, long long per_split, T* dweight, T* dbias) {
+  __shared__ float own[2][8][32];
+  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+  const long long column = blockIdx.x * 32LL + lane, from = blockIdx.y * per_split, to = min(tokens, from + per_split);
+  float weight_sum = 0, bias_sum = 0;
+  if (column < dim) {
+#pragma unroll 4
+    for (long long t = from + group; t < to; t += 8) {
+      const float g = to_float(grad[t * dim + column]);
+      weight_sum = fmaf(g, (to_float(x[t * dim + column]) - (mean ? mean[t] : 0.0f)) * rstd[t], weight_sum);
+      bias_sum += g;
+    }
+  }
+  own[0][group][lane] = weight_sum;
+  own[1][group][lane] = bias_sum;
+  __syncthreads();
+  if (group > 1 || column >= dim) return;
+  float total = 0;
+#pragma unroll
+  for (int k = 0; k < 8; k++) total += own[group][k][lane];
+  if (gridDim.y > 1) parts[(blockIdx.y * 2LL + group) * dim + column] = total;
+  else if (group == 0) dweight[column] = from_float<T>(total);
+  else if (dbias) dbias[column] = from_float<T>(total);
+}
+
+template <class T>
+__device__ __forceinline__ void norm_columns_join(const float* parts, int splits, long long dim, T* dweight, T* dbias) {
+  const long long column = blockIdx.x * 256LL + threadIdx.x;
+  if (column >= dim) return;
+  float w = 0, b = 0;
+  for (int s = 0; s < splits; s++) {
+    w += parts[s * 2LL * dim + column];
+    b += parts[(s * 2LL + 1) * dim + column];
+  }
+  dweight[column] = from_float<T>(w);
+  if (dbias) dbias[column] = from_float<T>(b);
+}
+
+#define PLAIN(T)                                                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* parts, int count, long long n, T* out) { mean_of_parts(parts, count, n, out); }                \
+  extern "C" __global__ void __launch_bounds__(256) norm_columns_##T(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens,         \
+                                                                     long long dim, long long per_split, T* dweight, T* dbias) {                                                              \
+    norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split, dweight, dbias);                                                                                         \
+  }                                                                                                                                                                           \
+  extern "C" __global__ void __launch_bounds__(256) norm_columns_join_##T(const float* parts, int splits, long long dim, T* dweight, T* dbias) {                              \
+    norm_columns_join(parts, splits, dim, dweight, dbias);                                                                                                                    \
+  }
+PLAIN(f32)
+PLAIN(f16)
+PLAIN(bf16)
