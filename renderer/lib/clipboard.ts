@@ -12,3 +12,9 @@ export async function copyText(text: string): Promise<void> {
   document.removeEventListener('copy', fill)
   if (!done) await navigator.clipboard.writeText(text)
 }
+
+/** Puts a PNG data URL on the clipboard as a picture. Throws when the system refuses. */
+export async function copyPicture(dataUrl: string): Promise<void> {
+  const bytes = Uint8Array.from(atob(dataUrl.slice(dataUrl.indexOf(',') + 1)), (char) => char.charCodeAt(0))
+  await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })])
+}

@@ -88,6 +88,57 @@ describe('charts of a real session', () => {
     })
   }
 
+  it('zooms and pans by drag, goes back, isolates a line, fills the window and copies its picture', async () => {
+    await show('time')
+    const all = await settled()
+    await page.getByLabel('Shown operations').selectOption('add')
+    await expect.poll(settled).not.toBe(all)
+    const box = (await chart().boundingBox())!
+    let before = await settled()
+    /** Waits until the chart has changed. */
+    const changed = async () => {
+      await page.mouse.move(4, 4)
+      await expect.poll(async () => (await settled()) === before).toBe(false)
+      before = await settled()
+    }
+    const drag = async (from: number, to: number) => {
+      await page.mouse.move(box.x + box.width * from, box.y + box.height * 0.4)
+      await page.mouse.down()
+      await page.mouse.move(box.x + box.width * to, box.y + box.height * 0.6, { steps: 6 })
+      await page.mouse.up()
+      await changed()
+    }
+    await drag(0.3, 0.5)
+    await page.getByRole('button', { name: 'Drag to pan' }).click()
+    await drag(0.4, 0.5)
+    await page.getByRole('button', { name: 'Drag to zoom' }).click()
+    await page.getByRole('button', { name: 'Reset the view' }).click()
+    await changed()
+    // The first name of the legend.
+    await page.mouse.click(box.x + 60, box.y + 12)
+    await page.getByText(/^Only .+ is shown$/).waitFor({ state: 'attached' })
+    await changed()
+    await page.getByRole('button', { name: 'Reset the view' }).click()
+    await page.getByText(/^Only .+ is shown$/).waitFor({ state: 'detached' })
+    await changed()
+    await page.getByRole('button', { name: 'Full screen' }).click()
+    await expect.poll(async () => (await chart().boundingBox())!.height).toBeGreaterThan(700)
+    await page.keyboard.press('Escape')
+    await expect.poll(async () => (await chart().boundingBox())!.height).toBe(box.height)
+    await page.getByRole('button', { name: 'Copy the chart as a picture' }).click()
+    await page.getByText('Copied the chart as a picture.').waitFor()
+    before = await settled()
+    await page.getByLabel('Values').selectOption('cpu avx512')
+    await changed()
+    await page.getByLabel('Values').selectOption('absolute')
+    await changed()
+    await page.getByLabel('Scale').selectOption('linear')
+    await changed()
+    await page.getByLabel('Scale').selectOption('log')
+    await page.getByLabel('Shown operations').selectOption('')
+    await changed()
+  })
+
   it('keeps the tooltip with the row that is hovered while it is selected and opened', async () => {
     await show('time')
     await settled()

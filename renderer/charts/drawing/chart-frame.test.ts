@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { mount } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
 import { defineComponent, nextTick } from 'vue'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import ChartFrame from './ChartFrame.vue'
 
 /** Says which picture the library had when it was told what. */
@@ -10,7 +11,7 @@ vi.mock('vue-echarts', () => ({
   default: defineComponent({
     name: 'VChart',
     props: { option: Object },
-    emits: ['mouseover', 'mouseout'],
+    emits: ['mouseover', 'mouseout', 'click', 'legendselectchanged'],
     setup(props, { expose }) {
       expose({ dispatchAction: (action: unknown) => told.push({ drawn: props.option?.['name'], action }) })
       return () => null
@@ -24,6 +25,7 @@ const settle = async () => {
   await nextTick()
   await nextTick()
 }
+beforeEach(() => setActivePinia(createPinia()))
 afterEach(() => void (told.length = 0))
 
 it('finds the tooltip of a hovered row again by its result when the picture changes', async () => {
@@ -63,5 +65,32 @@ it('does so for the result under the pointer, and for none where nothing is hove
   await wrapper.setProps({ option: pictureOf('fourth', 'c', 'a') })
   await settle()
   expect(told).toEqual([])
+  wrapper.unmount()
+})
+
+it('isolates the line or the name in the legend that is clicked, until it is clicked again or the view is reset', async () => {
+  const lines = { name: 'first', xAxis: {}, yAxis: {}, series: ['fast', 'slow', 'slow'].map((name) => ({ name, data: [] })) }
+  const wrapper = mount(ChartFrame, { props: { option: lines, empty: '', label: 'Chart', name: 'chart', csv: () => '' } })
+  const chart = wrapper.findComponent({ name: 'VChart' })
+  const shown = () => (chart.props('option') as { legend?: { selected?: Record<string, boolean> } }).legend?.selected
+  expect(shown()).toBeUndefined()
+  chart.vm.$emit('click', { componentType: 'series', seriesName: 'slow' })
+  await nextTick()
+  expect(shown()).toEqual({ fast: false, slow: true })
+  chart.vm.$emit('legendselectchanged', { name: 'fast' })
+  await nextTick()
+  expect(shown()).toEqual({ fast: true, slow: false })
+  chart.vm.$emit('legendselectchanged', { name: 'fast' })
+  await nextTick()
+  expect(shown()).toEqual({ fast: true, slow: true })
+  chart.vm.$emit('click', { componentType: 'series', seriesName: 'slow' })
+  ;(wrapper.vm as unknown as { reset: () => void }).reset()
+  await nextTick()
+  expect(shown()).toEqual({ fast: true, slow: true })
+  // A click on a mark is about its result, and isolates nothing.
+  chart.vm.$emit('click', { componentType: 'series', seriesName: 'slow', value: [1, 1, 0, 0, 'a'] })
+  await nextTick()
+  expect(shown()).toEqual({ fast: true, slow: true })
+  expect(wrapper.emitted('pick')).toEqual([['a', false]])
   wrapper.unmount()
 })

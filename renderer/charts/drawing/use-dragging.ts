@@ -1,0 +1,36 @@
+import { watch, type Ref } from 'vue'
+import type { EChartsCoreOption } from 'echarts/core'
+
+/** What dragging on a plot does: selects a part to enlarge, or moves what is enlarged. */
+export type Dragging = 'zoom' | 'pan'
+
+interface Dispatching {
+  dispatchAction: (action: { type: string; [name: string]: unknown }) => void
+}
+
+const countOf = (axis: unknown) => (Array.isArray(axis) ? axis.length : axis === undefined ? 0 : 1)
+
+/**
+ * The option with what moves its axes: by drag while panning, and closer with the wheel and Ctrl in either case. Axes of one direction move
+ * together, so that small multiples keep one scale. A chart whose rows stay says so by `yAxisIndex: 'none'` of its select-zoom.
+ */
+export function withPanning(option: EChartsCoreOption, dragging: Dragging): EChartsCoreOption {
+  const select = (option['toolbox'] as { feature?: { dataZoom?: { yAxisIndex?: unknown } } } | undefined)?.feature?.dataZoom
+  const moving = (id: string, axis: 'xAxis' | 'yAxis') => {
+    const count = countOf(option[axis])
+    if (count === 0 || (axis === 'yAxis' && select?.yAxisIndex === 'none')) return []
+    return [{ id, type: 'inside', [`${axis}Index`]: Array.from({ length: count }, (_, i) => i), filterMode: 'none', zoomOnMouseWheel: 'ctrl', moveOnMouseWheel: false, moveOnMouseMove: dragging === 'pan' }]
+  }
+  return { ...option, dataZoom: [...moving('pan x', 'xAxis'), ...moving('pan y', 'yAxis')] }
+}
+
+/** Lets dragging do what it is to do. The library draws everything once more for that: after the picture is on screen. */
+export function useDragging(chart: Ref<Dispatching | undefined>, dragging: () => Dragging, off: () => boolean): () => Promise<void> {
+  async function arm(): Promise<void> {
+    if (off()) return
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+    chart.value?.dispatchAction({ type: 'takeGlobalCursor', key: 'dataZoomSelect', dataZoomSelectActive: dragging() === 'zoom' })
+  }
+  watch(dragging, arm)
+  return arm
+}
