@@ -32,7 +32,8 @@ export const modeSchema = z.enum(MODES)
 export type Mode = z.infer<typeof modeSchema>
 
 /** Parameters of one case: extents as whole numbers, attributes as numbers, words (`axis: 'last'`) or flags. An extent or attribute at its constant default is left out. */
-const paramsSchema = z.record(z.string().max(40), z.union([z.number(), z.string().max(40), z.boolean()]))
+/** Sizes and attributes by name. */
+export const paramsSchema = z.record(z.string().max(40), z.union([z.number(), z.string().max(40), z.boolean()]))
 export type Params = z.infer<typeof paramsSchema>
 
 /** One thing to measure. Two cases with the same identity string are the same case in any session or file. */

@@ -47,6 +47,9 @@ export function readAttribute(name: string, spec: AttributeSpec, text: string): 
   return parsed.data
 }
 
+/** Parameters with the eps of a norm as a call states it; undefined where there are none. */
+export const withEps = <P extends object>(params: P | undefined, eps: number): (P & { eps: number }) | undefined => params && { ...params, eps }
+
 /** Words for a case's attributes: those without a default, those that differ from it (`last`, `eps=0.001`, `causal`), and words that no attribute stands for. */
 export function attributeWords(specs: Readonly<Record<string, AttributeSpec>>, params: Params): string[] {
   return Object.entries(params).flatMap(([name, value]) => {

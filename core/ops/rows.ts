@@ -1,5 +1,6 @@
 import type { Dtype, Params } from '../case'
 import type { FillSpec } from '../values/random'
+import type { AtenForm } from './aten'
 import type { AttributeSpec } from './attributes'
 import { defineOp } from './define'
 import { matrix, withNames } from './forms'
@@ -19,6 +20,8 @@ export interface RowOp {
   /** Inputs [cols] that all rows share: weight, bias. */
   shared?: readonly string[]
   output?: string
+  /** The aten calls of it; default: none. */
+  aten?: readonly AtenForm[]
   attributes?: Readonly<Record<string, AttributeSpec & { kind: 'number' }>>
   unit?: ComputeUnit
   /** Operations per element. */
@@ -52,6 +55,7 @@ export function rowOp({ extents = ['rows', 'cols'], inputs = { x: normal }, shar
     family: own.family,
     summary: own.summary,
     torch: own.torch,
+    ...(own.aten ? { aten: own.aten } : {}),
     ...(own.representative ? { representative: true } : {}),
     size: extents[0] === 'rows' ? matrix : withNames(matrix, extents),
     attributes,

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Dtype, Params, StorageType } from '../case'
 import type { Values } from '../values/numbers'
 import type { FillSpec } from '../values/random'
+import type { AtenForm } from './aten'
 import type { AttributeSpec } from './attributes'
 import type { SizeForm } from './forms/basic'
 
@@ -151,6 +152,8 @@ export interface OpDefinition<P extends Params = Params> {
   drifts?: boolean
   /** Random ops: the probability that an element is kept, which the output's rate must meet. */
   keepRate?(p: P): number
+  /** The calls of PyTorch's aten that mean this op, by which shapes are captured from a script (aten.ts). */
+  aten?: readonly AtenForm[]
   /** A list of ops in order, their tensors joined (composite.ts). */
   parts?(p: P): readonly CompositePart[]
   /** Of a composite op: the ops of its backward pass, in the order that they run. */

@@ -25,6 +25,8 @@ const pickedOpSchema = z.preprocess(
     attributes: z.record(z.string().max(40), attributeValues).optional(),
     /** Sizes of this operation alone, in place of those of its form. */
     sizes: z.string().max(4000).optional(),
+    /** Dtypes of this operation alone, in place of those of the sweep. */
+    dtypes: z.array(dtypeSchema).min(1).max(20).optional(),
   }),
 )
 export type PickedOp = z.infer<typeof pickedOpSchema>

@@ -1,4 +1,4 @@
-import type { Params } from '../case'
+import type { Dtype, Params } from '../case'
 import { attributeSchema, expectedOf, type AttributeValue } from '../ops/attributes'
 import { canonicalParams } from '../ops/define'
 import { findOp, OPS } from '../ops/registry'
@@ -7,7 +7,7 @@ import type { SweepSpec } from '../session/sweep-spec'
 import { parseSizes, sizeParams, type Size } from './sizes'
 
 /** The picked ops with the canonical parameters of all their sizes and attributes. What is wrong is added to `problems`. */
-export function pickedOps(spec: Pick<SweepSpec, 'ops' | 'sizes'>, problems: string[]): { op: Op; params: Params[] }[] {
+export function pickedOps(spec: Pick<SweepSpec, 'ops' | 'sizes'>, problems: string[]): { op: Op; params: Params[]; dtypes?: readonly Dtype[] }[] {
   if (spec.ops.length === 0) problems.push('no operation is picked')
   const read = new Map<string, readonly Size[]>()
   const sizes = ({ size: form }: Op, own: string | undefined) => {
@@ -21,7 +21,7 @@ export function pickedOps(spec: Pick<SweepSpec, 'ops' | 'sizes'>, problems: stri
     }
     return read.get(key)!
   }
-  return spec.ops.flatMap(({ op: id, attributes, sizes: own }) => {
+  return spec.ops.flatMap(({ op: id, attributes, sizes: own, dtypes }) => {
     const op = findOp(id)
     if (!op || isHiddenFamily(op.family)) {
       problems.push(`unknown operation "${id}"; expected one of ${OPS.map((o) => o.id).join(', ')}`)
@@ -29,7 +29,7 @@ export function pickedOps(spec: Pick<SweepSpec, 'ops' | 'sizes'>, problems: stri
     }
     const choices = pickedAttributes(op, attributes ?? {}, problems)
     const params = choices.flatMap((choice) => sizes(op, own).map((size) => ({ ...sizeParams(op.size, size), ...choice })))
-    return [{ op, params: params.flatMap((p) => fitting(op, p, problems)) }]
+    return [{ op, params: params.flatMap((p) => fitting(op, p, problems)), ...(dtypes ? { dtypes } : {}) }]
   })
 }
 

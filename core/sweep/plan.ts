@@ -44,21 +44,21 @@ export function planSweep(spec: SweepSpec, devices: readonly Device[]): Plan {
   const problems: string[] = []
   const picked = pickedOps(spec, problems)
   const { parts } = spec
-  const ops = parts ? picked.flatMap(({ op, params }) => [{ op, params }, ...params.flatMap((p) => measuredParts(op, p, parts).map((part) => ({ op: part.op, params: [part.params] })))]) : picked
+  const ops = parts ? picked.flatMap((pick) => [pick, ...pick.params.flatMap((p) => measuredParts(pick.op, p, parts).map((part) => ({ ...pick, op: part.op, params: [part.params] })))]) : picked
   const lanes = pickedLanes(spec, devices, problems)
   if (spec.dtypes.length === 0) problems.push('no dtype is picked')
   if (spec.modes.length === 0) problems.push('no mode is picked')
   const dtypes = [...new Set(spec.dtypes)]
   const modes = [...new Set(spec.modes)]
 
-  const total = ops.reduce((sum, { params }) => sum + params.length, 0) * dtypes.length * modes.length * lanes.length
+  const total = ops.reduce((sum, { params, dtypes: own = dtypes }) => sum + params.length * own.length, 0) * modes.length * lanes.length
   if (total > MAX_CASES) return { cases: [], skipped: [], problems: [...problems, `${total} cases; at most ${MAX_CASES} go into one session: pick fewer operations or sizes`] }
 
   const cases = new Map<string, BenchmarkCase>()
   const skipped = new Map<string, Skipped>()
-  for (const { op, params } of ops)
+  for (const { op, params, dtypes: own = dtypes } of ops)
     for (const p of params)
-      for (const dtype of dtypes)
+      for (const dtype of own)
         for (const mode of modes)
           for (const lane of lanes) {
             const c = caseOf(op, p, dtype, mode, lane)

@@ -3,6 +3,7 @@ import { SELF_CHECK } from '@core/compare'
 import { version } from '../../package.json'
 import { associateFiles, exportSession, importFiles } from './commands/files'
 import { ceilings, selfCheck } from './commands/machine'
+import { capture } from './commands/capture'
 import { compare } from './commands/compare'
 import { defaultSweep, resume, run } from './commands/run'
 import { addFleetCommands } from './commands/fleet'
@@ -71,12 +72,22 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--fail-on <list>', 'with --baseline: slower, faster, wrong or ambiguous (default: slower,wrong)')
     .option('--threshold <share>', 'with --baseline: differences below it count as none, such as 5% (default: as set in the app, else 1%)')
     .option('--sweep <name>', 'a sweep saved in the app (see list sweeps), in place of the picks above')
-    .option('--plan <file>', 'measure the sweep of a plan that opscope slurm run has written, in place of the options above')
+    .option('--plan <file>', 'measure the sweep of a file: what opscope capture has written (beside options that say where and how), or a plan of opscope slurm run')
     .option('--shard <i/n>', 'of a plan: only this part; one that was begun before goes on where it stopped')
     .option('--name <text>', 'name of the session')
     .option('--dry-run', 'only say how many cases that is')
     .option(...json)
     .action(async (options: Parameters<typeof run>[1]) => done(await run(context, options)))
+
+  program
+    .command('capture')
+    .argument('<command...>', 'a Python and a script with its arguments, after --')
+    .description('run a PyTorch script, and write the operations, shapes and dtypes that it calls as a sweep')
+    .option('--out <file>', 'where to (default: the name of the script with .sweep.json)')
+    .option('--name <text>', 'name of the sweep')
+    .option(...json)
+    .addHelpText('after', '\nExample: opscope capture -- python train.py --epochs 1\nOperations outside the catalogue are listed with their number of calls. Needs PyTorch 1.13 or newer in that Python.')
+    .action(async (command: string[], options: Parameters<typeof capture>[2]) => done(await capture(context, command, options)))
 
   program
     .command('list')

@@ -1,4 +1,6 @@
-import { EPS } from '../attributes'
+import type { Params } from '../../case'
+import { flagAt, imageAt, numberAt, type AtenCall } from '../aten'
+import { EPS, withEps } from '../attributes'
 import { defineOp, oncePerRead, normalized } from '../define'
 import { images } from '../forms'
 import type { ReadInput } from '../types'
@@ -48,6 +50,10 @@ export const batchNorm = defineOp<BatchNormParams>({
   summary: 'Batch normalisation over batch, height and width',
   torch: 'F.batch_norm(x, running_mean, running_var, weight, bias, training)',
   size: images,
+  aten: [
+    { names: ['native_batch_norm', 'cudnn_batch_norm', '_native_batch_norm_legit'], params: (call) => withEps(trained(call, flagAt(call, 5)), numberAt(call, 7, 1e-5)) },
+    { names: ['_native_batch_norm_legit_no_training'], params: (call) => withEps(trained(call, false), numberAt(call, 6, 1e-5)) },
+  ],
   attributes: { training: { title: 'Training', kind: 'flag', default: false }, ...EPS },
   refuse: (p) => (p.training && population(p) === 1 ? 'batch * height * width is 1; training needs more than one value per channel' : undefined),
   dtypes: ['f32', 'f16', 'bf16'],
@@ -101,6 +107,12 @@ export const batchNorm = defineOp<BatchNormParams>({
   outputScale: (p, output) => (output === 1 ? 1 / Math.sqrt(population(p)) : 0),
 })
 
+/** The image that a call normalizes per channel. */
+function trained(call: AtenCall, training: boolean): Params | undefined {
+  const image = imageAt(call, 0)
+  return image && { ...image, ...(training ? { training } : {}) }
+}
+
 type GroupNormParams = { batch: number; channels: number; height: number; width: number; groups: number; eps: number }
 
 /** Elements of one group: neighbouring in memory. */
@@ -118,6 +130,7 @@ export const groupNorm = defineOp<GroupNormParams>({
   summary: 'Group normalisation over groups of channels',
   torch: 'F.group_norm(x, groups, weight, bias, eps)',
   size: images,
+  aten: [{ names: ['native_group_norm'], params: (call) => { const image = imageAt(call, 0); return withEps(image && { ...image, groups: numberAt(call, 6, 1) }, numberAt(call, 7, 1e-5)) } }],
   attributes: { groups: { title: 'Groups', kind: 'number', default: 32, min: 1, max: 65536, whole: true }, ...EPS },
   refuse: ({ channels, groups }) => (channels % groups === 0 ? undefined : `groups (${groups}) must divide channels (${channels})`),
   dtypes: ['f32', 'f16', 'bf16'],

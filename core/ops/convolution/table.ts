@@ -1,4 +1,5 @@
 import type { Params } from '../../case'
+import { flagAt, numberAt, numbersAt, sameOf, shapeAt, type AtenCall } from '../aten'
 import { defineOp, divisorUpTo, accumulated } from '../define'
 import { conv1d, conv2d, conv3d, type SizeForm } from '../forms'
 import { addProduct } from '../product/table'
@@ -41,6 +42,23 @@ const DIMENSIONS: readonly Dimensions[] = [
   },
 ]
 
+/** `convolution(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups)` over so many axes. */
+function calledWith(call: AtenCall, axes: number): Params | undefined {
+  const [x, weight] = [shapeAt(call, 0), shapeAt(call, 1)]
+  const [strides, paddings, dilations] = [3, 4, 5].map((at) => numbersAt(call, at) ?? [])
+  if (!x || !weight || x.length !== axes + 2 || flagAt(call, 6)) return undefined
+  const [batch, channels, ...input] = x as [number, number, ...number[]]
+  const [filters, , ...kernel] = weight as [number, number, ...number[]]
+  const shared = { stride: sameOf(strides!), dilation: sameOf(dilations!), groups: numberAt(call, 8, 1), batch, channels, filters }
+  if (shared.stride === undefined || shared.dilation === undefined) return undefined
+  const both = { ...shared, stride: shared.stride, dilation: shared.dilation }
+  const [height, width] = input.slice(-2) as [number, number]
+  if (axes === 2) return { ...both, height, width, kernelHeight: kernel[0]!, kernelWidth: kernel[1]!, paddingHeight: paddings![0]!, paddingWidth: paddings![1] ?? paddings![0]! }
+  const [size, padding] = [sameOf(kernel), sameOf(paddings!)]
+  if (size === undefined || padding === undefined) return undefined
+  return { ...both, kernel: size, padding, ...(axes === 1 ? { length: input[0]! } : { depth: input[0]!, height, width }) }
+}
+
 /**
  * out[n, f, o] = sum over c and k of x[n, c, o * stride - padding + k * dilation] * weight[f, c, k], zero outside x, where c runs over
  * the channels of the filter's group and o and k over one to three axes. x [batch, channels, spatial], weight
@@ -63,6 +81,7 @@ function convolution({ id, title, size, axes, geometry }: Dimensions) {
     summary: title,
     torch: `F.${id}(x, weight, None, stride, padding, dilation, groups)`,
     size,
+    aten: [{ names: ['convolution'], params: (call) => calledWith(call, axes) }],
     refuse: (p) => {
       const c = of(p)
       for (const [name, extent] of [['channels', c.channels], ['filters', c.filters]] as const) if (extent % c.groups !== 0) return `groups (${c.groups}) must divide ${name} (${extent})`

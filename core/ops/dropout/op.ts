@@ -1,5 +1,6 @@
 import { philox4x32 } from '../../values/random'
-import { defineOp, arithmetic } from '../define'
+import { numberAt, shapeAt } from '../aten'
+import { defineOp, arithmetic, elementsOf } from '../define'
 import { vector } from '../forms'
 
 /**
@@ -19,6 +20,7 @@ export default defineOp<{ n: number; p: number }>({
   family: 'dropout',
   summary: 'Zeroes elements at random and scales the rest',
   torch: 'F.dropout(x, p, training=True)',
+  aten: [{ names: ['native_dropout'], params: (call) => { const shape = shapeAt(call, 0); return shape && { n: elementsOf(shape), p: numberAt(call, 1, 0.5) } } }],
   size: vector,
   attributes: { p: { title: 'Probability of zero', kind: 'number', default: 0.5, min: 0, max: 0.99 } },
   dtypes: ['f32', 'f16', 'bf16'],

@@ -1,5 +1,6 @@
 import type { Dtype, Params } from '../../case'
 import type { FillSpec } from '../../values/random'
+import { isTensor, shapeAt, type AtenCall } from '../aten'
 import type { AttributeSpec } from '../attributes'
 import { defineOp, elementsOf, MAX_EXTENT, divisorUpTo } from '../define'
 import { vector, type SizeForm } from '../forms'
@@ -22,6 +23,8 @@ export interface Elementwise {
   broadcasts?: boolean
   /** Sizes and the shape they give; default: a vector of n. */
   shape?: { form: SizeForm; of: (p: Params) => readonly number[] }
+  /** The aten calls of it where they are not called like it, or have more to look at than shapes. */
+  aten?: { names?: readonly string[]; attributes?(call: AtenCall): Params | undefined }
   /** Operations per element. */
   flops: number
   unit?: ComputeUnit
@@ -58,6 +61,7 @@ export function elementwise(e: Elementwise): Op {
     size: form,
     attributes: { ...e.attributes, ...(e.broadcasts ? broadcastAttributes : {}) },
     ...(e.broadcasts ? { refuse: refuseBroadcast } : {}),
+    ...(e.shape ? {} : { aten: [{ names: e.aten?.names ?? [e.id], params: (call: AtenCall) => calledWith(e, call) }] }),
     dtypes: ['f32', 'f16', 'bf16'],
     tensors: (p) => [...e.inputs.map((name) => ({ name, shape: shapeOf(p, name), role: 'in' as const, fill: e.fills?.[name] ?? NORMAL })), { name: 'out', shape: shapeOf(p, 'out'), role: 'out' as const }],
     dims: (p) => (e.broadcasts ? broadcastDims(broadcastOf(p)) : [elements(p)]),
@@ -78,6 +82,30 @@ export function elementwise(e: Elementwise): Op {
     },
     tolerance: (_p, dtype) => e.tolerance(dtype),
   })
+}
+
+/** The parameters of a call on tensors of one shape, or of two of which the second is spread over the first. */
+function calledWith(e: Elementwise, call: AtenCall): Params | undefined {
+  const shapes = e.inputs.map((_, i) => shapeAt(call, i))
+  const [first, second] = shapes
+  const more = e.aten?.attributes ? e.aten.attributes(call) : {}
+  // A tensor more than the op has makes it another one.
+  if (!first || shapes.includes(undefined) || more === undefined || isTensor(call.args[e.inputs.length])) return undefined
+  const n = elementsOf(first)
+  if (shapes.every((shape) => shape!.join() === first.join())) return { n, ...more }
+  const spread = e.broadcasts && second ? spreadOf(first, second) : undefined
+  return spread && { n, ...spread, ...more }
+}
+
+/** How `second` is spread over `first`: as one element, as a row of the last axes, or as a column of the first ones. */
+function spreadOf(first: readonly number[], second: readonly number[]): Params | undefined {
+  if (elementsOf(second) === 1) return { broadcast: 'scalar' }
+  const trimmed = second.slice(second.findIndex((extent) => extent !== 1))
+  if (first.slice(-trimmed.length).join() === trimmed.join()) return { broadcast: 'row', cols: elementsOf(trimmed) }
+  const ones = [...second].reverse().findIndex((extent) => extent !== 1)
+  const kept = second.length - ones
+  if (second.length === first.length && first.slice(0, kept).join() === second.slice(0, kept).join()) return { broadcast: 'column', cols: elementsOf(first.slice(kept)) }
+  return undefined
 }
 
 /** Shapes of the second operand, in the order of the number kernels get for each. */

@@ -1,3 +1,4 @@
+import { isTensor } from '../aten'
 import { erfc } from '../../values/erf'
 import { matrix, withNames } from '../forms'
 import { arithmetic, exact, transcendental } from '../define'
@@ -31,9 +32,9 @@ const CANCELS = 1e-6
  */
 const TABLE: readonly Elementwise[] = [
   // Its bandwidth at sizes beyond the caches is the device's measured bandwidth ceiling.
-  { id: 'copy', family: 'memory', representative: true, summary: 'Copy of a tensor', torch: 'x.clone()', inputs: ['x'], flops: 0, cost: 1, at: ([x]) => x!, tolerance: () => exact },
+  { id: 'copy', family: 'memory', representative: true, summary: 'Copy of a tensor', torch: 'x.clone()', inputs: ['x'], aten: { names: ['clone', 'copy'], attributes: ({ args: [, source] }) => (isTensor(source) ? undefined : {}) }, flops: 0, cost: 1, at: ([x]) => x!, tolerance: () => exact },
   // Reads nothing: its bandwidth at sizes beyond the caches is the device's measured write ceiling. Every dtype holds 1.
-  { id: 'fill', family: 'ceiling', summary: 'Writes a constant: the write bandwidth', torch: 'x.fill_(value)', inputs: [], attributes: { value: real('Value', 1) }, flops: 0, cost: 1, at: (_, [value]) => value!, tolerance: (dtype) => arithmetic(dtype) },
+  { id: 'fill', family: 'ceiling', summary: 'Writes a constant: the write bandwidth', torch: 'x.fill_(value)', inputs: [], aten: { names: [] }, attributes: { value: real('Value', 1) }, flops: 0, cost: 1, at: (_, [value]) => value!, tolerance: (dtype) => arithmetic(dtype) },
 
   { ...binary, id: 'add', representative: true, summary: 'Sum of two tensors', torch: 'torch.add(a, b)', at: ([a, b]) => a! + b!, tolerance: (dtype) => arithmetic(dtype) },
   { ...binary, id: 'sub', summary: 'Difference of two tensors', torch: 'torch.sub(a, b)', at: ([a, b]) => a! - b!, tolerance: (dtype) => arithmetic(dtype) },
@@ -41,15 +42,15 @@ const TABLE: readonly Elementwise[] = [
   // Divisors from 2.1e-4, so that every quotient is finite in f16.
   { ...binary, id: 'div', summary: 'Quotient of two tensors', torch: 'torch.div(a, b)', fills: { b: { kind: 'positive', scale: 8 } }, at: ([a, b]) => a! / b!, tolerance: (dtype) => arithmetic(dtype) },
 
-  { id: 'fma', family: 'ternary', summary: 'a * b + c', torch: 'torch.addcmul(c, a, b)', inputs: ['a', 'b', 'c'], flops: 2, cost: 1, at: ([a, b, c]) => a! * b! + c!, tolerance: (dtype) => arithmetic(dtype, CANCELS) },
+  { id: 'fma', family: 'ternary', summary: 'a * b + c', torch: 'torch.addcmul(c, a, b)', aten: { names: ['addcmul'] }, inputs: ['a', 'b', 'c'], flops: 2, cost: 1, at: ([a, b, c]) => a! * b! + c!, tolerance: (dtype) => arithmetic(dtype, CANCELS) },
   {
     id: 'lerp', family: 'ternary', summary: 'Linear interpolation a + weight * (b - a)', torch: 'torch.lerp(a, b, weight)', inputs: ['a', 'b'], attributes: { weight: real('Weight', 0.5) },
     flops: 3, cost: 1, at: ([a, b], [weight]) => a! + weight! * (b! - a!), tolerance: (dtype) => arithmetic(dtype, CANCELS),
   },
-  { id: 'scale', family: 'ternary', summary: 'Tensor times a number', torch: 'torch.mul(x, factor)', inputs: ['x'], attributes: { factor: real('Factor', 2) }, flops: 1, cost: 1, at: ([x], [factor]) => x! * factor!, tolerance: (dtype) => arithmetic(dtype) },
+  { id: 'scale', family: 'ternary', summary: 'Tensor times a number', torch: 'torch.mul(x, factor)', inputs: ['x'], aten: { names: ['mul'], attributes: ({ args: [, factor] }) => (typeof factor === 'number' ? { factor } : undefined) }, attributes: { factor: real('Factor', 2) }, flops: 1, cost: 1, at: ([x], [factor]) => x! * factor!, tolerance: (dtype) => arithmetic(dtype) },
   {
     // PyTorch's order: where min exceeds max, every element becomes max.
-    id: 'clamp', family: 'ternary', summary: 'Values limited to [min, max]', torch: 'torch.clamp(x, min, max)', inputs: ['x'], attributes: { min: real('Minimum', -0.5), max: real('Maximum', 0.5) },
+    id: 'clamp', family: 'ternary', summary: 'Values limited to [min, max]', torch: 'torch.clamp(x, min, max)', inputs: ['x'], aten: { attributes: ({ args: [, min, max] }) => (typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined) }, attributes: { min: real('Minimum', -0.5), max: real('Maximum', 0.5) },
     flops: 2, cost: 1, at: ([x], [min, max]) => Math.min(Math.max(x!, min!), max!), tolerance: (dtype) => arithmetic(dtype),
   },
 
@@ -67,10 +68,10 @@ const TABLE: readonly Elementwise[] = [
   { ...activation, id: 'sigmoid', summary: '1 / (1 + exp(-x))', torch: 'torch.sigmoid(x)', flops: 3, cost: 5, at: ([x]) => sigmoid(x!) },
   { ...activation, id: 'tanh', summary: 'Hyperbolic tangent', torch: 'torch.tanh(x)', flops: 1, cost: 6, at: ([x]) => Math.tanh(x!) },
   // x times the normal distribution function (Hendrycks & Gimpel 2016, exact form). Five operations: scale, erf, add, halve, multiply.
-  { ...activation, id: 'gelu', representative: true, summary: 'Gaussian error linear unit with erf', torch: 'F.gelu(x)', flops: 5, cost: 12, at: ([x]) => x! * normalCdf(x!) },
+  { ...activation, id: 'gelu', representative: true, summary: 'Gaussian error linear unit with erf', torch: 'F.gelu(x)', aten: { attributes: ({ kwargs }) => (kwargs['approximate'] === 'tanh' ? undefined : {}) }, flops: 5, cost: 12, at: ([x]) => x! * normalCdf(x!) },
   {
     // 0.5 x (1 + tanh(u)) = x sigmoid(2u), which does not cancel for negative u. Nine operations: square, cube, scale, add, scale, tanh, add, halve, multiply.
-    ...activation, id: 'gelu_tanh', summary: 'Gaussian error linear unit, tanh approximation', torch: "F.gelu(x, approximate='tanh')",
+    ...activation, id: 'gelu_tanh', summary: 'Gaussian error linear unit, tanh approximation', torch: "F.gelu(x, approximate='tanh')", aten: { names: ['gelu'], attributes: ({ kwargs }) => (kwargs['approximate'] === 'tanh' ? {} : undefined) },
     flops: 9, cost: 8, at: ([x]) => x! * sigmoid(2 * Math.sqrt(2 / Math.PI) * (x! + 0.044715 * x! ** 3)),
   },
   { ...activation, id: 'silu', summary: 'Sigmoid linear unit (swish), x * sigmoid(x)', torch: 'F.silu(x)', flops: 4, cost: 5, at: ([x]) => x! * sigmoid(x!) },

@@ -1,4 +1,5 @@
 import { STORAGE_BYTES, storageOf } from '../../case'
+import { shapeAt } from '../aten'
 import { defineOp, oncePerRead, exact, accumulated } from '../define'
 import { table } from '../forms'
 import type { ReadInput } from '../types'
@@ -13,6 +14,7 @@ export const embedding = defineOp<{ rows: number; dim: number; indices: number }
   family: 'lookup',
   summary: 'Rows of a table by index',
   torch: 'F.embedding(indices, weight)',
+  aten: [{ names: ['embedding'], params: (call) => { const [weight, indices] = [shapeAt(call, 0), shapeAt(call, 1)]; return weight && indices && { rows: weight[0]!, dim: weight[1]!, indices: indices.reduce((a, b) => a * b, 1) } } }],
   size: table,
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ rows, dim, indices }, dtype) => [

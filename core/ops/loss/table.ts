@@ -1,4 +1,5 @@
-import { defineOp, normalized, accumulated } from '../define'
+import { numberAt, shapeAt } from '../aten'
+import { defineOp, elementsOf, normalized, accumulated } from '../define'
 import { matrix, withNames, vector } from '../forms'
 import { logSumExp } from '../rows'
 
@@ -94,6 +95,7 @@ export const mseLoss = defineOp<{ n: number }>({
   family: 'loss',
   summary: 'Mean squared error',
   torch: 'F.mse_loss(x, target)',
+  aten: [{ names: ['mse_loss'], params: (call) => { const shape = shapeAt(call, 0); return shape && numberAt(call, 2, 1) === 1 ? { n: elementsOf(shape) } : undefined } }],
   size: vector,
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ n }) => [

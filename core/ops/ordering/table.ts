@@ -1,4 +1,5 @@
 import type { Values } from '../../values/numbers'
+import { flagAt, isLast, numberAt, overRows, rowsOf, shapeAt } from '../aten'
 import { defineOp, divisorUpTo, oncePerRead, exact, accumulated } from '../define'
 import { matrix } from '../forms'
 import type { InputValues, ReadInput } from '../types'
@@ -13,6 +14,7 @@ export const sort = defineOp<{ rows: number; cols: number; descending: boolean }
   family: 'order',
   summary: 'Sorted rows and the indices that sort them',
   torch: 'torch.sort(x, dim=-1, descending=descending, stable=True)',
+  aten: [{ names: ['sort'], params: (call) => { const shape = shapeAt(call, 0); return shape && isLast(numberAt(call, 1, -1), shape) ? { ...rowsOf(shape), ...(flagAt(call, 2) ? { descending: true } : {}) } : undefined } }],
   size: matrix,
   attributes: { descending: { title: 'Descending', kind: 'flag', default: false } },
   dtypes: ['f32', 'f16', 'bf16'],
@@ -48,6 +50,7 @@ export const topk = defineOp<{ rows: number; cols: number; k: number }>({
   family: 'order',
   summary: 'Largest elements of each row and their indices',
   torch: 'torch.topk(x, k, -1)',
+  aten: [{ names: ['topk'], params: (call) => { const shape = shapeAt(call, 0); return shape && isLast(numberAt(call, 2, -1), shape) ? { ...rowsOf(shape), k: numberAt(call, 1, 1) } : undefined } }],
   size: matrix,
   attributes: { k: { title: 'K', kind: 'number', default: 8, min: 1, max: 2 ** 20, whole: true } },
   refuse: ({ cols, k }) => (k <= cols ? undefined : `k (${k}) must not exceed cols (${cols})`),
@@ -109,6 +112,7 @@ export const cumsum = defineOp<{ rows: number; cols: number }>({
   family: 'order',
   summary: 'Cumulative sum along the last axis',
   torch: 'torch.cumsum(x, -1)',
+  aten: [overRows(['cumsum'])],
   size: matrix,
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ rows, cols }) => [

@@ -1,4 +1,5 @@
 import { STORAGE_BYTES, storageOf, type Params } from '../../case'
+import { flagAt, imageAt, numbersAt, sameOf, type AtenCall, type AtenForm } from '../aten'
 import { defineOp, divisorUpTo, accumulated, exact } from '../define'
 import { images, pool1d, pool2d, withNames, type SizeForm } from '../forms'
 import type { ReadInput } from '../types'
@@ -36,6 +37,22 @@ function adaptive(input: number, output: number): Axis {
 
 const ONE = adaptive(1, 1)
 
+/** `pool(x, kernel, stride, padding, ...)` of square windows. */
+function windows(call: AtenCall): Params | undefined {
+  const image = imageAt(call, 0)
+  const kernel = sameOf(numbersAt(call, 1) ?? [])
+  // PyTorch's default stride is the kernel, which it writes as an empty list.
+  const [strides, paddings] = [numbersAt(call, 2) ?? [], numbersAt(call, 3) ?? [0]]
+  const [stride, padding] = [strides.length === 0 ? kernel : sameOf(strides), sameOf(paddings)]
+  return image && kernel !== undefined && stride !== undefined && padding !== undefined ? { ...image, kernel, stride, padding } : undefined
+}
+
+/** `adaptive_pool(x, [rows, columns])`. */
+function sharedOut(call: AtenCall): Params | undefined {
+  const [image, out] = [imageAt(call, 0), numbersAt(call, 1)]
+  return image && out ? { ...image, outHeight: out[0]!, outWidth: out[1] ?? out[0]! } : undefined
+}
+
 interface Kind {
   size: SizeForm
   /** Height is absent for signals. */
@@ -57,13 +74,13 @@ const KINDS: Readonly<Record<'pool1d' | 'pool2d' | 'adaptive', Kind>> = {
   },
 }
 
-const TABLE: readonly { id: string; kind: keyof typeof KINDS; max: boolean; summary: string }[] = [
+const TABLE: readonly { id: string; kind: keyof typeof KINDS; max: boolean; summary: string; aten?: AtenForm }[] = [
   { id: 'max_pool1d', kind: 'pool1d', max: true, summary: 'Largest element of each window of a signal' },
-  { id: 'max_pool2d', kind: 'pool2d', max: true, summary: 'Largest element of each window of an image' },
+  { id: 'max_pool2d', kind: 'pool2d', max: true, summary: 'Largest element of each window of an image', aten: { names: ['max_pool2d_with_indices'], params: (call) => (sameOf(numbersAt(call, 4) ?? [1]) === 1 && !flagAt(call, 5) ? windows(call) : undefined) } },
   { id: 'avg_pool1d', kind: 'pool1d', max: false, summary: 'Mean of each window of a signal' },
-  { id: 'avg_pool2d', kind: 'pool2d', max: false, summary: 'Mean of each window of an image' },
-  { id: 'adaptive_avg_pool2d', kind: 'adaptive', max: false, summary: 'Mean of windows that share an image out' },
-  { id: 'adaptive_max_pool2d', kind: 'adaptive', max: true, summary: 'Largest element of windows that share an image out' },
+  { id: 'avg_pool2d', kind: 'pool2d', max: false, summary: 'Mean of each window of an image', aten: { names: ['avg_pool2d'], params: (call) => (flagAt(call, 4) ? undefined : windows(call)) } },
+  { id: 'adaptive_avg_pool2d', kind: 'adaptive', max: false, summary: 'Mean of windows that share an image out', aten: { names: ['_adaptive_avg_pool2d'], params: sharedOut } },
+  { id: 'adaptive_max_pool2d', kind: 'adaptive', max: true, summary: 'Largest element of windows that share an image out', aten: { names: ['adaptive_max_pool2d'], params: sharedOut } },
 ]
 
 /**
@@ -73,7 +90,7 @@ const TABLE: readonly { id: string; kind: keyof typeof KINDS; max: boolean; summ
  * dims: [batch * channels, height, width, outHeight, outWidth, kernel, stride, padding], height and outHeight 1 for signals, no padding
  * along a height of 1; adaptive ones end after outWidth. One operation per element of a window, those of the padding counted too.
  */
-function pooling({ id, kind, max, summary }: (typeof TABLE)[number]) {
+function pooling({ id, kind, max, summary, aten }: (typeof TABLE)[number]) {
   const { size, spatial, axes, call, dims } = KINDS[kind]
   const numbers = (p: Params) => p as Readonly<Record<string, number>>
   const planes = (p: Params) => numbers(p)['batch']! * numbers(p)['channels']!
@@ -87,6 +104,7 @@ function pooling({ id, kind, max, summary }: (typeof TABLE)[number]) {
     summary,
     torch: `F.${id}(x, ${call})`,
     size,
+    ...(aten ? { aten: [aten] } : {}),
     refuse: (p) => {
       const { kernel, padding } = numbers(p)
       if (kernel !== undefined && padding! > kernel / 2) return `padding (${padding}) must not exceed half of kernel (${kernel})`

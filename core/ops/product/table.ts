@@ -1,3 +1,5 @@
+import type { Params } from '../../case'
+import { isTensor, shapeAt, type AtenCall, type AtenTensor } from '../aten'
 import { defineOp, divisorUpTo, accumulated } from '../define'
 import { gemm, vector, type SizeForm } from '../forms'
 import type { InputValues, MatrixProduct, ReadInput } from '../types'
@@ -13,6 +15,7 @@ export const matmul = defineOp<MatmulParams>({
   summary: 'Matrix product',
   representative: true,
   torch: 'torch.matmul(a, b)',
+  aten: [{ names: ['mm', 'bmm'], params: (call) => productOf(call, 0) }, { names: ['addmm', 'baddbmm'], params: (call) => productOf(call, 1) }],
   size: gemm,
   attributes: { transA: { title: 'A transposed', kind: 'flag', default: false }, transB: { title: 'B transposed', kind: 'flag', default: false } },
   dtypes: ['f32', 'f16', 'bf16', 'tf32'],
@@ -40,6 +43,18 @@ export const matmul = defineOp<MatmulParams>({
   outputScale: ({ k }) => Math.sqrt(k),
 })
 
+/** Whether a matrix is stored by columns: the view that a linear layer makes of its weight. */
+const byColumns = ({ strides }: AtenTensor): boolean => strides !== null && strides.at(-2) === 1 && strides.at(-1) !== 1
+
+/** The product of the matrices at two places among the arguments. */
+function productOf({ args }: AtenCall, at: number): Params | undefined {
+  const [a, b] = [args[at], args[at + 1]]
+  if (!isTensor(a) || !isTensor(b) || a.shape.length < 2 || a.shape.length !== b.shape.length) return undefined
+  const [m, k, n] = [a.shape.at(-2)!, a.shape.at(-1)!, b.shape.at(-1)!]
+  const batch = a.shape.length === 3 ? a.shape[0]! : 1
+  return { m, n, k, ...(batch > 1 ? { batch } : {}), ...(byColumns(a) ? { transA: true } : {}), ...(byColumns(b) ? { transB: true } : {}) }
+}
+
 /** Elements read at a time, so that a long product stays in the processor's cache. */
 const CHUNK = 16384
 
@@ -52,6 +67,7 @@ export const dot = defineOp<{ n: number }>({
   family: 'vector',
   summary: 'Inner product of two vectors',
   torch: 'torch.dot(a, b)',
+  aten: [{ names: ['dot'], params: (call) => { const shape = shapeAt(call, 0); return shape && { n: shape[0]! } } }],
   size: vector,
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ n }) => [

@@ -1,6 +1,7 @@
-import type { Dtype } from '../../case'
+import type { Dtype, Params } from '../../case'
 import type { FillSpec } from '../../values/random'
-import { defineOp, MAX_EXTENT, divisorUpTo, accumulated, exact } from '../define'
+import { numbersAt, shapeAt, type AtenCall } from '../aten'
+import { defineOp, elementsOf, MAX_EXTENT, divisorUpTo, accumulated, exact } from '../define'
 import { matrix } from '../forms'
 import type { Op, ReadInput, Tolerance, InputValues } from '../types'
 
@@ -105,6 +106,8 @@ interface Entry {
   summary: string
   torch: string
   representative?: boolean
+  /** Its aten call, where that is not called like it. */
+  aten?: string
   /** Operations per input element. */
   flops: number
   fill?: (length: number) => FillSpec
@@ -113,6 +116,26 @@ interface Entry {
   reference: (reduction: Reduction, read: ReadInput, start: number, count: number) => Float64Array
   tolerance: (dtype: Dtype, length: number) => Tolerance
   outputScale?: (length: number) => number
+}
+
+/** `reduce(x, axes, ...)`: over all axes, the first ones, the last ones, or both with others between them. */
+function reducedOver(call: AtenCall): Params | undefined {
+  const shape = shapeAt(call, 0)
+  if (!shape || shape.length === 0) return undefined
+  const listed = numbersAt(call, 1) ?? (typeof call.args[1] === 'number' ? [call.args[1]] : [])
+  const gone = new Set((listed.length === 0 ? shape.map((_, axis) => axis) : listed).map((axis) => (axis < 0 ? axis + shape.length : axis)))
+  const runs = shape.map((_, axis) => gone.has(axis)).filter((is, axis, all) => axis === 0 || all[axis - 1] !== is)
+  const extent = (from: number, to: number) => elementsOf(shape.slice(from, to))
+  const first = shape.findIndex((_, axis) => gone.has(axis))
+  if (runs.length === 1) return runs[0] ? { axis: 'all', rows: 1, cols: extent(0, shape.length) } : undefined
+  if (runs.length === 2) {
+    const kept = runs[0] ? shape.findIndex((_, axis) => !gone.has(axis)) : first
+    return { axis: runs[0] ? 'first' : 'last', rows: extent(0, kept), cols: extent(kept, shape.length) }
+  }
+  if (runs.length !== 3 || !runs[0]) return undefined
+  const kept = shape.findIndex((_, axis) => !gone.has(axis))
+  const after = kept + shape.slice(kept).findIndex((_, i) => gone.has(kept + i))
+  return { axis: 'first_last', batch: extent(0, kept), rows: extent(kept, after), cols: extent(after, shape.length) }
 }
 
 function reductionOf({ rows, cols, batch, axis }: ReductionParams): Reduction {
@@ -141,6 +164,7 @@ const reduction = (e: Entry): Op =>
     torch: e.torch,
     ...(e.representative ? { representative: true } : {}),
     size: matrix,
+    aten: [{ names: [e.aten ?? e.id], params: reducedOver }],
     attributes: { axis: { title: 'Axis', kind: 'choice', words: AXES }, batch: { title: 'Batch', kind: 'number', whole: true, default: 1, min: 1, max: MAX_EXTENT } },
     dtypes: ['f32', 'f16', 'bf16'],
     tensors: (p) => [
@@ -169,8 +193,8 @@ const TABLE: readonly Entry[] = [
     id: 'mean', summary: 'Mean over all elements or some axes', torch: 'torch.mean(x, dim)', flops: 1, reference: (r, read, start, count) => sums(r, read, start, count).map((sum) => sum / lengthOf(r)),
     tolerance: (dtype, length) => accumulated(dtype, length, 1 / length), outputScale: (length) => 1 / Math.sqrt(length),
   },
-  { id: 'max', summary: 'Largest value over all elements or some axes', torch: 'torch.amax(x, dim)', flops: 1, reference: (r, read, start, count) => folded(r, read, 0, start, count, -Infinity, Math.max), tolerance: () => exact },
-  { id: 'min', summary: 'Smallest value over all elements or some axes', torch: 'torch.amin(x, dim)', flops: 1, reference: (r, read, start, count) => folded(r, read, 0, start, count, Infinity, Math.min), tolerance: () => exact },
+  { id: 'max', summary: 'Largest value over all elements or some axes', torch: 'torch.amax(x, dim)', aten: 'amax', flops: 1, reference: (r, read, start, count) => folded(r, read, 0, start, count, -Infinity, Math.max), tolerance: () => exact },
+  { id: 'min', summary: 'Smallest value over all elements or some axes', torch: 'torch.amin(x, dim)', aten: 'amin', flops: 1, reference: (r, read, start, count) => folded(r, read, 0, start, count, Infinity, Math.min), tolerance: () => exact },
   { id: 'argmax', summary: 'Index of the largest value, the first of equal ones', torch: 'torch.argmax(x, dim)', flops: 1, index: true, reference: (r, read, start, count) => firstBest(r, read, 0, start, count, (x, best) => x > best), tolerance: () => exact },
   { id: 'argmin', summary: 'Index of the smallest value, the first of equal ones', torch: 'torch.argmin(x, dim)', flops: 1, index: true, reference: (r, read, start, count) => firstBest(r, read, 0, start, count, (x, best) => x < best), tolerance: () => exact },
   {

@@ -1,4 +1,5 @@
-import { EPS } from '../attributes'
+import { numberAt, tokensOf } from '../aten'
+import { EPS, withEps } from '../attributes'
 import { defineOp, divisorUpTo, normalized, accumulated } from '../define'
 import { matrix, withNames } from '../forms'
 import { rowOp } from '../rows'
@@ -16,6 +17,7 @@ export const layerNorm = rowOp({
   summary: 'Layer normalisation over the last axis',
   representative: true,
   torch: 'F.layer_norm(x, [dim], weight, bias, eps)',
+  aten: [{ names: ['native_layer_norm'], params: (call) => withEps(tokensOf(call, 0), numberAt(call, 4, 1e-5)) }],
   extents: ['tokens', 'dim'],
   shared: ['weight', 'bias'],
   attributes: EPS,
@@ -53,6 +55,7 @@ export const layerNormBackward = defineOp<NormParams>({
   family: 'backward',
   summary: 'Gradients of layer normalisation: input, weight and bias',
   torch: 'torch.ops.aten.native_layer_norm_backward(grad, x, [dim], mean, rstd, weight, bias, [True, True, True])',
+  aten: [{ names: ['native_layer_norm_backward'], params: (call) => tokensOf(call, 1) }],
   size: withNames(matrix, ['tokens', 'dim']),
   dtypes: ['f32', 'f16', 'bf16'],
   tensors: ({ tokens, dim }) => [
@@ -124,6 +127,7 @@ export const rmsNorm = rowOp({
   family: 'normalization',
   summary: 'Root mean square normalisation over the last axis',
   torch: 'F.rms_norm(x, [dim], weight, eps)',
+  aten: [{ names: ['_fused_rms_norm'], params: (call) => withEps(tokensOf(call, 0), numberAt(call, 3, 1e-5)) }],
   extents: ['tokens', 'dim'],
   shared: ['weight'],
   attributes: EPS,

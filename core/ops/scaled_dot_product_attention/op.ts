@@ -1,3 +1,5 @@
+import type { Params } from '../../case'
+import { flagAt, isTensor, shapeAt, type AtenCall } from '../aten'
 import { defineOp, divisorUpTo, normalized } from '../define'
 import { attention } from '../forms'
 import type { MatrixProduct, ReadInput } from '../types'
@@ -23,6 +25,10 @@ export default defineOp<AttentionParams>({
   summary: 'Scaled dot product attention',
   torch: 'F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=heads != kvHeads)',
   size: attention,
+  aten: [
+    { names: ['_scaled_dot_product_flash_attention', '_scaled_dot_product_flash_attention_for_cpu'], params: (call) => attendedWith(call, 4) },
+    { names: ['_scaled_dot_product_efficient_attention', '_scaled_dot_product_cudnn_attention'], params: (call) => attendedWith(call, 6) },
+  ],
   attributes: { causal: { title: 'Causal', kind: 'flag', default: false } },
   refuse: ({ heads, kvHeads }) => (heads % kvHeads === 0 ? undefined : `kvHeads (${kvHeads}) must divide heads (${heads})`),
   dtypes: ['f32', 'f16', 'bf16'],
@@ -53,6 +59,14 @@ export default defineOp<AttentionParams>({
     return { relL2, element: { ulp: element.ulp, abs: relL2 * Math.min(0.5, 4 * Math.sqrt(Math.E / (p.causal ? 1 : p.seqK))) } }
   },
 })
+
+/** `attention(q, k, v, ...)` with the flag of causality at a place; undefined with a mask, which this op does not have. */
+function attendedWith(call: AtenCall, causal: number): Params | undefined {
+  const [q, k] = [shapeAt(call, 0), shapeAt(call, 1)]
+  if (q?.length !== 4 || k?.length !== 4 || isTensor(call.args[3]) || isTensor(call.kwargs['attn_mask'])) return undefined
+  const [batch, heads, seqQ, headDim] = q as [number, number, number, number]
+  return { batch, heads, kvHeads: k[1]!, seqQ, seqK: k[2]!, headDim, ...(flagAt(call, causal) ? { causal: true } : {}) }
+}
 
 type AttentionParams = { batch: number; heads: number; kvHeads: number; seqQ: number; seqK: number; headDim: number; causal: boolean }
 

@@ -1,3 +1,4 @@
+import { overRows } from '../aten'
 import { logSumExp, rowOp, normal } from '../rows'
 import { normalized } from '../define'
 
@@ -12,6 +13,7 @@ export const softmax = rowOp({
   summary: 'Softmax over the last axis',
   representative: true,
   torch: 'torch.softmax(x, -1)',
+  aten: [overRows(['_softmax'])],
   unit: 'special',
   flops: 5,
   cost: 8,
@@ -36,6 +38,7 @@ export const logSoftmax = rowOp({
   family: 'softmax',
   summary: 'Logarithm of softmax over the last axis',
   torch: 'torch.log_softmax(x, -1)',
+  aten: [overRows(['_log_softmax'])],
   unit: 'special',
   flops: 5,
   cost: 8,
@@ -61,6 +64,7 @@ export const softmaxBackward = rowOp({
   family: 'backward',
   summary: 'Gradient of softmax over the last axis',
   torch: 'torch._softmax_backward_data(grad, out, -1, grad.dtype)',
+  aten: [overRows(['_softmax_backward_data'], 0, 2)],
   inputs: { grad: normal, out: (cols) => ({ kind: 'positive', scale: probability(cols) }) },
   output: 'dx',
   flops: 4,

@@ -11,6 +11,7 @@ import type { Suite } from '@core/suites'
 import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
+import type { SweepFile } from '@core/sweep/capture'
 import { presentSweep } from '@core/sweep/present'
 import { summarizeSweep } from '@core/sweep/summary'
 import type { SweepSpec } from '@core/session/sweep-spec'
@@ -22,6 +23,7 @@ import type { Context } from '../context'
 import { follow } from '../follow'
 import { pickOne, readName, UsageError } from '../options/choices'
 import { readHow, readMachines, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
+import { readSweepFile } from './capture'
 import { reportRun } from './sessions'
 import { afterSuite, checkSuiteOptions, chooseSuite, refusePicks, suiteOf, type SuiteOptions } from './suite'
 
@@ -51,6 +53,13 @@ async function runShard(context: Context, { plan: path, shard: text = '1/1', nam
   return 0
 }
 
+/** `opscope run --plan` of a captured sweep: the options say where and how its cases are measured. */
+function runCaptured(context: Context, { name, picks }: SweepFile, { plan: path, ...options }: RunOptions): Promise<number> {
+  const also = (['ops', 'sizes', 'dtypes', 'suite', 'sweep', 'shard', 'parts'] as const).find((one) => options[one] !== undefined)
+  if (also !== undefined) throw new UsageError(`${path!} says what to measure; remove --${also}`)
+  return measure(context, { name, ...options }, undefined, picks)
+}
+
 function shardOf(text: string): Shard {
   try {
     return readShard(text)
@@ -61,16 +70,19 @@ function shardOf(text: string): Shard {
 
 /** `opscope run`: plans the picked sweep, measures it and prints the results. */
 export function run(context: Context, options: RunOptions): Promise<number> {
+  const captured = options.plan === undefined ? undefined : readSweepFile(options.plan)
+  if (captured) return runCaptured(context, captured, options)
   if (options.plan !== undefined) return runShard(context, options)
   if (options.shard !== undefined) throw new UsageError('--shard belongs to --plan')
   return measure(context, options)
 }
 
 /** Measures what these options pick, of it only the shard where there is one. */
-async function measure(context: Context, options: RunOptions, shard?: Shard): Promise<number> {
+async function measure(context: Context, options: RunOptions, shard?: Shard, picks?: SweepFile['picks']): Promise<number> {
   const name = readName(options.name ?? options.sweep)
   checkSuiteOptions(options)
-  const { runner, devices, spec, missing, named, suite, only: narrowed } = await chosenSweep(context, options)
+  const { runner, devices, spec: chosen, missing, named, suite, only: narrowed } = await chosenSweep(context, options)
+  const spec = picks ? { ...chosen, ...picks } : chosen
   if (spec.targets.length === 0) {
     context.remark(`opscope: nothing can be measured: ${missing.join('; ') || 'no picked device has the picked implementations'}`)
     return 1
