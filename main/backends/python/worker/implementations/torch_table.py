@@ -153,7 +153,7 @@ def _convolution(name: str) -> Entry:
         padding = [p["paddingHeight"], p["paddingWidth"]] if axes == 2 else [p["padding"]] * axes
         return lambda x, weight: function(x, weight, None, p["stride"], padding, p["dilation"], p["groups"])
 
-    return Entry(make, fused=False)
+    return Entry(make, fused=False, dtypes=(*FLOATS, "tf32"), note="On a GPU, PyTorch computes f32 convolutions in TF32 unless told otherwise; here f32 is f32, and tf32 a dtype of its own.")
 
 
 def _pooling(name: str) -> Entry:
