@@ -106,7 +106,7 @@ export function startApp(): void {
   giveRunFeedback({
     runner: services.runner,
     summary: (id) => services.history.summary(id),
-    setProgress: (share, paused) => windows.current()?.setProgressBar(share ?? -1, { mode: paused ? 'paused' : 'normal' }),
+    setProgress: (share, paused) => windows.all().forEach((window) => window.setProgressBar(share ?? -1, { mode: paused ? 'paused' : 'normal' })),
     isFocused: () => windows.isFocused(),
     notify: ({ title, body, click }) => {
       if (Notification.isSupported()) new Notification({ title, body }).on('click', click).show()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import { violations } from './axe'
 import { Cli } from './cli'
 import { launch, type Launched } from './launch'
 import { ended, leavePicks, messages, rowCount, scripted } from './ui'
@@ -24,13 +25,14 @@ afterAll(async () => {
 const summary = () => page.getByTestId('sweep-summary')
 const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
 const item = (name: string) => page.getByRole('treeitem', { name, exact: true })
+const family = (name: string) => page.getByRole('treeitem').filter({ has: page.getByRole('checkbox', { name: `${name} family`, exact: true }) })
 
 describe('the picker', () => {
   it('folds the families, with how many of each are picked, and says the sweep in words', async () => {
     await summary().getByText('2 cases').waitFor()
     expect(await summary().innerText()).toMatch(/^1 operation × 2 sizes × f32 × 1 implementation, hot: 2 cases, about .+$/)
     expect(await page.getByRole('treeitem', { level: 2 }).count()).toBe(0)
-    expect(await item('binary family').innerText()).toMatch(/^binary\s*1\/\d+$/)
+    expect(await family('binary').innerText()).toMatch(/^binary\s*1\/\d+$/)
   })
 
   it('is used by keyboard alone: slash, a PyTorch call, Space, Enter', async () => {
@@ -49,7 +51,7 @@ describe('the picker', () => {
     await page.getByText('torch.softmax(x, -1)').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('searchbox', { name: 'Search operations' }).fill('')
-    await item('binary family').getByRole('checkbox').focus()
+    await family('binary').getByRole('checkbox').focus()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowRight')
     await expect.poll(focused).toBe('add')
@@ -132,6 +134,13 @@ describe('a saved sweep', () => {
     expect([unknown.status, unknown.err]).toEqual([2, expect.stringContaining('Did you mean "nightly sums"?')])
     expect((await cli.run(['run', '--sweep', 'nightly sums', '--ops', 'add'], env)).err).toContain('--sweep says what is measured; remove --ops')
     rmSync(cli.folder, { recursive: true, force: true })
+  })
+
+  it('and the picker have no accessibility violation', async () => {
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Run' }).click()
+    await menu().click()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
   })
 
   it('leaves no error on the console', () => {
