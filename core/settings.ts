@@ -18,6 +18,8 @@ export type PythonSettings = z.infer<typeof pythonSettingsSchema>
 /** What comes back at the next start. Parsed with defaults: a damaged file loses only the damaged keys. */
 export const settingsSchema = z.object({
   theme: z.enum(['system', 'light', 'dark']),
+  /** Height of the rows of tables; absent: comfortable. */
+  density: z.enum(['comfortable', 'compact']).optional(),
   /** The last picks of the run view. */
   sweep: sweepSpecSchema.optional(),
   /** Sweeps under names, and those run last. */

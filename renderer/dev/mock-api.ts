@@ -107,7 +107,7 @@ export class MockApi implements OpscopeApi {
     switch (channel) {
       case 'app:info': {
         const { devices: _devices, ...environment } = mockEnvironment
-        return { environment, firstStart: this.options.empty === true, platform: 'linux', interrupted: [...this.sessions.values()].filter((s) => s.session.state === 'interrupted').map((s) => this.summary(s)) }
+        return { environment, firstStart: this.options.empty === true, platform: 'linux', locale: 'en-GB', interrupted: [...this.sessions.values()].filter((s) => s.session.state === 'interrupted').map((s) => this.summary(s)) }
       }
       case 'settings:get': return this.settings
       case 'settings:set': return (this.settings = { ...this.settings, ...(request as Partial<Settings>) })

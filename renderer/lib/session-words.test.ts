@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { tellingDates, dayText, fullDate, minuteText, shortDate } from './session-words'
+import { expect, it, onTestFinished } from 'vitest'
+import { tellingDates, dayText, fullDate, minuteText, setDateLocale, shortDate } from './session-words'
 
 const session = (id: string, name: string, createdAt: string) => ({ id, name, createdAt })
 
@@ -21,4 +21,16 @@ it('writes dates in one order everywhere: day, month, year, time', () => {
   expect([fullDate(iso), dayText(iso), minuteText(iso), minuteText(iso, true)]).toEqual(['3 Mar 2025 14:03:05', '3 Mar 2025', '3 Mar 14:03', '3 Mar 14:03:05'])
   expect(shortDate(iso, new Date(2025, 5, 1))).toBe('3 Mar 14:03')
   expect([fullDate('x'), dayText(''), minuteText('never')]).toEqual(['–', '–', '–'])
+})
+
+it('writes dates as the locale of the system does, and keeps to what it had for one that is unknown', () => {
+  onTestFinished(() => setDateLocale('en-GB'))
+  const iso = new Date(2025, 2, 3, 14, 3, 5).toISOString()
+  const inLocale = (tag: string) => {
+    setDateLocale(tag)
+    return [dayText(iso), shortDate(iso, new Date(2025, 2, 3, 20))]
+  }
+  expect(inLocale('de-DE')).toEqual(['3. März 2025', 'Today 14:03'])
+  expect(inLocale('en-US')).toEqual(['Mar 3, 2025', expect.stringMatching(/^Today 02:03.PM$/)])
+  for (const tag of ['xx-nowhere', 'C.UTF-8', '']) expect(inLocale(tag)[0]).toBe('Mar 3, 2025')
 })

@@ -1,3 +1,4 @@
+import { computed, ref } from 'vue'
 import type { SessionState } from '@core/session/types'
 
 /** States of a session as users read them. */
@@ -37,31 +38,46 @@ export function tellingDates(sessions: readonly Named[]): Map<string, string> {
 
 const DAY_MS = 86_400_000
 
-// Made once: making a formatter costs more than a row of a table may.
-const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+/** Dates and times are written as this locale does; months in its language. */
+const locale = ref('en-GB')
+
+/** Writes dates as the system does; a tag that nobody knows changes nothing. */
+export function setDateLocale(tag: string): void {
+  try {
+    locale.value = Intl.DateTimeFormat.supportedLocalesOf(tag)[0] ?? locale.value
+  } catch {
+    // Not a tag at all.
+  }
+}
+
+// Made once for a locale: making a formatter costs more than a row of a table may.
+const formatter = (options: Intl.DateTimeFormatOptions) => computed(() => new Intl.DateTimeFormat(locale.value, options))
+const TIME = formatter({ hour: '2-digit', minute: '2-digit' })
+const DAY = formatter({ day: 'numeric', month: 'short' })
 
 /** `Today 14:03`, `Yesterday 09:12`, `3 Mar 14:03`, `3 Mar 2025`. Local time. */
 export function shortDate(iso: string, now = new Date()): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return '–'
-  const time = TIME.format(date)
+  const time = TIME.value.format(date)
   const midnight = (d: Date) => new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime()
   const days = Math.round((midnight(now) - midnight(date)) / DAY_MS)
   if (days === 0) return `Today ${time}`
   if (days === 1) return `Yesterday ${time}`
-  const day = DAY.format(date)
+  const day = DAY.value.format(date)
   return date.getFullYear() === now.getFullYear() ? `${day} ${time}` : `${day} ${date.getFullYear()}`
 }
 
-const of = (iso: string, format: Intl.DateTimeFormat) => {
+const of = (iso: string, { value: format }: { readonly value: Intl.DateTimeFormat }) => {
   const date = new Date(iso)
-  return Number.isNaN(date.getTime()) ? '–' : format.format(date).replace(',', '')
+  if (Number.isNaN(date.getTime())) return '–'
+  const text = format.format(date)
+  return locale.value === 'en-GB' ? text.replace(',', '') : text
 }
-const FULL = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
-const MINUTE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
-const SECOND = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const FULL = formatter({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const DATE = formatter({ day: 'numeric', month: 'short', year: 'numeric' })
+const MINUTE = formatter({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+const SECOND = formatter({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' })
 
 /** `3 Mar 2025 14:03:05`: in full, for hover and details. Local time, like all of these. */
 export const fullDate = (iso: string): string => of(iso, FULL)

@@ -3,6 +3,7 @@ import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { FaultNote, Reply } from '@core/ipc'
 import { call, listen } from '../lib/api'
+import { setDateLocale } from '../lib/session-words'
 import { useNotices } from './notices'
 
 /** Chromium tells of observers that ask for another layout as errors; nothing is wrong then. */
@@ -40,6 +41,7 @@ export const useApp = defineStore('app', () => {
     reportErrors()
     try {
       info.value = await call('app:info', undefined)
+      setDateLocale(info.value.locale)
       firstStart.value = info.value.firstStart
       fault.value ??= info.value.fault
       if (info.value.notice) notices.show({ level: 'warning', message: info.value.notice })

@@ -164,6 +164,16 @@ it('a file that was imported stands under Open recent, and opens the session it 
   expect(opened.pageErrors).toEqual([])
 })
 
+it('rows are lower in the compact density', async () => {
+  const height = () => dataRows(sessions(page)).first().evaluate((row) => row.getBoundingClientRect().height)
+  await view(page, 'History')
+  const before = await height()
+  await view(page, 'Settings')
+  await page.getByRole('radio', { name: 'Compact' }).click()
+  await view(page, 'History')
+  expect(await height()).toBeLessThan(before)
+})
+
 describe('a fault of the app', () => {
   const reports = () => (existsSync(join(dataDir, 'crashes')) ? readdirSync(join(dataDir, 'crashes')) : [])
 

@@ -11,7 +11,7 @@ export const appHandlers = ({ history, settings, startNotices, foundPrograms, em
       const { devices: _devices, ...environment } = readEnvironment([])
       const firstStart = history.ceilings().length === 0 && history.listSessions({ search: '', deleted: false }).length === 0
       const fault = faults.untold()
-      return { ...(fault ? { fault: { what: fault.what, at: fault.at } } : {}), environment, firstStart, platform: process.platform, interrupted: history.interrupted(), ...(startNotices.length === 0 ? {} : { notice: startNotices.join(' ') }) }
+      return { ...(fault ? { fault: { what: fault.what, at: fault.at } } : {}), environment, firstStart, platform: process.platform, locale: app.getSystemLocale(), interrupted: history.interrupted(), ...(startNotices.length === 0 ? {} : { notice: startNotices.join(' ') }) }
     },
     'settings:get': () => settings.get(),
     'settings:set': (change, asker) => {

@@ -47,6 +47,16 @@ describe('ResultsTable', () => {
     expect(wrapper.text()).toContain('60 rows')
   })
 
+  it('has rows of the height that the user has set', async () => {
+    const at = (row: number) => bodyRows()[row]!.attributes('style')
+    expect(at(2)).toMatch(/translateY\(56px\).*height: 28px/)
+    const before = bodyRows().length
+    useSettings().set({ density: 'compact' })
+    await flushPromises()
+    expect(at(2)).toMatch(/translateY\(44px\).*height: 22px/)
+    expect(bodyRows().length).toBeGreaterThan(before)
+  })
+
   it('sorts by a header, the other way on the second click, and not at all on the third', async () => {
     const measured = column(0)
     const head = wrapper.find('[data-sort=op]')
