@@ -113,7 +113,7 @@ describe('views', () => {
     await clean()
     await table.focus()
     await page.keyboard.press('ArrowDown')
-    await page.getByRole('button', { name: /^Regressions/ }).click()
+    await page.getByRole('button', { name: /^Slower cases/ }).click()
     await clean()
     await page.getByRole('combobox', { name: 'Group by' }).selectOption('op')
     await clean()
