@@ -6,6 +6,7 @@ import { logBounds } from './drawing/axes'
 import { distributionCsv, distributionOption, ecdf, drawnRange, histogram } from './distribution/option'
 import { renderSvg } from './drawing/echarts'
 import { intervalText, tooltipHtml } from './drawing/frame'
+import { levelOf } from './roofline/caches'
 import { intensityOf, rooflineOption } from './roofline/chart'
 import { groupSeries } from './data/series'
 import { chartTheme } from './drawing/theme'
@@ -120,6 +121,15 @@ describe('roofline', () => {
     expect(lines(roofs.map((roof) => ({ ...roof, deviceName: 'Xeon', value: roof.value * 2 })))).toBe(2)
     const marks = rooflineOption(layers(roofs), theme, none)!.series.filter((s) => s.type === 'scatter').map((s) => (s as { itemStyle: { color: string } }).itemStyle.color)
     expect(marks.filter((color) => color === theme.surface)).toHaveLength(1)
+  })
+  it('draws the bandwidths of caches, and says from which level a result must have come', () => {
+    const caches: Roof[] = [{ device: 'cpu', deviceName: 'EPYC', kind: 'L3', value: 60e9, unit: 'bytes/s' }, { device: 'cpu', deviceName: 'EPYC', kind: 'L2', value: 200e9, unit: 'bytes/s' }]
+    const option = rooflineOption([{ name: 'one', series, roofs, datasheets: [], caches }], theme, none)!
+    expect(option.series.flatMap((s) => ('id' in s && String(s.id).startsWith('cache|') ? [[s.id, s.data[1]]] : []))).toEqual([['cache|cpu|L3', [100 / 60, 100e9]], ['cache|cpu|L2', [0.5, 100e9]]])
+    expect(renderSvg(option, 900, 400)).toContain('L3 60.0 GB/s')
+    const level = (bandwidth: number) => levelOf({ ...point(1024, (12 * 1024 / bandwidth) * 1e9) }, 20e9, caches)
+    expect([10e9, 40e9, 100e9, 500e9].map(level)).toEqual(['within what memory delivers', 'L3 or closer: above what memory delivers', 'L2 or closer: above what memory delivers', 'closer than L2'])
+    expect(levelOf(point(1024, 500), 20e9, [])).toBeUndefined()
   })
   it('has no place for ops without arithmetic', () => {
     const copies = groupSeries([{ ...point(64, 10), flops: 0 }]).series

@@ -141,7 +141,7 @@ const intervals = (line: number, data: readonly (readonly [number, number, numbe
 const tipOf = (...lines: (string | undefined)[]) => printable(lines.filter(Boolean).join('\n'))
 
 const LINES = { width: 560, height: 300, box: { left: 78, top: 12, right: 544, bottom: 256 } }
-const SMALL_LINES = { width: 400, height: 220, box: { left: 74, top: 10, right: 388, bottom: 178 } }
+const SMALL_LINES = { width: 400, height: 220, box: { left: 74, top: 10, right: 382, bottom: 178 } }
 
 /** A line chart with both axes logarithmic as an <svg> element; empty text when there is nothing above zero to draw. */
 export function lineChart(chart: Chart): string {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { KnownCeiling } from '@core/roofline/ceilings'
 import { testResult } from '@core/testing'
 import { formatBandwidth } from '@core/units'
-import { datasheetRoofs, measuredRoofs, roofGroups } from './roofs'
+import { cacheRoofs, datasheetRoofs, measuredRoofs, roofGroups } from './roofs'
 
 const ceiling = (kind: string, value: number, change: Partial<KnownCeiling> = {}): KnownCeiling => ({
   backend: 'cuda', device: 'cuda:0', deviceName: 'NVIDIA H200', kind, value, unit: kind.startsWith('launch') ? 's' : kind.startsWith('flops') ? 'FLOP/s' : 'bytes/s', measuredAt: '', result: testResult(), ...change,
@@ -27,4 +27,9 @@ it('datasheets give their figures for the devices they know', () => {
 it('a value that several backends of one card share stands once in the label', () => {
   const roofs = measuredRoofs([ceiling('copy', 4.2e12), ceiling('copy', 4.2e12, { backend: 'python', device: 'python:cuda:0' }), ceiling('copy', 4.1e12, { backend: 'webgpu', device: 'webgpu:0' })])
   expect(roofGroups(roofs, 1.1, formatBandwidth).map(({ label }) => label)).toEqual(['NVIDIA H200 copy 4.20 TB/s, 4.10 TB/s'])
+})
+
+it('caches are roofs of their own', () => {
+  const caches = cacheRoofs([ceiling('cache:L2', 9e12), ceiling('copy', 4.2e12), ceiling('copy:65536', 9e12)])
+  expect(caches.map(({ deviceName, kind, value }) => [deviceName, kind, value])).toEqual([['NVIDIA H200', 'L2', 9e12]])
 })

@@ -1,10 +1,17 @@
 import { DTYPES } from '@core/case'
-import { flopsKind, type KnownCeiling } from '@core/roofline/ceilings'
+import { ceilingKind, flopsKind, type KnownCeiling } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 
 /** The ceilings that are roofs: copy bandwidth and peak rates. Launches, caches and single copies are none. */
 export const measuredRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
   ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }) => (unit !== 's' && (kind === 'copy' || kind.startsWith('flops:')) ? [{ device, deviceName, kind, value, unit, ...(stale === undefined ? {} : { stale }) }] : []))
+
+/** Measured bandwidths of caches (`kind` is `L2`), for slopes of the roofline. */
+export const cacheRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
+  ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }): Roof[] => {
+    const cache = ceilingKind(kind)
+    return cache.is === 'cache' && unit === 'bytes/s' ? [{ device, deviceName, kind: cache.name, value, unit, ...(stale === undefined ? {} : { stale }) }] : []
+  })
 
 /** The published bandwidth and peaks of these devices, as far as their datasheets are known. */
 export const datasheetRoofs = (devices: readonly { id: string; name: string }[]): Roof[] =>

@@ -28,7 +28,8 @@ export function factorExtent(ratios: readonly { ratio: number; low?: number | un
   return [low, high, ...ratios.flatMap((one) => [Math.max(one.low ?? low, low / MAX_BEYOND), Math.min(one.high ?? high, high * MAX_BEYOND)])]
 }
 
-const factor = (value: number) => `${Number(value.toPrecision(3))}x`
+/** Two digits tell the ticks below 1 apart: 0.33x for a third. */
+const factor = (value: number) => `${Number(value.toPrecision(value < 1 ? 2 : 3))}x`
 
 /** The options of a logarithmic axis of factors with these ends and ticks. */
 export const factorTicks = (theme: ChartTheme, { min, max, ticks }: ReturnType<typeof factorAxis>) => {

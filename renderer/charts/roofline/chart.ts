@@ -5,7 +5,8 @@ import { formatBandwidth, formatFlops } from '@core/units'
 import { logAxis, logBounds } from '../drawing/axes'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
-import { roofGroups, type Roof } from '../data/roofs'
+import { cacheRoofs, roofGroups, type Roof } from '../data/roofs'
+import { cacheLine, levelOf } from './caches'
 import type { ChartSeries } from '../data/series'
 import { DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../drawing/theme'
@@ -26,7 +27,8 @@ export default {
   draw(context) {
     const { series, drawn, note } = linesOf(context, MAX_SERIES, MAX_SERIES)
     const limits = [context, ...context.others]
-    const layers = limits.map((layer, i) => ({ name: layer.name, series: drawn.filter((one) => (one.layer ?? 0) === i), roofs: layer.roofs, datasheets: layer.datasheets }))
+    const caches = cacheRoofs(context.ceilings)
+    const layers = limits.map((layer, i) => ({ name: layer.name, series: drawn.filter((one) => (one.layer ?? 0) === i), roofs: layer.roofs, datasheets: layer.datasheets, ...(i === 0 ? { caches } : {}) }))
     const option = rooflineOption(layers, context.theme, context.selected, context.size.width)
     const remark = option && !limits.some(({ roofs }) => roofs.length) ? { text: 'No measured roofs', about: "The ceilings of this session's devices have not been measured here. Measure them in Devices." } : note
     return {
@@ -72,6 +74,8 @@ export interface RooflineLayer {
   series: readonly ChartSeries[]
   roofs: readonly Roof[]
   datasheets: readonly Roof[]
+  /** Measured bandwidths of caches; drawn as slopes above that of memory. */
+  caches?: readonly Roof[]
 }
 
 const sameRoofs = (a: DeviceRoofs, b: DeviceRoofs) => a.name === b.name && a.bandwidth === b.bandwidth && JSON.stringify(a.peaks) === JSON.stringify(b.peaks)
@@ -101,6 +105,8 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
   const ridges = [...devices, ...published].flatMap((d) => d.peaks.map((peak) => peak.value / d.bandwidth))
   const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
   const y = logBounds([...all.map(rate), ...[...devices, ...published].flatMap((d) => d.peaks.map((p) => p.value))], 10)!
+  // Of a card that several backends reach the caches are drawn once.
+  const caches = layers.flatMap((layer, i) => (layer.caches ?? []).filter((roof) => devices.some((d) => d.place === placeOf(i, roof.device)))).filter((roof, i, all) => all.findIndex((other) => other.deviceName === roof.deviceName && other.kind === roof.kind) === i)
   const points = new Map(drawn.flatMap((s) => s.points.map(({ point }) => [point.id, { point, layer: s.layer }])))
   const keys = drawn.length > DIRECT_LABELS ? keysOf(drawn.map((s) => s.series), theme) : undefined
   const labels = keys ? keys.map(({ name }) => name) : drawn.map((s) => s.series.label)
@@ -119,11 +125,13 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
         const device = known.find((d) => d.place === placeOf(layer, point.case.device))
         const peak = device?.peaks.find((p) => flopsKind(p.dtype) === peakKindOf(point.case))
         const attainable = device && peak ? Math.min(peak.value, device.bandwidth * intensityOf(point)) : undefined
+        const level = layer === 0 && device ? levelOf(point, device.bandwidth, layers[0]!.caches ?? []) : undefined
         return tooltipHtml(item.seriesName, [
           ...(layers.length > 1 ? [['Session', layers[layer]!.name] as const] : []),
           ['Intensity', `${Number(intensityOf(point).toPrecision(3))} FLOP/byte`],
           ['Rate', formatFlops(rate(point))],
           ...(attainable ? [['Of the roof above it', `${((rate(point) / attainable) * 100).toFixed(1)} %`] as const] : []),
+          ...(level ? [['Memory level', level] as const] : []),
           ['95 % CI', intervalText(point)],
           ['Samples', point.samples.toLocaleString('en')],
         ])
@@ -134,6 +142,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
     series: [
       ...devices.flatMap((device) => device.peaks.map((peak) => roofLine(device, peak, x, theme))),
       ...published.flatMap((device) => device.peaks.map((peak, i) => publishedLine(device, peak, x, theme, i === 0, !devices.some(({ name }) => name === device.name)))),
+      ...caches.map((cache) => cacheLine(cache, Math.max(...devices.filter((d) => d.device === cache.device).flatMap((d) => d.peaks.map(({ value }) => value))), x, theme)),
       roofNames(devices, x, theme),
       ...(keys ?? []),
       ...drawn.map(({ layer, series: s, points: own }) => {
