@@ -52,6 +52,9 @@ export const longestOf = (rows: readonly ForestRow[], nameOf: ForestContext['nam
 /** Where row `at` lies in the first block, in px from the top. */
 export const rowSpan = (at: number): { top: number; bottom: number } => ({ top: at === 0 ? 0 : TOP_PX + at * ROW_PX, bottom: TOP_PX + (at + 1) * ROW_PX })
 
+/** What the markup of labels is made of cannot stand in a name. */
+const clean = (text: string) => text.replace(/[{}|]/g, ' ')
+
 /** `1.19x ▲ faster`. */
 const cellWords = ({ speedup, verdict }: CompareCell) => `${formatRatio(speedup)}${verdict ? ` ${VERDICT_WORDS[verdict].sign} ${VERDICT_WORDS[verdict].word}` : ''}`
 /** `1.04x ▲12 ▼1 =3 ?4`, without verdicts that do not occur. */
@@ -67,7 +70,8 @@ const interval = (low: number | undefined, high: number | undefined) => (low ===
 export function forestOption({ comparison, rows, nameOf, marked, theme, width }: ForestContext) {
   if (!rows.length) return undefined
   const sides = comparison.sessions.map((_, i) => i).slice(1)
-  const { grids, labels } = layoutOf(sides.length, rows.length, width, longestOf(rows, nameOf))
+  const title = `Speedup over ${clean(sideText(comparison, 0))}`
+  const { grids, labels } = layoutOf(sides.length, rows.length, width, Math.max(longestOf(rows, nameOf), title.length))
   const colors = colorsOf(theme)
   const thresholds = { threshold: comparison.threshold, byOp: comparison.opThresholds }
   const opOf = (row: ForestRow) => (row.kind === 'group' ? row.group.key : row.row.case.op)
@@ -86,8 +90,6 @@ export function forestOption({ comparison, rows, nameOf, marked, theme, width }:
     return verdict ? `{${verdict}|` : row.kind === 'group' ? '{group|' : '{plain|'
   }
   const rich = { group: { fontWeight: 600 as const, color: theme.text }, plain: { color: theme.muted }, ...Object.fromEntries(VERDICTS.map((verdict) => [verdict, { color: colors[verdict] }])) }
-  // What the label's markup is made of cannot stand in a name.
-  const clean = (text: string) => text.replace(/[{}|]/g, ' ')
   const labelOf = (id: string) => {
     const row = byId.get(id)
     if (row?.kind === 'group') return `{group|${row.open ? '▾' : '▸'} ${clean(row.group.key)}}  {plain|${row.group.rows.length}}`
@@ -149,7 +151,7 @@ export function forestOption({ comparison, rows, nameOf, marked, theme, width }:
   return {
     ...base,
     toolbox: { ...base.toolbox, feature: { ...base.toolbox.feature, dataZoom: { ...base.toolbox.feature.dataZoom, yAxisIndex: 'none' as const } } },
-    title: [{ text: `Speedup over ${clean(sideText(comparison, 0))}`, left: 12, top: TOP_PX - 20, padding: 0, textStyle: { fontSize: 11, fontWeight: 400 as const, color: theme.muted, width: labels, overflow: 'truncate' as const } }, ...sides.map((side, i) => ({ text: single ? '' : clean(sideText(comparison, side)), left: grids[i]!.left, top: grids[i]!.top - TOP_PX + 8, padding: 0, textStyle: { fontSize: 12, fontWeight: 600 as const, color: theme.text, width: grids[i]!.width, overflow: 'truncate' as const } }))],
+    title: [{ text: title, left: 12, top: TOP_PX - 20, padding: 0, textStyle: { fontSize: 11, fontWeight: 400 as const, color: theme.muted, width: labels, overflow: 'truncate' as const } }, ...sides.map((side, i) => ({ text: single ? '' : clean(sideText(comparison, side)), left: grids[i]!.left, top: grids[i]!.top - TOP_PX + 8, padding: 0, textStyle: { fontSize: 12, fontWeight: 600 as const, color: theme.text, width: grids[i]!.width, overflow: 'truncate' as const } }))],
     grid: grids.map(({ left, top, width: w, height }) => ({ left, top, width: w, height })),
     legend: { show: false },
     tooltip: { ...base.tooltip, formatter: (item: { value: Item }) => tip(item.value[4]) },
