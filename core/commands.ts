@@ -12,6 +12,7 @@ export interface Command {
 export const COMMANDS = [
   { id: 'window.new', title: 'New window', menu: 'File', accelerator: 'CmdOrCtrl+Shift+N' },
   { id: 'session.import', title: 'Import session…', menu: 'File', accelerator: 'CmdOrCtrl+O' },
+  { id: 'capture.open', title: 'Capture shapes from a script…', menu: 'File' },
   { id: 'session.export', title: 'Export session…', menu: 'File', accelerator: 'CmdOrCtrl+S' },
   { id: 'view.copy-link', title: 'Copy link', menu: 'Edit', accelerator: 'CmdOrCtrl+Shift+L' },
   { id: 'edit.undo', title: 'Undo', menu: 'Edit', accelerator: 'CmdOrCtrl+Z' },

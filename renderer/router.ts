@@ -7,6 +7,7 @@ export const router = createRouter({
     { path: '/', redirect: '/run' },
     { path: '/run', name: 'run', component: () => import('./views/run/RunView.vue') },
     { path: '/suites', name: 'suites', meta: { within: 'run' }, component: () => import('./views/suites/SuitesView.vue') },
+    { path: '/capture', name: 'capture', meta: { within: 'run' }, component: () => import('./views/capture/CaptureView.vue') },
     { path: '/suite/:id', name: 'suite', meta: { within: 'session' }, component: () => import('./views/suites/SuiteView.vue') },
     { path: '/session/:id?', name: 'session', component: () => import('./views/session/SessionView.vue') },
     { path: '/compare', name: 'compare', component: () => import('./views/compare/CompareView.vue') },

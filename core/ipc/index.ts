@@ -12,6 +12,7 @@ import type { PackedBlock, RowBlock } from '../session/rows'
 import { ceilingSchema, environmentSchema, noiseFloorSchema, MAX_SESSION_NAME, sessionSchema, sessionSummarySchema } from '../session/types'
 import { pythonSettingsSchema, settingsSchema } from '../settings'
 import { sweepSpecSchema } from '../session/sweep-spec'
+import { capturedShapesSchema } from '../sweep/capture'
 
 /** Something the check of the history found. A note costs room only; an error makes something unreadable. */
 export const fileFindingSchema = z.object({ level: z.enum(['error', 'note']), message: z.string(), detail: z.string().optional() })
@@ -109,6 +110,15 @@ export const REQUESTS = {
   'settings:set': { request: settingsSchema.partial(), reply: settingsSchema },
   /** Looks at one Python more: what the user has typed (a program, or the folder of an environment), else what they choose in a dialog. */
   'python:add': { request: z.object({ typed: z.string().trim().min(1).max(1000).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), python: pythonSettingsSchema, version: z.string() }), z.object({ done: z.literal(false) })]) },
+  /** Runs a PyTorch script that the user chooses in a dialog, and tells what it called. `python`: one that main has found. `stopped`: by `capture:stop`. */
+  'capture:run': {
+    request: z.object({ python: z.string().min(1).max(4000) }),
+    reply: z.discriminatedUnion('done', [
+      z.object({ done: z.literal(true), script: z.string(), torch: z.string(), calls: z.number().int().nonnegative(), shapes: capturedShapesSchema, picks: sweepSpecSchema.pick({ ops: true, sizes: true, dtypes: true }), output: z.string(), stopped: z.boolean(), /** Why the script did not end well. */ problem: z.string().optional() }),
+      z.object({ done: z.literal(false) }),
+    ]),
+  },
+  'capture:stop': { request: none, reply: z.object({ stopped: z.boolean() }) },
   'remotes:list': { request: none, reply: z.array(remoteSchema) },
   /** Connects by ssh, once the user has agreed in a dialog of main's, and keeps the machine where that worked. */
   'remotes:add': { request: z.object({ destination: z.string().trim().min(1).max(210), name: z.string().trim().min(1).max(40).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), remote: remoteSchema }), z.object({ done: z.literal(false) })]) },
@@ -200,6 +210,8 @@ export const EVENTS = {
   'devices:changed': z.array(deviceSchema),
   'ceilings:changed': z.array(ceilingSchema),
   'noise:changed': z.array(noiseFloorSchema),
+  /** Calls of the script that is running, so far. */
+  'capture:progress': z.object({ script: z.string(), calls: z.number().int().nonnegative() }),
   'compare:progress': z.object({ done: z.number().int().nonnegative(), total: z.number().int().nonnegative() }),
   /** How much of a file is read or written, from 0 to 1; without a share it has ended. */
   'transfer:progress': z.object({ work: fileWorkSchema, name: z.string(), share: z.number().min(0).max(1).optional() }),

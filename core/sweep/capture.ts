@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { paramsSchema, type Dtype, type Params } from '../case'
+import { dtypeSchema, paramsSchema, type Dtype, type Params } from '../case'
 import { atenCallSchema, atenName, isTensor, type AtenCall, type AtenForm } from '../ops/aten'
 import { canonicalParams } from '../ops/define'
 import { OPS } from '../ops/registry'
@@ -24,23 +24,16 @@ export const captureSchema = z.object({
 })
 export type Capture = z.infer<typeof captureSchema>
 
-/** An operation of the catalogue with the parameters and dtype that a script called it with. */
-export interface CapturedCase {
-  op: string
-  /** Canonical, as in a case. */
-  params: Params
-  dtype: Dtype
-  calls: number
-}
-
 /** What a script called, in terms of the catalogue, most calls first. */
-export interface CapturedShapes {
-  cases: CapturedCase[]
+export const capturedShapesSchema = z.object({
+  /** Operations of the catalogue with the canonical parameters and the dtype that they were called with. */
+  cases: z.array(z.object({ op: z.string(), params: paramsSchema, dtype: dtypeSchema, calls: z.number().int().positive() })),
   /** Calls that no operation of the catalogue stands for, by name, with the reason where the operation is known. */
-  outside: { op: string; calls: number; reason?: string }[]
+  outside: z.array(z.object({ op: z.string(), calls: z.number().int().positive(), reason: z.string().optional() })),
   /** Calls that run no kernel: views, and tensors that are made without a value. */
-  views: number
-}
+  views: z.number().int().nonnegative(),
+})
+export type CapturedShapes = z.infer<typeof capturedShapesSchema>
 
 /** Calls that compute nothing. */
 const VIEWS = new Set([
@@ -75,8 +68,8 @@ function caseOf(call: AtenCall): { op: Op; params: Params; dtype: Dtype } | stri
 
 /** Maps the calls of a script to the catalogue. */
 export function capturedShapes({ operations }: Pick<Capture, 'operations'>): CapturedShapes {
-  const cases = new Map<string, CapturedCase>()
-  const outside = new Map<string, { op: string; calls: number; reason?: string }>()
+  const cases = new Map<string, CapturedShapes['cases'][number]>()
+  const outside = new Map<string, CapturedShapes['outside'][number]>()
   let views = 0
   for (const call of operations) {
     const found = caseOf(call)
@@ -102,13 +95,13 @@ export const sweepFileSchema = z.object({
   name: z.string().min(1).max(160),
   picks: sweepSpecSchema.pick({ ops: true, sizes: true, dtypes: true }),
   /** Where it comes from, for people: calls by case and what is outside the catalogue. */
-  captured: z.object({ torch: z.string(), command: z.array(z.string()), calls: z.number(), views: z.number(), cases: z.array(z.object({ op: z.string(), params: paramsSchema, dtype: z.string(), calls: z.number() })), outside: z.array(z.object({ op: z.string(), calls: z.number(), reason: z.string().optional() })) }).optional(),
+  captured: capturedShapesSchema.extend({ torch: z.string(), command: z.array(z.string()), calls: z.number().int().nonnegative() }).optional(),
 })
 export type SweepFile = z.infer<typeof sweepFileSchema>
 
 /** The file of a capture. */
 export function sweepFileOf(name: string, { torch, command, calls }: Capture, shapes: CapturedShapes): SweepFile {
-  return { opscopeSweep: 1, name, picks: capturedPicks(shapes), captured: { torch, command, calls, views: shapes.views, cases: shapes.cases, outside: shapes.outside } }
+  return { opscopeSweep: 1, name, picks: capturedPicks(shapes), captured: { torch, command, calls, ...shapes } }
 }
 
 /** A size text may have 4,000 characters. */

@@ -34,6 +34,7 @@ export function provideAppCommands(router: Router): (() => void)[] {
     provideCommand('edit.undo', () => notices.undo()),
     provideCommand('run.pause', () => run.pauseOrResume(), () => run.busy && run.state.phase !== 'stopping'),
     provideCommand('run.stop', () => run.stop(), () => run.busy),
+    provideCommand('capture.open', () => router.push({ name: 'capture' })),
     provideCommand('run.suites', () => router.push({ name: 'suites' })),
     provideCommand(
       'run.ceilings',

@@ -118,6 +118,8 @@ export class MockApi implements OpscopeApi {
         this.settings = { ...this.settings, python }
         return { done: true, python, version: '3.13.0' }
       }
+      case 'capture:run': return { done: false }
+      case 'capture:stop': return { stopped: false }
       case 'remotes:list': case 'remotes:remove': return []
       case 'remotes:add': return { done: true, remote: { name: 'gpubox', destination: (request as { destination: string }).destination } }
       case 'devices:list': return mockDevices

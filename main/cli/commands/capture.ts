@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { z } from 'zod'
 import { shapeText, variantText } from '@core/case-words'
-import type { BenchmarkCase } from '@core/case'
 import { capturedShapes, sweepFileOf, sweepFileSchema, type SweepFile } from '@core/sweep/capture'
-import { runScript } from '../../capture/run-script'
+import { runScript } from '../../backends/python/capture'
 import { oneLine } from '../../printable'
 import { writeFileAtomic } from '../../write-file'
 import type { Context } from '../context'
@@ -41,11 +40,11 @@ export async function capture(context: Context, command: readonly string[], opti
 function print(context: Context, { captured }: SweepFile): void {
   if (!captured) return
   const { cases, outside, calls, views } = captured
-  const asCase = (one: (typeof cases)[number]) => ({ ...one, backend: '', impl: '', device: '', mode: 'hot' }) as unknown as BenchmarkCase
+  const asCase = (one: (typeof cases)[number]) => ({ ...one, backend: '', impl: '', device: '', mode: 'hot' as const })
   const some = <T>(all: readonly T[]) => all.slice(0, MAX_LINES)
   const more = (count: number) => (count > MAX_LINES ? `\nand ${count - MAX_LINES} more in the file` : '')
   const sum = (all: readonly { calls: number }[]) => all.reduce((total, one) => total + one.calls, 0)
-  context.print(`${calls} calls: ${sum(cases)} of ${cases.length} ${cases.length === 1 ? 'case' : 'cases'} in the catalogue, ${sum(outside)} of ${outside.length} other operations, ${views} views`)
+  context.print(`${calls} calls: ${sum(cases)} calls of ${cases.length} ${cases.length === 1 ? 'case' : 'cases'} in the catalogue, ${sum(outside)} calls of ${outside.length} other operations, ${views} views`)
   if (cases.length > 0) context.print(`\n${table(some(cases), [{ title: 'operation', cell: (one) => [one.op, variantText(asCase(one))].filter(Boolean).join(' ') }, { title: 'shape', cell: (one) => shapeText(asCase(one)) }, { title: 'dtype', cell: (one) => one.dtype }, { title: 'calls', align: 'right', cell: (one) => String(one.calls) }])}${more(cases.length)}`)
   if (outside.length > 0) context.print(`\nOutside the catalogue:\n${table(some(outside), [{ title: 'operation', cell: (one) => one.op }, { title: 'calls', align: 'right', cell: (one) => String(one.calls) }, { title: 'reason', cell: (one) => one.reason ?? '' }])}${more(outside.length)}`)
 }

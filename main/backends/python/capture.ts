@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { captureSchema, type Capture } from '@core/sweep/capture'
-import { killGroup, locateWorker, spawnGroup } from '../backends/python/launch'
+import { killGroup, locateWorker, spawnGroup } from './launch'
 
 /** What capture.py ends with where its Python has no PyTorch that can be watched. */
 const NO_TORCH = 97
@@ -48,7 +48,7 @@ export function runScript(script: Script): { done: Promise<Captured>; stop(): vo
   child.stdout?.setEncoding('utf8').on('data', keep)
   child.stderr?.setEncoding('utf8').on('data', keep)
   const timer = setInterval(() => {
-    const calls = existsSync(file) ? read(file)?.calls : undefined
+    const calls = callsIn(file)
     if (calls !== undefined) script.onProgress?.(calls)
   }, PROGRESS_MS)
   if (script.onProgress === undefined) clearInterval(timer)
@@ -67,6 +67,22 @@ export function runScript(script: Script): { done: Promise<Captured>; stop(): vo
   })
   return { done, stop: () => (script.terminal === 'inherit' ? child.kill('SIGINT') : killGroup(child)) }
 }
+
+/** Calls that the file tells of so far. Only its head is read: a long script fills megabytes. */
+function callsIn(file: string): number | undefined {
+  if (!existsSync(file)) return undefined
+  const head = Buffer.alloc(HEAD)
+  const open = openSync(file, 'r')
+  try {
+    const found = /"calls": (\d+)/.exec(head.toString('latin1', 0, readSync(open, head)))
+    return found ? Number(found[1]) : undefined
+  } finally {
+    closeSync(open)
+  }
+}
+
+/** Bytes at the start of the file that hold its number of calls. */
+const HEAD = 16_384
 
 /** The file as it is now; undefined where it cannot be read. */
 function read(file: string): Capture | undefined {
