@@ -42,6 +42,8 @@ export interface Timeline {
   parts: TimelinePart[]
   /** Names of parts that have no valid result, so that the sums leave them out. */
   missing: string[]
+  /** Whether every part of the forward pass has a valid result: only then does its sum stand beside the whole. */
+  complete: boolean
   forwardNs: number
   backwardNs: number
   /** Median of the whole op (forward) in this implementation, and its result. */
@@ -79,11 +81,14 @@ export function blockTimelines(spec: Pick<SweepSpec, 'ops' | 'sizes' | 'parts'>,
       const whole = { ...lane, op: op.id, params }
       const parts: TimelinePart[] = []
       const missing: string[] = []
+      let complete = true
       for (const part of measuredParts(op, params, spec.parts!)) {
         const c = { ...lane, op: part.op.id, params: part.params }
         const row = valid.get(caseId(c))
-        if (!row) missing.push(part.name)
-        else {
+        if (!row) {
+          missing.push(part.name)
+          complete &&= part.pass !== 'forward'
+        } else {
           const [bytes, flops, ns] = [row.bytes ?? 0, row.flops ?? 0, row.medianNs]
           const point = roofline({ bytes, flops, medianNs: ns }, roofs(c))
           const startNs = parts.length === 0 ? 0 : parts.at(-1)!.startNs + parts.at(-1)!.ns
@@ -97,7 +102,7 @@ export function blockTimelines(spec: Pick<SweepSpec, 'ops' | 'sizes' | 'parts'>,
       const own = valid.get(caseId(whole))
       const torch = torchOf(whole, valid)
       return [{
-        key: `${op.id}|${JSON.stringify(params)}|${implementationOf(lane)}`, work: `${op.id} ${shapeText(whole)}`, case: whole, parts, missing, forwardNs, backwardNs,
+        key: `${op.id}|${JSON.stringify(params)}|${implementationOf(lane)}`, work: `${op.id} ${shapeText(whole)}`, case: whole, parts, missing, complete, forwardNs, backwardNs,
         ...(own ? { whole: { ns: own.medianNs, result: own.id } } : {}),
         ...(torch ? { torch: { ns: torch.medianNs, result: torch.id } } : {}),
       }]

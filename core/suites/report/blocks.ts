@@ -15,9 +15,9 @@ export function blocksParts({ results, ceilings }: Material, spec: Pick<SweepSpe
 
 function totalsPart(timelines: readonly Timeline[]): SuitePart {
   const whole = (one: Timeline['whole']): SuiteCell => (one ? { text: formatTime(one.ns), result: one.result } : text(ABSENT))
-  const against = (ns: number | undefined, base: number | undefined) => text(ns === undefined || base === undefined ? ABSENT : formatRatio(base / ns))
+  const against = ({ complete, forwardNs }: Timeline, base: number | undefined) => text(!complete || base === undefined ? ABSENT : formatRatio(base / forwardNs))
   const rows = timelines.map((one) => [
-    text(one.work), text(timelineName(one)), text(formatTime(one.forwardNs)), text(one.backwardNs === 0 ? ABSENT : formatTime(one.backwardNs)), whole(one.whole), against(one.forwardNs, one.whole?.ns), whole(one.torch), against(one.forwardNs, one.torch?.ns),
+    text(one.work), text(timelineName(one)), text(formatTime(one.forwardNs)), text(one.backwardNs === 0 ? ABSENT : formatTime(one.backwardNs)), whole(one.whole), against(one, one.whole?.ns), whole(one.torch), against(one, one.torch?.ns),
     text(one.missing.length === 0 ? '' : one.missing.join(', ')),
   ])
   return {

@@ -6,7 +6,7 @@ import { blockTimelineCsv, blockTimelineOption, kindOf, type PartDatum } from '.
 
 const part = (name: string, op: string, startNs: number, ns: number, change: Partial<TimelinePart> = {}): TimelinePart => ({ name, pass: 'forward', case: testCase({ op }), result: `r-${name}`, startNs, ns, share: ns / 400, bytes: 1000, flops: 2000, bytesPerSecond: 1e9, flopsPerSecond: 2e9, ...change })
 const timeline: Timeline = {
-  key: 'a', work: 'transformer_block 1x64x128x4', case: testCase({ op: 'transformer_block', params: { batch: 1, seq: 64, dim: 128, heads: 4 } }), missing: [], forwardNs: 300, backwardNs: 100, whole: { ns: 250, result: 'w' },
+  key: 'a', work: 'transformer_block 1x64x128x4', case: testCase({ op: 'transformer_block', params: { batch: 1, seq: 64, dim: 128, heads: 4 } }), missing: [], complete: true, forwardNs: 300, backwardNs: 100, whole: { ns: 250, result: 'w' },
   parts: [part('norm1', 'layer_norm', 0, 100), part('qkv', 'matmul', 100, 200, { bound: 'compute', efficiency: 0.5 }), part('norm1_backward', 'layer_norm_backward', 300, 100, { pass: 'backward' })],
 }
 const data = (layers?: number) => blockTimelineOption([timeline], chartTheme('light'), layers)!.series.flatMap(({ id, data: items }) => (id === 'marks' ? [] : (items as PartDatum[])))
