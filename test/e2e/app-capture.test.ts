@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import { violations } from './axe'
 import { launch, type Launched } from './launch'
 import { leavePicks, rowCount, scripted } from './ui'
 
@@ -36,6 +37,7 @@ describe.skipIf(!hasTorch)(`shapes of a script in the window, with ${PYTHON}, wh
     await region('Outside the catalogue').getByRole('row', { name: /aten\.special_bessel_j0\.default no such operation 1/ }).waitFor()
     await page.getByText('Output of the script').click()
     await page.getByText('loss True').waitFor()
+    expect(await violations(page)).toEqual([])
   }, 120_000)
 
   it('shows the error of a script with its output, and measures what it called until then', async () => {

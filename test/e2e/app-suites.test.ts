@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
 import { PRESETS } from '@core/measure/settings'
+import { violations } from './axe'
 import { coloursDrawn, details, dismissMessages, messages, rowCount, sessions, statusBar, tableRows, view } from './ui'
 
 const folder = mkdtempSync(join(tmpdir(), 'opscope-suites-'))
@@ -83,6 +84,7 @@ describe('a suite in the window', () => {
     await expect.poll(() => offer().getByText(/\d+ cases, about /).count()).toBe(2)
     await offer().getByText(/missing here/).click()
     await offer().getByText(/^PyTorch: no Python with it is available/).waitFor()
+    expect(await violations(page)).toEqual([])
   })
 
   it('is stopped from its entry, and keeps what it has', async () => {
@@ -102,6 +104,7 @@ describe('a suite in the window', () => {
     await report().getByText(/^10 of 10 results passed verification/).waitFor()
     for (const title of ['Summary', 'Times', 'Red flags']) await report().getByRole('heading', { name: title }).waitFor()
     expect(await report().getByRole('region', { name: 'Times' }).getByRole('row').count()).toBe(11)
+    expect(await violations(page)).toEqual([])
   }, 90_000)
 
   it('is narrowed by dimension and by words', async () => {
@@ -148,6 +151,7 @@ describe('a transformer block by parts', () => {
     await page.getByRole('heading', { name: 'Timeline' }).waitFor({ timeout: 60_000 })
     await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
     await page.getByRole('region', { name: /^Parts of transformer_block 1x32x64x4/ }).getByRole('row', { name: /^norm1 forward layer_norm 32x64/ }).waitFor()
+    expect(await violations(page)).toEqual([])
   }, 90_000)
 
   it('is saved as a trace whose parts follow one another', async () => {
