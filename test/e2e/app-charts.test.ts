@@ -227,6 +227,8 @@ describe('charts of a real session', () => {
     expect(await page.getByTestId('chart-tabs-more').innerText()).toContain('Parallel axes')
     await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(5)
     await page.setViewportSize({ width: 1440, height: 900 })
+    // Beside open details there is room for all but one.
+    await page.getByRole('button', { name: 'Close details (Esc)' }).click()
     await page.getByTestId('chart-tabs-more').waitFor({ state: 'detached' })
     await page.getByTestId('chart-tab-parallel').press('ArrowLeft')
     await expect.poll(() => page.getByTestId('chart-tab-scaling').getAttribute('aria-selected')).toBe('true')
