@@ -40,7 +40,7 @@ const VIEWS = {
   'view-history': () => view('History'),
   'view-devices': () => view('Devices'),
   'view-run': () => view('Run'),
-  'view-suites': () => page.evaluate(() => (location.hash = '#/suites')),
+  'view-suites': () => page.evaluate(() => (globalThis.location.hash = '#/suites')),
   'view-guide': () => view('Guide'),
   'view-settings': () => view('Settings'),
 }
