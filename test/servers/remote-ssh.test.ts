@@ -45,7 +45,8 @@ describe.skipIf(noSshd !== undefined)(`a machine that ssh reaches${noSshd ? ` (s
     const file = await session()
     expect(statuses(file)).toEqual(['ok', 'ok'])
     expect(file.results.map(({ case: c }) => c.device)).toEqual(['gpubox/cpu', 'gpubox/cpu'])
-    expect(file.results[0]!.samplesNs).toHaveLength(20)
+    // Twenty clean ones; a busy machine takes more, and leaves those out that it disturbed.
+    expect(file.results[0]!.samplesNs.length).toBeGreaterThanOrEqual(20)
     expect(file.environment.devices.map(({ id }) => id)).toEqual(['gpubox/cpu'])
     expect(file.environment.machines).toMatchObject([{ name: 'gpubox', facts: { cpu: file.environment.cpu } }])
 
