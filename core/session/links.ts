@@ -8,7 +8,7 @@ const linkedId = z.string().regex(ID)
 export const linkSchema = z.discriminatedUnion('view', [z.object({ view: z.literal('session'), id: linkedId }), z.object({ view: z.literal('compare'), ids: z.tuple([linkedId, linkedId]) })])
 export type Link = z.infer<typeof linkSchema>
 
-/** Scheme of links to sessions, as the system knows it. */
+/** URL scheme of links to sessions. */
 export const LINK_SCHEME = 'opscope'
 const LONGEST = 200
 

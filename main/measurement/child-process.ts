@@ -62,7 +62,7 @@ const SIGNAL_MEANING: Readonly<Record<string, string>> = {
   SIGILL: 'it used an instruction this processor does not have',
   SIGABRT: 'it gave up on an error of its own',
   SIGFPE: 'it did arithmetic the processor refuses',
-  SIGKILL: 'ended from outside, as the system does when memory runs out',
+  SIGKILL: 'ended from outside, for example by the kernel because memory ran out',
 }
 
 /** How a process ended, in plain words: `exited with status 3`, `killed by SIGSEGV: it touched memory that is not its own`. */

@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000
 /** Dates and times are written as this locale does; months in its language. */
 const locale = ref('en-GB')
 
-/** Writes dates as the system does; a tag that nobody knows changes nothing. */
+/** Formats dates for this locale (a BCP 47 tag) from now on; an unsupported tag is ignored. */
 export function setDateLocale(tag: string): void {
   try {
     locale.value = Intl.DateTimeFormat.supportedLocalesOf(tag)[0] ?? locale.value

@@ -54,7 +54,7 @@ export function machineText({ noiseFloor, grades, warnings }: MachineAnswer): st
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-/** The answer in sentences: the fastest, the means over the baseline, what is unclear, and the noise of the machine. */
+/** The answer in sentences: the fastest, the means over the baseline, what is unclear, and the noise on the machine. */
 export function answerSentences({ processors, implementations, machine }: SessionAnswer): string[] {
   const several = processors.length > 1
   const lines = processors.flatMap((one) => {

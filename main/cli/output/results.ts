@@ -56,7 +56,7 @@ export function resultLine(words: string, row: Row): string {
   return `${oneLine(words)}: ${formatTime(row.medianNs)} ${formatInterval(row.medianNs, row.ciLowNs, row.ciHighNs)} ${row.grade ?? ''}`.trimEnd()
 }
 
-/** What the results say as a whole, a sentence a line: the fastest by operation, speedups over the baseline, what is unclear, the noise of the machine. */
+/** Summary of the results, one sentence per line: the fastest by operation, speedups over the baseline, what is unclear, the noise of the machine. */
 export const answerLines = (rows: readonly Row[], environment: Environment): string[] =>
   answerSentences(sessionAnswer(rows.flatMap((row) => (row.status === 'ok' && row.medianNs !== undefined ? [{ ...row, medianNs: row.medianNs }] : [])), environment)).map(oneLine)
 

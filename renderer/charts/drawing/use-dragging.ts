@@ -1,8 +1,21 @@
-import { watch, type Ref } from 'vue'
+import { ref, watch, type Ref } from 'vue'
 import type { EChartsCoreOption } from 'echarts/core'
 
 /** What dragging on a plot does: selects a part to enlarge, or moves what is enlarged. */
 export type Dragging = 'zoom' | 'pan'
+
+/** What the tools of a chart switch: what dragging does, whether the chart fills the window (Escape ends that), and whether its data stand in its place. */
+export function useChartTools() {
+  const dragging = ref<Dragging>('zoom')
+  const filled = ref(false)
+  const asTable = ref(false)
+  function leaveFilled(event: KeyboardEvent): void {
+    if (!filled.value) return
+    filled.value = false
+    event.stopPropagation()
+  }
+  return { dragging, filled, asTable, leaveFilled }
+}
 
 interface Dispatching {
   dispatchAction: (action: { type: string; [name: string]: unknown }) => void
