@@ -131,6 +131,39 @@ export interface SampleBatch {
   hostCallNs?: number
 }
 
+/**
+ * How one kernel of a call is launched, and what it takes of a multiprocessor by the driver's own figures. Absent fields could
+ * not be read.
+ */
+export const kernelLaunchSchema = z.object({
+  kernel: z.string().max(200),
+  /** Blocks of the grid along x, y and z. */
+  grid: z.tuple([z.number().int().positive(), z.number().int().positive(), z.number().int().positive()]),
+  /** Threads of a block. */
+  threads: z.number().int().positive(),
+  /** Blocks of a cluster, where they are launched in clusters. */
+  cluster: z.number().int().positive().optional(),
+  /** Registers of a thread. */
+  registers: z.number().int().nonnegative().optional(),
+  /** Shared memory of a block in bytes, static and dynamic. */
+  sharedBytes: z.number().nonnegative().optional(),
+  /** Local memory of a thread in bytes: what its registers have no room for (spills, indexed arrays). */
+  localBytes: z.number().nonnegative().optional(),
+  /** Blocks that fit on one multiprocessor at a time (cudaOccupancyMaxActiveBlocksPerMultiprocessor; clusters are not counted in). */
+  blocksPerSm: z.number().int().positive().optional(),
+  /** Theoretical occupancy from 0 to 1: warps of these blocks by the warps that a multiprocessor has room for. */
+  occupancy: z.number().nonnegative().max(1).optional(),
+  /** Blocks of the grid by those that fit on the whole device at a time. */
+  waves: z.number().nonnegative().optional(),
+})
+export type KernelLaunch = z.infer<typeof kernelLaunchSchema>
+
+/** The launch of a call that starts the most threads: the one that figures of the call as a whole are about. */
+export function largestLaunch(launches: readonly KernelLaunch[] | undefined): KernelLaunch | undefined {
+  const threadsOf = ({ grid, threads }: KernelLaunch) => grid.reduce((product, blocks) => product * blocks, threads)
+  return launches?.reduce<KernelLaunch | undefined>((largest, one) => (largest && threadsOf(largest) >= threadsOf(one) ? largest : one), undefined)
+}
+
 export interface MemoryUse {
   /** Bytes of this case's inputs, outputs and workspace on the device. */
   caseBytes: number
@@ -186,6 +219,8 @@ export interface PreparedCase {
   readRanges?(output: number, ranges: readonly { start: number; count: number }[]): Promise<Values[]>
   sample(request: SampleRequest): Promise<SampleBatch>
   memory(): MemoryUse
+  /** The kernels of one call in their order, where the backend launches its own on a GPU. */
+  launches?(): KernelLaunch[]
   dispose(): Promise<void>
 }
 

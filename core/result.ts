@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema } from './case'
-import { caseErrorCodeSchema, deviceStateSchema, timerSchema } from './backend'
+import { caseErrorCodeSchema, deviceStateSchema, kernelLaunchSchema, timerSchema } from './backend'
 
 /**
  * ok: measured, verification passed. wrong: verification failed (kept, never ranked). inaccurate: a right answer of less
@@ -153,6 +153,8 @@ export const resultSchema = z.object({
   libraryPeakBytes: z.number().nonnegative().optional(),
   /** Time in ns the host took to issue one call, median of the batches; not in the samples. */
   hostCallNs: z.number().nonnegative().optional(),
+  /** The kernels of one call in their order: of CUDA, where they are Opscope's own. */
+  launches: z.array(kernelLaunchSchema).max(64).optional(),
   seed: z.number().int().nonnegative(),
 })
 export type Result = z.infer<typeof resultSchema>

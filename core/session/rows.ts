@@ -1,10 +1,15 @@
 import type { BenchmarkCase } from '../case'
+import { largestLaunch } from '../backend'
 import { STATUSES, type Grade, type Result, type Status } from '../result'
 
-/** Numbers of a result that tables and charts use. Absent is NaN inside a block and `undefined` in a Row. */
+/**
+ * Numbers of a result that tables and charts use. Absent is NaN inside a block and `undefined` in a Row. Histories keep them in
+ * this order: new ones go to its end.
+ */
 export const ROW_NUMBERS = [
   'medianNs', 'ciLowNs', 'ciHighNs', 'madNs', 'p05Ns', 'p25Ns', 'p75Ns', 'p95Ns', 'minNs', 'maxNs', 'meanNs', 'stddevNs',
   'samples', 'bytes', 'flops', 'caseBytes', 'relL2', 'wallMs', 'smClockMhz', 'temperatureC',
+  'libraryPeakBytes', 'hostCallNs', 'registers', 'sharedBytes', 'occupancy', 'waves',
 ] as const
 export type RowNumber = (typeof ROW_NUMBERS)[number]
 
@@ -55,6 +60,7 @@ export interface Row extends Partial<Record<RowNumber, number>> {
 export function rowNumbersOf(result: Result): Record<RowNumber, number> {
   const s = result.summary
   const states = result.deviceStates ?? []
+  const launch = largestLaunch(result.launches)
   const mean = (values: (number | undefined)[]) => {
     const known = values.filter((v): v is number => v !== undefined)
     return known.length ? known.reduce((a, b) => a + b, 0) / known.length : NaN
@@ -66,6 +72,8 @@ export function rowNumbersOf(result: Result): Record<RowNumber, number> {
     samples: s?.count ?? 0, bytes: result.bytes, flops: result.flops, caseBytes: result.caseBytes ?? NaN,
     relL2: result.verification?.relL2 ?? NaN, wallMs: result.wallMs,
     smClockMhz: mean(states.map((x) => x.state.smClockMhz)), temperatureC: mean(states.map((x) => x.state.temperatureC)),
+    libraryPeakBytes: result.libraryPeakBytes ?? NaN, hostCallNs: result.hostCallNs ?? NaN,
+    registers: launch?.registers ?? NaN, sharedBytes: launch?.sharedBytes ?? NaN, occupancy: launch?.occupancy ?? NaN, waves: launch?.waves ?? NaN,
   }
 }
 

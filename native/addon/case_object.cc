@@ -26,6 +26,7 @@ void CaseObject::define(Napi::Env env, Napi::Object exports) {
                                                InstanceMethod("tickNs", &CaseObject::tick_ns),
                                                InstanceMethod("timer", &CaseObject::timer),
                                                InstanceMethod("notes", &CaseObject::notes),
+                                               InstanceMethod("launches", &CaseObject::launches),
                                                InstanceMethod("dispose", &CaseObject::dispose),
                                            });
   // Constructing is opening: `new Case(spec)`.
@@ -124,6 +125,10 @@ Napi::Value CaseObject::timer(const Napi::CallbackInfo& info) {
 
 Napi::Value CaseObject::notes(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::Value(to_js(info.Env(), open_case().notes())); });
+}
+
+Napi::Value CaseObject::launches(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return Napi::Value(to_js(info.Env(), open_case().launches())); });
 }
 
 Napi::Value CaseObject::dispose(const Napi::CallbackInfo& info) {

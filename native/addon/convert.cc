@@ -241,6 +241,30 @@ Napi::Array to_js(Napi::Env env, const std::vector<OutputScan>& outputs) {
   return array;
 }
 
+Napi::Array to_js(Napi::Env env, const std::vector<LaunchInfo>& launches) {
+  Napi::Array array = Napi::Array::New(env);
+  for (const LaunchInfo& launch : launches) {
+    Napi::Object object = Napi::Object::New(env);
+    const auto known = [&](const char* name, double value) {
+      if (value >= 0) object.Set(name, value);
+    };
+    Napi::Array grid = Napi::Array::New(env);
+    for (const int64_t blocks : launch.blocks) grid.Set(grid.Length(), static_cast<double>(blocks));
+    object.Set("kernel", launch.kernel);
+    object.Set("grid", grid);
+    object.Set("threads", launch.threads);
+    if (launch.cluster > 1) object.Set("cluster", launch.cluster);
+    known("registers", launch.registers);
+    known("sharedBytes", static_cast<double>(launch.shared_bytes));
+    known("localBytes", static_cast<double>(launch.local_bytes));
+    known("blocksPerSm", launch.blocks_per_sm);
+    known("occupancy", launch.occupancy);
+    known("waves", launch.waves);
+    array.Set(array.Length(), object);
+  }
+  return array;
+}
+
 void throw_js(Napi::Env env, const std::string& code, const std::string& message, const std::string& detail) {
   Napi::Error error = Napi::Error::New(env, message);
   error.Set("code", Napi::String::New(env, code));

@@ -33,6 +33,8 @@ Napi::Object to_js(Napi::Env env, const SampleBatch& batch);
 // [{ unwritten, nonFinite? }]
 Napi::Array to_js(Napi::Env env, const std::vector<OutputScan>& outputs);
 Napi::Array to_js(Napi::Env env, const std::vector<std::string>& list);
+// core/backend.ts KernelLaunch
+Napi::Array to_js(Napi::Env env, const std::vector<LaunchInfo>& launches);
 
 // Throws `error` as a JavaScript error with `code` and `detail`.
 [[noreturn]] void throw_js(Napi::Env env, const std::string& code, const std::string& message, const std::string& detail);

@@ -123,6 +123,19 @@ struct OutputScan {
   int64_t non_finite = -1;  // NaN and infinite elements of the set used last; 0 for integers; -1: not counted
 };
 
+// How one kernel of a call is launched, and what it takes of a multiprocessor (core/backend.ts KernelLaunch). -1: not known.
+struct LaunchInfo {
+  std::string kernel;
+  int64_t blocks[3] = {1, 1, 1};  // of the grid
+  int threads = 0, cluster = 1;   // of a block; blocks of a cluster
+  int registers = -1;             // per thread
+  int64_t shared_bytes = -1;      // per block, static and dynamic
+  int64_t local_bytes = -1;       // per thread: what registers have no room for
+  int blocks_per_sm = -1;         // that fit on one multiprocessor at a time
+  double occupancy = -1;          // their threads by those that a multiprocessor has room for
+  double waves = -1;              // blocks of the grid by those that fit on the device at a time
+};
+
 enum class Mode { cold, hot, rotated, graph };  // core/case.ts says what each means
 
 class Prepared {
@@ -142,6 +155,7 @@ class Prepared {
   virtual double tick_ns() const = 0;
   virtual std::string timer() const = 0;                                  // core/backend.ts timerSchema
   virtual std::vector<std::string> notes() const { return {}; }
+  virtual std::vector<LaunchInfo> launches() const { return {}; }  // of one call, in their order
 };
 
 struct KernelInfo {

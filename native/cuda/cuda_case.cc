@@ -166,6 +166,14 @@ std::vector<std::string> CudaCase::notes() const {
   return {"Calls rotate over " + std::to_string(sets_.size()) + " sets of buffers, together at least twice the L2 cache."};
 }
 
+std::vector<LaunchInfo> CudaCase::launches() const {
+  context_.use();
+  std::vector<LaunchInfo> found;
+  // A guest's calls have no launches of ours.
+  for (const Launch& launch : sets_[0]->launches()) found.push_back(launch.info(context_));
+  return found;
+}
+
 void CudaCase::mark_used(size_t first, size_t calls) {
   for (size_t i = 0; i < std::min(calls, sets_.size()); i++) used_[(first + i) % sets_.size()] = true;
 }

@@ -32,6 +32,7 @@ class CudaCase final : public Prepared {
   double tick_ns() const override { return timer_.tick_ns(); }
   std::string timer() const override { return "cuda-event"; }
   std::vector<std::string> notes() const override;
+  std::vector<LaunchInfo> launches() const override;
 
   const std::vector<std::unique_ptr<BufferSet>>& sets() const { return sets_; }
   const Context& context() const { return context_; }

@@ -21,7 +21,7 @@ describe('csv', () => {
   it('has one row per result with units in the column names', () => {
     const text = exportSession('csv', testSession(), { ceilings: [ceiling('copy', 240e9), ceiling('flops:f32', 1e15)] })
     expect(text.split('\n')[0]).toBe(
-      'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,ceiling_gbps,ceiling_gflops,speedup,peak_memory_bytes,library_peak_bytes,launch_overhead_ns,max_rel_error,converged,grade,message,started_at,result_id',
+      'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,ceiling_gbps,ceiling_gflops,speedup,peak_memory_bytes,library_peak_bytes,launch_overhead_ns,registers,shared_memory_bytes,occupancy,waves,max_rel_error,converged,grade,message,started_at,result_id',
     )
     expect(table(text)).toMatchObject([{ op: 'add', n: '1000', median_ns: '100', gbps: '120', gflops: '10', efficiency: '0.5', speedup: '1', peak_memory_bytes: '12000', max_rel_error: '2.5e-8', status: 'ok', threads: '1', stddev_ns: '' }])
   })
@@ -35,6 +35,12 @@ describe('csv', () => {
     expect(table(text).map((row) => [row['launch_overhead_ns'], row['library_peak_bytes']])).toEqual([['6200', '4096'], ['', '']])
     const read = importSession('x.csv', text)
     expect(read.ok && read.file.results[0]).toMatchObject({ hostCallNs: 6200, libraryPeakBytes: 4096 })
+  })
+
+  it('has occupancy and registers of the kernel that starts most threads', () => {
+    const launch = (kernel: string, blocks: number, registers: number) => ({ kernel, grid: [blocks, 1, 1] as [number, number, number], threads: 128, registers, sharedBytes: 4096, blocksPerSm: 4, occupancy: 0.25, waves: blocks / 528 })
+    const [row] = table(exportSession('csv', testSession([testResult({ launches: [launch('split', 264, 80), launch('join', 12, 20)] })])))
+    expect(['registers', 'shared_memory_bytes', 'occupancy', 'waves'].map((name) => row![name])).toEqual(['80', '4096', '0.25', '0.5'])
   })
 
   it('gives each row only the parameters it has, and renames those that would clash', () => {

@@ -1,3 +1,4 @@
+import { largestLaunch } from '../../backend'
 import type { Params } from '../../case'
 import { csvText, type Cell } from '../../csv'
 import { roofline, roofsOf } from '../../roofline/roofline'
@@ -14,6 +15,7 @@ const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().m
  * share of the binding measured ceiling (empty where the device has none), ceiling_gbps and ceiling_gflops the measured
  * ceilings of its device for such traffic and dtype, speedup against the first right result of
  * the same op, parameters, dtype and mode in the session (1 for that one). Efficiency and speedup are given for right results only.
+ * registers to waves are of the kernel that starts most threads, where the result has its launches (core/backend.ts KernelLaunch).
  */
 function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Generator<string, void> {
   /** Names of parameters in the order they first occur, and the first right time of each work. */
@@ -35,12 +37,13 @@ function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Ge
     const right = result.status === 'ok' && medianNs !== undefined
     const roofs = roofsOf(ceilings, c)
     const point = right ? roofline({ bytes: result.bytes, flops: result.flops, medianNs }, roofs) : undefined
+    const launch = largestLaunch(result.launches)
     const first = baseline.get(workOf(result))
     const values: Record<(typeof AFTER_PARAMS)[number], Cell> = {
       dtype: c.dtype, backend: c.backend, impl: c.impl, device: c.device, mode: c.mode, threads: c.threads, status: result.status, samples: s?.count,
       median_ns: s?.medianNs, ci_low_ns: s?.ciLowNs, ci_high_ns: s?.ciHighNs, mad_ns: s?.madNs, p05_ns: s?.p05Ns, p95_ns: s?.p95Ns, min_ns: s?.minNs, max_ns: s?.maxNs, mean_ns: s?.meanNs,
       stddev_ns: s?.stddevNs, bytes: result.bytes, flops: result.flops, gbps: medianNs && result.bytes / medianNs, gflops: medianNs && result.flops / medianNs,
-      efficiency: point?.efficiency, ceiling_gbps: roofs.bytesPerSecond && roofs.bytesPerSecond / 1e9, ceiling_gflops: roofs.flopsPerSecond && roofs.flopsPerSecond / 1e9, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, max_rel_error: result.verification?.relL2,
+      efficiency: point?.efficiency, ceiling_gbps: roofs.bytesPerSecond && roofs.bytesPerSecond / 1e9, ceiling_gflops: roofs.flopsPerSecond && roofs.flopsPerSecond / 1e9, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, registers: launch?.registers, shared_memory_bytes: launch?.sharedBytes, occupancy: launch?.occupancy, waves: launch?.waves, max_rel_error: result.verification?.relL2,
       converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,
     }
     yield csvText([[c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])]])

@@ -54,6 +54,8 @@ export function record(result: Result, collected: Collected, pace: Omit<Pace, 'i
   result.caseBytes = memory.caseBytes
   if (memory.deviceDeltaBytes !== undefined) result.deviceDeltaBytes = memory.deviceDeltaBytes
   if (memory.libraryPeakBytes !== undefined) result.libraryPeakBytes = memory.libraryPeakBytes
+  const launches = prepared.launches?.() ?? []
+  if (launches.length > 0) result.launches = launches
   if (collected.hostCallNs !== undefined) result.hostCallNs = collected.hostCallNs
 }
 

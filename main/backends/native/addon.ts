@@ -45,6 +45,8 @@ export interface NativeCase {
   tickNs(): number
   timer(): string
   notes(): string[]
+  /** The kernels of one call, unchecked; see core/backend.ts KernelLaunch. */
+  launches(): unknown
   dispose(): void
 }
 

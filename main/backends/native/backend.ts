@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, timerSchema, type Backend, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
+import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, kernelLaunchSchema, timerSchema, type Backend, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
 import { STORAGE_BYTES } from '@core/case'
 import { decode } from '@core/values/numbers'
 import { fillWords, type FillWords } from '@core/values/random'
@@ -108,6 +108,10 @@ class NativePreparedCase implements PreparedCase {
     const caseBytes = guarded(() => this.native.caseBytes())
     const deviceDeltaBytes = guarded(() => this.native.deviceDeltaBytes())
     return deviceDeltaBytes === undefined ? { caseBytes } : { caseBytes, deviceDeltaBytes }
+  }
+
+  launches() {
+    return z.array(kernelLaunchSchema).parse(guarded(() => this.native.launches()))
   }
 
   async dispose() {

@@ -48,6 +48,7 @@ namespace opscope::cuda {
   X(ModuleLoadData, "cuModuleLoadData")                                    \
   X(ModuleGetFunction, "cuModuleGetFunction")                              \
   X(FuncSetAttribute, "cuFuncSetAttribute")                                \
+  X(FuncGetAttribute, "cuFuncGetAttribute")                                \
   X(LaunchKernelEx, "cuLaunchKernelEx")                                    \
   X(OccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor") \
   X(TensorMapEncodeTiled, "cuTensorMapEncodeTiled")

@@ -80,6 +80,12 @@ CUfunction Context::kernel(const std::string& module, const std::string& name) {
   return function;
 }
 
+std::string Context::name_of(CUfunction function) const {
+  for (const auto& [key, known] : functions_)
+    if (known == function) return key.substr(key.find('/') + 1);
+  return {};
+}
+
 void Context::synchronize(const char* doing) const { check(api().StreamSynchronize(stream_), doing); }
 
 DeviceBuffer::DeviceBuffer(int64_t bytes) : bytes_(bytes) {

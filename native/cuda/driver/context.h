@@ -27,6 +27,8 @@ class Context {
   CUstream stream() const { return stream_; }
   // Kernel `name` from the embedded fatbin `module` (the .cu file's stem). Throws Error "unsupported" when absent.
   CUfunction kernel(const std::string& module, const std::string& name);
+  // The name that a kernel was looked up by; empty where it was not.
+  std::string name_of(CUfunction function) const;
   void synchronize(const char* doing) const;
 
  private:

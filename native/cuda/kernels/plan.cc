@@ -90,6 +90,28 @@ void Launch::enqueue(CUstream stream) const {
   check(api().LaunchKernelEx(&config, function_, pointers, nullptr), "launching a kernel");
 }
 
+LaunchInfo Launch::info(const Context& context) const {
+  LaunchInfo info;
+  info.kernel = context.name_of(function_);
+  std::copy(std::begin(grid_), std::end(grid_), info.blocks);
+  info.threads = static_cast<int>(threads_);
+  info.cluster = static_cast<int>(cluster_);
+  const auto read = [&](CUfunction_attribute which) {
+    int value = -1;
+    return api().FuncGetAttribute(&value, which, function_) == CUDA_SUCCESS ? value : -1;
+  };
+  info.registers = read(CU_FUNC_ATTRIBUTE_NUM_REGS);
+  info.local_bytes = read(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  if (const int fixed = read(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES); fixed >= 0) info.shared_bytes = fixed + static_cast<int64_t>(shared_bytes_);
+  int blocks = 0;
+  if (api().OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_, info.threads, shared_bytes_) != CUDA_SUCCESS || blocks < 1) return info;
+  const Traits& traits = context.traits();
+  info.blocks_per_sm = blocks;
+  info.occupancy = static_cast<double>(blocks * ceil_div(info.threads, 32) * 32) / attribute(traits.ordinal, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  info.waves = static_cast<double>(grid_[0]) * grid_[1] * grid_[2] / (static_cast<double>(blocks) * traits.sm_count);
+  return info;
+}
+
 Planner::Planner(const CaseSpec& case_spec, Context& context, const std::vector<CUdeviceptr>& tensors) : spec(case_spec), device(context.traits()), context_(context) {
   for (size_t i = 0; i < spec.tensors.size(); i++) {
     if (spec.tensors[i].role != Role::out) inputs_.push_back(tensors.at(i));

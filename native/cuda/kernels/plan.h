@@ -43,6 +43,8 @@ class Launch {
     return *this;
   }
   void enqueue(CUstream stream) const;
+  // What the driver says about this launch on the device of `context`.
+  LaunchInfo info(const Context& context) const;
 
  private:
   struct alignas(64) Argument {

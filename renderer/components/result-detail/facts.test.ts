@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testCase, testDevice, testResult } from '@core/testing'
-import { deviceFacts, interpreterFacts, labelFacts, measurementFacts } from './facts'
+import { deviceFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts } from './facts'
 
 const throttled = (first: number, count: number) => ({ kind: 'throttled' as const, reason: 'power limit', first, count })
 const samplesNs = Array.from({ length: 40 }, () => 1)
@@ -33,6 +33,17 @@ describe('a result of a Python', () => {
     const python = (id: string, version: string) => testDevice({ backend: 'python', id, interpreter: { path: '/opt/python', version, source: 'conda', packages: [{ name: 'torch', version: '2.11.0', detail: 'CUDA 13.0' }, { name: 'triton', problem: 'not installed' }] } })
     expect(interpreterFacts(c, [testDevice(), python('python:cpu', '3.9.1'), python('python:cpu@ml', '3.12.3')])).toEqual([{ name: 'Python', value: '3.12.3' }, { name: 'PyTorch', value: '2.11.0 (CUDA 13.0)' }, { name: 'Found in', value: 'conda' }])
     expect(interpreterFacts(testCase(), [testDevice()])).toEqual([])
+  })
+  it('states each kernel of a call as the driver does, and nothing that it did not state', () => {
+    const [split, join] = launchFacts(testResult({ launches: [
+      { kernel: 'matmul_skinny_f16', grid: [1320, 2, 1], threads: 256, cluster: 2, registers: 96, sharedBytes: 49152, localBytes: 0, blocksPerSm: 2, occupancy: 0.25, waves: 10 },
+      { kernel: 'matmul_join_f16', grid: [8, 1, 1], threads: 128 },
+    ] }))
+    expect(split!.map(({ name, value }) => `${name}: ${value}`)).toEqual([
+      'Name: matmul_skinny_f16', 'Grid: 1,320 × 2 blocks of 256 threads, clusters of 2', 'Registers: 96 per thread', 'Shared memory: 48.0 KiB per block', 'Occupancy: 25.0 %, 2 blocks per SM (theoretical)', 'Waves: 10',
+    ])
+    expect(join!.map(({ name }) => name)).toEqual(['Name', 'Grid'])
+    expect(launchFacts(testResult())).toEqual([])
   })
   it('tells what launching a call cost beside its time, and the peak of the library', () => {
     const facts = (result: ReturnType<typeof testResult>) => measurementFacts(result).filter(({ name }) => /Launch overhead|Library peak/.test(name))

@@ -1,12 +1,12 @@
 import type { Run } from '@core/analysis/case-runs'
-import type { Device, DeviceState } from '@core/backend'
+import type { Device, DeviceState, KernelLaunch } from '@core/backend'
 import { findBackend, isLibrary } from '@core/backends'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
-import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime } from '@core/units'
+import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime, formatWaves } from '@core/units'
 import { fullDate } from '../../lib/session-words'
 import type { RowSource } from '../../stores/rows/result-rows'
 import { PACKAGE_TITLES } from '../python/interpreters'
@@ -155,6 +155,21 @@ export function measurementFacts(result: Result): Fact[] {
     ...fact('Memory taken', result.deviceDeltaBytes === undefined ? undefined : formatBytes(result.deviceDeltaBytes)),
     ...Object.entries(result.stated ?? {}).map(([name, value]): Fact => ({ name: `${name}, as stated`, value: String(Number(value.toPrecision(6))) })),
   ]
+}
+
+const blocksText = ([x, y, z]: KernelLaunch['grid']): string => (z > 1 ? [x, y, z] : y > 1 ? [x, y] : [x]).map((blocks) => blocks.toLocaleString('en-US')).join(' × ')
+
+/** Each kernel of one call, as the driver states it; empty where none are known. */
+export function launchFacts({ launches = [] }: Pick<Result, 'launches'>): Fact[][] {
+  return launches.map((launch) => [
+    { name: 'Name', value: launch.kernel },
+    { name: 'Grid', value: `${blocksText(launch.grid)} blocks of ${launch.threads} threads${launch.cluster === undefined ? '' : `, clusters of ${launch.cluster}`}` },
+    ...fact('Registers', launch.registers === undefined ? undefined : `${launch.registers} per thread`),
+    ...fact('Shared memory', launch.sharedBytes === undefined ? undefined : `${formatBytes(launch.sharedBytes)} per block`),
+    ...fact('Local memory', launch.localBytes ? `${formatBytes(launch.localBytes)} per thread` : undefined),
+    ...fact('Occupancy', launch.occupancy === undefined ? undefined : `${formatPercent(launch.occupancy)}, ${launch.blocksPerSm ?? 0} ${launch.blocksPerSm === 1 ? 'block' : 'blocks'} per SM (theoretical)`),
+    ...fact('Waves', launch.waves === undefined ? undefined : formatWaves(launch.waves)),
+  ])
 }
 
 /** The Python that computed a case, of the devices its session kept; empty for other backends. */
