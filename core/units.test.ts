@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
-  ABSENT, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatBandwidth, formatBytes, formatCount, formatDuration, formatFlops, formatIn,
-  formatInterval, formatPercent, formatRatio, formatSize, formatTime, speedupWords, splitDecimal,
+  ABSENT, aboutDuration, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatBandwidth, formatBytes, formatCount, formatDuration, formatFlops, formatIn,
+  formatInteger, formatInterval, formatPercent, formatRatio, formatSize, formatTime, setNumberLocale, speedupWords, splitDecimal, withoutLocale,
 } from './units'
 
 describe('a value with its own unit', () => {
@@ -65,3 +65,28 @@ it('never shows NaN, infinity or undefined', () => {
   }
   expect(formatCount(NaN)).toBe('–')
 })
+
+describe('a locale', () => {
+  afterEach(() => setNumberLocale('en'))
+
+  it('decides the decimal point and the separator of thousands, and leaves sizes as they are typed', () => {
+    setNumberLocale('de-DE')
+    expect([formatTime(36_800), formatPercent(0.0031), formatRatio(1.2345), formatInteger(9170), formatIn(14_171_500, { name: 'µs', size: 1e3 }), formatCount(16_777_216), speedupWords(1.04)]).toEqual(['36,8 µs', '0,31 %', '1,23x', '9.170', '14.172', '16,8M', '1,04x faster'])
+    expect([formatSize(1.5e6), formatSize(65_536)]).toEqual(['1.5M', '64Ki'])
+    expect(splitDecimal(formatIn(36.8, { name: 'ns', size: 1 }))).toEqual({ whole: '36', fraction: ',80' })
+  })
+
+  it('is left out of what goes to a file, and comes back after it', () => {
+    setNumberLocale('fr-FR')
+    expect(withoutLocale(() => `${formatPercent(0.123)} ${formatInteger(1234)}`)).toBe('12.3 % 1,234')
+    expect(() => withoutLocale(() => { throw new Error('disk full') })).toThrow('disk full')
+    expect(formatPercent(0.123)).toBe('12,3 %')
+  })
+
+  it('that nobody knows is ignored', () => {
+    setNumberLocale('not a tag')
+    expect(formatInteger(1234)).toBe('1,234')
+  })
+})
+
+it.each([[0.4, 'under 1 s'], [42.4, 'about 42 s'], [125, 'about 2 min 5 s']])('an estimate of %d s', (seconds, text) => expect(aboutDuration(seconds)).toBe(text))

@@ -1,11 +1,57 @@
 /** What stands where there is no number. */
 export const ABSENT = '–'
 
+interface Separators {
+  decimal: string
+  /** Between thousands. */
+  group: string
+}
+
+/** Of files, reports and the command line, whose readers are programs too. */
+const PLAIN: Separators = { decimal: '.', group: ',' }
+let separators = PLAIN
+
+/**
+ * Writes numbers as this locale (a BCP 47 tag) does from now on; only what people read in the window. An unsupported tag is ignored. Digits
+ * stay 0 to 9, and sizes (64Ki, 1.5M, 4096x4096) stay as they are typed.
+ */
+export function setNumberLocale(tag: string): void {
+  try {
+    const parts = new Intl.NumberFormat([tag, 'en'], { numberingSystem: 'latn', useGrouping: true }).formatToParts(1234567.5)
+    const part = (type: string) => parts.find((one) => one.type === type)?.value
+    separators = { decimal: part('decimal') ?? PLAIN.decimal, group: part('group') ?? PLAIN.group }
+  } catch {
+    // Not a tag at all.
+  }
+}
+
+/** What `write` gives with numbers of no locale: for files and for the clipboard. */
+export function withoutLocale<T>(write: () => T): T {
+  const before = separators
+  separators = PLAIN
+  try {
+    return write()
+  } finally {
+    separators = before
+  }
+}
+
+/** The decimal point of the locale. */
+export const localPoint = (): string => separators.decimal
+
+/** A number that stands as `1,234.5`, in the locale. */
+export const localNumber = (text: string): string => (separators === PLAIN ? text : text.replace(/[.,](?=\d)/g, (sign) => (sign === '.' ? separators.decimal : separators.group)))
+
+/** 9170 -> "9,170": a count in full. */
+export const formatInteger = (n: number): string => localNumber(n.toLocaleString('en-US', { maximumFractionDigits: 0 }))
+
 const trim = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
 const known = (value: number | undefined): value is number => value !== undefined && Number.isFinite(value)
 
 /** 16777216 -> "16.8M", 65536 -> "65.5K", 1000 -> "1K": three significant digits, SI letters. */
-export function formatCount(n: number): string {
+export const formatCount = (n: number): string => localNumber(plainCount(n))
+
+function plainCount(n: number): string {
   if (!Number.isFinite(n)) return ABSENT
   for (const [size, letter] of [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'K']] as const) {
     if (Math.abs(n) >= size) return `${trim((n / size).toPrecision(3))}${letter}`
@@ -26,7 +72,7 @@ export function formatSize(n: number): string {
   if (!Number.isSafeInteger(n)) return formatSizeTick(n)
   const unit = BINARY.find(([size]) => n >= size && n % size === 0)
   if (unit) return `${n / unit[0]}${unit[1]}`
-  return n >= EXACT_BELOW && Number(n.toPrecision(3)) === n ? formatCount(n) : String(n)
+  return n >= EXACT_BELOW && Number(n.toPrecision(3)) === n ? plainCount(n) : String(n)
 }
 
 /** A position on a size axis to three digits in the letters of `formatSize`: 16777216 -> "16Mi", 1e6 -> "977Ki". */
@@ -68,8 +114,9 @@ const MAX_DECIMALS = 4
 
 /** `14171.5` -> `14,171.5`: separators from five digits before the point on. */
 export function grouped(text: string): string {
-  const { whole, fraction } = splitDecimal(text)
-  return /^-?\d{5,}$/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, ',') + fraction : text
+  const point = text.indexOf('.')
+  const whole = point < 0 ? text : text.slice(0, point)
+  return localNumber(/^-?\d{5,}$/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, ',') + text.slice(whole.length) : text)
 }
 
 /** A value (in base units) as a number in `unit` with so many significant digits: "36.80", "1234", "14,171", "0.0123"; "–" when absent. */
@@ -91,7 +138,7 @@ function plainIn(value: number | undefined, unit: Unit, significant: number): st
 
 /** A number cut at its decimal point, so that a table can right-align `whole` and left-align `fraction` (".80" or ""). */
 export function splitDecimal(text: string): { whole: string; fraction: string } {
-  const point = text.indexOf('.')
+  const point = text.indexOf(separators.decimal)
   return point < 0 ? { whole: text, fraction: '' } : { whole: text.slice(0, point), fraction: text.slice(point) }
 }
 
@@ -119,8 +166,8 @@ export function formatPercent(fraction: number | undefined): string {
   if (!known(fraction)) return ABSENT
   const percent = fraction * 100
   const magnitude = Math.abs(percent)
-  if (magnitude >= 1e6) return `${percent.toExponential(1)} %`
-  return `${percent.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 || magnitude === 0 ? 1 : 2)} %`
+  if (magnitude >= 1e6) return localNumber(`${percent.toExponential(1)} %`)
+  return localNumber(`${percent.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 || magnitude === 0 ? 1 : 2)} %`)
 }
 
 /** Half the width of an interval as a share of its middle value: "±0.31 %". */
@@ -130,7 +177,8 @@ export function formatInterval(middle: number | undefined, low: number | undefin
 }
 
 /** 1.2345 -> "1.23x", 1234.5 -> "1235x"; ratios of medians. */
-export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? `${ratio < 999.5 ? ratio.toPrecision(3) : ratio.toFixed(0)}x` : ABSENT)
+export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? localNumber(plainRatio(ratio)) : ABSENT)
+const plainRatio = (ratio: number) => `${ratio < 999.5 ? ratio.toPrecision(3) : ratio.toFixed(0)}x`
 
 /** Waves of a grid: 0.0312 -> "0.031", 1.5 -> "1.5", 248.4 -> "248". */
 export const formatWaves = (waves: number | undefined): string => (known(waves) ? (waves >= 100 ? grouped(waves.toFixed(0)) : String(Number(waves.toPrecision(2)))) : ABSENT)
@@ -138,9 +186,12 @@ export const formatWaves = (waves: number | undefined): string => (known(waves) 
 /** A speedup (above 1 is faster) in words: 1.04 -> "1.04x faster", 0.5 -> "2.00x slower", 1.001 -> "as fast". */
 export function speedupWords(speedup: number | undefined): string {
   if (!known(speedup) || speedup <= 0) return ABSENT
-  const times = formatRatio(Math.max(speedup, 1 / speedup))
-  return times === '1.00x' ? 'as fast' : `${times} ${speedup > 1 ? 'faster' : 'slower'}`
+  const times = plainRatio(Math.max(speedup, 1 / speedup))
+  return times === '1.00x' ? 'as fast' : `${localNumber(times)} ${speedup > 1 ? 'faster' : 'slower'}`
 }
+
+/** An estimate in words: "about 42 s", "under 1 s". */
+export const aboutDuration = (seconds: number | undefined): string => formatDuration(seconds).replace(/^(?=\d)/, 'about ')
 
 /** Wall time in words: "under 1 s", "42 s", "2 min 5 s", "1 h 3 min". */
 export function formatDuration(seconds: number | undefined): string {

@@ -105,7 +105,7 @@ const faultSchema = z.object({ what: z.string(), at: z.string() })
 export type FaultNote = z.infer<typeof faultSchema>
 
 export const REQUESTS = {
-  'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), /** Of the system, for dates. */ locale: z.string(), /** A fault reported before this page was there. */ fault: faultSchema.optional(), interrupted: z.array(sessionSummarySchema) }) },
+  'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), /** Of the system, for dates and numbers (BCP 47). */ locale: z.string(), /** A fault reported before this page was there. */ fault: faultSchema.optional(), interrupted: z.array(sessionSummarySchema) }) },
   'settings:get': { request: none, reply: settingsSchema },
   'settings:set': { request: settingsSchema.partial(), reply: settingsSchema },
   /** Looks at one Python more: what the user has typed (a program, or the folder of an environment), else what they choose in a dialog. */

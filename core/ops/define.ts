@@ -47,12 +47,13 @@ function labelOf({ extents, positional, short }: SizeForm, p: Params): string {
   const places = extents.slice(0, positional)
   if (positional === 1 && extents.length === 1) return formatSize(value(extents[0]!.name))
   const named = new Map(written.filter((extent) => !places.includes(extent)).map(({ name }) => [name, value(name)]))
+  // One word for equal extents, `hw=56`, also where the second is left out because it follows the first.
+  const joint = Object.values(short).filter((names) => names.length > 1 && names.some((name) => named.has(name)) && names.every((name) => value(name) === value(names[0]!)))
   const words = Object.entries(short).flatMap(([word, names]) => {
-    const values = names.map((name) => named.get(name))
-    if (values.some((one) => one === undefined || one !== values[0])) return []
-    for (const name of names) named.delete(name)
-    return [`${word}=${values[0]}`]
+    if (!joint.includes(names) && (names.length > 1 || !named.has(names[0]!) || joint.some((all) => all.includes(names[0]!)))) return []
+    return [`${word}=${value(names[0]!)}`]
   })
+  for (const name of [...joint, ...Object.values(short).filter(({ length }) => length === 1)].flat()) named.delete(name)
   const rest = [...named].map(([name, one]) => `${name}=${one}`)
   return [places.map(({ name }) => value(name)).join('x'), ...words, ...rest].filter(Boolean).join(' ')
 }

@@ -1,6 +1,6 @@
 import type { SweepSpec } from '../session/sweep-spec'
 import { findOp } from '../ops/registry'
-import { formatDuration } from '../units'
+import { aboutDuration, formatInteger } from '../units'
 import type { Plan } from './plan'
 import { parseSizes } from './sizes'
 
@@ -25,7 +25,7 @@ export interface SweepSummary {
   reasons: readonly LeftOut[]
 }
 
-const counted = (count: number, word: string): string => `${count.toLocaleString('en-US')} ${word}${count === 1 ? '' : 's'}`
+const counted = (count: number, word: string): string => `${formatInteger(count)} ${word}${count === 1 ? '' : 's'}`
 
 /** `a`, `a and b`, `a, b and c`. */
 const joined = (words: readonly string[]): string => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`)
@@ -46,7 +46,7 @@ function sizesText({ ops, sizes }: SweepSpec): string | undefined {
   })
   if (counts.length === 0) return undefined
   const [least, most] = [Math.min(...counts), Math.max(...counts)]
-  return least === most ? counted(most, 'size') : `${least.toLocaleString('en-US')} to ${counted(most, 'size')}`
+  return least === most ? counted(most, 'size') : `${formatInteger(least)} to ${counted(most, 'size')}`
 }
 
 /** `3 operations`, or `3 operations (5 variants)` where attributes have several values. */
@@ -91,6 +91,6 @@ export function summarizeSweep(spec: SweepSpec, plan: Plan, seconds: number): Sw
   const reasons = reasonsOf(plan)
   const leftOut = reasons.reduce((sum, { count }) => sum + count, 0)
   const cases = `${counted(plan.cases.length, 'case')}${plan.cases.length > 0 && repeats > 1 ? `, ${repeats} times` : ''}`
-  const came = [cases, ...(plan.cases.length > 0 ? [`about ${formatDuration(seconds)}`] : []), ...(leftOut > 0 ? [`${leftOut.toLocaleString('en-US')} left out`] : [])].join(', ')
+  const came = [cases, ...(plan.cases.length > 0 ? [aboutDuration(seconds)] : []), ...(leftOut > 0 ? [`${formatInteger(leftOut)} left out`] : [])].join(', ')
   return { picks, cases, text: picks === '' ? came : `${picks}: ${came}`, leftOut, reasons }
 }

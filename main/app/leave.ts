@@ -1,4 +1,5 @@
 import type { RunState } from '@core/ipc'
+import { formatInteger } from '@core/units'
 import type { Runner } from '../runner/types'
 
 /** What the user wants of a run that is in progress when the app is to close. */
@@ -54,7 +55,7 @@ export function createLeave({ runner, ask, hide, quit }: LeaveDeps): Leave {
   }
 }
 
-const count = (n: number) => n.toLocaleString('en-US')
+const count = (n: number) => formatInteger(n)
 
 /** The question in words; the choices are the buttons in this order. */
 export function leaveQuestion({ done, total }: RunState): { message: string; detail: string; buttons: readonly [LeaveChoice, string][] } {

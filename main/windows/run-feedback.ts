@@ -1,5 +1,6 @@
 import type { RunState } from '@core/ipc'
 import type { SessionSummary } from '@core/session/types'
+import { formatInteger } from '@core/units'
 import type { Runner } from '../runner/types'
 
 export interface Feedback {
@@ -15,7 +16,7 @@ export interface Feedback {
   open(sessionId: string): void
 }
 
-const count = (n: number) => n.toLocaleString('en-US')
+const count = (n: number) => formatInteger(n)
 
 const shareOf = ({ phase, done, total }: RunState) => (phase === 'idle' || total === 0 ? undefined : done / total)
 

@@ -1,4 +1,4 @@
-import { chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, grouped, splitDecimal, type Unit } from '@core/units'
+import { chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, grouped, localNumber, localPoint, splitDecimal, type Unit } from '@core/units'
 
 /** What a number means; decides its units. Base units: ns, bytes, bytes/s, FLOP/s, and 1 for the rest. */
 export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'count' | 'megahertz' | 'celsius' | 'ratio' | 'scientific'
@@ -42,7 +42,7 @@ export function typicalValue(count: number, at: (i: number) => number): number |
 
 /** A number in `unit`, without its name. */
 export function numberText(value: number, quantity: Quantity, unit: Unit): string {
-  if (quantity === 'scientific') return value === 0 ? '0' : value.toExponential(1)
+  if (quantity === 'scientific') return value === 0 ? '0' : localNumber(value.toExponential(1))
   const { digits, places } = STYLES[quantity]
   const scaled = value / unit.size
   // Small numbers give up digits rather than widen the column.
@@ -57,5 +57,5 @@ export function alignedText(value: number, quantity: Quantity, unit: Unit): { te
   const { places } = STYLES[quantity]
   if (places === 0) return { text, pad: '' }
   const { fraction } = splitDecimal(text)
-  return { text, pad: (fraction ? '' : '.') + '0'.repeat(Math.max(0, places - Math.max(0, fraction.length - 1))) }
+  return { text, pad: (fraction ? '' : localPoint()) + '0'.repeat(Math.max(0, places - Math.max(0, fraction.length - 1))) }
 }

@@ -3,6 +3,7 @@ import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { FaultNote, Reply } from '@core/ipc'
 import { call, listen } from '../lib/api'
+import { setNumberLocale } from '@core/units'
 import { setDateLocale } from '../lib/session-words'
 import { useNotices } from './notices'
 
@@ -42,6 +43,7 @@ export const useApp = defineStore('app', () => {
     try {
       info.value = await call('app:info', undefined)
       setDateLocale(info.value.locale)
+      setNumberLocale(info.value.locale)
       firstStart.value = info.value.firstStart
       fault.value ??= info.value.fault
       if (info.value.notice) notices.show({ level: 'warning', message: info.value.notice })

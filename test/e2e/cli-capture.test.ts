@@ -26,7 +26,7 @@ describe.skipIf(!hasTorch)(`shapes of a script under ${python}, which needs PyTo
     const { status, out: printed, err } = await cli.run(['capture', '--out', out, '--', python, SCRIPT])
     expect([status, err]).toEqual([0, expect.stringContaining(`measure it with: opscope run --plan ${out}`)])
     expect(printed).toMatch(/^loss True$/m)
-    expect(printed).toMatch(/conv2d +n=2 c=3 h=32 k=16 s=2[^\n]*f32 +1\n/)
+    expect(printed).toMatch(/conv2d +n=2 c=3 hw=32 k=16 s=2[^\n]*f32 +1\n/)
     expect(printed).toMatch(/Outside the catalogue:[^]*aten\.special_bessel_j0\.default +1/)
     expect(sweepFileSchema.parse(JSON.parse(readFileSync(out, 'utf8')))).toMatchObject({ name: 'Shapes of encoder.py' })
   })

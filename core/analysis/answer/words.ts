@@ -1,6 +1,6 @@
 import { meanBasis } from '../../compare'
 import { seriesKey } from '../../backends'
-import { formatPercent, speedupWords } from '../../units'
+import { formatInteger, formatPercent, speedupWords } from '../../units'
 import type { Implementation, MachineAnswer, MeanAnswer, ProcessorAnswer, SessionAnswer } from './answer'
 
 /** `cuda kernel`. */
@@ -9,7 +9,7 @@ export const implementationText = ({ backend, impl }: Implementation): string =>
 export const processorTitle = ({ processor }: Pick<ProcessorAnswer, 'processor'>): string => processor.toUpperCase()
 
 /** `9 of 9 operations`. */
-const share = (count: number, all: number, word: string) => `${count.toLocaleString('en-US')} of ${all.toLocaleString('en-US')} ${all === 1 ? word : `${word}s`}`
+const share = (count: number, all: number, word: string) => `${formatInteger(count)} of ${formatInteger(all)} ${all === 1 ? word : `${word}s`}`
 
 /** `cuda kernel is fastest in 8 of 9 operations, webgpu wgsl in 1`. */
 export function fastestText({ operations }: ProcessorAnswer): string {
@@ -39,12 +39,12 @@ export function headlineText({ fastest, means, baseline }: ProcessorAnswer): str
 /** What is not decided: `12 of 81 cases are unclear, 3 are equal`; undefined where all is. */
 export function unclearText({ unclear, same, cases }: ProcessorAnswer): string | undefined {
   if (unclear === 0 && same === 0) return undefined
-  return [`the fastest is ${unclear === 0 ? 'clear' : 'unclear'} in ${share(unclear === 0 ? cases - same : unclear, cases, 'case')}`, ...(same ? [`${same.toLocaleString('en-US')} ${same === 1 ? 'is' : 'are'} equal within the threshold`] : [])].join(', ')
+  return [`the fastest is ${unclear === 0 ? 'clear' : 'unclear'} in ${share(unclear === 0 ? cases - same : unclear, cases, 'case')}`, ...(same ? [`${formatInteger(same)} ${same === 1 ? 'is' : 'are'} equal within the threshold`] : [])].join(', ')
 }
 
 /** `Noise floor 0.62 %; grades: 208 A, 12 B, 2 C; 1 warning about the machine`. */
 export function machineText({ noiseFloor, grades, warnings }: MachineAnswer): string {
-  const graded = (['A', 'B', 'C'] as const).filter((grade) => grades[grade]).map((grade) => `${grades[grade].toLocaleString('en-US')} ${grade}`)
+  const graded = (['A', 'B', 'C'] as const).filter((grade) => grades[grade]).map((grade) => `${formatInteger(grades[grade])} ${grade}`)
   return [
     noiseFloor === undefined ? 'Noise floor not measured' : `Noise floor ${formatPercent(noiseFloor)}`,
     ...(graded.length ? [`grades: ${graded.join(', ')}`] : []),

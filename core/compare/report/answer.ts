@@ -1,4 +1,4 @@
-import { formatRatio, speedupWords } from '../../units'
+import { formatInteger, formatRatio, speedupWords, localNumber } from '../../units'
 import type { RatioWithInterval } from '../../stats/mean-ratio'
 import type { Comparison, Verdict } from '../types'
 import { sideText, summarizeSide, type SideSummary } from './summary'
@@ -35,14 +35,14 @@ export interface SideAnswer extends SideSummary {
 }
 
 /** `3 cases`, `1 case`. */
-export const countedCases = (count: number): string => `${count.toLocaleString('en-US')} ${count === 1 ? 'case' : 'cases'}`
+export const countedCases = (count: number): string => `${formatInteger(count)} ${count === 1 ? 'case' : 'cases'}`
 
 /** How a side compares with the baseline as a whole. `nameOf` names the sides; absent: by their value of the axis or their session. */
 export function answerOf(comparison: Comparison, side: number, nameOf: (side: number) => string = (i) => sideText(comparison, i)): SideAnswer {
   const summary = summarizeSide(comparison.rows, side)
   const { speedup, speedupLow, speedupHigh, cases, counts } = summary
   const [name, base] = [nameOf(side), nameOf(0)]
-  const counted = VERDICTS.map((verdict) => `${counts[verdict].toLocaleString('en-US')} ${VERDICT_WORDS[verdict].word}`).join(', ')
+  const counted = VERDICTS.map((verdict) => `${formatInteger(counts[verdict])} ${VERDICT_WORDS[verdict].word}`).join(', ')
   if (speedup === undefined) return { ...summary, side, name, base, basis: '', counted, sentence: `${name} and ${base} have no case in common.` }
   const words = speedupWords(speedup)
   const relation = words === 'as fast' ? 'as fast as' : `${words} than`
@@ -59,7 +59,7 @@ export function meanBasis(cases: number, { ratio, low, high }: RatioWithInterval
 /** `1.03x to 1.05x`, with more digits where three would make both ends equal. */
 export function answerInterval(low: number, high: number): string {
   const [from, to] = [formatRatio(low), formatRatio(high)]
-  return from === to && low !== high ? `${low.toPrecision(4)}x to ${high.toPrecision(4)}x` : `${from} to ${to}`
+  return from === to && low !== high ? localNumber(`${low.toPrecision(4)}x to ${high.toPrecision(4)}x`) : `${from} to ${to}`
 }
 
 /** One answer for each side after the baseline. */

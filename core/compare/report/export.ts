@@ -1,5 +1,5 @@
 import { csvText, type Cell } from '../../csv'
-import { formatPercent, formatTime } from '../../units'
+import { formatInteger, formatPercent, formatTime } from '../../units'
 import { caseText, shapeText } from '../../case-words'
 import { answerOf, slowerTitle, verdictText } from './answer'
 import { isInside, sideText, groupRows, findingsOf, wrongCases } from './summary'
@@ -29,7 +29,7 @@ const table = (head: readonly string[], align: readonly ('l' | 'r')[], rows: rea
   `| ${align.map((side) => (side === 'r' ? '---:' : '---')).join(' | ')} |`,
   ...rows.map((cells) => `| ${cells.join(' | ')} |`),
 ]
-const counted = (count: number, word: string) => `${count.toLocaleString('en-US')} ${count === 1 ? word : `${word}s`}`
+const counted = (count: number, word: string) => `${formatInteger(count)} ${count === 1 ? word : `${word}s`}`
 const times = (value: number | undefined) => (value === undefined ? '–' : `${value.toFixed(3)}x`)
 const range = ({ speedupLow, speedupHigh }: CompareCell) => (speedupLow === undefined || speedupHigh === undefined ? '–' : `${speedupLow.toFixed(3)} to ${speedupHigh.toFixed(3)}`)
 const grades = (base: CompareCell | null | undefined, cell: CompareCell) => `${base?.grade ?? '–'} → ${cell.grade ?? '–'}`
@@ -65,20 +65,20 @@ function slowerCases(comparison: Comparison): string[] {
     formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), times(cell.speedup), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
   ])
   return [
-    '', `#### ${title} (${found.length.toLocaleString('en-US')})`, '',
+    '', `#### ${title} (${formatInteger(found.length)})`, '',
     ...table(['Case', ...(extra ? ['Side'] : []), 'Baseline', 'Now', 'Speedup', '95 % CI', 'Threshold', 'Grades'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'l'], rows),
-    ...(found.length > MAX_LISTED ? ['', `and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more.`] : []),
+    ...(found.length > MAX_LISTED ? ['', `and ${formatInteger(found.length - MAX_LISTED)} more.`] : []),
   ]
 }
 
 function wrong(comparison: Comparison): string[] {
   const found = wrongCases(comparison)
   if (found.length === 0) return []
-  return ['', `#### Failed verification (${found.length.toLocaleString('en-US')})`, '', ...found.slice(0, MAX_LISTED).map((entry) => `- ${markdownText(caseText(entry.case, false))}: ${markdownText(entry.reason)}`), ...(found.length > MAX_LISTED ? [`- and ${(found.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
+  return ['', `#### Failed verification (${formatInteger(found.length)})`, '', ...found.slice(0, MAX_LISTED).map((entry) => `- ${markdownText(caseText(entry.case, false))}: ${markdownText(entry.reason)}`), ...(found.length > MAX_LISTED ? [`- and ${formatInteger(found.length - MAX_LISTED)} more`] : [])]
 }
 
 const details = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ['', '<details>', `<summary>${title}</summary>`, '', ...lines, '', '</details>'])
-const list = (lines: readonly string[]) => [...lines.slice(0, MAX_LISTED).map((line) => `- ${markdownText(line)}`), ...(lines.length > MAX_LISTED ? [`- and ${(lines.length - MAX_LISTED).toLocaleString('en-US')} more`] : [])]
+const list = (lines: readonly string[]) => [...lines.slice(0, MAX_LISTED).map((line) => `- ${markdownText(line)}`), ...(lines.length > MAX_LISTED ? [`- and ${formatInteger(lines.length - MAX_LISTED)} more`] : [])]
 
 function leftOut({ unmatched }: Comparison): string[] {
   const reasons = new Map<string, number>()

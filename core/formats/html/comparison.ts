@@ -3,7 +3,7 @@ import { groupRows, isInside, sideText, type Group } from '../../compare/report/
 import { caseText } from '../../case-words'
 import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/environment'
-import { ABSENT, formatPercent, formatTime } from '../../units'
+import { ABSENT, formatInteger, formatPercent, formatTime } from '../../units'
 import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report'
 import { DOT_SAMPLE, legendItem, seriesStyle } from './legend'
 import { dotPlot } from './draw'
@@ -15,7 +15,7 @@ const SIDE_COLOURS = ['webgpu/wgsl', 'cpu/avx512', 'cuda/kernel', 'cpu/scalar', 
 const MAX_DRAWN = 20
 
 const times = (value: number | undefined) => (value === undefined ? ABSENT : `${value.toFixed(3)}x`)
-const counted = (count: number, one: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : `${one}s`}`
+const counted = (count: number, one: string) => `${formatInteger(count)} ${count === 1 ? one : `${one}s`}`
 
 /** Sides after the baseline, by index. */
 const sidesOf = ({ sessions }: Comparison) => sessions.map((_, i) => i).slice(1)

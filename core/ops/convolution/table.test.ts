@@ -88,3 +88,9 @@ it('says what does not fit', () => {
   expect(message({ dilation: 4, padding: 0 })).toBe('no output: a kernel of 3 with dilation 4 spans 9 elements, the input with padding has 8')
   expect(message({})).toBeUndefined()
 })
+
+it('is labelled as its sizes are written: one word for equal extents', () => {
+  const op = getOp('conv2d')
+  const label = (params: Params) => op.shapeLabel(op.params.parse({ batch: 2, channels: 64, height: 56, filters: 32, kernelHeight: 3, ...params }))
+  expect([label({}), label({ width: 28 }), label({ kernelWidth: 1, stride: 2 })]).toEqual(['n=2 c=64 hw=56 k=32 r=3', 'n=2 c=64 h=56 w=28 k=32 r=3', 'n=2 c=64 hw=56 k=32 s=2 kernelHeight=3 kernelWidth=1'])
+})

@@ -8,7 +8,7 @@ import type { Environment } from '@core/session/types'
 import { estimateCaseSeconds, estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { sweepSpecSchema } from '@core/session/sweep-spec'
-import { formatDuration, formatPercent } from '@core/units'
+import { aboutDuration, formatDuration, formatPercent } from '@core/units'
 import { readEnvironment } from '../../environment'
 import { FleetAgent, PRESENCE_MS } from '../../fleet/agent'
 import { devicesOf, drain, offers, presences, queues, submit } from '../../fleet/client'
@@ -127,7 +127,7 @@ async function run(context: Context, options: FleetRunOptions): Promise<number> 
     context.history.setState(session.id, 'stopped')
     await submit(line, { client: clientOf(context.paths.folder), session: session.id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel: options.anyOfModel === true })
     const seconds = Math.max(...[...new Set(cases.map((c) => placeOf(c.device).host))].map((host) => estimateSeconds(cases.filter((c) => placeOf(c.device).host === host), settings, [], devices)))
-    context.remark(`opscope: ${cases.length} cases wait for ${used.length} ${used.length === 1 ? 'device' : 'devices'}, about ${formatDuration(seconds)} (session ${session.id})`)
+    context.remark(`opscope: ${cases.length} cases wait for ${used.length} ${used.length === 1 ? 'device' : 'devices'}, ${aboutDuration(seconds)} (session ${session.id})`)
     if (options.detach) return 0
     return await gatherHere(context, line, [session.id])
   } finally {

@@ -7,7 +7,7 @@ import { caseId } from '@core/case'
 import { THRESHOLD } from '@core/compare'
 import { filterSessions, NO_FILTER } from '@core/session/filter'
 import { SPLIT_AXES } from '@core/session/derive'
-import { formatBytes, formatInterval, formatPercent, formatTime } from '@core/units'
+import { formatBytes, formatInteger, formatInterval, formatPercent, formatTime } from '@core/units'
 import { DeriveError, mergeSessions, splitSession } from '../../history/derive'
 import { backUp, prepareRestore } from '../../history/maintenance/backup'
 import { checkFile } from '../../history/maintenance/check'
@@ -28,7 +28,7 @@ interface ListOptions {
   json?: boolean
 }
 
-const count = (n: number, one: string) => `${n.toLocaleString('en-US')} ${n === 1 ? one : `${one}s`}`
+const count = (n: number, one: string) => `${formatInteger(n)} ${n === 1 ? one : `${one}s`}`
 
 function day(option: string, text: string | undefined): string {
   if (text !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(text)) throw new UsageError(`${option} expects a day such as 2026-03-01, received "${text}"`)

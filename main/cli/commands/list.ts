@@ -7,7 +7,7 @@ import { SIZE_PRESETS, type SizePreset } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { picksText } from '@core/sweep/summary'
-import { formatDuration } from '@core/units'
+import { aboutDuration } from '@core/units'
 import { pickOne } from '../options/choices'
 import type { Context } from '../context'
 import { table, deviceTable, kernelColumns, opTable } from '../output/tables'
@@ -80,7 +80,7 @@ async function listSuites(context: Context, options: ListOptions): Promise<numbe
   })
   if (options.json) context.printJson(suites)
   else {
-    const about = ({ cases, seconds }: { cases: number; seconds: number }) => `${cases} cases, about ${formatDuration(seconds)}`
+    const about = ({ cases, seconds }: { cases: number; seconds: number }) => `${cases} cases, ${aboutDuration(seconds)}`
     context.print(table(suites, [{ title: 'suite', cell: (s) => s.id }, { title: 'full', cell: (s) => about(s.full) }, { title: 'quick', cell: (s) => about(s.quick) }, { title: 'what', cell: (s) => s.about }]))
     const lacking = new Map<string, string[]>()
     for (const { id, full } of suites) for (const reason of full.missing) lacking.set(reason, [...(lacking.get(reason) ?? []), id])

@@ -15,7 +15,7 @@ import type { SweepFile } from '@core/sweep/capture'
 import { presentSweep } from '@core/sweep/present'
 import { summarizeSweep } from '@core/sweep/summary'
 import type { SweepSpec } from '@core/session/sweep-spec'
-import { formatDuration } from '@core/units'
+import { aboutDuration } from '@core/units'
 import { thisUser, makeFolder } from '../../paths'
 import { readPlan, shardSession } from '../../slurm/plan'
 import { writeFileAtomic } from '../../write-file'
@@ -185,7 +185,7 @@ export async function defaultSweep(context: Context, options: { json?: boolean }
     context.remark('opscope: nothing can be measured here; the lines above say what is missing')
     return 1
   }
-  context.remark(`opscope: one operation of each family at one size: ${cases.length} cases, about ${formatDuration(estimateSeconds(cases, presetSettings(spec.preset, context.settings.presets), context.history.ceilings(), devices))}`)
+  context.remark(`opscope: one operation of each family at one size: ${cases.length} cases, ${aboutDuration(estimateSeconds(cases, presetSettings(spec.preset, context.settings.presets), context.history.ceilings(), devices))}`)
   const followed = await follow(context, runner, () => runner.start(spec), options.json === true)
   const status = reportRun(context, followed, options.json === true)
 

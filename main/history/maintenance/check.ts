@@ -7,6 +7,7 @@ import { openReadOnly } from '../database/sqlite'
 import { Database } from '../database/database'
 import { isHistory, MIGRATIONS, schemaOf } from '../database/migrate'
 import type { CheckReport, FileFinding } from '@core/ipc'
+import { formatInteger } from '@core/units'
 import type { OnProgress } from './copy'
 
 /** Results decoded between two reports of progress. */
@@ -17,7 +18,7 @@ const EXAMPLES = 3
 const bodySchema = resultSchema.omit({ case: true, samplesNs: true, clocksMhz: true, probesNs: true })
 
 type Row = Record<string, unknown>
-const plural = (count: number, one: string, many = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+const plural = (count: number, one: string, many = `${one}s`) => `${formatInteger(count)} ${count === 1 ? one : many}`
 
 /** The first thing that is wrong with a JSON text, in words; undefined when it is what the schema says. */
 function troubleWith(json: unknown, schema: z.ZodType): string | undefined {

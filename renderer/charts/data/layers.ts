@@ -1,5 +1,6 @@
 import { groupSeries, type ChartSeries } from './series'
 import type { ChartContext, Picture } from '../unit'
+import { formatInteger } from '@core/units'
 
 /** Session names longer than this are cut in labels. */
 const NAME_LENGTH = 28
@@ -25,7 +26,7 @@ export function linesOf(context: Pick<ChartContext, 'points' | 'others' | 'selec
   const series = [...own.series, ...others]
   const { series: drawn, hidden } = thinSeries(series, context.selected)
   if (own.omitted) return { series, drawn, note: { text: `First ${own.series.length} of ${own.series.length + own.omitted} series` } }
-  if (hidden) return { series, drawn, note: { text: `${hidden.toLocaleString('en-US')} points between the extremes are not drawn`, about: 'Of neighbouring sizes the fastest and the slowest are drawn; CSV has every point' } }
+  if (hidden) return { series, drawn, note: { text: `${formatInteger(hidden)} points between the extremes are not drawn`, about: 'Of neighbouring sizes the fastest and the slowest are drawn; CSV has every point' } }
   return { series, drawn }
 }
 

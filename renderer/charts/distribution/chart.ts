@@ -1,7 +1,7 @@
 import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/result/labels'
 import type { Result } from '@core/result'
-import { chooseTimeUnit } from '@core/units'
+import { chooseTimeUnit, localNumber } from '@core/units'
 import { axisStyle } from '../drawing/axes'
 import { frame, legendOf, LINE_WIDTH } from '../drawing/frame'
 import { DASHES, SYMBOLS } from '../data/series'
@@ -107,7 +107,7 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
   const top = height + 26
   const unit = chooseTimeUnit(range.max)
   const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((range.max - range.min) / (scale === 'relative' ? 0.01 : unit.size) / 4))))
-  const format = (value: number) => (scale === 'relative' ? `${(value * 100).toFixed(decimals)} %` : `${Number((value / unit.size).toFixed(decimals))} ${unit.name}`)
+  const format = (value: number) => (scale === 'relative' ? `${localNumber((value * 100).toFixed(decimals))} %` : `${localNumber(String(Number((value / unit.size).toFixed(decimals))))} ${unit.name}`)
   const name = scale === 'relative' ? 'Distance from the median' : 'Time per call'
   const value = { ...style, type: 'value' as const, ...range, splitNumber: 3, axisLabel: { ...style.axisLabel, formatter: format, showMinLabel: false, showMaxLabel: false } }
   const share = { ...style, type: 'value' as const, min: 0, splitNumber: 4, axisLabel: { ...style.axisLabel, formatter: (v: number) => `${Math.round(v * 100)} %` } }
@@ -119,7 +119,7 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
     legend: { ...legend, data: lines.map((line) => line.label) },
     title: PLOTS.map((plot) => ({ text: plot.title, left: plot.left, top: height + 4, padding: 0, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText } })),
     grid: PLOTS.map(({ left, width: own }) => ({ left, width: own, top, bottom: 42 })),
-    tooltip: { ...base.tooltip, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },
+    tooltip: { ...base.tooltip, valueFormatter: (v: unknown) => (typeof v === 'number' ? localNumber(String(Number(v.toPrecision(4)))) : String(v)) },
     xAxis: [
       { ...value, gridIndex: 0, name, nameGap: 26, splitLine: { show: false } },
       { ...value, gridIndex: 1, name, nameGap: 26, splitLine: { show: false } },

@@ -1,5 +1,6 @@
 import { LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, SampleLabel } from '@core/result'
+import { localNumber } from '@core/units'
 import { axisStyle } from '../drawing/axes'
 import type { ChartTheme } from '../drawing/theme'
 
@@ -74,7 +75,7 @@ export function readingAxis({ reading }: ConditionMarks, theme: ChartTheme) {
   const style = axisStyle(theme)
   return {
     ...style, gridIndex: 1, type: 'value' as const, show: reading !== undefined, position: 'right' as const, min: 0, name: '', splitLine: { show: false }, splitNumber: 3,
-    axisLabel: { ...style.axisLabel, formatter: (value: number) => (value === 0 ? '' : `${Number(value.toPrecision(4))} ${reading?.unit ?? ''}`) },
+    axisLabel: { ...style.axisLabel, formatter: (value: number) => (value === 0 ? '' : `${localNumber(String(Number(value.toPrecision(4))))} ${reading?.unit ?? ''}`) },
   }
 }
 

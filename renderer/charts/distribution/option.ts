@@ -1,6 +1,6 @@
 import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/result/labels'
-import { formatTime } from '@core/units'
+import { formatTime, localNumber } from '@core/units'
 import { axisStyle, timeTick } from '../drawing/axes'
 import { frame } from '../drawing/frame'
 import type { ChartTheme } from '../drawing/theme'
@@ -94,7 +94,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
       { left: 52, right: '58%', top: 30, bottom: 44 },
       { left: '54%', right: marks.reading ? 74 : 18, top: 30, bottom: 44 },
     ],
-    tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? String(Number(v.toPrecision(4))) : String(v)) },
+    tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? localNumber(String(Number(v.toPrecision(4)))) : String(v)) },
     xAxis: [
       { ...time, gridIndex: 0, name: drawn.outside ? `Time per call (${drawn.outside} of ${samplesNs.length} samples lie further out)` : 'Time per call', nameGap: 28, splitLine: { show: false } },
       { ...style, gridIndex: 1, type: 'value' as const, name: 'Sample', nameGap: 28, min: 0, max: Math.max(1, samplesNs.length - 1), splitLine: { show: false }, minInterval: 1 },

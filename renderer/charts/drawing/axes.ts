@@ -1,5 +1,5 @@
 import { extent } from '@core/stats/descriptive'
-import { chooseTimeUnit } from '@core/units'
+import { chooseTimeUnit, localNumber } from '@core/units'
 import type { ChartTheme } from './theme'
 
 /** `base ** n` bounds that hold all values, a single one in their middle; undefined without values. */
@@ -20,7 +20,7 @@ export const tick = (format: (value: number) => string) => (value: number): stri
 export function timeTick({ min, max }: { min: number; max: number }): (ns: number) => string {
   const unit = chooseTimeUnit(max)
   const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10((max - min) / unit.size / 5))))
-  return (ns) => `${(ns / unit.size).toFixed(decimals)} ${unit.name}`
+  return (ns) => `${localNumber((ns / unit.size).toFixed(decimals))} ${unit.name}`
 }
 
 /** Whole powers of `base` from end to end, thinned evenly to at most so many. */

@@ -1,5 +1,6 @@
 import { axisStyle, tick } from './axes'
 import type { ChartTheme } from './theme'
+import { localNumber } from '@core/units'
 
 const TICKS = [1, 1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6]
 
@@ -29,7 +30,7 @@ export function factorExtent(ratios: readonly { ratio: number; low?: number | un
 }
 
 /** Two digits tell the ticks below 1 apart: 0.33x for a third. */
-const factor = (value: number) => `${Number(value.toPrecision(value < 1 ? 2 : 3))}x`
+const factor = (value: number) => `${localNumber(String(Number(value.toPrecision(value < 1 ? 2 : 3))))}x`
 
 /** The options of a logarithmic axis of factors with these ends and ticks. */
 export const factorTicks = (theme: ChartTheme, { min, max, ticks }: ReturnType<typeof factorAxis>) => {

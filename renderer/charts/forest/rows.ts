@@ -1,4 +1,5 @@
 import { answerOf, groupRows, type Comparison, type Group } from '@core/compare'
+import { formatRatio } from '@core/units'
 
 type CompareRow = Comparison['rows'][number]
 
@@ -38,7 +39,7 @@ export function openAtFirst({ rows }: Comparison): Set<string> {
 export function forestText(comparison: Comparison): string {
   const means = forestRows(comparison, new Set()).flatMap((row) => {
     const mean = row.kind === 'group' ? row.group.sides.find((side) => side?.speedup !== undefined)?.speedup : undefined
-    return row.kind === 'group' && mean !== undefined ? [`${row.group.key} ${mean.toPrecision(3)}x`] : []
+    return row.kind === 'group' && mean !== undefined ? [`${row.group.key} ${formatRatio(mean)}`] : []
   })
   return `Forest plot of speedups. ${comparison.sessions.slice(1).map((_, i) => answerOf(comparison, i + 1).sentence).join(' ')} By operation: ${means.join(', ')}.`
 }

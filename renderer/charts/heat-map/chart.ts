@@ -2,7 +2,7 @@ import { sizeOf } from '@core/analysis/size'
 import { csvTable } from '@core/csv'
 import { roofFinder, roofline } from '@core/roofline/roofline'
 import { geometricMean } from '@core/stats/descriptive'
-import { formatPercent, formatRatio, formatSizeTick, formatTime } from '@core/units'
+import { formatInteger, formatPercent, formatRatio, formatSizeTick, formatTime, localNumber } from '@core/units'
 import { axisStyle } from '../drawing/axes'
 import type { ChartPoint } from '../data/points'
 import { describe, varyingFacets, type Facet } from '../data/series'
@@ -126,8 +126,8 @@ const WORDS: Readonly<Record<Shown, (value: number) => string>> = { share: forma
 /** Short enough for a cell: `87 %`, `2.0x`, `240x`. */
 const SHORT: Readonly<Record<Shown, (value: number) => string>> = {
   share: (value) => `${Math.round(value * 100)} %`,
-  speedup: (value) => `${value >= 99.5 ? Math.round(value).toLocaleString('en') : value.toPrecision(2)}x`,
-  spread: (value) => `${(value * 100).toFixed(value < 0.0995 ? 1 : 0)} %`,
+  speedup: (value) => `${value >= 99.5 ? formatInteger(Math.round(value)) : localNumber(value.toPrecision(2))}x`,
+  spread: (value) => `${localNumber((value * 100).toFixed(value < 0.0995 ? 1 : 0))} %`,
 }
 
 /** Ends of the colours on the scale of `scaled`. Speedups are symmetric around none, so that the neutral colour stands for it. */
@@ -135,11 +135,11 @@ function colours(shown: Shown, values: readonly number[], theme: ChartTheme) {
   const most = values.reduce((a, b) => Math.max(a, b), 0)
   if (shown === 'speedup') {
     const reach = values.reduce((top, value) => Math.max(top, Math.abs(Math.log2(value))), 0.1)
-    return { palette: diverging(theme), min: -reach, max: reach, scaled: Math.log2, words: (value: number) => `${Number((2 ** value).toPrecision(2))}x` }
+    return { palette: diverging(theme), min: -reach, max: reach, scaled: Math.log2, words: (value: number) => `${localNumber(String(Number((2 ** value).toPrecision(2))))}x` }
   }
   // Above its ceiling a case is answered from caches: one colour for all of that.
   const max = shown === 'share' ? 1 : Math.max(most, 0.01)
-  return { palette: SEQUENTIAL, min: 0, max, scaled: (value: number) => Math.min(value, max), words: (value: number) => `${Number((value * 100).toPrecision(2))} %` }
+  return { palette: SEQUENTIAL, min: 0, max, scaled: (value: number) => Math.min(value, max), words: (value: number) => `${localNumber(String(Number((value * 100).toPrecision(2))))} %` }
 }
 
 /** Cells narrower than the text of a value plus this are left without it, in px. */
@@ -167,7 +167,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
         if (!cell) return ''
         const size = grid.sizes[cell.column]!
         return tooltipHtml(grid.rows[cell.row]!, [
-          ['Size', cell.count > 1 ? `${formatSizeTick(size)} to ${formatSizeTick(size * 2)}, ${cell.count} results` : `${size.toLocaleString('en')} elements`],
+          ['Size', cell.count > 1 ? `${formatSizeTick(size)} to ${formatSizeTick(size * 2)}, ${cell.count} results` : `${formatInteger(size)} elements`],
           [cell.count > 1 ? `${title}, geometric mean` : title, WORDS[shown](cell.value)],
           ...(cell.count > 1 ? [] : [['Median', formatTime(cell.point.medianNs)] as const, ['95 % CI', intervalText(cell.point)] as const]),
           ['Grade', cell.point.grade ?? '–'],

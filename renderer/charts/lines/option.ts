@@ -1,4 +1,4 @@
-import { formatRatio, formatSizeTick } from '@core/units'
+import { formatInteger, formatRatio, formatSizeTick } from '@core/units'
 import { axisStyle, logAxis, logBounds, tick } from '../drawing/axes'
 import { factorAxis, factorTicks } from '../drawing/factor-axis'
 import type { ChartPoint } from '../data/points'
@@ -121,7 +121,7 @@ export function linesOption(spec: LinesSpec) {
         const one = found.get(item.value?.[4])
         if (!one) return ''
         const { point, size: elements, layer } = one
-        return tooltipHtml(several ? `${point.case.op} · ${item.seriesName}` : item.seriesName, [['Size', `${elements.toLocaleString('en')} elements`], ...(relative ? [[`Over ${relative.baseline}`, formatRatio(item.value[1])] as const] : []), ...tip(point, relative ? NaN : item.value[1], layer)])
+        return tooltipHtml(several ? `${point.case.op} · ${item.seriesName}` : item.seriesName, [['Size', `${formatInteger(elements)} elements`], ...(relative ? [[`Over ${relative.baseline}`, formatRatio(item.value[1])] as const] : []), ...tip(point, relative ? NaN : item.value[1], layer)])
       },
     },
     xAxis: several ? each.map((axis) => axis.x) : each[0]!.x,

@@ -1,6 +1,6 @@
 import { sizeOf } from '@core/analysis/size'
 import { csvTable } from '@core/csv'
-import { formatTime, formatSize, formatSizeTick } from '@core/units'
+import { formatInteger, formatSize, formatSizeTick, formatTime } from '@core/units'
 import { tick, logBounds, logTicks } from '../drawing/axes'
 import { remembered, type ChartPoint } from '../data/points'
 import { describe, type Facet } from '../data/series'
@@ -20,7 +20,7 @@ export default {
     return {
       option: parallelOption(points, dimensions, theme, selected, size.width),
       empty: 'Parallel axes need results that differ in something beside their time: measure more sizes, operations or backends.',
-      note: points.length > MAX_LINES ? { text: `About ${MAX_LINES.toLocaleString('en')} of ${points.length.toLocaleString('en')} lines`, about: 'Every n-th result is drawn, and the selected ones; brushing selects from all' } : { text: 'Drag along an axis to select; double click clears' },
+      note: points.length > MAX_LINES ? { text: `About ${formatInteger(MAX_LINES)} of ${formatInteger(points.length)} lines`, about: 'Every n-th result is drawn, and the selected ones; brushing selects from all' } : { text: 'Drag along an axis to select; double click clears' },
       brushed: (intervals) => brushedIds(points, dimensions, intervals),
       csv: () => parallelCsv(points, dimensions),
     }

@@ -1,7 +1,7 @@
 import { csvTable } from '@core/csv'
 import { flopsKind } from '@core/roofline/ceilings'
 import { peakKindOf } from '@core/roofline/roofline'
-import { formatBandwidth, formatFlops } from '@core/units'
+import { formatBandwidth, formatFlops, formatInteger, formatCount, formatPercent } from '@core/units'
 import { logAxis, logBounds } from '../drawing/axes'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
@@ -128,12 +128,12 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
         const level = layer === 0 && device ? levelOf(point, device.bandwidth, layers[0]!.caches ?? []) : undefined
         return tooltipHtml(item.seriesName, [
           ...(layers.length > 1 ? [['Session', layers[layer]!.name] as const] : []),
-          ['Intensity', `${Number(intensityOf(point).toPrecision(3))} FLOP/byte`],
+          ['Intensity', `${formatCount(intensityOf(point))} FLOP/B`],
           ['Rate', formatFlops(rate(point))],
-          ...(attainable ? [['Of the roof above it', `${((rate(point) / attainable) * 100).toFixed(1)} %`] as const] : []),
+          ...(attainable ? [['Of the roof above it', formatPercent(rate(point) / attainable)] as const] : []),
           ...(level ? [['Memory level', level] as const] : []),
           ['95 % CI', intervalText(point)],
-          ['Samples', point.samples.toLocaleString('en')],
+          ['Samples', formatInteger(point.samples)],
         ])
       },
     },

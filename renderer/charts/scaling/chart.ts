@@ -1,5 +1,5 @@
 import { csvTable } from '@core/csv'
-import { formatPercent, formatRatio, formatSize, formatSizeTick, formatTime } from '@core/units'
+import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime } from '@core/units'
 import { axisStyle, logBounds } from '../drawing/axes'
 import { LINES } from '../data/focus'
 import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../drawing/frame'
@@ -41,7 +41,7 @@ export default {
 const WORDS = {
   threads: { axis: 'Threads', gain: 'Speedup', share: 'Parallel efficiency', ideal: 'all threads at work', unit: (at: number) => `${at} ${at === 1 ? 'thread' : 'threads'}` },
   size: { axis: 'Size (elements of the largest tensor)', gain: 'Elements per second, against the smallest', share: 'Share of the best rate', ideal: 'more elements in the same time', unit: (at: number) => `${formatSize(at)} elements` },
-  rows: { axis: 'Rows in a call', gain: 'Rows per second, against the smallest', share: 'Share of the best rate', ideal: 'more rows in the same time', unit: (at: number) => `${at.toLocaleString('en')} rows` },
+  rows: { axis: 'Rows in a call', gain: 'Rows per second, against the smallest', share: 'Share of the best rate', ideal: 'more rows in the same time', unit: (at: number) => `${formatInteger(at)} rows` },
 } as const
 
 const IDEAL = 'Ideal'

@@ -2,7 +2,7 @@ import { sizeOf } from '@core/analysis/size'
 import type { BenchmarkCase } from '@core/case'
 import { csvTable } from '@core/csv'
 import { geometricMean } from '@core/stats/descriptive'
-import { formatRatio, formatTime, speedupWords } from '@core/units'
+import { formatInteger, formatRatio, formatTime, speedupWords } from '@core/units'
 import { axisStyle } from '../drawing/axes'
 import { factorAxis, factorExtent, factorTicks } from '../drawing/factor-axis'
 import { frame, legendOf, tooltipHtml } from '../drawing/frame'
@@ -34,7 +34,7 @@ export default {
       height: speedupHeight(Math.min(MAX_BARS, found.length)),
       empty: noSpeedup(context, baseline),
       ...(found.length > MAX_BARS
-        ? { note: { text: `${MAX_BARS} of ${found.length.toLocaleString('en')} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
+        ? { note: { text: `${MAX_BARS} of ${formatInteger(found.length)} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
         : found.length ? { note: { text: 'Geometric means; intervals from those of the medians', about: INTERVALS } } : {}),
       csv: () => speedupCsv(found, title),
     }
@@ -101,7 +101,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
     const ratios = speedups.filter((one) => one.variant.id === id).map((one) => one.ratio)
     return { mean: geometricMean(ratios)!, count: ratios.length }
   })
-  const names = variants.map(({ title }, i) => `${title}: mean ${formatRatio(means[i]!.mean)} of ${means[i]!.count.toLocaleString('en')}`)
+  const names = variants.map(({ title }, i) => `${title}: mean ${formatRatio(means[i]!.mean)} of ${formatInteger(means[i]!.count)}`)
   const looks = looksOf(variants, theme)
   const nameOf = problemNames(speedups.map((one) => one.point))
   const labels = bars.map((one) => nameOf(one.point.case))

@@ -1,6 +1,6 @@
 import { csvTable } from '@core/csv'
 import { peakKindOf } from '@core/roofline/roofline'
-import { formatBandwidth, formatFlops } from '@core/units'
+import { formatBandwidth, formatFlops, formatInteger, formatPercent } from '@core/units'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
 import { roofGroups, type Roof } from '../data/roofs'
@@ -111,9 +111,9 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
       const perSecond = (work(point, rate) / point.medianNs) * 1e9
       return [
         [rate === 'bandwidth' ? 'Bandwidth' : 'Rate', format(Number.isFinite(value) ? value : perSecond)],
-        ...(roof ? [['Of the measured roof', `${((perSecond / roof.value) * 100).toFixed(1)} %`] as const] : []),
+        ...(roof ? [['Of the measured roof', formatPercent(perSecond / roof.value)] as const] : []),
         ['95 % CI', intervalText(point)],
-        ['Samples', point.samples.toLocaleString('en')],
+        ['Samples', formatInteger(point.samples)],
         ['Grade', point.grade ?? '–'],
       ]
     },

@@ -1,5 +1,5 @@
 import { csvTable } from '@core/csv'
-import { formatTime } from '@core/units'
+import { formatInteger, formatTime } from '@core/units'
 import { findCrossovers, sentenceOf } from '../crossover/chart'
 import { linesOf } from '../data/layers'
 import type { ChartSeries } from '../data/series'
@@ -47,7 +47,7 @@ export function timeVsSizeOption(series: readonly ChartSeries[], theme: ChartThe
   return linesOption({
     series, theme, selected, size, scale, relative,
     name: 'Median time per call', format: formatTime, nameGap: 48, dataOf,
-    tip: (point) => [['Median', formatTime(point.medianNs)], ['95 % CI', intervalText(point)], ['Samples', point.samples.toLocaleString('en')], ['Grade', point.grade ?? '–']],
+    tip: (point) => [['Median', formatTime(point.medianNs)], ['95 % CI', intervalText(point)], ['Samples', formatInteger(point.samples)], ['Grade', point.grade ?? '–']],
     over: [
       {
         type: 'scatter' as const,

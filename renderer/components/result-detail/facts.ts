@@ -6,7 +6,7 @@ import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
-import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime, formatWaves } from '@core/units'
+import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime, formatWaves, localNumber } from '@core/units'
 import { fullDate } from '../../lib/session-words'
 import type { RowSource } from '../../stores/rows/result-rows'
 import { PACKAGE_TITLES } from '../python/interpreters'
@@ -33,7 +33,7 @@ export function statistics(result: Result): Fact[] {
   return [
     ...time('Median', s.medianNs),
     ...fact('95 % CI', s.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : `${formatTime(s.ciLowNs)} to ${formatTime(s.ciHighNs)} (${formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs)})`),
-    ...fact('CI widened', s.ciWidened === undefined ? undefined : `${s.ciWidened.toPrecision(2)}x (autocorrelated samples)`),
+    ...fact('CI widened', s.ciWidened === undefined ? undefined : `${localNumber(s.ciWidened.toPrecision(2))}x (autocorrelated samples)`),
     ...fact('Bandwidth', result.status === 'ok' && seconds > 0 ? formatBandwidth(result.bytes / seconds) : undefined),
     ...fact('Compute', result.status === 'ok' && seconds > 0 && result.flops > 0 ? formatFlops(result.flops / seconds) : undefined),
     ...time('Fastest', s.minNs), ...time('5th percentile', s.p05Ns), ...time('25th percentile', s.p25Ns),
@@ -114,7 +114,7 @@ function extent(values: readonly number[]): number[] {
 const range = (values: readonly (number | undefined)[], unit: string, digits = 0) => {
   const known = values.filter((value): value is number => value !== undefined)
   if (!known.length) return undefined
-  const [low, high] = [Math.min(...known).toFixed(digits), Math.max(...known).toFixed(digits)]
+  const [low, high] = [Math.min(...known), Math.max(...known)].map((value) => localNumber(value.toFixed(digits)))
   return low === high ? `${low} ${unit}` : `${low} to ${high} ${unit}`
 }
 
@@ -136,7 +136,7 @@ export function deviceFacts({ deviceStates: states = [], clocksMhz = [], probesN
     ...fact('Power', range(of((s) => s.powerW), 'W')),
     ...fact('Throttled by', throttle.length ? throttle.join(', ') : undefined, true),
     ...fact('Involuntary context switches', switches ? formatCount(switches) : undefined),
-    ...fact('Hypervisor steal time', stolenMs ? `${stolenMs.toFixed(stolenMs < 10 ? 1 : 0)} ms` : undefined),
+    ...fact('Hypervisor steal time', stolenMs ? `${localNumber(stolenMs.toFixed(stolenMs < 10 ? 1 : 0))} ms` : undefined),
     ...fact('Other processes', foreign ? String(foreign) : undefined, true),
   ]
 }

@@ -1,12 +1,13 @@
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { commandLines, type How } from '@core/sweep/command-lines'
+import { formatInteger } from '@core/units'
 import { useCommand } from '../../commands/registry'
 import { copyText } from '../../lib/clipboard'
 import { useNotices } from '../../stores/notices'
 import type { RowSource } from '../../stores/rows/result-rows'
 
-const counted = (count: number, one: string, many: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+const counted = (count: number, one: string, many: string) => `${formatInteger(count)} ${count === 1 ? one : many}`
 
 /** "Copy as command line" and "Copy as JSON" for the selected rows, in the order they were measured. */
 export function useCopyRows(context: () => { rows: RowSource; selected: ReadonlySet<string>; how: How; devices: readonly Device[] }) {

@@ -1,5 +1,6 @@
 import { rowsMarkdown, comparisonCsv, comparisonMarkdown, comparisonTsv, type Comparison } from '@core/compare'
 import { identifyingIn, redactIn, type Redaction } from '@core/formats/redact'
+import { formatInteger, withoutLocale } from '@core/units'
 import { call } from '../../lib/api'
 import { copyText } from '../../lib/clipboard'
 import { useExporting } from '../../stores/exporting'
@@ -13,7 +14,7 @@ export interface Way {
   go(comparison: Comparison, rows: readonly CompareRow[]): Promise<void>
 }
 
-const casesText = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? 'case' : 'cases'}`
+const casesText = (count: number) => `${formatInteger(count)} ${count === 1 ? 'case' : 'cases'}`
 
 const nameOf = ({ sessions }: Comparison) => sessions.map((session) => session.value ?? session.name).join(' vs ').slice(0, 120)
 
@@ -44,7 +45,7 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
       const found = identifyingIn(comparison, known)
       const go = (leaveOut: readonly Redaction[]) => {
         const shown = redactIn(comparison, new Set(leaveOut), known)
-        return save(shown, kind, write(shown))
+        return save(shown, kind, withoutLocale(() => write(shown)))
       }
       if (found.length === 0) await go([])
       else exporting.review = { name: nameOf(comparison), format: { title, forSharing: true }, found, write: go }
@@ -55,9 +56,9 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
   return {
     copy,
     ways: [
-      { title: 'Copy as TSV', about: 'The cases shown, for a spreadsheet', go: (comparison, rows) => copy(comparisonTsv(comparison, rows), rows.length, 'tab-separated text') },
-      { title: 'Copy as Markdown', about: 'The cases shown, as a table', go: (comparison, rows) => copy(rowsMarkdown(comparison, rows), rows.length, 'Markdown') },
-      { title: 'Save as CSV…', about: 'The cases shown, numbers in full', go: (comparison, rows) => save(comparison, 'csv', comparisonCsv(comparison, rows)) },
+      { title: 'Copy as TSV', about: 'The cases shown, for a spreadsheet', go: (comparison, rows) => copy(withoutLocale(() => comparisonTsv(comparison, rows)), rows.length, 'tab-separated text') },
+      { title: 'Copy as Markdown', about: 'The cases shown, as a table', go: (comparison, rows) => copy(withoutLocale(() => rowsMarkdown(comparison, rows)), rows.length, 'Markdown') },
+      { title: 'Save as CSV…', about: 'The cases shown, numbers in full', go: (comparison, rows) => save(comparison, 'csv', withoutLocale(() => comparisonCsv(comparison, rows))) },
       { title: 'Save as Markdown…', about: 'Summary, means, slower cases and environments of all cases, ready for a pull request', go: (comparison) => report(comparison, 'md', 'Markdown', comparisonMarkdown) },
       // The report's writer is only fetched when one is wanted.
       { title: 'Save as HTML report…', about: 'Ratios drawn, means and every verdict of all cases, in one file to send', go: async (comparison) => report(comparison, 'html', 'HTML', (await import('@core/formats/html/comparison')).comparisonHtml) },

@@ -1,4 +1,5 @@
 import type { BenchmarkCase } from '@core/case'
+import { formatInteger } from '@core/units'
 import type { Quantity } from '../../../lib/column-format'
 import type { RowSource } from '../../../stores/rows/result-rows'
 
@@ -47,7 +48,7 @@ export type Column = TextColumn | NumberColumn
 
 /** Parameters in full, for hover: `n = 16,777,216`. */
 export const exactShape = (c: BenchmarkCase): string =>
-  Object.entries(c.params).map(([key, value]) => `${key} = ${typeof value === 'number' ? value.toLocaleString('en-US') : String(value)}`).join(', ')
+  Object.entries(c.params).map(([key, value]) => `${key} = ${typeof value === 'number' ? formatInteger(value) : String(value)}`).join(', ')
 
 /** Achieved share of what the device's measured ceilings allow for a row; NaN where a ceiling or the time is missing. */
 export interface Efficiency {

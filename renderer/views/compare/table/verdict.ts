@@ -1,7 +1,7 @@
 import { pText, VERDICT_WORDS, type CompareAxis, type CompareCell, type Comparison } from '@core/compare'
 import type { NoiseFloor } from '@core/session/types'
 import type { BenchmarkCase } from '@core/case'
-import { ABSENT, formatPercent, formatRatio, formatTime } from '@core/units'
+import { ABSENT, formatPercent, formatRatio, formatTime, localNumber } from '@core/units'
 import { shapeText, variantText } from '@core/case-words'
 
 /** A verdict as shown: a sign, a word and a tone, so that colour is never alone. */
@@ -24,13 +24,13 @@ export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verd
 export const speedupPlaces = (speedup: number): number => (speedup < 0.01 ? 5 : speedup < 0.1 ? 4 : 3)
 
 /** `1.188x` or `0.0842x`: the speedup over the baseline. */
-export const speedupText = ({ speedup }: Pick<CompareCell, 'speedup'>): string => (speedup === undefined ? ABSENT : `${speedup.toFixed(speedupPlaces(speedup))}x`)
+export const speedupText = ({ speedup }: Pick<CompareCell, 'speedup'>): string => (speedup === undefined ? ABSENT : localNumber(`${speedup.toFixed(speedupPlaces(speedup))}x`))
 /** Zeros that align the decimal point of a speedup in a column whose longest number has so many places. */
 export const speedupPad = (speedup: number | undefined, places: number): string => (speedup === undefined ? '' : '0'.repeat(Math.max(0, places - speedupPlaces(speedup))))
 function rangeText(low: number | undefined, high: number | undefined): string {
   if (low === undefined || high === undefined) return ''
   const places = speedupPlaces(low)
-  return `${low.toFixed(places)} to ${high.toFixed(places)}`
+  return localNumber(`${low.toFixed(places)} to ${high.toFixed(places)}`)
 }
 export const intervalText = (cell: Pick<CompareCell, 'speedupLow' | 'speedupHigh'>): string => rangeText(cell.speedupLow, cell.speedupHigh)
 
