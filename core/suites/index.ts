@@ -4,7 +4,7 @@ import { processorOf } from '../session/environment'
 import { findOp } from '../ops/registry'
 import type { Session } from '../session/types'
 import type { PickedOp, SweepSpec, Target } from '../session/sweep-spec'
-import type { Suite, SuiteGrid } from './types'
+import type { Suite, SuiteExtent, SuiteGrid } from './types'
 
 const modules = import.meta.glob<{ default: Suite }>('./data/*.ts', { eager: true })
 
@@ -31,9 +31,22 @@ export interface SuitePlan {
   missing: string[]
 }
 
+/** What is measured of a suite where it is not all: operations, classes of sizes, dtypes. */
+export interface SuiteSelection {
+  ops?: readonly string[]
+  classes?: readonly string[]
+  dtypes?: SweepSpec['dtypes']
+}
+
+/** The extent of a suite with only what is selected. */
+function selected(extent: SuiteExtent, { ops, classes, dtypes }: SuiteSelection): SuiteExtent {
+  const ofClasses = classes ? classes.flatMap((name) => extent.classes?.[name] ?? []) : extent.ops
+  return { ...extent, ops: ofClasses.filter(({ op }) => !ops || ops.includes(op)), dtypes: extent.dtypes.filter((dtype) => !dtypes || dtypes.includes(dtype)) }
+}
+
 /** The sweep of a suite on the devices at hand. Operations that no picked implementation has are named in `missing`. */
-export function suitePlan(suite: Suite, devices: readonly Device[], quick = false): SuitePlan {
-  const extent = quick ? suite.quick : suite.full
+export function suitePlan(suite: Suite, devices: readonly Device[], quick = false, only: SuiteSelection = {}): SuitePlan {
+  const extent = selected(quick ? suite.quick : suite.full, only)
   const picked = devicesFor(suite, devices)
   const targets = picked.flatMap((device) => targetOn(suite, device))
   const impls = picked.flatMap((device) => (targets.some((target) => target.device === device.id) ? device.impls : []))
@@ -67,8 +80,8 @@ function devicesFor(suite: Suite, devices: readonly Device[]): Device[] {
   return usable.filter((device) => kinds.includes(processorOf(device.id)))
 }
 
-/** The implementations that the suite compares: of a library all of them, else every one or the preferred ones. */
-const chosen = (suite: Suite, device: Device, impl: Impl): boolean => isLibrary(device.backend) || suite.impls === 'all' || impl.preferred
+/** The implementations that the suite compares: of Python those that it names, else every one or the preferred ones. */
+const chosen = (suite: Suite, device: Device, impl: Impl): boolean => (isLibrary(device.backend) ? suite.libraries.includes(impl.id) : suite.impls === 'all' || impl.preferred)
 
 function targetOn(suite: Suite, device: Device): Target[] {
   const impls = device.impls.filter((impl) => impl.available.ok && chosen(suite, device, impl)).map(({ id }) => id)

@@ -16,6 +16,8 @@ export interface SuiteExtent {
   /** Where the suite is about batch, sequence and dimension: by them its cases and its report can be narrowed. */
   grid?: SuiteGrid
   ops: readonly PickedOp[]
+  /** Where the suite has classes of sizes: the operations of each alone, by its name. */
+  classes?: Readonly<Record<string, readonly PickedOp[]>>
   /** Parts of its composite operations that are measured beside them. */
   parts?: SweepSpec['parts']
   dtypes: SweepSpec['dtypes']
@@ -24,7 +26,7 @@ export interface SuiteExtent {
 }
 
 /** Sections of a suite's report (core/suites/report), in the order given. */
-export type SuiteSection = 'summary' | 'times' | 'fastest' | 'crossovers' | 'classes' | 'axes' | 'bounds' | 'blocks' | 'flags'
+export type SuiteSection = 'summary' | 'times' | 'fastest' | 'memory' | 'crossovers' | 'classes' | 'axes' | 'bounds' | 'rates' | 'launches' | 'occupancy' | 'blocks' | 'flags'
 
 /** A figure that the suite's own users publish, beside which ours stand. */
 export interface PublishedFigure {
@@ -48,6 +50,8 @@ export interface Suite {
   threads: 'one' | 'all'
   /** Whether every implementation of the processor is measured (all SIMD levels), or the preferred ones. */
   impls: 'all' | 'preferred'
+  /** Implementations of Python that it compares, of those that there are. */
+  libraries: readonly string[]
   /** The library that speedups are over. */
   against: Library
   /** The rating of core/analysis/ratings that judges its results. */
@@ -55,9 +59,15 @@ export interface Suite {
   full: SuiteExtent
   quick: SuiteExtent
   sections: readonly SuiteSection[]
+  /** Whether the fastest and slowest sample stand beside the mean. */
+  extremes?: boolean
   /** The format (core/formats) of the suite's own result files, where Opscope writes it. */
   format?: string
   published: readonly PublishedFigure[]
   /** Where the published figures come from. */
   publishedOn?: string
+  /** What its users publish about a whole section, in a sentence. */
+  publishedAbout?: Readonly<Partial<Record<SuiteSection, string>>>
+  /** Speedup over the library that its users publish of reductions, by axis. */
+  publishedAxes?: Readonly<Record<string, string>>
 }

@@ -17,13 +17,15 @@ export interface Followed {
   sessionId: string
   end: RunnerEvents['ended']
   seconds: number
+  /** The run was stopped because its time was up, as the user had asked. */
+  timeUp?: boolean
 }
 
 /**
  * Begins a run and shows it until it ends: a bar on a terminal, lines elsewhere. Nothing is shown when `quiet`, and of
- * its results only those that went wrong with `rows` `wrong`.
+ * its results only those that went wrong with `rows` `wrong`. After `stopAfterSeconds` it is stopped, and the case in progress with it.
  */
-export async function follow(context: Context, runner: Runner, begin: () => Promise<{ sessionId: string }>, quiet: boolean, rows: 'each' | 'wrong' = 'each'): Promise<Followed> {
+export async function follow(context: Context, runner: Runner, begin: () => Promise<{ sessionId: string }>, quiet: boolean, rows: 'each' | 'wrong' = 'each', stopAfterSeconds?: number): Promise<Followed> {
   const { err } = context.io
   const view = new ProgressView(err)
   const begun = performance.now()
@@ -41,10 +43,15 @@ export async function follow(context: Context, runner: Runner, begin: () => Prom
   try {
     const ended = new Promise<RunnerEvents['ended']>((resolve) => offs.push(runner.on('ended', resolve)))
     const { sessionId } = await begin()
-    const end = await ended
+    let timeUp = false
+    const timer = stopAfterSeconds === undefined ? undefined : setTimeout(() => {
+      timeUp = true
+      runner.stop()
+    }, stopAfterSeconds * 1000)
+    const end = await ended.finally(() => clearTimeout(timer))
     view.clear()
     if (end.unsaved !== undefined) tellUnsaved(context, runner, end.unsaved)
-    return { sessionId, end, seconds: (performance.now() - begun) / 1000 }
+    return { sessionId, end, seconds: (performance.now() - begun) / 1000, ...(timeUp && end.state === 'stopped' ? { timeUp } : {}) }
   } finally {
     for (const off of offs) off()
   }

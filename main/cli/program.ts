@@ -64,7 +64,7 @@ export function createProgram(context: Context, done: (status: number) => void):
   const json = ['--json', 'print JSON'] as const
 
   sweepOptions(program.command('run').description('measure a sweep and keep it as a session'))
-    .option('--suite <name>', 'a whole benchmark suite with its report (see list suites), in place of the picks above')
+    .option('--suite <name>', 'a benchmark suite with its report (see list suites); --ops, --dtypes, --devices, --backends, and --sizes small of genesis, measure a part of it')
     .option('--quick', 'the quick form of the suite')
     .option('--where <list>', 'of the suite comprehensive only some sizes: batch=16+32,sequence=512,dimension=768')
     .option('--out <folder>', 'write the reports of the suite there: Markdown, JSON, HTML with charts, and the session as a baseline for later')
@@ -75,6 +75,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--plan <file>', 'measure the sweep of a file: what opscope capture has written (beside options that say where and how), or a plan of opscope slurm run')
     .option('--shard <i/n>', 'of a plan: only this part; one that was begun before goes on where it stopped')
     .option('--name <text>', 'name of the session')
+    .option('--stop-after <s>', 'stop after so many seconds and keep what is measured; resume measures the rest')
     .option('--dry-run', 'only say how many cases that is')
     .option(...json)
     .action(async (options: Parameters<typeof run>[1]) => done(await run(context, options)))

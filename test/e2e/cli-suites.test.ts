@@ -16,7 +16,7 @@ describe('a suite as a gate', () => {
     expect(err).toContain('there is no earlier complete session of Comprehensive CUDA/Triton benchmark with the same cases')
     expect([status, out]).toEqual([0, expect.stringContaining('5 of 5 results passed verification')])
     for (const name of ['comprehensive.md', 'comprehensive.json', 'comprehensive.html', 'comprehensive.opscope.json', 'comprehensive.results.json']) expect(existsSync(join(reports, name)), name).toBe(true)
-    expect(JSON.parse(readFileSync(join(reports, 'comprehensive.json'), 'utf8'))).toMatchObject({ suite: { id: 'comprehensive' }, parts: [{ title: 'Summary' }, { title: 'Times' }, { title: 'Red flags' }] })
+    expect(JSON.parse(readFileSync(join(reports, 'comprehensive.json'), 'utf8'))).toMatchObject({ suite: { id: 'comprehensive' }, parts: [{ title: 'Summary' }, { title: 'Times' }, { title: 'Peak memory' }, { title: 'Red flags' }] })
   })
 
   test('the next is compared with it, and passes where the threshold is wide', async () => {
@@ -37,11 +37,30 @@ describe('a suite as a gate', () => {
     expect([status, err]).toEqual([3, expect.stringMatching(/5 cases are slower:\n[^]*layer_norm/)])
   })
 
+  test('a part of a suite is measured by operation and dtype, and its sizes only where it has classes of them', async () => {
+    const cases = async (...args: string[]) => {
+      const { out } = await cli.run(['run', '--suite', ...args, '--dry-run', '--json'])
+      return (JSON.parse(out) as { cases: { op: string; dtype: string; device: string; params: Record<string, number> }[] }).cases
+    }
+    const small = await cases('genesis', '--sizes', 'small', '--ops', 'add,matmul', '--dtypes', 'f16', '--backends', 'cpu')
+    expect(new Set(small.map(({ op, dtype, device }) => `${op} ${dtype} ${device}`))).toEqual(new Set(['add f16 cpu', 'matmul f16 cpu']))
+    expect(small.find(({ op }) => op === 'add')!.params).toMatchObject({ n: 1048576 })
+    expect((await cases('transformer-block', '--sizes', '1x32x64x4', '--backends', 'cpu')).find(({ op }) => op === 'scaled_dot_product_attention')!.params).toMatchObject({ heads: 4, headDim: 16 })
+  })
+
+  test('a run that is given less time than it needs keeps what it has, with its reports', async () => {
+    const { status, err } = await cli.run(['run', '--suite', 'comprehensive', '--backends', 'cpu', '--stop-after', '2', '--out', join(cli.folder, 'part')])
+    expect([status, err]).toEqual([0, expect.stringMatching(/ of \d+ cases in .*go on with: opscope resume/)])
+    expect(readFileSync(join(cli.folder, 'part', 'comprehensive.md'), 'utf8')).toContain('results passed verification')
+  })
+
   test('options that mean nothing together are refused before anything is measured', async () => {
     for (const [args, message] of [
       [['--suite', 'genesis', '--where', 'batch=16'], '--where: this suite has no batch'],
       [['--suite', 'comprehensive', '--where', 'batch=17'], '--where: batch 17: this suite has 16, 32, 64, 128'],
       [['--suite', 'trueno', '--fail-on', 'slower'], '--fail-on belongs to --baseline'],
+      [['--suite', 'trueno', '--ops', 'matmul'], 'unknown operation of this suite "matmul"'],
+      [['--suite', 'comprehensive', '--sizes', '64x64'], 'says its sizes itself; remove --sizes, or use --where'],
       [['--ops', 'add', '--baseline', 'previous'], '--baseline belongs to --suite; use opscope compare'],
     ] as const) {
       const { status, err } = await cli.run(['run', ...args])

@@ -71,7 +71,8 @@ const genesis: RatingScale = {
   },
 }
 
-interface Target {
+/** A class of sizes in the performance guide. */
+export interface SizeClass {
   name: string
   /** Shares of the bandwidth. */
   minimum: number
@@ -82,17 +83,32 @@ interface Target {
  * The guide measures at 64K to 262K elements (small), 4.2M, 16.8M and 67M; the classes meet half way between on a
  * logarithmic scale.
  */
-const CLASSES: readonly (Target & { most: number })[] = [
+const SIZE_CLASSES: readonly (SizeClass & { most: number })[] = [
   { name: 'small', most: 2 ** 20, minimum: 0.15, target: 0.25 },
   { name: 'medium', most: 2 ** 23, minimum: 0.25, target: 0.4 },
   { name: 'large', most: 2 ** 25, minimum: 0.1, target: 0.3 },
   { name: 'xlarge', most: Infinity, minimum: 0.1, target: 0.25 },
 ]
-const BATCH: Target = { name: 'batch', minimum: 0.25, target: 0.45 }
+const BATCH: SizeClass = { name: 'batch', minimum: 0.25, target: 0.45 }
+/** A batch of 32 x 1024 tokens of 768 elements: element-wise operations have no batch among their parameters, so this size stands for it. */
+export const BATCH_ELEMENTS = 32 * 1024 * 768
 
 const ELEMENT_WISE: readonly string[] = ['memory', 'binary', 'unary', 'activation']
 
-const isBatch = ({ params }: BenchmarkCase) => ['batch', 'batch_size'].some((name) => typeof params[name] === 'number' && params[name] > 1)
+const isBatch = ({ params }: BenchmarkCase, elements: number) => elements === BATCH_ELEMENTS || ['batch', 'batch_size'].some((name) => typeof params[name] === 'number' && params[name] > 1)
+
+/** The guide's class of an element-wise case; undefined for other operations and unknown sizes. */
+export function sizeClassOf(c: BenchmarkCase): SizeClass | undefined {
+  const elements = sizeOf(c)
+  if (elements === undefined || !ELEMENT_WISE.includes(findOp(c.op)?.family ?? '')) return undefined
+  return isBatch(c, elements) ? BATCH : SIZE_CLASSES.find(({ most }) => elements <= most)!
+}
+
+/** The classes in their order. */
+export const SIZE_CLASS_NAMES: readonly string[] = [...SIZE_CLASSES, BATCH].map(({ name }) => name)
+
+/** Whether a share of the bandwidth meets the target or the minimum of its class. */
+export const targetWord = (share: number, { minimum, target }: Pick<SizeClass, 'minimum' | 'target'>): string => (share >= target ? 'target met' : share >= minimum ? 'minimum met' : 'below minimum')
 
 /** The guide's targets of bandwidth per size class, here against the measured copy bandwidth, which is below the theoretical one it takes. */
 const performanceGuide: RatingScale = {
@@ -100,14 +116,10 @@ const performanceGuide: RatingScale = {
   title: 'Guide target',
   about: 'Share of the measured copy bandwidth against the minimum and target of the size class: small 15/25 %, medium 25/40 %, large 10/30 %, xlarge 10/25 %, batch 25/45 %',
   rate({ case: c, bandwidthShare }) {
-    const family = findOp(c.op)?.family
-    if (family === undefined || !ELEMENT_WISE.includes(family)) return { ok: false, reason: 'The guide has targets for element-wise operations only.' }
-    const elements = sizeOf(c)
-    if (elements === undefined) return { ok: false, reason: 'The number of elements is not known.' }
+    const own = sizeClassOf(c)
+    if (!own) return { ok: false, reason: 'The guide has targets for element-wise operations of known sizes only.' }
     if (bandwidthShare === undefined) return NO_CEILINGS
-    const { name, minimum, target } = isBatch(c) ? BATCH : CLASSES.find(({ most }) => elements <= most)!
-    const word = bandwidthShare >= target ? 'target met' : bandwidthShare >= minimum ? 'minimum met' : 'below minimum'
-    return { ok: true, text: `${word} (${name})`, score: bandwidthShare / target }
+    return { ok: true, text: `${targetWord(bandwidthShare, own)} (${own.name})`, score: bandwidthShare / own.target }
   },
 }
 

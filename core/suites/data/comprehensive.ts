@@ -1,7 +1,7 @@
 import type { PickedOp } from '../../session/sweep-spec'
 import type { Suite, SuiteGrid } from '../types'
 
-const FULL: SuiteGrid = { batch: [16, 32, 64, 128], sequence: [256, 512, 1024, 2048], dimension: [64, 512, 768] }
+const FULL: SuiteGrid = { batch: [16, 32, 64, 128], sequence: [256, 512, 1024, 2048], dimension: [8, 16, 32, 64, 128, 256, 512, 768] }
 const QUICK: SuiteGrid = { batch: [16], sequence: [256], dimension: [64, 512] }
 
 /** Products of batch and sequence, each once, as rows; times the dimensions. */
@@ -20,11 +20,12 @@ const suite: Suite = {
   processors: 'gpu-first',
   threads: 'all',
   impls: 'preferred',
+  libraries: ['torch', 'triton'],
   against: 'PyTorch',
   rating: 'comprehensive',
   full: { grid: FULL, ops: at(FULL), dtypes: ['f32'], modes: ['hot'], preset: 'standard' },
   quick: { grid: QUICK, ops: at(QUICK), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
-  sections: ['summary', 'fastest', 'times', 'flags'],
+  sections: ['summary', 'fastest', 'times', 'memory', 'flags'],
   format: 'comprehensive',
   published: [],
 }

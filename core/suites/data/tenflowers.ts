@@ -20,11 +20,12 @@ const suite: Suite = {
   processors: 'both',
   threads: 'all',
   impls: 'preferred',
+  libraries: ['torch'],
   against: 'PyTorch',
   rating: 'tenflowers',
   full: { ops: at('10000, 250000, 1000000', '64, 128, 256, 512, 1024', 'small'), dtypes: ['f32'], modes: ['hot'], preset: 'standard' },
   quick: { ops: at('10000', '64', 'simd'), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
-  sections: ['summary', 'bounds', 'times', 'flags'],
+  sections: ['summary', 'bounds', 'times', 'rates', 'memory', 'flags'],
   published: [],
 }
 export default suite

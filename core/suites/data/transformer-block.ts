@@ -8,6 +8,7 @@ const suite: Suite = {
   processors: 'gpu-first',
   threads: 'all',
   impls: 'preferred',
+  libraries: ['torch', 'triton'],
   against: 'PyTorch',
   rating: 'genesis',
   full: { ops: [{ op: 'transformer_block', sizes: '8x512x768x12' }], parts: 'both', dtypes: ['f32', 'f16'], modes: ['hot'], preset: 'standard' },

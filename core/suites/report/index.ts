@@ -4,12 +4,13 @@ import { FACETS, matchesFacets, type FacetFilter } from '../facets'
 import type { Suite, SuiteSection } from '../types'
 import { gridOf } from '../index'
 import { blocksParts } from './blocks'
+import { launchesPart, memoryPart, occupancyPart, ratesPart } from './costs'
 import { axesPart, boundsPart, classesPart, flagsPart } from './limits'
 import { Material, type SuitePart, type SuiteResult } from './material'
 import { crossoversPart, fastestPart, publishedPart, summaryPart, timesPart } from './speedups'
 
 const PARTS: Readonly<Record<Exclude<SuiteSection, 'blocks'>, (material: Material) => SuitePart | undefined>> = {
-  summary: summaryPart, times: timesPart, fastest: fastestPart, crossovers: crossoversPart, classes: classesPart, axes: axesPart, bounds: boundsPart, flags: flagsPart,
+  summary: summaryPart, times: timesPart, fastest: fastestPart, memory: memoryPart, crossovers: crossoversPart, classes: classesPart, axes: axesPart, bounds: boundsPart, rates: ratesPart, launches: launchesPart, occupancy: occupancyPart, flags: flagsPart,
 }
 
 /** What a report is made of besides the results. */
@@ -27,7 +28,13 @@ export function suiteReport(suite: Suite, results: readonly SuiteResult[], { cei
   const grid = gridOf(suite, spec)
   const shown = grid && FACETS.some((facet) => filter[facet]) ? results.filter(({ case: c }) => matchesFacets(c, grid, filter)) : results
   const material = new Material(suite, shown, ceilings)
-  return [...suite.sections.flatMap((section) => (section === 'blocks' ? blocksParts(material, spec) : PARTS[section](material))), publishedPart(material)].filter((part) => part !== undefined)
+  const parts = suite.sections.flatMap((section): (SuitePart | undefined)[] => {
+    if (section === 'blocks') return blocksParts(material, spec)
+    const part = PARTS[section](material)
+    const about = suite.publishedAbout?.[section]
+    return [part && about !== undefined ? { ...part, text: [part.text, about].filter(Boolean).join(' ') } : part]
+  })
+  return [...parts, publishedPart(material)].filter((part) => part !== undefined)
 }
 
 export { suiteResults, type SuiteCell, type SuiteHead, type SuitePart, type SuiteResult } from './material'

@@ -35,14 +35,12 @@ export interface SuitePart {
 /** What a report uses of a result: a row, and what the row leaves out. */
 export interface SuiteResult extends Row {
   gradeReasons?: readonly string[]
-  /** Most memory that the library allocated, in bytes. */
-  libraryPeakBytes?: number
 }
 
 /** Results as a report uses them. */
 export function suiteResults(results: readonly Result[]): SuiteResult[] {
   const block = blockOf(results, 0)
-  return results.map(({ gradeReasons, libraryPeakBytes }, i) => ({ ...rowAt(block, i), ...(gradeReasons ? { gradeReasons } : {}), ...(libraryPeakBytes === undefined ? {} : { libraryPeakBytes }) }))
+  return results.map(({ gradeReasons }, i) => ({ ...rowAt(block, i), ...(gradeReasons ? { gradeReasons } : {}) }))
 }
 
 /** A result that passed verification and has a time. */
@@ -85,6 +83,11 @@ export class Material {
   rating(result: Measured): Rating {
     const scale = RATINGS.find(({ id }) => id === this.suite.rating)!
     return scale.rate({ case: result.case, medianNs: result.medianNs, efficiency: this.point(result)?.efficiency, bandwidthShare: this.bandwidthShare(result), fastestNs: (library) => this.#times.fastestNs(result.case, library) })
+  }
+
+  /** The results that the suite judges: not those of the libraries that others are held against. */
+  judged(): Measured[] {
+    return this.ok.filter(({ case: c }) => libraryOf(c) === undefined)
   }
 
   /** Results of the same work side by side, in the order measured. */

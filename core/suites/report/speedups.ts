@@ -2,14 +2,27 @@ import { crossovers, crossoverSentence } from '../../analysis/crossover'
 import { RATINGS, summaryOf } from '../../analysis/ratings'
 import { sizeOf, workOf } from '../../analysis/size'
 import { geometricMean } from '../../stats/descriptive'
-import { ABSENT, formatBytes, formatRatio, formatSize, formatTime } from '../../units'
+import { ABSENT, formatRatio, formatSize, formatTime } from '../../units'
 import type { PublishedFigure } from '../types'
+import { peakMemory } from './costs'
 import { highest, implName, lowest, meanText, text, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
+
+/** Of a suite that measures every SIMD level, each operation is judged by its fastest one, as its users would dispatch it. */
+function judgedResults(material: Material): Measured[] {
+  const judged = material.judged()
+  if (material.suite.impls !== 'all') return judged
+  const fastest = new Map<string, Measured>()
+  for (const result of judged) {
+    const held = fastest.get(workOf(result.case))
+    if (!held || result.medianNs < held.medianNs) fastest.set(workOf(result.case), result)
+  }
+  return [...fastest.values()]
+}
 
 /** The suite's verdict, and how many times as fast as its library each implementation is over all of its work. */
 export function summaryPart(material: Material): SuitePart {
   const { suite, ok, results, impls } = material
-  const ratings = ok.map((result) => material.rating(result))
+  const ratings = judgedResults(material).map((result) => material.rating(result))
   const verdict = summaryOf(RATINGS.find(({ id }) => id === suite.rating)!, ratings)
   const rows = impls.flatMap((impl) => {
     const own = ok.filter(({ case: c }) => implName(c) === impl).flatMap((result): RatedResult[] => {
@@ -36,16 +49,14 @@ export function timesPart(material: Material): SuitePart | undefined {
       if (!result) return text(ABSENT)
       const speedup = material.speedup(result)
       const rating = material.rating(result)
-      const note = [speedup === undefined ? [] : formatRatio(speedup), rating.ok ? rating.text : []].flat().join(', ')
+      const extremes = suite.extremes && result.minNs !== undefined && result.maxNs !== undefined ? `${formatTime(result.minNs)} to ${formatTime(result.maxNs)}` : []
+      const note = [extremes, speedup === undefined ? [] : formatRatio(speedup), rating.ok ? rating.text : []].flat().join(', ')
       return { text: meanText(result), ...(note === '' ? {} : { note }), result: result.id }
     }),
   ])
   if (rows.length === 0) return undefined
-  return { title: 'Times', text: `Mean ± standard deviation, speedup over ${suite.against}, rating.`, table: { heads: [{ title: 'operation', mono: true }, { title: 'dtype' }, { title: 'mode' }, ...impls.map((title) => ({ title, numeric: true }))], rows } }
+  return { title: 'Times', text: `Mean ± standard deviation, ${suite.extremes ? 'fastest and slowest sample, ' : ''}speedup over ${suite.against}, rating.`, table: { heads: [{ title: 'operation', mono: true }, { title: 'dtype' }, { title: 'mode' }, ...impls.map((title) => ({ title, numeric: true }))], rows } }
 }
-
-/** Most memory that a case needed: what the library allocated where that is known, else the tensors. */
-const peakMemory = ({ libraryPeakBytes, caseBytes }: Measured): string => formatBytes(libraryPeakBytes ?? caseBytes)
 
 /** The fastest implementation of each operation and size, and its distance to the next. */
 export function fastestPart(material: Material): SuitePart | undefined {
@@ -64,15 +75,16 @@ export function crossoversPart({ ok, impls }: Material): SuitePart | undefined {
     return result.case.op === op && implName(result.case) === impl && size !== undefined ? [{ ...result, size }] : []
   })
   const rows = [...new Set(ok.map(({ case: c }) => c.op))].flatMap((op) => {
-    const cells = others.map((impl) => {
+    const cells = others.map((impl): SuiteCell => {
       const [a, b] = [timings(op, base!), timings(op, impl)]
-      if (a.length === 0 || b.length === 0) return ABSENT
+      if (a.length === 0 || b.length === 0) return text(ABSENT)
       const [first] = crossovers(a, b)
-      if (first) return crossoverSentence(first, base!, impl, formatSize)
+      // The first size beyond the crossing is the result that shows it.
+      if (first) return { text: crossoverSentence(first, base!, impl, formatSize), result: (b.find(({ size }) => size >= first.size) ?? b.at(-1)!).id }
       const one = b.find(({ size }) => size === a[0]!.size)
-      return one === undefined ? ABSENT : one.medianNs < a[0]!.medianNs ? 'faster at every size' : 'slower at every size'
+      return one === undefined ? text(ABSENT) : { text: one.medianNs < a[0]!.medianNs ? 'faster at every size' : 'slower at every size', result: one.id }
     })
-    return cells.every((cell) => cell === ABSENT) ? [] : [[text(op), ...cells.map(text)]]
+    return cells.every((cell) => cell.text === ABSENT) ? [] : [[text(op), ...cells]]
   })
   return rows.length === 0 || others.length === 0 ? undefined : { title: 'Crossovers', text: `Where each implementation changes places with ${base}.`, table: { heads: [{ title: 'operation', mono: true }, ...others.map((title) => ({ title, wide: true }))], rows } }
 }

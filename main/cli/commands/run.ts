@@ -33,6 +33,8 @@ export interface RunOptions extends SweepOptions, SuiteOptions {
   name?: string
   json?: boolean
   dryRun?: boolean
+  /** Seconds after which the run is stopped, as text. */
+  stopAfter?: string
   /** Options of a plan (main/slurm), and the part of it to measure. */
   plan?: string
   shard?: string
@@ -80,6 +82,7 @@ export function run(context: Context, options: RunOptions): Promise<number> {
 /** Measures what these options pick, of it only the shard where there is one. */
 async function measure(context: Context, options: RunOptions, shard?: Shard, picks?: SweepFile['picks']): Promise<number> {
   const name = readName(options.name ?? options.sweep)
+  const stopAfter = readStopAfter(options.stopAfter)
   checkSuiteOptions(options)
   const { runner, devices, spec: chosen, missing, named, suite, only: narrowed } = await chosenSweep(context, options)
   const spec = picks ? { ...chosen, ...picks } : chosen
@@ -109,7 +112,7 @@ async function measure(context: Context, options: RunOptions, shard?: Shard, pic
   }
   if (plan.cases.length > 0) context.remark(`opscope: ${text}`)
 
-  const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true)
+  const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true, 'each', stopAfter)
   const status = reportRun(context, followed, options.json === true)
   if ((spec.suite || spec.parts) && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
   if (suite && status !== 130) {
@@ -117,6 +120,14 @@ async function measure(context: Context, options: RunOptions, shard?: Shard, pic
     return after === 0 ? status : after
   }
   return status === 0 && named && missing.length > 0 ? 1 : status
+}
+
+/** `--stop-after 120`, in seconds. */
+function readStopAfter(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  if (!(seconds > 0) || seconds > 1e6) throw new UsageError(`--stop-after: expected seconds above 0, received "${text}"`)
+  return seconds
 }
 
 /** What is to be measured. `named`: the user named the backends, so that a missing one is worth a failure. */

@@ -3,11 +3,11 @@ import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { PRESET_IDS } from '@core/measure/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
-import { findSuite, suitePlan, SUITES, type Suite } from '@core/suites'
+import { findSuite, suitePlan, SUITES, type Suite, type SuiteSelection } from '@core/suites'
 import { matchesFacets, readFacets } from '@core/suites/facets'
 import { makeFolder } from '../../paths'
 import type { Context } from '../context'
-import { pickOne, UsageError } from '../options/choices'
+import { pickList, pickOne, UsageError } from '../options/choices'
 import { readHow, type SweepOptions } from '../options/sweep-options'
 import { compare } from './compare'
 import { exportSession } from './files'
@@ -34,15 +34,18 @@ export interface ChosenSuite {
   only?: (c: BenchmarkCase) => boolean
 }
 
-/** Options that say what to measure, which a suite and a saved sweep say themselves. */
+/** Options that say what to measure, which a saved sweep says itself. */
 const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'threads', 'modes', 'parts'] as const
+
+/** Those of them that a suite says itself; of the others it takes a part. */
+const FIXED = ['impls', 'threads', 'modes', 'parts'] as const
 
 /** Options that belong to a suite. */
 const SUITE_ONLY = { quick: '--quick belongs to --suite; use --preset quick', where: '--where belongs to --suite; use --sizes', out: '--out belongs to --suite; use opscope export', baseline: '--baseline belongs to --suite; use opscope compare', failOn: '--fail-on belongs to --baseline', threshold: '--threshold belongs to --baseline' } as const
 
 /** Refuses picks beside what says them itself. Throws a UsageError. */
-export function refusePicks(options: SweepOptions, by: string): void {
-  const also = PICKS.filter((name) => options[name] !== undefined)
+export function refusePicks(options: SweepOptions, by: string, picks: readonly (typeof PICKS)[number][] = PICKS): void {
+  const also = picks.filter((name) => options[name] !== undefined)
   if (also.length > 0) throw new UsageError(`${by} says what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
 }
 
@@ -50,7 +53,7 @@ export function refusePicks(options: SweepOptions, by: string): void {
 export function checkSuiteOptions(options: SuiteOptions & SweepOptions & { json?: boolean; dryRun?: boolean }): void {
   if (options.suite === undefined) for (const [name, message] of Object.entries(SUITE_ONLY)) if (options[name as keyof typeof SUITE_ONLY] !== undefined) throw new UsageError(message)
   if (options.suite === undefined) return
-  refusePicks(options, '--suite')
+  refusePicks(options, '--suite', FIXED)
   if (options.baseline === undefined) for (const name of ['failOn', 'threshold'] as const) if (options[name] !== undefined) throw new UsageError(SUITE_ONLY[name])
   if (options.baseline !== undefined && options.json) throw new UsageError('--baseline prints its comparison; use --out for files instead of --json')
 }
@@ -61,10 +64,32 @@ export const suiteOf = ({ suite }: SuiteOptions): Suite => findSuite(pickOne('su
 /** The sweep of the suite on these devices. */
 export function chooseSuite(options: SuiteOptions & SweepOptions, devices: readonly Device[]): ChosenSuite {
   const suite = suiteOf(options)
-  const { spec, missing } = suitePlan(suite, devices, options.quick)
+  const { selection, sizes } = selectionOf(suite, options)
+  const { spec: planned, missing } = suitePlan(suite, devicesOf(options, devices), options.quick, selection)
+  const spec = sizes === undefined ? planned : { ...planned, ops: planned.ops.map((pick) => ({ ...pick, sizes })) }
   const preset = options.preset === undefined ? spec.preset : pickOne('preset', options.preset, PRESET_IDS)
   const only = options.where === undefined ? undefined : filterOf(suite, options.where, options.quick === true)
   return { suite, spec: { ...spec, preset, ...readHow(options) }, missing, ...(only ? { only } : {}) }
+}
+
+/** The part of a suite that --ops, --sizes and --dtypes leave; `sizes`: in place of those of a suite of one operation. */
+function selectionOf(suite: Suite, { ops, sizes, dtypes, quick }: SuiteOptions & SweepOptions): { selection: SuiteSelection; sizes?: string } {
+  const extent = quick ? suite.quick : suite.full
+  const selection: SuiteSelection = {
+    ...(ops === undefined ? {} : { ops: pickList('operation of this suite', ops, [...new Set(extent.ops.map(({ op }) => op))]) }),
+    ...(dtypes === undefined ? {} : { dtypes: pickList('dtype of this suite', dtypes, extent.dtypes) }),
+  }
+  if (sizes === undefined) return { selection }
+  if (extent.classes) return { selection: { ...selection, classes: pickList('class of sizes', sizes, Object.keys(extent.classes)) } }
+  if (extent.ops.length === 1) return { selection, sizes }
+  throw new UsageError(`${suite.title} says its sizes itself; remove --sizes${extent.grid ? ', or use --where' : ''}`)
+}
+
+/** The devices that --devices and --backends leave. */
+function devicesOf({ devices: ids, backends }: SweepOptions, devices: readonly Device[]): readonly Device[] {
+  const named = ids === undefined ? undefined : pickList('device', ids, devices.map(({ id }) => id))
+  const of = backends === undefined ? undefined : pickList('backend', backends, [...new Set(devices.map(({ backend }) => backend))])
+  return devices.filter(({ id, backend }) => (!named || named.includes(id)) && (!of || of.includes(backend)))
 }
 
 function filterOf(suite: Suite, where: string, quick: boolean): (c: BenchmarkCase) => boolean {
