@@ -70,8 +70,11 @@ const spare = (device: Device, picked: readonly Device[]): boolean => device.int
 
 const processors = (suite: Suite, gpu: boolean): readonly ('cpu' | 'gpu')[] => (suite.processors === 'both' ? ['cpu', 'gpu'] : suite.processors === 'cpu' || !gpu ? ['cpu'] : ['gpu'])
 
+/** The backends that suites compare. */
+export const SUITE_BACKENDS: readonly string[] = ['cpu', 'cuda', 'python']
+
 /** Whether the suite is about this device at all. */
-const wanted = (suite: Suite, device: Device): boolean => device.backend !== 'webgpu' && (suite.processors !== 'cpu' || processorOf(device.id) === 'cpu')
+const wanted = (suite: Suite, device: Device): boolean => SUITE_BACKENDS.includes(device.backend) && (suite.processors !== 'cpu' || processorOf(device.id) === 'cpu')
 
 /** The devices that the suite measures: hardware and the libraries on it; GPUs beside a CPU where the suite wants the GPU first. */
 function devicesFor(suite: Suite, devices: readonly Device[]): Device[] {

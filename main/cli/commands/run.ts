@@ -25,7 +25,7 @@ import { pickOne, readName, UsageError } from '../options/choices'
 import { readHow, readMachines, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
 import { readSweepFile } from './capture'
 import { reportRun } from './sessions'
-import { afterSuite, checkSuiteOptions, chooseSuite, refusePicks, suiteOf, type SuiteOptions } from './suite'
+import { afterSuite, checkSuiteOptions, chooseSuite, refusePicks, suiteBackends, suiteOf, type SuiteOptions } from './suite'
 
 export interface RunOptions extends SweepOptions, SuiteOptions {
   /** Name of a saved sweep (core/session/saved-sweeps). */
@@ -144,7 +144,7 @@ interface Chosen {
 
 async function suiteSweep(context: Context, options: RunOptions): Promise<Chosen> {
   suiteOf(options)
-  const runner = context.runner(undefined, readMachines(options))
+  const runner = context.runner(suiteBackends(context.backends(), options), readMachines(options))
   const devices = await runner.devices(false)
   return { runner, devices, ...chooseSuite(options, devices), named: false }
 }

@@ -3,7 +3,7 @@ import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { PRESET_IDS } from '@core/measure/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
-import { findSuite, suitePlan, SUITES, type Suite, type SuiteSelection } from '@core/suites'
+import { findSuite, SUITE_BACKENDS, suitePlan, SUITES, type Suite, type SuiteSelection } from '@core/suites'
 import { matchesFacets, readFacets } from '@core/suites/facets'
 import { makeFolder } from '../../paths'
 import type { Context } from '../context'
@@ -85,10 +85,13 @@ function selectionOf(suite: Suite, { ops, sizes, dtypes, quick }: SuiteOptions &
   throw new UsageError(`${suite.title} says its sizes itself; remove --sizes${extent.grid ? ', or use --where' : ''}`)
 }
 
+/** The backends that a suite may measure with: those that are named, else all that any suite compares. */
+export const suiteBackends = (known: readonly string[], { backends }: SweepOptions): string[] => (backends === undefined ? known.filter((id) => SUITE_BACKENDS.includes(id)) : pickList('backend', backends, SUITE_BACKENDS))
+
 /** The devices that --devices and --backends leave. */
 function devicesOf({ devices: ids, backends }: SweepOptions, devices: readonly Device[]): readonly Device[] {
   const named = ids === undefined ? undefined : pickList('device', ids, devices.map(({ id }) => id))
-  const of = backends === undefined ? undefined : pickList('backend', backends, [...new Set(devices.map(({ backend }) => backend))])
+  const of = backends === undefined ? undefined : pickList('backend', backends, SUITE_BACKENDS)
   return devices.filter(({ id, backend }) => (!named || named.includes(id)) && (!of || of.includes(backend)))
 }
 
