@@ -1,23 +1,36 @@
 import { resolve } from 'node:path'
 import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const alias = { '@core': resolve(import.meta.dirname, 'core') }
 const plugins = [vue()]
-/** Time limits of tests that start the app. */
-const throughTheApp = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 15_000 } } }
+/** What tests that start the app share: time limits, and a display of their own for each file. */
+const throughTheApp = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 15_000 } }, setupFiles: ['test/own-display.ts'] }
+
+/** The longest files, longest first: started last, one of them would run alone at the end. */
+const LONGEST = ['test/conformance/webgpu', 'test/servers/slurm', 'test/conformance/cpu.', 'test/servers/fleet.', 'test/e2e/app-tour', 'test/e2e/cli.']
+
+/** Starts the longest files first, and the others in vitest's order. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => (LONGEST.findIndex((part) => moduleId.includes(part)) + 1 || LONGEST.length + 1)
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
 
 /**
  * unit: pure logic, main under plain Node. component: Vue in happy-dom. Both use every core, and files share a process: a
  * test puts back what it changes.
  * conformance: every op x implementation against its reference. servers: runs on real ssh, NATS and Slurm servers, which mostly wait
  * for time limits; so their files run beside those of conformance.
- * e2e: the built app in real Electron and Chromium, one file after the other, because a window needs every core.
+ * e2e: the command line, and the built app in real Electron and Chromium.
  */
 export default defineConfig({
   resolve: { alias },
   plugins,
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -30,9 +43,9 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'component', environment: 'happy-dom', maxWorkers: '100%', isolate: false, testTimeout: 30_000, include: ['renderer/{components,views}/**/*.test.ts'] } },
-      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 120_000, maxWorkers: '100%', sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], setupFiles: ['test/own-display.ts'], testTimeout: 300_000, hookTimeout: 120_000, maxWorkers: '100%', sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'servers', include: ['test/servers/**/*.test.ts'], ...throughTheApp, maxWorkers: '100%', sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'], ...throughTheApp, fileParallelism: false, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'], ...throughTheApp, maxWorkers: 2, sequence: { groupOrder: 2 } } },
     ],
   },
 })

@@ -1,6 +1,5 @@
 /** npm test: set-up, lint, imports, types, then every test; arguments go to vitest. The last line counts what passed and failed. */
 import { readFileSync, rmSync } from 'node:fs'
-import { hasDisplay, startXvfb } from './lib/display.mjs'
 import { at, nodeBinary, packageScript } from './lib/paths.mjs'
 import { LINTERS } from './lint.mjs'
 import { electronEnvironment, setUp } from './lib/setup.mjs'
@@ -37,18 +36,10 @@ await main(async () => {
   for (const { title, program, args } of LINTERS) linted.push(await check(title, packageScript(...program), args))
   const typed = await check('types', packageScript('vue-tsc', 'bin', 'vue-tsc.js'), ['--noEmit', '-p', 'tsconfig.json'])
   rmSync(REPORT, { force: true })
-  // Always an own display: windows of the tests must not depend on, or disturb, the screen of who runs them.
-  const screen = process.platform === 'linux' ? await startXvfb() : undefined
-  if (!screen && !hasDisplay()) say('opscope: there is no display for the end-to-end tests')
-  try {
-    const env = { ...electronEnvironment(electron), ...(screen ? { DISPLAY: screen.display, WAYLAND_DISPLAY: '' } : {}) }
-    const status = await runAttached(nodeBinary(), [packageScript('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)], { env })
-    const { passed, failed, skipped } = counts()
-    if (linted.includes(false)) say('lint failed (see above)')
-    if (!typed) say('the type check failed (see above)')
-    process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
-    return status === 0 && failed === 0 && !linted.includes(false) && typed ? 0 : 1
-  } finally {
-    screen?.stop()
-  }
+  const status = await runAttached(nodeBinary(), [packageScript('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`, ...process.argv.slice(2)], { env: electronEnvironment(electron) })
+  const { passed, failed, skipped } = counts()
+  if (linted.includes(false)) say('lint failed (see above)')
+  if (!typed) say('the type check failed (see above)')
+  process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+  return status === 0 && failed === 0 && !linted.includes(false) && typed ? 0 : 1
 })

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
@@ -25,8 +25,8 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'data'))
   // What is looked at here is the suite, not its figures: a few samples of each case.
   writeFileSync(join(folder, 'data', 'settings.json'), JSON.stringify({ presets: { quick: { ...PRESETS.quick, rule: { id: 'fixed-count', count: 5 } } } }))
-  // No Python: a suite has a part that is missing here, and few cases. Electron drops empty variables on their way to its processes.
-  opened = await launch({ dataDir: join(folder, 'data'), env: { OPSCOPE_PYTHON_ONLY: delimiter } })
+  // Without Python, a suite has a part that is missing here, and few cases.
+  opened = await launch({ dataDir: join(folder, 'data') })
   page = opened.page
 })
 afterAll(async () => {

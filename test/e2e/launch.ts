@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'
 import { electronBinary } from '../../scripts/lib/electron.mjs'
@@ -70,7 +70,8 @@ async function connect(electron: string, dataDir: string, options: LaunchOptions
     cwd: APP_FOLDER,
     // The page must see the app's own theme, not one that Playwright sets.
     colorScheme: null,
-    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', OPSCOPE_PYTHON_ONLY: '', ...options.env } as Record<string, string>,
+    // No Python but what a test names. An empty list is written as a delimiter, because Electron hands no empty variable on to its processes.
+    env: { ...inherited, OPSCOPE_DATA_DIR: dataDir, OPSCOPE_TEST_ENTRY_FOLDER: pathToFileURL(`${APP_FOLDER}/`).href, OPSCOPE_WEBGPU: 'software', OPSCOPE_PYTHON_ONLY: delimiter, ...options.env } as Record<string, string>,
   })
   onStarted(app)
   await release(app)

@@ -26,7 +26,7 @@ function debianChromium(): Engine {
 function electron(): Engine {
   const binary = electronBinary()
   if ('reason' in binary) return { name: 'Electron', missing: binary.reason }
-  if (!hasDisplay()) return { name: 'Electron', missing: 'there is no display; npm test starts one' }
+  if (!hasDisplay()) return { name: 'Electron', missing: 'there is no display' }
   const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env
   return {
     name: 'Electron',
