@@ -1,14 +1,11 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { AckPolicy } from '@nats-io/jetstream'
-import { createInbox, nanos } from '@nats-io/transport-node'
-import { deviceOn, placeOf, remoteDevice } from '@core/fleet/place'
+import { createInbox } from '@nats-io/transport-node'
+import { placeOf, remoteDevice } from '@core/fleet/place'
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
-import type { History } from '../history/types'
-import { NotFoundError } from '../history/types'
-import type { FleetLine, LineLimits } from './connect'
-import { ALL_PRESENCE, ASK_SUBJECT, deliverySchema, DRAIN_SUBJECT, laneOf, modelLane, offerSchema, pack, presenceSchema, RESULT_STREAM, resultSubject, unpack, WORK_STREAM, workSubject, type Offer, type Presence, type Work } from './messages'
+import type { FleetLine } from './connect'
+import { ALL_PRESENCE, ASK_SUBJECT, DRAIN_SUBJECT, laneOf, modelLane, offerSchema, pack, presenceSchema, unpack, WORK_STREAM, workSubject, type Offer, type Presence, type Work } from './messages'
 
 /** How long agents have to answer a question, in ms. */
 const ANSWER_MS = 3000
@@ -46,7 +43,7 @@ export interface Submission {
   client: string
   session: string
   /** With devices of the fleet (`node7/cuda:0`); a case comes once for each of its repeats. */
-  cases: readonly BenchmarkCase[]
+  cases: Iterable<BenchmarkCase>
   settings: MeasureSettings
   repeats: number
   secondsOf(c: BenchmarkCase): number
@@ -55,21 +52,25 @@ export interface Submission {
   anyOfModel: boolean
 }
 
-/** Puts a sweep into the queue: one message for each case. Safe to call again with the same ids where it failed. */
-export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, cases, settings, repeats, secondsOf, devices, anyOfModel }: Submission, ids: readonly string[] = cases.map(() => randomUUID())): Promise<void> {
+/** Puts a sweep into the queue: one message for each case, made as it goes. */
+export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, cases, settings, repeats, secondsOf, devices, anyOfModel }: Submission): Promise<void> {
   const sampleSeed = randomInt(2 ** 32)
   const byId = new Map(devices.map((device) => [`${device.backend} ${device.id}`, device]))
   const seen = new Map<string, number>()
+  const repeatOf = (c: BenchmarkCase) => {
+    const key = JSON.stringify(c)
+    const run = seen.get(key) ?? 0
+    seen.set(key, run + 1)
+    return run
+  }
   let waiting: Promise<unknown>[] = []
-  for (const [i, c] of cases.entries()) {
+  for (const c of cases) {
     const { host, device } = placeOf(c.device)
     const known = byId.get(`${c.backend} ${c.device}`)
     if (host === undefined || !known) throw new Error(`${c.device} is not a device of the fleet`)
     const lane = anyOfModel ? modelLane(c.backend, known.name, known.driver) : laneOf(host, c.backend, device)
-    const key = JSON.stringify(c)
-    const run = seen.get(key) ?? 0
-    seen.set(key, run + 1)
-    const work: Work = { version: 1, client, session, resultId: ids[i]!, case: { ...c, device }, settings, sampleSeed, expectedSeconds: Math.max(0.001, secondsOf(c)), ...(repeats > 1 ? { run } : {}) }
+    const run = repeats > 1 ? repeatOf(c) : undefined
+    const work: Work = { version: 1, client, session, resultId: randomUUID(), case: { ...c, device }, settings, sampleSeed, expectedSeconds: Math.max(0.001, secondsOf(c)), ...(run === undefined ? {} : { run }) }
     waiting.push(js.publish(workSubject(lane), pack(work), { msgID: work.resultId, timeout: 10_000 }))
     if (waiting.length >= PUBLISHED_AT_ONCE) {
       await Promise.all(waiting)
@@ -77,67 +78,6 @@ export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, c
     }
   }
   await Promise.all(waiting)
-}
-
-export interface CollectOptions {
-  history: Pick<History, 'addResult' | 'result'>
-  client: string
-  line: FleetLine
-  limits: LineLimits
-  /** After each result that is new in the history. */
-  stored?: (session: string, resultId: string) => void
-  warn?: (message: string) => void
-  signal: AbortSignal
-}
-
-/**
- * Takes results into the history until the signal aborts. A result is acknowledged after it is on disk; one that comes again,
- * because the acknowledgement was lost or two agents measured the case, is known by its id and not added twice.
- */
-export async function collect({ history, client, line, limits, stored, warn, signal }: CollectOptions): Promise<void> {
-  await line.jsm.consumers.add(RESULT_STREAM, { durable_name: `collect-${client}`, filter_subject: resultSubject(client), ack_policy: AckPolicy.Explicit, ack_wait: nanos(limits.ackWaitMs), max_ack_pending: 1000 })
-  const consumer = await line.js.consumers.get(RESULT_STREAM, `collect-${client}`)
-  while (!signal.aborted) {
-    try {
-      const batch = await consumer.fetch({ max_messages: 100, expires: 1000 })
-      for await (const message of batch) {
-        if (signal.aborted) return
-        let delivery
-        try {
-          delivery = unpack(deliverySchema, message.data)
-        } catch (error) {
-          warn?.(`a message that is no result was dropped: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`)
-          message.term()
-          continue
-        }
-        const { session, host, result } = delivery
-        if (!has(history, result.id)) {
-          try {
-            history.addResult(session, { ...result, case: { ...result.case, device: deviceOn(host, result.case.device) } })
-            stored?.(session, result.id)
-          } catch (error) {
-            if (!(error instanceof NotFoundError)) throw error
-            warn?.(`a result of session ${session}, which is not in this history any more, was dropped`)
-          }
-        }
-        message.ack()
-      }
-    } catch (error) {
-      if (signal.aborted) return
-      warn?.(`results could not be taken: ${error instanceof Error ? error.message : String(error)}`)
-      await pause(1000)
-    }
-  }
-}
-
-function has(history: Pick<History, 'result'>, id: string): boolean {
-  try {
-    history.result(id)
-    return true
-  } catch (error) {
-    if (error instanceof NotFoundError) return false
-    throw error
-  }
 }
 
 /** What agents tell within a while, by host; the last word of each. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { hostLabel } from '@core/fleet/collect'
 import type { SessionSummary } from '@core/session/types'
 import type { History } from '../history/types'
-import { collect } from './client'
+import { collect } from './collect'
 import type { FleetLine, LineLimits } from './connect'
 
 /** Whose history results are for: one name for each data folder of each machine. */
@@ -13,7 +13,7 @@ export const clientOf = (folder: string): string => `${hostLabel(hostname())}-${
 export const unfinished = (history: Pick<History, 'listSessions'>): SessionSummary[] => history.listSessions({ search: '', deleted: false }).filter(({ about, results, planned }) => about?.kind === 'fleet' && results < planned)
 
 export interface GatherOptions {
-  history: Pick<History, 'summary' | 'setState' | 'addResult' | 'result'>
+  history: Pick<History, 'summary' | 'setState' | 'addNewResults'>
   folder: string
   line: FleetLine
   limits: LineLimits

@@ -68,15 +68,27 @@ export class SqliteHistory implements History {
   }
 
   addResult(sessionId: string, result: Result): void {
-    this.#write(() => {
-      const { key, contents } = this.#target(sessionId)
-      const position = this.db.first(query.selectFrom('sessions').select('results').where('key', '=', key))?.results
-      if (position === undefined) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
-      this.#results.insert(key, position, result)
-      const failed = isFailure(result) ? 1 : 0
-      this.db.run(query.updateTable('sessions').set((eb) => ({ results: eb('results', '+', 1), failures: eb('failures', '+', failed) })).where('key', '=', key))
-      if (contents.add(result.case)) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(contents.ops), devices: JSON.stringify(contents.devices) }).where('key', '=', key))
+    this.#write(() => this.#append(sessionId, [result]))
+  }
+
+  addNewResults(sessionId: string, results: readonly Result[]): string[] {
+    return this.#write(() => {
+      const fresh = new Map(results.filter(({ id }) => !this.#results.has(id)).map((result) => [result.id, result]))
+      this.#append(sessionId, [...fresh.values()])
+      return [...fresh.keys()]
     })
+  }
+
+  /** Call inside a transaction. */
+  #append(sessionId: string, results: readonly Result[]): void {
+    const { key, contents } = this.#target(sessionId)
+    const position = this.db.first(query.selectFrom('sessions').select('results').where('key', '=', key))?.results
+    if (position === undefined) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
+    results.forEach((result, i) => this.#results.insert(key, position + i, result))
+    const failed = results.filter(isFailure).length
+    this.db.run(query.updateTable('sessions').set((eb) => ({ results: eb('results', '+', results.length), failures: eb('failures', '+', failed) })).where('key', '=', key))
+    const grown = results.filter(({ case: c }) => contents.add(c)).length > 0
+    if (grown) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(contents.ops), devices: JSON.stringify(contents.devices) }).where('key', '=', key))
   }
 
   setState(sessionId: string, state: SessionState): void {

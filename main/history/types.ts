@@ -39,6 +39,8 @@ export interface History {
   createSession(session: NewSession): Session
   /** Durable when it returns. */
   addResult(sessionId: string, result: Result): void
+  /** Adds those whose id is not in the history yet, in one transaction; returns the ids added. Durable when it returns: one write to disk for all of them. */
+  addNewResults(sessionId: string, results: readonly Result[]): string[]
   setState(sessionId: string, state: SessionState): void
   /** For sessions that decide on their cases as they go: how many there are to be, or were. */
   setPlanned(sessionId: string, planned: number): void

@@ -1,91 +1,113 @@
-import { openLine, workConsumer, type FleetLine } from '../../main/fleet/connect'
-import { collect, submit } from '../../main/fleet/client'
-import { runLane } from '../../main/fleet/lane'
-import { laneOf, workSubject } from '../../main/fleet/messages'
-import { NotFoundError } from '../../main/history/types'
+import { fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { remoteDevice } from '@core/fleet/place'
 import { PRESETS } from '@core/measure/settings'
-import { deviceOn, remoteDevice } from '@core/fleet/place'
-import type { Result } from '@core/result'
-import { testCase, testDevice, testResult } from '@core/testing'
+import { testCase, testDevice } from '@core/testing'
+import { submit } from '../../main/fleet/client'
+import { LIMITS, openLine, workConsumer } from '../../main/fleet/connect'
+import { laneOf, workSubject } from '../../main/fleet/messages'
 import { Nats } from '../servers/nats'
-import type { Bench } from './bench'
+import { loadFigure, type Bench, type Figure } from './bench'
 
-const SAMPLES = Array.from({ length: 64 }, (_, i) => 100 + (i % 7))
-const LIMITS = { ackWaitMs: 5000, dedupeMs: 600_000 }
-/** Connections that the simulated agents share. */
-const CONNECTIONS = 16
-const mib = (bytes: number) => bytes / 2 ** 20
+const PART = join(import.meta.dirname, 'fleet', 'part.mjs')
+const ACK_WAIT_MS = 30_000
+const mib = (bytes: number) => Number((bytes / 2 ** 20).toFixed(1))
 
-/** One fleet of simulated agents, whose cases take no time, on a nats-server of its own. */
+/** A part of the fleet in a process of its own; `said` resolves with its next message that has this field. */
+class Part {
+  readonly #child
+  readonly #listeners: ((message: object) => void)[] = []
+
+  constructor(name: string, options: object) {
+    this.#child = fork(PART, [name, JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.#child.on('message', (message: object) => this.#listeners.forEach((listener) => listener(message)))
+  }
+
+  said<T extends object>(field: string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#listeners.push((message) => field in message && resolve(message as T))
+      this.#child.once('exit', (code) => reject(new Error(`a part of the fleet ended with ${code}`)))
+    })
+  }
+
+  each(listener: (message: object) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  tell(): void {
+    this.#child.send('next')
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+}
+
+interface Report {
+  planSeconds: number
+  submitSeconds: number
+  seconds: number
+  submitBytes: number
+  collectBytes: number
+  fileBytes: number
+  left: number
+  results: number
+  failures: number
+  missing: number
+  waiting: number
+}
+
+/** One fleet of simulated agents, whose cases take no time, with a nats-server, agents and a collector each in its own process. */
 async function fleet(devices: number, cases: number, say: (text: string) => void) {
   const nats = await Nats.start()
-  const lines: FleetLine[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'opscope-fleet-'))
+  const hosts = Array.from({ length: devices }, (_, i) => `n${i + 1}`)
+  const common = { url: nats.url, hosts, ackWaitMs: ACK_WAIT_MS }
+  const parts: Part[] = []
+  let serverBytes = 0
+  const watch = setInterval(() => (serverBytes = Math.max(serverBytes, nats.memoryBytes)), 200)
   try {
-    const settings = { server: nats.url }
-    for (let i = 0; i < Math.min(CONNECTIONS, devices); i++) lines.push(await openLine(settings, `agents ${i}`, LIMITS))
-    const own = await openLine(settings, 'bench', LIMITS)
-    lines.push(own)
-    const hosts = Array.from({ length: devices }, (_, i) => `n${i + 1}`)
-    let draining = false
-    const lanes = await Promise.all(hosts.map(async (host, i) => {
-      const line = lines[i % (lines.length - 1)]!
-      const lane = laneOf(host, 'cpu', 'cpu')
-      const consumer = await workConsumer(line, lane, workSubject(lane), 1, LIMITS)
-      return () => runLane({ host, consumers: [consumer], js: line.js, ackWaitMs: LIMITS.ackWaitMs, isDraining: () => draining, measure: (work) => Promise.resolve(testResult({ id: work.resultId, case: work.case, samplesNs: SAMPLES })) })
-    }))
-
+    const agents = new Part('agents', common)
+    parts.push(agents)
+    await agents.said('ready')
     say(`${devices} devices: putting ${cases} cases into the queue`)
-    const begun = performance.now()
-    await submit(own, {
-      client: 'bench', session: 'bench', cases: Array.from({ length: cases }, (_, i) => testCase({ params: { n: 1000 + i }, device: deviceOn(hosts[i % devices]!, 'cpu') })),
-      settings: PRESETS.quick, repeats: 1, secondsOf: () => 1, devices: hosts.map((host) => remoteDevice(host, testDevice())), anyOfModel: false,
-    })
-    const submitSeconds = (performance.now() - begun) / 1000
-
-    say(`${devices} devices: measuring`)
-    const stored = new Map<string, true>()
-    let twice = 0
-    const history = {
-      addResult: (_session: string, result: Result) => void (stored.has(result.id) ? (twice += 1) : stored.set(result.id, true)),
-      result: (id: string): Result => {
-        if (!stored.has(id)) throw new NotFoundError(id)
-        return testResult({ id })
-      },
+    const collector = new Part('collector', { ...common, cases, folder })
+    parts.push(collector)
+    collector.each((message) => 'taken' in message && say(`${devices} devices: ${JSON.stringify(message)}`))
+    const report = collector.said<Report>('results')
+    await collector.said('submitted')
+    const submitServerBytes = serverBytes
+    agents.tell()
+    const found = await report
+    const ended = agents.said<{ peakBytes: number; measured: number }>('measured')
+    agents.tell()
+    const { peakBytes, measured } = await ended
+    return {
+      devices, cases, planSeconds: found.planSeconds, submitSeconds: found.submitSeconds, seconds: found.seconds, stored: found.results, failures: found.failures, missing: found.missing, left: found.waiting, measured,
+      serverMiB: mib(serverBytes), serverQueuedMiB: mib(submitServerBytes), agentsMiB: mib(peakBytes), submitterMiB: mib(found.submitBytes), collectorMiB: mib(found.collectBytes), historyMiB: mib(found.fileBytes),
     }
-    const measured = performance.now()
-    const ends = lanes.map((run) => run())
-    const stop = new AbortController()
-    let serverBytes = 0
-    const watch = setInterval(() => {
-      serverBytes = Math.max(serverBytes, nats.memoryBytes)
-      if (stored.size >= cases) stop.abort()
-    }, 50)
-    await collect({ history, client: 'bench', line: own, limits: LIMITS, signal: stop.signal, stored: () => stored.size >= cases && stop.abort() })
-    const seconds = (performance.now() - measured) / 1000
-    clearInterval(watch)
-    draining = true
-    await Promise.all(ends)
-    const left = await own.jsm.streams.info('OPSCOPE_WORK')
-    return { devices, cases, submitSeconds, seconds, stored: stored.size, twice, left: left.state.messages, serverMiB: mib(serverBytes), processMiB: mib(process.memoryUsage().rss) }
   } finally {
-    await Promise.all(lines.map((line) => line.close()))
+    clearInterval(watch)
+    for (const part of parts) part.kill()
     nats.stop()
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
 /** How long work of an agent that vanished waits until another one has it, in seconds. */
-async function noticeSeconds(): Promise<number> {
+async function redeliverySeconds(): Promise<number> {
   const nats = await Nats.start()
   try {
     const [one, other] = [await openLine({ server: nats.url }, 'one', LIMITS), await openLine({ server: nats.url }, 'other', LIMITS)]
-    const limits = LIMITS
     await submit(one, { client: 'bench', session: 'bench', cases: [testCase({ device: 'n1/cpu' })], settings: PRESETS.quick, repeats: 1, secondsOf: () => 1, devices: [remoteDevice('n1', testDevice())], anyOfModel: false })
     const lane = laneOf('n1', 'cpu', 'cpu')
-    const taken = await (await workConsumer(one, lane, workSubject(lane), 1, limits)).next({ expires: 2000 })
+    const taken = await (await workConsumer(one, lane, workSubject(lane), 1, LIMITS)).next({ expires: 2000 })
     if (!taken) throw new Error('no work came')
     const gone = performance.now()
     await one.close()
-    const consumer = await workConsumer(other, lane, workSubject(lane), 1, limits)
+    const consumer = await workConsumer(other, lane, workSubject(lane), 1, LIMITS)
     for (;;) {
       const again = await consumer.next({ expires: 1000 })
       if (!again) continue
@@ -98,24 +120,34 @@ async function noticeSeconds(): Promise<number> {
   }
 }
 
-/** A queue with simulated agents, whose cases take no time: what NATS, the agents' loop and the collector cost. `cases=`, `devices=10,100,1000`. */
+/**
+ * A fleet of simulated agents, whose cases take no time: what NATS, the agents' loop, the collector and the history cost.
+ * `devices=10,100,1000` with `cases=20000` each, then `whole=1000000` on the most devices (0: not).
+ */
 const bench: Bench = async ({ args, say }) => {
   const cases = Number(args['cases'] ?? 20_000)
+  const whole = Number(args['whole'] ?? 1_000_000)
+  const sizes = (args['devices'] ?? '10,30,100,300,1000').split(',').map(Number)
   const rows = []
-  for (const devices of (args['devices'] ?? '10,100,1000').split(',').map(Number)) rows.push(await fleet(devices, cases, say))
-  const notice = await noticeSeconds()
-  return {
-    figures: [
-      ...rows.flatMap(({ devices, seconds, submitSeconds, serverMiB, processMiB, stored, twice, left }) => [
-        { name: `${devices} devices: cases measured and in the history`, value: cases / seconds, unit: 'per second' },
-        { name: `${devices} devices: cases put into the queue`, value: cases / submitSeconds, unit: 'per second' },
-        { name: `${devices} devices: cases missing, stored twice or left in the queue`, value: cases - stored + twice + left, unit: 'cases', aim: 0, better: 'less' as const },
-        { name: `${devices} devices: memory of nats-server`, value: serverMiB, unit: 'MiB' },
-        { name: `${devices} devices: memory of all agents and the collector, one process`, value: processMiB, unit: 'MiB' },
-      ]),
-      { name: `work of a dead agent is given out again (acknowledgement awaited for ${LIMITS.ackWaitMs / 1000} s)`, value: notice, unit: 's' },
-    ],
-    rows,
-  }
+  const load = loadFigure()
+  for (const devices of sizes) rows.push(await fleet(devices, cases, say))
+  const redelivery = args['redelivery'] === '0' ? undefined : await redeliverySeconds()
+  if (whole > 0) rows.push(await fleet(Math.max(...sizes), whole, say))
+  const figures = rows.flatMap((row): Figure[] => {
+    const of = `${row.devices} devices, ${row.cases} cases`
+    return [
+      { name: `${of}: put into the queue`, value: row.cases / row.submitSeconds, unit: 'per second' },
+      { name: `${of}: measured, collected and in the history`, value: row.cases / row.seconds, unit: 'per second' },
+      { name: `${of}: missing, failed or left in the queue`, value: row.missing + row.failures + row.left + Math.abs(row.cases - row.stored), unit: 'cases', aim: 0, better: 'less' },
+      { name: `${of}: measured more than once`, value: row.measured - row.cases, unit: 'cases' },
+      { name: `${of}: memory of nats-server`, value: row.serverMiB, unit: 'MiB' },
+      { name: `${of}: memory of all agents, one process`, value: row.agentsMiB, unit: 'MiB' },
+      { name: `${of}: memory while the sweep is planned and queued`, value: row.submitterMiB, unit: 'MiB' },
+      { name: `${of}: memory of the collector`, value: row.collectorMiB, unit: 'MiB' },
+      { name: `${of}: history file`, value: row.historyMiB, unit: 'MiB' },
+    ]
+  })
+  if (redelivery !== undefined) figures.push({ name: `work of a dead agent is given out again (acknowledgement awaited for ${LIMITS.ackWaitMs / 1000} s)`, value: redelivery, unit: 's' })
+  return { figures: [load, ...figures], rows }
 }
 export default bench
