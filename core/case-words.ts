@@ -49,5 +49,6 @@ export const threadText = ({ threads }: Pick<BenchmarkCase, 'threads'>): string 
 /**
  * What was computed, and by whom: `sum last 4096x4096 f32 cuda kernel cold`.
  * @param inside the sides of a comparison say by whom
+ * @param by what stands for the device: its backend, or its id
  */
-export const caseText = (c: BenchmarkCase, inside = false): string => [operationText(c), shapeText(c), c.dtype, ...(inside ? [] : [c.backend, c.impl]), c.mode, threadText(c)].filter(Boolean).join(' ')
+export const caseText = (c: BenchmarkCase, inside = false, by: string = c.backend): string => [operationText(c), shapeText(c), c.dtype, ...(inside ? [] : [by, c.impl]), c.mode, threadText(c)].filter(Boolean).join(' ')

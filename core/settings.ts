@@ -15,6 +15,10 @@ export const pythonSettingsSchema = z.object({
 })
 export type PythonSettings = z.infer<typeof pythonSettingsSchema>
 
+/** How cases of several GPUs are measured. */
+export const GPU_ORDERS = ['side-by-side', 'in-turn'] as const
+export type GpuOrder = (typeof GPU_ORDERS)[number]
+
 /** What comes back at the next start. Parsed with defaults: a damaged file loses only the damaged keys. */
 export const settingsSchema = z.object({
   theme: z.enum(['system', 'light', 'dark']),
@@ -39,6 +43,8 @@ export const settingsSchema = z.object({
   /** Thresholds of single operations, by op. */
   compareOpThresholds: opThresholdsSchema.optional(),
   python: pythonSettingsSchema.optional(),
+  /** Whether cases of several GPUs are measured at once, with a process for each; absent: side by side. */
+  gpus: z.enum(GPU_ORDERS).optional(),
 })
 export type Settings = z.infer<typeof settingsSchema>
 

@@ -160,3 +160,16 @@ test('the newest noise floor of each device compared is named', () => {
   expect(noiseFloors.map(({ device, measuredAt }) => [device, measuredAt])).toEqual([['cpu', '2026-03-01']])
   expect(threshold).toBe(0.02)
 })
+
+test('along the device, two cards of one machine or of two are held against each other with what differs between them told', () => {
+  const cards = [['cuda:0', '700 W'], ['cuda:1', '500 W'], ['node7/cuda:0', '700 W']] as const
+  const devices = [testDevice(), ...cards.map(([id, limit]) => testGpu({ id, facts: [{ name: 'UUID', value: id }, { name: 'Power limit', value: limit }] }))]
+  const rows = [measured('c', {}, 50), ...cards.map(([device], i) => measured(device, { ...gpu, device }, 100 + 20 * i))]
+  const of = { ...session(rows), environment: { ...testSession().environment, devices, machines: [{ name: 'node7', facts: (({ devices: _, ...facts }) => ({ ...facts, kernel: '6.9' }))(testSession().environment) }] } }
+  const comparison = comparisonSchema.parse(compareWithin(of, { axis: 'device' }, resultOf))
+  expect(shape(comparison)).toEqual([['cuda:0', 'cuda:1', 'node7/cuda:0'], [['cuda:0', 'cuda:1', 'node7/cuda:0']]])
+  expect(comparison.rows[0]!.cells.map((cell) => cell?.verdict)).toEqual([undefined, 'slower', 'slower'])
+  expect(comparison.environmentDifferences).toEqual(['Power limit of Test GPU: 700 W in “cuda:0”, 500 W in “cuda:1”.', expect.stringContaining('6.9 in “node7/cuda:0”')])
+  expect(comparison.unmatched).toMatchObject([{ reason: 'The session has no other device of its backend.' }])
+  expect(compareWithin(of, { axis: 'device' }, resultOf, { filter: { host: ['this machine'] } }).sessions).toHaveLength(2)
+})

@@ -2,6 +2,7 @@ import type { Device } from '../backend'
 import { environmentOn, machineOf } from '../fleet/machines'
 import { placeOf } from '../fleet/place'
 import { environmentDifferences } from '../session/environment'
+import type { Environment } from '../session/types'
 import { caseId, type BenchmarkCase } from '../case'
 import { subsetOf, noiseFloorsOf, type ComparedSession, type CompareOptions } from './compare-sessions'
 import type { PairRatios } from './ratio/interleave'
@@ -44,7 +45,7 @@ export function* compareWithinSteps(session: ComparedSession, { axis, baseline }
     sides: values.length,
     thresholds,
     resultOf,
-    comparableCycles: (_side, c, base) => c.backend === base.backend && (c.device === base.device || (axis === 'host' && nameIn(session, c) === nameIn(session, base))),
+    comparableCycles: (_side, c, base) => c.backend === base.backend && (c.device === base.device || ((axis === 'host' || axis === 'device') && nameIn(session, c) === nameIn(session, base))),
     ...(pairs ? { pairs } : {}),
     word: 'side',
   })
@@ -58,13 +59,29 @@ export function* compareWithinSteps(session: ComparedSession, { axis, baseline }
     rows,
     unmatched: [
       ...unmatched.map(({ side, ...rest }) => ({ sessionId: id, ...rest, ...(side === 0 ? { baseline: true } : {}) })),
-      ...join.outside.map((entry) => ({ sessionId: id, case: entry.case, reason: `It has no ${axis}.` })),
+      ...join.outside.map((entry) => ({ sessionId: id, case: entry.case, reason: axis === 'device' ? 'The session has no other device of its backend.' : `It has no ${axis}.` })),
     ],
     overall,
     noiseFloors: noiseFloorsOf([session.environment], used),
-    environmentDifferences: axis === 'host' ? environmentDifferences(values.map((value) => ({ name: value, environment: environmentOn(session.environment, value) })), new Set([...used].map(localUse))) : [],
+    environmentDifferences: differencesAlong(axis, values, session, used),
   }
 }
+
+/** What else differs between the sides: between the machines, or the devices and their machines. */
+function differencesAlong(axis: CompareAxis, values: readonly string[], { environment }: ComparedSession, used: ReadonlySet<string>): string[] {
+  if (axis === 'host') return environmentDifferences(values.map((value) => ({ name: value, environment: nameless(environmentOn(environment, value)) })), new Set([...used].map(localUse)))
+  if (axis !== 'device') return []
+  // Every side is taken as the one device of a machine, so that like is held against like.
+  const sides = values.map((value) => {
+    const here = nameless(environmentOn(environment, machineOf({ device: value })))
+    return { name: value, environment: { ...here, devices: here.devices.filter(({ id }) => id === placeOf(value).device).map((device) => ({ ...device, id: 'device' })) } }
+  })
+  return environmentDifferences(sides, new Set(sides.flatMap(({ environment: { devices } }) => devices.map(({ backend, id }) => `${backend}/${id}`))))
+}
+
+/** Which card it is, not what it is like: never the same of two. */
+const NAMES: ReadonlySet<string> = new Set(['UUID', 'PCI bus id', 'Serial number'])
+const nameless = (environment: Environment): Environment => ({ ...environment, devices: environment.devices.map((device) => ({ ...device, facts: device.facts.filter(({ name }) => !NAMES.has(name)) })) })
 
 /** Name of the device of a case, as far as the session knows it. */
 const nameIn = ({ environment }: ComparedSession, c: BenchmarkCase) => environment.devices.find((device) => device.backend === c.backend && device.id === c.device)?.name
@@ -89,13 +106,15 @@ export interface AxisJoin {
  * - `impl`: device and implementation vary (`cpu avx2`, `cuda kernel`, `cuda:1 kernel` where a session has several).
  * - `backend`: the device varies; of each, its preferred implementation stands for it, else the first measured.
  * - `dtype`, `mode`: only that varies.
+ * - `device`: the device of one backend varies (`cuda:0`, `cuda:1`, `node7/cuda:0`), the implementation does not.
  * - `host`: the machine varies; a device is then the same as that of this id on the other machines.
  * - `threads`: the CPU's thread count varies (`8 threads`); cases without threads stay outside.
  * For `impl` and `backend` cases with the same threads are compared, and a case without threads with each of them.
  */
 function joinAlong(axis: CompareAxis, entries: Iterable<Entry>, devices: readonly Device[]): AxisJoin {
   const all = [...entries]
-  const nameOf = deviceNames(all)
+  // The one device of a backend has no other to be compared with.
+  const nameOf = deviceNames(all, axis === 'device' ? () => '' : undefined)
   const values = new Set<string>()
   const outside: Entry[] = []
   const keyed = new Map<string, { value: string; entry: Entry }[]>()
@@ -116,16 +135,17 @@ function joinAlong(axis: CompareAxis, entries: Iterable<Entry>, devices: readonl
 }
 
 /** `cpu`, or `cuda:1` where the session has several devices of the backend. */
-function deviceNames(entries: readonly Entry[]): (c: BenchmarkCase) => string {
+function deviceNames(entries: readonly Entry[], ofOne = ({ backend }: BenchmarkCase): string => backend): (c: BenchmarkCase) => string {
   const devices = new Map<string, Set<string>>()
   for (const { case: c } of entries) devices.set(c.backend, (devices.get(c.backend) ?? new Set()).add(c.device))
-  return (c) => (devices.get(c.backend)!.size > 1 ? c.device : c.backend)
+  return (c) => (devices.get(c.backend)!.size > 1 ? c.device : ofOne(c))
 }
 
 function valueOf(axis: CompareAxis, c: BenchmarkCase, nameOf: (c: BenchmarkCase) => string): string | undefined {
   if (axis === 'impl') return `${nameOf(c)} ${c.impl}`
   if (axis === 'backend') return nameOf(c)
   if (axis === 'host') return machineOf(c)
+  if (axis === 'device') return nameOf(c) === c.device ? c.device : undefined
   if (axis === 'threads') return c.threads === undefined ? undefined : `${c.threads} ${c.threads === 1 ? 'thread' : 'threads'}`
   return c[axis]
 }
@@ -135,6 +155,7 @@ function withoutAxis(axis: CompareAxis, c: BenchmarkCase): BenchmarkCase {
   const rest = { op: c.op, params: c.params, dtype: c.dtype, mode: c.mode }
   if (axis === 'impl' || axis === 'backend') return { ...rest, backend: '*', impl: '*', device: '*' }
   if (axis === 'host') return { ...c, device: placeOf(c.device).device }
+  if (axis === 'device') return { ...c, device: '*' }
   if (axis === 'threads') return { ...rest, backend: c.backend, impl: c.impl, device: c.device }
   return axis === 'dtype' ? { ...c, dtype: 'f32' } : { ...c, mode: 'hot' }
 }

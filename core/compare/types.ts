@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema, type BenchmarkCase } from '../case'
+import { machineOf } from '../fleet/machines'
 import { findOp } from '../ops/registry'
 import { gradeSchema, statusSchema } from '../result'
 import { noiseFloorSchema } from '../session/types'
 
 /** What a comparison can be narrowed by. */
-export const FILTER_KEYS = ['family', 'op', 'dtype', 'mode', 'backend'] as const
+export const FILTER_KEYS = ['family', 'op', 'dtype', 'mode', 'backend', 'device', 'host'] as const
 export type FilterKey = (typeof FILTER_KEYS)[number]
 
 /** Values to keep for each key; a key that is absent keeps all. */
@@ -16,7 +17,7 @@ export type CaseFilter = z.infer<typeof caseFilterSchema>
 const OTHER_FAMILY = 'other'
 export const familyOf = (op: string): string => findOp(op)?.family ?? OTHER_FAMILY
 
-const filterValue = (key: FilterKey, c: BenchmarkCase): string => (key === 'family' ? familyOf(c.op) : c[key])
+const filterValue = (key: FilterKey, c: BenchmarkCase): string => (key === 'family' ? familyOf(c.op) : key === 'host' ? machineOf(c) : c[key])
 
 /** Whether a case is in the subset. */
 export function inSubset(filter: CaseFilter): (c: BenchmarkCase) => boolean {
@@ -55,7 +56,7 @@ export interface Thresholds {
 export const thresholdFor = ({ threshold = THRESHOLD, byOp }: Thresholds, op: string): number => (byOp && Object.hasOwn(byOp, op) ? byOp[op]! : threshold)
 
 /** What the sides of a comparison within one session differ in. */
-export const COMPARE_AXES = ['impl', 'backend', 'dtype', 'mode', 'threads', 'host'] as const
+export const COMPARE_AXES = ['impl', 'backend', 'dtype', 'mode', 'threads', 'device', 'host'] as const
 export const compareAxisSchema = z.enum(COMPARE_AXES)
 export type CompareAxis = z.infer<typeof compareAxisSchema>
 

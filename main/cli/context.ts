@@ -1,7 +1,7 @@
 import { backendsOf } from '@core/backends'
 import type { RunState } from '@core/ipc'
 import type { SessionSummary } from '@core/session/types'
-import type { Settings } from '@core/settings'
+import type { GpuOrder, Settings } from '@core/settings'
 import { openSettings } from '../app/settings-store'
 import { spawnedWebgpuHostKind } from '../backends/webgpu/spawned'
 import { openHistory, type History } from '../history'
@@ -66,6 +66,9 @@ export class Context {
     return this.#settings
   }
 
+  /** What the command says of the order of GPUs, in place of what is set in the app. */
+  gpus: GpuOrder | undefined
+
   /** The remote machines that the user has added. */
   get remotes(): Remotes {
     if (!this.#remotes) {
@@ -93,7 +96,7 @@ export class Context {
     const far = new Set([...machines].filter((name) => name !== undefined))
     const kinds = [...(machines.has(undefined) ? this.hostKinds() : []), ...(far.size > 0 ? this.remotes.kinds(far) : [])]
     const hostKinds = kinds.filter((kind) => !backends || kind.backends.some((id) => backends.includes(id)))
-    return (this.#runner ??= createRunner({ history: this.history, hostKinds, settings: () => this.settings }))
+    return (this.#runner ??= createRunner({ history: this.history, hostKinds, settings: () => (this.gpus ? { ...this.settings, gpus: this.gpus } : this.settings) }))
   }
 
   sessions(search = ''): SessionSummary[] {

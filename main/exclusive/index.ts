@@ -15,13 +15,16 @@ const OWN_QUESTION = -1
 
 const factOf = ({ facts }: Device, name: string) => facts.find((fact) => fact.name === name)?.value
 
+/** The GPU that a device is, the same of every backend that computes on it: its UUID, else its PCI bus id. Undefined for what is no GPU, or cannot tell. */
+export const gpuOf = (device: Device): string | undefined => (factOf(device, 'UUID') ?? factOf(device, 'PCI bus id'))?.toLowerCase()
+
 /**
  * Name of the lock of a device: the UUID of a GPU, else its PCI bus id, `cpu` for whatever computes on the processor.
  * Undefined where neither is known, as of a GPU that only a page sees, and of scripted devices.
  */
 export function lockNameOf(device: Device): string | undefined {
-  const gpu = factOf(device, 'UUID') ?? factOf(device, 'PCI bus id')
-  if (gpu !== undefined) return gpu.toLowerCase()
+  const gpu = gpuOf(device)
+  if (gpu !== undefined) return gpu
   const on = device.sameHardwareAs?.backend ?? device.backend
   return on === 'cpu' || (device.software && device.backend === 'webgpu') ? 'cpu' : factOf(device, 'Lock')
 }

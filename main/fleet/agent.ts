@@ -1,12 +1,16 @@
-import type { Device } from '@core/backend'
+import type { Device, DeviceState } from '@core/backend'
 import { endedResult } from '@core/measure/result/record'
 import type { Result } from '@core/result'
 import type { MachineFacts } from '@core/session/types'
+import type { GpuOrder } from '@core/settings'
 import { version } from '../../package.json'
+import type { DeviceActivity } from '../agent/protocol'
+import { gpuOf } from '../exclusive'
 import { Host } from '../runner/hosts/host'
 import { LIMITS as HOST_LIMITS, type Limits, type HostKind } from '../runner/types'
 import { caseWords } from '../runner/words'
 import { workConsumer, type FleetLine, type LineLimits } from './connect'
+import { Gate } from './gate'
 import { runLane } from './lane'
 import { ASK_SUBJECT, DRAIN_SUBJECT, drainSchema, laneOf, modelLane, pack, presenceSubject, unpack, workSubject, type Offer, type Presence, type Work } from './messages'
 
@@ -23,15 +27,29 @@ export interface AgentOptions {
   line: FleetLine
   limits: LineLimits
   hostLimits?: Partial<Limits>
+  /** Whether GPUs are measured beside each other, with a process for each; else one device after the other. */
+  gpus: GpuOrder
   /** Which devices to measure on; all that can be used when absent. */
   wants?: (device: Device) => boolean
   warn?: (message: string) => void
 }
 
+/** What is known of a device beside what it is. */
+interface DeviceStatus {
+  current?: Work | undefined
+  since: number
+  measured: number
+  busySeconds: number
+  activity: DeviceActivity
+  /** As last read beside samples. */
+  conditions?: Pick<DeviceState, 'smClockMhz' | 'temperatureC'>
+}
+
 /** The devices of this machine as members of a fleet, until it is drained. */
 export class FleetAgent {
   readonly #hosts: Host[]
-  readonly #states = new Map<Device, { current?: Work; since: number; measured: number; lost: boolean }>()
+  readonly #gate = new Gate()
+  readonly #states = new Map<Device, DeviceStatus>()
   #draining = false
   #leaving = false
 
@@ -56,7 +74,10 @@ export class FleetAgent {
     const devices: { device: Device; host: Host }[] = []
     for (const host of this.#hosts) for (const device of await host.devices().catch(() => [])) if (device.available.ok && wants(device)) devices.push({ device, host })
     if (devices.length === 0) throw new Error('there is no device here to measure on')
-    for (const { device } of devices) this.#states.set(device, { since: 0, measured: 0, lost: false })
+    for (const one of devices) {
+      this.#states.set(one.device, { since: 0, measured: 0, busySeconds: 0, activity: 'idle' })
+      one.host = this.#hostFor(one.device, one.host)
+    }
     const stop = this.#answer(devices.map(({ device }) => device))
     const telling = setInterval(() => this.#tell(), PRESENCE_MS)
     try {
@@ -69,7 +90,7 @@ export class FleetAgent {
           host: name, consumers, js: line.js, ackWaitMs: limits.ackWaitMs, isDraining: () => this.#draining, ...(this.options.warn ? { warn: this.options.warn } : {}),
           measure: (work) => this.#measure(work, device, host),
           started: (work) => Object.assign(state, { current: work, since: performance.now() }),
-          ended: () => Object.assign(state, { current: undefined, measured: state.measured + 1 }),
+          ended: () => Object.assign(state, { current: undefined, measured: state.measured + 1, busySeconds: state.busySeconds + (performance.now() - state.since) / 1000 }),
         })
       }))
       return [...this.#states.values()].reduce((sum, { measured }) => sum + measured, 0)
@@ -82,14 +103,42 @@ export class FleetAgent {
     }
   }
 
+  /** The host that measures on a device: each GPU has a process of its own where GPUs are measured beside each other. */
+  #hostFor(device: Device, host: Host): Host {
+    if (!this.#isBeside(device)) return host
+    const own = new Host(host.kind, { ...HOST_LIMITS, ...this.options.hostLimits })
+    this.#hosts.push(own)
+    return own
+  }
+
+  #isBeside = (device: Device) => this.options.gpus === 'side-by-side' && gpuOf(device) !== undefined
+
   async #measure(work: Work, device: Device, host: Host): Promise<Result | undefined> {
+    const state = this.#states.get(device)!
+    state.activity = 'waiting'
+    const leave = await this.#gate.enter(!this.#isBeside(device))
+    try {
+      if (this.#leaving) return undefined
+      const result = await this.#measureNow(work, device, host, state)
+      state.activity = result?.errorCode === 'device-lost' ? 'lost' : result?.labels?.some(({ kind }) => kind === 'throttled') ? 'throttled' : 'idle'
+      const last = result?.deviceStates?.at(-1)?.state
+      if (last) state.conditions = { ...(last.smClockMhz === undefined ? {} : { smClockMhz: last.smClockMhz }), ...(last.temperatureC === undefined ? {} : { temperatureC: last.temperatureC }) }
+      return result
+    } finally {
+      leave()
+    }
+  }
+
+  async #measureNow(work: Work, device: Device, host: Host, state: DeviceStatus): Promise<Result | undefined> {
     const started = performance.now()
     const without = (status: 'failed' | 'crashed' | 'timeout' | 'skipped', message: string, detail?: string) =>
       endedResult({ resultId: work.resultId, case: work.case, seed: work.settings.seed, status, message, ...(detail ? { detail } : {}), wallMs: performance.now() - started })
     const { case: c } = work
     // Work for a model names no device of this machine: it is this one's.
     if (c.backend !== device.backend) return without('failed', `${device.name} is not a device of backend "${c.backend}".`)
-    const outcome = await host.measure({ case: { ...c, device: device.id }, settings: work.settings, resultId: work.resultId, expectedSeconds: work.expectedSeconds, keep: false, sampleSeed: work.sampleSeed }, () => undefined)
+    state.activity = 'measuring'
+    const request = { case: { ...c, device: device.id }, settings: work.settings, resultId: work.resultId, expectedSeconds: work.expectedSeconds, keep: false, sampleSeed: work.sampleSeed }
+    const outcome = await host.measure(request, ({ phase }) => (state.activity = phase === 'waiting' ? 'waiting' : 'measuring'))
     switch (outcome.kind) {
       case 'result':
         if (outcome.result.errorCode === 'device-lost' || outcome.result.errorCode === 'kernel-failed') await host.recycle()
@@ -129,9 +178,11 @@ export class FleetAgent {
 
   #tell(leaving = false): void {
     const { line: { nc }, host } = this.options
-    const devices = [...this.#states].map(([device, { current, since, measured, lost }]) => ({
-      backend: device.backend, device: device.id, name: device.name.slice(0, 200), state: lost ? ('lost' as const) : current ? ('measuring' as const) : ('idle' as const), measured,
-      ...(current ? { current: caseWords(current.case).slice(0, 400), seconds: (performance.now() - since) / 1000 } : {}),
+    const devices = [...this.#states].map(([device, { current, since, measured, busySeconds, activity, conditions }]) => ({
+      backend: device.backend, device: device.id, name: device.name.slice(0, 200), driver: device.driver, state: activity, measured, ...conditions,
+      // Before the first case the estimate of its sender is all there is.
+      ...(measured > 0 ? { meanSeconds: busySeconds / measured } : current ? { meanSeconds: current.expectedSeconds } : {}),
+      ...(current ? { current: caseWords({ ...current.case, device: device.id }).slice(0, 400), seconds: (performance.now() - since) / 1000 } : {}),
     }))
     if (!nc.isClosed()) nc.publish(presenceSubject(host), pack({ version: 1, host, opscope: version, draining: this.#draining, ...(leaving ? { leaving } : {}), devices } satisfies Presence))
   }

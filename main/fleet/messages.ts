@@ -7,6 +7,7 @@ import { HOST_NAME } from '@core/fleet/place'
 import { measureSettingsSchema } from '@core/measure/settings'
 import { resultSchema } from '@core/result'
 import { factsSchema } from '@core/session/types'
+import { deviceActivitySchema } from '../agent/protocol'
 
 /** What passes over NATS, and where. Every message is parsed on arrival; one that does not parse costs that message. */
 
@@ -59,11 +60,17 @@ const activitySchema = z.object({
   backend: z.string().max(40),
   device: z.string().max(80),
   name: z.string().max(200),
-  state: z.enum(['idle', 'measuring', 'lost']),
+  driver: z.string().max(100).optional(),
+  state: deviceActivitySchema,
+  /** As last read beside samples. */
+  smClockMhz: z.number().optional(),
+  temperatureC: z.number().optional(),
   /** What it measures, in words, and for how long, in seconds. */
   current: z.string().max(400).optional(),
   seconds: z.number().nonnegative().optional(),
   measured: z.number().int().nonnegative(),
+  /** Of a case here, or as its sender expects where none was measured yet. */
+  meanSeconds: z.number().nonnegative().optional(),
 })
 export const presenceSchema = z.object({ version: z.literal(1), host: z.string().regex(HOST_NAME), opscope: z.string().max(100), draining: z.boolean(), leaving: z.boolean().optional(), devices: z.array(activitySchema).max(256) })
 export type Presence = z.infer<typeof presenceSchema>

@@ -67,9 +67,7 @@ export class SqliteHistory implements History {
     return session
   }
 
-  addResult(sessionId: string, result: Result): void {
-    this.#write(() => this.#append(sessionId, [result]))
-  }
+  addResult = (sessionId: string, result: Result): void => this.#write(() => this.#append(sessionId, [result]))
 
   addNewResults(sessionId: string, results: readonly Result[]): string[] {
     return this.#write(() => {
@@ -85,10 +83,8 @@ export class SqliteHistory implements History {
     const position = this.db.first(query.selectFrom('sessions').select('results').where('key', '=', key))?.results
     if (position === undefined) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
     results.forEach((result, i) => this.#results.insert(key, position + i, result))
-    const failed = results.filter(isFailure).length
-    this.db.run(query.updateTable('sessions').set((eb) => ({ results: eb('results', '+', results.length), failures: eb('failures', '+', failed) })).where('key', '=', key))
-    const grown = results.filter(({ case: c }) => contents.add(c)).length > 0
-    if (grown) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(contents.ops), devices: JSON.stringify(contents.devices) }).where('key', '=', key))
+    this.db.run(query.updateTable('sessions').set((eb) => ({ results: eb('results', '+', results.length), failures: eb('failures', '+', results.filter(isFailure).length) })).where('key', '=', key))
+    if (results.filter(({ case: c }) => contents.add(c)).length > 0) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(contents.ops), devices: JSON.stringify(contents.devices) }).where('key', '=', key))
   }
 
   setState(sessionId: string, state: SessionState): void {
@@ -193,8 +189,7 @@ export class SqliteHistory implements History {
       const { session, contents, alreadyHere } = this.#asImported(file)
       const key = insertSession(this.db, { session, environment: file.environment, ops: contents.ops, devices: contents.devices, owner: null })
       this.#insertAll(key, 0, file.results)
-      const failures = file.results.filter(isFailure).length
-      this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures }).where('key', '=', key))
+      this.db.run(query.updateTable('sessions').set({ results: file.results.length, failures: file.results.filter(isFailure).length }).where('key', '=', key))
       return { ...this.summary(session.id), ...alreadyHere }
     })
   }

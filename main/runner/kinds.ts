@@ -30,7 +30,7 @@ export async function resumeSession(stage: RunSetup, sessionId: string): Promise
   const settings = session.settings ?? stage.settings(spec?.preset ?? 'standard', spec?.measure)
   history.setState(sessionId, 'running')
   return stage.conductor.launch(
-    { sessionId, sessionName: name, source: sweepSource({ cases, settings, repeats: spec?.repeats ?? 1, secondsOf: stage.secondsWith(settings, devices) }), before: { results, failures } },
+    { sessionId, sessionName: name, source: sweepSource({ cases, settings, repeats: spec?.repeats ?? 1, secondsOf: stage.secondsWith(settings, devices), gpuOf: about?.kind === 'ceilings' ? undefined : stage.gpuOf(devices) }), before: { results, failures } },
     // Ceilings of earlier versions say so by having no spec.
     about?.kind === 'ceilings' || !spec ? ceilingKeeper(stage, environment.devices) : {},
   )
@@ -120,7 +120,7 @@ export async function startSweep(stage: RunSetup, spec: SweepSpec, name?: string
   const cases = Array.from({ length: repeats }, () => plan.cases).flat()
   return stage.create({
     session: { name: name?.trim() || sessionName(spec), settings, cases, spec },
-    source: sweepSource({ cases, settings, repeats, secondsOf: stage.secondsWith(settings, devices) }),
+    source: sweepSource({ cases, settings, repeats, secondsOf: stage.secondsWith(settings, devices), gpuOf: stage.gpuOf(devices) }),
     devices: usedBy(cases, devices),
   })
 }

@@ -7,6 +7,7 @@ import { whyNotJoinable } from '@core/session/joinable'
 import type { Ceiling, Environment } from '@core/session/types'
 import type { Settings } from '@core/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
+import { gpuOf } from '../exclusive'
 import type { History, NewSession } from '../history/types'
 import type { RunHooks, Scheduler } from './scheduler'
 import type { Emitter } from './events'
@@ -53,7 +54,7 @@ export interface RunnerDeps {
   hostKinds: readonly HostKind[] | (() => readonly HostKind[])
   planner: Planner
   /** What the user has set that bears on runs, at this moment. */
-  settings(): Pick<Settings, 'presets' | 'compareThreshold'>
+  settings(): Pick<Settings, 'presets' | 'compareThreshold' | 'gpus'>
   environment(devices: readonly Device[]): Environment
   limits?: Partial<Limits>
 }
@@ -95,6 +96,16 @@ export class RunSetup {
   secondsWith(settings: MeasureSettings, devices: readonly Device[]): (c: BenchmarkCase) => number {
     const ceilings = this.deps.history.ceilings()
     return (c) => this.deps.planner.seconds(c, settings, ceilings, devices)
+  }
+
+  /** The GPU of a case on these devices, by machine; undefined where its cases are measured alone. */
+  gpuOf(devices: readonly Device[]): ((c: BenchmarkCase) => string | undefined) | undefined {
+    if (this.deps.settings().gpus === 'in-turn') return undefined
+    const gpus = new Map(devices.map((device) => [`${device.backend} ${device.id}`, device.backend === 'webgpu' ? undefined : gpuOf(device)]))
+    return ({ backend, device }) => {
+      const gpu = gpus.get(`${backend} ${device}`)
+      return gpu === undefined ? undefined : `${placeOf(device).host ?? ''} ${gpu}`
+    }
   }
 
   /** Devices of the hosts that measure on these, asked anew: their state is part of what is measured. */

@@ -99,7 +99,7 @@ export class Scheduler {
     const { sessionId } = job.spec
     let end: RunnerEvents['ended'] = { sessionId, state: 'stopped', failures: job.view().failures }
     try {
-      end = { sessionId, ...(await job.run()) }
+      end = { sessionId, ...(await job.run().finally(() => this.fleet.closeTracks())) }
       hooks.ended?.(end.state, job.view().total)
       // Nobody has stopped it for good: the next start offers to resume it.
       const resumable = this.#leaving && end.state === 'stopped' && isResumable(this.history.summary(sessionId))

@@ -9,8 +9,8 @@ export function listed(words: readonly string[], most: number, separator = ', ')
   return `${words.slice(0, most).join(separator)} and ${words.length - most} more`
 }
 
-/** One case in words, the variant included: `sum last 16384x4096 f32 cuda kernel cold`. */
-export const caseWords = (c: BenchmarkCase): string => caseText(c, false)
+/** One case in words, the variant and the device included: `sum last 16384x4096 f32 cuda:0 kernel cold`. */
+export const caseWords = (c: BenchmarkCase): string => caseText(c, false, c.device)
 
 /** Name of a session whose user gave none: the title of its suite, or `softmax, layer_norm · f32, bf16 · cpu, cuda`. */
 export function sessionName(spec: SweepSpec): string {

@@ -20,7 +20,7 @@ test('a sweep in a pipe prints plain lines and a table with units, and its sessi
   const [results = '', answer = ''] = out.trim().split('\n\n')
   expect(results.split('\n')).toHaveLength(4)
   expect(answer).toMatch(/^Only fake steady was measured: there is nothing to compare it with\.\nNoise floor not measured; grades: /)
-  expect(err).toMatch(/^opscope: 1 operation × 3 sizes × f32 × 1 implementation, hot: 3 cases, about .+\nopscope: Warning: possible interference. Scripted device: Times are invented\.\nadd 64 f32 fake steady hot: 2\.\d+ µs/)
+  expect(err).toMatch(/^opscope: 1 operation × 3 sizes × f32 × 1 implementation, hot: 3 cases, about .+\nopscope: Warning: possible interference. Scripted device: Times are invented\.\nadd 64 f32 fake:0 steady hot: 2\.\d+ µs/)
   expect(out + err).not.toMatch(/[\u001b\r]/)
   const shown = await cli.run(['show', 'last'])
   expect(shown.out).toContain('three sizes')
@@ -157,7 +157,7 @@ test('compare tells which session is slower', async () => {
   expect(comparison.rows.map((row) => row.cells[1]?.verdict)).toEqual(['slower', 'slower'])
   const { out, status } = await cli.run(['compare', 'base', 'twice'])
   expect(status).toBe(0)
-  expect(out).toMatch(/add 64 f32 fake steady hot .* 0\.(?:49|50)\dx .*▼ slower/)
+  expect(out).toMatch(/add 64 f32 fake:0 steady hot .* 0\.(?:49|50)\dx .*▼ slower/)
   expect((await cli.run(['compare', 'base'])).status).toBe(2)
 })
 

@@ -17,7 +17,7 @@ import { clientOf, gather, unfinished } from '../../fleet/gather'
 import { caseWords, sessionName } from '../../runner/words'
 import type { Context } from '../context'
 import { findSession, readName, UsageError } from '../options/choices'
-import { readPicks, specOf, type SweepOptions } from '../options/sweep-options'
+import { readGpus, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
 import { table } from '../output/tables'
 import { allRows } from './sessions'
 
@@ -62,14 +62,15 @@ const onSignal = (act: () => void) => {
 }
 
 /** `opscope fleet up`: this machine measures for a fleet until it is drained or stopped. */
-async function up(context: Context, options: ServerOptions & { name?: string; backends?: string }): Promise<number> {
+async function up(context: Context, options: ServerOptions & { name?: string; backends?: string; gpus?: string }): Promise<number> {
+  const gpus = readGpus(options) ?? context.settings.gpus ?? 'side-by-side'
   const host = hostLabel(options.name ?? hostname())
   const wanted = options.backends?.split(',').map((id) => id.trim())
   const line = await lineOf(context, options, `opscope-agent ${host}`)
   try {
     const { devices: _devices, noiseFloors: _floors, ...facts } = readEnvironment([])
     const kinds = context.hostKinds().filter((kind) => kind.id !== 'webgpu' && (!wanted || kind.backends.some((id) => wanted.includes(id))))
-    const agent = new FleetAgent({ host, facts, kinds, line, limits: limitsOf(context.io.env), wants: ({ backend, software }) => (wanted ? wanted.includes(backend) : !software), warn: (message) => context.remark(`opscope: ${message}`) })
+    const agent = new FleetAgent({ host, facts, kinds, line, gpus, limits: limitsOf(context.io.env), wants: ({ backend, software }) => (wanted ? wanted.includes(backend) : !software), warn: (message) => context.remark(`opscope: ${message}`) })
     onSignal(() => agent.leave())
     context.remark(`opscope: ${host} measures for the fleet; opscope fleet drain ${host} ends that in good order`)
     const measured = await agent.run()
@@ -190,6 +191,7 @@ export function addFleetCommands(program: Command, context: Context, done: (stat
   serverOptions(fleet.command('up').description('have this machine measure for the fleet, until it is drained or stopped'))
     .option('--name <name>', 'what to call this machine (default: its host name)')
     .option('--backends <list>', 'measure only with these (default: all that have hardware)')
+    .option('--gpus <order>', 'several GPUs: side-by-side, with a process for each, or in-turn (default: as set in the app, else side-by-side)')
     .action(async (options: Parameters<typeof up>[1]) => done(await up(context, options)))
 
   serverOptions(fleet.command('status').description('show hosts, devices, what each measures and what waits'))

@@ -22,7 +22,7 @@ import { writeFileAtomic } from '../../write-file'
 import type { Context } from '../context'
 import { follow } from '../follow'
 import { pickOne, readName, UsageError } from '../options/choices'
-import { readHow, readMachines, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
+import { readGpus, readHow, readMachines, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
 import { readSweepFile } from './capture'
 import { reportRun } from './sessions'
 import { afterSuite, checkSuiteOptions, chooseSuite, refusePicks, suiteBackends, suiteOf, type SuiteOptions } from './suite'
@@ -38,6 +38,7 @@ export interface RunOptions extends SweepOptions, SuiteOptions {
   /** Options of a plan (main/slurm), and the part of it to measure. */
   plan?: string
   shard?: string
+  gpus?: string
 }
 
 /** `opscope run --plan`: a shard of a plan; one that was begun before goes on where it stopped. */
@@ -83,6 +84,7 @@ export function run(context: Context, options: RunOptions): Promise<number> {
 async function measure(context: Context, options: RunOptions, shard?: Shard, picks?: SweepFile['picks']): Promise<number> {
   const name = readName(options.name ?? options.sweep)
   const stopAfter = readStopAfter(options.stopAfter)
+  context.gpus = readGpus(options)
   checkSuiteOptions(options)
   const { runner, devices, spec: chosen, missing, named, suite, only: narrowed } = await chosenSweep(context, options)
   const spec = picks ? { ...chosen, ...picks } : chosen

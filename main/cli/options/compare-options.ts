@@ -22,6 +22,8 @@ export interface CompareOptions {
   dtypes?: string
   modes?: string
   backends?: string
+  devices?: string
+  hosts?: string
   resolve?: boolean
   json?: boolean
 }
@@ -57,9 +59,9 @@ export function formatOf({ format, json }: Pick<CompareOptions, 'format' | 'json
   return picked
 }
 
-/** The subset asked for by --ops, --families, --dtypes, --modes and --backends; undefined where all is. */
-export function readFilter(options: Pick<CompareOptions, 'ops' | 'families' | 'dtypes' | 'modes' | 'backends'>): CaseFilter | undefined {
-  const texts = { family: options.families, op: options.ops, dtype: options.dtypes, mode: options.modes, backend: options.backends }
+/** The subset asked for by --ops, --families, --dtypes, --modes, --backends, --devices and --hosts; undefined where all is. */
+export function readFilter(options: Pick<CompareOptions, 'ops' | 'families' | 'dtypes' | 'modes' | 'backends' | 'devices' | 'hosts'>): CaseFilter | undefined {
+  const texts = { family: options.families, op: options.ops, dtype: options.dtypes, mode: options.modes, backend: options.backends, device: options.devices, host: options.hosts }
   const given = FILTER_KEYS.flatMap((key) => (texts[key] === undefined ? [] : [[key, words(`${key} to compare`, texts[key])] as const]))
   return given.length > 0 ? Object.fromEntries(given) : undefined
 }

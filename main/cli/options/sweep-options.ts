@@ -11,6 +11,7 @@ import { representativeOps, findSizePreset, SIZE_PRESETS } from '@core/sweep/def
 import { readMeasureOptions, type MeasureOptions } from '@core/sweep/measure-options'
 import { parseSizes } from '@core/sweep/sizes'
 import type { SizeTexts, SweepSpec, Target } from '@core/session/sweep-spec'
+import { GPU_ORDERS, type GpuOrder } from '@core/settings'
 import { pickList, pickOne, refuse, words, UsageError } from './choices'
 
 /** The options of `run`, as typed. */
@@ -61,6 +62,9 @@ export function readPicks(options: SweepOptions, known: readonly string[]): Pick
     backendsNamed: options.backends !== undefined || options.devices !== undefined,
   }
 }
+
+/** `--gpus side-by-side|in-turn`. */
+export const readGpus = ({ gpus }: { gpus?: string }): GpuOrder | undefined => (gpus === undefined ? undefined : pickOne('order of GPUs', gpus, GPU_ORDERS))
 
 /** `--parts forward|both`. */
 function readParts({ parts }: SweepOptions): Pick<SweepSpec, 'parts'> {

@@ -17,6 +17,8 @@ export const serves = ({ machine, backends }: HostKind, { backend, device }: Use
 /** Every host the app has, and the devices they reported, kept until asked again. */
 export class Fleet {
   readonly #hosts = new Map<HostKind, Host>()
+  /** Hosts of the same kinds for tracks that measure beside others. */
+  readonly #beside = new Map<HostKind, Map<string, Host>>()
   readonly #known = new Map<Host, Device[]>()
   /** Questions that are not answered yet: a host is asked one thing at a time. */
   readonly #asking = new Map<Host, Promise<Device[]>>()
@@ -36,6 +38,8 @@ export class Fleet {
       this.#hosts.delete(kind)
       this.#known.delete(host)
       void host.close()
+      for (const other of this.#beside.get(kind)?.values() ?? []) void other.close()
+      this.#beside.delete(kind)
     }
     return [...kinds].map((kind) => {
       const host = this.#hosts.get(kind) ?? new Host(kind, this.limits)
@@ -44,8 +48,23 @@ export class Fleet {
     })
   }
 
-  /** The host that measures on a device. */
-  hostOf = (use: Use): Host | undefined => this.#hostsNow().find(({ kind }) => serves(kind, use))
+  /** The host that measures on a device; with a track, one with a process that serves this track alone. */
+  hostOf = (use: Use, track?: string): Host | undefined => {
+    const host = this.#hostsNow().find(({ kind }) => serves(kind, use))
+    if (!host || track === undefined) return host
+    const beside = this.#beside.get(host.kind) ?? new Map<string, Host>()
+    this.#beside.set(host.kind, beside)
+    const own = beside.get(track) ?? new Host(host.kind, this.limits)
+    beside.set(track, own)
+    return own
+  }
+
+  /** Ends the processes of tracks: they hold memory of their GPUs. */
+  async closeTracks(): Promise<void> {
+    const beside = [...this.#beside.values()].flatMap((hosts) => [...hosts.values()])
+    this.#beside.clear()
+    await Promise.all(beside.map((host) => host.close()))
+  }
 
   /**
    * Devices of the hosts for which `wants` holds (of all hosts when absent), asking only those not asked before
@@ -85,7 +104,7 @@ export class Fleet {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#hosts.values()].map((host) => host.close()))
+    await Promise.all([...[...this.#hosts.values()].map((host) => host.close()), this.closeTracks()])
   }
 
   async #devicesOf(host: Host, refresh: boolean): Promise<Device[]> {

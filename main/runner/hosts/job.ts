@@ -10,13 +10,13 @@ import type { Host, Outcome, Progress } from './host'
 import { LostDevices } from './lost-devices'
 import { Pace } from '../sources/pace'
 import type { CaseSource, Turn } from '../sources/source'
-import { caseWords } from '../words'
+import { caseWords, listed } from '../words'
 
 /** What a job needs from the runner. */
 export interface JobContext {
   history: Pick<History, 'addResult'>
-  /** The host that measures such cases, or undefined. */
-  hostOf(c: BenchmarkCase): Host | undefined
+  /** The host that measures such cases, or undefined. `track`: with a process of its own for this one of several that measure at once. */
+  hostOf(c: BenchmarkCase, track?: string): Host | undefined
   /** Something in `view()` changed. */
   changed(): void
   /** Tells the user something. */
@@ -39,13 +39,27 @@ type Without = (status: Unmeasured, message: string, detail?: string) => Result
 /** Whether a case was tried and gave no figure to trust. */
 const isFailure = (status: Status) => status !== 'ok' && status !== 'skipped'
 
-/** One session being measured: its cases one after the other, each stored before the next begins. */
+/** Cases that are measured one after the other, and the one that is being measured. */
+interface Track {
+  turns: CaseSource['turns']
+  /** Absent: the one that measures alone. */
+  key?: string
+  current?: BenchmarkCase | undefined
+  progress?: Progress | undefined
+  host?: Host | undefined
+}
+
+/** Cases of this many tracks are named while they are measured. */
+const MAX_NAMED = 2
+
+/**
+ * One session being measured. The cases of a track come one after the other, each stored before the next begins; tracks
+ * of several GPUs measure at once where the source has such, and what is left after them alone.
+ */
 export class Job {
   #state: 'running' | 'paused' | 'stopping' = 'running'
-  #wake: (() => void) | undefined
-  #current: BenchmarkCase | undefined
-  #progress: Progress | undefined
-  #host: Host | undefined
+  readonly #wakes = new Set<() => void>()
+  readonly #tracks = new Set<Track>()
   #done: number
   #failures: number
   #unstored: Result | undefined
@@ -75,40 +89,66 @@ export class Job {
     // Whoever started the job learns its session before its first event.
     await nextTurn()
     try {
-      const whole = await this.#takeTurns()
+      const { turns, sideBySide = [] } = this.spec.source
+      const whole = (await this.#together(sideBySide)) && (await this.#takeTurns({ turns }))
       // Where nothing could be tried, what was planned is still to be done.
       const nothingDone = !this.#tried && this.#done > this.spec.before.results
       return { state: whole && !nothingDone ? 'done' : 'stopped', failures: this.#failures }
     } finally {
-      this.#current = undefined
+      this.#tracks.clear()
       // Cases left open hold memory of the device, which others may need now.
       await Promise.all([...this.#keeping].map((host) => host.recycle()))
     }
   }
 
+  /** Takes the turns of all these tracks at once. What cannot be stored ends all of them. */
+  async #together(tracks: readonly Track[]): Promise<boolean> {
+    const ends = await Promise.allSettled(
+      tracks.map(async (track) => {
+        try {
+          return await this.#takeTurns({ ...track })
+        } catch (error) {
+          this.stop()
+          throw error
+        }
+      }),
+    )
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed) throw failed.reason
+    return ends.every((end) => end.status === 'fulfilled' && end.value)
+  }
+
   /** Whether all turns were taken, rather than the run stopped. */
-  async #takeTurns(): Promise<boolean> {
-    const { turns } = this.spec.source
-    let step = turns.next()
+  async #takeTurns(track: Track): Promise<boolean> {
+    this.#tracks.add(track)
+    let step = track.turns.next()
     while (!step.done) {
       if (this.#state !== 'running') await this.#untilResumed()
       if (this.#isStopping()) return false
       const started = performance.now()
       const { case: c, seconds } = step.value
-      const result = await this.#one(step.value)
+      const result = await this.#one(step.value, track)
       if (!result) return false
-      this.#unstored = result
-      this.context.history.addResult(this.spec.sessionId, result)
-      this.#unstored = undefined
+      this.#store(result)
       this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
       this.#done += 1
       if (isFailure(result.status)) this.#failures += 1
       if (result.status !== 'skipped') this.#tried = true
       // First what is left, then the events that tell of it.
-      step = turns.next(result)
+      step = track.turns.next(result)
       this.context.stored(result)
     }
+    this.#tracks.delete(track)
     return true
+  }
+
+  #store(result: Result): void {
+    try {
+      this.context.history.addResult(this.spec.sessionId, result)
+    } catch (error) {
+      this.#unstored ??= result
+      throw error
+    }
   }
 
   /** The result that could not be stored, after `run` rejected. */
@@ -123,14 +163,14 @@ export class Job {
 
   resume(): void {
     if (this.#state === 'paused') this.#state = 'running'
-    this.#wake?.()
+    this.#wake()
     this.context.changed()
   }
 
   stop(): void {
     this.#state = 'stopping'
-    this.#host?.cancel()
-    this.#wake?.()
+    for (const { host } of this.#tracks) host?.cancel()
+    this.#wake()
     this.context.changed()
   }
 
@@ -145,10 +185,12 @@ export class Job {
       failures: this.#failures,
       secondsLeft: this.#pace.secondsLeft(source.left()),
     }
+    const measuring = [...this.#tracks].filter(({ current }) => current !== undefined)
+    const progress = measuring.length === 1 ? measuring[0]!.progress : undefined
     return {
       ...state,
-      ...(this.#current ? { current: caseWords(this.#current) } : {}),
-      ...(this.#progress ? { currentPhase: this.#progress.phase, samples: this.#progress.samples } : {}),
+      ...(measuring.length > 0 ? { current: listed(measuring.map(({ current }) => caseWords(current!)), MAX_NAMED, ' · ') } : {}),
+      ...(progress ? { currentPhase: progress.phase, samples: progress.samples } : {}),
     }
   }
 
@@ -157,13 +199,17 @@ export class Job {
   async #untilResumed(): Promise<void> {
     while (this.#state === 'paused') {
       this.context.changed()
-      await new Promise<void>((resolve) => (this.#wake = resolve))
-      this.#wake = undefined
+      await new Promise<void>((resolve) => this.#wakes.add(resolve))
     }
   }
 
+  #wake(): void {
+    for (const wake of this.#wakes) wake()
+    this.#wakes.clear()
+  }
+
   /** The turn's result whatever happened to its case, or undefined when the run was stopped in its midst. */
-  async #one(turn: Turn): Promise<Result | undefined> {
+  async #one(turn: Turn, track: Track): Promise<Result | undefined> {
     const { case: c, settings, seconds, keep = false, mark } = turn
     const id = randomUUID()
     const startedAt = new Date().toISOString()
@@ -171,26 +217,24 @@ export class Job {
     const without: Without = (status, message, detail) =>
       endedResult({ resultId: id, case: c, seed: settings.seed, status, message, ...(detail ? { detail } : {}), startedAt, wallMs: performance.now() - begun })
 
-    const host = this.context.hostOf(c)
+    const host = this.context.hostOf(c, track.key)
     const untried = this.#untried(c, host, without)
     if (!host || untried) {
       // Thousands of these may follow each other; a stop must still get through.
       await nextTurn()
       return untried && { ...untried, ...mark }
     }
-    this.#current = c
-    this.#progress = undefined
-    this.#host = host
+    Object.assign(track, { current: c, progress: undefined, host })
     if (keep) this.#keeping.add(host)
     this.context.changed()
     await this.#renew(host, turn.generation)
     const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep, sampleSeed: this.#sampleSeed }, (progress) => {
-      this.#progress = progress
+      track.progress = progress
       this.context.changed()
     })
     const result = this.#resultOf(outcome, host, without)
     if (result) await this.#lost.after(result, host)
-    this.#host = undefined
+    track.host = undefined
     return result && { ...result, ...mark }
   }
 

@@ -5,20 +5,24 @@ const PRIOR_SECONDS = 2
 export interface Expected {
   device: string
   seconds: number
+  /** The track (source.ts) that does it beside others; absent: nothing else is done meanwhile. */
+  track?: string | undefined
 }
 
 /** Expected seconds by device: sums only, so that asking ten times a second costs nothing in a run of 100,000 cases. */
 export class Outlook implements Iterable<Expected> {
-  readonly #seconds = new Map<string, number>()
+  readonly #left = new Map<string, Expected>()
 
   /** More work, or less where `seconds` is negative. */
-  add(device: string, seconds: number): void {
-    this.#seconds.set(device, (this.#seconds.get(device) ?? 0) + seconds)
+  add(device: string, seconds: number, track?: string): void {
+    const left = this.#left.get(device) ?? { device, seconds: 0, track }
+    left.seconds += seconds
+    this.#left.set(device, left)
   }
 
   *[Symbol.iterator](): Iterator<Expected> {
     // Sums of what was added and taken away again end near zero, on either side of it.
-    for (const [device, seconds] of this.#seconds) yield { device, seconds: Math.max(0, seconds) }
+    for (const left of this.#left.values()) yield { ...left, seconds: Math.max(0, left.seconds) }
   }
 }
 
@@ -33,12 +37,15 @@ export class Pace {
   }
 
   secondsLeft(left: Iterable<Expected>): number {
-    let sum = 0
-    for (const { device, seconds } of left) {
+    let alone = 0
+    const tracks = new Map<string, number>()
+    for (const { device, seconds, track } of left) {
       const { expected, took } = this.#lane(device)
-      sum += seconds * ((took + PRIOR_SECONDS) / (expected + PRIOR_SECONDS))
+      const own = seconds * ((took + PRIOR_SECONDS) / (expected + PRIOR_SECONDS))
+      if (track === undefined) alone += own
+      else tracks.set(track, (tracks.get(track) ?? 0) + own)
     }
-    return sum
+    return alone + Math.max(0, ...tracks.values())
   }
 
   #lane = (device: string) => this.#lanes.get(device) ?? { expected: 0, took: 0 }

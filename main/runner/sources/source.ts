@@ -21,6 +21,8 @@ export interface Turn {
 export interface CaseSource {
   /** Gives a turn and is told its result (`next(result)`) before it gives another; ends when nothing is left. */
   turns: Iterator<Turn, void, Result>
+  /** Turns that are taken before those, of each track beside the others: a process measures each. */
+  sideBySide?: readonly { key: string; turns: Iterator<Turn, void, Result> }[]
   /** Turns in all, those gone by included; an estimate where the results decide. */
   total(): number
   /** What is expected of the turns to come, by device. */
@@ -35,6 +37,8 @@ export interface SweepSourceOptions {
   repeats: number
   /** Expected wall time of a case in seconds. */
   secondsOf(c: BenchmarkCase): number
+  /** The GPU that a case is measured on, where cases of several GPUs may be measured at once. Absent: one after the other. */
+  gpuOf?: ((c: BenchmarkCase) => string | undefined) | undefined
 }
 
 /** Which repeat each of these cases belongs to: the last `n` of a case are what is left of its repeats. */
@@ -49,19 +53,26 @@ function runsOf(cases: readonly BenchmarkCase[], repeats: number): number[] {
   })
 }
 
-/** The cases of a plan one after the other. */
-export function sweepSource({ cases, settings, repeats, secondsOf }: SweepSourceOptions): CaseSource {
+/** The cases of a plan one after the other; those of several GPUs side by side where `gpuOf` tells them apart, and then the rest. */
+export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf }: SweepSourceOptions): CaseSource {
   const outlook = new Outlook()
   const seconds = cases.map(secondsOf)
-  cases.forEach((c, i) => outlook.add(c.device, seconds[i]!))
+  const runs = repeats > 1 ? runsOf(cases, repeats) : undefined
+  const gpus = gpuOf ? cases.map(gpuOf) : []
+  const tracks = [...new Set(gpus.filter((gpu) => gpu !== undefined))]
+  const trackOf = (i: number) => (tracks.length > 1 ? gpus[i] : undefined)
+  cases.forEach((c, i) => outlook.add(c.device, seconds[i]!, trackOf(i)))
 
-  function* turns(): Generator<Turn, void, Result> {
-    const runs = repeats > 1 ? runsOf(cases, repeats) : undefined
+  function* turns(track: string | undefined): Generator<Turn, void, Result> {
     for (const [i, c] of cases.entries()) {
+      if (trackOf(i) !== track) continue
       const turn: Turn = { case: c, settings, seconds: seconds[i]! }
       yield runs ? { ...turn, generation: runs[i]!, mark: { run: runs[i]! } } : turn
       outlook.add(c.device, -seconds[i]!)
     }
   }
-  return { turns: turns(), total: () => cases.length, left: () => outlook }
+  return {
+    turns: turns(undefined), total: () => cases.length, left: () => outlook,
+    ...(tracks.length > 1 ? { sideBySide: tracks.map((key) => ({ key, turns: turns(key) })) } : {}),
+  }
 }

@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<CompareAxis, Omit<AxisWords, 'id'>>> = {
   backend: { title: 'Backend', noun: 'a backend', about: 'Backends with their preferred implementation' },
   dtype: { title: 'Dtype', noun: 'a dtype', about: 'Element types with the same implementation' },
   mode: { title: 'Mode', noun: 'a mode', about: 'Cold, hot and other modes of the same case' },
+  device: { title: 'Device', noun: 'a device', about: 'The same implementation on several devices of one backend, such as two GPUs' },
   host: { title: 'Host', noun: 'a host', about: 'The same case on several machines' },
   threads: { title: 'Threads', noun: 'a choice of threads', about: 'Thread counts of the same CPU implementation' },
 }
