@@ -55,6 +55,16 @@ describe('results', () => {
     expect(Object.keys(history.result('c').case.params)).toEqual(['rows', 'axis', 'flag'])
   })
 
+  test('that arrive together are stored once each, whatever came before, or not at all', () => {
+    const { id } = create('one')
+    history.addResult(id, testResult('a', testCase(1)))
+    expect(history.addNewResults(id, [testResult('a', testCase(1)), testResult('b', testCase(2)), failedResult('c', testCase(3)), testResult('b', testCase(2))])).toEqual(['b', 'c'])
+    expect(history.summary(id)).toMatchObject({ results: 3, failures: 1 })
+    expect([...history.results(id)].map((result) => result.id)).toEqual(['a', 'b', 'c'])
+    expect(() => history.addNewResults('none', [testResult('d', testCase(1))])).toThrow(NotFoundError)
+    expect(history.addNewResults(id, [])).toEqual([])
+  })
+
   test('figures beside each sample come back to the bit, and those of results without them stay absent', () => {
     const { id } = create('one')
     const beside = { ...testResult('a', testCase(1), 3), clocksMhz: [1979.9999999999998, 0, 1410.1], probesNs: [5e-324, 1 / 3, 2 ** 53] }

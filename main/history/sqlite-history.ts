@@ -9,11 +9,12 @@ import { isRunning, isThisProcess, thisProcess } from '../process-owner'
 import { identityOf, MisplacedError } from './database/sqlite'
 import { caseHistory } from './queries/case-history'
 import { Cases, Results, lastTook } from './queries/results'
+import { ceilings, noiseFloors, putCeiling, putNoiseFloor } from './queries/limits'
 import { Contents, isFailure, findSessions, findSuiteSessions, insertSession, loadSession, sessionRow, summaryOf, withCeilings, type SessionRow } from './queries/sessions'
 import { query, type Database } from './database/database'
 import { MaintenanceError, swapIn } from './maintenance/backup'
 import { openDatabase } from './database/open'
-import { parseStored, readable } from './queries/codec'
+import { parseStored } from './queries/codec'
 import { InUseError, NotFoundError, type DerivedSession, type History, type ImportedSession, type NewSession } from './types'
 
 /** Results that importInSteps writes in one transaction: some tens of milliseconds. */
@@ -249,40 +250,13 @@ export class SqliteHistory implements History {
     return rows.map(summaryOf)
   }
 
-  ceilings(): Ceiling[] {
-    const rows = this.db.all(query.selectFrom('ceilings').select('json').orderBy('backend').orderBy('device').orderBy('kind'))
-    return readable<Ceiling>(rows)
-  }
+  ceilings = (): Ceiling[] => ceilings(this.db)
+  putCeiling = (ceiling: Ceiling): void => putCeiling(this.db, ceiling)
+  noiseFloors = (): NoiseFloor[] => noiseFloors(this.db)
+  putNoiseFloor = (floor: NoiseFloor): void => putNoiseFloor(this.db, floor)
 
   lastTook(host: string, most: number): Took[] {
     return lastTook(this.db, host, most)
-  }
-
-  putCeiling(ceiling: Ceiling): void {
-    const { backend, device, deviceName: device_name, driver = '', kind } = ceiling
-    const json = JSON.stringify(ceiling)
-    this.db.run(
-      query
-        .insertInto('ceilings')
-        .values({ backend, device, device_name, driver, kind, json })
-        .onConflict((oc) => oc.columns(['backend', 'device', 'device_name', 'driver', 'kind']).doUpdateSet({ json })),
-    )
-  }
-
-  noiseFloors(): NoiseFloor[] {
-    const rows = this.db.all(query.selectFrom('noise_floors').select('json').orderBy('backend').orderBy('device').orderBy('driver'))
-    return readable<NoiseFloor>(rows)
-  }
-
-  putNoiseFloor(floor: NoiseFloor): void {
-    const { backend, device, deviceName: device_name, driver = '' } = floor
-    const json = JSON.stringify(floor)
-    this.db.run(
-      query
-        .insertInto('noise_floors')
-        .values({ backend, device, device_name, driver, json })
-        .onConflict((oc) => oc.columns(['backend', 'device', 'device_name', 'driver']).doUpdateSet({ json })),
-    )
   }
 
   caseHistory(caseId: string): CaseHistory {

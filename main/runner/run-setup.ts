@@ -101,7 +101,7 @@ export class RunSetup {
   /** The GPU of a case on these devices, by machine; undefined where its cases are measured alone. */
   gpuOf(devices: readonly Device[]): ((c: BenchmarkCase) => string | undefined) | undefined {
     if (this.deps.settings().gpus === 'in-turn') return undefined
-    const gpus = new Map(devices.map((device) => [`${device.backend} ${device.id}`, device.backend === 'webgpu' ? undefined : gpuOf(device)]))
+    const gpus = new Map(devices.map((device) => [`${device.backend} ${device.id}`, gpuOf(device)]))
     return ({ backend, device }) => {
       const gpu = gpus.get(`${backend} ${device}`)
       return gpu === undefined ? undefined : `${placeOf(device).host ?? ''} ${gpu}`
