@@ -35,7 +35,12 @@ export function toF16Bits(value: number): number {
 }
 
 /** The f32 value of IEEE 754 binary16 bits. */
-export function fromF16Bits(bits: number): number {
+export const fromF16Bits = (bits: number): number => F16[bits]!
+
+/** Every value of a 16-bit type: verification decodes and rounds tensors of many millions of elements. */
+const F16 = Float32Array.from({ length: 2 ** 16 }, (_, bits) => f16Value(bits))
+
+function f16Value(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1
   const exponent = (bits >>> 10) & 0x1f
   const fraction = bits & 0x3ff
@@ -67,7 +72,11 @@ function roundHalfEven(x: number): number {
 }
 
 /** The value of OCP E4M3 bits. */
-export function fromE4m3Bits(bits: number): number {
+export const fromE4m3Bits = (bits: number): number => E4M3[bits]!
+
+const E4M3 = Float32Array.from({ length: 2 ** 8 }, (_, bits) => e4m3Value(bits))
+
+function e4m3Value(bits: number): number {
   const sign = bits & 0x80 ? -1 : 1
   const exponent = (bits >>> 3) & 0xf
   const fraction = bits & 7
@@ -103,12 +112,25 @@ export function decode(bytes: ArrayBuffer, type: StorageType): Values {
     case 'u8':
       return new Uint8Array(bytes)
     case 'f8e4m3':
-      return Float32Array.from(new Uint8Array(bytes), fromE4m3Bits)
+      return decodeWith(E4M3, new Uint8Array(bytes))
     case 'bf16':
-      return Float32Array.from(new Uint16Array(bytes), fromBf16Bits)
+      return decodeBf16(new Uint16Array(bytes))
     case 'f16':
-      return Float32Array.from(new Uint16Array(bytes), fromF16Bits)
+      return decodeWith(F16, new Uint16Array(bytes))
   }
+}
+
+// Plain loops: `from` with a function takes ten times as long.
+function decodeWith(values: Float32Array, bits: Uint8Array | Uint16Array): Float32Array {
+  const out = new Float32Array(bits.length)
+  for (let i = 0; i < bits.length; i++) out[i] = values[bits[i]!]!
+  return out
+}
+
+function decodeBf16(bits: Uint16Array): Float32Array {
+  const out = new Uint32Array(bits.length)
+  for (let i = 0; i < bits.length; i++) out[i] = bits[i]! << 16
+  return new Float32Array(out.buffer)
 }
 
 /**

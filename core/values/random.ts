@@ -101,7 +101,7 @@ export function fillRange(seed: number, stream: number, fill: FillSpec, type: El
     if (kind === 3) eachHash(start, count, key0, (j, a) => (out[j] = low + scaleDown(a, below)))
     else for (let j = 0; j < count; j++) out[j] = permuted((start + j) % below, below, key0, key1)
     if (storage === 'i32' || storage === 'i8' || storage === 'u8') return out
-    return roundToStorage(Float32Array.from(out), storage)
+    return roundToStorage(new Float32Array(out), storage)
   }
   const out = new Float32Array(count)
   if (kind === 5) out.fill(factor)

@@ -40,7 +40,10 @@ function exponentOf(x: number): number {
 export function ulp(x: number, type: StorageType): number {
   const { fraction, minExponent } = FLOATS[type]
   const exponent = exponentOf(x)
-  return exponent < minExponent ? 2 ** minExponent : 2 ** (exponent - fraction)
+  // The power of two from its bits: exponents of storage types are those of normal float64s.
+  words[0] = 0
+  words[1] = ((exponent < minExponent ? minExponent : exponent - fraction) + 1023) << 20
+  return f64[0]!
 }
 
 /** Running comparison of an output with its reference, over any number of ranges. Plain data, so that worker threads can send it. */
