@@ -147,6 +147,17 @@ export const resultSchema = z.object({
   run: z.number().int().nonnegative().optional(),
   /** Place in an interleaved comparison: ABBA block `quad` of `pair`; places 0 and 3 are side a, 1 and 2 side b. */
   block: z.object({ pair: z.string().max(80), quad: z.number().int().nonnegative(), place: z.number().int().min(0).max(3) }).optional(),
+  /**
+   * Where the implementations of one case were measured in interleaved rounds: `group` is that of all results of these rounds, the
+   * samples of round `numbers[i]` begin at `firstSamples[i]`. Even rounds go through the implementations in order, odd ones back.
+   * `ratio`: this time over that of the group's first implementation, from rounds paired, with its 95 % CI.
+   */
+  rounds: z.object({
+    group: z.number().int().nonnegative(),
+    numbers: z.array(z.number().int().nonnegative()).max(10_000),
+    firstSamples: z.array(z.number().int().nonnegative()).max(10_000),
+    ratio: z.object({ ratio: z.number().positive(), low: z.number().positive().optional(), high: z.number().positive().optional() }).optional(),
+  }).optional(),
   caseBytes: z.number().nonnegative().optional(),
   deviceDeltaBytes: z.number().optional(),
   /** As in MemoryUse (core/backend.ts). */

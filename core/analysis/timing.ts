@@ -4,6 +4,24 @@ export interface Timing {
   /** 95 % CI of the median. */
   ciLowNs?: number
   ciHighNs?: number
+  /** Interleaved rounds: their group, and this time over that of the group's first implementation, with its 95 % CI (Result.rounds). */
+  roundsGroup?: number
+  roundsRatio?: number
+  roundsLow?: number
+  roundsHigh?: number
+}
+
+/** What a result says of its interleaved rounds, as a Timing. */
+export const roundsTiming = ({ rounds }: { rounds?: { group: number; ratio?: { ratio: number; low?: number | undefined; high?: number | undefined } | undefined } | undefined }): Pick<Timing, 'roundsGroup' | 'roundsRatio' | 'roundsLow' | 'roundsHigh'> =>
+  rounds?.ratio ? { roundsGroup: rounds.group, roundsRatio: rounds.ratio.ratio, ...(rounds.ratio.low === undefined || rounds.ratio.high === undefined ? {} : { roundsLow: rounds.ratio.low, roundsHigh: rounds.ratio.high }) } : {}
+
+/** What paired rounds say, with distances to the ends of the interval in the logarithm; undefined where the two were not measured in the same rounds. */
+function pairedRatio(side: Timing, base: Timing): RatioOfMedians | undefined {
+  if (side.roundsGroup === undefined || side.roundsGroup !== base.roundsGroup || !side.roundsRatio || !base.roundsRatio) return undefined
+  const ratio = base.roundsRatio / side.roundsRatio
+  const distances = [side, base].map(({ roundsRatio, roundsLow, roundsHigh }) => (roundsLow && roundsHigh ? { below: log(roundsRatio! / roundsLow), above: log(roundsHigh / roundsRatio!) } : undefined))
+  const [ofSide, ofBase] = distances
+  return ofSide && ofBase ? { ratio, low: ratio * Math.exp(-Math.hypot(ofBase.below, ofSide.above)), high: ratio * Math.exp(Math.hypot(ofBase.above, ofSide.below)) } : { ratio }
 }
 
 /** A ratio of medians and, where both have one, its interval. */
@@ -25,11 +43,13 @@ function logInterval({ medianNs, ciLowNs, ciHighNs }: Timing): { below: number; 
  * How many times as fast `side` is as `base`: base median / side median, above 1 is faster. Its interval comes from the
  * intervals of both medians, not from samples: on ln(ratio) by the method of variance estimates recovery, which adds the
  * distances to the ends in quadrature (G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures",
- * Statistics in Medicine 27, 2008). Comparisons of sessions bootstrap samples instead (core/compare). Undefined without
- * two positive medians.
+ * Statistics in Medicine 27, 2008). Comparisons of sessions bootstrap samples instead (core/compare). Where both were measured in the
+ * same interleaved rounds, the ratio and its interval are those of the paired rounds. Undefined without two positive medians.
  */
 export function speedupOf(side: Timing, base: Timing): RatioOfMedians | undefined {
   if (!(side.medianNs > 0) || !(base.medianNs > 0)) return undefined
+  const paired = pairedRatio(side, base)
+  if (paired) return paired
   const ratio = base.medianNs / side.medianNs
   const [ofSide, ofBase] = [logInterval(side), logInterval(base)]
   if (!ofSide || !ofBase) return { ratio }

@@ -66,7 +66,7 @@ test('a third session may lack a case; a repeated case counts by its last right 
 test('a result without samples keeps its ratio and is ambiguous', () => {
   const { rows } = compare(session('a', [measured('a1', 1, 100)]), session('b', [{ id: 'none', case: aCase(1), status: 'ok', medianNs: 1 }]))
   const cell = rows[0]!.cells[1]!
-  expect(cell).toEqual({ resultId: 'none', medianNs: 1, speedup: expect.closeTo(100, 0), verdict: 'ambiguous' })
+  expect(cell).toEqual({ resultId: 'none', medianNs: 1, speedup: expect.closeTo(100, 0), speedupGrade: 'C', speedupGradeReason: expect.stringContaining('No CI'), verdict: 'ambiguous' })
 })
 
 test('environments are compared in sentences, devices only where they were used', () => {

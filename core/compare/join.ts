@@ -5,6 +5,7 @@ import { formatPercent } from '../units'
 import { INTERLEAVE, type PairRatios } from './ratio/interleave'
 import { isMeasured, measuredOf, whyNotMeasured, type Entry, type Measured, type ResultOf } from './measured'
 import { ratioOf, sideOf, type RatioEstimate, type Side } from './ratio/ratio'
+import { ratioGrade, roundsRatioOver } from './ratio/rounds'
 import { thresholdFor, THRESHOLD, type Thresholds, type CompareCell, type Comparison } from './types'
 import { assignVerdicts, type Draft } from './ratio/verdict'
 
@@ -131,10 +132,12 @@ function draftOf(measured: Measured, baseline: Measured, base: Sides, context: J
   const comparable = context.comparableCycles(at, measured.row.case, baseline.row.case)
   let cycles = comparable ? cyclesApart(side, base) : undefined
 
-  const live = context.pairs?.of(baseline.row.case, measured.row.case)
+  const live = context.pairs?.of(baseline.row.case, measured.row.case) ?? roundsRatioOver(measured.results, baseline.results)
   if (live && live.quads >= INTERLEAVE.minQuads) {
     cell.quads = live.quads
     time = live
+    if (measured.results.length > 1) cell.runs = measured.results.length
+    if (baseline.results.length > 1) cell.baselineRuns = baseline.results.length
     cycles = comparable && live.cycles ? { estimate: live.cycles, ...clockWords(live.cycles.ratio / live.ratio) } : undefined
   } else if (measured.runs.length > 1 || baseline.runs.length > 1) {
     cell.runs = measured.runs.length
@@ -142,6 +145,9 @@ function draftOf(measured: Measured, baseline: Measured, base: Sides, context: J
   }
 
   cell.speedup = 1 / time.ratio
+  const graded = ratioGrade(time, time === live ? [] : [measured.row.grade, baseline.row.grade])
+  cell.speedupGrade = graded.grade
+  cell.speedupGradeReason = graded.reason
   if (time.interval) {
     cell.speedupLow = 1 / time.interval.high
     cell.speedupHigh = 1 / time.interval.low

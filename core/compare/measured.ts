@@ -4,7 +4,7 @@ import type { Result } from '../result'
 import type { Row } from '../session/rows'
 
 /** What a comparison reads of a result with its samples. */
-export type ComparedResult = Pick<Result, 'id' | 'samplesNs' | 'labels' | 'clocksMhz' | 'run' | 'block'>
+export type ComparedResult = Pick<Result, 'id' | 'samplesNs' | 'labels' | 'clocksMhz' | 'run' | 'block' | 'rounds' | 'deviceStates'>
 export type ResultOf = (resultId: string) => ComparedResult
 
 /** A row that can be ranked: measured and right. */
@@ -43,11 +43,13 @@ export interface Measured {
   /** Row and result that stand for it: the last right one. */
   row: MeasuredRow
   runs: Run[]
+  /** The results of those runs, in order. */
+  results: ComparedResult[]
 }
 
 /** The samples that count of a result: clean ones (core/measure/result/labels.ts). */
-export function runOf(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz'>): Run {
-  const { used, setAside } = chooseSamples(result.labels, result.samplesNs.length)
+export function runOf(result: Pick<Result, 'samplesNs' | 'labels' | 'clocksMhz' | 'rounds'>): Run {
+  const { used, setAside } = chooseSamples(result.labels, result.samplesNs.length, result.rounds)
   const counted = (values: number[]) => (setAside ? values.filter((_, i) => used[i] === 1) : values)
   const ns = counted(result.samplesNs)
   const clocksMhz = result.clocksMhz?.length === result.samplesNs.length ? counted(result.clocksMhz) : undefined
@@ -74,7 +76,7 @@ export function measuredOf(entry: Entry, resultOf: ResultOf): Measured | undefin
   }
   const found = [...byRun.values()]
   const last = found.at(-1)
-  return last && { row: last.row, runs: found.map(({ result }) => runOf(result)) }
+  return last && { row: last.row, runs: found.map(({ result }) => runOf(result)), results: found.map(({ result }) => result) }
 }
 
 /** Cycles per call: ns * MHz / 1000; undefined where a sample has no clock. */

@@ -84,6 +84,9 @@ const compareCellSchema = z.object({
   /** 95 % bootstrap interval of the speedup. */
   speedupLow: z.number().optional(),
   speedupHigh: z.number().optional(),
+  /** How well the speedup is known (ratio/rounds.ts), whatever the grades of the two times, and why. */
+  speedupGrade: gradeSchema.optional(),
+  speedupGradeReason: z.string().optional(),
   verdict: verdictSchema.optional(),
   /** Two-sided p of "no slower nor faster than the threshold", of this cell alone. */
   p: z.number().min(0).max(1).optional(),

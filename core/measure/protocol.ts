@@ -11,7 +11,7 @@ import { measureSettingsSchema } from './settings'
  */
 export const toHostSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('devices'), id: z.number().int() }),
-  z.object({ type: z.literal('measure'), id: z.number().int(), case: benchmarkCaseSchema, settings: measureSettingsSchema, resultId: z.string(), /** The case will be asked for again soon: leave it open if memory allows. */ keep: z.boolean().optional(), /** Of samples and projections (Verification.sampleSeed): another one for each session. */ sampleSeed: z.number().int().nonnegative().max(0xffffffff).optional() }),
+  z.object({ type: z.literal('measure'), id: z.number().int(), case: benchmarkCaseSchema, settings: measureSettingsSchema, resultId: z.string(), /** The case will be asked for again soon: leave it open if memory allows. */ keep: z.boolean().optional(), /** One of several blocks of the case, between blocks of other implementations: what earlier blocks have shown of it holds. */ round: z.boolean().optional(), /** Of samples and projections (Verification.sampleSeed): another one for each session. */ sampleSeed: z.number().int().nonnegative().max(0xffffffff).optional() }),
   /** Ask the running case to end at the next batch; it then replies with `cancelled`. */
   z.object({ type: z.literal('cancel'), id: z.number().int() }),
 ])

@@ -93,6 +93,26 @@ test('cancel ends the running case at the next batch and disposes it', async () 
   expect(log).toEqual(['open', 'dispose'])
 })
 
+test('blocks of a case that is measured in rounds are opened anew, but verified with other inputs once', async () => {
+  const log: string[] = []
+  const h = host([memoryBackend(log)])
+  for (const id of [1, 2, 3]) h.deliver({ type: 'measure', id, case: add, settings: { ...settings, rule: { id: 'fixed-count', count: 5 } }, resultId: String(id), round: true })
+  for (const id of [1, 2, 3]) expect(await h.answer(id)).toMatchObject({ result: { status: 'ok', verification: { checkedElements: 1000 }, verificationAfter: { ok: true } } })
+  expect(log).toEqual(['open', 'dispose', 'open', 'dispose', 'open', 'dispose'])
+  expect(h.messages.flatMap((m) => (m.type === 'progress' && m.phase === 'verifying' ? [m.id] : []))).toEqual([1])
+})
+
+test('a case that takes long to open stays open between blocks, until a case that is measured by itself', async () => {
+  const log: string[] = []
+  const memory = memoryBackend(log)
+  const slow: Backend = { ...memory, open: async (problem) => (await new Promise((done) => setTimeout(done, 30)), memory.open(problem)) }
+  const h = host([slow])
+  for (const id of [1, 2]) h.deliver({ type: 'measure', id, case: add, settings, resultId: String(id), round: true })
+  h.deliver({ type: 'measure', id: 3, case: { ...add, params: { n: 10 } }, settings, resultId: '3' })
+  await h.answer(3)
+  expect(log).toEqual(['open', 'dispose', 'open', 'dispose'])
+})
+
 test('a case cancelled while it waits is never opened', async () => {
   const log: string[] = []
   const h = host([memoryBackend(log)])

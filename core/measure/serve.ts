@@ -96,7 +96,7 @@ interface Context {
 }
 
 async function measureOne({ backends, cases, link, now, pool }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
-  const { id, case: c, settings, resultId, keep = false, sampleSeed } = request
+  const { id, case: c, settings, resultId, keep = false, round, sampleSeed } = request
   const startedMs = now()
   const ended = (error: unknown) => failure(error, { resultId, case: c, seed: settings.seed, wallMs: now() - startedMs })
   if (signal.aborted) throw new CancelledError()
@@ -116,8 +116,10 @@ async function measureOne({ backends, cases, link, now, pool }: Context, request
   let taken: OpenCase | undefined
   let result: Result | undefined
   try {
-    const seed = firstSeed(settings.seed)
-    taken = await cases.take(identity, keep, () => backend.open(problemOf(op, c, seed), () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 })))
+    // A case that is opened anew for a further block holds the inputs that are timed at once.
+    const seed = round && cases.knows(identity, settings) ? settings.seed : firstSeed(settings.seed)
+    const open = () => backend.open(problemOf(op, c, seed), () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 }))
+    taken = round ? await cases.takeBlock(identity, now, open) : await cases.take(identity, keep, open)
     const { prepared, familiar, fresh } = taken
     result = await measureCase({
       op, case: c, prepared, settings, now, startedMs, signal, resultId, familiar, ...(fresh ? { filledSeed: seed } : {}), ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }),
@@ -128,7 +130,8 @@ async function measureOne({ backends, cases, link, now, pool }: Context, request
     result = ended(error)
   } finally {
     // What failed or was cancelled halfway is not measured again as it is.
-    if (taken) await cases.giveBack(identity, taken, keep && result?.status === 'ok')
+    if (taken && round) await cases.giveBlockBack(identity, taken, result?.status === 'ok')
+    else if (taken) await cases.giveBack(identity, taken, keep && result?.status === 'ok')
     if (result?.errorCode === 'device-lost') await cases.shrink(0)
   }
   const checked = resultSchema.safeParse(result)
@@ -138,6 +141,13 @@ async function measureOne({ backends, cases, link, now, pool }: Context, request
 /** Cases left open at most, the one being measured included: the two sides of a interleaved comparison. */
 const MAX_OPEN_CASES = 2
 
+/** A case that opens within this time is opened anew for each block of its rounds, on other pages: where its tensors lie is then part of the noise. */
+const REOPEN_MS = 10
+/** Bytes of cases that take longer to open, and are left open between the blocks of their rounds. */
+const MAX_OPEN_BYTES = 2 ** 30
+/** Cases whose rounds may be in progress at once. */
+const MAX_KNOWN = 1000
+
 /** A case taken for a measurement. */
 interface OpenCase {
   prepared: PreparedCase
@@ -145,6 +155,8 @@ interface OpenCase {
   familiar: CaseWarmState
   /** False where it was measured before and holds the inputs of that time. */
   fresh: boolean
+  /** What opening it took; only of blocks. */
+  openMs?: number
 }
 
 /**
@@ -154,7 +166,9 @@ interface OpenCase {
  */
 class OpenCases {
   /** By case identity, the one used last at the end. */
-  readonly #kept = new Map<string, Omit<OpenCase, 'fresh'>>()
+  readonly #kept = new Map<string, Pick<OpenCase, 'prepared' | 'familiar'>>()
+  /** What blocks have shown of cases whose rounds are in progress, by case identity. */
+  readonly #known = new Map<string, CaseWarmState>()
 
   /** The open case of this identity, which is the caller's until given back, or a new one from `open`. */
   async take(id: string, keep: boolean, open: () => Promise<PreparedCase>): Promise<OpenCase> {
@@ -171,6 +185,44 @@ class OpenCases {
     }
     await this.shrink(0)
     return opened(await open())
+  }
+
+  /** Whether earlier blocks of this case, by settings such as these, have shown what warm-up and first check would. */
+  knows(id: string, settings: Parameters<CaseWarmState['for']>[0]): boolean {
+    return this.#known.get(id)?.for(settings) !== undefined
+  }
+
+  /** The case of this identity for one block of its rounds. */
+  async takeBlock(id: string, now: () => number, open: () => Promise<PreparedCase>): Promise<OpenCase> {
+    const familiar = this.#known.get(id) ?? new CaseWarmState()
+    const kept = this.#kept.get(id)
+    if (kept) {
+      this.#kept.delete(id)
+      return { ...kept, fresh: false, openMs: REOPEN_MS }
+    }
+    const from = now()
+    const opening = async () => ({ prepared: await open(), familiar, fresh: true, openMs: now() - from })
+    try {
+      return await opening()
+    } catch (error) {
+      if (!(error instanceof CaseError && error.code === 'out-of-memory') || this.#kept.size === 0) throw error
+    }
+    await this.shrink(0)
+    return opening()
+  }
+
+  /** Takes a case back after a block. What it has shown is kept, and the case itself where opening it takes long; nothing of one that is not `well`. */
+  async giveBlockBack(id: string, { prepared, familiar, openMs = 0 }: OpenCase, well: boolean): Promise<void> {
+    this.#known.delete(id)
+    if (well) this.#known.set(id, familiar)
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_KNOWN) break
+      this.#known.delete(oldest)
+    }
+    if (!well || openMs < REOPEN_MS) return close(prepared)
+    this.#kept.set(id, { prepared, familiar })
+    const bytes = () => [...this.#kept.values()].reduce((sum, kept) => sum + kept.prepared.memory().caseBytes, 0)
+    while (this.#kept.size > 0 && bytes() > MAX_OPEN_BYTES) await this.shrink(this.#kept.size - 1)
   }
 
   /** Takes a case back after its measurement; one that is not to be kept is closed. */

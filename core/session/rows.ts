@@ -10,6 +10,8 @@ export const ROW_NUMBERS = [
   'medianNs', 'ciLowNs', 'ciHighNs', 'madNs', 'p05Ns', 'p25Ns', 'p75Ns', 'p95Ns', 'minNs', 'maxNs', 'meanNs', 'stddevNs',
   'samples', 'bytes', 'flops', 'caseBytes', 'relL2', 'wallMs', 'smClockMhz', 'temperatureC',
   'libraryPeakBytes', 'hostCallNs', 'registers', 'sharedBytes', 'occupancy', 'waves',
+  // Interleaved rounds (Result.rounds): the group, and this time over that of its first implementation.
+  'roundsGroup', 'roundsRatio', 'roundsLow', 'roundsHigh',
 ] as const
 export type RowNumber = (typeof ROW_NUMBERS)[number]
 
@@ -74,6 +76,7 @@ export function rowNumbersOf(result: Result): Record<RowNumber, number> {
     smClockMhz: mean(states.map((x) => x.state.smClockMhz)), temperatureC: mean(states.map((x) => x.state.temperatureC)),
     libraryPeakBytes: result.libraryPeakBytes ?? NaN, hostCallNs: result.hostCallNs ?? NaN,
     registers: launch?.registers ?? NaN, sharedBytes: launch?.sharedBytes ?? NaN, occupancy: launch?.occupancy ?? NaN, waves: launch?.waves ?? NaN,
+    roundsGroup: result.rounds?.group ?? NaN, roundsRatio: result.rounds?.ratio?.ratio ?? NaN, roundsLow: result.rounds?.ratio?.low ?? NaN, roundsHigh: result.rounds?.ratio?.high ?? NaN,
   }
 }
 

@@ -57,6 +57,14 @@ describe('the answer in sentences', () => {
     expect(sentences[3]).toMatch(/^Noise floor 0\.60 %; grades: 4 A/)
   })
 
+  it('says first of a noisy host that speedups hold and times do not, and takes them from paired rounds', () => {
+    const rounds = (impl: string, n: number, ns: number, ratio: number) => ({ ...point({ op: 'add', params: { n }, impl }, ns, 0.2, 'C'), roundsGroup: n, roundsRatio: ratio, roundsLow: ratio * 0.995, roundsHigh: ratio * 1.005 })
+    const sentences = answerSentences(sessionAnswer([rounds('scalar', 1, 400, 1), rounds('avx2', 1, 90, 0.25), rounds('scalar', 2, 500, 1), rounds('avx2', 2, 110, 0.25)], undefined))
+    expect(sentences[0]).toMatch(/^Noisy host: compare speedups, not times\. 4 of 4 times are graded B or C/)
+    expect(sentences[2]).toMatch(/is 4\.00x faster than .*geometric mean over 2 cases, 95 % CI 3\.98x to 4\.02x/)
+    expect(answerSentences(sessionAnswer([1, 2].flatMap((n) => [rounds('scalar', n, 400, 1), rounds('avx2', n, 100, 0.25)]).map((one) => ({ ...one, grade: 'A' })), undefined))[0]).not.toMatch(/Noisy/)
+  })
+
   it('says that there is nothing to compare, and says nothing of an empty session', () => {
     expect(answerSentences(sessionAnswer([cuda('add', 64, 100)], undefined))[0]).toBe('Only cuda kernel was measured: there is nothing to compare it with.')
     expect(answerSentences(sessionAnswer([cuda('add', 64, 100), wgsl('add', 128, 100)], undefined))[0]).toBe('No case was measured by two of cuda kernel, webgpu wgsl.')

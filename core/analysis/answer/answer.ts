@@ -68,6 +68,8 @@ export interface MachineAnswer {
   grades: Record<Grade, number>
   /** Warnings about the machine, one sentence each. */
   warnings: string[]
+  /** Present where times on this host are too noisy to be compared one by one and speedups come from interleaved rounds: times measured, and those graded below A. */
+  noisyHost?: { times: number; below: number; unreliable: number }
 }
 
 /** What a session says: see `answerSentences` for words. */
@@ -167,6 +169,19 @@ function processorAnswer(processor: 'cpu' | 'gpu', points: readonly AnswerPoint[
   }
 }
 
+/** Shares of the times measured in rounds below which a host is not called noisy: graded B or C, and C. */
+const NOISY_BELOW_A = 0.6
+const NOISY_C = 0.2
+const MIN_TIMES = 4
+
+function noisyHostOf(points: readonly AnswerPoint[]): MachineAnswer['noisyHost'] {
+  const times = points.filter(({ roundsGroup, grade }) => roundsGroup !== undefined && grade !== undefined)
+  const below = times.filter(({ grade }) => grade !== 'A').length
+  const unreliable = times.filter(({ grade }) => grade === 'C').length
+  if (times.length < MIN_TIMES || (below < NOISY_BELOW_A * times.length && unreliable < NOISY_C * times.length)) return undefined
+  return { times: times.length, below, unreliable }
+}
+
 /**
  * What a session says: for each kind of processor the fastest implementation per operation, speedups over the baseline, and what is
  * unclear; and how noisy the machine was. `points`: valid results in the order measured. `baseline`: the series key chosen by the
@@ -179,9 +194,10 @@ export function sessionAnswer(points: readonly AnswerPoint[], environment: Envir
   for (const { grade } of points) if (grade === 'A' || grade === 'B' || grade === 'C') grades[grade]++
   const used = new Set(points.map(({ case: c }) => `${c.backend}/${c.device}`))
   const floors = (environment?.noiseFloors ?? []).filter(({ backend, device }) => used.has(`${backend}/${device}`)).map(({ ratioP95 }) => ratioP95)
+  const noisyHost = noisyHostOf(points)
   return {
     processors,
     implementations: [...new Map(points.map((point) => [seriesKey(point.case), implementationOf(point)])).values()],
-    machine: { ...(floors.length ? { noiseFloor: Math.max(...floors) } : {}), grades, warnings: environment ? environmentWarnings(environment) : [] },
+    machine: { ...(floors.length ? { noiseFloor: Math.max(...floors) } : {}), grades, warnings: environment ? environmentWarnings(environment) : [], ...(noisyHost ? { noisyHost } : {}) },
   }
 }

@@ -52,6 +52,13 @@ export function machineText({ noiseFloor, grades, warnings }: MachineAnswer): st
   ].join('; ')
 }
 
+/** `Noisy host: compare speedups, not times`; undefined on a quiet one. */
+export const noisyText = ({ noisyHost }: MachineAnswer): string | undefined => noisyHost && 'Noisy host: compare speedups, not times'
+
+/** What that means, and what it rests on. */
+export const noisyHint = ({ noisyHost }: MachineAnswer): string | undefined =>
+  noisyHost && `${noisyHost.below.toLocaleString('en-US')} of ${noisyHost.times.toLocaleString('en-US')} times are graded B or C (${noisyHost.unreliable.toLocaleString('en-US')} C). Speedups come from interleaved rounds, in which noise of the host affects all implementations alike.`
+
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 /** The answer in sentences: the fastest, the means over the baseline, what is unclear, and the noise on the machine. */
@@ -70,5 +77,6 @@ export function answerSentences({ processors, implementations, machine }: Sessio
     const names = implementations.map(implementationText)
     lines.push(names.length === 1 ? `Only ${names[0]!} was measured: there is nothing to compare it with.` : `No case was measured by two of ${names.join(', ')}.`)
   }
-  return implementations.length ? [...lines, `${machineText(machine)}.`] : []
+  const noisy = noisyText(machine)
+  return implementations.length ? [...(noisy ? [`${noisy}. ${noisyHint(machine)!}`] : []), ...lines, `${machineText(machine)}.`] : []
 }

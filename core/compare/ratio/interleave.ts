@@ -79,10 +79,11 @@ function logRatio(quad: readonly Block[], samplesOf: (block: Block) => ArrayLike
   return Number.isFinite(ratio) ? ratio : undefined
 }
 
-function quadRatio(logs: readonly number[]): RatioEstimate {
+/** The ratio of independent log ratios: of quads, or of runs. No interval for fewer than `least`. */
+export function quadRatio(logs: readonly number[], least = INTERLEAVE.minQuads): RatioEstimate {
   const { estimate, low, high, error, degrees } = resampledTrimmedMean(logs, SEED)
   const ratio = Math.exp(estimate)
-  if (logs.length < INTERLEAVE.minQuads || low === undefined || high === undefined) return { ratio }
+  if (logs.length < least || low === undefined || high === undefined) return { ratio }
   return { ratio, interval: { low: Math.exp(low), high: Math.exp(high) }, logError: error, degrees }
 }
 

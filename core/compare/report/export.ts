@@ -121,7 +121,7 @@ export function rowsMarkdown(comparison: Comparison, rows: readonly Row[] = comp
 }
 
 const CASE_COLUMNS = ['family', 'operation', 'shape', 'parameters', 'dtype', 'backend', 'implementation', 'device', 'mode', 'threads'] as const
-const SIDE_COLUMNS = ['side', 'baseline', 'baseline_median_ns', 'baseline_grade', 'median_ns', 'grade', 'speedup', 'speedup_low', 'speedup_high', 'verdict', 'p', 'adjusted_p', 'cycles_speedup', 'runs', 'quads', 'doubt'] as const
+const SIDE_COLUMNS = ['side', 'baseline', 'baseline_median_ns', 'baseline_grade', 'median_ns', 'grade', 'speedup', 'speedup_low', 'speedup_high', 'verdict', 'p', 'adjusted_p', 'cycles_speedup', 'runs', 'quads', 'doubt', 'speedup_grade'] as const
 
 const parameters = (params: Row['case']['params']) => Object.entries(params).map(([name, value]) => `${name}=${String(value)}`).join(' ')
 
@@ -133,7 +133,7 @@ function* records(comparison: Comparison, rows: readonly Row[]): Generator<Cell[
       if (!cell) continue
       yield [
         familyOf(c.op), c.op, shapeText(c), parameters(c.params), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads,
-        sideText(comparison, side), sideText(comparison, 0), base?.medianNs, base?.grade, cell.medianNs, cell.grade, cell.speedup, cell.speedupLow, cell.speedupHigh, cell.verdict, cell.p, cell.adjustedP, cell.cyclesSpeedup, cell.runs, cell.quads, cell.doubt,
+        sideText(comparison, side), sideText(comparison, 0), base?.medianNs, base?.grade, cell.medianNs, cell.grade, cell.speedup, cell.speedupLow, cell.speedupHigh, cell.verdict, cell.p, cell.adjustedP, cell.cyclesSpeedup, cell.runs, cell.quads, cell.doubt, cell.speedupGrade,
       ]
     }
   }

@@ -2,6 +2,7 @@ import type { BenchmarkCase } from '../../case'
 import { sessionAnswer, type SessionAnswer } from '../../analysis/answer/answer'
 import { advise, detailsOf, type Finding } from '../../analysis/advice'
 import { caseRuns, type Run } from '../../analysis/case-runs'
+import { roundsTiming } from '../../analysis/timing'
 import { caseId } from '../../case'
 import { statusWord, type Result } from '../../result'
 import { ceilingKind, ceilingTitle, ceilingValue, compareKinds, intervalOf, type KnownCeiling } from '../../roofline/ceilings'
@@ -45,7 +46,7 @@ export function reportOf({ session, environment, results }: SessionFile, context
     machine: [environment.host, environment.cpu, ...devices, environment.os].filter(Boolean).join(' · '),
     tags: session.tags,
     notes: session.notes,
-    answer: sessionAnswer(results.flatMap((r) => (r.status === 'ok' && r.summary ? [{ ...r.summary, case: r.case, grade: r.grade }] : [])), environment),
+    answer: sessionAnswer(results.flatMap((r) => (r.status === 'ok' && r.summary ? [{ ...r.summary, ...roundsTiming(r), case: r.case, grade: r.grade }] : [])), environment),
     findings: advise({ rows: results.map((_, i) => rowAt(block, i)), ceilings: context.ceilings, details: new Map(results.map((r) => [r.id, detailsOf(r)])), environment }),
     results: resultsTable(results, context),
     runs: runsTable(results),

@@ -24,6 +24,8 @@ export interface GradeInput {
   states: readonly DeviceState[]
   /** Time of the fixed work beside each sample taken, in ns, where it was run. */
   probesNs?: ArrayLike<number>
+  /** Interleaved rounds that were quiet, of all: the others are set aside on purpose. */
+  rounds?: { quiet: number; all: number }
 }
 
 const NOISY_MAD = 0.05
@@ -38,7 +40,7 @@ const STOLEN = 0.02
  * processor. On an AMD EPYC with nobody near, its median stayed within 0.4 % of its best, hot and cold, on one thread and
  * two; up to 2 % above it samples were less than 1 % slow, and beyond 2 % they were 5 to 15 % slow.
  */
-const SLOWED = 0.02
+export const SLOWED = 0.02
 /** Ticks a sample should last, and below which its digits mean nothing. */
 const FINE_TICKS = 1000
 const COARSE_TICKS = 100
@@ -57,7 +59,7 @@ export function gradeOf(input: GradeInput): { grade: Grade; reasons: string[] } 
   const minor: string[] = []
   if (!input.converged) serious.push(`Not converged: ${input.stopReason}.`)
   const unclean = labelReason(input)
-  if (unclean) (input.choice.setAside && input.taken - input.choice.clean <= SMALL_SHARE * input.taken ? minor : serious).push(unclean)
+  if (unclean) (input.choice.setAside && (input.rounds || input.taken - input.choice.clean <= SMALL_SHARE * input.taken) ? minor : serious).push(input.rounds && input.choice.setAside ? `Noisy host: ${input.rounds.quiet} of ${input.rounds.all} rounds were quiet and count.` : unclean)
   const ticks = (input.summary.medianNs * input.inner) / input.tickNs
   if (ticks < COARSE_TICKS) serious.push(coarse(ticks))
 

@@ -147,18 +147,34 @@ export interface Choice {
   setAside: boolean
 }
 
-/** Clean samples count alone while they are at least half of all and at least five; otherwise every sample counts. */
-export function chooseSamples(labels: readonly SampleLabel[] | undefined, count: number): Choice {
+/** Of interleaved rounds so many with clean samples are enough, however many others there are. */
+const MIN_CLEAN_ROUNDS = 5
+
+/** Rounds of which at least half of the samples are clean. */
+function cleanRounds(mask: Uint8Array, rounds: Pick<NonNullable<Result['rounds']>, 'firstSamples'> | undefined): number {
+  const first = rounds?.firstSamples ?? []
+  return first.filter((from, i) => {
+    const own = mask.subarray(from, first[i + 1] ?? mask.length)
+    return 2 * sum(own) <= own.length
+  }).length
+}
+
+/**
+ * Clean samples count alone while they are at least five, and at least half of all or of at least five interleaved rounds;
+ * otherwise every sample counts.
+ */
+export function chooseSamples(labels: readonly SampleLabel[] | undefined, count: number, rounds?: Pick<NonNullable<Result['rounds']>, 'firstSamples'>): Choice {
   const mask = labelledMask(labels ?? [], count)
   const clean = count - sum(mask)
-  const setAside = clean < count && clean >= MIN_CLEAN && clean >= count * MIN_CLEAN_SHARE
+  const enough = clean >= count * MIN_CLEAN_SHARE || cleanRounds(mask, rounds) >= MIN_CLEAN_ROUNDS
+  const setAside = clean < count && clean >= MIN_CLEAN && enough
   return { used: setAside ? mask.map((labelled) => 1 - labelled) : mask.fill(1), clean, setAside }
 }
 
 /** The samples of a result on which its statistics and every comparison rest, in the order taken (see chooseSamples). */
-export function cleanSamples(result: Pick<Result, 'samplesNs' | 'labels'>): readonly number[] {
+export function cleanSamples(result: Pick<Result, 'samplesNs' | 'labels' | 'rounds'>): readonly number[] {
   if (!result.labels?.length) return result.samplesNs
-  const { used, setAside } = chooseSamples(result.labels, result.samplesNs.length)
+  const { used, setAside } = chooseSamples(result.labels, result.samplesNs.length, result.rounds)
   return setAside ? result.samplesNs.filter((_, i) => used[i] === 1) : result.samplesNs
 }
 

@@ -150,11 +150,13 @@ export class CaseWarmState {
   /** What is known for measurements by these settings; undefined before the first right one. */
   for({ seed, verifyWork, minSeconds, rule }: MeasureSettings): { verification: Verification; pace: WarmPace } | undefined {
     const known = this.#known
-    const same = known && known.settings.seed === seed && known.settings.verifyWork === verifyWork && known.settings.minSeconds === minSeconds && JSON.stringify(known.settings.rule) === JSON.stringify(rule)
+    const same = known && known.settings.seed === seed && known.settings.verifyWork >= verifyWork && known.settings.minSeconds === minSeconds && JSON.stringify(known.settings.rule) === JSON.stringify(rule)
     return same ? known : undefined
   }
 
   learn(settings: MeasureSettings, verification: Verification, pace: WarmPace): void {
-    this.#known = { settings, verification, pace }
+    // A later block is checked with less work; what the first check found still holds.
+    const verifyWork = Math.max(settings.verifyWork, this.#known?.settings.verifyWork ?? 0)
+    this.#known = { settings: { ...settings, verifyWork }, verification, pace }
   }
 }

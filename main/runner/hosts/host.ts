@@ -27,6 +27,8 @@ export interface MeasureRequest {
   expectedSeconds: number
   /** The case comes again soon: the host leaves it open if it can. */
   keep: boolean
+  /** It is a block of a case that is measured in rounds (core/measure/protocol.ts). */
+  round?: boolean
   /** Of what is sampled to verify large outputs; absent: that of the inputs. */
   sampleSeed?: number
 }
@@ -101,9 +103,9 @@ export class Host {
 
   async #measure(request: MeasureRequest, onProgress: (progress: Progress) => void): Promise<Outcome> {
     if (!this.#link && !(await this.#connect(this.limits.startAttempts, true))) return { kind: 'absent', reason: this.#lastFailure }
-    const { case: c, settings, resultId, keep, sampleSeed } = request
+    const { case: c, settings, resultId, keep, round, sampleSeed } = request
     const silenceMs = Math.max(this.limits.silenceMs, 4000 * request.expectedSeconds)
-    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) }), request, onProgress, silenceMs)
+    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}), ...(round ? { round } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) }), request, onProgress, silenceMs)
     return reply.kind === 'devices' ? this.#endFor('answered a measurement with its devices') : reply
   }
 

@@ -9,7 +9,7 @@ import type { History } from '../../history/types'
 import type { Host, Outcome, Progress } from './host'
 import { LostDevices } from './lost-devices'
 import { Pace } from '../sources/pace'
-import type { CaseSource, Turn } from '../sources/source'
+import type { CaseSource, Step, Turn } from '../sources/source'
 import { caseWords, listed } from '../words'
 
 /** What a job needs from the runner. */
@@ -89,8 +89,9 @@ export class Job {
     // Whoever started the job learns its session before its first event.
     await nextTurn()
     try {
-      const { turns, sideBySide = [] } = this.spec.source
+      const { turns, sideBySide = [], unfinished } = this.spec.source
       const whole = (await this.#together(sideBySide)) && (await this.#takeTurns({ turns }))
+      if (!whole) for (const result of unfinished?.() ?? []) this.#keep(result)
       // Where nothing could be tried, what was planned is still to be done.
       const nothingDone = !this.#tried && this.#done > this.spec.before.results
       return { state: whole && !nothingDone ? 'done' : 'stopped', failures: this.#failures }
@@ -125,21 +126,36 @@ export class Job {
     while (!step.done) {
       if (this.#state !== 'running') await this.#untilResumed()
       if (this.#isStopping()) return false
+      const turn = step.value
+      if ('result' in turn) {
+        step = this.#keep(turn.result, track)
+        continue
+      }
       const started = performance.now()
-      const { case: c, seconds } = step.value
-      const result = await this.#one(step.value, track)
+      const { case: c, seconds } = turn
+      const result = await this.#one(turn, track)
       if (!result) return false
-      this.#store(result)
-      this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
-      this.#done += 1
-      if (isFailure(result.status)) this.#failures += 1
       if (result.status !== 'skipped') this.#tried = true
-      // First what is left, then the events that tell of it.
-      step = track.turns.next(result)
-      this.context.stored(result)
+      if (turn.round) {
+        step = track.turns.next(result)
+        continue
+      }
+      this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
+      step = this.#keep(result, track)
     }
     this.#tracks.delete(track)
     return true
+  }
+
+  /** Stores a result; gives what the track has next. */
+  #keep(result: Result, track?: Track): IteratorResult<Step, void> {
+    this.#store(result)
+    this.#done += 1
+    if (isFailure(result.status)) this.#failures += 1
+    // First what is left, then the events that tell of it.
+    const next = track?.turns.next(result) ?? { done: true, value: undefined }
+    this.context.stored(result)
+    return next
   }
 
   #store(result: Result): void {
@@ -210,7 +226,7 @@ export class Job {
 
   /** The turn's result whatever happened to its case, or undefined when the run was stopped in its midst. */
   async #one(turn: Turn, track: Track): Promise<Result | undefined> {
-    const { case: c, settings, seconds, keep = false, mark } = turn
+    const { case: c, settings, seconds, keep = false, round, mark } = turn
     const id = randomUUID()
     const startedAt = new Date().toISOString()
     const begun = performance.now()
@@ -225,10 +241,10 @@ export class Job {
       return untried && { ...untried, ...mark }
     }
     Object.assign(track, { current: c, progress: undefined, host })
-    if (keep) this.#keeping.add(host)
+    if (keep || round) this.#keeping.add(host)
     this.context.changed()
     await this.#renew(host, turn.generation)
-    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep, sampleSeed: this.#sampleSeed }, (progress) => {
+    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep, ...(round ? { round } : {}), sampleSeed: this.#sampleSeed }, (progress) => {
       track.progress = progress
       this.context.changed()
     })

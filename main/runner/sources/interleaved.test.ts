@@ -3,6 +3,7 @@ import type { BenchmarkCase } from '@core/case'
 import { INTERLEAVE, SELF_CHECK, type Pair } from '@core/compare'
 import { PRESETS } from '@core/measure/settings'
 import { interleaveSource } from './interleave-source'
+import type { Turn } from './source'
 import { aCase, aDevice, anEnvironment, aResult, aSpec, MemoryHistory, planOf, ScriptedKind, scriptedRunner, type Behaviour } from '../testing'
 
 const { minQuads, maxQuads } = INTERLEAVE
@@ -59,7 +60,7 @@ test('what is left of pairs that settle, stay ambiguous or fail comes to nothing
   let count = 0
   let step = source.turns.next()
   while (!step.done) {
-    const { case: c, mark } = step.value
+    const { case: c, mark } = step.value as Turn
     count += 1
     expect(source.total()).toBeGreaterThanOrEqual(count)
     const { quad, place } = mark!.block!

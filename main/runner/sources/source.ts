@@ -2,29 +2,21 @@ import { caseId, type BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { Outlook, type Expected } from './pace'
+import { grouped, Rounds } from './rounds'
+import type { Step, Turn } from './turn'
 
-/** One measurement of a run. */
-export interface Turn {
-  case: BenchmarkCase
-  settings: MeasureSettings
-  /** Expected wall time. */
-  seconds: number
-  /** The same case comes again soon, so that its host should leave it open. */
-  keep?: boolean
-  /** Turns of different generations are measured by different processes; absent: it does not matter. */
-  generation?: number
-  /** What its result carries beside the measurement. */
-  mark?: Pick<Result, 'run' | 'block'>
-}
+export type { Step, Turn } from './turn'
 
 /** Where a run takes its cases from: a plan, or pairs that go on until they are settled. */
 export interface CaseSource {
   /** Gives a turn and is told its result (`next(result)`) before it gives another; ends when nothing is left. */
-  turns: Iterator<Turn, void, Result>
+  turns: Iterator<Step, void, Result>
   /** Turns that are taken before those, of each track beside the others: a process measures each. */
-  sideBySide?: readonly { key: string; turns: Iterator<Turn, void, Result> }[]
-  /** Turns in all, those gone by included; an estimate where the results decide. */
+  sideBySide?: readonly { key: string; turns: Iterator<Step, void, Result> }[]
+  /** Results in all, those gone by included; an estimate where the results decide. */
   total(): number
+  /** Results of what was begun and is not done, when the run is stopped. */
+  unfinished?(): Result[]
   /** What is expected of the turns to come, by device. */
   left(): Iterable<Expected>
 }
@@ -39,6 +31,8 @@ export interface SweepSourceOptions {
   secondsOf(c: BenchmarkCase): number
   /** The GPU that a case is measured on, where cases of several GPUs may be measured at once. Absent: one after the other. */
   gpuOf?: ((c: BenchmarkCase) => string | undefined) | undefined
+  /** Whether the implementations of one case are measured in interleaved rounds where they can be; default: yes. */
+  inRounds?: boolean
 }
 
 /** Which repeat each of these cases belongs to: the last `n` of a case are what is left of its repeats. */
@@ -53,26 +47,39 @@ function runsOf(cases: readonly BenchmarkCase[], repeats: number): number[] {
   })
 }
 
-/** The cases of a plan one after the other; those of several GPUs side by side where `gpuOf` tells them apart, and then the rest. */
-export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf }: SweepSourceOptions): CaseSource {
+/**
+ * The cases of a plan one after the other; those of several GPUs side by side where `gpuOf` tells them apart, and then the rest; the
+ * implementations of one case on a processor of the host in interleaved rounds.
+ */
+export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf, inRounds = true }: SweepSourceOptions): CaseSource {
   const outlook = new Outlook()
-  const seconds = cases.map(secondsOf)
+  const timed = cases.map((c) => ({ case: c, seconds: secondsOf(c) }))
   const runs = repeats > 1 ? runsOf(cases, repeats) : undefined
   const gpus = gpuOf ? cases.map(gpuOf) : []
   const tracks = [...new Set(gpus.filter((gpu) => gpu !== undefined))]
   const trackOf = (i: number) => (tracks.length > 1 ? gpus[i] : undefined)
-  cases.forEach((c, i) => outlook.add(c.device, seconds[i]!, trackOf(i)))
+  timed.forEach(({ case: c, seconds }, i) => outlook.add(c.device, seconds, trackOf(i)))
+  let rounds: Rounds | undefined
 
-  function* turns(track: string | undefined): Generator<Turn, void, Result> {
-    for (const [i, c] of cases.entries()) {
-      if (trackOf(i) !== track) continue
-      const turn: Turn = { case: c, settings, seconds: seconds[i]! }
-      yield runs ? { ...turn, generation: runs[i]!, mark: { run: runs[i]! } } : turn
-      outlook.add(c.device, -seconds[i]!)
+  function* turns(track: string | undefined): Generator<Step, void, Result> {
+    const own = timed.map((one, i) => ({ ...one, i })).filter(({ i }) => trackOf(i) === track)
+    for (const [run, members] of Map.groupBy(own, ({ i }) => runs?.[i])) {
+      const mark = run === undefined ? {} : { generation: run, run }
+      const current = new Rounds(settings, outlook, mark)
+      if (track === undefined) rounds = current
+      for (const step of inRounds ? grouped(members, settings) : members) {
+        if ('cases' in step) yield* current.add(step)
+        else {
+          const turn: Turn = { case: step.case, settings, seconds: step.seconds }
+          yield run === undefined ? turn : { ...turn, generation: run, mark: { run } }
+          outlook.add(step.case.device, -step.seconds)
+        }
+      }
+      yield* current.finish()
     }
   }
   return {
-    turns: turns(undefined), total: () => cases.length, left: () => outlook,
+    turns: turns(undefined), total: () => cases.length, left: () => outlook, unfinished: () => rounds?.unfinished() ?? [],
     ...(tracks.length > 1 ? { sideBySide: tracks.map((key) => ({ key, turns: turns(key) })) } : {}),
   }
 }

@@ -1,3 +1,4 @@
+import type { Timing } from '@core/analysis/timing'
 import type { BenchmarkCase } from '@core/case'
 import type { RowSource } from '../../stores/rows/result-rows'
 
@@ -17,12 +18,19 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
     if (low[i]! > 0) point.ciLowNs = low[i]!
     if (high[i]! > 0) point.ciHighNs = high[i]!
     if (mad[i]! >= 0) point.madNs = mad[i]!
+    for (const name of ROUNDS) {
+      const value = rows.number(i, name)
+      if (!Number.isNaN(value)) point[name] = value
+    }
     const grade = rows.grade(i)
     if (grade) point.grade = grade
     points.push(point)
   }
   return points
 }
+
+/** What paired rounds say of a result, for speedups (core/analysis/timing.ts). */
+export const ROUNDS = ['roundsGroup', 'roundsRatio', 'roundsLow', 'roundsHigh'] as const
 
 const kept = new WeakMap<object, Map<string, unknown>>()
 
@@ -38,13 +46,9 @@ export function remembered<T>(list: object, key: string, make: () => T): T {
 }
 
 /** What charts need of one measured result. Times in ns per call. */
-export interface ChartPoint {
+export interface ChartPoint extends Timing {
   id: string
   case: BenchmarkCase
-  medianNs: number
-  /** 95 % CI of the median, where there were samples enough. */
-  ciLowNs?: number
-  ciHighNs?: number
   /** Median absolute deviation of the samples. */
   madNs?: number
   bytes: number

@@ -45,10 +45,10 @@ export function statistics(result: Result): Fact[] {
 }
 
 /** Samples taken under bad conditions, by kind, and what became of them; empty where all are clean. */
-export function labelFacts({ labels, samplesNs }: Pick<Result, 'labels' | 'samplesNs'>): Fact[] {
+export function labelFacts({ labels, samplesNs, rounds }: Pick<Result, 'labels' | 'samplesNs' | 'rounds'>): Fact[] {
   if (!labels?.length) return []
   const taken = samplesNs.length
-  const { clean, setAside } = chooseSamples(labels, taken)
+  const { clean, setAside } = chooseSamples(labels, taken, rounds)
   const kinds = [...new Set(labels.map((label) => label.kind))].map((kind): Fact => {
     const reasons = [...new Set(labels.filter((label) => label.kind === kind).map((label) => label.reason))]
     const shown = reasons.slice(0, 3).join('; ')

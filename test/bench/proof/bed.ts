@@ -20,7 +20,7 @@ export interface Bed {
   /** Those of the wanted devices that are available, in the order wanted. */
   readonly devices: readonly Device[]
   /** The result of one case. Throws unless it is right: a proof on wrong results proves nothing. */
-  measure(c: BenchmarkCase, settings: MeasureSettings, keep?: boolean): Promise<Result>
+  measure(c: BenchmarkCase, settings: MeasureSettings, keep?: boolean, round?: boolean): Promise<Result>
   /** The case as its backend prepares it, for procedures other than ours. Only devices of the addon. */
   open(c: BenchmarkCase, seed: number): Promise<PreparedCase>
   close(): void
@@ -94,8 +94,8 @@ export async function openBed(args: Readonly<Record<string, string>>): Promise<B
   })
   return {
     devices,
-    async measure(c, settings, keep = false) {
-      const reply = await clientOf(c.backend).ask({ type: 'measure', id: nextId++, case: c, settings, resultId: 'proof', keep })
+    async measure(c, settings, keep = false, round = false) {
+      const reply = await clientOf(c.backend).ask({ type: 'measure', id: nextId++, case: c, settings, resultId: 'proof', keep, round })
       if (reply.type === 'error') throw new Error(reply.message)
       if (reply.type !== 'result') throw new Error(`a measurement was answered with "${reply.type}"`)
       if (reply.result.status !== 'ok' || !reply.result.summary) throw new Error(`${describe(c)} is ${reply.result.status}: ${reply.result.message ?? ''} ${reply.result.detail ?? ''}`)

@@ -2,7 +2,9 @@ import { isLibrary, seriesKey } from '@core/backends'
 import { Baseline, defaultBaseline } from '@core/analysis/baseline'
 import { libraryOf } from '@core/analysis/ratings/libraries'
 import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timing'
+import { ROUNDS } from '../../../charts/data/points'
 import type { Device } from '@core/backend'
+import { ratioGrade } from '@core/compare'
 import { formatRatio, formatTime } from '@core/units'
 import type { RowSource } from '../../../stores/rows/result-rows'
 import type { NumberColumn } from './column'
@@ -72,7 +74,7 @@ function baseline(rows: RowSource, key: string | undefined): Baseline | undefine
 
 function timing(rows: RowSource, row: number): Timing {
   const [ciLowNs, ciHighNs] = [rows.number(row, 'ciLowNs'), rows.number(row, 'ciHighNs')]
-  return { medianNs: rows.number(row, 'medianNs'), ...(Number.isFinite(ciLowNs) && Number.isFinite(ciHighNs) ? { ciLowNs, ciHighNs } : {}) }
+  return { medianNs: rows.number(row, 'medianNs'), ...(Number.isFinite(ciLowNs) && Number.isFinite(ciHighNs) ? { ciLowNs, ciHighNs } : {}), ...Object.fromEntries(ROUNDS.flatMap((name) => (Number.isNaN(rows.number(row, name)) ? [] : [[name, rows.number(row, name)]]))) }
 }
 
 type Speedup = { ok: true; base: number; ratio: RatioOfMedians } | { ok: false; reason: string }
@@ -89,7 +91,7 @@ function build(key: string | undefined): NumberColumn {
   return {
     id: speedupId(key),
     title: key === undefined ? 'Speedup' : `vs ${baselineTitle(key)}`,
-    about: 'Speedup over the baseline on the same operation, shape, dtype and mode: above 1 is faster. Dimmed where a grade is C. The CI is on hover. The menu beside it chooses the baseline',
+    about: 'Speedup over the baseline on the same operation, shape, dtype and mode: above 1 is faster. Dimmed where it is not reliable: the CI of interleaved rounds is wide, or without rounds a grade is C. The CI is on hover. The menu beside it chooses the baseline',
     kind: 'number', quantity: 'ratio', width: 110,
     head: (rows) => {
       const chosen = key ?? autoBaseline(rows)
@@ -112,6 +114,10 @@ function build(key: string | undefined): NumberColumn {
     },
     doubt: (rows, row) => {
       const found = speedup(rows, row, key)
+      if (found.ok && rows.number(row, 'roundsGroup') === rows.number(found.base, 'roundsGroup')) {
+        const { ratio, low, high } = found.ratio
+        return ratioGrade({ ratio, ...(low === undefined || high === undefined ? {} : { interval: { low, high } }) }).grade === 'C' ? 'Unreliable: the 95 % CI of paired rounds is wider than ±3 %.' : undefined
+      }
       const graded = found.ok ? [[row, 'this result'], [found.base, 'the baseline']] as const : []
       const poor = graded.filter(([at]) => rows.grade(at) === 'C').map(([, name]) => name)
       return poor.length ? `Unreliable: grade C of ${poor.join(' and ')}.` : undefined

@@ -80,6 +80,7 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
     { name: 'Medians', value: `${formatTime(cell.medianNs)}, baseline ${formatTime(base.medianNs)}` },
     { name: 'Speedup', value: `${speedupText(cell)}${intervalText(cell) ? `, 95 % CI ${intervalText(cell)}` : ', no CI: too few samples'}`, about: 'Baseline median divided by this median: above 1 is faster' },
   ]
+  if (cell.speedupGrade) facts.push({ name: 'Grade of the speedup', value: `${cell.speedupGrade}: ${cell.speedupGradeReason ?? ''}`, about: 'A: 95 % CI within ±1 %. B: within ±3 %. C: wider. A speedup from interleaved rounds does not depend on the grades of the two times' })
   if (cell.p !== undefined) facts.push({ name: 'p', value: pText(cell.p), about: 'Probability of a speedup this far beyond the threshold without a real difference, for this case alone' })
   if (cell.adjustedP !== undefined) facts.push({ name: 'Corrected p', value: pText(cell.adjustedP), about: 'p corrected for the number of cases (Benjamini-Hochberg); a verdict needs at most 0.05' })
   if (cell.cyclesSpeedup !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesSpeedup)}${cell.cyclesLow === undefined ? '' : `, 95 % CI ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The speedup in clock cycles, which do not depend on the clock frequency' })

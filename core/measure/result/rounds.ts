@@ -1,0 +1,142 @@
+import type { Result, SampleLabel } from '../../result'
+import { median, quantile } from '../../stats/descriptive'
+import { relativeInterval, summarize } from '../../stats/summarize'
+import type { MeasureSettings } from '../settings'
+import { gradeOf, SLOWED } from './grade'
+import { bestProbe, chooseSamples, cleanSamples, labelSamples } from './labels'
+
+/** One block of a case: what was measured of it in one round, all of the same implementation. */
+export interface RoundPart {
+  round: number
+  result: Result
+}
+
+/**
+ * Samples of one block, and the settings' least time from which their length follows (warm-up.ts): some 50 us each. Short ones, because
+ * another program that takes the processor away spoils the sample that it falls in.
+ */
+const BLOCK_SAMPLES = 48
+const MIN_SECONDS = 0.0125
+/** Wall time of one block's samples at most. */
+const LONGEST_BLOCK_SECONDS = 0.04
+/** Warm-up of the first block, and of a later one: the case was warm a moment ago, its caches were not. */
+const FIRST_WARMUP_SECONDS = 0.03
+const BLOCK_WARMUP_SECONDS = 0.01
+/** Work of checking the output of a block after the first, which is checked as settings say. All of it is searched for unwritten elements. */
+const BLOCK_VERIFY_WORK = 1e6
+
+/** How one block is measured in rounds of a case by these settings. */
+export const roundSettings = (settings: MeasureSettings, first: boolean): MeasureSettings => ({
+  ...settings,
+  rule: { id: 'fixed-count', count: BLOCK_SAMPLES },
+  minSeconds: Math.min(MIN_SECONDS, settings.minSeconds),
+  maxSeconds: Math.min(LONGEST_BLOCK_SECONDS, settings.maxSeconds),
+  maxWarmupSeconds: Math.min(first ? FIRST_WARMUP_SECONDS : BLOCK_WARMUP_SECONDS, settings.maxWarmupSeconds),
+  ...(first ? {} : { verifyWork: Math.min(BLOCK_VERIFY_WORK, settings.verifyWork) }),
+})
+
+/**
+ * The blocks of a case (at least one, all `ok`) in the order measured as one result: every sample, and no statistics yet. `group` is that
+ * of all implementations measured in these rounds.
+ */
+export function gatherRounds(given: readonly RoundPart[], group: number): Result & Required<Pick<Result, 'rounds'>> {
+  // A process that was started anew may make samples of another length, which have another spread: a result keeps those of one.
+  const inner = given.at(-1)!.result.inner
+  const parts = given.filter(({ result }) => result.inner === inner)
+  const results = parts.map(({ result }) => result)
+  const [first] = results as [Result]
+  const last = results.at(-1)!
+  const firstSamples: number[] = []
+  let count = 0
+  for (const { samplesNs } of results) {
+    firstSamples.push(count)
+    count += samplesNs.length
+  }
+  const beside = (name: 'probesNs' | 'clocksMhz') => (results.some((result) => result[name]) ? { [name]: results.flatMap((result) => result[name] ?? result.samplesNs.map(() => 0)) } : {})
+  const states = results.flatMap(({ deviceStates = [] }, i) => deviceStates.map(({ firstSample, state }) => ({ firstSample: firstSamples[i]! + firstSample, state })))
+  const notes = [...new Set(results.flatMap((result) => result.notes ?? []))].filter((note) => !PER_BLOCK.test(note))
+  const { labels: _labels, grade: _grade, gradeReasons: _reasons, message: _message, notes: _notes, summary: _summary, stopReason: _stop, converged: _converged, deviceStates: _states, ...rest } = first
+  return {
+    ...rest, samplesNs: results.flatMap((result) => result.samplesNs), ...beside('probesNs'), ...beside('clocksMhz'),
+    rounds: { group, numbers: parts.map(({ round }) => round), firstSamples },
+    ...(states.length > 0 ? { deviceStates: states } : {}), ...(notes.length > 0 ? { notes } : {}),
+    ...(last.verificationAfter ? { verificationAfter: last.verificationAfter } : {}),
+    wallMs: results.reduce((sum, { wallMs }) => sum + wallMs, 0), measuredMs: results.reduce((sum, { measuredMs }) => sum + measuredMs, 0),
+  }
+}
+
+/**
+ * The same with statistics: of the samples that were taken in quiet rounds, where the speed probe beside them stayed within 2 % of its best
+ * time and other programs did not take the processor all the time; of all where too few rounds were.
+ */
+export function joinRounds(given: readonly RoundPart[], group: number, settings: MeasureSettings): Result {
+  const joined = gatherRounds(given, group)
+  const { samplesNs, rounds, inner = 1, tickNs = 0, deviceStates: states = [] } = joined
+  const count = samplesNs.length
+  const conditions = { count, states, ...(joined.probesNs ? { probesNs: joined.probesNs } : {}), ...(joined.clocksMhz ? { clocksMhz: joined.clocksMhz } : {}) }
+  const labels = [...labelSamples(conditions), ...slowRounds(joined)]
+  const choice = chooseSamples(labels, count, rounds)
+  const counted = cleanSamples({ samplesNs, labels, rounds })
+  const summary = summarize(counted, tickNs / inner)
+  if (labels.length > 0) joined.labels = labels
+  if (!summary) return joined
+  const quiet = quietRounds(choice.used, rounds.firstSamples)
+  const relativeCi = relativeInterval(summary.ciLowNs === undefined || summary.ciHighNs === undefined ? undefined : { low: summary.ciLowNs, high: summary.ciHighNs }, summary.medianNs)
+  const converged = relativeCi !== undefined && relativeCi <= settings.relativeCi
+  const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(2))} %`
+  const reached = relativeCi === undefined ? 'too few samples for a CI of the time' : `95 % CI of the time ${converged ? 'within' : 'still'} ±${percent(converged ? settings.relativeCi : relativeCi)}`
+  const stopReason = `${rounds.numbers.length} interleaved rounds, ${reached}`
+  const { grade, reasons } = gradeOf({
+    summary, samplesNs: counted, taken: count, labels, choice, converged, stopReason, tickNs, inner, settled: true,
+    elapsedSeconds: joined.wallMs / 1000, timer: joined.timer ?? 'steady-clock', states: states.filter(({ firstSample }) => choice.used[firstSample] === 1).map(({ state }) => state),
+    ...(joined.probesNs ? { probesNs: joined.probesNs } : {}), rounds: { quiet, all: rounds.numbers.length },
+  })
+  return { ...joined, summary, converged, stopReason, grade, ...(reasons.length > 0 ? { gradeReasons: reasons } : {}) }
+}
+
+/** Notes about the samples of one block alone (record.ts, warm-up.ts). */
+const PER_BLOCK = /^(CI widened|One call takes) /
+
+/** How the label of a whole round begins. */
+const IN_ROUND = 'in this round'
+
+/** A round of short samples counts as interrupted where the system took the processor away this often, per sample. */
+const INTERRUPTED = 0.5
+const SHORT_SAMPLES = 16
+
+const isInterrupted = (switches: number, samples: number) => samples >= SHORT_SAMPLES && switches > INTERRUPTED * samples
+
+const interruptions = (states: Result['deviceStates'], from: number, end: number) =>
+  (states ?? []).reduce((sum, { firstSample, state }) => (firstSample >= from && firstSample < end ? sum + (state.involuntarySwitches ?? 0) : sum), 0)
+
+/** Labels the rounds that were interrupted, and those whose speed probe was usually slower than its best time by more than 2 %. */
+function slowRounds({ samplesNs, probesNs, deviceStates = [], rounds, tickNs = 0 }: Result): SampleLabel[] {
+  const best = bestProbe(probesNs, deviceStates.map(({ state }) => state))
+  return rounds!.firstSamples.flatMap((from, i): SampleLabel[] => {
+    const end = rounds!.firstSamples[i + 1] ?? samplesNs.length
+    const label = (reason: string): SampleLabel[] => [{ kind: 'host-slowed', reason: `${IN_ROUND} ${reason}`, first: from, count: end - from }]
+    const switches = interruptions(deviceStates, from, end)
+    if (isInterrupted(switches, end - from)) return label(`other programs took the processor ${switches} times`)
+    const usual = probesNs && median(probesNs.slice(from, end).filter((ns) => ns > 0))
+    if (best === undefined || usual === undefined || usual <= best * (1 + SLOWED) + tickNs) return []
+    return label(`fixed work took ${(usual / best).toFixed(2)} times its best time`)
+  })
+}
+
+/** Rounds of which samples count. */
+const quietRounds = (used: Uint8Array, firstSamples: readonly number[]): number => firstSamples.filter((from, i) => used.subarray(from, firstSamples[i + 1] ?? used.length).includes(1)).length
+
+/** Quantile of the samples of a round that stands for it: what other programs add to some of them lies above. */
+const TYPICAL = 0.25
+
+/** The typical time of each round in ns, by round, as ratios of paired rounds use it: the lower quartile of its samples. Interrupted rounds are left out. */
+export function roundTimes({ samplesNs, rounds, deviceStates }: Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>): Map<number, number> {
+  const found = new Map<number, number>()
+  for (const [i, from] of (rounds?.firstSamples ?? []).entries()) {
+    const end = rounds!.firstSamples[i + 1] ?? samplesNs.length
+    if (isInterrupted(interruptions(deviceStates, from, end), end - from)) continue
+    const ns = quantile(samplesNs.slice(from, end), TYPICAL)
+    if (ns !== undefined) found.set(rounds!.numbers[i]!, ns)
+  }
+  return found
+}
