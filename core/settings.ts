@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { opThresholdsSchema } from './compare/types'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
+import { columnsSchema, savedViewsSchema } from './session/saved-views'
 import { recentSweepsSchema, savedSweepsSchema } from './session/saved-sweeps'
 import { sweepSpecSchema } from './session/sweep-spec'
 
@@ -29,8 +30,10 @@ export const settingsSchema = z.object({
   /** Sweeps under names, and those run last. */
   savedSweeps: savedSweepsSchema.optional(),
   recentSweeps: recentSweepsSchema.optional(),
+  /** States of charts and tables under names. */
+  savedViews: savedViewsSchema.optional(),
   /** Table columns to show, in order, with widths in px, by table name. */
-  columns: z.record(z.string().max(40), z.array(z.object({ id: z.string().max(40), width: z.number().positive().max(2000).optional() })).max(100)),
+  columns: z.record(z.string().max(40), columnsSchema),
   /** Share of the height that the charts have above the table. */
   chartShare: z.number().min(0.15).max(0.85).optional(),
   /** The same of the plot in Compare. */

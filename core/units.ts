@@ -181,7 +181,7 @@ export const formatRatio = (ratio: number | undefined): string => (known(ratio) 
 const plainRatio = (ratio: number) => `${ratio < 999.5 ? ratio.toPrecision(3) : ratio.toFixed(0)}x`
 
 /** Waves of a grid: 0.0312 -> "0.031", 1.5 -> "1.5", 248.4 -> "248". */
-export const formatWaves = (waves: number | undefined): string => (known(waves) ? (waves >= 100 ? grouped(waves.toFixed(0)) : String(Number(waves.toPrecision(2)))) : ABSENT)
+export const formatWaves = (waves: number | undefined): string => (known(waves) ? (waves >= 100 ? grouped(waves.toFixed(0)) : localNumber(String(Number(waves.toPrecision(2))))) : ABSENT)
 
 /** A speedup (above 1 is faster) in words: 1.04 -> "1.04x faster", 0.5 -> "2.00x slower", 1.001 -> "as fast". */
 export function speedupWords(speedup: number | undefined): string {

@@ -11,6 +11,8 @@ export interface DataPaths {
   reports: string
   /** Files imported last. */
   recent: string
+  /** Pinned baselines, and what later sessions came to against them. */
+  baselines: string
   /** Reports of faults of the app, one folder each. */
   crashes: string
 }
@@ -51,7 +53,7 @@ export function dataFolder({ env, platform, home }: Surroundings = here()): stri
 /** The files inside a data folder. Creates nothing. */
 export function dataPaths(folder = dataFolder(), platform: NodeJS.Platform = process.platform): DataPaths {
   const { join } = platform === 'win32' ? win32 : posix
-  return { folder, history: join(folder, 'history.sqlite'), settings: join(folder, 'settings.json'), reports: join(folder, 'reports'), recent: join(folder, 'recent.json'), crashes: join(folder, 'crashes') }
+  return { folder, history: join(folder, 'history.sqlite'), settings: join(folder, 'settings.json'), reports: join(folder, 'reports'), recent: join(folder, 'recent.json'), baselines: join(folder, 'baselines.json'), crashes: join(folder, 'crashes') }
 }
 
 /**

@@ -36,6 +36,13 @@ const VIEWS = {
   'view-speedup': async () => (await session('Beside PyTorch'), await page.getByTestId('chart-tab-speedup').click()),
   'view-compare': async () => (await session('Beside PyTorch'), await page.getByRole('button', { name: 'Compare inside this session' }).click(), await page.getByRole('table', { name: 'Comparison by case' }).waitFor({ timeout: 120_000 })),
   'view-compare-open': async () => (await VIEWS['view-compare'](), await page.getByRole('button', { name: 'Expand all' }).first().click()),
+  'view-compare-four': async () => {
+    await view('History')
+    const ids = await page.evaluate(async () => (await globalThis.opscope.invoke('sessions:list', { search: '', deleted: false })).value.map(({ id }) => id))
+    // The same two sessions by dtype have four sides and more.
+    await page.evaluate((query) => (globalThis.location.hash = `#/compare?${query}`), ids.length > 3 ? `ids=${ids.slice(0, 4).join(',')}` : `within=${ids[0]}&axis=impl`)
+    await page.getByRole('table', { name: 'Comparison by case' }).waitFor({ timeout: 120_000 })
+  },
   'view-findings': async () => (await session('Beside PyTorch'), await page.getByTestId('findings-button').click()),
   'view-history': () => view('History'),
   'view-devices': () => view('Devices'),

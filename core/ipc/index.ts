@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findingSchema } from '../analysis/advice/types'
 import { deviceSchema } from '../backend'
+import { baselineCheckSchema, baselinesSchema } from '../compare/pinned'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from '../compare/types'
 import { REDACTIONS } from '../formats/redact'
 import { MAX_DROPPED_BYTES, type Channel, type EventName } from './names'
@@ -189,6 +190,9 @@ export const REQUESTS = {
   'sessions:suites': { request: none, reply: z.array(z.object({ id, suite: z.string() })) },
   'sessions:merge': { request: z.object({ ids: z.array(id).min(2).max(200), name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ session: sessionSummarySchema, differences: z.array(z.string()) }) },
   'sessions:split': { request: z.object({ id, how: splitSchema }), reply: z.array(sessionSummarySchema) },
+  /** Pinned baselines, and what the sessions that finished since came to against them. */
+  'baselines:get': { request: none, reply: baselinesSchema },
+  'baselines:set': { request: baselinesSchema.pick({ pins: true }), reply: baselinesSchema },
   'association:get': { request: none, reply: associationSchema },
   /** Registers the file type of sessions with the system for this user, or takes that back. */
   'association:set': { request: z.object({ on: z.boolean() }), reply: associationSchema },
@@ -217,6 +221,10 @@ export const EVENTS = {
   'transfer:progress': z.object({ work: fileWorkSchema, name: z.string(), share: z.number().min(0).max(1).optional() }),
   /** Files were opened with the app from outside; `sessions:take-opened` tells what became of them. */
   'sessions:opened': z.object({}),
+  /** A finished session was compared with its pinned baseline. */
+  'baselines:checked': baselineCheckSchema,
+  /** By another window, or by a check. */
+  'baselines:changed': baselinesSchema,
   'history:progress': maintenanceProgressSchema,
   /** A backup took the place of the history: everything the page knows of sessions is out of date. */
   'history:replaced': z.object({}),

@@ -4,7 +4,7 @@ import { findBackend } from '../backends'
 import type { Environment } from './types'
 
 /** What must be equal for results of two moments to stand in one session. */
-type Bench = Pick<Environment, 'host' | 'cpu' | 'logicalCpus' | 'appVersion' | 'code' | 'chromium'> & { devices: readonly Device[] }
+export type Bench = Pick<Environment, 'host' | 'cpu' | 'logicalCpus' | 'appVersion' | 'code' | 'chromium'> & { devices: readonly Device[] }
 
 const driverOf = (device: Device) => device.driver ?? device.facts.find(({ name }) => name === 'Driver')?.value
 
@@ -51,6 +51,12 @@ function reasonOf(session: Bench, here: Bench, cases: readonly Pick<BenchmarkCas
     (differs('code', session.code, here.code) && 'it was measured by another build of Opscope') ??
     chromium
   )
+}
+
+/** Whether two sessions measured this case on the same hardware: computer, processor and device; a fact that one of them does not record is no difference. */
+export function onSameHardware(a: Bench, b: Bench, { backend, device: id }: Pick<BenchmarkCase, 'backend' | 'device'>): boolean {
+  const nameIn = ({ devices }: Bench) => devices.find((device) => device.backend === backend && device.id === id)?.name
+  return nameIn(a) !== undefined && nameIn(a) === nameIn(b) && differs('', a.host, b.host) === undefined && differs('', a.cpu, b.cpu) === undefined
 }
 
 /**

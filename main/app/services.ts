@@ -1,5 +1,6 @@
 import type { Reply } from '@core/ipc'
 import type { Link } from '@core/session/links'
+import type { BaselineStore } from '../baselines/baselines'
 import type { FilesApart } from '../files/apart'
 import type { History } from '../history/types'
 import type { Emit } from '../ipc/register'
@@ -22,6 +23,8 @@ export interface Services {
   openWindow(link?: Link): void
   /** Files imported last. */
   recent: RecentFiles
+  /** Pinned baselines, and what finished sessions came to against them. */
+  baselines: BaselineStore
   /** Faults of the app: `report` writes one down and tells the user. */
   faults: Faults
   /** Reads and writes files of sessions in a process of their own. */

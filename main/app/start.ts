@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, Menu, Notification } from 'electron'
+import { checkText, isAlert } from '@core/compare/pinned'
 import { linkPath, readLink, type Link } from '@core/session/links'
 import { webgpuHostKind } from '../backends/webgpu/window'
+import { BaselineStore } from '../baselines/baselines'
+import { watchBaselines } from '../baselines/watch'
 import { tellPowerSource } from '../environment'
 import { createFilesApart } from '../files/apart'
 import { openHistory } from '../history'
@@ -43,7 +46,7 @@ function openServices(paths: DataPaths, windows: () => AppWindows, shown: Promis
   const faults = createFaults(paths.crashes, emit)
   const startNotices = [notice, settings.notice, remotes.store.notice].filter((text): text is string => text !== undefined)
   const openWindow = (link?: Link) => void windows().open(link && linkPath(link))
-  return { history, runner, settings, remotes, dialogs: createDialogs(() => windows().current()), emit, openWindow, recent, faults, files, opened: createOpenedFiles({ history, runner, emit, files, recent }), foundPrograms: new Set(), startNotices }
+  return { history, runner, settings, remotes, dialogs: createDialogs(() => windows().current()), emit, openWindow, recent, baselines: new BaselineStore(paths.baselines), faults, files, opened: createOpenedFiles({ history, runner, emit, files, recent }), foundPrograms: new Set(), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
@@ -103,14 +106,18 @@ export function startApp(): void {
   function installMenu(): void {
     if (app.isReady()) installAppMenu(services)
   }
+  const notify = ({ title, body, click }: { title: string; body: string; click: () => void }) => {
+    if (Notification.isSupported()) new Notification({ title, body }).on('click', click).show()
+  }
+  watchBaselines(services, (check) => {
+    if (!windows.isFocused() && (isAlert(check) || check.faster > 0)) notify({ title: isAlert(check) ? 'Slower than the baseline' : 'Faster than the baseline', body: [`${checkText(check)}.`, ...check.slowest.slice(0, 2)].join('\n'), click: () => links.open({ view: 'compare', ids: [check.baselineId, check.sessionId] }) })
+  })
   giveRunFeedback({
     runner: services.runner,
     summary: (id) => services.history.summary(id),
     setProgress: (share, paused) => windows.all().forEach((window) => window.setProgressBar(share ?? -1, { mode: paused ? 'paused' : 'normal' })),
     isFocused: () => windows.isFocused(),
-    notify: ({ title, body, click }) => {
-      if (Notification.isSupported()) new Notification({ title, body }).on('click', click).show()
-    },
+    notify,
     open: (id) => links.open({ view: 'session', id }),
   })
 

@@ -5,7 +5,8 @@ import { associateFiles, exportSession, importFiles } from './commands/files'
 import { ceilings, selfCheck } from './commands/machine'
 import { capture } from './commands/capture'
 import { compare } from './commands/compare'
-import { defaultSweep, resume, run } from './commands/run'
+import { defaultSweep, resume, run } from './commands/run/run'
+import { addBaselineCommands } from './commands/run/baseline'
 import { addFleetCommands } from './commands/fleet'
 import { addHistoryCommands } from './commands/history'
 import { list } from './commands/list'
@@ -69,7 +70,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--quick', 'the quick form of the suite')
     .option('--where <list>', 'of the suite comprehensive only some sizes: batch=16+32,sequence=512,dimension=768')
     .option('--out <folder>', 'write the reports of the suite there: Markdown, JSON, HTML with charts, and the session as a baseline for later')
-    .option('--baseline <session>', 'compare the suite with a session, a file, or "previous", and exit with 3 on a regression')
+    .option('--baseline <session>', 'compare with a session, a file, "pinned" (opscope baseline), or of a suite "previous", and exit with 3 on a regression')
     .option('--fail-on <list>', 'with --baseline: slower, faster, wrong or ambiguous (default: slower,wrong)')
     .option('--threshold <share>', 'with --baseline: differences below it count as none, such as 5% (default: as set in the app, else 1%)')
     .option('--sweep <name>', 'a sweep saved in the app (see list sweeps), in place of the picks above')
@@ -198,6 +199,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option(...json)
     .action((options: Parameters<typeof associateFiles>[1]) => done(associateFiles(context, options)))
 
+  addBaselineCommands(program, context, done)
   addHistoryCommands(program, context, done)
   addRemoteCommands(program, context, done)
   addSlurmCommands(program, context, done, sweepOptions)

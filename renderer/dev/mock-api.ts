@@ -1,3 +1,4 @@
+import { NO_BASELINES, type Baselines, type Pin } from '@core/compare/pinned'
 import { adviseSession } from '@core/analysis/advice'
 import { packCaseHistory, type CaseHistory, type CasePoint } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
@@ -44,6 +45,7 @@ export class MockApi implements OpscopeApi {
   private readonly sessions = new Map<string, Stored>()
   private readonly listeners = new Map<string, Set<(payload: never) => void>>()
   private settings: Settings = { ...DEFAULT_SETTINGS }
+  private baselines: Baselines = NO_BASELINES
   private state: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
   private queue: BenchmarkCase[] = []
   private serial = 0
@@ -124,6 +126,8 @@ export class MockApi implements OpscopeApi {
       case 'remotes:add': return { done: true, remote: { name: 'gpubox', destination: (request as { destination: string }).destination } }
       case 'devices:list': return mockDevices
       case 'ceilings:list': return this.options.empty ? [] : mockCeilings
+      case 'baselines:get': return this.baselines
+      case 'baselines:set': return (this.baselines = { ...this.baselines, ...(request as { pins: Pin[] }) })
       case 'noise:list': return this.options.empty ? [] : mockNoiseFloors
       case 'self-check:run': return this.run(Array.from({ length: 40 }, (_, i) => ({ op: 'add', params: { n: 2 ** (20 + (i % 4)) }, dtype: 'f32', backend: 'cuda', impl: 'kernel', device: 'cuda:0', mode: 'hot' })), this.add('Self-check', [], 1, 0, 'running'))
       case 'run:state': return this.state

@@ -54,6 +54,18 @@ describe('a suite as a gate', () => {
     expect(readFileSync(join(cli.folder, 'part', 'comprehensive.md'), 'utf8')).toContain('results passed verification')
   })
 
+  test('a pinned baseline is compared with after every run of its cases, and can be the gate', async () => {
+    const RUN = ['run', '--ops', 'add', '--sizes', 'vector=4096', '--backends', 'cpu', '--impls', 'scalar', '--modes', 'hot', '--rule', 'fixed-count=5']
+    await cli.run(RUN)
+    expect((await cli.run(['baseline', 'pin', 'last', '--project', 'gate'])).out).toContain('is the baseline of “gate”')
+    expect((await cli.run(RUN)).err).toContain('the baseline of “gate” (1 compared)')
+    const { status, out } = await cli.run([...RUN, '--baseline', 'pinned', '--threshold', '95%'])
+    expect([status, out]).toEqual([0, expect.stringMatching(/A: .*\nB: /)])
+    expect((await cli.run(['baseline'])).out).toContain('gate')
+    expect((await cli.run(['baseline', 'unpin', 'gate'])).status).toBe(0)
+    expect((await cli.run(['baseline', 'list'])).err).toContain('no baseline is pinned')
+  })
+
   test('options that mean nothing together are refused before anything is measured', async () => {
     for (const [args, message] of [
       [['--suite', 'genesis', '--where', 'batch=16'], '--where: this suite has no batch'],
@@ -61,7 +73,7 @@ describe('a suite as a gate', () => {
       [['--suite', 'trueno', '--fail-on', 'slower'], '--fail-on belongs to --baseline'],
       [['--suite', 'trueno', '--ops', 'matmul'], 'unknown operation of this suite "matmul"'],
       [['--suite', 'comprehensive', '--sizes', '64x64'], 'says its sizes itself; remove --sizes, or use --where'],
-      [['--ops', 'add', '--baseline', 'previous'], '--baseline belongs to --suite; use opscope compare'],
+      [['--ops', 'add', '--baseline', 'previous'], '--baseline previous belongs to --suite'],
     ] as const) {
       const { status, err } = await cli.run(['run', ...args])
       expect([status, err]).toEqual([2, expect.stringContaining(message)])

@@ -1,6 +1,7 @@
 import type { Services } from '../../app/services'
 import type { Handlers } from '../answer'
 import { appHandlers } from './app'
+import { baselineHandlers } from './baselines'
 import { captureHandlers } from './capture'
 import { compareHandlers } from './compare'
 import { fileHandlers } from './files'
@@ -11,4 +12,4 @@ import { runHandlers } from './run'
 import { sessionHandlers } from './sessions'
 
 /** A handler for every request of the contract. */
-export const createHandlers = (services: Services): Handlers => ({ ...appHandlers(services), ...captureHandlers(services), ...pythonHandlers(services), ...remoteHandlers(services), ...runHandlers(services), ...sessionHandlers(services), ...fileHandlers(services), ...compareHandlers(services), ...historyHandlers(services) })
+export const createHandlers = (services: Services): Handlers => ({ ...appHandlers(services), ...baselineHandlers(services), ...captureHandlers(services), ...pythonHandlers(services), ...remoteHandlers(services), ...runHandlers(services), ...sessionHandlers(services), ...fileHandlers(services), ...compareHandlers(services), ...historyHandlers(services) })

@@ -1,11 +1,17 @@
-import { ref } from 'vue'
+import { ref, watch, type Ref } from 'vue'
 import type { EChartsCoreOption } from 'echarts/core'
 
-/** One series by itself: the names of the others are off until it is chosen again. */
-export function useIsolation(option: () => EChartsCoreOption | undefined) {
-  const isolated = ref<string>()
+/** Names of the series that can be shown alone: of what is drawn, what carries data and answers to the pointer. */
+export function seriesNames(option: EChartsCoreOption | undefined): string[] {
+  const series = (option?.['series'] ?? []) as { name?: string; silent?: boolean; data?: readonly unknown[] }[]
+  return [...new Set(series.flatMap(({ name, silent, data }) => (name && !silent && data?.length ? [name] : [])))]
+}
+
+/** One series by itself, which `isolated` names: the others are off until it is chosen again. */
+export function useIsolation(option: () => EChartsCoreOption | undefined, isolated: Ref<string | undefined>) {
   /** Once anything was isolated, everything has to be said, for the library keeps what is off. */
-  const used = ref(false)
+  const used = ref(isolated.value !== undefined)
+  watch(isolated, () => (used.value = true), { flush: 'sync' })
 
   /** Names of what is drawn. */
   function names(): string[] {
@@ -15,7 +21,6 @@ export function useIsolation(option: () => EChartsCoreOption | undefined) {
 
   function isolate(name: string): void {
     if (!names().includes(name)) return
-    used.value = true
     isolated.value = isolated.value === name ? undefined : name
   }
 
@@ -26,5 +31,5 @@ export function useIsolation(option: () => EChartsCoreOption | undefined) {
     return { ...drawn, legend: { ...(drawn['legend'] as object | undefined), selected: Object.fromEntries(names().map((name) => [name, only === undefined || name === only])) } }
   }
 
-  return { isolated, isolate, withIsolation, show: () => (isolated.value = undefined) }
+  return { isolate, withIsolation, show: () => (isolated.value = undefined) }
 }

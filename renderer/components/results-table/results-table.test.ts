@@ -57,6 +57,21 @@ describe('ResultsTable', () => {
     expect(bodyRows().length).toBeGreaterThan(before)
   })
 
+  it('tells what it shows, and shows that again: filters, order and columns', async () => {
+    const table = wrapper.vm as unknown as InstanceType<typeof ResultsTable>
+    const before = table.read()
+    table.show({ quick: 'gelu', filtering: true, filters: { backend: 'cuda' }, sorts: [{ column: 'median', descending: true }], columns: [{ id: 'op' }, { id: 'gone' }, { id: 'median', width: 99 }] })
+    await flushPromises()
+    expect(new Set(column(0))).toEqual(new Set(['gelu']))
+    expect(wrapper.findAll('[role=columnheader]')).toHaveLength(2)
+    const { view, about } = table.read()
+    expect([about, view.columns[1]]).toEqual(['rows with “gelu”, backend cuda, by median', { id: 'median', width: 99 }])
+    table.show(before.view)
+    await flushPromises()
+    expect(wrapper.text()).toContain('60 rows')
+    expect(table.read()).toEqual(before)
+  })
+
   it('sorts by a header, the other way on the second click, and not at all on the third', async () => {
     const measured = column(0)
     const head = wrapper.find('[data-sort=op]')

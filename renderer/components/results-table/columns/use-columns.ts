@@ -65,5 +65,9 @@ export function useColumns(table: string) {
 
   const reset = () => save(DEFAULTS)
 
-  return { shown, replace, isShown, toggle, resize, move, reset }
+  /** The columns as they are kept, and others in their place; those that are gone are left out. */
+  const read = () => shown.value.map(({ column, width }) => ({ id: column.id, width }))
+  const show = (columns: readonly { id: string; width?: number }[]) => save(columns.flatMap(({ id, width }) => { const column = findColumn(id); return column ? [{ column, width: width ?? column.width }] : [] }))
+
+  return { shown, replace, isShown, toggle, resize, move, reset, read, show }
 }

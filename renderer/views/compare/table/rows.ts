@@ -1,11 +1,16 @@
 import { computed, ref, type ComputedRef, type Ref } from 'vue'
 import { groupRows, type CompareAxis, type Comparison, type Group, type Grouping } from '@core/compare'
+import type { CompareView } from '@core/session/saved-views'
 import { caseTexts } from './verdict'
 
 export type CompareRow = Comparison['rows'][number]
-export type RowOrder = 'measured' | 'effect' | 'slower' | 'faster'
+export type RowOrder = CompareView['order']
 /** Which cases are shown: all, those with a clear difference, those that need more samples. */
-export type RowsShown = 'all' | 'different' | 'ambiguous'
+export type RowsShown = CompareView['shown']
+
+export const SHOWN_WORDS: Readonly<Record<RowsShown, string>> = { all: 'All cases', different: 'Only differences', ambiguous: 'Only unclear' }
+export const GROUP_WORDS: Readonly<Record<Grouping, string>> = { op: 'operation', family: 'family', size: 'size' }
+export const ORDER_WORDS: Readonly<Record<RowOrder, string>> = { measured: 'As measured', effect: 'Largest effect first', slower: 'Slower first', faster: 'Faster first' }
 
 /** A line of the table. `id` is one of its own among all lines. */
 export type Line = { kind: 'group'; id: string; group: Group; open: boolean } | { kind: 'case'; id: string; row: CompareRow }

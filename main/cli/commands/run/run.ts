@@ -16,16 +16,16 @@ import { presentSweep } from '@core/sweep/present'
 import { summarizeSweep } from '@core/sweep/summary'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { aboutDuration } from '@core/units'
-import { thisUser, makeFolder } from '../../paths'
-import { readPlan, shardSession } from '../../slurm/plan'
-import { writeFileAtomic } from '../../write-file'
-import type { Context } from '../context'
-import { follow } from '../follow'
-import { pickOne, readName, UsageError } from '../options/choices'
-import { readGpus, readHow, readMachines, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
-import { readSweepFile } from './capture'
-import { reportRun } from './sessions'
-import { afterSuite, checkSuiteOptions, chooseSuite, refusePicks, suiteBackends, suiteOf, type SuiteOptions } from './suite'
+import { thisUser, makeFolder } from '../../../paths'
+import { readPlan, shardSession } from '../../../slurm/plan'
+import { writeFileAtomic } from '../../../write-file'
+import type { Context } from '../../context'
+import { follow } from '../../follow'
+import { pickOne, readName, UsageError } from '../../options/choices'
+import { readGpus, readHow, readMachines, readPicks, specOf, type SweepOptions } from '../../options/sweep-options'
+import { readSweepFile } from '../capture'
+import { reportRun } from '../sessions'
+import { afterRun, checkSuiteOptions, chooseSuite, refusePicks, suiteBackends, suiteOf, type SuiteOptions } from './suite'
 
 export interface RunOptions extends SweepOptions, SuiteOptions {
   /** Name of a saved sweep (core/session/saved-sweeps). */
@@ -117,9 +117,9 @@ async function measure(context: Context, options: RunOptions, shard?: Shard, pic
   const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true, 'each', stopAfter)
   const status = reportRun(context, followed, options.json === true)
   if ((spec.suite || spec.parts) && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
-  if (suite && status !== 130) {
-    const after = await afterSuite(context, suite, followed.sessionId, options)
-    return after === 0 ? status : after
+  if (status !== 130) {
+    const after = await afterRun(context, suite, followed.sessionId, options)
+    if (after !== 0 || suite) return after === 0 ? status : after
   }
   return status === 0 && named && missing.length > 0 ? 1 : status
 }

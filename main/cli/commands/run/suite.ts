@@ -5,12 +5,15 @@ import { PRESET_IDS } from '@core/measure/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { findSuite, SUITE_BACKENDS, suitePlan, SUITES, type Suite, type SuiteSelection } from '@core/suites'
 import { matchesFacets, readFacets } from '@core/suites/facets'
-import { makeFolder } from '../../paths'
-import type { Context } from '../context'
-import { pickList, pickOne, UsageError } from '../options/choices'
-import { readHow, type SweepOptions } from '../options/sweep-options'
-import { compare } from './compare'
-import { exportSession } from './files'
+import { BaselineStore } from '../../../baselines/baselines'
+import { baselineFor } from '../../../baselines/check-steps'
+import { makeFolder } from '../../../paths'
+import type { Context } from '../../context'
+import { pickList, pickOne, UsageError } from '../../options/choices'
+import { readHow, type SweepOptions } from '../../options/sweep-options'
+import { tellPinned } from './baseline'
+import { compare } from '../compare'
+import { exportSession } from '../files'
 
 /** Options of `run --suite`. */
 export interface SuiteOptions {
@@ -20,11 +23,14 @@ export interface SuiteOptions {
   where?: string
   /** Folder for the reports. */
   out?: string
-  /** A session, a file, or `previous`. */
+  /** A session, a file, `pinned`, or `previous`. */
   baseline?: string
   failOn?: string
   threshold?: string
 }
+
+const PREVIOUS = 'previous'
+const PINNED = 'pinned'
 
 /** What a suite comes to here. `only`: the cases that --where leaves. */
 export interface ChosenSuite {
@@ -41,7 +47,8 @@ const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'thread
 const FIXED = ['impls', 'threads', 'modes', 'parts'] as const
 
 /** Options that belong to a suite. */
-const SUITE_ONLY = { quick: '--quick belongs to --suite; use --preset quick', where: '--where belongs to --suite; use --sizes', out: '--out belongs to --suite; use opscope export', baseline: '--baseline belongs to --suite; use opscope compare', failOn: '--fail-on belongs to --baseline', threshold: '--threshold belongs to --baseline' } as const
+const SUITE_ONLY = { quick: '--quick belongs to --suite; use --preset quick', where: '--where belongs to --suite; use --sizes', out: '--out belongs to --suite; use opscope export' } as const
+const BASELINE_ONLY = { failOn: '--fail-on belongs to --baseline', threshold: '--threshold belongs to --baseline' } as const
 
 /** Refuses picks beside what says them itself. Throws a UsageError. */
 export function refusePicks(options: SweepOptions, by: string, picks: readonly (typeof PICKS)[number][] = PICKS): void {
@@ -52,9 +59,9 @@ export function refusePicks(options: SweepOptions, by: string, picks: readonly (
 /** Refuses options that mean nothing without a suite or a baseline. Throws a UsageError. */
 export function checkSuiteOptions(options: SuiteOptions & SweepOptions & { json?: boolean; dryRun?: boolean }): void {
   if (options.suite === undefined) for (const [name, message] of Object.entries(SUITE_ONLY)) if (options[name as keyof typeof SUITE_ONLY] !== undefined) throw new UsageError(message)
-  if (options.suite === undefined) return
-  refusePicks(options, '--suite', FIXED)
-  if (options.baseline === undefined) for (const name of ['failOn', 'threshold'] as const) if (options[name] !== undefined) throw new UsageError(SUITE_ONLY[name])
+  if (options.baseline === undefined) for (const [name, message] of Object.entries(BASELINE_ONLY)) if (options[name as keyof typeof BASELINE_ONLY] !== undefined) throw new UsageError(message)
+  if (options.suite === undefined && options.baseline === PREVIOUS) throw new UsageError(`--baseline ${PREVIOUS} belongs to --suite; name a session, or pin one and use --baseline ${PINNED}`)
+  if (options.suite !== undefined) refusePicks(options, '--suite', FIXED)
   if (options.baseline !== undefined && options.json) throw new UsageError('--baseline prints its comparison; use --out for files instead of --json')
 }
 
@@ -105,7 +112,6 @@ function filterOf(suite: Suite, where: string, quick: boolean): (c: BenchmarkCas
   }
 }
 
-const PREVIOUS = 'previous'
 
 /** The newest complete session of the same cases of the same suite; undefined where there is none. */
 function previousOf(context: Context, sessionId: string): string | undefined {
@@ -118,18 +124,31 @@ function previousOf(context: Context, sessionId: string): string | undefined {
   })?.id
 }
 
+/** The session that the run is compared with; undefined, told, where there is none. */
+function baselineOf(context: Context, suite: Suite | undefined, sessionId: string, wanted: string): string | undefined {
+  if (wanted === PINNED) {
+    const pin = baselineFor(context.history, new BaselineStore(context.paths.baselines).read().pins, sessionId)
+    if (!pin) context.remark('opscope: no pinned baseline has a case of this session on the same hardware; opscope baseline pin SESSION pins one')
+    return pin?.sessionId
+  }
+  if (wanted !== PREVIOUS || !suite) return wanted
+  const previous = previousOf(context, sessionId)
+  if (previous === undefined) context.remark(`opscope: there is no earlier complete session of ${suite.title} with the same cases; this one is the baseline of the next`)
+  return previous
+}
+
 /**
- * What follows a suite's run: its reports into the folder, and the comparison with the baseline. Returns the exit status: 3
- * where the comparison shows what --fail-on names.
+ * What follows a run: the reports of a suite into the folder, and the comparison with the baseline. Without --baseline a pinned one is
+ * compared with in one line. Returns the exit status: 3 where the comparison shows what --fail-on names.
  */
-export async function afterSuite(context: Context, suite: Suite, sessionId: string, options: SuiteOptions): Promise<number> {
-  if (options.out !== undefined) await writeReports(context, suite, sessionId, options.out)
-  if (options.baseline === undefined) return 0
-  const baseline = options.baseline === PREVIOUS ? previousOf(context, sessionId) : options.baseline
-  if (baseline === undefined) {
-    context.remark(`opscope: there is no earlier complete session of ${suite.title} with the same cases; this one is the baseline of the next`)
+export async function afterRun(context: Context, suite: Suite | undefined, sessionId: string, options: SuiteOptions): Promise<number> {
+  if (suite && options.out !== undefined) await writeReports(context, suite, sessionId, options.out)
+  if (options.baseline === undefined) {
+    tellPinned(context, sessionId)
     return 0
   }
+  const baseline = baselineOf(context, suite, sessionId, options.baseline)
+  if (baseline === undefined) return 0
   return compare(context, [baseline, sessionId], { failOn: options.failOn ?? 'slower,wrong', ...(options.threshold === undefined ? {} : { threshold: options.threshold }) })
 }
 

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { BenchmarkCase } from '@core/case'
+import { drain } from '@core/compare'
+import { checkText, isAlert, withPin, type Pin } from '@core/compare/pinned'
+import type { RunState } from '@core/ipc'
+import type { Environment } from '@core/session/types'
+import type { Services } from '../app/services'
+import { openHistory, type History } from '../history'
+import { testCase, testEnvironment, testResult, testSettings } from '../history/testing/sessions'
+import { Emitter } from '../runner/events'
+import type { RunnerEvents } from '../runner/types'
+import { BaselineStore } from './baselines'
+import { baselineFor, checkSteps } from './check-steps'
+import { watchBaselines } from './watch'
+
+let folder: string
+let history: History
+let store: BaselineStore
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'opscope-baselines-'))
+  history = openHistory(join(folder, 'history.db')).history
+  store = new BaselineStore(join(folder, 'baselines.json'))
+})
+afterEach(() => {
+  history.close()
+  rmSync(folder, { recursive: true })
+})
+
+const cases = [testCase(1), testCase(2), testCase(3)]
+let serial = 0
+/** A complete session in which case i takes `factors[i]` times the usual. */
+function measured(factors: readonly number[], environment: Environment = testEnvironment, own: readonly BenchmarkCase[] = cases): string {
+  const { id } = history.createSession({ name: 'Nightly', environment, settings: testSettings, cases: own })
+  factors.forEach((factor, i) => {
+    const result = testResult(`r${serial++}`, own[i]!)
+    history.addResult(id, { ...result, samplesNs: result.samplesNs.map((ns) => ns * factor), summary: { ...result.summary!, medianNs: result.summary!.medianNs * factor } })
+  })
+  history.setState(id, 'done')
+  return id
+}
+const pinned = (...ids: string[]): Pin[] => ids.reduce<Pin[]>((pins, sessionId, i) => withPin(pins, { name: `project ${i}`, sessionId }), [])
+
+describe('the pinned baseline of a session', () => {
+  it('is the one with most of its cases on the same hardware, whatever the driver', () => {
+    const few = measured([1], testEnvironment, [testCase(1)])
+    const all = measured([1, 1, 1])
+    const later = measured([1, 1, 1], { ...testEnvironment, devices: [{ ...testEnvironment.devices[0]!, driver: 'next' }] })
+    expect(baselineFor(history, pinned(few, all), later)?.sessionId).toBe(all)
+    const elsewhere = { ...testEnvironment, devices: [{ ...testEnvironment.devices[0]!, name: 'Another CPU' }] }
+    expect(baselineFor(history, pinned(few, all), measured([1, 1, 1], elsewhere))).toBeUndefined()
+    expect(baselineFor(history, pinned(all), measured([1], testEnvironment, [testCase(9)]))).toBeUndefined()
+  })
+
+  it('is no deleted session, and no baseline has one', () => {
+    const [one, two] = [measured([1, 1, 1]), measured([1, 1, 1])]
+    expect(baselineFor(history, pinned(one), one)).toBeUndefined()
+    history.deleteSessions([one])
+    expect(baselineFor(history, pinned(one), two)).toBeUndefined()
+    history.restoreSessions([one])
+    expect(baselineFor(history, pinned(one), two)?.sessionId).toBe(one)
+  })
+})
+
+it('a check counts verdicts by the rule of every comparison and names what is slower', () => {
+  const base = measured([1, 1, 1])
+  const later = measured([1.3, 0.7, 1])
+  const check = drain(checkSteps(history, pinned(base), later, {}))!
+  expect(check).toMatchObject({ sessionId: later, baselineId: base, project: 'project 0', cases: 3, slower: 1, faster: 1, wrong: 0 })
+  expect(check.slowest).toEqual([expect.stringMatching(/^add .*: 1\.3\d?x slower$/)])
+  expect([checkText(check), isAlert(check)]).toEqual(['1 case slower, 1 faster than the baseline of “project 0” (3 compared)', true])
+  expect(drain(checkSteps(history, pinned(base), later, { threshold: 0.5 }))).toMatchObject({ slower: 0, faster: 0 })
+})
+
+it('a project has one baseline and a session is that of one project', () => {
+  const pins = withPin(withPin(withPin([], { name: 'a', sessionId: '1' }), { name: 'a', sessionId: '2' }), { name: 'b', sessionId: '2' })
+  expect(pins).toEqual([{ name: 'b', sessionId: '2' }])
+})
+
+it('pins and checks are kept, one check a session, and a damaged file is as none', () => {
+  const check = { sessionId: 's', project: 'p', baselineId: 'b', cases: 1, slower: 1, faster: 0, unclear: 0, wrong: 0, slowest: [] }
+  store.setPins([{ name: 'p', sessionId: 'b' }])
+  store.addCheck(check)
+  new BaselineStore(join(folder, 'baselines.json')).addCheck({ ...check, slower: 0 })
+  expect(store.read()).toEqual({ pins: [{ name: 'p', sessionId: 'b' }], checks: [{ ...check, slower: 0 }] })
+  writeFileSync(join(folder, 'baselines.json'), '{"pins":7}')
+  expect(store.read()).toEqual({ pins: [], checks: [] })
+})
+
+describe('a run that ends', () => {
+  const runner = new Emitter<RunnerEvents>()
+  function watch() {
+    const state: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
+    const [emit, tell] = [vi.fn(), vi.fn()]
+    const services = { runner: Object.assign(runner, { state: () => state }), history, settings: { get: () => ({}) }, baselines: store, emit } as unknown as Services
+    watchBaselines(services, tell)
+    return { state, emit, tell, end: (sessionId: string, how: 'done' | 'stopped' = 'done') => runner.emit('ended', { sessionId, state: how, failures: 0 }) }
+  }
+
+  it('is compared once nothing is measured, and told to the page and the user', async () => {
+    const { state, emit, tell, end } = watch()
+    store.setPins(pinned(measured([1, 1, 1])))
+    const [slow, same, stopped] = [measured([1.3, 1, 1]), measured([1, 1, 1]), measured([1.3, 1, 1])]
+    state.phase = 'running'
+    end(slow)
+    await new Promise(setImmediate)
+    expect(tell).not.toHaveBeenCalled()
+    state.phase = 'idle'
+    end(same)
+    end(stopped, 'stopped')
+    await vi.waitFor(() => expect(tell).toHaveBeenCalledTimes(2))
+    expect(tell.mock.calls.map(([check]) => [(check as { sessionId: string }).sessionId, (check as { slower: number }).slower])).toEqual([[slow, 1], [same, 0]])
+    expect(emit.mock.calls.map(([event]) => event as string)).toEqual(['baselines:changed', 'baselines:checked', 'baselines:changed', 'baselines:checked'])
+    expect(store.read().checks.map(({ sessionId }) => sessionId)).toEqual([same, slow])
+  })
+})
