@@ -31,8 +31,8 @@ export function locateGuest(from: string, env: NodeJS.ProcessEnv = process.env, 
   return own ? resolve(own) : nearest(from, [join('native', 'build', libraryName(platform))], exists)
 }
 
-/** Python's own switches (paths, warnings, hash seeds), and thread counts and pinning of the libraries, which a case states itself. */
-const REMOVED = /^(PYTHON.*|OPSCOPE_PYTHON.*|OMP_(NUM_THREADS|THREAD_LIMIT|PROC_BIND|PLACES|DYNAMIC|NESTED|MAX_ACTIVE_LEVELS)|(MKL|OPENBLAS|BLIS|NUMEXPR|VECLIB)_(NUM|MAXIMUM)_THREADS|GOMP_CPU_AFFINITY|KMP_AFFINITY)$/i
+/** Python's own switches (paths, warnings, hash seeds), thread counts and pinning of the libraries, which a case states itself, and Triton's interpreter. */
+const REMOVED = /^(PYTHON.*|OPSCOPE_PYTHON.*|TRITON_INTERPRET|OMP_(NUM_THREADS|THREAD_LIMIT|PROC_BIND|PLACES|DYNAMIC|NESTED|MAX_ACTIVE_LEVELS)|(MKL|OPENBLAS|BLIS|NUMEXPR|VECLIB)_(NUM|MAXIMUM)_THREADS|GOMP_CPU_AFFINITY|KMP_AFFINITY)$/i
 
 /** The environment of a Python that measures: the user's (GPUs made visible, library paths), less what would change behind the back of a case. */
 export function pythonEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,10 +1,11 @@
-"""Triton: kernels of our own, tuned for every shape. An op is a function of elementwise_table.py or a file in ops/, and found by being there."""
+"""Triton: kernels of our own, tuned for every class of shape. A family is a file in families/, found by being there; its OPS are what it computes."""
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from libraries import cuda_problem, load, release_of, version_of
 
@@ -13,7 +14,9 @@ from ..types import Built, Problem
 ID = "triton"
 TITLE = "Triton"
 PREFERRED = False
-HARDWARE = ("cuda",)
+# Tests without a GPU run the kernels in Triton's interpreter (main/backends/python/launch.ts takes the variable from a user's environment).
+_INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+HARDWARE = ("cpu", "cuda") if _INTERPRETED else ("cuda",)
 ARRAYS = "torch"
 
 OLDEST = (3, 0)
@@ -21,9 +24,9 @@ OLDEST = (3, 0)
 
 def availability(hardware: str) -> Optional[str]:
     """None where it can be used; else why not and what would help, in one sentence."""
-    if hardware != "cuda":
+    if hardware != "cuda" and not _INTERPRETED:
         return "Triton compiles for GPUs only; choose a CUDA device."
-    problem = cuda_problem()
+    problem = None if hardware == "cpu" else cuda_problem()
     if problem is not None:
         return problem
     triton, problem = load("triton")
@@ -32,6 +35,8 @@ def availability(hardware: str) -> Optional[str]:
     if release_of(triton) < OLDEST:
         return f"Triton 3.0 or newer is needed; this is {version_of(triton)}."
     torch = load("torch")[0]
+    if hardware == "cpu":
+        return "Triton's interpreter needs PyTorch." if torch is None else None
     if torch.cuda.get_device_capability() < (8, 0):
         return "Triton supports NVIDIA GPUs of compute capability 8.0 and later; this one is older."
     return None
@@ -39,19 +44,14 @@ def availability(hardware: str) -> Optional[str]:
 
 def kernels(hardware: str) -> Dict[str, List[str]]:
     """Op to dtypes. Asked only where it can be used."""
-    elementwise = importlib.import_module(".elementwise", __name__)
-    table = importlib.import_module(".elementwise_table", __name__)
-    return {**{op: list(elementwise.DTYPES) for op in table.OPS}, **{op: list(_module(op).DTYPES) for op in _files()}}
+    return {op: ["f32"] if hardware == "cpu" else list(dtypes) for family in _families() for op, dtypes in family.OPS.items()}
 
 
 def build(problem: Problem) -> Built:
     """Compiles and tunes when the first set of buffers is bound."""
-    return (_module(problem.op) if problem.op in _files() else importlib.import_module(".elementwise", __name__)).build(problem)
+    return next(family for family in _families() if problem.op in family.OPS).build(problem)
 
 
-def _files() -> List[str]:
-    return sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent / "ops")]))
-
-
-def _module(op: str):
-    return importlib.import_module(f".ops.{op}", __name__)
+def _families() -> List[Any]:
+    names = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent / "families")]))
+    return [importlib.import_module(f".families.{name}", __name__) for name in names]

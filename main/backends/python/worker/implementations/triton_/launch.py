@@ -1,6 +1,7 @@
 """Compiled launches: everything that can be decided before a call is decided here."""
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any, Callable, Mapping, Sequence, Tuple
 
@@ -10,9 +11,11 @@ import triton
 from libraries import release_of
 
 
+# Kernels run as plain Python on the CPU, for tests without a GPU.
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 # From 3.3 on a compiled kernel takes all arguments of its function, constexpr ones included, and is launched without
 # the look-up by types and values that `kernel[grid](...)` makes in every call.
-COMPILED_LAUNCH = release_of(triton) >= (3, 3)
+COMPILED_LAUNCH = release_of(triton) >= (3, 3) and not INTERPRETED
 
 
 def prepare(kernel: Any, grid: Tuple[int, ...], args: Sequence[Any], meta: Mapping[str, Any], *, warps: int, stages: int) -> Callable[[], None]:
@@ -41,7 +44,8 @@ def prepare(kernel: Any, grid: Tuple[int, ...], args: Sequence[Any], meta: Mappi
 
 def multiprocessors(ordinal: int) -> int:
     """Multiprocessors of the GPU: what a grid must fill."""
-    return torch.cuda.get_device_properties(ordinal).multi_processor_count
+    # Few when interpreted, so that small tensors are split as large ones are on a GPU.
+    return 8 if INTERPRETED else torch.cuda.get_device_properties(ordinal).multi_processor_count
 
 
 def ceil_div(a: int, b: int) -> int:

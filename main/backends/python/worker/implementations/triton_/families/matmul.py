@@ -13,7 +13,7 @@ import triton.language as tl
 from ..launch import COMPILED_LAUNCH, ceil_div, is_wide, multiprocessors, power_of_two, prepare
 from ..tuner import tuned
 
-DTYPES = ("f32", "f16", "bf16", "tf32")
+OPS = {"matmul": ("f32", "f16", "bf16", "tf32")}
 GROUP = 8
 
 # BLOCK_M, BLOCK_N, BLOCK_K, warps, stages
@@ -43,11 +43,12 @@ def pointer_kernel(
     m = m_units * M_UNIT
     n = n_units * N_UNIT
     k = k_units * K_UNIT
-    batch = tl.program_id(1).to(tl.int64)
+    tiles = tl.cdiv(m, BLOCK_M) * tl.cdiv(n, BLOCK_N)
+    batch = (tl.program_id(0) // tiles).to(tl.int64)
     a += batch * m * k
     b += batch * k * n
     out += batch * m * n
-    tile_m, tile_n = tile_of(tl.program_id(0), m, n, BLOCK_M, BLOCK_N, GROUP)
+    tile_m, tile_n = tile_of(tl.program_id(0) % tiles, m, n, BLOCK_M, BLOCK_N, GROUP)
     row = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
     column = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
     depth = tl.arange(0, BLOCK_K)
@@ -116,12 +117,10 @@ def tma_kernel(
 
 
 def build(problem):
-    batch, m, n, k, trans_a, trans_b = problem.dims
-
-    def ready(config, inputs, output):
+    def ready(config, inputs, outputs):
         if config["kernel"] == "pointers":
-            return _with_pointers(problem, config, inputs, output)
-        return _with_tma(problem, config, inputs, output)
+            return _with_pointers(problem, config, inputs, outputs[0])
+        return _with_tma(problem, config, inputs, outputs[0])
 
     return tuned(problem, configurations(problem), ready)
 
@@ -154,8 +153,9 @@ def _tma_possible(problem):
     batch, m, n, k, trans_a, trans_b = problem.dims
     leading = (m if trans_a else k, k if trans_b else n, n)
     aligned = all(size % 8 == 0 for size in leading)
-    hopper = torch.cuda.get_device_capability(problem.ordinal)[0] >= 9
-    return problem.dtype in ("f16", "bf16") and batch == 1 and aligned and hopper and COMPILED_LAUNCH
+    if problem.dtype not in ("f16", "bf16") or batch != 1 or not aligned or not COMPILED_LAUNCH:
+        return False
+    return torch.cuda.get_device_capability(problem.ordinal)[0] >= 9
 
 
 def _with_pointers(problem, config, inputs, output):
@@ -167,7 +167,7 @@ def _with_pointers(problem, config, inputs, output):
         "PRECISION": "ieee" if problem.dtype == "f32" else "tf32",
         "BLOCK_M": config["BLOCK_M"], "BLOCK_N": config["BLOCK_N"], "BLOCK_K": config["BLOCK_K"], "GROUP": GROUP,
     }
-    grid = (ceil_div(m, config["BLOCK_M"]) * ceil_div(n, config["BLOCK_N"]), batch)
+    grid = (ceil_div(m, config["BLOCK_M"]) * ceil_div(n, config["BLOCK_N"]) * batch,)
     args = (inputs[0], inputs[1], output, m // units[0], n // units[1], k // units[2])
     return prepare(pointer_kernel, grid, args, meta, warps=config["warps"], stages=config["stages"])
 

@@ -9,12 +9,12 @@ from typing import Dict, List
 import triton
 import triton.language as tl
 
-from ..types import Built, Problem
-from .elementwise_table import EXPRESSIONS
-from .launch import ceil_div, clamp, is_wide, prepare
-from .tuner import tuned
+from ...types import Built, Problem
+from ..elementwise_table import EXPRESSIONS, OPS as NAMES
+from ..launch import ceil_div, clamp, is_wide, prepare
+from ..tuner import tuned
 
-DTYPES = ("f32", "f16", "bf16")
+OPS = {op: ("f32", "f16", "bf16") for op in NAMES}
 
 
 @triton.jit
@@ -101,7 +101,7 @@ def build(problem: Problem) -> Built:
     half = problem.op + "_16"
     function = EXPRESSIONS[half if problem.dtype != "f32" and half in EXPRESSIONS else problem.op]
 
-    def ready(config, inputs, output):
+    def ready(config, inputs, outputs):
         block = config["BLOCK"]
         grid = (clamp(ceil_div(n, block), 1, 2**31 - 1),)
         meta = {
@@ -110,6 +110,6 @@ def build(problem: Problem) -> Built:
         }
         # Pointers that an operation of fewer inputs does not read.
         a, b, c = (*inputs, inputs[0], inputs[0])[:3]
-        return prepare(kernel, grid, (a, b, c, output, n), meta, warps=config["warps"], stages=1)
+        return prepare(kernel, grid, (a, b, c, outputs[0], n), meta, warps=config["warps"], stages=1)
 
     return tuned(problem, configurations(n, 4 if problem.dtype == "f32" else 2), ready)
