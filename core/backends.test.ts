@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { seriesColor, type Theme } from './backends'
 
-const KEYS = ['cuda/kernel', 'webgpu/wgsl', 'cpu/scalar', 'cpu/sse2', 'cpu/avx2', 'cpu/avx512', 'python/torch', 'python/torch.compile', 'python/triton', 'python/numpy']
+const KEYS = ['cuda/kernel', 'webgpu/wgsl', 'cpu/scalar', 'cpu/sse2', 'cpu/avx2', 'cpu/avx512', 'python/torch', 'python/torch.compile', 'python/triton', 'python/numpy', 'python/jax', 'python/cupy']
 
 /** CIE L*a*b* (D65) of a hex colour. */
 function lab(hex: string): [number, number, number] {

@@ -1,5 +1,5 @@
 /** The hues of series (core/backends.ts has their values). */
-export type Hue = 'green' | 'blue' | 'purple' | 'orange' | 'sky' | 'vermilion' | 'olive' | 'indigo' | 'brown' | 'rose' | 'teal' | 'grey'
+export type Hue = 'green' | 'blue' | 'purple' | 'orange' | 'sky' | 'vermilion' | 'olive' | 'indigo' | 'brown' | 'rose' | 'teal' | 'violet' | 'lime' | 'grey'
 
 /** The processes and pages that measure; each serves the backends that name it. */
 export type HostId = 'native' | 'webgpu' | 'python'
@@ -31,7 +31,7 @@ export const BACKENDS: readonly BackendDescriptor[] = [
   { id: 'cpu', title: 'CPU', host: 'native', device: 'cpu', byDefault: true, library: false, hues: { scalar: 'grey', sse2: 'sky', avx2: 'orange', avx512: 'vermilion' } },
   { id: 'cuda', title: 'CUDA', host: 'native', device: 'cuda:0', byDefault: true, library: false, hues: { kernel: 'green' } },
   { id: 'webgpu', title: 'WebGPU', host: 'webgpu', device: 'webgpu:0', byDefault: false, library: false, hues: { wgsl: 'blue' } },
-  { id: 'python', title: 'Python', host: 'python', device: 'python:0', byDefault: false, library: true, hues: { torch: 'purple', 'torch.compile': 'indigo', triton: 'olive', numpy: 'brown' } },
+  { id: 'python', title: 'Python', host: 'python', device: 'python:0', byDefault: false, library: true, hues: { torch: 'purple', 'torch.compile': 'indigo', triton: 'olive', numpy: 'brown', jax: 'violet', cupy: 'lime' } },
 ]
 
 const byId = new Map(BACKENDS.map((backend) => [backend.id, backend]))
@@ -64,6 +64,8 @@ const HUES = {
   brown: { light: '#7d5a3c', dark: '#c39b78' },
   rose: { light: '#c2185b', dark: '#ff86b3' },
   teal: { light: '#00798a', dark: '#3fd0dc' },
+  violet: { light: '#8a1fc0', dark: '#b266ff' },
+  lime: { light: '#3f7f00', dark: '#7ed321' },
   grey: { light: '#5f6672', dark: '#a3abb8' },
 } as const satisfies Record<Hue, Record<Theme, string>>
 

@@ -1,9 +1,10 @@
-import { problemOf, type Backend, type Device, type PreparedCase } from '@core/backend'
+import { CaseError, problemOf, type Backend, type Device, type Impl, type PreparedCase } from '@core/backend'
 import { paramText, type Dtype, type Mode, type Params } from '@core/case'
 import { ALL_OPS, getOp } from '@core/ops/registry'
+import type { Op } from '@core/ops/types'
 import { geometricMean, median } from '@core/stats/descriptive'
 import { faultsOf, makeCase, SEED } from '../conformance/faults'
-import { conformanceParams } from '../conformance/sizes'
+import { conformanceParams, Draw, DRAW_SEED, oddParams } from '../conformance/sizes'
 import type { Bench, Figure, Outcome } from './bench'
 import { caseOn } from './proof/bed'
 import { sidesOf, type Side } from './sides'
@@ -11,9 +12,14 @@ import { sidesOf, type Side } from './sides'
 /**
  * Checks and times the kernels of a device, through the addon (or the Python backend) as the product does:
  *   devices=cuda:0      whose; also python:cuda:0
- *   part=check|time     both where absent
- *   sizes=few|all|large what is checked; few: for compute-sanitizer
+ *   part=check|time|open  check and time where absent; open: opens what is timed, so that compilers fill their caches
+ *   cases=first|families  what is timed: the operations that the first kernels were tuned for, or some of every family
+ *   sizes=few|all|large|odd  what is checked; few: for compute-sanitizer; odd: shapes drawn from OPSCOPE_CONFORMANCE_SEED, and one of the few
+ *   draws=N             odd shapes for each operation, implementation and dtype
  *   ops=add,sum         only these
+ *   impls=triton,jax    only these are checked
+ *   share=K/N           only every N-th operation from number K: one of N processes
+ *   seconds=N           stops checking after so long; the figures say what was checked
  *   before=FILE         an addon of another build, timed in turns with this one
  *   beside=python:cuda:0/torch   device and implementation timed on the same cases
  */
@@ -24,8 +30,10 @@ const kernels: Bench = async ({ args, say }) => {
   const ops = args['ops']?.split(',')
   const only = (op: string) => ops?.includes(op) ?? true
   const outcome: Outcome & { rows: Row[] } = { figures: [], rows: [], devices: [device] }
-  if (parts.includes('check')) await check(outcome, backend, device, args['sizes'] ?? 'large', only, say)
-  if (parts.includes('time')) await time(outcome, sides, only, say)
+  if (parts.includes('check')) await check(outcome, backend, device, checkedOf(args, only), say)
+  const timed = (args['cases'] === 'families' ? familyCases() : timedCases()).filter((one) => only(one.op))
+  if (parts.includes('open')) await openAll(outcome, sides, timed.filter(shareOf(args)), say)
+  if (parts.includes('time')) await time(outcome, sides, timed, say)
   return outcome
 }
 export default kernels
@@ -36,39 +44,127 @@ type Say = (text: string) => void
 /** Work of a check per case, see MeasureSettings.verifyWork. */
 const WORK = 2e7
 
+/** What is checked: sizes, and which part of it. */
+interface Checked {
+  sizes: string
+  draws: number
+  impls: readonly string[] | undefined
+  only: (op: string) => boolean
+  until: number
+}
+
+/** Which of many things are those of this process. */
+function shareOf(args: Readonly<Record<string, string>>): (one: unknown, place: number) => boolean {
+  const [at = 0, of = 1] = (args['share'] ?? '0/1').split('/').map(Number)
+  return (_one, place) => place % of === at
+}
+
+function checkedOf(args: Readonly<Record<string, string>>, only: (op: string) => boolean): Checked {
+  const mine = new Set(ALL_OPS.filter(shareOf(args)).map(({ id }) => id))
+  const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
+  return { sizes: args['sizes'] ?? 'large', draws: Number(args['draws'] ?? 4), impls: args['impls']?.split(','), only: (op) => only(op) && mine.has(op), until }
+}
+
+/** Parameters that one implementation of an op is checked with. */
+function paramsOf(op: Op, impl: Impl, dtype: Dtype, { sizes, draws }: Checked): Params[] {
+  if (sizes !== 'odd') return (sizes === 'few' ? (['few'] as const) : sizes === 'all' ? (['all'] as const) : (['all', 'large'] as const)).flatMap((extent) => conformanceParams(op, extent))
+  const draw = new Draw(`${impl.id} ${op.id} ${dtype}`)
+  const few = conformanceParams(op, 'few')
+  return [...Array.from({ length: draws }, () => oddParams(op, draw)).filter((params) => params !== undefined), ...(few.length > 0 ? [draw.one(few)] : [])]
+}
+
 /** Every operation, implementation and dtype over the sizes of the conformance tests. A kernel that is wrong on purpose must fail. */
-async function check(outcome: Outcome & { rows: Row[] }, backend: Backend, device: Device, sizes: string, only: (op: string) => boolean, say: Say): Promise<void> {
-  const extents = sizes === 'few' ? (['few'] as const) : sizes === 'all' ? (['all'] as const) : (['all', 'large'] as const)
+async function check(outcome: Outcome & { rows: Row[] }, backend: Backend, device: Device, checked: Checked, say: Say): Promise<void> {
   let cases = 0
   let failed = 0
   let missed = 0
-  for (const impl of device.impls.filter(({ available }) => available.ok)) {
+  let refused = 0
+  let left = 0
+  if (checked.sizes === 'odd') say(`OPSCOPE_CONFORMANCE_SEED=${DRAW_SEED} repeats the shapes`)
+  for (const impl of device.impls.filter(({ id, available }) => available.ok && (checked.impls?.includes(id) ?? true))) {
     const wrongOnPurpose = impl.id.startsWith('red-')
-    for (const op of ALL_OPS.filter(({ id }) => only(id))) {
+    for (const op of ALL_OPS.filter(({ id }) => checked.only(id))) {
       for (const dtype of impl.kernels[op.id] ?? []) {
+        if (performance.now() > checked.until) {
+          left += 1
+          continue
+        }
         const faults: string[] = []
-        const params = extents.flatMap((extent) => conformanceParams(op, extent))
+        const refusals: string[] = []
+        const params = paramsOf(op, impl, dtype, checked)
         for (const one of params) {
           const c = makeCase(device, impl, op, one, dtype, device.threads.at(-1))
-          const found = await faultsOf(backend, op, c, WORK).catch((thrown: unknown) => [thrown instanceof Error ? thrown.message : String(thrown)])
-          // A cheat that only shows on other inputs is caught by measureCase: test/conformance/red-team.test.ts.
-          faults.push(...found.map((fault) => `${paramText(one)}: ${fault}`))
+          try {
+            // A cheat that only shows on other inputs is caught by measureCase: test/conformance/red-team.test.ts.
+            faults.push(...(await faultsOf(backend, op, c, WORK)).map((fault) => `${paramText(one)}: ${fault}`))
+          } catch (thrown) {
+            const words = `${paramText(one)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+            if (thrown instanceof CaseError && thrown.code === 'unsupported') refusals.push(words)
+            else faults.push(words)
+          }
         }
-        cases += params.length
+        cases += params.length - refusals.length
+        refused += refusals.length
         if (wrongOnPurpose) missed += faults.length === 0 && impl.id !== 'red-stale' ? 1 : 0
         else failed += faults.length
-        say(`${impl.id} ${op.id} ${dtype}: ${params.length} cases, ${faults.length} faults${wrongOnPurpose ? ' (wrong on purpose)' : ''}`)
+        say(`${impl.id} ${op.id} ${dtype}: ${params.length} cases, ${faults.length} faults${wrongOnPurpose ? ' (wrong on purpose)' : ''}${refusals.length > 0 ? `, ${refusals.length} refused` : ''}`)
         if (!wrongOnPurpose) for (const fault of faults.slice(0, 5)) say(`  ${fault}`)
-        outcome.rows.push({ part: 'check', impl: impl.id, op: op.id, dtype, cases: params.length, faults: faults.length, first: faults[0] })
+        outcome.rows.push({ part: 'check', impl: impl.id, op: op.id, dtype, cases: params.length, ...(refusals.length > 0 ? { refused: refusals.length, why: refusals[0] } : {}), faults: faults.length, first: faults[0] })
       }
     }
   }
   outcome.figures.push({ name: 'cases checked', value: cases, unit: '', published: true }, { name: 'faults found', value: failed, unit: '', aim: 0, better: 'less' })
+  if (refused > 0) outcome.figures.push({ name: 'cases that a library does not take', value: refused, unit: '' })
+  if (checked.sizes === 'odd') outcome.figures.push({ name: 'seed of the shapes', value: DRAW_SEED, unit: '' })
+  if (Number.isFinite(checked.until)) outcome.figures.push({ name: 'implementations of an operation and dtype not reached in time', value: left, unit: '', aim: 0, better: 'less' })
   if (device.impls.some(({ id }) => id.startsWith('red-'))) outcome.figures.push({ name: 'kernels wrong on purpose that passed', value: missed, unit: '', aim: 0, better: 'less' })
 }
 
+type Timed = { op: string; dtype: Dtype; params: Params }
+
+/** Large cases of every family that has kernels in several implementations. */
+function familyCases(): Timed[] {
+  const both = (op: string, params: Params): Timed[] => (['f32', 'bf16'] as const).map((dtype) => ({ op, dtype, params }))
+  const half = (op: string, params: Params): Timed => ({ op, dtype: 'bf16', params })
+  const n = 2 ** 24
+  const [rows, cols] = [4096, 4096]
+  return [
+    ...['add', 'exp', 'gelu', 'gelu_backward', 'swiglu', 'dot', 'mse_loss'].flatMap((op) => both(op, op === 'swiglu' ? { tokens: rows, dim: cols } : { n })),
+    ...['sum', 'max', 'argmax', 'norm_l2'].flatMap((op) => ['all', 'last', 'first'].flatMap((axis) => (op === 'sum' || axis === 'all' ? both : (o: string, p: Params) => [half(o, p)])(op, { rows, cols, axis }))),
+    ...['softmax', 'log_softmax', 'softmax_backward'].flatMap((op) => [...both(op, { rows, cols }), half(op, { rows, cols: 32768 })]),
+    ...['layer_norm', 'rms_norm', 'layer_norm_backward', 'rms_norm_backward'].flatMap((op) => [...both(op, { tokens: rows, dim: cols }), half(op, { tokens: 32768, dim: 1024 })]),
+    ...['cross_entropy', 'cross_entropy_backward'].flatMap((op) => [...both(op, { tokens: rows, classes: cols }), half(op, { tokens: rows, classes: 32768 })]),
+    ...both('group_norm', { batch: 32, channels: 256, height: 56, width: 56, groups: 32 }),
+    ...[false, true].map((training) => half('batch_norm', { batch: 32, channels: 256, height: 56, width: 56, training })),
+    ...(['f32', 'tf32', 'f16', 'bf16'] as const).map((dtype): Timed => ({ op: 'matmul', dtype, params: { m: cols, n: cols, k: cols } })),
+    half('matmul', { m: 1000, n: 1001, k: 1003 }), half('matmul', { m: 512, n: 512, k: 64, batch: 64 }), half('matmul', { m: 16, n: cols, k: cols, transB: true }),
+    ...[false, true].map((causal) => half('scaled_dot_product_attention', { batch: 4, heads: 32, kvHeads: causal ? 8 : 32, seqQ: 2048, seqK: 2048, headDim: 128, causal })),
+    half('scaled_dot_product_attention', { batch: 16, heads: 12, kvHeads: 12, seqQ: 512, seqK: 512, headDim: 64, causal: false }),
+    { op: 'scaled_dot_product_attention', dtype: 'f32', params: { batch: 4, heads: 16, kvHeads: 16, seqQ: 512, seqK: 512, headDim: 64, causal: false } },
+  ]
+}
+
+/** Opens every case once on each side but the first. */
+async function openAll(outcome: Outcome & { rows: Row[] }, [, ...others]: readonly Side[], cases: readonly Timed[], say: Say): Promise<void> {
+  let opened = 0
+  for (const { op, dtype, params } of cases) {
+    for (const { name, backend, device, impl } of others) {
+      const c = caseOn(device, op, params, 'hot', { dtype })
+      if (!c) continue
+      try {
+        const prepared = await backend.open(problemOf(getOp(op), impl === undefined ? c : { ...c, impl }, SEED))
+        opened += 1
+        await prepared.dispose()
+      } catch (thrown) {
+        say(`${name} ${op} ${dtype} ${paramText(params)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      }
+    }
+  }
+  outcome.figures.push({ name: 'cases opened', value: opened, unit: '' })
+}
+
 /** The nine operations that the first kernels were tuned for, at the sizes that the README shows. */
-function timedCases(): { op: string; dtype: Dtype; params: Params }[] {
+function timedCases(): Timed[] {
   const Mi = 2 ** 20
   const vectors = (op: string, dtype: Dtype, sizes: readonly number[]) => sizes.map((n) => ({ op, dtype, params: { n } }))
   const matrices = (op: string, dtype: Dtype, sizes: readonly (readonly [number, number])[], more: Params = {}) =>
@@ -93,9 +189,9 @@ const MODES: readonly { mode: Mode; count: number; inner: number }[] = [{ mode: 
 /** Rounds of samples; the sides take turns, the other way round every second time. */
 const ROUNDS = 4
 
-async function time(outcome: Outcome & { rows: Row[] }, against: readonly Side[], only: (op: string) => boolean, say: Say): Promise<void> {
+async function time(outcome: Outcome & { rows: Row[] }, against: readonly Side[], cases: readonly Timed[], say: Say): Promise<void> {
   say(`${'case'.padEnd(44)} ${against.map(({ name }) => `${name} cold`.padStart(14)).join(' ')}   us, then hot and graph`)
-  for (const { op, dtype, params } of timedCases().filter((one) => only(one.op))) {
+  for (const { op, dtype, params } of cases) {
     const opened: { name: string; modes: readonly Mode[]; prepared: PreparedCase; ns: Map<Mode, number[]> }[] = []
     const label = `${op} ${dtype} ${paramText(params)}`
     try {

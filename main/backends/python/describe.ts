@@ -59,7 +59,7 @@ function interpreterOf({ path, source, probed }: Found, hardware: readonly Devic
   }
 }
 
-const TITLES: Readonly<Record<string, string>> = { numpy: 'NumPy', torch: 'PyTorch', triton: 'Triton' }
+const TITLES: Readonly<Record<string, string>> = { numpy: 'NumPy', torch: 'PyTorch', triton: 'Triton', jax: 'JAX', cupy: 'CuPy' }
 
 const factsOf = ({ version, packages }: Interpreter): Device['facts'] => [
   ...(version === undefined ? [] : [{ name: 'Python', value: version }]),

@@ -2,7 +2,7 @@ import type { Device, Interpreter } from '@core/backend'
 import type { PythonSettings } from '@core/settings'
 
 /** Packages as their makers write them, by the name that Python imports. */
-export const PACKAGE_TITLES: Readonly<Record<string, string>> = { numpy: 'NumPy', torch: 'PyTorch', triton: 'Triton' }
+export const PACKAGE_TITLES: Readonly<Record<string, string>> = { numpy: 'NumPy', torch: 'PyTorch', triton: 'Triton', jax: 'JAX', cupy: 'CuPy' }
 
 /** `NumPy 2.1.0, PyTorch 2.5.1` of the packages that can be used. */
 export const packagesText = (packages: Interpreter['packages']): string => packages.flatMap(({ name, version }) => (version === undefined ? [] : [`${PACKAGE_TITLES[name] ?? name} ${version}`])).join(', ')

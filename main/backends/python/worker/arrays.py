@@ -1,4 +1,4 @@
-"""Numpy arrays and torch tensors over memory that Opscope allocated; nothing is copied."""
+"""Arrays of NumPy, PyTorch and CuPy over memory that Opscope allocated; nothing is copied."""
 from __future__ import annotations
 
 import ctypes
@@ -20,8 +20,11 @@ class _OnGpu:
 
 
 def wrap(kind: str, address: int, shape: Sequence[int], storage: str, hardware: str, ordinal: int) -> Any:
-    """A row-major array of this shape and storage type of core/case.ts. `kind`: numpy or torch."""
-    if kind == "torch":
+    """A row-major array of this shape and storage type of core/case.ts. `kind`: numpy, torch, cupy or jax, which reads those of the others."""
+    if kind == "cupy":
+        cupy: Any = load("cupy")[0]
+        return cupy.asarray(_OnGpu(address, shape, _TYPESTR[storage]))
+    if kind == "torch" or (kind == "jax" and hardware == "cuda"):
         torch: Any = load("torch")[0]
         target = getattr(torch, TORCH_DTYPES[storage])
         if hardware == "cuda":

@@ -7,10 +7,9 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import guest
 from arrays import wrap
+from engines import Engine, as_list, engine_of
 from failures import CaseFailure, failure_of
 from implementations.types import Built, Call, Implementation, Problem, Tensor
-from libraries import load
-from threads import set_torch_threads
 
 ALLOCATES = "Allocates its output in every call: the allocator's cost is inside."
 INTERPRETED = "Called from Python: the interpreter's part of a call is inside."
@@ -24,8 +23,10 @@ class OpenCase:
     def __init__(self, library: Any, implementation: Implementation, request: Dict[str, Any], hardware: str, ordinal: int, doing: Callable[[str], None]) -> None:
         """`doing` is told what takes long."""
         self._cuda = hardware == "cuda"
-        self._uses_torch = implementation.ARRAYS == "torch"
-        self._torch: Any = load("torch")[0] if self._uses_torch else None
+        self._engine: Engine = engine_of(implementation.ARRAYS, hardware)
+        self._traced = implementation.ARRAYS == "numpy"
+        self._title = implementation.TITLE
+        self._entered = False
         self._error: Optional[BaseException] = None
         self._calls: List[Call] = []
         # Where calls allocate: what the last call on each set returned, and is not copied to its output yet.
@@ -36,6 +37,7 @@ class OpenCase:
         doing("allocating")
         self._buffers = guest.Buffers(library, request, hardware, ordinal, self._call, self._take_error)
         try:
+            self._inputs: List[List[Any]] = []
             self._outputs: List[List[Any]] = []
             self._build(implementation, request, hardware, ordinal, doing)
         except BaseException as error:
@@ -51,10 +53,8 @@ class OpenCase:
             request["op"], request["dtype"], hardware, ordinal, request.get("threads"), request["params"], request["dims"], request["scalars"],
             [Tensor(one["name"], tuple(one["shape"]), one["storage"], one["role"]) for one in request["tensors"]],
         )
-        if self._cuda:
-            self._enter_stream(problem)
-        elif self._uses_torch and problem.threads:
-            set_torch_threads(problem.threads)
+        self._engine.enter(problem, self._buffers.stream() if self._cuda else 0)
+        self._entered = True
         self._seed = request["seed"]
         doing("%s: making it ready and the first call" % implementation.TITLE)
         self._built: Built = implementation.build(problem)
@@ -66,20 +66,16 @@ class OpenCase:
             inputs = [array(self._buffers.input_at(set_, i), tensor) for i, tensor in enumerate(problem.inputs())]
             changed = iter([one for one, tensor in zip(inputs, problem.inputs()) if tensor.role == "inout"])
             self._outputs.append([next(changed) if tensor.role == "inout" else array(self._buffers.output_at(set_, i), tensor) for i, tensor in enumerate(problem.outputs())])
-            self._calls.append(self._built.bind(inputs, self._outputs[-1]))
+            self._inputs.append(inputs)
+            self._calls.append(self._bind(set_))
         self._kept = [None] * len(self._calls)
         self._run = self._run_kept if self._built.allocates else self._run_in_place
         self.run()
         if any(tensor.role == "inout" for tensor in problem.tensors):
             self._buffers.refill([one["fill"] for one in request["tensors"] if "fill" in one])  # The first call has changed them.
 
-    def _enter_stream(self, problem: Problem) -> None:
-        torch = self._torch
-        torch.cuda.set_stream(torch.cuda.ExternalStream(self._buffers.stream(), device=problem.ordinal))
-        # The older of two ways to say it, which newer versions keep in step with theirs.
-        torch.backends.cuda.matmul.allow_tf32 = problem.dtype == "tf32"
-        # On by default for convolutions, whose f32 then has 10 bits of mantissa.
-        torch.backends.cudnn.allow_tf32 = problem.dtype == "tf32"
+    def _bind(self, set_: int) -> Call:
+        return self._built.bind([self._engine.read(array) for array in self._inputs[set_]], self._outputs[set_])
 
     @property
     def facts(self) -> Dict[str, Any]:
@@ -99,6 +95,8 @@ class OpenCase:
     def refill(self, fills: List[Dict[str, Any]], seed: int) -> None:
         self._buffers.refill(fills)
         self._seed = seed
+        if self._engine.copies:
+            self._calls = [self._bind(set_) for set_ in range(self._buffers.sets)]
 
     def poison(self) -> None:
         self._kept = [None] * len(self._calls)
@@ -106,20 +104,16 @@ class OpenCase:
         self._buffers.poison()
 
     def run(self) -> None:
-        if self._uses_torch:
-            self._torch.manual_seed(self._seed)  # Runs with one seed draw the same numbers.
+        self._engine.seed(self._seed)
         self._buffers.run()
         self._deliver()
 
     def run_observed(self) -> Optional[int]:
         """As `run`. Most bytes that the library held meanwhile by its own counter, where it has one."""
-        if self._cuda:
-            self._torch.cuda.reset_peak_memory_stats()
+        if not self._traced:
+            self._engine.watch_memory()
             self.run()
-            return int(self._torch.cuda.max_memory_allocated())
-        if self._uses_torch:
-            self.run()
-            return None
+            return self._engine.peak_bytes()
         tracemalloc.start()
         try:
             self.run()
@@ -141,44 +135,27 @@ class OpenCase:
 
     def close(self) -> None:
         """Gives the buffers back after everything that refers to them is gone."""
-        self._calls, self._kept, self._outputs, self._graph, self._graph_kept = [], [], [], None, None
+        self._calls, self._kept, self._inputs, self._outputs, self._graph, self._graph_kept = [], [], [], [], None, None
         self._built = Built(lambda inputs, outputs: lambda: None)
         try:
-            if self._cuda:
-                self._leave_stream()
+            if self._entered:
+                self._engine.leave()
         except Exception as error:
             raise failure_of(error)
         finally:
             self._buffers.close()
-
-    def _leave_stream(self) -> None:
-        torch = self._torch
-        torch.cuda.synchronize()
-        torch.cuda.set_stream(torch.cuda.default_stream())
-        clear = getattr(torch._C, "_cuda_clearCublasWorkspaces", None)
-        if clear is not None:
-            clear()  # One is kept for every stream that a product ran on.
-        torch.cuda.empty_cache()
 
     def _deliver(self) -> None:
         """Copies what calls returned to the outputs, untimed."""
         try:
             for set_, kept in enumerate(self._kept):
                 if kept is not None:
-                    for output, array in zip(self._outputs[set_], kept if isinstance(kept, (tuple, list)) else (kept,)):
-                        self._copy(output, array)
+                    for output, array in zip(self._outputs[set_], as_list(kept)):
+                        self._engine.copy(output, array)
                     self._kept[set_] = None
-            if self._cuda:
-                self._torch.cuda.current_stream().synchronize()
+            self._engine.synchronize()
         except Exception as error:
             raise failure_of(error)
-
-    def _copy(self, output: Any, array: Any) -> None:
-        array = array.reshape(output.shape)
-        if self._uses_torch:
-            output.copy_(array)
-        else:
-            output[...] = array
 
     def _take_error(self) -> Optional[BaseException]:
         error, self._error = self._error, None
@@ -192,7 +169,7 @@ class OpenCase:
             elif action == guest.RECORD:
                 self._record(set_, count)
             elif action == guest.LAUNCH:
-                self._graph.replay()
+                self._graph()
                 if self._graph_kept is not None:
                     self._kept[self._graph_kept[0]] = self._graph_kept[1]
             elif action == guest.DROP:
@@ -210,17 +187,17 @@ class OpenCase:
             call()
 
     def _run_kept(self, set_: int, count: int) -> None:
-        call, kept = self._calls[set_], self._kept
+        call, kept = self._bind(set_) if self._engine.renews and count > 0 else self._calls[set_], self._kept
         for _ in repeat(None, count):
             kept[set_] = None  # So that the allocator may give the same memory again, as in a loop of the user's.
             kept[set_] = call()
+        if count > 0:
+            self._engine.queued(kept[set_])
 
     def _record(self, set_: int, count: int) -> None:
-        torch = self._torch
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
-            self._run(set_, count)
-        self._graph = graph
+        if not self._engine.graphs:
+            raise CaseFailure("unsupported", "%s records no CUDA graphs; choose the modes cold and hot." % self._title)
+        self._graph = self._engine.record(lambda: self._run(set_, count))
         if self._built.allocates:
             # A recorded call has not run yet: what it returned counts once the graph is launched.
             self._graph_kept = (set_, self._kept[set_])

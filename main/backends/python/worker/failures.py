@@ -7,7 +7,7 @@ from typing import Optional
 
 GIB = float(1 << 30)
 _UNITS = {"bytes": 1.0, "B": 1.0, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": GIB, "TiB": 1024.0**4}
-_AMOUNT = r"([\d.]+) (TiB|GiB|MiB|KiB|bytes|B)\b"
+_AMOUNT = r"([\d.,]+) ?(TiB|GiB|MiB|KiB|bytes|B)\b"
 # After these the CUDA context is gone, and with it everything the process held on the GPU.
 _LOST = re.compile(
     r"illegal memory access|illegal address|illegal instruction|misaligned address|unspecified launch failure|device-side assert"
@@ -34,10 +34,10 @@ def failure_of(error: BaseException) -> CaseFailure:
     detail = "".join(traceback.format_exception(type(error), error, error.__traceback__))[-20000:]
     words = str(error)
     name = type(error).__name__
-    # torch.OutOfMemoryError, torch.cuda.OutOfMemoryError, or before PyTorch 1.13 a RuntimeError with these words.
+    # torch.OutOfMemoryError, torch.cuda.OutOfMemoryError (CuPy's has that name too), or before PyTorch 1.13 a RuntimeError with these words.
     if "CUDA out of memory" in words or "CUBLAS_STATUS_ALLOC_FAILED" in words or name == "OutOfMemoryError":
         return CaseFailure("out-of-memory", _cuda_memory(words), detail)
-    if isinstance(error, MemoryError) or "DefaultCPUAllocator" in words:
+    if isinstance(error, MemoryError) or "DefaultCPUAllocator" in words or "RESOURCE_EXHAUSTED" in words:
         return CaseFailure("out-of-memory", _cpu_memory(words), detail)
     if "CUDA" in words and _LOST.search(words):
         return CaseFailure("device-lost", "The GPU refused to go on: %s." % _first_line(words).rstrip("."), detail)
@@ -45,19 +45,19 @@ def failure_of(error: BaseException) -> CaseFailure:
 
 
 def _cuda_memory(words: str) -> str:
-    asked = _gib(re.search(r"[Tt]ried to allocate " + _AMOUNT, words))
+    asked = _gib(re.search(r"(?:[Tt]ried to allocate|Out of memory allocating) " + _AMOUNT, words))
     free = _gib(re.search(_AMOUNT + r" (?:is )?free", words))
     amounts = "" if asked is None else ": asked for %s%s" % (asked, "" if free is None else " with %s free" % free)
     return "CUDA ran out of memory%s; take a smaller size or close what else is on the GPU." % amounts
 
 
 def _cpu_memory(words: str) -> str:
-    asked = _gib(re.search(r"(?:tried|[Uu]nable) to allocate " + _AMOUNT, words))
+    asked = _gib(re.search(r"(?:(?:tried|[Uu]nable) to allocate|[Oo]ut of memory (?:while trying to allocate|allocating)) " + _AMOUNT, words))
     return "The memory ran out%s; take a smaller size or close other programs." % ("" if asked is None else ": asked for %s" % asked)
 
 
 def _gib(match: Optional["re.Match[str]"]) -> Optional[str]:
-    return None if match is None else "%.3g GiB" % (float(match.group(1)) * _UNITS[match.group(2)] / GIB)
+    return None if match is None else "%.3g GiB" % (float(match.group(1).replace(",", "").rstrip(".")) * _UNITS[match.group(2)] / GIB)
 
 
 def _first_line(words: str) -> str:

@@ -36,15 +36,21 @@ describe.skipIf(missing)('the probe', () => {
     const folder = mkdtempSync(join(tmpdir(), 'opscope-probe-'))
     try {
       writeFileSync(join(folder, 'numpy.py'), 'print("noise")\n__version__ = "1.99"')
+      for (const name of ['jax', 'cupy']) writeFileSync(join(folder, `${name}.py`), `raise ModuleNotFoundError("No module named '${name}'", name="${name}")`)
       writeFileSync(join(folder, 'torch.py'), 'print("more noise")\nraise SystemExit("torch says\\ngoodbye")')
       const said = spawnSync(PYTHON, [join(WORKER, 'probe.py')], { encoding: 'utf8', env: { ...process.env, PYTHONPATH: folder } })
       const probe = probeSchema.parse(JSON.parse(said.stdout))
       expect(probe.packages.slice(0, 2)).toEqual([{ name: 'numpy', version: '1.99' }, { name: 'torch', problem: 'SystemExit: goodbye' }])
       expect(probe.cpu).toEqual({ ok: true })
       // Planning needs to know holes before a worker runs: this NumPy has no SciPy's erf beside it, and is what is left to prefer.
-      expect(probe.impls.cpu.map(({ id, available, preferred }) => [id, available.ok, preferred])).toEqual([['numpy', true, true], ['torch', false, true], ['torch.compile', false, false]])
-      expect(Object.keys(probe.impls.cpu[0]!.kernels)).not.toContain('gelu')
-      expect(probe.impls.cuda.map(({ id }) => id)).toEqual(['torch', 'torch.compile', 'triton'])
+      expect(probe.impls.cpu.map(({ id, available, preferred }) => [id, available.ok, preferred])).toEqual([['jax', false, false], ['numpy', true, true], ['torch', false, true], ['torch.compile', false, false]])
+      expect(Object.keys(probe.impls.cpu[1]!.kernels)).not.toContain('gelu')
+      expect(probe.impls.cuda.map(({ id }) => id)).toEqual(['cupy', 'jax', 'torch', 'torch.compile', 'triton'])
+      // What is not there has its reason and the command that installs it, and is no package of the list.
+      expect(probe.packages.map(({ name }) => name)).toEqual(['numpy', 'torch', 'triton'])
+      expect(probe.impls.cuda.slice(0, 2).map(({ available }) => available)).toEqual([
+        { ok: false, reason: 'CuPy is not installed: python -m pip install cupy-cuda13x, or cupy-cuda12x for CUDA 12' }, { ok: false, reason: 'JAX is not installed: python -m pip install jax' },
+      ])
       expect(probe.cuda).toEqual({ ok: false, reason: 'PyTorch cannot be imported: SystemExit: goodbye' })
     } finally {
       rmSync(folder, { recursive: true })

@@ -2,10 +2,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 from types import ModuleType
 from typing import Any, Dict, List, Optional, Tuple
 
 INSTALL_TORCH = "https://pytorch.org/get-started/locally tells how to install one with CUDA"
+
+# JAX takes three quarters of a GPU's memory at its first call otherwise, and a case would find none.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 _tried: Dict[str, Tuple[Optional[ModuleType], Optional[str]]] = {}
 
@@ -72,8 +76,10 @@ def _no_cuda(torch: Any) -> Optional[str]:
 
 
 def packages() -> List[Dict[str, str]]:
-    """protocol.ts packageSchema of numpy, torch and triton."""
-    return [_package("numpy", lambda module: ""), _package("torch", _torch_detail), _package("triton", lambda module: "")]
+    """protocol.ts packageSchema of numpy, torch and triton, and of jax and cupy where they are installed."""
+    plain = lambda module: ""
+    optional = [_package(name, plain) for name in ("jax", "cupy") if load(name)[1] != "not installed"]
+    return [_package("numpy", plain), _package("torch", _torch_detail), _package("triton", plain), *optional]
 
 
 def _package(name: str, detail: Any) -> Dict[str, str]:

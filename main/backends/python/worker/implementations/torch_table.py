@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from failures import CaseFailure
+
 from .types import Problem
 
 # Gives the function of the input tensors; what depends on the case alone is decided here. Arguments: torch, problem.
@@ -34,7 +36,6 @@ class Entry:
     in_place: bool = False
     # Whether torch.compile's own kernels compute it, which then write to the output. Else it comes from a library.
     fused: bool = True
-    compiles: bool = True
     # dtypes on a GPU; on the CPU f32.
     dtypes: Sequence[str] = FLOATS
     # `nn.functional.rms_norm`: an attribute of torch without which there is no such call in this version.
@@ -180,6 +181,55 @@ def _layer_norm_backward(torch: Any, problem: Problem) -> Callable[..., Any]:
     return lambda grad, x, weight, mean, rstd: backward(grad, x, shape, mean.view(rows), rstd.view(rows), weight, weight, [True, True, True])
 
 
+def _rms_norm_backward(torch: Any, problem: Problem) -> Callable[..., Any]:
+    if problem.hardware == "cuda":
+        shape, backward = _last_shape(problem), torch.ops.aten._fused_rms_norm_backward
+        return lambda grad, x, weight, rstd: backward(grad, x, shape, rstd.view(-1, 1), weight, [True, True])
+
+    def function(grad: Any, x: Any, weight: Any, rstd: Any) -> Any:
+        """PyTorch has no such call on the CPU: its autograd runs these."""
+        scale = rstd.view(-1, 1)
+        normal, inner = x * scale, grad * weight
+        return scale * (inner - normal * (inner * normal).mean(-1, True)), (grad * normal).sum(0)
+
+    return function
+
+
+def _cross_entropy_backward(torch: Any, problem: Problem) -> Callable[..., Any]:
+    aten, tokens = torch.ops.aten, problem.tensors[0].shape[0]
+
+    def function(logits: Any, target: Any, grad: Any) -> Any:
+        powers = torch.log_softmax(logits, -1, dtype=torch.float32)
+        # The reduction is a sum (2): the mean is in the gradient.
+        chosen = aten.nll_loss_backward((grad / tokens).view(()), powers, target.long(), None, 2, -100, powers.new_zeros(()))
+        return aten._log_softmax_backward_data(chosen, powers, -1, torch.float32).to(logits.dtype)
+
+    return function
+
+
+def _rope(torch: Any, problem: Problem) -> Callable[..., Any]:
+    half, interleaved = problem.tensors[0].shape[-1] // 2, problem.params["interleaved"]
+
+    def function(x: Any, cos: Any, sin: Any) -> Any:
+        pairs, cos, sin = x.float(), cos.float()[:, None], sin.float()[:, None]
+        a, b = (pairs[..., 0::2], pairs[..., 1::2]) if interleaved else (pairs[..., :half], pairs[..., half:])
+        turned = (a * cos - b * sin, b * cos + a * sin)
+        return (torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)).to(x.dtype)
+
+    return function
+
+
+def _scaled_matmul(torch: Any, problem: Problem) -> Callable[..., Any]:
+    m, n, k = problem.dims
+    if problem.dtype == "i8":
+        if m <= 16 or n % 8 or k % 8:
+            raise CaseFailure("unsupported", "torch._int_mm takes m above 16 and n and k in multiples of 8; here they are %d, %d and %d." % (m, n, k))
+        return lambda a, b, scale_a, scale_b: (torch._int_mm(a, b.t()) * scale_a[:, None] * scale_b).bfloat16()
+    if n % 16 or k % 16:
+        raise CaseFailure("unsupported", "torch._scaled_mm takes n and k in multiples of 16; here they are %d and %d." % (n, k))
+    return lambda a, b, scale_a, scale_b: torch._scaled_mm(a, b.t(), scale_a[:, None], scale_b[None, :], out_dtype=torch.bfloat16)
+
+
 INT64 = "PyTorch's indices are int64; their conversion to int32 is not timed."
 
 
@@ -243,12 +293,15 @@ TABLE: Dict[str, Entry] = {
     "batch_norm": Entry(_batch_norm, fused=False),
 
     "softmax_backward": Entry(lambda torch, p: lambda grad, y, **out: torch.ops.aten._softmax_backward_data(grad, y, -1, y.dtype, **out), out="grad_input", out_everywhere=False),
-    "layer_norm_backward": Entry(_layer_norm_backward, fused=False, compiles=False),
+    "layer_norm_backward": Entry(_layer_norm_backward, fused=False),
+    "rms_norm_backward": Entry(_rms_norm_backward, fused=False, needs="ops.aten._fused_rms_norm_backward"),
+    "cross_entropy_backward": Entry(_cross_entropy_backward, note="The three calls of autograd from the logits: log_softmax in f32, as under autocast, and two gradients."),
 
     "scaled_dot_product_attention": Entry(_attention, fused=False, needs="nn.functional.scaled_dot_product_attention"),
     **{name: _convolution(name) for name in ("conv1d", "conv2d", "conv3d")},
     **{name: _pooling(name) for name in ("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d")},
 
+    "rope": Entry(_rope, note="Several calls of PyTorch, computed in f32 as LLaMA's code does."),
     "embedding": Entry(lambda torch, p: torch.nn.functional.embedding, fused=False),
     "gather": Entry(lambda torch, p: lambda x, index, **out: torch.gather(x, 0, index.long(), **out), out="out", note="PyTorch takes int64 indices: their conversion is inside."),
     "scatter_add": Entry(lambda torch, p: lambda x, index, src, **out: torch.index_add(x, 0, index, src, **out), out="out", fused=False),
@@ -257,7 +310,8 @@ TABLE: Dict[str, Entry] = {
     "topk": Entry(lambda torch, p: lambda x: torch.topk(x, p.params["k"], -1), fused=False, note=INT64),
 
     "dropout": Entry(lambda torch, p: lambda x: torch.nn.functional.dropout(x, p.params["p"], True)),
-    "adamw_step": Entry(_adamw, in_place=True, compiles=False),
+    "adamw_step": Entry(_adamw, in_place=True),
+    "scaled_matmul": Entry(_scaled_matmul, fused=False, dtypes=("i8", "f8e4m3"), needs="_scaled_mm"),
     # A product comes from a library, and copying it to a given output would be a second pass over it.
     "matmul": Entry(lambda torch, p: torch.matmul, out="out", arrange=_matmul_operands, fused=False, dtypes=(*FLOATS, "tf32")),
     "transformer_block": Entry(_transformer_block, needs="nn.functional.scaled_dot_product_attention", note="The layer is called as functions of torch.nn.functional, in the order of nn.TransformerEncoderLayer without its fused inference path."),
@@ -266,4 +320,4 @@ TABLE: Dict[str, Entry] = {
 
 def kernels(torch: Any, hardware: str) -> Dict[str, List[str]]:
     """Op to dtypes in this version of PyTorch."""
-    return {op: list(entry.dtypes) if hardware == "cuda" else ["f32"] for op, entry in TABLE.items() if entry.present(torch)}
+    return {op: list(entry.dtypes) if hardware == "cuda" else ["f32"] for op, entry in TABLE.items() if entry.present(torch) and (hardware == "cuda" or "f32" in entry.dtypes)}

@@ -64,7 +64,7 @@ class Implementation(Protocol):
     PREFERRED: bool
     # What it is made for: 'cpu', 'cuda'. On other hardware it is not mentioned.
     HARDWARE: Sequence[str]
-    # What inputs and outputs are wrapped as: 'numpy' or 'torch'.
+    # What inputs and outputs are wrapped as, and the engine (engines.py): 'numpy', 'torch', 'cupy' or 'jax'.
     ARRAYS: str
 
     def availability(self, hardware: str) -> Optional[str]:

@@ -31,6 +31,8 @@ class Entry:
     allocates: bool = False
     # Whether NumPy's own threads compute it.
     threads: bool = False
+    # One call that adds up many elements.
+    sums: bool = False
     # Another module that it calls.
     needs: Optional[str] = None
 
@@ -59,8 +61,8 @@ def _scalar_output(problem: Problem, inputs: Sequence[Any], outputs: Sequence[An
     return inputs, [output.reshape(()) if problem.params.get("axis", "all") == "all" else output for output in outputs]
 
 
-def reduction(make: Callable[[Any, Problem, Shape], Callable[..., Any]], calls: int = 1, scratch: Callable[[Problem], Sequence[Shape]] = lambda problem: ()) -> Entry:
-    return Entry(lambda np, problem: make(np, problem, _axes(problem)), calls, scratch, _scalar_output)
+def reduction(make: Callable[[Any, Problem, Shape], Callable[..., Any]], calls: int = 1, scratch: Callable[[Problem], Sequence[Shape]] = lambda problem: (), sums: bool = False) -> Entry:
+    return Entry(lambda np, problem: make(np, problem, _axes(problem)), calls, scratch, _scalar_output, sums=sums)
 
 
 def index(name: str) -> Entry:
@@ -85,8 +87,13 @@ def _matmul_operands(problem: Problem, inputs: Sequence[Any], outputs: Sequence[
     return [matrix.swapaxes(-1, -2) if transposed else matrix for matrix, transposed in zip(plain[0], (trans_a, trans_b))], plain[1]
 
 
+def _erf(np: Any) -> Any:
+    """NumPy has no error function; SciPy brings one that takes arrays."""
+    return getattr(np, "erf", None) or load("scipy.special")[0].erf  # type: ignore[union-attr]
+
+
 def _gelu(np: Any, problem: Problem) -> Callable[..., Any]:
-    erf: Any = load("scipy.special")[0].erf  # type: ignore[union-attr]
+    erf = _erf(np)
 
     def function(x: Any, out: Any) -> None:
         np.multiply(x, 0.5**0.5, out=out)
@@ -145,7 +152,7 @@ def _silu_backward(np: Any, problem: Problem) -> Callable[..., Any]:
 
 
 def _gelu_backward(np: Any, problem: Problem) -> Callable[..., Any]:
-    erf: Any = load("scipy.special")[0].erf  # type: ignore[union-attr]
+    erf = _erf(np)
     density = 1 / (2 * np.pi) ** 0.5
 
     def function(grad: Any, x: Any, rest: Any, out: Any) -> None:
@@ -269,7 +276,6 @@ TABLE: Dict[str, Entry] = {
     "hardswish": Entry(lambda np, p: lambda x, out: np.divide(np.multiply(np.clip(np.add(x, 3, out=out), 0, 6, out=out), x, out=out), 6, out=out), calls=4),
     "sigmoid": Entry(lambda np, p: lambda x, out: _sigmoid_into(np, x, 1, out), calls=4),
     "tanh": call("tanh"),
-    # NumPy has no error function; SciPy brings one that takes arrays.
     "gelu": Entry(_gelu, calls=5, needs="scipy.special"),
     "gelu_tanh": Entry(_gelu_tanh, calls=8),
     "silu": Entry(lambda np, p: lambda x, out: _sigmoid_into(np, x, x, out), calls=4),
@@ -277,8 +283,8 @@ TABLE: Dict[str, Entry] = {
     "gelu_backward": Entry(_gelu_backward, calls=11, scratch=_whole, needs="scipy.special"),
     "silu_backward": Entry(_silu_backward, calls=9, scratch=_whole),
 
-    "sum": reduction(lambda np, p, axes: partial(np.add.reduce, axis=axes)),
-    "mean": reduction(lambda np, p, axes: partial(np.mean, axis=axes)),
+    "sum": reduction(lambda np, p, axes: partial(np.add.reduce, axis=axes), sums=True),
+    "mean": reduction(lambda np, p, axes: partial(np.mean, axis=axes), sums=True),
     "max": reduction(lambda np, p, axes: partial(np.maximum.reduce, axis=axes)),
     "min": reduction(lambda np, p, axes: partial(np.minimum.reduce, axis=axes)),
     "argmax": index("argmax"),
@@ -286,7 +292,7 @@ TABLE: Dict[str, Entry] = {
     "norm_l1": reduction(_norm_l1, calls=2, scratch=_whole),
     "norm_l2": reduction(_norm_l2, calls=3, scratch=_whole),
     "norm_linf": reduction(_norm_linf, calls=2, scratch=_whole),
-    "sum_to_shape": Entry(_sum_to_shape),
+    "sum_to_shape": Entry(_sum_to_shape, sums=True),
     "dot": Entry(lambda np, p: np.dot, arrange=_scalar_output, threads=True),
     "mse_loss": Entry(_mse_loss, calls=3, scratch=_whole, arrange=_scalar_output),
 

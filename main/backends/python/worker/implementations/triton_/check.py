@@ -67,7 +67,7 @@ def stand_ins() -> None:
 
     triton, torch = Anything("triton"), Anything("torch")
     triton.jit, triton.__version__, triton.__path__ = jit, "3.6.0", []  # type: ignore[attr-defined]
-    torch.cuda.get_device_capability = lambda *_: (9, 0)
+    torch.cuda = types.SimpleNamespace(get_device_capability=lambda *_: (9, 0))  # type: ignore[attr-defined]
     # Descriptors of the bulk copy engine are made from real tensors.
     descriptor = Anything("triton.tools.tensor_descriptor")
     sys.modules.update({"triton": triton, "triton.language": Anything("triton.language"), "triton.tools": Anything("triton.tools"), "triton.tools.tensor_descriptor": descriptor, "torch": torch})
@@ -111,6 +111,8 @@ def main() -> int:
         stand_ins()
     import torch
 
+    if capability:
+        torch.cuda.get_device_capability = lambda *_: divmod(capability, 10)
     from implementations import triton_ as package
     from implementations.triton_ import launch, tuner
     from implementations.types import Problem, Tensor
