@@ -1,8 +1,9 @@
 """Holds PyTorch's cold medians of a session against triton.testing.do_bench called directly on the same shapes.
 
 usage: torch_agreement.py SESSION.json.gz RESULT.json COMMIT
+       torch_agreement.py torch-draw-python.json RESULT.json COMMIT     (what `bench.mjs torch-draw` has measured on drawn shapes)
 
-Run it right after the session, on the same card. do_bench is called twice for each case: as it is, which zeroes 256 MB
+Run it right after the session or the bench, on the same card. do_bench is called twice for each case: as it is, which zeroes 256 MB
 before each call and leaves the L2 full of dirty lines that the timed call must write back first, and with a flush that reads,
 as Opscope's does. The rule: from 50 us up, Opscope and do_bench with the reading flush within 2 %; where the power limit holds
 one of the clocks down, the case is listed apart. Below 50 us the differences are published.
@@ -70,9 +71,22 @@ def bench(call, expected_us, clear=None):
         driver.clear_cache = own
 
 
-def rows_of(session):
-    """One row for each cold case of eager PyTorch that was right; do_bench beside it."""
-    cold = [r for r in session["results"] if r["status"] == "ok" and r["case"]["impl"] == "torch" and r["case"]["device"].startswith("python:cuda") and r["case"]["mode"] == "cold"]
+def results_of(source):
+    """Cold results of eager PyTorch that were right: of a session, or of drawn shapes in the same form."""
+    if not source.endswith(".gz"):
+        with open(source) as file:
+            rows = [row for row in json.load(file)["rows"] if row["status"] == "ok"]
+        return [
+            {"case": {"op": row["op"], "dtype": row["dtype"], "params": json.loads(row["params"])}, "summary": {"medianNs": row["medianNs"]}, "hostCallNs": row.get("hostCallNs"), "clocksMhz": [row["mhz"], row["mhz"], row["maxMhz"]] if "mhz" in row else []}
+            for row in rows
+        ]
+    with gzip.open(source) as file:
+        results = json.load(file)["results"]
+    return [r for r in results if r["status"] == "ok" and r["case"]["impl"] == "torch" and r["case"]["device"].startswith("python:cuda") and r["case"]["mode"] == "cold"]
+
+
+def rows_of(cold):
+    """One row for each result; do_bench beside it."""
     best = max((max(r.get("clocksMhz") or [0]) for r in cold), default=0)
     drained = torch.zeros(64 << 20, dtype=torch.int32, device="cuda")
     rows = []
@@ -122,9 +136,7 @@ def figures_of(rows):
 def main():
     source, out, commit = sys.argv[1:]
     started = time.monotonic()
-    with gzip.open(source) as file:
-        session = json.load(file)
-    rows = rows_of(session)
+    rows = rows_of(results_of(source))
     name, driver = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=True).stdout.splitlines()[0].split(", ")
     record = {
         "bench": "torch-agreement", "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "commit": commit, "seconds": 0,

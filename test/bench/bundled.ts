@@ -8,11 +8,12 @@ import redTeam from './red-team.bench'
 import selfConsistency from './self-consistency.bench'
 import shapeFuzz from './shape-fuzz.bench'
 import timeToResult from './time-to-result.bench'
+import torchDraw from './torch-draw.bench'
 import truthLadder from './truth-ladder.bench'
 import verifyCost from './verify-cost.bench'
 
 /** Entry of out/bench/bench.mjs: the benches that make sense on a machine with nothing but Node, the addon and the built app. */
-const BENCHES = { blocks, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, kernels, metamorphic, 'time-to-result': timeToResult, 'red-team': redTeam, 'shape-fuzz': shapeFuzz, 'verify-cost': verifyCost }
+const BENCHES = { blocks, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, kernels, metamorphic, 'time-to-result': timeToResult, 'red-team': redTeam, 'shape-fuzz': shapeFuzz, 'torch-draw': torchDraw, 'verify-cost': verifyCost }
 
 const root = resolve(import.meta.dirname, '../..')
 const { names, args } = benchWords(process.argv.slice(2), Object.keys(BENCHES))
