@@ -34,6 +34,7 @@ export const COMMANDS = [
   { id: 'view.compare', title: 'Compare view', menu: 'View', accelerator: 'CmdOrCtrl+3' },
   { id: 'view.history', title: 'History view', menu: 'View', accelerator: 'CmdOrCtrl+4' },
   { id: 'view.devices', title: 'Devices view', menu: 'View', accelerator: 'CmdOrCtrl+5' },
+  { id: 'view.fleet', title: 'Fleet', menu: 'View' },
   { id: 'view.settings', title: 'Settings', menu: 'View', accelerator: 'CmdOrCtrl+,' },
   { id: 'view.saved', title: 'Save or show a view…', menu: 'View', accelerator: 'CmdOrCtrl+Shift+S' },
   { id: 'view.findings', title: 'Findings', menu: 'View', accelerator: 'CmdOrCtrl+Shift+F' },

@@ -14,6 +14,7 @@ export const router = createRouter({
     { path: '/history', name: 'history', component: () => import('./views/history/HistoryView.vue') },
     { path: '/case', name: 'case', meta: { within: 'history' }, component: () => import('./views/case/CaseView.vue') },
     { path: '/devices', name: 'devices', component: () => import('./views/devices/DevicesView.vue') },
+    { path: '/fleet', name: 'fleet', meta: { within: 'devices' }, component: () => import('./views/fleet/FleetView.vue') },
     { path: '/settings', name: 'settings', component: () => import('./views/settings/SettingsView.vue') },
     { path: '/guide', name: 'guide', component: () => import('./views/guide/GuideView.vue') },
     { path: '/licences', name: 'licences', meta: { within: 'settings' }, component: () => import('./views/licences/LicencesView.vue') },

@@ -3,6 +3,7 @@ import { findingSchema } from '../analysis/advice/types'
 import { deviceSchema } from '../backend'
 import { baselineCheckSchema, baselinesSchema } from '../compare/pinned'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from '../compare/types'
+import { fleetStateSchema } from '../fleet/state'
 import { REDACTIONS } from '../formats/redact'
 import { MAX_DROPPED_BYTES, type Channel, type EventName } from './names'
 import { phaseSchema } from '../measure/protocol'
@@ -124,6 +125,15 @@ export const REQUESTS = {
   /** Connects by ssh, once the user has agreed in a dialog of main's, and keeps the machine where that worked. */
   'remotes:add': { request: z.object({ destination: z.string().trim().min(1).max(210), name: z.string().trim().min(1).max(40).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), remote: remoteSchema }), z.object({ done: z.literal(false) })]) },
   'remotes:remove': { request: z.object({ name: z.string().min(1).max(40) }), reply: z.array(remoteSchema) },
+  /** Begins or ends listening to the agents; the state comes again by `fleet:state` while it is on. */
+  'fleet:watch': { request: z.object({ on: z.boolean() }), reply: fleetStateSchema },
+  /** Connects to a NATS server, once the user has agreed in a dialog of main's and picked the file of its credentials there, and keeps it where that worked. */
+  'fleet:use': { request: z.object({ server: z.string().trim().min(1).max(1000), credentials: z.enum(['none', 'creds', 'nkey']), insecure: z.boolean() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), state: fleetStateSchema }), z.object({ done: z.literal(false) })]) },
+  /** Has the agents, or that of one host, finish what they measure and take no more. */
+  'fleet:drain': { request: z.object({ host: z.string().max(40).optional() }), reply: none },
+  'fleet:collect': { request: none, reply: none },
+  /** Queues a sweep on the devices of the fleet that have its backends and implementations, or on these. */
+  'fleet:run': { request: z.object({ spec: sweepSpecSchema, devices: z.array(z.string().max(80)).min(1).max(10_000).optional(), anyOfModel: z.boolean(), name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ sessionId: id, cases: z.number().int(), devices: z.number().int() }) },
   'devices:list': { request: z.object({ refresh: z.boolean() }), reply: z.array(deviceSchema) },
   'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
   /** Starts a run that measures the ceilings of these devices (all available ones when empty). */
@@ -211,6 +221,7 @@ export const EVENTS = {
   /** `problem` and `unsaved`: results could not be stored, and how many; main offers to save them as a file. */
   'run:ended': z.object({ sessionId: id, state: z.enum(['done', 'stopped']), failures: z.number().int(), problem: z.string().optional(), unsaved: z.number().int().optional() }),
   'sessions:changed': z.object({ ids: z.array(id) }),
+  'fleet:state': fleetStateSchema,
   'devices:changed': z.array(deviceSchema),
   'ceilings:changed': z.array(ceilingSchema),
   'noise:changed': z.array(noiseFloorSchema),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { deviceActivitySchema } from '@core/fleet/state'
 import { fromHostSchema, toHostSchema } from '@core/measure/protocol'
 import { factsSchema } from '@core/session/types'
 
@@ -30,10 +31,6 @@ export const toAgentSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ping') }),
 ])
 export type ToAgent = z.infer<typeof toAgentSchema>
-
-/** `waiting`: another Opscope there measures on the device. `throttled`, `lost`: as its last result said. */
-export const deviceActivitySchema = z.enum(['idle', 'waiting', 'measuring', 'throttled', 'lost'])
-export type DeviceActivity = z.infer<typeof deviceActivitySchema>
 
 export const agentStateSchema = z.object({
   backend: z.string().max(40),

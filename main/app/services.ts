@@ -2,6 +2,7 @@ import type { Reply } from '@core/ipc'
 import type { Link } from '@core/session/links'
 import type { BaselineStore } from '../baselines/baselines'
 import type { FilesApart } from '../files/apart'
+import type { FleetDesk } from '../fleet/desk'
 import type { History } from '../history/types'
 import type { Emit } from '../ipc/register'
 import type { Remotes } from '../remote'
@@ -18,6 +19,8 @@ export interface Services {
   settings: SettingsStore
   dialogs: Dialogs
   remotes: Remotes
+  /** The client of a fleet, loaded when first needed. */
+  fleet(): Promise<FleetDesk>
   emit: Emit
   /** Opens one more window. Throws RangeError where there are too many. */
   openWindow(link?: Link): void

@@ -26,6 +26,7 @@ import { AppWindows } from '../windows/windows'
 import { createFaults, watchProcesses } from './crash'
 import { createDialogs } from './dialogs'
 import { forwardRunnerEvents } from './forward'
+import { fleetDesk } from './fleet-desk'
 import { harden } from './harden'
 import { createLeave, leaveQuestion, preventSleep } from './leave'
 import { surviveFaults, quitCleanly, offerRescue } from './lifecycle'
@@ -46,7 +47,7 @@ function openServices(paths: DataPaths, windows: () => AppWindows, shown: Promis
   const faults = createFaults(paths.crashes, emit)
   const startNotices = [notice, settings.notice, remotes.store.notice].filter((text): text is string => text !== undefined)
   const openWindow = (link?: Link) => void windows().open(link && linkPath(link))
-  return { history, runner, settings, remotes, dialogs: createDialogs(() => windows().current()), emit, openWindow, recent, baselines: new BaselineStore(paths.baselines), faults, files, opened: createOpenedFiles({ history, runner, emit, files, recent }), foundPrograms: new Set(), startNotices }
+  return { history, runner, settings, remotes, fleet: fleetDesk({ history, folder: paths.folder, settings: () => settings.get(), emit }), dialogs: createDialogs(() => windows().current()), emit, openWindow, recent, baselines: new BaselineStore(paths.baselines), faults, files, opened: createOpenedFiles({ history, runner, emit, files, recent }), foundPrograms: new Set(), startNotices }
 }
 
 /** Starts the app with its visible window. A second start with the same data folder shows the first one's window. */
@@ -86,8 +87,6 @@ export function startApp(): void {
   registerRequests(createHandlers(services), windows)
   quitCleanly(services, leave)
   preventSleep(services.runner, powerSaveBlocker)
-  const fleetEnds = new AbortController()
-  app.on('before-quit', () => fleetEnds.abort())
   // Nobody can answer a question when the machine or a terminal ends the app.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -150,7 +149,7 @@ export function startApp(): void {
     if (link) links.open(link)
     else show()
     // The client of a fleet is loaded by those who have one.
-    if (existsSync(join(paths.folder, 'fleet.json'))) void shown.then(async () => (await import('./collect-fleet')).collectFleet(services, paths.folder, fleetEnds.signal))
+    if (existsSync(join(paths.folder, 'fleet.json'))) void shown.then(async () => (await services.fleet()).collect())
   })
 }
 

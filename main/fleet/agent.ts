@@ -2,9 +2,9 @@ import type { Device, DeviceState } from '@core/backend'
 import { endedResult } from '@core/measure/result/record'
 import type { Result } from '@core/result'
 import type { MachineFacts } from '@core/session/types'
+import type { DeviceActivity } from '@core/fleet/state'
 import type { GpuOrder } from '@core/settings'
 import { version } from '../../package.json'
-import type { DeviceActivity } from '../agent/protocol'
 import { gpuOf } from '../exclusive'
 import { Host } from '../runner/hosts/host'
 import { LIMITS as HOST_LIMITS, type Limits, type HostKind } from '../runner/types'
@@ -12,10 +12,7 @@ import { caseWords } from '../runner/words'
 import { workConsumer, type FleetLine, type LineLimits } from './connect'
 import { Gate } from './gate'
 import { runLane } from './lane'
-import { ASK_SUBJECT, DRAIN_SUBJECT, drainSchema, laneOf, modelLane, pack, presenceSubject, unpack, workSubject, type Offer, type Presence, type Work } from './messages'
-
-/** How often an agent tells what it does, in ms. */
-export const PRESENCE_MS = 2000
+import { ASK_SUBJECT, DRAIN_SUBJECT, drainSchema, laneOf, modelLane, pack, PRESENCE_MS, presenceSubject, unpack, workSubject, type Offer, type Presence, type Work } from './messages'
 
 /** Devices of one model that may have work at once. */
 const MAX_SHARED = 10_000

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { deviceSchema } from '@core/backend'
 import { benchmarkCaseSchema } from '@core/case'
 import { HOST_NAME } from '@core/fleet/place'
+import { deviceActivitySchema } from '@core/fleet/state'
 import { measureSettingsSchema } from '@core/measure/settings'
 import { resultSchema } from '@core/result'
 import { factsSchema } from '@core/session/types'
-import { deviceActivitySchema } from '../agent/protocol'
 
 /** What passes over NATS, and where. Every message is parsed on arrival; one that does not parse costs that message. */
 
@@ -26,6 +26,8 @@ export const modelLane = (backend: string, name: string, driver: string | undefi
 
 export const workSubject = (lane: string): string => `opscope.work.${lane}`
 export const resultSubject = (client: string): string => `opscope.results.${client}`
+/** How often an agent tells what it does, in ms. */
+export const PRESENCE_MS = 2000
 /** Agents tell every few seconds what they do; nobody need listen. */
 export const presenceSubject = (host: string): string => `opscope.agents.${token(host)}`
 export const ALL_PRESENCE = 'opscope.agents.*'

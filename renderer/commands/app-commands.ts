@@ -19,7 +19,7 @@ export function provideAppCommands(router: Router): (() => void)[] {
   const settings = useSettings()
   const tour = useTour()
 
-  const views = (['run', 'session', 'compare', 'history', 'devices', 'settings'] as const).map((name) => provideCommand(`view.${name}`, () => router.push({ name })))
+  const views = (['run', 'session', 'compare', 'history', 'devices', 'fleet', 'settings'] as const).map((name) => provideCommand(`view.${name}`, () => router.push({ name })))
   return [
     ...views,
     provideCommand('window.new', () => openWindow()),

@@ -3,6 +3,7 @@ import { adviseSession } from '@core/analysis/advice'
 import { packCaseHistory, type CaseHistory, type CasePoint } from '@core/analysis/case-history'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { compareSessions, compareWithin, type ComparedSession, type CompareRequest, type Comparison, type FileSide } from '@core/compare'
+import { NO_FLEET, type FleetState } from '@core/fleet/state'
 import { identifying } from '@core/formats/redact'
 import { FORMATS, formatInfo } from '@core/formats/registry'
 import type { Channel, EventName, EventPayload, IpcReply, OpscopeApi, Reply, Request, RunState } from '@core/ipc'
@@ -49,6 +50,8 @@ export class MockApi implements OpscopeApi {
   private state: RunState = { phase: 'idle', done: 0, total: 0, failures: 0 }
   private queue: BenchmarkCase[] = []
   private serial = 0
+  /** What the fleet is said to be. */
+  fleet: FleetState = NO_FLEET
   readonly calls: { channel: Channel; request: unknown }[] = []
 
   constructor(private readonly options: MockOptions = {}) {
@@ -122,6 +125,10 @@ export class MockApi implements OpscopeApi {
       }
       case 'capture:run': return { done: false }
       case 'capture:stop': return { stopped: false }
+      case 'fleet:watch': return this.fleet
+      case 'fleet:drain': case 'fleet:collect': return undefined
+      case 'fleet:use': return { done: true, state: { ...this.fleet, server: (request as { server: string }).server, connection: 'up' } }
+      case 'fleet:run': return { sessionId: 'session-1', cases: 12, devices: 3 }
       case 'remotes:list': case 'remotes:remove': return []
       case 'remotes:add': return { done: true, remote: { name: 'gpubox', destination: (request as { destination: string }).destination } }
       case 'devices:list': return mockDevices

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionSummary } from '@core/session/types'
 import { Cli, type Running } from '../e2e/cli'
 import { launch, type Launched } from '../e2e/launch'
+import { violations } from '../e2e/axe'
 import { Nats, noNats } from './nats'
 import { messages, sessions, view } from '../e2e/ui'
 
@@ -33,6 +34,37 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     await sessions(page).getByText('Far away').waitFor()
     const [session] = await cli.json<SessionSummary[]>('sessions')
     expect(session).toMatchObject({ name: 'Far away', results: 3, planned: 3, state: 'done', devices: ['Scripted device'] })
+    expect(opened.pageErrors).toEqual([])
+  })
+
+  it('are watched, run and drained in the Fleet view', async () => {
+    nats = await Nats.start()
+    const server = ['--server', nats.url]
+    agent = new Cli().start(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
+    await agent.says('n1 measures for the fleet')
+    opened = await launch({ env: { OPSCOPE_TEST_BACKEND: '1' } })
+    const { app, page } = opened
+    await app.evaluate(({ dialog }) => {
+      dialog.showMessageBox = () => Promise.resolve({ response: 1, checkboxChecked: false })
+    })
+    await view(page, 'Devices')
+    await page.getByRole('button', { name: 'Fleet', exact: true }).click()
+    await page.getByText('No NATS server is set').waitFor()
+    await page.getByRole('textbox', { name: 'Server' }).fill('nats://127.0.0.1:1')
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await page.getByRole('alert').getByText('The NATS server nats://127.0.0.1:1 cannot be used').waitFor()
+    await page.getByRole('textbox', { name: 'Server' }).fill(nats.url)
+    await page.getByRole('button', { name: 'Connect' }).click()
+    const grid = page.getByRole('grid', { name: 'Hosts and devices' })
+    await grid.getByText('Scripted device').waitFor({ timeout: 30_000 })
+    await page.getByRole('button', { name: 'Run on the fleet…' }).click()
+    await page.getByLabel(/^n1\/fake:0/).check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+    await messages(page).getByText(/The fleet has measured all of “.+ fleet”/).waitFor({ timeout: 60_000 })
+    expect(await violations(page)).toEqual([])
+    await grid.getByRole('button', { name: 'Drain' }).click()
+    expect((await agent.ended).status).toBe(0)
+    await grid.getByText(/Its agent was drained or stopped/).waitFor()
     expect(opened.pageErrors).toEqual([])
   })
 })

@@ -1,20 +1,18 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
-import { placeOf } from '@core/fleet/place'
 import { cardSpread } from '@core/fleet/spread'
-import { presetSettings } from '@core/measure/settings'
-import type { Environment } from '@core/session/types'
-import { estimateCaseSeconds, estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 import { sweepSpecSchema } from '@core/session/sweep-spec'
 import { aboutDuration, formatDuration, formatPercent } from '@core/units'
 import { readEnvironment } from '../../environment'
-import { FleetAgent, PRESENCE_MS } from '../../fleet/agent'
-import { devicesOf, drain, offers, presences, queues, submit } from '../../fleet/client'
+import { FleetAgent } from '../../fleet/agent'
+import { PRESENCE_MS } from '../../fleet/messages'
+import { queueSweep } from '../../fleet/sweep'
+import { devicesOf, drain, offers, presences, queues } from '../../fleet/client'
 import { checkSettings, limitsOf, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from '../../fleet/connect'
-import { clientOf, gather, unfinished } from '../../fleet/gather'
-import { caseWords, sessionName } from '../../runner/words'
+import { gather, unfinished } from '../../fleet/gather'
+import { caseWords } from '../../runner/words'
 import type { Context } from '../context'
 import { findSession, readName, UsageError } from '../options/choices'
 import { readGpus, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
@@ -118,19 +116,10 @@ async function run(context: Context, options: FleetRunOptions): Promise<number> 
     if (!checked.success) throw new UsageError(`the sweep cannot be kept: ${checked.error.issues[0]?.path.join('.')}: ${checked.error.issues[0]?.message}`)
     const plan = planSweep(spec, devices)
     if (plan.problems.length > 0 || plan.cases.length === 0) throw new UsageError(plan.problems.join('; ') || 'nothing can be measured')
-    const { repeats = 1 } = spec
-    const settings = presetSettings(spec.preset, context.settings.presets, spec.measure)
-    const cases = Array.from({ length: repeats }, () => plan.cases).flat()
-    const used = devices.filter((device) => plan.cases.some((c) => c.backend === device.backend && c.device === device.id))
-    const environment: Environment = { ...readEnvironment([]), devices: used, machines: found.filter(({ host }) => used.some((device) => device.host === host)).map(({ host, facts }) => ({ name: host, facts })) }
-    const session = context.history.createSession({ name: name ?? `${sessionName(spec)} · fleet`.slice(0, 200), about: { kind: 'fleet' }, environment, settings, spec, cases })
-    // Nobody here measures it, so that no start of Opscope takes it for one whose process died.
-    context.history.setState(session.id, 'stopped')
-    await submit(line, { client: clientOf(context.paths.folder), session: session.id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel: options.anyOfModel === true })
-    const seconds = Math.max(...[...new Set(cases.map((c) => placeOf(c.device).host))].map((host) => estimateSeconds(cases.filter((c) => placeOf(c.device).host === host), settings, [], devices)))
-    context.remark(`opscope: ${cases.length} cases wait for ${used.length} ${used.length === 1 ? 'device' : 'devices'}, ${aboutDuration(seconds)} (session ${session.id})`)
+    const { id, cases, used, seconds } = await queueSweep({ line, folder: context.paths.folder, history: context.history, presets: context.settings.presets, found, spec, plan, anyOfModel: options.anyOfModel === true, ...(name === undefined ? {} : { name }) })
+    context.remark(`opscope: ${cases} cases wait for ${used} ${used === 1 ? 'device' : 'devices'}, ${aboutDuration(seconds)} (session ${id})`)
     if (options.detach) return 0
-    return await gatherHere(context, line, [session.id])
+    return await gatherHere(context, line, [id])
   } finally {
     await line.close()
   }

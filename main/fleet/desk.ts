@@ -1,0 +1,196 @@
+import { NO_FLEET, type FleetState } from '@core/fleet/state'
+import type { SweepSpec } from '@core/session/sweep-spec'
+import type { Settings } from '@core/settings'
+import { planSweep } from '@core/sweep/plan'
+import type { History } from '../history/types'
+import { Coalescer } from '../runner/events'
+import { nothingToMeasure } from '../runner/run-setup'
+import { devicesOf, drain, offers } from './client'
+import { LIMITS, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from './connect'
+import { gather, unfinished } from './gather'
+import { queueSweep } from './sweep'
+import { FleetWatch } from './watch'
+
+/** How often the page hears of the fleet at most, in ms; at least as often, so that what is silent is seen to be. */
+const TELL_MS = 1000
+
+export interface DeskOptions {
+  history: History
+  folder: string
+  settings(): Pick<Settings, 'presets'>
+  /** The state has changed; only while it is watched. */
+  changed(state: FleetState): void
+  /** These sessions have new results. */
+  stored(ids: readonly string[]): void
+  notice(notice: { level: 'info' | 'warning'; message: string }): void
+}
+
+/** A sweep for a fleet, as the page asks for it: its targets are the fleet's devices of the same backends, or those picked. */
+export interface FleetOrder {
+  spec: SweepSpec
+  devices?: readonly string[] | undefined
+  anyOfModel: boolean
+  name?: string | undefined
+}
+
+/** The fleet as the window has it: one connection, opened when something needs it, and kept until the app ends. */
+export class FleetDesk {
+  #line: Promise<FleetLine> | undefined
+  #watch: FleetWatch | undefined
+  #watched = false
+  #connection: FleetState['connection'] = 'none'
+  #problem: string | undefined
+  #collecting: AbortController | undefined
+  /** Sessions that lacked results when the history was last looked through. */
+  #sessions: readonly string[] = []
+  readonly #tell = new Coalescer(TELL_MS, () => this.#watched && this.options.changed(this.state()))
+  readonly #ticking = setInterval(() => this.#tell.request(), TELL_MS)
+
+  constructor(private readonly options: DeskOptions) {
+    this.#ticking.unref()
+  }
+
+  state(): FleetState {
+    const settings = readFleet(this.options.folder)
+    const sessions = this.#sessions.map((id) => this.options.history.summary(id)).map(({ id, name, results, planned }) => ({ id, name, results, planned }))
+    if (!settings) return { ...NO_FLEET, sessions }
+    return { server: settings.server, connection: this.#connection, ...(this.#problem === undefined ? {} : { problem: this.#problem }), ...(this.#watch?.view() ?? { hosts: [], shared: [], unserved: [] }), sessions, collecting: this.#collecting !== undefined }
+  }
+
+  /** Whether the page looks: only then are agents listened to. */
+  async watch(on: boolean): Promise<FleetState> {
+    this.#watched = on
+    this.#sessions = unfinished(this.options.history).map(({ id }) => id)
+    if (!on) {
+      this.#watch?.stop()
+      this.#watch = undefined
+    } else if (readFleet(this.options.folder)) {
+      try {
+        const line = await this.#connect()
+        if (this.#watched) this.#watch ??= new FleetWatch(line, () => this.#tell.request())
+      } catch {
+        // The state says why.
+      }
+    }
+    return this.state()
+  }
+
+  /** Uses this server from now on; without settings none. The page looks at it at once. */
+  async use(settings: FleetSettings): Promise<FleetState> {
+    const line = await openLine(settings, 'opscope window')
+    await line.close()
+    await this.#disconnect()
+    writeFleet(this.options.folder, settings)
+    return this.watch(true)
+  }
+
+  async drain(host?: string): Promise<void> {
+    await drain(await this.#connect(), host)
+  }
+
+  /** Queues a sweep and begins to collect its results. Throws Error with the reason where nothing can be measured. */
+  async run({ spec, devices: picked, anyOfModel, name }: FleetOrder): Promise<{ sessionId: string; cases: number; devices: number }> {
+    const line = await this.#connect()
+    const found = await offers(line)
+    const all = devicesOf(found).filter((device) => device.available.ok && (!picked || picked.includes(device.id)))
+    if (all.length === 0) throw new Error('No agent answers. Start one on a machine of the fleet with opscope fleet up, and try again.')
+    const targets = all.flatMap((device) => {
+      const like = spec.targets.filter(({ backend }) => backend === device.backend).flatMap(({ impls }) => impls)
+      const impls = device.impls.filter(({ id, available, preferred }) => available.ok && (like.length > 0 ? like.includes(id) : preferred)).map(({ id }) => id)
+      return impls.length > 0 && (like.length > 0 || picked) ? [{ backend: device.backend, device: device.id, impls }] : []
+    })
+    const there: SweepSpec = { ...spec, targets }
+    const plan = planSweep(there, all)
+    if (targets.length === 0 || plan.cases.length === 0) throw new Error(targets.length === 0 ? 'The fleet has no device of the backends in this sweep. Pick another backend in Run, or pick devices here.' : nothingToMeasure(plan))
+    const { history, folder, settings } = this.options
+    const { id, cases, used } = await queueSweep({ line, folder, history, presets: settings().presets, found, spec: there, plan, anyOfModel, ...(name ? { name } : {}) })
+    this.options.stored([id])
+    void this.collect()
+    return { sessionId: id, cases, devices: used }
+  }
+
+  /** Takes results until all sessions have theirs. Does nothing where that is under way or nothing is missing. */
+  async collect(): Promise<void> {
+    // Those queued meanwhile are collected too.
+    this.#collecting?.abort()
+    const { history, folder, stored, notice } = this.options
+    const sessions = (this.#sessions = unfinished(history).map(({ id }) => id))
+    if (sessions.length === 0) return
+    const own = (this.#collecting = new AbortController())
+    const fresh = new Set<string>()
+    const tell = new Coalescer(TELL_MS, () => {
+      if (fresh.size > 0) stored([...fresh])
+      fresh.clear()
+    })
+    try {
+      const line = await this.#connect()
+      await gather({
+        history, folder, line, limits: LIMITS, sessions, signal: own.signal,
+        stored: (id) => {
+          fresh.add(id)
+          tell.request()
+          this.#tell.request()
+        },
+        finished: (id) => {
+          stored([id])
+          notice({ level: 'info', message: `The fleet has measured all of “${history.summary(id).name}”.` })
+        },
+      })
+    } catch (error) {
+      if (!own.signal.aborted) notice({ level: 'warning', message: `Results of the fleet could not be collected: ${error instanceof Error ? error.message : String(error)}` })
+    } finally {
+      tell.flush()
+      if (this.#collecting === own) this.#collecting = undefined
+      this.#tell.request()
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#ticking)
+    this.#watched = false
+    this.#collecting?.abort()
+    await this.#disconnect()
+  }
+
+  #connect(): Promise<FleetLine> {
+    this.#line ??= this.#open().catch((error: unknown) => {
+      this.#line = undefined
+      this.#connection = 'lost'
+      this.#problem = error instanceof Error ? `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.` : String(error)
+      this.#tell.request()
+      throw error
+    })
+    return this.#line
+  }
+
+  async #open(): Promise<FleetLine> {
+    const settings = readFleet(this.options.folder)
+    if (!settings) throw new Error('no NATS server is set')
+    this.#connection = 'connecting'
+    this.#problem = undefined
+    const line = await openLine(settings, 'opscope window')
+    this.#connection = 'up'
+    void this.#follow(line)
+    return line
+  }
+
+  /** The connection comes back by itself; meanwhile the page is told that it is away. */
+  async #follow({ nc }: FleetLine): Promise<void> {
+    for await (const { type } of nc.status()) {
+      if (type === 'disconnect') this.#connection = 'lost'
+      if (type === 'reconnect') this.#connection = 'up'
+      this.#problem = this.#connection === 'lost' ? 'The connection to the NATS server is lost. Opscope reconnects by itself; agents go on with the case they measure.' : undefined
+      this.#tell.request()
+    }
+  }
+
+  async #disconnect(): Promise<void> {
+    this.#watch?.stop()
+    this.#watch = undefined
+    const line = await this.#line?.catch(() => undefined)
+    this.#line = undefined
+    this.#connection = 'none'
+    this.#problem = undefined
+    await line?.close()
+  }
+}

@@ -1,0 +1,76 @@
+import { defineStore } from 'pinia'
+import { computed, ref, shallowRef } from 'vue'
+import { NO_FLEET, type FleetState } from '@core/fleet/state'
+import type { SweepSpec } from '@core/session/sweep-spec'
+import type { Request } from '@core/ipc'
+import { call, listen } from '../lib/api'
+import { useNotices } from './notices'
+
+/** Machines that measure through a NATS server, while somebody looks. */
+export const useFleet = defineStore('fleet', () => {
+  const notices = useNotices()
+  const state = shallowRef<FleetState>(NO_FLEET)
+  const loaded = ref(false)
+  const problem = shallowRef<unknown>()
+  let unlisten: (() => void) | undefined
+
+  const devices = computed(() => state.value.hosts.flatMap((host) => host.devices.map((device) => ({ ...device, host }))))
+  /** Those that take work. */
+  const active = computed(() => devices.value.filter(({ host }) => host.state === 'up'))
+  const waiting = computed(() => devices.value.reduce((sum, device) => sum + device.waiting, 0) + state.value.shared.reduce((sum, one) => sum + one.waiting, 0))
+  /** Of the device that takes longest. */
+  const secondsLeft = computed(() => {
+    const known = active.value.flatMap((device) => (device.secondsLeft === undefined ? [] : [device.secondsLeft]))
+    return known.length > 0 && waiting.value + active.value.filter(({ current }) => current !== undefined).length > 0 ? Math.max(...known) : undefined
+  })
+
+  async function watch(): Promise<void> {
+    unlisten ??= listen('fleet:state', (next) => (state.value = next))
+    problem.value = undefined
+    try {
+      state.value = await call('fleet:watch', { on: true })
+    } catch (error) {
+      problem.value = error
+    } finally {
+      loaded.value = true
+    }
+  }
+
+  function unwatch(): void {
+    unlisten?.()
+    unlisten = undefined
+    void call('fleet:watch', { on: false }).catch(() => undefined)
+  }
+
+  /** True where the server is used now; throws where it cannot be. */
+  async function use(server: Request<'fleet:use'>): Promise<boolean> {
+    const reply = await call('fleet:use', server)
+    if (reply.done) state.value = reply.state
+    return reply.done
+  }
+
+  async function drain(host?: string): Promise<void> {
+    try {
+      await call('fleet:drain', host === undefined ? {} : { host })
+      notices.show({ level: 'info', message: `${host ?? 'Every agent'} was asked to finish. What waits stays in the queue.` })
+    } catch (error) {
+      notices.fail(error, 'drain the fleet')
+    }
+  }
+
+  async function collect(): Promise<void> {
+    try {
+      await call('fleet:collect', undefined)
+    } catch (error) {
+      notices.fail(error, 'collect results')
+    }
+  }
+
+  /** Throws with the reason where nothing can be measured. */
+  async function run(order: { spec: SweepSpec; devices?: string[]; anyOfModel: boolean }): Promise<void> {
+    const { cases, devices: used } = await call('fleet:run', order)
+    notices.show({ level: 'info', message: `${cases.toLocaleString('en-US')} ${cases === 1 ? 'case waits' : 'cases wait'} for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
+  }
+
+  return { state, loaded, problem, devices, active, waiting, secondsLeft, watch, unwatch, use, drain, collect, run }
+})

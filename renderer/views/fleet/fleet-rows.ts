@@ -1,0 +1,46 @@
+import type { DeviceActivity, FleetDevice, FleetHost, FleetState } from '@core/fleet/state'
+
+/** A line of the table: a machine, or below it one of its devices. */
+export type FleetRow = { kind: 'host'; key: string; host: FleetHost } | { kind: 'device'; key: string; host: FleetHost; device: FleetDevice }
+
+/** Hosts that measure first, those that fell out last; each with its devices. */
+export function fleetRows({ hosts }: Pick<FleetState, 'hosts'>, search: string): FleetRow[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const rank = { up: 0, draining: 1, silent: 2, left: 3 } satisfies Record<FleetHost['state'], number>
+  return [...hosts].sort((a, b) => rank[a.state] - rank[b.state]).flatMap((host): FleetRow[] => {
+    const fits = (device: FleetDevice) => {
+      const text = [host.host, host.state, device.device, device.name, device.state, device.current].join(' ').toLowerCase()
+      return words.every((word) => text.includes(word))
+    }
+    const devices = host.devices.filter(fits)
+    if (devices.length === 0 && (words.length > 0 && !words.every((word) => host.host.toLowerCase().includes(word)))) return []
+    return [{ kind: 'host', key: host.host, host }, ...devices.map((device) => ({ kind: 'device' as const, key: `${host.host} ${device.backend} ${device.device}`, host, device: knownOf(device, host) }))]
+  })
+}
+
+/** A device as far as it is known: of a machine that fell out, what was counted. */
+const knownOf = (device: FleetDevice, { state }: FleetHost): FleetDevice => {
+  if (state === 'up' || state === 'draining') return device
+  const { backend, device: id, name, measured, waiting } = device
+  return { backend, device: id, name, state: device.state, measured, waiting }
+}
+
+const HOST_WORDS = { up: 'up', draining: 'draining', silent: 'lost', left: 'left' } satisfies Record<FleetHost['state'], string>
+export const hostWord = ({ state }: FleetHost): string => HOST_WORDS[state]
+
+/** What a device does, as its machine is: of one that is lost nothing is known. */
+export const deviceWord = ({ state }: FleetDevice, host: FleetHost): DeviceActivity | 'unknown' | 'left' => (host.state === 'silent' ? 'unknown' : host.state === 'left' ? 'left' : state)
+
+const counted = (count: number, one: string, many: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+
+/** `3 hosts, 5 devices: 4 measuring, 1 idle`. */
+export function fleetSentence({ hosts }: Pick<FleetState, 'hosts'>): string {
+  const there = hosts.filter(({ state }) => state === 'up' || state === 'draining')
+  const words = there.flatMap((host) => host.devices.map((device) => deviceWord(device, host)))
+  const states = (['measuring', 'throttled', 'waiting', 'idle', 'lost'] as const).flatMap((state) => {
+    const count = words.filter((word) => word === state).length
+    return count > 0 ? [`${count.toLocaleString('en-US')} ${state}`] : []
+  })
+  const out = hosts.length - there.length
+  return `${counted(there.length, 'host', 'hosts')}, ${counted(words.length, 'device', 'devices')}${states.length > 0 ? `: ${states.join(', ')}` : ''}${out > 0 ? `. ${counted(out, 'host', 'hosts')} fell out` : ''}`
+}

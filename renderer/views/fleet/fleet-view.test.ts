@@ -1,0 +1,103 @@
+import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
+import { createPinia, setActivePinia } from 'pinia'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createMemoryHistory, createRouter } from 'vue-router'
+import { NO_FLEET, type FleetHost, type FleetState } from '@core/fleet/state'
+import { installMockApi, type MockApi } from '../../dev/mock-api'
+import { useSettings } from '../../stores/settings'
+import { fleetRows, fleetSentence } from './fleet-rows'
+import FleetView from './FleetView.vue'
+
+const host = (name: string, change: Partial<FleetHost> = {}, device: Partial<FleetHost['devices'][number]> = {}): FleetHost => ({
+  host: name, opscope: '0.1.0', state: 'up',
+  devices: [{ backend: 'cuda', device: 'cuda:0', name: 'NVIDIA H200', state: 'measuring', current: 'softmax 4096x4096 f32 cuda:0 kernel hot', seconds: 2, measured: 12, waiting: 30, secondsLeft: 240, smClockMhz: 1980, temperatureC: 41, ...device }],
+  ...change,
+})
+const FLEET: FleetState = {
+  server: 'tls://nats.example:4222', connection: 'up', shared: [], unserved: [], collecting: true,
+  hosts: [host('gone', { state: 'silent', reason: 'No sign of life for 9 s: the machine, its network or its agent is down.' }), host('n1'), host('n2', {}, { state: 'throttled', current: undefined, seconds: undefined, waiting: 0, secondsLeft: undefined, smClockMhz: undefined, temperatureC: undefined })],
+  sessions: [{ id: 'session-1', name: 'Every card', results: 12, planned: 48 }],
+}
+
+let api: MockApi
+let wrapper: VueWrapper
+beforeEach(async () => {
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
+  setActivePinia(createPinia())
+  api = installMockApi()
+  await useSettings().load()
+})
+afterEach(() => {
+  wrapper.unmount()
+  vi.restoreAllMocks()
+})
+
+async function open(state: FleetState): Promise<void> {
+  api.fleet = state
+  const router = createRouter({ history: createMemoryHistory(), routes: ['fleet', 'devices'].map((name) => ({ path: `/${name}`, name, component: FleetView })).concat({ path: '/session/:id', name: 'session', component: FleetView }) })
+  await router.push('/fleet')
+  wrapper = mount(FleetView, { attachTo: document.body, global: { plugins: [router] } })
+  await flushPromises()
+}
+const button = (text: string) => wrapper.findAll('button').find((one) => one.text() === text)!
+const calls = (channel: string) => api.calls.filter((call) => call.channel === channel).map(({ request }) => request)
+const lines = () => wrapper.findAll('.fleet-grid [role=row]').slice(1).map((row) => row.findAll('[role=gridcell]').map((cell) => cell.text()))
+
+it('says what to do while no server is set, and uses the one that is entered', async () => {
+  await open(NO_FLEET)
+  expect(wrapper.text()).toContain('No NATS server is set')
+  expect(wrapper.text()).toContain('opscope fleet up --server')
+  await wrapper.get('input[type=text]').setValue('tls://nats.example:4222')
+  await wrapper.get('form').trigger('submit')
+  await flushPromises()
+  expect(calls('fleet:use')).toEqual([{ server: 'tls://nats.example:4222', credentials: 'none', insecure: false }])
+  expect(wrapper.text()).toContain('No agent has been heard yet')
+})
+
+it('shows what each device does, what waits, how long is left, and why a host fell out', async () => {
+  await open(FLEET)
+  expect(wrapper.text()).toContain('2 hosts, 2 devices: 1 measuring, 1 throttled. 1 host fell out. 60 cases wait, 4 min left')
+  expect(lines()).toEqual([
+    ['n1', '1 device', 'up', 'Drain'],
+    ['cuda:0', 'NVIDIA H200', 'measuring', 'softmax 4096x4096 f32 cuda:0 kernel hot', '2 s', '12', '30', '4 min', '1980 MHz', '41 °C'],
+    ['n2', '1 device', 'up', 'Drain'],
+    ['cuda:0', 'NVIDIA H200', 'throttled', '–', '–', '12', '0', '–', '–', '–'],
+    ['gone', '1 device', 'lost', 'No sign of life for 9 s: the machine, its network or its agent is down.'],
+    ['cuda:0', 'NVIDIA H200', 'unknown', '–', '–', '12', '30', '–', '–', '–'],
+  ])
+  expect(wrapper.text()).toContain('12 of 48 results')
+  api.emit('fleet:state', { ...FLEET, hosts: [host('n7')] })
+  await flushPromises()
+  expect(lines().map(([first]) => first)).toEqual(['n7', 'cuda:0'])
+})
+
+it('drains a host by the keyboard, all by the button, and stops listening when it is left', async () => {
+  await open(FLEET)
+  const grid = wrapper.get('.fleet-grid')
+  await grid.trigger('keydown', { key: 'ArrowDown' })
+  await grid.trigger('keydown', { key: 'ArrowDown' })
+  await grid.trigger('keydown', { key: 'Delete' })
+  await button('Drain all').trigger('click')
+  // A host that fell out has nobody to be asked.
+  await grid.trigger('keydown', { key: 'End' })
+  await grid.trigger('keydown', { key: 'Delete' })
+  expect(calls('fleet:drain')).toEqual([{ host: 'n2' }, {}])
+  wrapper.unmount()
+  expect(calls('fleet:watch')).toEqual([{ on: true }, { on: false }])
+})
+
+it('says why the server cannot be reached, and offers to try again', async () => {
+  await open({ ...NO_FLEET, server: 'tls://nats.example:4222', connection: 'lost', problem: 'The NATS server tls://nats.example:4222 cannot be used: connection refused.' })
+  expect(wrapper.get('[role=alert]').text()).toContain('connection refused')
+  expect(button('Run on the fleet…').attributes('disabled')).toBe('')
+  await button('Try again').trigger('click')
+  expect(calls('fleet:watch')).toHaveLength(2)
+})
+
+it('finds hosts and devices by what they are, do, and are called', () => {
+  expect(fleetRows(FLEET, 'throttled').map(({ key }) => key)).toEqual(['n2', 'n2 cuda cuda:0'])
+  expect(fleetRows(FLEET, 'n1 softmax')).toHaveLength(2)
+  expect(fleetRows(FLEET, 'gone').map(({ kind }) => kind)).toEqual(['host', 'device'])
+  expect(fleetRows(FLEET, 'nothing')).toEqual([])
+  expect(fleetSentence({ hosts: [] })).toBe('0 hosts, 0 devices')
+})
