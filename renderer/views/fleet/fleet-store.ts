@@ -3,8 +3,8 @@ import { computed, ref, shallowRef } from 'vue'
 import { NO_FLEET, type FleetState } from '@core/fleet/state'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { Request } from '@core/ipc'
-import { call, listen } from '../lib/api'
-import { useNotices } from './notices'
+import { call, listen } from '../../lib/api'
+import { useNotices } from '../../stores/notices'
 
 /** Machines that measure through a NATS server, while somebody looks. */
 export const useFleet = defineStore('fleet', () => {
