@@ -56,9 +56,22 @@ Napi::Value parts(const Napi::CallbackInfo& info) {
   });
 }
 
+// setLibraryFolders(folders): where NVIDIA's libraries are looked for, beside the loader's own places.
+Napi::Value set_library_folders(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] {
+    if (!info[0].IsArray()) throw Error("internal", "folders: expected an array of paths");
+    const Napi::Array list = info[0].As<Napi::Array>();
+    std::vector<std::string> folders;
+    for (uint32_t i = 0; i < list.Length(); i++) folders.push_back(to_text(list.Get(i), "folder"));
+    cuda::set_library_folders(std::move(folders));
+    return info.Env().Undefined();
+  });
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("info", Napi::Function::New(env, parts, "info"));
   exports.Set("devices", Napi::Function::New(env, devices, "devices"));
+  exports.Set("setLibraryFolders", Napi::Function::New(env, set_library_folders, "setLibraryFolders"));
   CaseObject::define(env, exports);
   WatchObject::define(env, exports);
   return exports;

@@ -195,6 +195,8 @@ namespace cuda {
 // Always declared. Built without nvcc (OPSCOPE_CUDA undefined) it lists one unavailable device that says how to get it.
 std::vector<DeviceInfo> devices();
 std::unique_ptr<Prepared> open(const CaseSpec& spec);
+// Folders to look in for NVIDIA's libraries, after the loader's own, best first. Before the first call of `devices`.
+void set_library_folders(std::vector<std::string> folders);
 }  // namespace cuda
 
 }  // namespace opscope

@@ -20,6 +20,8 @@ std::vector<DeviceInfo> devices() {
   return {device};
 }
 
+void set_library_folders(std::vector<std::string>) {}
+
 std::unique_ptr<Prepared> open(const CaseSpec&) { throw Error("unsupported", reason); }
 
 std::unique_ptr<GuestCase> open_guest(const CaseSpec&, opscope_guest_call) { throw Error("unsupported", reason); }

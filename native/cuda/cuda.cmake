@@ -73,7 +73,7 @@ const char* built_archs() { return "@archs@"; }
 ]])
   set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/cuda/fatbins.cc PROPERTIES OBJECT_DEPENDS "${fatbins}")
 
-  file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_dir}/*.cc ${cuda_dir}/buffers/*.cc ${cuda_dir}/driver/*.cc ${cuda_dir}/nvml/*.cc ${cuda_dir}/timing/*.cc ${cuda_dir}/kernels/*.cc)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_dir}/*.cc ${cuda_dir}/buffers/*.cc ${cuda_dir}/driver/*.cc ${cuda_dir}/nvml/*.cc ${cuda_dir}/timing/*.cc ${cuda_dir}/vendor/*.cc ${cuda_dir}/kernels/*.cc)
   list(FILTER cuda_sources EXCLUDE REGEX "absent\\.cc$")
   # An object library: registration of ops happens in static objects that a static library would drop.
   add_library(opscope_cuda OBJECT ${cuda_sources} ${CMAKE_CURRENT_BINARY_DIR}/cuda/fatbins.cc)

@@ -35,13 +35,6 @@ std::unique_ptr<Nvml> management_of(int ordinal) {
   return Nvml::of_pci_bus(bus, nullptr);
 }
 
-std::vector<Fill> fills_of(const CaseSpec& spec) {
-  std::vector<Fill> fills;
-  for (const auto& tensor : spec.tensors)
-    if (tensor.role != Role::out) fills.push_back(tensor.fill);
-  return fills;
-}
-
 }  // namespace
 
 CudaCase::CudaCase(const CaseSpec& spec, PlanFunction plan, Context& context) : CudaCase(spec, plan, nullptr, context) {}
@@ -53,7 +46,6 @@ CudaCase::CudaCase(const CaseSpec& spec, PlanFunction plan, std::unique_ptr<Call
   const int64_t before = free_bytes();
   const auto add_set = [&] {
     sets_.push_back(std::make_unique<BufferSet>(spec, plan, context));
-    sets_.back()->fill(fills_of(spec));
     sets_.back()->poison();
   };
   add_set();
@@ -162,8 +154,9 @@ int64_t CudaCase::case_bytes() const {
 }
 
 std::vector<std::string> CudaCase::notes() const {
-  if (!rotated_) return {};
-  return {"Calls rotate over " + std::to_string(sets_.size()) + " sets of buffers, together at least twice the L2 cache."};
+  std::vector<std::string> list = sets_[0]->notes();
+  if (rotated_) list.push_back("Calls rotate over " + std::to_string(sets_.size()) + " sets of buffers, together at least twice the L2 cache.");
+  return list;
 }
 
 std::vector<LaunchInfo> CudaCase::launches() const {

@@ -11,6 +11,7 @@
 #include "nvml/nvml.h"
 #include "prepared.h"
 #include "timing/timer.h"
+#include "vendor/vendor.h"
 
 namespace opscope::cuda {
 
@@ -33,9 +34,17 @@ ImplInfo kernels_impl() {
   return impl;
 }
 
-// The kernels, and what the red team adds.
+// The kernels, NVIDIA's libraries, and what the red team adds.
 std::vector<ImplInfo> all_impls() {
   std::vector<ImplInfo> list = {kernels_impl()};
+  for (const auto& vendor : vendors()) {
+    ImplInfo& impl = list.emplace_back();
+    impl.id = vendor.id;
+    impl.title = vendor.title;
+    impl.available = vendor.missing.empty();
+    impl.reason = vendor.missing;
+    for (const auto& op : vendor.ops) impl.kernels.push_back({op.op, op.dtypes});
+  }
   for (const auto& red : red_team()) {
     ImplInfo& impl = list.emplace_back();
     impl.id = red.id;
@@ -114,6 +123,8 @@ DeviceInfo describe_device(int ordinal) {
   facts.emplace_back("Memory bus", std::to_string(get(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)) + " bit");
   facts.emplace_back("CUDA driver API", version(api().driver_version));
   facts.emplace_back("Kernels built with CUDA", version(CUDA_VERSION));
+  for (const auto& vendor : vendors())
+    if (!vendor.version.empty()) facts.emplace_back(vendor.title, vendor.version);
   if (const std::string uuid = uuid_of(ordinal); !uuid.empty()) facts.emplace_back("UUID", uuid);
   const auto l2 = static_cast<double>(get(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
   if (const int64_t l1 = l1_bytes(major, minor)) device.caches.emplace_back("L1", static_cast<double>(l1 * get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)));

@@ -6,6 +6,7 @@
 #include "kernels/plan.h"
 #include "kernels/red_team.h"
 #include "prepared.h"
+#include "vendor/vendor.h"
 
 namespace opscope::cuda {
 
@@ -15,11 +16,12 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   if (!op || std::find(op->dtypes.begin(), op->dtypes.end(), spec.dtype) == op->dtypes.end())
     throw Error("unsupported", "There is no CUDA kernel for " + spec.op + " in this dtype.");
   const RedImpl* red = spec.op == "add" && spec.dtype == Dtype::f32 ? find_red(spec.impl) : nullptr;
-  if (spec.impl != "kernel" && !red) throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\".");
+  const PlanFunction vendor = vendor_plan(spec.impl, spec.op, spec.dtype);
+  if (spec.impl != "kernel" && !red && !vendor) throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\", \"cublaslt\" and \"cudnn\".");
   check_shape(spec, *op);
   Context& context = Context::of_number(spec.device);
   context.use();
-  return std::make_unique<CudaCase>(spec, red ? red->plan : op->plan, context);
+  return std::make_unique<CudaCase>(spec, vendor ? vendor : red ? red->plan : op->plan, context);
 }
 
 }  // namespace opscope::cuda

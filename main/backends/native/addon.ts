@@ -71,6 +71,8 @@ export interface NativeAddon {
   info(): NativePart[]
   /** Unchecked; see core/backend.ts Device. */
   devices(backend: 'cpu' | 'cuda'): unknown
+  /** Where NVIDIA's libraries are looked for beside the loader's own places; before the first call of `devices('cuda')`. Absent in older builds. */
+  setLibraryFolders?(folders: readonly string[]): void
   Case: new (spec: NativeSpec) => NativeCase
   /** Throws where there is not exactly one GPU of this name that can be watched. */
   GpuWatch: new (name: string, worker: number) => NativeGpuWatch

@@ -1,6 +1,8 @@
 import type { Backend } from '@core/backend'
+import { homeFolder } from '../../paths'
 import { loadAddon, locateAddon, type NativeAddon, type NativeGpuWatch } from './addon'
 import { NativeBackend } from './backend'
+import { cudaLibraryFolders } from './cuda-libraries'
 
 export type { NativeAddon, NativePart } from './addon'
 export { locateAddon } from './addon'
@@ -16,10 +18,14 @@ function nativeAddon(): { addon: NativeAddon; path: string } | { problem: string
   }
 }
 
-/** The CPU and CUDA backends. Without the addon there are none, and `problem` says why. */
-export function nativeBackends(): { backends: Backend[]; problem?: string } {
+/** Where NVIDIA's libraries are looked for: as for Pythons, those that the user has named first. */
+const libraryFolders = (named: readonly string[]) => cudaLibraryFolders({ env: process.env, home: homeFolder(), cwd: process.cwd(), platform: process.platform, named })
+
+/** The CPU and CUDA backends. `pythons`: programs or environments that the user has named. Without the addon there are none, and `problem` says why. */
+export function nativeBackends(pythons: readonly string[] = []): { backends: Backend[]; problem?: string } {
   const found = nativeAddon()
   if ('problem' in found) return { backends: [], problem: found.problem }
+  found.addon.setLibraryFolders?.(libraryFolders(pythons))
   return { backends: [new NativeBackend(found.addon, 'cpu'), new NativeBackend(found.addon, 'cuda')] }
 }
 

@@ -11,12 +11,18 @@ BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) 
     addresses.push_back(tensors_.emplace_back(description, context).address());
   }
   counts_ = DeviceBuffer(static_cast<int64_t>(std::max<size_t>(1, outputs_.size()) * sizeof(ScanCounts)));
+  std::vector<Fill> fills;
+  for (const auto& description : spec.tensors)
+    if (description.role != Role::out) fills.push_back(description.fill);
+  fill(fills);
   if (!plan) return;
   Planner planner(spec, context, addresses);
   plan(planner);
   launches_ = planner.take_launches();
   workspaces_ = planner.take_workspaces();
+  notes_ = planner.take_notes();
   seed_ = planner.seed_asked_for();
+  if (seed_ != 0) write_seed(fills);
 }
 
 void BufferSet::fill(const std::vector<Fill>& fills) const {
@@ -25,7 +31,11 @@ void BufferSet::fill(const std::vector<Fill>& fills) const {
   size_t next = 0;
   for (const Tensor& tensor : tensors_)
     if (tensor.filled()) tensor.fill(fills[next++]);
-  if (seed_ != 0 && !fills.empty()) check(api().MemsetD32Async(seed_, seed_of(fills[0]), 1, context_.stream()), "writing the seed");
+  if (seed_ != 0) write_seed(fills);
+}
+
+void BufferSet::write_seed(const std::vector<Fill>& fills) const {
+  if (!fills.empty()) check(api().MemsetD32Async(seed_, seed_of(fills[0]), 1, context_.stream()), "writing the seed");
 }
 
 void BufferSet::poison() const {

@@ -10,7 +10,8 @@ namespace opscope::cuda {
 
 class BufferSet {
  public:
-  // Takes memory for the case and plans its launches (without a plan: none); nothing is filled yet. Throws Error "out-of-memory".
+  // Takes memory for the case, fills its inputs and plans its launches (without a plan: none); outputs are not poisoned yet. Planning
+  // may run them: libraries choose an algorithm by its time. Throws Error "out-of-memory".
   BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context);
 
   // Queue on the context's stream: the tensors with a fill, one Fill each; the sentinel in every `out` tensor, and the guard
@@ -25,12 +26,14 @@ class BufferSet {
   // Tensors that are written, by their place among them.
   const Tensor& output(size_t index) const { return tensors_[outputs_.at(index)]; }
   size_t outputs() const { return outputs_.size(); }
+  const std::vector<std::string>& notes() const { return notes_; }
   // Bytes of all buffers.
   int64_t bytes() const;
   // Bytes that one call reads or writes at least: those of its tensors.
   int64_t tensor_bytes() const;
 
  private:
+  void write_seed(const std::vector<Fill>& fills) const;
   Context& context_;
   std::vector<Tensor> tensors_;
   std::vector<size_t> outputs_;
@@ -38,6 +41,7 @@ class BufferSet {
   CUdeviceptr seed_ = 0;  // where kernels read it; 0 where none does
   DeviceBuffer counts_;
   std::vector<Launch> launches_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace opscope::cuda

@@ -9,19 +9,22 @@
 
 namespace opscope::cuda {
 
-Library::Library(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
+Library::Library(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
 #ifdef _WIN32
-    handle_ = reinterpret_cast<void*>(LoadLibraryA(name));
-    if (!handle_) error_ = std::string(name) + ": error " + std::to_string(GetLastError());
+    handle_ = reinterpret_cast<void*>(LoadLibraryA(name.c_str()));
+    if (!handle_) error_ = name + ": error " + std::to_string(GetLastError());
 #else
-    handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle_) {
       const char* said = dlerror();
       error_ = said ? said : name;
     }
 #endif
-    if (handle_) return;
+    if (handle_) {
+      name_ = name;
+      return;
+    }
   }
 }
 

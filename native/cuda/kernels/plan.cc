@@ -70,6 +70,7 @@ void Launch::store(const void* value, size_t bytes) {
 }
 
 void Launch::enqueue(CUstream stream) const {
+  if (library_) return library_(stream);
   void* pointers[max_arguments];
   for (size_t i = 0; i < arguments_.size(); i++) pointers[i] = const_cast<std::byte*>(arguments_[i].bytes.data());
   CUlaunchAttribute attributes[1] = {};

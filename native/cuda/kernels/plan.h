@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -21,7 +22,7 @@ struct Dim3 {
   int64_t x = 1, y = 1, z = 1;
 };
 
-// One kernel launch with its arguments stored by value.
+// One kernel launch with its arguments stored by value, or a call of a library that queues its own.
 class Launch {
  public:
   // What the driver takes at most: arguments in bytes, and blocks along x and along y and z (CUDA C++ Programming Guide,
@@ -37,6 +38,9 @@ class Launch {
     arguments_.reserve(sizeof...(arguments));
     (store(&arguments, sizeof(A)), ...);
   }
+  // `library` queues its work on the stream that it is given, and throws where it cannot.
+  explicit Launch(std::function<void(CUstream)> library) : function_(nullptr), threads_(0), shared_bytes_(0), library_(std::move(library)) {}
+  bool is_library_call() const { return library_ != nullptr; }
   // Blocks of a thread-block cluster along x (sm_90 and newer).
   Launch& cluster(unsigned blocks) {
     cluster_ = blocks;
@@ -58,6 +62,7 @@ class Launch {
   unsigned threads_, shared_bytes_, cluster_ = 1;
   size_t argument_bytes_ = 0;
   std::vector<Argument> arguments_;
+  std::function<void(CUstream)> library_;
 };
 
 class Planner {
@@ -90,6 +95,13 @@ class Planner {
     return launches_.emplace_back(function, grid, threads, shared_bytes, arguments...);
   }
 
+  void launch_library(std::function<void(CUstream)> library) { launches_.emplace_back(std::move(library)); }
+  // For libraries, which take the stream when they are set up, and time their algorithms.
+  const Context& context() const { return context_; }
+  // A fact that belongs on the result, such as the algorithm that a library chose. One sentence.
+  void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
+
+  std::vector<std::string> take_notes() { return std::move(notes_); }
   std::vector<Launch> take_launches() { return std::move(launches_); }
   std::vector<DeviceBuffer> take_workspaces() { return std::move(workspaces_); }
 
@@ -99,6 +111,7 @@ class Planner {
   CUdeviceptr seed_ = 0;
   std::vector<Launch> launches_;
   std::vector<DeviceBuffer> workspaces_;
+  std::vector<std::string> notes_;
 };
 
 using Dims = std::vector<int64_t>;

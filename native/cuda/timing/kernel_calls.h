@@ -18,11 +18,13 @@ class KernelCalls final : public Calls {
   void record(CUstream stream, size_t set, int count) override;
   void launch(CUstream stream) override;
   void drop() override;
-  bool may_wait() const override { return false; }
+  // Libraries may allocate or load code.
+  bool may_wait() const override { return library_; }
 
  private:
   std::vector<const std::vector<Launch>*> launches_;
   CUgraphExec graph_ = nullptr;
+  bool library_ = false;
 };
 
 }  // namespace opscope::cuda
