@@ -198,6 +198,26 @@ export interface OutputScan {
   nonFinite?: number
 }
 
+/** What a counter of energy said while a meter ran. Times in ms since `EnergyMeter.start`. */
+export interface EnergyTrace {
+  /** The counter, in words: `NVML total energy`, `RAPL package domains`. */
+  source: string
+  /** When the counter changed, and to what, in joules from any origin. */
+  tickMs: Float64Array
+  joules: Float64Array
+  /** Power as the driver tells it, in watts; empty where it does not. */
+  powerMs: Float64Array
+  watts: Float64Array
+}
+
+/** Reads a counter of energy in the background, between `start` and `stop`. */
+export interface EnergyMeter {
+  /** Whether the device takes calls in graphs, which keep it busy however long the host needs to issue one. */
+  graphs: boolean
+  start(): Promise<void>
+  stop(): Promise<EnergyTrace>
+}
+
 /** A case with its buffers allocated and inputs filled by the rule in core/values/random.ts. All methods may throw a CaseError. */
 export interface PreparedCase {
   readonly timer: Timer
@@ -221,6 +241,8 @@ export interface PreparedCase {
   memory(): MemoryUse
   /** The kernels of one call in their order, where the backend launches its own on a GPU. */
   launches?(): KernelLaunch[]
+  /** The energy counter of the device that computes, or why it cannot be read. Absent where the backend has no way to one. */
+  energyMeter?(): EnergyMeter | { reason: string }
   dispose(): Promise<void>
 }
 

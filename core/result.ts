@@ -99,6 +99,27 @@ const sampleLabelSchema = z.object({
 })
 export type SampleLabel = z.infer<typeof sampleLabelSchema>
 
+/** Energy of one call, over windows of calls without rest (core/measure/energy). Idle power is included; `idleWatts` says how much that is. */
+const energySchema = z.object({
+  /** Mean over all windows, with its 95 % CI over the windows. */
+  joulesPerCall: z.number().positive(),
+  lowJ: z.number().nonnegative(),
+  highJ: z.number().nonnegative(),
+  windows: z.number().int().positive(),
+  /** Of all windows together. */
+  seconds: z.number().positive(),
+  calls: z.number().int().nonnegative(),
+  /** Mean power in the windows. */
+  watts: z.number().positive(),
+  /** Power of the device at rest, before. */
+  idleWatts: z.number().nonnegative().optional(),
+  /** The same energy by the integral of sampled power. */
+  sampledJoulesPerCall: z.number().nonnegative().optional(),
+  /** The counter, in words. */
+  source: z.string().max(80),
+})
+export type Energy = z.infer<typeof energySchema>
+
 export const resultSchema = z.object({
   id: z.string().min(1).max(64),
   case: benchmarkCaseSchema,
@@ -166,6 +187,8 @@ export const resultSchema = z.object({
   hostCallNs: z.number().nonnegative().optional(),
   /** The kernels of one call in their order: of CUDA, where they are Opscope's own. */
   launches: z.array(kernelLaunchSchema).max(64).optional(),
+  /** Where it was asked for and could be measured; else a note says why not. */
+  energy: energySchema.optional(),
   seed: z.number().int().nonnegative(),
 })
 export type Result = z.infer<typeof resultSchema>

@@ -4,6 +4,7 @@ import { tensorsOf } from '../ops/define'
 import type { Op } from '../ops/types'
 import type { Result, Verification } from '../result'
 import { collect } from './sampling/collect'
+import { measureEnergy } from './energy/measure'
 import { costOf, endedResult, record } from './result/record'
 import { findPace, type CaseWarmState } from './sampling/warm-up'
 import { pause, CancelledError, createSampler } from './sampling/sampler'
@@ -39,6 +40,8 @@ export interface MeasureRequest {
   familiar?: CaseWarmState
   /** Threads that compare the outputs with their references; default: the calling one. */
   pool?: VerifyPool
+  /** Idle power of devices, kept between cases of a process. */
+  idlePower?: Map<string, number>
   /** Seed of samples and projections of large outputs (Verification.sampleSeed); default: that of the inputs. */
   sampleSeed?: number
 }
@@ -131,6 +134,15 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   if (!result.verificationAfter.ok) return refused(result, result.verificationAfter, 'After timing: ')
   if (!result.verification.ok) return refused(result, result.verification)
   request.familiar?.learn(settings, result.verification, pace)
+  if (settings.energy) {
+    const measured = await measureEnergy({
+      prepared, callNs: result.summary!.medianNs, idle: request.idlePower ?? new Map<string, number>(), device: `${c.backend}/${c.device}`, now, ...(signal ? { signal } : {}),
+      onBatch: () => report('measuring energy', collected.samplesNs.length),
+    })
+    if ('energy' in measured) result.energy = measured.energy
+    const notes = 'energy' in measured ? measured.notes : [`No energy per call: ${measured.reason}`]
+    if (notes.length > 0) result.notes = [...(result.notes ?? []), ...notes]
+  }
   return result
 }
 

@@ -18,7 +18,7 @@ export const toHostSchema = z.discriminatedUnion('type', [
 export type ToHost = z.infer<typeof toHostSchema>
 
 /** `waiting`: another Opscope on the same machine measures on the device. */
-export const phaseSchema = z.enum(['waiting', 'preparing', 'verifying', 'warming up', 'sampling', 'checking'])
+export const phaseSchema = z.enum(['waiting', 'preparing', 'verifying', 'warming up', 'sampling', 'checking', 'measuring energy'])
 export type Phase = z.infer<typeof phaseSchema>
 
 export const fromHostSchema = z.discriminatedUnion('type', [

@@ -31,6 +31,7 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
   const now = options.now ?? (() => performance.now())
   let queue: Promise<void> = Promise.resolve()
   const cases = new OpenCases()
+  const idlePower = new Map<string, number>()
   /** Requests not ended yet, queued ones included. */
   const open = new Map<number, AbortController>()
 
@@ -70,7 +71,7 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
       open.set(message.id, controller)
       enqueue(message.id, async () => {
         try {
-          return { type: 'result', id: message.id, result: await measureOne({ backends, cases, link, now, ...(options.pool ? { pool: options.pool } : {}) }, message, controller.signal) }
+          return { type: 'result', id: message.id, result: await measureOne({ backends, cases, link, now, idlePower, ...(options.pool ? { pool: options.pool } : {}) }, message, controller.signal) }
         } finally {
           open.delete(message.id)
         }
@@ -92,10 +93,11 @@ interface Context {
   cases: OpenCases
   link: ServeLink
   now: () => number
+  idlePower: Map<string, number>
   pool?: VerifyPool
 }
 
-async function measureOne({ backends, cases, link, now, pool }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
+async function measureOne({ backends, cases, link, now, idlePower, pool }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
   const { id, case: c, settings, resultId, keep = false, round, sampleSeed } = request
   const startedMs = now()
   const ended = (error: unknown) => failure(error, { resultId, case: c, seed: settings.seed, wallMs: now() - startedMs })
@@ -122,7 +124,7 @@ async function measureOne({ backends, cases, link, now, pool }: Context, request
     taken = round ? await cases.takeBlock(identity, now, open) : await cases.take(identity, keep, open)
     const { prepared, familiar, fresh } = taken
     result = await measureCase({
-      op, case: c, prepared, settings, now, startedMs, signal, resultId, familiar, ...(fresh ? { filledSeed: seed } : {}), ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }),
+      op, case: c, prepared, settings, now, startedMs, signal, resultId, familiar, idlePower, ...(fresh ? { filledSeed: seed } : {}), ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }),
       onProgress: (progress) => link.send({ type: 'progress', id, ...progress }),
     })
   } catch (error) {

@@ -83,8 +83,11 @@ function plainSeconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: rea
   const work = outputsOf(op, p, c.dtype).reduce((sum, { elements }, output) => sum + elements * wholeCost(op, p, output), 0)
   const verify = (2 * Math.min(settings.verifyWork, work)) / VERIFY_UNITS_PER_SECOND
   const warmUp = Math.min(settings.maxWarmupSeconds, Math.max(0.03, 10 * call))
-  return rates.openSeconds + bytes * rates.fillSecondsPerByte + verify + warmUp + samplingSeconds(settings, call, flush, c.mode === 'cold')
+  return rates.openSeconds + bytes * rates.fillSecondsPerByte + verify + warmUp + samplingSeconds(settings, call, flush, c.mode === 'cold') + (settings.energy ? ENERGY_SECONDS : 0)
 }
+
+/** A steady load for the windows, before them and after them (core/measure/energy). */
+const ENERGY_SECONDS = 13.2
 
 /** Wall time of sampling by the rule of the settings, for calls and flushes of so many seconds. */
 function samplingSeconds(settings: MeasureSettings, call: number, flush: number, single: boolean): number {
@@ -125,8 +128,8 @@ function keysOf(c: BenchmarkCase, settings: MeasureSettings): string[] {
   const params = op?.params.safeParse(c.params)
   // Sizes within a factor of four are alike.
   const size = op && params?.success ? Math.floor(Math.log2(Math.max(1, op.bytes(params.data, c.dtype))) / 2) : -1
-  const { rule, relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork } = settings
-  const how = [rule?.id ?? '', ...Object.values(rule ?? {}).slice(1), relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork].join(',')
+  const { rule, relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork, energy } = settings
+  const how = [rule?.id ?? '', ...Object.values(rule ?? {}).slice(1), relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork, ...(energy ? ['energy'] : [])].join(',')
   return [[c.impl, c.mode, size, how, c.op, c.dtype], [c.impl, c.mode, size, how, c.op], [c.impl, c.mode, size, how], [c.impl, size], [c.impl]].map((parts) => parts.join('|'))
 }
 

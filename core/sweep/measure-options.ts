@@ -9,6 +9,8 @@ export interface MeasureOptions {
   minSeconds?: string
   maxSeconds?: string
   repeats?: string
+  /** The flag alone, or `on`, `off`. */
+  energy?: string | boolean
 }
 
 type How = Pick<SweepSpec, 'measure' | 'repeats'>
@@ -44,7 +46,7 @@ function readRule(text: string): StoppingRule {
 }
 
 /** What the options say. Throws RangeError with what was expected. Nothing is in it that was not given. */
-export function readMeasureOptions({ rule, ci, minSamples, minSeconds, maxSeconds, repeats }: MeasureOptions): How {
+export function readMeasureOptions({ rule, ci, minSamples, minSeconds, maxSeconds, repeats, energy }: MeasureOptions): How {
   const measure: Partial<MeasureSettings> = {}
   if (rule !== undefined) measure.rule = readRule(rule)
   if (ci !== undefined) measure.relativeCi = read('ci', ci, 'a share such as 0.5% or 0.005', FRACTION, (share) => share > 0 && share <= 1)
@@ -52,6 +54,8 @@ export function readMeasureOptions({ rule, ci, minSamples, minSeconds, maxSecond
   if (minSeconds !== undefined) measure.minSeconds = read('min-seconds', minSeconds, 'a time such as 0.5, 0.5s or 500ms', SECONDS, (s) => s >= 0 && s <= 3600)
   if (maxSeconds !== undefined) measure.maxSeconds = read('max-seconds', maxSeconds, 'a time above 0 such as 10 or 10s', SECONDS, (s) => s > 0 && s <= 3600)
   if (measure.minSeconds !== undefined && measure.maxSeconds !== undefined && measure.minSeconds > measure.maxSeconds) throw new RangeError(`--min-seconds ${minSeconds} is more than --max-seconds ${maxSeconds}; expected it to be less`)
+  if (energy !== undefined && energy !== true && energy !== 'on' && energy !== 'off') throw new RangeError(`--energy ${energy} is not understood; expected on or off`)
+  if (energy !== undefined) measure.energy = energy !== 'off'
   const times = repeats === undefined ? undefined : read('repeats', repeats, 'a whole number from 1 to 50', COUNT, whole(1, 50))
   return { ...(Object.keys(measure).length > 0 ? { measure } : {}), ...(times === undefined || times === 1 ? {} : { repeats: times }) }
 }
@@ -72,13 +76,14 @@ const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(12)
 
 /** The options, name and text, that `readMeasureOptions` reads as these. */
 export function measureOptionTexts({ measure = {}, repeats = 1 }: How): [name: string, text: string][] {
-  const { rule, relativeCi, minSamples, minSeconds, maxSeconds } = measure
+  const { rule, relativeCi, minSamples, minSeconds, maxSeconds, energy } = measure
   const given: [string, string | undefined][] = [
     ['rule', rule && ruleText(rule)],
     ['ci', relativeCi === undefined ? undefined : percent(relativeCi)],
     ['min-samples', minSamples?.toString()],
     ['min-seconds', minSeconds?.toString()],
     ['max-seconds', maxSeconds?.toString()],
+    ['energy', energy === undefined ? undefined : energy ? 'on' : 'off'],
     ['repeats', repeats === 1 ? undefined : repeats.toString()],
   ]
   return given.filter((option): option is [string, string] => option[1] !== undefined)

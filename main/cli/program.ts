@@ -49,6 +49,7 @@ const sweepOptions = (command: Command): Command =>
     .option('--min-samples <n>', 'minimum samples of a case')
     .option('--min-seconds <s>', 'minimum measured time of a case')
     .option('--max-seconds <s>', 'time limit of a case')
+    .option('--energy [choice]', 'on: also measure the energy of a call, 13 s more for each case (default: off)')
     .option('--repeats <n>', 'measure the whole sweep so many times, each in fresh processes (default: 1)')
 
 /** The command line over one context; `done` takes the exit status of the command that ran. */

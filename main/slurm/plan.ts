@@ -9,7 +9,7 @@ const text = z.string().max(4000)
 /** The options of `run` that pick a sweep, as typed: each machine plans them for the devices it has. */
 export const planOptionsSchema = z.strictObject({
   ops: text.optional(), sizes: text.optional(), dtypes: text.optional(), backends: text.optional(), devices: text.optional(), impls: text.optional(), threads: text.optional(), modes: text.optional(), parts: text.optional(),
-  preset: text.optional(), rule: text.optional(), ci: text.optional(), minSamples: text.optional(), minSeconds: text.optional(), maxSeconds: text.optional(), repeats: text.optional(),
+  preset: text.optional(), rule: text.optional(), ci: text.optional(), minSamples: text.optional(), minSeconds: text.optional(), maxSeconds: text.optional(), repeats: text.optional(), energy: z.union([text, z.boolean()]).optional(),
 })
 export type PlanOptions = z.infer<typeof planOptionsSchema>
 

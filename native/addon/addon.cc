@@ -4,6 +4,7 @@
 
 #include "case_object.h"
 #include "convert.h"
+#include "energy_object.h"
 #include "watch_object.h"
 
 namespace opscope {
@@ -73,6 +74,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("devices", Napi::Function::New(env, devices, "devices"));
   exports.Set("setLibraryFolders", Napi::Function::New(env, set_library_folders, "setLibraryFolders"));
   CaseObject::define(env, exports);
+  EnergyObject::define(env, exports);
   WatchObject::define(env, exports);
   return exports;
 }

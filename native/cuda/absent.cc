@@ -1,4 +1,5 @@
 // The CUDA backend of an addon that was built without nvcc: one device, listed as unavailable, with the way to get it.
+#include "../energy/source.h"
 #include "../guest/guest_case.h"
 #include "prepared.h"
 
@@ -19,6 +20,8 @@ std::vector<DeviceInfo> devices() {
   device.reason = reason;
   return {device};
 }
+
+std::unique_ptr<EnergySource> energy_source(int) { throw Error("unsupported", reason); }
 
 void set_library_folders(std::vector<std::string>) {}
 

@@ -58,6 +58,15 @@ export interface NativeGpuWatch {
   end(): unknown
 }
 
+/** Whose counter of energy is read: that of a CUDA device by its number, of the one GPU of a name, or of the processors. */
+export type EnergySource = { cuda: number } | { gpu: string } | { cpu: true }
+
+/** Reads a counter from the moment it is made. */
+export interface NativeEnergyRecorder {
+  /** Unchecked; see core/backend.ts EnergyTrace. */
+  stop(): unknown
+}
+
 /** A part of the addon, whether it can be used here, and why not. */
 export interface NativePart {
   id: string
@@ -76,6 +85,8 @@ export interface NativeAddon {
   Case: new (spec: NativeSpec) => NativeCase
   /** Throws where there is not exactly one GPU of this name that can be watched. */
   GpuWatch: new (name: string, worker: number) => NativeGpuWatch
+  /** Throws where there is no counter that can be read. Absent in older builds. */
+  EnergyRecorder?: new (source: EnergySource) => NativeEnergyRecorder
 }
 
 const isAddon = (value: unknown): value is NativeAddon =>

@@ -3,6 +3,7 @@ import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, kernel
 import { STORAGE_BYTES } from '@core/case'
 import { decode } from '@core/values/numbers'
 import { fillWords, type FillWords } from '@core/values/random'
+import { energyMeter } from './energy'
 import type { NativeAddon, NativeCase, NativeSpec } from './addon'
 
 const thrownSchema = z.object({ code: caseErrorCodeSchema, message: z.string(), detail: z.string().optional().catch(undefined) })
@@ -65,6 +66,7 @@ class NativePreparedCase implements PreparedCase {
   constructor(
     private readonly native: NativeCase,
     private readonly problem: Problem,
+    readonly energyMeter: NonNullable<PreparedCase['energyMeter']>,
   ) {
     this.timer = timerSchema.parse(native.timer())
     this.tickNs = native.tickNs()
@@ -136,6 +138,7 @@ export class NativeBackend implements Backend {
     return new NativePreparedCase(
       guarded(() => new this.addon.Case(spec)),
       problem,
+      () => energyMeter(this.addon, this.id === 'cpu' ? { cpu: true } : { cuda: spec.device }, this.id === 'cuda'),
     )
   }
 }

@@ -1,6 +1,7 @@
-import type { Backend } from '@core/backend'
+import type { Backend, EnergyMeter } from '@core/backend'
 import { homeFolder } from '../../paths'
-import { loadAddon, locateAddon, type NativeAddon, type NativeGpuWatch } from './addon'
+import { loadAddon, locateAddon, type EnergySource, type NativeAddon, type NativeGpuWatch } from './addon'
+import { energyMeter } from './energy'
 import { NativeBackend } from './backend'
 import { cudaLibraryFolders } from './cuda-libraries'
 
@@ -27,6 +28,12 @@ export function nativeBackends(pythons: readonly string[] = []): { backends: Bac
   if ('problem' in found) return { backends: [], problem: found.problem }
   found.addon.setLibraryFolders?.(libraryFolders(pythons))
   return { backends: [new NativeBackend(found.addon, 'cpu'), new NativeBackend(found.addon, 'cuda')] }
+}
+
+/** The energy counter of a device that other processes of Opscope compute on, or why it cannot be read. */
+export function openEnergyMeter(source: EnergySource, graphs: boolean): EnergyMeter | { reason: string } {
+  const found = nativeAddon()
+  return 'problem' in found ? { reason: found.problem } : energyMeter(found.addon, source, graphs)
 }
 
 /** Watches the one GPU of this name, on which process `worker` computes (0: not known). Throws where that cannot be done. */

@@ -1,4 +1,4 @@
-import { CaseError, type Backend, type Device, type PreparedCase, type Problem } from '@core/backend'
+import { CaseError, type Backend, type Device, type EnergyMeter, type PreparedCase, type Problem } from '@core/backend'
 import type { WorkerSlot, Offer } from './describe'
 import { openRequest, PythonPreparedCase } from './prepared-case'
 import { PROTOCOL_VERSION, type Answer } from './protocol'
@@ -10,6 +10,8 @@ export interface PythonBackendDeps {
   pool: Pick<WorkerPool, 'take' | 'give'>
   /** For opening: compilers take minutes. */
   patience: Patience
+  /** The energy counter of what a worker computes on. */
+  energyMeter?: (lane: WorkerSlot) => EnergyMeter | { reason: string }
   /** For every other request; that of PythonPreparedCase where absent. */
   step?: Patience
 }
@@ -30,12 +32,13 @@ export class PythonBackend implements Backend {
   async open(problem: Problem, alive: () => void = () => undefined): Promise<PreparedCase> {
     const { device } = problem.case
     const lane = await this.#laneOf(device)
-    const { pool, patience, step } = this.deps
+    const { pool, patience, step, energyMeter } = this.deps
     const worker = await pool.take(lane, alive)
     try {
       const { answer } = await worker.ask(openRequest(problem), patience, alive)
       const release = (sound: boolean) => (sound ? pool.give(lane, worker) : worker.kill())
-      return new PythonPreparedCase(worker, problem, answer, release, step)
+      const prepared = new PythonPreparedCase(worker, problem, answer, release, step)
+      return energyMeter ? Object.assign(prepared, { energyMeter: () => energyMeter(lane) }) : prepared
     } catch (error) {
       if (error instanceof CaseError && error.code === 'unsupported') pool.give(lane, worker)
       else worker.kill()

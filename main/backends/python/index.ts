@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import type { Backend, Device } from '@core/backend'
 import { pythonSettingsSchema, type PythonSettings } from '@core/settings'
 import { dataFolder, homeFolder } from '../../paths'
-import { nativeBackends } from '../native'
+import { nativeBackends, openEnergyMeter } from '../native'
 import { PythonBackend, WorkerPool } from './backend'
 import { describe } from './describe'
 import { PYTHON_SWITCHES, pythonEnvironment, locateGuest, locateWorker } from './launch'
@@ -55,6 +55,7 @@ export function pythonBackend(env: NodeJS.ProcessEnv = process.env): Backend {
     },
     pool,
     patience: OPENING,
+    energyMeter: ({ hardware: on, ordinal }) => openEnergyMeter(on === 'cuda' ? { cuda: ordinal } : { cpu: true }, on === 'cuda'),
   })
 }
 

@@ -278,6 +278,8 @@ double Nvml::energy_j() const {
   return table().energy && table().energy(device_, &millijoules) == 0 ? static_cast<double>(millijoules) * 1e-3 : absent;
 }
 
+double Nvml::power_w() const { return read_unsigned(table().power, device_, 1e-3); }
+
 double Nvml::free_bytes() const {
   MemoryInfo memory{};
   return table().memory && table().memory(device_, &memory) == 0 ? static_cast<double>(memory.free) : absent;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../energy/source.h"
 #include "prepared.h"
 
 namespace opscope::cuda {
@@ -21,6 +22,8 @@ class Nvml {
   DeviceState state();
   // The device's energy counter in joules since the driver was loaded, or NaN.
   double energy_j() const;
+  // Power in watts as the driver tells it now, or NaN.
+  double power_w() const;
   // Bytes of the device's memory that nobody holds, or NaN.
   double free_bytes() const;
   // Version of the driver, empty when it does not say.
@@ -40,5 +43,8 @@ class Nvml {
   double processes_read_s_ = -1e9;
   int foreign_ = -1;
 };
+
+// Its energy counter. Throws Error "unsupported": `why` where there is no device, or that it has no counter.
+std::unique_ptr<EnergySource> energy_of(std::unique_ptr<Nvml> nvml, const std::string& why);
 
 }  // namespace opscope::cuda
