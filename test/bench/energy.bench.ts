@@ -1,0 +1,72 @@
+import { problemOf } from '@core/backend'
+import { paramText, type BenchmarkCase, type Dtype, type Params } from '@core/case'
+import { measureCase } from '@core/measure/measure-case'
+import { PRESETS } from '@core/measure/settings'
+import { perJoule } from '@core/measure/energy/windows'
+import { getOp } from '@core/ops/registry'
+import type { Result } from '@core/result'
+import type { Bench, Figure, Outcome } from './bench'
+import { implOf, sidesOf, type Side } from './sides'
+
+/** Bound by memory, by arithmetic, and by neither. */
+const CASES: readonly { op: string; dtype: Dtype; params: Params }[] = [
+  { op: 'copy', dtype: 'f32', params: { n: 2 ** 26 } },
+  { op: 'matmul', dtype: 'bf16', params: { m: 4096, n: 4096, k: 4096 } },
+  { op: 'add', dtype: 'f32', params: { n: 2 ** 16 } },
+]
+const ROUNDS = 2
+
+/**
+ * Two measurements of the energy of a call agree, and agree with the integral of sampled power:
+ *   devices=cuda:0  beside=cuda:0/cublaslt,python:cuda:0/torch  ops=copy,matmul
+ * The cases are measured in turn, then all of them again.
+ */
+const energy: Bench = async ({ args, say }) => {
+  const sides = await sidesOf(args, { devices: 'cuda:0' })
+  const only = args['ops']?.split(',')
+  const idle = new Map<string, number>()
+  const found = new Map<string, Result[]>()
+  const outcome: Outcome & { rows: Record<string, string | number | undefined>[] } = { figures: [], rows: [], devices: sides.map(({ device }) => device) }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const side of sides) {
+      for (const one of CASES.filter(({ op }) => only?.includes(op) ?? true)) {
+        const label = `${one.op} ${one.dtype} ${paramText(one.params)}, ${side.device.id} ${implOf(side).id}`
+        if (!implOf(side).kernels[one.op]?.includes(one.dtype)) continue
+        const result = await measured(side, one, idle)
+        const note = result.notes?.filter((text) => /energy/i.test(text)).join(' ')
+        say(`${label}: ${result.energy ? `${(result.energy.joulesPerCall * 1e3).toPrecision(5)} mJ a call, ${result.energy.watts.toFixed(0)} W` : result.status} ${note ?? ''}`)
+        found.set(label, [...(found.get(label) ?? []), result])
+        const { energy: e, summary } = result
+        outcome.rows.push({ case: label, round, medianNs: summary?.medianNs, joulesPerCall: e?.joulesPerCall, lowJ: e?.lowJ, highJ: e?.highJ, sampledJoulesPerCall: e?.sampledJoulesPerCall, watts: e?.watts, idleWatts: e?.idleWatts, seconds: e?.seconds, calls: e?.calls, ...(e ? perJoule({ ...result, energy: e }) : {}), note })
+      }
+    }
+  }
+  outcome.figures = [...found].flatMap(([label, results]) => figuresOf(label, results))
+  return outcome
+}
+export default energy
+
+async function measured(side: Side, { op, dtype, params }: (typeof CASES)[number], idle: Map<string, number>): Promise<Result> {
+  const { backend, device } = side
+  const threads = device.threads.at(-1)
+  const c: BenchmarkCase = { op, params, dtype, backend: device.backend, impl: implOf(side).id, device: device.id, mode: 'hot', ...(threads === undefined ? {} : { threads }) }
+  const settings = { ...PRESETS.quick, energy: true }
+  const prepared = await backend.open(problemOf(getOp(op), c, settings.seed))
+  try {
+    return await measureCase({ op: getOp(op), case: c, prepared, settings, resultId: 'energy', idlePower: idle })
+  } finally {
+    await prepared.dispose()
+  }
+}
+
+function figuresOf(label: string, results: readonly Result[]): Figure[] {
+  const energies = results.flatMap(({ energy: e }) => (e ? [e] : []))
+  const [first, second] = energies
+  if (!first || !second) return []
+  const apart = Math.max(...energies.flatMap(({ joulesPerCall, sampledJoulesPerCall: sampled }) => (sampled === undefined ? [] : [Math.abs(sampled / joulesPerCall - 1) * 100])))
+  return [
+    { name: `${label}: energy of a call`, value: first.joulesPerCall * 1e3, unit: 'mJ', published: true },
+    { name: `${label}: two measurements differ by`, value: Math.abs(second.joulesPerCall / first.joulesPerCall - 1) * 100, unit: '%', aim: 2, better: 'less' },
+    ...(Number.isFinite(apart) ? [{ name: `${label}: counter and sampled power differ by at most`, value: apart, unit: '%', aim: 5, better: 'less' as const }] : []),
+  ]
+}
