@@ -98,6 +98,11 @@ const char* built_archs() { return "@archs@"; }
   target_include_directories(opscope_cuda_plan_test SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
   target_link_libraries(opscope_cuda_plan_test PRIVATE ${CMAKE_DL_LIBS})
 
+  add_library(opscope_fake_vendor SHARED EXCLUDE_FROM_ALL ${cuda_dir}/vendor/test/fake_vendor.cc)
+  set_target_properties(opscope_fake_vendor PROPERTIES CXX_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/test)
+  add_dependencies(opscope_cuda_plan_test opscope_fake_vendor)
+  target_compile_definitions(opscope_cuda_plan_test PRIVATE OPSCOPE_TEST_LIBRARIES="${CMAKE_CURRENT_BINARY_DIR}/test")
+
   # The launches and the timer for other tools to time: scripts/gpu/agreement.sh.
   add_library(opscope_cuda_calls SHARED EXCLUDE_FROM_ALL ${cuda_dir}/tools/shared.cc $<TARGET_OBJECTS:opscope_cuda>)
   target_include_directories(opscope_cuda_calls PRIVATE ${cuda_dir} ${cuda_dir}/../addon)

@@ -5,7 +5,7 @@ import { CancelledError } from '../sampling/sampler'
 import { energyOf, energyWindows, meanWatts, WINDOW_SECONDS, WINDOWS, type CallMark } from './windows'
 
 /** Batches as long as this: a cancel comes through between them, and what lies between them costs little. */
-const BATCH_NS = 150e6
+const BATCH_NS = 500e6
 /** A graph of calls as long as this at most. */
 const GRAPH_NS = 20e6
 /** The power that drivers tell is a mean over a second: as long as this the load lasts before the first window. */

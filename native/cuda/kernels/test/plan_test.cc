@@ -10,6 +10,7 @@
 #include "kernels/plan.h"
 #include "kernels/rows/shape.h"
 #include "module/fatbins.h"
+#include "vendor/search.h"
 
 using namespace opscope;
 using namespace opscope::cuda;
@@ -169,6 +170,19 @@ void launches() {
   expect(launch_refusal({}, 32).empty() && launch_refusal({}, 33).find("unsupported: A kernel of this case takes more than a launch can pass") == 0, "arguments beyond 4096 bytes are refused");
 }
 
+// Libraries of NVIDIA are looked for by the loader first, then in the folders that were given, in their order.
+void libraries() {
+  const std::vector<std::string> tried = library_candidates({"liba.so.2", "liba.so.1"}, {"/x", "/y"});
+  expect(tried == std::vector<std::string>{"liba.so.2", "liba.so.1", "/x/liba.so.2", "/x/liba.so.1", "/y/liba.so.2", "/y/liba.so.1"}, "a library is looked for by the loader, then in folders");
+  expect(origin_of("liba.so.2") == "found by the loader" && origin_of("/e/lib/python3.12/site-packages/nvidia/cu13/lib/liba.so.2") == "from a Python environment" && origin_of("/usr/local/cuda/lib64/liba.so.2") == "from a CUDA toolkit",
+         "where it was found is told without its path");
+  opscope::cuda::set_library_folders({"/nowhere", OPSCOPE_TEST_LIBRARIES});
+  expect(!open_library({"libopscope_none.so"}).found(), "a library that is nowhere is not found");
+  const Library fake = open_library({"libopscope_none.so", "libopscope_fake_vendor.so"});
+  expect(fake.found() && fake.symbol("opscope_fake_version") && !fake.symbol("other"), "one in a folder is");
+  expect(not_found("cuX", {"libx.so.2", "libx.so.1"}, "nvidia-x").find("cuX was not found: no libx.so.2 or libx.so.1 on the loader's path or in 2 folders") == 0, "and one that is not there says where was looked");
+}
+
 }  // namespace
 
 int main() {
@@ -178,5 +192,6 @@ int main() {
   softmax_rows();
   products();
   launches();
+  libraries();
   return failed ? 1 : 0;
 }
