@@ -162,8 +162,9 @@ std::vector<std::string> CudaCase::notes() const {
 std::vector<LaunchInfo> CudaCase::launches() const {
   context_.use();
   std::vector<LaunchInfo> found;
-  // A guest's calls have no launches of ours.
-  for (const Launch& launch : sets_[0]->launches()) found.push_back(launch.info(context_));
+  // The calls of guests and libraries have no launches of ours.
+  for (const Launch& launch : sets_[0]->launches())
+    if (!launch.is_library_call()) found.push_back(launch.info(context_));
   return found;
 }
 
