@@ -15,11 +15,12 @@ import { sidesOf, type Side } from './sides'
  *   part=check|time|open  check and time where absent; open: opens what is timed, so that compilers fill their caches
  *   cases=first|families  what is timed: the operations that the first kernels were tuned for, or some of every family
  *   sizes=few|all|large|odd  what is checked; few: for compute-sanitizer; odd: shapes drawn from OPSCOPE_CONFORMANCE_SEED, and one of the few
- *   draws=N             odd shapes for each operation, implementation and dtype
+ *   draws=N             odd shapes for each operation, implementation and dtype; few=no: without one of the few
  *   ops=add,sum         only these
  *   impls=triton,jax    only these are checked
  *   share=K/N           only every N-th operation from number K: one of N processes
  *   seconds=N           stops checking after so long; the figures say what was checked
+ *   modes=cold,hot      only these are timed
  *   before=FILE         an addon of another build, timed in turns with this one
  *   beside=python:cuda:0/torch   device and implementation timed on the same cases
  */
@@ -33,7 +34,7 @@ const kernels: Bench = async ({ args, say }) => {
   if (parts.includes('check')) await check(outcome, backend, device, checkedOf(args, only), say)
   const timed = (args['cases'] === 'families' ? familyCases() : timedCases()).filter((one) => only(one.op))
   if (parts.includes('open')) await openAll(outcome, sides, timed.filter(shareOf(args)), say)
-  if (parts.includes('time')) await time(outcome, sides, timed, say)
+  if (parts.includes('time')) await time(outcome, sides, timed, MODES.filter(({ mode }) => args['modes']?.split(',').includes(mode) ?? true), say)
   return outcome
 }
 export default kernels
@@ -48,6 +49,7 @@ const WORK = 2e7
 interface Checked {
   sizes: string
   draws: number
+  few: boolean
   impls: readonly string[] | undefined
   only: (op: string) => boolean
   until: number
@@ -62,14 +64,14 @@ function shareOf(args: Readonly<Record<string, string>>): (one: unknown, place: 
 function checkedOf(args: Readonly<Record<string, string>>, only: (op: string) => boolean): Checked {
   const mine = new Set(ALL_OPS.filter(shareOf(args)).map(({ id }) => id))
   const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
-  return { sizes: args['sizes'] ?? 'large', draws: Number(args['draws'] ?? 4), impls: args['impls']?.split(','), only: (op) => only(op) && mine.has(op), until }
+  return { sizes: args['sizes'] ?? 'large', draws: Number(args['draws'] ?? 4), few: args['few'] !== 'no', impls: args['impls']?.split(','), only: (op) => only(op) && mine.has(op), until }
 }
 
 /** Parameters that one implementation of an op is checked with. */
-function paramsOf(op: Op, impl: Impl, dtype: Dtype, { sizes, draws }: Checked): Params[] {
+function paramsOf(op: Op, impl: Impl, dtype: Dtype, { sizes, draws, few: alsoFew }: Checked): Params[] {
   if (sizes !== 'odd') return (sizes === 'few' ? (['few'] as const) : sizes === 'all' ? (['all'] as const) : (['all', 'large'] as const)).flatMap((extent) => conformanceParams(op, extent))
   const draw = new Draw(`${impl.id} ${op.id} ${dtype}`)
-  const few = conformanceParams(op, 'few')
+  const few = alsoFew ? conformanceParams(op, 'few') : []
   return [...Array.from({ length: draws }, () => oddParams(op, draw)).filter((params) => params !== undefined), ...(few.length > 0 ? [draw.one(few)] : [])]
 }
 
@@ -189,8 +191,8 @@ const MODES: readonly { mode: Mode; count: number; inner: number }[] = [{ mode: 
 /** Rounds of samples; the sides take turns, the other way round every second time. */
 const ROUNDS = 4
 
-async function time(outcome: Outcome & { rows: Row[] }, against: readonly Side[], cases: readonly Timed[], say: Say): Promise<void> {
-  say(`${'case'.padEnd(44)} ${against.map(({ name }) => `${name} cold`.padStart(14)).join(' ')}   us, then hot and graph`)
+async function time(outcome: Outcome & { rows: Row[] }, against: readonly Side[], cases: readonly Timed[], timedModes: typeof MODES, say: Say): Promise<void> {
+  say(`${'case'.padEnd(44)} ${against.map(({ name }) => `${name} cold`.padStart(14)).join(' ')}   us, then the other modes`)
   for (const { op, dtype, params } of cases) {
     const opened: { name: string; modes: readonly Mode[]; prepared: PreparedCase; ns: Map<Mode, number[]> }[] = []
     const label = `${op} ${dtype} ${paramText(params)}`
@@ -199,13 +201,13 @@ async function time(outcome: Outcome & { rows: Row[] }, against: readonly Side[]
         const c = caseOn(device, op, params, 'hot', { dtype })
         if (!c) continue
         const prepared = await backend.open(problemOf(getOp(op), impl === undefined ? c : { ...c, impl }, SEED))
-        opened.push({ name, modes: device.modes, prepared, ns: new Map(MODES.map(({ mode }) => [mode, []])) })
+        opened.push({ name, modes: device.modes, prepared, ns: new Map(timedModes.map(({ mode }) => [mode, []])) })
         await prepared.run()
         await prepared.sample({ mode: 'hot', count: 5, inner: 5 })
       }
       for (let round = 0; round < ROUNDS; round++) {
         for (const { modes, prepared, ns } of round % 2 === 0 ? opened : [...opened].reverse()) {
-          for (const { mode, count, inner } of MODES) if (modes.includes(mode)) ns.get(mode)!.push(...(await prepared.sample({ mode, count: Math.ceil(count / ROUNDS), inner })).samplesNs)
+          for (const { mode, count, inner } of timedModes) if (modes.includes(mode)) ns.get(mode)!.push(...(await prepared.sample({ mode, count: Math.ceil(count / ROUNDS), inner })).samplesNs)
         }
       }
     } catch (thrown) {
@@ -219,9 +221,9 @@ async function time(outcome: Outcome & { rows: Row[] }, against: readonly Side[]
     const operation = getOp(op)
     const whole = operation.params.parse(params)
     const row: Row = { part: 'time', op, dtype, params: paramText(params), bytes: operation.bytes(whole, dtype), flops: operation.flops(whole) }
-    for (const side of opened) for (const { mode } of MODES) if (side.ns.get(mode)!.length > 0) row[`${side.name} ${mode} ns`] = Number(figure(side, mode).toFixed(1))
+    for (const side of opened) for (const { mode } of timedModes) if (side.ns.get(mode)!.length > 0) row[`${side.name} ${mode} ns`] = Number(figure(side, mode).toFixed(1))
     outcome.rows.push(row)
-    say(`${label.padEnd(44)} ${MODES.map(({ mode }) => opened.map((side) => (side.ns.get(mode)!.length > 0 ? (figure(side, mode) / 1000).toFixed(2) : '-').padStart(9)).join(' ')).join('  |')}`)
+    say(`${label.padEnd(44)} ${timedModes.map(({ mode }) => opened.map((side) => (side.ns.get(mode)!.length > 0 ? (figure(side, mode) / 1000).toFixed(2) : '-').padStart(9)).join(' ')).join('  |')}`)
   }
   outcome.figures.push(...against.slice(1).flatMap(({ name }) => comparedWith(outcome.rows, name)))
 }

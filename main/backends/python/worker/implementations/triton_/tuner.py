@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import statistics
+import time
 import zlib
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -57,6 +58,7 @@ def describe(config: Config) -> str:
 def _choose(title: str, candidates: Sequence[Config], prepare: Callable[[Config], Call]) -> Tuple[Config, str]:
     ready: List[Tuple[Config, Call]] = []
     failure: Optional[Exception] = None
+    started = time.perf_counter()
     order = list(candidates)
     if PICK is not None:
         first = zlib.crc32(f"{PICK} {title}".encode()) % len(order)
@@ -76,7 +78,7 @@ def _choose(title: str, candidates: Sequence[Config], prepare: Callable[[Config]
     if not ready:
         raise RuntimeError(f"Triton could not run any of {len(candidates)} configurations of {title}: {failure}") from failure
     config = ready[0][0] if len(ready) == 1 else _time(ready)
-    return config, f"Triton's own configuration: {describe(config)}; the fastest of {len(ready)} on {title}."
+    return config, f"Triton's own configuration: {describe(config)}; the fastest of {len(ready)} on {title}; compiled and compared in {time.perf_counter() - started:.1f} s, before anything was timed."
 
 
 def _time(ready: Sequence[Tuple[Config, Call]]) -> Config:
