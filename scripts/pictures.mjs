@@ -28,6 +28,14 @@ async function session(name) {
   await page.getByTestId('chart-tab-roofline').waitFor()
   await page.getByText(/^[\d,]+ rows/).first().waitFor()
 }
+/** Shows a chart, whether its tab has room or stands in the menu. */
+async function chart(id) {
+  const tab = page.getByTestId(`chart-tab-${id}`)
+  if (await tab.isVisible()) return tab.click()
+  await page.getByTestId('chart-tabs-more').click()
+  await page.getByTestId(`chart-menu-${id}`).click()
+}
+const CHARTS = ['time', 'distribution', 'heat-map', 'crossover', 'scaling', 'parallel']
 const VIEWS = {
   'view-session': () => session('All operations'),
   'view-throughput': async () => (await session('Beside PyTorch'), await page.getByTestId('chart-tab-throughput').click()),
@@ -44,6 +52,21 @@ const VIEWS = {
     await page.getByRole('table', { name: 'Comparison by case' }).waitFor({ timeout: 120_000 })
   },
   'view-findings': async () => (await session('Beside PyTorch'), await page.getByTestId('findings-button').click()),
+  ...Object.fromEntries(CHARTS.flatMap((id) => [['app', 'All operations'], ['python', 'Beside PyTorch']].map(([key, name]) => [`chart-${id}-${key}`, async () => (await session(name), await chart(id))]))),
+  'view-case': async () => {
+    await session('All operations')
+    await page.getByRole('grid', { name: 'Results' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Control+Shift+H')
+  },
+  'view-details': async () => {
+    await session('All operations')
+    await page.getByRole('grid', { name: 'Results' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+  },
+  'view-licences': () => page.evaluate(() => (globalThis.location.hash = '#/licences')),
+  'view-capture': () => page.evaluate(() => (globalThis.location.hash = '#/capture')),
   'view-history': () => view('History'),
   'view-devices': () => view('Devices'),
   'view-run': () => view('Run'),

@@ -77,7 +77,7 @@ describe('a recorded session', () => {
       await clean()
       await close()
     }
-    for (const name of [/columns/i, /baseline/i]) {
+    for (const name of [/columns/i, /choose the baseline/i, /^Views$/]) {
       await page.getByRole('button', { name }).first().click()
       await clean()
       await close()
@@ -121,8 +121,17 @@ describe('views', () => {
     await dataRows(sessions(page)).nth(0).click()
     await dataRows(sessions(page)).nth(1).click({ modifiers: ['Control'] })
     await clean()
+    await page.getByRole('button', { name: 'Baselines' }).click()
+    await clean()
+    await close()
     await page.getByRole('button', { name: /to compare them|Compare the selected/ }).click()
     await page.getByText(/not compared/).first().waitFor()
+    await clean()
+  })
+
+  it('licences', async () => {
+    await page.evaluate(() => (location.hash = '#/licences'))
+    await page.getByRole('heading', { name: 'Licences' }).waitFor()
     await clean()
   })
 

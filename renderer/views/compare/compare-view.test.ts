@@ -117,7 +117,7 @@ describe('inside one session', () => {
     answer = () => comparison([cell({}), cell({ speedup: 1 / 1.2 }), cell({ verdict: 'ambiguous' })], { noiseFloors: [floor('cpu', 0.05), floor('cuda', 0.5)] })
     await open('/compare?within=session-2&axis=impl')
     expect(rows().map((row) => row.find('[aria-label="below the noise floor"]').exists())).toEqual([true, false, false])
-    expect(wrapper.find('[aria-label="Noise floor"]').text()).toContain('! 1 verdict is below it')
+    expect(wrapper.find('[data-testid=noise-floor]').text()).toContain('! 1 verdict is below it')
   })
 
   it('measures what is unclear and shows the new verdicts when that run has ended', async () => {
