@@ -22,6 +22,9 @@ const CROWDED = 300
 /** `+8.0 %`. */
 const changeText = (ratio: number): string => `${ratio >= 1 ? '+' : '-'}${formatPercent(Math.abs(ratio - 1))}`
 
+/** Sessions within less than this are of one moment. */
+const MOMENT_MS = 3_600_000
+
 /**
  * One case over all sessions: median against the time of the session with its interval, the levels that `changes`
  * found with the size of each change, and where the environment changed. Grade C and outliers are hollow; what lies far
@@ -39,6 +42,8 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
   const label = { color: theme.text, fontSize: 11, opacity: 1, textBorderColor: theme.surface, textBorderWidth: 3, formatter: '{b}', lineHeight: 14 }
   const { min, max, above, below } = axisRange(data.map(([, medianNs, lowNs, highNs]) => ({ medianNs, lowNs, highNs })), changes)
   const middle = (data[0]![0] + data.at(-1)![0]) / 2
+  // Around sessions of one moment the library would lay years.
+  const isMoment = data.at(-1)![0] - data[0]![0] < MOMENT_MS
   /** An arrow at the edge that its point lies beyond. */
   const arrow = (i: number, edge: number) => {
     const [x, medianNs, low, high] = data[i]!
@@ -66,7 +71,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         ])
       },
     },
-    xAxis: { ...style, type: 'time' as const, name: 'Time of the session', nameGap: 28, boundaryGap: ['2%', '4%'] as [string, string], splitLine: { show: false } },
+    xAxis: { ...style, type: 'time' as const, name: 'Time of the session', nameGap: 28, boundaryGap: ['2%', '4%'] as [string, string], ...(isMoment ? { min: middle - MOMENT_MS, max: middle + MOMENT_MS } : {}), splitLine: { show: false } },
     yAxis: { ...style, type: 'value' as const, name: 'Median time per call', nameGap: 60, min, max, axisLabel: { ...style.axisLabel, formatter: timeTick({ min, max }), showMinLabel: false, showMaxLabel: false } },
     series: [
       {
