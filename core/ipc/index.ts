@@ -14,7 +14,7 @@ import type { PackedBlock, RowBlock } from '../session/rows'
 import { ceilingSchema, environmentSchema, noiseFloorSchema, MAX_SESSION_NAME, sessionSchema, sessionSummarySchema } from '../session/types'
 import { pythonSettingsSchema, settingsSchema } from '../settings'
 import { sweepSpecSchema } from '../session/sweep-spec'
-import { capturedShapesSchema } from '../sweep/capture'
+import { capturedShapesSchema, sweepFileSchema } from '../sweep/capture'
 
 /** Something the check of the history found. A note costs room only; an error makes something unreadable. */
 export const fileFindingSchema = z.object({ level: z.enum(['error', 'note']), message: z.string(), detail: z.string().optional() })
@@ -65,7 +65,7 @@ const rowBlock = z.custom<RowBlock>((value) => typeof value === 'object' && valu
 const fileReply = z.discriminatedUnion('done', [z.object({ done: z.literal(true), name: z.string() }), z.object({ done: z.literal(false) })])
 
 /** What became of files: the sessions that came in, one message for each file that did not, and what contradicted itself in those that did. `alreadyHere`: the history held this very session before, so there are two of it now. */
-const importReply = z.object({ imported: z.array(sessionSummarySchema.extend({ alreadyHere: z.boolean().optional() })), problems: z.array(z.string()), warnings: z.array(z.string()) })
+const importReply = z.object({ /** Captured sweeps among them, which are no sessions. */ sweeps: z.array(sweepFileSchema), imported: z.array(sessionSummarySchema.extend({ alreadyHere: z.boolean().optional() })), problems: z.array(z.string()), warnings: z.array(z.string()) })
 
 const droppedFile = z.object({ name: z.string().min(1).max(255), bytes: z.instanceof(Uint8Array).refine((bytes) => bytes.byteLength <= MAX_DROPPED_BYTES, 'at most 64 MiB') })
 
@@ -120,6 +120,8 @@ export const REQUESTS = {
       z.object({ done: z.literal(false) }),
     ]),
   },
+  /** Writes a captured sweep where the user chooses: what `opscope run --plan` measures and the window opens. */
+  'capture:save': { request: sweepFileSchema, reply: fileReply },
   'capture:stop': { request: none, reply: z.object({ stopped: z.boolean() }) },
   'remotes:list': { request: none, reply: z.array(remoteSchema) },
   /** Connects by ssh, once the user has agreed in a dialog of main's, and keeps the machine where that worked. */

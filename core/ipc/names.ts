@@ -5,6 +5,7 @@ const channels = [
   'settings:set',
   'python:add',
   'capture:run',
+  'capture:save',
   'capture:stop',
   'remotes:list',
   'remotes:add',

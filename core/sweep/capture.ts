@@ -99,6 +99,24 @@ export const sweepFileSchema = z.object({
 })
 export type SweepFile = z.infer<typeof sweepFileSchema>
 
+/**
+ * The captured sweep in a text; undefined where the text is something else.
+ * @throws Error where it is a sweep that is not valid
+ */
+export function readSweep(text: string): SweepFile | undefined {
+  // Large sessions are JSON too: they are not read as a whole only to find that they are none.
+  if (!text.slice(0, 200).includes('"opscopeSweep"')) return undefined
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const read = sweepFileSchema.safeParse(content)
+  if (!read.success) throw new Error(z.prettifyError(read.error))
+  return read.data
+}
+
 /** The file of a capture. */
 export function sweepFileOf(name: string, { torch, command, calls }: Capture, shapes: CapturedShapes): SweepFile {
   return { opscopeSweep: 1, name, picks: capturedPicks(shapes), captured: { torch, command, calls, ...shapes } }

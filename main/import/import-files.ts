@@ -6,6 +6,7 @@ import type { ImportOutcome } from '@core/formats/file-format'
 import { importSession, MAX_BYTES } from '@core/formats/registry'
 import type { Reply } from '@core/ipc'
 import type { SessionFile } from '@core/session/types'
+import { readSweep, type SweepFile } from '@core/sweep/capture'
 import type { Services, OpenedFiles } from '../app/services'
 import type { Ended, FilesApart } from '../files/apart'
 import type { ImportedSession } from '../history/types'
@@ -91,19 +92,46 @@ export function whyNotNow({ runner }: Pick<Services, 'runner'>): string | undefi
   return phase === 'idle' || phase === 'paused' ? undefined : 'A run is in progress, and reading files would disturb its measurements. Pause or stop the run, then try again.'
 }
 
+/** Nothing came of any file. */
+const NOTHING: Reply<'sessions:import'> = { sweeps: [], imported: [], problems: [], warnings: [] }
+
+/** The captured sweep that a file holds, or what is wrong with it; undefined where it is another file. */
+async function sweepIn(file: Incoming): Promise<{ value: SweepFile } | { value?: undefined; problem: string } | undefined> {
+  if (!file.name.endsWith('.json') || (await isForApart(file))) return undefined
+  let text: string
+  try {
+    text = readText(file.from)
+  } catch {
+    return undefined
+  }
+  try {
+    const value = readSweep(text)
+    return value && { value }
+  } catch (error) {
+    return { problem: `${file.name}: not a captured sweep that can be read (${reasonOf(error)})` }
+  }
+}
+
 /** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. Nothing is read while a run measures. */
 export async function importAll(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'> & Partial<Pick<Services, 'recent'>>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
   const busy = whyNotNow(services)
-  if (busy !== undefined) return { imported: [], problems: incoming.map(({ name }) => `${name} was not imported. ${busy}`), warnings: [] }
+  if (busy !== undefined) return { ...NOTHING, problems: incoming.map(({ name }) => `${name} was not imported. ${busy}`) }
   const outcomes: Ended<ImportedSession>[] = []
+  const sweeps: SweepFile[] = []
   for (const file of incoming) {
+    const sweep = await sweepIn(file)
+    if (sweep) {
+      if (sweep.value) sweeps.push(sweep.value)
+      else outcomes.push({ problem: sweep.problem })
+      continue
+    }
     const outcome = await importOne(services, file)
     if (outcome.value && typeof file.from === 'string') services.recent?.add(file.from, outcome.value.id)
     outcomes.push(outcome)
   }
   const imported = outcomes.flatMap(({ value }) => (value ? [value] : []))
   if (imported.length > 0) services.emit('sessions:changed', { ids: imported.map(({ id }) => id) })
-  return { imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])), warnings: outcomes.flatMap(({ warnings }) => warnings ?? []) }
+  return { sweeps, imported, problems: outcomes.flatMap(({ problem }) => (problem === undefined ? [] : [problem])), warnings: outcomes.flatMap(({ warnings }) => warnings ?? []) }
 }
 
 /** Names that the system hands to this app, or that a user gives it on the command line. */
@@ -124,13 +152,13 @@ export const filesIn = (argv: readonly string[], folder = process.cwd()): string
   argv.slice(1).flatMap((arg) => (arg.startsWith('-') ? [] : (pathOf(arg) ?? []))).filter((path) => OPENABLE.test(path)).map((path) => resolve(folder, path)).filter((path) => existsSync(path))
 
 export function createOpenedFiles(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'> & Partial<Pick<Services, 'recent'>>): OpenedFiles {
-  let done: Reply<'sessions:import'> = { imported: [], problems: [], warnings: [] }
+  let done = NOTHING
   let work: Promise<void> = Promise.resolve()
   return {
     add(paths) {
       work = work.then(async () => {
-        const { imported, problems, warnings } = await importAll(services, paths.map((path) => ({ name: basename(path), from: path })))
-        done = { imported: [...done.imported, ...imported], problems: [...done.problems, ...problems], warnings: [...done.warnings, ...warnings] }
+        const { sweeps, imported, problems, warnings } = await importAll(services, paths.map((path) => ({ name: basename(path), from: path })))
+        done = { sweeps: [...done.sweeps, ...sweeps], imported: [...done.imported, ...imported], problems: [...done.problems, ...problems], warnings: [...done.warnings, ...warnings] }
         services.emit('sessions:opened', {})
       })
       return work
@@ -138,7 +166,7 @@ export function createOpenedFiles(services: Pick<Services, 'history' | 'runner' 
     async take() {
       await work
       const taken = done
-      done = { imported: [], problems: [], warnings: [] }
+      done = NOTHING
       return taken
     },
   }

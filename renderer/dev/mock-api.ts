@@ -165,9 +165,9 @@ export class MockApi implements OpscopeApi {
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'formats:list': return FORMATS.map(formatInfo)
       case 'transfer:cancel': return { stopped: false }
-      case 'sessions:take-opened': return { imported: [], problems: [], warnings: [] }
+      case 'sessions:take-opened': return { sweeps: [], imported: [], problems: [], warnings: [] }
       case 'sessions:import-dropped':
-      case 'sessions:import': return { imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 2, found none'], warnings: [] }
+      case 'sessions:import': return { sweeps: [], imported: [], problems: ['notes.json: not an Opscope session; expected schemaVersion 2, found none'], warnings: [] }
       case 'compare:run': return this.compare(request as CompareRequest)
       case 'compare:open-files':
       case 'compare:drop-files': return this.openFiles((request as { dropped?: { name: string }[] } | undefined)?.dropped?.map(({ name }) => name) ?? ['results.json'])

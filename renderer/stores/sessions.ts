@@ -7,6 +7,7 @@ import type { Split } from '@core/session/derive'
 import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@core/session/filter'
 import type { SessionSummary, Environment, Session } from '@core/session/types'
 import { call, listen } from '../lib/api'
+import { useCaptures } from './captures'
 import { useNotices } from './notices'
 import { NO_ROWS, type RowSource } from './rows/result-rows'
 import { forgetAllRows, forgetRows, loadRows, rowsOf } from './rows/session-rows'
@@ -152,7 +153,9 @@ export const useSessions = defineStore('sessions', () => {
   }
 
   /** Says what became of files; resolves to the sessions that came in. */
-  async function tell({ imported, problems, warnings }: Reply<'sessions:import'>): Promise<SessionSummary[]> {
+  async function tell({ sweeps, imported, problems, warnings }: Reply<'sessions:import'>): Promise<SessionSummary[]> {
+    if (sweeps[0]) useCaptures().open(sweeps[0])
+    if (sweeps.length > 1) notices.show({ level: 'warning', message: `Opened “${sweeps[0]!.name}”. Open the other captured sweeps one at a time.` })
     const again = imported.filter(({ alreadyHere }) => alreadyHere)
     const fresh = imported.filter(({ alreadyHere }) => !alreadyHere)
     if (fresh.length) notices.show({ level: 'info', message: fresh.length === 1 ? `Imported “${fresh[0]!.name}”.` : `Imported ${fresh.length} sessions.`, ...(fresh.length === 1 ? { open: viewOf(fresh[0]!.id) } : {}) })

@@ -168,6 +168,17 @@ describe('a transformer block by parts', () => {
   })
 })
 
+describe('a saved sweep of a model', () => {
+  it('is opened by dropping it, with what is outside the catalogue', async () => {
+    await drop(resolve(import.meta.dirname, '../bench/results/suites/resnet50.sweep.json'))
+    await page.getByRole('heading', { name: 'Shapes from a script' }).waitFor()
+    await page.getByRole('region', { name: 'In the catalogue' }).getByRole('row', { name: /^conv2d\b.* c=3 .*f32 1$/ }).waitFor()
+    await page.getByRole('region', { name: 'Outside the catalogue' }).getByRole('row', { name: /^aten\.convolution_backward\.default no such operation 53/ }).waitFor()
+    expect(await page.getByRole('button', { name: /^Run \d+ captured cases$/ }).isEnabled()).toBe(true)
+    expect(await violations(page)).toEqual([])
+  })
+})
+
 describe('afterwards', () => {
   it('leaves no error on the console', () => {
     expect(opened.pageErrors).toEqual([])

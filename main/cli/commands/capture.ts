@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { z } from 'zod'
 import { shapeText, variantText } from '@core/case-words'
-import { capturedShapes, sweepFileOf, sweepFileSchema, type SweepFile } from '@core/sweep/capture'
+import { capturedShapes, readSweep, sweepFileOf, type SweepFile } from '@core/sweep/capture'
 import { runScript } from '../../backends/python/capture'
 import { oneLine } from '../../printable'
 import { writeFileAtomic } from '../../write-file'
@@ -51,14 +50,15 @@ function print(context: Context, { captured }: SweepFile): void {
 
 /** The file at a path as a captured sweep; undefined where it is another kind of file. Throws where it is one that is not valid. */
 export function readSweepFile(path: string): SweepFile | undefined {
-  let content: unknown
+  let text: string
   try {
-    content = JSON.parse(readFileSync(path, 'utf8'))
+    text = readFileSync(path, 'utf8')
   } catch {
     return undefined
   }
-  if (typeof content !== 'object' || content === null || !('opscopeSweep' in content)) return undefined
-  const read = sweepFileSchema.safeParse(content)
-  if (!read.success) throw new Error(`cannot read the sweep ${path}: ${z.prettifyError(read.error)}`)
-  return read.data
+  try {
+    return readSweep(text)
+  } catch (error) {
+    throw new Error(`cannot read the sweep ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
 }

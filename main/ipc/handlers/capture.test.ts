@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { readSweep, type SweepFile } from '@core/sweep/capture'
 import type { Services } from '../../app/services'
 import { captureHandlers } from './capture'
 
@@ -22,7 +23,7 @@ const CALLED = JSON.stringify({ opscopeCapture: 1, torch: '2.0', python: '3.11',
 
 function handlers({ found = [python], chosen = [join(folder, 'a.py')], phase = 'idle' }: { found?: string[]; chosen?: string[]; phase?: string } = {}) {
   const open = vi.fn(() => Promise.resolve(chosen))
-  const services = { dialogs: { open }, foundPrograms: new Set(found), runner: { state: () => ({ phase }) }, emit: vi.fn() } as unknown as Services
+  const services = { dialogs: { open, save: () => Promise.resolve(join(folder, 'saved.sweep.json')) }, foundPrograms: new Set(found), runner: { state: () => ({ phase }) }, emit: vi.fn() } as unknown as Services
   return { open, ...captureHandlers(services) }
 }
 
@@ -62,4 +63,10 @@ it('ends a script that is stopped, and keeps what it called until then', async (
   await expect(own['capture:run']({ python })).rejects.toMatchObject({ code: 'busy' })
   expect(own['capture:stop']()).toEqual({ stopped: true })
   expect(await reply).toMatchObject({ done: true, stopped: true, calls: 3 })
+})
+
+it('saves a captured sweep as the file that the window and the command line open', async () => {
+  const sweep = { opscopeSweep: 1, name: 'Shapes of a.py', picks: { ops: [{ op: 'add', sizes: '4', dtypes: ['f32'] }], sizes: {}, dtypes: ['f32'] }, captured: { torch: '2.0', command: ['a.py'], calls: 3, cases: [], outside: [], views: 3 } } satisfies SweepFile
+  expect(await handlers()['capture:save'](sweep)).toEqual({ done: true, name: 'saved.sweep.json' })
+  expect(readSweep(readFileSync(join(folder, 'saved.sweep.json'), 'utf8'))).toEqual(sweep)
 })

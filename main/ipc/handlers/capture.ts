@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { capturedPicks, capturedShapes } from '@core/sweep/capture'
 import type { Services } from '../../app/services'
 import { runFile } from '../../backends/python/capture'
+import { writeFileAtomic } from '../../write-file'
 import { RequestError, type Handlers } from '../answer'
 
 /** Lines of a script's output that the page is told. */
@@ -34,6 +35,12 @@ export const captureHandlers = ({ dialogs, foundPrograms, runner, emit }: Pick<S
       } finally {
         running = undefined
       }
+    },
+    'capture:save': async (sweep) => {
+      const path = await dialogs.save('Save captured sweep', `${sweep.name}.sweep.json`, { name: 'Captured sweeps', extensions: ['json'] })
+      if (path === undefined) return { done: false }
+      writeFileAtomic(path, [`${JSON.stringify(sweep, undefined, 1)}\n`])
+      return { done: true, name: basename(path) }
     },
     'capture:stop': () => {
       if (!running) return { stopped: false }
