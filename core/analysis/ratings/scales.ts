@@ -121,6 +121,10 @@ const performanceGuide: RatingScale = {
     if (bandwidthShare === undefined) return NO_CEILINGS
     return { ok: true, text: `${targetWord(bandwidthShare, own)} (${own.name})`, score: bandwidthShare / own.target }
   },
+  summarize(ratings) {
+    const having = (word: string) => ratings.filter(({ text }) => text.startsWith(word)).length
+    return `of ${ratings.length} element-wise results, ${having('target met')} met the target of their size class, ${having('minimum met')} only the minimum, ${having('below')} neither`
+  },
 }
 
 /** At most so many times the time of PyTorch, and at least such a share of the bandwidth. */
@@ -142,6 +146,7 @@ const tenflowers: RatingScale = {
     const met = [...(near ? [`within ${TENFLOWERS_MAX_FACTOR}x`] : []), ...(bandwidth ? [`${MIN_BANDWIDTH * 100} % of bandwidth`] : [])]
     return { ok: true, text: met.join(', ') || 'missed', score: met.length }
   },
+  summarize: (ratings) => `${ratings.filter(({ score }) => score > 0).length} of ${ratings.length} met a target: within ${TENFLOWERS_MAX_FACTOR}x of PyTorch, or ${MIN_BANDWIDTH * 100} % of the bandwidth`,
 }
 
 /** Slower by at most this counts as within 20 %. */

@@ -33,6 +33,7 @@ function partsPart(timeline: Timeline): SuitePart {
   ])
   return {
     title: `Parts of ${timeline.work} (${timelineName(timeline)})`,
+    short: `Parts (${timelineName(timeline)})`,
     table: { heads: [{ title: 'part', mono: true }, { title: 'pass' }, { title: 'operation', mono: true }, { title: 'median', numeric: true }, { title: 'share', numeric: true }, { title: 'bytes', numeric: true }, { title: 'bandwidth', numeric: true }, { title: 'compute', numeric: true }, { title: 'bound' }, { title: 'efficiency', numeric: true }], rows },
   }
 }

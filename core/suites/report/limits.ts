@@ -26,7 +26,7 @@ export function classesPart(material: Material): SuitePart | undefined {
   }))
   return rows.length === 0
     ? { title: 'Bandwidth by size class', text: 'Unavailable: measure the ceilings of this device first (Devices, or opscope ceilings).' }
-    : { title: 'Bandwidth by size class', text: 'Share of the measured memory bandwidth, element-wise operations.', table: { heads: [{ title: 'implementation', mono: true }, { title: 'class' }, { title: 'minimum', numeric: true }, { title: 'target', numeric: true }, { title: 'mean', numeric: true }, { title: 'best', numeric: true }, { title: 'worst', numeric: true }, { title: 'mean against target' }], rows } }
+    : { title: 'Bandwidth by size class', text: 'Share of the measured memory bandwidth, element-wise operations. Above 100 %, a cache serves part of the traffic.', table: { heads: [{ title: 'implementation', mono: true }, { title: 'class' }, { title: 'minimum', numeric: true }, { title: 'target', numeric: true }, { title: 'mean', numeric: true }, { title: 'best', numeric: true }, { title: 'worst', numeric: true }, { title: 'mean against target' }], rows } }
 }
 
 /** Reductions by axis: speedup over the library, geometric mean over operations and sizes. */
@@ -51,13 +51,15 @@ export function boundsPart(material: Material): SuitePart {
   const rows = (['memory', 'compute', 'latency'] as const).flatMap((bound) => {
     const found = material.ok.flatMap((result) => {
       const point = material.point(result)
-      return point?.bound === bound ? [{ value: point.efficiency ?? 0, result: result.id }] : []
+      return point?.bound === bound ? [{ value: point.efficiency ?? 0, result: result.id, above: point.flag !== undefined }] : []
     })
-    return found.length === 0 ? [] : [[text(`${bound} bound`), text(String(found.length)), text(formatPercent(mean(found.map(({ value }) => value)))), lowest(found, formatPercent), highest(found, formatPercent)]]
+    const judged = found.filter(({ above }) => !above)
+    const shares = judged.length === 0 ? [text(ABSENT), text(ABSENT), text(ABSENT)] : [text(formatPercent(mean(judged.map(({ value }) => value)))), lowest(judged, formatPercent), highest(judged, formatPercent)]
+    return found.length === 0 ? [] : [[text(`${bound} bound`), text(String(found.length)), ...shares, text(String(found.length - judged.length))]]
   })
   return rows.length === 0
     ? { title: 'What binds', text: 'Unavailable: measure the ceilings of this device first (Devices, or opscope ceilings).' }
-    : { title: 'What binds', table: { heads: [{ title: 'class' }, { title: 'results', numeric: true }, { title: 'mean efficiency', numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }], rows } }
+    : { title: 'What binds', text: 'Efficiency is the share of the measured ceiling. Results above it, most of them served by a cache, are counted apart.', table: { heads: [{ title: 'class' }, { title: 'results', numeric: true }, { title: 'mean efficiency', numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }, { title: 'above the ceiling', numeric: true }], rows } }
 }
 
 /** Red flags: failures, failed verification, high variation, low grades. */

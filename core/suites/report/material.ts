@@ -28,6 +28,8 @@ export interface SuiteHead {
 /** One part of a suite's report: a sentence, a table, or both. */
 export interface SuitePart {
   title: string
+  /** In a list of the parts, where the title is long. */
+  short?: string
   text?: string
   table?: { heads: readonly SuiteHead[]; rows: readonly (readonly SuiteCell[])[] }
 }
