@@ -9,6 +9,7 @@
 #include "module/archs.h"
 #include "module/fatbins.h"
 #include "nvml/nvml.h"
+#include "peer_copy.h"
 #include "prepared.h"
 #include "timing/timer.h"
 #include "vendor/vendor.h"
@@ -34,8 +35,8 @@ ImplInfo kernels_impl() {
   return impl;
 }
 
-// The kernels, NVIDIA's libraries, and what the red team adds.
-std::vector<ImplInfo> all_impls() {
+// The kernels, NVIDIA's libraries, the copies to other GPUs, and what the red team adds.
+std::vector<ImplInfo> all_impls(int ordinal) {
   std::vector<ImplInfo> list = {kernels_impl()};
   for (const auto& vendor : vendors()) {
     ImplInfo& impl = list.emplace_back();
@@ -44,6 +45,13 @@ std::vector<ImplInfo> all_impls() {
     impl.available = vendor.missing.empty();
     impl.reason = vendor.missing;
     for (const auto& op : vendor.ops) impl.kernels.push_back({op.op, op.dtypes});
+  }
+  const OpKernels* copy = find_op("copy");
+  for (const int peer : copy ? reachable_peers(ordinal) : std::vector<int>{}) {
+    ImplInfo& impl = list.emplace_back();
+    impl.id = peer_impl(peer);
+    impl.title = "Copy to cuda:" + std::to_string(peer) + " and back";
+    impl.kernels = {{copy->op, copy->dtypes}};
   }
   for (const auto& red : red_team()) {
     ImplInfo& impl = list.emplace_back();
@@ -110,7 +118,7 @@ DeviceInfo describe_device(int ordinal) {
   size_t total = 0;
   check(api().DeviceTotalMem(&total, ordinal), "reading the memory size");
   device.modes = {Mode::cold, Mode::hot, Mode::rotated, Mode::graph};
-  device.impls = all_impls();
+  device.impls = all_impls(ordinal);
   device.driver = "CUDA " + version(api().driver_version);
 
   const auto get = [&](CUdevice_attribute which) { return attribute(ordinal, which); };

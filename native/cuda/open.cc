@@ -5,6 +5,7 @@
 #include "driver/context.h"
 #include "kernels/plan.h"
 #include "kernels/red_team.h"
+#include "peer_copy.h"
 #include "prepared.h"
 #include "vendor/vendor.h"
 
@@ -17,8 +18,10 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
     throw Error("unsupported", "There is no CUDA kernel for " + spec.op + " in this dtype.");
   const RedImpl* red = spec.op == "add" && spec.dtype == Dtype::f32 ? find_red(spec.impl) : nullptr;
   const PlanFunction vendor = vendor_plan(spec.impl, spec.op, spec.dtype);
-  if (spec.impl != "kernel" && !red && !vendor) throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\", \"cublaslt\" and \"cudnn\".");
+  const int peer = peer_of(spec.impl);
+  if (spec.impl != "kernel" && !red && !vendor && peer < 0) throw Error("unsupported", "The CUDA backend has no implementation called \"" + spec.impl + "\"; it has \"kernel\", \"cublaslt\" and \"cudnn\".");
   check_shape(spec, *op);
+  if (peer >= 0) return open_peer_copy(spec, peer);
   Context& context = Context::of_number(spec.device);
   context.use();
   return std::make_unique<CudaCase>(spec, vendor ? vendor : red ? red->plan : op->plan, context);

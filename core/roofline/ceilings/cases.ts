@@ -3,7 +3,7 @@ import { caseId, DTYPE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Pa
 import type { MeasureSettings } from '../../measure/settings'
 import { ALL_OPS, findOp } from '../../ops/registry'
 import type { Op } from '../../ops/types'
-import { copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND } from './kinds'
+import { copySizeKind, flopsKind, launchKind, peerKind, READ_KIND, WRITE_KIND } from './kinds'
 
 /** Longest sampling of one ceiling, in seconds: a device has some twenty, and more time narrows few of them. */
 const MAX_SECONDS = 4
@@ -40,7 +40,7 @@ function peakParams(op: Op, device: Device): Params {
 
 /** The implementation that stands for the device: the preferred one that has the kernel, else the last (fastest) listed. */
 function bestImpl(device: Device, op: string, dtype: Dtype): Impl | undefined {
-  const able = device.impls.filter((impl) => impl.available.ok && impl.kernels[op]?.includes(dtype))
+  const able = device.impls.filter((impl) => impl.available.ok && !PEER.test(impl.id) && impl.kernels[op]?.includes(dtype))
   return able.find((impl) => impl.preferred) ?? able.at(-1)
 }
 
@@ -90,6 +90,19 @@ function alone(device: Device, mode: Mode | undefined): (CeilingCase | undefined
   return [named(READ_KIND, readOf(device, bytes, mode)), named(WRITE_KIND, writeOf(device, bytes, mode))]
 }
 
+/** Implementations of `copy` that go to another GPU and back: `peer-1` to the one that is called `cuda:1` here. */
+const PEER = /^peer-(\d+)$/
+/** Working set of such a copy: far beyond what a link needs to be busy. */
+const PEER_BYTES = 2 ** 29
+
+function peers(device: Device, mode: Mode | undefined): (CeilingCase | undefined)[] {
+  if (!mode || !fits(device, PEER_BYTES)) return []
+  return device.impls.flatMap(({ id, available }) => {
+    const peer = PEER.exec(id)?.[1]
+    return peer !== undefined && available.ok ? [{ kind: peerKind(`${device.id.slice(0, device.id.lastIndexOf(':'))}:${peer}`), case: { op: 'copy', params: { n: PEER_BYTES / (2 * DTYPE_BYTES.f32) }, dtype: 'f32' as const, backend: device.backend, impl: id, device: device.id, mode } }] : []
+  })
+}
+
 const named = (kind: string, c: BenchmarkCase | undefined): CeilingCase | undefined => c && { kind, case: c }
 
 /** What to measure for a device's ceilings, the roofs of the roofline first. Empty for a device that is not available, and for one whose hardware another one measures. */
@@ -99,7 +112,7 @@ export function ceilingPlan(device: Device): CeilingCase[] {
   const [beyond, ...curve] = copies(device, mode)
   const peaks = ALL_OPS.filter((op) => op.family === 'ceiling' && op.id !== WRITE_OP).flatMap((op) => op.dtypes.map((dtype) => named(flopsKind(dtype), caseOf(device, op.id, peakParams(op, device), dtype, mode))))
   const launches = LAUNCH_MODES.filter((m) => device.modes.includes(m)).map((m) => named(launchKind(m), caseOf(device, 'copy', { n: 1 }, 'f32', m)))
-  return [beyond, ...alone(device, mode), ...peaks, ...launches, ...curve].filter((planned): planned is CeilingCase => planned !== undefined)
+  return [beyond, ...alone(device, mode), ...peers(device, mode), ...peaks, ...launches, ...curve].filter((planned): planned is CeilingCase => planned !== undefined)
 }
 
 /**

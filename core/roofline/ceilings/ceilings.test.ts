@@ -35,6 +35,13 @@ describe('the plan of a device', () => {
     expect(new Set(ceilingCases(testGpu()).map((c) => JSON.stringify(c))).size).toBe(ceilingCases(testGpu()).length)
   })
 
+  it('copies to each other GPU of the machine and back, and never takes that for the copy of the device', () => {
+    const [kernel] = testGpu().impls
+    const device = testGpu({ id: 'node7/cuda:1', impls: [{ ...kernel!, preferred: false }, { ...kernel!, id: 'peer-0', kernels: { copy: ['f32'] }, preferred: false }] })
+    expect(ceilingPlan(device).filter(({ case: c }) => c.impl === 'peer-0').map(({ kind, case: c }) => [kind, c.op, c.params, ceilingTitle(kind)])).toEqual([['peer:node7/cuda:0', 'copy', { n: 2 ** 26 }, 'Link to node7/cuda:0']])
+    expect(ceilingPlan(device)[0]).toMatchObject({ kind: 'copy', case: { impl: 'kernel' } })
+  })
+
   it('leaves caches larger than usual behind too', () => {
     expect(largestCopy(testDevice({ caches: [{ name: 'L3', bytes: 384 * 2 ** 20 }] }))).toBe(2 ** 28)
     expect(largestCopy(testGpu({ memoryBytes: 2 ** 37, caches: [{ name: 'L2', bytes: 2 ** 40 }] }))).toBe(2 ** 30)

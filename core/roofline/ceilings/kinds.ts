@@ -15,6 +15,8 @@ export type CeilingKind =
   /** Best hot copy within a cache. */
   | { is: 'cache'; name: string }
   | { is: 'flops'; dtype: string }
+  /** What the link to another GPU of the machine carries in one direction, mean of both. */
+  | { is: 'peer'; device: string }
   /** Time of a call that does next to nothing. */
   | { is: 'launch'; mode: string }
   /** Written by another version. */
@@ -29,6 +31,7 @@ export function ceilingKind(kind: string): CeilingKind {
   if (head === 'copy' && Number(tail) > 0) return { is: 'copy-size', bytes: Number(tail) }
   if (head === 'cache' && tail) return { is: 'cache', name: tail }
   if (head === 'flops' && tail) return { is: 'flops', dtype: tail }
+  if (head === 'peer' && tail) return { is: 'peer', device: tail }
   if (head === 'launch' && tail) return { is: 'launch', mode: tail }
   return { is: 'other' }
 }
@@ -38,6 +41,7 @@ export const WRITE_KIND = 'write'
 export const copySizeKind = (bytes: number): string => `copy:${bytes}`
 export const cacheKind = (name: string): string => `cache:${name}`
 export const flopsKind = (dtype: string): string => `flops:${dtype}`
+export const peerKind = (device: string): string => `peer:${device}`
 export const launchKind = (mode: Mode): string => `launch:${mode}`
 
 const LAUNCH_WORDS: Readonly<Record<string, string>> = { hot: 'Launch, back to back', graph: 'Launch, in a graph', cold: 'Launch after a flush' } satisfies Partial<Record<Mode, string>>
@@ -58,6 +62,8 @@ export function ceilingTitle(kind: string): string {
       return `${read.name} bandwidth`
     case 'flops':
       return `Peak ${read.dtype}`
+    case 'peer':
+      return `Link to ${read.device}`
     case 'launch':
       return LAUNCH_WORDS[read.mode] ?? `Launch, ${read.mode}`
     case 'other':
@@ -87,6 +93,8 @@ export function compareKinds(a: string, b: string): number {
         return [2, ['f32', 'tf32', 'f16', 'bf16'].indexOf(read.dtype)]
       case 'launch':
         return [3, Object.keys(LAUNCH_WORDS).indexOf(read.mode)]
+      case 'peer':
+        return [1, Number(/\d+$/.exec(read.device)?.[0] ?? 0)]
       case 'copy-size':
         return [4, read.bytes]
       case 'other':

@@ -30,6 +30,9 @@ namespace opscope::cuda {
   X(MemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2")               \
   X(MemFreeHost, "cuMemFreeHost")                                          \
   X(MemcpyDtoH, "cuMemcpyDtoH_v2")                                         \
+  X(MemcpyPeerAsync, "cuMemcpyPeerAsync")                                  \
+  X(CtxEnablePeerAccess, "cuCtxEnablePeerAccess")                          \
+  X(DeviceCanAccessPeer, "cuDeviceCanAccessPeer")                          \
   X(MemsetD8Async, "cuMemsetD8Async")                                      \
   X(MemsetD16Async, "cuMemsetD16Async")                                    \
   X(MemsetD32Async, "cuMemsetD32Async")                                    \

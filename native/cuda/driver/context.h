@@ -25,6 +25,7 @@ class Context {
   void use() const;
   const Traits& traits() const { return traits_; }
   CUstream stream() const { return stream_; }
+  CUcontext handle() const { return context_; }
   // Kernel `name` from the embedded fatbin `module` (the .cu file's stem). Throws Error "unsupported" when absent.
   CUfunction kernel(const std::string& module, const std::string& name);
   // The name that a kernel was looked up by; empty where it was not.
