@@ -19,7 +19,7 @@ const CLI = join(root, 'out/main/cli.js')
 const cli = (...words) => execFileSync(process.execPath, [CLI, ...words], { env, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', 'inherit'], timeout: 150_000 })
 const say = (text) => console.log(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
-const SWEEP = ['--ops', 'add,sum,softmax,layer_norm,matmul', '--sizes', 'vector=2^20,2^26;matrix=1024x1024,16384x4096;gemm=1024,4096', '--dtypes', 'f32', '--modes', 'hot,cold', '--preset', 'quick']
+const SWEEP = ['--ops', 'add,softmax,matmul', '--sizes', 'vector=2^20,2^26;matrix=16384x4096;gemm=4096', '--dtypes', 'f32', '--modes', 'hot,cold', '--preset', 'quick']
 
 /** Medians of the last session in ns, by case and GPU, and what failed. */
 function lastSession(name) {
@@ -78,35 +78,53 @@ const devices = JSON.parse(cli('list', 'devices', '--backends', 'cuda', '--json'
 if (devices.length < 2) throw new Error(`two GPUs are needed; there ${devices.length === 1 ? 'is one' : 'is none'}`)
 say(devices.map(({ id, name, impls }) => `${id} ${name}: ${impls.map(({ id }) => id).join(', ')}`).join('; '))
 
-const peers = local('peer', '--ops', 'copy', '--sizes', 'vector=2^20,2^26,2^28', '--modes', 'hot', '--impls', devices.some(({ impls }) => impls.some(({ id }) => id === 'peer-1')) ? 'kernel,peer-0,peer-1' : 'kernel', '--preset', 'quick', '--gpus', 'in-turn')
-const links = [...peers.medians].map(([key, ns]) => ({ key, GBps: (2 * 4 * Number(key.split(' ')[1])) / ns }))
-console.table(links)
-
 const sessions = []
-for (const [name, gpus] of [['in-turn-1', 'in-turn'], ['side-by-side-1', 'side-by-side'], ['in-turn-2', 'in-turn'], ['side-by-side-2', 'side-by-side']]) sessions.push(local(name, '--gpus', gpus, '--impls', 'kernel', ...SWEEP))
+let links = []
+const PAIRS = [['in-turn-1', 'in-turn-2'], ['in-turn-1', 'side-by-side-1'], ['in-turn-2', 'side-by-side-2'], ['side-by-side-1', 'side-by-side-2'], ['agent-in-turn', 'agent-side-by-side'], ['in-turn-1', 'agent-side-by-side']]
+
+/** Written after each step: what is there when time runs out is kept. */
+function write() {
+  const named = (name) => sessions.find((one) => one.name === name)
+  const compared = PAIRS.flatMap(([base, other]) => (named(base) && named(other) ? [differences(named(base), named(other))] : []))
+  const record = {
+    date: new Date().toISOString(), commit: process.env.OPSCOPE_COMMIT, devices: devices.map(({ id, name, driver, facts }) => ({ id, name, driver, facts: facts.filter(({ name }) => !/UUID|Serial/.test(name)) })),
+    machine: { cpu: os.cpus()[0]?.model, logicalCpus: os.availableParallelism(), node: process.versions.node },
+    sweep: SWEEP.join(' '), links, sessions: sessions.map(({ name, seconds, medians }) => ({ name, seconds, mediansNs: Object.fromEntries(medians) })), compared,
+  }
+  writeFileSync(join(out, 'two-gpus.json'), `${JSON.stringify(record, null, 1)}\n`)
+  return compared
+}
+const measure = (one) => {
+  sessions.push(one)
+  write()
+}
+
+const both = (n) => {
+  measure(local(`in-turn-${n}`, '--gpus', 'in-turn', '--impls', 'kernel', ...SWEEP))
+  measure(local(`side-by-side-${n}`, '--gpus', 'side-by-side', '--impls', 'kernel', ...SWEEP))
+}
+both(1)
 if (process.env.NATS_SERVER) {
   const folder = mkdtempSync(join(os.tmpdir(), 'nats-'))
   writeFileSync(join(folder, 'conf'), `listen: 127.0.0.1:4999\njetstream { store_dir: ${folder}/store }\n`)
   const nats = spawn(process.env.NATS_SERVER, ['-c', join(folder, 'conf')], { stdio: 'ignore' })
   try {
-    await sleep(1000)
-    for (const gpus of ['in-turn', 'side-by-side']) sessions.push(await fleet('nats://127.0.0.1:4999', gpus))
+    await sleep(500)
+    for (const gpus of ['in-turn', 'side-by-side']) measure(await fleet('nats://127.0.0.1:4999', gpus))
   } finally {
     nats.kill('SIGKILL')
   }
 }
+if (devices.some(({ impls }) => impls.some(({ id }) => id.startsWith('peer-')))) {
+  const { medians } = local('peer', '--ops', 'copy', '--sizes', 'vector=2^20,2^26', '--modes', 'hot', '--impls', 'kernel,peer-0,peer-1', '--preset', 'quick', '--gpus', 'in-turn')
+  links = [...medians].map(([key, ns]) => ({ key, GBps: (2 * 4 * Number(key.split(' ')[1])) / ns }))
+  write()
+  console.table(links)
+}
+both(2)
 
-const named = (name) => sessions.find((one) => one.name === name)
-const pairs = [['in-turn-1', 'in-turn-2'], ['in-turn-1', 'side-by-side-1'], ['in-turn-2', 'side-by-side-2'], ['side-by-side-1', 'side-by-side-2'], ['agent-in-turn', 'agent-side-by-side'], ['in-turn-2', 'agent-side-by-side']]
-const compared = pairs.flatMap(([base, other]) => (named(base) && named(other) ? [differences(named(base), named(other))] : []))
+const compared = write()
 console.table(compared.map(({ worst: _worst, ...rest }) => rest))
 for (const { other, base, worst } of compared) console.log(`${other} against ${base}: ${worst.map(({ key, percent }) => `${key} ${percent.toFixed(2)} %`).join('; ')}`)
-
-const record = {
-  date: new Date().toISOString(), commit: process.env.OPSCOPE_COMMIT, devices: devices.map(({ id, name, driver, facts }) => ({ id, name, driver, facts: facts.filter(({ name }) => !/UUID|Serial/.test(name)) })),
-  machine: { cpu: os.cpus()[0]?.model, logicalCpus: os.availableParallelism(), node: process.versions.node },
-  sweep: SWEEP.join(' '), links, sessions: sessions.map(({ name, seconds, medians }) => ({ name, seconds, mediansNs: Object.fromEntries(medians) })), compared,
-}
-writeFileSync(join(out, 'two-gpus.json'), `${JSON.stringify(record, null, 1)}\n`)
 say(`written to ${join(out, 'two-gpus.json')}`)
 process.exit(0)
