@@ -124,7 +124,7 @@ if (devices.some(({ impls }) => impls.some(({ id }) => id.startsWith('peer-'))))
 both(2)
 
 const compared = write()
-console.table(compared.map(({ worst: _worst, ...rest }) => rest))
+console.table(compared.map((pair) => ({ ...pair, worst: pair.worst.length })))
 for (const { other, base, worst } of compared) console.log(`${other} against ${base}: ${worst.map(({ key, percent }) => `${key} ${percent.toFixed(2)} %`).join('; ')}`)
 say(`written to ${join(out, 'two-gpus.json')}`)
 process.exit(0)
