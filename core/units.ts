@@ -89,10 +89,13 @@ export interface Unit {
 }
 
 const TIME: readonly Unit[] = [{ name: 'ns', size: 1 }, { name: 'µs', size: 1e3 }, { name: 'ms', size: 1e6 }, { name: 's', size: 1e9 }]
+const ENERGY: readonly Unit[] = [{ name: 'nJ', size: 1e-9 }, { name: 'µJ', size: 1e-6 }, { name: 'mJ', size: 1e-3 }, { name: 'J', size: 1 }, { name: 'kJ', size: 1e3 }]
 const BYTES: readonly Unit[] = [{ name: 'B', size: 1 }, { name: 'KiB', size: 2 ** 10 }, { name: 'MiB', size: 2 ** 20 }, { name: 'GiB', size: 2 ** 30 }, { name: 'TiB', size: 2 ** 40 }]
 const perSecond = (name: string): Unit[] => ['', 'K', 'M', 'G', 'T', 'P'].map((letter, i) => ({ name: `${letter}${name}`, size: 1000 ** i }))
 const BANDWIDTH: readonly Unit[] = perSecond('B/s')
 const FLOPS: readonly Unit[] = perSecond('FLOP/s')
+const FLOPS_PER_JOULE: readonly Unit[] = perSecond('FLOP/J')
+const BYTES_PER_JOULE: readonly Unit[] = perSecond('B/J')
 
 /** The largest unit that leaves at least one whole; the smallest where nothing is known. */
 function choose(units: readonly Unit[], value: number | undefined): Unit {
@@ -102,6 +105,10 @@ function choose(units: readonly Unit[], value: number | undefined): Unit {
 
 /** One unit for a column of times, from its median in ns. */
 export const chooseTimeUnit = (medianNs: number | undefined): Unit => choose(TIME, medianNs)
+/** One unit for a column of energies in joules, of work and of traffic per joule. */
+export const chooseEnergyUnit = (medianJoules: number | undefined): Unit => choose(ENERGY, medianJoules)
+export const chooseFlopsPerJouleUnit = (median: number | undefined): Unit => choose(FLOPS_PER_JOULE, median)
+export const chooseBytesPerJouleUnit = (median: number | undefined): Unit => choose(BYTES_PER_JOULE, median)
 /** One unit for a column of sizes, from its median in bytes. */
 export const chooseByteUnit = (medianBytes: number | undefined): Unit => choose(BYTES, medianBytes)
 /** One unit for a column of bandwidths, from its median in bytes per second. */
@@ -158,6 +165,12 @@ export const formatTime = (ns: number | undefined): string => withUnit(TIME, ns)
 export const formatBandwidth = (bytesPerSecond: number | undefined): string => withUnit(BANDWIDTH, bytesPerSecond)
 /** 6.65e14 -> "665 TFLOP/s". */
 export const formatFlops = (flopsPerSecond: number | undefined): string => withUnit(FLOPS, flopsPerSecond)
+/** 0.1457 -> "146 mJ"; `joules` as it says. */
+export const formatEnergy = (joules: number | undefined): string => withUnit(ENERGY, joules)
+/** 9.4e11 -> "940 GFLOP/J". */
+export const formatFlopsPerJoule = (value: number | undefined): string => withUnit(FLOPS_PER_JOULE, value)
+/** 6.9e8 -> "690 MB/J"; SI, as bandwidth. */
+export const formatBytesPerJoule = (value: number | undefined): string => withUnit(BYTES_PER_JOULE, value)
 /** 1610612736 -> "1.50 GiB"; binary, as the field gives memory. */
 export const formatBytes = (bytes: number | undefined): string => withUnit(BYTES, bytes)
 

@@ -12,6 +12,8 @@ export const ROW_NUMBERS = [
   'libraryPeakBytes', 'hostCallNs', 'registers', 'sharedBytes', 'occupancy', 'waves',
   // Interleaved rounds (Result.rounds): the group, and this time over that of its first implementation.
   'roundsGroup', 'roundsRatio', 'roundsLow', 'roundsHigh',
+  // Energy of a call in joules with its interval, mean power in watts, and the time of a call meanwhile.
+  'joulesPerCall', 'energyLowJ', 'energyHighJ', 'energyWatts', 'energyCallNs',
 ] as const
 export type RowNumber = (typeof ROW_NUMBERS)[number]
 
@@ -77,7 +79,12 @@ export function rowNumbersOf(result: Result): Record<RowNumber, number> {
     libraryPeakBytes: result.libraryPeakBytes ?? NaN, hostCallNs: result.hostCallNs ?? NaN,
     registers: launch?.registers ?? NaN, sharedBytes: launch?.sharedBytes ?? NaN, occupancy: launch?.occupancy ?? NaN, waves: launch?.waves ?? NaN,
     roundsGroup: result.rounds?.group ?? NaN, roundsRatio: result.rounds?.ratio?.ratio ?? NaN, roundsLow: result.rounds?.ratio?.low ?? NaN, roundsHigh: result.rounds?.ratio?.high ?? NaN,
+    ...energyNumbers(result),
   }
+}
+
+function energyNumbers({ energy }: Pick<Result, 'energy'>) {
+  return { joulesPerCall: energy?.joulesPerCall ?? NaN, energyLowJ: energy?.lowJ ?? NaN, energyHighJ: energy?.highJ ?? NaN, energyWatts: energy?.watts ?? NaN, energyCallNs: energy && energy.calls > 0 ? (energy.seconds * 1e9) / energy.calls : NaN }
 }
 
 /** A block of these results; `first` is the index of the first within its session. */

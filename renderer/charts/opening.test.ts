@@ -35,7 +35,7 @@ function opened(id: string, name: string) {
 const series = (picture: { option: unknown }) => (picture.option as { series: { id?: string; data: unknown[] }[] }).series
 
 describe.each(NAMES)('%s', (name) => {
-  it.each(CHARTS.filter((chart) => !chart.samples && chart.id !== 'crossover').map(({ id }) => id))('%s opens with a picture', (id) => expect(series(opened(id, name).picture).some(({ data }) => data.length > 0)).toBe(true))
+  it.each(CHARTS.filter((chart) => !chart.samples && chart.id !== 'crossover' && chart.id !== 'energy').map(({ id }) => id))('%s opens with a picture', (id) => expect(series(opened(id, name).picture).some(({ data }) => data.length > 0)).toBe(true))
 
   it('the heat map shows most operations and sizes, of another implementation than the baseline', () => {
     const { focus, shown, picture } = opened('heat-map', name)

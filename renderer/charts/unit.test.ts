@@ -4,7 +4,7 @@ import { chartPoint, drawOf } from './testing'
 import { CHARTS } from './unit'
 
 const points = ['scalar', 'avx2'].flatMap((impl) =>
-  [1, 2].flatMap((threads) => [64, 1024, 16384].map((n) => chartPoint({ n, impl, threads }, (impl === 'scalar' ? n : 100 + n / 8) / threads))))
+  [1, 2].flatMap((threads) => [64, 1024, 16384].map((n) => chartPoint({ n, impl, threads }, (impl === 'scalar' ? n : 100 + n / 8) / threads)).map((point) => ({ ...point, energy: { joules: point.medianNs * 5e-7, watts: 500, callNs: point.medianNs } }))))
 
 describe('every chart', () => {
   it('has an id, a title and a place of its own', () => {

@@ -80,6 +80,8 @@ export interface ChartUnit {
   order: number
   /** How it is narrowed where the user has not; absent: it shows everything the user has not taken out. */
   narrowing?: Narrowing
+  /** Its tab stands only where one of the points has a place on it; for what few sessions have. */
+  rare?: boolean
   /** Those of the points that have a place on it; absent: all. */
   takes?(points: readonly ChartPoint[], picked: Readonly<Record<string, string>>): readonly ChartPoint[]
   /** Those of the points that would show something under the user's choices; what it opens with is chosen among them. Absent: all. */

@@ -1,7 +1,7 @@
-import { chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, grouped, localNumber, localPoint, splitDecimal, type Unit } from '@core/units'
+import { chooseBandwidthUnit, chooseBytesPerJouleUnit, chooseByteUnit, chooseEnergyUnit, chooseFlopsPerJouleUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, grouped, localNumber, localPoint, splitDecimal, type Unit } from '@core/units'
 
-/** What a number means; decides its units. Base units: ns, bytes, bytes/s, FLOP/s, and 1 for the rest. */
-export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'count' | 'megahertz' | 'celsius' | 'ratio' | 'scientific'
+/** What a number means; decides its units. Base units: ns, bytes, bytes/s, FLOP/s, J, W, FLOP/J, bytes/J, and 1 for the rest. */
+export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'count' | 'megahertz' | 'celsius' | 'ratio' | 'scientific' | 'energy' | 'watt' | 'flops-per-joule' | 'bytes-per-joule'
 
 interface Style {
   unit(typical: number | undefined): Unit
@@ -22,6 +22,10 @@ const STYLES: Readonly<Record<Quantity, Style>> = {
   megahertz: { unit: fixed('MHz'), digits: 1, places: 0 },
   celsius: { unit: fixed('°C'), digits: 1, places: 0 },
   ratio: { unit: fixed(''), digits: 3, places: 2 },
+  energy: { unit: chooseEnergyUnit, digits: 4, places: 3 },
+  watt: { unit: fixed('W'), digits: 3, places: 1 },
+  'flops-per-joule': { unit: chooseFlopsPerJouleUnit, digits: 3, places: 3 },
+  'bytes-per-joule': { unit: chooseBytesPerJouleUnit, digits: 3, places: 3 },
   scientific: { unit: fixed(''), digits: 2, places: 0 },
 }
 

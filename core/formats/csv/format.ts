@@ -1,6 +1,7 @@
 import { largestLaunch } from '../../backend'
 import type { Params } from '../../case'
 import { csvText, type Cell } from '../../csv'
+import { perJoule } from '../../measure/energy/windows'
 import { roofline, roofsOf } from '../../roofline/roofline'
 import type { Result } from '../../result'
 import type { SessionStream } from '../../session/types'
@@ -12,7 +13,8 @@ const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().m
 
 /**
  * One row per result. Times in ns per call, gbps = 1e9 bytes/s, gflops = 1e9 FLOP/s from the op's cost model, efficiency as a
- * share of the binding measured ceiling (empty where the device has none), ceiling_gbps and ceiling_gflops the measured
+ * share of the binding measured ceiling (empty where the device has none), energy_j the energy of a call with its 95 % CI,
+ * energy_delay_js its energy-delay product in joule seconds, ceiling_gbps and ceiling_gflops the measured
  * ceilings of its device for such traffic and dtype, speedup against the first right result of
  * the same op, parameters, dtype and mode in the session (1 for that one). Efficiency and speedup are given for right results only.
  * registers to waves are of the kernel that starts most threads, where the result has its launches (core/backend.ts KernelLaunch).
@@ -32,7 +34,8 @@ function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Ge
   const header = ['op', ...names.map((name) => (taken.has(name) || name.startsWith(PARAM_PREFIX) || name === '' ? PARAM_PREFIX + name : name)), ...AFTER_PARAMS]
   yield csvText([header])
   for (const result of results) {
-    const { case: c, summary: s } = result
+    const { case: c, summary: s, energy } = result
+    const worth = energy && perJoule({ energy, flops: result.flops, bytes: result.bytes })
     const medianNs = s && s.medianNs > 0 ? s.medianNs : undefined
     const right = result.status === 'ok' && medianNs !== undefined
     const roofs = roofsOf(ceilings, c)
@@ -43,7 +46,9 @@ function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Ge
       dtype: c.dtype, backend: c.backend, impl: c.impl, device: c.device, mode: c.mode, threads: c.threads, status: result.status, samples: s?.count,
       median_ns: s?.medianNs, ci_low_ns: s?.ciLowNs, ci_high_ns: s?.ciHighNs, mad_ns: s?.madNs, p05_ns: s?.p05Ns, p95_ns: s?.p95Ns, min_ns: s?.minNs, max_ns: s?.maxNs, mean_ns: s?.meanNs,
       stddev_ns: s?.stddevNs, bytes: result.bytes, flops: result.flops, gbps: medianNs && result.bytes / medianNs, gflops: medianNs && result.flops / medianNs,
-      efficiency: point?.efficiency, ceiling_gbps: roofs.bytesPerSecond && roofs.bytesPerSecond / 1e9, ceiling_gflops: roofs.flopsPerSecond && roofs.flopsPerSecond / 1e9, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, registers: launch?.registers, shared_memory_bytes: launch?.sharedBytes, occupancy: launch?.occupancy, waves: launch?.waves, max_rel_error: result.verification?.relL2,
+      efficiency: point?.efficiency, ceiling_gbps: roofs.bytesPerSecond && roofs.bytesPerSecond / 1e9, ceiling_gflops: roofs.flopsPerSecond && roofs.flopsPerSecond / 1e9, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, registers: launch?.registers, shared_memory_bytes: launch?.sharedBytes, occupancy: launch?.occupancy, waves: launch?.waves,
+      energy_j: energy?.joulesPerCall, energy_low_j: energy?.lowJ, energy_high_j: energy?.highJ, power_w: energy?.watts, idle_power_w: energy?.idleWatts, flops_per_joule: worth?.flopsPerJoule, bytes_per_joule: worth?.bytesPerJoule, energy_delay_js: worth?.energyDelay,
+      max_rel_error: result.verification?.relL2,
       converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,
     }
     yield csvText([[c.op, ...names.map((name) => ownParam(c.params, name)), ...AFTER_PARAMS.map((name) => values[name])]])

@@ -11,6 +11,11 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
   const bytes = rows.column('bytes')
   const flops = rows.column('flops')
   const samples = rows.column('samples')
+  const joules = rows.column('joulesPerCall')
+  const lowJ = rows.column('energyLowJ')
+  const highJ = rows.column('energyHighJ')
+  const watts = rows.column('energyWatts')
+  const callNs = rows.column('energyCallNs')
   const points: ChartPoint[] = []
   for (let i = 0; i < rows.length; i++) {
     if (rows.status(i) !== 'ok' || !(median[i]! > 0)) continue
@@ -22,6 +27,7 @@ export function pointsOf(rows: RowSource): ChartPoint[] {
       const value = rows.number(i, name)
       if (!Number.isNaN(value)) point[name] = value
     }
+    if (joules[i]! > 0) point.energy = { joules: joules[i]!, callNs: callNs[i]!, watts: watts[i]!, ...(lowJ[i]! > 0 ? { low: lowJ[i]!, high: highJ[i]! } : {}) }
     const grade = rows.grade(i)
     if (grade) point.grade = grade
     points.push(point)
@@ -55,4 +61,6 @@ export interface ChartPoint extends Timing {
   flops: number
   samples: number
   grade?: string
+  /** Energy of a call in joules, with its 95 % CI, mean power and the time of a call meanwhile. */
+  energy?: { joules: number; low?: number; high?: number; watts: number; callNs: number }
 }

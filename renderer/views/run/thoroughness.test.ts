@@ -57,3 +57,17 @@ it('tells the rule of the preset as the user has it, and plans by it', async () 
   expect(picks.seconds).toBeGreaterThan(before)
   expect(wrapper.findComponent(RouterLinkStub).props('to')).toBe('/settings')
 })
+
+it('measures the energy of calls where it is chosen, and leaves no trace where it is not', async () => {
+  const { picks, wrapper } = await open()
+  const box = wrapper.find<HTMLInputElement>('input[type="checkbox"]')
+  expect(box.element.checked).toBe(false)
+  await vi.advanceTimersByTimeAsync(500)
+  const before = picks.seconds
+  await box.setValue(true)
+  await vi.advanceTimersByTimeAsync(500)
+  expect(picks.runnable?.measure).toEqual({ energy: true })
+  expect(picks.seconds).toBeGreaterThan(before)
+  await box.setValue(false)
+  expect(picks.spec!.measure).toBeUndefined()
+})

@@ -2,6 +2,7 @@ import type { Column } from './column'
 import type { BenchmarkCase } from '@core/case'
 import { operationText, shapeText, variantText } from '@core/case-words'
 import { statusWord } from '@core/result'
+import type { RowNumber } from '@core/session/rows'
 import type { RowSource } from '../../../stores/rows/result-rows'
 import { ratingColumns } from './ratings'
 import { AUTO_SPEEDUP, speedupColumn } from './speedup'
@@ -16,6 +17,8 @@ const perSecond = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) =>
   const value = rows.number(i, amount) / (rows.number(i, 'medianNs') / 1e9)
   return rows.status(i) === 'ok' && Number.isFinite(value) && value > 0 ? value : NaN
 }
+
+const verifiedNumber = (name: RowNumber) => (rows: RowSource, i: number) => (rows.status(i) === 'ok' ? rows.number(i, name) : NaN)
 
 /** The outcome of verification; imported results have none. */
 const verified = (rows: RowSource, i: number) => {
@@ -60,6 +63,11 @@ export const COLUMNS: readonly Column[] = [
   { id: 'waves', title: 'Waves', about: 'Blocks of the grid divided by those that fit on the GPU at a time, of the kernel that starts most threads (CUDA)', kind: 'number', quantity: 'ratio', width: 76, optional: true, value: (r, i) => r.number(i, 'waves') },
   { id: 'clock', title: 'Clock', about: 'Mean clock of the device while sampling', kind: 'number', quantity: 'megahertz', width: 92, optional: true, value: (r, i) => r.number(i, 'smClockMhz') },
   { id: 'temperature', title: 'Temp.', about: 'Mean temperature of the device while sampling', kind: 'number', quantity: 'celsius', width: 82, optional: true, value: (r, i) => r.number(i, 'temperatureC') },
+  { id: 'energy', title: 'Energy', about: 'Energy of one call, over windows of calls without rest; idle power included', kind: 'number', quantity: 'energy', width: 92, optional: true, value: verifiedNumber('joulesPerCall'), interval: (r, i) => (r.number(i, 'energyLowJ') > 0 ? { low: r.number(i, 'energyLowJ'), high: r.number(i, 'energyHighJ') } : undefined) },
+  { id: 'power', title: 'Power', about: 'Mean power of the device in the energy windows', kind: 'number', quantity: 'watt', width: 80, optional: true, value: verifiedNumber('energyWatts') },
+  { id: 'flops-per-joule', title: 'FLOP/J', about: 'Operations for each joule', kind: 'number', quantity: 'flops-per-joule', width: 96, optional: true, unitOnly: true, value: (r, i) => r.number(i, 'flops') / verifiedNumber('joulesPerCall')(r, i) || NaN },
+  { id: 'bytes-per-joule', title: 'B/J', about: 'Minimum memory traffic for each joule', kind: 'number', quantity: 'bytes-per-joule', width: 96, optional: true, unitOnly: true, value: (r, i) => r.number(i, 'bytes') / verifiedNumber('joulesPerCall')(r, i) },
+  { id: 'energy-delay', title: 'EDP', about: 'Energy-delay product in joule seconds: the energy of a call times its time in the energy windows', kind: 'number', quantity: 'scientific', width: 84, optional: true, value: (r, i) => (verifiedNumber('joulesPerCall')(r, i) * r.number(i, 'energyCallNs')) / 1e9 },
   ...ratingColumns,
 ]
 

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { chartPoint, drawOf } from '../testing'
+import chart, { type energyOption } from './chart'
+
+const measured = { ...chartPoint({ impl: 'kernel', backend: 'cuda', n: 4096 }, 1000), energy: { joules: 0.5, low: 0.49, high: 0.51, watts: 500, callNs: 1e6 } }
+
+it('draws the energy of a call against its time, for results that have one', () => {
+  const option = drawOf(chart, [measured, chartPoint({}, 50)]).option as NonNullable<ReturnType<typeof energyOption>>
+  expect(option.series.map(({ data }) => data)).toEqual([[{ value: [1e6, 0.5, measured.id] }]])
+  const tip = option.tooltip.formatter({ value: [1e6, 0.5, measured.id], seriesName: 'x' })
+  for (const words of ['500 mJ', '490 mJ to 510 mJ', '1.00 ms', '500 W']) expect(tip).toContain(words)
+})
+
+it('says what to do where no result has one, and exports what it shows', () => {
+  expect(drawOf(chart, [chartPoint({}, 50)])).toMatchObject({ option: undefined, empty: expect.stringContaining('Energy per call') })
+  expect(drawOf(chart, [measured]).csv().trim().split('\n')[1]).toContain(',1000000,0.5,0.49,0.51,500,')
+})
