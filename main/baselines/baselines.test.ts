@@ -9,6 +9,8 @@ import type { RunState } from '@core/ipc'
 import type { Environment } from '@core/session/types'
 import type { Services } from '../app/services'
 import { openHistory, type History } from '../history'
+import { baselineHandlers } from '../ipc/handlers/baselines'
+import { NotFoundError } from '../history/types'
 import { testCase, testEnvironment, testResult, testSettings } from '../history/testing/sessions'
 import { Emitter } from '../runner/events'
 import type { RunnerEvents } from '../runner/types'
@@ -87,6 +89,17 @@ it('pins and checks are kept, one check a session, and a damaged file is as none
   expect(store.read()).toEqual({ pins: [{ name: 'p', sessionId: 'b' }], checks: [{ ...check, slower: 0 }] })
   writeFileSync(join(folder, 'baselines.json'), '{"pins":7}')
   expect(store.read()).toEqual({ pins: [], checks: [] })
+})
+
+it('the page pins sessions that are there, other windows hear of it, and an old pin may outlive its session', () => {
+  const emit = vi.fn()
+  const handlers = baselineHandlers({ baselines: store, history, emit } as unknown as Services)
+  const id = measured([1, 1, 1])
+  expect(() => handlers['baselines:set']({ pins: [{ name: 'p', sessionId: 'nowhere' }] }, 1)).toThrow(NotFoundError)
+  expect(handlers['baselines:set']({ pins: [{ name: 'p', sessionId: id }] }, 1).pins).toEqual([{ name: 'p', sessionId: id }])
+  expect(emit).toHaveBeenCalledWith('baselines:changed', handlers['baselines:get'](), { except: 1 })
+  history.deleteSessions([id])
+  expect(handlers['baselines:set']({ pins: [{ name: 'q', sessionId: id }] }, 1).pins).toHaveLength(1)
 })
 
 describe('a run that ends', () => {

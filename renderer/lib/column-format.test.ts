@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { setNumberLocale } from '@core/units'
 import { alignedText, numberText, typicalValue, unitFor } from './column-format'
 
 describe('column units', () => {
@@ -26,4 +27,14 @@ describe('column units', () => {
     })
     expect(new Set(places)).toEqual(new Set([4]))
   })
+})
+
+it('aligns at the decimal point of the locale', () => {
+  setNumberLocale('de')
+  try {
+    const unit = unitFor('time', 36_800)
+    expect([alignedText(36_800, 'time', unit), alignedText(4_000_000, 'time', unit)]).toEqual([{ text: '36,80', pad: '0' }, { text: '4000', pad: ',000' }])
+  } finally {
+    setNumberLocale('en')
+  }
 })
