@@ -66,6 +66,7 @@ const VIEWS = {
     await page.keyboard.press('Enter')
   },
   'view-licences': () => page.evaluate(() => (globalThis.location.hash = '#/licences')),
+  'view-fleet': () => page.evaluate(() => (globalThis.location.hash = '#/fleet')),
   'view-capture': () => page.evaluate(() => (globalThis.location.hash = '#/capture')),
   'view-history': () => view('History'),
   'view-devices': () => view('Devices'),

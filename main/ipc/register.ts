@@ -26,7 +26,7 @@ export function registerRequests(handlers: Handlers, windows: Pick<VisibleWindow
 }
 
 /** Events that are about what the user does now: only the window in front gets them. */
-const IN_FRONT: ReadonlySet<EventName> = new Set<EventName>(['menu:command', 'notice', 'sessions:opened', 'link:opened', 'fault:reported'])
+const IN_FRONT: ReadonlySet<EventName> = new Set<EventName>(['menu:command', 'notice', 'sessions:opened', 'link:opened', 'fault:reported', 'baselines:checked'])
 
 /** Which windows get an event. */
 export interface EmitOptions {
