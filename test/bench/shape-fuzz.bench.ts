@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { problemOf, type PreparedCase } from '@core/backend'
 import { paramText, type BenchmarkCase } from '@core/case'
 import { tensorsOf } from '@core/ops/define'
@@ -11,6 +12,7 @@ import { implOf, sidesOf, type Side } from './sides'
 /**
  * Compares the kernels of a device with PyTorch and others on shapes that were never tuned for, cold, interleaved in one run:
  *   seed=N count=300             which cases (test/bench/fuzz/draw.ts), and how many
+ *   cases=FILE                   these instead, a list of { op, dtype, params }
  *   devices=cuda:0               whose kernels; also cpu
  *   beside=python:cuda:0/torch,python:cuda:0/triton   with whom; PyTorch eager on the same device where absent
  *   before=FILE                  an addon of another build, on the same cases
@@ -27,7 +29,8 @@ const shapeFuzz: Bench = async ({ args, say }) => {
   const peer = others.find(({ name }) => name !== 'before')
   if (!peer) throw new Error('shape-fuzz compares with another implementation: name one with beside=')
   const bounds = { ...BOUNDS, elements: Number(args['elements'] ?? BOUNDS.elements) }
-  const cases = drawCases(Number(args['seed'] ?? 1), Number(args['count'] ?? 300), drawable(own, peer, args['ops']?.split(',')), bounds)
+  const named = args['cases'] === undefined ? undefined : (JSON.parse(await readFile(args['cases'], 'utf8')) as Drawn[])
+  const cases = named?.map((one) => ({ ...one, params: getOp(one.op).params.parse(one.params) })) ?? drawCases(Number(args['seed'] ?? 1), Number(args['count'] ?? 300), drawable(own, peer, args['ops']?.split(',')), bounds)
   const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
   const rows: Row[] = []
   for (const drawn of cases) {
@@ -82,7 +85,7 @@ async function measured(drawn: Drawn, sides: readonly Side[], verify: number): P
       const c = caseOf(drawn, side, impl.id)
       try {
         if (place === 0 && verify > 0 && largest <= VERIFY_ELEMENTS) {
-          const [fault] = await faultsOf(side.backend, op, c, verify)
+          const [fault] = await faultsOf(side.backend, op, c, verify, true)
           if (fault !== undefined) return { ...row, failure: fault }
         }
         const prepared = await side.backend.open(problemOf(op, c, SEED))

@@ -11,8 +11,14 @@ export const makeCase = (device: Device, impl: Impl, op: Op, params: Params, dty
   op: op.id, params, dtype, backend: device.backend, impl: impl.id, device: device.id, mode: 'hot', threads,
 })
 
-/** What is wrong with one case: poisoned, run twice, and compared with its float64 reference. Empty when nothing is. */
-export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work: number): Promise<string[]> {
+/** Elements of an output, from its start, that two runs are compared in. */
+const REPEATED = 2 ** 16
+
+/**
+ * What is wrong with one case: poisoned, run twice, and compared with its float64 reference. Empty when nothing is.
+ * `repeats`: the bits of both runs must be the same as well.
+ */
+export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work: number, repeats = false): Promise<string[]> {
   const problem = problemOf(op, c, SEED)
   const prepared = await backend.open(problem)
   try {
@@ -21,6 +27,8 @@ export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work:
     const untouched = await prepared.scan()
     for (const [i, { name, role, elements }] of problemOutputs(problem).entries()) if (role === 'out' && untouched[i]!.unwritten !== elements) faults.push(`poison left ${elements - untouched[i]!.unwritten} of ${elements} elements of ${name}`)
     const verifier = createVerifier(op, c, SEED, work)
+    const starts = () => Promise.all(problemOutputs(problem).map(({ elements }, i) => prepared.read(i, 0, Math.min(elements, REPEATED))))
+    let before: Awaited<ReturnType<typeof starts>> | undefined
     // Twice: what the first run leaves in scratch memory must not change the second.
     for (const round of ['first', 'second']) {
       if (round === 'second' && op.drifts) await prepared.refill(SEED)
@@ -28,6 +36,11 @@ export async function faultsOf(backend: Backend, op: Op, c: BenchmarkCase, work:
       await prepared.run()
       const verdict = await verifier.check(prepared, 'before', pause)
       if (!verdict.ok) faults.push(`${round} run: ${verdict.message ?? 'wrong'}`)
+      if (!repeats) continue
+      const now = await starts()
+      const differing = before?.flatMap((values, i) => Array.from(values, (value, j) => Object.is(value, now[i]![j]))).filter((same) => !same).length ?? 0
+      if (differing > 0) faults.push(`${differing} elements differ between two runs`)
+      before = now
     }
     return faults
   } finally {

@@ -1,6 +1,8 @@
 // softmax(q k^T / sqrt(headDim)) v of f16 and bf16 on tensor cores: a block takes 64 queries of a head, 16 for each of four warps, and
 // meets BC keys at a time with the running maximum and sum of each query (Milakov & Gimelshein 2018; Dao 2023). Keys and values are
-// loaded a tile ahead. attention_mma_<t>_<D>: head dims of up to D, filled up with zeroes.
+// loaded a tile ahead. Where queries are few, keys are split over blocks, and attention_join adds the shares up (attention_shares.cuh).
+// attention_mma_<t>_<D>: head dims of up to D, filled up with zeroes.
+#include "common/attention_shares.cuh"
 #include "common/mma.cuh"
 #include "scaled_dot_product_attention.h"
 
@@ -9,9 +11,11 @@ namespace {
 constexpr int BR = 64, THREADS = 128;
 constexpr float LOG2E = 1.4426950408889634f;
 
-// Rows of D elements in shared memory, in chunks of 16 bytes; the exclusive or spreads the rows that one access touches over all banks.
+// Rows of D elements in shared memory, in chunks of 16 bytes; a chunk more per row spreads the rows that one access touches over all banks.
 template <int D>
-__device__ __forceinline__ int place(int row, int chunk) { return row * (D * 2) + ((chunk ^ (row & 7)) * 16); }
+constexpr int PITCH = D * 2 + 16;
+template <int D>
+__device__ __forceinline__ int place(int row, int chunk) { return row * PITCH<D> + chunk * 16; }
 
 // Rows first .. first + ROWS of [rows, dim] into shared memory; zeroes beyond.
 template <int D, int ROWS, class T>
@@ -35,34 +39,38 @@ __device__ __forceinline__ void load_rows(char* shared, const T* x, long long fi
 }
 
 template <class T, int D, int BC>
-__device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s) {
+__device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
   extern __shared__ __align__(128) char memory[];
-  constexpr int TILE = BC * D * 2;
-  char *const own_q = memory, *const own_k = memory + BR * D * 2, *const own_v = own_k + 2 * TILE;
+  constexpr int TILE = BC * PITCH<D>;
+  char *const own_q = memory, *const own_k = memory + BR * PITCH<D>, *const own_v = own_k + 2 * TILE;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const long long blocks = (s.queries + BR - 1) / BR, head = blockIdx.x / blocks;
+  const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits, head = cell / blocks;
+  const int split = blockIdx.x % s.splits;
   // The longest first: with `causal` the last queries see most.
-  const long long first = (blocks - 1 - blockIdx.x % blocks) * BR;
+  const long long first = (blocks - 1 - cell % blocks) * BR, last = min(first + BR, s.queries) - 1;
   const long long source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.keys * s.dim;
   k += source;
   v += source;
   const bool aligned = s.dim % 8 == 0;
-  const long long seen = s.causal ? min(s.keys, first + BR) : s.keys;
-  const int tiles = static_cast<int>((seen + BC - 1) / BC);
+  // Places of queries among those of their head.
+  const bool one_head = first / s.period == last / s.period;
+  const long long lowest = one_head ? first % s.period : 0, highest = one_head ? last % s.period : s.period - 1, seen = s.causal ? min(s.keys, highest + 1) : s.keys;
+  // This block's share of the keys, in tiles.
+  const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits, begin = split * each, tiles = min(each, all - begin);
 
   load_rows<D, BR>(own_q, q + head * s.queries * s.dim, first, s.queries, s.dim, aligned);
-  load_rows<D, BC>(own_k, k, 0, s.keys, s.dim, aligned);
-  load_rows<D, BC>(own_v, v, 0, s.keys, s.dim, aligned);
+  load_rows<D, BC>(own_k, k, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
+  load_rows<D, BC>(own_v, v, static_cast<long long>(begin) * BC, s.keys, s.dim, aligned);
   copy_commit();
 
   float sums[D / 8][4] = {}, top[2] = {-INFINITY, -INFINITY}, total[2] = {};
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
   // Of this thread: rows lane / 4 and that + 8 of the warp's 16, columns lane % 4 * 2 and the next.
-  const long long query = first + warp * 16 + lane / 4;
+  const long long query = first + warp * 16 + lane / 4, at_place[2] = {query % s.period, (query + 8) % s.period};
   for (int t = 0; t < tiles; t++) {
     if (t + 1 < tiles) {
-      load_rows<D, BC>(own_k + (t + 1) % 2 * TILE, k, static_cast<long long>(t + 1) * BC, s.keys, s.dim, aligned);
-      load_rows<D, BC>(own_v + (t + 1) % 2 * TILE, v, static_cast<long long>(t + 1) * BC, s.keys, s.dim, aligned);
+      load_rows<D, BC>(own_k + (t + 1) % 2 * TILE, k, static_cast<long long>(begin + t + 1) * BC, s.keys, s.dim, aligned);
+      load_rows<D, BC>(own_v + (t + 1) % 2 * TILE, v, static_cast<long long>(begin + t + 1) * BC, s.keys, s.dim, aligned);
     }
     copy_commit();
     copy_wait<1>();
@@ -82,8 +90,8 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
         mma(score[2 * j + 1], a, b[2], b[3], T());
       }
     }
-    const long long key = static_cast<long long>(t) * BC + lane % 4 * 2;
-    const bool edge = static_cast<long long>(t + 1) * BC > s.keys || (s.causal && static_cast<long long>(t + 1) * BC > first);
+    const long long key = static_cast<long long>(begin + t) * BC + lane % 4 * 2, end = static_cast<long long>(begin + t + 1) * BC;
+    const bool edge = end > s.keys || (s.causal && end > lowest);
     float high[2] = {top[0], top[1]};
 #pragma unroll
     for (int j = 0; j < BC / 8; j++)
@@ -92,7 +100,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
         float value = score[j][i] * scale;
         if (edge) {
           const long long at = key + j * 8 + i % 2;
-          if (at >= s.keys || (s.causal && at > query + i / 2 * 8)) value = -INFINITY;
+          if (at >= s.keys || (s.causal && at > at_place[i / 2])) value = -INFINITY;
         }
         score[j][i] = value;
         high[i / 2] = fmaxf(high[i / 2], value);
@@ -137,6 +145,17 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
     const long long row = query + h * 8;
     if (row >= s.queries) continue;
+    if (s.splits > 1) {
+      const Shares share(shares, s, head * s.queries + row, split);
+      if (lane % 4 == 0) share.put(top[h], total[h]);
+#pragma unroll
+      for (int j = 0; j < D / 8; j++) {
+        const int column = j * 8 + lane % 4 * 2;
+        if (column < s.dim) share.sums[column] = sums[j][h * 2];
+        if (column + 1 < s.dim) share.sums[column + 1] = sums[j][h * 2 + 1];
+      }
+      continue;
+    }
     const float factor = 1.0f / total[h];
     T* to = out + (head * s.queries + row) * s.dim;
     const bool pairs = s.dim % 2 == 0;
@@ -157,11 +176,10 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 }  // namespace
 
-#define ATTENTION(T, D, BC) \
-  extern "C" __global__ void __launch_bounds__(THREADS) attention_mma_##T##_##D(const T* q, const T* k, const T* v, T* out, const AttentionSizes s) { attend<T, D, BC>(q, k, v, out, s); }
-ATTENTION(f16, 64, 64)
-ATTENTION(f16, 128, 64)
-ATTENTION(f16, 256, 32)
-ATTENTION(bf16, 64, 64)
-ATTENTION(bf16, 128, 64)
-ATTENTION(bf16, 256, 32)
+#define ATTENTION(T, D, BC)                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(THREADS) attention_mma_##T##_##D(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
+    attend<T, D, BC>(q, k, v, out, s, shares);                                                                                                                                    \
+  }
+#define ATTENTIONS(T) ATTENTION(T, 32, 64) ATTENTION(T, 64, 64) ATTENTION(T, 96, 64) ATTENTION(T, 128, 64) ATTENTION(T, 160, 64) ATTENTION(T, 256, 32)
+ATTENTIONS(f16)
+ATTENTIONS(bf16)

@@ -71,18 +71,23 @@ __device__ __forceinline__ void apply(const T* __restrict__ x, const float* __re
     for (int j = 0; j < L; j++) f[j] = fmaf(f[j] - center, scale, shift);
     return give(out + i, f);
   }
+  // All loads before their first use: a vector of several channels waits for memory once.
+  float scale[L], shift[L], center[L], spread_of[L];
 #pragma unroll
   for (int j = 0; j < L; j++) {
-    if (i + j >= n) break;
-    if (!whole) f[j] = to_float(x[i + j]);
-    // Inference has the variance, training 1 / sqrt(variance + eps).
-    const float rstd = training ? spread[channel] : 1.0f / sqrtf(spread[channel] + eps);
-    f[j] = fmaf((f[j] - mean[channel]) * rstd, weight[channel], bias[channel]);
-    if (!whole) out[i + j] = from_float<T>(f[j]);
+    if (!whole) f[j] = i + j < n ? to_float(x[i + j]) : 0.0f;
+    scale[j] = weight[channel], shift[j] = bias[channel], center[j] = mean[channel], spread_of[j] = spread[channel];
     if (++place == plane) {
       place = 0;
       if (++channel == channels) channel = 0;
     }
+  }
+#pragma unroll
+  for (int j = 0; j < L; j++) {
+    // Inference has the variance, training 1 / sqrt(variance + eps).
+    const float rstd = training ? spread_of[j] : 1.0f / sqrtf(spread_of[j] + eps);
+    f[j] = fmaf((f[j] - center[j]) * rstd, scale[j], shift[j]);
+    if (!whole && i + j < n) out[i + j] = from_float<T>(f[j]);
   }
   if (whole) give(out + i, f);
 }

@@ -1,6 +1,8 @@
 // Convolutions of one to three dimensions as products without the matrix: out[f, o] = sum over l of weight[f, l] * window[l, o], l over the
 // channels of the group and the kernel. A block computes 64 filters x 64 outputs of a group, over all images, 16 elements of l at a time, 4 x 4
 // results per thread, in f32.
+#include <type_traits>
+
 #include "common/terms.cuh"
 #include "common/vec.cuh"
 
@@ -8,13 +10,14 @@ namespace {
 
 constexpr int TILE = 64, DEPTH = 16;
 
-// grid: (outputs of all images / 64, filters of a group / 64, groups of this launch, from `first` on).
+// grid: (outputs of all images / 64, filters of a group / 64, groups of this launch, from `first` on, times splits). `shares` as in convolution_mma.cu.
 template <class T>
-__device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, int first) {
+__device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, int first, float* __restrict__ shares, int splits) {
   __shared__ __align__(16) float a[DEPTH][TILE + 4], b[DEPTH][TILE + 4];
   const int in_group = s.channels / s.groups, filters = s.filters / s.groups, volume = s.depth.kernel * s.height.kernel * s.width.kernel, terms = in_group * volume;
   const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input, out_plane = static_cast<long long>(s.depth.output) * s.height.output * s.width.output;
-  const int group = blockIdx.z + first;
+  const int group = blockIdx.z / splits + first, split = blockIdx.z % splits;
+  const int all = (terms + DEPTH - 1) / DEPTH, each = (all + splits - 1) / splits, from = split * each * DEPTH, to = min(terms, from + each * DEPTH);
   const long long columns = s.batch * out_plane;
   const long long column = static_cast<long long>(blockIdx.x) * TILE;
   const int row = blockIdx.y * TILE;
@@ -34,9 +37,9 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
   const Term step(s, DEPTH);
   Term term[EACH];
 #pragma unroll
-  for (int i = 0; i < EACH; i++) term[i] = Term(s, threadIdx.x / TILE + i * (256 / TILE));
+  for (int i = 0; i < EACH; i++) term[i] = Term(s, from + threadIdx.x / TILE + i * (256 / TILE));
   float sum[4][4] = {};
-  for (int base = 0; base < terms; base += DEPTH) {
+  for (int base = from; base < to; base += DEPTH) {
     for (int i = threadIdx.x; i < TILE * DEPTH; i += 256) {
       const int l = i % DEPTH, f = i / DEPTH;
       a[l][f] = base + l < terms && row + f < filters ? to_float(filter[static_cast<long long>(row + f) * terms + base + l]) : 0.0f;
@@ -63,22 +66,28 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
     }
     __syncthreads();
   }
+  const auto store = [&](auto* result) {
 #pragma unroll
-  for (int j = 0; j < 4; j++) {
-    const long long c = column + tx * 4 + j;
-    if (c >= columns) continue;
-    const long long of = image_of(c);
-    T* to = out + (of * s.filters + static_cast<long long>(group) * filters) * out_plane + (c - of * out_plane);
+    for (int j = 0; j < 4; j++) {
+      const long long c = column + tx * 4 + j;
+      if (c >= columns) continue;
+      const long long of = image_of(c);
+      auto* place = result + (of * s.filters + static_cast<long long>(group) * filters) * out_plane + (c - of * out_plane);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-      if (row + ty * 4 + i < filters) to[(row + ty * 4 + i) * out_plane] = from_float<T>(sum[i][j]);
-  }
+      for (int i = 0; i < 4; i++)
+        if (row + ty * 4 + i < filters) place[(row + ty * 4 + i) * out_plane] = from_float<std::remove_reference_t<decltype(*result)>>(sum[i][j]);
+    }
+  };
+  if (splits > 1) store(shares + split * s.filters * columns);
+  else store(out);
 }
 
 }  // namespace
 
 #define CONVOLUTION(T) \
-  extern "C" __global__ void __launch_bounds__(256) convolution_##T(const T* x, const T* weight, T* out, const ConvSizes s, int first) { convolve(x, weight, out, s, first); }
+  extern "C" __global__ void __launch_bounds__(256) convolution_##T(const T* x, const T* weight, T* out, const ConvSizes s, int first, float* shares, int splits) { \
+    convolve(x, weight, out, s, first, shares, splits); \
+  }
 CONVOLUTION(f32)
 CONVOLUTION(f16)
 CONVOLUTION(bf16)

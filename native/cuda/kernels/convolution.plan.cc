@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "plan.h"
+#include "convolution/shape.h"
+#include "matmul/launch.h"
 
 namespace opscope::cuda {
 
@@ -33,37 +34,70 @@ int packed_axes(const Dims& d, const ConvSizes& s) {
   return reach(s.depth) < 1 << 10 && reach(s.height) < 1 << 11 && reach(s.width) < 1 << 11 ? 3 : 0;
 }
 
-void plan_mma(Planner& p, const ConvSizes& s, int axes) {
+// Shares of the sum of each output, where tiles alone do not fill the GPU; `steps` of the sum, at least four of them in a share.
+int64_t splits_of(const Planner& p, int64_t tiles, int64_t steps) { return std::min<int64_t>(k_splits(p.device.sm_count * 2, tiles, steps, 4), 64); }
+
+void plan_mma(Planner& p, const ConvSizes& s, int axes, int64_t terms) {
   const int64_t columns = int64_t{s.batch} * s.depth.output * s.height.output * s.width.output, filters = s.filters / s.groups;
   const auto tiles = [&](int64_t side) { return ceil_div(columns, side) * ceil_div(filters, side) * s.groups; };
   const bool large = filters > 64 && tiles(128) * 10 >= p.device.sm_count * 9;
   const int64_t side = large ? 128 : 64;
   // Stages of 64 bytes of the sum (common/product.cuh).
   const unsigned shared = (large ? 4 : 8) * 2 * static_cast<unsigned>(side) * 64;
-  p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared), {ceil_div(columns, side), ceil_div(filters, side), s.groups}, large ? 256 : 128,
-           shared, p.input(0), p.input(1), p.output(), s);
+  const int64_t splits = std::min(splits_of(p, tiles(side), ceil_div(terms, 32)), Launch::max_blocks_yz / s.groups);
+  const CUdeviceptr shares = shares_of(p, columns * s.filters, splits);
+  p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared), {ceil_div(columns, side), ceil_div(filters, side), s.groups * splits},
+           large ? 256 : 128, shared, p.input(0), p.input(1), p.output(), s, shares, static_cast<int>(splits));
+  launch_join(p, shares, p.output(), columns * s.filters, splits);
+}
+
+void plan_tiles(Planner& p, const ConvSizes& s, int64_t columns, int64_t terms) {
+  constexpr int64_t tile = 64;
+  const int64_t filters = ceil_div(s.filters / s.groups, tile), splits = splits_of(p, ceil_div(columns, tile) * filters * s.groups, ceil_div(terms, 16));
+  const CUdeviceptr shares = shares_of(p, columns * s.filters, splits);
+  const int64_t most = Launch::max_blocks_yz / splits;
+  for (int64_t first = 0; first < s.groups; first += most)
+    p.launch(p.kernel_in("convolution", "convolution_" + p.dtype()), {ceil_div(columns, tile), filters, std::min(most, s.groups - first) * splits}, 256, 0, p.input(0), p.input(1), p.output(), s, static_cast<int>(first),
+             shares, static_cast<int>(splits));
+  launch_join(p, shares, p.output(), columns * s.filters, splits);
+}
+
+void plan_direct(Planner& p, const ConvSizes& s, int64_t outputs, int group) {
+  p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s, static_cast<long long>(outputs), group);
+}
+
+void plan_point(Planner& p, const ConvSizes& s, int64_t plane) {
+  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), filters = s.filters / s.groups, blocks = ceil_div(filters, 4);
+  const bool wide = plane % lanes == 0;
+  const int64_t across = wide ? plane / lanes : plane, threads = int64_t{s.batch} * s.groups * blocks * across;
+  p.launch(p.kernel_in("convolution_direct", "convolution_point_" + p.dtype() + (wide ? "_wide" : "_one")), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.groups, static_cast<int>(filters),
+           s.channels / s.groups, static_cast<long long>(plane), static_cast<long long>(across), static_cast<int>(blocks), static_cast<long long>(threads));
 }
 
 void plan(Planner& p) {
-  constexpr int64_t tile = 64, most = int64_t{1} << 31;
+  constexpr int64_t most = int64_t{1} << 31;
   for (const int64_t dim : p.spec.dims)
     if (dim >= most / 4) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take extents of less than 2^29.");
   const auto dim = [&](size_t i) { return static_cast<int>(p.dim(i)); };
   ConvSizes s = {dim(0), dim(1), dim(2), dim(3), dim(4), dim(5), {}, {}, {}};
   ConvAxis* axes[] = {&s.depth, &s.height, &s.width};
-  for (size_t i = 0; i < 3; i++) *axes[i] = {dim(6 + 4 * i), dim(7 + 4 * i), dim(8 + 4 * i), dim(9 + 4 * i)};
-  const int64_t outputs = int64_t{s.depth.output} * s.height.output * s.width.output, filters = p.dim(2) / p.dim(3);
-  const int64_t terms = p.dim(1) / p.dim(3) * s.depth.kernel * s.height.kernel * s.width.kernel;
-  if (outputs >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
-  // Few operations are done sooner without the stages of tensor cores.
-  constexpr double least = 1e7;
-  const bool much = terms >= 8 && 2.0 * static_cast<double>(p.dim(0)) * static_cast<double>(p.dim(2)) * static_cast<double>(outputs) * static_cast<double>(terms) >= least;
-  const int packed = p.spec.dtype == Dtype::f32 || !much ? 0 : packed_axes(p.spec.dims, s);
-  if (packed > 0) return plan_mma(p, s, packed);
-  const int64_t columns = p.dim(0) * outputs;
-  for (int64_t first = 0; first < p.dim(3); first += Launch::max_blocks_yz)
-    p.launch(p.kernel_in("convolution", "convolution_" + p.dtype()), {ceil_div(columns, tile), ceil_div(filters, tile), std::min(Launch::max_blocks_yz, p.dim(3) - first)}, 256, 0, p.input(0), p.input(1), p.output(),
-             s, static_cast<int>(first));
+  bool point = s.stride == 1;
+  for (size_t i = 0; i < 3; i++) {
+    *axes[i] = {dim(6 + 4 * i), dim(7 + 4 * i), dim(8 + 4 * i), dim(9 + 4 * i)};
+    point = point && axes[i]->kernel == 1 && axes[i]->padding == 0;
+  }
+  const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, terms = p.dim(1) / p.dim(3) * s.depth.kernel * s.height.kernel * s.width.kernel;
+  if (plane >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
+  const ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0};
+  switch (conv_kind(p.device.sm_count, shape)) {
+    case ConvKind::direct: return plan_direct(p, s, shape.outputs(), 1);
+    case ConvKind::direct_warp: return plan_direct(p, s, shape.outputs(), 32);
+    case ConvKind::point: return plan_point(p, s, plane);
+    case ConvKind::product:
+      return launch_product(p, {p.dim(0) * p.dim(3), static_cast<int>(shape.filters), static_cast<int>(plane), static_cast<int>(terms), false, false, p.dim(3)}, p.input(1), p.input(0), p.output());
+    case ConvKind::mma: return plan_mma(p, s, packed_axes(p.spec.dims, s), terms);
+    case ConvKind::tiles: return plan_tiles(p, s, shape.columns, terms);
+  }
 }
 
 const bool registered = [] {

@@ -24,30 +24,6 @@ __device__ __forceinline__ void gather(const U* __restrict__ x, const int* __res
   if (inside(row, rows)) out[i] = x[row * dim + (i - place * dim)];
 }
 
-// sums[index[i]] += src[i], in f32; the order is free.
-template <class T>
-__device__ __forceinline__ void scatter(const int* __restrict__ index, const T* __restrict__ src, float* __restrict__ sums, long long rows, long long dim, long long n) {
-  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const long long place = (n >> 32) == 0 ? static_cast<unsigned>(i) / static_cast<unsigned>(dim) : i / dim, row = index[place];
-  if (inside(row, rows)) atomicAdd(sums + row * dim + (i - place * dim), to_float(src[i]));
-}
-
-// Eight elements per thread.
-template <class A, class B>
-__device__ __forceinline__ void convert(const A* __restrict__ a, B* __restrict__ b, long long n) {
-  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * 8;
-  if (i + 8 > n) {
-    for (long long j = i; j < n; j++) b[j] = from_float<B>(to_float(a[j]));
-    return;
-  }
-  float f[8];
-#pragma unroll
-  for (int j = 0; j < 8; j += LANES<A>) unpack<A>(load16(a + i + j), *reinterpret_cast<float(*)[LANES<A>]>(f + j));
-#pragma unroll
-  for (int j = 0; j < 8; j += LANES<B>) store16(b + i + j, pack<B>(*reinterpret_cast<const float(*)[LANES<B>]>(f + j)));
-}
-
 // One thread per pair; x, out [tokens, heads, dim], cos, sin [tokens, dim / 2].
 template <class T>
 __device__ __forceinline__ void rope(const T* __restrict__ x, const T* __restrict__ cos, const T* __restrict__ sin, T* __restrict__ out, long long pairs, long long heads, long long half,
@@ -75,15 +51,10 @@ COPIES(uint4, 16)
 extern "C" __global__ void __launch_bounds__(256) gather_2(const uint16_t* x, const int* index, uint16_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 extern "C" __global__ void __launch_bounds__(256) gather_4(const uint32_t* x, const int* index, uint32_t* out, long long rows, long long dim, long long n) { gather(x, index, out, rows, dim, n); }
 
-#define SUMS(T)                                                                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(256) scatter_##T(const int* index, const T* src, float* sums, long long rows, long long dim, long long n) {                     \
-    scatter(index, src, sums, rows, dim, n);                                                                                                                                   \
-  }                                                                                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256) widen_##T(const T* from, float* to, long long n) { convert(from, to, n); }                                                 \
-  extern "C" __global__ void __launch_bounds__(256) narrow_##T(const float* from, T* to, long long n) { convert(from, to, n); }                                                \
+#define ROPE(T)                                                                                                                                                                \
   extern "C" __global__ void __launch_bounds__(256) rope_##T(const T* x, const T* cos, const T* sin, T* out, long long pairs, long long heads, long long half, int interleaved) { \
     rope(x, cos, sin, out, pairs, heads, half, interleaved);                                                                                                                   \
   }
-SUMS(f32)
-SUMS(f16)
-SUMS(bf16)
+ROPE(f32)
+ROPE(f16)
+ROPE(bf16)

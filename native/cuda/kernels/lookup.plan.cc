@@ -21,17 +21,6 @@ void plan_gather(Planner& p) {
   p.launch(p.kernel_in("lookup", "gather_" + std::to_string(dtype_bytes(p.spec.dtype))), grid_of(n), threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(dim), number(n));
 }
 
-// f32 is added up in the output itself, 16-bit types in f32 of their own.
-void plan_scatter_add(Planner& p) {
-  const int64_t rows = p.dim(0), dim = p.dim(1), n = p.dim(2) * dim;
-  const bool direct = p.spec.dtype == Dtype::f32;
-  const CUdeviceptr sums = direct ? p.output() : p.workspace(rows * dim * 4);
-  const auto kernel = [&](const char* name) { return p.kernel_in("lookup", name + p.dtype()); };
-  p.launch(kernel("widen_"), grid_of(ceil_div(rows * dim, 8)), threads, 0, p.input(0), sums, number(rows * dim));
-  p.launch(kernel("scatter_"), grid_of(n), threads, 0, p.input(1), p.input(2), sums, number(rows), number(dim), number(n));
-  if (!direct) p.launch(kernel("narrow_"), grid_of(ceil_div(rows * dim, 8)), threads, 0, sums, p.output(), number(rows * dim));
-}
-
 void plan_rope(Planner& p) {
   const int64_t half = p.dim(2) / 2, pairs = p.dim(0) * p.dim(1) * half;
   p.launch(p.kernel_in("lookup", "rope_" + p.dtype()), grid_of(pairs), threads, 0, p.input(0), p.input(1), p.input(2), p.output(), number(pairs), number(p.dim(1)), number(half), static_cast<int>(p.dim(3)));
@@ -42,7 +31,6 @@ using Shapes = std::vector<TensorShape>;
 const bool registered = [] {
   Register({"embedding", real_dtypes, {3}, [](const OpKernels&, const Dims& d) { return Shapes{in(d[2], Storage::i32), in(d[0] * d[1]), out(d[2] * d[1])}; }, plan_embedding});
   Register({"gather", real_dtypes, {3}, [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[2] * d[1], Storage::i32), out(d[2] * d[1])}; }, plan_gather});
-  Register({"scatter_add", real_dtypes, {3}, [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[2], Storage::i32), in(d[2] * d[1]), out(d[0] * d[1])}; }, plan_scatter_add});
   Register({"rope", real_dtypes, {4}, [](const OpKernels&, const Dims& d) {
     const int64_t n = d[2] % 2 == 0 ? d[0] * d[1] * d[2] : 0;
     return Shapes{in(n), in(d[0] * (d[2] / 2)), in(d[0] * (d[2] / 2)), out(n)};

@@ -4,12 +4,10 @@
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
 //                   large enough to pay for it
 //   matmul_mma      other f16, bf16, tf32
-#include "matmul/shape.h"
-
 #include <algorithm>
 
+#include "matmul/launch.h"
 #include "matmul/skinny.h"
-#include "plan.h"
 
 namespace opscope::cuda {
 
@@ -22,28 +20,28 @@ struct Tile {
   unsigned threads, stages;
 };
 
-// Sums of shares of k, and the launch that adds them up.
-CUdeviceptr shares_of(Planner& p, const ProductShape& s, int64_t splits) { return splits > 1 ? p.workspace(splits * s.batch * s.m * s.n * 4) : 0; }
-void launch_join(Planner& p, const ProductShape& s, CUdeviceptr shares, int64_t splits) {
-  if (splits == 1) return;
-  const auto n = static_cast<long long>(s.batch * s.m * s.n);
-  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype())), {ceil_div(n, 128)}, 128, 0, shares, p.output(), n, static_cast<int>(splits));
-}
+// A product of the case's dtype, and where its operands lie.
+struct Product {
+  ProductShape s;
+  CUdeviceptr a, b, c;
+  int64_t results() const { return s.batch * s.m * s.n; }
+};
 
 // Launches <module>_<dtype>_<rows of tile>_<layout> with the largest tile that gives every multiprocessor one. `step`: of k.
-void launch_tiles(Planner& p, const ProductShape& s, const std::string& module, const std::vector<Tile>& tiles, int64_t shared_per_row, int64_t step) {
+void launch_tiles(Planner& p, const Product& product, const std::string& module, const std::vector<Tile>& tiles, int64_t shared_per_row, int64_t step) {
+  const ProductShape& s = product.s;
   const auto count = [&](const Tile& t) { return s.batch * ceil_div(s.m, t.m) * ceil_div(s.n, t.n); };
   size_t choice = 0;
   // A full wave that is 90 % there is as good as one.
   while (choice + 1 < tiles.size() && count(tiles[choice]) * 10 < p.device.sm_count * 9) choice++;
   const Tile& t = tiles[choice];
   const int64_t splits = k_splits(p.device.sm_count * 2, count(t), ceil_div(s.k, step), 4);
-  const CUdeviceptr shares = shares_of(p, s, splits);
+  const CUdeviceptr shares = shares_of(p, product.results(), splits);
   const auto shared = static_cast<unsigned>(t.stages * static_cast<unsigned>(t.m + t.n) * shared_per_row);
   const CUfunction f = p.kernel_in(module, module + "_" + p.dtype() + "_" + std::to_string(t.m) + "_" + layout_of(s), shared);
-  p.launch(f, {count(t) * splits}, t.threads, shared, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, t.m)), static_cast<int>(ceil_div(s.n, t.n)), shares,
-           static_cast<int>(splits));
-  launch_join(p, s, shares, splits);
+  p.launch(f, {count(t) * splits}, t.threads, shared, product.a, product.b, product.c, s.m, s.n, s.k, static_cast<int>(ceil_div(s.m, t.m)), static_cast<int>(ceil_div(s.n, t.n)), shares,
+           static_cast<int>(splits), static_cast<int>(s.batch_a));
+  launch_join(p, shares, product.c, product.results(), splits);
 }
 
 void launch_skinny(Planner& p, const ProductShape& s) {
@@ -128,58 +126,70 @@ bool wgmma_fits(const Planner& p, const ProductShape& s) {
   const int lda = s.trans_a ? s.m : s.k, ldb = s.trans_b ? s.k : s.n;
   const double products = static_cast<double>(s.batch) * s.m * s.n * s.k;
   // Where operands are copied first, the product must be large enough to pay for that, and use each element often enough.
-  constexpr double least_turned = 256.0 * 256 * 256, least_spaced = 640.0 * 640 * 640;
+  constexpr double least_turned = 512.0 * 512 * 512, least_spaced = 640.0 * 640 * 640;
   constexpr int least_uses = 256;
   const bool pays = products >= least_spaced && (lda % lanes == 0 || s.n >= least_uses) && (ldb % lanes == 0 || s.m >= least_uses);
   if (p.spec.dtype == Dtype::tf32) {
     const bool turns = s.trans_a || !s.trans_b;
-    return s.batch <= 65535 && (turns ? products >= least_turned && std::min(s.m, s.n) >= 64 : s.k % lanes == 0 || pays) && ceil_div(s.k, 32) <= 65535 && ceil_div(s.m, 32) <= 65535;
+    return s.batch <= 65535 && (turns ? products >= least_turned && std::min(s.m, s.n) >= 64 && (s.trans_a || s.k % lanes == 0 || pays) : s.k % lanes == 0 || pays) && ceil_div(s.k, 32) <= 65535 && ceil_div(s.m, 32) <= 65535;
   }
   return (lda % lanes == 0 && ldb % lanes == 0) || pays;
 }
 
-void launch_wgmma(Planner& p, ProductShape s) {
-  Operand a = s.trans_a ? Operand{p.input(0), s.k, s.m, s.m} : Operand{p.input(0), s.m, s.k, s.k}, b = s.trans_b ? Operand{p.input(1), s.n, s.k, s.k} : Operand{p.input(1), s.k, s.n, s.n};
+void launch_wgmma(Planner& p, const Product& product) {
+  ProductShape s = product.s;
+  Operand a = s.trans_a ? Operand{product.a, s.k, s.m, s.m} : Operand{product.a, s.m, s.k, s.k}, b = s.trans_b ? Operand{product.b, s.n, s.k, s.k} : Operand{product.b, s.k, s.n, s.n};
   if (p.spec.dtype == Dtype::tf32) {
-    if (s.trans_a) a = turned(p, s.batch, a);
+    if (s.trans_a) a = turned(p, s.batch_a, a);
     if (!s.trans_b) b = turned(p, s.batch, b);
     s.trans_a = false;
     s.trans_b = true;
   }
   // A turned operand has its pitch already.
-  if (a.pitch % lanes_of(p) != 0) a = spaced(p, s.batch, a);
+  if (a.pitch % lanes_of(p) != 0) a = spaced(p, s.batch_a, a);
   if (b.pitch % lanes_of(p) != 0) b = spaced(p, s.batch, b);
   const auto box_64 = static_cast<unsigned>(128 / dtype_bytes(p.spec.dtype));
   const WgmmaPlan plan = wgmma_plan(p.device.sm_count, s, box_64);
   const int bn = plan.width;
   const unsigned stages = bn == 256 ? 4 : bn == 128 ? 6 : 8, shared = stages * static_cast<unsigned>(128 + bn) * 128 + 1024;
   const auto tiles_m = static_cast<int>(ceil_div(s.m, 128)), tiles_n = static_cast<int>(ceil_div(s.n, bn));
-  const CUtensorMap map_a = tensor_map(a.address, p.spec.dtype, s.batch, a.rows, a.cols, a.pitch, s.trans_a ? box_64 : 128u);
+  const CUtensorMap map_a = tensor_map(a.address, p.spec.dtype, s.batch_a, a.rows, a.cols, a.pitch, s.trans_a ? box_64 : 128u);
   const CUtensorMap map_b = tensor_map(b.address, p.spec.dtype, s.batch, b.rows, b.cols, b.pitch, s.trans_b ? static_cast<unsigned>(bn) : box_64);
   const int64_t blocks = std::min<int64_t>(s.batch * tiles_m * tiles_n * plan.splits, p.device.sm_count);
-  const CUdeviceptr shares = shares_of(p, s, plan.splits);
-  p.launch(p.kernel_in("matmul_wgmma", "matmul_wgmma_" + p.dtype() + "_" + std::to_string(bn) + "_" + layout_of(s), shared), {blocks}, 384, shared, map_a, map_b, p.output(), s.m, s.n, s.k, tiles_m,
-           tiles_n, static_cast<int>(s.batch), shares, static_cast<int>(plan.splits));
-  launch_join(p, s, shares, plan.splits);
+  const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
+  p.launch(p.kernel_in("matmul_wgmma", "matmul_wgmma_" + p.dtype() + "_" + std::to_string(bn) + "_" + layout_of(s), shared), {blocks}, 384, shared, map_a, map_b, product.c, s.m, s.n, s.k, tiles_m,
+           tiles_n, static_cast<int>(s.batch), shares, static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
+  launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
 void plan(Planner& p) {
   for (size_t i = 1; i <= 3; i++)
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
-  const bool f32 = p.spec.dtype == Dtype::f32;
-  if (is_skinny(s, f32 || p.spec.dtype == Dtype::tf32))
-    launch_skinny(p, s);
-  else if (f32)
-    // 32 rows of K, and their padding (matmul_simt.cu).
-    launch_tiles(p, s, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
-  else if (wgmma_fits(p, s))
-    launch_wgmma(p, s);
-  else
-    launch_tiles(p, s, "matmul_mma", {{128, 128, 256, 4}, {64, 64, 128, 8}}, 64, static_cast<int64_t>(64 / dtype_bytes(p.spec.dtype)));
+  if (is_skinny(s, p.spec.dtype == Dtype::f32 || p.spec.dtype == Dtype::tf32)) launch_skinny(p, s);
+  else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 
 }  // namespace
+
+void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c) {
+  const Product product = {s, a, b, c};
+  if (p.spec.dtype == Dtype::f32)
+    // 32 rows of K, and their padding (matmul_simt.cu).
+    launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
+  else if (wgmma_fits(p, s))
+    launch_wgmma(p, product);
+  else
+    launch_tiles(p, product, "matmul_mma", {{128, 128, 256, 4}, {64, 64, 128, 8}}, 64, static_cast<int64_t>(64 / dtype_bytes(p.spec.dtype)));
+}
+
+CUdeviceptr shares_of(Planner& p, int64_t elements, int64_t splits) { return splits > 1 ? p.workspace(splits * elements * 4) : 0; }
+
+void launch_join(Planner& p, CUdeviceptr shares, CUdeviceptr out, int64_t elements, int64_t splits) {
+  if (splits == 1) return;
+  p.launch(p.kernel_in("matmul_parts", "matmul_join_" + (p.spec.dtype == Dtype::tf32 ? "f32" : p.dtype())), {ceil_div(elements, 128)}, 128, 0, shares, out, static_cast<long long>(elements),
+           static_cast<int>(splits));
+}
 
 static const Register registered({"matmul",
                                   {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::tf32},

@@ -1,6 +1,6 @@
 // matmul on tensor cores by mma.sync, for every shape, layout and alignment (matmul.plan.cc says when it is used).
 // f16, bf16: m16n8k16; tf32: m16n8k8 with operands rounded to nearest. f32 accumulation. cp.async pipeline of 4 or 8 stages;
-// operands that do not start every row on 16 bytes go through registers instead.
+// operands whose rows start on odd 16-bit elements go through registers instead. `a` repeats after `batches_a` products.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/product.cuh"
 #include "common/tiles.cuh"
@@ -9,7 +9,7 @@ namespace {
 
 // WM x WN warps, each computing (BM / WM) x (BN / WN).
 template <class T, int BM, int BN, int WM, int WN, bool TRANS_A, bool TRANS_B>
-__device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits) {
+__device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {
   using A = Operand<T, BM, !TRANS_A>;
   using B = Operand<T, BN, TRANS_B>;
   constexpr int THREADS = WM * WN * 32, BK = A::BK;
@@ -17,17 +17,15 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
   const int split = blockIdx.x % splits, batch = blockIdx.x / splits / tiles, batches = gridDim.x / splits / tiles;
   int tm, tn;
   tile_of(blockIdx.x / splits % tiles, tiles_m, tiles_n, tm, tn);
-  a += static_cast<long long>(batch) * m * k;
+  a += static_cast<long long>(batch % batches_a) * m * k;
   b += static_cast<long long>(batch) * k * n;
   const int m0 = tm * BM, n0 = tn * BN;
-  const long long lda = TRANS_A ? m : k, ldb = TRANS_B ? k : n;
-  const bool aligned_a = lda % A::L == 0, aligned_b = ldb % B::L == 0;
   // This block's share of k, in steps.
   const int all = (k + BK - 1) / BK, each = (all + splits - 1) / splits, first = split * each, steps = min(each, all - first);
+  typename A::template Loader<THREADS> load_a(a, TRANS_A ? m : k, m0, m, first, k);
+  typename B::template Loader<THREADS> load_b(b, TRANS_B ? k : n, n0, n, first, k);
   WarpTile<T, BM, BN, WM, WN> tile;
-  tile.template multiply<A, B>(
-      steps, [&](char* to, int step) { A::template load<THREADS>(to, a, lda, m0, m, (first + step) * BK, k, aligned_a); },
-      [&](char* to, int step) { B::template load<THREADS>(to, b, ldb, n0, n, (first + step) * BK, k, aligned_b); });
+  tile.template multiply<A, B>(steps, load_a, load_b);
   const bool pair = n % 2 == 0;
   const auto store = [&](auto* out) {
     tile.each_pair([&](int i, int j, float x, float y) {
@@ -43,8 +41,8 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
 
 #define MATMUL(T, TILE, BM, BN, WM, WN, LAYOUT, TA, TB)                                                               \
   extern "C" __global__ void __launch_bounds__(WM * WN * 32, 2)                                                       \
-      matmul_mma_##T##_##TILE##_##LAYOUT(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits) { \
-    matmul<T, BM, BN, WM, WN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits);                                            \
+      matmul_mma_##T##_##TILE##_##LAYOUT(const T* a, const T* b, T* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) { \
+    matmul<T, BM, BN, WM, WN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                            \
   }
 #define MATMUL_LAYOUTS(T, TILE, BM, BN, WM, WN)              \
   MATMUL(T, TILE, BM, BN, WM, WN, nn, false, false)          \

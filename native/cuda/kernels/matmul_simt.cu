@@ -1,5 +1,6 @@
 // matmul in full f32 (no tensor cores), for every shape, layout and alignment. 256 threads; both operands lie K by MN in
 // shared memory, filled by cp.async several stages deep, so the inner loop is wide loads and fused multiply-adds only.
+// `a` repeats after `batches_a` products.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/mma.cuh"
 #include "common/tiles.cuh"
@@ -41,7 +42,7 @@ __device__ __forceinline__ void load_tile(float* shared, const float* base, long
 
 // Each of 16 x 16 threads computes TM x TN outputs, in blocks of 4 that lie BM / 2 and BN / 2 apart.
 template <int BM, int BN, bool TRANS_A, bool TRANS_B>
-__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits) {
+__device__ __forceinline__ void matmul(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) {
   // Small tiles do little per step, so more steps must be on their way to hide the latency of memory.
   constexpr int STAGES = BM == 64 ? 6 : 3, TM = BM / 16, TN = BN / 16, SA = BM + PAD, SB = BN + PAD;
   extern __shared__ __align__(16) float shared[];
@@ -51,7 +52,7 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
   const int split = blockIdx.x % splits, batch = blockIdx.x / splits / tiles, batches = gridDim.x / splits / tiles;
   int tm, tn;
   tile_of(blockIdx.x / splits % tiles, tiles_m, tiles_n, tm, tn);
-  a += static_cast<long long>(batch) * m * k;
+  a += static_cast<long long>(batch % batches_a) * m * k;
   b += static_cast<long long>(batch) * k * n;
   const int m0 = tm * BM, n0 = tn * BN;
   const long long lda = TRANS_A ? m : k, ldb = TRANS_B ? k : n;
@@ -118,8 +119,8 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
 // TILE 256: 256 x 128 outputs, 128 of them per thread, one block per multiprocessor. 64: for small products.
 #define MATMUL(TILE, BM, BN, BLOCKS, LAYOUT, TA, TB)                                                                                        \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                                                             \
-      matmul_simt_f32_##TILE##_##LAYOUT(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits) { \
-    matmul<BM, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits);                                                                             \
+      matmul_simt_f32_##TILE##_##LAYOUT(const float* a, const float* b, float* c, int m, int n, int k, int tiles_m, int tiles_n, float* shares, int splits, int batches_a) { \
+    matmul<BM, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, shares, splits, batches_a);                                                                             \
   }
 #define MATMUL_LAYOUTS(TILE, BM, BN, BLOCKS)        \
   MATMUL(TILE, BM, BN, BLOCKS, nn, false, false)    \

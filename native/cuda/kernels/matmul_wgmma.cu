@@ -90,7 +90,7 @@ __device__ __forceinline__ void store_tile(T* c, const float (&acc)[BN / 2], int
 #endif
 
 template <class T, int BN, int TA, int TB>
-__device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& map_b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches, float* shares, int splits) {
+__device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& map_b, T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches, float* shares, int splits, int batches_a) {
 #ifdef OPSCOPE_WGMMA
   constexpr int S = STAGES<BN>, BK = ROW / sizeof(T), A_BYTES = BM * ROW;
   extern __shared__ __align__(1024) char shared[];
@@ -122,9 +122,9 @@ __device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& 
         barrier_wait(empty + 8 * stage, phase ^ 1);
         barrier_expect(bar, STAGE_BYTES<BN>);
         if constexpr (TA) {
-          for (int i = 0; i < BM / 64; i++) bulk_load(a + i * BOX, &map_a, bar, m0 + i * 64, step * BK, batch);
+          for (int i = 0; i < BM / 64; i++) bulk_load(a + i * BOX, &map_a, bar, m0 + i * 64, step * BK, batch % batches_a);
         } else {
-          bulk_load(a, &map_a, bar, step * BK, m0, batch);
+          bulk_load(a, &map_a, bar, step * BK, m0, batch % batches_a);
         }
         if constexpr (TB) {
           for (int i = 0; i < BN / 64; i++) bulk_load(b + i * BOX, &map_b, bar, n0 + i * 64, step * BK, batch);
@@ -175,8 +175,8 @@ __device__ __forceinline__ void matmul(const TensorMap& map_a, const TensorMap& 
 // LAYOUT as in matmul_mma.cu. A "t" for A and an "n" for B mean that K is not contiguous.
 #define MATMUL(T, BN, LAYOUT, TA, TB)                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(384, 1) matmul_wgmma_##T##_##BN##_##LAYOUT(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, \
-                                                                                          T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches, float* shares, int splits) { \
-    matmul<T, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches, shares, splits);                                                                                     \
+                                                                                          T* c, int m, int n, int k, int tiles_m, int tiles_n, int batches, float* shares, int splits, int batches_a) { \
+    matmul<T, BN, TA, TB>(a, b, c, m, n, k, tiles_m, tiles_n, batches, shares, splits, batches_a);                                                                                     \
   }
 #define MATMUL_LAYOUTS(T, BN)        \
   MATMUL(T, BN, nn, 0, 1)         \

@@ -1,86 +1,173 @@
-// sort and topk along rows. An element and its place in one 64-bit integer: the upper half orders as the values do (equal ones, -0 and 0
-// among them, alike), the lower half is the place, so that ascending integers are the stable order of the row.
-//
-//   tiles_<t>   sorts tiles of a row in shared memory, from x or from candidates, and keeps the first `keep` of each
-//   merge       one pass of merges of neighbouring runs: every element finds its rank in the other run
-//   write_<t>   values and places of the first `keep` of each row
-#include "common/vec.cuh"
+// sort and topk along rows, by keys of an element and its place (order/keys.cuh). Every element of the order is different, so results are too.
+//   order_few_<t>     rows of up to 32: a lane for each element, which counts the smaller ones
+//   order_tiles_<t>   sorts tiles of a row in shared memory, from x or from keys; also i32, for scatter_add
+//   order_select_<t>  the first `keep` of parts of a row: what is above the last of the best so far is passed over
+//   order_merge_<t>   one pass of merges of neighbouring runs; order_merge: keys alone
+// Results go to keys, or where those are null to values and their places, the first `keep` of each row.
+#include <type_traits>
+
+#include "order/keys.cuh"
 
 namespace {
 
-using Key = unsigned long long;
-constexpr Key LAST = ~Key(0);  // above every element
-
+// What is sorted, and where it goes.
 template <class T>
-__device__ __forceinline__ Key keyed(T x, unsigned place, int descending) {
-  const unsigned bits = __float_as_uint(to_float(x) + 0.0f);
-  const unsigned ascending = bits >> 31 ? ~bits : bits | 0x80000000u;
-  return static_cast<Key>(descending ? ~ascending : ascending) << 32 | place;
+struct Rows {
+  const T* x;
+  const Key* from;  // instead of x
+  Key* to;
+  T* values;
+  int* indices;
+  long long cols;
+  int descending;
+
+  __device__ __forceinline__ Key at(long long row, long long i) const { return from ? from[row * cols + i] : keyed(x[row * cols + i], static_cast<unsigned>(i), descending); }
+};
+
+// `length`: of the rows of x, which `cols` is not where keys are sorted.
+template <class T>
+__device__ __forceinline__ void put(const Rows<T>& r, long long row, long long length, long long at, Key key) {
+  r.values[at] = element_of(key, r.x + row * length, r.descending);
+  r.indices[at] = static_cast<int>(static_cast<unsigned>(key));
 }
 
-// Bitonic sort of `size` (a power of two) keys in shared memory.
-__device__ __forceinline__ void sort_tile(Key* keys, int size) {
-  for (int width = 2; width <= size; width *= 2)
-    for (int step = width / 2; step > 0; step /= 2) {
-      __syncthreads();
-      for (int i = threadIdx.x; i < size / 2; i += blockDim.x) {
-        const int low = i / step * 2 * step + i % step, high = low + step;
-        const Key a = keys[low], b = keys[high];
-        if ((a > b) == ((low & width) == 0)) keys[low] = b, keys[high] = a;
-      }
-    }
-  __syncthreads();
+template <class T>
+__device__ __forceinline__ void few(const Rows<T>& r, long long rows, int group, int keep) {
+  const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x, row = thread / group;
+  const int lane = threadIdx.x % group;
+  const bool inside = row < rows && lane < r.cols;
+  const T x = inside ? r.x[row * r.cols + lane] : T(0.0f);
+  const Key own = inside ? keyed(x, lane, r.descending) : LAST;
+  int rank = 0;
+  for (int i = 0; i < group; i++) rank += __shfl_sync(0xffffffffu, own, i, group) < own;
+  if (!inside || rank >= keep) return;
+  r.values[row * keep + rank] = x;
+  r.indices[row * keep + rank] = lane;
 }
 
-// grid: rows * tiles. A row holds `cols` elements of x, or where x is null that many keys of `from`. `size`: keys of a tile.
+// grid: rows * tiles. `tile`: keys of one, eight per thread.
 template <class T>
-__device__ __forceinline__ void tiles(const T* x, const Key* from, Key* to, long long cols, int tiles_of_row, int size, int keep, long long to_stride, int descending) {
+__device__ __forceinline__ void tiles(const Rows<T>& r, int tiles_of_row, long long length, int keep) {
   extern __shared__ Key keys[];
-  const long long row = blockIdx.x / tiles_of_row, tile = blockIdx.x % tiles_of_row, first = tile * size, n = min(static_cast<long long>(size), cols - first);
-  for (int i = threadIdx.x; i < size; i += blockDim.x)
-    keys[i] = i >= n ? LAST : x ? keyed(x[row * cols + first + i], static_cast<unsigned>(first + i), descending) : from[row * cols + first + i];
-  sort_tile(keys, size);
-  for (int i = threadIdx.x; i < keep && tile * keep + i < to_stride; i += blockDim.x) to[row * to_stride + tile * keep + i] = keys[i];
+  const int size = blockDim.x * EACH;
+  const long long row = blockIdx.x / tiles_of_row, tile = blockIdx.x % tiles_of_row, first = tile * size, n = min(static_cast<long long>(size), r.cols - first);
+#pragma unroll
+  for (int j = 0; j < EACH; j++) {
+    const int i = j * blockDim.x + threadIdx.x;
+    keys[spread(i)] = i < n ? r.at(row, first + i) : LAST;
+  }
+  sort_block(keys);
+  for (int i = threadIdx.x; i < min(n, static_cast<long long>(keep)); i += blockDim.x) {
+    const Key key = keys[spread(i)];
+    if (r.to) r.to[row * r.cols + first + i] = key;
+    else if constexpr (!std::is_same_v<T, int>) put(r, row, length, row * keep + i, key);
+  }
 }
 
+// grid: rows * parts; 512 threads. Each part leaves `keep` keys, LAST where it has fewer elements.
 template <class T>
-__device__ __forceinline__ void write(const T* x, const Key* keys, T* values, int* indices, long long rows, long long cols, long long stride, long long keep) {
-  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= rows * keep) return;
-  const long long row = i / keep;
-  const unsigned place = static_cast<unsigned>(keys[row * stride + (i - row * keep)]);
-  indices[i] = static_cast<int>(place);
-  values[i] = x[row * cols + place];
+__device__ __forceinline__ void select(const Rows<T>& r, int parts, long long part, long long length, int keep) {
+  constexpr int THREADS = 512, CAPACITY = THREADS * EACH, BATCH = CAPACITY / 2, LOADS = BATCH / THREADS;
+  extern __shared__ Key keys[];
+  __shared__ int count;
+  __shared__ Key worst;
+  const long long row = blockIdx.x / parts, from = blockIdx.x % parts * part, to = min(r.cols, from + part);
+  if (threadIdx.x == 0) count = 0, worst = LAST;
+  __syncthreads();
+  const auto settle = [&] {
+    const int held = count;
+    for (int i = held + threadIdx.x; i < CAPACITY; i += THREADS) keys[spread(i)] = LAST;
+    sort_block(keys);
+    if (threadIdx.x == 0) count = min(held, keep), worst = keys[spread(keep - 1)];
+    __syncthreads();
+  };
+  for (long long base = from; base < to; base += BATCH) {
+    Key key[LOADS];
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+      const long long i = base + j * THREADS + threadIdx.x;
+      key[j] = i < to ? r.at(row, i) : LAST;
+    }
+    const Key limit = worst;
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+      const bool better = key[j] < limit;
+      const unsigned votes = __ballot_sync(0xffffffffu, better);
+      if (votes == 0) continue;
+      const int lane = threadIdx.x % 32;
+      int place = 0;
+      if (lane == 0) place = atomicAdd(&count, __popc(votes));
+      place = __shfl_sync(0xffffffffu, place, 0) + __popc(votes & ((1u << lane) - 1));
+      if (better) keys[spread(place)] = key[j];
+    }
+    __syncthreads();
+    const int held = count;
+    __syncthreads();
+    if (held > CAPACITY - BATCH) settle();
+  }
+  settle();
+  for (int i = threadIdx.x; i < keep; i += THREADS) {
+    const Key key = keys[spread(i)];
+    if (r.to) r.to[(row * parts + blockIdx.x % parts) * keep + i] = key;
+    else put(r, row, length, row * keep + i, key);
+  }
+}
+
+// 256 threads: 2048 keys of the result, all of one pair of runs of `width` keys; the last run of a row may be shorter. grid: rows * blocks of the first `keep`.
+template <class Put>
+__device__ __forceinline__ void merge(const Key* from, long long cols, long long width, long long keep, Put result) {
+  constexpr int THREADS = 256, TILE = THREADS * EACH;
+  __shared__ Key keys[TILE + TILE / EACH];
+  __shared__ long long split[2];
+  const long long blocks = (keep + TILE - 1) / TILE, row = blockIdx.x / blocks, start = blockIdx.x % blocks * TILE, end = min(start + TILE, cols);
+  const long long pair = start / (2 * width) * 2 * width, left = min(width, cols - pair), right = min(width, cols - pair - left);
+  const Key* a = from + row * cols + pair;
+  const Key* b = a + left;
+  if (threadIdx.x < 2) split[threadIdx.x] = merge_path((threadIdx.x == 0 ? start : end) - pair, left, right, [&](long long i) { return a[i]; }, [&](long long i) { return b[i]; });
+  __syncthreads();
+  const long long a0 = split[0], b0 = start - pair - a0;
+  const int of_a = static_cast<int>(split[1] - a0), all = static_cast<int>(end - start);
+  for (int i = threadIdx.x; i < all; i += THREADS) keys[spread(i)] = i < of_a ? a[a0 + i] : b[b0 + i - of_a];
+  __syncthreads();
+  const int own = min(static_cast<int>(threadIdx.x) * EACH, all);
+  const int at = merge_path(own, of_a, all - of_a, [&](int i) { return keys[spread(i)]; }, [&](int i) { return keys[spread(of_a + i)]; });
+  Key k[EACH];
+  merge_each(keys, at, of_a, of_a + own - at, all, k);
+  __syncthreads();
+#pragma unroll
+  for (int j = 0; j < EACH; j++)
+    if (own + j < all) keys[spread(own + j)] = k[j];
+  __syncthreads();
+  for (int i = threadIdx.x; i < all; i += THREADS)
+    if (start + i < keep) result(row, start + i, keys[spread(i)]);
 }
 
 }  // namespace
 
-// Runs of `width` keys, the last of a row may be shorter.
-extern "C" __global__ void __launch_bounds__(256) merge(const unsigned long long* from, unsigned long long* to, long long rows, long long cols, long long width) {
-  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= rows * cols) return;
-  const long long row = i / cols, at = i - row * cols, run = at / width, pair = run / 2 * 2 * width;
-  const Key* keys = from + row * cols;
-  const Key own = keys[at];
-  const bool first = run % 2 == 0;
-  const long long begin = first ? min(pair + width, cols) : pair, end = first ? min(pair + 2 * width, cols) : pair + width;
-  long long low = begin, high = end;
-  while (low < high) {
-    const long long middle = (low + high) / 2;
-    if (keys[middle] < own) low = middle + 1;
-    else high = middle;
-  }
-  to[row * cols + pair + (at - run * width) + (low - begin)] = own;
+extern "C" __global__ void __launch_bounds__(256) order_merge(const Key* from, Key* to, long long cols, long long width) {
+  merge(from, cols, width, cols, [&](long long row, long long i, Key key) { to[row * cols + i] = key; });
+}
+extern "C" __global__ void __launch_bounds__(1024) order_tiles_i32(const int* x, Key* to, long long cols, int tiles_of_row) {
+  tiles<int>({x, nullptr, to, nullptr, nullptr, cols, 0}, tiles_of_row, cols, blockDim.x * EACH);
 }
 
-#define ORDER(T)                                                                                                                                                               \
-  extern "C" __global__ void __launch_bounds__(1024) tiles_##T(const T* x, const unsigned long long* from, unsigned long long* to, long long cols, int tiles_of_row, int size, \
-                                                               int keep, long long to_stride, int descending) {                                                                \
-    tiles(x, from, to, cols, tiles_of_row, size, keep, to_stride, descending);                                                                                                 \
-  }                                                                                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256) write_##T(const T* x, const unsigned long long* keys, T* values, int* indices, long long rows, long long cols, long long stride, \
-                                                              long long keep) {                                                                                                \
-    write(x, keys, values, indices, rows, cols, stride, keep);                                                                                                                 \
+#define ORDER(T)                                                                                                                                                                           \
+  extern "C" __global__ void __launch_bounds__(256) order_few_##T(const T* x, T* values, int* indices, long long rows, long long cols, int group, int keep, int descending) {               \
+    few<T>({x, nullptr, nullptr, values, indices, cols, descending}, rows, group, keep);                                                                                                    \
+  }                                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(1024) order_tiles_##T(const T* x, const Key* from, Key* to, T* values, int* indices, long long cols, int tiles_of_row, long long length,     \
+                                                                     int keep, int descending) {                                                                                            \
+    tiles<T>({x, from, to, values, indices, cols, descending}, tiles_of_row, length, keep);                                                                                                 \
+  }                                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(512) order_select_##T(const T* x, const Key* from, Key* to, T* values, int* indices, long long cols, int parts, long long part,              \
+                                                                     long long length, int keep, int descending) {                                                                          \
+    select<T>({x, from, to, values, indices, cols, descending}, parts, part, length, keep);                                                                                                 \
+  }                                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) order_merge_##T(const T* x, const Key* from, T* values, int* indices, long long cols, long long width, long long keep, int descending) { \
+    merge(from, cols, width, keep, [&](long long row, long long i, Key key) {                                                                                                           \
+      values[row * keep + i] = element_of(key, x + row * cols, descending);                                                                                                                \
+      indices[row * keep + i] = static_cast<int>(static_cast<unsigned>(key));                                                                                                              \
+    });                                                                                                                                                                                    \
   }
 ORDER(f32)
 ORDER(f16)

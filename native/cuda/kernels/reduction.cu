@@ -1,4 +1,4 @@
-// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _groups, and _each, _flat and _columns with the width of an access: _wide or _one
+// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _groups, _pieces, and _each, _flat and _columns with the width of an access: _wide or _one
 // (reduction/kernel.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/kernel.cuh"
@@ -59,6 +59,9 @@ struct Places {
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
                                                                       long long reduce, int lanes) {                                                               \
     reduce_groups<op##_of, T>(parts, {out, nullptr, count}, groups, cells, reduce, lanes);                                                                         \
+  }                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_pieces(const T* x, op##_of::Out<T>* out, long long count, long long groups, long long outer, long long reduce, long long inner, int lanes) { \
+    reduce_pieces<op##_of, T>(x, {out, nullptr, count}, groups, outer, reduce, inner, lanes);                                                                      \
   }
 // Registers for as many blocks on a multiprocessor as row_split (reduction/shape.h) counts on.
 #define ROW_KERNEL(T, op, blocks) \

@@ -46,6 +46,9 @@ void slices(int64_t count, const F& launch) {
   for (int64_t first = 0; first < count; first += Launch::max_blocks_yz) launch(first, std::min(Launch::max_blocks_yz, count - first));
 }
 
+// Elements up to which one launch that reads them in any order is sooner done than two.
+constexpr int64_t most_pieces = int64_t{1} << 16;
+
 // Plans the kernels of one case. Results go to the output, or where there are several groups to `parts`.
 class Reduction {
  public:
@@ -55,11 +58,17 @@ class Reduction {
     out_bytes_ = row_.kind == Row::position ? 4 : size_;
     count_ = static_cast<long long>(g_.groups * g_.reduce);
     if (row_.kind == Row::position && count_ > int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p_.spec.op + " find places among up to 2^31 elements.");
-    if (g_.groups > 1) parts_ = p_.workspace(g_.groups * g_.cells() * part_bytes_);
   }
 
   void plan() {
     const int64_t outer = g_.groups * g_.outer;
+    if (g_.groups > 1 && outer * g_.reduce * g_.inner <= most_pieces) {
+      const int lanes = count_ >= 32 ? 32 : 1;
+      p_.launch(kernel("_pieces"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, p_.input(0), p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.outer), static_cast<long long>(g_.reduce),
+                static_cast<long long>(g_.inner), lanes);
+      return;
+    }
+    if (g_.groups > 1) parts_ = p_.workspace(g_.groups * g_.cells() * part_bytes_);
     if (g_.inner == 1)
       plan_rows(outer, g_.reduce);
     else

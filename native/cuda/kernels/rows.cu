@@ -1,5 +1,5 @@
 // Row operations: rows/kernel.cuh has the kernels, this file what each operation makes of a row. rows.plan.cc says where which runs.
-// Kernels: rows_<op>_<dtype>, .._tile, .._part and .._join, each with RowArguments. softmax and layer_norm are here for
+// Kernels: rows_<op>_<dtype>, .._tile, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
 // the rows that softmax.cu and layer_norm.cu do not take (common/row.h).
 #include "rows/stats.cuh"
 
@@ -11,17 +11,25 @@ __device__ __forceinline__ const T* input(const RowArguments& a, int i, long lon
 template <class T>
 __device__ __forceinline__ T* output(const RowArguments& a, long long at = 0) { return reinterpret_cast<T*>(a.out) + at; }
 
-template <class T>
-struct LogSoftmax : ByMaxSum {
+// Operations that keep S of the elements of x alone.
+template <class T, class S>
+struct OfX : S {
   const T* x;
-  T* out;
-  __device__ LogSoftmax(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)) {}
+  __device__ OfX(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)) {}
   template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+  __device__ void add(typename S::Stats& s, long long i, Lanes<N>) const {
     float f[N];
     take(x + i, f);
-    take_in(s, f);
+    S::take_in(s, f);
   }
+};
+
+template <class T>
+struct LogSoftmax : OfX<T, ByMaxSum> {
+  using typename ByMaxSum::Stats;
+  using OfX<T, ByMaxSum>::x;
+  T* out;
+  __device__ LogSoftmax(const RowArguments& a, long long row) : OfX<T, ByMaxSum>(a, row), out(output<T>(a, row * a.cols)) {}
   template <int N>
   __device__ void write(const Stats& s, long long i, Lanes<N>) const {
     const float log = logf(s.sum);
@@ -35,16 +43,11 @@ struct LogSoftmax : ByMaxSum {
 };
 
 template <class T>
-struct Softmax : ByMaxSum {
-  const T* x;
+struct Softmax : OfX<T, ByMaxSum> {
+  using typename ByMaxSum::Stats;
+  using OfX<T, ByMaxSum>::x;
   T* out;
-  __device__ Softmax(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)) {}
-  template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
-    float f[N];
-    take(x + i, f);
-    take_in(s, f);
-  }
+  __device__ Softmax(const RowArguments& a, long long row) : OfX<T, ByMaxSum>(a, row), out(output<T>(a, row * a.cols)) {}
   template <int N>
   __device__ void write(const Stats& s, long long i, Lanes<N>) const {
     const float scale = 1.0f / s.sum;
@@ -59,18 +62,13 @@ struct Softmax : ByMaxSum {
 
 // in: logits, target. The loss of each row goes to per_row.
 template <class T>
-struct CrossEntropy : ByMaxSum {
-  const T* x;
+struct CrossEntropy : OfX<T, ByMaxSum> {
+  using typename ByMaxSum::Stats;
+  using OfX<T, ByMaxSum>::x;
   float* loss;
   long long target;
-  __device__ CrossEntropy(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), loss(reinterpret_cast<float*>(a.per_row) + row), target(input<int>(a, 1)[row]) {
+  __device__ CrossEntropy(const RowArguments& a, long long row) : OfX<T, ByMaxSum>(a, row), loss(reinterpret_cast<float*>(a.per_row) + row), target(input<int>(a, 1)[row]) {
     if (target < 0 || target >= a.cols) target = 0;
-  }
-  template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
-    float f[N];
-    take(x + i, f);
-    take_in(s, f);
   }
   template <int N>
   __device__ void write(const Stats&, long long, Lanes<N>) const {}
@@ -79,19 +77,14 @@ struct CrossEntropy : ByMaxSum {
 
 // in: logits, target, grad.
 template <class T>
-struct CrossEntropyBackward : ByMaxSum {
-  const T* x;
+struct CrossEntropyBackward : OfX<T, ByMaxSum> {
+  using typename ByMaxSum::Stats;
+  using OfX<T, ByMaxSum>::x;
   T* out;
   long long target;
   float scale;
   __device__ CrossEntropyBackward(const RowArguments& a, long long row)
-      : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)), target(input<int>(a, 1)[row]), scale(*input<float>(a, 2) / static_cast<float>(a.rows)) {}
-  template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
-    float f[N];
-    take(x + i, f);
-    take_in(s, f);
-  }
+      : OfX<T, ByMaxSum>(a, row), out(output<T>(a, row * a.cols)), target(input<int>(a, 1)[row]), scale(*input<float>(a, 2) / static_cast<float>(a.rows)) {}
   template <int N>
   __device__ void write(const Stats& s, long long i, Lanes<N>) const {
     const float factor = scale / s.sum;
@@ -162,20 +155,16 @@ struct RmsNorm : BySum {
 
 // in: x, weight, bias; number: eps.
 template <class T>
-struct LayerNorm : ByMoments {
-  const T *x, *weight, *bias;
+struct LayerNorm : OfX<T, ByMoments> {
+  using typename ByMoments::Stats;
+  using OfX<T, ByMoments>::x;
+  const T *weight, *bias;
   T* out;
   float eps;
-  __device__ LayerNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), bias(input<T>(a, 2)), out(output<T>(a, row * a.cols)), eps(a.number) {}
-  template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
-    float f[N];
-    take(x + i, f);
-    take_in(s, f);
-  }
+  __device__ LayerNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), weight(input<T>(a, 1)), bias(input<T>(a, 2)), out(output<T>(a, row * a.cols)), eps(a.number) {}
   template <int N>
   __device__ void write(const Stats& s, long long i, Lanes<N>) const {
-    const float scale = rstd(s, eps);
+    const float scale = ByMoments::rstd(s, eps);
     float f[N], w[N], b[N];
     take(x + i, f);
     take_loose(weight + i, w);
@@ -189,25 +178,21 @@ struct LayerNorm : ByMoments {
 
 // A row is a group of channels of an image. in: x, weight, bias; number: eps.
 template <class T>
-struct GroupNorm : ByMoments {
-  const T *x, *weight, *bias;
+struct GroupNorm : OfX<T, ByMoments> {
+  using typename ByMoments::Stats;
+  using OfX<T, ByMoments>::x;
+  const T *weight, *bias;
   T* out;
   long long plane;
   float eps;
-  __device__ GroupNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), out(output<T>(a, row * a.cols)), plane(a.plane), eps(a.number) {
+  __device__ GroupNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), out(output<T>(a, row * a.cols)), plane(a.plane), eps(a.number) {
     const long long first = row % a.groups * (a.cols / a.plane);
     weight = input<T>(a, 1, first);
     bias = input<T>(a, 2, first);
   }
   template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
-    float f[N];
-    take(x + i, f);
-    take_in(s, f);
-  }
-  template <int N>
   __device__ void write(const Stats& s, long long i, Lanes<N>) const {
-    const float scale = rstd(s, eps);
+    const float scale = ByMoments::rstd(s, eps);
     float f[N];
     take(x + i, f);
     // 64-bit division takes several times as long.
@@ -284,8 +269,8 @@ using RmsNormBackward = NormBackward<T, false>;
 #define ROWS(op, Policy, INPUTS, WRITES) EACH_DTYPE(SHORT_ROWS_OF, op, Policy, INPUTS, WRITES) EACH_DTYPE(LONG_ROWS_OF, op, Policy)
 
 SHORT_ROWS(softmax, Softmax, 1, true)
+SHORT_ROWS(log_softmax, LogSoftmax, 1, true)
 SHORT_ROWS(layer_norm, LayerNorm, 1, true)
-ROWS(log_softmax, LogSoftmax, 1, true)
 ROWS(cross_entropy, CrossEntropy, 1, false)
 ROWS(cross_entropy_backward, CrossEntropyBackward, 1, true)
 ROWS(softmax_backward, SoftmaxBackward, 2, true)

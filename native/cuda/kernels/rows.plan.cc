@@ -52,7 +52,6 @@ const bool registered = [] {
   const auto add = [](const char* op, std::vector<TensorShape> (*tensors)(const OpKernels&, const Dims&), PlanFunction plan, size_t scalars = 0, size_t dims = 2) {
     Register({op, real_dtypes, {dims}, tensors, plan, scalars});
   };
-  add("log_softmax", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_rows<>);
   add("cross_entropy", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), out(1)}; }, plan_cross_entropy);
   add("cross_entropy_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0], Storage::i32), in(1, Storage::f32), out(d[0] * d[1])}; }, plan_rows<>);
   add("softmax_backward", [](const OpKernels&, const Dims& d) { return Shapes{in(d[0] * d[1]), in(d[0] * d[1]), out(d[0] * d[1])}; }, plan_rows<2>);

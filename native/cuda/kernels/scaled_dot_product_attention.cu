@@ -1,7 +1,9 @@
 // softmax(q k^T / sqrt(headDim)) v: a block takes 32 queries of a head and meets 32 keys at a time, with the running maximum and sum of
 // each query, in f32 (Milakov & Gimelshein 2018; Dao et al. 2022). 256 threads: 8 for each query, which share its keys and its outputs.
+// attention_join_<t> adds up the shares of keys of either kernel (attention_shares.cuh), in order.
+#include "common/attention_shares.cuh"
+#include "common/reduce.cuh"
 #include "common/vec.cuh"
-#include "scaled_dot_product_attention.h"
 
 namespace {
 
@@ -9,14 +11,16 @@ constexpr int QUERIES = 32, KEYS = 32, SHARERS = 8;
 
 // Shared memory: q and out [QUERIES][dim + 1], k and v [KEYS][dim + 1].
 template <class T>
-__device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s) {
+__device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
   extern __shared__ float memory[];
   const int pitch = s.dim + 1;
   float *const own_q = memory, *const sums = own_q + QUERIES * pitch, *const own_k = sums + QUERIES * pitch, *const own_v = own_k + KEYS * pitch;
   __shared__ float weights[QUERIES][KEYS + 1];
-  const long long blocks = (s.queries + QUERIES - 1) / QUERIES, head = blockIdx.x / blocks, first = blockIdx.x % blocks * QUERIES;
+  const long long blocks = (s.queries + QUERIES - 1) / QUERIES, cell = blockIdx.x / s.splits, head = cell / blocks, first = cell % blocks * QUERIES;
+  const int split = blockIdx.x % s.splits;
   const long long source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.keys * s.dim;
   const int rows = static_cast<int>(min(static_cast<long long>(QUERIES), s.queries - first));
+  const long long last = first + rows - 1;
   const float scale = rsqrtf(static_cast<float>(s.dim));
   for (int i = threadIdx.x; i < QUERIES * s.dim; i += 256) {
     const int row = i / s.dim, column = i % s.dim;
@@ -25,9 +29,12 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   }
   const int query = threadIdx.x / SHARERS, sharer = threadIdx.x % SHARERS;
   float max = -INFINITY, sum = 0;
-  const long long seen = s.causal ? min(s.keys, first + rows) : s.keys;
-  for (long long from = 0; from < seen; from += KEYS) {
-    const int keys = static_cast<int>(min(static_cast<long long>(KEYS), seen - from));
+  // The place of this thread's query among those of its head.
+  const long long place = (first + query) % s.period, seen = !s.causal ? s.keys : min(s.keys, first / s.period == last / s.period ? last % s.period + 1 : s.period);
+  // This block's share of the keys.
+  const long long each = ((seen + KEYS - 1) / KEYS + s.splits - 1) / s.splits * KEYS, end = min(seen, (split + 1) * each);
+  for (long long from = split * each; from < end; from += KEYS) {
+    const int keys = static_cast<int>(min(static_cast<long long>(KEYS), end - from));
     __syncthreads();
     for (int i = threadIdx.x; i < keys * s.dim; i += 256) {
       const int row = i / s.dim, column = i % s.dim;
@@ -40,7 +47,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     for (int j = 0; j < KEYS / SHARERS; j++) {
       const int key = sharer + j * SHARERS;
       float dot = 0;
-      const bool sees = key < keys && (!s.causal || from + key <= first + query);
+      const bool sees = key < keys && (!s.causal || from + key <= place);
       if (sees)
         for (int c = 0; c < s.dim; c++) dot = fmaf(own_q[query * pitch + c], own_k[key * pitch + c], dot);
       score[j] = sees ? dot : -INFINITY;
@@ -70,13 +77,42 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     __syncwarp();
   }
   if (query >= rows) return;
+  if (s.splits > 1) {
+    constexpr float LOG2E = 1.4426950408889634f;
+    const Shares share(shares, s, head * s.queries + first + query, split);
+    if (sharer == 0) share.put(max * LOG2E, sum);
+    for (int c = sharer; c < s.dim; c += SHARERS) share.sums[c] = sums[query * pitch + c];
+    return;
+  }
   for (int c = sharer; c < s.dim; c += SHARERS) out[(head * s.queries + first + query) * s.dim + c] = from_float<T>(sums[query * pitch + c] / sum);
+}
+
+// A warp for each query.
+template <class T>
+__device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes& s) {
+  const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+  if (row >= s.batch_heads * s.queries) return;
+  const int lane = threadIdx.x % 32;
+  const Shares first(shares, s, row, 0);
+  float top = -INFINITY;
+  for (int i = lane; i < s.splits; i += 32) top = fmaxf(top, first.stats[2 * i]);
+  top = warp_reduce(top, MaxOp());
+  float total = 0;
+  for (int i = lane; i < s.splits; i += 32) total += first.stats[2 * i + 1] * exp2f(first.stats[2 * i] - top);
+  total = warp_reduce(total, AddOp());
+  for (int c = lane; c < s.dim; c += 32) {
+    float sum = 0;
+#pragma unroll 4
+    for (int i = 0; i < s.splits; i++) sum = fmaf(first.sums[static_cast<long long>(i) * s.dim + c], exp2f(first.stats[2 * i] - top), sum);
+    out[row * s.dim + c] = from_float<T>(sum / total);
+  }
 }
 
 }  // namespace
 
-#define ATTENTION(T)                                                                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##T(const T* q, const T* k, const T* v, T* out, const AttentionSizes s) { attend(q, k, v, out, s); }
+#define ATTENTION(T)                                                                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##T(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend(q, k, v, out, s, shares); } \
+  extern "C" __global__ void __launch_bounds__(128) attention_join_##T(float* shares, T* out, const AttentionSizes s) { join(shares, out, s); }
 ATTENTION(f32)
 ATTENTION(f16)
 ATTENTION(bf16)

@@ -1,7 +1,18 @@
-// The extents of an attention, for host and device.
+// What the kernels of attention take, the same for host and device, and over how many blocks the keys of a query are split.
 #pragma once
 
 struct AttentionSizes {
-  long long heads, kv_heads, queries, keys;
+  long long batch_heads;                     // heads of all batches
+  long long heads, kv_heads, queries, keys;  // of a batch; queries and keys of a head
+  long long period;                          // queries after which the places that `causal` compares start again
   int dim, causal;
+  int splits;                                // of the keys
 };
+
+// Pure; see plan_test.cc. `blocks`: of queries; where they leave half of the GPU idle, keys are split, at least two `tiles` of them in a share.
+inline int attention_splits(int sm_count, long long blocks, long long tiles) {
+  constexpr long long most = 128;
+  if (blocks * 2 > sm_count || tiles < 4) return 1;
+  const long long wanted = sm_count * 2 / blocks < tiles / 2 ? sm_count * 2 / blocks : tiles / 2;
+  return static_cast<int>(wanted < most ? wanted : most);
+}

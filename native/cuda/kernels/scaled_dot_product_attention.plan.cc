@@ -1,5 +1,7 @@
 #include "scaled_dot_product_attention.h"
 
+#include <algorithm>
+
 #include "plan.h"
 
 namespace opscope::cuda {
@@ -13,23 +15,43 @@ std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
   return {in(q), in(k), in(k), out(q)};
 }
 
+// `queries`, `keys`: of a block's tiles. Launches `kernel`, and where keys are split the join.
+void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t keys, unsigned threads, CUfunction kernel, unsigned shared) {
+  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, queries);
+  sizes.splits = attention_splits(p.device.sm_count, blocks, ceil_div(sizes.keys, keys));
+  const int64_t rows = sizes.batch_heads * sizes.queries;
+  const CUdeviceptr shares = sizes.splits > 1 ? p.workspace(rows * sizes.splits * (sizes.dim + 2) * 4) : 0;
+  p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
+  if (sizes.splits > 1) p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes);
+}
+
 // Tensor cores for 16-bit types (attention_mma.cu).
 void plan_mma(Planner& p, const AttentionSizes& sizes) {
   constexpr int64_t queries = 64;
-  const int64_t dim = sizes.dim <= 64 ? 64 : sizes.dim <= 128 ? 128 : 256, keys = dim == 256 ? 32 : 64;
-  const auto bytes = static_cast<unsigned>((queries + 4 * keys) * dim * 2);
-  p.launch(p.kernel_in("attention_mma", "attention_mma_" + p.dtype() + "_" + std::to_string(dim), bytes), {p.dim(0) * p.dim(1) * ceil_div(p.dim(3), queries)}, 128, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes);
+  int64_t dim = 256;
+  for (const int64_t built : {160, 128, 96, 64, 32})
+    if (sizes.dim <= built) dim = built;
+  const int64_t keys = dim == 256 ? 32 : 64;
+  const auto bytes = static_cast<unsigned>((queries + 4 * keys) * (dim * 2 + 16));
+  launch_attention(p, sizes, queries, keys, 128, p.kernel_in("attention_mma", "attention_mma_" + p.dtype() + "_" + std::to_string(dim), bytes), bytes);
 }
 
 void plan(Planner& p) {
-  const AttentionSizes sizes = {p.dim(1), p.dim(2), p.dim(3), p.dim(4), static_cast<int>(p.dim(5)), static_cast<int>(p.dim(6))};
+  const int64_t group = p.dim(1) / p.dim(2);
+  AttentionSizes sizes = {p.dim(0) * p.dim(1), p.dim(1), p.dim(2), p.dim(3), p.dim(4), p.dim(3), static_cast<int>(p.dim(5)), static_cast<int>(p.dim(6)), 1};
+  // The queries of heads that share their keys lie together: where they are few, they share a block as well.
+  if (group > 1 && sizes.queries < 64) {
+    sizes.batch_heads /= group;
+    sizes.heads = sizes.kv_heads;
+    sizes.queries *= group;
+  }
   if (p.spec.dtype != Dtype::f32 && sizes.dim <= 256) return plan_mma(p, sizes);
   constexpr int64_t rows = 32;  // of each of q, k, v and the sums in shared memory
   const int64_t shared = 4 * rows * (p.dim(5) + 1) * 4, weights = rows * (rows + 1) * 4;
   if (shared + weights > p.device.shared_bytes_per_block)
     throw Error("unsupported", "The CUDA kernel for attention keeps queries and keys in shared memory: headDim " + std::to_string(p.dim(5)) + " is too large. Choose one of up to 256.");
   const auto bytes = static_cast<unsigned>(shared);
-  p.launch(p.kernel("scaled_dot_product_attention_" + p.dtype(), bytes), {p.dim(0) * p.dim(1) * ceil_div(p.dim(3), rows)}, 256, bytes, p.input(0), p.input(1), p.input(2), p.output(), sizes);
+  launch_attention(p, sizes, rows, rows, 256, p.kernel("scaled_dot_product_attention_" + p.dtype(), bytes), bytes);
 }
 
 const Register registered({"scaled_dot_product_attention", real_dtypes, {7}, tensors, plan});

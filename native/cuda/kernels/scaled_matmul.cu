@@ -55,11 +55,10 @@ __device__ __forceinline__ void multiply_mma(const T* a, const T* b, const float
   int tm, tn;
   tile_of(blockIdx.x, tiles_m, tiles_n, tm, tn);
   const int m0 = tm * BM, n0 = tn * BN;
-  const bool aligned = k % A::L == 0;
+  typename A::template Loader<THREADS> load_a(a, k, m0, m, 0, k);
+  typename B::template Loader<THREADS> load_b(b, k, n0, n, 0, k);
   WarpTile<T, BM, BN, WM, WN> tile;
-  tile.template multiply<A, B>(
-      (k + BK - 1) / BK, [&](char* to, int step) { A::template load<THREADS>(to, a, k, m0, m, step * BK, k, aligned); },
-      [&](char* to, int step) { B::template load<THREADS>(to, b, k, n0, n, step * BK, k, aligned); });
+  tile.template multiply<A, B>((k + BK - 1) / BK, load_a, load_b);
   tile.each_pair([&](int i, int j, auto x, auto y) {
     const int row = m0 + i, column = n0 + j;
     if (row >= m || column >= n) return;

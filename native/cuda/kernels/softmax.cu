@@ -1,4 +1,4 @@
-// softmax over the last axis of x [rows, cols], each row read once into registers where it fits (see common/row.h for the
+// softmax and log_softmax over the last axis of x [rows, cols], each row read once into registers where it fits (see common/row.h for the
 // kernels and when each is used). How to build and run: scripts/gpu/kernels.sh.
 #include "common/row.cuh"
 
@@ -28,8 +28,10 @@ __device__ __forceinline__ float part_max(const RowPart<T, V>& part) {
   return m;
 }
 
-template <class T, int V>
-__device__ __forceinline__ void part_write(const RowPart<T, V>& part, T* out, const RowSpan<T>& row, int first, int threads, float shift, float scale) {
+// LOG: the logarithm of the softmax.
+template <bool LOG, class T, int V>
+__device__ __forceinline__ void part_write(const RowPart<T, V>& part, T* out, const RowSpan<T>& row, int first, int threads, float max, float sum) {
+  const float shift = max * log2e, scale = LOG ? logf(sum) : 1.0f / sum;
 #pragma unroll
   for (int u = 0; u < V; u++) {
     const int i = first + u * threads;
@@ -37,12 +39,12 @@ __device__ __forceinline__ void part_write(const RowPart<T, V>& part, T* out, co
     float f[LANES<T>];
     unpack<T>(part.v[u], f);
 #pragma unroll
-    for (int j = 0; j < LANES<T>; j++) f[j] = exp2_fast(fmaf(f[j], log2e, -shift)) * scale;
+    for (int j = 0; j < LANES<T>; j++) f[j] = LOG ? f[j] - max - scale : exp2_fast(fmaf(f[j], log2e, -shift)) * scale;
     store_row(out, row, i, f);
   }
 }
 
-template <class T, int V, bool WARP>
+template <bool LOG, class T, int V, bool WARP>
 __device__ __forceinline__ void softmax_row(const T* x, T* out, long long rows, int cols) {
   __shared__ float scratch[2][32];
   const long long index = WARP ? static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32 : blockIdx.x;
@@ -51,11 +53,11 @@ __device__ __forceinline__ void softmax_row(const T* x, T* out, long long rows, 
   const RowSpan<T> row(index, cols);
   RowPart<T, V> part;
   part.load(x, row, thread, threads, lowest);
-  const float shift = row_reduce<WARP>(part_max(part), lowest, scratch[0], MaxOp()) * log2e;
+  const float max = row_reduce<WARP>(part_max(part), lowest, scratch[0], MaxOp());
   part.stay_packed();
-  const float sum = row_reduce<WARP>(part_sum(part, shift), 0.0f, scratch[1], AddOp());
+  const float sum = row_reduce<WARP>(part_sum(part, max * log2e), 0.0f, scratch[1], AddOp());
   part.stay_packed();
-  part_write(part, out, row, thread, threads, shift, 1.0f / sum);
+  part_write<LOG>(part, out, row, thread, threads, max, sum);
 }
 
 // One block per chunk of 1024 vectors; summary = (max, sum of e^(x - max)).
@@ -72,7 +74,7 @@ __device__ __forceinline__ void softmax_part(const T* x, float2* summaries, int 
   if (threadIdx.x == 0) summaries[blockIdx.x] = make_float2(m, sum);
 }
 
-template <class T>
+template <bool LOG, class T>
 __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {
   __shared__ float scratch[2][32];
   const long long index = blockIdx.x / chunks;
@@ -83,33 +85,32 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   const float2* own = summaries + index * chunks;
   float m = lowest;
   for (int c = threadIdx.x; c < chunks; c += 256) m = fmaxf(m, own[c].x);
-  const float shift = block_reduce(m, lowest, scratch[0], MaxOp()) * log2e;
+  const float max = block_reduce(m, lowest, scratch[0], MaxOp()), shift = max * log2e;
   float sum = 0;
   for (int c = threadIdx.x; c < chunks; c += 256) sum += own[c].y * exp2_fast(fmaf(own[c].x, log2e, -shift));
   sum = block_reduce(sum, 0.0f, scratch[1], AddOp());
-  part_write(part, out, row, first, 256, shift, 1.0f / sum);
+  part_write<LOG>(part, out, row, first, 256, max, sum);
 }
 
 }  // namespace
 
-#define SOFTMAX_ROW(T, V, KIND, WARP, MAX)                                                                                    \
-  extern "C" __global__ void __launch_bounds__(MAX) softmax_##T##_##KIND##_##V(const T* x, T* out, long long rows, int cols) { \
-    softmax_row<T, V, WARP>(x, out, rows, cols);                                                                              \
+#define SOFTMAX_ROW(op, LOG, T, V, KIND, WARP, MAX)                                                                       \
+  extern "C" __global__ void __launch_bounds__(MAX) op##_##T##_##KIND##_##V(const T* x, T* out, long long rows, int cols) { \
+    softmax_row<LOG, T, V, WARP>(x, out, rows, cols);                                                                     \
   }
-#define SOFTMAX(T)                                                                                                                                 \
-  SOFTMAX_ROW(T, 1, warp, true, 128)                                                                                                               \
-  SOFTMAX_ROW(T, 2, warp, true, 128)                                                                                                               \
-  SOFTMAX_ROW(T, 4, warp, true, 128)                                                                                                               \
-  SOFTMAX_ROW(T, 1, block, false, 1024)                                                                                                            \
-  SOFTMAX_ROW(T, 2, block, false, 1024)                                                                                                            \
-  SOFTMAX_ROW(T, 4, block, false, 512)                                                                                                             \
-  SOFTMAX_ROW(T, 8, block, false, 1024)                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256) softmax_##T##_part(const T* x, float2* summaries, int cols, int chunks) {                      \
-    softmax_part<T>(x, summaries, cols, chunks);                                                                                                   \
-  }                                                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(256) softmax_##T##_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {        \
-    softmax_join<T>(x, out, summaries, cols, chunks);                                                                                              \
-  }
+#define SOFTMAX_OF(op, LOG, T)                                                                                                                                    \
+  SOFTMAX_ROW(op, LOG, T, 1, warp, true, 128)                                                                                                                     \
+  SOFTMAX_ROW(op, LOG, T, 2, warp, true, 128)                                                                                                                     \
+  SOFTMAX_ROW(op, LOG, T, 4, warp, true, 128)                                                                                                                     \
+  SOFTMAX_ROW(op, LOG, T, 1, block, false, 1024)                                                                                                                  \
+  SOFTMAX_ROW(op, LOG, T, 2, block, false, 1024)                                                                                                                  \
+  SOFTMAX_ROW(op, LOG, T, 4, block, false, 512)                                                                                                                   \
+  SOFTMAX_ROW(op, LOG, T, 8, block, false, 1024)                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {                          \
+    softmax_join<LOG, T>(x, out, summaries, cols, chunks);                                                                                                        \
+  }                                                                                                                                                               \
+  extern "C" __global__ void __launch_bounds__(256) op##_##T##_part(const T* x, float2* summaries, int cols, int chunks) { softmax_part<T>(x, summaries, cols, chunks); }
+#define SOFTMAX(T) SOFTMAX_OF(softmax, false, T) SOFTMAX_OF(log_softmax, true, T)
 SOFTMAX(f32)
 SOFTMAX(f16)
 SOFTMAX(bf16)

@@ -4,8 +4,15 @@ namespace opscope::cuda {
 // dims: [rows, cols].
 static const Register registered({"transpose", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, [](Planner& p) {
   const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
-  const bool wide = dtype_bytes(p.spec.dtype) == 4;
-  const int64_t side = wide ? 32 : 64, across = ceil_div(cols, side);
-  p.launch(p.kernel(wide ? "transpose_4" : "transpose_2"), {ceil_div(rows, side) * across}, 256, 0, p.input(0), p.output(), rows, cols, static_cast<long long>(across));
+  const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  if (rows == 1 || cols == 1) {
+    constexpr CUdeviceptr absent = 0;
+    p.launch(p.kernel_in("elementwise", "copy_" + p.dtype()), {ceil_div(rows * cols, 16 / bytes * 256)}, 256, 0, p.input(0), absent, absent, p.output(), rows * cols, 0.0f, 0.0f);
+    return;
+  }
+  constexpr int64_t side = 64;
+  const int64_t across = ceil_div(cols, side);
+  p.launch(p.kernel(bytes == 4 ? "transpose_4" : rows % 2 == 0 && cols % 2 == 0 ? "transpose_pairs" : "transpose_2"), {ceil_div(rows, side) * across}, 256, 0, p.input(0), p.output(), rows, cols,
+           static_cast<long long>(across));
 }});
 }

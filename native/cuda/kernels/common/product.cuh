@@ -24,28 +24,77 @@ struct Operand {
     return row * (CHUNKS_PER_ROW * 16) + (chunk ^ flip) * 16;
   }
 
+  // Fills the tile a stage of K at a time, with THREADS threads: asynchronously where rows start on 16 or on 4 bytes, else through registers, from
+  // `begin` to `finish`, so that a product runs while the loads are on their way.
   template <int THREADS>
-  static __device__ __forceinline__ void load(char* shared, const T* base, long long ld, int mn0, int mn, int k0, int k, bool aligned) {
-    constexpr int CHUNKS = BYTES / 16;
+  struct Loader {
+    static constexpr int EACH = BYTES / 16 / THREADS;
+    struct Held {
+      uint4 part[sizeof(T) == 4 ? 1 : EACH];
+    };
+    const T* base;
+    long long ld;  // elements from one row to the next
+    int mn0, mn, first, k;  // the tile's first row of `mn`; the first stage, and the end of K
+    int grain;  // bytes on which every row starts: 16, 4 or fewer
+
+    __device__ __forceinline__ Loader(const T* from, long long pitch, int tile, int rows, int stage, int end) : base(from), ld(pitch), mn0(tile), mn(rows), first(stage), k(end) {
+      const long long bytes = pitch * static_cast<long long>(sizeof(T));
+      grain = bytes % 16 == 0 ? 16 : bytes % 4 == 0 ? 4 : 1;
+    }
+
+    __device__ __forceinline__ void begin(char* shared, int step, Held& held) const {
+      const int k0 = (first + step) * BK;
 #pragma unroll
-    for (int c = 0; c < CHUNKS / THREADS; c++) {
-      const int id = c * THREADS + threadIdx.x;
-      const int row = id / CHUNKS_PER_ROW, chunk = id % CHUNKS_PER_ROW;
-      const int outer = (KMAJOR ? mn0 : k0) + row, inner = (KMAJOR ? k0 : mn0) + chunk * L;
-      const int outer_end = KMAJOR ? mn : k, inner_end = KMAJOR ? k : mn;
-      const int valid = outer < outer_end ? min(L, max(0, inner_end - inner)) : 0;
-      const T* from = valid > 0 ? base + outer * ld + inner : base;
-      char* to = shared + offset(row, chunk);
-      if (aligned) {
-        copy_async_16(shared_address(to), from, valid * static_cast<int>(sizeof(T)));
-      } else {
-        T part[L];
+      for (int c = 0; c < EACH; c++) {
+        const int id = c * THREADS + threadIdx.x;
+        const int row = id / CHUNKS_PER_ROW, chunk = id % CHUNKS_PER_ROW;
+        const int outer = (KMAJOR ? mn0 : k0) + row, inner = (KMAJOR ? k0 : mn0) + chunk * L;
+        const int outer_end = KMAJOR ? mn : k, inner_end = KMAJOR ? k : mn;
+        const int valid = outer < outer_end ? min(L, max(0, inner_end - inner)) : 0;
+        const T* from = valid > 0 ? base + outer * ld + inner : base;
+        if (grain == 16) {
+          copy_async_16(shared_address(shared + offset(row, chunk)), from, valid * static_cast<int>(sizeof(T)));
+        } else if (sizeof(T) == 4 || grain == 4) {
 #pragma unroll
-        for (int j = 0; j < L; j++) part[j] = j < valid ? from[j] : T{};
-        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(part);
+          for (int w = 0; w < 4; w++) {
+            const int bytes = min(4, max(0, valid * static_cast<int>(sizeof(T)) - 4 * w));
+            copy_async_4(shared_address(shared + offset(row, chunk) + 4 * w), bytes > 0 ? reinterpret_cast<const char*>(from) + 4 * w : reinterpret_cast<const char*>(base), bytes);
+          }
+        } else if constexpr (sizeof(T) == 2) {
+          // The words that hold the chunk, shifted where it starts in the middle of one.
+          const bool odd = reinterpret_cast<unsigned long long>(from) & 2;
+          const uint32_t* words = reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(from) - (odd ? 2 : 0));
+          const int count = valid > 0 ? (valid + odd + 1) / 2 : 0;
+          uint32_t w[5];
+#pragma unroll
+          for (int j = 0; j < 5; j++) w[j] = j < count ? words[j] : 0;
+          uint32_t out[4];
+#pragma unroll
+          for (int j = 0; j < 4; j++) {
+            const uint32_t pair = odd ? __funnelshift_r(w[j], w[j + 1], 16) : w[j];
+            out[j] = 2 * j + 1 < valid ? pair : 2 * j < valid ? pair & 0xffff : 0;
+          }
+          held.part[c] = make_uint4(out[0], out[1], out[2], out[3]);
+        } else if constexpr (sizeof(T) == 1) {
+          T part[L];
+#pragma unroll
+          for (int j = 0; j < L; j++) part[j] = j < valid ? from[j] : T{};
+          held.part[c] = *reinterpret_cast<const uint4*>(part);
+        }
       }
     }
-  }
+
+    __device__ __forceinline__ void finish(char* shared, const Held& held) const {
+      if constexpr (sizeof(T) < 4) {
+        if (grain >= 4) return;
+#pragma unroll
+        for (int c = 0; c < EACH; c++) {
+          const int id = c * THREADS + threadIdx.x;
+          *reinterpret_cast<uint4*>(shared + offset(id / CHUNKS_PER_ROW, id % CHUNKS_PER_ROW)) = held.part[c];
+        }
+      }
+    }
+  };
 
   // Fragments of 16 rows by 32 bytes of K at (mn, byte offset 32 * step of K). Order of the four 8 x 16-byte parts:
   // A: (low mn, low k), (high mn, low k), (low, high), (high, high); B: mn and k swapped.
@@ -97,26 +146,36 @@ struct WarpTile {
   static __device__ __forceinline__ int row0() { return static_cast<int>(threadIdx.x) / 32 % WM * (BM / WM); }
   static __device__ __forceinline__ int column0() { return static_cast<int>(threadIdx.x) / 32 / WM * (BN / WN); }
 
-  // `load_a`, `load_b`: (shared memory, step) -> fill the operands of a step, with or without cp.async.
+  // `load_a`, `load_b`: loaders of the operands (Operand::Loader): begin(shared memory, step, held), finish(shared memory, held).
   template <class A, class B, class LoadA, class LoadB>
-  __device__ __forceinline__ void multiply(int steps, LoadA load_a, LoadB load_b) {
+  __device__ __forceinline__ void multiply(int steps, LoadA& load_a, LoadB& load_b) {
     extern __shared__ __align__(128) char shared[];
     char* shared_a = shared;
     char* shared_b = shared + STAGES * A::BYTES;
     const int lane = threadIdx.x % 32, wm = row0(), wn = column0();
-    const auto load = [&](int step) {
+    // Large tiles have no registers to hold what is loaded during a product.
+    constexpr bool HOLDS = BM == 64;
+    typename LoadA::Held held_a;
+    typename LoadB::Held held_b;
+    const auto finish = [&](int step) {
+      if (step >= steps) return;
+      load_a.finish(shared_a + step % STAGES * A::BYTES, held_a);
+      load_b.finish(shared_b + step % STAGES * B::BYTES, held_b);
+    };
+    const auto begin = [&](int step) {
       if (step < steps) {
-        load_a(shared_a + step % STAGES * A::BYTES, step);
-        load_b(shared_b + step % STAGES * B::BYTES, step);
+        load_a.begin(shared_a + step % STAGES * A::BYTES, step, held_a);
+        load_b.begin(shared_b + step % STAGES * B::BYTES, step, held_b);
       }
       copy_commit();
     };
 #pragma unroll
-    for (int s = 0; s < STAGES - 1; s++) load(s);
+    for (int s = 0; s < STAGES - 1; s++) begin(s), finish(s);
     for (int step = 0; step < steps; step++) {
       copy_wait<STAGES - 2>();
       __syncthreads();
-      load(step + STAGES - 1);
+      begin(step + STAGES - 1);
+      if (!HOLDS) finish(step + STAGES - 1);
       const char* pa = shared_a + step % STAGES * A::BYTES;
       const char* pb = shared_b + step % STAGES * B::BYTES;
 #pragma unroll
@@ -131,6 +190,7 @@ struct WarpTile {
 #pragma unroll
           for (int j = 0; j < NT; j++) mma(sums[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1], T());
       }
+      if (HOLDS) finish(step + STAGES - 1);
     }
   }
 

@@ -10,6 +10,7 @@ struct ProductShape {
   int64_t batch;
   int m, n, k;
   bool trans_a, trans_b;
+  int64_t batch_a = batch;  // of different left operands; they repeat after so many
 };
 
 constexpr int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -6,9 +6,12 @@
 #include <string>
 
 #include "kernels/common/row.h"
+#include "kernels/convolution/shape.h"
 #include "kernels/matmul/shape.h"
+#include "kernels/order/shape.h"
 #include "kernels/plan.h"
 #include "kernels/rows/shape.h"
+#include "kernels/scaled_dot_product_attention.h"
 #include "module/fatbins.h"
 #include "vendor/search.h"
 
@@ -149,6 +152,51 @@ void products() {
   expect(wgmma_plan(132, {1, 128, 128, 65536, false, false}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096, false, false}, 64).splits == 1, "k is split where tiles are few");
 }
 
+// Every convolution has a kernel that can compute it, and few filters or a long sum of few outputs are not left to nearly empty tiles.
+void convolutions() {
+  bool possible = true;
+  for (const int64_t columns : {1, 9, 64, 1000, 1'000'000})
+    for (const int64_t filters : {1, 2, 17, 64, 512})
+      for (const int64_t groups : {1, 7, 4096})
+        for (const int64_t terms : {1, 9, 100, 65'536})
+          for (const int64_t plane : {int64_t{1}, int64_t{31}, columns})
+            for (const bool point : {false, true})
+              for (const bool tensor_cores : {false, true}) {
+                const ConvKind kind = conv_kind(132, {columns, filters, groups, terms, plane, point, tensor_cores});
+                if (kind == ConvKind::point || kind == ConvKind::product) possible = possible && point;
+                if (kind == ConvKind::mma) possible = possible && tensor_cores;
+              }
+  expect(possible, "kernels for products and for tensor cores get what they can compute");
+  expect(conv_kind(132, {822'887, 17, 5, 1, 9, true, false}) == ConvKind::direct, "a channel of a group is no tile");
+  expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
+  expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && k_splits(264, 7, 2048, 4) > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
+  expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
+}
+
+// Tiles hold what they sort, parts of a row cover it once and leave less than they read.
+void orders() {
+  bool tiles = true, parts = true;
+  for (int64_t cols = 33; cols <= int64_t{1} << 31; cols = cols * 3 / 2 + 1) {
+    const int64_t tile = tile_of_row(cols);
+    tiles = tiles && (tile & (tile - 1)) == 0 && tile / keys_of_thread >= 32 && tile / keys_of_thread <= 1024 && (tile >= cols || tile == largest_tile);
+    for (const int64_t rows : {1, 3, 100, 100'000})
+      for (const int64_t keep : {1, 125, 1024}) {
+        if (cols <= largest_tile) continue;
+        const SelectSplit s = select_split(132, rows, cols, keep);
+        parts = parts && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && (s.parts == 1 || s.parts * keep * 4 <= cols);
+      }
+  }
+  expect(tiles, "tiles of keys are powers of two that a block sorts");
+  expect(parts, "parts of a row cover it once and leave a quarter of it at most");
+  expect(lanes_of_row(1) == 1 && lanes_of_row(17) == 32 && lanes_of_row(32) == 32, "rows of a few elements take as many lanes");
+  expect(select_split(132, 3, 4'194'305, 125).parts > 100, "few long rows take the whole GPU");
+}
+
+void attentions() {
+  expect(attention_splits(132, 1, 17) == 8 && attention_splits(132, 1, 1 << 20) == 128, "keys of few queries are split");
+  expect(attention_splits(132, 100, 1000) == 1 && attention_splits(132, 1, 3) == 1, "those of many queries, and few keys, are not");
+}
+
 std::string launch_refusal(const Dim3& grid, size_t arguments) {
   struct Block {
     char bytes[128];
@@ -191,6 +239,9 @@ int main() {
   row_splits();
   softmax_rows();
   products();
+  convolutions();
+  orders();
+  attentions();
   launches();
   libraries();
   return failed ? 1 : 0;

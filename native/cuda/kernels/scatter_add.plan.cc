@@ -1,0 +1,44 @@
+// dims: [rows, dim, indices]. See scatter_add.cu for the kernels.
+#include <algorithm>
+
+#include "order/launch.h"
+#include "order/shape.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+long long number(int64_t n) { return n; }
+
+// Few rows: each looks through all indices.
+void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
+  const int64_t cells = rows * ceil_div(dim, 32), splits = std::clamp<int64_t>(std::min(int64_t{p.device.sm_count} * 4 / cells, n / 2048), 1, 512);
+  const CUdeviceptr shares = splits > 1 ? p.workspace(splits * rows * dim * 4) : 0;
+  const int lanes = dim >= 32 ? 32 : lanes_of_row(dim);
+  p.launch(p.kernel("scatter_scan_" + p.dtype()), {cells * splits}, 256, 0, p.input(0), p.input(1), p.input(2), p.output(), shares, number(rows), static_cast<int>(dim), number(n), lanes, static_cast<int>(splits));
+  if (splits > 1) p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
+}
+
+void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
+  if (n >= int64_t{1} << 32 || rows >= int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take fewer than 2^31 rows and 2^32 indices.");
+  const CUdeviceptr keys = sort_indices(p, p.input(1), n), absent = 0;
+  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
+  p.launch(p.kernel_in("elementwise", "copy_" + p.dtype()), {ceil_div(rows * dim, lanes * 256)}, 256, 0, p.input(0), absent, absent, p.output(), number(rows * dim), 0.0f, 0.0f);
+  const int64_t chunk = std::max<int64_t>(32, ceil_div(n, 8192)), chunks = ceil_div(n, chunk), threads = chunks * dim;
+  const CUdeviceptr head = chunks > 1 ? p.workspace(threads * 4) : absent, tail = chunks > 1 ? p.workspace(threads * 4) : absent;
+  p.launch(p.kernel("scatter_chunks_" + p.dtype()), {ceil_div(threads, 256)}, 256, 0, keys, p.input(0), p.input(2), p.output(), head, tail, number(rows), number(dim), number(n), number(chunk), number(threads));
+  if (chunks > 1) p.launch(p.kernel("scatter_ends_" + p.dtype()), {ceil_div(threads, 256)}, 256, 0, keys, p.input(0), p.output(), head, tail, number(rows), number(dim), number(n), number(chunk), number(threads));
+}
+
+void plan(Planner& p) {
+  const int64_t rows = p.dim(0), dim = p.dim(1), n = p.dim(2), cells = rows * ceil_div(dim, 32);
+  constexpr int64_t most_cells = 4096, most_looks = int64_t{1} << 24;
+  if (cells <= most_cells && cells * n <= most_looks) plan_scan(p, rows, dim, n);
+  else plan_sorted(p, rows, dim, n);
+}
+
+const Register registered({"scatter_add", real_dtypes, {3}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), in(d[2], Storage::i32), in(d[2] * d[1]), out(d[0] * d[1])}; }, plan});
+
+}  // namespace
+
+}  // namespace opscope::cuda
