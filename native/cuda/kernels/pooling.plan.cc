@@ -36,8 +36,8 @@ void plan(Planner& p) {
   }
   // Elements of a window, about.
   const int64_t window = row.dims == 8 ? dim(5) * (row.signals ? 1 : dim(5)) : ceil_div(dim(1), dim(3)) * ceil_div(dim(2), dim(4));
-  const bool warp = window >= 64;
-  p.launch(p.kernel_in("pooling", std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype() + (warp ? "_warp" : "")), {ceil_div(s.outputs * (warp ? 32 : 1), 256)}, 256, 0, p.input(0), p.output(), s);
+  const bool warp = window >= 64, four = !warp && row.dims == 8 && s.outputs >= int64_t{1} << 18 && s.height * s.width < int64_t{1} << 31;
+  p.launch(p.kernel_in("pooling", std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype() + (warp ? "_warp" : four ? "_four" : "")), {four ? ceil_div(s.outputs, 4 * 256) : ceil_div(s.outputs * (warp ? 32 : 1), 256)}, 256, 0, p.input(0), p.output(), s);
 }
 
 const bool registered = [] {

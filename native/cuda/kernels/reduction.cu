@@ -2,6 +2,7 @@
 // (reduction/kernel.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/kernel.cuh"
+#include "reduction/pieces.cuh"
 
 namespace {
 

@@ -5,8 +5,7 @@
 //   reduce_each     inner > 1: a thread owns W columns
 //   reduce_flat     inner > 1, few columns: a block owns a share of the rows; the last block joins the shares
 //   reduce_columns  inner > 1: a block owns 32 columns of W elements and a share of the rows; the last block joins the shares
-//   reduce_groups   joins the results of several groups, where what is reduced does not lie in one piece
-//   reduce_pieces   does all of that at once where elements are few
+// pieces.cuh has what joins groups, where what is reduced does not lie in one piece.
 // Partial results are joined in a fixed order, so results repeat bit for bit.
 #pragma once
 #include "../common/reduce.cuh"
@@ -324,33 +323,4 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
     for (unsigned s = 0; s < splits; s++) total = R::join(total, __ldcg(shares + (static_cast<long long>(cell) * splits + s) * tile + c));
     if (tile_base + c < inner) results.put(outer_base + tile_base + c, total);
   }
-}
-
-// parts [groups, cells] to out [cells]; group g's elements stand behind those of g - 1, `reduce` each. `lanes` threads per
-// cell: 1 or 32.
-template <class R, class T>
-__device__ __forceinline__ void reduce_groups(const typename R::Part* parts, Results<R, T> results, long long groups, long long cells, long long reduce, int lanes) {
-  const long long cell = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
-  if (cell >= cells) return;
-  auto total = R::start();
-  for (long long g = threadIdx.x % lanes; g < groups; g += lanes) total = R::join(total, R::moved(parts[g * cells + cell], static_cast<unsigned>(g * reduce)));
-  if (lanes == 32) total = warp_reduce(total, Join<R>());
-  if (threadIdx.x % lanes == 0) results.put(cell, total);
-}
-
-// x [groups, outer, reduce, inner] to out [outer, inner]; `lanes` threads per cell: 1 or 32.
-template <class R, class T>
-__device__ __forceinline__ void reduce_pieces(const T* x, Results<R, T> results, long long groups, long long outer, long long reduce, long long inner, int lanes) {
-  const long long cells = outer * inner, cell = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
-  if (cell >= cells) return;
-  const unsigned of = static_cast<unsigned>(reduce), all = static_cast<unsigned>(groups) * of;
-  const T* own = x + cell / inner * reduce * inner + cell % inner;
-  auto total = R::start();
-#pragma unroll 4
-  for (unsigned e = threadIdx.x % lanes; e < all; e += lanes) {
-    const unsigned g = e / of;
-    total = R::join(total, R::element(to_float(own[g * cells * reduce + (e - g * of) * inner]), 0.0f, e));
-  }
-  if (lanes == 32) total = warp_reduce(total, Join<R>());
-  if (threadIdx.x % lanes == 0) results.put(cell, total);
 }
