@@ -1,5 +1,5 @@
-// Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of an
-// element, _16 copies vectors of 16 bytes where rows hold a whole number of them.
+// Rows and elements of tables by index; an index outside the table is passed over. Bits are copied as they are: _4 and _2 are the bytes of a
+// copy, _16 copies vectors of 16 bytes where rows hold a whole number of them.
 #include "common/vec.cuh"
 
 namespace {

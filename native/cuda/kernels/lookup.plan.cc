@@ -12,7 +12,7 @@ long long number(int64_t n) { return n; }
 void plan_embedding(Planner& p) {
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const int64_t rows = p.dim(0), dim = p.dim(1), indices = p.dim(2);
-  const int64_t unit = dim * bytes % 16 == 0 ? 16 : bytes, columns = dim * bytes / unit;
+  const int64_t unit = dim * bytes % 16 == 0 ? 16 : dim * bytes % 4 == 0 ? 4 : bytes, columns = dim * bytes / unit;
   p.launch(p.kernel_in("lookup", "embedding_" + std::to_string(unit)), grid_of(indices * columns), threads, 0, p.input(0), p.input(1), p.output(), number(rows), number(columns), number(indices * columns));
 }
 

@@ -102,7 +102,7 @@ __device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes
   total = warp_reduce(total, AddOp());
   for (int c = lane; c < s.dim; c += 32) {
     float sum = 0;
-#pragma unroll 4
+#pragma unroll 8
     for (int i = 0; i < s.splits; i++) sum = fmaf(first.sums[static_cast<long long>(i) * s.dim + c], exp2f(first.stats[2 * i] - top), sum);
     out[row * s.dim + c] = from_float<T>(sum / total);
   }

@@ -1,5 +1,5 @@
-// out[c, r] = x[r, c], as bits: transpose_4 and transpose_2 (bytes of an element). A block moves a tile of 64 x 64 elements through shared memory, so that reads and writes are
-// 128 bytes a warp. transpose_pairs: two elements of 2 bytes at a time, where rows and columns are even.
+// out[c, r] = x[r, c], as bits: transpose_4 and transpose_2 (bytes of an element). A block moves a tile of 32 x 32 (4 bytes) or
+// 64 x 64 (2 bytes) elements through shared memory, so that reads and writes are 128 bytes a warp. transpose_pairs: two elements of 2 bytes at a time, where rows and columns are even.
 #include <cstdint>
 
 namespace {
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(256) transpose_pairs(const uint16_t
   transpose_of_pairs(x, out, rows, cols, tiles_across);
 }
 extern "C" __global__ void __launch_bounds__(256) transpose_4(const uint32_t* x, uint32_t* out, long long rows, long long cols, long long tiles_across) {
-  transpose<uint32_t, 64>(x, out, rows, cols, tiles_across);
+  transpose<uint32_t, 32>(x, out, rows, cols, tiles_across);
 }
 extern "C" __global__ void __launch_bounds__(256) transpose_2(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
   transpose<uint16_t, 64>(x, out, rows, cols, tiles_across);

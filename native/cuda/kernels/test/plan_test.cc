@@ -167,7 +167,7 @@ void convolutions() {
                 if (kind == ConvKind::mma) possible = possible && tensor_cores;
               }
   expect(possible, "kernels for products and for tensor cores get what they can compute");
-  expect(conv_kind(132, {822'887, 17, 5, 1, 9, true, false}) == ConvKind::direct, "a channel of a group is no tile");
+  expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::tiles, "few filters are no tile, more of them are");
   expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
   expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && k_splits(264, 7, 2048, 4) > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
   expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
