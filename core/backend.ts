@@ -164,6 +164,24 @@ export function largestLaunch(launches: readonly KernelLaunch[] | undefined): Ke
   return launches?.reduce<KernelLaunch | undefined>((largest, one) => (largest && threadsOf(largest) >= threadsOf(one) ? largest : one), undefined)
 }
 
+/** What the processor counted of one call in user space, by perf_event_open; absent where it has no such counter. */
+export const callCountersSchema = z.object({
+  /** Why nothing was counted, in one sentence. */
+  reason: z.string().max(400).optional(),
+  instructions: z.number().nonnegative().optional(),
+  cycles: z.number().nonnegative().optional(),
+  /** Reads of the first data cache and how many of them missed; of the last cache likewise. */
+  l1Reads: z.number().nonnegative().optional(),
+  l1Misses: z.number().nonnegative().optional(),
+  llcReads: z.number().nonnegative().optional(),
+  llcMisses: z.number().nonnegative().optional(),
+})
+export type CallCounters = z.infer<typeof callCountersSchema>
+
+/** Share of the reads of a cache that hit, 0 to 1; undefined where it was not counted or nothing was read. */
+export const hitRatio = (reads: number | undefined, misses: number | undefined): number | undefined =>
+  reads === undefined || misses === undefined || !(reads > 0) ? undefined : Math.min(1, Math.max(0, 1 - misses / reads))
+
 export interface MemoryUse {
   /** Bytes of this case's inputs, outputs and workspace on the device. */
   caseBytes: number
@@ -243,6 +261,8 @@ export interface PreparedCase {
   launches?(): KernelLaunch[]
   /** The energy counter of the device that computes, or why it cannot be read. Absent where the backend has no way to one. */
   energyMeter?(): EnergyMeter | { reason: string }
+  /** What the processor counts of a call, from `calls` calls that are not timed; undefined where the backend counts nothing. */
+  counters?(mode: Mode, calls: number): Promise<CallCounters | undefined>
   dispose(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema } from './case'
-import { caseErrorCodeSchema, deviceStateSchema, kernelLaunchSchema, timerSchema } from './backend'
+import { callCountersSchema, caseErrorCodeSchema, deviceStateSchema, kernelLaunchSchema, timerSchema } from './backend'
 
 /**
  * ok: measured, verification passed. wrong: verification failed (kept, never ranked). inaccurate: a right answer of less
@@ -189,6 +189,8 @@ export const resultSchema = z.object({
   launches: z.array(kernelLaunchSchema).max(64).optional(),
   /** Where it was asked for and could be measured; else a note says why not. */
   energy: energySchema.optional(),
+  /** What the processor counted of a call, on calls beside the timed ones. */
+  counters: callCountersSchema.optional(),
   seed: z.number().int().nonnegative(),
 })
 export type Result = z.infer<typeof resultSchema>

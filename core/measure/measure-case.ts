@@ -81,6 +81,9 @@ export function failure(error: unknown, about: { resultId: string; case: Benchma
   return endedResult({ ...about, status: known?.code === 'unsupported' ? 'skipped' : 'failed', message, detail, errorCode: known?.code })
 }
 
+/** Calls whose hardware counters are read, at most: a call counts the same each time. */
+const MAX_COUNTED_CALLS = 1000
+
 async function measure(request: MeasureRequest, now: () => number, startedAt: string): Promise<Result> {
   const { op, case: c, prepared, settings, signal } = request
   const report = (phase: Phase, samples = 0, relativeCi?: number) =>
@@ -121,6 +124,9 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
   report('sampling')
   const criterion = request.criterion ?? criterionFor(settings)
   const collected = await collect({ sample, mode: c.mode, pace, criterion, ...frame, now, onBatch: (n, ci) => report('sampling', n, ci) })
+
+  const counters = known ? undefined : await prepared.counters?.(c.mode, Math.max(1, Math.min(collected.inner, MAX_COUNTED_CALLS)))
+  if (counters) result.counters = counters
 
   report('checking', collected.samplesNs.length)
   const drifted = changesItsInputs(op, c)

@@ -1,5 +1,5 @@
 import type { BenchmarkCase } from '../case'
-import { largestLaunch } from '../backend'
+import { hitRatio, largestLaunch } from '../backend'
 import { STATUSES, type Grade, type Result, type Status } from '../result'
 
 /**
@@ -14,6 +14,8 @@ export const ROW_NUMBERS = [
   'roundsGroup', 'roundsRatio', 'roundsLow', 'roundsHigh',
   // Energy of a call in joules with its interval, mean power in watts, and the time of a call meanwhile.
   'joulesPerCall', 'energyLowJ', 'energyHighJ', 'energyWatts', 'energyCallNs',
+  // Hardware counters of a call.
+  'instructions', 'cycles', 'l1HitRatio', 'llcHitRatio',
 ] as const
 export type RowNumber = (typeof ROW_NUMBERS)[number]
 
@@ -80,6 +82,8 @@ export function rowNumbersOf(result: Result): Record<RowNumber, number> {
     registers: launch?.registers ?? NaN, sharedBytes: launch?.sharedBytes ?? NaN, occupancy: launch?.occupancy ?? NaN, waves: launch?.waves ?? NaN,
     roundsGroup: result.rounds?.group ?? NaN, roundsRatio: result.rounds?.ratio?.ratio ?? NaN, roundsLow: result.rounds?.ratio?.low ?? NaN, roundsHigh: result.rounds?.ratio?.high ?? NaN,
     ...energyNumbers(result),
+    instructions: result.counters?.instructions ?? NaN, cycles: result.counters?.cycles ?? NaN,
+    l1HitRatio: hitRatio(result.counters?.l1Reads, result.counters?.l1Misses) ?? NaN, llcHitRatio: hitRatio(result.counters?.llcReads, result.counters?.llcMisses) ?? NaN,
   }
 }
 

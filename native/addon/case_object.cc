@@ -27,6 +27,7 @@ void CaseObject::define(Napi::Env env, Napi::Object exports) {
                                                InstanceMethod("timer", &CaseObject::timer),
                                                InstanceMethod("notes", &CaseObject::notes),
                                                InstanceMethod("launches", &CaseObject::launches),
+                                               InstanceMethod("counters", &CaseObject::counters),
                                                InstanceMethod("dispose", &CaseObject::dispose),
                                            });
   // Constructing is opening: `new Case(spec)`.
@@ -129,6 +130,15 @@ Napi::Value CaseObject::notes(const Napi::CallbackInfo& info) {
 
 Napi::Value CaseObject::launches(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return Napi::Value(to_js(info.Env(), open_case().launches())); });
+}
+
+Napi::Value CaseObject::counters(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const Mode mode = to_mode(info[0]);
+    const int calls = static_cast<int>(to_integer(info[1], "calls", 1, MAX_INNER));
+    if (!open_case().counts()) return info.Env().Undefined();
+    return to_js(info.Env(), open_case().count(mode, calls));
+  });
 }
 
 Napi::Value CaseObject::dispose(const Napi::CallbackInfo& info) {

@@ -35,6 +35,7 @@ class CaseObject : public Napi::ObjectWrap<CaseObject> {
   Napi::Value timer(const Napi::CallbackInfo& info);
   Napi::Value notes(const Napi::CallbackInfo& info);
   Napi::Value launches(const Napi::CallbackInfo& info);
+  Napi::Value counters(const Napi::CallbackInfo& info);
   Napi::Value dispose(const Napi::CallbackInfo& info);
 
   std::unique_ptr<Prepared> case_;

@@ -265,6 +265,21 @@ Napi::Array to_js(Napi::Env env, const std::vector<LaunchInfo>& launches) {
   return array;
 }
 
+Napi::Object to_js(Napi::Env env, const CallCounts& counts) {
+  Napi::Object object = Napi::Object::New(env);
+  if (!counts.reason.empty()) object.Set("reason", counts.reason);
+  const auto known = [&](const char* name, double value) {
+    if (value >= 0) object.Set(name, value);
+  };
+  known("instructions", counts.instructions);
+  known("cycles", counts.cycles);
+  known("l1Reads", counts.l1_reads);
+  known("l1Misses", counts.l1_misses);
+  known("llcReads", counts.llc_reads);
+  known("llcMisses", counts.llc_misses);
+  return object;
+}
+
 void throw_js(Napi::Env env, const std::string& code, const std::string& message, const std::string& detail) {
   Napi::Error error = Napi::Error::New(env, message);
   error.Set("code", Napi::String::New(env, code));

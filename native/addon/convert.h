@@ -35,6 +35,7 @@ Napi::Array to_js(Napi::Env env, const std::vector<OutputScan>& outputs);
 Napi::Array to_js(Napi::Env env, const std::vector<std::string>& list);
 // core/backend.ts KernelLaunch
 Napi::Array to_js(Napi::Env env, const std::vector<LaunchInfo>& launches);
+Napi::Object to_js(Napi::Env env, const CallCounts& counts);
 
 // Throws `error` as a JavaScript error with `code` and `detail`.
 [[noreturn]] void throw_js(Napi::Env env, const std::string& code, const std::string& message, const std::string& detail);

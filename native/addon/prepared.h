@@ -136,6 +136,12 @@ struct LaunchInfo {
   double waves = -1;              // blocks of the grid by those that fit on the device at a time
 };
 
+// What the processor counted of one call in user space; -1: not counted. `reason`: why nothing was.
+struct CallCounts {
+  std::string reason;
+  double instructions = -1, cycles = -1, l1_reads = -1, l1_misses = -1, llc_reads = -1, llc_misses = -1;
+};
+
 enum class Mode { cold, hot, rotated, graph };  // core/case.ts says what each means
 
 class Prepared {
@@ -156,6 +162,8 @@ class Prepared {
   virtual std::string timer() const = 0;                                  // core/backend.ts timerSchema
   virtual std::vector<std::string> notes() const { return {}; }
   virtual std::vector<LaunchInfo> launches() const { return {}; }  // of one call, in their order
+  virtual bool counts() const { return false; }                    // whether count() is there
+  virtual CallCounts count(Mode, int) { return {}; }               // of a call, from so many calls that are not timed
 };
 
 struct KernelInfo {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "clock.h"
+#include "counters.h"
 #include "evict.h"
 #include "fill.h"
 #include "topology.h"
@@ -227,6 +228,54 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
     before = after;
   }
   witness.report(batch);
+}
+
+CallCounts CpuCase::count(Mode mode, int calls) {
+  CallCounts counted;
+  // Threads that wait for each other count what they do meanwhile.
+  if (team_.size() > 1) counted.reason = "Hardware counters are read on one thread only.";
+  else counted.reason = no_counters_reason();
+  if (!counted.reason.empty()) return counted;
+  Counts sums;
+  const int times = mode == Mode::cold ? std::min(calls, 3) : calls;
+  where_called([&] {
+    for (const CounterGroup group : {CounterGroup::instructions, CounterGroup::l1, CounterGroup::llc}) {
+      Counts one;
+      if (mode != Mode::cold) {
+        Counters counters(group);
+        for (int i = 0; i < times; i++) {
+          if (mode == Mode::rotated) advance();
+          call(1);
+        }
+        counters.read(one);
+      } else {
+        // The caches are emptied between calls, uncounted; the last call stands for all.
+        for (int i = 0; i < times; i++) {
+          const std::vector<Region> regions = sets_[current_].regions();
+          if (calls_->alone()) {
+            team_.lead([&] { evict(team_, regions); });
+            team_.rest();
+          } else {
+            evict(team_, regions);
+          }
+          Counters counters(group);
+          call(1);
+          counters.read(one);
+        }
+      }
+      if (group == CounterGroup::instructions) sums.instructions = one.instructions, sums.cycles = one.cycles;
+      else if (group == CounterGroup::l1) sums.l1_reads = one.l1_reads, sums.l1_misses = one.l1_misses;
+      else sums.llc_reads = one.llc_reads, sums.llc_misses = one.llc_misses;
+    }
+  });
+  const auto per_call = [&](double value) { return value < 0 ? -1 : mode == Mode::cold ? value : value / times; };
+  counted.instructions = per_call(sums.instructions);
+  counted.cycles = per_call(sums.cycles);
+  counted.l1_reads = per_call(sums.l1_reads);
+  counted.l1_misses = per_call(sums.l1_misses);
+  counted.llc_reads = per_call(sums.llc_reads);
+  counted.llc_misses = per_call(sums.llc_misses);
+  return counted;
 }
 
 }  // namespace opscope::cpu

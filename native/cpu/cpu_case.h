@@ -28,6 +28,8 @@ class CpuCase final : public Prepared {
   double tick_ns() const override;
   std::string timer() const override { return "steady-clock"; }
   std::vector<std::string> notes() const override { return notes_; }
+  bool counts() const override { return true; }
+  CallCounts count(Mode mode, int calls) override;
 
  private:
   // fn(begin, end) on every thread, over its share of a tensor's elements.

@@ -7,6 +7,7 @@
 #include "cpu_case.h"
 #include "isa.h"
 #include "kernel_calls.h"
+#include "libraries/libraries.h"
 #include "prepared.h"
 #include "pressure.h"
 #include "red_team.h"
@@ -158,6 +159,7 @@ std::vector<DeviceInfo> devices() {
   }
   const auto best = std::find_if(device.impls.rbegin(), device.impls.rend(), [](const ImplInfo& impl) { return impl.available; });
   if (best != device.impls.rend()) best->preferred = true;
+  for (ImplInfo& impl : library_impls()) device.impls.push_back(std::move(impl));
   for (const Cheat& cheat : cheats()) {
     ImplInfo impl;
     impl.id = cheat.impl;
@@ -171,11 +173,21 @@ std::vector<DeviceInfo> devices() {
 
 std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   if (spec.device != 0) throw Error("unsupported", "there is one CPU device; received number " + std::to_string(spec.device));
-  const Kernel* kernel = kernel_for(spec.op, spec.impl);
+  const bool library = is_library(spec.impl);
+  // Our scalar kernel says what tensors an operation has, whoever computes it.
+  const Kernel* kernel = kernel_for(spec.op, library ? "scalar" : spec.impl);
   const Run run = run_for(*kernel, spec.dtype);
   if (!run) throw Error("unsupported", "the CPU kernel for " + spec.op + " does not compute in the dtype asked for");
   if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
   check(spec, *kernel);
+  if (library) {
+    const std::vector<ImplInfo> impls = library_impls();
+    const auto impl = std::find_if(impls.begin(), impls.end(), [&](const ImplInfo& one) { return one.id == spec.impl; });
+    const auto offered = std::find_if(impl->kernels.begin(), impl->kernels.end(), [&](const KernelInfo& one) { return one.op == spec.op; });
+    if (offered == impl->kernels.end() || std::find(offered->dtypes.begin(), offered->dtypes.end(), spec.dtype) == offered->dtypes.end())
+      throw Error("unsupported", impl->title + " is not asked for " + spec.op + " in this dtype");
+    return std::make_unique<CpuCase>(spec, library_calls(spec));
+  }
   return std::make_unique<CpuCase>(spec, std::make_unique<KernelCalls>(spec, *kernel, run));
 }
 

@@ -17,7 +17,7 @@ const { backends, problem } = nativeBackends()
 const cpu = backends.find((backend) => backend.id === 'cpu')
 if (!cpu) throw new Error(problem ?? 'the addon has no CPU backend')
 const [device] = (await cpu.devices()) as [Device]
-const impls = device.impls.filter((impl) => impl.available.ok && !impl.id.startsWith('red-')).map((impl) => impl.id)
+const impls = device.impls.filter((impl) => impl.available.ok && impl.kernels['spin_ns']).map((impl) => impl.id)
 const mostThreads = device.threads.at(-1)!
 const lastCache = device.caches?.at(-1)?.bytes ?? 32 * 2 ** 20
 

@@ -1,4 +1,5 @@
-import { largestLaunch } from '../../backend'
+import { hitRatio, largestLaunch } from '../../backend'
+import { roundsTiming, speedupOf, type Timing } from '../../analysis/timing'
 import type { Params } from '../../case'
 import { csvText, type Cell } from '../../csv'
 import { perJoule } from '../../measure/energy/windows'
@@ -17,24 +18,25 @@ const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().m
  * energy_delay_js its energy-delay product in joule seconds, ceiling_gbps and ceiling_gflops the measured
  * ceilings of its device for such traffic and dtype, speedup against the first right result of
  * the same op, parameters, dtype and mode in the session (1 for that one). Efficiency and speedup are given for right results only.
- * registers to waves are of the kernel that starts most threads, where the result has its launches (core/backend.ts KernelLaunch).
+ * Where both were measured in the same interleaved rounds, the speedup is that of the rounds. instructions to llc_hit_ratio are
+ * hardware counters of one call. registers to waves are of the kernel that starts most threads, where the result has its launches (core/backend.ts KernelLaunch).
  */
 function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Generator<string, void> {
   /** Names of parameters in the order they first occur, and the first right time of each work. */
   const params = new Set<string>()
-  const baseline = new Map<string, number>()
+  const baseline = new Map<string, Timing>()
   for (const result of results) {
     for (const name of Object.keys(result.case.params)) params.add(name)
     if (result.status !== 'ok' || !result.summary) continue
     const work = workOf(result)
-    if (!baseline.has(work)) baseline.set(work, result.summary.medianNs)
+    if (!baseline.has(work)) baseline.set(work, { ...result.summary, ...roundsTiming(result) })
   }
   const names = [...params]
   const taken = new Set<string>(['op', ...AFTER_PARAMS])
   const header = ['op', ...names.map((name) => (taken.has(name) || name.startsWith(PARAM_PREFIX) || name === '' ? PARAM_PREFIX + name : name)), ...AFTER_PARAMS]
   yield csvText([header])
   for (const result of results) {
-    const { case: c, summary: s, energy } = result
+    const { case: c, summary: s, energy, counters } = result
     const worth = energy && perJoule({ energy, flops: result.flops, bytes: result.bytes })
     const medianNs = s && s.medianNs > 0 ? s.medianNs : undefined
     const right = result.status === 'ok' && medianNs !== undefined
@@ -46,8 +48,9 @@ function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Ge
       dtype: c.dtype, backend: c.backend, impl: c.impl, device: c.device, mode: c.mode, threads: c.threads, status: result.status, samples: s?.count,
       median_ns: s?.medianNs, ci_low_ns: s?.ciLowNs, ci_high_ns: s?.ciHighNs, mad_ns: s?.madNs, p05_ns: s?.p05Ns, p95_ns: s?.p95Ns, min_ns: s?.minNs, max_ns: s?.maxNs, mean_ns: s?.meanNs,
       stddev_ns: s?.stddevNs, bytes: result.bytes, flops: result.flops, gbps: medianNs && result.bytes / medianNs, gflops: medianNs && result.flops / medianNs,
-      efficiency: point?.efficiency, ceiling_gbps: roofs.bytesPerSecond && roofs.bytesPerSecond / 1e9, ceiling_gflops: roofs.flopsPerSecond && roofs.flopsPerSecond / 1e9, speedup: right && first ? first / medianNs : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, registers: launch?.registers, shared_memory_bytes: launch?.sharedBytes, occupancy: launch?.occupancy, waves: launch?.waves,
+      efficiency: point?.efficiency, ceiling_gbps: roofs.bytesPerSecond && roofs.bytesPerSecond / 1e9, ceiling_gflops: roofs.flopsPerSecond && roofs.flopsPerSecond / 1e9, speedup: right && first ? speedupOf({ medianNs, ...roundsTiming(result) }, first)?.ratio : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, registers: launch?.registers, shared_memory_bytes: launch?.sharedBytes, occupancy: launch?.occupancy, waves: launch?.waves,
       energy_j: energy?.joulesPerCall, energy_low_j: energy?.lowJ, energy_high_j: energy?.highJ, power_w: energy?.watts, idle_power_w: energy?.idleWatts, flops_per_joule: worth?.flopsPerJoule, bytes_per_joule: worth?.bytesPerJoule, energy_delay_js: worth?.energyDelay,
+      instructions: counters?.instructions, cycles: counters?.cycles, l1_hit_ratio: hitRatio(counters?.l1Reads, counters?.l1Misses), llc_hit_ratio: hitRatio(counters?.llcReads, counters?.llcMisses),
       max_rel_error: result.verification?.relL2,
       converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,
     }

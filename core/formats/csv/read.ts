@@ -143,7 +143,7 @@ export function importCsv(source: ImportSource): ImportOutcome | null {
 /** Columns of the table behind the operation and its parameters; times in ns per call. */
 export const AFTER_PARAMS = [
   'dtype', 'backend', 'impl', 'device', 'mode', 'threads', 'status', 'samples', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'mad_ns', 'p05_ns', 'p95_ns', 'min_ns', 'max_ns', 'mean_ns',
-  'stddev_ns', 'bytes', 'flops', 'gbps', 'gflops', 'efficiency', 'ceiling_gbps', 'ceiling_gflops', 'speedup', 'peak_memory_bytes', 'library_peak_bytes', 'launch_overhead_ns', 'registers', 'shared_memory_bytes', 'occupancy', 'waves', 'energy_j', 'energy_low_j', 'energy_high_j', 'power_w', 'idle_power_w', 'flops_per_joule', 'bytes_per_joule', 'energy_delay_js', 'max_rel_error', 'converged', 'grade', 'message', 'started_at', 'result_id',
+  'stddev_ns', 'bytes', 'flops', 'gbps', 'gflops', 'efficiency', 'ceiling_gbps', 'ceiling_gflops', 'speedup', 'peak_memory_bytes', 'library_peak_bytes', 'launch_overhead_ns', 'registers', 'shared_memory_bytes', 'occupancy', 'waves', 'energy_j', 'energy_low_j', 'energy_high_j', 'power_w', 'idle_power_w', 'flops_per_joule', 'bytes_per_joule', 'energy_delay_js', 'instructions', 'cycles', 'l1_hit_ratio', 'llc_hit_ratio', 'max_rel_error', 'converged', 'grade', 'message', 'started_at', 'result_id',
 ] as const
 
 /** Before the name of a parameter that is called as a column is. */

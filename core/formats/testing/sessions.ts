@@ -110,6 +110,7 @@ export function randomSession(seed: number): SessionFile {
       deviceDeltaBytes: maybe(() => -anyDouble()),
       libraryPeakBytes: maybe(anyDouble),
       hostCallNs: maybe(anyDouble),
+      counters: maybe(() => ({ instructions: below(1e9), cycles: maybe(anyDouble), l1Reads: below(1e6), reason: maybe(() => pick(TEXTS)) })),
       launches: maybe(() => [{ kernel: pick(TEXTS), grid: [1 + below(9), 1, 1], threads: 32, registers: maybe(() => below(255)), occupancy: maybe(() => below(101) / 100), waves: maybe(anyDouble) }]),
       clocksMhz: maybe(() => samplesNs.map(anyDouble)),
       probesNs: maybe(() => samplesNs.map(anyDouble)),

@@ -47,6 +47,8 @@ export interface NativeCase {
   notes(): string[]
   /** The kernels of one call, unchecked; see core/backend.ts KernelLaunch. */
   launches(): unknown
+  /** What the processor counts of one call, from so many calls, unchecked; see core/backend.ts CallCounters. Undefined where the backend has none; absent in earlier builds. */
+  counters?(mode: Mode, calls: number): unknown
   dispose(): void
 }
 

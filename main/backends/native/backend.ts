@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, kernelLaunchSchema, timerSchema, type Backend, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
-import { STORAGE_BYTES } from '@core/case'
+import { callCountersSchema, CaseError, caseErrorCodeSchema, deviceSchema, deviceStateSchema, kernelLaunchSchema, timerSchema, type Backend, type CallCounters, type Device, type PreparedCase, problemInputs, problemOutputs, type Problem, type SampleBatch, type SampleRequest } from '@core/backend'
+import { STORAGE_BYTES, type Mode } from '@core/case'
 import { decode } from '@core/values/numbers'
 import { fillWords, type FillWords } from '@core/values/random'
 import { energyMeter } from './energy'
@@ -114,6 +114,11 @@ class NativePreparedCase implements PreparedCase {
 
   launches() {
     return z.array(kernelLaunchSchema).parse(guarded(() => this.native.launches()))
+  }
+
+  async counters(mode: Mode, calls: number): Promise<CallCounters | undefined> {
+    await breathe()
+    return callCountersSchema.optional().parse(guarded(() => this.native.counters?.(mode, calls)))
   }
 
   async dispose() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testCase, testDevice, testResult } from '@core/testing'
-import { deviceFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts } from './facts'
+import { counterFacts, deviceFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts } from './facts'
 
 const throttled = (first: number, count: number) => ({ kind: 'throttled' as const, reason: 'power limit', first, count })
 const samplesNs = Array.from({ length: 40 }, () => 1)
@@ -52,5 +52,15 @@ describe('a result of a Python', () => {
     ])
     expect(facts(testResult({ hostCallNs: 2100 }))[0]!.value).toContain('The host took 2.10 µs')
     expect(facts(testResult())).toEqual([])
+  })
+})
+
+describe('hardware counters', () => {
+  it('are given per call, with the ratios they make, and by their reason where there are none', () => {
+    expect(counterFacts({ counters: { instructions: 3000, cycles: 1500, l1Reads: 1000, l1Misses: 50 } })).toEqual([
+      { name: 'Instructions', value: expect.stringMatching(/^3\S* per call$/) }, { name: 'Cycles', value: expect.stringMatching(/^1\.5\S* per call$/) }, { name: 'Instructions per cycle', value: '2.00' }, { name: 'L1 data cache hits', value: expect.stringMatching(/^95\S* % of 1\S* reads$/) },
+    ])
+    expect(counterFacts({ counters: { reason: 'This machine offers no hardware counters, as is usual of virtual machines.' } })).toEqual([{ name: 'Unavailable', value: expect.stringContaining('virtual machines') }])
+    expect(counterFacts({})).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import type { Run } from '@core/analysis/case-runs'
-import type { Device, DeviceState, KernelLaunch } from '@core/backend'
+import { hitRatio, type Device, type DeviceState, type KernelLaunch } from '@core/backend'
 import { findBackend, isLibrary } from '@core/backends'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
@@ -138,6 +138,23 @@ export function deviceFacts({ deviceStates: states = [], clocksMhz = [], probesN
     ...fact('Involuntary context switches', switches ? formatCount(switches) : undefined),
     ...fact('Hypervisor steal time', stolenMs ? `${localNumber(stolenMs.toFixed(stolenMs < 10 ? 1 : 0))} ms` : undefined),
     ...fact('Other processes', foreign ? String(foreign) : undefined, true),
+  ]
+}
+
+/** What the processor counted of a call; why it did not; empty where nothing was asked of it. */
+export function counterFacts({ counters }: Pick<Result, 'counters'>): Fact[] {
+  if (!counters) return []
+  const { instructions, cycles, l1Reads, l1Misses, llcReads, llcMisses } = counters
+  const ratio = (name: string, reads: number | undefined, misses: number | undefined) => {
+    const hits = hitRatio(reads, misses)
+    return fact(name, hits === undefined ? undefined : `${formatPercent(hits)} of ${formatCount(reads!)} reads`)
+  }
+  return [
+    ...fact('Unavailable', counters.reason),
+    ...fact('Instructions', instructions === undefined ? undefined : `${formatCount(instructions)} per call`),
+    ...fact('Cycles', cycles === undefined ? undefined : `${formatCount(cycles)} per call`),
+    ...fact('Instructions per cycle', instructions === undefined || !cycles ? undefined : (instructions / cycles).toFixed(2)),
+    ...ratio('L1 data cache hits', l1Reads, l1Misses), ...ratio('Last-level cache hits', llcReads, llcMisses),
   ]
 }
 

@@ -1,0 +1,121 @@
+#include "counters.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#if defined(__linux__)
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace opscope::cpu {
+
+#if defined(__linux__)
+
+namespace {
+
+struct Event {
+  uint32_t type;
+  uint64_t config;
+};
+
+constexpr uint64_t cache(uint64_t which, uint64_t result) { return which | uint64_t{PERF_COUNT_HW_CACHE_OP_READ} << 8 | result << 16; }
+
+struct Pair {
+  Event first, second;
+};
+
+Pair events_of(CounterGroup group) {
+  switch (group) {
+    case CounterGroup::instructions: return {{PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS}, {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES}};
+    case CounterGroup::l1:
+      return {{PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_RESULT_ACCESS)}, {PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_L1D, PERF_COUNT_HW_CACHE_RESULT_MISS)}};
+    default: return {{PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES}, {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES}};
+  }
+}
+
+int open_event(const Event& event, int leader) {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = event.type;
+  attr.config = event.config;
+  attr.disabled = leader < 0;
+  // What a process may count of itself without privileges.
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+}
+
+// -1 where the event did not count all of the time: a scaled figure would be a guess.
+double read_event(int file) {
+  uint64_t values[3] = {};
+  if (file < 0 || ::read(file, values, sizeof values) != static_cast<ssize_t>(sizeof values)) return -1;
+  return values[1] > 0 && values[1] == values[2] ? static_cast<double>(values[0]) : -1;
+}
+
+}  // namespace
+
+const std::string& no_counters_reason() {
+  static const std::string reason = [] {
+    const int file = open_event(events_of(CounterGroup::instructions).first, -1);
+    if (file >= 0) {
+      close(file);
+      return std::string();
+    }
+    switch (errno) {
+      case EACCES:
+      case EPERM: {
+        std::string level = "?";
+        std::ifstream("/proc/sys/kernel/perf_event_paranoid") >> level;
+        return "Hardware counters are not allowed (kernel.perf_event_paranoid is " + level + "); to allow them: sysctl kernel.perf_event_paranoid=2, and perf_event_open in the container's seccomp profile.";
+      }
+      case ENOENT:
+      case ENODEV:
+      case EOPNOTSUPP: return std::string("This machine offers no hardware counters, as is usual of virtual machines.");
+      case ENOSYS: return std::string("This kernel has no perf_event_open.");
+      default: return std::string("Hardware counters cannot be opened: ") + std::strerror(errno) + ".";
+    }
+  }();
+  return reason;
+}
+
+Counters::Counters(CounterGroup group) : group_(group) {
+  const Pair events = events_of(group);
+  first_ = open_event(events.first, -1);
+  if (first_ < 0) return;
+  second_ = open_event(events.second, first_);
+  ioctl(first_, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+  ioctl(first_, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+}
+
+Counters::~Counters() {
+  if (second_ >= 0) close(second_);
+  if (first_ >= 0) close(first_);
+}
+
+void Counters::read(Counts& counts) {
+  if (first_ >= 0) ioctl(first_, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+  const double first = read_event(first_), second = read_event(second_);
+  if (group_ == CounterGroup::instructions) counts.instructions = first, counts.cycles = second;
+  else if (group_ == CounterGroup::l1) counts.l1_reads = first, counts.l1_misses = second;
+  else counts.llc_reads = first, counts.llc_misses = second;
+}
+
+#else
+
+const std::string& no_counters_reason() {
+  static const std::string reason = "Hardware counters are read on Linux only.";
+  return reason;
+}
+
+Counters::Counters(CounterGroup group) : group_(group) {}
+Counters::~Counters() = default;
+void Counters::read(Counts&) { (void)group_; }
+
+#endif
+
+}  // namespace opscope::cpu

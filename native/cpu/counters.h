@@ -1,0 +1,34 @@
+// Hardware counters of the calling thread, by perf_event_open.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace opscope::cpu {
+
+// What the processor counted in user space; -1 where it has no such counter, or others took its place.
+struct Counts {
+  double instructions = -1, cycles = -1, l1_reads = -1, l1_misses = -1, llc_reads = -1, llc_misses = -1;
+};
+
+// Why there are no counters here, in one sentence; empty where there are.
+const std::string& no_counters_reason();
+
+// Events that are counted together; a processor has few counters, so the others are counted in another pass.
+enum class CounterGroup { instructions, l1, llc };
+
+// Counts from construction to read(), on the thread that constructs it.
+class Counters {
+ public:
+  explicit Counters(CounterGroup group);
+  ~Counters();
+  Counters(const Counters&) = delete;
+  Counters& operator=(const Counters&) = delete;
+  // Stops and writes what was counted.
+  void read(Counts& counts);
+
+ private:
+  const CounterGroup group_;
+  int first_ = -1, second_ = -1;
+};
+
+}  // namespace opscope::cpu
