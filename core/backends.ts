@@ -85,4 +85,10 @@ export function seriesColor(key: string, theme: Theme): string {
   return HUES[FREE[hash % FREE.length]!][theme]
 }
 
+/** Neighbours are far apart. */
+const PLACES: readonly Hue[] = ['blue', 'orange', 'green', 'purple', 'vermilion', 'sky', 'indigo', 'olive', 'rose', 'teal', 'brown', 'violet', 'lime', 'grey']
+
+/** CSS colour of the device or host with this number, where charts are coloured by them; the fifteenth has that of the first. */
+export const placeColor = (index: number, theme: Theme): string => HUES[PLACES[index % PLACES.length]!][theme]
+
 /** The page and exported reports share one palette. */

@@ -48,7 +48,7 @@ export default {
       }
     }
     return {
-      option: result && distributionOption(result.samplesNs, result.summary, theme.colorOf(result.case.backend, result.case.impl), theme, result, values['beside']),
+      option: result && distributionOption(result.samplesNs, result.summary, theme.colorOf(result.case.backend, result.case.impl, result.case.device), theme, result, values['beside']),
       empty,
       ...(result ? { note: { text: `${named([result])[0]!.label}${selected.size ? '' : ', the last measured'}`, about: `Select up to ${MAX_OVERLAID} rows to lay their samples over each other` } } : {}),
       csv: () => (result ? distributionCsv(result.samplesNs, result) : ''),

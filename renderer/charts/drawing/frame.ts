@@ -91,7 +91,7 @@ export function tooltipHtml(title: string, rows: readonly (readonly [string, str
 
 /** A line with its marks; selected results are drawn larger and ringed. */
 export function lineOf(series: ChartSeries, data: Datum[], theme: ChartTheme, selected: ReadonlySet<string>, direct: boolean) {
-  const color = theme.colorOf(series.backend, series.impl)
+  const color = theme.colorOf(series.backend, series.impl, series.facets.device)
   return {
     type: 'line' as const,
     id: series.key,
@@ -143,7 +143,7 @@ export function whiskersOf(series: ChartSeries, data: Datum[], theme: ChartTheme
     data: data.filter(([, , low, high]) => low > 0 && high > 0).map(([x, , low, high]) => [x, low, high]),
     dimensions: ['x', 'low', 'high'],
     encode: { x: 0, y: [1, 2] },
-    renderItem: drawWhisker(theme.colorOf(series.backend, series.impl)),
+    renderItem: drawWhisker(theme.colorOf(series.backend, series.impl, series.facets.device)),
   }
 }
 

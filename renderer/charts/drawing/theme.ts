@@ -1,5 +1,6 @@
 import { computed, type ComputedRef } from 'vue'
-import { seriesColor, seriesKey } from '@core/backends'
+import { placeColor, seriesColor, seriesKey } from '@core/backends'
+import { machineOf } from '@core/fleet/machines'
 import { useSettings } from '../../stores/settings'
 
 /** The tokens of styles/tokens.css that charts draw with; a canvas cannot read CSS variables. */
@@ -21,6 +22,33 @@ export const chartTheme = (mode: 'light' | 'dark'): ChartTheme => ({
 export function useChartTheme(): ComputedRef<ChartTheme> {
   const settings = useSettings()
   return computed(() => chartTheme(settings.theme))
+}
+
+/** What the colours of a chart stand for. */
+export const COLOUR_BY = ['implementation', 'device', 'host'] as const
+export type ColourBy = (typeof COLOUR_BY)[number]
+
+/** The theme with a colour for each of these devices, or for each of their machines. Devices that are not among them keep the colour of their implementation. */
+export function colouredBy(theme: ChartTheme, by: ColourBy, devices: readonly string[]): ChartTheme {
+  if (by === 'implementation') return theme
+  const nameOf = (device: string) => (by === 'host' ? machineOf({ device }) : device)
+  const places = [...new Set(devices.map(nameOf))]
+  return {
+    ...theme,
+    colorOf: (backend, impl, device) => {
+      const at = device === undefined ? -1 : places.indexOf(nameOf(device))
+      return at < 0 ? theme.colorOf(backend, impl) : placeColor(at, theme.dark ? 'dark' : 'light')
+    },
+  }
+}
+
+/** What charts of these devices may be coloured by, the usual choice first: implementations of one device look alike on another, so several of a backend are told apart. */
+export function colourChoices(cases: Iterable<{ backend: string; device: string }>): ColourBy[] {
+  const devices = new Map<string, Set<string>>()
+  for (const { backend, device } of cases) devices.set(backend, (devices.get(backend) ?? new Set()).add(device))
+  const all = [...devices.values()].flatMap((of) => [...of])
+  if (all.length === devices.size) return ['implementation']
+  return ['device', ...(new Set(all.map((device) => machineOf({ device }))).size > 1 ? ['host' as const] : []), 'implementation']
 }
 
 /** From little to much: cividis, which reads the same with every common colour vision (J. R. Nuñez et al., PLoS ONE 13(7), 2018). */
@@ -61,6 +89,6 @@ export interface ChartTheme {
   fontText: string
   fontMono: string
   dark: boolean
-  /** Colour of a backend and implementation: the same in every chart, table chip and report. */
-  colorOf(backend: string, impl: string): string
+  /** Colour of a backend and implementation: the same in every chart, table chip and report; of their device where the chart is coloured by it. */
+  colorOf(backend: string, impl: string, device?: string): string
 }

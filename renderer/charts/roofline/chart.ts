@@ -146,7 +146,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
       roofNames(devices, x, theme),
       ...(keys ?? []),
       ...drawn.map(({ layer, series: s, points: own }) => {
-        const color = theme.colorOf(s.backend, s.impl)
+        const color = theme.colorOf(s.backend, s.impl, s.facets.device)
         const itemStyle = layer ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, opacity: 0.9 }
         return {
           type: 'scatter' as const,
@@ -173,7 +173,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
 function keysOf(series: readonly ChartSeries[], theme: ChartTheme) {
   const entry = (name: string, symbol: string, color: string) => ({ type: 'scatter' as const, id: `key|${name}`, name, symbol, color, itemStyle: { color }, data: [] as { value: (number | string)[] }[] })
   const ops = new Map(series.map((s) => [s.op, s.symbol]))
-  const impls = new Map(series.map((s) => [`${s.backend} ${s.impl}`, theme.colorOf(s.backend, s.impl)]))
+  const impls = new Map(series.map((s) => [s.naming.includes('device') ? `${s.facets.device} ${s.impl}` : `${s.backend} ${s.impl}`, theme.colorOf(s.backend, s.impl, s.facets.device)]))
   return [...[...impls].map(([name, color]) => entry(name, 'roundRect', color)), ...(ops.size > 1 ? [...ops].map(([name, symbol]) => entry(name, symbol, theme.muted)) : [])]
 }
 
