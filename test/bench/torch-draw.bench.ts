@@ -1,4 +1,4 @@
-import { problemOf } from '@core/backend'
+import { problemOf, type Impl } from '@core/backend'
 import { paramText } from '@core/case'
 import { firstSeed, measureCase } from '@core/measure/measure-case'
 import { PRESETS } from '@core/measure/settings'
@@ -24,11 +24,13 @@ const FLOPS_PER_US: Readonly<Record<string, number>> = { f32: 5e7, tf32: 4e8, f1
 const torchDraw: Bench = async ({ args, say }) => {
   const [side] = await sidesOf(args, { devices: 'python:cuda:0' })
   const { backend, device } = side!
+  const torch = device.impls.find(({ id }) => id === 'torch')
+  if (!torch?.available.ok) throw new Error(`${device.id} has no PyTorch`)
   const settings = { ...PRESETS.standard, maxSeconds: Number(args['seconds'] ?? 1), maxWarmupSeconds: 0.3, verifyWork: 1e6 }
   const seed = Number(args['seed'] ?? Math.floor(Math.random() * 2 ** 31))
   say(`seed=${seed} repeats the shapes`)
   const rows = []
-  for (const { op: id, dtype, params } of longCases(seed, Number(args['count'] ?? 40))) {
+  for (const { op: id, dtype, params } of longCases(torch, seed, Number(args['count'] ?? 40))) {
     const op = getOp(id)
     const plain = caseOn(device, id, params, 'cold', { dtype })
     if (!plain) throw new Error(`${device.id} has no ${id} in ${dtype}`)
@@ -49,8 +51,8 @@ const torchDraw: Bench = async ({ args, say }) => {
 export default torchDraw
 
 /** The first `count` of the drawn cases that no GPU finishes within MIN_US. */
-function longCases(seed: number, count: number): Drawn[] {
-  const drawable = OPS.filter(({ id }) => CALLED.includes(id)).map((op) => ({ op, dtypes: op.dtypes.filter((dtype) => dtype in FLOPS_PER_US) }))
+function longCases({ kernels }: Impl, seed: number, count: number): Drawn[] {
+  const drawable = OPS.filter(({ id }) => CALLED.includes(id)).map((op) => ({ op, dtypes: op.dtypes.filter((dtype) => kernels[op.id]?.includes(dtype)) }))
   return drawCases(seed, 100 * count, drawable, { elements: 2 ** 28, flops: 2 ** 40 }).filter(({ op: id, dtype, params }) => {
     const op = getOp(id)
     const plain = id !== 'matmul' ? (params['broadcast'] ?? 'none') === 'none' && ['all', 'last', 'first'].includes(String(params['axis'] ?? 'all')) : !params['transA'] && !params['transB']
