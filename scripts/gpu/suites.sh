@@ -3,7 +3,7 @@
 #   scripts/gpu/suites.sh OUT [NAME=SECONDS...]
 # NAME is a suite (genesis, performance-guide, comprehensive, tenflowers, trueno, transformer-block) or a script of scripts/models
 # (resnet50, bert); SECONDS is the time after which it is stopped: what is measured until then is kept, and its report says how many
-# cases that is. Without names: all of them, each for as long as it takes. Needs node, the built app (out/), the addon, and a python3
+# cases that is. Without names: all of them, each for as long as it takes. Needs Node 24, the built app (out/), the addon, and a python3
 # with PyTorch, torchvision and transformers. OPSCOPE_RULE: options of `opscope run`, by default those of the preset quick with less
 # time a case. Writes into OUT, for each: NAME.session.json.gz (to import), NAME.report.json.gz, NAME.md, and MODEL.sweep.json.
 # `node scripts/suite-tables.mjs` makes the tables of docs/suites.md and README.md from these files.

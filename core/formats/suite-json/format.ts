@@ -8,9 +8,9 @@ import type { ExportContext, FileFormat } from '../file-format'
  */
 function exportSuite(file: SessionFile, { ceilings }: ExportContext): string {
   const { suite, own, machine, parts } = suiteDocument(file, ceilings)
-  const { id, name, createdAt } = file.session
+  const { id, name, createdAt, state, planned } = file.session
   return `${JSON.stringify(
-    { opscopeSuite: 1, suite: { id: suite.id, title: suite.title, about: suite.about }, measuredAsSuite: own, session: { id, name, createdAt }, machine, parts: parts.map(({ title, text, table }) => ({ title, text, ...(table ? { columns: table.heads.map((head) => head.title), rows: table.rows } : {}) })) },
+    { opscopeSuite: 1, suite: { id: suite.id, title: suite.title, about: suite.about }, measuredAsSuite: own, session: { id, name, createdAt, state, planned, results: file.results.length }, machine, parts: parts.map(({ title, text, table }) => ({ title, text, ...(table ? { columns: table.heads.map((head) => head.title), rows: table.rows } : {}) })) },
     undefined, 2,
   )}\n`
 }

@@ -45,5 +45,18 @@ export function suiteOffers(devices: readonly Device[], ceilings: readonly Ceili
   return SUITES.map((suite) => ({ suite, full: extent(suite, false), quick: extent(suite, true) }))
 }
 
+/** What a sweep measures, operations of the same sizes together: `add, mul: 1048576, 4194304`. */
+export function contentsOf({ ops }: Pick<SweepSpec, 'ops'>): { ops: string; sizes: string }[] {
+  const groups = new Map<string, string[]>()
+  for (const { op, sizes = '', attributes = {} } of ops) {
+    const variants = Object.entries(attributes).map(([name, values]) => ` ${name}=${values.join('+')}`).join('')
+    groups.set(sizes, [...(groups.get(sizes) ?? []), `${op}${variants}`])
+  }
+  return [...groups].map(([sizes, names]) => ({ ops: names.join(', '), sizes }))
+}
+
+/** Where a sweep is measured: `cuda kernel, python torch`. */
+export const implsOf = ({ targets }: Pick<SweepSpec, 'targets'>): string => targets.map(({ device, impls, threads }) => `${device} (${impls.join(', ')}${threads ? `, ${threads.join(', ')} ${threads.length === 1 && threads[0] === 1 ? 'thread' : 'threads'}` : ''})`).join('; ')
+
 /** Name of a session of a suite. */
 export const suiteSessionName = (suite: Suite, quick: boolean): string => `${suite.title}${quick ? ' (quick)' : ''}`

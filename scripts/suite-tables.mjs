@@ -1,0 +1,64 @@
+/**
+ * node scripts/suite-tables.mjs [--write]: what the suites of test/bench/results/suites found, as tables with their published figures
+ * beside ours. With --write they go into docs/suites.md, between the comments `suite: NAME` and `end`, and those of published figures
+ * into README.md, between `published` and `end`.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+
+const root = resolve(import.meta.dirname, '..')
+const FOLDER = 'test/bench/results/suites'
+/** The parts of a report that docs/suites.md shows; the report beside it has all. */
+const SHOWN = ['Summary', 'Bandwidth by size class', 'Reductions by axis', 'Launch overhead', 'What binds', 'Fastest implementation', 'Crossovers', 'Published figures']
+
+const reports = readdirSync(join(root, FOLDER))
+  .filter((name) => name.endsWith('.report.json.gz'))
+  .sort()
+  .map((name) => ({ name: name.slice(0, -'.report.json.gz'.length), ...JSON.parse(gunzipSync(readFileSync(join(root, FOLDER, name))).toString('utf8')) }))
+
+const cell = (text) => String(text).replaceAll('|', '\\|')
+const lines = (columns, rows) => [columns, columns.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
+const table = ({ columns, rows }) => lines(columns, rows.map((row) => row.map(({ text }) => text)))
+
+/** `85 of 236 cases, stopped after its time` */
+const extent = ({ results, planned, state }) => (state === 'done' ? `all ${planned} cases` : `${results} of ${planned} cases, then its time was up`)
+const where = ({ machine, session }) => `${machine}, ${session.createdAt.slice(0, 10)}, ${extent(session)}`
+
+function section(report) {
+  const parts = report.parts.filter(({ title, columns }) => title === 'Summary' || (SHOWN.includes(title) && columns))
+  const files = `[report](../${FOLDER}/${report.name}.md), [session](../${FOLDER}/${report.name}.session.json.gz)`
+  return [`${where(report)} (${files}).`, ...parts.map(({ title, text, columns, rows }) => [title === 'Summary' ? text : `${title}. ${text ?? ''}`.trim(), ...(columns ? [table({ columns, rows })] : [])].join('\n\n'))].join('\n\n')
+}
+
+/** Every published figure that some result answers: theirs, and ours by implementation. */
+function published() {
+  const rows = reports.flatMap((report) => {
+    const part = report.parts.find(({ title }) => title === 'Published figures')
+    if (!part?.columns) return []
+    return part.rows.flatMap(([what, theirs, ...ours]) => {
+      const measured = ours.flatMap(({ text }, i) => (text === '–' ? [] : [`${part.columns[i + 2]} ${text}`]))
+      return measured.length === 0 ? [] : [[report.suite.title, what.text, theirs.text, measured.join(', '), report.machine.split(', ').at(-1)]]
+    })
+  })
+  // A suite may lie there twice, with and without its library: the row with more implementations stands.
+  const best = new Map()
+  for (const row of rows) {
+    const key = `${row[0]} ${row[1]}`
+    if ((best.get(key)?.[3].length ?? 0) < row[3].length) best.set(key, row)
+  }
+  return lines(['suite', 'case', 'published', 'measured (median)', 'on'], [...best.values()])
+}
+
+const fill = (path, pattern, text) => {
+  const file = join(root, path)
+  writeFileSync(file, readFileSync(file, 'utf8').replace(pattern, (whole, begin, name, end) => `${begin}\n${text(name) ?? whole}\n${end}`))
+}
+
+if (process.argv.includes('--write')) {
+  fill('docs/suites.md', /(<!-- suite: ([\w-]+) -->)[\s\S]*?(<!-- end -->)/g, (name) => section(reports.find((report) => report.name === name)))
+  fill('README.md', /(<!-- (published) -->)[\s\S]*?(<!-- end -->)/g, published)
+} else {
+  for (const report of reports) console.log(`${report.suite.title}: ${where(report)}\n`)
+  console.log(published())
+}
