@@ -2,8 +2,8 @@ import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 import type { Reply } from '@core/ipc'
 import type { SweepFile } from '@core/sweep/capture'
-import { call } from '../lib/api'
-import { useNotices } from './notices'
+import { call } from '../../lib/api'
+import { useNotices } from '../../stores/notices'
 
 type Run = Extract<Reply<'capture:run'>, { done: true }>
 
