@@ -88,6 +88,33 @@ describe('a suite\'s report', () => {
   })
 })
 
+describe('the performance guide', () => {
+  const gpu = { device: 'cuda:0', backend: 'cuda', impl: 'kernel', threads: undefined } as const
+  const launches = [{ kernel: 'add_f32', grid: [256, 1, 1] as [number, number, number], threads: 256, registers: 24, sharedBytes: 0, blocksPerSm: 8, occupancy: 1, waves: 0.24 }]
+  const timed = (id: string, change: Parameters<typeof testCase>[0], medianNs: number, more: Parameters<typeof testResult>[0] = {}) =>
+    testResult({ id, case: testCase({ ...gpu, ...change }), bytes: 12 * 262144, summary: { count: 3, medianNs }, ...more })
+  const copy = { backend: 'cuda', device: 'cuda:0', deviceName: 'GPU', kind: 'copy', value: 4e12, unit: 'bytes/s' as const, measuredAt: '', result: testResult() }
+  const rows = (title: string, results: ReturnType<typeof timed>[]) =>
+    suiteReport(findSuite('performance-guide')!, suiteResults(results), { ceilings: [copy] }).find((part) => part.title === title)?.table?.rows.map((row) => row.map((cell) => cell.text))
+
+  it('holds each class of sizes against its minimum and target', () => {
+    expect(rows('Bandwidth by size class', [timed('a', { params: { n: 262144 } }, 12 * 262144 / 4e3 / 0.2)])).toEqual([['cuda', 'small', '15.0 %', '25.0 %', '20.0 %', '20.0 %', '20.0 %', 'minimum met']])
+  })
+
+  it('has reductions by axis beside what is published for that axis, and not broadcasts of element-wise operations', () => {
+    const sum = { op: 'sum', params: { rows: 64, cols: 64, axis: 'last' } }
+    const torch = { impl: 'torch', backend: 'python', device: 'python:cuda:0' }
+    const add = { op: 'add', params: { n: 64, broadcast: 'row', cols: 8 } }
+    expect(rows('Reductions by axis', [timed('a', sum, 50), timed('t', { ...sum, ...torch }, 100), timed('b', add, 10), timed('c', { ...add, ...torch }, 10)])).toEqual([['cuda', 'last', '1', '2.00x', '2.00x', '2.00x', 'Genesis 0.17x to 0.25x, once 0.008x']])
+  })
+
+  it('states what a launch costs, and what kernels take of a multiprocessor', () => {
+    const results = [timed('a', {}, 1000, { hostCallNs: 2500, launches }), timed('b', { params: { n: 4 } }, 9000, { hostCallNs: 3500 })]
+    expect(rows('Launch overhead', results)).toEqual([['cuda', '2', '3.00 µs', '2.50 µs', '3.50 µs', '1']])
+    expect(rows('Occupancy', results)!.map((row) => row.slice(0, 5))).toEqual([['add 1000 f32', '24', '0 B', '100 %', '0.24']])
+  })
+})
+
 describe('a suite over batch, sequence and dimension', () => {
   const { full } = findSuite('comprehensive')!
   const norm = testCase({ op: 'layer_norm', params: { tokens: 8192, dim: 512 } })
