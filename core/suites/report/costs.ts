@@ -34,7 +34,7 @@ export function ratesPart(material: Material): SuitePart | undefined {
       text(point?.bound ? `${point.bound} bound` : ABSENT), text(point?.efficiency === undefined ? ABSENT : formatPercent(point.efficiency)),
     ]
   })
-  return rows.length === 0 ? undefined : { title: 'Rates', text: 'Efficiency is the share of the measured ceiling that binds. Cache hit ratios need hardware counters, which Opscope does not read.', table: { heads: [{ title: 'operation', mono: true }, { title: 'implementation' }, { title: 'median', numeric: true }, { title: 'elements', numeric: true }, { title: 'bandwidth', numeric: true }, { title: 'compute', numeric: true }, { title: 'class' }, { title: 'efficiency', numeric: true }], rows } }
+  return rows.length === 0 ? undefined : { title: 'Rates', text: 'Efficiency is the share of the measured ceiling that binds. Cache hits of a call, where the processor counts them, are in the details of its result.', table: { heads: [{ title: 'operation', mono: true }, { title: 'implementation' }, { title: 'median', numeric: true }, { title: 'elements', numeric: true }, { title: 'bandwidth', numeric: true }, { title: 'compute', numeric: true }, { title: 'class' }, { title: 'efficiency', numeric: true }], rows } }
 }
 
 /** Time that the host takes to issue a call, by implementation; of implementations whose calls are queued. */
