@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <utility>
 
 #include "isa.h"
 #include "libraries/libraries.h"
@@ -18,9 +17,8 @@ using Dims = std::array<int64_t, 12>;
 using Status = int;
 
 // dnnl_types.h
-constexpr int FORWARD = 96, CONVOLUTION_AUTO = 3, CONVOLUTION_DIRECT = 1, POOL_MAX = 0x1ff, POOL_AVG = 0x2ff, SOFTMAX = 0x30000, LOG_SOFTMAX = 0x30001;
-constexpr int SRC = 1, SRC_1 = 2, WEIGHTS = 33, DST = 17, SCALE = 51, SHIFT = 52;
-constexpr int QUERY_SRC = 129, QUERY_WEIGHTS = 131, QUERY_DST = 133;
+constexpr int FORWARD = 96, CONVOLUTION_DIRECT = 1, POOL_MAX = 0x1ff, POOL_AVG = 0x2ff, SOFTMAX = 0x30000, LOG_SOFTMAX = 0x30001;
+constexpr int SRC = 1, WEIGHTS = 33, DST = 17, SCALE = 51, SHIFT = 52, QUERY_SRC = 129, QUERY_WEIGHTS = 131, QUERY_DST = 133;
 constexpr int TAG_ANY = 1, TYPE_BF16 = 2, TYPE_F32 = 3;
 const Handle ALLOCATE = reinterpret_cast<Handle>(~uintptr_t{0});
 
@@ -227,7 +225,6 @@ class DnnCalls final : public Calls {
     operands_.push_back({arg, query, index, std::make_unique<Descriptor>(type ? type : type_, dims, strides)});
   }
   Md plain(size_t i) const { return operands_[i].plain->get(); }
-
   // Makes pd_ with `initialise(desc)` of version 2 or `create(pd)` of version 3.
   template <class Two, class Three>
   void make(const char* what, const Two& initialise, const Three& create) {
