@@ -36,12 +36,13 @@ export function fleetView(heard: Iterable<Heard>, lanes: readonly Queue[], now: 
     const state = stateOf(presence, silentMs)
     const devices = presence.devices.map((device): FleetDevice => {
       const own = left.get(laneOf(presence.host, device.backend, device.device))
-      if (own && state === 'up') served.add(own.lane)
+      // Of a host that fell out, its own line says what waits.
+      if (own) served.add(own.lane)
       const model = models.get(modelLane(device.backend, device.name, device.driver))!
       if (model.devices > 0) served.add(modelLane(device.backend, device.name, device.driver))
       const waiting = own?.waiting ?? 0
       const { driver: _driver, meanSeconds, ...rest } = device
-      const ahead = waiting + (model.devices > 0 ? model.waiting / model.devices : 0)
+      const ahead = state === 'up' ? waiting + model.waiting / model.devices : 0
       const running = device.current === undefined ? 0 : Math.max(0, (meanSeconds ?? 0) - (device.seconds ?? 0))
       return { ...rest, waiting, ...(meanSeconds === undefined || state === 'silent' || state === 'left' ? {} : { secondsLeft: ahead * meanSeconds + running }) }
     })
@@ -68,7 +69,7 @@ function reasonOf({ draining }: Presence, state: FleetHost['state'], silentMs: n
   const kept = waiting > 0 ? ` ${waiting === 1 ? '1 case waits' : `${waiting} cases wait`} until its agent is back.` : ''
   if (state === 'silent') return `No sign of life for ${secondsText(silentMs)}: the machine, its network or its agent is down.${kept}`
   if (state === 'left') return `${draining ? 'Its agent was drained or stopped' : 'Its agent has ended'} ${secondsText(silentMs)} ago.${kept}`
-  if (state === 'draining') return 'It finishes the cases that it measures and takes no more.'
+  if (state === 'draining') return `It finishes the cases that it measures and takes no more.${kept}`
   return undefined
 }
 
