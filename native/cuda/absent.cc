@@ -7,8 +7,8 @@ namespace opscope::cuda {
 
 namespace {
 constexpr const char* reason =
-    "This build has no CUDA part, because nvcc was not found when it was built. "
-    "Install the CUDA toolkit 13 (only needed to build) and run npm run setup again.";
+    "This build has no CUDA part, because neither nvcc nor the headers of CUDA were found when it was built. "
+    "Install the CUDA toolkit 13, or nvidia-cuda-runtime in an active Python environment, and run npm run setup again.";
 }
 
 std::vector<DeviceInfo> devices() {

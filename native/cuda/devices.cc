@@ -8,6 +8,7 @@
 #include "kernels/red_team.h"
 #include "module/archs.h"
 #include "module/fatbins.h"
+#include "module/nvrtc.h"
 #include "nvml/nvml.h"
 #include "peer_copy.h"
 #include "prepared.h"
@@ -130,7 +131,8 @@ DeviceInfo describe_device(int ordinal) {
   facts.emplace_back("L2 cache", number(static_cast<double>(get(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)) / (1 << 20), 0, "MiB"));
   facts.emplace_back("Memory bus", std::to_string(get(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)) + " bit");
   facts.emplace_back("CUDA driver API", version(api().driver_version));
-  facts.emplace_back("Kernels built with CUDA", version(CUDA_VERSION));
+  const bool at_run_time = compiled_at_run_time(major, minor);
+  facts.emplace_back("Kernels", at_run_time ? "compiled at first use by NVRTC " + (nvrtc().missing.empty() ? nvrtc().version : "(missing)") + ", for " + nvrtc_arch(major, minor) : "built with CUDA " + version(CUDA_VERSION) + " for " + built_archs());
   for (const auto& vendor : vendors())
     if (!vendor.version.empty()) facts.emplace_back(vendor.title, vendor.version);
   if (const std::string uuid = uuid_of(ordinal); !uuid.empty()) facts.emplace_back("UUID", uuid);
@@ -161,10 +163,11 @@ DeviceInfo describe_device(int ordinal) {
   if (major < 8) {
     device.available = false;
     device.reason = "This GPU has compute capability " + std::to_string(major) + "." + std::to_string(minor) + "; Opscope's kernels need 8.0 (Ampere) or newer.";
-  } else if (!archs_cover(built_archs(), major, minor)) {
+  } else if (at_run_time && !nvrtc().missing.empty()) {
     device.available = false;
-    device.reason = "This GPU has compute capability " + std::to_string(major) + "." + std::to_string(minor) + ", but this build has kernels for " + built_archs() +
-                    " only. Run npm run setup on this machine, or build with OPSCOPE_CUDA_ARCHS=all.";
+    const std::string built = built_archs();
+    device.reason = "This GPU has compute capability " + std::to_string(major) + "." + std::to_string(minor) + "; this build has " + (built.empty() ? "no compiled kernels" : "kernels for " + built + " only") +
+                    ", and they cannot be compiled here: " + nvrtc().missing + " Running npm run setup on this machine with nvcc helps too.";
   }
   return device;
 }

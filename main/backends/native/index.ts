@@ -1,5 +1,6 @@
+import { delimiter, join } from 'node:path'
 import type { Backend, EnergyMeter } from '@core/backend'
-import { homeFolder } from '../../paths'
+import { dataFolder, homeFolder } from '../../paths'
 import { loadAddon, locateAddon, type EnergySource, type NativeAddon, type NativeGpuWatch } from './addon'
 import { energyMeter } from './energy'
 import { NativeBackend } from './backend'
@@ -26,7 +27,11 @@ const libraryFolders = (named: readonly string[]) => cudaLibraryFolders({ env: p
 export function nativeBackends(pythons: readonly string[] = []): { backends: Backend[]; problem?: string } {
   const found = nativeAddon()
   if ('problem' in found) return { backends: [], problem: found.problem }
-  found.addon.setLibraryFolders?.(libraryFolders(pythons))
+  const folders = libraryFolders(pythons)
+  found.addon.setLibraryFolders?.(folders)
+  // The Python worker's part of the addon reads them from its environment.
+  process.env['OPSCOPE_CUDA_LIBRARIES'] ??= folders.join(delimiter)
+  process.env['OPSCOPE_KERNEL_CACHE'] ??= join(dataFolder(), 'kernels')
   return { backends: [new NativeBackend(found.addon, 'cpu'), new NativeBackend(found.addon, 'cuda')] }
 }
 

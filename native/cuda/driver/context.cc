@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "../module/fatbins.h"
+#include "../module/nvrtc.h"
 #include "../nvml/holders.h"
 #include "prepared.h"
 
@@ -66,10 +68,12 @@ CUfunction Context::kernel(const std::string& module, const std::string& name) {
   if (auto known = functions_.find(key); known != functions_.end()) return known->second;
   auto loaded = modules_.find(module);
   if (loaded == modules_.end()) {
-    const void* image = find_fatbin(module);
+    const bool compiled = compiled_at_run_time(traits_.major, traits_.minor);
+    const std::vector<char> made = compiled ? compiled_module(module, traits_.major, traits_.minor) : std::vector<char>();
+    const void* image = compiled ? made.data() : find_fatbin(module);
     if (!image) throw Error("unsupported", "This build has no CUDA kernels for " + module + ".");
     CUmodule handle = nullptr;
-    check(api().ModuleLoadData(&handle, image), "loading the embedded kernels");
+    check(api().ModuleLoadData(&handle, image), "loading the kernels");
     loaded = modules_.emplace(module, handle).first;
   }
   CUfunction function = nullptr;

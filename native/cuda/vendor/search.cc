@@ -1,6 +1,8 @@
 #include "search.h"
 
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -16,7 +18,20 @@ std::vector<std::string>& folders_here() {
 }  // namespace
 
 void set_library_folders(std::vector<std::string> folders) { folders_here() = std::move(folders); }
-const std::vector<std::string>& library_folders() { return folders_here(); }
+const std::vector<std::string>& library_folders() {
+  std::vector<std::string>& folders = folders_here();
+  const char* given = std::getenv("OPSCOPE_CUDA_LIBRARIES");
+  if (!folders.empty() || !given) return folders;
+#ifdef _WIN32
+  constexpr char between = ';';
+#else
+  constexpr char between = ':';
+#endif
+  std::istringstream list(given);
+  for (std::string folder; std::getline(list, folder, between);)
+    if (!folder.empty()) folders.push_back(folder);
+  return folders;
+}
 
 std::vector<std::string> library_candidates(const std::vector<std::string>& names, const std::vector<std::string>& folders) {
   std::vector<std::string> list = names;

@@ -9,7 +9,7 @@
 
 namespace opscope::cuda {
 
-// As given to set_library_folders (prepared.h): lib64 of toolkits, site-packages/nvidia/*/lib.
+// As given to set_library_folders (prepared.h), or in OPSCOPE_CUDA_LIBRARIES for a process that is given none: lib64 of toolkits, site-packages/nvidia/*/lib.
 const std::vector<std::string>& library_folders();
 
 // Every name to try for a library, in order: each plain, for the loader, then each in every folder.

@@ -1,0 +1,210 @@
+#include "nvrtc.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#ifndef _WIN32
+#include <dlfcn.h>
+#include <unistd.h>
+#endif
+
+#include "../vendor/search.h"
+#include "archs.h"
+#include "fatbins.h"
+#include "prepared.h"
+#include "sources.h"
+
+namespace opscope::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string>& names() {
+#ifdef _WIN32
+  static const std::vector<std::string> list = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll"};
+#else
+  static const std::vector<std::string> list = {"libnvrtc.so.13", "libnvrtc.so.12"};
+#endif
+  return list;
+}
+
+// What we use of nvrtc.h; 0 is success.
+struct Table {
+  int (*version)(int*, int*) = nullptr;
+  int (*create)(void**, const char* source, const char* name, int headers, const char* const* texts, const char* const* header_names) = nullptr;
+  int (*compile)(void*, int options, const char* const*) = nullptr;
+  int (*cubin_size)(void*, size_t*) = nullptr;
+  int (*cubin)(void*, char*) = nullptr;
+  int (*log_size)(void*, size_t*) = nullptr;
+  int (*log)(void*, char*) = nullptr;
+  int (*destroy)(void**) = nullptr;
+  std::vector<std::string> includes;
+  Nvrtc about;
+};
+
+// Folders with the headers of CUDA: beside the library, beside its package, or of a toolkit.
+std::vector<std::string> header_folders(const std::string& library_folder) {
+  std::vector<fs::path> candidates;
+  const auto around = [&](const fs::path& folder) {
+    candidates.push_back(folder / ".." / "include");
+    candidates.push_back(folder / ".." / ".." / "cuda_runtime" / "include");
+    candidates.push_back(folder / ".." / "targets" / "x86_64-linux" / "include");
+  };
+  if (!library_folder.empty()) around(library_folder);
+  for (const auto& folder : library_folders()) around(folder);
+  candidates.emplace_back("/usr/local/cuda/include");
+  candidates.emplace_back("/usr/include");
+  for (const auto& candidate : candidates) {
+    std::error_code problem;
+    if (fs::exists(candidate / "cuda_fp16.h", problem)) return {candidate.lexically_normal().string()};
+  }
+  return {};
+}
+
+Table load() {
+  Table t;
+  static const Library library = open_library(names());
+  if (!library.found()) {
+    t.about.missing = not_found("NVRTC", names(), "nvidia-cuda-nvrtc");
+    return t;
+  }
+  const auto find = [&](auto& slot, const char* name) {
+    slot = reinterpret_cast<std::remove_reference_t<decltype(slot)>>(library.symbol(name));
+    if (!slot && t.about.missing.empty()) t.about.missing = std::string("NVRTC cannot be used: it has no ") + name + ".";
+  };
+  find(t.version, "nvrtcVersion");
+  find(t.create, "nvrtcCreateProgram");
+  find(t.compile, "nvrtcCompileProgram");
+  find(t.cubin_size, "nvrtcGetCUBINSize");
+  find(t.cubin, "nvrtcGetCUBIN");
+  find(t.log_size, "nvrtcGetProgramLogSize");
+  find(t.log, "nvrtcGetProgramLog");
+  find(t.destroy, "nvrtcDestroyProgram");
+  if (!t.about.missing.empty()) return t;
+  std::string folder;
+#ifndef _WIN32
+  Dl_info info = {};
+  std::error_code problem;
+  if (dladdr(reinterpret_cast<void*>(t.version), &info) && info.dli_fname) folder = fs::weakly_canonical(info.dli_fname, problem).parent_path().string();
+#endif
+  t.includes = header_folders(folder);
+  if (t.includes.empty()) {
+    t.about.missing = "NVRTC was found, but not the headers of CUDA (cuda_fp16.h) that the kernels include. Install the CUDA toolkit, or nvidia-cuda-runtime in the Python environment that brings NVRTC.";
+    return t;
+  }
+  int major = 0, minor = 0;
+  t.version(&major, &minor);
+  t.about.version = std::to_string(major) + "." + std::to_string(minor) + ", " + origin_of(library.name());
+  return t;
+}
+
+const Table& table() {
+  static const Table t = load();
+  return t;
+}
+
+// FNV-1a: names files of the cache; what is read is still checked by the driver.
+uint64_t hash_of(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3u;
+  return hash;
+}
+
+fs::path cache_file(const std::string& module, const std::string& arch, const std::string& source) {
+  const char* folder = std::getenv("OPSCOPE_KERNEL_CACHE");
+  if (!folder || !*folder) return {};
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_of(source + "|" + table().about.version)));
+  return fs::path(folder) / (module + "-" + arch + "-" + hash + ".cubin");
+}
+
+std::vector<char> read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A cache that cannot be written costs time at the next start, and nothing else.
+void keep(const fs::path& path, const std::vector<char>& image) {
+  std::error_code problem;
+  fs::create_directories(path.parent_path(), problem);
+#ifdef _WIN32
+  const fs::path part = path.string() + ".part";
+#else
+  const fs::path part = path.string() + "." + std::to_string(getpid()) + ".part";
+#endif
+  {
+    std::ofstream file(part, std::ios::binary);
+    file.write(image.data(), static_cast<std::streamsize>(image.size()));
+    if (!file) return;
+  }
+  fs::rename(part, path, problem);
+}
+
+// NVRTC has no C++ library; the kernels take fixed-width integers from it.
+constexpr const char* cstdint_text =
+    "#pragma once\n"
+    "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\ntypedef unsigned long long uint64_t;\ntypedef unsigned long long uintptr_t;\n"
+    "namespace std { using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t; }\n";
+
+std::vector<char> compile(const std::string& module, const std::string& arch, const std::string& source) {
+  const Table& t = table();
+  void* program = nullptr;
+  const char* texts[] = {cstdint_text};
+  const char* header_names[] = {"cstdint"};
+  if (t.create(&program, source.c_str(), (module + ".cu").c_str(), 1, texts, header_names) != 0) throw Error("unsupported", "NVRTC could not start on " + module + ".cu.");
+  const struct Destroy {
+    const Table& t;
+    void* program;
+    ~Destroy() { t.destroy(&program); }
+  } destroy{t, program};
+  // The last: what nvcc has as --expt-relaxed-constexpr.
+  std::vector<std::string> words = {"--gpu-architecture=" + arch, "-std=c++17", "-default-device"};
+  for (const auto& folder : t.includes) words.push_back("-I" + folder);
+  std::vector<const char*> options;
+  for (const auto& word : words) options.push_back(word.c_str());
+  if (t.compile(program, static_cast<int>(options.size()), options.data()) != 0) {
+    size_t size = 0;
+    t.log_size(program, &size);
+    std::string log(size, '\0');
+    t.log(program, log.data());
+    throw Error("unsupported", "NVRTC " + t.about.version + " could not compile the kernels of " + module + " for " + arch + ".", log.substr(0, 8000));
+  }
+  size_t size = 0;
+  if (t.cubin_size(program, &size) != 0 || size == 0) throw Error("unsupported", "NVRTC gave no code for " + module + " on " + arch + ".");
+  std::vector<char> image(size);
+  t.cubin(program, image.data());
+  return image;
+}
+
+}  // namespace
+
+const Nvrtc& nvrtc() { return table().about; }
+
+bool compiled_at_run_time(int major, int minor) {
+  const char* asked = std::getenv("OPSCOPE_NVRTC");
+  return (asked && std::string(asked) == "1") || !archs_cover(built_archs(), major, minor);
+}
+
+// Hopper's own instructions need their own architecture.
+std::string nvrtc_arch(int major, int minor) { return "sm_" + std::to_string(major) + std::to_string(minor) + (major == 9 && minor == 0 ? "a" : ""); }
+
+std::vector<char> compiled_module(const std::string& module, int major, int minor) {
+  if (!table().about.missing.empty()) throw Error("unsupported", table().about.missing);
+  const std::string path = find_source("kernels/" + module + ".cu") ? "kernels/" + module + ".cu" : "device/" + module + ".cu";
+  const std::string source = amalgamated(path), arch = nvrtc_arch(major, minor);
+  const fs::path cached = cache_file(module, arch, source);
+  if (!cached.empty())
+    if (std::vector<char> image = read_file(cached); !image.empty()) return image;
+  std::vector<char> image = compile(module, arch, source);
+  if (!cached.empty()) keep(cached, image);
+  return image;
+}
+
+}  // namespace opscope::cuda

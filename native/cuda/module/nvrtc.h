@@ -1,0 +1,26 @@
+// Kernels compiled at run time by NVRTC, for GPUs that the build has no kernels for.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace opscope::cuda {
+
+struct Nvrtc {
+  // `13.0, from a Python environment`; why it cannot be used, in one sentence, empty where it can.
+  std::string version, missing;
+};
+
+// Looks for NVRTC and the headers of CUDA when first asked.
+const Nvrtc& nvrtc();
+
+// Whether kernels for this GPU come from NVRTC: the build has none for it, or OPSCOPE_NVRTC=1 asks for it.
+bool compiled_at_run_time(int major, int minor);
+
+// The architecture that such kernels are compiled for: `sm_90a`.
+std::string nvrtc_arch(int major, int minor);
+
+// The cubin of `<module>.cu` for this GPU, from the cache on disk (OPSCOPE_KERNEL_CACHE) where it was compiled before. Throws Error
+// "unsupported" with the compiler's words.
+std::vector<char> compiled_module(const std::string& module, int major, int minor);
+
+}  // namespace opscope::cuda
