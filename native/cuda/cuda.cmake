@@ -142,6 +142,11 @@ std::optional<std::string_view> find_source(const std::string& path) {
   target_include_directories(opscope_cuda_plan_test SYSTEM PRIVATE ${OPSCOPE_CUDA_INCLUDE})
   target_link_libraries(opscope_cuda_plan_test PRIVATE ${CMAKE_DL_LIBS})
 
+  # Compiles kernels by NVRTC where there is one: needs no GPU.
+  add_executable(opscope_nvrtc_test EXCLUDE_FROM_ALL ${cuda_dir}/module/test/nvrtc_test.cc $<TARGET_OBJECTS:opscope_cuda>)
+  target_include_directories(opscope_nvrtc_test PRIVATE ${cuda_dir} ${cuda_dir}/../addon)
+  target_link_libraries(opscope_nvrtc_test PRIVATE ${CMAKE_DL_LIBS})
+
   add_library(opscope_fake_vendor SHARED EXCLUDE_FROM_ALL ${cuda_dir}/vendor/test/fake_vendor.cc)
   set_target_properties(opscope_fake_vendor PROPERTIES CXX_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/test)
   add_dependencies(opscope_cuda_plan_test opscope_fake_vendor)

@@ -100,6 +100,8 @@ Table load() {
   }
   int major = 0, minor = 0;
   t.version(&major, &minor);
+  // NVRTC asks the loader for its builtins by name only; once open they are found, also in a folder that the loader does not search.
+  static const Library builtins(std::vector<std::string>{folder.empty() ? "" : (fs::path(folder) / ("libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor))).string()});
   t.about.version = std::to_string(major) + "." + std::to_string(minor) + ", " + origin_of(library.name());
   return t;
 }
@@ -153,6 +155,11 @@ constexpr const char* cstdint_text =
     "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\ntypedef unsigned long long uint64_t;\ntypedef unsigned long long uintptr_t;\n"
     "namespace std { using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t; }\n";
 
+// What nvcc includes without being asked.
+constexpr const char* prelude =
+    "#ifndef INFINITY\n#define INFINITY __builtin_bit_cast(float, 0x7f800000u)\n#endif\n"
+    "#ifndef NAN\n#define NAN __builtin_bit_cast(float, 0x7fffffffu)\n#endif\n";
+
 std::vector<char> compile(const std::string& module, const std::string& arch, const std::string& source) {
   const Table& t = table();
   void* program = nullptr;
@@ -198,7 +205,7 @@ std::string nvrtc_arch(int major, int minor) { return "sm_" + std::to_string(maj
 std::vector<char> compiled_module(const std::string& module, int major, int minor) {
   if (!table().about.missing.empty()) throw Error("unsupported", table().about.missing);
   const std::string path = find_source("kernels/" + module + ".cu") ? "kernels/" + module + ".cu" : "device/" + module + ".cu";
-  const std::string source = amalgamated(path), arch = nvrtc_arch(major, minor);
+  const std::string source = prelude + amalgamated(path), arch = nvrtc_arch(major, minor);
   const fs::path cached = cache_file(module, arch, source);
   if (!cached.empty())
     if (std::vector<char> image = read_file(cached); !image.empty()) return image;

@@ -13,6 +13,8 @@
 #include "kernels/rows/shape.h"
 #include "kernels/scaled_dot_product_attention.h"
 #include "module/fatbins.h"
+#include "module/nvrtc.h"
+#include "module/sources.h"
 #include "vendor/search.h"
 
 using namespace opscope;
@@ -231,6 +233,22 @@ void libraries() {
   expect(not_found("cuX", {"libx.so.2", "libx.so.1"}, "nvidia-x").find("cuX was not found: no libx.so.2 or libx.so.1 on the loader's path or in 2 folders") == 0, "and one that is not there says where was looked");
 }
 
+// NVRTC gets each kernel as one text, without files of ours to include.
+void sources() {
+  const auto find = [](const std::string& path) -> std::optional<std::string_view> {
+    if (path == "kernels/a.cu") return "#include \"sub/b.cuh\"\n#include <cuda_fp16.h>\nA\n";
+    if (path == "kernels/sub/b.cuh") return "#pragma once\n#include \"c.h\"\n#include \"common/d.h\"\nB\n";
+    if (path == "kernels/sub/c.h") return "#include \"../a.cu\"\nC\n";
+    if (path == "kernels/common/d.h") return "D\n";
+    return {};
+  };
+  expect(amalgamated("kernels/a.cu", find) == "C\nD\nB\n#include <cuda_fp16.h>\nA\n", "files are put in place of their includes, each once");
+  bool whole = true;
+  for (const char* path : {"device/service.cu", "kernels/softmax.cu", "kernels/reduction.cu", "kernels/rows.cu", "kernels/matmul_wgmma.cu", "kernels/elementwise.cu"}) whole = whole && amalgamated(path).find("#include \"") == std::string::npos;
+  expect(whole, "kernels include nothing else of ours");
+  expect(nvrtc_arch(9, 0) == "sm_90a" && nvrtc_arch(12, 0) == "sm_120", "kernels are compiled for the very GPU");
+}
+
 }  // namespace
 
 int main() {
@@ -244,5 +262,6 @@ int main() {
   attentions();
   launches();
   libraries();
+  sources();
   return failed ? 1 : 0;
 }
