@@ -57,7 +57,8 @@ Napi::Value parts(const Napi::CallbackInfo& info) {
   });
 }
 
-// setLibraryFolders(folders): where NVIDIA's libraries are looked for, beside the loader's own places.
+// setLibraryFolders(folders): where NVIDIA's libraries are looked for, beside the loader's own places. From then on a case whose kernels are being
+// compiled throws with code `compiling`, and is to be opened again.
 Napi::Value set_library_folders(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] {
     if (!info[0].IsArray()) throw Error("internal", "folders: expected an array of paths");
@@ -65,6 +66,7 @@ Napi::Value set_library_folders(const Napi::CallbackInfo& info) {
     std::vector<std::string> folders;
     for (uint32_t i = 0; i < list.Length(); i++) folders.push_back(to_text(list.Get(i), "folder"));
     cuda::set_library_folders(std::move(folders));
+    cuda::set_compile_in_background(true);
     return info.Env().Undefined();
   });
 }

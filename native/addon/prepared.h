@@ -205,6 +205,8 @@ std::vector<DeviceInfo> devices();
 std::unique_ptr<Prepared> open(const CaseSpec& spec);
 // Folders to look in for NVIDIA's libraries, after the loader's own, best first. Before the first call of `devices`.
 void set_library_folders(std::vector<std::string> folders);
+// Opening a case throws Error "compiling" while its kernels are compiled, instead of waiting: the caller opens it again.
+void set_compile_in_background(bool on);
 }  // namespace cuda
 
 }  // namespace opscope

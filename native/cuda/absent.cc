@@ -24,6 +24,7 @@ std::vector<DeviceInfo> devices() {
 std::unique_ptr<EnergySource> energy_source(int) { throw Error("unsupported", reason); }
 
 void set_library_folders(std::vector<std::string>) {}
+void set_compile_in_background(bool) {}
 
 std::unique_ptr<Prepared> open(const CaseSpec&) { throw Error("unsupported", reason); }
 

@@ -137,13 +137,28 @@ export class NativeBackend implements Backend {
     return z.array(deviceSchema).parse(guarded(() => this.addon.devices(this.id)))
   }
 
-  async open(problem: Problem): Promise<PreparedCase> {
+  async open(problem: Problem, alive: () => void = () => undefined): Promise<PreparedCase> {
     await breathe()
     const spec = toSpec(this.id, problem)
     return new NativePreparedCase(
-      guarded(() => new this.addon.Case(spec)),
+      await this.#opened(spec, alive),
       problem,
       () => energyMeter(this.addon, this.id === 'cpu' ? { cpu: true } : { cuda: spec.device }, this.id === 'cuda'),
     )
   }
+
+  /** The addon's case. While NVRTC compiles its kernels the addon asks to be called again. */
+  async #opened(spec: NativeSpec, alive: () => void): Promise<NativeCase> {
+    for (;;) {
+      try {
+        return new this.addon.Case(spec)
+      } catch (thrown) {
+        if (!isCompiling(thrown)) throw toCaseError(thrown)
+        alive()
+        await breathe()
+      }
+    }
+  }
 }
+
+const isCompiling = (thrown: unknown) => thrown instanceof Error && 'code' in thrown && thrown.code === 'compiling'

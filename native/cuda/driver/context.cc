@@ -69,7 +69,7 @@ CUfunction Context::kernel(const std::string& module, const std::string& name) {
   auto loaded = modules_.find(module);
   if (loaded == modules_.end()) {
     const bool compiled = compiled_at_run_time(traits_.major, traits_.minor);
-    const std::vector<char> made = compiled ? compiled_module(module, traits_.major, traits_.minor) : std::vector<char>();
+    const std::vector<char> made = !compiled ? std::vector<char>() : compiles_in_background() ? module_when_compiled(module, traits_.major, traits_.minor) : compiled_module(module, traits_.major, traits_.minor);
     const void* image = compiled ? made.data() : find_fatbin(module);
     if (!image) throw Error("unsupported", "This build has no CUDA kernels for " + module + ".");
     CUmodule handle = nullptr;

@@ -1,11 +1,14 @@
 #include "nvrtc.h"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
+#include <map>
 #include <system_error>
 
 #ifndef _WIN32
@@ -212,6 +215,25 @@ std::vector<char> compiled_module(const std::string& module, int major, int mino
   std::vector<char> image = compile(module, arch, source);
   if (!cached.empty()) keep(cached, image);
   return image;
+}
+
+namespace {
+bool in_background = false;
+}
+
+void set_compile_in_background(bool on) { in_background = on; }
+bool compiles_in_background() { return in_background; }
+
+std::vector<char> module_when_compiled(const std::string& module, int major, int minor) {
+  // Never destroyed: a process that ends need not wait for a compiler.
+  static auto* running = new std::map<std::string, std::future<std::vector<char>>>;
+  const std::string key = module + " " + nvrtc_arch(major, minor);
+  auto found = running->find(key);
+  if (found == running->end()) found = running->emplace(key, std::async(std::launch::async, compiled_module, module, major, minor)).first;
+  if (found->second.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) throw Error("compiling", "NVRTC is compiling the kernels of " + module + ".");
+  std::future<std::vector<char>> done = std::move(found->second);
+  running->erase(found);
+  return done.get();
 }
 
 }  // namespace opscope::cuda

@@ -23,4 +23,12 @@ std::string nvrtc_arch(int major, int minor);
 // "unsupported" with the compiler's words.
 std::vector<char> compiled_module(const std::string& module, int major, int minor);
 
+// The same without waiting: compiles in a thread, and throws Error "compiling" until that is done. The addon opens a case again then, so that
+// its process can say that it is alive: a module takes up to half a minute.
+std::vector<char> module_when_compiled(const std::string& module, int major, int minor);
+
+// Whether this process asks again (the addon does) or waits.
+void set_compile_in_background(bool on);
+bool compiles_in_background();
+
 }  // namespace opscope::cuda
