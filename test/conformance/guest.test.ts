@@ -19,6 +19,7 @@ async function wrongIn(target: string): Promise<string[]> {
 
 describe.runIf(built)('native code without Node', () => {
   it('times a guest on the CPU through the C functions', async () => expect(await wrongIn('opscope_guest_test')).toEqual([]))
+  it('reads counters of energy', async () => expect(await wrongIn('opscope_energy_test')).toEqual([]))
   it('reads clocks, rotations, states and holders without a GPU', async () => expect(await wrongIn('opscope_cuda_test')).toEqual([]))
 
   it('fills tensors of every storage type with the bits NumPy gives', async () => {
