@@ -16,9 +16,11 @@ export const pythonSettingsSchema = z.object({
 })
 export type PythonSettings = z.infer<typeof pythonSettingsSchema>
 
-/** How cases of several GPUs are measured. */
-export const GPU_ORDERS = ['side-by-side', 'in-turn'] as const
+/** How cases of several GPUs of one host are measured. */
+export const GPU_ORDERS = ['in-turn', 'side-by-side'] as const
 export type GpuOrder = (typeof GPU_ORDERS)[number]
+/** Alone, until it is measured what GPUs that work at the same time do to each other's medians. */
+export const DEFAULT_GPU_ORDER: GpuOrder = 'in-turn'
 
 /** What comes back at the next start. Parsed with defaults: a damaged file loses only the damaged keys. */
 export const settingsSchema = z.object({

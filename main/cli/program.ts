@@ -66,7 +66,7 @@ export function createProgram(context: Context, done: (status: number) => void):
   const json = ['--json', 'print JSON'] as const
 
   sweepOptions(program.command('run').description('measure a sweep and keep it as a session'))
-    .option('--gpus <order>', 'cases of several GPUs: side-by-side, with a process for each, or in-turn (default: as set in the app, else side-by-side)')
+    .option('--gpus <order>', 'cases of several GPUs: in-turn, or side-by-side with a process for each (default: as set in the app, else in-turn)')
     .option('--suite <name>', 'a benchmark suite with its report (see list suites); --ops, --dtypes, --devices, --backends, and --sizes small of genesis, measure a part of it')
     .option('--quick', 'the quick form of the suite')
     .option('--where <list>', 'of the suite comprehensive only some sizes: batch=16+32,sequence=512,dimension=768')

@@ -5,7 +5,7 @@ import { type MeasureSettings, type PresetId, presetSettings } from '@core/measu
 import { recordedCeilings } from '@core/roofline/ceilings'
 import { whyNotJoinable } from '@core/session/joinable'
 import type { Ceiling, Environment } from '@core/session/types'
-import type { Settings } from '@core/settings'
+import { DEFAULT_GPU_ORDER, type Settings } from '@core/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { gpuOf } from '../exclusive'
 import type { History, NewSession } from '../history/types'
@@ -100,7 +100,7 @@ export class RunSetup {
 
   /** The GPU of a case on these devices, by machine; undefined where its cases are measured alone. */
   gpuOf(devices: readonly Device[]): ((c: BenchmarkCase) => string | undefined) | undefined {
-    if (this.deps.settings().gpus === 'in-turn') return undefined
+    if ((this.deps.settings().gpus ?? DEFAULT_GPU_ORDER) === 'in-turn') return undefined
     const gpus = new Map(devices.map((device) => [`${device.backend} ${device.id}`, gpuOf(device)]))
     return ({ backend, device }) => {
       const gpu = gpus.get(`${backend} ${device}`)

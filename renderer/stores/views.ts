@@ -1,8 +1,8 @@
 import { defineStore } from 'pinia'
 import { computed, onBeforeUnmount, onMounted, ref, shallowRef } from 'vue'
 import { renameView, withView, type SavedView, type View, type ViewOf } from '@core/session/saved-views'
+import { useNamedList } from '../lib/named-list'
 import { useNotices } from './notices'
-import { useSettings } from './settings'
 
 /** Charts and table on show, whose state can be kept and set. */
 export interface Viewed {
@@ -14,48 +14,20 @@ export interface Viewed {
 
 /** States of charts and table under names, kept by main in the settings. */
 export const useViews = defineStore('views', () => {
-  const settings = useSettings()
+  const list = useNamedList('savedViews', { word: 'view', renamed: renameView })
   const notices = useNotices()
   /** Those on show, the last one in front. */
   const viewed = shallowRef<readonly Viewed[]>([])
   const current = computed(() => viewed.value.at(-1))
   const menuOpen = ref(false)
-  const all = computed<readonly SavedView[]>(() => settings.values.savedViews ?? [])
   /** Those that what is on show can take. */
-  const saved = computed(() => all.value.filter(({ view }) => view.of === current.value?.of))
-
-  /** Keeps a list, and says why where it cannot. Returns whether it could. */
-  function keep(make: () => SavedView[]): boolean {
-    try {
-      settings.set({ savedViews: make() })
-      return true
-    } catch (error) {
-      notices.show({ level: 'error', message: error instanceof Error ? error.message : String(error) })
-      return false
-    }
-  }
-
-  /** Shows what was done; Undo brings the list back as it was. */
-  function tell(message: string, before: readonly SavedView[]): void {
-    notices.show({ level: 'info', message, undo: () => Promise.resolve(settings.set({ savedViews: [...before] })) })
-  }
+  const saved = computed(() => list.all.value.filter(({ view }) => view.of === current.value?.of))
 
   /** Saves what is on show under a name; a view of that name is replaced. */
   function save(name: string): boolean {
     if (!current.value) return false
-    const before = all.value
-    const replaces = before.some((one) => one.name === name.trim())
     const { view, about } = current.value.read()
-    if (!keep(() => withView(before, { name, about: about.slice(0, 400), view }))) return false
-    tell(`${replaces ? 'Replaced' : 'Saved'} the view “${name.trim()}”.`, before)
-    return true
-  }
-
-  const rename = (from: string, to: string): boolean => keep(() => renameView(all.value, from, to))
-
-  function remove(name: string): void {
-    const before = all.value
-    if (keep(() => before.filter((one) => one.name !== name))) tell(`Deleted the view “${name}”.`, before)
+    return list.save(name, (before) => withView(before, { name, about: about.slice(0, 400), view }))
   }
 
   /** Shows a saved view; Undo brings back what was shown before. */
@@ -73,5 +45,5 @@ export const useViews = defineStore('views', () => {
     onBeforeUnmount(() => (viewed.value = viewed.value.filter((other) => other !== one)))
   }
 
-  return { current, menuOpen, saved, all, save, rename, remove, apply, useViewed }
+  return { current, menuOpen, saved, all: list.all, save, rename: list.rename, remove: list.remove, apply, useViewed }
 })

@@ -110,7 +110,7 @@ describe('a saved sweep', () => {
     await list.getByRole('button', { name: 'Delete nightly sums' }).click()
     await expect.poll(() => list.getByRole('button', { name: /^nightly/ }).count()).toBe(0)
     await page.keyboard.press('Escape')
-    await messages(page).getByText('Deleted the saved sweep “nightly sums”.').waitFor()
+    await messages(page).getByText('Deleted the sweep “nightly sums”.').waitFor()
     await messages(page).getByRole('button', { name: 'Undo' }).last().click()
     await expect.poll(() => menu().innerText()).toBe('nightly sums')
   })

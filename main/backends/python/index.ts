@@ -17,7 +17,7 @@ const NOTHING_NAMED: PythonSettings = { extra: [] }
 
 /** What the user has set, from OPSCOPE_PYTHON; see host.ts in main/measurement. */
 function settingsFrom(text: string | undefined): PythonSettings {
-  if (text === undefined) return NOTHING_NAMED
+  if (!text) return NOTHING_NAMED
   return pythonSettingsSchema.parse(JSON.parse(text))
 }
 

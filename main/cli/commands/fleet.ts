@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
 import { cardSpread } from '@core/fleet/spread'
 import { planSweep } from '@core/sweep/plan'
+import { DEFAULT_GPU_ORDER } from '@core/settings'
 import { sweepSpecSchema } from '@core/session/sweep-spec'
 import { aboutDuration, formatDuration, formatPercent } from '@core/units'
 import { readEnvironment } from '../../environment'
@@ -61,7 +62,7 @@ const onSignal = (act: () => void) => {
 
 /** `opscope fleet up`: this machine measures for a fleet until it is drained or stopped. */
 async function up(context: Context, options: ServerOptions & { name?: string; backends?: string; gpus?: string }): Promise<number> {
-  const gpus = readGpus(options) ?? context.settings.gpus ?? 'side-by-side'
+  const gpus = readGpus(options) ?? context.settings.gpus ?? DEFAULT_GPU_ORDER
   const host = hostLabel(options.name ?? hostname())
   const wanted = options.backends?.split(',').map((id) => id.trim())
   const line = await lineOf(context, options, `opscope-agent ${host}`)
@@ -180,7 +181,7 @@ export function addFleetCommands(program: Command, context: Context, done: (stat
   serverOptions(fleet.command('up').description('have this machine measure for the fleet, until it is drained or stopped'))
     .option('--name <name>', 'what to call this machine (default: its host name)')
     .option('--backends <list>', 'measure only with these (default: all that have hardware)')
-    .option('--gpus <order>', 'several GPUs: side-by-side, with a process for each, or in-turn (default: as set in the app, else side-by-side)')
+    .option('--gpus <order>', 'several GPUs: in-turn, or side-by-side with a process for each (default: as set in the app, else in-turn)')
     .action(async (options: Parameters<typeof up>[1]) => done(await up(context, options)))
 
   serverOptions(fleet.command('status').description('show hosts, devices, what each measures and what waits'))

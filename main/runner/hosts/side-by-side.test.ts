@@ -11,7 +11,7 @@ const hosts = () => {
 const cases = [aCase(9), ...[1, 2, 3].flatMap((n) => [onGpu(n, 0), onGpu(n, 1)])]
 const spec = { ...aSpec(['cuda', 'cpu']), targets: [...[0, 1].map((n) => ({ backend: 'cuda', device: `cuda:${n}`, impls: ['x'] })), { backend: 'cpu', device: 'cpu', impls: ['x'] }] }
 
-async function measured(settings: { gpus?: 'in-turn' }) {
+async function measured(settings: { gpus?: 'side-by-side' }) {
   const { cuda, cpu } = hosts()
   const { runner, history, ended } = scriptedRunner([cuda, cpu], planOf(cases), { settings })
   const end = ended()
@@ -22,22 +22,22 @@ async function measured(settings: { gpus?: 'in-turn' }) {
   return { order: history.results('s1').map(({ case: c }) => c.device), starts: cuda.starts, most: Math.max(...most) }
 }
 
-test('two GPUs are measured at once by a process each, and the processor alone after them', async () => {
-  const { order, starts, most } = await measured({})
+test('by setting two GPUs are measured at once by a process each, and the processor alone after them', async () => {
+  const { order, starts, most } = await measured({ gpus: 'side-by-side' })
   expect([...order].sort()).toEqual(cases.map(({ device }) => device).sort())
   expect(order.at(-1)).toBe('cpu')
   // One process answered the question for devices, and one serves each GPU.
   expect([starts, most]).toEqual([3, 2])
 })
 
-test('by setting they are measured one after the other, in the order of the plan', async () => {
-  expect(await measured({ gpus: 'in-turn' })).toEqual({ order: cases.map(({ device }) => device), starts: 1, most: 1 })
+test('without it they are measured one after the other, in the order of the plan', async () => {
+  expect(await measured({})).toEqual({ order: cases.map(({ device }) => device), starts: 1, most: 1 })
 })
 
 test('a result of one GPU that cannot be stored ends the run on the other, and is kept', async () => {
   const { cuda, cpu } = hosts()
   const history = new MemoryHistory()
-  const { runner, ended } = scriptedRunner([cuda, cpu], planOf(cases), { history })
+  const { runner, ended } = scriptedRunner([cuda, cpu], planOf(cases), { history, settings: { gpus: 'side-by-side' } })
   const end = ended()
   await runner.start(spec)
   history.failWrites = true

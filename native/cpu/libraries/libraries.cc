@@ -4,38 +4,11 @@
 #include <cstdlib>
 #include <thread>
 
-#ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
-#else
-#include <dlfcn.h>
-#endif
-
 namespace opscope::cpu {
 
-Library::Library(const char* variable, std::initializer_list<const char*> names) {
-  const auto open = [](const char* name) -> void* {
-#ifdef _WIN32
-    return reinterpret_cast<void*>(LoadLibraryA(name));
-#else
-    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-#endif
-  };
-  if (const char* named = std::getenv(variable); named && *named) {
-    handle_ = open(named);
-    return;
-  }
-  for (const char* name : names)
-    if ((handle_ = open(name))) return;
-}
-
-void* Library::symbol(const char* name) const {
-  if (!handle_) return nullptr;
-#ifdef _WIN32
-  return reinterpret_cast<void*>(GetProcAddress(reinterpret_cast<HMODULE>(handle_), name));
-#else
-  return dlsym(handle_, name);
-#endif
+Library open_named(const char* variable, std::initializer_list<const char*> names) {
+  const char* named = std::getenv(variable);
+  return named && *named ? Library({named}) : Library(names);
 }
 
 void let_threads_rest(int threads) {

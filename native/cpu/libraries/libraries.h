@@ -5,27 +5,13 @@
 #include <vector>
 
 #include "calls.h"
+#include "library.h"
 #include "prepared.h"
 
 namespace opscope::cpu {
 
-// Exported functions of a shared library, opened once and never closed: its threads may live on.
-class Library {
- public:
-  // `variable`: an environment variable that names another file. Tries the names in order. Does not throw: ask found().
-  Library(const char* variable, std::initializer_list<const char*> names);
-  bool found() const { return handle_ != nullptr; }
-  // Sets `function` to the symbol; false where there is none.
-  template <class F>
-  bool get(const char* name, F& function) const {
-    function = reinterpret_cast<F>(symbol(name));
-    return function != nullptr;
-  }
-
- private:
-  void* symbol(const char* name) const;
-  void* handle_ = nullptr;
-};
+// The library that the environment variable names, else the first of `names` that there is. Does not throw: ask found().
+Library open_named(const char* variable, std::initializer_list<const char*> names);
 
 // Waits until the threads of a library have stopped looking for work, which they do for a while after a call: what is measured next would
 // share the processors with them. Nothing to wait for on one thread.

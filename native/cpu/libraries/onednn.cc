@@ -36,8 +36,8 @@ using OpStruct = std::array<std::max_align_t, 1024>;
 using MdStruct = std::array<std::max_align_t, 128>;
 
 struct OneDnn {
-  Library library{"OPSCOPE_ONEDNN", {"libdnnl.so.3", "libdnnl.so.2"}};
-  Library openmp{"OPSCOPE_OPENMP", {"libgomp.so.1"}};
+  Library library = open_named("OPSCOPE_ONEDNN", {"libdnnl.so.3", "libdnnl.so.2"});
+  Library openmp = open_named("OPSCOPE_OPENMP", {"libgomp.so.1"});
   void (*set_threads)(int) = nullptr;
   const Version* (*version)() = nullptr;
   Status (*engine_create)(Handle*, int, size_t) = nullptr;

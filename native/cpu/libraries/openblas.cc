@@ -9,7 +9,7 @@ namespace opscope::cpu {
 namespace {
 
 struct OpenBlas {
-  Library library{"OPSCOPE_OPENBLAS", {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib", "libopenblas.dll"}};
+  Library library = open_named("OPSCOPE_OPENBLAS", {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib", "libopenblas.dll"});
   void (*set_threads)(int) = nullptr;
   char* (*config)() = nullptr;
   // Row-major 101, plain 111, transposed 112 (cblas.h).

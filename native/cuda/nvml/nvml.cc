@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "../driver/library.h"
+#include "library.h"
 #include "holders.h"
 
 #ifndef _WIN32

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../driver/library.h"
+#include "library.h"
 #include "prepared.h"
 
 namespace opscope::cuda {

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #endif
 
-namespace opscope::cuda {
+namespace opscope {
 
 Library::Library(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -37,4 +37,4 @@ void* Library::symbol(const char* name) const {
 #endif
 }
 
-}  // namespace opscope::cuda
+}  // namespace opscope

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace opscope::cuda {
+namespace opscope {
 
 class Library {
  public:
@@ -17,11 +17,18 @@ class Library {
   const std::string& error() const { return error_; }
   // The name that was opened; empty where none was.
   const std::string& name() const { return name_; }
+  // Null where there is none.
   void* symbol(const char* name) const;
+  // Sets `function` to the symbol; false where there is none.
+  template <class F>
+  bool get(const char* name, F& function) const {
+    function = reinterpret_cast<F>(symbol(name));
+    return function != nullptr;
+  }
 
  private:
-  void* handle_ = nullptr;  // never closed: the driver does not support being unloaded
+  void* handle_ = nullptr;  // never closed: drivers do not support being unloaded, and threads of a library may live on
   std::string error_, name_;
 };
 
-}  // namespace opscope::cuda
+}  // namespace opscope
