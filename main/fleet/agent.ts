@@ -29,6 +29,8 @@ export interface AgentOptions {
   /** Which devices to measure on; all that can be used when absent. */
   wants?: (device: Device) => boolean
   warn?: (message: string) => void
+  /** Called once it answers questions and takes work. */
+  ready?: () => void
 }
 
 /** What is known of a device beside what it is. */
@@ -79,6 +81,9 @@ export class FleetAgent {
     const telling = setInterval(() => this.#tell(), PRESENCE_MS)
     try {
       this.#tell()
+      // What asks for agents from now on must find it.
+      await line.nc.flush()
+      this.options.ready?.()
       await Promise.all(devices.map(async ({ device, host }) => {
         const [own, shared] = [laneOf(name, device.backend, device.id), modelLane(device.backend, device.name, device.driver)]
         const consumers = [await workConsumer(line, own, workSubject(own), 1, limits), await workConsumer(line, shared, workSubject(shared), MAX_SHARED, limits)]

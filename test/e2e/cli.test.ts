@@ -157,7 +157,7 @@ test('compare tells which session is slower', async () => {
   expect(comparison.rows.map((row) => row.cells[1]?.verdict)).toEqual(['slower', 'slower'])
   const { out, status } = await cli.run(['compare', 'base', 'twice'])
   expect(status).toBe(0)
-  expect(out).toMatch(/add 64 f32 fake:0 steady hot .* 0\.(?:49|50)\dx .*▼ slower/)
+  expect(out).toMatch(/add 64 f32 fake steady hot .* 0\.(?:49|50)\dx .*▼ slower/)
   expect((await cli.run(['compare', 'base'])).status).toBe(2)
 })
 
@@ -196,7 +196,7 @@ test('compare --by sets the cases of one session side by side, and --more resolv
 test('Ctrl+C keeps what is measured and resume measures the rest', async () => {
   const cli = new Cli()
   const running = cli.start(sweep(4, 'steady,slow', '--name', 'stopped'))
-  await running.says('add 64 f32 fake slow')
+  await running.says('add 64 f32 fake:0 slow')
   running.child.kill('SIGINT')
   const stopped = await running.ended
   expect(stopped.status).toBe(130)
@@ -214,10 +214,10 @@ test('Ctrl+C keeps what is measured and resume measures the rest', async () => {
 test('kill -9 in the middle loses at most the running case, and resume measures the rest', async () => {
   const cli = new Cli()
   const running = cli.start(sweep(6, 'slow', '--name', 'killed'))
-  await running.says('add 65 f32 fake slow')
+  await running.says('add 65 f32 fake:0 slow')
   running.child.kill('SIGKILL')
   expect((await running.ended).signal).toBe('SIGKILL')
-  const told = (await running.ended).err.match(/^add \d+ f32 fake slow/gm)!.length
+  const told = (await running.ended).err.match(/^add \d+ f32 fake:0 slow/gm)!.length
   const { session, rows } = await cli.json<{ session: SessionSummary; rows: Row[] }>('show', 'killed')
   expect(session.state).toBe('interrupted')
   // A row is stored before it is told.

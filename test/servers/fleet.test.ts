@@ -72,7 +72,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     first.child.kill('SIGKILL')
     await first.ended
     await up('n1', { OPSCOPE_TEST_REAL_TIME: '1' })
-    expect((await cli.run(sweep(sizes(3), '--detach', ...server), ENV)).status).toBe(0)
+    expect(await cli.run(sweep(sizes(3), '--detach', ...server), ENV)).toMatchObject({ status: 0 })
     const [before] = await cli.json<SessionSummary[]>('sessions')
     expect(before).toMatchObject({ results: 0, planned: 3, state: 'stopped' })
     const { status, err } = await cli.run(['fleet', 'collect', '--wait'], ENV)

@@ -69,9 +69,12 @@ async function up(context: Context, options: ServerOptions & { name?: string; ba
   try {
     const { devices: _devices, noiseFloors: _floors, ...facts } = readEnvironment([])
     const kinds = context.hostKinds().filter((kind) => kind.id !== 'webgpu' && (!wanted || kind.backends.some((id) => wanted.includes(id))))
-    const agent = new FleetAgent({ host, facts, kinds, line, gpus, limits: limitsOf(context.io.env), wants: ({ backend, software }) => (wanted ? wanted.includes(backend) : !software), warn: (message) => context.remark(`opscope: ${message}`) })
+    const agent = new FleetAgent({
+      host, facts, kinds, line, gpus, limits: limitsOf(context.io.env), wants: ({ backend, software }) => (wanted ? wanted.includes(backend) : !software),
+      warn: (message) => context.remark(`opscope: ${message}`),
+      ready: () => context.remark(`opscope: ${host} measures for the fleet; opscope fleet drain ${host} ends that in good order`),
+    })
     onSignal(() => agent.leave())
-    context.remark(`opscope: ${host} measures for the fleet; opscope fleet drain ${host} ends that in good order`)
     const measured = await agent.run()
     context.remark(`opscope: ${host} has left the fleet; it measured ${measured} ${measured === 1 ? 'case' : 'cases'}`)
     return 0
