@@ -128,8 +128,8 @@ function keysOf(c: BenchmarkCase, settings: MeasureSettings): string[] {
   const params = op?.params.safeParse(c.params)
   // Sizes within a factor of four are alike.
   const size = op && params?.success ? Math.floor(Math.log2(Math.max(1, op.bytes(params.data, c.dtype))) / 2) : -1
-  const { rule, relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork, energy } = settings
-  const how = [rule?.id ?? '', ...Object.values(rule ?? {}).slice(1), relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork, ...(energy ? ['energy'] : [])].join(',')
+  const { rule, relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork, energy, rounds } = settings
+  const how = [rule?.id ?? '', ...Object.values(rule ?? {}).slice(1), relativeCi, minSamples, minSeconds, maxSeconds, maxWarmupSeconds, verifyWork, ...(energy ? ['energy'] : []), ...(rounds ? ['rounds'] : [])].join(',')
   return [[c.impl, c.mode, size, how, c.op, c.dtype], [c.impl, c.mode, size, how, c.op], [c.impl, c.mode, size, how], [c.impl, size], [c.impl]].map((parts) => parts.join('|'))
 }
 

@@ -8,7 +8,7 @@ describe('options that say how to measure', () => {
       measure: { rule: { id: 'fixed-count', count: 100 }, relativeCi: 0.005, minSamples: 20, minSeconds: 0.5, maxSeconds: 10 }, repeats: 5,
     })
     expect(readMeasureOptions({ rule: 'fixed-time=0.5s', ci: '0.02', repeats: '1' })).toEqual({ measure: { rule: { id: 'fixed-time', seconds: 0.5 }, relativeCi: 0.02 } })
-    expect(readMeasureOptions({ energy: true })).toEqual({ measure: { energy: true } })
+    expect(readMeasureOptions({ energy: true, rounds: 'on' })).toEqual({ measure: { energy: true, rounds: true } })
     expect(() => readMeasureOptions({ energy: 'yes' })).toThrow('--energy yes is not understood; expected on or off')
     expect(readMeasureOptions({ rule: 'relative-ci' })).toEqual({ measure: { rule: { id: 'relative-ci' } } })
   })
@@ -18,6 +18,7 @@ describe('options that say how to measure', () => {
       {},
       { repeats: 50 },
       { measure: { energy: true } },
+      { measure: { rounds: true } },
       { measure: { rule: { id: 'fixed-time' as const, seconds: 0.25 }, relativeCi: 0.003, minSamples: 2, minSeconds: 0, maxSeconds: 0.1 } },
       { measure: { rule: { id: 'fixed-count' as const, count: 1_000_000 } }, repeats: 2 },
     ]) {

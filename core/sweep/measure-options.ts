@@ -9,8 +9,9 @@ export interface MeasureOptions {
   minSeconds?: string
   maxSeconds?: string
   repeats?: string
-  /** The flag alone, or `on`, `off`. */
+  /** These two: the flag alone, or `on`, `off`. */
   energy?: string | boolean
+  rounds?: string | boolean
 }
 
 type How = Pick<SweepSpec, 'measure' | 'repeats'>
@@ -46,7 +47,7 @@ function readRule(text: string): StoppingRule {
 }
 
 /** What the options say. Throws RangeError with what was expected. Nothing is in it that was not given. */
-export function readMeasureOptions({ rule, ci, minSamples, minSeconds, maxSeconds, repeats, energy }: MeasureOptions): How {
+export function readMeasureOptions({ rule, ci, minSamples, minSeconds, maxSeconds, repeats, energy, rounds }: MeasureOptions): How {
   const measure: Partial<MeasureSettings> = {}
   if (rule !== undefined) measure.rule = readRule(rule)
   if (ci !== undefined) measure.relativeCi = read('ci', ci, 'a share such as 0.5% or 0.005', FRACTION, (share) => share > 0 && share <= 1)
@@ -54,10 +55,16 @@ export function readMeasureOptions({ rule, ci, minSamples, minSeconds, maxSecond
   if (minSeconds !== undefined) measure.minSeconds = read('min-seconds', minSeconds, 'a time such as 0.5, 0.5s or 500ms', SECONDS, (s) => s >= 0 && s <= 3600)
   if (maxSeconds !== undefined) measure.maxSeconds = read('max-seconds', maxSeconds, 'a time above 0 such as 10 or 10s', SECONDS, (s) => s > 0 && s <= 3600)
   if (measure.minSeconds !== undefined && measure.maxSeconds !== undefined && measure.minSeconds > measure.maxSeconds) throw new RangeError(`--min-seconds ${minSeconds} is more than --max-seconds ${maxSeconds}; expected it to be less`)
-  if (energy !== undefined && energy !== true && energy !== 'on' && energy !== 'off') throw new RangeError(`--energy ${energy} is not understood; expected on or off`)
-  if (energy !== undefined) measure.energy = energy !== 'off'
+  if (energy !== undefined) measure.energy = readChoice('energy', energy)
+  if (rounds !== undefined) measure.rounds = readChoice('rounds', rounds)
   const times = repeats === undefined ? undefined : read('repeats', repeats, 'a whole number from 1 to 50', COUNT, whole(1, 50))
   return { ...(Object.keys(measure).length > 0 ? { measure } : {}), ...(times === undefined || times === 1 ? {} : { repeats: times }) }
+}
+
+/** A choice as given: the flag alone, or `on`, `off`. */
+function readChoice(option: string, given: string | boolean): boolean {
+  if (given !== true && given !== 'on' && given !== 'off') throw new RangeError(`--${option} ${given} is not understood; expected on or off`)
+  return given !== 'off'
 }
 
 function ruleText(rule: StoppingRule): string {
@@ -76,14 +83,16 @@ const percent = (fraction: number) => `${Number((fraction * 100).toPrecision(12)
 
 /** The options, name and text, that `readMeasureOptions` reads as these. */
 export function measureOptionTexts({ measure = {}, repeats = 1 }: How): [name: string, text: string][] {
-  const { rule, relativeCi, minSamples, minSeconds, maxSeconds, energy } = measure
+  const { rule, relativeCi, minSamples, minSeconds, maxSeconds, energy, rounds } = measure
+  const choice = (on: boolean | undefined) => (on === undefined ? undefined : on ? 'on' : 'off')
   const given: [string, string | undefined][] = [
     ['rule', rule && ruleText(rule)],
     ['ci', relativeCi === undefined ? undefined : percent(relativeCi)],
     ['min-samples', minSamples?.toString()],
     ['min-seconds', minSeconds?.toString()],
     ['max-seconds', maxSeconds?.toString()],
-    ['energy', energy === undefined ? undefined : energy ? 'on' : 'off'],
+    ['energy', choice(energy)],
+    ['rounds', choice(rounds)],
     ['repeats', repeats === 1 ? undefined : repeats.toString()],
   ]
   return given.filter((option): option is [string, string] => option[1] !== undefined)

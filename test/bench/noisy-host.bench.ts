@@ -43,7 +43,7 @@ const bench: Bench = async ({ args, say }) => {
   const bed = await openBed(args)
   const seconds = Number(args['seconds'] ?? 600)
   const impls = bed.devices[0]!.impls.filter(({ id, available }) => available.ok && ['scalar', 'sse2', 'avx2', 'avx512'].includes(id)).map(({ id }) => id)
-  const settings = presetSettings('quick')
+  const settings = presetSettings('quick', {}, { rounds: true })
   const { cases } = planSweep(spec(impls), bed.devices)
   const wall = { rounds: 0, alone: 0 }
   const rows: Row[] = []

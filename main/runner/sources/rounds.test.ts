@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
-import { PRESETS } from '@core/measure/settings'
+import { PRESETS, type MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { aCase, aResult, aSpec, planOf, ScriptedKind, scriptedRunner } from '../testing'
 import { sweepSource, type Step } from './source'
 
 const impls = (n: number, ...names: string[]): BenchmarkCase[] => names.map((impl) => ({ ...aCase(n), impl }))
-const source = (cases: readonly BenchmarkCase[], settings = PRESETS.quick) => sweepSource({ cases, settings, repeats: 1, secondsOf: () => 1 })
+const ROUNDS: MeasureSettings = { ...PRESETS.quick, rounds: true }
+const source = (cases: readonly BenchmarkCase[], settings = ROUNDS) => sweepSource({ cases, settings, repeats: 1, secondsOf: () => 1 })
 
 /** Goes through a source; `timeOf` says what a block takes in ns, undefined that it fails. */
 function run({ turns, left }: ReturnType<typeof sweepSource>, timeOf: (c: BenchmarkCase, block: number) => number | undefined) {
@@ -48,11 +49,12 @@ test('an implementation that fails has its failure for a result, and the others 
   expect(stored[1]!.rounds!.ratio).toEqual({ ratio: 1, low: 1, high: 1 })
 })
 
-test('a case without a rival, a GPU, and rules that promise a number of samples are measured one by one', () => {
+test('without the choice, a case without a rival, a GPU, and rules that promise a number of samples are measured one by one', () => {
+  expect(run(source(impls(1, 'x', 'y'), PRESETS.quick), () => 1).order).toEqual(['x1 alone', 'y1 alone'])
   expect(run(source(impls(1, 'x')), () => 1).order).toEqual(['x1 alone'])
   const gpu = impls(1, 'x', 'y').map((c) => ({ ...c, backend: 'cuda', device: 'cuda:0' }))
   expect(run(source(gpu), () => 1).order).toEqual(['x1 alone', 'y1 alone'])
-  expect(run(source(impls(1, 'x', 'y'), { ...PRESETS.quick, rule: { id: 'fixed-count', count: 9 } }), () => 1).order).toEqual(['x1 alone', 'y1 alone'])
+  expect(run(source(impls(1, 'x', 'y'), { ...ROUNDS, rule: { id: 'fixed-count', count: 9 } }), () => 1).order).toEqual(['x1 alone', 'y1 alone'])
 })
 
 test('a run that is stopped keeps what its rounds have shown so far, and the rest can be resumed', async () => {
@@ -60,7 +62,7 @@ test('a run that is stopped keeps what its rounds have shown so far, and the res
   const { runner, history, ended } = scriptedRunner([host], planOf([...impls(1, 'x', 'y'), ...impls(2, 'x', 'y')]))
   host.onCase = () => host.measured.length === 4 && runner.stop()
   const end = ended()
-  await runner.start(aSpec(['cpu']))
+  await runner.start({ ...aSpec(['cpu']), measure: { rounds: true } })
   expect((await end).state).toBe('stopped')
   expect(history.results('s1').map(({ case: c, converged, stopReason }) => [c.impl, converged, stopReason?.split(',')[0]])).toEqual([['x', false, 'stopped by the user'], ['y', false, 'stopped by the user']])
   expect(history.remaining('s1').map((c) => c.params['n'])).toEqual([2, 2])

@@ -25,10 +25,10 @@ const BYTES_AT_ONCE = 2 ** 29
 
 /**
  * Cases in the order to measure, those that compete on the processor of the host in groups: other programs share it, so what is to be
- * compared is measured at the same time. Only for the rule that stops at a width of the interval: others promise a number of samples, or a time.
+ * compared is measured at the same time. Only where the settings ask for it, and for the rule that stops at a width of the interval: others promise a number of samples, or a time.
  */
-export function grouped<C extends { case: BenchmarkCase; seconds: number }>(cases: readonly C[], { rule }: MeasureSettings): (C | { cases: C[] })[] {
-  if (rule !== undefined && rule.id !== 'relative-ci') return [...cases]
+export function grouped<C extends { case: BenchmarkCase; seconds: number }>(cases: readonly C[], { rule, rounds }: MeasureSettings): (C | { cases: C[] })[] {
+  if (!rounds || (rule !== undefined && rule.id !== 'relative-ci')) return [...cases]
   const groups = new Map<string, C[]>()
   const steps: (C | { cases: C[] })[] = []
   for (const one of cases) {

@@ -31,8 +31,6 @@ export interface SweepSourceOptions {
   secondsOf(c: BenchmarkCase): number
   /** The GPU that a case is measured on, where cases of several GPUs may be measured at once. Absent: one after the other. */
   gpuOf?: ((c: BenchmarkCase) => string | undefined) | undefined
-  /** Whether the implementations of one case are measured in interleaved rounds where they can be; default: yes. */
-  inRounds?: boolean
 }
 
 /** Which repeat each of these cases belongs to: the last `n` of a case are what is left of its repeats. */
@@ -49,9 +47,9 @@ function runsOf(cases: readonly BenchmarkCase[], repeats: number): number[] {
 
 /**
  * The cases of a plan one after the other; those of several GPUs side by side where `gpuOf` tells them apart, and then the rest; the
- * implementations of one case on a processor of the host in interleaved rounds.
+ * implementations of one case on a processor of the host in interleaved rounds where the settings say so.
  */
-export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf, inRounds = true }: SweepSourceOptions): CaseSource {
+export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf }: SweepSourceOptions): CaseSource {
   const outlook = new Outlook()
   const timed = cases.map((c) => ({ case: c, seconds: secondsOf(c) }))
   const runs = repeats > 1 ? runsOf(cases, repeats) : undefined
@@ -67,7 +65,7 @@ export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf, inRoun
       const mark = run === undefined ? {} : { generation: run, run }
       const current = new Rounds(settings, outlook, mark)
       if (track === undefined) rounds = current
-      for (const step of inRounds ? grouped(members, settings) : members) {
+      for (const step of grouped(members, settings)) {
         if ('cases' in step) yield* current.add(step)
         else {
           const turn: Turn = { case: step.case, settings, seconds: step.seconds }
