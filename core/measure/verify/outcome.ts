@@ -89,7 +89,8 @@ function complaint(v: Verification, f: Findings, tolerance: Tolerance, worst: Di
     const spread = RATE_DEVIATIONS * Math.sqrt((f.keepRate * (1 - f.keepRate)) / Math.max(1, compared.elements))
     if (Math.abs(rate - f.keepRate) > spread + 1 / Math.max(1, compared.elements)) return `The share of elements kept is ${rate.toPrecision(4)}; expected ${f.keepRate} ± ${spread.toPrecision(2)}.`
   }
-  if (v.relL2 === undefined && compared.sumSquaredError > 0) return 'The reference is zero everywhere and the output is not.'
+  // Without a norm to relate errors to, the bound of an element alone judges.
+  if (v.relL2 === undefined && compared.sumSquaredError > 0 && !(worst.worst <= 1)) return 'The reference is zero everywhere and the output is not.'
   if (v.relL2 !== undefined && !(v.relL2 <= tolerance.relL2)) return `The relative error is ${figure(v.relL2)}; at most ${figure(tolerance.relL2)} is allowed.`
   if (!(worst.worst <= 1)) {
     const at = `Element ${count(worst.worstAt ?? 0)} is off by ${figure(worst.worstError ?? 0)}`

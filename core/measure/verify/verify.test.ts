@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { getOp } from '../../ops/registry'
 import type { Op } from '../../ops/types'
 import { addDifference, mergeDifference, noDifference, ulp, type Difference } from './difference'
+import { verificationOf } from './outcome'
 import { sampleRanges, wholeRanges } from './plan'
 import { clearReferenceCache, createReference } from './reference'
 
@@ -63,6 +64,19 @@ describe('difference', () => {
     const merged = (list: Difference[]) => list.reduce((total, part) => (mergeDifference(total, part), total), noDifference())
     expect(merged(parts)).toMatchObject({ elements: 5, beyond: 1, worst: 8, worstAt: 100 })
     expect(merged(parts.toReversed())).toEqual(merged(parts))
+  })
+})
+
+describe('a reference that is zero everywhere', () => {
+  const judged = (error: number) => {
+    const element = { ulp: 4, abs: 1e-6 }
+    const compared = noDifference()
+    addDifference(compared, Float32Array.of(0, error), Float64Array.of(0, 0), 0, 'f32', element)
+    return verificationOf({ compared, total: 2, unwritten: 0, nonFinite: 0, scale: 0, coverage: 1 }, { relL2: 1e-6, element })
+  }
+  test('has no norm to relate errors to: the bound of an element alone judges', () => {
+    expect(judged(9e-7)).toMatchObject({ ok: true })
+    expect(judged(1e-3)).toMatchObject({ ok: false, message: 'The reference is zero everywhere and the output is not.' })
   })
 })
 
