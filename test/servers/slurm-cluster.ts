@@ -77,9 +77,10 @@ PartitionName=debug Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
     throw new Error('the nodes of Slurm did not come up')
   }
 
-  /** States of jobs that have not ended: `RUNNING`, `PENDING`. */
+  /** States of jobs that have not ended: `RUNNING`, `PENDING`; `UNKNOWN` where the controller did not answer. */
   jobs(): string[] {
-    return spawnSync('squeue', ['-h', '-r', '-o', '%T'], { encoding: 'utf8', env: { ...process.env, ...this.env } }).stdout.split('\n').filter(Boolean)
+    const { status, stdout } = spawnSync('squeue', ['-h', '-r', '-o', '%T'], { encoding: 'utf8', env: { ...process.env, ...this.env } })
+    return status === 0 ? stdout.split('\n').filter(Boolean) : ['UNKNOWN']
   }
 
   /** Ends a node as a power cut would. */
