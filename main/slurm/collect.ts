@@ -54,7 +54,9 @@ function readTask(plan: Plan, folder: string, index: number): { task: TaskState;
     const { history } = openHistory(join(copy, 'history.sqlite'))
     try {
       const wanted = shardSession(plan, { index, count: plan.tasks })
-      const summary = history.listSessions({ search: '', deleted: false }).find(({ name }) => name === wanted)
+      // A task that went on on another node has a session of each; the one that is complete counts, else the newest.
+      const begun = history.listSessions({ search: '', deleted: false }).filter(({ name }) => name === wanted)
+      const summary = begun.find(({ id }) => history.remaining(id).length === 0) ?? begun[0]
       if (!summary) return { task: { ...nothing, state: 'waiting' } }
       const file = history.exportSession(summary.id)
       const left = history.remaining(summary.id).length

@@ -16,6 +16,7 @@ import { presentSweep } from '@core/sweep/present'
 import { summarizeSweep } from '@core/sweep/summary'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { aboutDuration } from '@core/units'
+import { readEnvironment } from '../../../environment'
 import { thisUser, makeFolder } from '../../../paths'
 import { readPlan, shardSession } from '../../../slurm/plan'
 import { writeFileAtomic } from '../../../write-file'
@@ -41,7 +42,10 @@ export interface RunOptions extends SweepOptions, SuiteOptions {
   gpus?: string
 }
 
-/** `opscope run --plan`: a shard of a plan; one that was begun before goes on where it stopped. */
+/**
+ * `opscope run --plan`: a shard of a plan; one that was begun before goes on where it stopped. What another computer began is measured
+ * again: results of one session come from one computer.
+ */
 async function runShard(context: Context, { plan: path, shard: text = '1/1', name, json, dryRun, ...others }: RunOptions): Promise<number> {
   const extra = Object.keys(others)[0]
   if (extra !== undefined || name !== undefined) throw new UsageError(`--plan says what to measure; --${extra ?? 'name'} cannot be given beside it`)
@@ -49,11 +53,15 @@ async function runShard(context: Context, { plan: path, shard: text = '1/1', nam
   const shard = shardOf(text)
   const session = shardSession(plan, shard)
   const options = { ...plan.options, name: session, ...(json ? { json } : {}), ...(dryRun ? { dryRun } : {}) }
-  const begun = dryRun ? undefined : context.sessions().find((one) => one.name === session)
-  if (!begun) return measure(context, options, shard)
-  if (context.history.remaining(begun.id).length > 0) return resume(context, begun.id, options)
-  context.remark(`opscope: shard ${text} is complete (session ${begun.id})`)
-  return 0
+  const begun = dryRun ? [] : context.sessions().filter((one) => one.name === session)
+  const complete = begun.find(({ id }) => context.history.remaining(id).length === 0)
+  if (complete) {
+    context.remark(`opscope: shard ${text} is complete (session ${complete.id})`)
+    return 0
+  }
+  const { host } = readEnvironment([])
+  const own = begun.find(({ id }) => context.history.getSession(id).environment.host === host)
+  return own ? resume(context, own.id, options) : measure(context, options, shard)
 }
 
 /** `opscope run --plan` of a captured sweep: the options say where and how its cases are measured. */
