@@ -74,6 +74,8 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   steady: { title: 'Steady' },
   noisy: { title: 'Noisy', time: (_i, random) => 1 + 0.3 * Math.abs(normal(random)) },
   bimodal: { title: 'Two modes', time: (_i, random) => (random() < 0.7 ? 1 : 1.4) * (1 + 0.002 * normal(random)) },
+  // Whatever the draw, the median of six samples is that of the short ones, and their interval reaches to the long ones.
+  'third-slow': { title: 'Every third sample takes longer', time: (i, random) => (i % 3 === 1 ? 1.4 : 1) * jitter(random) },
   drifting: { title: 'Drifting', time: (i, random) => (1 + i / 500) * (1 + 0.002 * normal(random)) },
   throttled: { title: 'On a throttled device', time: (_i, random) => 1.3 * jitter(random), state: () => ({ smClockMhz: 1000, throttle: ['power limit'] }) },
   'part-throttled': { title: 'On a device that is throttled in every eighth batch', state: (i) => ({ smClockMhz: 1000, throttle: i % 8 === 5 ? ['power limit'] : [] }) },
