@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import type { Params } from '@core/case'
 import { attributeChoices, exampleParams } from '@core/ops/testing'
 import type { Op } from '@core/ops/types'
@@ -6,8 +7,14 @@ import { mix32 } from '@core/values/random'
 /** `npm run conformance` checks every size, variant and thread count; `npm test` a few that are drawn. */
 export const WHOLE = process.env['OPSCOPE_CONFORMANCE'] === 'all'
 
-/** Seed of everything that is drawn. Printed by the tests; OPSCOPE_CONFORMANCE_SEED repeats a run. */
-export const DRAW_SEED = Number(process.env['OPSCOPE_CONFORMANCE_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+/** A seed that every committed state of the sources has of its own: what was tested is what is tested of it elsewhere. */
+function committedSeed(): number | undefined {
+  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' })
+  return status === 0 ? Number.parseInt(stdout.slice(0, 8), 16) : undefined
+}
+
+/** Seed of everything that is drawn: OPSCOPE_CONFORMANCE_SEED, else the commit's, random without git. Printed by the tests. */
+export const DRAW_SEED = Number(process.env['OPSCOPE_CONFORMANCE_SEED'] ?? committedSeed() ?? Math.floor(Math.random() * 2 ** 32))
 if (!Number.isInteger(DRAW_SEED) || DRAW_SEED < 0 || DRAW_SEED >= 2 ** 32) throw new Error(`OPSCOPE_CONFORMANCE_SEED: expected a whole number from 0 to ${2 ** 32 - 1}, received ${process.env['OPSCOPE_CONFORMANCE_SEED']}`)
 
 /** Random numbers that depend on the seed and on `words` alone, whatever other tests run. */
