@@ -31,6 +31,12 @@ const pickedOpSchema = z.preprocess(
 )
 export type PickedOp = z.infer<typeof pickedOpSchema>
 
+const extents = z.array(z.number().int().positive()).max(100)
+
+/** The values of each axis that the sizes of a suite are products of. */
+const suiteGridSchema = z.object({ batch: extents, sequence: extents, dimension: extents })
+export type SuiteGrid = Readonly<Record<keyof z.infer<typeof suiteGridSchema>, readonly number[]>>
+
 /** Everything a user picks before pressing Run. planSweep turns it into cases. */
 export const sweepSpecSchema = z.object({
   ops: z.array(pickedOpSchema).max(200),
@@ -47,5 +53,7 @@ export const sweepSpecSchema = z.object({
   parts: z.enum(['forward', 'both']).optional(),
   /** The suite (core/suites) that the sweep is of: its session has that suite's report. */
   suite: z.string().max(40).optional(),
+  /** Of such a suite over batch, sequence and dimension: the values that are measured. */
+  grid: suiteGridSchema.optional(),
 })
 export type SweepSpec = z.infer<typeof sweepSpecSchema>

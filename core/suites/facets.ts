@@ -1,7 +1,8 @@
 import type { BenchmarkCase } from '../case'
 import { inputsOf } from '../ops/define'
 import { findOp } from '../ops/registry'
-import type { SuiteExtent, SuiteGrid } from './types'
+import type { SuiteGrid } from '../session/sweep-spec'
+import type { SuiteExtent } from './types'
 
 /** The axes along which a suite can be narrowed, in the order that they are shown. */
 export const FACETS = ['batch', 'sequence', 'dimension'] as const
@@ -35,6 +36,9 @@ export function matchesFacets(c: BenchmarkCase, grid: SuiteGrid, filter: FacetFi
     ),
   )
 }
+
+/** The part of a grid that a filter leaves. */
+export const narrowedGrid = (grid: SuiteGrid, filter: FacetFilter): SuiteGrid => ({ batch: filter.batch ?? grid.batch, sequence: filter.sequence ?? grid.sequence, dimension: filter.dimension ?? grid.dimension })
 
 /**
  * Reads `batch=16+32,dimension=512` as a filter on a suite's grid.

@@ -3,8 +3,9 @@ import { isLibrary } from '../backends'
 import { processorOf } from '../session/environment'
 import { findOp } from '../ops/registry'
 import type { Session } from '../session/types'
-import type { PickedOp, SweepSpec, Target } from '../session/sweep-spec'
-import type { Suite, SuiteExtent, SuiteGrid } from './types'
+import type { SuiteGrid, SweepSpec, Target } from '../session/sweep-spec'
+import { narrowedGrid, type FacetFilter } from './facets'
+import type { Suite, SuiteExtent } from './types'
 
 const modules = import.meta.glob<{ default: Suite }>('./data/*.ts', { eager: true })
 
@@ -19,35 +20,32 @@ export const findSuite = (id: string): Suite | undefined => SUITES.find((suite) 
 /** The suite that a session is of; one that measured a composite operation by parts has the report of the block. */
 export const suiteOfSession = ({ spec }: Pick<Session, 'spec'>): Suite | undefined => findSuite(spec?.suite ?? (spec?.parts ? 'transformer-block' : ''))
 
-/** The axes that the cases of a sweep are products of: those of the form of the suite that it measures. */
-export function gridOf(suite: Suite, spec: Pick<SweepSpec, 'ops'> | undefined): SuiteGrid | undefined {
-  const sizes = (ops: readonly PickedOp[]) => ops.map(({ op, sizes: text }) => `${op} ${text ?? ''}`).join()
-  return (spec && sizes(spec.ops) === sizes(suite.quick.ops) ? suite.quick : suite.full).grid
-}
-
 /** What a suite comes to on these devices: the sweep, and what of it is missing here with the reason. */
 export interface SuitePlan {
   spec: SweepSpec
   missing: string[]
 }
 
-/** What is measured of a suite where it is not all: operations, classes of sizes, dtypes. */
+/** What is measured of a suite where it is not all: operations, classes of sizes, dtypes, values of its grid, one of its processors. */
 export interface SuiteSelection {
   ops?: readonly string[]
   classes?: readonly string[]
   dtypes?: SweepSpec['dtypes']
+  facets?: FacetFilter
+  processor?: 'cpu' | 'gpu'
 }
 
 /** The extent of a suite with only what is selected. */
-function selected(extent: SuiteExtent, { ops, classes, dtypes }: SuiteSelection): SuiteExtent {
-  const ofClasses = classes ? classes.flatMap((name) => extent.classes?.[name] ?? []) : extent.ops
-  return { ...extent, ops: ofClasses.filter(({ op }) => !ops || ops.includes(op)), dtypes: extent.dtypes.filter((dtype) => !dtypes || dtypes.includes(dtype)) }
+function selected(extent: SuiteExtent, { ops, classes, dtypes, facets = {} }: SuiteSelection): SuiteExtent {
+  const grid = extent.grid && narrowedGrid(extent.grid, facets)
+  const whole = classes ? classes.flatMap((name) => extent.classes?.[name] ?? []) : grid && extent.opsOf ? extent.opsOf(grid) : extent.ops
+  return { ...extent, ...(grid ? { grid } : {}), ops: whole.filter(({ op }) => !ops || ops.includes(op)), dtypes: extent.dtypes.filter((dtype) => !dtypes || dtypes.includes(dtype)) }
 }
 
 /** The sweep of a suite on the devices at hand. Operations that no picked implementation has are named in `missing`. */
 export function suitePlan(suite: Suite, devices: readonly Device[], quick = false, only: SuiteSelection = {}): SuitePlan {
   const extent = selected(quick ? suite.quick : suite.full, only)
-  const picked = devicesFor(suite, devices)
+  const picked = devicesFor(suite, devices, only.processor)
   const targets = picked.flatMap((device) => targetOn(suite, device))
   const impls = picked.flatMap((device) => (targets.some((target) => target.device === device.id) ? device.impls : []))
   const offered = new Set(picked.flatMap((device) => device.modes))
@@ -56,14 +54,16 @@ export function suitePlan(suite: Suite, devices: readonly Device[], quick = fals
   const known = extent.ops.filter(({ op }) => findOp(op))
   const absent = [...new Set(known.filter(({ op }) => targets.length > 0 && !has(op)).map(({ op }) => op))]
   const missing = [
-    ...devices.filter((device) => wanted(suite, device) && !device.available.ok && !spare(device, picked)).map((device) => `${device.name}: ${device.available.ok ? '' : device.available.reason}`),
+    ...devices.filter((device) => wanted(suite, device) && (!only.processor || processorOf(device.id) === only.processor) && !device.available.ok && !spare(device, picked)).map((device) => `${device.name}: ${device.available.ok ? '' : device.available.reason}`),
     ...picked.flatMap((device) => device.impls.flatMap((impl) => (chosen(suite, device, impl) && !impl.available.ok ? [`${impl.title} on ${device.name}: ${impl.available.reason}`] : []))),
     ...(picked.some((device) => isLibrary(device.backend)) ? [] : [`${suite.against}: no Python with it is available, so there are no speedups over it`]),
     ...(absent.length > 0 ? [`not implemented here: ${absent.join(', ')}`] : []),
   ]
   const modes = extent.modes.filter((mode) => offered.has(mode))
-  return { spec: { ops: known.filter(({ op }) => targets.length === 0 || has(op)), sizes: {}, dtypes: [...extent.dtypes], targets, modes, preset: extent.preset, ...(extent.parts ? { parts: extent.parts } : {}), suite: suite.id }, missing }
+  return { spec: { ops: known.filter(({ op }) => targets.length === 0 || has(op)), sizes: {}, dtypes: [...extent.dtypes], targets, modes, preset: extent.preset, ...(extent.parts ? { parts: extent.parts } : {}), suite: suite.id, ...(extent.grid ? { grid: gridSpec(extent.grid) } : {}) }, missing }
 }
+
+const gridSpec = ({ batch, sequence, dimension }: SuiteGrid) => ({ batch: [...batch], sequence: [...sequence], dimension: [...dimension] })
 
 /** Of several Pythons only some are meant to be measured with. */
 const spare = (device: Device, picked: readonly Device[]): boolean => device.interpreter !== undefined && picked.some(({ backend }) => backend === device.backend)
@@ -77,9 +77,9 @@ export const SUITE_BACKENDS: readonly string[] = ['cpu', 'cuda', 'python']
 const wanted = (suite: Suite, device: Device): boolean => SUITE_BACKENDS.includes(device.backend) && (suite.processors !== 'cpu' || processorOf(device.id) === 'cpu')
 
 /** The devices that the suite measures: hardware and the libraries on it; GPUs beside a CPU where the suite wants the GPU first. */
-function devicesFor(suite: Suite, devices: readonly Device[]): Device[] {
+function devicesFor(suite: Suite, devices: readonly Device[], processor?: 'cpu' | 'gpu'): Device[] {
   const usable = devices.filter((device) => wanted(suite, device) && device.available.ok && !device.software)
-  const kinds = processors(suite, usable.some((device) => processorOf(device.id) === 'gpu' && !isLibrary(device.backend)))
+  const kinds = processor ? [processor] : processors(suite, usable.some((device) => processorOf(device.id) === 'gpu' && !isLibrary(device.backend)))
   return usable.filter((device) => kinds.includes(processorOf(device.id)))
 }
 
@@ -93,4 +93,4 @@ function targetOn(suite: Suite, device: Device): Target[] {
   return [{ backend: device.backend, device: device.id, impls, ...(threads ? { threads } : {}) }]
 }
 
-export type { Suite } from './types'
+export type { Suite, SuiteExtent } from './types'

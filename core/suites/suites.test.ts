@@ -6,6 +6,7 @@ import { planSweep } from '../sweep/plan'
 import { testCase, testDevice, testGpu, testResult } from '../testing'
 import { suitePlan, SUITES, findSuite } from './index'
 import { matchesFacets, readFacets } from './facets'
+import { choicesOf, narrowingText, selectionWithout, type LeftOut } from './narrow'
 import { suiteReport, suiteResults } from './report'
 
 /** A device that has every operation. */
@@ -55,6 +56,38 @@ describe('a suite on this machine', () => {
     const { spec, missing } = suitePlan(findSuite('genesis')!, [few, absent])
     expect(spec.ops.map(({ op }) => op)).toEqual(['add', 'softmax'])
     expect(missing).toEqual(['Test GPU: there is no NVIDIA driver', 'PyTorch: no Python with it is available, so there are no speedups over it', expect.stringMatching(/^not implemented here: mul, div, /)])
+  })
+})
+
+describe('a part of a suite', () => {
+  const part = (id: string, leftOut: LeftOut, devices: Device[] = [cpu, gpu, python('cpu'), python('cuda:0')]) => {
+    const suite = findSuite(id)!
+    const choices = choicesOf(suite, suite.full)
+    const { selection, problem } = selectionWithout(choices, leftOut)
+    return { problem, text: narrowingText(choices, leftOut), ...suitePlan(suite, devices, false, selection) }
+  }
+
+  it('has just the products of the batches, sequences and dimensions that stay', () => {
+    const { grid } = findSuite('comprehensive')!.full
+    const filter = { batch: [16], sequence: [256, 512], dimension: [768] }
+    const leftOut = Object.fromEntries(Object.entries(filter).map(([facet, values]) => [facet, grid![facet as 'batch'].filter((value) => !values.includes(value)).map(String)]))
+    const { spec, text } = part('comprehensive', leftOut, [cpu])
+    const all = planSweep(suitePlan(findSuite('comprehensive')!, [cpu]).spec, [cpu]).cases
+    expect(planSweep(spec, [cpu]).cases).toEqual(all.filter((c) => matchesFacets(c, grid!, filter)))
+    expect([spec.grid, text]).toEqual([filter, 'batch 16; sequence 256, 512; dimension 768'])
+  })
+
+  it('is on one processor of a suite of both, and says nothing of the other', () => {
+    const absent = testGpu({ id: 'cuda:1', available: { ok: false, reason: 'no driver' } })
+    const { spec, missing } = part('tenflowers', { processor: ['gpu'] }, [cpu, gpu, absent, python('cpu'), python('cuda:0')])
+    expect([spec.targets.map(({ device }) => device), missing]).toEqual([['cpu', 'python:cpu'], []])
+  })
+
+  it('is of some operations, classes of sizes and dtypes; with none of them it is nothing to measure', () => {
+    const { spec } = part('genesis', { classes: ['medium', 'large', 'batch'], dtypes: ['f32'], ops: findSuite('genesis')!.full.ops.map(({ op }) => op).filter((op) => op !== 'add') })
+    expect([spec.ops, spec.dtypes]).toEqual([[{ op: 'add', sizes: '1048576' }], ['f16']])
+    expect(part('genesis', { dtypes: ['f32', 'f16'] }).problem).toBe('Dtype: pick at least one')
+    expect(choicesOf(findSuite('transformer-block')!, findSuite('transformer-block')!.quick)).toEqual([])
   })
 })
 

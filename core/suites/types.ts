@@ -1,20 +1,15 @@
-import type { PickedOp, SweepSpec } from '../session/sweep-spec'
+import type { PickedOp, SuiteGrid, SweepSpec } from '../session/sweep-spec'
 import type { Library } from '../analysis/ratings/libraries'
 
 /** Which processors a suite is about: the GPU where there is one (else the CPU), the CPU alone, or both. */
 export type SuiteProcessors = 'gpu-first' | 'cpu' | 'both'
 
-/** The values of each axis that a suite's sizes are products of. */
-export interface SuiteGrid {
-  batch: readonly number[]
-  sequence: readonly number[]
-  dimension: readonly number[]
-}
-
 /** What a suite runs, in full or in a quick form. */
 export interface SuiteExtent {
   /** Where the suite is about batch, sequence and dimension: by them its cases and its report can be narrowed. */
   grid?: SuiteGrid
+  /** The operations over a part of that grid. */
+  opsOf?: (grid: SuiteGrid) => readonly PickedOp[]
   ops: readonly PickedOp[]
   /** Where the suite has classes of sizes: the operations of each alone, by its name. */
   classes?: Readonly<Record<string, readonly PickedOp[]>>

@@ -71,6 +71,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--suite <name>', 'a benchmark suite with its report (see list suites); --ops, --dtypes, --devices, --backends, and --sizes small of genesis, measure a part of it')
     .option('--quick', 'the quick form of the suite')
     .option('--where <list>', 'of the suite comprehensive only some sizes: batch=16+32,sequence=512,dimension=768')
+    .option('--processor <name>', 'of a suite on CPU and GPU only one: cpu or gpu')
     .option('--out <folder>', 'write the reports of the suite there: Markdown, JSON, HTML with charts, and the session as a baseline for later')
     .option('--baseline <session>', 'compare with a session, a file, "pinned" (opscope baseline), or of a suite "previous", and exit with 3 on a regression')
     .option('--fail-on <list>', 'with --baseline: slower, faster, wrong or ambiguous (default: slower,wrong)')

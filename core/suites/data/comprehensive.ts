@@ -1,5 +1,5 @@
-import type { PickedOp } from '../../session/sweep-spec'
-import type { Suite, SuiteGrid } from '../types'
+import type { PickedOp, SuiteGrid } from '../../session/sweep-spec'
+import type { Suite } from '../types'
 
 const FULL: SuiteGrid = { batch: [16, 32, 64, 128], sequence: [256, 512, 1024, 2048], dimension: [8, 16, 32, 64, 128, 256, 512, 768] }
 const QUICK: SuiteGrid = { batch: [16], sequence: [256], dimension: [64, 512] }
@@ -23,8 +23,8 @@ const suite: Suite = {
   libraries: ['torch', 'triton'],
   against: 'PyTorch',
   rating: 'comprehensive',
-  full: { grid: FULL, ops: at(FULL), dtypes: ['f32'], modes: ['hot'], preset: 'standard' },
-  quick: { grid: QUICK, ops: at(QUICK), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
+  full: { grid: FULL, opsOf: at, ops: at(FULL), dtypes: ['f32'], modes: ['hot'], preset: 'standard' },
+  quick: { grid: QUICK, opsOf: at, ops: at(QUICK), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
   sections: ['summary', 'fastest', 'times', 'memory', 'flags'],
   format: 'comprehensive',
   published: [],

@@ -2,7 +2,6 @@ import type { SweepSpec } from '../../session/sweep-spec'
 import type { Ceiling } from '../../session/types'
 import { FACETS, matchesFacets, type FacetFilter } from '../facets'
 import type { Suite, SuiteSection } from '../types'
-import { gridOf } from '../index'
 import { blocksParts } from './blocks'
 import { launchesPart, memoryPart, occupancyPart, ratesPart } from './costs'
 import { axesPart, boundsPart, classesPart, flagsPart } from './limits'
@@ -25,7 +24,7 @@ export interface SuiteContext {
 
 /** The suite's own tables and verdicts over the results of a session. */
 export function suiteReport(suite: Suite, results: readonly SuiteResult[], { ceilings, spec, filter = {} }: SuiteContext): SuitePart[] {
-  const grid = gridOf(suite, spec)
+  const grid = spec?.grid ?? suite.full.grid
   const shown = grid && FACETS.some((facet) => filter[facet]) ? results.filter(({ case: c }) => matchesFacets(c, grid, filter)) : results
   const material = new Material(suite, shown, ceilings)
   const parts = suite.sections.flatMap((section): (SuitePart | undefined)[] => {

@@ -2,10 +2,11 @@ import type { Device } from '@core/backend'
 import { findOp } from '@core/ops/registry'
 import type { SizeForm } from '@core/ops/forms'
 import { presetSettings } from '@core/measure/settings'
-import type { Ceiling } from '@core/session/types'
+import { MAX_SESSION_NAME, type Ceiling } from '@core/session/types'
 import type { Settings } from '@core/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { suitePlan, SUITES, type Suite } from '@core/suites'
+import { choicesOf, narrowingText, selectionWithout, type LeftOut, type SuiteChoice } from '@core/suites/narrow'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep } from '@core/sweep/plan'
 
@@ -16,8 +17,11 @@ export interface SuiteOfferExtent {
   seconds: number
   /** What is missing here, with the reason. */
   missing: string[]
-  /** What is wrong with the sizes that the user gave. */
+  /** What is wrong with the sizes that the user gave, or with what is left out. */
   problem?: string
+  /** What of it can be left out, and what stays in words; empty where it is whole. */
+  choices: readonly SuiteChoice[]
+  narrowing: string
 }
 
 /** A suite with what its two forms come to here. */
@@ -32,15 +36,25 @@ export function sizeFormOf({ quick: { ops } }: Suite): SizeForm | undefined {
   return ops.length === 1 ? findOp(ops[0]!.op)?.size : undefined
 }
 
-/** Every suite as these devices can measure it. `sizes`: what the user gave for a suite of one operation, by the suite's id. */
-export function suiteOffers(devices: readonly Device[], ceilings: readonly Ceiling[], presets: Settings['presets'], sizes: Readonly<Record<string, string>> = {}): SuiteOffer[] {
+/** What the user changes of a suite: sizes of one that is of one operation, and what is left out. */
+export interface SuiteChange {
+  size?: string
+  leftOut?: LeftOut
+}
+
+/** Every suite as these devices can measure it, changed as the user wants, by the suite's id. */
+export function suiteOffers(devices: readonly Device[], ceilings: readonly Ceiling[], presets: Settings['presets'], changes: Readonly<Record<string, SuiteChange>> = {}): SuiteOffer[] {
   const extent = (suite: Suite, quick: boolean): SuiteOfferExtent => {
-    const planned = suitePlan(suite, devices, quick)
-    const own = sizes[suite.id]?.trim() ?? ''
+    const { size = '', leftOut = {} } = changes[suite.id] ?? {}
+    const choices = choicesOf(suite, quick ? suite.quick : suite.full)
+    const { selection, problem: narrowed } = selectionWithout(choices, leftOut)
+    const planned = suitePlan(suite, devices, quick, selection)
+    const own = size.trim()
     const { missing } = planned
     const spec = own === '' ? planned.spec : { ...planned.spec, ops: planned.spec.ops.map((pick) => ({ ...pick, sizes: own })) }
     const { cases, problems } = planSweep(spec, devices)
-    return { spec, missing, ...(own === '' || problems.length === 0 ? {} : { problem: problems[0]! }), cases: cases.length, seconds: estimateSeconds(cases, presetSettings(spec.preset, presets), ceilings, devices) }
+    const problem = narrowed ?? (own === '' ? undefined : problems[0])
+    return { spec, missing, choices, narrowing: narrowingText(choices, leftOut), ...(problem === undefined ? {} : { problem }), cases: cases.length, seconds: estimateSeconds(cases, presetSettings(spec.preset, presets), ceilings, devices) }
   }
   return SUITES.map((suite) => ({ suite, full: extent(suite, false), quick: extent(suite, true) }))
 }
@@ -58,5 +72,8 @@ export function contentsOf({ ops }: Pick<SweepSpec, 'ops'>): { ops: string; size
 /** Where a sweep is measured: `cuda kernel, python torch`. */
 export const implsOf = ({ targets }: Pick<SweepSpec, 'targets'>): string => targets.map(({ device, impls, threads }) => `${device} (${impls.join(', ')}${threads ? `, ${threads.join(', ')} ${threads.length === 1 && threads[0] === 1 ? 'thread' : 'threads'}` : ''})`).join('; ')
 
-/** Name of a session of a suite. */
-export const suiteSessionName = (suite: Suite, quick: boolean): string => `${suite.title}${quick ? ' (quick)' : ''}`
+/** Name of a session of a suite, of a part of it with what stays. */
+export function suiteSessionName({ title }: Suite, quick: boolean, narrowing = ''): string {
+  const remarks = [...(quick ? ['quick'] : []), ...(narrowing === '' ? [] : [narrowing])].join('; ')
+  return `${title}${remarks && ` (${remarks})`}`.slice(0, MAX_SESSION_NAME)
+}

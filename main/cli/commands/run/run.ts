@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Device } from '@core/backend'
 import { isLibrary } from '@core/backends'
-import type { BenchmarkCase } from '@core/case'
 import { placeOf } from '@core/fleet/place'
 import { inShard, readShard, type Shard } from '@core/fleet/shard'
 import { usualRedactions } from '@core/formats/redact'
@@ -94,7 +93,7 @@ async function measure(context: Context, options: RunOptions, shard?: Shard, pic
   const stopAfter = readStopAfter(options.stopAfter)
   context.gpus = readGpus(options)
   checkSuiteOptions(options)
-  const { runner, devices, spec: chosen, missing, named, suite, only: narrowed } = await chosenSweep(context, options)
+  const { runner, devices, spec: chosen, missing, named, suite } = await chosenSweep(context, options)
   const spec = picks ? { ...chosen, ...picks } : chosen
   if (spec.targets.length === 0) {
     context.remark(`opscope: nothing can be measured: ${missing.join('; ') || 'no picked device has the picked implementations'}`)
@@ -103,7 +102,7 @@ async function measure(context: Context, options: RunOptions, shard?: Shard, pic
   if (named || spec.suite || options.sweep !== undefined) for (const reason of missing) context.remark(`opscope: left out: ${reason}`)
 
   const whole = planSweep(spec, devices)
-  const only = shard ? inShard(spec, shard) : narrowed
+  const only = shard && inShard(spec, shard)
   const plan = only ? { ...whole, cases: whole.cases.filter(only) } : whole
   // With nothing left, the refusal of the run says why.
   if (plan.cases.length > 0 || options.dryRun) for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
@@ -148,8 +147,6 @@ interface Chosen {
   missing: string[]
   named: boolean
   suite?: Suite
-  /** The cases of the sweep to measure; all where absent. */
-  only?: (c: BenchmarkCase) => boolean
 }
 
 async function suiteSweep(context: Context, options: RunOptions): Promise<Chosen> {

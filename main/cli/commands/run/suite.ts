@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path'
 import type { Device } from '@core/backend'
-import type { BenchmarkCase } from '@core/case'
 import { PRESET_IDS } from '@core/measure/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
-import { findSuite, SUITE_BACKENDS, suitePlan, SUITES, type Suite, type SuiteSelection } from '@core/suites'
-import { matchesFacets, readFacets } from '@core/suites/facets'
+import { findSuite, SUITE_BACKENDS, suitePlan, SUITES, type Suite, type SuiteExtent, type SuiteSelection } from '@core/suites'
+import { readFacets, type FacetFilter } from '@core/suites/facets'
 import { BaselineStore } from '../../../baselines/baselines'
 import { baselineFor } from '../../../baselines/check-steps'
 import { makeFolder } from '../../../paths'
@@ -21,6 +20,8 @@ export interface SuiteOptions {
   quick?: boolean
   /** `batch=16,dimension=512` */
   where?: string
+  /** `cpu` or `gpu` of a suite of both. */
+  processor?: string
   /** Folder for the reports. */
   out?: string
   /** A session, a file, `pinned`, or `previous`. */
@@ -32,12 +33,11 @@ export interface SuiteOptions {
 const PREVIOUS = 'previous'
 const PINNED = 'pinned'
 
-/** What a suite comes to here. `only`: the cases that --where leaves. */
+/** What a suite comes to here. */
 export interface ChosenSuite {
   suite: Suite
   spec: SweepSpec
   missing: string[]
-  only?: (c: BenchmarkCase) => boolean
 }
 
 /** Options that say what to measure, which a saved sweep says itself. */
@@ -47,7 +47,7 @@ const PICKS = ['ops', 'sizes', 'dtypes', 'backends', 'devices', 'impls', 'thread
 const FIXED = ['impls', 'threads', 'modes', 'parts'] as const
 
 /** Options that belong to a suite. */
-const SUITE_ONLY = { quick: '--quick belongs to --suite; use --preset quick', where: '--where belongs to --suite; use --sizes', out: '--out belongs to --suite; use opscope export' } as const
+const SUITE_ONLY = { quick: '--quick belongs to --suite; use --preset quick', where: '--where belongs to --suite; use --sizes', processor: '--processor belongs to --suite; use --devices', out: '--out belongs to --suite; use opscope export' } as const
 const BASELINE_ONLY = { failOn: '--fail-on belongs to --baseline', threshold: '--threshold belongs to --baseline' } as const
 
 /** Refuses picks beside what says them itself. Throws a UsageError. */
@@ -75,16 +75,17 @@ export function chooseSuite(options: SuiteOptions & SweepOptions, devices: reado
   const { spec: planned, missing } = suitePlan(suite, devicesOf(options, devices), options.quick, selection)
   const spec = sizes === undefined ? planned : { ...planned, ops: planned.ops.map((pick) => ({ ...pick, sizes })) }
   const preset = options.preset === undefined ? spec.preset : pickOne('preset', options.preset, PRESET_IDS)
-  const only = options.where === undefined ? undefined : filterOf(suite, options.where, options.quick === true)
-  return { suite, spec: { ...spec, preset, ...readHow(options) }, missing, ...(only ? { only } : {}) }
+  return { suite, spec: { ...spec, preset, ...readHow(options) }, missing }
 }
 
-/** The part of a suite that --ops, --sizes and --dtypes leave; `sizes`: in place of those of a suite of one operation. */
-function selectionOf(suite: Suite, { ops, sizes, dtypes, quick }: SuiteOptions & SweepOptions): { selection: SuiteSelection; sizes?: string } {
+/** The part of a suite that --ops, --sizes, --dtypes, --where and --processor leave; `sizes`: in place of those of a suite of one operation. */
+function selectionOf(suite: Suite, { ops, sizes, dtypes, quick, where, processor }: SuiteOptions & SweepOptions): { selection: SuiteSelection; sizes?: string } {
   const extent = quick ? suite.quick : suite.full
   const selection: SuiteSelection = {
     ...(ops === undefined ? {} : { ops: pickList('operation of this suite', ops, [...new Set(extent.ops.map(({ op }) => op))]) }),
     ...(dtypes === undefined ? {} : { dtypes: pickList('dtype of this suite', dtypes, extent.dtypes) }),
+    ...(where === undefined ? {} : { facets: filterOf(extent, where) }),
+    ...(processor === undefined ? {} : { processor: processorOf(suite, processor) }),
   }
   if (sizes === undefined) return { selection }
   if (extent.classes) return { selection: { ...selection, classes: pickList('class of sizes', sizes, Object.keys(extent.classes)) } }
@@ -102,16 +103,18 @@ function devicesOf({ devices: ids, backends }: SweepOptions, devices: readonly D
   return devices.filter(({ id, backend }) => (!named || named.includes(id)) && (!of || of.includes(backend)))
 }
 
-function filterOf(suite: Suite, where: string, quick: boolean): (c: BenchmarkCase) => boolean {
-  const extent = quick ? suite.quick : suite.full
+function filterOf(extent: SuiteExtent, where: string): FacetFilter {
   try {
-    const filter = readFacets(where, extent)
-    return (c) => matchesFacets(c, extent.grid!, filter)
+    return readFacets(where, extent)
   } catch (error) {
     throw error instanceof RangeError ? new UsageError(`--where: ${error.message}`) : error
   }
 }
 
+function processorOf({ title, processors }: Suite, asked: string): 'cpu' | 'gpu' {
+  if (processors !== 'both') throw new UsageError(`--processor: ${title} measures ${processors === 'cpu' ? 'the CPU' : 'the GPU, or the CPU where there is none'}; use --devices`)
+  return pickOne('processor', asked, ['cpu', 'gpu'])
+}
 
 /** The newest complete session of the same cases of the same suite; undefined where there is none. */
 function previousOf(context: Context, sessionId: string): string | undefined {
