@@ -10,7 +10,7 @@ export const DEVICE_ID = 'webgpu:0'
 const base = { backend: 'webgpu', id: DEVICE_ID, modes: ['cold', 'hot', 'rotated'], threads: [] } satisfies Partial<Device>
 
 const impls = (implementations: readonly Implementation[], available: Device['available'], shaderF16: boolean): Device['impls'] =>
-  implementations.map(({ id, title, preferred, kernels }) => ({ id, title, available, kernels: supportedKernels(shaderF16, kernels), preferred }))
+  implementations.map(({ id, title, preferred, kernels }) => ({ id, title, available, kernels: supportedKernels(shaderF16, kernels), preferred: preferred(shaderF16) }))
 
 /** The entry that says why there is no WebGPU. */
 export function unavailableDevice(reason: string, implementations: readonly Implementation[]): Device {

@@ -19,7 +19,7 @@ function programFor(problem: Problem, { kernels }: Implementation, shaderF16: bo
   const kernel = kernels.get(op)
   if (!kernel) throw new CaseError('unsupported', `There is no WGSL kernel for "${op}".`)
   if (!kernel.dtypes.includes(dtype)) throw new CaseError('unsupported', `The WGSL kernel of "${op}" has no ${dtype}; it has ${kernel.dtypes.join(', ')}.`)
-  if (!runs(kernel, dtype, shaderF16)) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which f16 needs.')
+  if (!runs(kernel, dtype, shaderF16)) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which these f16 kernels need; the implementation wgsl-f16-emulated needs none.')
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MAX_U32)
   if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MAX_U32}; this case asks for ${large}.`)

@@ -3,7 +3,7 @@ import { attributeChoices, exampleParams } from '@core/ops/testing'
 import { ALL_OPS, getOp } from '@core/ops/registry'
 import { bindingTypes, dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'
-import { KERNELS, supportedKernels } from './registry'
+import { implementationsOf, KERNELS, supportedKernels } from './registry'
 import { uniformWords, type Program } from './types'
 
 const build = (op: string, dims: number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
@@ -16,11 +16,14 @@ describe('WGSL kernels', () => {
     }
   })
 
-  it('offer f16 arithmetic only where the adapter has it', () => {
+  it('offer f16 arithmetic where the adapter has it, and elsewhere emulated storage', () => {
     const without = supportedKernels(false)
     expect(without['add']).toEqual(['f32'])
     expect(without['copy']).toEqual(['f32', 'f16'])
     expect(supportedKernels(true)['add']).toEqual(['f32', 'f16'])
+    const emulated = implementationsOf(false).find(({ id }) => id === 'wgsl-f16-emulated')!
+    expect(supportedKernels(false, emulated.kernels)['add']).toEqual(['f16'])
+    expect([emulated.preferred(false), emulated.preferred(true)]).toEqual([true, false])
   })
 
   it('are the same text for every size of a kind, so that a sweep compiles them once', () => {

@@ -1,5 +1,6 @@
 import type { Dtype } from '@core/case'
 import { RED_TEAM } from '../red-team/kernels'
+import { programWithoutShaderF16 } from '../wgsl/f16-storage'
 import { runs, type Kernel } from './types'
 
 const single = import.meta.glob<{ default: Kernel }>('./*/kernel.ts', { eager: true })
@@ -22,13 +23,22 @@ export function supportedKernels(shaderF16: boolean, kernels: ReadonlyMap<string
 export interface Implementation {
   id: string
   title: string
-  preferred: boolean
+  /** Whether it is measured where nobody chose, on an adapter with or without `shader-f16`. */
+  preferred: (shaderF16: boolean) => boolean
   /** op id -> kernel. */
   kernels: ReadonlyMap<string, Kernel>
 }
 
-const WGSL: Implementation = { id: 'wgsl', title: 'WGSL kernels', preferred: true, kernels: KERNELS }
+const WGSL: Implementation = { id: 'wgsl', title: 'WGSL kernels', preferred: () => true, kernels: KERNELS }
+
+/** The f16 kernels for every adapter: the same plans, with two halves in each u32. */
+const F16_EMULATED: Implementation = {
+  id: 'wgsl-f16-emulated',
+  title: 'WGSL kernels, f16 storage in u32',
+  preferred: (shaderF16) => !shaderF16,
+  kernels: new Map([...KERNELS].filter(([, { dtypes, anyF16 }]) => dtypes.includes('f16') && !anyF16).map(([op, kernel]) => [op, { dtypes: ['f16'], anyF16: true, build: (shape) => programWithoutShaderF16(kernel.build(shape)) }])),
+}
 
 /** What the backend offers, with or without the kernels that cheat. */
 export const implementationsOf = (redTeam: boolean): readonly Implementation[] =>
-  redTeam ? [WGSL, ...RED_TEAM.map(({ id, title, kernel }) => ({ id, title, preferred: false, kernels: new Map([['add', kernel]]) }))] : [WGSL]
+  redTeam ? [WGSL, F16_EMULATED, ...RED_TEAM.map(({ id, title, kernel }) => ({ id, title, preferred: () => false, kernels: new Map([['add', kernel]]) }))] : [WGSL, F16_EMULATED]

@@ -42,10 +42,10 @@ export interface KernelShape {
  * default export of a `renderer/webgpu/kernels/<family>/table.ts`.
  */
 export interface Kernel {
-  /** Element types with a kernel; f16 also needs the adapter's `shader-f16`, unless the kernel only moves bits. */
+  /** Element types with a kernel; f16 also needs the adapter's `shader-f16`, unless the kernel says otherwise. */
   dtypes: readonly Dtype[]
-  /** Does no arithmetic, so every adapter can run it on f16. */
-  movesBits?: boolean
+  /** Needs no `shader-f16` for f16: it moves bits, or converts them itself. */
+  anyF16?: boolean
   build(shape: KernelShape): Program
 }
 
@@ -57,7 +57,7 @@ export function dimOf(shape: KernelShape, index: number): number {
 }
 
 /** Whether an adapter with or without `shader-f16` can run the kernel on this type. */
-export const runs = (kernel: Kernel, dtype: Dtype, shaderF16: boolean): boolean => kernel.dtypes.includes(dtype) && (dtype !== 'f16' || shaderF16 || kernel.movesBits === true)
+export const runs = (kernel: Kernel, dtype: Dtype, shaderF16: boolean): boolean => kernel.dtypes.includes(dtype) && (dtype !== 'f16' || shaderF16 || kernel.anyF16 === true)
 
 /** The words of a step's uniform: dims, then the scalars as f32. Throws where a step has more than its uniform holds. */
 export function uniformWords({ dims, scalars = [] }: Pick<Step, 'dims' | 'scalars'>): Uint32Array<ArrayBuffer> {

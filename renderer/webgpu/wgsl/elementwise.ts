@@ -53,7 +53,7 @@ export function elementwise({ inputs, expression, functions = '', scalars = 0, r
   }
   return {
     dtypes: ['f32', 'f16'],
-    movesBits: raw,
+    anyF16: raw,
     build: (shape) => {
       const n = dimOf(shape, 0)
       const vectors = Math.ceil(n / 4)
