@@ -21,10 +21,9 @@ export const withPin = (pins: readonly Pin[], pin: Pin): Pin[] => withNamed(pins
 /** The pins with a project under another name (renameNamed). */
 export const renamePin = (pins: readonly Pin[], from: string, to: string): Pin[] => renameNamed(pins, from, to, KIND)
 
-/** What the comparison of a finished session with its pinned baseline came to. */
-export const baselineCheckSchema = z.object({
+/** What the comparison of a session with an earlier one came to. */
+const checkSchema = z.object({
   sessionId: z.string().min(1).max(64),
-  project: z.string().max(MAX_NAME),
   baselineId: z.string().min(1).max(64),
   /** Cases compared, and how many got each verdict; `wrong`: those that failed verification here alone. */
   cases: z.number().int().nonnegative(),
@@ -35,6 +34,10 @@ export const baselineCheckSchema = z.object({
   /** The slower cases in words, the largest effect first; a few. */
   slowest: z.array(z.string().max(200)).max(5),
 })
+export type Check = z.infer<typeof checkSchema>
+
+/** The comparison of a finished session with the pinned baseline of a project. */
+export const baselineCheckSchema = checkSchema.extend({ project: z.string().max(MAX_NAME) })
 export type BaselineCheck = z.infer<typeof baselineCheckSchema>
 
 export const MAX_CHECKS = 1000
@@ -55,19 +58,26 @@ export function commonCases(baseline: Measured, session: Measured): number {
   return session.cases.filter((c) => known.has(caseId(c)) && onSameHardware(baseline.environment, session.environment, c)).length
 }
 
-/** What a comparison of a baseline (first side) with a session (second side) says for an alert. `nameOf` words a case. */
-export function checkOf(comparison: Comparison, project: string, nameOf: (c: BenchmarkCase) => string): BaselineCheck {
+/** The comparison of a session of a suite with the run before it, begun at this time (ISO 8601 UTC). */
+export const suiteCheckSchema = checkSchema.extend({ baselineAt: z.string() })
+export type SuiteCheck = z.infer<typeof suiteCheckSchema>
+
+/** What a comparison of a baseline (first side) with a session (second side) says. `nameOf` words a case. */
+export function checkOf(comparison: Comparison, nameOf: (c: BenchmarkCase) => string): Check {
   const { counts, cases } = summarizeSide(comparison.rows, 1)
   const [baseline, session] = comparison.sessions
   const slowest = findingsOf(comparison, 'slower').slice(0, 5).map(({ row, cell }) => `${nameOf(row.case)}: ${(1 / cell.speedup).toPrecision(3)}x slower`.slice(0, 200))
-  return { sessionId: session!.id, project, baselineId: baseline!.id, cases, slower: counts.slower, faster: counts.faster, unclear: counts.ambiguous, wrong: wrongCases(comparison).length, slowest }
+  return { sessionId: session!.id, baselineId: baseline!.id, cases, slower: counts.slower, faster: counts.faster, unclear: counts.ambiguous, wrong: wrongCases(comparison).length, slowest }
 }
 
 /** `3 cases slower and 1 faster than the baseline of “nightly” (48 compared)`. */
-export function checkText({ project, cases, slower, faster, wrong }: BaselineCheck): string {
+export const checkText = (check: BaselineCheck): string => verdictText(check, `the baseline of “${check.project}”`)
+
+/** The same against something else: `the previous run`. */
+export function verdictText({ cases, slower, faster, wrong }: Check, baseline: string): string {
   const found = [...(wrong ? [`${countedCases(wrong)} failed verification`] : []), ...(slower ? [`${countedCases(slower)} slower`] : []), ...(faster ? [`${slower ? formatInteger(faster) : countedCases(faster)} faster`] : [])]
-  return `${found.length ? found.join(', ') : 'No case slower or faster'}${slower || faster || !found.length ? ' than' : ', against'} the baseline of “${project}” (${formatInteger(cases)} compared)`
+  return `${found.length ? found.join(', ') : 'No case slower or faster'}${slower || faster || !found.length ? ' than' : ', against'} ${baseline} (${formatInteger(cases)} compared)`
 }
 
 /** Whether a check is an alert: something is slower, or failed. */
-export const isAlert = ({ slower, wrong }: BaselineCheck): boolean => slower > 0 || wrong > 0
+export const isAlert = ({ slower, wrong }: Check): boolean => slower > 0 || wrong > 0

@@ -5,7 +5,7 @@ import { exportSession, exportStream, FORMATS, importSession, MAX_BYTES, prepare
 import { finishImport } from './shared/check'
 import { goldenCeilings, goldenSession } from './testing/sessions'
 
-await prepareExport('html')
+for (const id of ['html', 'suite-picture']) await prepareExport(id)
 
 /** A session of which never more than one result is looked at, with how many were given out. */
 function streamed(file = goldenSession()) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findingSchema } from '../analysis/advice/types'
 import { deviceSchema } from '../backend'
-import { baselineCheckSchema, baselinesSchema } from '../compare/pinned'
+import { baselineCheckSchema, baselinesSchema, suiteCheckSchema } from '../compare/pinned'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from '../compare/types'
 import { fleetStateSchema } from '../fleet/state'
 import { REDACTIONS } from '../formats/redact'
@@ -197,9 +197,13 @@ export const REQUESTS = {
   /** `kept`: file name under which the history as it was stays beside the restored one. */
   'history:restore': { request: none, reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), contents: historyFileSchema, kept: z.string(), upgradedFrom: z.number().int().optional() }), z.object({ done: z.literal(false) })]) },
   'sessions:tags': { request: z.object({ changes: z.array(z.object({ id, tags: z.array(z.string().trim().min(1).max(60)).max(50) })).min(1).max(10_000) }), reply: z.array(sessionSummarySchema) },
-  /** Into a new session; `differences` of the environments are in its notes too. */
   /** The suite (core/suites) of each session that is of one, newest first. */
   'sessions:suites': { request: none, reply: z.array(z.object({ id, suite: z.string() })) },
+  /** Writes all reports of a suite into a folder that is asked for in a dialog. `files`: their names; fewer where it was cancelled meanwhile. */
+  'suite:save': { request: z.object({ id, leaveOut: z.array(redactionSchema).max(REDACTIONS.length).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), folder: z.string(), files: z.array(z.string()) }), z.object({ done: z.literal(false) })]) },
+  /** What a session of a suite came to against the run before it of the same suite on the same hardware; nothing where there is none. */
+  'suite:previous': { request: z.object({ id }), reply: z.object({ check: suiteCheckSchema.optional() }) },
+  /** Into a new session; `differences` of the environments are in its notes too. */
   'sessions:merge': { request: z.object({ ids: z.array(id).min(2).max(200), name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ session: sessionSummarySchema, differences: z.array(z.string()) }) },
   'sessions:split': { request: z.object({ id, how: splitSchema }), reply: z.array(sessionSummarySchema) },
   /** Pinned baselines, and what the sessions that finished since came to against them. */

@@ -56,6 +56,8 @@ const channels = [
   'history:backup',
   'history:restore',
   'sessions:suites',
+  'suite:save',
+  'suite:previous',
   'sessions:tags',
   'sessions:merge',
   'sessions:split',

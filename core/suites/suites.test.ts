@@ -8,6 +8,7 @@ import { suitePlan, SUITES, findSuite } from './index'
 import { matchesFacets, readFacets } from './facets'
 import { choicesOf, narrowingText, selectionWithout, type LeftOut } from './narrow'
 import { suiteReport, suiteResults } from './report'
+import { suiteFigure } from './report/figure'
 
 /** A device that has every operation. */
 const kernels = Object.fromEntries(OPS.map(({ id }) => [id, ['f32' as const, 'f16' as const]]))
@@ -104,6 +105,15 @@ describe('a suite\'s report', () => {
     // The slow level does not count where a faster one would be dispatched, and NumPy does not count at all.
     expect(part('trueno', [timed('s', {}, 300), timed('n', numpy, 120)], 'Summary').text).toContain('0 of 1 within 20 % of NumPy: rule of 80 % missed.')
     expect(part('trueno', results, 'Times').table!.rows[0]!.map(({ result }) => result)).toEqual([undefined, undefined, undefined, 'a', 'b', 'n'])
+  })
+
+  it('is drawn as speedups over the library, or as times without it, by operation where there are too many rows', () => {
+    const figure = (results: ReturnType<typeof timed>[]) => suiteFigure(findSuite('trueno')!, suiteResults(results), [])
+    const results = [timed('a', { impl: 'scalar' }, 240), timed('b', {}, 60), timed('n', numpy, 120)]
+    expect(figure(results)).toMatchObject({ quantity: 'ratio', impls: [{ name: 'scalar' }, { name: 'avx2' }], rows: [{ label: 'add 1000', dots: [{ impl: 'scalar', value: 0.5 }, { impl: 'avx2', value: 2 }] }] })
+    expect(figure(results.slice(0, 2))).toMatchObject({ quantity: 'time', rows: [{ dots: [{ value: 240, low: 237.6 }, { value: 60 }] }] })
+    const many = Array.from({ length: 100 }, (_, i) => ['avx2', 'numpy'].map((impl) => timed(`${impl}${i}`, { ...(impl === 'numpy' ? numpy : {}), params: { n: 1000 + i } }, impl === 'numpy' ? 100 : i % 2 ? 400 : 25))).flat()
+    expect(figure(many).rows.map(({ label, dots }) => [label, dots.map(({ value }) => value.toPrecision(4))])).toEqual([['add', ['1.000']]])
   })
 
   it('finds where a level starts to win', () => {

@@ -6,6 +6,8 @@ export interface Dialogs {
   save(title: string, fileName: string, filter: FileFilter): Promise<string | undefined>
   /** Empty when cancelled. */
   open(title: string, filter: FileFilter): Promise<string[]>
+  /** A folder to write files into. Undefined when cancelled. */
+  folder(title: string): Promise<string | undefined>
   /** Any file, which is to be run. Undefined when cancelled. */
   program(title: string): Promise<string | undefined>
   /** Whether the user agrees to what the page has asked for; `action` is on the button that agrees. */
@@ -33,6 +35,12 @@ export const createDialogs = (window: () => BrowserWindow | undefined): Dialogs 
     const parent = window()
     const { canceled, filePaths } = parent ? await dialog.showOpenDialog(parent, options) : await dialog.showOpenDialog(options)
     return canceled ? [] : filePaths
+  },
+  async folder(title) {
+    const options = { title, buttonLabel: 'Save here', properties: ['openDirectory' as const, 'createDirectory' as const] }
+    const parent = window()
+    const { canceled, filePaths } = parent ? await dialog.showOpenDialog(parent, options) : await dialog.showOpenDialog(options)
+    return canceled ? undefined : filePaths[0]
   },
   async program(title) {
     const options = { title, properties: ['openFile' as const, 'showHiddenFiles' as const] }

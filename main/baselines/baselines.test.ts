@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BenchmarkCase } from '@core/case'
 import { drain } from '@core/compare'
-import { checkText, isAlert, withPin, type Pin } from '@core/compare/pinned'
+import { checkText, isAlert, verdictText, withPin, type Pin } from '@core/compare/pinned'
 import type { RunState } from '@core/ipc'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import type { Environment } from '@core/session/types'
 import type { Services } from '../app/services'
 import { openHistory, type History } from '../history'
@@ -15,7 +16,7 @@ import { testCase, testEnvironment, testResult, testSettings } from '../history/
 import { Emitter } from '../runner/events'
 import type { RunnerEvents } from '../runner/types'
 import { BaselineStore } from './baselines'
-import { baselineFor, checkSteps } from './check-steps'
+import { baselineFor, checkSteps, previousOfSuite, suiteCheckSteps } from './check-steps'
 import { watchBaselines } from './watch'
 
 let folder: string
@@ -34,8 +35,9 @@ afterEach(() => {
 const cases = [testCase(1), testCase(2), testCase(3)]
 let serial = 0
 /** A complete session in which case i takes `factors[i]` times the usual. */
-function measured(factors: readonly number[], environment: Environment = testEnvironment, own: readonly BenchmarkCase[] = cases): string {
-  const { id } = history.createSession({ name: 'Nightly', environment, settings: testSettings, cases: own })
+function measured(factors: readonly number[], environment: Environment = testEnvironment, own: readonly BenchmarkCase[] = cases, suite?: string): string {
+  const spec: SweepSpec = { ops: [], sizes: {}, dtypes: [], targets: [], modes: [], preset: 'quick', ...(suite ? { suite } : {}) }
+  const { id } = history.createSession({ name: 'Nightly', environment, settings: testSettings, cases: own, ...(suite ? { spec } : {}) })
   factors.forEach((factor, i) => {
     const result = testResult(`r${serial++}`, own[i]!)
     history.addResult(id, { ...result, samplesNs: result.samplesNs.map((ns) => ns * factor), summary: { ...result.summary!, medianNs: result.summary!.medianNs * factor } })
@@ -74,6 +76,32 @@ it('a check counts verdicts by the rule of every comparison and names what is sl
   expect(check.slowest).toEqual([expect.stringMatching(/^add .*: 1\.3\d?x slower$/)])
   expect([checkText(check), isAlert(check)]).toEqual(['1 case slower, 1 faster than the baseline of “project 0” (3 compared)', true])
   expect(drain(checkSteps(history, pinned(base), later, { threshold: 0.5 }))).toMatchObject({ slower: 0, faster: 0 })
+})
+
+describe('the run before one of a suite', () => {
+  const elsewhere = { ...testEnvironment, devices: [{ ...testEnvironment.devices[0]!, name: 'Another CPU' }] }
+  const of = (suite: string, factors: readonly number[], environment = testEnvironment) => measured(factors, environment, cases, suite)
+
+  it('is the newest complete one before it of the same suite on the same hardware', () => {
+    const [oldest, before] = [of('trueno', [1, 1, 1]), of('trueno', [1, 1, 1])]
+    of('genesis', [1, 1, 1])
+    of('trueno', [1, 1, 1], elsewhere)
+    history.setState(of('trueno', [1]), 'stopped')
+    const session = of('trueno', [1, 1, 1])
+    expect(previousOfSuite(history, session)).toBe(before)
+    expect(previousOfSuite(history, oldest)).toBeUndefined()
+    history.deleteSessions([before])
+    expect(previousOfSuite(history, session)).toBe(oldest)
+    expect(previousOfSuite(history, measured([1, 1, 1]))).toBeUndefined()
+  })
+
+  it('is what a regression is told against', () => {
+    const before = of('trueno', [1, 1, 1])
+    const session = of('trueno', [1.3, 1, 1])
+    const check = drain(suiteCheckSteps(history, session, {}))!
+    expect(check).toMatchObject({ sessionId: session, baselineId: before, baselineAt: history.getSession(before).session.createdAt, cases: 3, slower: 1, slowest: [expect.stringContaining('slower')] })
+    expect(verdictText(check, 'the previous run')).toBe('1 case slower than the previous run (3 compared)')
+  })
 })
 
 it('a project has one baseline and a session is that of one project', () => {

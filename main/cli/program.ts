@@ -72,7 +72,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--quick', 'the quick form of the suite')
     .option('--where <list>', 'of the suite comprehensive only some sizes: batch=16+32,sequence=512,dimension=768')
     .option('--processor <name>', 'of a suite on CPU and GPU only one: cpu or gpu')
-    .option('--out <folder>', 'write the reports of the suite there: Markdown, JSON, HTML with charts, and the session as a baseline for later')
+    .option('--out <folder>', 'write the reports of the suite there: Markdown, JSON, a picture (SVG), HTML with charts, and the session as a baseline for later')
     .option('--baseline <session>', 'compare with a session, a file, "pinned" (opscope baseline), or of a suite "previous", and exit with 3 on a regression')
     .option('--fail-on <list>', 'with --baseline: slower, faster, wrong or ambiguous (default: slower,wrong)')
     .option('--threshold <share>', 'with --baseline: differences below it count as none, such as 5% (default: as set in the app, else 1%)')

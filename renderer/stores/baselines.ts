@@ -1,12 +1,12 @@
 import { defineStore } from 'pinia'
 import { computed, ref } from 'vue'
-import { checkText, isAlert, NO_BASELINES, renamePin, withPin, type BaselineCheck, type Baselines, type Pin } from '@core/compare/pinned'
+import { checkText, isAlert, NO_BASELINES, renamePin, withPin, type Baselines, type Check, type Pin } from '@core/compare/pinned'
 import { MAX_NAME } from '@core/session/named'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
 
 /** Address of the comparison of a checked session with its baseline. */
-export const comparisonOf = ({ baselineId, sessionId }: BaselineCheck): string => `/compare?ids=${encodeURIComponent(baselineId)},${encodeURIComponent(sessionId)}`
+export const comparisonOf = ({ baselineId, sessionId }: Check): string => `/compare?ids=${encodeURIComponent(baselineId)},${encodeURIComponent(sessionId)}`
 
 /** Pinned baselines of projects, and what later sessions came to against them. */
 export const useBaselines = defineStore('baselines', () => {

@@ -68,10 +68,17 @@ export const useExporting = defineStore('exporting', () => {
   async function begin(session: Asked, formatId: string): Promise<void> {
     const format = formats.value.find(({ id }) => id === formatId)
     if (!format || !(format.forSharing || reviewAll.value)) return sessions.exportSession(session.id, formatId)
+    await reviewed(session, format, (leaveOut) => sessions.exportSession(session.id, format.id, leaveOut))
+  }
+
+  /** All reports of a suite into a folder: the session itself is among them, so what would be told is always shown. */
+  const saveSuite = (session: Asked) => reviewed(session, { title: 'Reports', forSharing: true }, (leaveOut) => sessions.saveSuite(session.id, leaveOut))
+
+  async function reviewed({ id, name }: Asked, format: Review['format'], writeIt: (leaveOut?: Redaction[]) => Promise<void>): Promise<void> {
     try {
-      const found = await call('sessions:identifying', { id: session.id })
-      if (found.length === 0) return await sessions.exportSession(session.id, formatId)
-      review.value = { name: session.name, format, found, write: (leaveOut) => sessions.exportSession(session.id, format.id, leaveOut) }
+      const found = await call('sessions:identifying', { id })
+      if (found.length === 0) return await writeIt()
+      review.value = { name, format, found, write: writeIt }
     } catch (error) {
       notices.fail(error, 'read the session')
     }
@@ -79,10 +86,10 @@ export const useExporting = defineStore('exporting', () => {
 
   /** Writes the file that is being looked at, without these. */
   async function write(leaveOut: Redaction[]): Promise<void> {
-    const reviewed = review.value!
+    const looked = review.value!
     review.value = undefined
-    await reviewed.write(leaveOut)
+    await looked.write(leaveOut)
   }
 
-  return { formats, asked, review, reviewAll, start, ask, askAs, exportAs: begin, choose, write }
+  return { formats, asked, review, reviewAll, start, ask, askAs, exportAs: begin, saveSuite, choose, write }
 })

@@ -128,6 +128,16 @@ export const useSessions = defineStore('sessions', () => {
     }
   }
 
+  /** All reports of a suite into a folder that the user chooses. */
+  async function saveSuite(id: string, leaveOut?: Redaction[]): Promise<void> {
+    try {
+      const reply = await call('suite:save', { id, ...(leaveOut ? { leaveOut } : {}) })
+      if (reply.done) notices.show({ level: 'info', message: `Wrote ${reply.files.length} ${reply.files.length === 1 ? 'file' : 'files'} to ${reply.folder}.`, detail: reply.files.join(', ') })
+    } catch (error) {
+      notices.fail(error, 'save the reports')
+    }
+  }
+
   /** Opens the file dialog; resolves to the sessions that came in. */
   async function importSessions(): Promise<SessionSummary[]> {
     return take(() => call('sessions:import', undefined))
@@ -178,7 +188,7 @@ export const useSessions = defineStore('sessions', () => {
     void load()
   }
 
-  return { list, filter, shown, choices, loaded, problem, load, update, setTags, merge, split, remove, exportSession, importSessions, importDropped, importOpened, start }
+  return { list, filter, shown, choices, loaded, problem, load, update, setTags, merge, split, remove, exportSession, saveSuite, importSessions, importDropped, importOpened, start }
 })
 
 /** The saved session that the session view shows. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -136,6 +136,30 @@ describe('a suite in the window', () => {
       await expect.poll(() => { try { return readFileSync(path, 'utf8') } catch { return '' } }).toMatch(found)
     }
   })
+
+  it('is saved as a whole into a folder, with its picture', async () => {
+    const reports = mkdtempSync(join(folder, 'reports-'))
+    await opened.app.evaluate(({ dialog }, to) => void (dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [to] })) as typeof dialog.showOpenDialog), reports)
+    await page.getByRole('button', { name: 'All to a folder…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Choose where to write…' }).click()
+    await messages(page).getByText(/^Wrote 6 files to reports-/).waitFor({ timeout: 30_000 })
+    expect(readdirSync(reports).sort()).toEqual(['comprehensive.html', 'comprehensive.json', 'comprehensive.md', 'comprehensive.opscope.json', 'comprehensive.results.json', 'comprehensive.svg'])
+    expect(readFileSync(join(reports, 'comprehensive.svg'), 'utf8')).toMatch(/^<svg [^]*Median time of a call[^]*layer_norm[^]*<circle/)
+  })
+
+  it('is narrowed, run again, and says what it comes to against the run before', async () => {
+    await page.evaluate(() => void (location.hash = '#/suites'))
+    await offer().getByText('Narrow', { exact: true }).click()
+    await offer().getByRole('group', { name: /^Dimension/ }).getByRole('button', { name: '512' }).click()
+    await offer().getByText(/^5 cases/).waitFor()
+    await offer().getByRole('button', { name: 'Run Comprehensive' }).click()
+    await report().getByText(/^5 of 5 results passed verification/).waitFor({ timeout: 60_000 })
+    await report().getByRole('region', { name: 'Previous run' }).getByText(/the previous run \(5 compared\)/).waitFor({ timeout: 30_000 })
+    expect(await page.getByRole('combobox', { name: 'Dimension' }).locator('option').allInnerTexts()).toEqual(['all', '64'])
+    expect(await violations(page)).toEqual([])
+    await report().getByRole('link', { name: 'Compare' }).click()
+    await page.getByRole('heading', { name: 'Compare', level: 1 }).waitFor()
+  }, 90_000)
 })
 
 describe('the other suites', () => {

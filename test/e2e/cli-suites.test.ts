@@ -13,9 +13,9 @@ describe('a suite as a gate', () => {
 
   test('the first run is the baseline, and leaves its reports in the folder', async () => {
     const { status, out, err } = await cli.run([...SUITE, '--baseline', 'previous', '--out', reports])
-    expect(err).toContain('there is no earlier complete session of Comprehensive CUDA/Triton benchmark with the same cases')
+    expect(err).toContain('there is no earlier complete session of Comprehensive CUDA/Triton benchmark with a case of this one')
     expect([status, out]).toEqual([0, expect.stringContaining('5 of 5 results passed verification')])
-    for (const name of ['comprehensive.md', 'comprehensive.json', 'comprehensive.html', 'comprehensive.opscope.json', 'comprehensive.results.json']) expect(existsSync(join(reports, name)), name).toBe(true)
+    for (const name of ['comprehensive.md', 'comprehensive.json', 'comprehensive.svg', 'comprehensive.html', 'comprehensive.opscope.json', 'comprehensive.results.json']) expect(existsSync(join(reports, name)), name).toBe(true)
     expect(JSON.parse(readFileSync(join(reports, 'comprehensive.json'), 'utf8'))).toMatchObject({ suite: { id: 'comprehensive' }, parts: [{ title: 'Summary' }, { title: 'Times' }, { title: 'Peak memory' }, { title: 'Red flags' }] })
   })
 
@@ -49,7 +49,7 @@ describe('a suite as a gate', () => {
   })
 
   test('a run that is given less time than it needs keeps what it has, with its reports', async () => {
-    const { status, err } = await cli.run(['run', '--suite', 'comprehensive', '--backends', 'cpu', '--stop-after', '2', '--out', join(cli.folder, 'part')])
+    const { status, err } = await cli.run(['run', '--suite', 'comprehensive', '--backends', 'cpu', '--stop-after', '5', '--out', join(cli.folder, 'part')])
     expect([status, err]).toEqual([0, expect.stringMatching(/ of \d+ cases in .*go on with: opscope resume/)])
     expect(readFileSync(join(cli.folder, 'part', 'comprehensive.md'), 'utf8')).toContain('results passed verification')
   })

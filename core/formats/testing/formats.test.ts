@@ -5,7 +5,7 @@ import { exportSession, FORMATS, importSession, prepareExport } from '../registr
 import { checkImporter } from './check-importer'
 import { goldenCeilings, goldenSession } from './sessions'
 
-await prepareExport('html')
+for (const id of ['html', 'suite-picture']) await prepareExport(id)
 
 /**
  * What every format is held to, found by folder. test/fixtures/formats/<id>/ holds `export.<extension>`, what the golden

@@ -1,5 +1,6 @@
 import type { Ceiling, SessionFile } from '../../session/types'
 import { findSuite, suiteOfSession, type Suite } from '../index'
+import { suiteFigure, type SuiteFigure } from './figure'
 import { suiteReport, suiteResults, type SuitePart } from './index'
 
 /** A session as the report of a suite. */
@@ -10,6 +11,7 @@ export interface SuiteDocument {
   /** Processor and devices in one line. */
   machine: string
   parts: SuitePart[]
+  figure: SuiteFigure
 }
 
 /** What a session is judged as that no suite made. */
@@ -19,5 +21,9 @@ const FALLBACK = 'genesis'
 export function suiteDocument({ session, environment, results }: SessionFile, ceilings: readonly Ceiling[]): SuiteDocument {
   const own = suiteOfSession(session)
   const suite = own ?? findSuite(FALLBACK)!
-  return { suite, own: own !== undefined, machine: [...new Set([environment.cpu, ...environment.devices.map(({ name }) => name)])].join(', '), parts: suiteReport(suite, suiteResults(results), { ceilings, ...(session.spec ? { spec: session.spec } : {}) }) }
+  const rows = suiteResults(results)
+  return {
+    suite, own: own !== undefined, machine: [...new Set([environment.cpu, ...environment.devices.map(({ name }) => name)])].join(', '),
+    parts: suiteReport(suite, rows, { ceilings, ...(session.spec ? { spec: session.spec } : {}) }), figure: suiteFigure(suite, rows, ceilings),
+  }
 }

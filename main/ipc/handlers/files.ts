@@ -1,7 +1,9 @@
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { identifying, usualRedactions } from '@core/formats/redact'
 import { exportFormat, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
+import { suiteOfSession } from '@core/suites'
 import type { Services } from '../../app/services'
+import { suiteFiles } from '../../files/suite-files'
 import { thisUser } from '../../paths'
 import { importAll, whyNotNow } from '../../import/import-files'
 import { RequestError, type Handlers } from '../answer'
@@ -45,6 +47,20 @@ export const fileHandlers = ({ history, runner, dialogs, emit, opened, files, re
       const { value, problem } = await files.export({ id, format, leaveOut: leaveOut ?? [...usualRedactions({ forSharing })], users: thisUser().users, path })
       if (problem !== undefined) throw new RequestError('failed', problem)
       return value ? { done: true, name: basename(path) } : { done: false }
+    },
+    'suite:save': async ({ id, leaveOut }) => {
+      const suite = suiteOfSession(history.getSession(id).session)
+      if (!suite) throw new RequestError('bad-request', 'This session is not of a suite.')
+      const folder = await dialogs.folder(`Save the reports of ${suite.title}`)
+      if (folder === undefined) return { done: false }
+      const written: string[] = []
+      for (const { format, name } of suiteFiles(suite)) {
+        const { value, problem } = await files.export({ id, format, leaveOut: leaveOut ?? [...usualRedactions(formatOf(format))], users: thisUser().users, path: join(folder, name) })
+        if (problem !== undefined) throw new RequestError('failed', problem)
+        if (!value) break
+        written.push(name)
+      }
+      return { done: true, folder: basename(folder), files: written }
     },
     'sessions:import': async () => {
       // Told before the user has looked for a file.

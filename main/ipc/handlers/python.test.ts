@@ -33,7 +33,7 @@ const confirm: Dialogs['confirm'] = ({ detail }) => {
   asked.push(detail.split('\n')[0]!)
   return Promise.resolve(agrees)
 }
-const add = (typed?: string) => pythonHandlers({ settings, dialogs: { program: () => Promise.resolve(chosen), confirm, choose: no, open: no, save: no } })['python:add']({ typed })
+const add = (typed?: string) => pythonHandlers({ settings, dialogs: { program: () => Promise.resolve(chosen), confirm, choose: no, open: no, save: no, folder: no } })['python:add']({ typed })
 const stored = () => (JSON.parse(readFileSync(join(folder, 'settings.json'), 'utf8')) as { python: unknown }).python
 
 it('keeps what was typed or chosen, beside the choice there is', async () => {

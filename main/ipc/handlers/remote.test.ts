@@ -9,7 +9,7 @@ import { remoteHandlers } from './remote'
 test('ssh connects to nothing that the user has not agreed to in a dialog of main', async () => {
   const asked: string[] = []
   const no = () => Promise.reject(new Error('no'))
-  const dialogs: Dialogs = { open: no, save: no, program: no, choose: no, confirm: ({ detail }) => Promise.resolve((asked.push(detail.split('\n')[0]!), false)) }
+  const dialogs: Dialogs = { open: no, save: no, folder: no, program: no, choose: no, confirm: ({ detail }) => Promise.resolve((asked.push(detail.split('\n')[0]!), false)) }
   const remotes = new Remotes(mkdtempSync(join(tmpdir(), 'opscope-remotes-')))
   const handlers = remoteHandlers({ remotes, dialogs })
   expect(await handlers['remotes:add']({ destination: 'me@gpubox' })).toEqual({ done: false })

@@ -1,13 +1,20 @@
 import { packBlock } from '@core/session/rows'
 import type { Services } from '../../app/services'
+import { suiteCheckSteps } from '../../baselines/check-steps'
+import { inSlices } from '../../compare/in-slices'
 import { findingsOf } from '../../history/findings'
 import type { Handlers } from '../answer'
 
-export const sessionHandlers = ({ history, emit }: Services) =>
+export const sessionHandlers = ({ history, settings, emit }: Services) =>
   ({
     'sessions:list': (filter) => history.listSessions(filter),
     'sessions:get': ({ id }) => history.getSession(id),
     'sessions:suites': () => history.suiteSessions(),
+    'suite:previous': async ({ id }) => {
+      const { compareThreshold: threshold, compareOpThresholds: byOp } = settings.get()
+      const check = await inSlices(suiteCheckSteps(history, id, { threshold, byOp }))
+      return check ? { check } : {}
+    },
     'sessions:rows': ({ id, first, count }) => packBlock(history.rows(id, first, count)),
     'sessions:findings': ({ id }) => findingsOf(history, id),
     'sessions:result': ({ resultId }) => history.result(resultId),

@@ -5,7 +5,8 @@ import type { SweepSpec } from '@core/session/sweep-spec'
 import { findSuite, SUITE_BACKENDS, suitePlan, SUITES, type Suite, type SuiteExtent, type SuiteSelection } from '@core/suites'
 import { readFacets, type FacetFilter } from '@core/suites/facets'
 import { BaselineStore } from '../../../baselines/baselines'
-import { baselineFor } from '../../../baselines/check-steps'
+import { baselineFor, previousOfSuite } from '../../../baselines/check-steps'
+import { suiteFiles } from '../../../files/suite-files'
 import { makeFolder } from '../../../paths'
 import type { Context } from '../../context'
 import { pickList, pickOne, UsageError } from '../../options/choices'
@@ -116,17 +117,6 @@ function processorOf({ title, processors }: Suite, asked: string): 'cpu' | 'gpu'
   return pickOne('processor', asked, ['cpu', 'gpu'])
 }
 
-/** The newest complete session of the same cases of the same suite; undefined where there is none. */
-function previousOf(context: Context, sessionId: string): string | undefined {
-  const { session } = context.history.getSession(sessionId)
-  const picks = (spec: SweepSpec | undefined) => JSON.stringify([spec?.suite, spec?.ops])
-  return context.history.suiteSessions().find(({ id, suite }) => {
-    if (id === sessionId || suite !== session.spec?.suite) return false
-    const other = context.history.getSession(id).session
-    return other.state === 'done' && picks(other.spec) === picks(session.spec)
-  })?.id
-}
-
 /** The session that the run is compared with; undefined, told, where there is none. */
 function baselineOf(context: Context, suite: Suite | undefined, sessionId: string, wanted: string): string | undefined {
   if (wanted === PINNED) {
@@ -135,8 +125,8 @@ function baselineOf(context: Context, suite: Suite | undefined, sessionId: strin
     return pin?.sessionId
   }
   if (wanted !== PREVIOUS || !suite) return wanted
-  const previous = previousOf(context, sessionId)
-  if (previous === undefined) context.remark(`opscope: there is no earlier complete session of ${suite.title} with the same cases; this one is the baseline of the next`)
+  const previous = previousOfSuite(context.history, sessionId)
+  if (previous === undefined) context.remark(`opscope: there is no earlier complete session of ${suite.title} with a case of this one on the same hardware; this one is the baseline of the next`)
   return previous
 }
 
@@ -155,9 +145,8 @@ export async function afterRun(context: Context, suite: Suite | undefined, sessi
   return compare(context, [baseline, sessionId], { failOn: options.failOn ?? 'slower,wrong', ...(options.threshold === undefined ? {} : { threshold: options.threshold }) })
 }
 
-/** The files of a suite's run: the report twice, the session with its charts, and the session itself to compare with later. */
+/** The files of a suite's run, in the folder. */
 async function writeReports(context: Context, suite: Suite, sessionId: string, folder: string): Promise<void> {
   makeFolder(resolve(folder))
-  const files = [['suite', `${suite.id}.md`], ['suite-json', `${suite.id}.json`], ['html', `${suite.id}.html`], ['json', `${suite.id}.opscope.json`], ...(suite.format ? [[suite.format, `${suite.id}.results.json`]] : [])]
-  for (const [format, name] of files) await exportSession(context, sessionId, { format: format!, out: join(folder, name!) })
+  for (const { format, name } of suiteFiles(suite)) await exportSession(context, sessionId, { format, out: join(folder, name) })
 }
