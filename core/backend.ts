@@ -256,6 +256,8 @@ export interface PreparedCase {
   /** Several such ranges at once, in the order asked for, where that is cheaper than one by one. */
   readRanges?(output: number, ranges: readonly { start: number; count: number }[]): Promise<Values[]>
   sample(request: SampleRequest): Promise<SampleBatch>
+  /** Runs `calls` calls back to back without timing any. For backends whose `sample` makes other calls beside those that it reports; `nsPerCall` sizes the submissions. */
+  runCalls?(calls: number, nsPerCall: number): Promise<void>
   memory(): MemoryUse
   /** The kernels of one call in their order, where the backend launches its own on a GPU. */
   launches?(): KernelLaunch[]

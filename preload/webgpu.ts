@@ -11,19 +11,25 @@ function watchLink() {
   let port: MessagePort | undefined
   let lastId = 0
   let given: () => void = () => undefined
-  const waiting = new Map<unknown, (state: unknown) => void>()
+  const waiting = new Map<unknown, (value: unknown) => void>()
 
   ipcRenderer.on(WATCH.port, (event: IpcRendererEvent) => {
     port?.close()
     port = event.ports[0]
     if (!port) return
     port.onmessage = ({ data }: MessageEvent<unknown>) => {
-      const { id, state } = Object(data) as { id?: unknown; state?: unknown }
-      waiting.get(id)?.(state)
+      const { id, value } = Object(data) as { id?: unknown; value?: unknown }
+      waiting.get(id)?.(value)
       waiting.delete(id)
     }
     given()
   })
+  const ask = (type: 'end' | 'energy-start' | 'energy-stop') =>
+    new Promise<unknown>((resolve) => {
+      if (!port) return resolve(undefined)
+      waiting.set(++lastId, resolve)
+      port.postMessage({ type, id: lastId })
+    })
   return {
     async open(name: string): Promise<unknown> {
       const hasPort = new Promise<void>((resolve) => (given = resolve))
@@ -32,12 +38,9 @@ function watchLink() {
       return answer
     },
     begin: (long: boolean) => port?.postMessage({ type: 'begin', long }),
-    end: () =>
-      new Promise<unknown>((resolve) => {
-        if (!port) return resolve(undefined)
-        waiting.set(++lastId, resolve)
-        port.postMessage({ type: 'end', id: lastId })
-      }),
+    end: () => ask('end'),
+    startEnergy: () => ask('energy-start'),
+    stopEnergy: () => ask('energy-stop'),
   }
 }
 

@@ -6,10 +6,13 @@ import { runs, type Program } from './kernels/types'
 import { hostWatch } from './host'
 import { bind, createRing, type Ring } from './sets/bind'
 import { allocate, fillInputs, release, sizeOf, type Memory } from './sets/memory'
-import type { Calls } from './timing/calls'
+import { MAX_CALLS, samplesPerSubmission, type Calls } from './timing/calls'
 import type { Clock } from './timing/clock'
-import { watchCase } from './watch/watch'
+import { watchCase, watchEnergy } from './watch/watch'
 
+/** Submissions of untimed calls that wait for the device, each so much longer than a timed one: the device does not rest until the page hears that one is done. */
+const SUBMISSIONS_AHEAD = 3
+const UNTIMED_LENGTH = 4
 /** Integers reach the kernels as u32. */
 const MAX_U32 = 0xffff_ffff
 
@@ -99,6 +102,24 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring
       const { state, ...taken } = await guarded(gpu, 'timing the kernel', () => watched(count, () => (mode === 'cold' ? timer.cold(count) : timer.hot(count, inner))))
       return { ...taken, state: await state }
     },
+    runCalls: (count, nsPerCall) =>
+      guarded(gpu, 'running the kernel', async () => {
+        const flights: Promise<undefined>[] = []
+        for (let left = count; left > 0; ) {
+          const each = samplesPerSubmission(left, MAX_CALLS, nsPerCall / UNTIMED_LENGTH, calls.dispatches)
+          left -= each
+          const encoder = gpu.device.createCommandEncoder()
+          const pass = encoder.beginComputePass()
+          calls.encode(pass, each)
+          pass.end()
+          gpu.device.queue.submit([encoder.finish()])
+          flights.push(gpu.device.queue.onSubmittedWorkDone())
+          // The next submissions are on their way while the device works on this one.
+          if (flights.length > SUBMISSIONS_AHEAD) await flights.shift()
+        }
+        await Promise.all(flights)
+      }),
+    energyMeter: () => watchEnergy(gpu, hostWatch()),
     memory: (): MemoryUse => ({ caseBytes: sizeOf(memory) }),
     async dispose() {
       release(memory)

@@ -85,7 +85,16 @@ async function load(meter: EnergyMeter, { prepared, callNs, now, signal, onBatch
   let each = Math.max(1, callNs)
   /** Queues of devices take only so many calls at once. */
   let most = 1_000_000
+  const untimed = async () => {
+    const calls = Math.max(1, Math.round(BATCH_NS / each))
+    const from = now()
+    await prepared.runCalls!(calls, callNs)
+    const ns = (now() - from) * 1e6
+    each = Math.max(1, ns / calls)
+    return { calls, ns: Math.min(ns, calls * callNs) }
+  }
   const batch = async (mode: Mode) => {
+    if (prepared.runCalls) return untimed()
     const perSample = mode === 'graph' ? GRAPH_NS : BATCH_NS
     const inner = Math.max(1, Math.min(most, Math.round(perSample / each)))
     const taken = await prepared.sample({ mode, count: Math.max(1, Math.round(BATCH_NS / (inner * each))), inner })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Gpu } from '../gpu/gpu'
-import { watchCase as watchGpu, type HostWatch } from './watch'
+import { watchCase as watchGpu, watchEnergy, type HostWatch } from './watch'
 
 /** As `sample` of a case hands it on. */
 const watchCase = (...of: Parameters<typeof watchGpu>) => {
@@ -13,6 +13,7 @@ const watchCase = (...of: Parameters<typeof watchGpu>) => {
 
 const gpuOf = (info: object, software = false): Gpu => ({ adapter: { info: { vendor: 'nvidia', architecture: 'hopper', device: '', description: 'NVIDIA H200', ...info } }, software }) as unknown as Gpu
 const STATE = { smClockMhz: 1980, powerW: 412.5, throttle: ['power limit'], foreignProcesses: 1 }
+const TRACE = { source: 'NVML total energy', tickMs: [10, 110], joules: [5, 35], powerMs: [], watts: [] }
 const SAMPLES = Float64Array.of(10, 11, 12)
 const take = () => Promise.resolve({ samplesNs: SAMPLES })
 
@@ -26,6 +27,8 @@ function scripted(change: Partial<HostWatch> = {}) {
     open: (name) => note(`open ${name}`, Promise.resolve(true)),
     begin: (long) => note(`begin ${long}`, undefined),
     end: () => note('end', Promise.resolve(STATE)),
+    startEnergy: () => note('start energy', Promise.resolve(true)),
+    stopEnergy: () => note('stop energy', Promise.resolve(TRACE)),
     ...change,
   }
   return { asked, host }
@@ -117,4 +120,30 @@ it.each([
 
 it('a page that nobody watches for measures without a state', async () => {
   expect(await watchCase(gpuOf({}), undefined)(3, take)).toEqual({ samplesNs: SAMPLES, state: {} })
+})
+
+describe('the energy counter of the card', () => {
+  const meterOf = (change: Partial<HostWatch> = {}) => {
+    const meter = watchEnergy(gpuOf({}), scripted(change).host)
+    if ('reason' in meter) throw new Error(meter.reason)
+    return meter
+  }
+
+  it('is read beside the page', async () => {
+    const meter = meterOf()
+    await meter.start()
+    expect(await meter.stop()).toEqual({ source: 'NVML total energy', tickMs: Float64Array.of(10, 110), joules: Float64Array.of(5, 35), powerMs: new Float64Array(), watts: new Float64Array() })
+    expect(meter.graphs).toBe(false)
+  })
+
+  it('fails with the reason, or with that there was no answer', async () => {
+    await expect(meterOf({ startEnergy: () => Promise.resolve({ reason: 'This GPU has no counter.' }) }).start()).rejects.toThrow('This GPU has no counter.')
+    await expect(meterOf({ open: () => Promise.resolve(false) }).start()).rejects.toThrow('cannot be watched')
+    await expect(meterOf({ stopEnergy: () => Promise.resolve({ ...TRACE, joules: ['5'] }) }).stop()).rejects.toThrow('did not answer')
+  })
+
+  it('is that of an NVIDIA card alone', () => {
+    expect(watchEnergy(gpuOf({ vendor: 'amd' }), scripted().host)).toHaveProperty('reason')
+    expect(watchEnergy(gpuOf({}), undefined)).toHaveProperty('reason')
+  })
 })

@@ -1,4 +1,5 @@
-import { deviceStateSchema, type DeviceState } from '@core/backend'
+import { z } from 'zod'
+import { deviceStateSchema, type DeviceState, type EnergyMeter } from '@core/backend'
 import { nameOf, wordsOf } from '../gpu/adapter'
 import type { Gpu } from '../gpu/gpu'
 
@@ -10,12 +11,18 @@ export interface HostWatch {
   begin(long: boolean): void
   /** It ended: the state of the card since `begin`. */
   end(): Promise<unknown>
+  /** The energy of the card is counted from now on: true, or why not. */
+  startEnergy(): Promise<unknown>
+  /** What the counter said since, or why not. */
+  stopEnergy(): Promise<unknown>
 }
 
 /** Longest wait for the watch of a device, once, while its first case is made ready. */
 const OPEN_MS = 3000
 /** Longest wait for one state. */
 const END_MS = 1000
+/** Longest wait for the energy counter: the first one starts NVIDIA's management library. */
+const ENERGY_MS = 10_000
 /** The energy counter moves about ten times a second and takes milliseconds to read: shorter batches go without, as for CUDA. */
 const LONG_SECONDS = 0.2
 
@@ -44,7 +51,13 @@ export function watchCase(gpu: Gpu, host: HostWatch | undefined): Watched {
   }
 }
 
+/** The energy counter of the card that a page computes on, read in the process beside it; or why there is none to read. */
+export function watchEnergy(gpu: Gpu, host: HostWatch | undefined): EnergyMeter | { reason: string } {
+  return cardOf(gpu, host)?.meter ?? { reason: 'Beside WebGPU the energy counter of NVIDIA GPUs alone can be read.' }
+}
+
 interface Card {
+  meter: EnergyMeter
   begin(long: boolean): Promise<void>
   end(): Promise<DeviceState>
   /** Ends a window whose state nobody wants. */
@@ -78,10 +91,34 @@ function watchCard(name: string, host: HostWatch): Card {
       works = state.success
       return state.success ? state.data : {}
     },
+    meter: {
+      graphs: false,
+      async start() {
+        await opened
+        if (!works) throw new Error('the GPU cannot be watched from beside the page')
+        const answer = await within(ENERGY_MS, () => host.startEnergy())
+        if (answer !== true) throw new Error(reasonOf(answer))
+      },
+      async stop() {
+        const answer = await within(ENERGY_MS, () => host.stopEnergy())
+        const trace = traceSchema.safeParse(answer)
+        if (!trace.success) throw new Error(reasonOf(answer))
+        return trace.data
+      },
+    },
     leave() {
       if (works) void within(END_MS, () => host.end())
     },
   }
+}
+
+const readings = z.array(z.number()).max(1e6).transform((values) => Float64Array.from(values))
+const traceSchema = z.object({ source: z.string().max(80), tickMs: readings, joules: readings, powerMs: readings, watts: readings })
+const refusedSchema = z.object({ reason: z.string().max(1000) })
+
+function reasonOf(answer: unknown): string {
+  const refused = refusedSchema.safeParse(answer)
+  return refused.success ? refused.data.reason : 'the process that reads the energy counter did not answer'
 }
 
 function attempt(work: () => void): boolean {

@@ -1,5 +1,5 @@
 import type { MessagePortMain } from 'electron'
-import { openGpuWatch } from '../../native'
+import { openEnergyMeter, openGpuWatch } from '../../native'
 import { openSchema, attempt, serveWatch, type Opened } from './serve-watch'
 
 /**
@@ -20,7 +20,7 @@ parentPort.on('message', ({ data, ports: [page] }) => {
   if (!request.success || !page) return
   const watch = attempt(() => openGpuWatch(request.data.name, request.data.worker))
   if (watch) {
-    const hear = serveWatch(watch, (answer) => page.postMessage(answer))
+    const hear = serveWatch(watch, (answer) => page.postMessage(answer), () => openEnergyMeter({ gpu: request.data.name }, false))
     page.on('message', (event) => hear(event.data))
     page.start()
   }
