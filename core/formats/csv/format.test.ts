@@ -21,7 +21,7 @@ describe('csv', () => {
   it('has one row per result with units in the column names', () => {
     const text = exportSession('csv', testSession(), { ceilings: [ceiling('copy', 240e9), ceiling('flops:f32', 1e15)] })
     expect(text.split('\n')[0]).toBe(
-      'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,ceiling_gbps,ceiling_gflops,speedup,peak_memory_bytes,library_peak_bytes,launch_overhead_ns,registers,shared_memory_bytes,occupancy,waves,energy_j,energy_low_j,energy_high_j,power_w,idle_power_w,flops_per_joule,bytes_per_joule,energy_delay_js,instructions,cycles,l1_hit_ratio,llc_hit_ratio,max_rel_error,converged,grade,message,started_at,result_id',
+      'op,n,dtype,backend,impl,device,mode,threads,status,samples,median_ns,ci_low_ns,ci_high_ns,mad_ns,p05_ns,p95_ns,min_ns,max_ns,mean_ns,stddev_ns,bytes,flops,gbps,gflops,efficiency,ceiling_gbps,ceiling_gflops,speedup,peak_memory_bytes,library_peak_bytes,launch_overhead_ns,registers,shared_memory_bytes,occupancy,waves,energy_j,energy_low_j,energy_high_j,power_w,idle_power_w,flops_per_joule,bytes_per_joule,energy_delay_js,energy_windows,energy_seconds,energy_calls,energy_sampled_j,energy_source,instructions,cycles,l1_hit_ratio,llc_hit_ratio,max_rel_error,converged,grade,message,started_at,result_id',
     )
     expect(table(text)).toMatchObject([{ op: 'add', n: '1000', median_ns: '100', gbps: '120', gflops: '10', efficiency: '0.5', speedup: '1', peak_memory_bytes: '12000', max_rel_error: '2.5e-8', status: 'ok', threads: '1', stddev_ns: '' }])
   })

@@ -15,7 +15,7 @@ const workOf = ({ case: c }: Result) => [c.op, ...Object.keys(c.params).sort().m
 /**
  * One row per result. Times in ns per call, gbps = 1e9 bytes/s, gflops = 1e9 FLOP/s from the op's cost model, efficiency as a
  * share of the binding measured ceiling (empty where the device has none), energy_j the energy of a call with its 95 % CI,
- * energy_delay_js its energy-delay product in joule seconds, ceiling_gbps and ceiling_gflops the measured
+ * energy_delay_js its energy-delay product in joule seconds, energy_windows to energy_source how it was measured, ceiling_gbps and ceiling_gflops the measured
  * ceilings of its device for such traffic and dtype, speedup against the first right result of
  * the same op, parameters, dtype and mode in the session (1 for that one). Efficiency and speedup are given for right results only.
  * Where both were measured in the same interleaved rounds, the speedup is that of the rounds. instructions to llc_hit_ratio are
@@ -50,6 +50,7 @@ function* exportCsv({ results }: SessionStream, { ceilings }: ExportContext): Ge
       stddev_ns: s?.stddevNs, bytes: result.bytes, flops: result.flops, gbps: medianNs && result.bytes / medianNs, gflops: medianNs && result.flops / medianNs,
       efficiency: point?.efficiency, ceiling_gbps: roofs.bytesPerSecond && roofs.bytesPerSecond / 1e9, ceiling_gflops: roofs.flopsPerSecond && roofs.flopsPerSecond / 1e9, speedup: right && first ? speedupOf({ medianNs, ...roundsTiming(result) }, first)?.ratio : undefined, peak_memory_bytes: result.caseBytes, library_peak_bytes: result.libraryPeakBytes, launch_overhead_ns: result.hostCallNs, registers: launch?.registers, shared_memory_bytes: launch?.sharedBytes, occupancy: launch?.occupancy, waves: launch?.waves,
       energy_j: energy?.joulesPerCall, energy_low_j: energy?.lowJ, energy_high_j: energy?.highJ, power_w: energy?.watts, idle_power_w: energy?.idleWatts, flops_per_joule: worth?.flopsPerJoule, bytes_per_joule: worth?.bytesPerJoule, energy_delay_js: worth?.energyDelay,
+      energy_windows: energy?.windows, energy_seconds: energy?.seconds, energy_calls: energy?.calls, energy_sampled_j: energy?.sampledJoulesPerCall, energy_source: energy?.source,
       instructions: counters?.instructions, cycles: counters?.cycles, l1_hit_ratio: hitRatio(counters?.l1Reads, counters?.l1Misses), llc_hit_ratio: hitRatio(counters?.llcReads, counters?.llcMisses),
       max_rel_error: result.verification?.relL2,
       converged: result.converged, grade: result.grade, message: result.message, started_at: result.startedAt, result_id: result.id,

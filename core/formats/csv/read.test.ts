@@ -33,6 +33,7 @@ describe('a table that Opscope wrote', () => {
         const { mildOutliers: _mild, severeOutliers: _severe, ciWidened: _widened, p25Ns: _p25, p75Ns: _p75, ...figures } = r.summary!
         expect(back[i]!.summary).toEqual(figures)
         expect(back[i]).toMatchObject({ id: r.id, status: r.status, startedAt: r.startedAt, bytes: r.bytes, flops: r.flops, grade: r.grade, converged: r.converged })
+        expect(back[i]!.energy).toEqual(r.energy)
       }
     }
   })
@@ -58,4 +59,20 @@ describe('a table of another tool', () => {
     ['no rows', 'op,median_ns\n', /line 2: expected a result/],
     ['a result twice', 'op,median_ns,result_id\nadd,1,a\nadd,1,a\n', /results\[1\]\.id: expected an id of its own/],
   ])('is refused with %s', (_what, text, message) => expect(refusal(text)).toMatch(message))
+})
+
+describe('the energy of a call', () => {
+  const cells = (energy: string) => `op,median_ns,energy_j,energy_low_j,energy_high_j,power_w,energy_windows,energy_seconds,energy_calls,energy_source\nadd,10,${energy}\n`
+
+  it('of another tool, without interval or windows, is stated and not kept', () => {
+    const [result] = imported('op,median_ns,energy_j\nadd,10,0.5\n').results
+    expect(result).not.toHaveProperty('energy')
+    expect(result!.notes).toContain('The file states 0.5 J a call, without the interval and windows that an energy needs.')
+  })
+
+  it('outside its interval, or with a count that is none, is refused', () => {
+    expect(imported(cells('0.5,0.49,0.51,50,5,10,1000,RAPL')).results[0]!.energy).toEqual({ joulesPerCall: 0.5, lowJ: 0.49, highJ: 0.51, watts: 50, windows: 5, seconds: 10, calls: 1000, source: 'RAPL' })
+    expect(refusal(cells('0.5,0.6,0.7,50,5,10,1000,RAPL'))).toContain('line 2, column energy_j: expected a number above 0 within its interval')
+    expect(refusal(cells('0.5,0.49,0.51,50,0,10,1000,RAPL'))).toContain('column energy_windows: expected a whole number of at least 1')
+  })
 })

@@ -1,6 +1,6 @@
 import { DTYPES, MODES, type Params } from '../../case'
 import { plainText, readCsv, type CsvRecord } from '../../csv'
-import { STATUSES, type Result } from '../../result'
+import { STATUSES, type Energy, type Result } from '../../result'
 import { SCHEMA_VERSION } from '../../session/types'
 import type { ImportSource, ImportOutcome } from '../file-format'
 import { finishImport } from '../shared/check'
@@ -66,6 +66,7 @@ function resultOf(row: Row, params: readonly (readonly [column: string, name: st
     const value = row.param(column)
     return value === undefined ? [] : [[name, value] as const]
   })
+  const energy = energyOf(row)
   const startedAt = row.text('started_at')
   return {
     id: row.text('result_id') ?? id,
@@ -84,12 +85,24 @@ function resultOf(row: Row, params: readonly (readonly [column: string, name: st
     summary: medianNs === undefined ? undefined : { count: row.number('samples', 'a whole number of at least 1'), medianNs, ...figures },
     converged: converged === undefined ? undefined : converged === 'true',
     grade: row.oneOf('grade', ['A', 'B', 'C']),
-    notes: ['Imported from CSV, which has no samples.', ...(error === undefined ? [] : [`The file states a relative error of ${error}.`])],
+    notes: ['Imported from CSV, which has no samples.', ...(error === undefined ? [] : [`The file states a relative error of ${error}.`]), ...(typeof energy === 'string' ? [energy] : [])],
     caseBytes: row.number('peak_memory_bytes'),
     libraryPeakBytes: row.number('library_peak_bytes'),
     hostCallNs: row.number('launch_overhead_ns'),
+    ...(typeof energy === 'object' ? { energy } : {}),
     seed: 0,
   }
+}
+
+/** The energy of a call; a note where the row has joules but not what tells how well they are known. */
+function energyOf(row: Row): Energy | string | undefined {
+  const joulesPerCall = row.number('energy_j')
+  if (joulesPerCall === undefined) return undefined
+  const [lowJ, highJ, watts, windows, seconds, calls, source] = [row.number('energy_low_j'), row.number('energy_high_j'), row.number('power_w'), row.number('energy_windows', 'a whole number of at least 1'), row.number('energy_seconds'), row.number('energy_calls', 'a whole number of at least 1'), row.text('energy_source')]
+  if (lowJ === undefined || highJ === undefined || !watts || windows === undefined || !seconds || calls === undefined || source === undefined) return `The file states ${joulesPerCall} J a call, without the interval and windows that an energy needs.`
+  if (!(joulesPerCall > 0) || lowJ > joulesPerCall || highJ < joulesPerCall) row.fail('energy_j', 'a number above 0 within its interval')
+  const [idleWatts, sampledJoulesPerCall] = [row.number('idle_power_w'), row.number('energy_sampled_j')]
+  return { joulesPerCall, lowJ, highJ, windows, seconds, calls, watts, source: fitText(source, 80), ...(idleWatts === undefined ? {} : { idleWatts }), ...(sampledJoulesPerCall === undefined ? {} : { sampledJoulesPerCall }) }
 }
 
 /** Throughputs that contradict the row's own bytes, FLOP and time. */
@@ -143,7 +156,7 @@ export function importCsv(source: ImportSource): ImportOutcome | null {
 /** Columns of the table behind the operation and its parameters; times in ns per call. */
 export const AFTER_PARAMS = [
   'dtype', 'backend', 'impl', 'device', 'mode', 'threads', 'status', 'samples', 'median_ns', 'ci_low_ns', 'ci_high_ns', 'mad_ns', 'p05_ns', 'p95_ns', 'min_ns', 'max_ns', 'mean_ns',
-  'stddev_ns', 'bytes', 'flops', 'gbps', 'gflops', 'efficiency', 'ceiling_gbps', 'ceiling_gflops', 'speedup', 'peak_memory_bytes', 'library_peak_bytes', 'launch_overhead_ns', 'registers', 'shared_memory_bytes', 'occupancy', 'waves', 'energy_j', 'energy_low_j', 'energy_high_j', 'power_w', 'idle_power_w', 'flops_per_joule', 'bytes_per_joule', 'energy_delay_js', 'instructions', 'cycles', 'l1_hit_ratio', 'llc_hit_ratio', 'max_rel_error', 'converged', 'grade', 'message', 'started_at', 'result_id',
+  'stddev_ns', 'bytes', 'flops', 'gbps', 'gflops', 'efficiency', 'ceiling_gbps', 'ceiling_gflops', 'speedup', 'peak_memory_bytes', 'library_peak_bytes', 'launch_overhead_ns', 'registers', 'shared_memory_bytes', 'occupancy', 'waves', 'energy_j', 'energy_low_j', 'energy_high_j', 'power_w', 'idle_power_w', 'flops_per_joule', 'bytes_per_joule', 'energy_delay_js', 'energy_windows', 'energy_seconds', 'energy_calls', 'energy_sampled_j', 'energy_source', 'instructions', 'cycles', 'l1_hit_ratio', 'llc_hit_ratio', 'max_rel_error', 'converged', 'grade', 'message', 'started_at', 'result_id',
 ] as const
 
 /** Before the name of a parameter that is called as a column is. */

@@ -25,7 +25,7 @@ ${sessionCharts(file.results) || '<p class="muted">No case of this session was m
 <h2>Findings</h2>
 ${findingsHtml(report.findings)}
 <h2>Results</h2>
-<p class="muted">Median of the samples of each case with the half width of its 95 % CI. Rates follow from the minimum memory traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it. Grade A: converged, low noise; B: noisy; C: throttled, disturbed or not converged.</p>
+<p class="muted">Median of the samples of each case with the half width of its 95 % CI. Rates follow from the minimum memory traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it.${file.results.some(({ energy }) => energy) ? ' Energy is that of a call, idle power included, with the half width of its 95 % CI; EDP is the energy-delay product.' : ''} Grade A: converged, low noise; B: noisy; C: throttled, disturbed or not converged.</p>
 ${tableHtml('Results', report.results)}
 ${report.runs.rows.length ? `<h2>Over runs</h2>\n<p class="muted">${TWO_INTERVALS}</p>\n${tableHtml('Over runs', report.runs)}\n` : ''}${report.ceilings.rows.length ? `<h2>Ceilings</h2>\n${tableHtml('Ceilings', report.ceilings)}` : ''}
 <h2>Environment</h2>

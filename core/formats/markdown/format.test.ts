@@ -28,6 +28,15 @@ describe('markdown report', () => {
     expect(text).toContain('| Processor | Test CPU, 4 logical CPUs |')
   })
 
+  it('has columns of energy where a result has one, and none where none has', () => {
+    const energy = { joulesPerCall: 0.1457, lowJ: 0.1446, highJ: 0.1468, windows: 5, seconds: 10, calls: 50_000, watts: 690, source: 'NVML total energy' }
+    const rows = (results: ReturnType<typeof testResult>[]) => exportSession('markdown', testSession(results)).split('\n').filter((line) => /^\| (op|add) /.test(line)).map(cellsOf).map((cells) => cells.map((cell) => cell.trim()))
+    const [head, with_, without] = rows([testResult({ energy, flops: 1e9, bytes: 2e6 }), testResult({ id: 'r2' })]).filter((cells) => cells.length > 15)
+    expect(['energy mJ', 'energy ±', 'power W', 'GFLOP/J', 'MB/J', 'EDP J s'].map((title) => with_![head!.indexOf(title)])).toEqual(['145.7', '±0.75 %', '690', '6.863', '13.73', '2.91e-5'])
+    expect(without![head!.indexOf('energy mJ')]).toBe('–')
+    expect(exportSession('markdown', testSession([testResult()]))).not.toContain('EDP')
+  })
+
   it('says what three right runs of a case say together, and nothing of two', () => {
     const run = (i: number, medianNs: number, status: 'ok' | 'wrong' = 'ok') => testResult({ id: `run${i}`, run: i, status, summary: { ...testResult().summary!, medianNs } })
     const written = exportSession('markdown', testSession([run(0, 100), run(1, 101), run(2, 102), run(3, 500, 'wrong')]))

@@ -4,14 +4,15 @@ import { advise, detailsOf, type Finding } from '../../analysis/advice'
 import { caseRuns, type Run } from '../../analysis/case-runs'
 import { roundsTiming } from '../../analysis/timing'
 import { caseId } from '../../case'
-import { statusWord, type Result } from '../../result'
+import { perJoule } from '../../measure/energy/windows'
+import { statusWord, type Energy, type Result } from '../../result'
 import { ceilingKind, ceilingTitle, ceilingValue, compareKinds, intervalOf, type KnownCeiling } from '../../roofline/ceilings'
 import { datasheetValue } from '../../roofline/datasheet'
 import { roofline, roofsOf, uncertainText } from '../../roofline/roofline'
 import { environmentGroups, type FactGroup } from '../../session/environment'
 import { blockOf, rowAt } from '../../session/rows'
 import type { SessionFile } from '../../session/types'
-import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../units'
+import { ABSENT, chooseBandwidthUnit, chooseBytesPerJouleUnit, chooseEnergyUnit, chooseFlopsPerJouleUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatPercent } from '../../units'
 import type { ExportContext } from '../file-format'
 import { shapeText, threadText, variantText } from '../../case-words'
 
@@ -68,7 +69,8 @@ function resultsTable(results: readonly Result[], { ceilings }: ExportContext): 
   const rate = chooseFlopsUnit(median(known.flatMap(({ ns, r }) => (r.flops > 0 ? [(r.flops / ns) * 1e9] : []))))
   const threaded = results.some((r) => r.case.threads !== undefined)
   const computes = known.some(({ r }) => r.flops > 0)
-  const columns: { head: Head; cell(r: Result): Cell }[] = [
+  const energies = energyColumns(results)
+  const columns: ResultColumn[] = [
     { head: { title: 'op', mono: true }, cell: ({ case: c }) => ({ text: c.op }) },
     { head: { title: 'shape', mono: true }, cell: ({ case: c }) => ({ text: caseWordsOf(c).shape }) },
     { head: { title: 'dtype', mono: true }, cell: ({ case: c }) => ({ text: c.dtype }) },
@@ -82,11 +84,40 @@ function resultsTable(results: readonly Result[], { ceilings }: ExportContext): 
     { head: { title: bandwidth.name, numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.bytesPerSecond, (v) => formatIn(v, bandwidth)) },
     ...(computes ? [{ head: { title: rate.name, numeric: true }, cell: (r: Result) => rated(placeOf(r, ceilings)?.flopsPerSecond, (v) => formatIn(v, rate)) }] : []),
     { head: { title: 'efficiency', numeric: true }, cell: (r) => rated(placeOf(r, ceilings)?.efficiency, (value) => `${formatPercent(value)}${placeOf(r, ceilings)?.uncertain === undefined ? '' : '*'}`) },
+    ...energies,
     { head: { title: 'error', numeric: true }, cell: ({ verification: v }) => numberCell(v?.relL2?.toExponential(1) ?? ABSENT, v?.relL2) },
     { head: { title: 'grade' }, cell: ({ grade }) => (grade === 'C' ? { text: grade, tone: 'bad' } : { text: grade ?? ABSENT }) },
     { head: { title: 'remarks', wide: true }, cell: (r) => ({ text: remarks(r, placeOf(r, ceilings)?.uncertain) }) },
   ]
   return { heads: columns.map(({ head }) => head), rows: results.map((r) => columns.map(({ cell }) => cell(r))) }
+}
+
+interface ResultColumn {
+  head: Head
+  cell(r: Result): Cell
+}
+
+/** Energy of a call with its interval, power, what a joule buys and the energy-delay product; no columns where no result has an energy. */
+function energyColumns(results: readonly Result[]): ResultColumn[] {
+  const known = results.flatMap(({ energy, flops, bytes }) => (energy ? [{ energy, worth: perJoule({ energy, flops, bytes }) }] : []))
+  if (known.length === 0) return []
+  const unit = chooseEnergyUnit(median(known.map(({ energy }) => energy.joulesPerCall)))
+  const [flops, bytes] = [chooseFlopsPerJouleUnit(median(known.flatMap(({ worth }) => worth.flopsPerJoule ?? []))), chooseBytesPerJouleUnit(median(known.map(({ worth }) => worth.bytesPerJoule)))]
+  const column = (title: string, value: (energy: Energy, worth: ReturnType<typeof perJoule>) => number | undefined, text: (value: number | undefined, energy: Energy) => string): ResultColumn => ({
+    head: { title, numeric: true },
+    cell: ({ energy, flops, bytes }) => {
+      const found = energy && value(energy, perJoule({ energy, flops, bytes }))
+      return energy ? numberCell(text(found, energy), found) : { text: ABSENT }
+    },
+  })
+  return [
+    column(`energy ${unit.name}`, (energy) => energy.joulesPerCall, (value) => formatIn(value, unit)),
+    column('energy ±', ({ joulesPerCall, lowJ, highJ }) => (highJ - lowJ) / joulesPerCall, (_value, { joulesPerCall, lowJ, highJ }) => formatInterval(joulesPerCall, lowJ, highJ)),
+    column('power W', ({ watts }) => watts, (value) => (value === undefined ? ABSENT : value.toFixed(0))),
+    ...(known.some(({ worth }) => worth.flopsPerJoule !== undefined) ? [column(flops.name, (_energy, worth) => worth.flopsPerJoule, (value) => formatIn(value, flops))] : []),
+    column(bytes.name, (_energy, worth) => worth.bytesPerJoule, (value) => formatIn(value, bytes)),
+    column('EDP J s', (_energy, worth) => worth.energyDelay, (value) => value?.toExponential(2) ?? ABSENT),
+  ]
 }
 
 /** A rate or a share; none where there is nothing above zero. */

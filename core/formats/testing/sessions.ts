@@ -65,6 +65,10 @@ export function plausibleSession(seed: number): SessionFile {
   return file
 }
 
+const energyAt = (joulesPerCall: number, idleWatts: number | undefined): Result['energy'] => ({
+  joulesPerCall, lowJ: joulesPerCall * 0.99, highJ: joulesPerCall * 1.01, windows: 5, seconds: 10.5, calls: 49745, watts: 690.2, source: 'NVML total energy', ...(idleWatts === undefined ? {} : { idleWatts, sampledJoulesPerCall: joulesPerCall * 1.001 }),
+})
+
 /** Texts that trip naive writers: quotes, control characters, formulas, markup, surrogate pairs, separators. */
 const TEXTS = ['', 'plain', '=1+1', '-2', '@x', '"quoted"', 'a,b', 'two\nlines', '<script>alert(1)</script>', '&amp;', 'ünï\u2028code', '🜁', '\u0000\u001f', "it's", '\\', '__proto__'] as const
 
@@ -117,6 +121,7 @@ export function randomSession(seed: number): SessionFile {
       labels,
       run: maybe(() => below(5)),
       block: maybe(() => ({ pair: pick(TEXTS), quad: below(30), place: below(4) })),
+      ...((seed + i) % 3 === 0 ? { energy: energyAt((1 + i + seed) / 1e7, (seed + i) % 2 ? 75 : undefined) } : {}),
     })
   })
   const about = maybe(() => ({ kind: pick(['ceilings', 'interleaved', 'self-check'] as const), session: maybe(() => `s${below(9)}.a:b-c_d`) }))
