@@ -11,6 +11,20 @@ it('draws the energy of a call against its time, for results that have one', () 
   for (const words of ['500 mJ', '490 mJ to 510 mJ', '1.00 ms', '500 W']) expect(tip).toContain(words)
 })
 
+it.each([
+  ['edp', 5e-4],
+  ['power', 500],
+  ['flops', 2e9],
+  ['bytes', 4e6],
+])('draws %s against size', (y, value) => {
+  const option = drawOf(chart, [{ ...measured, flops: 1e9, bytes: 2e6 }], { values: { y, x: 'size' } }).option as NonNullable<ReturnType<typeof energyOption>>
+  expect(option.series[0]!.data).toEqual([{ value: [4096, value, measured.id] }])
+})
+
+it('leaves out what does no arithmetic where operations per joule are drawn', () => {
+  expect(drawOf(chart, [{ ...measured, flops: 0 }], { values: { y: 'flops', x: 'time' } })).toMatchObject({ option: undefined, empty: expect.stringContaining('arithmetic') })
+})
+
 it('says what to do where no result has one, and exports what it shows', () => {
   expect(drawOf(chart, [chartPoint({}, 50)])).toMatchObject({ option: undefined, empty: expect.stringContaining('Energy per call') })
   expect(drawOf(chart, [measured]).csv().trim().split('\n')[1]).toContain(',1000000,0.5,0.49,0.51,500,')
