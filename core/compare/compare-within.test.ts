@@ -173,3 +173,13 @@ test('along the device, two cards of one machine or of two are held against each
   expect(comparison.unmatched).toMatchObject([{ reason: 'The session has no other device of its backend.' }])
   expect(compareWithin(of, { axis: 'device' }, resultOf, { filter: { host: ['this machine'] } }).sessions).toHaveLength(2)
 })
+
+test('the energy of a call is compared where both sides have it, by the same threshold', () => {
+  const energy = (joulesPerCall: number): Result['energy'] => ({ joulesPerCall, lowJ: joulesPerCall * 0.995, highJ: joulesPerCall * 1.005, windows: 5, seconds: 10, calls: 1000, watts: 300, source: 'NVML total energy' })
+  const rows = [measured('e1', gpu, 10, { energy: energy(0.1602) }), measured('e2', { ...gpu, impl: 'cublaslt' }, 10, { energy: energy(0.1457) }), measured('e3', { ...gpu, impl: 'cudnn' }, 10)]
+  const { rows: [row] } = within(rows, 'impl')
+  expect(row!.cells.map((cell) => cell?.joulesPerCall)).toEqual([0.1602, 0.1457, undefined])
+  expect(row!.cells[1]!.energy).toMatchObject({ verdict: 'less', ratio: expect.closeTo(0.9095, 4) })
+  expect(row!.cells[1]!.verdict).toBe('same')
+  expect(row!.cells[2]).not.toHaveProperty('energy')
+})

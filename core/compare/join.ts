@@ -4,6 +4,7 @@ import { geometricMean, median } from '../stats/descriptive'
 import { formatPercent } from '../units'
 import { INTERLEAVE, type PairRatios } from './ratio/interleave'
 import { isMeasured, measuredOf, whyNotMeasured, type Entry, type Measured, type ResultOf } from './measured'
+import { assignEnergyVerdicts, energyDraftOf, energySideOf, type EnergyDraft, type EnergySide } from './ratio/energy'
 import { ratioOf, sideOf, type RatioEstimate, type Side } from './ratio/ratio'
 import { ratioGrade, roundsRatioOver } from './ratio/rounds'
 import { thresholdFor, THRESHOLD, type Thresholds, type CompareCell, type Comparison } from './types'
@@ -47,6 +48,7 @@ const SIDE_SEED = 0x51de5
 export function* compareJoined(joined: readonly Joined[], context: JoinContext): Steps<Pick<Comparison, 'rows' | 'overall'> & { unmatched: Unmatched[] }> {
   const rows: Comparison['rows'] = []
   const drafts: Draft[] = []
+  const energies: EnergyDraft[] = []
   const unmatched: Unmatched[] = []
   const { word } = context
   for (const [done, { id, entries }] of joined.entries()) {
@@ -74,12 +76,19 @@ export function* compareJoined(joined: readonly Joined[], context: JoinContext):
     const sides = new Sides(baseline, BASE_SEED)
     const cells = partners.map((measured, i) => {
       if (!measured) return null
-      const draft: Draft = { ...draftOf(measured, baseline, sides, context, i + 1), threshold: thresholdFor(context.thresholds, base.case.op) }
-      drafts.push(draft)
-      return draft.cell
+      const threshold = thresholdFor(context.thresholds, base.case.op)
+      const { cell, ...draft } = draftOf(measured, baseline, sides, context, i + 1)
+      drafts.push({ ...draft, cell, threshold })
+      const energy = energyDraftOf(energyOf(measured), sides.energy, threshold)
+      if (energy) {
+        cell.energy = energy.energy
+        energies.push(energy)
+      }
+      return cell
     })
     rows.push({ caseId: id, case: base.case, cells: [cellOf(baseline, sides.time), ...cells] })
   }
+  assignEnergyVerdicts(energies, context.thresholds.threshold ?? THRESHOLD)
   assignVerdicts(drafts, context.thresholds.threshold ?? THRESHOLD)
   return { rows, unmatched, overall: Array.from({ length: context.sides }, (_, side) => (side === 0 ? null : overallOf(rows.map((row) => row.cells[side])))) }
 }
@@ -114,17 +123,26 @@ class Sides {
     return this.#cycles.side
   }
 
+  get energy(): EnergySide | undefined {
+    return energyOf(this.measured)
+  }
+
   get mhz(): number | undefined {
     return median(this.measured.runs.flatMap((run) => (run.clocksMhz ? Array.from(run.clocksMhz) : [])))
   }
 }
 
+/** Energy of a call on a side, from the runs that have it. */
+const energyOf = ({ results }: Measured): EnergySide | undefined => energySideOf(results.flatMap(({ energy }) => energy ?? []))
+
 /** Result and median of a side; over several runs the geometric mean of their medians, which the speedup uses. */
-function cellOf({ row, runs }: Measured, side: Side | undefined): CompareCell {
-  return { resultId: row.id, medianNs: side && runs.length > 1 ? Math.exp(side.log) : row.medianNs, ...(row.grade ? { grade: row.grade } : {}) }
+function cellOf(measured: Measured, side: Side | undefined): CompareCell {
+  const { row, runs } = measured
+  const joulesPerCall = energyOf(measured)?.joulesPerCall
+  return { resultId: row.id, medianNs: side && runs.length > 1 ? Math.exp(side.log) : row.medianNs, ...(row.grade ? { grade: row.grade } : {}), ...(joulesPerCall === undefined ? {} : { joulesPerCall }) }
 }
 
-function draftOf(measured: Measured, baseline: Measured, base: Sides, context: JoinContext, at: number): Draft {
+function draftOf(measured: Measured, baseline: Measured, base: Sides, context: JoinContext, at: number): Draft & { cell: CompareCell } {
   const side = new Sides(measured, SIDE_SEED)
   const cell = cellOf(measured, side.time)
   // An imported result may hold a summary without samples: its ratio stands, without an interval.

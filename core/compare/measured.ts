@@ -4,7 +4,7 @@ import type { Result } from '../result'
 import type { Row } from '../session/rows'
 
 /** What a comparison reads of a result with its samples. */
-export type ComparedResult = Pick<Result, 'id' | 'samplesNs' | 'labels' | 'clocksMhz' | 'run' | 'block' | 'rounds' | 'deviceStates'>
+export type ComparedResult = Pick<Result, 'id' | 'samplesNs' | 'labels' | 'clocksMhz' | 'run' | 'block' | 'rounds' | 'deviceStates' | 'energy'>
 export type ResultOf = (resultId: string) => ComparedResult
 
 /** A row that can be ranked: measured and right. */

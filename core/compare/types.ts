@@ -74,6 +74,22 @@ export type CompareRequest = z.infer<typeof compareRequestSchema>
 const verdictSchema = z.enum(['faster', 'slower', 'same', 'ambiguous'])
 export type Verdict = z.infer<typeof verdictSchema>
 
+const energyVerdictSchema = z.enum(['less', 'more', 'same', 'ambiguous'])
+export type EnergyVerdict = z.infer<typeof energyVerdictSchema>
+
+/** Energy of a call beside the baseline's: `ratio` is this / baseline, below 1 is less. */
+const energyCellSchema = z.object({
+  ratio: z.number().positive(),
+  /** 95 % CI of the ratio. */
+  low: z.number().optional(),
+  high: z.number().optional(),
+  verdict: energyVerdictSchema.optional(),
+  p: z.number().min(0).max(1).optional(),
+  adjustedP: z.number().min(0).max(1).optional(),
+  doubt: z.string().optional(),
+})
+export type EnergyCell = z.infer<typeof energyCellSchema>
+
 /** One session's side of a compared case. `speedup` is baseline median / this median: above 1 is faster. */
 const compareCellSchema = z.object({
   resultId: z.string(),
@@ -102,6 +118,10 @@ const compareCellSchema = z.object({
   quads: z.number().int().positive().optional(),
   /** Why the verdict is ambiguous although the interval lies beyond the threshold: the test, the correction, or SM cycles. */
   doubt: z.string().optional(),
+  /** Energy of a call, where it was measured. */
+  joulesPerCall: z.number().positive().optional(),
+  /** That energy beside the baseline's, where both have it. */
+  energy: energyCellSchema.optional(),
 })
 export type CompareCell = z.infer<typeof compareCellSchema>
 

@@ -15,16 +15,19 @@ export interface RatioEstimate {
   degrees?: number
 }
 
-/** What is known of the typical time of one side. */
-export interface Side {
-  /** ln of the median; of several runs, of the median of their medians, as overRuns (core/stats/summarize.ts) gives it. */
+/** The logarithm of a figure of one side, and how well it is known. */
+export interface LogEstimate {
   log: number
   runs: number
-  /** Draws of `log` that the samples allow; absent when one run has too few samples. */
-  draws?: Float64Array
   /** Variance of `log`, and the degrees of freedom behind it. */
   variance: number
   degrees: number
+}
+
+/** What is known of the typical time of one side: `log` is of the median; of several runs, of the median of their medians, as overRuns (core/stats/summarize.ts) gives it. */
+export interface Side extends LogEstimate {
+  /** Draws of `log` that the samples allow; absent when one run has too few samples. */
+  draws?: Float64Array
 }
 
 const RESAMPLES = 1000
@@ -76,22 +79,36 @@ export function ratioOf(side: Side, base: Side): RatioEstimate {
   const log = side.log - base.log
   const ratio = Math.exp(log)
   if (!side.draws || !base.draws) return { ratio }
-  const [top, bottom] = [withRunVariance(side, base), withRunVariance(base, side)]
-  const variance = top.variance + bottom.variance
-  const degrees = variance > 0 ? variance ** 2 / (top.variance ** 2 / top.degrees + bottom.variance ** 2 / bottom.degrees) : Infinity
+  const { variance, degrees, t } = spreadOf(side, base)
   const differences = side.draws.map((draw, i) => draw - base.draws![i]!)
   if (!differences.every(Number.isFinite)) return { ratio }
   const drawn = varianceOf(differences)
-  const t = degrees === Infinity ? NORMAL_975 : studentQuantile(0.025, degrees)
-  const stretch = drawn > 0 ? (t / NORMAL_975) * Math.sqrt(variance / drawn) : 0
+  if (!(drawn > 0)) return ratioByStudent(side, base)
+  const stretch = (t / NORMAL_975) * Math.sqrt(variance / drawn)
   differences.sort()
   const away = (q: number) => (quantileOfSorted(differences, q) - log) * stretch
-  const interval = drawn > 0 ? { low: Math.exp(log + away(0.025)), high: Math.exp(log + away(0.975)) } : { low: Math.exp(log - t * Math.sqrt(variance)), high: Math.exp(log + t * Math.sqrt(variance)) }
-  return { ratio, interval, logError: Math.sqrt(variance), degrees }
+  return { ratio, interval: { low: Math.exp(log + away(0.025)), high: Math.exp(log + away(0.975)) }, logError: Math.sqrt(variance), degrees }
+}
+
+/** side / base with Student's 95 % CI of ln(ratio), for figures that have a variance and no samples. Without an interval where a variance is not a number. */
+export function ratioByStudent(side: LogEstimate, base: LogEstimate): RatioEstimate {
+  const log = side.log - base.log
+  const { variance, degrees, t } = spreadOf(side, base)
+  if (Number.isNaN(variance)) return { ratio: Math.exp(log) }
+  const half = t * Math.sqrt(variance)
+  return { ratio: Math.exp(log), interval: { low: Math.exp(log - half), high: Math.exp(log + half) }, logError: Math.sqrt(variance), degrees }
+}
+
+/** Variance of ln(side / base), its degrees of freedom (Welch), and the t of a 95 % CI. */
+function spreadOf(side: LogEstimate, base: LogEstimate): { variance: number; degrees: number; t: number } {
+  const [top, bottom] = [withRunVariance(side, base), withRunVariance(base, side)]
+  const variance = top.variance + bottom.variance
+  const degrees = variance > 0 ? variance ** 2 / (top.variance ** 2 / top.degrees + bottom.variance ** 2 / bottom.degrees) : Infinity
+  return { variance, degrees, t: degrees === Infinity ? NORMAL_975 : studentQuantile(0.025, degrees) }
 }
 
 /** The variance of a side; that of a single run plus what one run of the other side would vary: at most its variance times its runs. */
-function withRunVariance(side: Side, other: Side): { variance: number; degrees: number } {
+function withRunVariance(side: LogEstimate, other: LogEstimate): { variance: number; degrees: number } {
   if (side.runs > 1 || other.runs === 1) return side
   return { variance: side.variance + other.variance * other.runs, degrees: other.degrees }
 }

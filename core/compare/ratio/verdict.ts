@@ -37,9 +37,11 @@ export const FALSE_DISCOVERIES = 0.05
  */
 export const CLOCK_DIFFERENCE = 0.005
 
+const WORDS: Readonly<Record<Verdict, string>> = { faster: 'faster', slower: 'slower', same: 'same', ambiguous: 'unclear' }
+
 /** A cell before its verdict. */
 export interface Draft {
-  cell: CompareCell
+  cell: Pick<CompareCell, 'p' | 'adjustedP' | 'verdict' | 'doubt'>
   time: RatioEstimate
   /** Its operation's own threshold; absent: that of the comparison. */
   threshold?: number
@@ -50,9 +52,9 @@ export interface Draft {
 /**
  * Gives all cells of one comparison their verdicts. Each is first judged alone by its interval; then a faster or slower
  * that does not survive Benjamini-Hochberg over all cells, or that SM cycles do not confirm though the clocks differed,
- * becomes ambiguous and says why in `doubt`.
+ * becomes ambiguous and says why in `doubt`, where a verdict is called as in `words`.
  */
-export function assignVerdicts(drafts: readonly Draft[], threshold: number): void {
+export function assignVerdicts(drafts: readonly Draft[], threshold: number, words: Readonly<Record<Verdict, string>> = WORDS): void {
   const tested = drafts.flatMap((draft) => {
     const p = pValueOf(draft.time, draft.threshold ?? threshold)
     return p === undefined ? [] : [{ draft, p }]
@@ -67,7 +69,7 @@ export function assignVerdicts(drafts: readonly Draft[], threshold: number): voi
       cell.p = p.p
       cell.adjustedP = p.adjusted
     }
-    const doubts = [p && chance(alone, p, tested.length), cycles && disagreement(alone, time, cycles, own)].filter((doubt) => doubt !== undefined)
+    const doubts = [p && chance(alone, p, tested.length, words), cycles && disagreement(alone, time, cycles, own)].filter((doubt) => doubt !== undefined)
     cell.verdict = doubts.length > 0 ? 'ambiguous' : alone
     if (doubts.length > 0) cell.doubt = doubts.join(' ')
   }
@@ -83,11 +85,11 @@ export function pText(p: number): string {
 /** `p = 0.031`, `p < 0.001`. */
 const pWords = (p: number) => (/^\d/.test(pText(p)) ? `p = ${pText(p)}` : `p ${pText(p)}`)
 
-function chance(alone: Verdict, { p, adjusted }: { p: number; adjusted: number }, cells: number): string | undefined {
+function chance(alone: Verdict, { p, adjusted }: { p: number; adjusted: number }, cells: number, words: Readonly<Record<Verdict, string>>): string | undefined {
   if ((alone !== 'faster' && alone !== 'slower') || adjusted <= FALSE_DISCOVERIES) return undefined
   const corrected = cells === 1 ? '' : `, after the correction for ${cells} cases ${pWords(adjusted)} (Benjamini-Hochberg)`
   if (p > FALSE_DISCOVERIES) return `The 95 % CI lies beyond the threshold, but the test does not confirm it: ${pWords(p)}${corrected}; the limit is ${FALSE_DISCOVERIES}.`
-  return `Unclear because of the correction for ${cells} cases (Benjamini-Hochberg): ${alone} on its own (${pWords(p)}), but corrected ${pWords(adjusted)}; the limit is ${FALSE_DISCOVERIES}.`
+  return `Unclear because of the correction for ${cells} cases (Benjamini-Hochberg): ${words[alone]} on its own (${pWords(p)}), but corrected ${pWords(adjusted)}; the limit is ${FALSE_DISCOVERIES}.`
 }
 
 function disagreement(alone: Verdict, time: RatioEstimate, { estimate, clockRatio, clocks }: NonNullable<Draft['cycles']>, threshold: number): string | undefined {

@@ -1,6 +1,6 @@
-import { formatInteger, formatRatio, speedupWords, localNumber } from '../../units'
+import { ABSENT, formatInteger, formatRatio, speedupWords, localNumber } from '../../units'
 import type { RatioWithInterval } from '../../stats/mean-ratio'
-import type { Comparison, Verdict } from '../types'
+import type { Comparison, EnergyCell, EnergyVerdict, Verdict } from '../types'
 import { sideText, summarizeSide, type SideSummary } from './summary'
 
 /** How a verdict is written: a sign and a word, so that colour is never alone. */
@@ -13,6 +13,20 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, { sign: string; word: strin
 
 /** `▲ faster`; with a separator between sign and word. */
 export const verdictText = (verdict: Verdict): string => `${VERDICT_WORDS[verdict].sign} ${VERDICT_WORDS[verdict].word}`
+
+/** The same of energy. */
+export const ENERGY_WORDS: Readonly<Record<EnergyVerdict, { sign: string; word: string }>> = {
+  less: { sign: '▼', word: 'less' },
+  more: { sign: '▲', word: 'more' },
+  same: { sign: '=', word: 'same' },
+  ambiguous: { sign: '?', word: 'unclear' },
+}
+export const energyVerdictText = (verdict: EnergyVerdict): string => `${ENERGY_WORDS[verdict].sign} ${ENERGY_WORDS[verdict].word}`
+const ENERGY_VERDICTS: readonly EnergyVerdict[] = ['less', 'more', 'same', 'ambiguous']
+
+/** `0.909x`, and `0.905 to 0.913`: an energy ratio and its interval, as speedups are written. */
+export const energyRatioText = (cell: Pick<EnergyCell, 'ratio'> | undefined): string => (cell ? `${cell.ratio.toFixed(3)}x` : ABSENT)
+export const energyRangeText = (cell: EnergyCell | undefined): string => (cell?.low === undefined || cell.high === undefined ? ABSENT : `${cell.low.toFixed(3)} to ${cell.high.toFixed(3)}`)
 
 /** The order in which verdicts are counted. */
 export const VERDICTS: readonly Verdict[] = ['faster', 'slower', 'same', 'ambiguous']
@@ -32,6 +46,8 @@ export interface SideAnswer extends SideSummary {
   counted: string
   /** The whole in one sentence: `B is 1.04x faster than A (geometric mean over 222 cases): 107 faster, 1 slower, 75 same, 39 unclear.` */
   sentence: string
+  /** The same of the energy of a call: `B uses 0.91x the energy per call of A (geometric mean over 2 cases, ...): 2 less, 0 more, 0 same, 0 unclear.`; absent where it was not measured on both sides. */
+  energySentence?: string
 }
 
 /** `3 cases`, `1 case`. */
@@ -43,11 +59,18 @@ export function answerOf(comparison: Comparison, side: number, nameOf: (side: nu
   const { speedup, speedupLow, speedupHigh, cases, counts } = summary
   const [name, base] = [nameOf(side), nameOf(0)]
   const counted = VERDICTS.map((verdict) => `${formatInteger(counts[verdict])} ${VERDICT_WORDS[verdict].word}`).join(', ')
+  const energySentence = summary.energy && energySentenceOf(summary.energy, name, base)
   if (speedup === undefined) return { ...summary, side, name, base, basis: '', counted, sentence: `${name} and ${base} have no case in common.` }
   const words = speedupWords(speedup)
   const relation = words === 'as fast' ? 'as fast as' : `${words} than`
   const basis = meanBasis(cases, { ratio: speedup, low: speedupLow, high: speedupHigh })
-  return { ...summary, side, name, base, relation, basis, counted, sentence: `${name} is ${relation} ${base} (${basis}): ${counted}.` }
+  return { ...summary, side, name, base, relation, basis, counted, sentence: `${name} is ${relation} ${base} (${basis}): ${counted}.`, ...(energySentence === undefined ? {} : { energySentence }) }
+}
+
+function energySentenceOf({ ratio, low, high, cases, counts }: NonNullable<SideSummary['energy']>, name: string, base: string): string {
+  const interval = low === undefined || high === undefined ? '' : `, 95 % CI ${answerInterval(low, high)}`
+  const verdicts = ENERGY_VERDICTS.map((verdict) => `${formatInteger(counts[verdict])} ${ENERGY_WORDS[verdict].word}`).join(', ')
+  return `${name} uses ${formatRatio(ratio)} the energy per call of ${base} (geometric mean over ${countedCases(cases)}${interval}): ${verdicts}.`
 }
 
 /** `geometric mean over 222 cases, 95 % CI 1.03x to 1.05x`, for a sentence that says how many times faster, or slower: the interval is of that figure. */

@@ -62,3 +62,20 @@ test('CSV has one record per cell with numbers in full, TSV one line per case', 
   expect(tsv).toHaveLength(6)
   expect(tsv[2]!.split('\t').slice(1)).toEqual(['1000', '1310', '0.76336', '0.7558', '0.77107', 'slower', 'C'])
 })
+
+test('energy ratios stand beside the speedups in every form, where a case has them', () => {
+  const energy = { ratio: 0.909, low: 0.905, high: 0.913, verdict: 'less' as const, p: 0.0001, adjustedP: 0.0002 }
+  const measured = testComparison([[{ op: 'matmul' }, testCell(0.9, 'faster', { joulesPerCall: 0.1457, energy })], [{ op: 'add' }, testCell(1.2, 'slower')]])
+  measured.rows[0]!.cells[0]!.joulesPerCall = 0.1602
+  const markdown = comparisonMarkdown(measured)
+  expect(markdown).toContain('Driver 570 uses 0.909x the energy per call of Driver 560')
+  expect(markdown).toMatch(/#### Energy per call \(1 case\)\n\n\| Case \| Baseline \| Now \| Ratio \| 95 % CI \| Verdict \|\n.*\n\| matmul .* \| 160 mJ \| 146 mJ \| 0\.909x \| 0\.905 to 0\.913 \| ▼ less \|/)
+  expect(rowsMarkdown(measured)).toContain('| 0.909x | 0.905 to 0.913 | ▼ less |')
+  const [head, first, second] = comparisonCsv(measured).trimEnd().split('\n').map((line) => line.split(','))
+  const from = head!.indexOf('baseline_energy_j')
+  expect(head!.slice(from)).toEqual(['baseline_energy_j', 'energy_j', 'energy_ratio', 'energy_low', 'energy_high', 'energy_verdict', 'energy_p', 'energy_adjusted_p', 'energy_doubt'])
+  expect(first!.slice(from)).toEqual(['0.1602', '0.1457', '0.909', '0.905', '0.913', 'less', '0.0001', '0.0002', ''])
+  expect(second!.slice(from).join('')).toBe('')
+  expect(comparisonTsv(measured)).toContain('0.1457\t0.909\t0.905\t0.913\tless')
+  expect(comparisonMarkdown(comparison)).not.toContain('nergy')
+})

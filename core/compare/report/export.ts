@@ -1,8 +1,8 @@
 import { csvText, type Cell } from '../../csv'
-import { formatInteger, formatPercent, formatTime } from '../../units'
+import { formatEnergy, formatInteger, formatPercent, formatTime } from '../../units'
 import { caseText, shapeText } from '../../case-words'
-import { answerOf, slowerTitle, verdictText } from './answer'
-import { isInside, sideText, groupRows, findingsOf, wrongCases } from './summary'
+import { answerOf, energyRangeText, energyRatioText, energyVerdictText, slowerTitle, verdictText } from './answer'
+import { isInside, sideText, groupRows, findingsOf, hasEnergy, wrongCases } from './summary'
 import { familyOf, type CompareCell, type Comparison } from '../types'
 
 type Row = Comparison['rows'][number]
@@ -36,11 +36,11 @@ const grades = (base: CompareCell | null | undefined, cell: CompareCell) => `${b
 
 /** One line per side: how it compares as a whole. */
 function summary(comparison: Comparison): string[] {
-  return comparison.sessions.slice(1).map((_, i) => {
-    const { name, base, relation, basis, counted: verdicts, sentence } = answerOf(comparison, i + 1)
-    if (relation === undefined) return markdownText(sentence)
+  return comparison.sessions.slice(1).flatMap((_, i) => {
+    const { name, base, relation, basis, counted: verdicts, sentence, energySentence } = answerOf(comparison, i + 1)
+    if (relation === undefined) return [markdownText(sentence)]
     const [words, than] = [relation.slice(0, relation.lastIndexOf(' ')), relation.slice(relation.lastIndexOf(' ') + 1)]
-    return `**${markdownText(name)}** is **${words}** ${than} **${markdownText(base)}** (${basis}): ${verdicts}.`
+    return [`**${markdownText(name)}** is **${words}** ${than} **${markdownText(base)}** (${basis}): ${verdicts}.`, ...(energySentence === undefined ? [] : [markdownText(energySentence)])]
   })
 }
 
@@ -68,6 +68,21 @@ function slowerCases(comparison: Comparison): string[] {
     '', `#### ${title} (${formatInteger(found.length)})`, '',
     ...table(['Case', ...(extra ? ['Side'] : []), 'Baseline', 'Now', 'Speedup', '95 % CI', 'Threshold', 'Grades'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'r', 'l'], rows),
     ...(found.length > MAX_LISTED ? ['', `and ${formatInteger(found.length - MAX_LISTED)} more.`] : []),
+  ]
+}
+
+/** Energy of a call, of the cases that have it on both sides. */
+function energies(comparison: Comparison): string[] {
+  const extra = several(comparison)
+  const rows = comparison.rows.flatMap(({ case: c, cells }) => cells.flatMap((cell, side) => (cell?.energy ? [[
+    markdownText(caseText(c, isInside(comparison))), ...(extra ? [markdownText(sideText(comparison, side))] : []),
+    formatEnergy(cells[0]?.joulesPerCall), formatEnergy(cell.joulesPerCall), energyRatioText(cell.energy), energyRangeText(cell.energy), cell.energy.verdict ? energyVerdictText(cell.energy.verdict) : '–',
+  ]] : [])))
+  if (rows.length === 0) return []
+  return [
+    '', `#### Energy per call (${counted(rows.length, 'case')})`, '',
+    ...table(['Case', ...(extra ? ['Side'] : []), 'Baseline', 'Now', 'Ratio', '95 % CI', 'Verdict'], ['l', ...(extra ? (['l'] as const) : []), 'r', 'r', 'r', 'r', 'l'], rows.slice(0, MAX_LISTED)),
+    ...(rows.length > MAX_LISTED ? ['', `and ${formatInteger(rows.length - MAX_LISTED)} more.`] : []),
   ]
 }
 
@@ -100,6 +115,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
     ...summary(comparison).flatMap((line, i) => (i > 0 ? ['', line] : [line])),
     ...byOperation(comparison),
     ...slowerCases(comparison),
+    ...energies(comparison),
     ...wrong(comparison),
     '',
     `Differences below ${markdownText([formatPercent(comparison.threshold), ...own].join(', '))} count as none. Verdicts hold over all ${counted(comparison.rows.length, 'case')} together (Benjamini-Hochberg); unclear ones need more samples. A speedup above 1 is faster than the baseline.`,
@@ -113,15 +129,19 @@ export function comparisonMarkdown(comparison: Comparison): string {
 export function rowsMarkdown(comparison: Comparison, rows: readonly Row[] = comparison.rows): string {
   const inside = isInside(comparison)
   const names = comparison.sessions.map((_, i) => markdownText(sideText(comparison, i)))
-  const head = ['Case', names[0] ?? '', ...names.slice(1).flatMap((name) => [name, 'Speedup', '95 % CI', 'Verdict'])]
-  return `${table(head, head.map((_, i) => (i === 0 || (i > 1 && (i - 2) % 4 === 3) ? 'l' : 'r')), rows.map(({ case: c, cells }) => [
+  const energy = hasEnergy(comparison)
+  const head = ['Case', names[0] ?? '', ...names.slice(1).flatMap((name) => [name, 'Speedup', '95 % CI', 'Verdict', ...(energy ? ['Energy ratio', '95 % CI', 'Verdict'] : [])])]
+  return `${table(head, head.map((title) => (title === 'Case' || title === 'Verdict' ? 'l' : 'r')), rows.map(({ case: c, cells }) => [
     markdownText(caseText(c, inside)), formatTime(cells[0]?.medianNs),
-    ...cells.slice(1).flatMap((cell) => (cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), cell.verdict ? verdictText(cell.verdict) : '–'] : ['–', '–', '–', '–'])),
+    ...cells.slice(1).flatMap((cell) => [
+      ...(cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), cell.verdict ? verdictText(cell.verdict) : '–'] : ['–', '–', '–', '–']),
+      ...(energy ? [energyRatioText(cell?.energy), energyRangeText(cell?.energy), cell?.energy?.verdict ? energyVerdictText(cell.energy.verdict) : '–'] : []),
+    ]),
   ])).join('\n')}\n`
 }
 
 const CASE_COLUMNS = ['family', 'operation', 'shape', 'parameters', 'dtype', 'backend', 'implementation', 'device', 'mode', 'threads'] as const
-const SIDE_COLUMNS = ['side', 'baseline', 'baseline_median_ns', 'baseline_grade', 'median_ns', 'grade', 'speedup', 'speedup_low', 'speedup_high', 'verdict', 'p', 'adjusted_p', 'cycles_speedup', 'runs', 'quads', 'doubt', 'speedup_grade'] as const
+const SIDE_COLUMNS = ['side', 'baseline', 'baseline_median_ns', 'baseline_grade', 'median_ns', 'grade', 'speedup', 'speedup_low', 'speedup_high', 'verdict', 'p', 'adjusted_p', 'cycles_speedup', 'runs', 'quads', 'doubt', 'speedup_grade', 'baseline_energy_j', 'energy_j', 'energy_ratio', 'energy_low', 'energy_high', 'energy_verdict', 'energy_p', 'energy_adjusted_p', 'energy_doubt'] as const
 
 const parameters = (params: Row['case']['params']) => Object.entries(params).map(([name, value]) => `${name}=${String(value)}`).join(' ')
 
@@ -131,15 +151,17 @@ function* records(comparison: Comparison, rows: readonly Row[]): Generator<Cell[
     for (let side = 1; side < cells.length; side++) {
       const cell = cells[side]
       if (!cell) continue
+      const { energy } = cell
       yield [
         familyOf(c.op), c.op, shapeText(c), parameters(c.params), c.dtype, c.backend, c.impl, c.device, c.mode, c.threads,
         sideText(comparison, side), sideText(comparison, 0), base?.medianNs, base?.grade, cell.medianNs, cell.grade, cell.speedup, cell.speedupLow, cell.speedupHigh, cell.verdict, cell.p, cell.adjustedP, cell.cyclesSpeedup, cell.runs, cell.quads, cell.doubt, cell.speedupGrade,
+        base?.joulesPerCall, cell.joulesPerCall, energy?.ratio, energy?.low, energy?.high, energy?.verdict, energy?.p, energy?.adjustedP, energy?.doubt,
       ]
     }
   }
 }
 
-/** A comparison as CSV (RFC 4180): one record per compared cell, numbers in full, speedups over the baseline (above 1 is faster). */
+/** A comparison as CSV (RFC 4180): one record per compared cell, numbers in full, speedups over the baseline (above 1 is faster), energy ratios to it (below 1 is less). */
 export const comparisonCsv = (comparison: Comparison, rows: readonly Row[] = comparison.rows): string =>
   csvText([[...CASE_COLUMNS, ...SIDE_COLUMNS], ...records(comparison, rows)])
 
@@ -148,10 +170,12 @@ export function comparisonTsv(comparison: Comparison, rows: readonly Row[] = com
   const inside = isInside(comparison)
   const clean = (value: string) => value.replace(/[\t\r\n]+/g, ' ')
   const number = (value: number | undefined, digits: number) => (value === undefined ? '' : String(Number(value.toPrecision(digits))))
-  const head = ['case', `${sideText(comparison, 0)} median ns`, ...comparison.sessions.slice(1).flatMap((_, i) => ['median ns', 'speedup', 'low', 'high', 'verdict', 'grade'].map((title) => `${sideText(comparison, i + 1)} ${title}`))]
+  const energy = hasEnergy(comparison)
+  const titles = ['median ns', 'speedup', 'low', 'high', 'verdict', 'grade', ...(energy ? ['energy J', 'energy ratio', 'energy low', 'energy high', 'energy verdict'] : [])]
+  const head = ['case', `${sideText(comparison, 0)} median ns`, ...comparison.sessions.slice(1).flatMap((_, i) => titles.map((title) => `${sideText(comparison, i + 1)} ${title}`))]
   const lines = rows.map(({ case: c, cells }) => [
     caseText(c, inside), number(cells[0]?.medianNs, 6),
-    ...cells.slice(1).flatMap((cell) => [number(cell?.medianNs, 6), number(cell?.speedup, 5), number(cell?.speedupLow, 5), number(cell?.speedupHigh, 5), cell?.verdict ?? '', cell?.grade ?? '']),
+    ...cells.slice(1).flatMap((cell) => [number(cell?.medianNs, 6), number(cell?.speedup, 5), number(cell?.speedupLow, 5), number(cell?.speedupHigh, 5), cell?.verdict ?? '', cell?.grade ?? '', ...(energy ? [number(cell?.joulesPerCall, 6), number(cell?.energy?.ratio, 5), number(cell?.energy?.low, 5), number(cell?.energy?.high, 5), cell?.energy?.verdict ?? ''] : [])]),
   ])
   return [head, ...lines].map((cells) => `${cells.map(clean).join('\t')}\n`).join('')
 }

@@ -1,7 +1,7 @@
 import type { BenchmarkCase } from '../../case'
 import { meanRatio, type RatioWithInterval } from '../../stats/mean-ratio'
 import { shapeText } from '../../case-words'
-import { familyOf, thresholdFor, type Comparison, type Verdict, type CompareCell } from '../types'
+import { familyOf, thresholdFor, type Comparison, type EnergyVerdict, type Verdict, type CompareCell } from '../types'
 
 /** What rows of a comparison can be gathered by. */
 export type Grouping = 'family' | 'op' | 'size'
@@ -18,6 +18,8 @@ export interface SideSummary {
   speedupHigh?: number
   cases: number
   counts: VerdictCounts
+  /** Geometric mean of its energy ratios (this / baseline) with its interval; absent where no case has one. */
+  energy?: RatioWithInterval & { cases: number; counts: Record<EnergyVerdict, number> }
 }
 
 export interface Group {
@@ -42,8 +44,20 @@ export function summarizeSide(rows: readonly Row[], side: number): SideSummary {
     if (cell?.speedup !== undefined) speedups.push({ ratio: cell.speedup, low: cell.speedupLow, high: cell.speedupHigh })
   }
   const mean = meanRatio(speedups)
-  return { ...(mean ? { speedup: mean.ratio } : {}), ...(mean?.low === undefined || mean.high === undefined ? {} : { speedupLow: mean.low, speedupHigh: mean.high }), cases: speedups.length, counts }
+  const energy = summarizeEnergy(rows, side)
+  return { ...(mean ? { speedup: mean.ratio } : {}), ...(mean?.low === undefined || mean.high === undefined ? {} : { speedupLow: mean.low, speedupHigh: mean.high }), cases: speedups.length, counts, ...(energy ? { energy } : {}) }
 }
+
+function summarizeEnergy(rows: readonly Row[], side: number): SideSummary['energy'] {
+  const counts: Record<EnergyVerdict, number> = { less: 0, more: 0, same: 0, ambiguous: 0 }
+  const cells = rows.flatMap(({ cells }) => cells[side]?.energy ?? [])
+  for (const { verdict } of cells) if (verdict) counts[verdict]++
+  const mean = meanRatio(cells)
+  return mean && { ...mean, cases: cells.length, counts }
+}
+
+/** Whether a case of a comparison has its energy on two sides. */
+export const hasEnergy = ({ rows }: Pick<Comparison, 'rows'>): boolean => rows.some(({ cells }) => cells.some((cell) => cell?.energy))
 
 const elements = (c: BenchmarkCase) => Object.values(c.params).reduce<number>((product, value) => (typeof value === 'number' ? product * value : product), 1)
 

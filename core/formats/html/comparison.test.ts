@@ -26,6 +26,17 @@ it('reports every verdict with its interval, means by operation, and what differ
   expect(doc.body.textContent).toContain('Kernel: 6.1, then 6.8.')
 })
 
+it('has the energy ratio with its interval and verdict beside the speedup, where it was measured', () => {
+  expect(comparisonHtml(comparison)).not.toContain('energy')
+  const energy = { ratio: 0.909, low: 0.905, high: 0.913, verdict: 'less' as const, p: 0.0001, adjustedP: 0.0001 }
+  const doc = page(comparisonHtml(testComparison([[{ op: 'matmul' }, testCell(0.9, 'faster', { joulesPerCall: 0.1457, energy })], [{ op: 'add' }, testCell(1.2, 'slower')]])))
+  const heads = Array.from(doc.querySelectorAll('table[aria-label="Verdicts"] th'), ({ textContent }) => textContent!.trim())
+  const [matmul, add] = cellsOf(doc, 'Verdicts')
+  expect(matmul!.slice(heads.indexOf('energy'))).toEqual(['146 mJ', '0.909x', '0.905 to 0.913', '▼ less'])
+  expect(add!.slice(heads.indexOf('energy'))).toEqual(['–', '–', '–', '–'])
+  expect(Array.from(doc.querySelectorAll('p.answer'), ({ textContent }) => textContent)[1]).toBe('Driver 570 uses 0.909x the energy per call of Driver 560 (geometric mean over 1 case, 95 % CI 0.905x to 0.913x): 1 less, 0 more, 0 same, 0 unclear.')
+})
+
 it('draws the largest effects, as many as fit a page with their axis, and marks where nothing changed', () => {
   const many = testComparison(Array.from({ length: 30 }, (_, i): [{ op: string; params: { n: number } }, ReturnType<typeof testCell>] => [{ op: 'add', params: { n: 64 + i } }, testCell(1 + i / 100, 'slower')]))
   const doc = page(comparisonHtml(many))

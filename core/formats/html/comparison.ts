@@ -1,9 +1,9 @@
-import { answersOf, verdictText } from '../../compare/report/answer'
-import { groupRows, isInside, sideText, type Group } from '../../compare/report/summary'
+import { answersOf, energyRangeText, energyRatioText, energyVerdictText, verdictText } from '../../compare/report/answer'
+import { groupRows, hasEnergy, isInside, sideText, type Group } from '../../compare/report/summary'
 import { caseText } from '../../case-words'
 import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/environment'
-import { ABSENT, formatInteger, formatPercent, formatTime } from '../../units'
+import { ABSENT, formatEnergy, formatInteger, formatPercent, formatTime } from '../../units'
 import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report'
 import { DOT_SAMPLE, legendItem, seriesStyle } from './legend'
 import { dotPlot } from './draw'
@@ -37,19 +37,28 @@ function byOperation(comparison: Comparison): ReportTable {
 const verdictCell = ({ verdict, doubt }: CompareCell): Cell =>
   verdict === undefined ? { text: ABSENT } : { text: `${verdictText(verdict)}${doubt === undefined ? '' : ` (${doubt})`}`, ...(verdict === 'slower' ? { tone: 'bad' as const } : verdict === 'faster' ? { tone: 'good' as const } : {}) }
 
+const energyHeads = (name: string): Head[] => [{ title: `${name}energy`, numeric: true }, { title: `${name}energy ratio`, numeric: true }, { title: '95 % CI', numeric: true }, { title: `${name}energy verdict` }]
+
+function energyCells({ joulesPerCall, energy }: CompareCell): Cell[] {
+  const width = energy?.low === undefined || energy.high === undefined ? undefined : energy.high - energy.low
+  const verdict: Cell = energy?.verdict ? { text: `${energyVerdictText(energy.verdict)}${energy.doubt === undefined ? '' : ` (${energy.doubt})`}`, ...(energy.verdict === 'more' ? { tone: 'bad' } : energy.verdict === 'less' ? { tone: 'good' } : {}) } : { text: ABSENT }
+  return [numberCell(formatEnergy(joulesPerCall), joulesPerCall), numberCell(energyRatioText(energy), energy?.ratio), numberCell(energyRangeText(energy), width), verdict]
+}
+
 function verdicts(comparison: Comparison): ReportTable {
   const inside = isInside(comparison)
+  const energy = hasEnergy(comparison)
   const name = (side: number) => (comparison.sessions.length > 2 ? `${sideText(comparison, side)}: ` : '')
-  const head = (side: number): Head[] => [{ title: `${name(side)}median`, numeric: true }, { title: `${name(side)}speedup`, numeric: true }, { title: '95 % CI', numeric: true }, { title: `${name(side)}verdict` }, { title: 'grades' }]
+  const head = (side: number): Head[] => [{ title: `${name(side)}median`, numeric: true }, { title: `${name(side)}speedup`, numeric: true }, { title: '95 % CI', numeric: true }, { title: `${name(side)}verdict` }, { title: 'grades' }, ...(energy ? energyHeads(name(side)) : [])]
   const cells = (base: CompareCell | null | undefined, cell: CompareCell | null | undefined): Cell[] => {
-    if (!cell) return [1, 2, 3, 4, 5].map(() => ({ text: ABSENT }))
+    if (!cell) return head(0).map(() => ({ text: ABSENT }))
     const { medianNs, speedup, speedupLow, speedupHigh } = cell
     const width = speedupLow === undefined || speedupHigh === undefined ? undefined : speedupHigh - speedupLow
-    return [numberCell(formatTime(medianNs), medianNs), numberCell(times(speedup), speedup), numberCell(width === undefined ? ABSENT : `${times(speedupLow)} to ${times(speedupHigh)}`, width), verdictCell(cell), { text: `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}` }]
+    return [numberCell(formatTime(medianNs), medianNs), numberCell(times(speedup), speedup), numberCell(width === undefined ? ABSENT : `${times(speedupLow)} to ${times(speedupHigh)}`, width), verdictCell(cell), { text: `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}` }, ...(energy ? energyCells(cell) : [])]
   }
   return {
-    heads: [{ title: 'case', mono: true }, { title: 'baseline', numeric: true }, ...sidesOf(comparison).flatMap(head)],
-    rows: comparison.rows.map(({ case: c, cells: [base, ...others] }) => [{ text: caseText(c, inside) }, numberCell(formatTime(base?.medianNs), base?.medianNs), ...others.flatMap((cell) => cells(base, cell))]),
+    heads: [{ title: 'case', mono: true }, { title: 'baseline', numeric: true }, ...(energy ? [{ title: 'baseline energy', numeric: true }] : []), ...sidesOf(comparison).flatMap(head)],
+    rows: comparison.rows.map(({ case: c, cells: [base, ...others] }) => [{ text: caseText(c, inside) }, numberCell(formatTime(base?.medianNs), base?.medianNs), ...(energy ? [numberCell(formatEnergy(base?.joulesPerCall), base?.joulesPerCall)] : []), ...others.flatMap((cell) => cells(base, cell))]),
   }
 }
 
@@ -102,7 +111,7 @@ export function comparisonHtml(comparison: Comparison): string {
   const own = Object.entries(comparison.opThresholds).map(([op, value]) => `${formatPercent(value)} for ${op}`)
   const list = (heading: string, items: readonly string[]) => (items.length ? `<h2>${heading}</h2>\n${listHtml(items)}` : '')
   const body = `<h1>${escapeHtml(title)}</h1>
-${answersOf(comparison).map(({ sentence }) => `<p class="answer">${escapeHtml(sentence)}</p>`).join('\n')}
+${answersOf(comparison).flatMap(({ sentence, energySentence }) => [sentence, ...(energySentence === undefined ? [] : [energySentence])]).map((sentence) => `<p class="answer">${escapeHtml(sentence)}</p>`).join('\n')}
 <p class="muted">${escapeHtml(`Differences below ${[formatPercent(comparison.threshold), ...own].join(', ')} count as none. Verdicts hold over all cases together (Benjamini-Hochberg); unclear ones need more samples.`)}</p>
 ${meansChart(comparison) || '<p class="muted">No speedup to draw.</p>'}
 ${list('Environment differences', comparison.environmentDifferences)}

@@ -1,6 +1,6 @@
-import { answersOf, type failuresOf, findingsOf, pText, VERDICT_WORDS, verdictText, wrongCases, type CompareCell, type Comparison } from '@core/compare'
+import { answersOf, energyVerdictText, type failuresOf, findingsOf, pText, VERDICT_WORDS, verdictText, wrongCases, type CompareCell, type Comparison } from '@core/compare'
 import { caseText } from '@core/case-words'
-import { formatPercent, formatTime } from '@core/units'
+import { formatEnergy, formatPercent, formatTime } from '@core/units'
 import { oneLine } from '../../printable'
 import { caseWords } from '../../runner/words'
 import { table, type Column } from './tables'
@@ -19,6 +19,13 @@ function cellText(cell: CompareCell | null): string {
   return `${speedup.toFixed(3)}x${interval}${verdict ? ` ${verdictText(verdict)}` : ''}`
 }
 
+/** `0.909x ±0.2 % ▼ less`: the energy of a call over the baseline's, below 1 is less. */
+function energyText(cell: CompareCell | null | undefined): string {
+  if (!cell?.energy) return ''
+  const { ratio, low, high, verdict } = cell.energy
+  return `${ratio.toFixed(3)}x${low === undefined || high === undefined ? '' : ` ±${formatPercent((high - low) / 2 / ratio)}`}${verdict ? ` ${energyVerdictText(verdict)}` : ''}`
+}
+
 /** What the speedup is computed from, where that is more than one result on either side. */
 function basis({ quads, runs, baselineRuns }: CompareCell): string {
   if (quads !== undefined) return `${quads} ABBA quads`
@@ -28,14 +35,18 @@ function basis({ quads, runs, baselineRuns }: CompareCell): string {
 /** Columns of one side; those that would be empty in every row are left out. */
 function sideColumns(rows: Comparison['rows'], i: number): Column<Row>[] {
   const median: Column<Row> = { title: `${letter(i)} median`, align: 'right', cell: (row) => (row.cells[i] ? formatTime(row.cells[i].medianNs) : '') }
-  if (i === 0) return [median]
+  const energy: Column<Row> = { title: `${letter(i)} energy`, align: 'right', cell: (row) => (row.cells[i]?.joulesPerCall === undefined ? '' : formatEnergy(row.cells[i].joulesPerCall)) }
+  const shown = (columns: readonly Column<Row>[]) => columns.filter(({ cell }) => rows.some((row) => cell(row) !== ''))
+  if (i === 0) return [median, ...shown([energy])]
   const extra: Column<Row>[] = [
     { title: 'p', align: 'right', cell: (row) => (row.cells[i]?.p === undefined ? '' : pText(row.cells[i].p)) },
     { title: 'corrected p', align: 'right', cell: (row) => (row.cells[i]?.adjustedP === undefined ? '' : pText(row.cells[i].adjustedP)) },
     { title: 'in cycles', align: 'right', cell: (row) => row.cells[i]?.cyclesSpeedup === undefined ? '' : `${row.cells[i].cyclesSpeedup.toFixed(3)}x` },
     { title: 'from', cell: (row) => (row.cells[i] ? basis(row.cells[i]) : '') },
+    energy,
+    { title: `${letter(i)} energy over A`, cell: (row) => energyText(row.cells[i]) },
   ]
-  return [median, { title: `${letter(i)} speedup over A`, cell: (row) => cellText(row.cells[i] ?? null) }, ...extra.filter(({ cell }) => rows.some((row) => cell(row) !== ''))]
+  return [median, { title: `${letter(i)} speedup over A`, cell: (row) => cellText(row.cells[i] ?? null) }, ...shown(extra)]
 }
 
 const counted = (count: number, word: string) => `${count} ${count === 1 ? word : `${word}s`}`
@@ -46,8 +57,8 @@ export function comparisonText(comparison: Comparison): string {
   const within = sessions.every(({ value }) => value !== undefined)
   const words = (row: Row) => caseText(row.case, within)
   const columns: Column<Row>[] = [{ title: 'case', cell: words }, ...sessions.flatMap((_, i) => sideColumns(rows, i))]
-  const answers = rows.length > 0 ? answersOf(comparison, letter).map(({ sentence }) => sentence) : []
-  const doubts = rows.flatMap((row) => row.cells.flatMap((cell, i) => (cell?.doubt === undefined ? [] : [`unclear: ${letter(i)}, ${words(row)}: ${cell.doubt}`])))
+  const answers = rows.length > 0 ? answersOf(comparison, letter).flatMap(({ sentence, energySentence }) => [sentence, ...(energySentence === undefined ? [] : [energySentence])]) : []
+  const doubts = rows.flatMap((row) => row.cells.flatMap((cell, i) => [cell?.doubt, cell?.energy?.doubt].flatMap((doubt, energy) => (doubt === undefined ? [] : [`unclear${energy ? ' energy' : ''}: ${letter(i)}, ${words(row)}: ${doubt}`]))))
   const reasons = new Map<string, number>()
   for (const { reason } of unmatched) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   return [

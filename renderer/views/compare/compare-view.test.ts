@@ -112,6 +112,20 @@ describe('inside one session', () => {
     expect(wrapper.find('[aria-label="Details of the comparison"]').exists()).toBe(false)
   })
 
+  it('shows the energy ratio of a case that has one, and its interval in the details', async () => {
+    answer = () => comparison([cell({ joulesPerCall: 0.1457, energy: { ratio: 0.909, low: 0.905, high: 0.913, verdict: 'less' } }), cell({})])
+    await open('/compare?within=session-2&axis=impl')
+    expect(wrapper.find('[role=table]').text()).toContain('Energy ratio')
+    expect(rows().map((row) => row.text().includes('0.909x ▼ less'))).toEqual([true, false])
+    expect(wrapper.find('[data-testid=comparison-answer]').text()).toContain('uses 0.909x the energy per call of cpu scalar')
+    await wrapper.find('[role=table]').trigger('keydown', { key: 'ArrowDown' })
+    expect(wrapper.find('[aria-label="Details of the comparison"]').text()).toMatch(/Energy ratio\s*0\.909x, 95 % CI 0\.905 to 0\.913, ▼ less/)
+    wrapper.unmount()
+    answer = () => comparison([cell({})])
+    await open('/compare?within=session-2&axis=impl')
+    expect(wrapper.find('[role=table]').text()).not.toContain('Energy ratio')
+  })
+
   it('marks verdicts below the noise floor of their device, and no others', async () => {
     const floor = (device: string, ratioP95: number) => ({ backend: device, device, deviceName: `The ${device}`, measuredAt: '2026-01-01T00:00:00Z', pairs: 24, falseVerdicts: 0, ratioP50: 0.002, ratioP95, sessionId: 's' })
     answer = () => comparison([cell({}), cell({ speedup: 1 / 1.2 }), cell({ verdict: 'ambiguous' })], { noiseFloors: [floor('cpu', 0.05), floor('cuda', 0.5)] })

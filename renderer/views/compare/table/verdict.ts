@@ -1,7 +1,7 @@
-import { pText, VERDICT_WORDS, type CompareAxis, type CompareCell, type Comparison } from '@core/compare'
+import { energyRangeText, energyRatioText, energyVerdictText, pText, VERDICT_WORDS, type CompareAxis, type CompareCell, type Comparison, type EnergyVerdict } from '@core/compare'
 import type { NoiseFloor } from '@core/session/types'
 import type { BenchmarkCase } from '@core/case'
-import { ABSENT, formatPercent, formatRatio, formatTime, localNumber } from '@core/units'
+import { ABSENT, formatEnergy, formatPercent, formatRatio, formatTime, localNumber } from '@core/units'
 import { shapeText, variantText } from '@core/case-words'
 
 /** A verdict as shown: a sign, a word and a tone, so that colour is never alone. */
@@ -25,6 +25,9 @@ export const speedupPlaces = (speedup: number): number => (speedup < 0.01 ? 5 : 
 
 /** `1.188x` or `0.0842x`: the speedup over the baseline. */
 export const speedupText = ({ speedup }: Pick<CompareCell, 'speedup'>): string => (speedup === undefined ? ABSENT : localNumber(`${speedup.toFixed(speedupPlaces(speedup))}x`))
+/** `0.909x`: the energy of a call over the baseline's. */
+export const energyText = ({ energy }: { energy?: { ratio: number } | undefined }): string => localNumber(energyRatioText(energy))
+export const ENERGY_TONES: Readonly<Record<EnergyVerdict, string>> = { less: 'text-good', more: 'text-danger', same: 'text-muted', ambiguous: 'text-warning' }
 /** Zeros that align the decimal point of a speedup in a column whose longest number has so many places. */
 export const speedupPad = (speedup: number | undefined, places: number): string => (speedup === undefined ? '' : '0'.repeat(Math.max(0, places - speedupPlaces(speedup))))
 function rangeText(low: number | undefined, high: number | undefined): string {
@@ -87,6 +90,8 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   if (cell.quads !== undefined) facts.push({ name: 'Interleaved', value: `${cell.quads} ABBA quads`, about: 'Both sides measured in the order A, B, B, A, so that drift affects both equally. The speedup comes from these; the medians come from the session' })
   if (cell.grade || base.grade) facts.push({ name: 'Grades', value: `${cell.grade ?? 'none'}, baseline ${base.grade ?? 'none'}`, about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged' })
   if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs}, baseline ${cell.baselineRuns ?? 1}`, about: 'Repeats in fresh processes; the CI includes the variation between runs' })
+  if (cell.joulesPerCall !== undefined) facts.push({ name: 'Energy per call', value: `${formatEnergy(cell.joulesPerCall)}${base.joulesPerCall === undefined ? '' : `, baseline ${formatEnergy(base.joulesPerCall)}`}` })
+  if (cell.energy) facts.push({ name: 'Energy ratio', value: localNumber(`${energyRatioText(cell.energy)}, 95 % CI ${energyRangeText(cell.energy)}`) + (cell.energy.verdict ? `, ${energyVerdictText(cell.energy.verdict)}` : ''), about: cell.energy.doubt ?? 'Energy of a call divided by the baseline\'s: below 1 is less. Judged by the same threshold and correction as times' })
   return facts
 }
 
