@@ -12,8 +12,9 @@ const PLAIN: Separators = { decimal: '.', group: ',' }
 let separators = PLAIN
 
 /**
- * Writes numbers as this locale (a BCP 47 tag) does from now on; only what people read in the window. An unsupported tag is ignored. Digits
- * stay 0 to 9, and sizes (64Ki, 1.5M, 4096x4096) stay as they are typed.
+ * Writes numbers as this locale (a BCP 47 tag) does from now on, in this process: what people read in the window, and in the texts that main makes
+ * for it. What is stored, exported or compared keeps to `withoutLocale`. An unsupported tag is ignored. Digits stay 0 to 9, and sizes (64Ki,
+ * 1.5M, 4096x4096) stay as they are typed.
  */
 export function setNumberLocale(tag: string): void {
   try {

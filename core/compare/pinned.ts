@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MAX_NAME, renameNamed, withNamed } from '../session/named'
 import { caseId, type BenchmarkCase } from '../case'
 import { onSameHardware, type Bench } from '../session/joinable'
-import { formatInteger } from '../units'
+import { formatInteger, speedupWords } from '../units'
 import { countedCases } from './report/answer'
 import { findingsOf, summarizeSide, wrongCases } from './report/summary'
 import type { Comparison } from './types'
@@ -31,8 +31,8 @@ const checkSchema = z.object({
   faster: z.number().int().nonnegative(),
   unclear: z.number().int().nonnegative(),
   wrong: z.number().int().nonnegative(),
-  /** The slower cases in words, the largest effect first; a few. */
-  slowest: z.array(z.string().max(200)).max(5),
+  /** Slower cases in words with their speedup over the baseline (below 1), the largest effect first; a few. Sentences of earlier versions are dropped. */
+  slowest: z.preprocess((list) => (Array.isArray(list) ? list.filter((one) => typeof one !== 'string') : list), z.array(z.object({ what: z.string().max(200), speedup: z.number().positive() })).max(5)),
 })
 export type Check = z.infer<typeof checkSchema>
 
@@ -66,9 +66,12 @@ export type SuiteCheck = z.infer<typeof suiteCheckSchema>
 export function checkOf(comparison: Comparison, nameOf: (c: BenchmarkCase) => string): Check {
   const { counts, cases } = summarizeSide(comparison.rows, 1)
   const [baseline, session] = comparison.sessions
-  const slowest = findingsOf(comparison, 'slower').slice(0, 5).map(({ row, cell }) => `${nameOf(row.case)}: ${(1 / cell.speedup).toPrecision(3)}x slower`.slice(0, 200))
+  const slowest = findingsOf(comparison, 'slower').slice(0, 5).map(({ row, cell }) => ({ what: nameOf(row.case).slice(0, 200), speedup: cell.speedup }))
   return { sessionId: session!.id, baselineId: baseline!.id, cases, slower: counts.slower, faster: counts.faster, unclear: counts.ambiguous, wrong: wrongCases(comparison).length, slowest }
 }
+
+/** `softmax 4096x4096 f32 cuda kernel cold: 1.20x slower`. */
+export const slowestText = ({ what, speedup }: Check['slowest'][number]): string => `${what}: ${speedupWords(speedup)}`
 
 /** `3 cases slower and 1 faster than the baseline of “nightly” (48 compared)`. */
 export const checkText = (check: BaselineCheck): string => verdictText(check, `the baseline of “${check.project}”`)

@@ -1,6 +1,6 @@
 import type { Device } from '../backend'
 import { isLibrary } from '../backends'
-import { formatBytes, formatPercent } from '../units'
+import { formatBytes, formatPercent, localNumber } from '../units'
 import type { Environment, NoiseFloor } from './types'
 
 /** Facts that belong together, each a name and a value with its unit; lists have a line per entry. */
@@ -72,7 +72,7 @@ interface Place {
   environment: Environment
 }
 
-const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`
+const gib = (bytes: number) => localNumber(`${(bytes / 2 ** 30).toFixed(1)} GiB`)
 
 const FACTS: readonly { title: string; of: (e: Environment) => string | undefined }[] = [
   { title: 'Machine', of: (e) => e.host },

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { app, dialog, nativeTheme, powerMonitor, powerSaveBlocker, Menu, Notification } from 'electron'
-import { checkText, isAlert } from '@core/compare/pinned'
 import { linkPath, readLink, type Link } from '@core/session/links'
+import { setNumberLocale } from '@core/units'
 import { webgpuHostKind } from '../backends/webgpu/window'
 import { BaselineStore } from '../baselines/baselines'
 import { watchBaselines } from '../baselines/watch'
@@ -21,7 +21,7 @@ import { createLinks, linkIn, registerLinks } from '../windows/links'
 import { openVisibleWindow } from '../windows/main-window'
 import { menuTemplate } from '../windows/menu'
 import { RecentFiles, recentTitles } from '../windows/recent-files'
-import { giveRunFeedback } from '../windows/run-feedback'
+import { alertOfBaselines, giveRunFeedback } from '../windows/run-feedback'
 import { AppWindows } from '../windows/windows'
 import { createFaults, watchProcesses } from './crash'
 import { createDialogs } from './dialogs'
@@ -108,16 +108,13 @@ export function startApp(): void {
   const notify = ({ title, body, click }: { title: string; body: string; click: () => void }) => {
     if (Notification.isSupported()) new Notification({ title, body }).on('click', click).show()
   }
-  watchBaselines(services, (check) => {
-    if (!windows.isFocused() && (isAlert(check) || check.faster > 0)) notify({ title: isAlert(check) ? 'Slower than the baseline' : 'Faster than the baseline', body: [`${checkText(check)}.`, ...check.slowest.slice(0, 2)].join('\n'), click: () => links.open({ view: 'compare', ids: [check.baselineId, check.sessionId] }) })
-  })
+  const attention = { isFocused: () => windows.isFocused(), notify, open: (link: Link) => links.open(link) }
+  watchBaselines(services, alertOfBaselines(attention))
   giveRunFeedback({
+    ...attention,
     runner: services.runner,
     summary: (id) => services.history.summary(id),
     setProgress: (share, paused) => windows.all().forEach((window) => window.setProgressBar(share ?? -1, { mode: paused ? 'paused' : 'normal' })),
-    isFocused: () => windows.isFocused(),
-    notify,
-    open: (id) => links.open({ view: 'session', id }),
   })
 
   const open = (paths: readonly string[]) => paths.length > 0 && void services.opened.add(paths)
@@ -139,6 +136,8 @@ export function startApp(): void {
     if (link) links.open(link)
   })
   void app.whenReady().then(() => {
+    // Known from here on; main tells nothing before.
+    setNumberLocale(app.getSystemLocale())
     harden()
     registerLinks(app)
     if (process.platform !== 'win32') powerMonitor.on('shutdown', () => leave.force())

@@ -1,4 +1,5 @@
 import type { Progress, Steps } from '@core/compare'
+import { withoutLocale } from '@core/units'
 
 /** The work was given up. */
 export class CancelledError extends Error {
@@ -21,7 +22,8 @@ export interface SliceOptions {
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /**
- * Does long work in the main process in short slices, so that windows, runs and requests are answered in between. Throws
+ * Does long work in the main process in short slices, so that windows, runs and requests are answered in between. Its texts have no
+ * locale, because what it gives is also exported; the window puts them into its own. Throws
  * CancelledError once `signal` is aborted; the steps are closed then.
  */
 export async function inSlices<T>(steps: Steps<T>, { sliceMs = 12, onProgress, signal, pause = nextTurn, now = () => performance.now() }: SliceOptions = {}): Promise<T> {
@@ -29,7 +31,7 @@ export async function inSlices<T>(steps: Steps<T>, { sliceMs = 12, onProgress, s
     const start = now()
     let progress: Progress | undefined
     do {
-      const step = steps.next()
+      const step = withoutLocale(() => steps.next())
       if (step.done) return step.value
       progress = step.value
     } while (now() - start < sliceMs)

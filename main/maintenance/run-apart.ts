@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { utilityProcess } from 'electron'
+import { app, utilityProcess } from 'electron'
 import type { MaintenanceProgress } from '@core/ipc'
 import { MaintenanceError } from '../history/maintenance/backup'
 import { fromJobSchema, type Job, type JobResult } from './job'
@@ -29,7 +29,7 @@ function sizeOf(file: string): number {
 /** Does a job in a process of its own, so that the window stays quick. Rejects with MaintenanceError in words. */
 export function runApart<K extends Job['kind']>(job: Job & { kind: K }, onProgress: (progress: MaintenanceProgress) => void): Promise<JobResult<K>> {
   return new Promise((resolve, reject) => {
-    const child = utilityProcess.fork(workerPath(), [], { serviceName: 'Opscope history', stdio: 'ignore' })
+    const child = utilityProcess.fork(workerPath(), [app.getSystemLocale()], { serviceName: 'Opscope history', stdio: 'ignore' })
     let looking: ReturnType<typeof setInterval> | undefined
     const stopLooking = () => clearInterval(looking)
     child.on('message', (message: unknown) => {

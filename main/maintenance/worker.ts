@@ -1,6 +1,7 @@
+import { setNumberLocale } from '@core/units'
 import { jobSchema, runJob, type FromJob } from './job'
 
-/** Entry of the process that works on a history file for the window: one job, then it is done. */
+/** Entry of the process that works on a history file for the window: one job, then it is done. Its argument is the locale of the texts it gives. */
 
 interface ParentPort {
   postMessage(message: FromJob): void
@@ -12,6 +13,7 @@ const MIN_MS = 80
 
 const { parentPort } = process as { parentPort?: ParentPort }
 if (!parentPort) throw new Error('this program works for the window of Opscope and is started by it; run opscope history instead')
+setNumberLocale(process.argv[2] ?? '')
 const say = (message: FromJob) => parentPort.postMessage(message)
 
 parentPort.on('message', ({ data }) => {

@@ -1,7 +1,9 @@
-import { beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { BaselineCheck } from '@core/compare/pinned'
+import { setNumberLocale } from '@core/units'
 import { Emitter } from '../runner/events'
 import type { RunnerEvents } from '../runner/types'
-import { giveRunFeedback } from './run-feedback'
+import { alertOfBaselines, giveRunFeedback } from './run-feedback'
 
 let runner: Emitter<RunnerEvents>
 let focused: boolean
@@ -27,7 +29,7 @@ it('notifies of the end while no window has the focus, and opens the session on 
   runner.emit('ended', { sessionId: 'a', state: 'done', failures: 2 })
   expect(notify).toHaveBeenCalledWith({ title: 'Run finished', body: 'Nightly: 1,284 results, 2 without a valid result.', click: expect.any(Function) })
   ;(notify.mock.calls[0]![0] as { click(): void }).click()
-  expect(open).toHaveBeenCalledWith('a')
+  expect(open).toHaveBeenCalledWith({ view: 'session', id: 'a' })
 })
 
 it('says that a run was stopped, or that its results could not be stored', () => {
@@ -40,4 +42,32 @@ it('says nothing to a user who is looking', () => {
   focused = true
   runner.emit('ended', { sessionId: 'a', state: 'done', failures: 0 })
   expect(notify).not.toHaveBeenCalled()
+})
+
+describe('a finished session with a pinned baseline', () => {
+  const check: BaselineCheck = { sessionId: 'new', project: 'nightly', baselineId: 'old', cases: 1284, slower: 3, faster: 1, unclear: 0, wrong: 0, slowest: [1.5, 1.25, 1.1].map((times) => ({ what: `add ${times}`, speedup: 1 / times })) }
+  const told = (changed: Partial<BaselineCheck>) => {
+    alertOfBaselines({ isFocused: () => focused, notify, open })({ ...check, ...changed })
+    return notify.mock.calls.at(-1)?.[0] as { title: string; body: string; click(): void } | undefined
+  }
+
+  it('is an alert that names what is slower, and a click opens the comparison', () => {
+    const alert = told({})!
+    expect([alert.title, alert.body.split('\n')]).toEqual(['Slower than the baseline', ['3 cases slower, 1 faster than the baseline of “nightly” (1,284 compared).', 'add 1.5: 1.50x slower', 'add 1.25: 1.25x slower']])
+    alert.click()
+    expect(open).toHaveBeenCalledWith({ view: 'compare', ids: ['old', 'new'] })
+  })
+
+  it('says what kind of change it is, in the numbers of the system', () => {
+    onTestFinished(() => setNumberLocale('en'))
+    setNumberLocale('de-DE')
+    expect(told({})!.body).toContain('(1.284 compared).\nadd 1.5: 1,50x slower')
+    expect([told({ slower: 0 }), told({ slower: 0, faster: 0, wrong: 2 })].map((alert) => alert!.title)).toEqual(['Faster than the baseline', 'Failed verification'])
+  })
+
+  it('is none where nothing changed, or to a user who is looking', () => {
+    expect(told({ slower: 0, faster: 0, slowest: [] })).toBeUndefined()
+    focused = true
+    expect(told({})).toBeUndefined()
+  })
 })

@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia'
 import { computed, ref } from 'vue'
-import { checkText, isAlert, NO_BASELINES, renamePin, withPin, type Baselines, type Check, type Pin } from '@core/compare/pinned'
+import { checkText, isAlert, NO_BASELINES, renamePin, slowestText, withPin, type Baselines, type Check, type Pin } from '@core/compare/pinned'
 import { MAX_NAME } from '@core/session/named'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
@@ -44,7 +44,7 @@ export const useBaselines = defineStore('baselines', () => {
 
   async function start(): Promise<void> {
     listen('baselines:changed', (next) => (state.value = next))
-    listen('baselines:checked', (check) => notices.show({ level: isAlert(check) ? 'warning' : 'info', message: `${checkText(check)}.`, ...(check.slowest.length ? { detail: check.slowest.join('\n') } : {}), open: comparisonOf(check) }))
+    listen('baselines:checked', (check) => notices.show({ level: isAlert(check) ? 'warning' : 'info', message: `${checkText(check)}.`, ...(check.slowest.length ? { detail: check.slowest.map(slowestText).join('\n') } : {}), open: comparisonOf(check) }))
     try {
       state.value = await call('baselines:get', undefined)
     } catch (error) {

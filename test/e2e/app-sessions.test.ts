@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { launch, type Launched } from './launch'
-import { coloursDrawn, dataRows, details, grid, leavePicks, messages, rowCount, runToEnd, scripted, sessions, statusBar, tableRows, view } from './ui'
+import { coloursDrawn, dataRows, details, dismissMessages, grid, leavePicks, messages, rowCount, runToEnd, scripted, sessions, statusBar, tableRows, view } from './ui'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'opscope-sessions-'))
 let opened: Launched
@@ -111,9 +111,31 @@ describe('a session on the next day', () => {
 })
 
 describe('two sessions', () => {
-  it('are compared by case: speedup, interval and a word for the verdict', async () => {
+  it('of which the first is a pinned baseline raise an alert while the window is away, which opens their comparison', async () => {
+    await opened.app.evaluate(({ BrowserWindow, Notification }) => {
+      const shown: Electron.Notification[] = []
+      Object.assign(globalThis, { shown })
+      Notification.isSupported = () => true
+      Notification.prototype.show = function () { shown.push(this) }
+      BrowserWindow.prototype.isFocused = () => false
+    })
+    const alerts = () => opened.app.evaluate(() => (Reflect.get(globalThis, 'shown') as Electron.Notification[]).map(({ title, body }) => [title, ...body.split('\n')]))
+    await view(page, 'History')
+    await sessionRow('Before the change').click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Pin as baseline' }).click()
     await view(page, 'Run')
     expect(await runToEnd(page)).toMatch(/^Finished: 9 results/)
+    // The second run was scripted to take 1.25 times as long.
+    await expect.poll(async () => (await alerts()).find(([title]) => title === 'Slower than the baseline')).toEqual([
+      'Slower than the baseline', expect.stringMatching(/^\d cases slower than the baseline of “Before the change” \(6 compared\)\.$/), expect.stringMatching(/: 1\.\d\dx slower$/), expect.stringMatching(/: 1\.\d\dx slower$/),
+    ])
+    await opened.app.evaluate(() => void (Reflect.get(globalThis, 'shown') as Electron.Notification[]).find(({ title }) => title === 'Slower than the baseline')!.emit('click'))
+    await expect.poll(() => dataRows(page.getByRole('table', { name: 'Comparison by case' })).count()).toBe(6)
+    await page.getByRole('button', { name: 'Before the change', exact: false }).first().waitFor()
+    await dismissMessages(page)
+  })
+
+  it('are compared by case: speedup, interval and a word for the verdict', async () => {
     await view(page, 'History')
     await expect.poll(() => dataRows(sessions(page)).count()).toBe(2)
     const compare = page.getByRole('button', { name: /to compare them|Compare the selected/ })
@@ -123,7 +145,7 @@ describe('two sessions', () => {
     await compare.click()
     const table = page.getByRole('table', { name: 'Comparison by case' })
     await expect.poll(() => dataRows(table).count()).toBe(6)
-    // The second run was scripted to take 1.25 times as long; the older session is the baseline.
+    // The older session is the baseline.
     await page.getByRole('button', { name: 'Before the change', exact: false }).first().waitFor()
     const steady = dataRows(table).filter({ hasText: 'steady' })
     expect(await steady.count()).toBe(3)

@@ -57,7 +57,7 @@ export const noisyText = ({ noisyHost }: MachineAnswer): string | undefined => n
 
 /** What that means, and what it rests on. */
 export const noisyHint = ({ noisyHost }: MachineAnswer): string | undefined =>
-  noisyHost && `${noisyHost.below.toLocaleString('en-US')} of ${noisyHost.times.toLocaleString('en-US')} times are graded B or C (${noisyHost.unreliable.toLocaleString('en-US')} C). Speedups come from interleaved rounds, in which noise of the host affects all implementations alike.`
+  noisyHost && `${formatInteger(noisyHost.below)} of ${formatInteger(noisyHost.times)} times are graded B or C (${formatInteger(noisyHost.unreliable)} C). Speedups come from interleaved rounds, in which noise of the host affects all implementations alike.`
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 

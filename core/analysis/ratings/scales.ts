@@ -1,5 +1,6 @@
 import type { BenchmarkCase } from '../../case'
 import { findOp } from '../../ops/registry'
+import { localNumber } from '../../units'
 import { sizeOf } from '../size'
 import { type Library, libraryOf } from './libraries'
 
@@ -49,7 +50,7 @@ const comprehensive: RatingScale = {
     if (c.device === 'cpu') return { ok: false, reason: 'This ran on the processor; the figure is of GPUs.' }
     if (efficiency === undefined) return NO_CEILINGS
     const score = Math.min(100, efficiency * 100)
-    return { ok: true, text: score.toFixed(score < 10 ? 1 : 0), score }
+    return { ok: true, text: localNumber(score.toFixed(score < 10 ? 1 : 0)), score }
   },
   summarize: (ratings) => `mean ${(ratings.reduce((sum, { score }) => sum + score, 0) / ratings.length).toFixed(0)} of 100 over ${ratings.length}`,
 }

@@ -30,6 +30,12 @@ describe('crossovers of a session', () => {
     expect(crossoverCsv(findCrossovers(points).found).split('\n')[1]).toMatch(/^add f32 hot,cpu scalar,cpu avx2,(100|99\.9+|100\.0+)/)
   })
   it('say when one is faster throughout', () => {
-    expect(drawOf(chart, [...line('scalar', (n) => n), ...line('avx2', (n) => n / 2)]).empty).toContain('changes places')
+    expect(drawOf(chart, [...line('scalar', (n) => n), ...line('avx2', (n) => n / 2)]).empty).toContain('stays so over all sizes')
+  })
+  it('are counted as unclear where medians change order within their intervals', () => {
+    const noise = [...line('scalar', (n) => n), ...line('avx2', (n) => (n > 200 ? 1.004 : 0.996) * n)]
+    expect(findCrossovers(noise)).toMatchObject({ found: [], pairs: 1, unclear: 1 })
+    expect(drawOf(chart, noise).empty).toContain('in 1 the medians change order within their CIs')
+    expect(drawOf(chart, [...points, ...line('avx2', (n) => n, { op: 'mul' }), ...line('scalar', (n) => (n > 200 ? 1.004 : 0.996) * n, { op: 'mul' })]).note?.text).toBe('1 crossover in 2 pairs, 1 unclear')
   })
 })

@@ -1,7 +1,7 @@
 import { crossovers, crossoverSentence, type Crossover } from '@core/analysis/crossover'
 import { sizeOf } from '@core/analysis/size'
 import { csvTable } from '@core/csv'
-import { formatSizeTick, formatTime } from '@core/units'
+import { formatInteger, formatSizeTick, formatTime } from '@core/units'
 import { axisStyle, logAxis, logBounds } from '../drawing/axes'
 import { remembered, type ChartPoint } from '../data/points'
 import { describe } from '../data/series'
@@ -10,7 +10,7 @@ import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
 import { variantsOf, type Variant } from '../data/variants'
 
-const METHOD = 'Times are interpolated between neighbouring sizes as power laws (straight lines of log time over log size). The interval is where the 95 % band of the difference holds zero.'
+const METHOD = 'Only where one side is clearly faster below and the other above: the 95 % CI of the speedup lies beyond the significance threshold. Times are interpolated between neighbouring sizes as power laws (straight lines of log time over log size). The interval is where the 95 % band of the difference includes zero.'
 
 export default {
   id: 'crossover',
@@ -22,14 +22,14 @@ export default {
     return [{ id: 'against', label: 'Pairs', options: variants.length > 2 ? [{ value: '', title: 'Every pair' }, ...variants.map(({ id, title }) => ({ value: id, title: `with ${title}` }))] : [] }]
   },
   draw({ points, values, theme, selected, size }) {
-    const { found, pairs } = findCrossovers(points, values['against'] || undefined)
+    const { found, pairs, unclear } = findCrossovers(points, values['against'] || undefined)
     return {
       option: crossoverOption(found, theme, selected, size.width),
       height: crossoverHeight(Math.min(MAX_CROSSOVERS, found.length)),
       empty: pairs
-        ? `None of ${pairs === 1 ? 'the one pair' : `the ${pairs} pairs`} changes places: whichever is faster stays so over all sizes that both measured.`
+        ? `None of ${pairs === 1 ? 'the one pair' : `the ${formatInteger(pairs)} pairs`} clearly changes places${unclear ? `; in ${formatInteger(unclear)} the medians change order within their CIs` : ': whichever is faster stays so over all sizes that both measured'}.`
         : 'A crossover needs two implementations or backends that measured the same operation at two or more sizes.',
-      ...(found.length ? { note: { text: found.length > MAX_CROSSOVERS ? `First ${MAX_CROSSOVERS} of ${found.length} crossovers` : `${found.length} ${found.length === 1 ? 'crossover' : 'crossovers'} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}`, about: METHOD } } : {}),
+      ...(found.length ? { note: { text: `${found.length > MAX_CROSSOVERS ? `First ${MAX_CROSSOVERS} of ${formatInteger(found.length)} crossovers` : `${found.length} ${found.length === 1 ? 'crossover' : 'crossovers'} in ${formatInteger(pairs)} ${pairs === 1 ? 'pair' : 'pairs'}`}${unclear ? `, ${formatInteger(unclear)} unclear` : ''}`, about: METHOD } } : {}),
       csv: () => crossoverCsv(found),
     }
   },
@@ -53,6 +53,8 @@ export interface CrossoverSearch {
   found: FoundCrossover[]
   /** Pairs of variants that share at least two sizes of an operation. */
   pairs: number
+  /** Those whose medians change order without a crossover that is clear. */
+  unclear: number
 }
 
 type Sized = { size: number; medianNs: number; ciLowNs?: number; ciHighNs?: number; point: ChartPoint }
@@ -64,7 +66,7 @@ function compete(a: ReadonlyMap<number, Sized>, b: ReadonlyMap<number, Sized>): 
   return x.threads === undefined || y.threads === undefined || x.threads === y.threads
 }
 
-/** Every change of places between variants, within the same operation, dtype and mode; those with `against` alone where it is given. */
+/** Every clear change of places between variants, within the same operation, dtype and mode; those with `against` alone where it is given. */
 export const findCrossovers = (points: readonly ChartPoint[], against?: string): CrossoverSearch => remembered(points, `crossovers ${against ?? ''}`, () => search(points, against))
 
 function search(points: readonly ChartPoint[], against?: string): CrossoverSearch {
@@ -82,7 +84,7 @@ function search(points: readonly ChartPoint[], against?: string): CrossoverSearc
     group.set(of(point.case), own)
     own.set(size, { size, medianNs: point.medianNs, point, ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? {} : { ciLowNs: point.ciLowNs, ciHighNs: point.ciHighNs }) })
   }
-  const result: CrossoverSearch = { found: [], pairs: 0 }
+  const result: CrossoverSearch = { found: [], pairs: 0, unclear: 0 }
   for (const [what, group] of groups) {
     const list = [...group]
     list.forEach(([idA, a], i) => {
@@ -92,7 +94,9 @@ function search(points: readonly ChartPoint[], against?: string): CrossoverSearc
         const common = [...a.keys()].filter((size) => b.has(size)).sort((p, q) => p - q)
         if (common.length < 2) continue
         result.pairs++
-        for (const at of crossovers([...a.values()], [...b.values()])) {
+        const { found, unclear } = crossovers([...a.values()], [...b.values()])
+        if (unclear) result.unclear++
+        for (const at of found) {
           const next = common.find((size) => size > at.size) ?? common.at(-1)!
           result.found.push({ what, a: byId.get(idA)!, b: byId.get(idB)!, at, from: common[0]!, to: common.at(-1)!, point: (at.winner === 'a' ? a : b).get(next)!.point })
         }
@@ -140,15 +144,16 @@ function crossoverOption(all: readonly FoundCrossover[], theme: ChartTheme, sele
     const band = (from: number, to: number, variant: { backend: string; impl: string }) => ({ type: 'rect' as const, shape: { x: at(from), y: y - 3, width: Math.max(0, at(to) - at(from)), height: 6 }, style: { fill: theme.colorOf(variant.backend, variant.impl), opacity: 0.75 } })
     const picked = selected.has(one.point.id)
     const ink = { stroke: theme.text, lineWidth: picked ? 2.5 : 1.5 }
-    const [low, high] = [at(one.at.low ?? one.from), at(one.at.high ?? one.to)]
-    const known = one.at.low !== undefined || one.at.high !== undefined
+    const [low, high] = [at(one.at.low), at(one.at.high)]
     const cap = (px: number) => ({ type: 'line' as const, shape: { x1: px, y1: y - 5, x2: px, y2: y + 5 }, style: ink })
     return {
       type: 'group' as const,
       children: [
         band(one.from, one.at.size, loser),
         band(one.at.size, one.to, winner),
-        ...(known ? [{ type: 'line' as const, shape: { x1: low, y1: y, x2: high, y2: y }, style: ink }, ...(one.at.low === undefined ? [] : [cap(low)]), ...(one.at.high === undefined ? [] : [cap(high)])] : []),
+        { type: 'line' as const, shape: { x1: low, y1: y, x2: high, y2: y }, style: ink },
+        cap(low),
+        cap(high),
         { type: 'circle' as const, shape: { cx: at(one.at.size), cy: y, r: picked ? 6 : 4.5 }, style: { fill: theme.surface, ...ink } },
         { type: 'text' as const, style: { text: sentenceOf(one), x: at(x.min) + 6, y: y - 21, fill: theme.text, stroke: theme.surface, lineWidth: 4, fontSize: 11, fontFamily: theme.fontText } },
       ],
@@ -165,7 +170,7 @@ function crossoverOption(all: readonly FoundCrossover[], theme: ChartTheme, sele
         return tooltipHtml(`${one.what}: ${sentenceOf(one)}`, [
           ['Both take there', formatTime(one.at.ns)],
           ['Measured', `${size(one.from)} to ${size(one.to)} elements`],
-          ['95 % CI', one.at.low === undefined && one.at.high === undefined ? '–' : `${one.at.low === undefined ? 'below the sizes measured' : size(one.at.low)} to ${one.at.high === undefined ? 'beyond the sizes measured' : size(one.at.high)}`],
+          ['95 % CI', `${size(one.at.low)} to ${size(one.at.high)}`],
         ])
       },
     },

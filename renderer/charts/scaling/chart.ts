@@ -1,5 +1,5 @@
 import { csvTable } from '@core/csv'
-import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime } from '@core/units'
+import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime, localNumber } from '@core/units'
 import { axisStyle, logBounds } from '../drawing/axes'
 import { LINES } from '../data/focus'
 import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../drawing/frame'
@@ -133,7 +133,7 @@ function scalingOption(series: readonly ScaleSeries[], along: Along, theme: Char
     },
     xAxis: [x(0), x(1)],
     yAxis: [
-      { ...style, gridIndex: 0, type: 'log' as const, logBase: 2, min: y.min, max: y.max, axisTick: { ...style.axisTick, ...gainTicks }, axisLabel: { ...style.axisLabel, ...gainTicks, formatter: (value: number) => `${Number(value.toPrecision(3))}x` } },
+      { ...style, gridIndex: 0, type: 'log' as const, logBase: 2, min: y.min, max: y.max, axisTick: { ...style.axisTick, ...gainTicks }, axisLabel: { ...style.axisLabel, ...gainTicks, formatter: (value: number) => localNumber(`${Number(value.toPrecision(3))}x`) } },
       { ...style, gridIndex: 1, type: 'value' as const, min: 0, max: shareTop, interval: shareTop > 1.5 ? 0.5 : 0.25, axisLabel: { ...style.axisLabel, formatter: (value: number) => `${Math.round(value * 100)} %` } },
     ],
     series: [

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await useBaselines().start()
 })
 
-const check: BaselineCheck = { sessionId: 'new', project: 'nightly', baselineId: 'old', cases: 48, slower: 3, faster: 1, unclear: 2, wrong: 0, slowest: ['softmax 4096x4096 f32 cuda kernel cold: 1.20x slower'] }
+const check: BaselineCheck = { sessionId: 'new', project: 'nightly', baselineId: 'old', cases: 48, slower: 3, faster: 1, unclear: 2, wrong: 0, slowest: [{ what: 'softmax 4096x4096 f32 cuda kernel cold', speedup: 1 / 1.2 }] }
 const mark = (id: string) => mount(BaselineMark, { props: { id, linked: true }, global: { plugins: [createRouter({ history: createMemoryHistory(), routes: [{ path: '/:all(.*)', component: BaselineMark }] })] } })
 
 it('pins, renames and unpins a session, each with Undo', async () => {
@@ -38,7 +38,7 @@ it('alerts when a finished session has slower cases, and marks the session with 
   api.emit('baselines:changed', { pins: [], checks: [check] })
   api.emit('baselines:checked', check)
   await flushPromises()
-  expect(useNotices().notices.at(-1)).toMatchObject({ level: 'warning', message: '3 cases slower, 1 faster than the baseline of “nightly” (48 compared).', detail: check.slowest[0], open: '/compare?ids=old,new' })
+  expect(useNotices().notices.at(-1)).toMatchObject({ level: 'warning', message: '3 cases slower, 1 faster than the baseline of “nightly” (48 compared).', detail: 'softmax 4096x4096 f32 cuda kernel cold: 1.20x slower', open: '/compare?ids=old,new' })
   const shown = mark('new')
   expect([shown.text(), shown.find('a').attributes('href')]).toEqual(['▼ 3 slower ▲ 1 faster', '/compare?ids=old,new'])
   expect(mark('other').text()).toBe('')

@@ -1,6 +1,6 @@
 import { perJoule } from '@core/measure/energy/windows'
 import type { Result } from '@core/result'
-import { formatBytesPerJoule, formatEnergy, formatFlopsPerJoule } from '@core/units'
+import { formatBytesPerJoule, formatEnergy, formatFlopsPerJoule, localNumber } from '@core/units'
 import type { Fact } from './facts'
 
 /** Energy of a call and what follows from it; empty where it was not measured. */
@@ -11,13 +11,13 @@ export function energyFacts(result: Pick<Result, 'energy' | 'flops' | 'bytes'>):
   const { flopsPerJoule, bytesPerJoule, energyDelay } = perJoule({ energy, flops, bytes })
   return [
     { name: 'Energy of a call', value: formatEnergy(joulesPerCall) },
-    { name: '95 % CI', value: `${formatEnergy(lowJ)} to ${formatEnergy(highJ)}, over ${windows} windows of ${(seconds / windows).toFixed(1)} s` },
+    { name: '95 % CI', value: `${formatEnergy(lowJ)} to ${formatEnergy(highJ)}, over ${windows} windows of ${localNumber((seconds / windows).toFixed(1))} s` },
     { name: 'Mean power', value: `${watts.toFixed(0)} W` },
     ...(idleWatts === undefined ? [] : [{ name: 'Idle power', value: `${idleWatts.toFixed(0)} W, included in the energy` }]),
     ...(flopsPerJoule === undefined ? [] : [{ name: 'Operations per joule', value: formatFlopsPerJoule(flopsPerJoule) }]),
     { name: 'Traffic per joule', value: formatBytesPerJoule(bytesPerJoule) },
-    { name: 'Energy-delay product', value: `${energyDelay.toExponential(2)} J s` },
-    ...(sampled === undefined ? [] : [{ name: 'By sampled power', value: `${formatEnergy(sampled)} (${((sampled / joulesPerCall - 1) * 100).toFixed(1)} %)` }]),
+    { name: 'Energy-delay product', value: localNumber(`${energyDelay.toExponential(2)} J s`) },
+    ...(sampled === undefined ? [] : [{ name: 'By sampled power', value: `${formatEnergy(sampled)} (${localNumber(((sampled / joulesPerCall - 1) * 100).toFixed(1))} %)` }]),
     { name: 'Counter', value: source },
   ]
 }

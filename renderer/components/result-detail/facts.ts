@@ -6,7 +6,7 @@ import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
-import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInterval, formatPercent, formatTime, formatWaves, localNumber } from '@core/units'
+import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInteger, formatInterval, formatPercent, formatTime, formatWaves, localNumber } from '@core/units'
 import { fullDate } from '../../lib/session-words'
 import type { RowSource } from '../../stores/rows/result-rows'
 import { PACKAGE_TITLES } from '../python/interpreters'
@@ -153,7 +153,7 @@ export function counterFacts({ counters }: Pick<Result, 'counters'>): Fact[] {
     ...fact('Unavailable', counters.reason),
     ...fact('Instructions', instructions === undefined ? undefined : `${formatCount(instructions)} per call`),
     ...fact('Cycles', cycles === undefined ? undefined : `${formatCount(cycles)} per call`),
-    ...fact('Instructions per cycle', instructions === undefined || !cycles ? undefined : (instructions / cycles).toFixed(2)),
+    ...fact('Instructions per cycle', instructions === undefined || !cycles ? undefined : localNumber((instructions / cycles).toFixed(2))),
     ...ratio('L1 data cache hits', l1Reads, l1Misses), ...ratio('Last-level cache hits', llcReads, llcMisses),
   ]
 }
@@ -174,7 +174,7 @@ export function measurementFacts(result: Result): Fact[] {
   ]
 }
 
-const blocksText = ([x, y, z]: KernelLaunch['grid']): string => (z > 1 ? [x, y, z] : y > 1 ? [x, y] : [x]).map((blocks) => blocks.toLocaleString('en-US')).join(' × ')
+const blocksText = ([x, y, z]: KernelLaunch['grid']): string => (z > 1 ? [x, y, z] : y > 1 ? [x, y] : [x]).map((blocks) => formatInteger(blocks)).join(' × ')
 
 /** Each kernel of one call, as the driver states it; empty where none are known. */
 export function launchFacts({ launches = [] }: Pick<Result, 'launches'>): Fact[][] {

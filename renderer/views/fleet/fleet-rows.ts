@@ -1,4 +1,5 @@
 import type { DeviceActivity, FleetDevice, FleetHost, FleetState } from '@core/fleet/state'
+import { formatInteger } from '@core/units'
 
 /** A line of the table: a machine, or below it one of its devices. */
 export type FleetRow = { kind: 'host'; key: string; host: FleetHost } | { kind: 'device'; key: string; host: FleetHost; device: FleetDevice }
@@ -31,7 +32,7 @@ export const hostWord = ({ state }: FleetHost): string => HOST_WORDS[state]
 /** What a device does, as its machine is: of one that is lost nothing is known. */
 export const deviceWord = ({ state }: FleetDevice, host: FleetHost): DeviceActivity | 'unknown' | 'left' => (host.state === 'silent' ? 'unknown' : host.state === 'left' ? 'left' : state)
 
-const counted = (count: number, one: string, many: string) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+const counted = (count: number, one: string, many: string) => `${formatInteger(count)} ${count === 1 ? one : many}`
 
 /** `3 hosts, 5 devices: 4 measuring, 1 idle`. */
 export function fleetSentence({ hosts }: Pick<FleetState, 'hosts'>): string {
@@ -39,7 +40,7 @@ export function fleetSentence({ hosts }: Pick<FleetState, 'hosts'>): string {
   const words = there.flatMap((host) => host.devices.map((device) => deviceWord(device, host)))
   const states = (['measuring', 'throttled', 'waiting', 'idle', 'lost'] as const).flatMap((state) => {
     const count = words.filter((word) => word === state).length
-    return count > 0 ? [`${count.toLocaleString('en-US')} ${state}`] : []
+    return count > 0 ? [`${formatInteger(count)} ${state}`] : []
   })
   const out = hosts.length - there.length
   return `${counted(there.length, 'host', 'hosts')}, ${counted(words.length, 'device', 'devices')}${states.length > 0 ? `: ${states.join(', ')}` : ''}${out > 0 ? `. ${counted(out, 'host', 'hosts')} fell out` : ''}`

@@ -1,6 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import { NO_FLEET, type FleetState } from '@core/fleet/state'
+import { formatInteger } from '@core/units'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { Request } from '@core/ipc'
 import { call, listen } from '../../lib/api'
@@ -69,7 +70,7 @@ export const useFleet = defineStore('fleet', () => {
   /** Throws with the reason where nothing can be measured. */
   async function run(order: { spec: SweepSpec; devices?: string[]; anyOfModel: boolean }): Promise<void> {
     const { cases, devices: used } = await call('fleet:run', order)
-    notices.show({ level: 'info', message: `${cases.toLocaleString('en-US')} ${cases === 1 ? 'case waits' : 'cases wait'} for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
+    notices.show({ level: 'info', message: `${formatInteger(cases)} ${cases === 1 ? 'case waits' : 'cases wait'} for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
   }
 
   return { state, loaded, problem, devices, active, waiting, secondsLeft, watch, unwatch, use, drain, collect, run }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { drain } from '@core/compare'
-import { checkText, withPin, type Pin } from '@core/compare/pinned'
+import { checkText, slowestText, withPin, type Pin } from '@core/compare/pinned'
 import { MAX_NAME } from '@core/session/named'
 import { BaselineStore } from '../../../baselines/baselines'
 import { checkSteps } from '../../../baselines/check-steps'
@@ -74,5 +74,5 @@ export function tellPinned(context: Context, sessionId: string): void {
   const check = drain(checkSteps(context.history, pins, sessionId, { threshold, byOp }))
   if (!check) return
   storeOf(context).addCheck(check)
-  context.remark([`opscope: ${checkText(check)}`, ...check.slowest.map((line) => `opscope:   ${line}`)].join('\n'))
+  context.remark([`opscope: ${checkText(check)}`, ...check.slowest.map((one) => `opscope:   ${slowestText(one)}`)].join('\n'))
 }

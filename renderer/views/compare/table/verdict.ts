@@ -83,9 +83,9 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
     { name: 'Medians', value: `${formatTime(cell.medianNs)}, baseline ${formatTime(base.medianNs)}` },
     { name: 'Speedup', value: `${speedupText(cell)}${intervalText(cell) ? `, 95 % CI ${intervalText(cell)}` : ', no CI: too few samples'}`, about: 'Baseline median divided by this median: above 1 is faster' },
   ]
-  if (cell.speedupGrade) facts.push({ name: 'Grade of the speedup', value: `${cell.speedupGrade}: ${cell.speedupGradeReason ?? ''}`, about: 'A: 95 % CI within ±1 %. B: within ±3 %. C: wider. A speedup from interleaved rounds does not depend on the grades of the two times' })
-  if (cell.p !== undefined) facts.push({ name: 'p', value: pText(cell.p), about: 'Probability of a speedup this far beyond the threshold without a real difference, for this case alone' })
-  if (cell.adjustedP !== undefined) facts.push({ name: 'Corrected p', value: pText(cell.adjustedP), about: 'p corrected for the number of cases (Benjamini-Hochberg); a verdict needs at most 0.05' })
+  if (cell.speedupGrade) facts.push({ name: 'Grade of the speedup', value: `${cell.speedupGrade}: ${localNumber(cell.speedupGradeReason ?? '')}`, about: 'A: 95 % CI within ±1 %. B: within ±3 %. C: wider. A speedup from interleaved rounds does not depend on the grades of the two times' })
+  if (cell.p !== undefined) facts.push({ name: 'p', value: localNumber(pText(cell.p)), about: 'Probability of a speedup this far beyond the threshold without a real difference, for this case alone' })
+  if (cell.adjustedP !== undefined) facts.push({ name: 'Corrected p', value: localNumber(pText(cell.adjustedP)), about: 'p corrected for the number of cases (Benjamini-Hochberg); a verdict needs at most 0.05' })
   if (cell.cyclesSpeedup !== undefined) facts.push({ name: 'In SM cycles', value: `${formatRatio(cell.cyclesSpeedup)}${cell.cyclesLow === undefined ? '' : `, 95 % CI ${rangeText(cell.cyclesLow, cell.cyclesHigh)}`}`, about: 'The speedup in clock cycles, which do not depend on the clock frequency' })
   if (cell.quads !== undefined) facts.push({ name: 'Interleaved', value: `${cell.quads} ABBA quads`, about: 'Both sides measured in the order A, B, B, A, so that drift affects both equally. The speedup comes from these; the medians come from the session' })
   if (cell.grade || base.grade) facts.push({ name: 'Grades', value: `${cell.grade ?? 'none'}, baseline ${base.grade ?? 'none'}`, about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged' })
@@ -95,11 +95,14 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   return facts
 }
 
+/** Why a cell is unclear, with numbers in the locale; main words it without one. */
+export const doubtText = ({ doubt }: Pick<CompareCell, 'doubt'>): string | undefined => (doubt === undefined ? undefined : localNumber(doubt))
+
 /** The facts of side i of a row in a few lines, for the pointer. */
 export function hoverText(comparison: Comparison, row: Row, i: number): string {
   const [cell, base] = [row.cells[i], row.cells[0]]
   if (!cell || !base) return ''
   const look = lookOf(cell)
   const floor = floorAbove(comparison, row, i)
-  return [look ? `${look.sign} ${look.word}` : '', ...cellFacts(cell, base).map(({ name, value }) => `${name}: ${value}`), cell.doubt ?? '', floor ? floorWarning(floor) : ''].filter(Boolean).join('\n')
+  return [look ? `${look.sign} ${look.word}` : '', ...cellFacts(cell, base).map(({ name, value }) => `${name}: ${value}`), doubtText(cell) ?? '', floor ? floorWarning(floor) : ''].filter(Boolean).join('\n')
 }
