@@ -114,7 +114,12 @@ void relax() { _mm_pause(); }
 #else
 
 const std::vector<Isa>& isas() {
-  static const std::vector<Isa> list{{"scalar", "Scalar", true, ""}};
+  static const std::vector<Isa> list{
+      {"scalar", "Scalar", true, ""},
+#if defined(__aarch64__) || defined(_M_ARM64)
+      {"neon", "NEON", true, ""},
+#endif
+  };
   return list;
 }
 

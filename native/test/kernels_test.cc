@@ -17,6 +17,7 @@
 #include "registry.h"
 
 #include "prepared.h"
+#include "serve.h"
 #include "topology.h"
 
 using namespace opscope;
@@ -206,6 +207,7 @@ int print_fills() {
 
 int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "fills") return print_fills();
+  if (count > 1 && std::string_view(arguments[1]) == "serve") return serve();
   int failed = 0, passed = 0;
   for (const cpu::Entry& entry : cpu::all_kernels()) {
     if ((count > 1 && entry.isa != arguments[1]) || (count > 2 && entry.op != arguments[2])) continue;

@@ -17,12 +17,13 @@ export function setUp(purpose) {
   return withLock(at('.cache', 'setup.lock'), async () => {
     await installDependencies()
     const strict = purpose !== 'cli'
-    await prepareSystemPackages(purpose === 'test' ? ['addon', 'app', 'display', 'chromium', 'desktop', 'python', 'remote'] : strict ? ['addon', 'app'] : ['addon', 'app', 'display'])
+    await prepareSystemPackages(purpose === 'test' ? ['addon', 'app', 'display', 'chromium', 'desktop', 'python', 'remote', 'arm64'] : strict ? ['addon', 'app'] : ['addon', 'app', 'display'])
     const tools = await installSystemPackages(['addon'], 'the native addon, which measures CPU and CUDA, cannot be built', purpose === 'test')
     if (strict) await installSystemPackages(purpose === 'test' ? ['app', 'display', 'chromium'] : ['app'], purpose === 'test' ? 'the tests cannot run' : 'the window cannot open', true)
     else await installSystemPackages(['app', 'display'], 'WebGPU cannot be measured', false)
     if (purpose === 'test') await installSystemPackages(['desktop'], 'the test of the file type is skipped', false)
     if (purpose === 'test') await installSystemPackages(['python'], 'tests of the Python backend cannot run', false)
+    if (purpose === 'test') await installSystemPackages(['arm64'], 'the test of the NEON kernels is skipped', false)
     if (purpose === 'test') await installSystemPackages(['remote'], 'tests with real ssh, NATS and Slurm servers are skipped', false)
     const electron = await prepareElectron()
     const addon = tools && (await buildAddon())

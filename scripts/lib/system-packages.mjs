@@ -42,6 +42,11 @@ const NEEDS = {
     { file: '/usr/sbin/slurmd', packages: ['slurmd'] },
     { program: 'sbatch', packages: ['slurm-client'] },
   ],
+  // A compiler for arm64 and an emulator, with which tests check the kernels of that processor.
+  arm64: process.arch === 'x64' ? [
+    { program: 'aarch64-linux-gnu-g++', packages: ['g++-aarch64-linux-gnu'] },
+    { program: 'qemu-aarch64', packages: ['qemu-user'] },
+  ] : [],
   // What the system's own Python measures with in tests; users bring theirs.
   python: [
     { file: '/usr/lib/python3/dist-packages/numpy/__init__.py', packages: ['python3-numpy'] },

@@ -1,26 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { locateAddon } from '../../main/backends/native/addon'
+import { disassembled, WIDER } from './disassembly'
+import { fromRoot } from './native-build'
 
 /** The objects of each level lie beside the addon they were linked into. */
-const objects = (level: string) => join(dirname(locateAddon(import.meta.dirname) ?? ''), 'CMakeFiles', `kernels_${level}.dir`, 'cpu', 'kernels')
-
-/** Instructions that a level must not have, as the disassembler writes them: those of a processor without the level would end the process. */
-const WIDER: Readonly<Record<string, RegExp>> = {
-  // Packed arithmetic; moves of 16 bytes are part of plain x86-64 code.
-  scalar: /\t(v\w+|(add|sub|mul|div|sqrt|max|min)ps)\s|%[yz]mm|%k[0-7]/,
-  sse2: /\tv[a-z]\w+\s|%[yz]mm|%k[0-7]/,
-  avx2: /%zmm|%k[0-7]/,
-}
-
-const disassembled = (level: string): string[] =>
-  readdirSync(objects(level)).filter((file) => file.endsWith('.o')).flatMap((file) => execFileSync('objdump', ['-d', '--no-show-raw-insn', join(objects(level), file)], { encoding: 'utf8', maxBuffer: 2 ** 30 }).split('\n').filter((line) => line.includes(':\t')).map((line) => `${file} ${line}`))
+const build = dirname(locateAddon(import.meta.dirname) ?? '')
 
 const missing = (): string | undefined => {
   if (process.arch !== 'x64' || process.platform !== 'linux') return 'levels of x86-64 are looked at on Linux'
-  if (!existsSync(objects('sse2'))) return 'the objects of the addon are not beside it'
+  if (!existsSync(join(build, 'CMakeFiles', 'kernels_sse2.dir'))) return 'the objects of the addon are not beside it'
   try {
     execFileSync('objdump', ['--version'])
     return undefined
@@ -32,11 +23,20 @@ const missing = (): string | undefined => {
 const reason = missing()
 if (reason !== undefined) console.info(`Not checked: ${reason}.`)
 
-it.skipIf(reason !== undefined).each(Object.entries(WIDER))('no kernel of level %s has an instruction of a wider one', (level, wider) => {
-  expect(disassembled(level).filter((line) => wider.test(line)).slice(0, 5)).toEqual([])
-})
+describe.skipIf(reason !== undefined).each(['scalar', 'sse2', 'avx2', 'avx512'])('level %s', (level) => {
+  const { files, instructions, symbols } = reason === undefined ? disassembled(build, level) : { files: [], instructions: [], symbols: [] }
 
-it.skipIf(reason !== undefined)('wider levels do have what narrower ones must not', () => {
-  expect(disassembled('avx2').some((line) => WIDER['sse2']!.test(line))).toBe(true)
-  expect(disassembled('avx512').some((line) => WIDER['avx2']!.test(line))).toBe(true)
+  it('has every kernel, none with an instruction of a wider level', () => {
+    expect(files).toEqual(readdirSync(fromRoot('native', 'cpu', 'kernels')).sort().map((file) => `${file}.o`))
+    expect(instructions.filter((line) => WIDER[level]?.test(line)).slice(0, 5)).toEqual([])
+  })
+
+  it('gives other files its kernels only: a function that two levels define would be one of them for both', () => {
+    expect(symbols.filter((line) => !line.endsWith(`_${level}`)).slice(0, 5)).toEqual([])
+  })
+
+  const narrower = { avx2: 'sse2', avx512: 'avx2' }[level]
+  it.runIf(narrower)('does have what narrower ones must not', () => {
+    expect(instructions.some((line) => WIDER[narrower!]!.test(line))).toBe(true)
+  })
 })

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int CHAINS = 8;
 
-#if defined(OPSCOPE_ISA_avx512)
+#if defined(OPSCOPE_ISA_avx512) || defined(OPSCOPE_ISA_neon)
 constexpr int VECTORS = 2, TOGETHER = 8;
 #elif defined(OPSCOPE_ISA_avx2)
 constexpr int VECTORS = 1, TOGETHER = 8;

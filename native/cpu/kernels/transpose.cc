@@ -5,10 +5,6 @@
 // on at a time, so that the lines of a strip's output that are begun are few.
 #include "simd/simd.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace {
 
 constexpr int64_t SIDE = 16;
@@ -22,11 +18,42 @@ inline void transpose_any(const U* x, int64_t x_stride, U* out, int64_t out_stri
 #if defined(OPSCOPE_ISA_scalar)
 
 template <class U>
-inline void transpose_block(const U* x, int64_t x_stride, U* out, int64_t out_stride) {
-  transpose_any(x, x_stride, out, out_stride, SIDE, SIDE);
+constexpr int64_t TILE = SIDE;
+template <class U>
+inline void transpose_tile(const U* x, int64_t xs, U* out, int64_t os) {
+  transpose_any(x, xs, out, os, SIDE, SIDE);
 }
 
-#elif defined(__SSE2__)
+#elif defined(OPSCOPE_ISA_neon)
+
+inline uint16x8_t row_of(const uint16_t* p) { return vld1q_u16(p); }
+inline uint32x4_t row_of(const uint32_t* p) { return vld1q_u32(p); }
+inline void write_tile_row(uint16_t* p, uint16x8_t row) { vst1q_u16(p, row); }
+inline void write_tile_row(uint32_t* p, uint32x4_t row) { vst1q_u32(p, row); }
+inline uint16x8_t low(uint16x8_t a, uint16x8_t b) { return vzip1q_u16(a, b); }
+inline uint32x4_t low(uint32x4_t a, uint32x4_t b) { return vzip1q_u32(a, b); }
+inline uint16x8_t high(uint16x8_t a, uint16x8_t b) { return vzip2q_u16(a, b); }
+inline uint32x4_t high(uint32x4_t a, uint32x4_t b) { return vzip2q_u32(a, b); }
+
+template <class U>
+constexpr int64_t TILE = 16 / sizeof(U);
+// Rounds of interleaving rows i and i + TILE / 2, after which row c of the tile is its column c.
+template <class U>
+inline void transpose_tile(const U* x, int64_t xs, U* out, int64_t os) {
+  constexpr int N = TILE<U>;
+  decltype(row_of(x)) a[N], b[N];
+  for (int i = 0; i < N; i++) a[i] = row_of(x + i * xs);
+  for (int round = 1; round < N; round *= 2) {
+    for (int i = 0; i < N / 2; i++) {
+      b[2 * i] = low(a[i], a[i + N / 2]);
+      b[2 * i + 1] = high(a[i], a[i + N / 2]);
+    }
+    for (int i = 0; i < N; i++) a[i] = b[i];
+  }
+  for (int i = 0; i < N; i++) write_tile_row(out + i * os, a[i]);
+}
+
+#else
 
 // 8 x 8 of 16 bits.
 inline void transpose_tile(const uint16_t* x, int64_t xs, uint16_t* out, int64_t os) {
@@ -81,13 +108,13 @@ inline void transpose_tile(const uint32_t* x, int64_t xs, uint32_t* out, int64_t
 }
 #endif
 
+#endif
+
 template <class U>
 inline void transpose_block(const U* x, int64_t x_stride, U* out, int64_t out_stride) {
   for (int64_t c = 0; c < SIDE; c += TILE<U>)
     for (int64_t r = 0; r < SIDE; r += TILE<U>) transpose_tile(x + r * x_stride + c, x_stride, out + c * out_stride + r, out_stride);
 }
-
-#endif
 
 // Columns c .. c_end of rows r .. r_end.
 template <class U>

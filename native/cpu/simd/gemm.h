@@ -14,6 +14,8 @@ namespace {
 constexpr int MR = 14, NV = 2;
 #elif defined(OPSCOPE_ISA_avx2)
 constexpr int MR = 6, NV = 2;
+#elif defined(OPSCOPE_ISA_neon)
+constexpr int MR = 8, NV = 3;
 #else
 constexpr int MR = 4, NV = 2;
 #endif

@@ -56,6 +56,8 @@ inline void set(F16* p, float x) {
 #include "avx2.h"
 #elif defined(OPSCOPE_ISA_sse2)
 #include "sse2.h"
+#elif defined(OPSCOPE_ISA_neon)
+#include "neon.h"
 #else
 #include "scalar.h"
 #endif
@@ -64,7 +66,7 @@ namespace {
 
 using opscope::cpu::Call;
 
-// Scalar, SSE2 and AVX2: the tails of 16-bit elements go through a vector's worth of memory.
+// All but AVX-512: the tails of 16-bit elements go through a vector's worth of memory.
 #if !defined(OPSCOPE_ISA_avx512)
 template <class T>
 inline V vload_n(const T* p, int n, float pad) {
