@@ -130,7 +130,7 @@ export const REQUESTS = {
   /** Begins or ends listening to the agents; the state comes again by `fleet:state` while it is on. */
   'fleet:watch': { request: z.object({ on: z.boolean() }), reply: fleetStateSchema },
   /** Connects to a NATS server, once the user has agreed in a dialog of main's and picked the file of its credentials there, and keeps it where that worked. */
-  'fleet:use': { request: z.object({ server: z.string().trim().min(1).max(1000), credentials: z.enum(['none', 'creds', 'nkey']), insecure: z.boolean() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), state: fleetStateSchema }), z.object({ done: z.literal(false) })]) },
+  'fleet:use': { request: z.object({ server: z.string().trim().min(1).max(1000), credentials: z.enum(['none', 'creds', 'nkey']), /** The certificate of the server is of an authority of its own, whose file is asked for. */ ownAuthority: z.boolean().optional(), insecure: z.boolean() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), state: fleetStateSchema }), z.object({ done: z.literal(false) })]) },
   /** Has the agents, or that of one host, finish what they measure and take no more. */
   'fleet:drain': { request: z.object({ host: z.string().max(40).optional() }), reply: none },
   'fleet:collect': { request: none, reply: none },

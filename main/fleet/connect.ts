@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream'
-import { connect, credsAuthenticator, nanos, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import { AuthorizationError, connect, credsAuthenticator, nanos, nkeyAuthenticator, UserAuthenticationExpiredError, type Authenticator, type NatsConnection } from '@nats-io/transport-node'
 import { z } from 'zod'
 import { writeFileAtomic } from '../write-file'
 import { RESULT_STREAM, WORK_STREAM } from './messages'
@@ -65,12 +65,35 @@ export const limitsOf = (env: NodeJS.ProcessEnv): LineLimits => {
 
 const MAX_WORK_BYTES = 2 ** 20
 
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** Proves who connects, from the file that is named. Throws Error naming it where it has no credentials. */
+function authenticatorOf({ creds, nkey }: FleetSettings): Authenticator | undefined {
+  const file = creds ?? nkey
+  if (file === undefined) return undefined
+  try {
+    const authenticator = creds ? credsAuthenticator(readFileSync(file)) : nkeyAuthenticator(new TextEncoder().encode(readFileSync(file, 'utf8').trim()))
+    // The file is read as credentials when something is to be signed, which would look like a refusal of the server.
+    authenticator('any')
+    return authenticator
+  } catch (error) {
+    throw new Error(`${basename(file)} cannot be used as ${creds ? 'credentials of NATS' : 'the seed of an nkey'}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Why a server was not reached, in words. */
+function refusal({ creds, nkey }: FleetSettings, error: unknown): string {
+  if (error instanceof UserAuthenticationExpiredError) return `the credentials in ${basename(creds ?? '')} have expired`
+  if (!(error instanceof AuthorizationError)) return reasonOf(error)
+  return creds ? `it refuses the credentials in ${basename(creds)} (${error.message})` : nkey ? `it refuses the nkey in ${basename(nkey)} (${error.message})` : `it wants credentials (${error.message})`
+}
+
 /** Connects, and makes the streams where they are missing. Goes on trying to reconnect for as long as it is open. */
 export async function openLine(settings: FleetSettings, name: string, limits: LineLimits = LIMITS): Promise<FleetLine> {
   checkSettings(settings)
-  const { server, creds, nkey, tlsCa } = settings
+  const { server, tlsCa } = settings
   const servers = server.split(',')
-  const authenticator = creds ? credsAuthenticator(readFileSync(creds)) : nkey ? nkeyAuthenticator(new TextEncoder().encode(readFileSync(nkey, 'utf8').trim())) : undefined
+  const authenticator = authenticatorOf(settings)
   const encrypted = servers.some((one) => one.startsWith('tls:'))
   let nc: NatsConnection
   try {
@@ -79,7 +102,7 @@ export async function openLine(settings: FleetSettings, name: string, limits: Li
       ...(authenticator ? { authenticator } : {}), ...(encrypted ? { tls: tlsCa ? { caFile: tlsCa } : {} } : {}),
     })
   } catch (error) {
-    throw new Error(`the NATS server ${server} cannot be used: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`the NATS server ${server} cannot be used: ${refusal(settings, error)}`, { cause: error })
   }
   try {
     const jsm = await jetstreamManager(nc)
@@ -88,7 +111,7 @@ export async function openLine(settings: FleetSettings, name: string, limits: Li
     return { nc, js: jetstream(nc), jsm, close: () => nc.close() }
   } catch (error) {
     await nc.close()
-    throw new Error(`the NATS server ${server} has no JetStream that can be used: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`the NATS server ${server} has no JetStream that can be used: ${reasonOf(error)}`, { cause: error })
   }
 }
 

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionSummary } from '@core/session/types'
 import { Cli, type Running } from '../e2e/cli'
 import { launch, type Launched } from '../e2e/launch'
 import { violations } from '../e2e/axe'
 import { Nats, noNats } from './nats'
+import { Accounts } from './nats-accounts'
 import { messages, sessions, view } from '../e2e/ui'
 
 let nats: Nats | undefined
@@ -65,6 +68,45 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     await grid.getByRole('button', { name: 'Drain' }).click()
     expect((await agent.ended).status).toBe(0)
     await grid.getByText(/Its agent was drained or stopped/).waitFor()
+    expect(opened.pageErrors).toEqual([])
+  })
+
+  it('are reached with credentials over TLS, from agent, command line and window, and wrong ones are refused in one sentence', async () => {
+    const accounts = new Accounts()
+    nats = await Nats.start({ config: accounts.config })
+    const url = `tls://localhost:${nats.port}`
+    const as = (creds: string) => ['--server', url, '--creds', creds, '--tls-ca', accounts.authority]
+    agent = new Cli().start(['fleet', 'up', ...as(accounts.user('agent')), '--name', 'n1', '--backends', 'fake'])
+    await agent.says('n1 measures for the fleet')
+    const cli = new Cli()
+    const [stranger, expired] = [accounts.user('stranger', { stranger: true }), accounts.user('expired', { expired: true })]
+    for (const file of [stranger, expired]) {
+      const { status, err } = await cli.run(['fleet', 'status', ...as(file)])
+      expect([status, err]).toEqual([1, expect.stringMatching(new RegExp(`^opscope: the NATS server tls://localhost:\\d+ cannot be used: it refuses the credentials in ${basename(file)} .*\n$`))])
+    }
+    expect((await cli.run(['fleet', 'status', ...as(accounts.authority)])).err).toMatch(/^opscope: cert\.pem cannot be used as credentials of NATS: .*\n$/)
+    expect((await cli.run(['fleet', 'status', '--server', url, '--tls-ca', accounts.authority])).err).toMatch(/cannot be used: it wants credentials .*\n$/)
+
+    opened = await launch({ dataDir: cli.folder, env: { OPSCOPE_TEST_BACKEND: '1' } })
+    const { app, page } = opened
+    /** What the next two dialogs give: credentials, then the authority. */
+    const choose = (...files: string[]) => app.evaluate(({ dialog }, given) => {
+      dialog.showMessageBox = () => Promise.resolve({ response: 1, checkboxChecked: false })
+      dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: given.splice(0, 1) })
+    }, files)
+    await view(page, 'Devices')
+    await page.getByRole('button', { name: 'Fleet', exact: true }).click()
+    await page.getByRole('textbox', { name: 'Server' }).fill(url)
+    await page.getByRole('combobox', { name: 'Credentials' }).selectOption('creds')
+    await page.getByRole('checkbox', { name: /authority of our own/ }).check()
+    await choose(stranger, accounts.authority)
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await page.getByRole('alert').getByText(/cannot be used: it refuses the credentials in stranger\.creds/).waitFor()
+    await choose(accounts.user('window'), accounts.authority)
+    await page.getByRole('button', { name: 'Connect' }).click()
+    await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('Scripted device').waitFor({ timeout: 30_000 })
+    // Files are named, not copied.
+    expect(JSON.parse(readFileSync(join(cli.folder, 'fleet.json'), 'utf8'))).toEqual({ server: url, creds: join(accounts.folder, 'window.creds'), tlsCa: accounts.authority })
     expect(opened.pageErrors).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
 import { cardSpread } from '@core/fleet/spread'
@@ -36,24 +37,29 @@ const serverOptions = (command: Command): Command =>
     .option('--tls-ca <file>', 'certificate of the authority that signed the server\'s')
     .option('--insecure', 'without TLS to another machine, on a network that you trust')
 
-/** The settings given, kept for the next time; else those kept. */
+/** The settings given, else those kept. */
 function settingsOf(context: Context, { server, creds, nkey, tlsCa, insecure }: ServerOptions): FleetSettings {
   const kept = readFleet(context.paths.folder)
   if (server === undefined) {
     if (!kept) throw new UsageError('no NATS server is known yet; name one with --server tls://host:4222')
     return kept
   }
-  const settings: FleetSettings = { server, ...(creds ? { creds } : {}), ...(nkey ? { nkey } : {}), ...(tlsCa ? { tlsCa } : {}), ...(insecure ? { insecure } : {}) }
+  const settings: FleetSettings = { server, ...(creds ? { creds: resolve(creds) } : {}), ...(nkey ? { nkey: resolve(nkey) } : {}), ...(tlsCa ? { tlsCa: resolve(tlsCa) } : {}), ...(insecure ? { insecure } : {}) }
   try {
     checkSettings(settings)
   } catch (error) {
     throw error instanceof RangeError ? new UsageError(error.message) : error
   }
-  writeFleet(context.paths.folder, settings)
   return settings
 }
 
-const lineOf = (context: Context, options: ServerOptions, name: string) => openLine(settingsOf(context, options), name, limitsOf(context.io.env))
+/** Connects; a server that is named is kept for the next time once it can be used. */
+async function lineOf(context: Context, options: ServerOptions, name: string): Promise<FleetLine> {
+  const settings = settingsOf(context, options)
+  const line = await openLine(settings, name, limitsOf(context.io.env))
+  if (options.server !== undefined) writeFleet(context.paths.folder, settings)
+  return line
+}
 
 /** Resolves at the first signal to stop; the second one ends the program as always. */
 const onSignal = (act: () => void) => {

@@ -11,7 +11,7 @@ const sentence = (error: unknown) => {
 export const fleetHandlers = ({ fleet, dialogs }: Pick<Services, 'fleet' | 'dialogs'>) =>
   ({
     'fleet:watch': async ({ on }) => (await fleet()).watch(on),
-    'fleet:use': async ({ server, credentials, insecure }) => {
+    'fleet:use': async ({ server, credentials, ownAuthority, insecure }) => {
       const { checkSettings } = await import('../../fleet/connect')
       const settings: FleetSettings = { server, ...(insecure ? { insecure } : {}) }
       try {
@@ -24,6 +24,11 @@ export const fleetHandlers = ({ fleet, dialogs }: Pick<Services, 'fleet' | 'dial
         const [file] = await dialogs.open(credentials === 'creds' ? 'Credentials of NATS' : 'Seed of an nkey', { name: credentials === 'creds' ? 'Credentials' : 'Seed', extensions: ['*'] })
         if (file === undefined) return { done: false }
         settings[credentials] = file
+      }
+      if (ownAuthority) {
+        const [file] = await dialogs.open('Certificate of the authority', { name: 'Certificate (PEM)', extensions: ['*'] })
+        if (file === undefined) return { done: false }
+        settings.tlsCa = file
       }
       try {
         return { done: true, state: await (await fleet()).use(settings) }
