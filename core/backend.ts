@@ -273,8 +273,11 @@ export interface Backend {
   readonly id: string
   /** Devices with what each can do; one that is missing is listed with the reason. */
   devices(): Promise<Device[]>
-  /** `alive` is to be called now and then while opening takes long (a compiler, an import), so that nobody takes it for hung. */
-  open(problem: Problem, alive?: () => void): Promise<PreparedCase>
+  /**
+   * `alive` is to be called now and then while opening takes long (a compiler, an import), so that nobody takes it for hung. `beside`: an
+   * open case of the same tensors and seed, whose memory this one uses too where the backend can do that.
+   */
+  open(problem: Problem, alive?: () => void, beside?: PreparedCase): Promise<PreparedCase>
 }
 
 /** Why a case ended without a measurement. */

@@ -171,12 +171,13 @@ export const resultSchema = z.object({
   /**
    * Where the implementations of one case were measured in interleaved rounds: `group` is that of all results of these rounds, the
    * samples of round `numbers[i]` begin at `firstSamples[i]`. Even rounds go through the implementations in order, odd ones back.
-   * `ratio`: this time over that of the group's first implementation, from rounds paired, with its 95 % CI.
+   * `firstRounds`: where in `numbers` each pass begins, in which the case was opened anew. `ratio`: this time over that of the group's first implementation, from rounds paired, with its 95 % CI.
    */
   rounds: z.object({
     group: z.number().int().nonnegative(),
     numbers: z.array(z.number().int().nonnegative()).max(10_000),
     firstSamples: z.array(z.number().int().nonnegative()).max(10_000),
+    firstRounds: z.array(z.number().int().nonnegative()).max(10_000).optional(),
     ratio: z.object({ ratio: z.number().positive(), low: z.number().positive().optional(), high: z.number().positive().optional() }).optional(),
   }).optional(),
   caseBytes: z.number().nonnegative().optional(),

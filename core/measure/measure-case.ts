@@ -153,7 +153,7 @@ async function measure(request: MeasureRequest, now: () => number, startedAt: st
 }
 
 /** True where timed calls change what later ones read, so that the timed output has no reference: another call on fresh inputs is checked instead. */
-const changesItsInputs = (op: Op, c: BenchmarkCase): boolean =>
+export const changesItsInputs = (op: Op, c: BenchmarkCase): boolean =>
   op.drifts === true || problemOutputs({ tensors: tensorsOf(op, op.params.parse(c.params), c.dtype) }).some(({ role }) => role === 'inout')
 
 /** A result that failed verification, or is too inaccurate to be ranked, keeps what was taken and never counts as a measurement. */

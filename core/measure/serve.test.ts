@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CaseError, problemInputs, problemOutputs, type Backend, type PreparedCase, type Problem } from '../backend'
+import { CaseError, problemInputs, problemOutputs, type Backend, type DeviceState, type PreparedCase, type Problem } from '../backend'
 import type { BenchmarkCase } from '../case'
 import { fillRange } from '../values/random'
 import { fromHostSchema, type FromHost } from './protocol'
@@ -10,7 +10,7 @@ const settings = { ...PRESETS.quick, minSeconds: 0.001, maxSeconds: 0.05, maxWar
 const add: BenchmarkCase = { op: 'add', params: { n: 1000 }, dtype: 'f32', backend: 'memory', impl: 'js', device: 'memory', mode: 'hot' }
 
 /** An honest backend in plain memory: enough to drive the protocol. */
-function memoryBackend(log: string[], sampleNs = 1000): Backend {
+function memoryBackend(log: string[], sampleNs = 1000, onSample: (impl: string, count: number) => void = () => undefined, state: () => DeviceState = () => ({})): Backend {
   const open = async (problem: Problem): Promise<PreparedCase> => {
     log.push('open')
     if (problem.case.impl === 'broken') throw new Error('no such implementation')
@@ -29,7 +29,8 @@ function memoryBackend(log: string[], sampleNs = 1000): Backend {
       read: async (_output, start, count) => out.slice(start, start + count),
       sample: async ({ count, inner }) => {
         await run()
-        return { samplesNs: new Float64Array(count).fill(sampleNs), inner, state: {} }
+        onSample(problem.case.impl, count)
+        return { samplesNs: new Float64Array(count).fill(sampleNs), inner, state: state() }
       },
       memory: () => ({ caseBytes: 12000 }),
       dispose: async () => void log.push('dispose'),
@@ -100,6 +101,49 @@ test('blocks of a case that is measured in rounds are opened anew, but verified 
   for (const id of [1, 2, 3]) expect(await h.answer(id)).toMatchObject({ result: { status: 'ok', verification: { checkedElements: 1000 }, verificationAfter: { ok: true } } })
   expect(log).toEqual(['open', 'dispose', 'open', 'dispose', 'open', 'dispose'])
   expect(h.messages.flatMap((m) => (m.type === 'progress' && m.phase === 'verifying' ? [m.id] : []))).toEqual([1])
+})
+
+describe('a pass of rounds', () => {
+  const pass = (id: number, impls: readonly string[], first: number, backend: Backend, count = 4) => {
+    const [lead, ...others] = impls.map((impl) => ({ ...add, impl }))
+    const h = host([backend])
+    h.deliver({ type: 'measure', id, case: lead, settings, resultId: `r${id}`, rounds: { others, first, count, seconds: 1 } })
+    return { h, answer: h.answer(id) as Promise<Extract<FromHost, { type: 'result' }>> }
+  }
+
+  test('goes through the implementations there and back, and gives a result of each', async () => {
+    const log: string[] = []
+    const { result, others } = await pass(1, ['x', 'y', 'z'], 2, memoryBackend(log, 1000, (impl, count) => log.push(`${impl} ${count}`))).answer
+    expect([result, ...others!].map(({ id, case: c, status, rounds, samplesNs, verification, verificationAfter }) => [id, c.impl, status, rounds!.numbers, samplesNs.length % rounds!.numbers.length, verification!.ok, verificationAfter!.ok])).toEqual([
+      ['r1', 'x', 'ok', [2, 3, 4, 5], 0, true, true], ['r1-1', 'y', 'ok', [2, 3, 4, 5], 0, true, true], ['r1-2', 'z', 'ok', [2, 3, 4, 5], 0, true, true],
+    ])
+    // After the warm-up of each, the rounds, and last a call of each whose output is checked.
+    expect(log.filter((entry) => / \d/.test(entry)).slice(-15, -3).map((entry) => entry[0]).join('')).toBe('xyzzyxxyzzyx')
+    expect(log.filter((entry) => entry === 'open')).toHaveLength(3)
+    expect(log.filter((entry) => entry === 'dispose')).toHaveLength(3)
+  })
+
+  test('opens the implementations on the memory of the first', async () => {
+    const beside: (boolean | undefined)[] = []
+    const memory = memoryBackend([])
+    await pass(1, ['x', 'y', 'z'], 0, { ...memory, open: (problem, alive, other) => (beside.push(other !== undefined), memory.open(problem, alive)) }).answer
+    expect(beside).toEqual([false, true, true])
+  })
+
+  test('a burst in which the processor was taken away is taken again, and all are kept', async () => {
+    let bursts = 0
+    const interrupting = memoryBackend([], 1000, () => void bursts++, () => ({ involuntarySwitches: bursts % 2 }))
+    const { result } = await pass(1, ['x', 'y'], 0, interrupting).answer
+    expect(result.rounds!.numbers).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
+    expect(result.samplesNs.length).toBe(result.rounds!.firstSamples.at(-1)! * 8 / 7)
+  })
+
+  test('an implementation that fails has its failure, and the others are measured on memory of their own', async () => {
+    const log: string[] = []
+    const { result, others } = await pass(1, ['x', 'broken', 'z'], 0, memoryBackend(log)).answer
+    expect([result, ...others!].map(({ status, rounds }) => [status, rounds?.numbers.length])).toEqual([['ok', 4], ['failed', undefined], ['ok', 4]])
+    expect(log.filter((entry) => entry === 'open').length).toBe(log.filter((entry) => entry === 'dispose').length + 1)
+  })
 })
 
 test('a case that takes long to open stays open between blocks, until a case that is measured by itself', async () => {

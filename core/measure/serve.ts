@@ -1,12 +1,14 @@
-import { problemOf, CaseError, type Backend, type PreparedCase } from '../backend'
-import { caseId } from '../case'
+import { problemOf, type Backend } from '../backend'
+import { caseId, type BenchmarkCase } from '../case'
 import { findOp } from '../ops/registry'
+import type { Op } from '../ops/types'
 import { resultSchema, type Result } from '../result'
 import { failure, firstSeed, measureCase } from './measure-case'
+import { OpenCases, type OpenCase } from './open-cases'
 import { toHostSchema, type FromHost, type ToHost } from './protocol'
 import { CancelledError } from './sampling/sampler'
+import { measureRounds } from './rounds'
 import type { VerifyPool } from './verify/pool'
-import { CaseWarmState } from './sampling/warm-up'
 
 /** The host's end of a link to the runner, whatever carries it. */
 export interface ServeLink {
@@ -25,6 +27,7 @@ export interface ServeOptions {
 }
 
 type Measure = Extract<ToHost, { type: 'measure' }>
+type Pass = Measure & Required<Pick<Measure, 'rounds'>>
 
 /** Answers the measurement protocol with these backends, one request at a time, and says `ready`. */
 export function serve(backends: readonly Backend[], link: ServeLink, options: ServeOptions = {}): void {
@@ -71,7 +74,10 @@ export function serve(backends: readonly Backend[], link: ServeLink, options: Se
       open.set(message.id, controller)
       enqueue(message.id, async () => {
         try {
-          return { type: 'result', id: message.id, result: await measureOne({ backends, cases, link, now, idlePower, ...(options.pool ? { pool: options.pool } : {}) }, message, controller.signal) }
+          const context: Context = { backends, cases, link, now, idlePower, ...(options.pool ? { pool: options.pool } : {}) }
+          if (!message.rounds) return { type: 'result', id: message.id, result: await measureOne(context, message, controller.signal) }
+          const [result, ...others] = await measurePass(context, { ...message, rounds: message.rounds }, controller.signal)
+          return { type: 'result', id: message.id, result: result!, others }
         } finally {
           open.delete(message.id)
         }
@@ -97,27 +103,37 @@ interface Context {
   pool?: VerifyPool
 }
 
+/** What computes a case and with which backend; throws, with a reason for the user, where nothing here does. */
+function served(backends: readonly Backend[], c: BenchmarkCase): { op: Op; backend: Backend } {
+  const op = findOp(c.op)
+  if (!op) throw new Error(`This version does not know the operation "${c.op}".`)
+  const params = op.params.safeParse(c.params)
+  if (!params.success) {
+    const issue = params.error.issues[0]
+    throw new Error(`The parameters of ${c.op} are not valid: ${issue?.path.join('.')}: ${issue?.message}.`)
+  }
+  const backend = backends.find((candidate) => candidate.id === c.backend)
+  if (!backend) throw new Error(`This process serves ${backends.map((b) => b.id).join(', ') || 'no backend'}, not "${c.backend}".`)
+  return { op, backend }
+}
+
+/** The result if it is valid, else a failure that says what is not. */
+function checked(result: Result, ended: (error: unknown) => Result): Result {
+  const parsed = resultSchema.safeParse(result)
+  return parsed.success ? result : ended(new Error(`The measurement is not a valid result: ${parsed.error.issues[0]?.path.join('.')}: ${parsed.error.issues[0]?.message}`))
+}
+
 async function measureOne({ backends, cases, link, now, idlePower, pool }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
   const { id, case: c, settings, resultId, keep = false, round, sampleSeed } = request
   const startedMs = now()
   const ended = (error: unknown) => failure(error, { resultId, case: c, seed: settings.seed, wallMs: now() - startedMs })
   if (signal.aborted) throw new CancelledError()
   link.send({ type: 'progress', id, phase: 'preparing', samples: 0 })
-
-  const op = findOp(c.op)
-  if (!op) return ended(new Error(`This version does not know the operation "${c.op}".`))
-  const params = op.params.safeParse(c.params)
-  if (!params.success) {
-    const issue = params.error.issues[0]
-    return ended(new Error(`The parameters of ${c.op} are not valid: ${issue?.path.join('.')}: ${issue?.message}.`))
-  }
-  const backend = backends.find((candidate) => candidate.id === c.backend)
-  if (!backend) return ended(new Error(`This process serves ${backends.map((b) => b.id).join(', ') || 'no backend'}, not "${c.backend}".`))
-
   const identity = caseId(c)
   let taken: OpenCase | undefined
   let result: Result | undefined
   try {
+    const { op, backend } = served(backends, c)
     // A case that is opened anew for a further block holds the inputs that are timed at once.
     const seed = round && cases.knows(identity, settings) ? settings.seed : firstSeed(settings.seed)
     const open = () => backend.open(problemOf(op, c, seed), () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 }))
@@ -136,114 +152,54 @@ async function measureOne({ backends, cases, link, now, idlePower, pool }: Conte
     else if (taken) await cases.giveBack(identity, taken, keep && result?.status === 'ok')
     if (result?.errorCode === 'device-lost') await cases.shrink(0)
   }
-  const checked = resultSchema.safeParse(result)
-  return checked.success ? result : ended(new Error(`The measurement is not a valid result: ${checked.error.issues[0]?.path.join('.')}: ${checked.error.issues[0]?.message}`))
+  return checked(result, ended)
 }
 
-/** Cases left open at most, the one being measured included: the two sides of a interleaved comparison. */
-const MAX_OPEN_CASES = 2
-
-/** A case that opens within this time is opened anew for each block of its rounds, on other pages: where its tensors lie is then part of the noise. */
-const REOPEN_MS = 10
-/** Bytes of cases that take longer to open, and are left open between the blocks of their rounds. */
-const MAX_OPEN_BYTES = 2 ** 30
-/** Cases whose rounds may be in progress at once. */
-const MAX_KNOWN = 1000
-
-/** A case taken for a measurement. */
-interface OpenCase {
-  prepared: PreparedCase
-  /** Goes with the case for as long as it is open. */
-  familiar: CaseWarmState
-  /** False where it was measured before and holds the inputs of that time. */
-  fresh: boolean
-  /** What opening it took; only of blocks. */
-  openMs?: number
+/** A pass of rounds over the case of the request and the others. Their results, in this order. */
+async function measurePass(context: Context, request: Pass, signal: AbortSignal): Promise<Result[]> {
+  const { settings, resultId, rounds } = request
+  const members = [request.case, ...rounds.others].map((c, i): Member => ({ case: c, resultId: i === 0 ? resultId : `${resultId}-${i}`, identity: caseId(c) }))
+  const results = new Map<string, Result>()
+  // Implementations share memory, which one that fails may spoil: the others are then opened and measured again.
+  for (let left = members; left.length > 0; ) {
+    const measured = await measureTogether(context, request, left, signal)
+    const failed = measured.filter(({ status }) => status !== 'ok')
+    for (const result of failed.length > 0 ? failed : measured) results.set(result.id, result)
+    left = members.filter((member) => !results.has(member.resultId))
+  }
+  return members.map((member) => checked(results.get(member.resultId)!, (error) => failure(error, { resultId: member.resultId, case: member.case, seed: settings.seed })))
 }
 
-/**
- * Cases that a host leaves open between requests, so that blocks measured interleaved need no new set-up. They give way,
- * the one unused longest first: to a third case, to one that finds no memory beside them, and to any that is measured
- * for itself and should find the device as it would alone.
- */
-class OpenCases {
-  /** By case identity, the one used last at the end. */
-  readonly #kept = new Map<string, Pick<OpenCase, 'prepared' | 'familiar'>>()
-  /** What blocks have shown of cases whose rounds are in progress, by case identity. */
-  readonly #known = new Map<string, CaseWarmState>()
-
-  /** The open case of this identity, which is the caller's until given back, or a new one from `open`. */
-  async take(id: string, keep: boolean, open: () => Promise<PreparedCase>): Promise<OpenCase> {
-    const known = keep ? this.#kept.get(id) : undefined
-    if (known) {
-      this.#kept.delete(id)
-      return { ...known, fresh: false }
-    }
-    await this.shrink(keep ? MAX_OPEN_CASES - 1 : 0)
-    try {
-      return opened(await open())
-    } catch (error) {
-      if (!(error instanceof CaseError && error.code === 'out-of-memory') || this.#kept.size === 0) throw error
-    }
-    await this.shrink(0)
-    return opened(await open())
-  }
-
-  /** Whether earlier blocks of this case, by settings such as these, have shown what warm-up and first check would. */
-  knows(id: string, settings: Parameters<CaseWarmState['for']>[0]): boolean {
-    return this.#known.get(id)?.for(settings) !== undefined
-  }
-
-  /** The case of this identity for one block of its rounds. */
-  async takeBlock(id: string, now: () => number, open: () => Promise<PreparedCase>): Promise<OpenCase> {
-    const familiar = this.#known.get(id) ?? new CaseWarmState()
-    const kept = this.#kept.get(id)
-    if (kept) {
-      this.#kept.delete(id)
-      return { ...kept, fresh: false, openMs: REOPEN_MS }
-    }
-    const from = now()
-    const opening = async () => ({ prepared: await open(), familiar, fresh: true, openMs: now() - from })
-    try {
-      return await opening()
-    } catch (error) {
-      if (!(error instanceof CaseError && error.code === 'out-of-memory') || this.#kept.size === 0) throw error
-    }
-    await this.shrink(0)
-    return opening()
-  }
-
-  /** Takes a case back after a block. What it has shown is kept, and the case itself where opening it takes long; nothing of one that is not `well`. */
-  async giveBlockBack(id: string, { prepared, familiar, openMs = 0 }: OpenCase, well: boolean): Promise<void> {
-    this.#known.delete(id)
-    if (well) this.#known.set(id, familiar)
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_KNOWN) break
-      this.#known.delete(oldest)
-    }
-    if (!well || openMs < REOPEN_MS) return close(prepared)
-    this.#kept.set(id, { prepared, familiar })
-    const bytes = () => [...this.#kept.values()].reduce((sum, kept) => sum + kept.prepared.memory().caseBytes, 0)
-    while (this.#kept.size > 0 && bytes() > MAX_OPEN_BYTES) await this.shrink(this.#kept.size - 1)
-  }
-
-  /** Takes a case back after its measurement; one that is not to be kept is closed. */
-  async giveBack(id: string, { prepared, familiar }: OpenCase, keep: boolean): Promise<void> {
-    if (keep) this.#kept.set(id, { prepared, familiar })
-    else await close(prepared)
-  }
-
-  /** Closes kept cases until no more than `most` are left. */
-  async shrink(most: number): Promise<void> {
-    for (const [id, { prepared }] of this.#kept) {
-      if (this.#kept.size <= most) return
-      this.#kept.delete(id)
-      await close(prepared)
-    }
-  }
+interface Member {
+  case: BenchmarkCase
+  resultId: string
+  identity: string
 }
 
-const opened = (prepared: PreparedCase): OpenCase => ({ prepared, familiar: new CaseWarmState(), fresh: true })
-
-/** A device that was lost may refuse this too; the case's own ending is what counts. */
-const close = (prepared: PreparedCase) => prepared.dispose().catch(() => undefined)
+/** Opens the members, as many as can be on the memory of the first, and measures a pass of rounds; those that cannot be opened fail and the others are not measured. */
+async function measureTogether({ backends, cases, link, now, pool }: Context, { id, settings, rounds, sampleSeed }: Pass, members: readonly Member[], signal: AbortSignal): Promise<Result[]> {
+  const opened: (Member & OpenCase & { op: Op; openingMs: number })[] = []
+  const failed: Result[] = []
+  let well = false
+  try {
+    for (const member of members) {
+      if (signal.aborted) throw new CancelledError()
+      const alive = () => link.send({ type: 'progress', id, phase: 'preparing', samples: 0 })
+      alive()
+      const startedMs = now()
+      try {
+        const { op, backend } = served(backends, member.case)
+        const taken = await cases.takeBlock(member.identity, now, () => backend.open(problemOf(op, member.case, settings.seed), alive, opened[0]?.prepared))
+        opened.push({ ...member, ...taken, op, openingMs: now() - startedMs })
+      } catch (error) {
+        failed.push(failure(error, { resultId: member.resultId, case: member.case, seed: settings.seed, wallMs: now() - startedMs }))
+      }
+    }
+    if (failed.length > 0) return failed
+    const measured = await measureRounds(opened, { ...rounds, settings, now, signal, ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }), onProgress: (progress) => link.send({ type: 'progress', id, ...progress }) })
+    well = measured.every(({ status }) => status === 'ok')
+    return measured
+  } finally {
+    for (const one of opened) await cases.giveBlockBack(one.identity, one, well)
+  }
+}

@@ -96,7 +96,11 @@ export class ScriptedKind implements HostKind {
       this.onCase(c)
       say({ type: 'progress', id, phase: 'sampling', samples: 3 })
       const act: Record<Behaviour, () => void> = {
-        measure: () => say({ type: 'result', id, result: { ...aResult(resultId, c), samplesNs: this.samples(c) } }),
+        measure: () => {
+          const { first, others = [] } = request.rounds ?? {}
+          const [result, ...more] = [c, ...others].map((one, i): Result => ({ ...aResult(i === 0 ? resultId : `${resultId}-${i}`, one), samplesNs: this.samples(one), ...(first === undefined ? {} : { rounds: { group: 0, numbers: [first], firstSamples: [0] } }) }))
+          say({ type: 'result', id, result: result!, ...(request.rounds ? { others: more } : {}) })
+        },
         lose: () => say({ type: 'result', id, result: endedResult({ resultId, case: c, status: 'failed', message: 'The GPU stopped answering.', detail: 'off the bus (79)', errorCode: 'device-lost', seed: 1 }) }),
         impostor: () => say({ type: 'result', id, result: aResult(resultId, { ...c, op: 'mul' }) }),
         garbage: () => say({ type: 'result', id, result: { status: 'splendid' } }),

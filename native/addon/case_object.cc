@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "beside.h"
 #include "convert.h"
 
 namespace opscope {
@@ -30,14 +31,16 @@ void CaseObject::define(Napi::Env env, Napi::Object exports) {
                                                InstanceMethod("counters", &CaseObject::counters),
                                                InstanceMethod("dispose", &CaseObject::dispose),
                                            });
-  // Constructing is opening: `new Case(spec)`.
+  // Constructing is opening: `new Case(spec)`, or `new Case(spec, beside)` on the memory of another case.
   exports.Set("Case", constructor);
 }
 
 CaseObject::CaseObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<CaseObject>(info) {
   guarded(info.Env(), [&] {
     const OpenRequest request = to_request(info[0]);
-    if (request.backend == "cpu") case_ = cpu::open(request.spec);
+    const bool is_case = info[1].IsObject() && info[1].As<Napi::Object>().InstanceOf(info.NewTarget().As<Napi::Function>());
+    const CaseObject* beside = is_case ? CaseObject::Unwrap(info[1].As<Napi::Object>()) : nullptr;
+    if (request.backend == "cpu") case_ = cpu::open_beside(request.spec, beside ? beside->case_.get() : nullptr);
     else if (request.backend == "cuda") case_ = cuda::open(request.spec);
     else throw Error("internal", "no native backend is called \"" + request.backend + "\"; expected cpu or cuda");
     for (const TensorDesc& tensor : request.spec.tensors) {

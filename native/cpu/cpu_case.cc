@@ -52,7 +52,7 @@ void put_sentinel(Storage storage, void* data, int64_t begin, int64_t end) {
 
 }  // namespace
 
-CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls)
+CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCase* beside)
     : spec_(spec), calls_(std::move(calls)), team_(spec.threads, calls_->alone() ? Team::Wait::asleep : Team::Wait::ready) {
   std::vector<Fill> fills;
   for (const TensorDesc& tensor : spec_.tensors) {
@@ -62,22 +62,32 @@ CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls)
     }
     if (tensor.role != Role::in) outputs_.push_back(tensor);
   }
-  const size_t scratch = calls_->scratch_floats(), sets = set_count(spec_, scratch);
+  const size_t scratch = calls_->scratch_floats();
+  const bool shared = beside && has_tensors_of(*beside);
+  const size_t sets = shared ? beside->sets_->size() : set_count(spec_, scratch);
   if (scratch > 0) scratch_ = Block(scratch * sizeof(float));
+  sets_ = shared ? beside->sets_ : std::make_shared<std::vector<Tensors>>();
+  sets_->reserve(sets);
+  for (size_t i = sets_->size(); i < sets; i++) sets_->emplace_back(spec_, i).set_guards();
   case_bytes_ = static_cast<int64_t>(scratch * sizeof(float));
-  sets_.reserve(sets);
-  for (size_t i = 0; i < sets; i++) {
-    sets_.emplace_back(spec_, i).set_guards();
-    case_bytes_ += sets_[i].bytes();
-  }
+  for (const Tensors& set : *sets_) case_bytes_ += set.bytes();
   used_.assign(sets, false);
-  refill(fills);
-  poison();  // touches the outputs before anything is timed
-  calls_->bind(sets_, scratch_.floats(), team_);
+  if (shared) {
+    if (!fills.empty()) calls_->set_seed(seed_of(fills[0]));
+  } else {
+    refill(fills);
+    poison();  // touches the outputs before anything is timed
+  }
+  calls_->bind(*sets_, scratch_.floats(), team_);
 
   if (sets > 1) notes_.push_back(std::to_string(sets) + " sets of buffers in turn, " + size_text(case_bytes_) + " together");
   if (team_.pinned() < team_.size()) notes_.push_back("threads are not bound to cores: the system does not allow it");
   if (team_.size() > static_cast<int>(topology().processors.size())) notes_.push_back("more threads than processors");
+}
+
+bool CpuCase::has_tensors_of(const CpuCase& other) const {
+  const auto same = [](const TensorDesc& a, const TensorDesc& b) { return a.elements == b.elements && a.storage == b.storage && a.role == b.role; };
+  return spec_.rotated == other.spec_.rotated && std::equal(spec_.tensors.begin(), spec_.tensors.end(), other.spec_.tensors.begin(), other.spec_.tensors.end(), same);
 }
 
 template <class F>
@@ -103,13 +113,13 @@ void CpuCase::each(const TensorDesc& tensor, const F& fn) {
 void CpuCase::refill(const std::vector<Fill>& fills) {
   if (fills.size() != inputs_.size()) throw Error("internal", "refill: expected " + std::to_string(inputs_.size()) + " fills, received " + std::to_string(fills.size()));
   if (!fills.empty()) calls_->set_seed(seed_of(fills[0]));
-  for (const Tensors& set : sets_)
+  for (const Tensors& set : *sets_)
     for (size_t k = 0; k < fills.size(); k++)
       each(inputs_[k], [&](int64_t begin, int64_t end) { fill_range(fills[k], inputs_[k].storage, begin, end, set.inputs()[k]); });
 }
 
 void CpuCase::poison() {
-  for (const Tensors& set : sets_)
+  for (const Tensors& set : *sets_)
     for (size_t k = 0; k < outputs_.size(); k++) {
       const TensorDesc& tensor = outputs_[k];
       if (tensor.role != Role::out) continue;
@@ -122,7 +132,7 @@ void CpuCase::poison() {
         }
       });
     }
-  used_.assign(sets_.size(), false);
+  used_.assign(sets_->size(), false);
 }
 
 void CpuCase::call(int count) {
@@ -148,14 +158,14 @@ void CpuCase::run() {
 std::vector<OutputScan> CpuCase::scan() {
   std::vector<OutputScan> scans(outputs_.size(), {0, 0});
   const bool none = std::none_of(used_.begin(), used_.end(), [](char used) { return used; });
-  for (size_t i = 0; i < sets_.size(); i++) {
+  for (size_t i = 0; i < sets_->size(); i++) {
     if (!used_[i] && !(none && i == current_)) continue;
-    if (const int broken = sets_[i].broken_guard(); broken >= 0)
+    if (const int broken = (*sets_)[i].broken_guard(); broken >= 0)
       throw Error("kernel-failed", "the kernel wrote outside " + spec_.tensors[static_cast<size_t>(broken)].name);
     for (size_t k = 0; k < outputs_.size(); k++) {
       std::atomic<int64_t> unwritten{0}, non_finite{0};
       each(outputs_[k], [&](int64_t begin, int64_t end) {
-        const Found found = search(outputs_[k], sets_[i].outputs()[k], begin, end);
+        const Found found = search(outputs_[k], (*sets_)[i].outputs()[k], begin, end);
         unwritten += found.unwritten;
         non_finite += found.non_finite;
       });
@@ -173,7 +183,7 @@ void CpuCase::read(size_t output, int64_t start, int64_t count, void* destinatio
   if (start < 0 || count < 0 || start > tensor.elements - count)
     throw Error("internal", "read of elements " + std::to_string(start) + " + " + std::to_string(count) + " outside an output of " + std::to_string(tensor.elements));
   const auto bytes = static_cast<int64_t>(storage_bytes(tensor.storage));
-  std::memcpy(destination, static_cast<const std::byte*>(sets_[current_].outputs()[output]) + start * bytes, static_cast<size_t>(count * bytes));
+  std::memcpy(destination, static_cast<const std::byte*>((*sets_)[current_].outputs()[output]) + start * bytes, static_cast<size_t>(count * bytes));
 }
 
 double CpuCase::tick_ns() const { return clock_cost().tick_ns; }
@@ -197,7 +207,7 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
   // What reading the clock and asking for the calls cost is not the calls'.
   const double beyond_ns = cost.read_ns + (rotated ? calls : 1) * calls_->overhead_ns();
   Witness witness(team_, alone ? Witness::Of::calling_thread : Witness::Of::team);
-  std::vector<Region> regions = sets_[current_].regions();
+  std::vector<Region> regions = (*sets_)[current_].regions();
   if (scratch_.bytes() > 0) regions.push_back({scratch_.data(), scratch_.bytes()});
   const auto empty_caches = [&] { evict(team_, regions); };
   double before = cold ? 0 : witness.probe();
@@ -251,7 +261,7 @@ CallCounts CpuCase::count(Mode mode, int calls) {
       } else {
         // The caches are emptied between calls, uncounted; the last call stands for all.
         for (int i = 0; i < times; i++) {
-          const std::vector<Region> regions = sets_[current_].regions();
+          const std::vector<Region> regions = (*sets_)[current_].regions();
           if (calls_->alone()) {
             team_.lead([&] { evict(team_, regions); });
             team_.rest();

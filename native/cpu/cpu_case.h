@@ -14,9 +14,10 @@ namespace opscope::cpu {
 
 class CpuCase final : public Prepared {
  public:
-  CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls);
+  // On the tensors of `beside`, as they are filled, where it has such.
+  CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCase* beside = nullptr);
 
-  const std::vector<Tensors>& sets() const { return sets_; }
+  const std::vector<Tensors>& sets() const { return *sets_; }
 
   void refill(const std::vector<Fill>& fills) override;
   void poison() override;
@@ -32,6 +33,8 @@ class CpuCase final : public Prepared {
   CallCounts count(Mode mode, int calls) override;
 
  private:
+  // Whether this case can be called on the tensors of `other`.
+  bool has_tensors_of(const CpuCase& other) const;
   // fn(begin, end) on every thread, over its share of a tensor's elements.
   template <class F>
   void each(const TensorDesc& tensor, const F& fn);
@@ -42,14 +45,14 @@ class CpuCase final : public Prepared {
   // Calls on the current set.
   void call(int count);
   // Makes the next set the current one, in mode rotated.
-  void advance() { current_ = current_ + 1 == sets_.size() ? 0 : current_ + 1; }
+  void advance() { current_ = current_ + 1 == sets_->size() ? 0 : current_ + 1; }
 
   const CaseSpec spec_;
   std::vector<TensorDesc> inputs_, outputs_;  // tensors that are read / written
   const std::unique_ptr<Calls> calls_;
   Team team_;
   Block scratch_;
-  std::vector<Tensors> sets_;
+  std::shared_ptr<std::vector<Tensors>> sets_;
   std::vector<char> used_;  // by a call since poison(), for every set
   size_t current_ = 0;      // the set used last
   int64_t case_bytes_ = 0;

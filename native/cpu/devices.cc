@@ -3,12 +3,12 @@
 #include <cstring>
 #include <string>
 
+#include "beside.h"
 #include "clock.h"
 #include "cpu_case.h"
 #include "isa.h"
 #include "kernel_calls.h"
 #include "libraries/libraries.h"
-#include "prepared.h"
 #include "pressure.h"
 #include "red_team.h"
 #include "registry.h"
@@ -171,7 +171,9 @@ std::vector<DeviceInfo> devices() {
   return {device};
 }
 
-std::unique_ptr<Prepared> open(const CaseSpec& spec) {
+std::unique_ptr<Prepared> open(const CaseSpec& spec) { return open_beside(spec, nullptr); }
+
+std::unique_ptr<Prepared> open_beside(const CaseSpec& spec, const Prepared* other) {
   if (spec.device != 0) throw Error("unsupported", "there is one CPU device; received number " + std::to_string(spec.device));
   const bool library = is_library(spec.impl);
   // Our scalar kernel says what tensors an operation has, whoever computes it.
@@ -180,15 +182,16 @@ std::unique_ptr<Prepared> open(const CaseSpec& spec) {
   if (!run) throw Error("unsupported", "the CPU kernel for " + spec.op + " does not compute in the dtype asked for");
   if (spec.threads < 1 || spec.threads > 4096) throw Error("internal", "threads must be 1 .. 4096, received " + std::to_string(spec.threads));
   check(spec, *kernel);
+  const auto* beside = dynamic_cast<const CpuCase*>(other);
   if (library) {
     const std::vector<ImplInfo> impls = library_impls();
     const auto impl = std::find_if(impls.begin(), impls.end(), [&](const ImplInfo& one) { return one.id == spec.impl; });
     const auto offered = std::find_if(impl->kernels.begin(), impl->kernels.end(), [&](const KernelInfo& one) { return one.op == spec.op; });
     if (offered == impl->kernels.end() || std::find(offered->dtypes.begin(), offered->dtypes.end(), spec.dtype) == offered->dtypes.end())
       throw Error("unsupported", impl->title + " is not asked for " + spec.op + " in this dtype");
-    return std::make_unique<CpuCase>(spec, library_calls(spec));
+    return std::make_unique<CpuCase>(spec, library_calls(spec), beside);
   }
-  return std::make_unique<CpuCase>(spec, std::make_unique<KernelCalls>(spec, *kernel, run));
+  return std::make_unique<CpuCase>(spec, std::make_unique<KernelCalls>(spec, *kernel, run), beside);
 }
 
 }  // namespace opscope::cpu

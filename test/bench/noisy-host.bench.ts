@@ -33,6 +33,8 @@ interface Row {
   aloneHigh?: number | undefined
   aloneGrade: string
   rounds: number
+  seconds: number
+  aloneSeconds: number
 }
 
 /**
@@ -111,8 +113,8 @@ async function inRounds(bed: Bed, groups: readonly (readonly { case: BenchmarkCa
     if ('result' in turn) {
       const key = keyOf(turn.result.case)
       found.set(key, [...(found.get(key) ?? []), turn.result])
-      step = steps.next(turn.result)
-    } else step = steps.next(await bed.measure(turn.case, turn.settings, false, true))
+      step = steps.next([turn.result])
+    } else step = steps.next(turn.rounds ? await bed.pass(turn.case, turn.settings, turn.rounds) : [await bed.measure(turn.case, turn.settings)])
   }
   return groups.map((group) => found.get(keyOf(group[0]!.case)) ?? [])
 }
@@ -123,7 +125,7 @@ function rowOf(side: Result, base: Result, alone: Result, aloneBase: Result): Ro
   const paired: RatioEstimate = roundsRatio(side, base) ?? { ratio: NaN }
   const one: RatioEstimate = alone === aloneBase ? { ratio: 1 } : ratioOf(sideFrom(alone, 1), sideFrom(aloneBase, 2))
   return {
-    case: keyOf(side.case), impl: side.case.impl, rounds: side.rounds?.numbers.length ?? 0,
+    case: keyOf(side.case), impl: side.case.impl, seconds: side.wallMs / 1000, aloneSeconds: alone.wallMs / 1000, rounds: side.rounds?.numbers.length ?? 0,
     ratio: paired.ratio, low: paired.interval?.low, high: paired.interval?.high, grade: ratioGrade(paired).grade,
     alone: one.ratio, aloneLow: one.interval?.low, aloneHigh: one.interval?.high, aloneGrade: ratioGrade(one, [alone.grade, aloneBase.grade]).grade,
   }

@@ -171,3 +171,32 @@ it('the caches of the cpu are listed smallest first', () => {
   // In bytes, not in KiB as the system says it.
   expect(bytes.filter((size) => size < 4096)).toEqual([])
 })
+
+describe('a case opened beside another', () => {
+  const opened = (n: number, impl: string, seed: number, beside?: PreparedCase) =>
+    cpu.open(problemOf(getOp('copy'), { op: 'copy', params: { n }, dtype: 'f32', backend: 'cpu', impl, device: 'cpu', mode: 'hot', threads: 1 }, seed), undefined, beside)
+
+  it('has its memory, also after that one was disposed', async () => {
+    const first = await opened(1000, impls[0]!, 1)
+    const second = await opened(1000, impls.at(-1)!, 1, first)
+    await first.refill(7)
+    await second.poison()
+    expect((await first.scan())[0]!.unwritten).toBe(1000)
+    await first.dispose()
+    await second.run()
+    expect((await second.scan())[0]!.unwritten).toBe(0)
+    expect(same(await second.read(0, 0, 1000), fillRange(7, 0, fill, 'f32', 0, 1000))).toBe(true)
+    await second.dispose()
+  })
+
+  it('has memory of its own where its tensors are others', async () => {
+    const first = await opened(1000, impls[0]!, 1)
+    const second = await opened(2000, impls.at(-1)!, 1, first)
+    await first.poison()
+    await first.run()
+    await second.poison()
+    expect((await first.scan())[0]!.unwritten).toBe(0)
+    await first.dispose()
+    await second.dispose()
+  })
+})

@@ -1,40 +1,55 @@
 import { describe, expect, test } from 'vitest'
-import { joinRounds, type RoundPart } from '../../measure/result/rounds'
+import { gatherRounds, joinRounds, type RoundPart } from '../../measure/result/rounds'
 import { PRESETS } from '../../measure/settings'
-import type { Result } from '../../result'
 import { createRandom, normal } from '../../stats/random'
 import { testCase } from '../../testing'
-import { ratioGrade, roundsRatio, roundsRatioOver } from './rounds'
+import { MIN_PASSES, ratioGrade, roundsRatio, roundsRatioOver } from './rounds'
+import { verdictOf } from './verdict'
 
 interface Host {
-  rounds?: number
-  slowness?: (round: number) => number
+  passes?: number
+  /** How much slower the host is in a pass or a round. */
+  slowness?: (pass: number, round: number) => number
   switches?: (round: number) => number
 }
 
-/** Blocks of 48 samples of a case of 1000 ns * `factor`, on a host whose speed in a round is `slowness(round)`. */
-function measured(factor: number, seed: number, { rounds = 16, slowness = () => 1, switches = () => 0 }: Host = {}): RoundPart[] {
+const ROUNDS_OF_A_PASS = 10
+const BURST = 4
+
+/** Passes of a case of 1000 ns * `factor`. */
+function measured(factor: number, seed: number, { passes = 8, slowness = () => 1, switches = () => 0 }: Host = {}): RoundPart[] {
   const random = createRandom(seed)
-  return Array.from({ length: rounds }, (_, round): RoundPart => {
-    const samplesNs = Array.from({ length: 48 }, () => 1000 * factor * slowness(round) * (1 + 0.005 * normal(random)))
-    const result: Result = {
-      id: `${seed}-${round}`, case: testCase({ impl: String(factor) }), status: 'ok', startedAt: '2026-01-01T00:00:00.000Z', wallMs: 10, measuredMs: 5, bytes: 1, flops: 1, samplesNs, inner: 50, timer: 'steady-clock', tickNs: 1, seed: 1,
-      probesNs: samplesNs.map(() => 3000 * slowness(round)), deviceStates: [{ firstSample: 0, state: { involuntarySwitches: switches(round), probeBestNs: 3000 } }],
+  return Array.from({ length: passes }, (_, pass): RoundPart => {
+    const numbers = Array.from({ length: ROUNDS_OF_A_PASS }, (_, i) => pass * ROUNDS_OF_A_PASS + i)
+    const slow = numbers.flatMap((round) => new Array<number>(BURST).fill(slowness(pass, round)))
+    return {
+      pass,
+      result: {
+        id: `${seed}-${pass}`, case: testCase({ impl: String(factor) }), status: 'ok', startedAt: '2026-01-01T00:00:00.000Z', wallMs: 10, measuredMs: 5, bytes: 1, flops: 1, inner: 50, timer: 'steady-clock', tickNs: 1, seed: 1,
+        samplesNs: slow.map((times) => 1000 * factor * times * (1 + 0.005 * normal(random))), probesNs: slow.map((times) => 3000 * times),
+        deviceStates: numbers.map((round, i) => ({ firstSample: BURST * i, state: { involuntarySwitches: switches(round), probeBestNs: 3000 } })),
+        rounds: { group: 0, numbers, firstSamples: numbers.map((_, i) => BURST * i) },
+      },
     }
-    return { round, result }
   })
 }
 const join = (parts: RoundPart[], group = 7) => joinRounds(parts, group, PRESETS.quick)
 
 describe('speedups of interleaved rounds', () => {
-  const noisy = { slowness: (round: number) => 1 + 0.4 * ((round * 7) % 5) / 5 }
+  const noisy = { slowness: (pass: number) => 1 + 0.4 * ((pass * 7) % 5) / 5 }
 
-  test('a host that is up to 32 % slower from round to round does not move them, and they are graded by themselves', () => {
+  test('a host that is up to 32 % slower from pass to pass does not move them, and they are graded by themselves', () => {
     const ratio = roundsRatio(join(measured(0.8, 1, noisy)), join(measured(1, 2, noisy)))!
     expect(ratio.ratio).toBeCloseTo(0.8, 2)
-    expect(ratio.quads).toBe(8)
+    expect(ratio.quads).toBe(40)
     expect(ratioGrade(ratio).grade).toBe('A')
     expect(ratioGrade(ratio, ['A', 'C'])).toEqual({ grade: 'C', reason: 'A time it rests on is graded C.' })
+  })
+
+  test('fewer than six passes have no interval', () => {
+    const ratio = roundsRatio(join(measured(0.8, 1, { passes: 5 })), join(measured(1, 2, { passes: 5 })))!
+    expect(ratio.ratio).toBeCloseTo(0.8, 2)
+    expect(ratio.interval).toBeUndefined()
   })
 
   test('rounds of other groups, or of one case alone, make none', () => {
@@ -43,9 +58,11 @@ describe('speedups of interleaved rounds', () => {
     expect(roundsRatio(alone, join(measured(1, 2)))).toBeUndefined()
   })
 
-  test('a round in which other programs took the processor all the time does not count', () => {
-    const taken = { slowness: (round: number) => (round === 3 ? 3 : 1), switches: (round: number) => (round === 3 ? 60 : 0) }
-    expect(roundsRatio(join(measured(0.8, 1, taken)), join(measured(1, 2)))!.quads).toBe(7)
+  test('rounds in which other programs took the processor do not count', () => {
+    const taken = { slowness: (_: number, round: number) => (round % 3 === 0 ? 1 : 3), switches: (round: number) => (round % 3 === 0 ? 0 : 1) }
+    const ratio = roundsRatio(join(measured(0.8, 1, taken)), join(measured(1, 2)))!
+    expect(ratio.ratio).toBeCloseTo(0.8, 2)
+    expect(ratioGrade(ratio).grade).toBe('A')
   })
 
   test('over several runs the run is the unit', () => {
@@ -60,22 +77,56 @@ describe('speedups of interleaved rounds', () => {
 
 describe('the time of a case from its rounds', () => {
   test('rests on the quiet rounds by the speed probe, few as they are, and keeps every sample', () => {
-    const result = join(measured(1, 1, { slowness: (round) => (round % 3 === 0 ? 1 : 1.2) }))
-    expect(result.samplesNs).toHaveLength(16 * 48)
-    expect(result.summary).toMatchObject({ count: 6 * 48 })
+    const result = join(measured(1, 1, { slowness: (pass) => (pass % 3 === 0 ? 1 : 1.2) }))
+    expect(result.samplesNs).toHaveLength(80 * BURST)
+    expect(result.summary).toMatchObject({ count: 30 * BURST })
     expect(result.summary!.medianNs).toBeCloseTo(1000, -1)
-    expect(result.gradeReasons!.join(' ')).toContain('Noisy host: 6 of 16 rounds were quiet and count.')
-    expect(result).toMatchObject({ converged: true, grade: 'B', rounds: { group: 7, numbers: Array.from({ length: 16 }, (_, i) => i) } })
+    expect(result.gradeReasons!.join(' ')).toContain('Noisy host: 30 of 80 rounds were quiet and count.')
+    expect(result.labels).toHaveLength(3)
+    expect(result).toMatchObject({ converged: true, grade: 'B', rounds: { group: 7, numbers: Array.from({ length: 80 }, (_, i) => i), firstRounds: [0, 10, 20, 30, 40, 50, 60, 70] } })
   })
 
   test('rests on all rounds where too few are quiet, and then is not trusted', () => {
-    const result = join(measured(1, 1, { slowness: (round) => (round === 0 ? 1 : 1.5) }))
-    expect(result.summary!.count).toBe(16 * 48)
+    const result = join(measured(1, 1, { slowness: (_, round) => (round === 0 ? 1 : 1.5) }))
+    expect(result.summary!.count).toBe(80 * BURST)
     expect(result.grade).toBe('C')
   })
 
   test('samples of another length, after a process was started anew, are left out', () => {
-    const parts = measured(1, 1).map((part) => (part.round < 4 ? { ...part, result: { ...part.result, inner: 9 } } : part))
-    expect(join(parts)).toMatchObject({ inner: 50, rounds: { numbers: Array.from({ length: 12 }, (_, i) => i + 4) } })
+    const parts = measured(1, 1).map((part) => (part.pass < 2 ? { ...part, result: { ...part.result, inner: 9 } } : part))
+    expect(join(parts)).toMatchObject({ inner: 50, rounds: { numbers: Array.from({ length: 60 }, (_, i) => i + 20), firstRounds: [0, 10, 20, 30, 40, 50] } })
   })
+})
+
+/**
+ * A case and itself on a noisy host, measured until the interval of the speedup is narrow enough, as a sweep does: the host is slower by up to 30 %
+ * for minutes, passes and bursts differ, and other programs lengthen single samples severalfold on either side.
+ */
+test('a case and itself have different times by the verdict in at most 1 % of 400 trials on a noisy host', () => {
+  const random = createRandom(99)
+  const noise = (pass: number) => ({ pass, host: 1 + 0.3 * random(), mine: 1 + 0.004 * normal(random) })
+  const partOf = (own: ReturnType<typeof noise>): RoundPart => {
+    const numbers = Array.from({ length: ROUNDS_OF_A_PASS }, (_, i) => own.pass * ROUNDS_OF_A_PASS + i)
+    const samplesNs = numbers.flatMap(() => {
+      const burst = own.host * own.mine * (1 + 0.01 * normal(random))
+      return Array.from({ length: BURST }, () => 1000 * burst * (1 + 0.003 * normal(random)) * (random() < 0.2 ? 1 + 4 * random() : 1))
+    })
+    return { pass: own.pass, result: { ...empty, samplesNs, rounds: { group: 0, numbers, firstSamples: numbers.map((_, i) => BURST * i) } } }
+  }
+  const empty = measured(1, 1)[0]!.result
+  delete empty.deviceStates
+  const trials = Array.from({ length: 400 }, () => {
+    const sides: [RoundPart[], RoundPart[]] = [[], []]
+    for (let pass = 0; pass < 12; pass++) {
+      const now = noise(pass)
+      for (const side of sides) side.push(partOf({ ...now, mine: noise(pass).mine }))
+      if (pass + 1 < MIN_PASSES) continue
+      const ratio = roundsRatio(gatherRounds(sides[0], 1), gatherRounds(sides[1], 1))!
+      const half = Math.max(ratio.interval!.high / ratio.ratio, ratio.ratio / ratio.interval!.low) - 1
+      if (half <= PRESETS.quick.relativeCi || pass === 11) return { half, verdict: verdictOf(ratio.interval!, 0.01) }
+    }
+    throw new Error('no pass was the last')
+  })
+  expect(trials.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').length).toBeLessThanOrEqual(4)
+  expect(trials.filter(({ half }) => half <= 0.02).length).toBeGreaterThan(320)
 })

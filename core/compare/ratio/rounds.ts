@@ -1,23 +1,29 @@
-import { roundTimes } from '../../measure/result/rounds'
+import { passTimes } from '../../measure/result/rounds'
 import type { Grade, Result } from '../../result'
 import { formatPercent } from '../../units'
-import { interleavedRatio, quadRatio, type Block, type InterleavedRatio } from './interleave'
+import { quadRatio, type InterleavedRatio } from './interleave'
 import type { RatioEstimate } from './ratio'
 
 type Rounds = Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>
 
+/** Passes that have an interval: of fewer, none could be left out as an outlier. */
+export const MIN_PASSES = 6
+
 /**
- * `side` over `base` from the interleaved rounds that both were measured in; undefined where there is no such pair of rounds. An even
- * round goes through the implementations in order and the next one back, so two rounds are an ABBA quad of any two of them, and a
- * drift of the machine cancels.
+ * `side` over `base` from the interleaved rounds that both were measured in; undefined where there is no pass with both. An even
+ * round goes through the implementations in order and the next one back, so a drift of the machine within a pass cancels. Each pass gives
+ * one ratio, of the lower deciles of its samples. The estimate is the 20 % trimmed mean of their logarithms with an interval from
+ * resampling passes: they differ by where tensors lie and by what the host did meanwhile.
  */
 export function roundsRatio(side: Rounds, base: Rounds): InterleavedRatio | undefined {
   if (!side.rounds || side.rounds.group !== base.rounds?.group) return undefined
-  const block = (round: number, ns: number, even: number, odd: number): Block => ({ pair: '', quad: Math.floor(round / 2), place: round % 2 === 0 ? even : odd, samplesNs: [ns] })
-  return interleavedRatio([
-    ...[...roundTimes(base)].map(([round, ns]) => block(round, ns, 0, 3)),
-    ...[...roundTimes(side)].map(([round, ns]) => block(round, ns, 1, 2)),
-  ])
+  const [above, below] = [passTimes(side), passTimes(base)]
+  const passes = [...above].flatMap(([pass, { ns, rounds }]) => {
+    const other = below.get(pass)
+    return other ? [{ log: Math.log(ns / other.ns), quads: Math.floor(Math.min(rounds, other.rounds) / 2) }] : []
+  })
+  if (passes.length === 0) return undefined
+  return { ...quadRatio(passes.map(({ log }) => log), MIN_PASSES), quads: passes.reduce((sum, { quads }) => sum + quads, 0) }
 }
 
 /**

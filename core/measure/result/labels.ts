@@ -148,7 +148,7 @@ export interface Choice {
 }
 
 /** Of interleaved rounds so many with clean samples are enough, however many others there are. */
-const MIN_CLEAN_ROUNDS = 5
+const MIN_CLEAN_ROUNDS = 10
 
 /** Rounds of which at least half of the samples are clean. */
 function cleanRounds(mask: Uint8Array, rounds: Pick<NonNullable<Result['rounds']>, 'firstSamples'> | undefined): number {

@@ -10,7 +10,7 @@ import { chooseSamples, cleanSamples } from './labels'
 import type { Pace } from '../sampling/warm-up'
 
 /** Readings are kept to a tenth: more digits are noise, and there are as many as samples. */
-const tenths = (values: readonly number[]) => values.map((value) => Math.round(value * 10) / 10)
+export const tenths = (values: readonly number[]) => values.map((value) => Math.round(value * 10) / 10)
 
 /** An interval widened less than this gets no note: chance does as much. */
 const NOTABLE_WIDENING = 1.5

@@ -5,14 +5,14 @@ import type { MeasureSettings } from '../settings'
 import { gradeOf, SLOWED } from './grade'
 import { bestProbe, chooseSamples, cleanSamples, labelSamples } from './labels'
 
-/** One block of a case: what was measured of it in one round, all of the same implementation. */
+/** What was measured of one implementation in one pass, or in some rounds of it. */
 export interface RoundPart {
-  round: number
-  result: Result
+  pass: number
+  result: Result & Required<Pick<Result, 'rounds'>>
 }
 
 /**
- * Samples of one block, and the settings' least time from which their length follows (warm-up.ts): some 50 us each. Short ones, because
+ * Samples of one block of an implementation that is measured in a process of its own, and of the first look at any, and the settings' least time from which their length follows (warm-up.ts): some 50 us each. Short ones, because
  * another program that takes the processor away spoils the sample that it falls in.
  */
 const BLOCK_SAMPLES = 48
@@ -25,7 +25,7 @@ const BLOCK_WARMUP_SECONDS = 0.01
 /** Work of checking the output of a block after the first, which is checked as settings say. All of it is searched for unwritten elements. */
 const BLOCK_VERIFY_WORK = 1e6
 
-/** How one block is measured in rounds of a case by these settings. */
+/** How one block is measured by these settings. */
 export const roundSettings = (settings: MeasureSettings, first: boolean): MeasureSettings => ({
   ...settings,
   rule: { id: 'fixed-count', count: BLOCK_SAMPLES },
@@ -36,7 +36,7 @@ export const roundSettings = (settings: MeasureSettings, first: boolean): Measur
 })
 
 /**
- * The blocks of a case (at least one, all `ok`) in the order measured as one result: every sample, and no statistics yet. `group` is that
+ * The parts of a case (at least one, all `ok`) in the order measured as one result: every sample, and no statistics yet. `group` is that
  * of all implementations measured in these rounds.
  */
 export function gatherRounds(given: readonly RoundPart[], group: number): Result & Required<Pick<Result, 'rounds'>> {
@@ -46,19 +46,23 @@ export function gatherRounds(given: readonly RoundPart[], group: number): Result
   const results = parts.map(({ result }) => result)
   const [first] = results as [Result]
   const last = results.at(-1)!
-  const firstSamples: number[] = []
+  const begins: number[] = []
   let count = 0
   for (const { samplesNs } of results) {
-    firstSamples.push(count)
+    begins.push(count)
     count += samplesNs.length
   }
+  const numbers = results.flatMap(({ rounds }) => rounds.numbers)
+  const firstSamples = results.flatMap(({ rounds }, i) => rounds.firstSamples.map((from) => begins[i]! + from))
+  const passes = parts.flatMap(({ pass, result }) => result.rounds.numbers.map(() => pass))
+  const firstRounds = passes.flatMap((pass, i) => (pass === passes[i - 1] ? [] : [i]))
   const beside = (name: 'probesNs' | 'clocksMhz') => (results.some((result) => result[name]) ? { [name]: results.flatMap((result) => result[name] ?? result.samplesNs.map(() => 0)) } : {})
-  const states = results.flatMap(({ deviceStates = [] }, i) => deviceStates.map(({ firstSample, state }) => ({ firstSample: firstSamples[i]! + firstSample, state })))
+  const states = results.flatMap(({ deviceStates = [] }, i) => deviceStates.map(({ firstSample, state }) => ({ firstSample: begins[i]! + firstSample, state })))
   const notes = [...new Set(results.flatMap((result) => result.notes ?? []))].filter((note) => !PER_BLOCK.test(note))
   const { labels: _labels, grade: _grade, gradeReasons: _reasons, message: _message, notes: _notes, summary: _summary, stopReason: _stop, converged: _converged, deviceStates: _states, ...rest } = first
   return {
     ...rest, samplesNs: results.flatMap((result) => result.samplesNs), ...beside('probesNs'), ...beside('clocksMhz'),
-    rounds: { group, numbers: parts.map(({ round }) => round), firstSamples },
+    rounds: { group, numbers, firstSamples, firstRounds },
     ...(states.length > 0 ? { deviceStates: states } : {}), ...(notes.length > 0 ? { notes } : {}),
     ...(last.verificationAfter ? { verificationAfter: last.verificationAfter } : {}),
     wallMs: results.reduce((sum, { wallMs }) => sum + wallMs, 0), measuredMs: results.reduce((sum, { measuredMs }) => sum + measuredMs, 0),
@@ -97,14 +101,11 @@ export function joinRounds(given: readonly RoundPart[], group: number, settings:
 /** Notes about the samples of one block alone (record.ts, warm-up.ts). */
 const PER_BLOCK = /^(CI widened|One call takes) /
 
-/** How the label of a whole round begins. */
-const IN_ROUND = 'in this round'
-
-/** A round of short samples counts as interrupted where the system took the processor away this often, per sample. */
+/** A round of many samples counts as interrupted where the system took the processor away this often, per sample; one of few samples where it did so at all. */
 const INTERRUPTED = 0.5
-const SHORT_SAMPLES = 16
+const FEW_SAMPLES = 8
 
-const isInterrupted = (switches: number, samples: number) => samples >= SHORT_SAMPLES && switches > INTERRUPTED * samples
+const isInterrupted = (switches: number, samples: number) => (samples <= FEW_SAMPLES ? switches > 0 : switches > INTERRUPTED * samples)
 
 const interruptions = (states: Result['deviceStates'], from: number, end: number) =>
   (states ?? []).reduce((sum, { firstSample, state }) => (firstSample >= from && firstSample < end ? sum + (state.involuntarySwitches ?? 0) : sum), 0)
@@ -112,31 +113,51 @@ const interruptions = (states: Result['deviceStates'], from: number, end: number
 /** Labels the rounds that were interrupted, and those whose speed probe was usually slower than its best time by more than 2 %. */
 function slowRounds({ samplesNs, probesNs, deviceStates = [], rounds, tickNs = 0 }: Result): SampleLabel[] {
   const best = bestProbe(probesNs, deviceStates.map(({ state }) => state))
-  return rounds!.firstSamples.flatMap((from, i): SampleLabel[] => {
-    const end = rounds!.firstSamples[i + 1] ?? samplesNs.length
-    const label = (reason: string): SampleLabel[] => [{ kind: 'host-slowed', reason: `${IN_ROUND} ${reason}`, first: from, count: end - from }]
-    const switches = interruptions(deviceStates, from, end)
-    if (isInterrupted(switches, end - from)) return label(`other programs took the processor ${switches} times`)
-    const usual = probesNs && median(probesNs.slice(from, end).filter((ns) => ns > 0))
-    if (best === undefined || usual === undefined || usual <= best * (1 + SLOWED) + tickNs) return []
-    return label(`fixed work took ${(usual / best).toFixed(2)} times its best time`)
+  const usual = (from: number, end: number) => probesNs && median(probesNs.slice(from, end).filter((ns) => ns > 0))
+  const endOf = (i: number) => rounds!.firstSamples[i + 1] ?? samplesNs.length
+  const troubles = rounds!.firstSamples.map((from, i) => {
+    if (isInterrupted(interruptions(deviceStates, from, endOf(i)), endOf(i) - from)) return 'interrupted'
+    const ns = usual(from, endOf(i))
+    return best !== undefined && ns !== undefined && ns > best * (1 + SLOWED) + tickNs ? 'slow' : undefined
+  })
+  // Rounds in a row with the same trouble make one label.
+  return troubles.flatMap((trouble, i): SampleLabel[] => {
+    if (trouble === undefined || trouble === troubles[i - 1]) return []
+    let last = i
+    while (troubles[last + 1] === trouble) last++
+    const [first, end] = [rounds!.firstSamples[i]!, endOf(last)]
+    const reason = trouble === 'interrupted' ? `other programs took the processor ${interruptions(deviceStates, first, end)} times` : `fixed work took ${(usual(first, end)! / best!).toFixed(2)} times its best time`
+    return [{ kind: 'host-slowed', reason: `${last > i ? 'in these rounds' : 'in this round'} ${reason}`, first, count: end - first }]
   })
 }
 
 /** Rounds of which samples count. */
 const quietRounds = (used: Uint8Array, firstSamples: readonly number[]): number => firstSamples.filter((from, i) => used.subarray(from, firstSamples[i + 1] ?? used.length).includes(1)).length
 
-/** Quantile of the samples of a round that stands for it: what other programs add to some of them lies above. */
-const TYPICAL = 0.25
+/** Quantile of the samples of a pass that stands for it: what other programs add to samples lies above. */
+const TYPICAL = 0.1
+/** Samples of rounds without an interruption on which that may rest. */
+const FEW_CLEAN = 3
 
-/** The typical time of each round in ns, by round, as ratios of paired rounds use it: the lower quartile of its samples. Interrupted rounds are left out. */
-export function roundTimes({ samplesNs, rounds, deviceStates }: Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>): Map<number, number> {
-  const found = new Map<number, number>()
-  for (const [i, from] of (rounds?.firstSamples ?? []).entries()) {
-    const end = rounds!.firstSamples[i + 1] ?? samplesNs.length
-    if (isInterrupted(interruptions(deviceStates, from, end), end - from)) continue
-    const ns = quantile(samplesNs.slice(from, end), TYPICAL)
-    if (ns !== undefined) found.set(rounds!.numbers[i]!, ns)
+/** The typical time of each pass in ns, by pass, and its rounds: that of the rounds that were not interrupted, as far as there are such. */
+export function passTimes({ samplesNs, rounds, deviceStates }: Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>): Map<number, { ns: number; rounds: number }> {
+  const { numbers = [], firstSamples = [], firstRounds } = rounds ?? {}
+  const passes = new Map<number, { all: number[]; clean: number[]; rounds: Set<number> }>()
+  let pass = 0
+  for (const [i, from] of firstSamples.entries()) {
+    const end = firstSamples[i + 1] ?? samplesNs.length
+    // In sessions of before there were passes, the case was opened anew in every round: there and back is one.
+    if (!firstRounds) pass = Math.floor(numbers[i]! / 2)
+    else if (i > 0 && firstRounds.includes(i)) pass++
+    const known = passes.get(pass) ?? { all: [], clean: [], rounds: new Set() }
+    passes.set(pass, known)
+    const own = samplesNs.slice(from, end)
+    known.rounds.add(numbers[i]!)
+    known.all.push(...own)
+    if (!isInterrupted(interruptions(deviceStates, from, end), end - from)) known.clean.push(...own)
   }
-  return found
+  return new Map([...passes].flatMap(([at, { all, clean, rounds: own }]) => {
+    const ns = quantile(clean.length >= FEW_CLEAN ? clean : all, TYPICAL)
+    return ns === undefined || !(ns > 0) ? [] : [[at, { ns, rounds: own.size }]]
+  }))
 }

@@ -84,7 +84,8 @@ export interface NativeAddon {
   devices(backend: 'cpu' | 'cuda'): unknown
   /** Where NVIDIA's libraries are looked for beside the loader's own places; before the first call of `devices('cuda')`. Absent in older builds. */
   setLibraryFolders?(folders: readonly string[]): void
-  Case: new (spec: NativeSpec) => NativeCase
+  /** `beside`: a case of the same tensors, whose memory this one uses too. */
+  Case: new (spec: NativeSpec, beside?: NativeCase) => NativeCase
   /** Throws where there is not exactly one GPU of this name that can be watched. */
   GpuWatch: new (name: string, worker: number) => NativeGpuWatch
   /** Throws where there is no counter that can be read. Absent in older builds. */

@@ -64,7 +64,7 @@ class NativePreparedCase implements PreparedCase {
   readonly notes
 
   constructor(
-    private readonly native: NativeCase,
+    readonly native: NativeCase,
     private readonly problem: Problem,
     readonly energyMeter: NonNullable<PreparedCase['energyMeter']>,
   ) {
@@ -137,21 +137,21 @@ export class NativeBackend implements Backend {
     return z.array(deviceSchema).parse(guarded(() => this.addon.devices(this.id)))
   }
 
-  async open(problem: Problem, alive: () => void = () => undefined): Promise<PreparedCase> {
+  async open(problem: Problem, alive: () => void = () => undefined, beside?: PreparedCase): Promise<PreparedCase> {
     await breathe()
     const spec = toSpec(this.id, problem)
     return new NativePreparedCase(
-      await this.#opened(spec, alive),
+      await this.#opened(spec, alive, beside instanceof NativePreparedCase ? beside.native : undefined),
       problem,
       () => energyMeter(this.addon, this.id === 'cpu' ? { cpu: true } : { cuda: spec.device }, this.id === 'cuda'),
     )
   }
 
   /** The addon's case. While NVRTC compiles its kernels the addon asks to be called again. */
-  async #opened(spec: NativeSpec, alive: () => void): Promise<NativeCase> {
+  async #opened(spec: NativeSpec, alive: () => void, beside: NativeCase | undefined): Promise<NativeCase> {
     for (;;) {
       try {
-        return new this.addon.Case(spec)
+        return new this.addon.Case(spec, beside)
       } catch (thrown) {
         if (!isCompiling(thrown)) throw toCaseError(thrown)
         alive()

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { Device } from '@core/backend'
 import { caseId, type BenchmarkCase } from '@core/case'
-import { fromHostSchema, type FromHost, type HostLink } from '@core/measure/protocol'
+import { fromHostSchema, type FromHost, type HostLink, type RoundsPass } from '@core/measure/protocol'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import type { Limits, HostKind } from '../types'
 
 /** How an exchange with a host ended. Only `result` and `cancelled` leave the host certainly well. */
 export type Outcome =
-  | { kind: 'result'; result: Result }
+  | { kind: 'result'; result: Result; /** Of the other cases of a pass of rounds. */ others?: readonly Result[] }
   | { kind: 'cancelled' }
   | { kind: 'error'; message: string }
   /** The process or page died, or said something that is not in the protocol and was ended for it. */
@@ -29,6 +29,8 @@ export interface MeasureRequest {
   keep: boolean
   /** It is a block of a case that is measured in rounds (core/measure/protocol.ts). */
   round?: boolean
+  /** It begins a pass of rounds. */
+  rounds?: RoundsPass
   /** Of what is sampled to verify large outputs; absent: that of the inputs. */
   sampleSeed?: number
 }
@@ -103,9 +105,9 @@ export class Host {
 
   async #measure(request: MeasureRequest, onProgress: (progress: Progress) => void): Promise<Outcome> {
     if (!this.#link && !(await this.#connect(this.limits.startAttempts, true))) return { kind: 'absent', reason: this.#lastFailure }
-    const { case: c, settings, resultId, keep, round, sampleSeed } = request
+    const { case: c, settings, resultId, keep, round, rounds, sampleSeed } = request
     const silenceMs = Math.max(this.limits.silenceMs, 4000 * request.expectedSeconds)
-    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}), ...(round ? { round } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) }), request, onProgress, silenceMs)
+    const reply = await this.#ask((id) => ({ type: 'measure', id, case: c, settings, resultId, ...(keep ? { keep } : {}), ...(round ? { round } : {}), ...(rounds ? { rounds } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) }), request, onProgress, silenceMs)
     return reply.kind === 'devices' ? this.#endFor('answered a measurement with its devices') : reply
   }
 
@@ -227,7 +229,7 @@ export class Host {
         exchange.onProgress?.(message)
         break
       case 'result':
-        if (exchange.request && isAnswer(message.result, exchange.request)) exchange.settle({ kind: 'result', result: message.result })
+        if (exchange.request && isAnswer(message, exchange.request)) exchange.settle({ kind: 'result', result: message.result, ...(message.others ? { others: message.others } : {}) })
         else this.#endFor('sent the result of a case that was not asked for')
         break
       case 'devices':
@@ -257,7 +259,10 @@ export class Host {
   }
 }
 
-const isAnswer = (result: Result, request: MeasureRequest) => result.id === request.resultId && caseId(result.case) === caseId(request.case)
+function isAnswer({ result, others = [] }: Extract<FromHost, { type: 'result' }>, request: MeasureRequest): boolean {
+  const asked = [request.case, ...(request.rounds?.others ?? [])]
+  return result.id === request.resultId && asked.length === others.length + 1 && [result, ...others].every((one, i) => caseId(one.case) === caseId(asked[i]!))
+}
 
 function reasonOf(outcome: Outcome): string {
   switch (outcome.kind) {

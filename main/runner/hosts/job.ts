@@ -9,7 +9,7 @@ import type { History } from '../../history/types'
 import type { Host, Outcome, Progress } from './host'
 import { LostDevices } from './lost-devices'
 import { Pace } from '../sources/pace'
-import type { CaseSource, Step, Turn } from '../sources/source'
+import type { CaseSource, Measured, Step, Turn } from '../sources/source'
 import { caseWords, listed } from '../words'
 
 /** What a job needs from the runner. */
@@ -128,16 +128,18 @@ export class Job {
       if (this.#isStopping()) return false
       const turn = step.value
       if ('result' in turn) {
+        if (turn.seconds !== undefined) this.#pace.ended({ device: turn.result.case.device, seconds: turn.seconds }, turn.result.wallMs / 1000)
         step = this.#keep(turn.result, track)
         continue
       }
       const started = performance.now()
       const { case: c, seconds } = turn
-      const result = await this.#one(turn, track)
-      if (!result) return false
+      const measured = await this.#one(turn, track)
+      if (!measured) return false
+      const [result] = measured
       if (result.status !== 'skipped') this.#tried = true
-      if (turn.round) {
-        step = track.turns.next(result)
+      if (turn.round || turn.rounds) {
+        step = track.turns.next(measured)
         continue
       }
       this.#pace.ended({ device: c.device, seconds }, (performance.now() - started) / 1000)
@@ -153,7 +155,7 @@ export class Job {
     this.#done += 1
     if (isFailure(result.status)) this.#failures += 1
     // First what is left, then the events that tell of it.
-    const next = track?.turns.next(result) ?? { done: true, value: undefined }
+    const next = track?.turns.next([result]) ?? { done: true, value: undefined }
     this.context.stored(result)
     return next
   }
@@ -224,9 +226,9 @@ export class Job {
     this.#wakes.clear()
   }
 
-  /** The turn's result whatever happened to its case, or undefined when the run was stopped in its midst. */
-  async #one(turn: Turn, track: Track): Promise<Result | undefined> {
-    const { case: c, settings, seconds, keep = false, round, mark } = turn
+  /** The turn's results whatever happened to its case, or undefined when the run was stopped in its midst. Of a pass that gave none, the one of its first case. */
+  async #one(turn: Turn, track: Track): Promise<Measured | undefined> {
+    const { case: c, settings, seconds, keep = false, round, rounds, mark } = turn
     const id = randomUUID()
     const startedAt = new Date().toISOString()
     const begun = performance.now()
@@ -238,20 +240,20 @@ export class Job {
     if (!host || untried) {
       // Thousands of these may follow each other; a stop must still get through.
       await nextTurn()
-      return untried && { ...untried, ...mark }
+      return untried && [{ ...untried, ...mark }]
     }
     Object.assign(track, { current: c, progress: undefined, host })
-    if (keep || round) this.#keeping.add(host)
+    if (keep || round || rounds) this.#keeping.add(host)
     this.context.changed()
     await this.#renew(host, turn.generation)
-    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep, ...(round ? { round } : {}), sampleSeed: this.#sampleSeed }, (progress) => {
+    const outcome = await host.measure({ case: c, settings, resultId: id, expectedSeconds: seconds, keep, ...(round ? { round } : {}), ...(rounds ? { rounds } : {}), sampleSeed: this.#sampleSeed }, (progress) => {
       track.progress = progress
       this.context.changed()
     })
     const result = this.#resultOf(outcome, host, without)
     if (result) await this.#lost.after(result, host)
     track.host = undefined
-    return result && { ...result, ...mark }
+    return result && [{ ...result, ...mark }, ...(outcome.kind === 'result' ? (outcome.others ?? []) : [])]
   }
 
   async #renew(host: Host, generation: number | undefined): Promise<void> {

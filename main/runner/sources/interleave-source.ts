@@ -1,8 +1,7 @@
 import { caseId, type BenchmarkCase } from '@core/case'
 import { INTERLEAVE, interleavedRatio, pairSettled, typicalBlock, type Block, type Pair } from '@core/compare'
-import type { Result } from '@core/result'
 import { Outlook } from './pace'
-import type { CaseSource, Turn } from './source'
+import type { CaseSource, Measured, Turn } from './source'
 
 /** Side of each place of an ABBA quad: a linear drift affects both sides equally. */
 const SIDES = ['a', 'b', 'b', 'a'] as const
@@ -50,11 +49,11 @@ export function interleaveSource({ pairs, threshold, quads: asked, secondsOf }: 
   }
   for (const pair of pairs) expectQuads(pair, expectedQuads(0))
 
-  function* quad({ pair, quads, blocks }: Open): Generator<Turn, boolean, Result> {
+  function* quad({ pair, quads, blocks }: Open): Generator<Turn, boolean, Measured> {
     for (const [place, side] of SIDES.entries()) {
       const seconds = secondsOf(pair[side])
       const block = { pair: pair.id, quad: quads, place }
-      const result = yield { case: pair[side], settings, seconds, keep: true, mark: { block } }
+      const [result] = yield { case: pair[side], settings, seconds, keep: true, mark: { block } }
       outlook.add(pair[side].device, -seconds)
       if (result.status === 'ok') blocks.push({ ...block, ...typicalBlock(result) })
       else {
@@ -66,7 +65,7 @@ export function interleaveSource({ pairs, threshold, quads: asked, secondsOf }: 
     return true
   }
 
-  function* turns(): Generator<Turn, void, Result> {
+  function* turns(): Generator<Turn, void, Measured> {
     const waiting = pairs.map((pair): Open => {
       const own: Block[] = []
       blocks.set(pair.id, own)

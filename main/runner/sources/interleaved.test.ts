@@ -66,7 +66,7 @@ test('what is left of pairs that settle, stay ambiguous or fail comes to nothing
     const { quad, place } = mark!.block!
     const ratio = c.impl === 'x' ? 1 : c.params['n'] === 1 ? 2 : quad % 2 ? 1.2 : 0.9
     const failing = c.params['n'] === 3 && quad === 7 && place === 2
-    step = source.turns.next({ ...aResult(String(count), c), ...(failing ? { status: 'failed' as const } : {}), samplesNs: [100 * ratio] })
+    step = source.turns.next([{ ...aResult(String(count), c), ...(failing ? { status: 'failed' as const } : {}), samplesNs: [100 * ratio] }])
   }
   expect(count).toBe(4 * minQuads + 4 * maxQuads + 7 * 4 + 3)
   expect(source.total()).toBe(count)

@@ -3,50 +3,74 @@ import type { BenchmarkCase } from '@core/case'
 import { PRESETS, type MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { aCase, aResult, aSpec, planOf, ScriptedKind, scriptedRunner } from '../testing'
-import { sweepSource, type Step } from './source'
+import { sweepSource, type Measured, type Step } from './source'
 
 const impls = (n: number, ...names: string[]): BenchmarkCase[] => names.map((impl) => ({ ...aCase(n), impl }))
 const ROUNDS: MeasureSettings = { ...PRESETS.quick, rounds: true }
 const source = (cases: readonly BenchmarkCase[], settings = ROUNDS) => sweepSource({ cases, settings, repeats: 1, secondsOf: () => 1 })
+const ROUNDS_OF_A_PASS = 8
 
-/** Goes through a source; `timeOf` says what a block takes in ns, undefined that it fails. */
-function run({ turns, left }: ReturnType<typeof sweepSource>, timeOf: (c: BenchmarkCase, block: number) => number | undefined) {
+/** Goes through a source; `timeOf` says what a turn takes in ns, undefined that its case fails, 'gone' that its process ends. */
+function run({ turns, left }: ReturnType<typeof sweepSource>, timeOf: (c: BenchmarkCase, turn: number) => number | undefined | 'gone') {
   const order: string[] = []
   const stored: Result[] = []
   let step: IteratorResult<Step, void> = turns.next()
-  for (let block = 0; !step.done; block++) {
+  for (let turn = 0; !step.done; turn++) {
     if ('result' in step.value) {
       stored.push(step.value.result)
-      step = turns.next(step.value.result)
+      step = turns.next([step.value.result])
       continue
     }
-    const { case: c, round } = step.value
-    order.push(`${c.impl}${c.params['n']}${round ? '' : ' alone'}`)
-    const ns = timeOf(c, block)
-    const result: Result = { ...aResult(String(block), c), wallMs: 5, inner: 10, timer: 'steady-clock', tickNs: 1, ...(ns === undefined ? { status: 'crashed' as const } : {}), samplesNs: Array.from({ length: 48 }, (_, i) => (ns ?? 0) * (1 + (i % 7) / 5000)) }
-    step = turns.next(result)
+    const { case: c, round, rounds } = step.value
+    const numbers = rounds ? Array.from({ length: Math.min(rounds.count, ROUNDS_OF_A_PASS) }, (_, i) => rounds.first + i) : undefined
+    const measured = [c, ...(rounds?.others ?? [])].map((one): Result => {
+      const ns = timeOf(one, turn)
+      const failed = typeof ns !== 'number'
+      return {
+        ...aResult(`${turn} ${one.impl}`, one), wallMs: 5, inner: 10, timer: 'steady-clock', tickNs: 1, ...(failed ? { status: 'crashed' as const } : {}),
+        samplesNs: Array.from({ length: numbers ? 4 * numbers.length : 48 }, (_, i) => (failed ? 0 : ns) * (1 + (i % 7) / 5000)), ...(numbers ? { rounds: { group: 0, numbers, firstSamples: numbers.map((_, i) => 4 * i) } } : {}),
+      }
+    }) as [Result, ...Result[]]
+    order.push(measured.map(({ case: { impl, params } }) => `${impl}${params['n']}`).join(' ') + (round || rounds ? '' : ' alone'))
+    if (!round && !rounds) stored.push(measured[0])
+    const gone = [c, ...(rounds?.others ?? [])].some((one) => timeOf(one, turn) === 'gone')
+    step = turns.next(gone ? ([measured[0]] satisfies Measured) : measured)
   }
   return { order, stored, left: [...left()].reduce((sum, { seconds }) => sum + seconds, 0) }
 }
 
-test('implementations of one case go there and back until their speedups are known, and each has one result', () => {
-  const { order, stored, left } = run(source(impls(1, 'x', 'y', 'z')), (c, block) => ({ x: 100, y: 200, z: 50 })[c.impl]! * (1 + block / 100))
-  expect(order.slice(0, 6)).toEqual(['x1', 'y1', 'z1', 'z1', 'y1', 'x1'])
+test('implementations of one case go through passes together until their speedups are known, and each has one result', () => {
+  const { order, stored, left } = run(source(impls(1, 'x', 'y', 'z')), (c, turn) => ({ x: 100, y: 200, z: 50 })[c.impl]! * (1 + turn / 100))
+  expect(new Set(order)).toEqual(new Set(['x1 y1 z1']))
   expect(stored.map((result) => [result.case.impl, result.rounds!.ratio!.ratio.toFixed(2)])).toEqual([['x', '1.00'], ['y', '2.00'], ['z', '0.50']])
-  expect(stored[1]!.rounds!.numbers.length).toBe(order.length / 3)
+  expect(stored[1]!.rounds!.firstRounds).toEqual(order.map((_, i) => ROUNDS_OF_A_PASS * i))
+  expect(stored[1]!.rounds!.numbers).toEqual(Array.from({ length: ROUNDS_OF_A_PASS * order.length }, (_, i) => i))
   expect(left).toBeCloseTo(0)
 })
 
-test('rounds of several groups are spread over each other', () => {
+test('passes of several groups are spread over each other', () => {
   const { order, stored } = run(source([...impls(1, 'x', 'y'), ...impls(2, 'x', 'y')]), () => 100)
-  expect(order.slice(0, 8)).toEqual(['x1', 'y1', 'y1', 'x1', 'x2', 'y2', 'y2', 'x2'])
+  expect(order.slice(0, 4)).toEqual(['x1 y1', 'x2 y2', 'x1 y1', 'x2 y2'])
   expect(stored).toHaveLength(4)
 })
 
+test('an implementation in a process of its own goes there and back with the others, a block for each round', () => {
+  const torch = { ...aCase(1), backend: 'python', impl: 'torch', device: 'python:cpu' }
+  const { order, stored } = run(source([...impls(1, 'x', 'y'), torch]), (c) => (c.impl === 'torch' ? 300 : 100))
+  expect(order.slice(0, 4)).toEqual(['x1 y1', 'torch1', 'torch1', 'x1 y1'])
+  expect(stored.map((result) => result.rounds!.ratio!.ratio.toFixed(2))).toEqual(['1.00', '1.00', '3.00'])
+})
+
 test('an implementation that fails has its failure for a result, and the others go on', () => {
-  const { stored } = run(source(impls(1, 'x', 'y', 'z')), (c, block) => (c.impl === 'x' && block > 5 ? undefined : 100))
+  const { stored } = run(source(impls(1, 'x', 'y', 'z')), (c, turn) => (c.impl === 'x' && turn > 2 ? undefined : 100))
   expect(stored.map(({ case: c, status }) => [c.impl, status])).toEqual([['x', 'crashed'], ['y', 'ok'], ['z', 'ok']])
   expect(stored[1]!.rounds!.ratio).toEqual({ ratio: 1, low: 1, high: 1 })
+})
+
+test('where the process of a pass ends, each of its implementations is measured by itself, so that the one to blame is known', () => {
+  const { order, stored } = run(source(impls(1, 'x', 'y')), (c, turn) => (turn === 2 && c.impl === 'y' ? 'gone' : 100))
+  expect(order).toEqual(['x1 y1', 'x1 y1', 'x1 y1', 'x1 alone', 'y1 alone'])
+  expect(stored.map(({ case: c, rounds }) => [c.impl, rounds])).toEqual([['x', undefined], ['y', undefined]])
 })
 
 test('without the choice, a case without a rival, a GPU, and rules that promise a number of samples are measured one by one', () => {
@@ -60,10 +84,10 @@ test('without the choice, a case without a rival, a GPU, and rules that promise 
 test('a run that is stopped keeps what its rounds have shown so far, and the rest can be resumed', async () => {
   const host = new ScriptedKind('cpu')
   const { runner, history, ended } = scriptedRunner([host], planOf([...impls(1, 'x', 'y'), ...impls(2, 'x', 'y')]))
-  host.onCase = () => host.measured.length === 4 && runner.stop()
+  host.onCase = () => host.measured.length === 1 && runner.stop()
   const end = ended()
   await runner.start({ ...aSpec(['cpu']), measure: { rounds: true } })
   expect((await end).state).toBe('stopped')
-  expect(history.results('s1').map(({ case: c, converged, stopReason }) => [c.impl, converged, stopReason?.split(',')[0]])).toEqual([['x', false, 'stopped by the user'], ['y', false, 'stopped by the user']])
+  expect(history.results('s1').map(({ case: c, converged, stopReason }) => [c.impl, c.params['n'], converged, stopReason?.split(',')[0]])).toEqual([['x', 1, false, 'stopped by the user'], ['y', 1, false, 'stopped by the user']])
   expect(history.remaining('s1').map((c) => c.params['n'])).toEqual([2, 2])
 })

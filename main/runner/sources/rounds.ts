@@ -1,5 +1,6 @@
 import { workOf } from '@core/analysis/size'
-import { INTERLEAVE, roundsRatio } from '@core/compare'
+import { findBackend } from '@core/backends'
+import { INTERLEAVE, MIN_PASSES, roundsRatio } from '@core/compare'
 import type { BenchmarkCase } from '@core/case'
 import { costOf } from '@core/measure/result/record'
 import { gatherRounds, joinRounds, roundSettings, type RoundPart } from '@core/measure/result/rounds'
@@ -7,16 +8,20 @@ import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { processorOf } from '@core/session/environment'
 import type { Outlook } from './pace'
-import type { Step } from './turn'
+import type { Measured, Step } from './turn'
 
 /** Cases that are measured in the same rounds, all of the same work. */
 export interface RoundGroup {
   cases: readonly { case: BenchmarkCase; seconds: number }[]
 }
 
-/** Rounds come in twos, there and back: an ABBA quad of any two cases. */
-const QUADS_AT_LEAST = INTERLEAVE.minQuads
-/** Quads after which only the speedups are waited for, not the times. */
+/** Passes after which only the speedups are waited for, not the times; and passes at most. */
+const PASSES_FOR_TIMES = 8
+const MAX_PASSES = 12
+/** Share of the least time of a case that its rounds of one pass take, and rounds of a pass at most. */
+const PASS_SHARE = 0.12
+const MAX_ROUNDS = 128
+/** Where one measures in a process of its own, a pass is two rounds, there and back. */
 const QUADS_FOR_TIMES = 12
 /** Groups whose rounds are in progress at once, so that those of each are spread over some of the run, */
 const GROUPS_AT_ONCE = 8
@@ -51,45 +56,62 @@ export function grouped<C extends { case: BenchmarkCase; seconds: number }>(case
 interface Member {
   case: BenchmarkCase
   parts: RoundPart[]
-  /** What is still expected of it, in seconds. */
+  /** What was expected of it, and still is, in seconds. */
+  expected: number
   left: number
 }
+
+/** Whether it is measured in one process with the others like it, which then go through their rounds there. */
+const isTogether = ({ case: c }: Member) => findBackend(c.backend)?.library !== true
 
 /** One group in progress. */
 class Open {
   readonly id = Math.floor(Math.random() * 2 ** 31)
   readonly bytes: number
   members: Member[]
-  quads = 0
+  passes = 0
+  /** The next round, an even one. */
+  round = 0
   wallMs = 0
 
   constructor({ cases }: RoundGroup) {
-    this.members = cases.map(({ case: c, seconds }) => ({ case: c, parts: [], left: seconds }))
+    this.members = cases.map(({ case: c, seconds }) => ({ case: c, parts: [], expected: seconds, left: seconds }))
     this.bytes = cases.reduce((sum, { case: c }) => sum + costOf(c).bytes, 0)
   }
 
+  /** Those that go through their rounds in one request. */
+  get together(): Member[] {
+    const members = this.members.filter(isTogether)
+    return members.length > 1 ? members : []
+  }
+
   /** The results of what was measured, the ratios to the first of them included. */
-  joined(settings: MeasureSettings): Result[] {
-    const results = this.members.filter(({ parts }) => parts.length > 0).map(({ parts }) => joinRounds(parts, this.id, settings))
+  joined(settings: MeasureSettings): { result: Result; seconds: number }[] {
+    const members = this.members.filter(({ parts }) => parts.length > 0)
+    const results = members.map(({ parts }) => joinRounds(parts, this.id, settings))
     const [base] = results
-    return results.map((result): Result => {
-      if (!result.rounds) return result
+    return results.map((result, i) => {
+      const seconds = members[i]!.expected
+      if (!result.rounds) return { result, seconds }
       const ratio = result === base ? { ratio: 1, interval: { low: 1, high: 1 } } : roundsRatio(result, base!)
-      return ratio ? { ...result, rounds: { ...result.rounds, ratio: { ratio: ratio.ratio, ...(ratio.interval ?? {}) } } } : result
+      return { result: ratio ? { ...result, rounds: { ...result.rounds, ratio: { ratio: ratio.ratio, ...(ratio.interval ?? {}) } } } : result, seconds }
     })
   }
 
   /** Whether its rounds say enough: every speedup within the target, and every time too unless many rounds did not help. */
   enough(settings: MeasureSettings): boolean {
+    const { minQuads, maxQuads } = INTERLEAVE
+    const whole = this.together.length === this.members.length
+    const [least, forTimes, most] = whole ? [MIN_PASSES, PASSES_FOR_TIMES, MAX_PASSES] : [minQuads, QUADS_FOR_TIMES, maxQuads]
     const spent = this.wallMs / 1000 >= settings.maxSeconds * this.members.length
-    if (this.quads >= INTERLEAVE.maxQuads || (spent && this.quads >= INTERLEAVE.minQuads)) return true
-    if (this.quads < QUADS_AT_LEAST) return false
+    if (this.passes < least) return false
+    if (spent || this.passes >= most) return true
     const [base, ...others] = this.members.map(({ parts }) => gatherRounds(parts, this.id))
     const within = (side: Result) => {
       const { ratio, interval } = roundsRatio(side, base!) ?? {}
       return ratio !== undefined && interval !== undefined && Math.max(interval.high / ratio, ratio / interval.low) - 1 <= settings.relativeCi
     }
-    return others.every(within) && (this.quads >= QUADS_FOR_TIMES || this.members.every(({ parts }) => joinRounds(parts, this.id, settings).converged === true))
+    return others.every(within) && (this.passes >= forTimes || this.members.every(({ parts }) => joinRounds(parts, this.id, settings).converged === true))
   }
 }
 
@@ -104,52 +126,95 @@ export class Rounds {
   ) {}
 
   /** Takes one more group, having measured others until there is room for it. */
-  *add(group: RoundGroup): Generator<Step, void, Result> {
+  *add(group: RoundGroup): Generator<Step, void, Measured> {
     const next = new Open(group)
     while (this.#open.length > 0 && (this.#open.length >= GROUPS_AT_ONCE || this.#open.reduce((sum, { bytes }) => sum + bytes, next.bytes) > BYTES_AT_ONCE)) yield* this.#step()
     this.#open.push(next)
   }
 
   /** Measures the groups taken to their end. */
-  *finish(): Generator<Step, void, Result> {
+  *finish(): Generator<Step, void, Measured> {
     while (this.#open.length > 0) yield* this.#step()
   }
 
   /** The results of groups that were stopped in the midst of their rounds, as far as they are. */
   unfinished(): Result[] {
-    return this.#open.flatMap((open) => open.joined(this.settings)).filter(({ summary }) => summary !== undefined).map((result) => this.#marked({ ...result, converged: false, stopReason: `stopped by the user, ${result.stopReason ?? ''}` }))
+    return this.#open.flatMap((open) => open.joined(this.settings)).flatMap(({ result }) => (result.summary === undefined ? [] : [this.#marked({ ...result, converged: false, stopReason: `stopped by the user, ${result.stopReason ?? ''}` })]))
   }
 
   #marked(result: Result): Result {
     return this.mark.run === undefined ? result : { ...result, run: this.mark.run }
   }
 
-  /** One quad of the group whose turn it is. */
-  *#step(): Generator<Step, void, Result> {
+  get #generation() {
+    return this.mark.generation === undefined ? {} : { generation: this.mark.generation }
+  }
+
+  /** One pass of the group whose turn it is. */
+  *#step(): Generator<Step, void, Measured> {
     const open = this.#open[0]!
-    for (const round of [2 * open.quads, 2 * open.quads + 1]) yield* this.#round(open, round)
-    open.quads++
+    const seconds = PASS_SHARE * this.settings.minSeconds * open.members.length
+    if (open.together.length === open.members.length) yield* this.#together(open, MAX_ROUNDS, seconds)
+    else for (const round of [open.round, open.round + 1]) yield* this.#round(open, round)
+    const last = Math.max(open.round + 1, ...open.members.flatMap(({ parts }) => parts.at(-1)?.result.rounds.numbers.at(-1) ?? []))
+    open.round = 2 * Math.ceil((last + 1) / 2)
+    open.passes++
     this.#open.shift()
     if (open.members.length > 0 && !open.enough(this.settings)) {
       this.#open.push(open)
       return
     }
     for (const member of open.members) this.#expectLess(member, member.left)
-    for (const result of open.joined(this.settings)) yield { result: this.#marked(result) }
+    for (const { result, seconds: expected } of open.joined(this.settings)) yield { result: this.#marked(result), seconds: expected }
   }
 
-  *#round(open: Open, round: number): Generator<Step, void, Result> {
-    for (const member of round % 2 === 0 ? [...open.members] : [...open.members].reverse()) {
-      const settings = roundSettings(this.settings, member.parts.length === 0)
-      const result = yield { case: member.case, settings, seconds: member.left, round: true, ...(this.mark.generation === undefined ? {} : { generation: this.mark.generation }) }
-      open.wallMs += result.wallMs
-      this.#expectLess(member, Math.min(member.left, result.wallMs / 1000))
-      if (result.status === 'ok') member.parts.push({ round, result })
-      else {
-        this.#expectLess(member, member.left)
-        open.members = open.members.filter((other) => other !== member)
-        yield { result: this.#marked(result) }
+  /** Rounds from `open.round` on, or the one given, of those that are measured in one process. */
+  *#together(open: Open, count: number, seconds: number, first = open.round): Generator<Step, void, Measured> {
+    const members = open.together
+    const [lead, ...others] = members as [Member, ...Member[]]
+    const left = members.reduce((sum, member) => sum + member.left, 0)
+    const measured = yield { case: lead.case, settings: this.settings, seconds: left, rounds: { others: others.map((member) => member.case), first, count, seconds }, ...this.#generation }
+    if (measured.length === members.length) for (const [i, member] of members.entries()) yield* this.#took(open, member, measured[i]!)
+    else yield* this.#alone(open, members)
+  }
+
+  /** One round of a group of which some are measured in processes of their own. */
+  *#round(open: Open, round: number): Generator<Step, void, Measured> {
+    const together = open.together
+    const blocks = open.members.filter((member) => !together.includes(member))
+    const turns = [...(together.length > 0 ? [undefined] : []), ...blocks]
+    for (const member of round % 2 === 0 ? turns : turns.toReversed()) {
+      if (!member) {
+        yield* this.#together(open, 1, 1, round)
+        continue
       }
+      const settings = roundSettings(this.settings, member.parts.length === 0)
+      const [result] = yield { case: member.case, settings, seconds: member.left, round: true, ...this.#generation }
+      yield* this.#took(open, member, { ...result, rounds: { group: 0, numbers: [round], firstSamples: [0] } })
+    }
+  }
+
+  /** Takes a part of a member; one that failed is stored, and the others go on. */
+  *#took(open: Open, member: Member, result: Result): Generator<Step, void, Measured> {
+    open.wallMs += result.wallMs
+    this.#expectLess(member, Math.min(member.left, result.wallMs / 1000))
+    const { rounds, ...alone } = result
+    if (result.status === 'ok' && rounds) {
+      member.parts.push({ pass: open.passes, result: { ...alone, rounds } })
+      return
+    }
+    this.#expectLess(member, member.left)
+    open.members = open.members.filter((other) => other !== member)
+    yield { result: this.#marked(alone), seconds: member.expected }
+  }
+
+  /** The process ended or was silent in a pass, and which of the members did that is not known: each is measured by itself. */
+  *#alone(open: Open, members: readonly Member[]): Generator<Step, void, Measured> {
+    open.members = open.members.filter((member) => !members.includes(member))
+    for (const member of members) {
+      const turn = { case: member.case, settings: this.settings, seconds: member.left, ...this.#generation }
+      yield this.mark.run === undefined ? turn : { ...turn, mark: { run: this.mark.run } }
+      this.#expectLess(member, member.left)
     }
   }
 

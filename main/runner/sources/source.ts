@@ -3,16 +3,16 @@ import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { Outlook, type Expected } from './pace'
 import { grouped, Rounds } from './rounds'
-import type { Step, Turn } from './turn'
+import type { Measured, Step, Turn } from './turn'
 
-export type { Step, Turn } from './turn'
+export type { Measured, Step, Turn } from './turn'
 
 /** Where a run takes its cases from: a plan, or pairs that go on until they are settled. */
 export interface CaseSource {
-  /** Gives a turn and is told its result (`next(result)`) before it gives another; ends when nothing is left. */
-  turns: Iterator<Step, void, Result>
+  /** Gives a turn and is told its results (`next([result])`) before it gives another; ends when nothing is left. */
+  turns: Iterator<Step, void, Measured>
   /** Turns that are taken before those, of each track beside the others: a process measures each. */
-  sideBySide?: readonly { key: string; turns: Iterator<Step, void, Result> }[]
+  sideBySide?: readonly { key: string; turns: Iterator<Step, void, Measured> }[]
   /** Results in all, those gone by included; an estimate where the results decide. */
   total(): number
   /** Results of what was begun and is not done, when the run is stopped. */
@@ -59,7 +59,7 @@ export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf }: Swee
   timed.forEach(({ case: c, seconds }, i) => outlook.add(c.device, seconds, trackOf(i)))
   let rounds: Rounds | undefined
 
-  function* turns(track: string | undefined): Generator<Step, void, Result> {
+  function* turns(track: string | undefined): Generator<Step, void, Measured> {
     const own = timed.map((one, i) => ({ ...one, i })).filter(({ i }) => trackOf(i) === track)
     for (const [run, members] of Map.groupBy(own, ({ i }) => runs?.[i])) {
       const mark = run === undefined ? {} : { generation: run, run }

@@ -1,4 +1,5 @@
 import type { BenchmarkCase } from '@core/case'
+import type { RoundsPass } from '@core/measure/protocol'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 
@@ -16,7 +17,12 @@ export interface Turn {
   mark?: Pick<Result, 'run' | 'block'>
   /** A block of a case that is measured in rounds: what it gives is not stored, but the result that the source makes of all blocks. */
   round?: true
+  /** A pass of rounds over the case and others: its results are not stored either. */
+  rounds?: RoundsPass
 }
 
-/** What comes next: a measurement, or a result made of earlier ones, to be stored. */
-export type Step = Turn | { result: Result }
+/** What a turn gave: the result of its case, and of a pass those of the others. */
+export type Measured = readonly [Result, ...Result[]]
+
+/** What comes next: a measurement, or a result made of earlier ones, to be stored; `seconds` of wall time were expected of it. */
+export type Step = Turn | { result: Result; seconds?: number }

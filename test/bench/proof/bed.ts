@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Backend, Device, PreparedCase } from '@core/backend'
 import { problemOf } from '@core/backend'
 import { STORAGE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '@core/case'
-import { fromHostSchema, type FromHost, type HostLink, type ToHost } from '@core/measure/protocol'
+import { fromHostSchema, type FromHost, type HostLink, type RoundsPass, type ToHost } from '@core/measure/protocol'
 import { serve } from '@core/measure/serve'
 import type { MeasureSettings } from '@core/measure/settings'
 import { tensorsOf } from '@core/ops/define'
@@ -20,7 +20,9 @@ export interface Bed {
   /** Those of the wanted devices that are available, in the order wanted. */
   readonly devices: readonly Device[]
   /** The result of one case. Throws unless it is right: a proof on wrong results proves nothing. */
-  measure(c: BenchmarkCase, settings: MeasureSettings, keep?: boolean, round?: boolean): Promise<Result>
+  measure(c: BenchmarkCase, settings: MeasureSettings, keep?: boolean): Promise<Result>
+  /** A pass of rounds over the case and others: their results in order, without statistics. */
+  pass(c: BenchmarkCase, settings: MeasureSettings, rounds: RoundsPass): Promise<[Result, ...Result[]]>
   /** The case as its backend prepares it, for procedures other than ours. Only devices of the addon. */
   open(c: BenchmarkCase, seed: number): Promise<PreparedCase>
   close(): void
@@ -94,12 +96,19 @@ export async function openBed(args: Readonly<Record<string, string>>): Promise<B
   })
   return {
     devices,
-    async measure(c, settings, keep = false, round = false) {
-      const reply = await clientOf(c.backend).ask({ type: 'measure', id: nextId++, case: c, settings, resultId: 'proof', keep, round })
+    async measure(c, settings, keep = false) {
+      const reply = await clientOf(c.backend).ask({ type: 'measure', id: nextId++, case: c, settings, resultId: 'proof', keep })
       if (reply.type === 'error') throw new Error(reply.message)
       if (reply.type !== 'result') throw new Error(`a measurement was answered with "${reply.type}"`)
       if (reply.result.status !== 'ok' || !reply.result.summary) throw new Error(`${describe(c)} is ${reply.result.status}: ${reply.result.message ?? ''} ${reply.result.detail ?? ''}`)
       return reply.result
+    },
+    async pass(c, settings, rounds) {
+      const reply = await clientOf(c.backend).ask({ type: 'measure', id: nextId++, case: c, settings, resultId: 'proof', rounds })
+      if (reply.type !== 'result' || !reply.others) throw new Error(`a pass of rounds was answered with "${reply.type}"${reply.type === 'error' ? `: ${reply.message}` : ''}`)
+      const failed = [reply.result, ...reply.others].find(({ status }) => status !== 'ok')
+      if (failed) throw new Error(`${describe(failed.case)} is ${failed.status}: ${failed.message ?? ''}`)
+      return [reply.result, ...reply.others]
     },
     open(c, seed) {
       const backend = backends.find(({ id }) => id === c.backend)

@@ -1,0 +1,194 @@
+import type { PreparedCase } from '../backend'
+import type { BenchmarkCase } from '../case'
+import type { Op } from '../ops/types'
+import type { Result } from '../result'
+import { changesItsInputs, failure, measureCase, type Progress } from './measure-case'
+import type { RoundsPass } from './protocol'
+import { costOf, tenths } from './result/record'
+import { roundSettings } from './result/rounds'
+import { CancelledError, createSampler, pause, type Timed } from './sampling/sampler'
+import type { CaseWarmState, WarmPace } from './sampling/warm-up'
+import type { MeasureSettings } from './settings'
+import type { VerifyPool } from './verify/pool'
+import { createVerifier } from './verify/verify'
+
+/** One implementation, open, with the inputs of the settings' seed. */
+export interface RoundMember {
+  op: Op
+  case: BenchmarkCase
+  prepared: PreparedCase
+  /** What earlier passes have shown of it. */
+  familiar: CaseWarmState
+  resultId: string
+  /** What opening it took. */
+  openingMs: number
+}
+
+export interface RoundsRequest extends Omit<RoundsPass, 'others'> {
+  settings: MeasureSettings
+  now: () => number
+  signal: AbortSignal
+  pool?: VerifyPool
+  sampleSeed?: number
+  onProgress: (progress: Progress) => void
+}
+
+/** Samples of a burst that count, and their wall time: short ones, because noise between two bursts is what a speedup does not cancel. */
+const BURST_SAMPLES = 4
+const BURST_SECONDS = 0.0002
+/** Calls before them, which bring the data of this case into the caches and the clock to its instructions: so long after wide vectors some processors stay at a lower one. */
+const LEAD_SECONDS = 0.0007
+/** A sample this long needs no calls before it. */
+const LONG_SAMPLE_SECONDS = 0.001
+/** Calls of every member before the first round. */
+const WARM_SECONDS = 0.002
+/** Rounds of a pass that takes longer than it may: four quads. */
+const MIN_ROUNDS = 8
+/** Bursts of a round at most: one that was interrupted is taken again, which a scheduler mostly lets through. */
+const MAX_TRIES = 3
+
+/**
+ * One pass: verifies and warms up the members that are not known yet, then goes through them round after round, there and back, a burst of
+ * samples each, and checks the output of each at the end. The results, in the order of the members, have all samples and no
+ * statistics (result/rounds.ts). A member that fails ends the pass; the others have no samples then. Rejects with CancelledError when cancelled.
+ */
+export async function measureRounds(members: readonly RoundMember[], request: RoundsRequest): Promise<Result[]> {
+  const { settings, now, signal, onProgress } = request
+  const results = new Map<RoundMember, Result>()
+  for (const member of members) {
+    if (member.familiar.for(roundSettings(settings, true))) continue
+    const { familiar: _, ...parts } = member
+    const result = await measureCase({ ...parts, settings: roundSettings(settings, true), now, signal, familiar: member.familiar, onProgress, ...verifying(request) })
+    results.set(member, result)
+    if (result.status !== 'ok') return [result]
+  }
+  const turns = members.map((member) => new Turns(member, request, results.get(member)))
+  let current: Turns | undefined
+  try {
+    for (current of turns) await current.warm()
+    const from = now()
+    for (let round = request.first; round < request.first + request.count; round++) {
+      if (round % 2 === 0 && round - request.first >= MIN_ROUNDS && now() - from >= request.seconds * 1000) break
+      onProgress({ phase: 'sampling', samples: turns[0]?.samples ?? 0 })
+      for (current of round % 2 === 0 ? turns : turns.toReversed()) await current.take(round)
+    }
+    onProgress({ phase: 'checking', samples: turns[0]?.samples ?? 0 })
+    for (current of turns) await current.check()
+  } catch (error) {
+    if (error instanceof CancelledError || !current) throw error
+    const { case: c, resultId } = current.member
+    return [failure(error, { resultId, case: c, seed: settings.seed, wallMs: current.wallMs })]
+  }
+  const ended = turns.map((own) => own.result())
+  const failed = ended.filter(({ status }) => status !== 'ok')
+  return failed.length > 0 ? failed : ended
+}
+
+const verifying = ({ pool, sampleSeed }: RoundsRequest) => ({ ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) })
+
+/** The bursts of one member. */
+class Turns {
+  wallMs: number
+  #samplesNs: number[] = []
+  #probesNs: number[] = []
+  readonly #numbers: number[] = []
+  readonly #firstSamples: number[] = []
+  readonly #states: NonNullable<Result['deviceStates']> = []
+  readonly #pace: WarmPace
+  readonly #sample
+  readonly #lead: number
+  readonly #burst: number
+  #after: Result['verificationAfter']
+  readonly #begun = Date.now()
+
+  constructor(
+    readonly member: RoundMember,
+    private readonly request: RoundsRequest,
+    /** Of the verification and warm-up in this pass. */
+    private readonly first: Result | undefined,
+  ) {
+    this.wallMs = member.openingMs + (first?.wallMs ?? 0)
+    this.#pace = member.familiar.for(roundSettings(request.settings, true))!.pace
+    this.#sample = createSampler(member.prepared, request.now, request.signal, member.familiar.tempo)
+    const { mode } = member.case
+    const seconds = Math.max(this.#pace.wallSecondsPerSample, 1e-7)
+    this.#burst = Math.min(BURST_SAMPLES, Math.max(1, Math.round(BURST_SECONDS / seconds)))
+    this.#lead = mode === 'cold' || seconds >= LONG_SAMPLE_SECONDS ? 0 : Math.ceil(LEAD_SECONDS / seconds)
+  }
+
+  get samples(): number {
+    return this.#samplesNs.length
+  }
+
+  async warm(): Promise<void> {
+    await this.#timed(() => this.#take(Math.max(1, Math.ceil(WARM_SECONDS / Math.max(this.#pace.wallSecondsPerSample, 1e-7)))))
+  }
+
+  /** The burst of a round; all tries are kept, and those count that were not interrupted (passTimes). */
+  async take(round: number): Promise<void> {
+    for (let tries = 1; (await this.#burstOf(round)) && tries < MAX_TRIES; ) tries++
+  }
+
+  /** Takes one burst. Whether the system took the processor away meanwhile. */
+  async #burstOf(round: number): Promise<boolean> {
+    return this.#timed(async () => {
+      const { samplesNs, probeNs, state } = await this.#take(this.#lead + this.#burst)
+      const from = this.#samplesNs.length
+      this.#numbers.push(round)
+      this.#firstSamples.push(from)
+      for (let i = Math.max(0, samplesNs.length - this.#burst); i < samplesNs.length; i++) {
+        this.#samplesNs.push(samplesNs[i]!)
+        this.#probesNs.push(probeNs?.[i] ?? 0)
+      }
+      const last = this.#states.at(-1)?.state
+      if (!last || JSON.stringify(last) !== JSON.stringify(state)) this.#states.push({ firstSample: from, state })
+      return (state.involuntarySwitches ?? 0) > 0
+    })
+  }
+
+  /** Checks that a timed call still writes what it should. */
+  async check(): Promise<void> {
+    await this.#timed(async () => {
+      const { member: { op, case: c, prepared }, request } = this
+      const { settings, signal } = request
+      const { seed, verifyWork } = roundSettings(settings, false)
+      if (changesItsInputs(op, c)) await prepared.refill(seed)
+      await prepared.poison()
+      if (changesItsInputs(op, c)) await prepared.run()
+      else await this.#take(1)
+      const breathe = async () => {
+        await pause()
+        if (signal.aborted) throw new CancelledError()
+      }
+      this.#after = { ...(await createVerifier(op, c, seed, verifyWork, verifying(request)).check(prepared, 'after', breathe)), ...(changesItsInputs(op, c) ? { fresh: true } : {}) }
+    })
+  }
+
+  result(): Result {
+    const { member: { op, case: c, prepared, resultId, familiar }, request: { settings } } = this
+    const known = familiar.for(roundSettings(settings, true))!
+    const after = this.#after!
+    const { summary: _summary, labels: _labels, deviceStates: _states, probesNs: _probes, grade: _grade, gradeReasons: _reasons, converged: _converged, stopReason: _stop, message: _message, ...first } = this.first ?? {}
+    const result: Result = {
+      id: resultId, case: c, startedAt: new Date(this.#begun).toISOString(), ...costOf(c, op), timer: prepared.timer, tickNs: prepared.tickNs, seed: settings.seed,
+      caseBytes: prepared.memory().caseBytes, verification: known.verification, ...first, status: 'ok', wallMs: this.wallMs, verificationAfter: after,
+      inner: this.#pace.inner, measuredMs: (this.#samplesNs.reduce((sum, ns) => sum + ns, 0) * this.#pace.inner) / 1e6, samplesNs: this.#samplesNs,
+      rounds: { group: 0, numbers: this.#numbers, firstSamples: this.#firstSamples },
+      ...(this.#probesNs.some((ns) => ns > 0) ? { probesNs: tenths(this.#probesNs) } : {}), ...(this.#states.some(({ state }) => Object.keys(state).length > 0) ? { deviceStates: this.#states } : {}),
+    }
+    return after.ok ? result : { ...result, status: after.inaccurate ? 'inaccurate' : 'wrong', message: `After timing: ${after.message ?? 'The output is wrong.'}` }
+  }
+
+  #take = async (count: number): Promise<Timed> => {
+    const timed = await this.#sample({ mode: this.member.case.mode, count, inner: this.#pace.inner })
+    if (timed.inner !== this.#pace.inner) throw new Error(`A sample of ${this.#pace.inner} calls had ${timed.inner}.`)
+    return timed
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    const from = this.request.now()
+    const done = await work()
+    this.wallMs += this.request.now() - from
+    return done
+  }
+}
