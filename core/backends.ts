@@ -30,7 +30,7 @@ export interface BackendDescriptor {
 export const BACKENDS: readonly BackendDescriptor[] = [
   { id: 'cpu', title: 'CPU', host: 'native', device: 'cpu', byDefault: true, library: false, hues: { scalar: 'grey', sse2: 'sky', avx2: 'orange', avx512: 'vermilion', neon: 'sky', openblas: 'teal', onednn: 'rose' } },
   { id: 'cuda', title: 'CUDA', host: 'native', device: 'cuda:0', byDefault: true, library: false, hues: { kernel: 'green' } },
-  { id: 'webgpu', title: 'WebGPU', host: 'webgpu', device: 'webgpu:0', byDefault: false, library: false, hues: { wgsl: 'blue', 'wgsl-f16-emulated': 'teal' } },
+  { id: 'webgpu', title: 'WebGPU', host: 'webgpu', device: 'webgpu:0', byDefault: false, library: false, hues: { wgsl: 'blue', 'wgsl-f16-emulated': 'teal', 'onnxruntime-web': 'violet', tfjs: 'orange' } },
   { id: 'python', title: 'Python', host: 'python', device: 'python:0', byDefault: false, library: true, hues: { torch: 'purple', 'torch.compile': 'indigo', triton: 'olive', numpy: 'brown', jax: 'violet', cupy: 'lime' } },
 ]
 

@@ -101,6 +101,7 @@ describe('operations are discovered', () => {
     'native/cpu/kernels/elementwise.cc',
     'native/cuda/kernels/elementwise/table.h',
     'renderer/webgpu/kernels/elementwise/table.ts',
+    'renderer/webgpu/libraries/table.ts',
     'main/backends/python/worker/implementations/jax_/table.py',
     'main/backends/python/worker/implementations/torch_table.py',
     'main/backends/python/worker/implementations/numpy_/table.py',

@@ -23,7 +23,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  * The file a URL names inside `folder`, or undefined when it names none: other hosts, encoded separators, dots that
  * lead out, links that lead out, folders, and kinds of file that no page of ours has.
  */
-async function findPageFile(folder: string, url: string): Promise<string | undefined> {
+async function findPageFile(folder: string, url: string, types: Readonly<Record<string, string>> = CONTENT_TYPES, prefix = ''): Promise<string | undefined> {
   if (!URL.canParse(url)) return undefined
   const { protocol, host, pathname } = new URL(url)
   if (protocol !== `${APP_SCHEME}:` || host !== APP_HOST) return undefined
@@ -31,11 +31,12 @@ async function findPageFile(folder: string, url: string): Promise<string | undef
   if (/%(2f|5c|2e|00)/i.test(url) || url.includes('\\')) return undefined
   let name: string
   try {
-    name = decodeURIComponent(pathname)
+    if (!pathname.startsWith(`${prefix}/`)) return undefined
+    name = decodeURIComponent(pathname.slice(prefix.length))
   } catch {
     return undefined
   }
-  if (name.split('/').includes('..') || !(extname(name) in CONTENT_TYPES)) return undefined
+  if (name.split('/').includes('..') || !(extname(name) in types)) return undefined
   try {
     const root = await realpath(folder)
     const file = await realpath(join(root, name))
@@ -45,12 +46,28 @@ async function findPageFile(folder: string, url: string): Promise<string | undef
   }
 }
 
-/** Answers a request of a page: the file with the security headers, or 404. */
-export async function servePageFile(folder: string, request: { url: string; method: string }): Promise<Response> {
-  const file = request.method === 'GET' || request.method === 'HEAD' ? await findPageFile(folder, request.url) : undefined
-  if (file === undefined) return new Response('Not found', { status: 404, headers: { ...PAGE_HEADERS, 'Content-Type': 'text/plain; charset=utf-8' } })
-  return new Response(await readFile(file), { headers: { ...PAGE_HEADERS, 'Content-Type': CONTENT_TYPES[extname(file)]! } })
+interface PageRequest {
+  url: string
+  method: string
 }
+
+const isRead = ({ method }: PageRequest) => method === 'GET' || method === 'HEAD'
+
+async function answerWith(file: string | undefined, types: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<Response> {
+  if (file === undefined) return new Response('Not found', { status: 404, headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' } })
+  return new Response(await readFile(file), { headers: { ...headers, 'Content-Type': types[extname(file)]! } })
+}
+
+/** Answers a request of a page: the file with the security headers, or 404. */
+export const servePageFile = async (folder: string, request: PageRequest, headers = PAGE_HEADERS): Promise<Response> =>
+  answerWith(isRead(request) ? await findPageFile(folder, request.url) : undefined, CONTENT_TYPES, headers)
+
+/** What a page may load of an npm package that the user installed. */
+const PACKAGE_TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.wasm': 'application/wasm' }
+
+/** Answers a request for a file of a package: `prefix` of the path stands for its folder; 404 where that is undefined. */
+export const servePackageFile = async (folder: string | undefined, prefix: string, request: PageRequest): Promise<Response> =>
+  answerWith(folder !== undefined && isRead(request) ? await findPageFile(folder, request.url, PACKAGE_TYPES, prefix) : undefined, PACKAGE_TYPES, MEASURING_HEADERS)
 
 /**
  * What a page of the app may load: its own files and pictures it drew itself. Inline style attributes are needed by
@@ -69,15 +86,20 @@ const DIRECTIVES = {
   'frame-ancestors': "'none'",
 }
 
+const policy = (directives: Readonly<Record<string, string>>) => Object.entries(directives).map(([name, value]) => `${name} ${value}`).join('; ')
+
 /** Headers of every page and file. The isolation headers give timers their full resolution. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': Object.entries(DIRECTIVES).map(([name, value]) => `${name} ${value}`).join('; '),
+  'Content-Security-Policy': policy(DIRECTIVES),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-cache',
 }
+
+/** Headers of the hidden page that measures WebGPU, which may also compile the WebAssembly of libraries (main/backends/webgpu/libraries.ts). */
+export const MEASURING_HEADERS: Readonly<Record<string, string>> = { ...PAGE_HEADERS, 'Content-Security-Policy': policy({ ...DIRECTIVES, 'script-src': "'self' 'wasm-unsafe-eval'" }) }
 
 /** The folder of the built app, which holds main/, preload/ and renderer/; shared chunks of main lie one level deeper. */
 export function outFolder(from = import.meta.dirname): string {

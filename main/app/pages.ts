@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { app, protocol, session } from 'electron'
-import { APP_ORIGIN, outFolder, APP_SCHEME, servePageFile } from './page-files'
+import { app, protocol, session, type Session } from 'electron'
+import { APP_ORIGIN, outFolder, APP_SCHEME, MEASURING_HEADERS, servePageFile } from './page-files'
 
 /** electron-vite's server, only in a development build that was started by it. */
 function devServer(): string | undefined {
@@ -30,4 +30,10 @@ export function registerAppScheme(): void {
 export function serveAppPages(): void {
   const folder = join(outFolder(), 'renderer')
   session.defaultSession.protocol.handle(APP_SCHEME, (request) => servePageFile(folder, request))
+}
+
+/** Serves the built pages to the session of the hidden page that measures WebGPU, and `more` of what it may load beside them. */
+export function serveMeasuringPages(target: Session, more: (request: Request) => Promise<Response> | undefined): void {
+  const folder = join(outFolder(), 'renderer')
+  target.protocol.handle(APP_SCHEME, (request) => more(request) ?? servePageFile(folder, request, MEASURING_HEADERS))
 }

@@ -3,6 +3,7 @@ import { openCase } from './case'
 import { createGpuHolder, type Gpu, guarded } from './gpu/gpu'
 import { type Implementation, implementationsOf, supportedKernels } from './kernels/registry'
 import { type Clock, createClock } from './timing/clock'
+import { findLibraries } from './libraries/find'
 import { isSoftware, memoryOf, nameOf, wordsOf } from './gpu/adapter'
 
 export const DEVICE_ID = 'webgpu:0'
@@ -10,7 +11,7 @@ export const DEVICE_ID = 'webgpu:0'
 const base = { backend: 'webgpu', id: DEVICE_ID, modes: ['cold', 'hot', 'rotated'], threads: [] } satisfies Partial<Device>
 
 const impls = (implementations: readonly Implementation[], available: Device['available'], shaderF16: boolean): Device['impls'] =>
-  implementations.map(({ id, title, preferred, kernels }) => ({ id, title, available, kernels: supportedKernels(shaderF16, kernels), preferred: preferred(shaderF16) }))
+  implementations.map(({ id, title, preferred, kernels, available: own }) => ({ id, title, available: available.ok ? (own ?? available) : available, kernels: supportedKernels(shaderF16, kernels), preferred: preferred(shaderF16) }))
 
 /** The entry that says why there is no WebGPU. */
 export function unavailableDevice(reason: string, implementations: readonly Implementation[]): Device {
@@ -66,7 +67,8 @@ export interface WebgpuOptions {
 
 /** WebGPU in this Chromium: one device, whichever adapter the browser prefers. */
 export function createWebgpuBackend(options: WebgpuOptions = {}): Backend {
-  const implementations = implementationsOf(options.redTeam ?? false)
+  let found: Promise<readonly Implementation[]> | undefined
+  const implementationsHere = () => (found ??= findLibraries().then((libraries) => [...implementationsOf(options.redTeam ?? false), ...libraries]))
   const holder = createGpuHolder()
   const clocks = new WeakMap<Gpu, Clock>()
 
@@ -81,9 +83,10 @@ export function createWebgpuBackend(options: WebgpuOptions = {}): Backend {
   return {
     id: 'webgpu',
     async devices() {
+      const implementations = await implementationsHere()
       try {
-        const found = await ready()
-        return ['reason' in found ? unavailableDevice(found.reason, implementations) : describeDevice(found.gpu, found.clock, implementations)]
+        const opened = await ready()
+        return ['reason' in opened ? unavailableDevice(opened.reason, implementations) : describeDevice(opened.gpu, opened.clock, implementations)]
       } catch (error) {
         const detail = error instanceof CaseError && error.detail ? ` ${error.detail}` : ''
         return [unavailableDevice(`${error instanceof Error ? error.message : String(error)}${detail}`, implementations)]
@@ -92,12 +95,14 @@ export function createWebgpuBackend(options: WebgpuOptions = {}): Backend {
     async open(problem) {
       const { device, impl } = problem.case
       if (device !== DEVICE_ID) throw new CaseError('unsupported', `There is no WebGPU device "${device}"; there is ${DEVICE_ID}.`)
+      const implementations = await implementationsHere()
       const implementation = implementations.find(({ id }) => id === impl)
       if (!implementation) throw new CaseError('unsupported', `WebGPU has no implementation "${impl}"; it has ${implementations.map(({ id }) => id).join(', ')}.`)
+      if (implementation.available?.ok === false) throw new CaseError('unsupported', implementation.available.reason)
       const attempt = async () => {
-        const found = await ready()
-        if ('reason' in found) throw new CaseError('unsupported', found.reason)
-        return openCase(found.gpu, found.clock, implementation, problem)
+        const opened = await ready()
+        if ('reason' in opened) throw new CaseError('unsupported', opened.reason)
+        return openCase(opened.gpu, opened.clock, implementation, problem)
       }
       // A device that was lost between two cases may not have said so yet; that is not the fault of this case.
       return attempt().catch((error: unknown) => {

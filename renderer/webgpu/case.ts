@@ -1,6 +1,7 @@
 import { CaseError, problemOutputs, type MemoryUse, type OutputScan, type PreparedCase, type Problem } from '@core/backend'
 import { guarded, type Gpu } from './gpu/gpu'
 import { poisonTensors, readTensor, scanTensors } from './gpu/tensors'
+import { bindLibrary, type BoundLibrary } from './libraries/bind'
 import type { Implementation } from './kernels/registry'
 import { runs, type Program } from './kernels/types'
 import { hostWatch } from './host'
@@ -44,23 +45,29 @@ function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {
 export async function openCase(gpu: Gpu, clock: Clock, implementation: Implementation, problem: Problem): Promise<PreparedCase> {
   const program = programFor(problem, implementation, gpu.device.features.has('shader-f16'))
   let memory: Memory | undefined
+  let library: BoundLibrary | undefined
   try {
     // Kept outside: what the device reports of an allocation comes after the buffers are made, and they must go.
     await guarded(gpu, 'allocating the tensors', async () => void (memory = allocate(gpu, problem, program)))
     const allocated = memory!
     const ring = createRing(allocated.sets.length)
-    const calls = await guarded(gpu, 'compiling the kernel', () => bind(gpu, program, allocated, ring))
+    // Before a library is called: indices must be in range.
     await fillInputs(gpu, problem, allocated, problem.seed)
-    return prepared(gpu, clock, problem, allocated, ring, calls)
+    const { library: place } = implementation
+    if (place) library = await guarded(gpu, `preparing ${place.library.title}`, () => bindLibrary(gpu, place, problem, allocated))
+    const calls = library?.calls ?? (await guarded(gpu, 'compiling the kernel', () => bind(gpu, program, allocated, ring)))
+    return prepared(gpu, clock, problem, allocated, ring, calls, library)
   } catch (error) {
+    await library?.dispose()
     if (memory) release(memory)
     throw error
   }
 }
 
-function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring: Ring, calls: Calls): PreparedCase {
+function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring: Ring, calls: Calls, library: BoundLibrary | undefined): PreparedCase {
   const timer = clock.forCase(calls)
   const notes = notesFor(problem, clock, memory)
+  if (library) notes.push(`One call through the library was recorded (${calls.dispatches === 1 ? '1 dispatch' : `${calls.dispatches} dispatches`}); its kernels are timed without the library. The launch overhead is the time that the page takes for a call through the library.`)
   const watched = watchCase(gpu, hostWatch())
   const outputs = problemOutputs(problem)
   const outputOf = (set: number, output: number) => memory.sets[set]!.outputs[output]!
@@ -100,7 +107,7 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring
     readRanges: read,
     async sample({ mode, count, inner }) {
       const { state, ...taken } = await guarded(gpu, 'timing the kernel', () => watched(count, () => (mode === 'cold' ? timer.cold(count) : timer.hot(count, inner))))
-      return { ...taken, state: await state }
+      return { ...taken, state: await state, ...(library ? { hostCallNs: library.hostCallNs } : {}) }
     },
     runCalls: (count, nsPerCall) =>
       guarded(gpu, 'running the kernel', async () => {
@@ -122,6 +129,7 @@ function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring
     energyMeter: () => watchEnergy(gpu, hostWatch()),
     memory: (): MemoryUse => ({ caseBytes: sizeOf(memory) }),
     async dispose() {
+      await library?.dispose()
       release(memory)
     },
   }

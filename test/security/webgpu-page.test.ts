@@ -39,4 +39,13 @@ describe('the page that measures WebGPU', () => {
     expect(await page.evaluate(() => window.opscopeHost!.watch!.open('NVIDIA of another machine'))).toBe(false)
     await expect.poll(watching).toBe(0)
   })
+
+  it('alone may load libraries that the user installed and compile their WebAssembly', async () => {
+    const list = (from: Page) => from.evaluate(() => fetch('/libraries/index.json').then((answer) => answer.status))
+    expect(await list(page)).toBe(200)
+    expect(await list(opened.page)).toBe(404)
+    const policy = await page.evaluate(() => fetch(location.href).then((answer) => answer.headers.get('Content-Security-Policy')))
+    expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval';")
+    expect(policy).not.toContain("'unsafe-eval'")
+  })
 })

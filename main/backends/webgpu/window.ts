@@ -1,11 +1,12 @@
-import { app, BrowserWindow, type IpcMainEvent, type IpcMainInvokeEvent } from 'electron'
+import { app, BrowserWindow, session, type Session, type IpcMainEvent, type IpcMainInvokeEvent } from 'electron'
 import { backendsOf } from '@core/backends'
 import { safeWebPreferences } from '../../app/harden'
 import { preloadFile } from '../../app/page-files'
-import { isPage, pageUrl } from '../../app/pages'
+import { isPage, pageUrl, serveMeasuringPages } from '../../app/pages'
 import { exclusiveLinks } from '../../exclusive'
 import { connect, type HostProcess } from '../../measurement/link'
 import type { HostKind } from '../../runner/types'
+import { isLibraryUrl, librariesFolder, serveLibraryFile } from './libraries'
 import { watchFor } from './watch/start'
 
 /** As in preload/webgpu.ts. */
@@ -14,6 +15,17 @@ const PAGE = 'webgpu/index.html'
 
 /** OPSCOPE_RED_TEAM=1 asks for kernels that cheat; the page has no environment and is told by its address. */
 const pageQuery = (): string => (process.env['OPSCOPE_RED_TEAM'] === '1' ? '?red-team' : '')
+
+let measuring: Session | undefined
+
+/** A session of its own, in memory: libraries that the user installed are served to this page alone. */
+function measuringSession(): Session {
+  if (!measuring) {
+    measuring = session.fromPartition('webgpu-measurement')
+    serveMeasuringPages(measuring, (request) => (isLibraryUrl(request.url) ? serveLibraryFile(librariesFolder(), request) : undefined))
+  }
+  return measuring
+}
 
 const GONE: Readonly<Record<string, string>> = {
   crashed: 'crashed',
@@ -33,7 +45,7 @@ export async function openHostWindow(): Promise<HostProcess> {
     skipTaskbar: true,
     title: 'Opscope WebGPU measurement',
     // Timers and frames of hidden pages are slowed down otherwise.
-    webPreferences: { ...safeWebPreferences(preloadFile('webgpu.cjs')), backgroundThrottling: false },
+    webPreferences: { ...safeWebPreferences(preloadFile('webgpu.cjs')), session: measuringSession(), backgroundThrottling: false },
   })
   const contents = window.webContents
   const isOurs = (event: IpcMainEvent | IpcMainInvokeEvent): boolean => event.senderFrame === contents.mainFrame && isPage(contents.getURL(), PAGE)

@@ -1,4 +1,6 @@
+import type { Availability } from '@core/backend'
 import type { Dtype } from '@core/case'
+import type { Library } from '../libraries/types'
 import { RED_TEAM } from '../red-team/kernels'
 import { programWithoutShaderF16 } from '../wgsl/f16-storage'
 import { runs, type Kernel } from './types'
@@ -25,8 +27,18 @@ export interface Implementation {
   title: string
   /** Whether it is measured where nobody chose, on an adapter with or without `shader-f16`. */
   preferred: (shaderF16: boolean) => boolean
-  /** op id -> kernel. */
+  /** op id -> kernel; of a library the element types alone. */
   kernels: ReadonlyMap<string, Kernel>
+  /** Absent: usable wherever the device is. */
+  available?: Availability
+  /** The library that computes, where it is none of our kernels. */
+  library?: LibraryPlace
+}
+
+/** A library, and where its packages are: the URL of the folder of a package. */
+export interface LibraryPlace {
+  library: Library
+  address: (name: string) => string
 }
 
 const WGSL: Implementation = { id: 'wgsl', title: 'WGSL kernels', preferred: () => true, kernels: KERNELS }

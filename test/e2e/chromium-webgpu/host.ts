@@ -25,9 +25,9 @@ declare global {
   }
 }
 
-/** Starts Chromium on the page with the software adapter, or with other switches; `query` is added to the page's address. */
-export async function startChromiumHost(executablePath: string, { args = SOFTWARE_SWITCHES, query = '' }: { args?: readonly string[]; query?: string } = {}): Promise<ChromiumHost> {
-  const served = await servePage()
+/** Starts Chromium on the page with the software adapter, or with other switches; `query` is added to the page's address, `libraries` is what npm installed into. */
+export async function startChromiumHost(executablePath: string, { args = SOFTWARE_SWITCHES, query = '', libraries }: { args?: readonly string[]; query?: string; libraries?: string } = {}): Promise<ChromiumHost> {
+  const served = await servePage(undefined, libraries)
   const browser = await launchChromium(executablePath, args)
   const page = await browser.newPage()
   const waiting = new Map<number, (message: FromHost) => void>()

@@ -1,0 +1,73 @@
+import { CaseError, problemInputs, problemOutputs, type Problem } from '@core/backend'
+import type { Gpu } from '../gpu/gpu'
+import type { LibraryPlace } from '../kernels/registry'
+import type { Memory } from '../sets/memory'
+import type { Calls } from '../timing/calls'
+import { recordDispatches, replay } from './record'
+import { LIBRARY_OPS } from './table'
+
+/** Calls that the time of one through the library is taken from. */
+const HOST_CALLS = 16
+
+const middleOf = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+
+/** What `timing` needs of a library's case: its kernels as calls, and beside them what a call takes the page. */
+export interface BoundLibrary {
+  calls: Calls
+  /** Time in ns that the page takes for one call through the library: the median of 16, which ends when the commands are in the queue. */
+  hostCallNs: number
+  dispose(): Promise<void>
+}
+
+/**
+ * Calls the library once and keeps the dispatches of that call. They are what is verified and timed, by the same clock as our
+ * kernels and without the library's own work on the host. The memory's output becomes the buffer that the library writes.
+ * Passes need no fence of ours: the output is written in each of them, which makes the device finish the one before.
+ */
+export async function bindLibrary(gpu: Gpu, { library, address }: LibraryPlace, problem: Problem, memory: Memory): Promise<BoundLibrary> {
+  const { op: id, mode } = problem.case
+  if (mode === 'rotated') throw new CaseError('unsupported', `${library.title} is measured on one set of buffers; choose cold or hot.`)
+  const op = LIBRARY_OPS[id]!
+  const shape = { dtype: problem.case.dtype, dims: problem.dims, scalars: problem.scalars }
+  const shapes = op.shapes(shape)
+  if (!shapes) throw new CaseError('unsupported', `${library.title} has no such variant of ${id}.`)
+  const set = memory.sets[0]!
+  const typeOf = (storage: string) => (storage === 'i32' ? 'int32' : 'float32')
+  const inputs = problemInputs(problem).map(({ storage }, i) => ({ buffer: set.inputs[i]!.buffer, shape: shapes.inputs[i]!, type: typeOf(storage) } as const))
+  const output = { buffer: set.outputs[0]!.buffer, shape: shapes.output, type: typeOf(problemOutputs(problem)[0]!.storage) } as const
+  const opened = await library.open(gpu.device, { shape, op, inputs, output }, address)
+  try {
+    const done = () => gpu.device.queue.onSubmittedWorkDone()
+    await opened.call()
+    await done()
+    const hostCallsNs: number[] = []
+    for (let i = 0; i < HOST_CALLS; i++) {
+      const from = performance.now()
+      await opened.call()
+      hostCallsNs.push((performance.now() - from) * 1e6)
+      await done()
+    }
+    const dispatches = await recordDispatches(() => opened.call())
+    await done()
+    if (dispatches.length === 0) throw new CaseError('unsupported', `${library.title} computes this without a kernel on the GPU.`)
+    const written = opened.output?.()
+    if (written) {
+      const before = set.outputs[0]!
+      before.buffer.destroy()
+      set.outputs[0] = { ...before, buffer: written }
+    }
+    return {
+      calls: {
+        dispatches: dispatches.length,
+        encode(pass, count) {
+          for (let call = 0; call < count; call++) replay(pass, dispatches)
+        },
+      },
+      hostCallNs: middleOf(hostCallsNs),
+      dispose: () => opened.dispose(),
+    }
+  } catch (error) {
+    await opened.dispose()
+    throw error
+  }
+}
