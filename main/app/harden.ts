@@ -15,6 +15,9 @@ function hardenSession(target: Session): void {
   target.setPermissionCheckHandler((contents, permission) => ALLOWED_PERMISSIONS.has(permission) && fromOurPage(contents))
   target.setDevicePermissionHandler(() => false)
   target.on('will-download', (event) => event.preventDefault())
+  // Chromium downloads a dictionary for its spell checker at the first start, whatever the windows ask for.
+  target.setSpellCheckerEnabled(false)
+  target.setSpellCheckerLanguages([])
   const dev = new URL(pageOrigin())
   target.webRequest.onBeforeRequest((details, done) => {
     const { protocol, host } = new URL(details.url)

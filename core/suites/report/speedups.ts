@@ -67,6 +67,8 @@ export function fastestPart(material: Material): SuitePart | undefined {
   return rows.length === 0 ? undefined : { title: 'Fastest implementation', table: { heads: [{ title: 'operation', mono: true }, { title: 'fastest' }, { title: 'median', numeric: true }, { title: 'memory', numeric: true }, { title: 'next' }, { title: 'faster by', numeric: true }], rows } }
 }
 
+const UNCLEAR = 'unclear'
+
 /** Where each implementation starts to beat the first one measured (the scalar level), along size, with clear verdicts on both sides. */
 export function crossoversPart({ ok, impls }: Material): SuitePart | undefined {
   const [base, ...others] = impls
@@ -82,11 +84,11 @@ export function crossoversPart({ ok, impls }: Material): SuitePart | undefined {
       // The first size beyond the crossing is the result that shows it.
       if (first) return { text: crossoverSentence(first, base!, impl, formatSize), result: (b.find(({ size }) => size >= first.size) ?? b.at(-1)!).id }
       const one = b.find(({ size }) => size === a[0]!.size)
-      return one === undefined ? text(ABSENT) : { text: unclear ? 'unclear' : one.medianNs < a[0]!.medianNs ? 'faster at every size' : 'slower at every size', result: one.id }
+      return one === undefined ? text(ABSENT) : { text: unclear ? UNCLEAR : one.medianNs < a[0]!.medianNs ? 'faster at every size' : 'slower at every size', result: one.id }
     })
     return cells.every((cell) => cell.text === ABSENT) ? [] : [[text(op), ...cells]]
   })
-  return rows.length === 0 || others.length === 0 ? undefined : { title: 'Crossovers', text: `Where each implementation changes places with ${base}; unclear: the medians change order, but not beyond the significance threshold.`, table: { heads: [{ title: 'operation', mono: true }, ...others.map((title) => ({ title, wide: true }))], rows } }
+  return rows.length === 0 || others.length === 0 ? undefined : { title: 'Crossovers', text: `Where each implementation changes places with ${base}${rows.flat().some((cell) => cell.text === UNCLEAR) ? `; ${UNCLEAR}: the medians change order, but not beyond the significance threshold` : ''}.`, table: { heads: [{ title: 'operation', mono: true }, ...others.map((title) => ({ title, wide: true }))], rows } }
 }
 
 /** Whether a result answers a published figure: of the hot mode, where the work was measured in it. */
