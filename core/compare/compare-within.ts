@@ -1,6 +1,7 @@
 import type { Device } from '../backend'
 import { environmentOn, machineOf } from '../fleet/machines'
 import { placeOf } from '../fleet/place'
+import { cardSpread } from '../fleet/spread'
 import { environmentDifferences } from '../session/environment'
 import type { Environment } from '../session/types'
 import { caseId, type BenchmarkCase } from '../case'
@@ -35,7 +36,8 @@ export const compareWithin = (session: ComparedSession, request: WithinRequest, 
  */
 export function* compareWithinSteps(session: ComparedSession, { axis, baseline }: WithinRequest, resultOf: ResultOf, { pairs, filter, ...thresholds }: WithinOptions = {}): Steps<Comparison> {
   const whole = byCase(session.rows)
-  const join = joinAlong(axis, subsetOf(whole, filter).values(), session.environment.devices)
+  const subset = subsetOf(whole, filter)
+  const join = joinAlong(axis, subset.values(), session.environment.devices)
   if (baseline !== undefined && !join.values.includes(baseline)) {
     throw new UnknownValueError(`“${session.name}” has no ${axis} “${baseline}”; expected ${join.values.length > 0 ? `one of ${join.values.join(', ')}` : 'none: it has no case with one'}.`)
   }
@@ -63,6 +65,7 @@ export function* compareWithinSteps(session: ComparedSession, { axis, baseline }
     ],
     overall,
     noiseFloors: noiseFloorsOf([session.environment], used),
+    ...(axis === 'host' || axis === 'device' ? { cards: cardSpread([...subset.values()].flatMap((entry) => entry.rows), session.environment.devices) } : {}),
     environmentDifferences: differencesAlong(axis, values, session, used),
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema, type BenchmarkCase } from '../case'
 import { machineOf } from '../fleet/machines'
+import { cardSpreadSchema } from '../fleet/spread'
 import { findOp } from '../ops/registry'
 import { gradeSchema, statusSchema } from '../result'
 import { noiseFloorSchema } from '../session/types'
@@ -151,6 +152,8 @@ export const comparisonSchema = z.object({
   overall: z.array(z.object({ speedup: z.number(), cases: z.number().int() }).nullable()),
   /** Noise floors known for the devices compared: effects below them are doubtful. */
   noiseFloors: z.array(noiseFloorSchema),
+  /** Between hosts or devices: how much the cards of one model differ, for each case that two or more have measured. */
+  cards: z.array(cardSpreadSchema).optional(),
   /** Differences between the environments, one sentence each. */
   environmentDifferences: z.array(z.string()),
 })

@@ -1,4 +1,7 @@
-import { caseId, type BenchmarkCase } from '../case'
+import { z } from 'zod'
+import { benchmarkCaseSchema, caseId, type BenchmarkCase } from '../case'
+import { caseText } from '../case-words'
+import { formatPercent, formatTime } from '../units'
 import type { Row } from '../session/rows'
 import type { Device } from '../backend'
 import { mean, standardDeviation } from '../stats/descriptive'
@@ -7,21 +10,35 @@ import { machineOf } from './machines'
 import { placeOf } from './place'
 
 /** How much the cards of one model differ in one case. */
-export interface CardSpread {
+export const cardSpreadSchema = z.object({
   /** Name of the devices. */
-  model: string
+  model: z.string(),
   /** The case as each machine calls it. */
-  case: BenchmarkCase
-  /** Median of each machine, in ns, fastest first. */
-  cards: { machine: string; device: string; medianNs: number }[]
+  case: benchmarkCaseSchema,
+  /** Median of each card, in ns, fastest first. */
+  cards: z.array(z.object({ machine: z.string(), device: z.string(), medianNs: z.number() })),
   /** Mean of the cards' medians, and half of its 95 % interval over the cards (Student's t), in ns. */
-  meanNs: number
-  ciNs: number
+  meanNs: z.number(),
+  ciNs: z.number(),
   /** Standard deviation over the cards, as a share of the mean. */
-  deviation: number
+  deviation: z.number(),
   /** How much longer the slowest card takes than the fastest: 0.05 is 5 %. */
-  range: number
-}
+  range: z.number(),
+})
+export type CardSpread = z.infer<typeof cardSpreadSchema>
+
+/** A table of them: titles, whether figures stand in the column, and its cells in words. */
+export const SPREAD_COLUMNS: readonly { title: string; numeric?: boolean; cell(spread: CardSpread): string }[] = [
+  { title: 'case', cell: (s) => caseText(s.case) },
+  { title: 'model', cell: (s) => s.model },
+  { title: 'cards', numeric: true, cell: (s) => String(s.cards.length) },
+  { title: 'mean', numeric: true, cell: (s) => formatTime(s.meanNs) },
+  { title: '95 % CI over cards', numeric: true, cell: (s) => `±${formatPercent(s.ciNs / s.meanNs)}` },
+  { title: 'std dev', numeric: true, cell: (s) => formatPercent(s.deviation) },
+  { title: 'slowest to fastest', numeric: true, cell: (s) => `+${formatPercent(s.range)}` },
+  { title: 'fastest', cell: (s) => s.cards[0]!.device },
+  { title: 'slowest', cell: (s) => s.cards.at(-1)!.device },
+]
 
 /**
  * Cards of one model over the machines of a session: for each case that two cards or more have measured. The unit is the

@@ -2,11 +2,11 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
-import { cardSpread } from '@core/fleet/spread'
+import { cardSpread, SPREAD_COLUMNS } from '@core/fleet/spread'
 import { planSweep } from '@core/sweep/plan'
 import { DEFAULT_GPU_ORDER } from '@core/settings'
 import { sweepSpecSchema } from '@core/session/sweep-spec'
-import { aboutDuration, formatDuration, formatPercent } from '@core/units'
+import { aboutDuration, formatDuration } from '@core/units'
 import { readEnvironment } from '../../environment'
 import { FleetAgent } from '../../fleet/agent'
 import { PRESENCE_MS } from '../../fleet/messages'
@@ -14,7 +14,6 @@ import { queueSweep } from '../../fleet/sweep'
 import { devicesOf, drain, offers, presences, queues } from '../../fleet/client'
 import { checkSettings, limitsOf, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from '../../fleet/connect'
 import { gather, unfinished } from '../../fleet/gather'
-import { caseWords } from '../../runner/words'
 import type { Context } from '../context'
 import { findSession, readName, UsageError } from '../options/choices'
 import { readGpus, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
@@ -166,20 +165,7 @@ function spread(context: Context, wanted: string, options: { json?: boolean }): 
   const found = cardSpread(allRows(context, id), context.history.getSession(id).environment.devices)
   if (options.json) context.printJson(found)
   else if (found.length === 0) context.remark('opscope: no case of this session was measured on two cards of one model')
-  else
-    context.print(
-      table(found, [
-        { title: 'case', cell: (s) => caseWords(s.case) },
-        { title: 'model', cell: (s) => s.model },
-        { title: 'cards', align: 'right', cell: (s) => String(s.cards.length) },
-        { title: 'mean µs', align: 'right', cell: (s) => (s.meanNs / 1000).toPrecision(4) },
-        { title: '95 % CI over cards', align: 'right', cell: (s) => `±${formatPercent(s.ciNs / s.meanNs)}` },
-        { title: 'std dev', align: 'right', cell: (s) => formatPercent(s.deviation) },
-        { title: 'slowest to fastest', align: 'right', cell: (s) => `+${formatPercent(s.range)}` },
-        { title: 'fastest', cell: (s) => s.cards[0]!.device },
-        { title: 'slowest', cell: (s) => s.cards.at(-1)!.device },
-      ]),
-    )
+  else context.print(table(found, SPREAD_COLUMNS.map(({ title, numeric, cell }) => ({ title, cell, ...(numeric ? { align: 'right' as const } : {}) }))))
   return 0
 }
 

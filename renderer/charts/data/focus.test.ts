@@ -34,6 +34,11 @@ describe('focus', () => {
   it('offers just what varies', () => {
     expect(facetChoices(many(['add', 'mul'], ['hot'])).map((choice) => [choice.facet, choice.values.length])).toEqual([['op', 2], ['impl', 4]])
   })
+  it('offers the hosts of devices of several machines, and narrows to one', () => {
+    const points = ['n1/cuda:0', 'n1/cuda:1', 'n2/cuda:0'].map((device) => point({ backend: 'cuda', impl: 'kernel', device }))
+    expect(facetChoices(points).find(({ facet }) => facet === 'host')?.values).toEqual(['n1', 'n2'])
+    expect(within(points, { host: 'n1' }).map(({ case: c }) => c.device)).toEqual(['n1/cuda:0', 'n1/cuda:1'])
+  })
   it('filters by every chosen facet', () => {
     expect(within(many(['add', 'mul']), { op: 'mul', mode: 'hot', impl: null })).toHaveLength(4)
   })

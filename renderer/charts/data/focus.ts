@@ -14,7 +14,7 @@ export interface FacetChoice {
   values: string[]
 }
 
-const PLURALS: Readonly<Record<Facet, string>> = { op: 'operations', dtype: 'dtypes', backend: 'backends', impl: 'implementations', device: 'devices', threads: 'thread counts', mode: 'modes' }
+const PLURALS: Readonly<Record<Facet, string>> = { op: 'operations', dtype: 'dtypes', backend: 'backends', impl: 'implementations', device: 'devices', threads: 'thread counts', mode: 'modes', host: 'hosts' }
 
 /** For charts with a line per series. Backends and implementations stay: they are what is compared. */
 export const LINES: Narrowing = { readable: 12, facets: ['op', 'mode', 'dtype', 'threads'] }
@@ -23,7 +23,8 @@ export const LINES: Narrowing = { readable: 12, facets: ['op', 'mode', 'dtype', 
 export function facetChoices(points: readonly ChartPoint[]): FacetChoice[] {
   const series = new Map(points.map((point) => [describe(point.case).series, describe(point.case).facets]))
   const all = [...series.values()]
-  return varyingFacets(all).map((facet) => ({ facet, plural: PLURALS[facet], values: [...new Set(all.map((f) => f[facet]))].filter(Boolean) }))
+  const hosts = new Set(all.map(({ host }) => host)).size > 1
+  return [...varyingFacets(all), ...(hosts ? ['host' as const] : [])].map((facet) => ({ facet, plural: PLURALS[facet], values: [...new Set(all.map((f) => f[facet]))].filter(Boolean) }))
 }
 
 /** The points that a focus leaves. */

@@ -1,6 +1,7 @@
 import { sizeOf, sizeTitle } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { operationText } from '@core/case-words'
+import { machineOf } from '@core/fleet/machines'
 import type { ChartPoint } from './points'
 
 /** Marks of operations, all filled: hollow ones are those of sessions laid over another. */
@@ -49,8 +50,11 @@ export interface Facets {
   device: string
   threads: string
   mode: string
+  /** The machine of the device, by which charts can be narrowed; the device tells it already. */
+  host: string
 }
 export type Facet = keyof Facets
+/** What a series is made of. */
 export const FACETS: readonly Facet[] = ['op', 'dtype', 'backend', 'impl', 'device', 'threads', 'mode']
 
 const known = new WeakMap<BenchmarkCase, { facets: Facets; series: string; id: string }>()
@@ -74,6 +78,7 @@ function facetsOf(c: BenchmarkCase): Facets {
     device: c.device,
     threads: c.threads === undefined ? '' : c.threads === 1 ? '1 thread' : `${c.threads} threads`,
     mode: c.mode,
+    host: machineOf(c),
   }
 }
 

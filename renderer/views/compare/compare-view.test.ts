@@ -95,6 +95,21 @@ describe('inside one session', () => {
     expect(wrapper.text()).toContain('All its cases are hot')
   })
 
+  it('shows how much the cards of one model differ where hosts are compared, filtered by words', async () => {
+    const spread = (n: number) => ({ model: 'Test GPU', case: testCase({ params: { n }, device: 'cuda' }), cards: [{ machine: 'n1', device: 'n1/cuda:0', medianNs: 100 }, { machine: 'n2', device: 'n2/cuda:0', medianNs: 108 }], meanNs: 104, ciNs: 5.2, deviation: 0.054, range: 0.08 })
+    answer = () => comparison([cell({})], { cards: [spread(1000), spread(2000)] })
+    await open('/compare?within=session-2&axis=host')
+    await button('Cards 2').trigger('click')
+    const table = () => wrapper.get('[aria-label="Cards of one model"] tbody').findAll('tr').map((row) => row.findAll('td').map((each) => each.text()))
+    expect(table()).toEqual([[expect.stringContaining('add 1000'), 'Test GPU', '2', '104 ns', '±5.00 %', '5.40 %', '+8.00 %', 'n1/cuda:0', 'n2/cuda:0'], expect.any(Array)])
+    await wrapper.get('input[aria-label="Filter cases"]').setValue('2000')
+    expect(table()).toHaveLength(1)
+    answer = () => comparison([cell({})])
+    await select('Compare by').setValue('dtype')
+    await flushPromises()
+    expect(wrapper.find('[aria-label="Cards of one model"]').exists()).toBe(false)
+  })
+
   it('shows all that stands behind a verdict by keyboard', async () => {
     answer = () => comparison([cell({}), cell({ verdict: 'ambiguous', doubt: 'Slower in time but same in SM cycles.', cyclesSpeedup: 1, cyclesLow: 0.99, cyclesHigh: 1.01, quads: 12 }), cell({ runs: 5, baselineRuns: 4 })])
     await open('/compare?within=session-2&axis=impl')

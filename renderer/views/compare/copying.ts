@@ -19,7 +19,7 @@ const casesText = (count: number) => `${formatInteger(count)} ${count === 1 ? 'c
 const nameOf = ({ sessions }: Comparison) => sessions.map((session) => session.value ?? session.name).join(' vs ').slice(0, 120)
 
 /** Copying and saving what is compared; says what became of it. */
-export function useCopying(): { copy(text: string, cases: number, as: string): Promise<void>; ways: readonly Way[] } {
+export function useCopying(): { copy(text: string, cases: number, as: string): Promise<void>; saveTable(name: string, csv: string): Promise<void>; ways: readonly Way[] } {
   const notices = useNotices()
   const exporting = useExporting()
   async function copy(text: string, cases: number, as: string): Promise<void> {
@@ -30,22 +30,23 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
       notices.fail(error, 'copy')
     }
   }
-  async function save(comparison: Comparison, kind: 'csv' | 'md' | 'html', text: string): Promise<void> {
+  const save = (comparison: Comparison, kind: 'csv' | 'md' | 'html', text: string): Promise<void> => write(nameOf(comparison), kind, text)
+  async function write(name: string, kind: 'csv' | 'md' | 'html', text: string): Promise<void> {
     try {
-      const reply = await call('compare:save', { name: nameOf(comparison), kind, text })
+      const reply = await call('compare:save', { name, kind, text })
       if (reply.done) notices.show({ level: 'info', message: `Saved ${reply.name}.` })
     } catch (error) {
       notices.fail(error, 'save the comparison')
     }
   }
   /** A report is looked at before it is written, like that of a session, where it tells of a machine or a person. */
-  async function report(comparison: Comparison, kind: 'md' | 'html', title: string, write: (comparison: Comparison) => string): Promise<void> {
+  async function report(comparison: Comparison, kind: 'md' | 'html', title: string, textOf: (comparison: Comparison) => string): Promise<void> {
     try {
       const known = await call('compare:names', { ids: [...new Set(comparison.sessions.map(({ id }) => id))] })
       const found = identifyingIn(comparison, known)
       const go = (leaveOut: readonly Redaction[]) => {
         const shown = redactIn(comparison, new Set(leaveOut), known)
-        return save(shown, kind, withoutLocale(() => write(shown)))
+        return save(shown, kind, withoutLocale(() => textOf(shown)))
       }
       if (found.length === 0) await go([])
       else exporting.review = { name: nameOf(comparison), format: { title, forSharing: true }, found, write: go }
@@ -55,6 +56,7 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
   }
   return {
     copy,
+    saveTable: (name, csv) => write(name, 'csv', csv),
     ways: [
       { title: 'Copy as TSV', about: 'The cases shown, for a spreadsheet', go: (comparison, rows) => copy(withoutLocale(() => comparisonTsv(comparison, rows)), rows.length, 'tab-separated text') },
       { title: 'Copy as Markdown', about: 'The cases shown, as a table', go: (comparison, rows) => copy(withoutLocale(() => rowsMarkdown(comparison, rows)), rows.length, 'Markdown') },

@@ -1,6 +1,7 @@
 import type { Column } from './column'
 import type { BenchmarkCase } from '@core/case'
 import { operationText, shapeText, variantText } from '@core/case-words'
+import { machineOf } from '@core/fleet/machines'
 import { statusWord } from '@core/result'
 import type { RowNumber } from '@core/session/rows'
 import type { RowSource } from '../../../stores/rows/result-rows'
@@ -35,6 +36,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'dtype', title: 'Dtype', about: 'Element type', kind: 'text', width: 50, mono: true, text: (r, i) => r.case(i).dtype },
   { id: 'backend', title: 'Backend', about: 'Backend and implementation, with their colour in the charts', kind: 'text', width: 110, text: (r, i) => `${r.case(i).backend} ${r.case(i).impl}` },
   { id: 'device', title: 'Device', about: 'Device', kind: 'text', width: 84, optional: true, text: (r, i) => r.case(i).device },
+  { id: 'host', title: 'Host', about: 'Machine that measured it', kind: 'text', width: 84, optional: true, text: (r, i) => machineOf(r.case(i)) },
   { id: 'threads', title: 'Threads', about: 'CPU threads', kind: 'number', quantity: 'count', width: 60, value: (r, i) => r.case(i).threads ?? NaN },
   { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
   { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 90, value: (r, i) => r.number(i, 'medianNs') },
