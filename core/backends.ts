@@ -46,27 +46,27 @@ export const isLibrary = (id: string): boolean => byId.get(id)?.library ?? false
 export const backendsOf = (host: HostId): string[] => BACKENDS.filter((backend) => backend.host === host).map(({ id }) => id)
 
 /**
- * One colour per implementation, the same in every chart, table chip and report. Based on the Okabe-Ito set
- * (M. Okabe, K. Ito, "Color Universal Design", 2008), darkened for the light theme and lightened for the dark one so
- * that a 2 px line keeps a contrast of at least 3:1 against the chart's surface.
+ * One colour per implementation, the same in every chart, table chip and report. Any two of them differ by a CIEDE2000
+ * distance of at least 9 under normal vision and under simulated deuteranopia, protanopia and tritanopia: lightness
+ * differs where hue cannot be told. A 2 px line keeps a contrast of at least 3:1 against the chart's surface.
  */
 export type Theme = 'light' | 'dark'
 
 const HUES = {
-  green: { light: '#00825f', dark: '#1fb88d' },
-  blue: { light: '#0062ad', dark: '#4293df' },
-  purple: { light: '#b0558a', dark: '#d88bb6' },
-  orange: { light: '#b87400', dark: '#e8a52e' },
-  sky: { light: '#2592ad', dark: '#8ad4f5' },
-  vermilion: { light: '#b53000', dark: '#e8502c' },
-  olive: { light: '#8a7f00', dark: '#e3d657' },
-  indigo: { light: '#5b57b5', dark: '#9d9af0' },
-  brown: { light: '#7d5a3c', dark: '#c39b78' },
-  rose: { light: '#c2185b', dark: '#ff86b3' },
-  teal: { light: '#00798a', dark: '#3fd0dc' },
-  violet: { light: '#8a1fc0', dark: '#b266ff' },
-  lime: { light: '#3f7f00', dark: '#7ed321' },
-  grey: { light: '#5f6672', dark: '#a3abb8' },
+  green: { light: '#025936', dark: '#23a567' },
+  blue: { light: '#2279fb', dark: '#628bfc' },
+  purple: { light: '#690e4a', dark: '#ac4e7d' },
+  orange: { light: '#d57905', dark: '#ecb03a' },
+  sky: { light: '#036f8a', dark: '#37bfe8' },
+  vermilion: { light: '#a20f06', dark: '#f74644' },
+  olive: { light: '#856f00', dark: '#ebf483' },
+  indigo: { light: '#9373b7', dark: '#9880b3' },
+  brown: { light: '#ad8780', dark: '#fed8c4' },
+  rose: { light: '#b72d5a', dark: '#fe759c' },
+  teal: { light: '#21a19d', dark: '#a3fdfd' },
+  violet: { light: '#6123bd', dark: '#9244da' },
+  lime: { light: '#709d57', dark: '#638202' },
+  grey: { light: '#6e6f72', dark: '#b6b9bf' },
 } as const satisfies Record<Hue, Record<Theme, string>>
 
 /** What an implementation that its backend's descriptor does not name may have. */

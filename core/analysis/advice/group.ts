@@ -49,7 +49,7 @@ function alsoText(others: readonly BenchmarkCase[]): string {
 }
 
 /** The finding of a group whose members each could be `factor` times as fast. The sentence names the member with the most time to save; `others` is a sentence about the rest. */
-export function withGain<T extends { row: MeasuredRow; factor: number }>(group: readonly T[], how: string, describe: (worst: T, others: string) => Pick<Finding, 'rule' | 'severity' | 'sentence' | 'evidence'>): Finding {
+export function withGain<T extends { row: MeasuredRow; factor: number }>(group: readonly T[], how: string, describe: (worst: T, others: string) => Pick<Finding, 'rule' | 'severity' | 'title' | 'sentence' | 'evidence'>): Finding {
   const ordered = [...group].sort((a, b) => savedNs(b.row.medianNs, b.factor) - savedNs(a.row.medianNs, a.factor))
   const worst = ordered[0]!
   return {

@@ -13,8 +13,8 @@ export const RULES: readonly AdviceRule[] = Object.values(modules)
   .flatMap((module) => module.default)
   .sort((a, b) => a.id.localeCompare(b.id))
 
-/** The title of a rule; its id where this version does not know it. */
-export const ruleTitle = (id: string): string => RULES.find((rule) => rule.id === id)?.title ?? id
+/** The title of a finding: its own, or that of its rule; the rule's id where this version does not know it. */
+export const findingTitle = ({ title, rule }: Pick<Finding, 'title' | 'rule'>): string => title ?? RULES.find(({ id }) => id === rule)?.title ?? rule
 
 /** All findings: problems first, then the others by the time that could be saved, largest first, then by severity. */
 export function advise(input: AdviceInput): Finding[] {

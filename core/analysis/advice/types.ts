@@ -14,6 +14,8 @@ export const findingSchema = z.object({
   /** Id of its rule. */
   rule: z.string().max(60),
   severity: severitySchema,
+  /** What it is about, where the title of the rule says too little; absent: the title of the rule. */
+  title: z.string().max(200).optional(),
   /** Ids of the results it is about, the one the sentence names first. */
   rows: z.array(z.string().max(64)).min(1),
   /** One or two sentences with the numbers in them. */

@@ -1,4 +1,4 @@
-import { ruleTitle, type Finding } from '../../analysis/advice'
+import { findingTitle, type Finding } from '../../analysis/advice'
 import { TWO_INTERVALS } from '../../analysis/case-runs'
 import { seriesKey } from '../../backends'
 import type { SessionFile } from '../../session/types'
@@ -41,10 +41,11 @@ const FIRST = 8
 /** What stands out, most important first, with evidence and gain. */
 export function findingsHtml(findings: readonly Finding[]): string {
   if (findings.length === 0) return '<p class="muted">No findings.</p>'
-  const items = findings.map(({ rule, severity, rows, sentence, evidence, gain }) => {
+  const items = findings.map((finding) => {
+    const { severity, rows, sentence, evidence, gain } = finding
     const [sign, word] = LOOKS[severity]
     const saving = gain ? `; could save ${formatTime(gain.savedNs)} over one call of each (${formatRatio(gain.factor)}: ${gain.how})` : ''
-    return `<li><p><strong class="${severity}">${sign} ${word}</strong> <strong>${escapeHtml(ruleTitle(rule))}</strong> <span class="muted">${rows.length} ${rows.length === 1 ? 'result' : 'results'}</span></p><p>${escapeHtml(sentence)}</p><p class="muted">${escapeHtml(evidence.map(({ name, value }) => `${name}: ${value}`).join('; ') + saving)}</p></li>`
+    return `<li><p><strong class="${severity}">${sign} ${word}</strong> <strong>${escapeHtml(findingTitle(finding))}</strong> <span class="muted">${rows.length} ${rows.length === 1 ? 'result' : 'results'}</span></p><p>${escapeHtml(sentence)}</p><p class="muted">${escapeHtml(evidence.map(({ name, value }) => `${name}: ${value}`).join('; ') + saving)}</p></li>`
   })
   const list = (some: readonly string[]) => `<ol class="findings">${some.join('\n')}</ol>`
   const more = items.slice(FIRST)

@@ -1,6 +1,6 @@
 import type { SessionAnswer } from '../../analysis/answer/answer'
 import { answerSentences, processorTitle } from '../../analysis/answer/words'
-import { ruleTitle, type Finding } from '../../analysis/advice'
+import { findingTitle, type Finding } from '../../analysis/advice'
 import { TWO_INTERVALS } from '../../analysis/case-runs'
 import type { SessionFile } from '../../session/types'
 import { formatRatio, formatTime } from '../../units'
@@ -10,10 +10,11 @@ import type { ExportContext, FileFormat } from '../file-format'
 
 const WORDS: Readonly<Record<Finding['severity'], string>> = { problem: '❌ Problem', warning: '⚠️ Warning', info: 'ℹ️ Note' }
 
-function findingMarkdown({ rule, severity, sentence, evidence, gain }: Finding): string {
+function findingMarkdown(finding: Finding): string {
+  const { severity, sentence, evidence, gain } = finding
   const facts = evidence.map(({ name, value }) => `${name}: ${value}`).join('; ')
   const saving = gain ? `; could save ${formatTime(gain.savedNs)} over one call of each (${formatRatio(gain.factor)}: ${gain.how})` : ''
-  return `- **${WORDS[severity]}: ${escapeMarkdown(ruleTitle(rule))}.** ${escapeMarkdown(sentence)} <sub>${escapeMarkdown(facts + saving)}</sub>`
+  return `- **${WORDS[severity]}: ${escapeMarkdown(findingTitle(finding))}.** ${escapeMarkdown(sentence)} <sub>${escapeMarkdown(facts + saving)}</sub>`
 }
 
 /** Long tables fold away in a pull request. */

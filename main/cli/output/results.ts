@@ -1,4 +1,4 @@
-import { ruleTitle, type Finding } from '@core/analysis/advice'
+import { findingTitle, type Finding } from '@core/analysis/advice'
 import { sessionAnswer } from '@core/analysis/answer/answer'
 import { answerSentences } from '@core/analysis/answer/words'
 import { shapeText } from '@core/case-words'
@@ -66,13 +66,14 @@ const SIGNS: Readonly<Record<Finding['severity'], string>> = { problem: '[proble
 export function findingList(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'No findings.'
   return findings
-    .map(({ rule, severity, rows, sentence, evidence, gain }) =>
-      [
-        `${SIGNS[severity]} ${ruleTitle(rule)} (${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`,
+    .map((finding) => {
+      const { severity, rows, sentence, evidence, gain } = finding
+      return [
+        `${SIGNS[severity]} ${findingTitle(finding)} (${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`,
         `  ${oneLine(sentence)}`,
         `  ${evidence.map(({ name, value }) => `${oneLine(name)}: ${oneLine(value)}`).join('; ')}`,
         ...(gain ? [`  could save ${formatTime(gain.savedNs)} over one call of each; ${formatRatio(gain.factor)} is the ${gain.how}`] : []),
-      ].join('\n'),
-    )
+      ].join('\n')
+    })
     .join('\n\n')
 }

@@ -49,6 +49,9 @@ export function drawnRange(samplesNs: readonly number[]): { low: number; high: n
   return { low, high, outside: sorted.reduce((count, v) => count + (v < low || v > high ? 1 : 0), 0) }
 }
 
+/** Labelled samples beyond this many are drawn smaller and paler, or they hide the others. */
+const FEW_MARKS = 60
+
 /** Everything beyond this many samples is thinned before drawing; the CSV keeps all of them. */
 const DRAWN = 4000
 
@@ -79,7 +82,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
     silent: true,
     symbol: 'none',
     lineStyle: { color: theme.text, width: 1, type: 'solid' as const },
-    label: { formatter: '{b}', color: theme.text, fontSize: 11, ...(axis === 'xAxis' ? { position: 'end' as const } : { position: 'insideEndTop' as const, textBorderColor: theme.surface, textBorderWidth: 3 }) },
+    label: { formatter: '{b}', color: theme.text, fontSize: 11, ...(axis === 'xAxis' ? { position: 'end' as const, distance: 9 } : { position: 'insideEndTop' as const, backgroundColor: theme.surface, padding: [1, 3] }) },
     data: summary ? [{ [axis]: summary.medianNs, name: `median ${formatTime(summary.medianNs)}` }] : [],
   })
   const interval = (axis: 'xAxis' | 'yAxis') => ({
@@ -97,7 +100,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
     tooltip: { ...base.tooltip, trigger: 'axis' as const, axisPointer: { type: 'line' as const, lineStyle: { color: theme.muted } }, valueFormatter: (v: unknown) => (typeof v === 'number' ? localNumber(String(Number(v.toPrecision(4)))) : String(v)) },
     xAxis: [
       { ...time, gridIndex: 0, name: drawn.outside ? `Time per call (${drawn.outside} of ${samplesNs.length} samples lie further out)` : 'Time per call', nameGap: 28, splitLine: { show: false } },
-      { ...style, gridIndex: 1, type: 'value' as const, name: 'Sample', nameGap: 28, min: 0, max: Math.max(1, samplesNs.length - 1), splitLine: { show: false }, minInterval: 1 },
+      { ...style, gridIndex: 1, type: 'value' as const, name: 'Sample', nameGap: 28, min: 0, max: Math.max(1, samplesNs.length - 1), splitLine: { show: false }, minInterval: 1, axisLabel: { ...style.axisLabel, showMaxLabel: false } },
     ],
     yAxis: [
       { ...style, gridIndex: 0, type: 'value' as const, name: 'Samples', nameGap: 36, minInterval: 1 },
@@ -124,7 +127,7 @@ export function distributionOption(samplesNs: readonly number[], summary: { medi
       { type: 'line' as const, id: 'ecdf', name: 'At or below', xAxisIndex: 0, yAxisIndex: 1, step: 'end' as const, data: thin(ecdf(counted)), symbol: 'none', lineStyle: { color: theme.muted, width: 1.25 }, markLine: mark('xAxis'), markArea: interval('xAxis') },
       { type: 'scatter' as const, id: 'order', name: 'Sample', xAxisIndex: 1, yAxisIndex: 2, data: thin(marks.clean), symbolSize: 4, itemStyle: { color, opacity: 0.7 }, large: false, markLine: mark('yAxis'), markArea: interval('yAxis') },
       ...marks.labelled.map(({ kind, name, symbol, points }) => ({
-        type: 'scatter' as const, id: `label ${kind}`, name, xAxisIndex: 1, yAxisIndex: 2, data: thin(points), symbol, symbolSize: 8, itemStyle: { color: theme.surface, borderColor: theme.text, borderWidth: 1.25 }, large: false,
+        type: 'scatter' as const, id: `label ${kind}`, name, xAxisIndex: 1, yAxisIndex: 2, data: thin(points), symbol, symbolSize: points.length > FEW_MARKS ? 5 : 8, itemStyle: { color: theme.surface, borderColor: points.length > FEW_MARKS ? theme.muted : theme.text, borderWidth: 1 }, large: false,
       })),
       ...(marks.reading
         ? [{ type: 'line' as const, id: 'reading', name: marks.reading.name, xAxisIndex: 1, yAxisIndex: 3, data: thin(marks.reading.points), symbol: 'none', step: marks.reading.step, lineStyle: { color: theme.muted, width: 1, opacity: 0.8 }, itemStyle: { color: theme.muted }, z: 1 }]

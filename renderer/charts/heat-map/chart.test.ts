@@ -30,7 +30,7 @@ describe('the cells', () => {
   const grid = gridOf([value({ n: 64 }, 0.5), value({ n: 1024 }, 2)])
   it('say their value where it fits, and nothing where it does not', () => {
     const labels = (width: number) => heatMapOption(grid, 'speedup', 'cpu', theme, new Set(), width)!.series[0]!.data.map((cell) => cell.label)
-    expect(labels(900).map((label) => [label.show, label.formatter])).toEqual([[true, '0.50x'], [true, '2.0x']])
+    expect(labels(900).map((label) => [label.show, label.formatter])).toEqual([[true, '0.50x'], [true, '2.00x']])
     expect(labels(110)[0]!.show).toBe(false)
   })
   it('lie on either side of the neutral colour for speedups', () => {

@@ -123,10 +123,10 @@ const heatMapHeight = (rows: number): number => rows * ROW_PX + MARGINS_PX
 
 const TITLES: Readonly<Record<Shown, string>> = { share: 'Of the measured ceiling', speedup: 'Speedup', spread: 'Spread of the samples (MAD)' }
 const WORDS: Readonly<Record<Shown, (value: number) => string>> = { share: formatPercent, speedup: formatRatio, spread: formatPercent }
-/** Short enough for a cell: `87 %`, `2.0x`, `240x`. */
+/** Short enough for a cell: `87 %`, `1.04x`, `24x`. */
 const SHORT: Readonly<Record<Shown, (value: number) => string>> = {
   share: (value) => `${Math.round(value * 100)} %`,
-  speedup: (value) => `${value >= 99.5 ? formatInteger(Math.round(value)) : localNumber(value.toPrecision(2))}x`,
+  speedup: (value) => `${value >= 9.995 ? formatInteger(Math.round(value)) : localNumber(value.toFixed(2))}x`,
   spread: (value) => `${localNumber((value * 100).toFixed(value < 0.0995 ? 1 : 0))} %`,
 }
 

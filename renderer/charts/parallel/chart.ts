@@ -7,7 +7,7 @@ import { describe, type Facet } from '../data/series'
 import { frame, intervalText, legendOf, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit, Intervals } from '../unit'
-import { variantsOf } from '../data/variants'
+import { variantsOf, type Variants } from '../data/variants'
 
 export default {
   id: 'parallel',
@@ -61,7 +61,8 @@ const axisOf = (dimension: Dimension, dim: number, theme: ChartTheme, width: num
 function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dimension[], theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
   if (dimensions.length < 2 || !points.length) return undefined
   const drawn = thinLines(points, selected)
-  const { variants, of } = variantsOf(points)
+  const all = variantsOf(points)
+  const { variants, of } = all
   const byId = new Map(drawn.map((point) => [point.id, point]))
   const picked = drawn.some((point) => selected.has(point.id))
   const base = frame(theme, [])
@@ -102,7 +103,7 @@ function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dime
         progressive: 0,
         data: drawn
           .filter((point) => of(point.case) === id)
-          .map((point) => ({ value: [...dimensions.map((dimension) => crossingOf(dimension, point)), point.id], ...(selected.has(point.id) ? { lineStyle: { color, width: 2, opacity: 0.95 } } : {}) })),
+          .map((point) => ({ value: [...dimensions.map((dimension) => crossingOf(dimension, point, all)), point.id], ...(selected.has(point.id) ? { lineStyle: { color, width: 2, opacity: 0.95 } } : {}) })),
       }
     }),
   }
@@ -112,8 +113,9 @@ function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dime
 export function brushedIds(points: readonly ChartPoint[], dimensions: readonly Dimension[], intervals: Intervals): string[] {
   const brushed = dimensions.filter((dimension) => intervals.has(dimension.id))
   if (!brushed.length) return []
+  const variants = variantsOf(points)
   const inside = (dimension: Dimension, point: ChartPoint) => {
-    const at = crossingOf(dimension, point)
+    const at = crossingOf(dimension, point, variants)
     return intervals.get(dimension.id)!.some(([a, b]) => at >= Math.min(a, b) && at <= Math.max(a, b))
   }
   return points.filter((point) => brushed.every((dimension) => inside(dimension, point))).map((point) => point.id)
@@ -178,7 +180,7 @@ function findDimensions(points: readonly ChartPoint[]): Dimension[] {
 }
 
 /** Half the width of the bundle of lines at a word, in places. */
-const BUNDLE = 0.16
+const BUNDLE = 0.3
 
 /** A place within the bundle for a line, the same each time: lines of one word lie beside each other and not on top. */
 export function jitter(id: string): number {
@@ -187,5 +189,9 @@ export function jitter(id: string): number {
   return ((hash % 1000) / 999 - 0.5) * 2 * BUNDLE
 }
 
-/** Where the line of a point crosses an axis. */
-export const crossingOf = (dimension: Dimension, point: ChartPoint): number => (dimension.words ? dimension.at(point) + jitter(point.id + dimension.id) : dimension.at(point))
+/** Where the line of a point crosses an axis. Within the bundle of a word, each of `variants` has a part of its own: no colour lies over the others. */
+export const crossingOf = (dimension: Dimension, point: ChartPoint, { variants, of }: Variants): number => {
+  if (!dimension.words) return dimension.at(point)
+  const place = variants.findIndex(({ id }) => id === of(point.case))
+  return dimension.at(point) + ((place + 0.5) / variants.length - 0.5) * 2 * BUNDLE + jitter(point.id + dimension.id) / variants.length
+}

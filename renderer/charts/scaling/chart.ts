@@ -1,7 +1,6 @@
 import { csvTable } from '@core/csv'
 import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime, localNumber } from '@core/units'
 import { axisStyle, logBounds } from '../drawing/axes'
-import { LINES } from '../data/focus'
 import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit } from '../unit'
@@ -21,7 +20,7 @@ export default {
   title: 'Scaling',
   about: 'Speedup and efficiency with more threads, with more rows in a call, or with larger inputs',
   order: 80,
-  narrowing: { ...LINES, facets: ['op', 'mode', 'dtype'] },
+  narrowing: { readable: 6, facets: ['op', 'mode', 'dtype'] },
   takes: (points, picked) => scalable(points, alongOf(points, picked['along'])),
   controls: ({ all }) => [
     { id: 'along', label: 'Along', options: [{ value: 'threads', title: 'With threads' }, { value: 'rows', title: 'With batch rows' }, { value: 'size', title: 'With size' }], preferred: alongOf(all, undefined) },
@@ -133,7 +132,7 @@ function scalingOption(series: readonly ScaleSeries[], along: Along, theme: Char
     },
     xAxis: [x(0), x(1)],
     yAxis: [
-      { ...style, gridIndex: 0, type: 'log' as const, logBase: 2, min: y.min, max: y.max, axisTick: { ...style.axisTick, ...gainTicks }, axisLabel: { ...style.axisLabel, ...gainTicks, formatter: (value: number) => localNumber(`${Number(value.toPrecision(3))}x`) } },
+      { ...style, gridIndex: 0, type: 'log' as const, logBase: 2, min: y.min, max: y.max, axisTick: { ...style.axisTick, ...gainTicks }, axisLabel: { ...style.axisLabel, ...gainTicks, formatter: (value: number) => `${value < 1 ? localNumber(String(value)) : formatInteger(Math.round(value))}x` } },
       { ...style, gridIndex: 1, type: 'value' as const, min: 0, max: shareTop, interval: shareTop > 1.5 ? 0.5 : 0.25, axisLabel: { ...style.axisLabel, formatter: (value: number) => `${Math.round(value * 100)} %` } },
     ],
     series: [

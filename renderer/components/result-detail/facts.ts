@@ -25,6 +25,15 @@ const error = (value: number | undefined) => (value === 0 ? '0' : value?.toExpon
 const fact = (name: string, value: string | undefined, trouble = false): Fact[] => (value === undefined ? [] : [{ name, value, ...(trouble ? { trouble } : {}) }])
 const time = (name: string, ns: number | undefined) => fact(name, ns === undefined ? undefined : formatTime(ns))
 
+/** The figures of a result before all others: `23.7 µs`, and `±13.5 % · 22.1 GB/s`. Undefined where it was not timed. */
+export function headlineOf(result: Pick<Result, 'summary' | 'status' | 'bytes' | 'flops'>): { median: string; about: string } | undefined {
+  const { summary: s, status, bytes, flops } = result
+  if (!s) return undefined
+  const seconds = s.medianNs / 1e9
+  const rates = status === 'ok' && seconds > 0 ? [...(bytes > 0 ? [formatBandwidth(bytes / seconds)] : []), ...(flops > 0 ? [formatFlops(flops / seconds)] : [])] : []
+  return { median: formatTime(s.medianNs), about: [formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs), ...rates].join(' · ') }
+}
+
 /** All statistics of the samples. */
 export function statistics(result: Result): Fact[] {
   const s = result.summary

@@ -1,6 +1,7 @@
 import { caseId, type Params } from '../../../case'
 import { cacheSizes } from '../../../session/environment'
 import { formatRatio, formatTime, formatPercent } from '../../../units'
+import { answerInterval } from '../../../compare'
 import { speedupOf } from '../../timing'
 import { shapeText } from '../../../case-words'
 import { caseWords, groupBy, withGain, kernelKey, isMeasured, seriesKey, placed, rivals, type MeasuredRow } from '../group'
@@ -19,7 +20,8 @@ const fasterImplementation: AdviceRule = {
       withGain(group, 'ratio of the medians of both implementations', ({ row, other, speedup }, others) => ({
         rule: fasterImplementation.id,
         severity: 'info',
-        sentence: `${other.case.impl} is ${formatRatio(speedup.ratio)} faster than ${row.case.impl} here (95 % CI ${formatRatio(speedup.low)} to ${formatRatio(speedup.high)}): ${caseWords(row.case)}.${others}`,
+        title: `${other.case.impl} is faster than ${row.case.impl}`,
+        sentence: `${other.case.impl} is ${formatRatio(speedup.ratio)} faster than ${row.case.impl} here (95 % CI ${answerInterval(speedup.low!, speedup.high!)}): ${caseWords(row.case)}.${others}`,
         evidence: [
           { name: row.case.impl, value: formatTime(row.medianNs) },
           { name: other.case.impl, value: formatTime(other.medianNs) },
