@@ -27,13 +27,16 @@ export function suiteReport(suite: Suite, results: readonly SuiteResult[], { cei
   const grid = spec?.grid ?? suite.full.grid
   const shown = grid && FACETS.some((facet) => filter[facet]) ? results.filter(({ case: c }) => matchesFacets(c, grid, filter)) : results
   const material = new Material(suite, shown, ceilings)
+  const published = publishedPart(material)
   const parts = suite.sections.flatMap((section): (SuitePart | undefined)[] => {
     if (section === 'blocks') return blocksParts(material, spec)
     const part = PARTS[section](material)
     const about = suite.publishedAbout?.[section]
-    return [part && about !== undefined ? { ...part, text: [part.text, about].filter(Boolean).join(' ') } : part]
+    const told = part && about !== undefined ? { ...part, text: [part.text, about].filter(Boolean).join(' ') } : part
+    // Whether the published figures hold is the first question.
+    return section === 'summary' ? [told, published] : [told]
   })
-  return [...parts, publishedPart(material)].filter((part) => part !== undefined)
+  return (suite.sections.includes('summary') ? parts : [published, ...parts]).filter((part) => part !== undefined)
 }
 
 export { suiteResults, type SuiteCell, type SuiteHead, type SuitePart, type SuiteResult } from './material'

@@ -151,7 +151,7 @@ export function forestOption({ comparison, rows, nameOf, marked, theme, width }:
   return {
     ...base,
     toolbox: { ...base.toolbox, feature: { ...base.toolbox.feature, dataZoom: { ...base.toolbox.feature.dataZoom, yAxisIndex: 'none' as const } } },
-    title: [{ text: title, left: 12, top: TOP_PX - 20, padding: 0, textStyle: { fontSize: 11, fontWeight: 400 as const, color: theme.muted, width: labels, overflow: 'truncate' as const } }, ...sides.map((side, i) => ({ text: single ? '' : clean(sideText(comparison, side)), left: grids[i]!.left, top: grids[i]!.top - TOP_PX + 8, padding: 0, textStyle: { fontSize: 12, fontWeight: 600 as const, color: theme.text, width: grids[i]!.width, overflow: 'truncate' as const } }))],
+    title: [{ text: title, left: 12, top: TOP_PX - 20, padding: 0, textStyle: { fontSize: 11, fontWeight: 400 as const, color: theme.muted, width: labels - 24, overflow: 'truncate' as const } }, ...sides.map((side, i) => ({ text: single ? '' : clean(sideText(comparison, side)), left: grids[i]!.left, top: grids[i]!.top - TOP_PX + 8, padding: 0, textStyle: { fontSize: 12, fontWeight: 600 as const, color: theme.text, width: grids[i]!.width, overflow: 'truncate' as const } }))],
     grid: grids.map(({ left, top, width: w, height }) => ({ left, top, width: w, height })),
     legend: { show: false },
     tooltip: { ...base.tooltip, formatter: (item: { value: Item }) => tip(item.value[4]) },

@@ -1,0 +1,58 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { runnerImport } from 'vite'
+import { launch } from '../../test/e2e/launch.ts'
+import { goTo } from './recorded.mjs'
+
+const root = resolve(import.meta.dirname, '../..')
+const load = async (path) => (await runnerImport(join(root, path), { root, configFile: false, logLevel: 'error', resolve: { alias: { '@core': join(root, 'core') } } })).module
+
+const gpu = (device, state, more = {}) => ({ backend: 'cuda', device, name: 'NVIDIA H200', driver: '580.159.04', state, measured: 0, ...more })
+const HOSTS = [
+  { host: 'gpu-01', devices: [gpu('cuda:0', 'measuring', { current: 'softmax 16384x4096 bf16 cold kernel', seconds: 2, measured: 214, meanSeconds: 3, smClockMhz: 1980, temperatureC: 54 }), gpu('cuda:1', 'throttled', { current: 'matmul 8192x8192x8192 f32 hot kernel', seconds: 11, measured: 187, meanSeconds: 4, smClockMhz: 1410, temperatureC: 83 })] },
+  { host: 'gpu-02', devices: [gpu('cuda:0', 'idle', { measured: 12, smClockMhz: 345, temperatureC: 31 }), gpu('cuda:1', 'waiting', { measured: 9 })] },
+  { host: 'epyc-17', devices: [{ backend: 'cpu', device: 'cpu', name: 'AMD EPYC 9554', state: 'measuring', current: 'sum last 4096x4096 f32 hot avx512', seconds: 1, measured: 96, meanSeconds: 2 }] },
+  { host: 'gpu-03', draining: true, devices: [gpu('cuda:0', 'measuring', { current: 'gelu 64Mi f16 cold kernel', seconds: 1, measured: 55, meanSeconds: 2, smClockMhz: 1965, temperatureC: 49 })] },
+  { host: 'gpu-04', silent: true, devices: [gpu('cuda:0', 'measuring', { measured: 31 })] },
+  { host: 'gpu-05', leaving: true, draining: true, devices: [gpu('cuda:0', 'idle', { measured: 140 })] },
+]
+
+/** A fleet whose agents only tell what they do: measuring, throttled, idle, drained and lost. Needs nats-server. */
+export const fleet = {
+  settleMs: 1500,
+  async start() {
+    const { Nats } = await load('test/servers/nats.ts')
+    const nats = await Nats.start()
+    const { pack, presenceSubject, PRESENCE_MS } = await load('main/fleet/messages.ts')
+    const line = await nats.connect()
+    const tell = (hosts) => {
+      for (const { host, devices, draining = false, leaving } of hosts) line.publish(presenceSubject(host), pack({ version: 1, host, opscope: '1.0.0', draining, ...(leaving ? { leaving } : {}), devices }))
+    }
+    const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
+    writeFileSync(join(dataDir, 'fleet.json'), JSON.stringify({ server: nats.url }))
+    const opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
+    await goTo(opened.page, '#/fleet')
+    await opened.page.getByText('connected', { exact: true }).waitFor({ timeout: 60_000 })
+    tell(HOSTS)
+    const telling = setInterval(() => tell(HOSTS.filter(({ silent, leaving }) => !silent && !leaving)), PRESENCE_MS)
+    return {
+      ...opened,
+      async close() {
+        clearInterval(telling)
+        await opened.close()
+        await line.close()
+        nats.stop()
+      },
+    }
+  },
+  views: {
+    'fleet-hosts': async ({ page }) => {
+      await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('gpu-04').waitFor()
+      // Until the silent one is taken for lost.
+      await page.getByText(/No sign of life/).waitFor({ timeout: 30_000 })
+    },
+    'fleet-search': ({ page }) => page.getByRole('searchbox', { name: 'Search hosts and devices' }).fill('epyc'),
+    'fleet-nothing': ({ page }) => page.getByRole('searchbox', { name: 'Search hosts and devices' }).fill('no such host'),
+  },
+}
