@@ -28,8 +28,8 @@ export interface BackendDescriptor {
  * renderer/<id>), and its kernels. The scripted backend of tests is not among them.
  */
 export const BACKENDS: readonly BackendDescriptor[] = [
-  { id: 'cpu', title: 'CPU', host: 'native', device: 'cpu', byDefault: true, library: false, hues: { scalar: 'grey', sse2: 'sky', avx2: 'orange', avx512: 'vermilion', neon: 'sky', openblas: 'teal', onednn: 'rose' } },
-  { id: 'cuda', title: 'CUDA', host: 'native', device: 'cuda:0', byDefault: true, library: false, hues: { kernel: 'green' } },
+  { id: 'cpu', title: 'CPU', host: 'native', device: 'cpu', byDefault: true, library: false, hues: { scalar: 'grey', sse2: 'sky', avx2: 'orange', avx512: 'vermilion', neon: 'lime', openblas: 'teal', onednn: 'rose' } },
+  { id: 'cuda', title: 'CUDA', host: 'native', device: 'cuda:0', byDefault: true, library: false, hues: { kernel: 'green', cublaslt: 'teal', cudnn: 'sky' } },
   { id: 'webgpu', title: 'WebGPU', host: 'webgpu', device: 'webgpu:0', byDefault: false, library: false, hues: { wgsl: 'blue', 'wgsl-f16-emulated': 'teal', 'onnxruntime-web': 'violet', tfjs: 'orange' } },
   { id: 'python', title: 'Python', host: 'python', device: 'python:0', byDefault: false, library: true, hues: { torch: 'purple', 'torch.compile': 'indigo', triton: 'olive', numpy: 'brown', jax: 'violet', cupy: 'lime' } },
 ]
@@ -70,7 +70,7 @@ const HUES = {
 } as const satisfies Record<Hue, Record<Theme, string>>
 
 /** What an implementation that its backend's descriptor does not name may have. */
-const FREE: readonly Hue[] = ['rose', 'teal', 'sky', 'grey', 'olive', 'brown']
+const FREE: readonly Hue[] = ['rose', 'teal', 'sky', 'grey', 'olive', 'brown', 'violet', 'lime', 'orange', 'indigo']
 
 /** The key of a case's series colour. */
 export const seriesKey = (c: { backend: string; impl: string }): string => `${c.backend}/${c.impl}`

@@ -36,7 +36,8 @@ for (const scenes of [recorded, suites, live, errors, fleet]) {
       const [width, height] = size.split('x').map(Number)
       await app.evaluate(({ BrowserWindow }, [w, h]) => BrowserWindow.getAllWindows().find((one) => one.isVisible())?.setContentSize(w, h), [width, height])
       for (const theme of ['light', 'dark']) {
-        await page.evaluate((next) => globalThis.opscope.invoke('settings:set', { theme: next }), theme)
+        // The app follows the system.
+        await app.evaluate(({ nativeTheme }, next) => void (nativeTheme.themeSource = next), theme)
         await page.waitForTimeout(scenes.settleMs)
         const path = join(folder, `${name}${sizes.length > 0 ? `-${size}` : ''}${theme === 'dark' ? '-dark' : ''}.png`)
         await page.screenshot({ path })

@@ -62,7 +62,7 @@ describe('mistakes', () => {
     ['vector', '2^41', 0, /whole number.*found 2\^41/],
     ['vector', '2^99999', 0, /whole number/],
     ['vector', '-5', 0, /expected a size.*found "-5"/],
-    ['vector', '100..', 5, /expected the end of the range, found the end/],
+    ['vector', '100..', 5, /expected the last size of the range$/],
     ['vector', '100..1000', 0, /only a range between powers of two doubles by itself; add " x2" or " step 1000"/],
     ['vector', '64..32', 0, /ends at 32, before its start 64/],
     ['vector', '8..64 x1', 0, /factor of 1/],

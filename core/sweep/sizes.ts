@@ -203,7 +203,7 @@ class SizeReader {
   #number(expected: string, min = 1): number {
     const start = this.position
     const found = this.#match(NUMBER)
-    if (!found) throw new SizeError(`expected ${expected}, found ${this.atEnd ? 'the end' : `"${this.#word() || this.text[start]!}"`}`, start, Math.max(1, this.#word().length))
+    if (!found) throw new SizeError(`expected ${expected}${this.atEnd ? '' : `, found "${this.#word() || this.text[start]!}"`}`, start, Math.max(1, this.#word().length))
     const [written, digits, power, suffix] = found
     const base = Number(digits!.replaceAll('_', ''))
     const value = power !== undefined ? base ** Number(power) : base * (suffix === undefined ? 1 : SUFFIXES[suffix.toLowerCase()]!)
@@ -217,7 +217,7 @@ class SizeReader {
     const start = this.position
     const first = this.#number('a size such as 4096, 64Ki or 2^12', min)
     if (!this.#match(/\s*(?:\.\.|…)\s*/y)) return [first]
-    const last = this.#number('the end of the range')
+    const last = this.#number('the last size of the range')
     if (last < first) throw new SizeError(`the range ends at ${last}, before its start ${first}`, start, this.position - start)
     const factor = this.#match(factorNeedsSpace ? /\s+[x×](?=\d)/iy : /\s*[x×]\s*(?=\d)/iy) ? this.#number('a factor') : undefined
     if (factor === 1) throw new SizeError('a factor of 1 never ends; expected 2 or more', start, this.position - start)

@@ -12,6 +12,19 @@ export function logBounds(values: readonly number[], base: number): { min: numbe
   return high > low ? { min: base ** low, max: base ** high } : { min: base ** (low - 1), max: base ** (low + 1) }
 }
 
+const FINE = [1, 2, 5] as const
+/** Ticks at 1, 2 and 5 times powers of ten, from the last one below the values to the first one above; where whole powers of ten would leave most of a plot empty. */
+export function fineTicks(values: readonly number[]): number[] | undefined {
+  const positive = values.filter((v) => v > 0 && Number.isFinite(v))
+  if (!positive.length) return undefined
+  const [low, high] = extent(positive) as [number, number]
+  const first = Math.floor(Math.log10(low))
+  const all = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => FINE.map((step) => Number((step * 10 ** (first + i)).toPrecision(1)))).flat()
+  const from = all.findLastIndex((tick) => tick < low)
+  const to = all.findIndex((tick) => tick > high)
+  return all.slice(Math.max(0, from), to < 0 ? undefined : to + 1)
+}
+
 /** A tick's text without the zeros that keep table columns aligned: "1.50 ms" reads "1.5 ms". */
 export const tick = (format: (value: number) => string) => (value: number): string =>
   format(value).replace(/\.(\d*?)0+(?=\D|$)/, (_zeros, digits: string) => (digits ? `.${digits}` : ''))
@@ -43,11 +56,11 @@ export const axisStyle = (theme: ChartTheme) => ({
   minorSplitLine: { show: false },
 })
 
-/** A logarithmic axis with whole powers of `base` at both ends. */
-export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: { min: number; max: number }, format: (value: number) => string, most?: number) => {
+/** A logarithmic axis with whole powers of `base` at both ends, or with these ticks. */
+export const logAxis = (theme: ChartTheme, base: number, name: string, bounds: { min: number; max: number }, format: (value: number) => string, most?: number, own?: readonly number[]) => {
   const style = axisStyle(theme)
   // Left to itself the library shows three powers of two at most.
-  const ticks = logTicks(bounds, base, most)
+  const ticks = own ? [...own] : logTicks(bounds, base, most)
   return {
     ...style,
     type: 'log' as const,

@@ -1,6 +1,6 @@
 import { csvTable } from '@core/csv'
 import { formatBytesPerJoule, formatEnergy, formatFlopsPerJoule, formatInteger, formatTime } from '@core/units'
-import { logAxis, logBounds } from '../drawing/axes'
+import { fineTicks, logAxis } from '../drawing/axes'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
 import type { ChartSeries } from '../data/series'
@@ -55,6 +55,23 @@ export default {
   },
 } satisfies ChartUnit
 
+/** Lines of equal power through these ranges of ns and J, at 1, 2 and 5 times powers of ten W. */
+function powerLines(x: { min: number; max: number }, y: { min: number; max: number }, theme: ChartTheme) {
+  const watts = fineTicks([y.min / x.max, y.max / x.min].map((joulesPerNs) => joulesPerNs * 1e9)) ?? []
+  const at = (power: number, ns: number) => (power * ns) / 1e9
+  return {
+    silent: true,
+    symbol: 'none',
+    animation: false,
+    lineStyle: { color: theme.muted, width: 1, type: [3, 4], opacity: 0.6 },
+    label: { position: 'insideEndTop' as const, fontSize: 10, color: theme.muted, formatter: '{b}' },
+    data: watts.flatMap((power) => {
+      const [from, to] = [Math.max(x.min, (y.min / power) * 1e9), Math.min(x.max, (y.max / power) * 1e9)]
+      return from < to * 0.98 ? [[{ coord: [from, at(power, from)], name: `${power} W` }, { coord: [to, at(power, to)] }]] : []
+    }),
+  }
+}
+
 /** One figure of energy against time or size, both logarithmic. Undefined when there is nothing to draw. */
 export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, { x: across = TIME, y: up = ENERGY, width }: { x?: Axis; y?: Axis; width?: number } = {}) {
   const places = series.map(({ points }) =>
@@ -64,9 +81,10 @@ export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, 
       return xValue !== undefined && xValue > 0 && yValue !== undefined && yValue > 0 ? [{ point, value: [xValue, yValue, point.id] }] : []
     }),
   )
-  const x = logBounds(places.flat().map(({ value }) => value[0] as number), 10)
-  const y = logBounds(places.flat().map(({ value }) => value[1] as number), 10)
+  const x = fineTicks(places.flat().map(({ value }) => value[0] as number))
+  const y = fineTicks(places.flat().map(({ value }) => value[1] as number))
   if (!x || !y) return undefined
+  const [wide, high] = [{ min: x[0]!, max: x.at(-1)! }, { min: y[0]!, max: y.at(-1)! }]
   const byId = new Map(places.flat().map(({ point }) => [point.id, point]))
   const labels = series.map(({ label }) => label)
   const base = frame(theme, series.length > DIRECT_LABELS ? [] : labels, width)
@@ -92,8 +110,8 @@ export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, 
         ])
       },
     },
-    xAxis: { ...logAxis(theme, 10, across.title, x, across.text), nameGap: 28 },
-    yAxis: { ...logAxis(theme, 10, up.title, y, up.text), nameGap: 54 },
+    xAxis: { ...logAxis(theme, 10, across.title, wide, across.text, undefined, x), nameGap: 28 },
+    yAxis: { ...logAxis(theme, 10, up.title, high, up.text, undefined, y), nameGap: 54 },
     series: series.map((one, i) => {
       const color = theme.colorOf(one.backend, one.impl)
       return {
@@ -102,6 +120,7 @@ export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, 
         name: one.label,
         symbol: one.symbol,
         symbolSize: 8,
+        ...(i === 0 && across === TIME && up === ENERGY ? { markLine: powerLines(wide, high, theme) } : {}),
         color,
         itemStyle: { color, opacity: 0.9 },
         data: places[i]!.map(({ point, value }) => (selected.has(point.id) ? { value, symbolSize: 13, itemStyle: { color, borderColor: theme.text, borderWidth: 2 } } : { value })),

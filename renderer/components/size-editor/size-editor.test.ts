@@ -24,7 +24,7 @@ describe('SizeEditor', () => {
 
   it('marks a missing end of the text without a glyph of its own', () => {
     const problem = open('vector', '1024..').find('p')
-    expect(problem.text()).toContain('expected the end of the range')
+    expect(problem.text()).toContain('expected the last size of the range')
     expect(problem.find('u').element.textContent).toBe('\u00a0')
   })
 

@@ -24,6 +24,8 @@ export interface Cell {
   mark?: '*'
   /** The number is unreliable; `hover` says why. */
   dim?: true
+  /** In place of a time: how the case ended. */
+  ended?: true
 }
 
 /** Why there is nothing, in one sentence. */
@@ -45,6 +47,8 @@ function absence(column: Column, rows: RowSource, row: number, efficiency: Effic
 export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: number, efficiency: Efficiency): Cell {
   if (column.kind === 'number') {
     const value = column.value(rows, row, efficiency)
+    // The outcome stands where the eye looks for the time, also where the column of the status is out of sight.
+    if (!Number.isFinite(value) && column.id === 'median' && !['ok', 'skipped'].includes(rows.status(row))) return { text: statusWord(rows.status(row)), pad: '', hover: absence(column, rows, row, efficiency), ended: true }
     if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
     const remark = column.id === 'efficiency' ? efficiency.remark(rows, row) : undefined
     const doubt = column.doubt?.(rows, row)

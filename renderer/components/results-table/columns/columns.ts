@@ -46,7 +46,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'bandwidth', title: 'Bandwidth', about: 'Minimum memory traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 84, unitOnly: true, value: perSecond('flops') },
   { id: 'efficiency', title: 'Eff.', about: 'Share of the attainable rate under the measured ceilings of the device; * has a remark, see the cell', kind: 'number', quantity: 'percent', width: 70, value: (r, i, efficiency) => efficiency(r, i) },
-  { id: 'status', title: 'Status', about: 'Outcome of the case', kind: 'text', width: 106, text: (r, i) => statusWord(r.status(i)) },
+  { id: 'status', title: 'Status', about: 'Outcome of the case', kind: 'text', width: 136, text: (r, i) => statusWord(r.status(i)) },
   { id: 'verified', title: 'Verified', about: 'Compared with a float64 reference before and after timing. inaccurate: exceeds the error bounds; not ranked', kind: 'text', width: 72, text: verified },
   { id: 'rel-error', title: 'Rel. error', about: 'Distance from the float64 reference divided by its norm', kind: 'number', quantity: 'scientific', width: 84, optional: true, value: (r, i) => r.number(i, 'relL2') },
   { id: 'samples', title: 'Samples', about: 'Samples taken', kind: 'number', quantity: 'count', width: 76, optional: true, value: (r, i) => r.number(i, 'samples') || NaN },
