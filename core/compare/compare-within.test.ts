@@ -171,7 +171,7 @@ test('along the device, two cards of one machine or of two are held against each
   expect(comparison.rows[0]!.cells.map((cell) => cell?.verdict)).toEqual([undefined, 'slower', 'slower'])
   expect(comparison.environmentDifferences).toEqual(['Power limit of Test GPU: 700 W in “cuda:0”, 500 W in “cuda:1”.', expect.stringContaining('6.9 in “node7/cuda:0”')])
   expect(comparison.unmatched).toMatchObject([{ reason: 'The session has no other device of its backend.' }])
-  expect(comparison.cards).toMatchObject([{ model: 'Test GPU', meanNs: 120, cards: [{ device: 'cuda:0' }, { device: 'cuda:1' }, { machine: 'node7' }] }])
+  expect(comparison.cards).toMatchObject([{ model: 'Test GPU', meanNs: expect.closeTo(120, 0), cards: [{ device: 'cuda:0' }, { device: 'cuda:1' }, { machine: 'node7' }] }])
   const here = compareWithin(of, { axis: 'device' }, resultOf, { filter: { host: ['this machine'] } })
   expect([here.sessions.length, here.cards!.map(({ cards: of }) => of.length)]).toEqual([2, [2]])
   expect(compareWithin(of, { axis: 'impl' }, resultOf).cards).toBeUndefined()

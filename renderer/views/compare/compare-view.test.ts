@@ -5,7 +5,6 @@ import { defineComponent } from 'vue'
 import { createMemoryHistory, createRouter } from 'vue-router'
 import { facetsOf, type CompareCell, type Comparison, type CompareRequest } from '@core/compare'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
-import { dropTarget } from '../../lib/drop-target'
 import { useComparison } from '../../stores/comparison'
 import { useRun } from '../../stores/run'
 import { useSessions } from '../../stores/sessions'
@@ -95,19 +94,15 @@ describe('inside one session', () => {
     expect(wrapper.text()).toContain('All its cases are hot')
   })
 
-  it('shows how much the cards of one model differ where hosts are compared, filtered by words', async () => {
-    const spread = (n: number) => ({ model: 'Test GPU', case: testCase({ params: { n }, device: 'cuda' }), cards: [{ machine: 'n1', device: 'n1/cuda:0', medianNs: 100 }, { machine: 'n2', device: 'n2/cuda:0', medianNs: 108 }], meanNs: 104, ciNs: 5.2, deviation: 0.054, range: 0.08 })
-    answer = () => comparison([cell({})], { cards: [spread(1000), spread(2000)] })
+  it('shows cards of one model in place of the cases, for as long as there are any', async () => {
+    answer = () => comparison([cell({})], { cards: [] })
     await open('/compare?within=session-2&axis=host')
-    await button('Cards 2').trigger('click')
-    const table = () => wrapper.get('[aria-label="Cards of one model"] tbody').findAll('tr').map((row) => row.findAll('td').map((each) => each.text()))
-    expect(table()).toEqual([[expect.stringContaining('add 1000'), 'Test GPU', '2', '104 ns', '±5.00 %', '5.40 %', '+8.00 %', 'n1/cuda:0', 'n2/cuda:0'], expect.any(Array)])
-    await wrapper.get('input[aria-label="Filter cases"]').setValue('2000')
-    expect(table()).toHaveLength(1)
+    await button('Cards 0').trigger('click')
+    expect(wrapper.get('[aria-label="Cards of one model"]').text()).toContain('No case was measured on two cards of one model.')
     answer = () => comparison([cell({})])
     await select('Compare by').setValue('dtype')
     await flushPromises()
-    expect(wrapper.find('[aria-label="Cards of one model"]').exists()).toBe(false)
+    expect([wrapper.find('[aria-label="Cards of one model"]').exists(), rows().length]).toEqual([false, 1])
   })
 
   it('shows all that stands behind a verdict by keyboard', async () => {
@@ -323,29 +318,6 @@ describe('many cases', () => {
     await useComparison().narrow({ op: ['softmax'] })
     expect(asked.at(-1)).toEqual({ sessionIds: ['session-1', 'session-2'], filter: { op: ['softmax'] } })
     expect(button('Only softmax')?.isVisible()).toBe(true)
-  })
-})
-
-describe('files', () => {
-  const file = (name: string) => new File(['{}'], name)
-
-  it('dropped on the view are compared and not imported', async () => {
-    await open('/compare?ids=session-1')
-    await dropTarget()!.take([file('nightly.json'), file('notes.txt')])
-    await flushPromises()
-    expect(api.calls.filter(({ channel }) => channel === 'sessions:import-dropped')).toEqual([])
-    expect(wrapper.find('[title="nightly.json, not imported"]').text()).toBe('file')
-    expect(rows().length).toBeGreaterThan(10)
-    await wrapper.find('[aria-label^="Remove In nightly.json"]').trigger('click')
-    expect(api.calls.some(({ channel }) => channel === 'compare:forget-files')).toBe(true)
-  })
-
-  it('go to the importer again when the view is left', async () => {
-    await open('/compare')
-    expect(dropTarget()?.about).toContain('without importing')
-    wrapper.unmount()
-    expect(dropTarget()).toBeUndefined()
-    wrapper = mount({ render: () => null })
   })
 })
 
