@@ -35,6 +35,10 @@ struct Geometry {
   // Outputs from .. to of a row whose element `k` of the kernel lies inside the input.
   Range inside(int64_t k, int64_t from, int64_t to) const {
     const int64_t offset = k * dilation - width.padding;
+    if (stride == 1) {
+      const int64_t begin = offset + from >= 0 ? from : -offset, end = width.input - offset;
+      return begin < end && begin < to ? Range{begin, end < to ? end : to} : begin < to ? Range{begin, begin} : Range{to, to};
+    }
     const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride, end = width.input - 1 - offset < 0 ? 0 : (width.input - 1 - offset) / stride + 1;
     const int64_t begin = first > from ? first : from;
     return {begin, end < to ? (end > begin ? end : begin) : (to > begin ? to : begin)};
@@ -53,31 +57,57 @@ struct Windows {
   const T* x;  // the group's first channel
   const Geometry& g;
 
+  bool stays(int64_t, int64_t, int64_t) const { return false; }
+  Right place(int64_t, int64_t) const { return {}; }
+  // Runs of outputs of one row, and where their windows begin; then, for each place in the kernel, what of them lies inside the input.
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
-    const int64_t volume = g.volume(), kernel_rows = g.height.kernel * g.width.kernel;
+    struct Run {
+      int64_t d, h, at;
+      int begin, count;
+    } runs[NR];
+    int run_count = 0;
+    for (int q = 0; q < columns;) {
+      const int64_t row = (j + q) / g.width.output, at = (j + q) - row * g.width.output, d = row / g.height.output;
+      const int count = static_cast<int>(least(g.width.output - at, columns - q));
+      runs[run_count++] = {d, row - d * g.height.output, at, q, count};
+      q += count;
+    }
+    const int64_t volume = g.volume();
+    int64_t channel = l / volume, kd = (l - channel * volume) / (g.height.kernel * g.width.kernel), kh = (l - channel * volume) / g.width.kernel % g.height.kernel, kw = l % g.width.kernel;
     for (int64_t p = 0; p < kc; p++, to += NR) {
-      const int64_t channel = (l + p) / volume, place = (l + p) - channel * volume;
-      const int64_t kd = place / kernel_rows, kh = (place - kd * kernel_rows) / g.width.kernel, kw = place % g.width.kernel;
-      const T* plane = x + channel * g.in_plane();
+      const T* const plane = x + channel * g.in_plane();
       const int64_t offset = kw * g.dilation - g.width.padding;
-      int64_t out_row = j / g.width.output, at = j - out_row * g.width.output;
-      for (int q = 0; q < columns;) {
-        const int64_t d = out_row / g.height.output, h = out_row - d * g.height.output;
-        const int n = static_cast<int>(least(g.width.output - at, columns - q));
-        const int64_t row = g.row(d, h, kd, kh);
-        const Range valid = row < 0 ? Range{at, at} : g.inside(kw, at, at + n);
-        for (int64_t o = at; o < valid.begin && o < at + n; o++) to[q + o - at] = 0;
-        const T* from = plane + row * g.width.input + offset;
-        if (g.stride == 1) map1<false>(from + valid.begin, to + q + (valid.begin - at), 0, valid.end - valid.begin, [](V v) { return v; });
-        else
-          for (int64_t o = valid.begin; o < valid.end; o++) to[q + o - at] = to_float(from[o * g.stride]);
-        for (int64_t o = valid.end; o < at + n; o++) to[q + o - at] = 0;
-        q += n;
-        at = 0;
-        out_row++;
+      for (int i = 0; i < run_count; i++) {
+        const Run& run = runs[i];
+        const int64_t row = g.row(run.d, run.h, kd, kh);
+        const Range valid = row < 0 ? Range{run.at, run.at} : g.inside(kw, run.at, run.at + run.count);
+        copy_run(plane + row * g.width.input + offset, run.at, valid, run.count, to + run.begin);
       }
       for (int q = columns; q < NR; q++) to[q] = 0;
+      if (++kw < g.width.kernel) continue;
+      kw = 0;
+      if (++kh < g.height.kernel) continue;
+      kh = 0;
+      if (++kd < g.depth.kernel) continue;
+      kd = 0;
+      channel++;
     }
+  }
+
+ private:
+  // Outputs at .. at + count, zero outside `valid`, whose elements lie a stride apart in `from`.
+  void copy_run(const T* from, int64_t at, Range valid, int count, float* to) const {
+    const int begin = static_cast<int>(valid.begin - at), end = static_cast<int>(valid.end - at);
+    for (int q = 0; q < begin && q < count; q++) to[q] = 0;
+    if (g.stride == 1) {
+      const T* const first = from + valid.begin;
+      int q = begin;
+      for (; q + W <= end; q += W) vstore(to + q, vload(first + (q - begin)));
+      if (q < end) vstore_n(to + q, vload_n(first + (q - begin), end - q, 0), end - q);
+    } else {
+      for (int q = begin; q < end; q++) to[q] = to_float(from[(at + q) * g.stride]);
+    }
+    for (int q = end; q < count; q++) to[q] = 0;
   }
 };
 

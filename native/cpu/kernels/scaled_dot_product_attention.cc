@@ -1,8 +1,7 @@
 // softmax(q k^T / sqrt(headDim)) v. dims: [batch, heads, kvHeads, seqQ, seqK, headDim, causal].
 //
 // A block of queries meets the keys a block at a time, with the running maximum and sum of each query (Milakov & Gimelshein 2018; Dao et
-// al. 2022): scores are a product of packed panels (simd/gemm.h), become weights, and are packed again as the left operand of the product
-// with the values. Threads share the blocks of queries of all heads.
+// al. 2022): scores are a product with packed panels (simd/gemm.h), and become weights, the left operand of the product with the values. Threads share the blocks of queries of all heads.
 #include "simd/gemm.h"
 #include "simd/math.h"
 #include "simd/reduce.h"
@@ -10,7 +9,7 @@
 namespace {
 
 constexpr int64_t QUERIES = MR * (MR >= 14 ? 5 : 12);  // about 64
-constexpr int64_t KEYS = KC;
+constexpr int64_t KEYS = 256, SCORES = KEYS + LINE;  // keys of a block, and the distance of rows of scores
 
 struct Sizes {
   int64_t batch, heads, kv_heads, queries, keys, dim;
@@ -21,22 +20,21 @@ struct Sizes {
 
 // What one thread needs, in the scratch.
 struct Buffers {
-  float *q, *k, *v, *scores, *weights, *out;
+  float *q, *k, *v, *scores, *out;
   static int64_t q_floats(const Sizes& s) { return up(QUERIES * s.dim, LINE); }
   static int64_t k_floats(const Sizes& s) { return up(up(KEYS, NR) * s.dim, LINE); }
   static int64_t v_floats(const Sizes& s) { return up(KEYS * up(s.dim, NR), LINE); }
-  static int64_t floats(const Sizes& s) { return 2 * q_floats(s) + k_floats(s) + v_floats(s) + 2 * QUERIES * KEYS; }
-  Buffers(const Sizes& s, float* at) : q(at), k(q + q_floats(s)), v(k + k_floats(s)), scores(v + v_floats(s)), weights(scores + QUERIES * KEYS), out(weights + QUERIES * KEYS) {}
+  static int64_t floats(const Sizes& s) { return 2 * q_floats(s) + k_floats(s) + v_floats(s) + QUERIES * SCORES; }
+  Buffers(const Sizes& s, float* at) : q(at), k(q + q_floats(s)), v(k + k_floats(s)), scores(v + v_floats(s)), out(scores + QUERIES * SCORES) {}
 };
 
 // `rows` queries from `first` on of one head.
 template <class T>
 void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t first, int64_t rows, const Buffers& b) {
   const float scale = 1 / __builtin_sqrtf(static_cast<float>(s.dim));
-  const int64_t dim = s.dim, panels = up(rows, MR);
-  const LeftMatrix<T> queries{q + first * dim, dim, false};
-  for (int64_t i = 0; i < rows; i += MR) queries.pack(i, static_cast<int>(least(MR, rows - i)), 0, dim, b.q + i * dim);
-  map1<false>(b.q, b.q, 0, panels * dim, [scale](V x) { return vmul(x, vset(scale)); });
+  const int64_t dim = s.dim;
+  map1<false>(q + first * dim, b.q, 0, rows * dim, [scale](V x) { return vmul(x, vset(scale)); });
+  const Left queries{b.q, dim, false}, weights{b.scores, SCORES, false};
   float maxima[QUERIES], sums[QUERIES];
   for (int64_t i = 0; i < rows; i++) {
     maxima[i] = -__builtin_inff();
@@ -49,11 +47,9 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
     const RightMatrix<T> of_keys{k + from * dim, dim, true}, of_values{v + from * dim, dim, false};
     for (int64_t j = 0; j < keys; j += NR) of_keys.pack(j, static_cast<int>(least(NR, keys - j)), 0, dim, b.k + j * dim);
     for (int64_t j = 0; j < dim; j += NR) of_values.pack(j, static_cast<int>(least(NR, dim - j)), 0, keys, b.v + j * keys);
-    for (int64_t j = 0; j < keys; j += NR)
-      for (int64_t i = 0; i < rows; i += MR)
-        tile<true>(b.q + i * dim, b.k + j * dim, dim, b.scores + i * KEYS + j, KEYS, static_cast<int>(least(MR, rows - i)), static_cast<int>(least(NR, keys - j)));
+    for (int64_t j = 0; j < keys; j += NR) multiply_panel(queries, rows, {b.k + j * dim, NR}, dim, b.scores + j, SCORES, static_cast<int>(least(NR, keys - j)), true);
     for (int64_t i = 0; i < rows; i++) {
-      float* const row = b.scores + i * KEYS;
+      float* const row = b.scores + i * SCORES;
       const int64_t some = s.causal ? least(keys, first + i + 1 - from) : keys;
       for (int64_t j = some > 0 ? some : 0; j < keys; j++) row[j] = 0;
       if (some <= 0) continue;
@@ -66,11 +62,7 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
       if (max != maxima[i]) map1<false>(b.out + i * dim, b.out + i * dim, 0, dim, [kept](V x) { return vmul(x, kept); });
       maxima[i] = max;
     }
-    const LeftMatrix<float> weights{b.scores, KEYS, false};
-    for (int64_t i = 0; i < rows; i += MR) weights.pack(i, static_cast<int>(least(MR, rows - i)), 0, keys, b.weights + i * keys);
-    for (int64_t j = 0; j < dim; j += NR)
-      for (int64_t i = 0; i < rows; i += MR)
-        tile<false>(b.weights + i * keys, b.v + j * keys, keys, b.out + i * dim + j, dim, static_cast<int>(least(MR, rows - i)), static_cast<int>(least(NR, dim - j)));
+    for (int64_t j = 0; j < dim; j += NR) multiply_panel(weights, rows, {b.v + j * keys, NR}, keys, b.out + j, dim, static_cast<int>(least(NR, dim - j)), false);
   }
   for (int64_t i = 0; i < rows; i++) {
     const V factor = vset(1 / sums[i]);

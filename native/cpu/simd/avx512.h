@@ -59,7 +59,14 @@ inline V vsplit(V x, V* e) {
   *e = _mm512_cvtepi32_ps(_mm512_srai_epi32(away, 23));
   return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(away, _mm512_set1_epi32(0x7fffff)), base));
 }
+// p 2^floor(n)
 inline V vldexp(V p, V n) { return _mm512_scalef_ps(p, n); }
+// 2^(i / 16) for i of the lowest four bits of every element.
+inline V vsixteenth_power(V bits) {
+  const V powers = _mm512_setr_ps(1.0f, 1.0442737824f, 1.0905077327f, 1.1387886348f, 1.1892071150f, 1.2418578121f, 1.2968395547f, 1.3542555469f, 1.4142135624f, 1.4768261459f, 1.5422108254f, 1.6104903319f,
+                                  1.6817928305f, 1.7562521604f, 1.8340080864f, 1.9152065614f);
+  return _mm512_permutexvar_ps(_mm512_castps_si512(bits), powers);
+}
 inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }

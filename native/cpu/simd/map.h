@@ -77,11 +77,16 @@ inline void map2(const A* a, const B* b, O* out, int64_t begin, int64_t end, F f
 template <bool STREAM, class A, class B, class C, class O, class F>
 inline void map3(const A* a, const B* b, const C* c, O* out, int64_t begin, int64_t end, F f) {
   int64_t i = begin;
-  for (; i + 2 * W <= end; i += 2 * W) {
+  for (; i + 4 * W <= end; i += 4 * W) {
     const V v0 = f(vload(a + i), vload(b + i), vload(c + i)), v1 = f(vload(a + i + W), vload(b + i + W), vload(c + i + W));
+    const V v2 = f(vload(a + i + 2 * W), vload(b + i + 2 * W), vload(c + i + 2 * W)), v3 = f(vload(a + i + 3 * W), vload(b + i + 3 * W), vload(c + i + 3 * W));
     put<STREAM>(out + i, v0);
     in_order();
     put<STREAM>(out + i + W, v1);
+    in_order();
+    put<STREAM>(out + i + 2 * W, v2);
+    in_order();
+    put<STREAM>(out + i + 3 * W, v3);
   }
   for (; i + W <= end; i += W) put<STREAM>(out + i, f(vload(a + i), vload(b + i), vload(c + i)));
   if (i < end) {
