@@ -62,7 +62,15 @@ void plan_tiles(Planner& p, const ConvSizes& s, int64_t columns, int64_t terms) 
   launch_join(p, shares, p.output(), columns * s.filters, splits);
 }
 
-void plan_direct(Planner& p, const ConvSizes& s, int64_t outputs, int group) {
+void plan_direct(Planner& p, const ConvSizes& s, const ConvShape& shape, int group) {
+  const int64_t outputs = shape.outputs();
+  const int together = conv_filters_together(p.device.sm_count, shape, group);
+  if (together > 1) {
+    const int64_t blocks = ceil_div(shape.filters, together), positions = shape.columns * shape.groups * blocks;
+    p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype() + "_" + std::to_string(together)), {ceil_div(positions * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s,
+             static_cast<long long>(positions), group, static_cast<int>(blocks));
+    return;
+  }
   p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s, static_cast<long long>(outputs), group);
 }
 
@@ -90,8 +98,8 @@ void plan(Planner& p) {
   if (plane >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
   const ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0};
   switch (conv_kind(p.device.sm_count, shape)) {
-    case ConvKind::direct: return plan_direct(p, s, shape.outputs(), 1);
-    case ConvKind::direct_warp: return plan_direct(p, s, shape.outputs(), 32);
+    case ConvKind::direct: return plan_direct(p, s, shape, 1);
+    case ConvKind::direct_warp: return plan_direct(p, s, shape, 32);
     case ConvKind::point: return plan_point(p, s, plane);
     case ConvKind::product:
       return launch_product(p, {p.dim(0) * p.dim(3), static_cast<int>(shape.filters), static_cast<int>(plane), static_cast<int>(terms), false, false, p.dim(3)}, p.input(1), p.input(0), p.output());

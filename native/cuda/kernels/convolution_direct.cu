@@ -1,5 +1,6 @@
 // Convolutions that tiles would leave mostly empty: few operations, few filters or channels of a group.
 //   convolution_direct_<t>            a thread, or a warp where sums are long, for each output
+//   convolution_direct_<t>_<F>        the same for the outputs of F filters at one position: what is read of the input serves all of them
 //   convolution_point_<t>_<wide|one>  kernels of one element: a thread has four filters of 16 bytes of positions, or of one
 // Sums in f32, in a fixed order.
 #include "common/reduce.cuh"
@@ -53,6 +54,52 @@ __device__ __forceinline__ void direct(const T* __restrict__ x, const T* __restr
   if (lane == 0) out[i] = from_float<T>(sum);
 }
 
+// As `direct`, with F filters of a group at one position. i counts positions within blocks of F filters, of which a group has `blocks`.
+template <int F, class T>
+__device__ __forceinline__ void direct_filters(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, long long positions, int group, int blocks) {
+  constexpr int U = 16 / F;
+  const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x, i = group == 1 ? thread : thread / 32;
+  if (i >= positions) return;
+  const int lane = group == 1 ? 0 : threadIdx.x % 32;
+  const int in_group = s.channels / s.groups, filters = s.filters / s.groups, terms = in_group * s.depth.kernel * s.height.kernel * s.width.kernel, area = s.height.output * s.width.output;
+  const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input, out_plane = static_cast<long long>(s.depth.output) * area;
+  const long long run = quotient(i, out_plane), part = quotient(run, blocks), image = quotient(part, s.groups);
+  const int of_group = static_cast<int>(part - image * s.groups), f0 = static_cast<int>(run - part * blocks) * F;
+  const int place = static_cast<int>(i - run * out_plane), od = place / area, oh = place / s.width.output % s.height.output, ow = place % s.width.output;
+  const T* source = x + (image * s.channels + static_cast<long long>(of_group) * in_group) * in_plane;
+  // Past the last filter: that one again, whose sum is not written.
+  const T* filter[F];
+#pragma unroll
+  for (int f = 0; f < F; f++) filter[f] = weight + (static_cast<long long>(of_group) * filters + min(f0 + f, filters - 1)) * terms;
+  const int d0 = od * s.stride - s.depth.padding, h0 = oh * s.stride - s.height.padding, w0 = ow * s.stride - s.width.padding;
+  const Term step(s, group);
+  Term t(s, lane);
+  float sum[F] = {};
+  for (int base = lane; base < terms; base += U * group) {
+    float u[U][F], v[U];
+#pragma unroll
+    for (int j = 0; j < U; j++) {
+      const int d = d0 + t.d * s.dilation, h = h0 + t.h * s.dilation, w = w0 + t.w * s.dilation;
+      const bool valid = t.index < terms && static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input) &&
+                         static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input);
+      v[j] = valid ? to_float(source[t.channel * in_plane + (static_cast<long long>(d) * s.height.input + h) * s.width.input + w]) : 0.0f;
+#pragma unroll
+      for (int f = 0; f < F; f++) u[j][f] = valid ? to_float(filter[f][t.index]) : 0.0f;
+      t.advance(s, step);
+    }
+#pragma unroll
+    for (int j = 0; j < U; j++)
+#pragma unroll
+      for (int f = 0; f < F; f++) sum[f] = fmaf(u[j][f], v[j], sum[f]);
+  }
+  T* to = out + (image * s.filters + static_cast<long long>(of_group) * filters + f0) * out_plane + place;
+#pragma unroll
+  for (int f = 0; f < F; f++) {
+    const float all = group == 32 ? warp_reduce(sum[f], AddOp()) : sum[f];
+    if (lane == 0 && f0 + f < filters) to[f * out_plane] = from_float<T>(all);
+  }
+}
+
 // out[p, f, o] = sum over c of weight[p % groups, f, c] * x[p, c, o], for p over images and groups. `across`: threads of a plane; `blocks`: of four filters.
 template <class T, int V>
 __device__ __forceinline__ void point(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, int groups, int filters, int channels, long long plane, long long across,
@@ -101,10 +148,15 @@ __device__ __forceinline__ void point(const T* __restrict__ x, const T* __restri
                                                                                    int blocks, long long threads) {                                                                        \
     point<T, V>(x, weight, out, groups, filters, channels, plane, across, blocks, threads);                                                                                                \
   }
+#define DIRECT_FILTERS(T, F)                                                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(256) convolution_direct_##T##_##F(const T* x, const T* weight, T* out, const ConvSizes s, long long positions, int group, int blocks) {      \
+    direct_filters<F>(x, weight, out, s, positions, group, blocks);                                                                                                                       \
+  }
 #define CONVOLUTION(T)                                                                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) convolution_direct_##T(const T* x, const T* weight, T* out, const ConvSizes s, long long outputs, int group) {                          \
     direct(x, weight, out, s, outputs, group);                                                                                                                                            \
   }                                                                                                                                                                                       \
+  DIRECT_FILTERS(T, 2) DIRECT_FILTERS(T, 4) DIRECT_FILTERS(T, 8)                                                                                                                            \
   POINT(T, wide, LANES<T>) POINT(T, one, 1)
 CONVOLUTION(f32)
 CONVOLUTION(f16)

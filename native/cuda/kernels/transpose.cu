@@ -1,5 +1,5 @@
 // out[c, r] = x[r, c], as bits: transpose_4 and transpose_2 (bytes of an element). A block moves a tile of 32 x 32 (4 bytes) or
-// 64 x 64 (2 bytes) elements through shared memory, so that reads and writes are 128 bytes a warp. transpose_pairs: two elements of 2 bytes at a time, where rows and columns are even.
+// 64 x 64 (2 bytes) elements through shared memory, so that reads and writes are 128 bytes a warp. transpose_2_small: 32 x 32 elements of 2 bytes. transpose_pairs: two elements of 2 bytes at a time, where rows and columns are even.
 #include <cstdint>
 
 namespace {
@@ -54,6 +54,9 @@ extern "C" __global__ void __launch_bounds__(256) transpose_pairs(const uint16_t
 }
 extern "C" __global__ void __launch_bounds__(256) transpose_4(const uint32_t* x, uint32_t* out, long long rows, long long cols, long long tiles_across) {
   transpose<uint32_t, 32>(x, out, rows, cols, tiles_across);
+}
+extern "C" __global__ void __launch_bounds__(256) transpose_2_small(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
+  transpose<uint16_t, 32>(x, out, rows, cols, tiles_across);
 }
 extern "C" __global__ void __launch_bounds__(256) transpose_2(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
   transpose<uint16_t, 64>(x, out, rows, cols, tiles_across);

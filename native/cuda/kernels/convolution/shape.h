@@ -27,17 +27,26 @@ enum class ConvKind {
 
 inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
   const double products = static_cast<double>(c.outputs()) * static_cast<double>(c.terms);
-  // Few operations are done sooner without the stages of tiles, and few filters leave tiles of 64 of them empty. With 32 filters of one channel a thread
-  // for each output takes 2.3 times as long as tiles on an H200, with 3 filters a quarter of it.
+  // Few operations are done sooner without the stages of tiles, few filters leave tiles of 64 of them empty, and few terms their steps of 16.
   constexpr double few_products = 1e7;
-  constexpr int64_t narrow = 16, least_plane = 64;
+  constexpr int64_t narrow = 16, least_plane = 64, few_terms = 4;
   if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products)) return ConvKind::point;
-  if (products < few_products || c.filters <= (c.tensor_cores && c.terms >= 8 ? 2 : 8)) {
+  if (products < few_products || c.terms <= few_terms || c.filters <= (c.tensor_cores && c.terms >= 8 ? 2 : 8)) {
     // Sums long enough for a warp, where outputs alone would leave the GPU idle.
     return c.terms >= 64 && c.outputs() < int64_t{sm_count} * 2048 ? ConvKind::direct_warp : ConvKind::direct;
   }
   if (c.point && c.plane >= least_plane) return ConvKind::product;
   return c.tensor_cores && c.terms >= 8 ? ConvKind::mma : ConvKind::tiles;
+}
+
+// Filters of a group whose outputs a thread (`group` 1) or a warp (32) computes together: as many as there are, and as leave enough threads to fill the GPU. With a
+// thread for each output, 32 filters of one term take 2.3 times as long as tiles on an H200: most of it is where the output lies, which is computed once for all of them.
+inline int conv_filters_together(int sm_count, const ConvShape& c, int group) {
+  for (int together = 8; together > 1; together /= 2) {
+    const int64_t blocks = (c.filters + together - 1) / together;
+    if (c.filters * 2 > together && c.columns * c.groups * blocks * group >= int64_t{sm_count} * 1024) return together;
+  }
+  return 1;
 }
 
 }  // namespace opscope::cuda

@@ -169,7 +169,19 @@ void convolutions() {
                 if (kind == ConvKind::mma) possible = possible && tensor_cores;
               }
   expect(possible, "kernels for products and for tensor cores get what they can compute");
-  expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::tiles, "few filters are no tile, more of them are");
+  expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {340'416, 32, 1, 8, 1728, false, false}) == ConvKind::tiles, "few filters are no tile, more of them are");
+  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");
+  bool filled = true;
+  for (const int64_t columns : {1, 1000, 100'000, 10'000'000})
+    for (const int64_t filters : {1, 2, 3, 5, 8, 17})
+      for (const int group : {1, 32}) {
+        const int together = conv_filters_together(132, {columns, filters, 1, 100, columns, false, false}, group);
+        const int64_t threads = columns * ((filters + together - 1) / together) * group;
+        filled = filled && together >= 1 && together <= 8 && (together & (together - 1)) == 0 && (together == 1 || (threads >= 132 * 1024 && together < filters * 2));
+      }
+  expect(filled, "filters are computed together where enough threads are left, and no more of them than there are");
+  expect(conv_filters_together(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 1) == 8 && conv_filters_together(132, {27'885, 4, 1, 5000, 2145, false, false}, 32) == 4 && conv_filters_together(132, {600, 4, 1, 21, 600, false, false}, 1) == 1,
+         "by a thread, by a warp, and not where outputs are few");
   expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
   expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && k_splits(264, 7, 2048, 4) > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
   expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
