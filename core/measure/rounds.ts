@@ -42,8 +42,8 @@ const LEAD_SECONDS = 0.0007
 const LONG_SAMPLE_SECONDS = 0.001
 /** Calls of every member before the first round. */
 const WARM_SECONDS = 0.002
-/** Rounds of a pass that takes longer than it may: four quads. */
-const MIN_ROUNDS = 8
+/** Rounds of a pass that takes longer than it may: two quads. */
+const MIN_ROUNDS = 4
 /** Bursts of a round at most: one that was interrupted is taken again, which a scheduler mostly lets through. */
 const MAX_TRIES = 3
 

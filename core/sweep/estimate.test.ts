@@ -27,6 +27,16 @@ describe('an estimate', () => {
     for (const rule of [{ id: 'fixed-time' as const, seconds: 3000 }, { id: 'fixed-count' as const, count: 1e6 }]) expect(by(rule, { maxSeconds: 2 })).toBeLessThan(4)
   })
 
+  it('of interleaved rounds is by their passes, for cases that have a rival on the processor', () => {
+    const rounds = { ...quick, rounds: true }
+    const [one, rival] = [testCase({ impl: 'scalar' }), testCase({ impl: 'avx2' })]
+    expect(estimateSeconds([one], rounds)).toBe(estimateSeconds([one], quick))
+    expect(estimateSeconds([one, rival], rounds)).not.toBe(estimateSeconds([one, rival], quick))
+    expect(estimateSeconds([one, rival], { ...rounds, rule: { id: 'fixed-count', count: 9 } })).toBe(estimateSeconds([one, rival], { ...quick, rule: { id: 'fixed-count', count: 9 } }))
+    // A longer minimum makes longer passes.
+    expect(estimateSeconds([one, rival], { ...rounds, minSeconds: 2 })).toBeGreaterThan(2 * estimateSeconds([one, rival], rounds))
+  })
+
   it('uses the measured speed of the device', () => {
     const large = { params: { n: 2 ** 26 } }
     expect(seconds(large, quick, [copyCeiling(1e9)])).toBeGreaterThan(seconds(large, quick, [copyCeiling(1e12)]))

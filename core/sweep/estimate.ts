@@ -1,5 +1,6 @@
 import type { Device } from '../backend'
-import type { BenchmarkCase } from '../case'
+import { paramText, type BenchmarkCase } from '../case'
+import { MIN_PASSES, passSeconds, takesRounds } from '../measure/result/rounds'
 import type { MeasureSettings } from '../measure/settings'
 import { wholeCost } from '../measure/verify/plan'
 import { SAMPLES_PER_MINIMUM } from '../measure/sampling/warm-up'
@@ -7,6 +8,7 @@ import { outputsOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 import { launchKind } from '../roofline/ceilings'
 import { peakKindOf } from '../roofline/roofline'
+import { processorOf } from '../session/environment'
 import type { Ceiling } from '../session/types'
 
 /** What an estimate assumes of a device. bytes/s, FLOP/s and seconds. */
@@ -83,8 +85,20 @@ function plainSeconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: rea
   const work = outputsOf(op, p, c.dtype).reduce((sum, { elements }, output) => sum + elements * wholeCost(op, p, output), 0)
   const verify = (2 * Math.min(settings.verifyWork, work)) / VERIFY_UNITS_PER_SECOND
   const warmUp = Math.min(settings.maxWarmupSeconds, Math.max(0.03, 10 * call))
-  return rates.openSeconds + bytes * rates.fillSecondsPerByte + verify + warmUp + samplingSeconds(settings, call, flush, c.mode === 'cold') + (settings.energy ? ENERGY_SECONDS : 0)
+  const open = rates.openSeconds + bytes * rates.fillSecondsPerByte
+  const sampling = takesRounds(settings) && processorOf(c.device) === 'cpu' ? roundsSeconds(settings, call, flush, open) : samplingSeconds(settings, call, flush, c.mode === 'cold')
+  return open + verify + warmUp + sampling + (settings.energy ? ENERGY_SECONDS : 0)
 }
+
+/** Passes that rounds take as a rule. */
+const USUAL_PASSES = MIN_PASSES + 2
+/** What a pass takes of each implementation at least, in calls and in seconds: calls before the samples, a few rounds, a check of the output. */
+const PASS_CALLS = 6
+const PASS_OVERHEAD_SECONDS = 0.01
+
+/** Wall time of one implementation in interleaved rounds (core/measure/rounds.ts); its memory is opened with that of the others, or kept. */
+const roundsSeconds = (settings: MeasureSettings, call: number, flush: number, open: number): number =>
+  USUAL_PASSES * (Math.max(passSeconds(settings, 1), PASS_CALLS * (call + flush)) + PASS_OVERHEAD_SECONDS + Math.min(open, PASS_OVERHEAD_SECONDS))
 
 /** A steady load for the windows, before them and after them (core/measure/energy). */
 const ENERGY_SECONDS = 13.2
@@ -99,9 +113,14 @@ function samplingSeconds(settings: MeasureSettings, call: number, flush: number,
   return Math.max(Math.min(maxSeconds, Math.max(minSeconds, minSamples * each) * CONVERGENCE), minSamples * each)
 }
 
-/** Expected wall time of cases measured one after the other, in seconds. */
-export const estimateSeconds = (cases: readonly BenchmarkCase[], settings: MeasureSettings, ceilings: readonly Ceiling[] = [], devices: readonly Device[] = []): number =>
-  cases.reduce((sum, c) => sum + estimateCaseSeconds(c, settings, ceilings, devices), 0)
+/** Expected wall time of a run over these cases, in seconds: one after the other, or in rounds where the settings say so and a case has a rival. */
+export function estimateSeconds(cases: readonly BenchmarkCase[], settings: MeasureSettings, ceilings: readonly Ceiling[] = [], devices: readonly Device[] = []): number {
+  const rivals = takesRounds(settings) ? Map.groupBy(cases.filter((c) => processorOf(c.device) === 'cpu'), workKey) : undefined
+  const alone = { ...settings, rounds: false }
+  return cases.reduce((sum, c) => sum + estimateCaseSeconds(c, (rivals?.get(workKey(c))?.length ?? 2) > 1 ? settings : alone, ceilings, devices), 0)
+}
+
+const workKey = ({ op, params, dtype, mode }: BenchmarkCase) => `${op} ${paramText(params)} ${dtype} ${mode}`
 
 /** What one case took on this machine, whole: opening, filling, compiling, verifying, warming up and sampling. */
 export interface Took {

@@ -62,6 +62,9 @@ describe('the answer in sentences', () => {
     const sentences = answerSentences(sessionAnswer([rounds('scalar', 1, 400, 1), rounds('avx2', 1, 90, 0.25), rounds('scalar', 2, 500, 1), rounds('avx2', 2, 110, 0.25)], undefined))
     expect(sentences[0]).toMatch(/^Noisy host: compare speedups, not times\. 4 of 4 times are graded B or C/)
     expect(sentences[2]).toMatch(/is 4\.00x faster than .*geometric mean over 2 cases, 95 % CI 3\.98x to 4\.02x/)
+    const alone = [1, 2].flatMap((n) => [point({ op: 'add', params: { n }, impl: 'scalar' }, 400, 0.2, 'C'), point({ op: 'add', params: { n }, impl: 'avx2' }, 100, 0.2, 'A')])
+    expect(answerSentences(sessionAnswer(alone, undefined))[0]).toMatch(/^Noisy host: measure in interleaved rounds to compare implementations\. 2 of 4 times on the CPU are graded C/)
+    expect(answerSentences(sessionAnswer(alone.filter(({ case: c }) => c.impl === 'scalar'), undefined))[0]).not.toMatch(/Noisy/)
     expect(answerSentences(sessionAnswer([1, 2].flatMap((n) => [rounds('scalar', n, 400, 1), rounds('avx2', n, 100, 0.25)]).map((one) => ({ ...one, grade: 'A' })), undefined))[0]).not.toMatch(/Noisy/)
   })
 

@@ -68,8 +68,11 @@ export interface MachineAnswer {
   grades: Record<Grade, number>
   /** Warnings about the machine, one sentence each. */
   warnings: string[]
-  /** Present where times on this host are too noisy to be compared one by one and speedups come from interleaved rounds: times measured, and those graded below A. */
-  noisyHost?: { times: number; below: number; unreliable: number }
+  /**
+   * Present where times on the processor of this host are too noisy to be compared: times measured, those graded below A, and those graded C. `rounds`:
+   * whether they come from interleaved rounds, so that speedups hold all the same.
+   */
+  noisyHost?: { times: number; below: number; unreliable: number; rounds: boolean }
 }
 
 /** What a session says: see `answerSentences` for words. */
@@ -169,17 +172,22 @@ function processorAnswer(processor: 'cpu' | 'gpu', points: readonly AnswerPoint[
   }
 }
 
-/** Shares of the times measured in rounds below which a host is not called noisy: graded B or C, and C. */
+/** Shares of the times below which a host is not called noisy: graded B or C, where they were measured in rounds, and C. */
 const NOISY_BELOW_A = 0.6
 const NOISY_C = 0.2
 const MIN_TIMES = 4
 
+/** Of the times from rounds where there are such; else of all on the processor where several implementations were measured there. */
 function noisyHostOf(points: readonly AnswerPoint[]): MachineAnswer['noisyHost'] {
-  const times = points.filter(({ roundsGroup, grade }) => roundsGroup !== undefined && grade !== undefined)
+  const own = points.filter(({ case: c, grade }) => processorOf(c.device) === 'cpu' && grade !== undefined)
+  const inRounds = own.filter(({ roundsGroup }) => roundsGroup !== undefined)
+  const rounds = inRounds.length > 0
+  const times = rounds ? inRounds : own
   const below = times.filter(({ grade }) => grade !== 'A').length
   const unreliable = times.filter(({ grade }) => grade === 'C').length
-  if (times.length < MIN_TIMES || (below < NOISY_BELOW_A * times.length && unreliable < NOISY_C * times.length)) return undefined
-  return { times: times.length, below, unreliable }
+  const isNoisy = unreliable >= NOISY_C * times.length || (rounds && below >= NOISY_BELOW_A * times.length)
+  const compared = rounds || new Set(times.map(({ case: c }) => seriesKey(c))).size > 1
+  return times.length >= MIN_TIMES && isNoisy && compared ? { times: times.length, below, unreliable, rounds } : undefined
 }
 
 /**

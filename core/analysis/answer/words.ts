@@ -52,12 +52,16 @@ export function machineText({ noiseFloor, grades, warnings }: MachineAnswer): st
   ].join('; ')
 }
 
-/** `Noisy host: compare speedups, not times`; undefined on a quiet one. */
-export const noisyText = ({ noisyHost }: MachineAnswer): string | undefined => noisyHost && 'Noisy host: compare speedups, not times'
+/** `Noisy host: compare speedups, not times`, or what to do where speedups do not hold either; undefined on a quiet one. */
+export const noisyText = ({ noisyHost }: MachineAnswer): string | undefined => noisyHost && (noisyHost.rounds ? 'Noisy host: compare speedups, not times' : 'Noisy host: measure in interleaved rounds to compare implementations')
 
 /** What that means, and what it rests on. */
-export const noisyHint = ({ noisyHost }: MachineAnswer): string | undefined =>
-  noisyHost && `${formatInteger(noisyHost.below)} of ${formatInteger(noisyHost.times)} times are graded B or C (${formatInteger(noisyHost.unreliable)} C). Speedups come from interleaved rounds, in which noise of the host affects all implementations alike.`
+export function noisyHint({ noisyHost }: MachineAnswer): string | undefined {
+  if (!noisyHost) return undefined
+  const { times, below, unreliable, rounds } = noisyHost
+  if (rounds) return `${formatInteger(below)} of ${formatInteger(times)} times are graded B or C (${formatInteger(unreliable)} C). Speedups come from interleaved rounds, in which noise of the host affects all implementations alike.`
+  return `${formatInteger(unreliable)} of ${formatInteger(times)} times on the CPU are graded C. In interleaved rounds (--rounds) noise of the host affects all implementations alike, so that speedups hold.`
+}
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { gatherRounds, joinRounds, type RoundPart } from '../../measure/result/rounds'
+import { gatherRounds, joinRounds, MIN_PASSES, type RoundPart } from '../../measure/result/rounds'
 import { PRESETS } from '../../measure/settings'
 import { createRandom, normal } from '../../stats/random'
 import { testCase } from '../../testing'
-import { MIN_PASSES, ratioGrade, roundsRatio, roundsRatioOver } from './rounds'
+import { ratioGrade, roundsRatio, roundsRatioOver } from './rounds'
 import { verdictOf } from './verdict'
 
 interface Host {

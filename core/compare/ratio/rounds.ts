@@ -1,13 +1,10 @@
-import { passTimes } from '../../measure/result/rounds'
+import { MIN_PASSES, passTimes } from '../../measure/result/rounds'
 import type { Grade, Result } from '../../result'
 import { formatPercent } from '../../units'
 import { quadRatio, type InterleavedRatio } from './interleave'
 import type { RatioEstimate } from './ratio'
 
 type Rounds = Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>
-
-/** Passes that have an interval: of fewer, none could be left out as an outlier. */
-export const MIN_PASSES = 6
 
 /**
  * `side` over `base` from the interleaved rounds that both were measured in; undefined where there is no pass with both. An even
@@ -18,11 +15,14 @@ export const MIN_PASSES = 6
 export function roundsRatio(side: Rounds, base: Rounds): InterleavedRatio | undefined {
   if (!side.rounds || side.rounds.group !== base.rounds?.group) return undefined
   const [above, below] = [passTimes(side), passTimes(base)]
-  const passes = [...above].flatMap(([pass, { ns, rounds }]) => {
+  const all = [...above].flatMap(([pass, { ns, rounds, interrupted }]) => {
     const other = below.get(pass)
-    return other ? [{ log: Math.log(ns / other.ns), quads: Math.floor(Math.min(rounds, other.rounds) / 2) }] : []
+    return other ? [{ log: Math.log(ns / other.ns), quads: Math.floor(Math.min(rounds, other.rounds) / 2), interrupted: interrupted || other.interrupted }] : []
   })
-  if (passes.length === 0) return undefined
+  if (all.length === 0) return undefined
+  // Passes in which a side was never let through count where too few others are left.
+  const quiet = all.filter(({ interrupted }) => !interrupted)
+  const passes = quiet.length >= MIN_PASSES ? quiet : all
   return { ...quadRatio(passes.map(({ log }) => log), MIN_PASSES), quads: passes.reduce((sum, { quads }) => sum + quads, 0) }
 }
 

@@ -25,6 +25,18 @@ const BLOCK_WARMUP_SECONDS = 0.01
 /** Work of checking the output of a block after the first, which is checked as settings say. All of it is searched for unwritten elements. */
 const BLOCK_VERIFY_WORK = 1e6
 
+/** Passes that have an interval of their ratio, of fewer none could be left out as an outlier; and passes at most. */
+export const MIN_PASSES = 6
+export const MAX_PASSES = 16
+/** Share of the least time of a case that its rounds of one pass take. */
+const PASS_SHARE = 0.12
+
+/** Wall time of the rounds of one pass over so many implementations, in seconds. */
+export const passSeconds = ({ minSeconds }: Pick<MeasureSettings, 'minSeconds'>, members: number): number => PASS_SHARE * minSeconds * members
+
+/** Whether cases that compete on a processor of the host are measured in rounds by these settings: not by a rule that promises a number of samples, or a time. */
+export const takesRounds = ({ rule, rounds }: Pick<MeasureSettings, 'rule' | 'rounds'>): boolean => rounds === true && (rule === undefined || rule.id === 'relative-ci')
+
 /** How one block is measured by these settings. */
 export const roundSettings = (settings: MeasureSettings, first: boolean): MeasureSettings => ({
   ...settings,
@@ -136,11 +148,9 @@ const quietRounds = (used: Uint8Array, firstSamples: readonly number[]): number 
 
 /** Quantile of the samples of a pass that stands for it: what other programs add to samples lies above. */
 const TYPICAL = 0.1
-/** Samples of rounds without an interruption on which that may rest. */
-const FEW_CLEAN = 3
 
-/** The typical time of each pass in ns, by pass, and its rounds: that of the rounds that were not interrupted, as far as there are such. */
-export function passTimes({ samplesNs, rounds, deviceStates }: Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>): Map<number, { ns: number; rounds: number }> {
+/** The typical time of each pass in ns, by pass, and its rounds: that of the rounds that were not interrupted; of all where every one was, which `interrupted` says. */
+export function passTimes({ samplesNs, rounds, deviceStates }: Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>): Map<number, { ns: number; rounds: number; interrupted: boolean }> {
   const { numbers = [], firstSamples = [], firstRounds } = rounds ?? {}
   const passes = new Map<number, { all: number[]; clean: number[]; rounds: Set<number> }>()
   let pass = 0
@@ -157,7 +167,8 @@ export function passTimes({ samplesNs, rounds, deviceStates }: Pick<Result, 'sam
     if (!isInterrupted(interruptions(deviceStates, from, end), end - from)) known.clean.push(...own)
   }
   return new Map([...passes].flatMap(([at, { all, clean, rounds: own }]) => {
-    const ns = quantile(clean.length >= FEW_CLEAN ? clean : all, TYPICAL)
-    return ns === undefined || !(ns > 0) ? [] : [[at, { ns, rounds: own.size }]]
+    const interrupted = clean.length === 0
+    const ns = quantile(interrupted ? all : clean, TYPICAL)
+    return ns === undefined || !(ns > 0) ? [] : [[at, { ns, rounds: own.size, interrupted }]]
   }))
 }

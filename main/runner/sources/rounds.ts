@@ -1,9 +1,9 @@
 import { workOf } from '@core/analysis/size'
 import { findBackend } from '@core/backends'
-import { INTERLEAVE, MIN_PASSES, roundsRatio } from '@core/compare'
+import { INTERLEAVE, roundsRatio } from '@core/compare'
 import type { BenchmarkCase } from '@core/case'
 import { costOf } from '@core/measure/result/record'
-import { gatherRounds, joinRounds, roundSettings, type RoundPart } from '@core/measure/result/rounds'
+import { gatherRounds, joinRounds, MAX_PASSES, MIN_PASSES, passSeconds, roundSettings, takesRounds, type RoundPart } from '@core/measure/result/rounds'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { Result } from '@core/result'
 import { processorOf } from '@core/session/environment'
@@ -15,14 +15,8 @@ export interface RoundGroup {
   cases: readonly { case: BenchmarkCase; seconds: number }[]
 }
 
-/** Passes after which only the speedups are waited for, not the times; and passes at most. */
-const PASSES_FOR_TIMES = 8
-const MAX_PASSES = 12
-/** Share of the least time of a case that its rounds of one pass take, and rounds of a pass at most. */
-const PASS_SHARE = 0.12
+/** Rounds of a pass at most. */
 const MAX_ROUNDS = 128
-/** Where one measures in a process of its own, a pass is two rounds, there and back. */
-const QUADS_FOR_TIMES = 12
 /** Groups whose rounds are in progress at once, so that those of each are spread over some of the run, */
 const GROUPS_AT_ONCE = 8
 /** and bytes of them all, which a host may keep open. */
@@ -30,10 +24,10 @@ const BYTES_AT_ONCE = 2 ** 29
 
 /**
  * Cases in the order to measure, those that compete on the processor of the host in groups: other programs share it, so what is to be
- * compared is measured at the same time. Only where the settings ask for it, and for the rule that stops at a width of the interval: others promise a number of samples, or a time.
+ * compared is measured at the same time. Only where the settings say so (takesRounds).
  */
-export function grouped<C extends { case: BenchmarkCase; seconds: number }>(cases: readonly C[], { rule, rounds }: MeasureSettings): (C | { cases: C[] })[] {
-  if (!rounds || (rule !== undefined && rule.id !== 'relative-ci')) return [...cases]
+export function grouped<C extends { case: BenchmarkCase; seconds: number }>(cases: readonly C[], settings: MeasureSettings): (C | { cases: C[] })[] {
+  if (!takesRounds(settings)) return [...cases]
   const groups = new Map<string, C[]>()
   const steps: (C | { cases: C[] })[] = []
   for (const one of cases) {
@@ -98,20 +92,17 @@ class Open {
     })
   }
 
-  /** Whether its rounds say enough: every speedup within the target, and every time too unless many rounds did not help. */
+  /** Whether its rounds say enough: every speedup within the target. */
   enough(settings: MeasureSettings): boolean {
-    const { minQuads, maxQuads } = INTERLEAVE
-    const whole = this.together.length === this.members.length
-    const [least, forTimes, most] = whole ? [MIN_PASSES, PASSES_FOR_TIMES, MAX_PASSES] : [minQuads, QUADS_FOR_TIMES, maxQuads]
-    const spent = this.wallMs / 1000 >= settings.maxSeconds * this.members.length
-    if (this.passes < least) return false
-    if (spent || this.passes >= most) return true
+    if (this.passes < MIN_PASSES) return false
+    // Where one measures in a process of its own, a pass is two rounds, there and back.
+    const most = this.together.length === this.members.length ? MAX_PASSES : INTERLEAVE.maxQuads
+    if (this.passes >= most || this.wallMs / 1000 >= settings.maxSeconds * this.members.length) return true
     const [base, ...others] = this.members.map(({ parts }) => gatherRounds(parts, this.id))
-    const within = (side: Result) => {
+    return others.every((side) => {
       const { ratio, interval } = roundsRatio(side, base!) ?? {}
       return ratio !== undefined && interval !== undefined && Math.max(interval.high / ratio, ratio / interval.low) - 1 <= settings.relativeCi
-    }
-    return others.every(within) && (this.passes >= forTimes || this.members.every(({ parts }) => joinRounds(parts, this.id, settings).converged === true))
+    })
   }
 }
 
@@ -153,7 +144,7 @@ export class Rounds {
   /** One pass of the group whose turn it is. */
   *#step(): Generator<Step, void, Measured> {
     const open = this.#open[0]!
-    const seconds = PASS_SHARE * this.settings.minSeconds * open.members.length
+    const seconds = passSeconds(this.settings, open.members.length)
     if (open.together.length === open.members.length) yield* this.#together(open, MAX_ROUNDS, seconds)
     else for (const round of [open.round, open.round + 1]) yield* this.#round(open, round)
     const last = Math.max(open.round + 1, ...open.members.flatMap(({ parts }) => parts.at(-1)?.result.rounds.numbers.at(-1) ?? []))
