@@ -9,6 +9,7 @@
 #include "buffers/rotation.h"
 #include "nvml/window.h"
 #include "timing/kernel_calls.h"
+#include "words.h"
 
 namespace opscope::cuda {
 
@@ -42,7 +43,7 @@ CudaCase::CudaCase(const CaseSpec& spec, PlanFunction plan, Context& context) : 
 CudaCase::CudaCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, Context& context) : CudaCase(spec, nullptr, std::move(calls), context) {}
 
 CudaCase::CudaCase(const CaseSpec& spec, PlanFunction plan, std::unique_ptr<Calls> calls, Context& context)
-    : context_(context), timer_(Timer::of(context)), nvml_(management_of(context.traits().ordinal)), rotated_(spec.rotated), calls_(std::move(calls)) {
+    : context_(context), timer_(Timer::of(context)), nvml_(management_of(context.traits().ordinal)), rotated_(spec.rotated), op_(spec.op), calls_(std::move(calls)) {
   const int64_t before = free_bytes();
   const auto add_set = [&] {
     sets_.push_back(std::make_unique<BufferSet>(spec, plan, context));
@@ -88,10 +89,25 @@ void CudaCase::poison() {
 
 void CudaCase::run() {
   context_.use();
-  for (size_t i = 0; i < sets_.size(); i++) calls_->enqueue(context_.stream(), i, 1);
+  for (size_t i = 0; i < sets_.size(); i++) run(i);
   used_.assign(sets_.size(), true);
   calls_->last = sets_.size() - 1;
   context_.synchronize("running a kernel");
+}
+
+void CudaCase::run(size_t set) {
+  const std::vector<Launch>& launches = sets_[set]->launches();
+  if (launches.empty()) return calls_->enqueue(context_.stream(), set, 1);
+  // One at a time, so that a fault has its launch.
+  for (size_t i = 0; i < launches.size(); i++) {
+    try {
+      launches[i].enqueue(context_.stream());
+      context_.synchronize("running a kernel");
+    } catch (const Error& e) {
+      if (e.code != "kernel-failed" || launches[i].is_library_call()) throw;
+      throw Error(e.code, e.what() + fault_words(op_, launches[i].info(context_), i, launches.size()), e.detail);
+    }
+  }
 }
 
 std::vector<OutputScan> CudaCase::scan() {

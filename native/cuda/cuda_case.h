@@ -39,6 +39,7 @@ class CudaCase final : public Prepared {
 
  private:
   CudaCase(const CaseSpec& spec, PlanFunction plan, std::unique_ptr<Calls> calls, Context& context);
+  void run(size_t set);
   // `calls` sets from `first` on, around the end.
   void mark_used(size_t first, size_t calls);
 
@@ -46,6 +47,7 @@ class CudaCase final : public Prepared {
   Timer& timer_;
   std::unique_ptr<Nvml> nvml_;
   bool rotated_;
+  std::string op_;
   double seconds_per_sample_ = 0;  // wall time, of the newest batch
   int64_t delta_ = -1;
   std::vector<std::unique_ptr<BufferSet>> sets_;

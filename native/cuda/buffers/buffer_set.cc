@@ -2,13 +2,28 @@
 
 #include <algorithm>
 
+#include "../words.h"
+
 namespace opscope::cuda {
 
 BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) : context_(context) {
+  size_t free = 0, total = 0;
+  const bool told = api().MemGetInfo(&free, &total) == CUDA_SUCCESS;
+  try {
+    take(spec, plan);
+  } catch (const Error& e) {
+    if (e.code != "out-of-memory") throw;
+    double tensors = 0;
+    for (const auto& tensor : spec.tensors) tensors += static_cast<double>(tensor.elements) * static_cast<double>(storage_bytes(tensor.storage));
+    throw Error(e.code, e.what() + fitting_words(tensors, told ? static_cast<double>(free) : -1), e.detail);
+  }
+}
+
+void BufferSet::take(const CaseSpec& spec, PlanFunction plan) {
   std::vector<CUdeviceptr> addresses;
   for (const auto& description : spec.tensors) {
     if (description.role != Role::in) outputs_.push_back(tensors_.size());
-    addresses.push_back(tensors_.emplace_back(description, context).address());
+    addresses.push_back(tensors_.emplace_back(description, context_).address());
   }
   counts_ = DeviceBuffer(static_cast<int64_t>(std::max<size_t>(1, outputs_.size()) * sizeof(ScanCounts)));
   std::vector<Fill> fills;
@@ -16,7 +31,7 @@ BufferSet::BufferSet(const CaseSpec& spec, PlanFunction plan, Context& context) 
     if (description.role != Role::out) fills.push_back(description.fill);
   fill(fills);
   if (!plan) return;
-  Planner planner(spec, context, addresses);
+  Planner planner(spec, context_, addresses);
   plan(planner);
   launches_ = planner.take_launches();
   workspaces_ = planner.take_workspaces();

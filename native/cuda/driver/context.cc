@@ -1,6 +1,5 @@
 #include "context.h"
 
-#include <cstdio>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -8,19 +7,10 @@
 #include "../module/fatbins.h"
 #include "../module/nvrtc.h"
 #include "../nvml/holders.h"
+#include "../words.h"
 #include "prepared.h"
 
 namespace opscope::cuda {
-
-namespace {
-
-std::string gib(int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
-  return text;
-}
-
-}  // namespace
 
 int attribute(int ordinal, CUdevice_attribute which) {
   int value = 0;
@@ -98,8 +88,8 @@ DeviceBuffer::DeviceBuffer(int64_t bytes) : bytes_(bytes) {
     size_t free = 0, total = 0;
     api().MemGetInfo(&free, &total);
     throw Error("out-of-memory",
-                "This case asked for another " + gib(bytes) + " of GPU memory, but only " + gib(static_cast<int64_t>(free)) + " of " +
-                    gib(static_cast<int64_t>(total)) + " is free. Choose a smaller size or a narrower dtype, or close other programs that use the GPU.",
+                "This case asked for another " + gib(static_cast<double>(bytes)) + " of GPU memory, but only " + gib(static_cast<double>(free)) + " of " +
+                    gib(static_cast<double>(total)) + " is free. Choose a smaller size or a narrower dtype, or close other programs that use the GPU.",
                 describe(result));
   }
   check(result, "allocating GPU memory");

@@ -17,6 +17,7 @@
 #include "prepared.h"
 #include "timing/clock.h"
 #include "timing/queue.h"
+#include "words.h"
 
 using namespace opscope;
 using namespace opscope::cuda;
@@ -135,6 +136,17 @@ void queue() {
   expect(samples_at_once(Mode::cold, 1, quick) == queue_budget / 6 && samples_at_once(Mode::graph, queue_budget, quick) == queue_budget / 4, "a flush takes room, and a graph is one entry");
 }
 
+void words() {
+  const double gib = 1 << 30;
+  expect(fitting_words(12 * gib, 8 * gib) == " The tensors of this case take 12.00 GiB in all; 8.00 GiB was free before it. About 63 % of this size would fit.", "what would have fitted");
+  expect(fitting_words(4 * gib, 8 * gib).find("without the workspace") != std::string::npos && fitting_words(4 * gib, -1).empty(), "a workspace that does not fit, and a driver that does not tell");
+  LaunchInfo launch;
+  launch.kernel = "softmax_f32_join", launch.blocks[0] = 4096, launch.threads = 256;
+  expect(fault_words("softmax", launch, 1, 2) == " It was softmax_f32_join of softmax, launch 2 of 2: 4096 blocks of 256 threads.", "which launch faulted");
+  launch.blocks[1] = 3;
+  expect(fault_words("softmax", launch, 0, 1).find("4096x3x1 blocks") != std::string::npos, "a grid of several axes");
+}
+
 void room() {
   constexpr double gib = 1 << 30;
   expect(room_bytes(140 * gib, 20 * gib, true, 0) < 20 * gib && room_bytes(140 * gib, 20 * gib, true, 0) > 19.5 * gib, "a case gets what is free, not what the card has");
@@ -191,6 +203,7 @@ int main() {
   reductions();
   queue();
   room();
+  words();
   holders();
   clocks();
   rotation();
