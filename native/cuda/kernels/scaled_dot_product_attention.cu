@@ -1,6 +1,6 @@
 // softmax(q k^T / sqrt(headDim)) v: a block takes 32 queries of a head and meets 32 keys at a time, with the running maximum and sum of
 // each query, in f32 (Milakov & Gimelshein 2018; Dao et al. 2022). 256 threads: 8 for each query, which share its keys and its outputs.
-// attention_join_<t> adds up the shares of keys of either kernel (attention_shares.cuh), in order.
+// attention_join_<t> and attention_join_wide_<t> add up the shares of keys of either kernel (attention_shares.cuh), in a fixed order.
 #include "common/attention_shares.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
@@ -108,11 +108,45 @@ __device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes
   }
 }
 
+// A block of 256 threads for each query, whose warps have every eighth share: few queries leave the GPU idle, and each share is a wait for memory.
+template <class T>
+__device__ __forceinline__ void join_wide(float* shares, T* out, const AttentionSizes& s) {
+  constexpr int WARPS = 8;
+  __shared__ float parts[WARPS][32];
+  const long long row = blockIdx.x;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const Shares first(shares, s, row, 0);
+  float top = -INFINITY;
+  for (int i = lane; i < s.splits; i += 32) top = fmaxf(top, first.stats[2 * i]);
+  top = warp_reduce(top, MaxOp());
+  float total = 0;
+  for (int i = lane; i < s.splits; i += 32) total += first.stats[2 * i + 1] * exp2f(first.stats[2 * i] - top);
+  total = warp_reduce(total, AddOp());
+  for (int from = 0; from < s.dim; from += 32) {
+    const int c = from + lane;
+    float sum = 0;
+    if (c < s.dim) {
+#pragma unroll 8
+      for (int i = warp; i < s.splits; i += WARPS) sum = fmaf(first.sums[static_cast<long long>(i) * s.dim + c], exp2f(first.stats[2 * i] - top), sum);
+    }
+    parts[warp][lane] = sum;
+    __syncthreads();
+    if (warp == 0 && c < s.dim) {
+      float all = 0;
+#pragma unroll
+      for (int w = 0; w < WARPS; w++) all += parts[w][lane];
+      out[row * s.dim + c] = from_float<T>(all / total);
+    }
+    __syncthreads();
+  }
+}
+
 }  // namespace
 
 #define ATTENTION(T)                                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) scaled_dot_product_attention_##T(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend(q, k, v, out, s, shares); } \
-  extern "C" __global__ void __launch_bounds__(128) attention_join_##T(float* shares, T* out, const AttentionSizes s) { join(shares, out, s); }
+  extern "C" __global__ void __launch_bounds__(128) attention_join_##T(float* shares, T* out, const AttentionSizes s) { join(shares, out, s); } \
+  extern "C" __global__ void __launch_bounds__(256) attention_join_wide_##T(float* shares, T* out, const AttentionSizes s) { join_wide(shares, out, s); }
 ATTENTION(f32)
 ATTENTION(f16)
 ATTENTION(bf16)

@@ -16,3 +16,6 @@ inline int attention_splits(int sm_count, long long blocks, long long tiles) {
   const long long wanted = sm_count * 2 / blocks < tiles / 2 ? sm_count * 2 / blocks : tiles / 2;
   return static_cast<int>(wanted < most ? wanted : most);
 }
+
+// Whether a block joins the shares of a query, rather than a warp: where blocks for all queries fit on the GPU at a time.
+inline bool attention_joins_wide(int sm_count, long long queries) { return queries <= sm_count * 4LL; }

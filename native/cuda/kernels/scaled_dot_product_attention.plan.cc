@@ -22,7 +22,9 @@ void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t
   const int64_t rows = sizes.batch_heads * sizes.queries;
   const CUdeviceptr shares = sizes.splits > 1 ? p.workspace(rows * sizes.splits * (sizes.dim + 2) * 4) : 0;
   p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
-  if (sizes.splits > 1) p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes);
+  if (sizes.splits == 1) return;
+  if (attention_joins_wide(p.device.sm_count, rows)) p.launch(p.kernel("attention_join_wide_" + p.dtype()), {rows}, 256, 0, shares, p.output(), sizes);
+  else p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes);
 }
 
 // Tensor cores for 16-bit types (attention_mma.cu).
