@@ -3,10 +3,10 @@
  * same cases measured in turn, and what the link between the GPUs carries.
  *   node scripts/gpu/two-gpus.mjs OUT_FOLDER
  * Needs two NVIDIA GPUs, the built command line (out/) and the addon. With NATS_SERVER, the path of a nats-server, the same is
- * measured through an agent of a fleet. Writes OUT_FOLDER/two-gpus.json; OPSCOPE_COMMIT names the commit where there is no git.
+ * measured through an agent of a fleet. Writes OUT_FOLDER/two-gpus.json after each session; the next call measures those that are missing; OPSCOPE_COMMIT names the commit where there is no git.
  */
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,8 +78,11 @@ const devices = JSON.parse(cli('list', 'devices', '--backends', 'cuda', '--json'
 if (devices.length < 2) throw new Error(`two GPUs are needed; there ${devices.length === 1 ? 'is one' : 'is none'}`)
 say(devices.map(({ id, name, impls }) => `${id} ${name}: ${impls.map(({ id }) => id).join(', ')}`).join('; '))
 
-const sessions = []
-let links = []
+/** Sessions of an earlier call that its time ended. */
+const earlier = existsSync(join(out, 'two-gpus.json')) ? JSON.parse(readFileSync(join(out, 'two-gpus.json'), 'utf8')) : { sessions: [], links: [] }
+const sessions = earlier.sessions.map(({ name, seconds, mediansNs }) => ({ name, seconds, medians: new Map(Object.entries(mediansNs)) }))
+let links = earlier.links
+const missing = (name) => !sessions.some((one) => one.name === name)
 const PAIRS = [['in-turn-1', 'in-turn-2'], ['in-turn-1', 'side-by-side-1'], ['in-turn-2', 'side-by-side-2'], ['side-by-side-1', 'side-by-side-2'], ['agent-in-turn', 'agent-side-by-side'], ['in-turn-1', 'agent-side-by-side']]
 
 /** Written after each step: what is there when time runs out is kept. */
@@ -100,8 +103,8 @@ const measure = (one) => {
 }
 
 const both = (n) => {
-  measure(local(`in-turn-${n}`, '--gpus', 'in-turn', '--impls', 'kernel', ...SWEEP))
-  measure(local(`side-by-side-${n}`, '--gpus', 'side-by-side', '--impls', 'kernel', ...SWEEP))
+  if (missing(`in-turn-${n}`)) measure(local(`in-turn-${n}`, '--gpus', 'in-turn', '--impls', 'kernel', ...SWEEP))
+  if (missing(`side-by-side-${n}`)) measure(local(`side-by-side-${n}`, '--gpus', 'side-by-side', '--impls', 'kernel', ...SWEEP))
 }
 both(1)
 if (process.env.NATS_SERVER) {
@@ -110,12 +113,12 @@ if (process.env.NATS_SERVER) {
   const nats = spawn(process.env.NATS_SERVER, ['-c', join(folder, 'conf')], { stdio: 'ignore' })
   try {
     await sleep(500)
-    for (const gpus of ['in-turn', 'side-by-side']) measure(await fleet('nats://127.0.0.1:4999', gpus))
+    for (const gpus of ['in-turn', 'side-by-side']) if (missing(`agent-${gpus}`)) measure(await fleet('nats://127.0.0.1:4999', gpus))
   } finally {
     nats.kill('SIGKILL')
   }
 }
-if (devices.some(({ impls }) => impls.some(({ id }) => id.startsWith('peer-')))) {
+if (links.length === 0 && devices.some(({ impls }) => impls.some(({ id }) => id.startsWith('peer-')))) {
   const { medians } = local('peer', '--ops', 'copy', '--sizes', 'vector=2^20,2^26', '--modes', 'hot', '--impls', 'kernel,peer-0,peer-1', '--preset', 'quick', '--gpus', 'in-turn')
   links = [...medians].map(([key, ns]) => ({ key, GBps: (2 * 4 * Number(key.split(' ')[1])) / ns }))
   write()

@@ -6,6 +6,7 @@ import { getOp, OPS } from '@core/ops/registry'
 import { caseOn } from './proof/bed'
 import type { Bench } from './bench'
 import { drawCases, type Drawn } from './fuzz/draw'
+import { Journal } from './journal'
 import { sidesOf } from './sides'
 
 /** Operations that scripts/gpu/torch_agreement.py calls by itself. */
@@ -20,6 +21,7 @@ const FLOPS_PER_US: Readonly<Record<string, number>> = { f32: 5e7, tf32: 4e8, f1
  *   seed=N count=40      which shapes, and how many; all of them take more than 50 us
  *   devices=python:cuda:0
  *   seconds=N            time limit of a case
+ *   log=FILE             keeps each row as soon as it is there; what an earlier call with the same seed has kept is not measured again
  */
 const torchDraw: Bench = async ({ args, say }) => {
   const [side] = await sidesOf(args, { devices: 'python:cuda:0' })
@@ -29,18 +31,25 @@ const torchDraw: Bench = async ({ args, say }) => {
   const settings = { ...PRESETS.standard, maxSeconds: Number(args['seconds'] ?? 1), maxWarmupSeconds: 0.3, verifyWork: 1e6 }
   const seed = Number(args['seed'] ?? Math.floor(Math.random() * 2 ** 31))
   say(`seed=${seed} repeats the shapes`)
-  const rows = []
+  const log = new Journal<Measured>(args['log'])
+  const rows: Measured[] = []
   for (const { op: id, dtype, params } of longCases(torch, seed, Number(args['count'] ?? 40))) {
     const op = getOp(id)
     const plain = caseOn(device, id, params, 'cold', { dtype })
     if (!plain) throw new Error(`${device.id} has no ${id} in ${dtype}`)
+    const name = `${seed} ${id} ${dtype} ${paramText(params)}`
+    const known = log.get(name)
+    if (known) {
+      rows.push(known)
+      continue
+    }
     const c = { ...plain, impl: 'torch' }
     const filledSeed = firstSeed(settings.seed)
     const prepared = await backend.open(problemOf(op, c, filledSeed))
     try {
       const result = await measureCase({ op, case: c, prepared, settings, resultId: String(rows.length), filledSeed })
       const clocks = [...(result.clocksMhz ?? [])].sort((a, b) => a - b)
-      rows.push({ op: id, dtype, params: JSON.stringify(params), status: result.status, medianNs: result.summary?.medianNs, hostCallNs: result.hostCallNs, mhz: clocks[clocks.length >> 1], maxMhz: clocks.at(-1) })
+      rows.push(log.add(name, { op: id, dtype, params: JSON.stringify(params), status: result.status, medianNs: result.summary?.medianNs, hostCallNs: result.hostCallNs, mhz: clocks[clocks.length >> 1], maxMhz: clocks.at(-1) }))
       say(`${id} ${dtype} ${paramText(params)}: ${((result.summary?.medianNs ?? NaN) / 1000).toFixed(1)} us`)
     } finally {
       await prepared.dispose()
@@ -49,6 +58,17 @@ const torchDraw: Bench = async ({ args, say }) => {
   return { figures: [{ name: 'cases measured', value: rows.filter(({ status }) => status === 'ok').length, unit: `of ${rows.length}` }, { name: 'seed', value: seed, unit: '' }], rows, devices: [device] }
 }
 export default torchDraw
+
+type Measured = {
+  op: string
+  dtype: string
+  params: string
+  status: string
+  medianNs: number | undefined
+  hostCallNs: number | undefined
+  mhz: number | undefined
+  maxMhz: number | undefined
+}
 
 /** The first `count` of the drawn cases that no GPU finishes within MIN_US. */
 function longCases({ kernels }: Impl, seed: number, count: number): Drawn[] {

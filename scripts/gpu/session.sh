@@ -1,0 +1,78 @@
+#!/bin/sh
+# What a session on a GPU machine measures, in its order. Any call may be cut off: the next one goes on where it stopped.
+#   scripts/gpu/session.sh OUT [STEP[=SECONDS]...]
+# Without steps: all of them. SECONDS is the limit of a step, after which it is ended and what it has written is kept; a step that has
+# ended well is left out next time (OUT/done). Prints what each step took. OPSCOPE_DRY_RUN=1 prints the commands alone.
+#
+#   step         limit s  what comes of it                                                              needs
+#   devices           60  what there is: fails where the addon, the guest library or PyTorch is missing
+#   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
+#   check            480  Triton, torch.compile, JAX and CuPy on odd shapes against float64             8 processes
+#   wide             180  Triton beyond 2^31 elements                                                   24 GiB
+#   comprehensive    420  the suite in full, and so on                                                  guest library
+#   genesis          420
+#   guide            420
+#   tenflowers       300
+#   time             420  CUDA kernels, PyTorch and Triton on cases of every family
+#   block            120  the transformer block
+#   models           420  ResNet-50 and BERT                                                            torchvision, transformers
+#   two-gpus         600  side by side against in turn                                                  two GPUs
+#
+# The results of every step lie in OUT, to be copied home after each call. `node scripts/suite-tables.mjs` makes the tables of the suites.
+set -u
+cd "$(dirname "$0")/../.."
+out=$1
+shift
+mkdir -p "$out/done"
+[ $# -gt 0 ] || set -- devices draw check wide comprehensive genesis guide tenflowers time block models two-gpus
+python=${OPSCOPE_SESSION_PYTHON:-python3}
+worker=main/backends/python/worker
+[ -d "$worker" ] || worker=out/bench/worker
+
+limit() {
+  case $1 in
+    devices) echo 60 ;; draw) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+  esac
+}
+# Suites end by themselves before their limit, so that their reports are written.
+suite() { sh scripts/gpu/suites.sh "$out/suites" "$1=$((seconds - 60))"; }
+step() {
+  case $1 in
+    devices) node out/main/cli.js list devices ;;
+    draw) OPSCOPE_SECONDS=$((seconds / 2)) sh scripts/gpu/python-kernels.sh draw "results=$out/draw" seconds=0.5 ;;
+    check) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh check "results=$out/check" impls=triton,torch.compile,jax,cupy ;;
+    wide) "$python" scripts/gpu/triton_wide.py "$worker" "$out/triton-wide.jsonl" ;;
+    comprehensive | genesis | tenflowers) suite "$1" ;;
+    guide) suite performance-guide ;;
+    time) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh time "results=$out/time" ;;
+    block) suite transformer-block ;;
+    models) sh scripts/gpu/suites.sh "$out/suites" resnet50=$((seconds / 2 - 60)) bert=$((seconds / 2 - 60)) ;;
+    two-gpus) node scripts/gpu/two-gpus.mjs "$out/two-gpus" ;;
+    *) echo "session.sh: there is no step $1" >&2; return 2 ;;
+  esac
+}
+# A step runs in a shell of its own, so that its time ends all that it has started.
+if [ "${OPSCOPE_STEP:-}" != '' ]; then
+  seconds=$OPSCOPE_STEP
+  step "$1"
+  exit
+fi
+failed=0
+for entry in "$@"; do
+  name=${entry%%=*}
+  seconds=$(limit "$name")
+  [ "$name" = "$entry" ] || seconds=${entry#*=}
+  if [ -e "$out/done/$name" ]; then
+    echo "== $name is done"
+    continue
+  fi
+  echo "== $name, at most $seconds s"
+  [ "${OPSCOPE_DRY_RUN:-}" = 1 ] && continue
+  from=$(date +%s)
+  if OPSCOPE_STEP=$seconds timeout -k 15 "$seconds" sh "$0" "$out" "$name"; then touch "$out/done/$name"; else
+    echo "== $name ended with $?"
+    failed=1
+  fi
+  echo "== $name took $(($(date +%s) - from)) s"
+done
+exit $failed
