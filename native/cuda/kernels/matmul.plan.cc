@@ -1,5 +1,6 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
 //   matmul_skinny   m or n of a few elements
+//   matmul_shallow  k of a few elements, and a large result
 //   matmul_simt     f32
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
 //                   large enough to pay for it
@@ -7,6 +8,7 @@
 #include <algorithm>
 
 #include "matmul/launch.h"
+#include "matmul/shallow.h"
 #include "matmul/skinny.h"
 
 namespace opscope::cuda {
@@ -162,11 +164,19 @@ void launch_wgmma(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
+void launch_shallow(Planner& p, const ProductShape& s) {
+  const bool wide = s.n % lanes_of(p) == 0;
+  const int64_t across = wide ? s.n / lanes_of(p) : s.n, threads = s.batch * ceil_div(s.m, shallow_rows) * across;
+  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + (wide ? "_wide" : "_one")), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
+           static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
+}
+
 void plan(Planner& p) {
   for (size_t i = 1; i <= 3; i++)
     if (p.dim(i) > int64_t{1} << 30) throw Error("unsupported", "The CUDA kernels for matmul take m, n and k of up to 2^30.");
   const ProductShape s{p.dim(0), static_cast<int>(p.dim(1)), static_cast<int>(p.dim(2)), static_cast<int>(p.dim(3)), p.dim(4) != 0, p.dim(5) != 0};
   if (is_skinny(s, p.spec.dtype == Dtype::f32 || p.spec.dtype == Dtype::tf32)) launch_skinny(p, s);
+  else if (p.spec.dtype != Dtype::tf32 && s.batch <= 1 << 30 && is_shallow(s.k, s.batch * s.m * s.n * static_cast<int64_t>(dtype_bytes(p.spec.dtype)))) launch_shallow(p, s);
   else launch_product(p, s, p.input(0), p.input(1), p.output());
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/common/row.h"
 #include "kernels/convolution/shape.h"
+#include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/order/shape.h"
 #include "kernels/plan.h"
@@ -152,6 +153,7 @@ void products() {
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
   expect(wgmma_plan(132, {1, 128, 128, 65536, false, false}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096, false, false}, 64).splits == 1, "k is split where tiles are few");
+  expect(is_shallow(2, 128LL << 20) && !is_shallow(9, 128LL << 20) && !is_shallow(2, 4096), "a few elements of k and a large result take threads of their own, a small result tiles");
 }
 
 // Every convolution has a kernel that can compute it, and few filters or a long sum of few outputs are not left to nearly empty tiles.

@@ -1,0 +1,59 @@
+// matmul with a k of up to 8, bound by the bytes of the result: a thread has 16 bytes (wide) or one element (one) of a few rows. Sums in f32, in the order of k.
+//   matmul_shallow_<t>_<wide|one>   matmul/shape.h says when
+#include "common/vec.cuh"
+#include "matmul/shallow.h"
+
+namespace {
+
+// 64-bit division takes several times as long.
+__device__ __forceinline__ long long quotient(long long a, long long b) { return (a | b) >> 32 ? a / b : static_cast<unsigned>(a) / static_cast<unsigned>(b); }
+
+// `across`: threads of a row of the result; `threads` of all. a repeats after `batch_a` of the batch.
+template <class T, int V, int R>
+__device__ __forceinline__ void shallow(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ c, int m, int n, int k, int trans_a, int trans_b, int batch_a, long long across, long long threads) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= threads) return;
+  const int blocks = (m + R - 1) / R;
+  const long long run = quotient(i, across), batch = quotient(run, blocks), column = (i - run * across) * V;
+  const int first = static_cast<int>(run - batch * blocks) * R;
+  const T* left = a + (batch - quotient(batch, batch_a) * batch_a) * m * k;
+  const T* right = b + batch * n * k;
+  const long long left_row = trans_a ? 1 : k, left_k = trans_a ? m : 1;
+  float sum[R][V] = {};
+  for (int l = 0; l < k; l++) {
+    float u[R], v[V];
+#pragma unroll
+    for (int r = 0; r < R; r++) u[r] = to_float(left[min(first + r, m - 1) * left_row + l * left_k]);
+    if (trans_b) {
+#pragma unroll
+      for (int j = 0; j < V; j++) v[j] = to_float(right[(column + j) * k + l]);
+    } else if constexpr (V > 1) {
+      unpack<T>(load16(right + static_cast<long long>(l) * n + column), v);
+    } else {
+      v[0] = to_float(right[static_cast<long long>(l) * n + column]);
+    }
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+      for (int j = 0; j < V; j++) sum[r][j] = fmaf(u[r], v[j], sum[r][j]);
+  }
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    if (first + r >= m) break;
+    T* to = c + (batch * m + first + r) * n + column;
+    if constexpr (V > 1) store16(to, pack<T>(sum[r]));
+    else *to = from_float<T>(sum[r][0]);
+  }
+}
+
+}  // namespace
+
+#define KERNEL(T, name, V, R)                                                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(256) matmul_shallow_##T##_##name(const T* a, const T* b, T* c, int m, int n, int k, int trans_a, int trans_b, int batch_a, long long across, \
+                                                                                long long threads) {                                                                                       \
+    shallow<T, V, R>(a, b, c, m, n, k, trans_a, trans_b, batch_a, across, threads);                                                                                                        \
+  }
+#define SHALLOW(T) KERNEL(T, wide, LANES<T>, opscope::cuda::shallow_rows) KERNEL(T, one, 1, opscope::cuda::shallow_rows)
+SHALLOW(f32)
+SHALLOW(f16)
+SHALLOW(bf16)
