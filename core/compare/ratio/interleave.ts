@@ -1,7 +1,7 @@
 import { caseId, type BenchmarkCase } from '../../case'
 import type { MeasureSettings } from '../../measure/settings'
 import type { Result } from '../../result'
-import { resampledTrimmedMean } from '../../stats/bootstrap'
+import { resampledTrimmedMean, type Interval } from '../../stats/bootstrap'
 import { median } from '../../stats/descriptive'
 import { studentQuantile } from '../../stats/significance'
 import { cyclesOf, runOf } from '../measured'
@@ -98,11 +98,15 @@ const EARLY_ALPHA = 0.005
  * than the 95 % CI of the verdict because it is asked again after every quad.
  */
 export function pairSettled(ratio: InterleavedRatio | undefined, threshold: number): boolean {
-  if (!ratio?.interval || ratio.degrees === undefined) return false
-  const { interval, degrees } = ratio
-  const widen = studentQuantile(EARLY_ALPHA / 2, degrees) / studentQuantile(0.025, degrees)
-  const wider = { low: ratio.ratio * (interval.low / ratio.ratio) ** widen, high: ratio.ratio * (interval.high / ratio.ratio) ** widen }
-  return verdictOf(wider, threshold) !== 'ambiguous'
+  const wider = ratio && intervalAt(ratio, EARLY_ALPHA)
+  return wider !== undefined && verdictOf(wider, threshold) !== 'ambiguous'
+}
+
+/** The interval of a ratio for another error rate than 5 %; undefined where it has none. */
+export function intervalAt({ ratio, interval, degrees }: RatioEstimate, alpha: number): Interval | undefined {
+  if (!interval || degrees === undefined) return undefined
+  const widen = studentQuantile(alpha / 2, degrees) / studentQuantile(0.025, degrees)
+  return { low: ratio * (interval.low / ratio) ** widen, high: ratio * (interval.high / ratio) ** widen }
 }
 
 /** Ratios of pairs that were measured by interleaved blocks. */

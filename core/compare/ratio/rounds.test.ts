@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { gatherRounds, joinRounds, MIN_PASSES, type RoundPart } from '../../measure/result/rounds'
+import { gatherRounds, joinRounds, MAX_PASSES, MIN_PASSES, type RoundPart } from '../../measure/result/rounds'
 import { PRESETS } from '../../measure/settings'
 import { createRandom, normal } from '../../stats/random'
 import { testCase } from '../../testing'
-import { ratioGrade, roundsRatio, roundsRatioOver } from './rounds'
+import { ratioGrade, roundsRatio, roundsRatioOver, roundsSettled } from './rounds'
 import { verdictOf } from './verdict'
 
 interface Host {
@@ -100,11 +100,11 @@ describe('the time of a case from its rounds', () => {
 
 /**
  * A case and itself on a noisy host, measured until the interval of the speedup is narrow enough, as a sweep does: the host is slower by up to 30 %
- * for minutes, passes and bursts differ, and other programs lengthen single samples severalfold on either side.
+ * for minutes, passes differ by 0.8 %, and one in five by 3 %, bursts differ, and other programs lengthen single samples severalfold on either side.
  */
-test('a case and itself have different times by the verdict in at most 1 % of 400 trials on a noisy host', () => {
+test('a case and itself have different times by the verdict in at most 1 % of 300 trials on a noisy host', () => {
   const random = createRandom(99)
-  const noise = (pass: number) => ({ pass, host: 1 + 0.3 * random(), mine: 1 + 0.004 * normal(random) })
+  const noise = (pass: number) => ({ pass, host: 1 + 0.3 * random(), mine: 1 + (random() < 0.2 ? 0.03 : 0.008) * normal(random) })
   const partOf = (own: ReturnType<typeof noise>): RoundPart => {
     const numbers = Array.from({ length: ROUNDS_OF_A_PASS }, (_, i) => own.pass * ROUNDS_OF_A_PASS + i)
     const samplesNs = numbers.flatMap(() => {
@@ -115,18 +115,17 @@ test('a case and itself have different times by the verdict in at most 1 % of 40
   }
   const empty = measured(1, 1)[0]!.result
   delete empty.deviceStates
-  const trials = Array.from({ length: 400 }, () => {
+  const trials = Array.from({ length: 300 }, () => {
     const sides: [RoundPart[], RoundPart[]] = [[], []]
-    for (let pass = 0; pass < 12; pass++) {
+    for (let pass = 0; ; pass++) {
       const now = noise(pass)
       for (const side of sides) side.push(partOf({ ...now, mine: noise(pass).mine }))
       if (pass + 1 < MIN_PASSES) continue
       const ratio = roundsRatio(gatherRounds(sides[0], 1), gatherRounds(sides[1], 1))!
       const half = Math.max(ratio.interval!.high / ratio.ratio, ratio.ratio / ratio.interval!.low) - 1
-      if (half <= PRESETS.quick.relativeCi || pass === 11) return { half, verdict: verdictOf(ratio.interval!, 0.01) }
+      if (roundsSettled(ratio, PRESETS.quick.relativeCi) || pass + 1 === MAX_PASSES) return { half, verdict: verdictOf(ratio.interval!, 0.01) }
     }
-    throw new Error('no pass was the last')
   })
-  expect(trials.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').length).toBeLessThanOrEqual(4)
-  expect(trials.filter(({ half }) => half <= 0.02).length).toBeGreaterThan(320)
+  expect(trials.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').length).toBeLessThanOrEqual(3)
+  expect(trials.filter(({ half }) => half <= 0.02).length).toBeGreaterThan(150)
 })

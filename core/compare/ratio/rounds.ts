@@ -1,7 +1,7 @@
 import { MIN_PASSES, passTimes } from '../../measure/result/rounds'
 import type { Grade, Result } from '../../result'
 import { formatPercent } from '../../units'
-import { quadRatio, type InterleavedRatio } from './interleave'
+import { intervalAt, quadRatio, type InterleavedRatio } from './interleave'
 import type { RatioEstimate } from './ratio'
 
 type Rounds = Pick<Result, 'samplesNs' | 'rounds' | 'deviceStates'>
@@ -24,6 +24,17 @@ export function roundsRatio(side: Rounds, base: Rounds): InterleavedRatio | unde
   const quiet = all.filter(({ interrupted }) => !interrupted)
   const passes = quiet.length >= MIN_PASSES ? quiet : all
   return { ...quadRatio(passes.map(({ log }) => log), MIN_PASSES), quads: passes.reduce((sum, { quads }) => sum + quads, 0) }
+}
+
+/**
+ * Error rate of the interval that ends rounds early: asked after every pass, and of few passes, an interval is narrow by chance now and then.
+ */
+const EARLY_ALPHA = 0.02
+
+/** Whether a ratio needs no more passes: an interval of 98 % is within ± `relativeCi`. */
+export function roundsSettled(ratio: RatioEstimate | undefined, relativeCi: number): boolean {
+  const wider = ratio && intervalAt(ratio, EARLY_ALPHA)
+  return wider !== undefined && Math.max(wider.high / ratio!.ratio, ratio!.ratio / wider.low) - 1 <= relativeCi
 }
 
 /**

@@ -1,6 +1,6 @@
 import { workOf } from '@core/analysis/size'
 import { findBackend } from '@core/backends'
-import { INTERLEAVE, roundsRatio } from '@core/compare'
+import { INTERLEAVE, roundsRatio, roundsSettled } from '@core/compare'
 import type { BenchmarkCase } from '@core/case'
 import { costOf } from '@core/measure/result/record'
 import { gatherRounds, joinRounds, MAX_PASSES, MIN_PASSES, passSeconds, roundSettings, takesRounds, type RoundPart } from '@core/measure/result/rounds'
@@ -99,10 +99,7 @@ class Open {
     const most = this.together.length === this.members.length ? MAX_PASSES : INTERLEAVE.maxQuads
     if (this.passes >= most || this.wallMs / 1000 >= settings.maxSeconds * this.members.length) return true
     const [base, ...others] = this.members.map(({ parts }) => gatherRounds(parts, this.id))
-    return others.every((side) => {
-      const { ratio, interval } = roundsRatio(side, base!) ?? {}
-      return ratio !== undefined && interval !== undefined && Math.max(interval.high / ratio, ratio / interval.low) - 1 <= settings.relativeCi
-    })
+    return others.every((side) => roundsSettled(roundsRatio(side, base!), settings.relativeCi))
   }
 }
 
