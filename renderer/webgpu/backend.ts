@@ -4,7 +4,7 @@ import { createGpuHolder, type Gpu, guarded } from './gpu/gpu'
 import { type Implementation, implementationsOf, supportedKernels } from './kernels/registry'
 import { type Clock, createClock } from './timing/clock'
 import { findLibraries } from './libraries/find'
-import { isSoftware, memoryOf, nameOf, wordsOf } from './gpu/adapter'
+import { isSoftware, memoryOf, nameOf, wordsOf, type DeviceOptions } from './gpu/adapter'
 
 export const DEVICE_ID = 'webgpu:0'
 
@@ -50,6 +50,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
       ...fact('API', words.backend),
       ...fact('Features', [...features].sort().join(', ')),
       ...fact('Memory size', memory.known ? undefined : 'estimated; the browser does not tell'),
+      ...fact('Subgroups', gpu.subgroups === undefined ? 'not used' : `${gpu.subgroups} threads or more`),
       ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
       ...fact('Timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
       ...fact('Cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} µs`),
@@ -60,16 +61,23 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
   }
 }
 
-export interface WebgpuOptions {
+export interface WebgpuOptions extends DeviceOptions {
   /** Also offer kernels that cheat (red-team/kernels.ts), to see that none of them is believed. */
   redTeam?: boolean
+}
+
+/** The options in the query of the page's address: `red-team`, `subgroups=on|off`, `limits=default`. */
+export function optionsIn(query: string): WebgpuOptions {
+  const words = new URLSearchParams(query)
+  const subgroups = words.get('subgroups')
+  return { redTeam: words.has('red-team'), defaultLimits: words.get('limits') === 'default', ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
 }
 
 /** WebGPU in this Chromium: one device, whichever adapter the browser prefers. */
 export function createWebgpuBackend(options: WebgpuOptions = {}): Backend {
   let found: Promise<readonly Implementation[]> | undefined
   const implementationsHere = () => (found ??= findLibraries().then((libraries) => [...implementationsOf(options.redTeam ?? false), ...libraries]))
-  const holder = createGpuHolder()
+  const holder = createGpuHolder(options)
   const clocks = new WeakMap<Gpu, Clock>()
 
   async function ready(): Promise<{ gpu: Gpu; clock: Clock } | { reason: string }> {

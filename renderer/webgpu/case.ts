@@ -18,16 +18,16 @@ const UNTIMED_LENGTH = 4
 const MAX_U32 = 0xffff_ffff
 
 /** The steps of a problem. Throws a CaseError where there is no kernel for it. */
-function programFor(problem: Problem, { kernels }: Implementation, shaderF16: boolean): Program {
+function programFor(problem: Problem, { kernels }: Implementation, { device, subgroups }: Gpu): Program {
   const { op, dtype, mode } = problem.case
   const kernel = kernels.get(op)
   if (!kernel) throw new CaseError('unsupported', `There is no WGSL kernel for "${op}".`)
   if (!kernel.dtypes.includes(dtype)) throw new CaseError('unsupported', `The WGSL kernel of "${op}" has no ${dtype}; it has ${kernel.dtypes.join(', ')}.`)
-  if (!runs(kernel, dtype, shaderF16)) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which these f16 kernels need; the implementation wgsl-f16-emulated needs none.')
+  if (!runs(kernel, dtype, device.features.has('shader-f16'))) throw new CaseError('unsupported', 'This WebGPU adapter has no shader-f16, which these f16 kernels need; the implementation wgsl-f16-emulated needs none.')
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MAX_U32)
   if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MAX_U32}; this case asks for ${large}.`)
-  return kernel.build({ dtype, dims: problem.dims, scalars: problem.scalars })
+  return kernel.build({ dtype, dims: problem.dims, scalars: problem.scalars, subgroups })
 }
 
 function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {
@@ -43,7 +43,7 @@ function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {
 
 /** Allocates, compiles and fills one case. Throws a CaseError and leaves nothing behind when any of it fails. */
 export async function openCase(gpu: Gpu, clock: Clock, implementation: Implementation, problem: Problem): Promise<PreparedCase> {
-  const program = programFor(problem, implementation, gpu.device.features.has('shader-f16'))
+  const program = programFor(problem, implementation, gpu)
   let memory: Memory | undefined
   let library: BoundLibrary | undefined
   try {

@@ -1,7 +1,7 @@
 import { serve } from '@core/measure/serve'
-import { createWebgpuBackend } from './backend'
+import { createWebgpuBackend, optionsIn } from './backend'
 import { hostPort, pageVerifyPool } from './host'
 
 const port = hostPort()
 // Opened by hand in a browser, the page has nobody to answer and says what it is.
-if (port) serve([createWebgpuBackend({ redTeam: new URLSearchParams(location.search).has('red-team') })], port, { pool: pageVerifyPool() })
+if (port) serve([createWebgpuBackend(optionsIn(location.search))], port, { pool: pageVerifyPool() })

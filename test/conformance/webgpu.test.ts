@@ -7,6 +7,9 @@ import { checkInputs, checkKernels } from './harness'
 
 type Opened = { backend: Backend; device: Device; close(): Promise<void> }
 
+/** The first engine has the specification's smallest limits, and subgroups where its adapter has them; the second runs the kernels without subgroups. */
+const QUERIES = ['?limits=default', '?subgroups=off'] as const
+
 async function openBackend(engine: Extract<Engine, { open: unknown }>, url: string): Promise<Opened> {
   const { page, close } = await engine.open(url)
   await page.waitForFunction(() => window.remoteCall !== undefined)
@@ -28,13 +31,18 @@ for (const [i, engine] of ENGINES.entries()) {
     describe.skip(`${engine.name}: ${engine.missing}`, () => it('computes what the reference computes', () => undefined))
     continue
   }
-  const { backend, device, close } = await openBackend(engine, served.url)
+  const { backend, device, close } = await openBackend(engine, served.url + QUERIES[i]!)
   opened.push({ backend, device, close })
 
   describe(engine.name, () => {
     it('offers a device with timestamps', () => {
       expect(device.available).toEqual({ ok: true })
       expect(device.facts.map((fact) => fact.name)).toContain('Timestamp period')
+    })
+    it('computes within the limits and features that it was opened with', () => {
+      const fact = (name: string) => device.facts.find((one) => one.name === name)?.value
+      if (i === 0) expect(fact('Workgroup memory')).toBe('16384 B')
+      else expect(fact('Subgroups')).toBe('not used')
     })
     // Every size in the first engine; the next runs the same kernels and need only show that its engine takes them.
     checkKernels(backend, device, { verifyWork: 2e7, few: i > 0 && !('missing' in ENGINES[0]!) })

@@ -13,8 +13,14 @@ import { watchFor } from './watch/start'
 const CHANNEL = 'webgpu-host'
 const PAGE = 'webgpu/index.html'
 
-/** OPSCOPE_RED_TEAM=1 asks for kernels that cheat; the page has no environment and is told by its address. */
-const pageQuery = (): string => (process.env['OPSCOPE_RED_TEAM'] === '1' ? '?red-team' : '')
+/**
+ * OPSCOPE_RED_TEAM=1 asks for kernels that cheat, OPSCOPE_WEBGPU_SUBGROUPS=on or off decides about subgroups, OPSCOPE_WEBGPU_LIMITS=default
+ * asks for no more than the specification promises; the page has no environment and is told by its address.
+ */
+function pageQuery({ OPSCOPE_RED_TEAM: redTeam, OPSCOPE_WEBGPU_SUBGROUPS: subgroups, OPSCOPE_WEBGPU_LIMITS: limits }: NodeJS.ProcessEnv = process.env): string {
+  const words = [...(redTeam === '1' ? ['red-team'] : []), ...(subgroups === 'on' || subgroups === 'off' ? [`subgroups=${subgroups}`] : []), ...(limits === 'default' ? ['limits=default'] : [])]
+  return words.length > 0 ? `?${words.join('&')}` : ''
+}
 
 let measuring: Session | undefined
 

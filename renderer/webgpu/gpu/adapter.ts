@@ -40,12 +40,26 @@ export async function findAdapter(): Promise<GPUAdapter | { reason: string }> {
 /** Optional features the kernels and the timing use when they are there. */
 const WANTED_FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'shader-f16', 'subgroups']
 
-/** A device with everything the adapter allows of what matters here. Rejects with the browser's words. */
-export async function openDevice(adapter: GPUAdapter): Promise<GPUDevice> {
-  const { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupStorageSize } = adapter.limits
+/** Limits of buffers, and of compute shaders: ours stay within those that every adapter has, libraries use more. */
+const WANTED_LIMITS = [
+  'maxStorageBufferBindingSize', 'maxBufferSize', 'maxStorageBuffersPerShaderStage', 'maxComputeWorkgroupStorageSize', 'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX', 'maxComputeWorkgroupSizeY', 'maxComputeWorkgroupSizeZ', 'maxComputeWorkgroupsPerDimension',
+] as const
+
+/** How a device is opened; tests force what an adapter would decide. */
+export interface DeviceOptions {
+  /** `off`: no kernel uses subgroups. `on`: a device without them is refused. */
+  subgroups?: 'on' | 'off'
+  /** Only the limits that the specification promises: 8 storage buffers, 256 threads and 16 KiB of memory a workgroup, 128 MiB a binding. */
+  defaultLimits?: boolean
+}
+
+/** A device with everything the adapter allows of what matters here, or with default limits. Rejects with the browser's words. */
+export async function openDevice(adapter: GPUAdapter, { subgroups, defaultLimits = false }: DeviceOptions = {}): Promise<GPUDevice> {
+  const { limits } = adapter
   return adapter.requestDevice({
-    requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature)),
-    requiredLimits: { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupStorageSize },
+    requiredFeatures: WANTED_FEATURES.filter((feature) => adapter.features.has(feature) && (feature !== 'subgroups' || subgroups !== 'off')),
+    requiredLimits: defaultLimits ? {} : Object.fromEntries(WANTED_LIMITS.map((name) => [name, limits[name]])),
   })
 }
 

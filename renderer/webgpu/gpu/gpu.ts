@@ -1,11 +1,14 @@
 import { CaseError } from '@core/backend'
-import { findAdapter, isSoftware, openDevice, wordsOf } from './adapter'
+import { findAdapter, isSoftware, openDevice, wordsOf, type DeviceOptions } from './adapter'
+import { findSubgroups } from './subgroups'
 
 /** A device in use, with the pipelines compiled on it. */
 export interface Gpu {
   readonly adapter: GPUAdapter
   readonly device: GPUDevice
   readonly software: boolean
+  /** Threads of the smallest subgroup, where kernels may use subgroups. */
+  readonly subgroups: number | undefined
   /** A few bytes that steps name as written to run one after the other; nothing of use is in them. */
   readonly fence: GPUBuffer
   /** Why the device is gone, in the browser's words; undefined while it works. */
@@ -14,16 +17,19 @@ export interface Gpu {
   pipeline(wgsl: string, layout?: GPUPipelineLayout): Promise<GPUComputePipeline>
 }
 
-async function createGpu(adapter: GPUAdapter): Promise<Gpu> {
-  const device = await openDevice(adapter)
+async function createGpu(adapter: GPUAdapter, options: DeviceOptions): Promise<Gpu> {
+  const device = await openDevice(adapter, options)
   const pipelines = new Map<string, Promise<GPUComputePipeline>>()
   let lost: string | undefined
   void device.lost.then((info) => (lost = info.message || info.reason))
   // Errors are caught by the scopes around each step; one that is not must not end the page.
   device.addEventListener('uncapturederror', (event) => event.preventDefault())
+  const subgroups = await findSubgroups(device, adapter.info)
+  if (options.subgroups === 'on' && subgroups === undefined) throw new Error('subgroups were asked for, and this device has none that kernels can use')
   return {
     adapter,
     device,
+    subgroups,
     software: isSoftware(wordsOf(adapter)),
     fence: device.createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE, label: 'fence' }),
     get lost() {
@@ -46,7 +52,7 @@ export interface GpuHolder {
   get(): Promise<Gpu | { reason: string }>
 }
 
-export function createGpuHolder(): GpuHolder {
+export function createGpuHolder(options: DeviceOptions = {}): GpuHolder {
   let current: Gpu | undefined
   return {
     async get() {
@@ -55,7 +61,7 @@ export function createGpuHolder(): GpuHolder {
       const adapter = await findAdapter()
       if ('reason' in adapter) return adapter
       try {
-        current = await createGpu(adapter)
+        current = await createGpu(adapter, options)
         return current
       } catch (error) {
         return { reason: `Chromium found a WebGPU adapter but could not open it: ${wordsIn(error)}` }

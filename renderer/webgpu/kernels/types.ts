@@ -35,6 +35,8 @@ export interface KernelShape {
   /** As the op's doc comment in core/ops defines them. */
   dims: readonly number[]
   scalars: readonly number[]
+  /** Threads of the smallest subgroup, a power of two, where the device has subgroups. */
+  subgroups?: number | undefined
 }
 
 /**

@@ -35,6 +35,8 @@ export async function bindLibrary(gpu: Gpu, { library, address }: LibraryPlace, 
   const typeOf = (storage: string) => (storage === 'i32' ? 'int32' : 'float32')
   const inputs = problemInputs(problem).map(({ storage }, i) => ({ buffer: set.inputs[i]!.buffer, shape: shapes.inputs[i]!, type: typeOf(storage) } as const))
   const output = { buffer: set.outputs[0]!.buffer, shape: shapes.output, type: typeOf(problemOutputs(problem)[0]!.storage) } as const
+  // Chromium 130 has it on the adapter alone; libraries look for it on the device.
+  if (!('adapterInfo' in gpu.device)) Object.defineProperty(gpu.device, 'adapterInfo', { value: gpu.adapter.info })
   const opened = await library.open(gpu.device, { shape, op, inputs, output }, address)
   try {
     const done = () => gpu.device.queue.onSubmittedWorkDone()

@@ -30,9 +30,9 @@ export interface Binding {
  * Directives, bindings and the helpers every kernel uses. `dims` is the uniform after the last buffer;
  * `group_index` undoes the two-dimensional dispatch that many workgroups need.
  */
-export function header(bindings: readonly Binding[], f16: boolean): string {
+export function header(bindings: readonly Binding[], f16: boolean, subgroups = false): string {
   const buffers = bindings.map((b, i) => `@group(0) @binding(${i}) var<storage, ${b.write ? 'read_write' : 'read'}> ${b.name}: array<${b.type}>;`)
-  return `${f16 ? 'enable f16;\n' : ''}${buffers.join('\n')}
+  return `${f16 ? 'enable f16;\n' : ''}${subgroups ? 'enable subgroups;\n' : ''}${buffers.join('\n')}
 @group(0) @binding(${bindings.length}) var<uniform> dims: array<vec4<u32>, ${(MAX_STEP_DIMS + MAX_STEP_SCALARS) / 4}>;
 fn dim(i: u32) -> u32 { return dims[i / 4u][i % 4u]; }
 fn scalar(i: u32) -> f32 { return bitcast<f32>(dims[${MAX_STEP_DIMS / 4}u + i / 4u][i % 4u]); }

@@ -63,6 +63,7 @@ class RowText {
     private readonly plan: RowPlan,
     private readonly dtype: Dtype,
     private readonly parts: number,
+    private readonly subgroups: number | undefined,
   ) {}
 
   /** Loads of what the text names, for the vector `i` of a row. */
@@ -125,8 +126,8 @@ class RowText {
   #module(bindings: readonly Binding[], body: string): string {
     const { op, plan, dtype } = this
     const declared = this.#named(body).map(({ name, by, type }): Binding => ({ name: by === 'raw' ? name : `${name}_in`, type: type ?? storage(dtype, by === 'raw' ? 1 : plan.width) }))
-    return `${header([...declared, ...bindings], dtype === 'f16')}${plan.width === 4 ? 'alias VF = vec4<f32>; alias VU = vec4<u32>;\n' : 'alias VF = f32; alias VU = u32;\n'}${EXCHANGE}
-${reduction('max', plan.lanes, (a, b) => `max(${a}, ${b})`)}${reduction('sum', plan.lanes, (a, b) => `${a} + ${b}`)}${this.#functions}
+    return `${header([...declared, ...bindings], dtype === 'f16', this.subgroups !== undefined)}${plan.width === 4 ? 'alias VF = vec4<f32>; alias VU = vec4<u32>;\n' : 'alias VF = f32; alias VU = u32;\n'}${EXCHANGE}
+${reduction('max', plan.lanes, (a, b) => `max(${a}, ${b})`, this.subgroups)}${reduction('sum', plan.lanes, (a, b) => `${a} + ${b}`, this.subgroups)}${this.#functions}
 ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`)}`
   }
 
@@ -192,11 +193,11 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`)}`
 }
 
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
-export function rowSteps(op: RowOp, { dtype }: Pick<KernelShape, 'dtype'>, rows: number, length: number, scratchFrom = 0): Program {
+export function rowSteps(op: RowOp, { dtype, subgroups }: Pick<KernelShape, 'dtype' | 'subgroups'>, rows: number, length: number, scratchFrom = 0): Program {
   const plan = planRows(rows, length)
   const parts = partsOf(rows, plan)
   const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? [])]
-  const text = new RowText(op, plan, dtype, parts)
+  const text = new RowText(op, plan, dtype, parts, subgroups)
   const made = ({ text: wgsl, buffers }: { text: string; buffers: BufferName[] }): Step => step(wgsl, buffers, dims, parts > 1 ? rows * parts : plan.groups, op.scalars)
   if (parts === 1) return { scratchBytes: [], steps: [made(text.whole())] }
   const scratch = { scratch: scratchFrom }

@@ -34,11 +34,45 @@ export function powerOfTwoFrom(n: number): number {
   return power
 }
 
+/** Results of subgroups that each thread joins by itself; more would cost more than the barriers that they save. */
+const MAX_JOINED = 16
+
+/** Whether threads of `lanes` that share a row are combined by subgroups of at least `size` threads. */
+const bySubgroups = (lanes: number, size: number | undefined): size is number => size !== undefined && lanes > 1 && lanes / size <= MAX_JOINED
+
+/**
+ * WGSL of `value` combined over neighbouring threads by shuffles, in place: over all `lanes` of a row, or those of the smallest
+ * subgroup. Threads that are neighbours in the workgroup are so in a subgroup, which gpu/subgroups.ts makes sure of.
+ */
+export function shuffled(lanes: number, size: number, combine: (stride: string) => string): string {
+  const lines: string[] = []
+  for (let stride = 1; stride < Math.min(lanes, size); stride *= 2) lines.push(`  ${combine(`${stride}u`)}`)
+  return lines.join('\n')
+}
+
+function subgroupReduction(name: string, lanes: number, size: number, combine: (a: string, b: string) => string): string {
+  const within = `  var joined = value;\n${shuffled(lanes, size, (stride) => `joined = ${combine('joined', `subgroupShuffleXor(joined, ${stride})`)};`)}`
+  if (lanes <= size) return `fn reduce_${name}(value: f32, lane: u32) -> f32 {\n${within}\n  return joined;\n}\n`
+  return `fn reduce_${name}(value: f32, lane: u32) -> f32 {
+${within}
+  if (lane % ${size}u == 0u) { exchange[lane / ${size}u] = joined; }
+  workgroupBarrier();
+  let first = (lane - lane % ${lanes}u) / ${size}u;
+  var result = exchange[first];
+${Array.from({ length: lanes / size - 1 }, (_, i) => `  result = ${combine('result', `exchange[first + ${i + 1}u]`)};`).join('\n')}
+  workgroupBarrier();
+  return result;
+}
+`
+}
+
 /**
  * WGSL `reduce_<name>(value, lane)`: combines the values of the `lanes` neighbouring threads that share a row and gives
- * every one of them the result. Contains barriers: call it where all threads of the workgroup pass.
+ * every one of them the result. Contains barriers, or with `subgroups` (threads of the smallest one) shuffles: call it
+ * where all threads of the workgroup pass.
  */
-export function reduction(name: string, lanes: number, combine: (a: string, b: string) => string): string {
+export function reduction(name: string, lanes: number, combine: (a: string, b: string) => string, subgroups?: number): string {
+  if (bySubgroups(lanes, subgroups)) return subgroupReduction(name, lanes, subgroups, combine)
   const steps: string[] = []
   for (let stride = lanes / 2; stride >= 1; stride /= 2) {
     steps.push(`  if (lane % ${lanes}u < ${stride}u) { exchange[lane] = ${combine('exchange[lane]', `exchange[lane + ${stride}u]`)}; }\n  workgroupBarrier();`)

@@ -44,8 +44,9 @@ export interface Stage {
 /** The fold as one step of several applies it. */
 export const foldAt = (fold: Fold, { first, last }: Stage): Fold => ({ ...fold, take: first ? fold.take : same, finish: last ? fold.finish : same })
 
-/** Element types of one step; partial results are f32. */
+/** Element types of one step; partial results are f32. And the smallest subgroup, where there are any. */
 interface Types {
+  subgroups: number | undefined
   from: 'f32' | 'f16'
   to: 'f32' | 'f16'
 }
@@ -80,8 +81,8 @@ export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName
   const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
   const take = (into: string, at: string) => `let v${into} = ${pair ? pair.of(`${vector}(x[base + ${at}])`, `${vector}(y[base + ${at}])`) : `${vector}(x[base + ${at}])`}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
   // Four folds at a time keep four reads in flight.
-  const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}${EXCHANGE}
-${reduction('all', lanes, fold.join)}
+  const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16', types.subgroups !== undefined)}${EXCHANGE}
+${reduction('all', lanes, fold.join, types.subgroups)}
 ${entry(`  let index = group * ${THREADS / lanes}u + lane / ${lanes}u;
   let parts = dim(2u);
   let base = index / parts * dim(1u);

@@ -25,6 +25,7 @@ export class FoldSteps {
   readonly steps: Step[] = []
 
   constructor(
+    private readonly subgroups: number | undefined,
     private readonly fold: Fold,
     private readonly to: Float,
     private readonly count: number,
@@ -64,13 +65,13 @@ export class FoldSteps {
 
   #along(x: Held, runs: Parameters<typeof foldAlong>[1], last: boolean, elements: number, pair?: Pair): Held {
     const to = this.#target(last, elements)
-    this.steps.push(foldAlong(foldAt(this.fold, { first: this.steps.length === 0, last }), runs, { from: x.type, to: to.type }, x.from, to.from, pair))
+    this.steps.push(foldAlong(foldAt(this.fold, { first: this.steps.length === 0, last }), runs, { from: x.type, to: to.type, subgroups: this.subgroups }, x.from, to.from, pair))
     return to
   }
 
   #across(x: Held, columns: Parameters<typeof foldAcross>[1], last: boolean, elements: number, times?: Times): Held {
     const to = this.#target(last, elements)
-    this.steps.push(foldAcross(foldAt(this.fold, { first: this.steps.length === 0, last }), columns, { from: x.type, to: to.type }, x.from, to.from, times))
+    this.steps.push(foldAcross(foldAt(this.fold, { first: this.steps.length === 0, last }), columns, { from: x.type, to: to.type, subgroups: this.subgroups }, x.from, to.from, times))
     return to
   }
 }

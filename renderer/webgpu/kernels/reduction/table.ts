@@ -2,6 +2,7 @@ import { type BufferName, dimOf, type Kernel, type KernelShape, type Program, ty
 import { columnGroups, type Fold, FOLDS, type Pair } from './fold'
 import { type Float, FoldSteps, type Held, pieces, SHORTEST_COLUMN, SHORTEST_RUN } from './steps'
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { powerOfTwoFrom, shuffled } from '../../wgsl/rows'
 
 /** Where the extreme element of each output is looked for: x [outer, reduce, inner], the middle axis cut into `parts` pieces. */
 export interface Search {
@@ -18,60 +19,75 @@ type Source = { x: BufferName; type: 'f32' | 'f16' } | { values: BufferName; ind
 /** Where they go: the indices alone, or pairs for the next step. */
 type Target = { indices: BufferName } | { values: BufferName; indices: BufferName }
 
+/** Elements of a thread before threads are combined. */
+const WANTED_PER_LANE = 4
 const COLUMNS = 32
 const ROWS = THREADS / COLUMNS
 
 /**
  * The index of the largest (`>`) or smallest (`<`) element, the first of equals. Neighbouring outputs are a workgroup's
- * columns where there are any, so that reads are contiguous; else all its threads search one output.
+ * columns where there are any, so that reads are contiguous; else as many neighbouring threads search an output as it has elements for.
  */
-export function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0 }: Search, source: Source, target: Target): Step {
-  const columns = inner > 1 ? COLUMNS : 1
-  const rows = inner > 1 ? ROWS : THREADS
+export function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0 }: Search, source: Source, target: Target, subgroups?: number): Step {
+  const across = inner > 1
   const perPart = Math.ceil(reduce / parts)
-  const beside = Math.ceil(inner / columns)
+  // Threads that search one output, and how far apart they lie.
+  const lanes = across ? ROWS : Math.min(THREADS, powerOfTwoFrom(Math.ceil(perPart / WANTED_PER_LANE)))
+  const apart = across ? COLUMNS : 1
+  const beside = across ? Math.ceil(inner / COLUMNS) : 1
   const pairs = 'values' in source
   const keeps = 'values' in target
   const inputs = pairs ? [{ name: 'x', type: 'f32' }, { name: 'known', type: 'i32' }] : [{ name: 'x', type: storage(source.type, 1) }]
   const bindings = [...inputs, ...(keeps ? [{ name: 'best', type: 'f32', write: true }] : []), { name: 'out', type: 'i32', write: true }]
-  const wgsl = `${header(bindings, !pairs && source.type === 'f16')}
-var<workgroup> values: array<f32, ${THREADS}>;
-var<workgroup> indices: array<i32, ${THREADS}>;
-fn wins(v: f32, i: i32, over: f32, at: i32) -> bool { return at < 0 || (i >= 0 && (v ${better} over || (v == over && i < at))); }
+  // Only neighbours can share a subgroup.
+  const size = across || lanes === 1 ? undefined : subgroups
+  const within = size === undefined ? '' : `${shuffled(lanes, size, (stride) => `{ let v = subgroupShuffleXor(value, ${stride}); let i = subgroupShuffleXor(index, ${stride}); if (i >= 0 && wins(v, i, value, index)) { value = v; index = i; } }`)}\n`
+  const joined = size !== undefined && size >= lanes
+  const exchanged = joined || lanes === 1 ? '' : `  values[lane] = value;
+  indices[lane] = index;
+  workgroupBarrier();
+  for (var stride = ${lanes / 2}u; stride >= ${size ?? 1}u; stride /= 2u) {
+    if (l < stride) {
+      let other = lane + stride * ${apart}u;
+      if (indices[other] >= 0 && wins(values[other], indices[other], value, index)) {
+        value = values[other];
+        index = indices[other];
+        values[lane] = value;
+        indices[lane] = index;
+      }
+    }
+    workgroupBarrier();
+  }
+`
+  const place = across
+    ? `  let column = group % dim(4u) * ${COLUMNS}u + lane % ${COLUMNS}u;\n  let piece = group / dim(4u);\n  let l = lane / ${COLUMNS}u;`
+    : `  let column = 0u;\n  let piece = group * ${THREADS / lanes}u + lane / ${lanes}u;\n  let l = lane % ${lanes}u;`
+  const wgsl = `${header(bindings, !pairs && source.type === 'f16', size !== undefined)}
+${exchanged === '' ? '' : `var<workgroup> values: array<f32, ${THREADS}>;\nvar<workgroup> indices: array<i32, ${THREADS}>;\n`}fn wins(v: f32, i: i32, over: f32, at: i32) -> bool { return at < 0 || v ${better} over || (v == over && i < at); }
 ${entry(`  let inner = dim(0u);
   let reduce = dim(1u);
   let parts = dim(2u);
-  let column = group % dim(4u) * ${columns}u + lane % ${columns}u;
-  let piece = group / dim(4u);
+${place}
   let live = column < inner && piece < dim(5u);
   let base = piece / parts * reduce * inner + column;
   let end = min((piece % parts + 1u) * dim(3u), reduce);
   var value = 0.0;
   var index = -1;
   if (live) {
-    for (var r = piece % parts * dim(3u) + lane / ${columns}u; r < end; r += ${rows}u) {
+    for (var r = piece % parts * dim(3u) + l; r < end; r += ${lanes}u) {
       let v = f32(x[base + r * inner]);
       let i = ${pairs ? 'known[base + r * inner] + i32(r * dim(6u))' : 'i32(r)'};
-      if (wins(v, i, value, index)) { value = v; index = i; }
+      if (${pairs ? 'known[base + r * inner] >= 0 && ' : ''}wins(v, i, value, index)) { value = v; index = i; }
     }
   }
-  values[lane] = value;
-  indices[lane] = index;
-  workgroupBarrier();
-  for (var stride = ${rows / 2}u; stride >= 1u; stride /= 2u) {
-    if (lane / ${columns}u < stride) {
-      let other = lane + stride * ${columns}u;
-      if (wins(values[other], indices[other], values[lane], indices[lane]) && indices[other] >= 0) { values[lane] = values[other]; indices[lane] = indices[other]; }
-    }
-    workgroupBarrier();
-  }
-  if (live && lane < ${columns}u) {
-    ${keeps ? 'best[piece * inner + column] = values[lane];' : ''}
-    out[piece * inner + column] = indices[lane];
+${within}${exchanged}  if (live && l == 0u) {
+    ${keeps ? 'best[piece * inner + column] = value;' : ''}
+    out[piece * inner + column] = index;
   }`)}`
   const buffers: BufferName[] = [...(pairs ? [source.values, source.indices] : [source.x]), ...(keeps ? [target.values] : []), target.indices]
   const pieces = outer * parts
-  return step(wgsl, buffers, [inner, reduce, parts, perPart, beside, pieces, span], beside * pieces)
+  const groups = across ? beside * pieces : Math.ceil(pieces / (THREADS / lanes))
+  return step(wgsl, buffers, [inner, reduce, parts, perPart, beside, pieces, span], groups)
 }
 
 const floatOf = (shape: KernelShape): Float => (shape.dtype === 'f16' ? 'f16' : 'f32')
@@ -90,7 +106,7 @@ const folding = (fold: Fold): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape): Program => {
     const { outer, reduce, inner, groups } = geometryOf(shape)
-    const steps = new FoldSteps(fold, floatOf(shape), groups * reduce)
+    const steps = new FoldSteps(shape.subgroups, fold, floatOf(shape), groups * reduce)
     const x: Held = { from: { input: 0 }, type: floatOf(shape) }
     const whole = groups === 1
     const part = inner === 1 ? steps.rows(x, groups * outer, reduce, whole) : steps.columns(x, groups * outer, reduce, inner, whole)
@@ -104,7 +120,7 @@ const paired = (fold: Fold, of: Pair['of']): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape): Program => {
     const n = dimOf(shape, 0)
-    const steps = new FoldSteps(fold, floatOf(shape), n)
+    const steps = new FoldSteps(shape.subgroups, fold, floatOf(shape), n)
     steps.rows({ from: { input: 0 }, type: floatOf(shape) }, 1, n, true, { from: { input: 1 }, of })
     return steps
   },
@@ -121,7 +137,7 @@ const extreme = (better: '>' | '<'): Kernel => ({
     let source: Parameters<typeof findExtreme>[2] = { x: { input: 0 }, type: floatOf(shape) }
     const search = (geometry: Search, results: number, last: boolean) => {
       const pairs = { values: { scratch: scratchBytes.length }, indices: { scratch: scratchBytes.length + 1 } }
-      steps.push(findExtreme(better, geometry, source, last ? { indices: 'output' } : pairs))
+      steps.push(findExtreme(better, geometry, source, last ? { indices: 'output' } : pairs, shape.subgroups))
       if (last) return
       scratchBytes.push(results * 4, results * 4)
       source = pairs

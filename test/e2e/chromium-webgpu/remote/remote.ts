@@ -1,8 +1,8 @@
 import { CaseError, type PreparedCase } from '@core/backend'
-import { createWebgpuBackend } from '../../../../renderer/webgpu/backend'
+import { createWebgpuBackend, optionsIn } from '../../../../renderer/webgpu/backend'
 import type { RemoteCall, RemoteReply } from './calls'
 
-const backend = createWebgpuBackend()
+const backend = createWebgpuBackend(optionsIn(location.search))
 const open = new Map<number, PreparedCase>()
 let nextCase = 1
 

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { KERNELS } from '../kernels/registry'
+import { reduction } from './rows'
+
+const add = (a: string, b: string) => `${a} + ${b}`
+const shuffles = (wgsl: string) => [...wgsl.matchAll(/subgroupShuffleXor\(\w+, (\d+)u\)/g)].map(([, stride]) => Number(stride))
+const barriers = (wgsl: string) => wgsl.match(/workgroupBarrier/g)?.length ?? 0
+
+describe('reduction', () => {
+  it('gives a short row to part of a subgroup, without a barrier', () => {
+    const wgsl = reduction('sum', 16, add, 32)
+    expect(shuffles(wgsl)).toEqual([1, 2, 4, 8])
+    expect(barriers(wgsl)).toBe(0)
+  })
+
+  it('joins the subgroups of a longer row between two barriers', () => {
+    const wgsl = reduction('sum', 256, add, 32)
+    expect(shuffles(wgsl)).toEqual([1, 2, 4, 8, 16])
+    expect(barriers(wgsl)).toBe(2)
+    expect(wgsl.match(/exchange\[first \+ \d+u\]/g)).toHaveLength(7)
+  })
+
+  it('uses workgroup memory alone without subgroups, and where they are too small to help', () => {
+    for (const wgsl of [reduction('sum', 256, add), reduction('sum', 256, add, 4)]) {
+      expect(shuffles(wgsl)).toEqual([])
+      expect(barriers(wgsl)).toBe(10)
+    }
+  })
+})
+
+describe('kernels that combine threads', () => {
+  const wgsl = (op: string, dims: number[], subgroups?: number) => KERNELS.get(op)!.build({ dtype: 'f32', dims, scalars: [1e-5], subgroups }).steps[0]!.wgsl
+
+  it.each([['sum', [1, 4096, 1]], ['softmax', [64, 128]], ['layer_norm', [64, 4096]], ['argmax', [8, 4096, 1]], ['cross_entropy', [64, 1000]]] as const)('%s uses subgroups where the device has them', (op, dims) => {
+    expect(wgsl(op, [...dims], 32)).toMatch(/^enable subgroups;/)
+    expect(shuffles(wgsl(op, [...dims], 32))).not.toEqual([])
+    expect(wgsl(op, [...dims])).not.toContain('subgroup')
+  })
+
+  it('argmax gives a short row the threads that it has elements for', () => {
+    const [short] = KERNELS.get('argmax')!.build({ dtype: 'f32', dims: [1000, 64, 1], scalars: [], subgroups: 32 }).steps
+    expect(short!.groups).toBe(Math.ceil(1000 / 16))
+    expect(barriers(short!.wgsl)).toBe(0)
+    expect(shuffles(short!.wgsl)).toEqual([1, 1, 2, 2, 4, 4, 8, 8])
+  })
+
+  it('leaves columns, whose threads are not neighbours, to workgroup memory', () => {
+    expect(wgsl('argmax', [1, 4096, 64], 32)).not.toContain('subgroup')
+  })
+})
