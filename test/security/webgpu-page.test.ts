@@ -21,7 +21,7 @@ describe('the page that measures WebGPU', () => {
       const { watch, ...port } = window.opscopeHost!
       return { port: Object.keys(port).sort(), watch: Object.keys(watch ?? {}).sort(), frozen: Object.isFrozen(window.opscopeHost), node: ['require', 'process', 'Buffer'].map((name) => typeof Reflect.get(window, name)) }
     })
-    expect(exposed).toEqual({ port: ['onMessage', 'send'], watch: ['begin', 'end', 'open'], frozen: true, node: ['undefined', 'undefined', 'undefined'] })
+    expect(exposed).toEqual({ port: ['onMessage', 'send'], watch: ['begin', 'end', 'open', 'startEnergy', 'stopEnergy'], frozen: true, node: ['undefined', 'undefined', 'undefined'] })
   })
 
   it('gets no watch for what is no name, and starts nothing by asking', async () => {
@@ -29,9 +29,9 @@ describe('the page that measures WebGPU', () => {
       const watch = window.opscopeHost!.watch!
       const open = watch.open as (name?: unknown) => Promise<unknown>
       watch.begin(true)
-      return [await watch.end(), ...(await Promise.all([undefined, null, 7, '', 'x'.repeat(10_000), { name: 'x' }, ['x']].map((name) => open(name))))]
+      return [await watch.end(), await watch.startEnergy(), await watch.stopEnergy(), ...(await Promise.all([undefined, null, 7, '', 'x'.repeat(10_000), { name: 'x' }, ['x']].map((name) => open(name))))]
     })
-    expect(answers).toEqual([undefined, false, false, false, false, false, false, false])
+    expect(answers).toEqual([undefined, undefined, undefined, false, false, false, false, false, false, false])
     expect(await watching()).toBe(0)
   })
 
