@@ -55,8 +55,10 @@ export async function openCase(gpu: Gpu, clock: Clock, implementation: Implement
     await fillInputs(gpu, problem, allocated, problem.seed)
     const { library: place } = implementation
     if (place) library = await guarded(gpu, `preparing ${place.library.title}`, () => bindLibrary(gpu, place, problem, allocated))
+    const [compiled, from] = [gpu.compiled, performance.now()]
     const calls = library?.calls ?? (await guarded(gpu, 'compiling the kernel', () => bind(gpu, program, allocated, ring)))
-    return prepared(gpu, clock, problem, allocated, ring, calls, library)
+    const compileMs = gpu.compiled > compiled ? performance.now() - from : undefined
+    return prepared(gpu, clock, problem, allocated, { ring, calls, library, compileMs })
   } catch (error) {
     await library?.dispose()
     if (memory) release(memory)
@@ -64,9 +66,18 @@ export async function openCase(gpu: Gpu, clock: Clock, implementation: Implement
   }
 }
 
-function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, ring: Ring, calls: Calls, library: BoundLibrary | undefined): PreparedCase {
+/** The work of a case: whose turn it is, its calls, the library behind them, and how long its new pipelines took to compile, in ms. */
+interface Work {
+  ring: Ring
+  calls: Calls
+  library: BoundLibrary | undefined
+  compileMs: number | undefined
+}
+
+function prepared(gpu: Gpu, clock: Clock, problem: Problem, memory: Memory, { ring, calls, library, compileMs }: Work): PreparedCase {
   const timer = clock.forCase(calls)
   const notes = notesFor(problem, clock, memory)
+  if (compileMs !== undefined) notes.push(`Chromium compiled the pipelines in ${+compileMs.toPrecision(2)} ms before the first call; later cases of the same kernel reuse them.`)
   if (library) notes.push(`One call through the library was recorded (${calls.dispatches === 1 ? '1 dispatch' : `${calls.dispatches} dispatches`}); its kernels are timed without the library. The launch overhead is the time that the page takes for a call through the library.`)
   const watched = watchCase(gpu, hostWatch())
   const outputs = problemOutputs(problem)

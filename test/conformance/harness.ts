@@ -17,12 +17,14 @@ export interface ConformanceOptions {
   large?: boolean
   /** Only a few telling sizes. */
   few?: boolean
+  /** Odd shapes that are drawn for each kernel; 3 where absent. */
+  oddShapes?: number
 }
 
 /** What one implementation of an op is checked with: odd shapes and sizes that are drawn, or in a whole run every size. */
-function checksOf(op: Op, device: Device, impl: Impl, dtype: Dtype, threads: readonly (number | undefined)[], { few, large }: ConformanceOptions): { params: Params; threads: number | undefined }[] {
+function checksOf(op: Op, device: Device, impl: Impl, dtype: Dtype, threads: readonly (number | undefined)[], { few, large, oddShapes = 3 }: ConformanceOptions): { params: Params; threads: number | undefined }[] {
   const draw = new Draw(`${device.backend} ${impl.id} ${op.id} ${dtype}`)
-  const odd = Array.from({ length: WHOLE ? 8 : few ? 1 : 3 }, () => oddParams(op, draw)).filter((params) => params !== undefined)
+  const odd = Array.from({ length: WHOLE ? 8 : oddShapes }, () => oddParams(op, draw)).filter((params) => params !== undefined)
   const known = conformanceParams(op, few ? 'few' : 'all')
   const beyond = large ? conformanceParams(op, 'large').map((params) => ({ params, threads: device.threads.at(-1) })) : []
   if (WHOLE) return [...[...odd, ...known].flatMap((params) => threads.map((count) => ({ params, threads: count }))), ...beyond]

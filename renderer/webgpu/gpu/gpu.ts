@@ -13,6 +13,8 @@ export interface Gpu {
   readonly fence: GPUBuffer
   /** Why the device is gone, in the browser's words; undefined while it works. */
   readonly lost: string | undefined
+  /** Pipelines that were compiled so far. */
+  readonly compiled: number
   /** Compiled once per WGSL text; later cases with the same text pay nothing. */
   pipeline(wgsl: string, layout?: GPUPipelineLayout): Promise<GPUComputePipeline>
 }
@@ -21,6 +23,7 @@ async function createGpu(adapter: GPUAdapter, options: DeviceOptions): Promise<G
   const device = await openDevice(adapter, options)
   const pipelines = new Map<string, Promise<GPUComputePipeline>>()
   let lost: string | undefined
+  let compiled = 0
   void device.lost.then((info) => (lost = info.message || info.reason))
   // Errors are caught by the scopes around each step; one that is not must not end the page.
   device.addEventListener('uncapturederror', (event) => event.preventDefault())
@@ -35,11 +38,15 @@ async function createGpu(adapter: GPUAdapter, options: DeviceOptions): Promise<G
     get lost() {
       return lost
     },
+    get compiled() {
+      return compiled
+    },
     pipeline(wgsl, layout) {
       const known = pipelines.get(wgsl)
       if (known) return known
       const made = device.createComputePipelineAsync({ layout: layout ?? 'auto', compute: { module: device.createShaderModule({ code: wgsl }), entryPoint: 'main' } })
       pipelines.set(wgsl, made)
+      compiled++
       made.catch(() => pipelines.delete(wgsl))
       return made
     },

@@ -27,6 +27,8 @@ describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (
       const result = await host.measure(add(mode), settings)
       expect(result).toMatchObject({ status: 'ok', timer: 'timestamp-query', verification: { ok: true }, verificationAfter: { ok: true } })
       expect(result.summary?.medianNs).toBeGreaterThan(0)
+      // The second case has the pipelines of the first.
+      expect((result.notes ?? []).some((note) => note.includes('compiled the pipelines'))).toBe(mode === 'cold')
     }
   })
 
@@ -48,7 +50,33 @@ describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (
     expect((await host.measure(add('hot'), settings)).status).toBe('ok')
   })
 
+  it('ends only the case whose shader Chromium refuses, in its words', async () => {
+    await host.page.evaluate(() => {
+      const make = GPUDevice.prototype.createShaderModule
+      GPUDevice.prototype.createShaderModule = function (descriptor) {
+        GPUDevice.prototype.createShaderModule = make
+        return make.call(this, { code: `${descriptor.code}\nfn broken( {` })
+      }
+    })
+    expect(await host.measure({ ...add('hot'), op: 'sub' }, settings)).toMatchObject({ status: 'failed', detail: expect.stringContaining('expected') })
+    expect((await host.measure({ ...add('hot'), op: 'sub' }, settings)).status).toBe('ok')
+  })
+
   it('skips what it has no kernel for, with the reason', async () => {
     expect(await host.measure({ ...add('hot'), dtype: 'bf16' }, settings)).toMatchObject({ status: 'skipped', message: expect.stringContaining('bf16') })
+  })
+})
+
+describe.skipIf(!path)('the page with the limits that the specification promises', () => {
+  it('refuses a larger tensor with its size and the limit, and uses no subgroups where they are switched off', async () => {
+    const host = await startChromiumHost(path!, { query: '?limits=default&subgroups=off' })
+    try {
+      const [device] = await host.devices()
+      expect(device).toMatchObject({ maxTensorBytes: 2 ** 27, facts: expect.arrayContaining([{ name: 'Subgroups', value: 'not used' }, { name: 'Workgroup memory', value: '16384 B' }]) })
+      const large = await host.measure({ ...add('hot'), params: { n: 2 ** 25 + 1 } }, settings)
+      expect(large).toMatchObject({ status: 'skipped', message: expect.stringContaining(`needs ${4 * (2 ** 25 + 4)} bytes; this WebGPU device allows ${2 ** 27}`) })
+    } finally {
+      await host.close()
+    }
   })
 })
