@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fence.h"
 #include "prepared.h"
 
 #if defined(__linux__)
@@ -40,6 +41,8 @@ Block::Block(size_t bytes) : bytes_(bytes) {
     if (aligned > start) munmap(base, aligned - start);
     mapped_ -= aligned - start;
     data_ = reinterpret_cast<std::byte*>(aligned);
+    whole_ = mapped_;
+    forbid(data_ + bytes, whole_ - bytes);
     madvise(data_, mapped_, MADV_HUGEPAGE);  // a wish: without it the case is slower, not wrong
     return;
   }
@@ -52,6 +55,8 @@ Block::Block(size_t bytes) : bytes_(bytes) {
 #endif
   if (!data_) fail(bytes);
   std::memset(data_, 0, size);
+  whole_ = size;
+  forbid(data_ + bytes, whole_ - bytes);
 }
 
 Block::Block(Block&& other) noexcept { *this = std::move(other); }
@@ -62,6 +67,7 @@ Block& Block::operator=(Block&& other) noexcept {
     data_ = std::exchange(other.data_, nullptr);
     bytes_ = std::exchange(other.bytes_, 0);
     mapped_ = std::exchange(other.mapped_, 0);
+    whole_ = std::exchange(other.whole_, 0);
   }
   return *this;
 }
@@ -70,6 +76,7 @@ Block::~Block() { release(); }
 
 void Block::release() {
   if (!data_) return;
+  allow(data_, whole_);
 #if defined(__linux__)
   if (mapped_ > 0) {
     munmap(data_, mapped_);

@@ -22,7 +22,7 @@ class Block {
  private:
   void release();
   std::byte* data_ = nullptr;
-  size_t bytes_ = 0, mapped_ = 0;
+  size_t bytes_ = 0, mapped_ = 0, whole_ = 0;  // asked for / mapped, where it was / of the block itself
 };
 
 }  // namespace opscope::cpu

@@ -36,6 +36,7 @@ void describe(DeviceInfo& device) {
   const auto fact = [&](const std::string& name, const std::string& value) { device.facts.emplace_back(name, value); };
   fact("Physical cores", std::to_string(t.physical));
   fact("Logical processors", std::to_string(t.processors.size()));
+  fact("Threads", placement_text(t));
   for (const Cache& cache : t.caches) {
     const std::string name = "L" + std::to_string(cache.level) + (cache.type == "Data" ? " data" : cache.type == "Instruction" ? " instruction" : "");
     fact(name + " cache", size_text(cache.bytes) + (cache.shared_by > 1 ? ", shared by " + std::to_string(cache.shared_by) : ", per core"));

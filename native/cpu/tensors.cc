@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "fence.h"
 #include "topology.h"
 
 namespace opscope::cpu {
@@ -79,13 +80,21 @@ std::vector<Region> Tensors::regions() const {
 
 void Tensors::set_guards() {
   for (const Place& place : places_)
-    for (const int64_t from : {place.start - GUARD, place.start + place.bytes}) std::memset(block_.data() + from, MARK, GUARD);
+    for (const int64_t from : {place.start - GUARD, place.start + place.bytes}) {
+      std::memset(block_.data() + from, MARK, GUARD);
+      forbid(block_.data() + from, GUARD);
+    }
 }
 
 int Tensors::broken_guard() const {
   for (size_t i = 0; i < places_.size(); i++) {
     const Place& place = places_[i];
-    if (!marked(block_.data() + place.start - GUARD) || !marked(block_.data() + place.start + place.bytes)) return static_cast<int>(i);
+    for (const int64_t from : {place.start - GUARD, place.start + place.bytes}) {
+      allow(block_.data() + from, GUARD);
+      const bool whole = marked(block_.data() + from);
+      forbid(block_.data() + from, GUARD);
+      if (!whole) return static_cast<int>(i);
+    }
   }
   return -1;
 }

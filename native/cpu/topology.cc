@@ -61,10 +61,28 @@ std::vector<int> allowed() {
   return out;
 }
 
-void read_linux(Topology& t) {
-  const std::string root = "/sys/devices/system/cpu/cpu";
-  std::vector<int> usable = allowed();
-  if (usable.empty()) return;
+#endif
+
+// "0-3, 8"
+std::string list_text(std::vector<int>::const_iterator from, std::vector<int>::const_iterator end) {
+  std::string text;
+  while (from != end) {
+    auto last = from;
+    while (last + 1 != end && *(last + 1) == *last + 1) last++;
+    text += (text.empty() ? "" : ", ") + std::to_string(*from) + (last > from ? "-" + std::to_string(*last) : "");
+    from = last + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+#if defined(__linux__)
+
+Topology read_topology(const std::string& cpus, const std::vector<int>& usable) {
+  const std::string root = cpus + "/cpu";
+  Topology t;
+  if (usable.empty()) return t;
 
   std::set<int> leaders;
   std::vector<int> first, rest;
@@ -97,17 +115,23 @@ void read_linux(Topology& t) {
     t.llc_instances = t.caches[static_cast<size_t>(top)].instances;
   }
   t.governor = first_line(root + std::to_string(usable.front()) + "/cpufreq/scaling_governor");
+  return t;
 }
 
 #endif
 
-}  // namespace
+std::string placement_text(const Topology& t) {
+  const auto second = t.processors.begin() + t.physical;
+  std::string text = "one per core first, each bound to its processor: " + list_text(t.processors.begin(), second);
+  if (second != t.processors.end()) text += ", then their siblings " + list_text(second, t.processors.end());
+  return text;
+}
 
 const Topology& topology() {
   static const Topology t = [] {
     Topology out;
 #if defined(__linux__)
-    read_linux(out);
+    out = read_topology("/sys/devices/system/cpu", allowed());
 #endif
     if (out.processors.empty()) {
       const int n = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -28,6 +28,14 @@ struct Topology {
 // Read once.
 const Topology& topology();
 
+#if defined(__linux__)
+// From a folder such as /sys/devices/system/cpu, of the processors that may be used.
+Topology read_topology(const std::string& cpus, const std::vector<int>& usable);
+#endif
+
+// Where the threads of a team go, in their order.
+std::string placement_text(const Topology& topology);
+
 // Bytes of last-level cache that a team of so many threads reaches: threads take processors in the order of their
 // numbers, so they may reach up to one instance each.
 int64_t reached_cache(int threads);

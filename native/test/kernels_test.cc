@@ -18,6 +18,8 @@
 
 #include "prepared.h"
 #include "serve.h"
+#include "specials.h"
+#include "threads.h"
 #include "topology.h"
 
 using namespace opscope;
@@ -208,6 +210,8 @@ int print_fills() {
 int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "fills") return print_fills();
   if (count > 1 && std::string_view(arguments[1]) == "serve") return serve();
+  if (count > 1 && std::string_view(arguments[1]) == "specials") return check_specials();
+  if (count > 1 && std::string_view(arguments[1]) == "threads") return check_threads();
   int failed = 0, passed = 0;
   for (const cpu::Entry& entry : cpu::all_kernels()) {
     if ((count > 1 && entry.isa != arguments[1]) || (count > 2 && entry.op != arguments[2])) continue;

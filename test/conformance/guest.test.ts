@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { STORAGE_TYPES, type StorageType } from '@core/case'
 import { fillWords, type FillSpec } from '@core/values/random'
 import { describe, expect, it } from 'vitest'
+import { wrongIn as wrongPart } from './native-build'
 import fixture from '../fixtures/random.json'
 
 const run = promisify(execFile)
@@ -21,6 +22,11 @@ describe.runIf(built)('native code without Node', () => {
   it('times a guest on the CPU through the C functions', async () => expect(await wrongIn('opscope_guest_test')).toEqual([]))
   it('reads counters of energy', async () => expect(await wrongIn('opscope_energy_test')).toEqual([]))
   it('reads clocks, rotations, states and holders without a GPU', async () => expect(await wrongIn('opscope_cuda_test')).toEqual([]))
+
+  it('treats infinities, NaN and denormals alike on every level of the CPU, and binds one thread to a core first', async () => {
+    await run('cmake', ['--build', build, '--target', 'opscope_native_test'])
+    for (const part of ['specials', 'threads'] as const) expect(await wrongPart([`${build}opscope_native_test`], part)).toEqual([])
+  }, 600_000)
 
   it('fills tensors of every storage type with the bits NumPy gives', async () => {
     await run('cmake', ['--build', build, '--target', 'opscope_native_test'])

@@ -38,5 +38,17 @@ export async function buildKernels(name: string, isas: readonly string[], option
   return folder
 }
 
+/**
+ * Lines of the native test program that say what is wrong: `specials`, infinities, NaN and denormals through the kernels; `threads`, where
+ * a team's threads run. Throws where it fails without such a line.
+ */
+export async function wrongIn([program, ...args]: readonly [string, ...string[]], part: 'specials' | 'threads'): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(program, [...args, part]).catch((error: { stdout?: string }) => {
+    if (error.stdout?.includes('WRONG')) return { stdout: error.stdout }
+    throw error
+  })
+  return stdout.split('\n').filter((line) => line.includes('WRONG'))
+}
+
 /** A path below the repository. */
 export const fromRoot = (...parts: string[]) => join(ROOT, ...parts)

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { nativeBackends } from '../../main/backends/native'
+import { LIMITS, worstOf } from './accuracy'
 import { disassembled, WIDER } from './disassembly'
 import { checkKernels } from './harness'
-import { buildKernels, fromRoot, missingProgram } from './native-build'
+import { buildKernels, fromRoot, missingProgram, wrongIn } from './native-build'
 import { pipedBackend } from './piped'
 import { WHOLE } from './sizes'
 
@@ -18,13 +19,22 @@ if (missing !== undefined) {
   it.skip(`NEON: ${missing}`, () => undefined)
 } else {
   const folder = await buildKernels('arm64', WHOLE ? ['scalar', 'neon'] : ['neon'], ['-DCMAKE_BUILD_TYPE=Release', `-DCMAKE_TOOLCHAIN_FILE=${fromRoot('native', 'arm64.cmake')}`])
-  const { backend, device, end } = await pipedBackend('arm64, emulated', ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', join(folder, 'opscope_native_test')])
+  const program = ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', join(folder, 'opscope_native_test')] as const
+  const { backend, device, end } = await pipedBackend('arm64, emulated', program)
   afterAll(end)
 
   it('is a level of arm64 with every kernel and dtype of the others', async () => {
     const [here] = await nativeBackends().backends.find(({ id }) => id === 'cpu')!.devices()
     expect(device.impls.find(({ id }) => id === 'neon')!.kernels).toEqual(here!.impls.find(({ id }) => id === 'scalar')!.kernels)
   })
+
+  it('treats infinities, NaN and denormals as the other levels do', async () => expect(await wrongIn(program, 'specials')).toEqual([]))
+
+  for (const rule of LIMITS) {
+    it(`${rule.op} is off by at most ${rule.limit} ${rule.unit}`, async () => {
+      expect((await worstOf(backend, device, device.impls.at(-1)!, rule, 20_000, 1)).error).toBeLessThanOrEqual(rule.limit)
+    })
+  }
 
   checkKernels(backend, device, { extraThreads: [3], few: true })
 

@@ -32,13 +32,17 @@ OPSCOPE_MAP(relu, 0, (V x), vmax(vset(0), x))
 OPSCOPE_MAP(hardswish, 0, (V x), vmul(vmul(x, vmin(vset(6), vmax(vset(0), vadd(x, vset(3))))), vset(1.0f / 6)))
 OPSCOPE_MAP(sigmoid, 0, (V x), vsigmoid(x))
 OPSCOPE_MAP(tanh, 0, (V x), vtanh(x))
-OPSCOPE_MAP(gelu, 0, (V x), vmul(x, vnormal(x)))
+OPSCOPE_MAP(gelu, 0, (V x), vmul(x, vnormal(x).below))
 // (1 + tanh u) / 2 is the logistic function of 2 u, which loses nothing where tanh u nears -1; 2 sqrt(2 / pi) = 1.59576912.
 OPSCOPE_MAP(gelu_tanh, 0, (V x), vmul(x, vsigmoid(vmul(vmul(vset(1.59576912f), x), vfma(vset(0.044715f), vmul(x, x), vset(1))))))
 OPSCOPE_MAP(silu, 0, (V x), vmul(x, vsigmoid(x)))
 
 // backward; 1 / sqrt(2 pi) = 0.398942280.
-OPSCOPE_MAP(gelu_backward, 0, (V grad, V x), vmul(grad, vfma(vmul(x, vset(0.398942280f)), vexp(vmul(vset(-0.5f), vmul(x, x))), vnormal(x))))
+inline V gelu_slope(V x) {
+  const Normal normal = vnormal(x);
+  return vfma(vmul(x, vset(0.398942280f)), normal.power, normal.below);
+}
+OPSCOPE_MAP(gelu_backward, 0, (V grad, V x), vmul(grad, gelu_slope(x)))
 OPSCOPE_MAP(silu_backward, 0, (V grad, V x), vmul(vmul(grad, vsigmoid(x)), vfma(x, vsigmoid(vneg(x)), vset(1))))
 
 // gated

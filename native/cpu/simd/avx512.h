@@ -53,6 +53,7 @@ inline V vmax(V a, V b) { return _mm512_max_ps(a, b); }
 inline V vsqrt(V a) { return _mm512_sqrt_ps(a); }
 inline V vabs(V a) { return _mm512_abs_ps(a); }
 inline V vneg(V a) { return _mm512_xor_ps(_mm512_set1_ps(-0.0f), a); }
+inline V vsigned(V size, V sign) { return _mm512_or_ps(size, _mm512_and_ps(_mm512_set1_ps(-0.0f), sign)); }
 inline V vless(V a, V b, V yes, V no) { return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes); }
 inline V vsplit(V x, V* e) {
   const __m512i base = _mm512_set1_epi32(0x3f3504f3), away = _mm512_sub_epi32(_mm512_castps_si512(x), base);

@@ -4,7 +4,7 @@ Needs numpy and mpmath. Prints the coefficients, lowest power first, and the lar
 import math
 
 import numpy as np
-from mpmath import erf, log1p, mpf, sqrt, tanh
+from mpmath import erfc, exp, log1p, mpf, sqrt
 
 
 def nodes(count, low, high):
@@ -41,26 +41,28 @@ def fit_log(degree=8):
     return p, error.max()
 
 
-def fit_odd(function, limit, p_degree, q_degree):
-    """P, Q in function(x) = x P(x^2) / Q(x^2), |x| <= limit; the fit is made in x^2 / limit^2."""
-    x = nodes(600, 0.0, limit)
-    target = np.array([float(function(mpf(v)) / mpf(v)) for v in x])
-    s, q_values, emphasis = (x / limit) ** 2, np.ones_like(x), np.ones_like(x)
-    for _ in range(80):
+def fit_tail(limit, p_degree, q_degree):
+    """P, Q in Phi(-a) = e^(-a^2 / 2) P(a) / Q(a), 0 <= a <= limit, Phi the normal distribution function; the fit is made in a / limit."""
+    a = nodes(600, 0.0, limit)
+    target = np.array([float(erfc(mpf(v) / sqrt(2)) / 2 * exp(mpf(v) ** 2 / 2)) for v in a])
+    s, q_values, emphasis, best = a / limit, np.ones_like(a), np.ones_like(a), None
+    for _ in range(200):
         rows = np.hstack([np.vander(s, p_degree + 1, increasing=True), -target[:, None] * np.vander(s, q_degree + 1, increasing=True)[:, 1:]])
         weight = np.sqrt(emphasis) / np.abs(q_values) / target
         found = np.linalg.lstsq(rows * weight[:, None], target * weight, rcond=None)[0]
         p, q = found[: p_degree + 1], np.concatenate([[1.0], found[p_degree + 1 :]])
         q_values = np.polyval(q[::-1], s)
         error = np.abs(np.polyval(p[::-1], s) / q_values - target) / target
+        if best is None or error.max() < best[2]:
+            best = p, q, error.max()
         emphasis *= error / error.max() + 1e-3
         emphasis /= emphasis.max()
-    powers = limit ** (2.0 * np.arange(max(p_degree, q_degree) + 1))
-    return p / powers[: p.size], q / powers[: q.size], error.max()
+    p, q, error = best
+    powers = limit ** np.arange(max(p_degree, q_degree) + 1.0)
+    return p / powers[: p.size], q / powers[: q.size], error
 
 
 if __name__ == "__main__":
     print("exp", *fit_exp())
     print("log", *fit_log())
-    print("erf", *fit_odd(lambda x: erf(x / sqrt(2)), 5.4, 5, 5))
-    print("tanh", *fit_odd(tanh, 9.02, 6, 4))
+    print("normal distribution", *fit_tail(13.5, 4, 5))

@@ -40,6 +40,7 @@ inline V vmax(V a, V b) { return vmaxq_f32(a, b); }
 inline V vsqrt(V a) { return vsqrtq_f32(a); }
 inline V vabs(V a) { return vabsq_f32(a); }
 inline V vneg(V a) { return vnegq_f32(a); }
+inline V vsigned(V size, V sign) { return vbslq_f32(vdupq_n_u32(0x80000000), sign, size); }
 inline V vless(V a, V b, V yes, V no) { return vbslq_f32(vcltq_f32(a, b), yes, no); }
 inline V vsplit(V x, V* e) {
   const int32x4_t base = vdupq_n_s32(0x3f3504f3), away = vsubq_s32(vreinterpretq_s32_f32(x), base);

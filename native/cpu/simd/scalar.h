@@ -34,6 +34,8 @@ inline V vmax(V a, V b) { return a > b ? a : b; }
 inline V vsqrt(V a) { return __builtin_sqrtf(a); }
 inline V vabs(V a) { return __builtin_fabsf(a); }
 inline V vneg(V a) { return -a; }
+// `size`, whose sign bit is clear, with the sign bit of another.
+inline V vsigned(V size, V sign) { return __builtin_copysignf(size, sign); }
 // Per element: a < b ? yes : no.
 inline V vless(V a, V b, V yes, V no) { return a < b ? yes : no; }
 // x = m * 2^e with m in [sqrt(1/2), sqrt(2)), for normal x > 0.

@@ -1,0 +1,140 @@
+// Infinities, NaN, zeros of both signs, denormals and the largest numbers through the element-wise kernels and the sums, in every lane
+// of a vector and of a tail: the class of every result is that of the same function in double, with denormals zero going in and coming out.
+#include "specials.h"
+
+#include <cfloat>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "isa.h"
+#include "registry.h"
+
+namespace opscope {
+
+namespace {
+
+constexpr float INF = std::numeric_limits<float>::infinity(), NOT = std::numeric_limits<float>::quiet_NaN();
+const std::vector<float> VALUES{0.0f, 1.0f, INF, -1.0f, -0.0f, NOT, 1e-40f, FLT_MAX, -INF, 3.5f, -1e-40f, -FLT_MAX, FLT_MIN, 90.0f, -90.0f, 1e-30f, -2.5f};
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+struct Function {
+  std::string_view op;
+  double (*of)(double a, double b);
+};
+const Function FUNCTIONS[] = {
+    {"copy", [](double a, double) { return a; }},
+    {"add", [](double a, double b) { return a + b; }},
+    {"sub", [](double a, double b) { return a - b; }},
+    {"mul", [](double a, double b) { return a * b; }},
+    {"div", [](double a, double b) { return a / b; }},
+    {"abs", [](double a, double) { return std::fabs(a); }},
+    {"neg", [](double a, double) { return -a; }},
+    {"exp", [](double a, double) { return std::exp(a); }},
+    {"log", [](double a, double) { return std::log(a); }},
+    {"sqrt", [](double a, double) { return std::sqrt(a); }},
+    {"rsqrt", [](double a, double) { return 1 / std::sqrt(a); }},
+    {"relu", [](double a, double) { return a < 0 ? 0 : a; }},
+    {"sigmoid", [](double a, double) { return sigmoid(a); }},
+    {"tanh", [](double a, double) { return std::tanh(a); }},
+    {"gelu", [](double a, double) { return a * 0.5 * std::erfc(-a * std::sqrt(0.5)); }},
+    {"silu", [](double a, double) { return a * sigmoid(a); }},
+};
+
+double without_denormal(double x) { return std::fabs(x) < FLT_MIN ? std::copysign(0.0, x) : x; }
+
+// Copies of numbers and denormals by moves alone keep them; everything else makes them zero.
+bool agrees(std::string_view op, float out, float a, float b, double expected) {
+  if (std::isnan(expected)) return std::isnan(out);
+  if (std::fabs(expected) > FLT_MAX) return std::isinf(out) && std::signbit(out) == (expected < 0);
+  // Where the sigmoid is a denormal, its product with x is zero too.
+  if (op == "silu" && a < -87 && out == 0) return true;
+  if (std::fabs(expected) < FLT_MIN) {
+    const bool moves = op == "copy" || op == "abs" || op == "neg" || op == "relu";
+    return out == 0 || std::fabs(out) == FLT_MIN || (moves && (std::fabs(out) == std::fabs(a) || std::fabs(out) == std::fabs(b)));
+  }
+  return std::fabs(out - expected) <= 1e-5 * std::fabs(expected);
+}
+
+// One call by one thread, as the team makes it.
+void call(const cpu::Kernel& kernel, std::vector<const void*> in, void* out, std::vector<int64_t> dims) {
+  std::thread([&] {
+    cpu::denormals_off();
+    std::vector<float> scratch(kernel.scratch ? kernel.scratch(dims.data(), static_cast<int>(dims.size()), 1, sizeof(float)) + 32 : 0);
+    void* aligned = scratch.data();
+    size_t room = scratch.size() * sizeof(float);
+    if (room > 0) std::align(64, 64, aligned, room);
+    void* outs[] = {out};
+    cpu::Call c{};
+    c.in = in.data();
+    c.out = outs;
+    c.dims = dims.data();
+    c.dim_count = static_cast<int>(dims.size());
+    c.scratch = static_cast<float*>(aligned);
+    c.threads = 1;
+    c.barrier = [](void*) {};
+    kernel.run.f32(c);
+  }).join();
+}
+
+int elementwise(const cpu::Entry& entry, const Function& function) {
+  int wrong = 0;
+  const auto count = static_cast<int64_t>(VALUES.size());
+  // A length that leaves a tail at every width, from every place of the list on, against every other.
+  for (int64_t from = 0; from < count; from++) {
+    for (const int64_t n : {count * 4 + from % 5, from % 16 + 1}) {
+      // One element off the alignment of a vector.
+      std::vector<float> a(static_cast<size_t>(n) + 1), b(a), out(a);
+      for (int64_t i = 0; i < n; i++) {
+        a[static_cast<size_t>(i) + 1] = VALUES[static_cast<size_t>((i + from) % count)];
+        b[static_cast<size_t>(i) + 1] = VALUES[static_cast<size_t>((i * 3 + from * 5) % count)];
+      }
+      call(*entry.kernel, {a.data() + 1, b.data() + 1}, out.data() + 1, {n});
+      for (size_t i = 1; i <= static_cast<size_t>(n); i++) {
+        const double expected = function.of(without_denormal(a[i]), without_denormal(b[i]));
+        if (agrees(entry.op, out[i], a[i], b[i], expected)) continue;
+        if (wrong++ == 0) std::printf("WRONG %.*s %.*s(%g, %g): expected %g, received %g\n", static_cast<int>(entry.isa.size()), entry.isa.data(), static_cast<int>(entry.op.size()), entry.op.data(), a[i], b[i], expected, out[i]);
+      }
+    }
+  }
+  return wrong;
+}
+
+int sums(const cpu::Entry& entry) {
+  int wrong = 0;
+  for (const int64_t n : {1, 7, 33, 1000})
+    for (const float special : {INF, -INF, NOT, 1e-40f})
+      for (int64_t at = 0; at < n; at += n > 40 ? 37 : 1) {
+        std::vector<float> x(static_cast<size_t>(n), 1.0f);
+        x[static_cast<size_t>(at)] = special;
+        float out = 0;
+        call(*entry.kernel, {x.data()}, &out, {1, n, 1});
+        const double expected = static_cast<double>(n - 1) + without_denormal(special);
+        if (agrees(entry.op, out, 0, 0, expected)) continue;
+        if (wrong++ == 0) std::printf("WRONG %.*s sum of %lld with %g: received %g\n", static_cast<int>(entry.isa.size()), entry.isa.data(), static_cast<long long>(n), special, out);
+      }
+  return wrong;
+}
+
+}  // namespace
+
+int check_specials() {
+  int wrong = 0, checked = 0;
+  for (const cpu::Entry& entry : cpu::all_kernels()) {
+    bool usable = false;
+    for (const cpu::Isa& isa : cpu::isas()) usable = usable || (isa.id == entry.isa && isa.available);
+    if (!usable) continue;
+    for (const Function& function : FUNCTIONS)
+      if (function.op == entry.op) checked++, wrong += elementwise(entry, function);
+    if (entry.op == "sum") checked++, wrong += sums(entry);
+  }
+  std::printf("%d kernels checked\n", checked);
+  return wrong > 0;
+}
+
+}  // namespace opscope
