@@ -161,4 +161,16 @@ describe('dialogs', () => {
     await clean()
     await close()
   })
+
+  it('the export of a session, and a fault of the app', async () => {
+    await view(page, 'Session')
+    await page.getByRole('button', { name: 'Export…' }).first().click()
+    await page.getByRole('dialog').waitFor()
+    await clean()
+    await close()
+    await opened.app.evaluate(() => void process.emit('uncaughtException', new Error('something of ours broke')))
+    await page.getByRole('dialog', { name: 'Opscope had an internal error' }).waitFor()
+    await clean()
+    await close()
+  })
 })

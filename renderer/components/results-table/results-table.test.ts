@@ -47,6 +47,16 @@ describe('ResultsTable', () => {
     expect(wrapper.text()).toContain('60 rows')
   })
 
+  it('says on each header what its column means', () => {
+    const heads = new Map(wrapper.findAll('[data-sort]').map((head) => [head.attributes('data-sort'), head]))
+    expect(heads.size).toBeGreaterThan(8)
+    for (const [id, head] of heads) {
+      const { about } = COLUMNS.find((one) => one.id === id)!
+      expect(about.length, id).toBeGreaterThan(10)
+      expect([head, ...head.findAll('[title]')].some((part) => part.attributes('title')?.startsWith(about)), id).toBe(true)
+    }
+  })
+
   it('has rows of the height that the user has set', async () => {
     const at = (row: number) => bodyRows()[row]!.attributes('style')
     expect(at(2)).toMatch(/translateY\(56px\).*height: 28px/)
