@@ -1,11 +1,7 @@
-import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { tensorsOf } from '@core/ops/define'
 import { OPS, getOp } from '@core/ops/registry'
 import { BOUNDS, classOf, drawCases, primeUpTo } from './bench/fuzz/draw'
-import { Journal } from './bench/fuzz/journal'
 
 const all = OPS.filter(({ family }) => family !== 'composite').map((op) => ({ op, dtypes: op.dtypes }))
 
@@ -54,21 +50,4 @@ it('names the classes that launch choices distinguish', () => {
   expect(named('sum', { rows: 3, cols: 1000, axis: 'first' })).toBe('reduction over the first axis, few rows')
   expect(named('matmul', { m: 1, n: 4096, k: 4096 })).toBe('matmul: m or n = 1')
   expect(named('matmul', { m: 32, n: 48, k: 30000 })).toBe('matmul: small m and n, long k')
-})
-
-it('keeps rows one by one: a run that was killed goes on, and one with other sides is refused', () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'opscope-journal-')), 'rows.jsonl')
-  const head = { now: 'cuda:0 kernel', torch: 'python:cuda:0 torch' }
-  const row = (n: number) => ({ op: 'add', dtype: 'f32', params: `n=${n}`, 'now ns': n })
-  const first = Journal.open(file, head)
-  first.add(row(1))
-  first.add({ ...row(2), failure: 'wrong' })
-  appendFileSync(file, '{"op":"add","dtype":"f3')
-  const second = Journal.open(file, head)
-  expect(second.rows).toEqual([row(1), { ...row(2), failure: 'wrong' }])
-  expect([1, 2, 3].map((n) => second.has(row(n)))).toEqual([true, true, false])
-  second.add(row(3))
-  expect(Journal.open(file, head).rows).toHaveLength(3)
-  expect(() => Journal.open(file, { ...head, triton: 'python:cuda:0 triton' })).toThrow(/was begun with triton absent/)
-  expect(readFileSync(file, 'utf8').split('\n')[0]).toBe(JSON.stringify(head))
 })

@@ -7,7 +7,7 @@ import { geometricMean, median } from '@core/stats/descriptive'
 import { faultsOf, SEED } from '../conformance/faults'
 import type { Bench, Figure, Outcome } from './bench'
 import { BOUNDS, classOf, drawCases, type Drawn } from './fuzz/draw'
-import { Journal, type Row } from './fuzz/journal'
+import { Journal } from './journal'
 import { implOf, sidesOf, type Side } from './sides'
 
 /**
@@ -19,7 +19,7 @@ import { implOf, sidesOf, type Side } from './sides'
  *   before=FILE                  an addon of another build, on the same cases
  *   seconds=N                    begins no case after so long; the figures say how many cases were measured
  *   part=open share=K/N          opens every N-th case from number K on all sides but the first, so that compilers fill their caches; times nothing
- *   rows=FILE                    writes each row when it is measured; the next run with the same file measures those that are missing
+ *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
  *   ops=sum,softmax              only these
  *   elements=N                   most elements of a tensor; 2^28 where absent
  *   verify=N                     work of the check of each case of up to 2^22 elements before timing (multiply-adds); 0: none
@@ -36,13 +36,16 @@ const shapeFuzz: Bench = async ({ args, say }) => {
   const cases = named?.map((one) => ({ ...one, params: getOp(one.op).params.parse(one.params) })) ?? drawCases(Number(args['seed'] ?? 1), Number(args['count'] ?? 300), drawable(own, peer, args['ops']?.split(',')), bounds)
   const until = performance.now() + Number(args['seconds'] ?? Infinity) * 1000
   if (args['part'] === 'open') return { figures: [{ name: 'cases opened', value: await openAll(cases, others, args['share'] ?? '0/1', until), unit: '' }], devices: [own.device, peer.device] }
-  const journal = Journal.open(args['rows'], { commit: process.env['OPSCOPE_COMMIT'] ?? '', drawn: args['cases'] ?? `seed ${args['seed'] ?? 1}, ${cases.length} cases`, ...Object.fromEntries(sides.map((side) => [side.name, `${side.device.id} ${implOf(side).id}, ${side.device.name}`])) })
+  const log = new Journal<Row>(args['log'])
+  sameAsBegun(log, { commit: process.env['OPSCOPE_COMMIT'] ?? '', drawn: args['cases'] ?? `seed ${args['seed'] ?? 1}, ${cases.length} cases`, ...Object.fromEntries(sides.map((side) => [side.name, `${side.device.id} ${implOf(side).id}, ${side.device.name}`])) })
+  const rows: Row[] = []
   for (const drawn of cases) {
-    if (performance.now() > until) break
-    const row = { op: drawn.op, dtype: drawn.dtype, params: paramText(drawn.params) }
-    if (!journal.has(row)) journal.add(await measured(drawn, sides, Number(args['verify'] ?? VERIFY_WORK)))
+    const named = { op: drawn.op, dtype: drawn.dtype, params: paramText(drawn.params) }
+    const name = Object.values(named).join(' ')
+    const known = log.get(name)
+    if (known) rows.push(known)
+    else if (performance.now() <= until) rows.push(log.begin(name) ? log.add(name, await measured(drawn, sides, Number(args['verify'] ?? VERIFY_WORK))) : { ...named, 'now refused': 'an earlier run was ended in this case' })
   }
-  const { rows } = journal
   report(rows, own, others, say)
   return { figures: figuresOf(rows, cases.length, others), rows, devices: [own.device, peer.device] } satisfies Outcome
 }
@@ -57,6 +60,15 @@ const ROUNDS = 4
 const SAMPLES = 8
 /** Samples of one call are fewer where it lasts longer than this in ns. */
 const LONG = 5e6
+
+type Row = Record<string, string | number | undefined>
+
+/** Rows of other cases, sides or builds do not belong into one table. */
+function sameAsBegun(log: Journal<Row>, facts: Readonly<Record<string, string>>): void {
+  const begun = log.get('begun with') ?? log.add('begun with', facts)
+  const other = Object.keys({ ...begun, ...facts }).find((name) => begun[name] !== facts[name])
+  if (other !== undefined) throw new Error(`shape-fuzz: the log was begun with ${other} ${begun[other] ?? 'absent'}, and this run has ${facts[other] ?? 'none'}: name another file`)
+}
 
 /** Aims for the geometric mean of the speedups over other implementations. */
 const SPEED_AIMS: Readonly<Record<string, number>> = { torch: 1.6, 'torch.compile': 1.15, triton: 1 }
