@@ -19,6 +19,8 @@ export interface ConformanceOptions {
   few?: boolean
   /** Odd shapes that are drawn for each kernel; 3 where absent. */
   oddShapes?: number
+  /** Implementations that share their plans with another, by id: checked with few sizes. */
+  alike?: readonly string[]
 }
 
 /** What one implementation of an op is checked with: odd shapes and sizes that are drawn, or in a whole run every size. */
@@ -35,7 +37,7 @@ function checksOf(op: Op, device: Device, impl: Impl, dtype: Dtype, threads: rea
 
 /** One test per op, implementation and dtype that the device says it has. */
 export function checkKernels(backend: Backend, device: Device, options: ConformanceOptions = {}): void {
-  const work = options.verifyWork ?? 1e8
+  const { verifyWork: work = 1e8, alike = [] } = options
   const threadChoices: (number | undefined)[] = device.threads.length === 0 ? [undefined] : [...new Set([...device.threads, ...(options.extraThreads ?? [])])]
   console.info(`Conformance of ${device.name}: OPSCOPE_CONFORMANCE_SEED=${DRAW_SEED} repeats it`)
   for (const impl of device.impls.filter((candidate) => candidate.available.ok)) {
@@ -44,7 +46,7 @@ export function checkKernels(backend: Backend, device: Device, options: Conforma
         for (const dtype of impl.kernels[op.id] ?? []) {
           it(`${op.id} ${dtype}`, { timeout: WHOLE ? 1_200_000 : 300_000 }, async () => {
             const wrong: string[] = []
-            for (const { params, threads } of checksOf(op, device, impl, dtype, threadChoices, options)) {
+            for (const { params, threads } of checksOf(op, device, impl, dtype, threadChoices, alike.includes(impl.id) ? { ...options, few: true, oddShapes: 1 } : options)) {
               const faults = await faultsOf(backend, op, makeCase(device, impl, op, params, dtype, threads), work)
               wrong.push(...faults.map((fault) => `${paramText(params)} threads=${threads ?? '-'}: ${fault}`))
             }
