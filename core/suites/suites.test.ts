@@ -130,6 +130,7 @@ describe('a suite\'s report', () => {
     const failed = timed('f', { op: 'gelu' }, 1, { status: 'wrong', message: 'The relative error is 0.1.' })
     const results = [timed('a', { impl: 'torch', backend: 'python' }, 100), noisy, failed]
     expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', '11.7 KiB', 'torch', '2.00x'])
+    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.slice(1).map(({ result }) => result)).toEqual([noisy.id, noisy.id, noisy.id, 'a', 'a'])
     expect(part('comprehensive', results, 'Red flags').table!.rows.map((row) => row[1]!.text)).toEqual(['high variation: 55.0 ns ± 30.0 ns', 'verification failed: The relative error is 0.1.'])
   })
 })
@@ -157,6 +158,8 @@ describe('the performance guide', () => {
   it('states what a launch costs, and what kernels take of a multiprocessor', () => {
     const results = [timed('a', {}, 1000, { hostCallNs: 2500, launches }), timed('b', { params: { n: 4 } }, 9000, { hostCallNs: 3500 })]
     expect(rows('Launch overhead', results)).toEqual([['cuda', '2', '3.00 µs', '2.50 µs', '3.50 µs', '1']])
+    const cells = suiteReport(findSuite('performance-guide')!, suiteResults(results), { ceilings: [copy] }).find(({ title }) => title === 'Occupancy')!.table!.rows[0]!
+    expect(new Set(cells.map(({ result }) => result))).toEqual(new Set(['a']))
     expect(rows('Occupancy', results)!.map((row) => row.slice(0, 5))).toEqual([['add 1000 f32', '24', '0 B', '100 %', '0.24']])
   })
 })

@@ -2,7 +2,7 @@ import { blockTimelines, type Timeline } from '../../analysis/block-timeline'
 import { operationText, shapeText } from '../../case-words'
 import type { SweepSpec } from '../../session/sweep-spec'
 import { ABSENT, formatBandwidth, formatBytes, formatFlops, formatPercent, formatRatio, formatTime } from '../../units'
-import { implName, text, type Material, type SuiteCell, type SuitePart } from './material'
+import { about, implName, text, type Material, type SuiteCell, type SuitePart } from './material'
 
 /** `avx2, f32, hot` */
 export const timelineName = ({ case: c }: Timeline): string => `${implName(c)}, ${c.dtype}, ${c.mode}`
@@ -27,10 +27,12 @@ function totalsPart(timelines: readonly Timeline[]): SuitePart {
 }
 
 function partsPart(timeline: Timeline): SuitePart {
-  const rows = timeline.parts.map((part) => [
-    { text: part.name, result: part.result }, text(part.pass), text(`${operationText(part.case)} ${shapeText(part.case)}`), { text: formatTime(part.ns), result: part.result }, text(formatPercent(part.share)), text(formatBytes(part.bytes)), text(formatBandwidth(part.bytesPerSecond)), text(part.flops === 0 ? ABSENT : formatFlops(part.flopsPerSecond)),
-    text(part.bound ?? ABSENT), text(part.efficiency === undefined ? ABSENT : formatPercent(part.efficiency)),
-  ])
+  const rows = timeline.parts.map((part) =>
+    [
+      part.name, part.pass, `${operationText(part.case)} ${shapeText(part.case)}`, formatTime(part.ns), formatPercent(part.share), formatBytes(part.bytes), formatBandwidth(part.bytesPerSecond), part.flops === 0 ? ABSENT : formatFlops(part.flopsPerSecond),
+      part.bound ?? ABSENT, part.efficiency === undefined ? ABSENT : formatPercent(part.efficiency),
+    ].map(about({ id: part.result })),
+  )
   return {
     title: `Parts of ${timeline.work} (${timelineName(timeline)})`,
     short: `Parts (${timelineName(timeline)})`,

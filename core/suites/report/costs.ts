@@ -1,7 +1,7 @@
 import { sizeOf } from '../../analysis/size'
 import { median } from '../../stats/descriptive'
 import { ABSENT, formatBandwidth, formatBytes, formatCount, formatFlops, formatPercent, formatTime, formatWaves } from '../../units'
-import { highest, implName, lowest, text, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
+import { about, highest, implName, lowest, text, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
 
 /** Most memory that a case needed: what the library allocated besides where that is known. */
 const peakBytes = ({ libraryPeakBytes, caseBytes }: Measured): number | undefined => (caseBytes === undefined && libraryPeakBytes === undefined ? undefined : (caseBytes ?? 0) + (libraryPeakBytes ?? 0))
@@ -29,9 +29,10 @@ export function ratesPart(material: Material): SuitePart | undefined {
     const point = material.point(result)
     const elements = sizeOf(c)
     const perSecond = (amount: number) => amount / (medianNs / 1e9)
+    const cell = about(result)
     return [
-      text(words(c)), text(implName(c)), { text: formatTime(medianNs), result: result.id }, text(elements === undefined ? ABSENT : `${formatCount(perSecond(elements))}/s`), text(formatBandwidth(perSecond(bytes))), text(flops > 0 ? formatFlops(perSecond(flops)) : ABSENT),
-      text(point?.bound ? `${point.bound} bound` : ABSENT), text(point?.efficiency === undefined ? ABSENT : formatPercent(point.efficiency)),
+      cell(words(c)), cell(implName(c)), cell(formatTime(medianNs)), cell(elements === undefined ? ABSENT : `${formatCount(perSecond(elements))}/s`), cell(formatBandwidth(perSecond(bytes))), cell(flops > 0 ? formatFlops(perSecond(flops)) : ABSENT),
+      cell(point?.bound ? `${point.bound} bound` : ABSENT), cell(point?.efficiency === undefined ? ABSENT : formatPercent(point.efficiency)),
     ]
   })
   return rows.length === 0 ? undefined : { title: 'Rates', text: 'Efficiency is the share of the measured ceiling that binds. Cache hits of a call, where the processor counts them, are in the details of its result.', table: { heads: [{ title: 'operation', mono: true }, { title: 'implementation' }, { title: 'median', numeric: true }, { title: 'elements', numeric: true }, { title: 'bandwidth', numeric: true }, { title: 'compute', numeric: true }, { title: 'class' }, { title: 'efficiency', numeric: true }], rows } }
@@ -51,9 +52,7 @@ export function launchesPart({ ok, impls }: Material): SuitePart | undefined {
 export function occupancyPart(material: Material): SuitePart | undefined {
   const rows = material.ok.filter(({ occupancy, case: c }) => occupancy !== undefined && c.mode !== 'cold').map((result) => {
     const efficiency = material.point(result)?.efficiency
-    return [
-      { text: `${words(result.case)} ${result.case.dtype}`, result: result.id }, text(result.registers === undefined ? ABSENT : String(result.registers)), text(formatBytes(result.sharedBytes)), text(formatPercent(result.occupancy)), text(formatWaves(result.waves)), text(efficiency === undefined ? ABSENT : formatPercent(efficiency)),
-    ]
+    return [`${words(result.case)} ${result.case.dtype}`, result.registers === undefined ? ABSENT : String(result.registers), formatBytes(result.sharedBytes), formatPercent(result.occupancy), formatWaves(result.waves), efficiency === undefined ? ABSENT : formatPercent(efficiency)].map(about(result))
   })
   return rows.length === 0 ? undefined : { title: 'Occupancy', text: 'Of the CUDA kernels, as the driver states it: of each call the kernel that starts most threads.', table: { heads: [{ title: 'operation', mono: true }, { title: 'registers', numeric: true }, { title: 'shared memory', numeric: true }, { title: 'occupancy', numeric: true }, { title: 'waves', numeric: true }, { title: 'efficiency', numeric: true }], rows } }
 }

@@ -3,7 +3,7 @@ import { findOp } from '../../ops/registry'
 import { statusWord } from '../../result'
 import { geometricMean } from '../../stats/descriptive'
 import { ABSENT, formatPercent, formatRatio, formatTime } from '../../units'
-import { highest, implName, lowest, text, words, type Material, type RatedResult, type SuiteCell, type SuitePart } from './material'
+import { about, highest, implName, lowest, text, words, type Material, type RatedResult, type SuiteCell, type SuitePart } from './material'
 
 const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length
 
@@ -65,7 +65,7 @@ export function boundsPart(material: Material): SuitePart {
 /** Red flags: failures, failed verification, high variation, low grades. */
 export function flagsPart({ results }: Material): SuitePart {
   const rows = results.flatMap((result): SuiteCell[][] => {
-    const row = (what: string) => [[{ text: `${words(result.case)} ${result.case.dtype} ${implName(result.case)}`, result: result.id }, text(what)]]
+    const row = (what: string) => [[`${words(result.case)} ${result.case.dtype} ${implName(result.case)}`, what].map(about(result))]
     if (result.status !== 'ok') return row(`${statusWord(result.status)}${result.message ? `: ${result.message}` : ''}`)
     const { meanNs, stddevNs } = result
     if (meanNs && stddevNs && stddevNs / meanNs > HIGH_VARIATION) return row(`high variation: ${formatTime(meanNs)} ± ${formatTime(stddevNs)}`)

@@ -7,7 +7,7 @@ import type { Result } from '../../result'
 import { roofFinder, roofline, type RooflinePoint } from '../../roofline/roofline'
 import { blockOf, rowAt, type Row } from '../../session/rows'
 import type { Ceiling } from '../../session/types'
-import { formatTime } from '../../units'
+import { ABSENT, formatTime } from '../../units'
 import type { Suite } from '../types'
 
 /** A cell: its text, a remark beside it such as a rating, and the id of the result that it is about. */
@@ -108,6 +108,9 @@ export const words = (c: BenchmarkCase): string => `${operationText(c)} ${shapeT
 
 /** A cell of text alone. */
 export const text = (value: string): SuiteCell => ({ text: value })
+
+/** Cells that are about one result lead to it; a dash leads nowhere. */
+export const about = ({ id }: Pick<SuiteResult, 'id'>) => (value: string): SuiteCell => (value === ABSENT ? text(value) : { text: value, result: id })
 
 /** `12.1 µs ± 0.4 µs`: mean and standard deviation, as these suites state them. */
 export const meanText = ({ medianNs, meanNs = medianNs, stddevNs }: Measured): string => `${formatTime(meanNs)}${stddevNs === undefined ? '' : ` ± ${formatTime(stddevNs)}`}`

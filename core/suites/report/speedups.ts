@@ -5,7 +5,7 @@ import { geometricMean } from '../../stats/descriptive'
 import { ABSENT, formatRatio, formatSize, formatTime } from '../../units'
 import type { PublishedFigure } from '../types'
 import { peakMemory } from './costs'
-import { highest, implName, lowest, meanText, text, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
+import { about, highest, implName, lowest, meanText, text, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
 
 /** Of a suite that measures every SIMD level, each operation is judged by its fastest one, as its users would dispatch it. */
 function judgedResults(material: Material): Measured[] {
@@ -62,7 +62,8 @@ export function timesPart(material: Material): SuitePart | undefined {
 export function fastestPart(material: Material): SuitePart | undefined {
   const rows = material.byWork().filter((group) => group.length > 1).map((group) => {
     const [first, second] = [...group].sort((a, b) => a.medianNs - b.medianNs) as [Measured, Measured]
-    return [text(words(first.case)), { text: implName(first.case), result: first.id }, { text: formatTime(first.medianNs), result: first.id }, text(peakMemory(first)), { text: implName(second.case), result: second.id }, text(formatRatio(second.medianNs / first.medianNs))]
+    const [one, next] = [about(first), about(second)]
+    return [text(words(first.case)), one(implName(first.case)), one(formatTime(first.medianNs)), one(peakMemory(first)), next(implName(second.case)), next(formatRatio(second.medianNs / first.medianNs))]
   })
   return rows.length === 0 ? undefined : { title: 'Fastest implementation', table: { heads: [{ title: 'operation', mono: true }, { title: 'fastest' }, { title: 'median', numeric: true }, { title: 'memory', numeric: true }, { title: 'next' }, { title: 'faster by', numeric: true }], rows } }
 }
