@@ -30,8 +30,8 @@ for (const scenes of [recorded, suites, live, errors, fleet]) {
     }
     if (!wanted(name)) continue
     // Neither a message of the scene before nor a button under the pointer belongs in the picture.
-    await page.mouse.move(700, 5)
     if (!scenes.messages?.test(name)) await dismissMessages(page)
+    await page.mouse.move(700, 5)
     for (const size of sizes.length > 0 ? sizes : ['1440x900']) {
       const [width, height] = size.split('x').map(Number)
       await app.evaluate(({ BrowserWindow }, [w, h]) => BrowserWindow.getAllWindows().find((one) => one.isVisible())?.setContentSize(w, h), [width, height])

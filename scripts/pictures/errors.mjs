@@ -7,7 +7,7 @@ import { goTo, view } from './recorded.mjs'
 /** The first start with an empty history, and what is refused. */
 export const errors = {
   settleMs: 700,
-  messages: /error/,
+  messages: /error-import/,
   async start() {
     const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
     writeFileSync(join(dataDir, 'broken.opscope.json'), '{ "schemaVersion": 1, "session": ')
@@ -31,7 +31,7 @@ export const errors = {
       await goTo(page, '#/fleet')
       await page.getByRole('textbox', { name: 'Server' }).fill('nats://127.0.0.1:1')
       await page.getByRole('button', { name: 'Connect' }).click()
-      await page.getByRole('alert').first().waitFor()
+      await page.getByRole('alert').getByText('cannot be used').waitFor({ timeout: 40_000 })
     },
   },
 }

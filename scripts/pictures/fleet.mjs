@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runnerImport } from 'vite'
 import { launch } from '../../test/e2e/launch.ts'
-import { goTo } from './recorded.mjs'
+import { leavePicks, messages, scripted } from '../../test/e2e/ui.ts'
+import { goTo, sessionIds } from './recorded.mjs'
 
 const root = resolve(import.meta.dirname, '../..')
 const load = async (path) => (await runnerImport(join(root, path), { root, configFile: false, logLevel: 'error', resolve: { alias: { '@core': join(root, 'core') } } })).module
@@ -20,25 +21,38 @@ const HOSTS = [
 
 /** A fleet whose agents only tell what they do: measuring, throttled, idle, drained and lost. Needs nats-server. */
 export const fleet = {
-  settleMs: 1500,
+  settleMs: 1200,
+  inOrder: true,
   async start() {
     const { Nats } = await load('test/servers/nats.ts')
     const nats = await Nats.start()
+    const { Cli } = await load('test/e2e/cli.ts')
     const { pack, presenceSubject, PRESENCE_MS } = await load('main/fleet/messages.ts')
     const line = await nats.connect()
     const tell = (hosts) => {
       for (const { host, devices, draining = false, leaving } of hosts) line.publish(presenceSubject(host), pack({ version: 1, host, opscope: '1.0.0', draining, ...(leaving ? { leaving } : {}), devices }))
     }
     const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
+    leavePicks(dataDir, scripted(['steady', 'noisy'], '64, 1024, 16384, 262144'))
     writeFileSync(join(dataDir, 'fleet.json'), JSON.stringify({ server: nats.url }))
     const opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
     await goTo(opened.page, '#/fleet')
     await opened.page.getByText('connected', { exact: true }).waitFor({ timeout: 60_000 })
     tell(HOSTS)
     const telling = setInterval(() => tell(HOSTS.filter(({ silent, leaving }) => !silent && !leaving)), PRESENCE_MS)
+    const running = []
     return {
       ...opened,
+      agents: {
+        /** Starts a real agent, whose results are scripted. */
+        async start(name) {
+          const agent = new Cli().start(['fleet', 'up', '--server', nats.url, '--name', name, '--backends', 'fake'])
+          running.push(agent)
+          await agent.says(`${name} measures for the fleet`)
+        },
+      },
       async close() {
+        for (const agent of running) agent.child.kill('SIGKILL')
         clearInterval(telling)
         await opened.close()
         await line.close()
@@ -54,5 +68,24 @@ export const fleet = {
     },
     'fleet-search': ({ page }) => page.getByRole('searchbox', { name: 'Search hosts and devices' }).fill('epyc'),
     'fleet-nothing': ({ page }) => page.getByRole('searchbox', { name: 'Search hosts and devices' }).fill('no such host'),
+    'fleet-run-dialog': async ({ page, agents }) => {
+      await page.getByRole('searchbox', { name: 'Search hosts and devices' }).fill('')
+      for (const name of ['n1', 'n2']) await agents.start(name)
+      await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('n2', { exact: true }).waitFor({ timeout: 30_000 })
+      await page.getByRole('button', { name: 'Run on the fleet…' }).click()
+      for (const name of ['n1', 'n2']) await page.getByLabel(new RegExp(`^${name}/fake:0`)).check()
+    },
+    'fleet-session': async ({ page }) => {
+      await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+      await messages(page).getByText(/The fleet has measured all of/).waitFor({ timeout: 120_000 })
+      const [id] = await sessionIds(page)
+      await goTo(page, `#/session/${id}`)
+      await page.getByText(/^[\d,]+ rows/).first().waitFor()
+    },
+    'fleet-compare-hosts': async ({ page }) => {
+      const [id] = await sessionIds(page)
+      await goTo(page, `#/compare?within=${id}&axis=host`)
+      await page.getByRole('table', { name: 'Comparison by case' }).waitFor()
+    },
   },
 }

@@ -64,7 +64,7 @@ export const live = {
       await page.getByRole('button', { name: 'Export…' }).first().click()
     },
     'dialog-commands': async ({ page }) => (await page.keyboard.press('Escape'), await page.keyboard.press('Control+k')),
-    'dialog-shortcuts': async ({ page }) => (await page.keyboard.press('Escape'), await page.waitForTimeout(300), await page.keyboard.press('?')),
+    'dialog-shortcuts': async ({ page }) => (await page.keyboard.press('Escape'), await page.waitForTimeout(300), await page.keyboard.press('Control+/')),
     'dialog-fault': async ({ page }) => (await page.keyboard.press('Escape'), await page.evaluate(() => globalThis.opscope.invoke('fault:page', { message: 'Cannot read the legend of a chart', stack: 'at draw' }))),
     'toast-deleted': async ({ page }) => {
       await page.keyboard.press('Escape')

@@ -129,9 +129,9 @@ describe('views', () => {
     await clean()
   })
 
-  it('licences', async () => {
-    await page.evaluate(() => (location.hash = '#/licences'))
-    await page.getByRole('heading', { name: 'Licences' }).waitFor()
+  it.each([['licences', 'Licences'], ['suites', 'Suites'], ['fleet', 'No NATS server is set'], ['capture', 'Shapes from a script']])('%s', async (hash, heading) => {
+    await page.evaluate((next) => (location.hash = `#/${next}`), hash)
+    await page.getByRole('heading', { name: heading, exact: true }).waitFor()
     await clean()
   })
 
@@ -156,8 +156,8 @@ describe('dialogs', () => {
     await page.keyboard.press('Control+k')
     await clean()
     await page.keyboard.press('Escape')
-    await page.keyboard.press('?')
-    await page.waitForTimeout(200)
+    await page.keyboard.press('Control+/')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await clean()
     await close()
   })

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { chartPoint, drawOf } from '../testing'
 import { variantsOf } from '../data/variants'
-import chart, { crossingOf, dimensionsOf, jitter, brushedIds, thinLines } from './chart'
+import chart, { bundlesOf, crossingOf, dimensionsOf, jitter, brushedIds, thinLines } from './chart'
 
 const points = ['add', 'mul'].flatMap((op) => [64, 1024].flatMap((n) => ['scalar', 'avx2'].map((impl) => chartPoint({ op, n, impl }, impl === 'scalar' ? n : n / 4))))
+
+const crossing = (dimension: ReturnType<typeof dimensionsOf>[number], point: (typeof points)[number]) => crossingOf(dimension, point, variantsOf(points).of(point.case), bundlesOf(points, dimensionsOf(points)))
 
 describe('parallel axes', () => {
   it('are those that vary', () => {
@@ -16,13 +18,13 @@ describe('parallel axes', () => {
   })
   it('are crossed beside their word and not far from it', () => {
     const [op] = dimensionsOf(points)
-    for (const point of points) expect(Math.abs(crossingOf(op!, point, variantsOf(points)) - (point.case.op === 'add' ? 0 : 1))).toBeLessThan(0.31)
+    for (const point of points) expect(Math.abs(crossing(op!, point) - (point.case.op === 'add' ? 0 : 1))).toBeLessThan(0.31)
     expect(jitter('a')).toBe(jitter('a'))
     expect(jitter('a')).not.toBe(jitter('b'))
   })
   it('have a part of each bundle for every implementation, so that none hides another', () => {
     const [op] = dimensionsOf(points)
-    const places = (impl: string) => points.filter((point) => point.case.op === 'add' && point.case.impl === impl).map((point) => crossingOf(op!, point, variantsOf(points)))
+    const places = (impl: string) => points.filter((point) => point.case.op === 'add' && point.case.impl === impl).map((point) => crossing(op!, point))
     expect(Math.max(...places('scalar'))).toBeLessThan(Math.min(...places('avx2')))
   })
   it('select what crosses every brushed interval', () => {

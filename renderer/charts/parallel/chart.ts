@@ -7,7 +7,7 @@ import { describe, type Facet } from '../data/series'
 import { frame, intervalText, legendOf, tooltipHtml } from '../drawing/frame'
 import type { ChartTheme } from '../drawing/theme'
 import type { ChartUnit, Intervals } from '../unit'
-import { variantsOf, type Variants } from '../data/variants'
+import { variantsOf } from '../data/variants'
 
 export default {
   id: 'parallel',
@@ -61,8 +61,8 @@ const axisOf = (dimension: Dimension, dim: number, theme: ChartTheme, width: num
 function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dimension[], theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
   if (dimensions.length < 2 || !points.length) return undefined
   const drawn = thinLines(points, selected)
-  const all = variantsOf(points)
-  const { variants, of } = all
+  const { variants, of } = variantsOf(points)
+  const bundles = bundlesOf(points, dimensions)
   const byId = new Map(drawn.map((point) => [point.id, point]))
   const picked = drawn.some((point) => selected.has(point.id))
   const base = frame(theme, [])
@@ -103,7 +103,7 @@ function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dime
         progressive: 0,
         data: drawn
           .filter((point) => of(point.case) === id)
-          .map((point) => ({ value: [...dimensions.map((dimension) => crossingOf(dimension, point, all)), point.id], ...(selected.has(point.id) ? { lineStyle: { color, width: 2, opacity: 0.95 } } : {}) })),
+          .map((point) => ({ value: [...dimensions.map((dimension) => crossingOf(dimension, point, id, bundles)), point.id], ...(selected.has(point.id) ? { lineStyle: { color, width: 2, opacity: 0.95 } } : {}) })),
       }
     }),
   }
@@ -113,9 +113,10 @@ function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dime
 export function brushedIds(points: readonly ChartPoint[], dimensions: readonly Dimension[], intervals: Intervals): string[] {
   const brushed = dimensions.filter((dimension) => intervals.has(dimension.id))
   if (!brushed.length) return []
-  const variants = variantsOf(points)
+  const { of } = variantsOf(points)
+  const bundles = bundlesOf(points, dimensions)
   const inside = (dimension: Dimension, point: ChartPoint) => {
-    const at = crossingOf(dimension, point, variants)
+    const at = crossingOf(dimension, point, of(point.case), bundles)
     return intervals.get(dimension.id)!.some(([a, b]) => at >= Math.min(a, b) && at <= Math.max(a, b))
   }
   return points.filter((point) => brushed.every((dimension) => inside(dimension, point))).map((point) => point.id)
@@ -179,19 +180,34 @@ function findDimensions(points: readonly ChartPoint[]): Dimension[] {
   ]
 }
 
-/** Half the width of the bundle of lines at a word, in places. */
+/** Half the width of the widest bundle of lines at a word, in places. */
 const BUNDLE = 0.3
 
-/** A place within the bundle for a line, the same each time: lines of one word lie beside each other and not on top. */
+/** A place from -1 to 1 for a line, the same each time: lines of one word lie beside each other and not on top. */
 export function jitter(id: string): number {
   let hash = 7
   for (let i = 0; i < id.length; i++) hash = (Math.imul(hash, 31) + id.charCodeAt(i)) >>> 0
-  return ((hash % 1000) / 999 - 0.5) * 2 * BUNDLE
+  return ((hash % 1000) / 999 - 0.5) * 2
 }
 
-/** Where the line of a point crosses an axis. Within the bundle of a word, each of `variants` has a part of its own: no colour lies over the others. */
-export const crossingOf = (dimension: Dimension, point: ChartPoint, { variants, of }: Variants): number => {
-  if (!dimension.words) return dimension.at(point)
-  const place = variants.findIndex(({ id }) => id === of(point.case))
-  return dimension.at(point) + ((place + 0.5) / variants.length - 0.5) * 2 * BUNDLE + jitter(point.id + dimension.id) / variants.length
+/** The implementations whose lines pass a word, by axis and place of the word, in the order of the legend. */
+export type Bundles = ReadonlyMap<Dimension, ReadonlyMap<number, readonly string[]>>
+
+export const bundlesOf = (points: readonly ChartPoint[], dimensions: readonly Dimension[]): Bundles => {
+  const { variants, of } = variantsOf(points)
+  return new Map(dimensions.filter(({ words: named }) => named).map((dimension) => {
+    const passing = new Map<number, Set<string>>()
+    for (const point of points) passing.set(dimension.at(point), (passing.get(dimension.at(point)) ?? new Set()).add(of(point.case)))
+    return [dimension, new Map([...passing].map(([at, ids]) => [at, variants.flatMap(({ id }) => (ids.has(id) ? [id] : []))]))]
+  }))
+}
+
+/** Where the line of a point crosses an axis; `id` of its variant. Within the bundle of a word, each variant that passes it has a part of its own: no colour lies over the others. */
+export const crossingOf = (dimension: Dimension, point: ChartPoint, id: string, bundles: Bundles): number => {
+  const at = dimension.at(point)
+  const passing = bundles.get(dimension)?.get(at)
+  if (!passing) return at
+  // A bundle of few is narrower, around its word.
+  const half = BUNDLE * Math.min(1, 0.4 + 0.15 * passing.length)
+  return at + half * ((2 * passing.indexOf(id) + 1) / passing.length - 1 + jitter(point.id + dimension.id) / passing.length)
 }

@@ -48,7 +48,7 @@ export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: numb
   if (column.kind === 'number') {
     const value = column.value(rows, row, efficiency)
     // The outcome stands where the eye looks for the time, also where the column of the status is out of sight.
-    if (!Number.isFinite(value) && column.id === 'median' && !['ok', 'skipped'].includes(rows.status(row))) return { text: statusWord(rows.status(row)), pad: '', hover: absence(column, rows, row, efficiency), ended: true }
+    if (!Number.isFinite(value) && column.id === 'median' && !['ok', 'skipped'].includes(rows.status(row))) return { text: rows.status(row) === 'wrong' ? 'failed' : statusWord(rows.status(row)), pad: '', hover: absence(column, rows, row, efficiency), ended: true }
     if (!Number.isFinite(value)) return { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
     const remark = column.id === 'efficiency' ? efficiency.remark(rows, row) : undefined
     const doubt = column.doubt?.(rows, row)
