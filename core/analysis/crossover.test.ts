@@ -52,6 +52,10 @@ describe('crossovers', () => {
     expect(winners(at([10, 10, 10]), at([5, 10, 20]))).toEqual(['a'])
     expect(crossovers(at([10, 10, 10]), at([5, 10, 5]))).toEqual({ found: [], unclear: false })
   })
+  it('lies inside its interval, also where both took the same time', () => {
+    const [one] = crossovers(at([10, 10, 10, 10], 0), at([9.8, 10, 10, 20], 0)).found
+    expect([one!.low, one!.size, one!.high].map((size) => Number(size.toFixed(6)))).toEqual([128, Number(Math.sqrt(128 * 256).toFixed(6)), 256])
+  })
   it('compares at sizes that both measured', () => {
     expect(crossovers(power(10, 0.5, 0.001, [64, 200, 1024]), power(1, 1, 0.001, [64, 300, 1024])).found[0]!.size).toBeCloseTo(100, 6)
   })

@@ -83,13 +83,17 @@ function gapsOf(a: readonly SizedTiming[], b: readonly SizedTiming[], threshold:
 function crossing(gaps: readonly Gap[], clear: number, clearAgain: number): Crossover {
   const rising = gaps[clearAgain]!.faster === 'a'
   const sign = rising ? 1 : -1
-  // A tie counts with the size that tells both apart.
   let from = clearAgain - 1
   while (from > clear && gaps[from]!.value * sign >= 0) from--
   let to = from + 1
   while (gaps[to]!.value === 0) to++
-  const [left, right] = [gaps[from]!, gaps[to]!]
-  const x = zeroBetween(left.x, left.value, right.x, right.value)
+  // Sizes with equal times lie between both: the series cross in their middle.
+  const ends = [from, to - 1].map((i) => {
+    const [left, right] = [gaps[i]!, gaps[i + 1]!]
+    const x = zeroBetween(left.x, left.value, right.x, right.value)
+    return { x, ns: lerp(left.ns, right.ns, (x - left.x) / (right.x - left.x)) }
+  })
+  const middle = (of: (end: { x: number; ns: number }) => number) => Math.exp((of(ends[0]!) + of(ends[1]!)) / 2)
   // Where a is overtaking, it may be faster as soon as the upper end is above zero, and is for sure when the lower end is.
   const first = (gap: Gap) => (rising ? gap.high : -gap.low)
   const sure = (gap: Gap) => (rising ? gap.low : -gap.high)
@@ -98,7 +102,7 @@ function crossing(gaps: readonly Gap[], clear: number, clearAgain: number): Cros
   let above = to
   while (above < clearAgain && sure(gaps[above]!) <= 0) above++
   const zero = (end: (gap: Gap) => number, i: number) => Math.exp(zeroBetween(gaps[i]!.x, end(gaps[i]!), gaps[i + 1]!.x, end(gaps[i + 1]!)))
-  return { winner: rising ? 'a' : 'b', size: Math.exp(x), ns: Math.exp(lerp(left.ns, right.ns, (x - left.x) / (right.x - left.x))), low: zero(first, below), high: zero(sure, above - 1) }
+  return { winner: rising ? 'a' : 'b', size: middle(({ x }) => x), ns: middle(({ ns }) => ns), low: zero(first, below), high: zero(sure, above - 1) }
 }
 
 /** `avx2 beats scalar from 312 (260 to 390) elements`. `format` writes a size. */
