@@ -6,6 +6,11 @@
 #
 #   step         limit s  what comes of it                                                              needs
 #   devices           60  what there is: fails where the addon, the guest library or PyTorch is missing
+#   branches         120  kernels that few shapes take, against float64 (test/bench/fuzz/branches.json)
+#   slow              60  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
+#   sanitize         180  memcheck, racecheck and initcheck over every kernel's smallest case
+#   nvrtc             60  kernels compiled at first use
+#   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, guest library
 #   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
 #   check            480  Triton, torch.compile, JAX and CuPy on odd shapes against float64             8 processes
 #   wide             180  Triton beyond 2^31 elements                                                   24 GiB
@@ -24,21 +29,36 @@ cd "$(dirname "$0")/../.."
 out=$1
 shift
 mkdir -p "$out/done"
-[ $# -gt 0 ] || set -- devices draw check wide comprehensive genesis guide tenflowers time block models two-gpus
+[ $# -gt 0 ] || set -- devices branches slow sanitize nvrtc fuzz draw check wide comprehensive genesis guide tenflowers time block models two-gpus
 python=${OPSCOPE_SESSION_PYTHON:-python3}
 worker=main/backends/python/worker
 [ -d "$worker" ] || worker=out/bench/worker
 
 limit() {
   case $1 in
-    devices) echo 60 ;; draw) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+    devices | slow | nvrtc) echo 60 ;; branches) echo 120 ;; sanitize) echo 180 ;; draw) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
+}
+# Yardsticks that compile do so beforehand, in eight processes and a quarter of the time.
+fuzz() {
+  others=python:cuda:0/torch.compile,python:cuda:0/triton
+  set -- shape-fuzz devices=cuda:0 seed="${OPSCOPE_FUZZ_SEED:-31415}" count=300
+  for share in 0 1 2 3 4 5 6 7; do
+    timeout $((seconds / 4 + 20)) node out/bench/bench.mjs "$@" beside=$others part=open share=$share/8 seconds=$((seconds / 4)) "results=$out/fuzz-open-$share" >/dev/null &
+  done
+  wait
+  node out/bench/bench.mjs "$@" beside=python:cuda:0/torch,$others seconds=$((seconds * 3 / 4 - 50)) "log=$out/fuzz.jsonl" "results=$out"
 }
 # Suites end by themselves before their limit, so that their reports are written.
 suite() { sh scripts/gpu/suites.sh "$out/suites" "$1=$((seconds - 60))"; }
 step() {
   case $1 in
     devices) node out/main/cli.js list devices ;;
+    branches) node out/bench/bench.mjs shape-fuzz devices=cuda:0 beside=cuda:0/cublaslt cases=test/bench/fuzz/branches.json verify=2e7 "log=$out/branches.jsonl" "results=$out/branches" ;;
+    slow) node out/bench/bench.mjs shape-fuzz devices=cuda:0 cases=test/bench/fuzz/slow.json verify=0 "log=$out/slow.jsonl" "results=$out/slow" ;;
+    sanitize) OPSCOPE_SECONDS=$((seconds / 4)) sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
+    nvrtc) OPSCOPE_SECONDS=$((seconds - 15)) sh scripts/gpu/kernels.sh nvrtc ops=add,softmax,matmul,conv2d,sort "results=$out/nvrtc" ;;
+    fuzz) fuzz ;;
     draw) OPSCOPE_SECONDS=$((seconds / 2)) sh scripts/gpu/python-kernels.sh draw "results=$out/draw" seconds=0.5 ;;
     check) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh check "results=$out/check" impls=triton,torch.compile,jax,cupy ;;
     wide) "$python" scripts/gpu/triton_wide.py "$worker" "$out/triton-wide.jsonl" ;;
