@@ -199,8 +199,8 @@ export const REQUESTS = {
   'sessions:tags': { request: z.object({ changes: z.array(z.object({ id, tags: z.array(z.string().trim().min(1).max(60)).max(50) })).min(1).max(10_000) }), reply: z.array(sessionSummarySchema) },
   /** The suite (core/suites) of each session that is of one, newest first. */
   'sessions:suites': { request: none, reply: z.array(z.object({ id, suite: z.string() })) },
-  /** Writes all reports of a suite into a folder that is asked for in a dialog. `files`: their names; fewer where it was cancelled meanwhile. */
-  'suite:save': { request: z.object({ id, leaveOut: z.array(redactionSchema).max(REDACTIONS.length).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), folder: z.string(), files: z.array(z.string()) }), z.object({ done: z.literal(false) })]) },
+  /** Writes all reports of a suite into a folder that is asked for in a dialog. `into`: the folder's name. `names`: those of the reports; fewer where it was cancelled meanwhile. */
+  'suite:save': { request: z.object({ id, leaveOut: z.array(redactionSchema).max(REDACTIONS.length).optional() }), reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), into: z.string(), names: z.array(z.string()) }), z.object({ done: z.literal(false) })]) },
   /** What a session of a suite came to against the run before it of the same suite on the same hardware; nothing where there is none. */
   'suite:previous': { request: z.object({ id }), reply: z.object({ check: suiteCheckSchema.optional() }) },
   /** Into a new session; `differences` of the environments are in its notes too. */

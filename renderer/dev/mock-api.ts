@@ -162,7 +162,7 @@ export class MockApi implements OpscopeApi {
       case 'sessions:delete': r.ids.forEach((id) => (this.stored(id).deleted = true)); return { deleted: r.ids.length }
       case 'sessions:restore': r.ids.forEach((id) => (this.stored(id).deleted = false)); return { restored: r.ids.length }
       case 'sessions:identifying': return identifying({ schemaVersion: 2, session: this.stored(r.id).session, environment: mockEnvironment, results: this.stored(r.id).results })
-      case 'suite:save': return { done: true, folder: 'reports', files: ['comprehensive.md', 'comprehensive.svg'] }
+      case 'suite:save': return { done: true, into: 'reports', names: ['comprehensive.md', 'comprehensive.svg'] }
       case 'suite:previous': return {}
       case 'sessions:export': return { done: true, name: 'session.json' }
       case 'formats:list': return FORMATS.map(formatInfo)

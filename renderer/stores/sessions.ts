@@ -132,7 +132,7 @@ export const useSessions = defineStore('sessions', () => {
   async function saveSuite(id: string, leaveOut?: Redaction[]): Promise<void> {
     try {
       const reply = await call('suite:save', { id, ...(leaveOut ? { leaveOut } : {}) })
-      if (reply.done) notices.show({ level: 'info', message: `Wrote ${reply.files.length} ${reply.files.length === 1 ? 'file' : 'files'} to ${reply.folder}.`, detail: reply.files.join(', ') })
+      if (reply.done) notices.show({ level: 'info', message: `Wrote ${reply.names.length} ${reply.names.length === 1 ? 'file' : 'files'} to ${reply.into}.`, detail: reply.names.join(', ') })
     } catch (error) {
       notices.fail(error, 'save the reports')
     }

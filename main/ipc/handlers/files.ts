@@ -60,7 +60,7 @@ export const fileHandlers = ({ history, runner, dialogs, emit, opened, files, re
         if (!value) break
         written.push(name)
       }
-      return { done: true, folder: basename(folder), files: written }
+      return { done: true, into: basename(folder), names: written }
     },
     'sessions:import': async () => {
       // Told before the user has looked for a file.
