@@ -58,6 +58,8 @@ describe('suites', () => {
     expect(rate('tenflowers', { against: { PyTorch: 49 }, bandwidthShare: 0.5 })).toBe('missed')
     expect(rate('tenflowers', { against: { PyTorch: 49 }, bandwidthShare: 0.9 })).toBe('90 % of bandwidth')
     expect(rate('tenflowers', { bandwidthShare: 0.95 })).toBe('90 % of bandwidth')
+    expect(rate('tenflowers', { bandwidthShare: 0.5 })).toBe('below 90 % of bandwidth, no PyTorch')
+    expect(rate('tenflowers', {})).toContain('no valid result of PyTorch')
     expect(rate('tenflowers', { against: { PyTorch: 100 }, bandwidthShare: 0.95 })).toBe('within 2x, 90 % of bandwidth')
   })
 
