@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { benchWords } from '../scripts/lib/bench-run.mjs'
 import type { Ceiling } from '@core/session/types'
@@ -73,5 +75,17 @@ describe('words of the command line of a bench', () => {
   it('tells names from arguments and lists the names there are', () => {
     expect(benchWords(['coverage', 'devices=cuda:0'], ['coverage', 'history'])).toEqual({ names: ['coverage'], args: { devices: 'cuda:0' } })
     expect(() => benchWords(['cover'], ['coverage', 'history'])).toThrow('there is no bench "cover"; expected one of coverage, history')
+  })
+})
+
+describe('scripts for a GPU machine', () => {
+  it('call benches that are in the bundle they run', () => {
+    const entry = readFileSync(join(import.meta.dirname, 'bench/bundled.ts'), 'utf8')
+    const bundled = new Set([...entry.matchAll(/from '\.\/([a-z-]+)\.bench'/g)].map(([, name]) => name))
+    const folder = join(import.meta.dirname, '../scripts/gpu')
+    const scripts = readdirSync(folder).filter((name) => name.endsWith('.sh')).map((name) => readFileSync(join(folder, name), 'utf8'))
+    const called = scripts.flatMap((text) => [...text.matchAll(/^[^#\n]*bench\.mjs ([a-z][a-z-]*)/gm)].map(([, name]) => name))
+    expect(called).toContain('sanitize')
+    expect(called.filter((name) => !bundled.has(name))).toEqual([])
   })
 })

@@ -6,6 +6,7 @@ import energy from './energy.bench'
 import kernels from './kernels.bench'
 import metamorphic from './metamorphic.bench'
 import redTeam from './red-team.bench'
+import sanitize from './sanitize.bench'
 import selfConsistency from './self-consistency.bench'
 import shapeFuzz from './shape-fuzz.bench'
 import timeToResult from './time-to-result.bench'
@@ -14,7 +15,7 @@ import truthLadder from './truth-ladder.bench'
 import verifyCost from './verify-cost.bench'
 
 /** Entry of out/bench/bench.mjs: the benches that make sense on a machine with nothing but Node, the addon and the built app. */
-const BENCHES = { blocks, energy, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, kernels, metamorphic, 'time-to-result': timeToResult, 'red-team': redTeam, 'shape-fuzz': shapeFuzz, 'torch-draw': torchDraw, 'verify-cost': verifyCost }
+const BENCHES = { blocks, energy, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, kernels, metamorphic, 'time-to-result': timeToResult, 'red-team': redTeam, sanitize, 'shape-fuzz': shapeFuzz, 'torch-draw': torchDraw, 'verify-cost': verifyCost }
 
 const root = resolve(import.meta.dirname, '../..')
 const { names, args } = benchWords(process.argv.slice(2), Object.keys(BENCHES))
