@@ -22,6 +22,7 @@ class OpenCase:
 
     def __init__(self, library: Any, implementation: Implementation, request: Dict[str, Any], hardware: str, ordinal: int, doing: Callable[[str], None]) -> None:
         """`doing` is told what takes long."""
+        self.impl: str = implementation.ID
         self._cuda = hardware == "cuda"
         self._engine: Engine = engine_of(implementation.ARRAYS, hardware)
         self._traced = implementation.ARRAYS == "numpy"
