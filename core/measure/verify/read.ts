@@ -1,8 +1,8 @@
 import { CaseError, type PreparedCase } from '../../backend'
 import type { Values } from '../../values/numbers'
 import { mergeDifference, noDifference, type Difference } from './difference'
-import { CHUNK, type Range } from './plan'
-import type { VerifyPool } from './pool'
+import { CHUNK, COST, type Range } from './plan'
+import { inlinePool, type VerifyPool } from './pool'
 import type { ReferenceProblem } from './reference'
 
 /** More ranges than this within one chunk are cut out of the whole chunk: a read from the device costs more than its bytes. */
@@ -78,8 +78,14 @@ function grouped(ranges: readonly Range[]): Range[][] {
   return groups
 }
 
+/** Work units of all ranges below which they are compared in the calling thread: to start the threads takes longer. */
+const WORTH_SENDING = 3e6
+
 /** Compares ranges on all threads, a few reads ahead of them. */
-export async function compareRanges(problem: ReferenceProblem, reader: OutputReader, ranges: readonly Range[], { pool, pause }: Check): Promise<Difference> {
+export async function compareRanges(problem: ReferenceProblem, reader: OutputReader, ranges: readonly Range[], { pool: threads, pause }: Check): Promise<Difference> {
+  const { op, params, output } = problem
+  const elements = ranges.reduce((sum, { count }) => sum + count, 0)
+  const pool = elements * (COST.element + COST.unit * op.referenceCost(params, output)) < WORTH_SENDING ? inlinePool : threads
   const total = noDifference()
   const pending = new Set<Promise<void>>()
   for (const [i, group] of grouped(ranges).entries()) {

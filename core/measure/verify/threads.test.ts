@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import type { PreparedCase } from '../../backend'
 import { getOp } from '../../ops/registry'
 import { createReference, type ReferenceProblem } from './reference'
+import { compareRanges, OutputReader } from './read'
+import type { Range } from './plan'
 import { runSent, type CompareTask } from './pool'
 import { threadPool, type StartThread } from './threads'
 
@@ -25,12 +28,9 @@ function threads(fails = false) {
   return { sent, start }
 }
 
-test('the same lane goes to the same thread, threads start with their first task, and small tasks need none', async () => {
+test('the same lane goes to the same thread, and threads start with their first task', async () => {
   const { sent, start } = threads()
   const pool = threadPool(3, start)
-  const small = { kind: 'compare', ranges: [{ start: 0, count: 4 }], values: new Float32Array(4) } as const
-  expect(await pool.run(problem, small, 0)).toMatchObject({ elements: 4, beyond: 4 })
-  expect(sent).toEqual([])
   const found = await Promise.all([pool.run(problem, task(), 1), pool.run(problem, task(), 4), pool.run(problem, task(), 2)])
   for (const difference of found) expect(difference).toMatchObject({ elements: N, beyond: 0, nonFinite: 0 })
   expect(sent).toEqual([[1, 2], [1]])
@@ -45,4 +45,16 @@ test('what a thread that fails has not answered is compared all the same', async
 test('an error of the program ends the check', async () => {
   const pool = threadPool(1, ({ answer }) => ({ post: ({ id }) => setImmediate(() => answer({ id, error: 'out of memory' })) }))
   await expect(pool.run(problem, task(), 0)).rejects.toThrow('out of memory')
+})
+
+test('a check of little work needs no thread; one of much work gives them all of its parts, however small', async () => {
+  const { values } = task()
+  const prepared = { read: (_output: number, from: number, count: number) => Promise.resolve(values.slice(from, from + count)) } as unknown as PreparedCase
+  const { sent, start } = threads()
+  const check = { pool: threadPool(3, start), work: 1e9, pause: () => Promise.resolve() }
+  const compared = (ranges: Range[]) => compareRanges(problem, new OutputReader(prepared), ranges, check)
+  expect(await compared([{ start: 0, count: 1000 }])).toMatchObject({ elements: 1000, beyond: 0 })
+  expect(sent).toEqual([])
+  expect(await compared([{ start: 0, count: 250_000 }, { start: 250_000, count: 20_000 }, { start: 270_000, count: 30_000 }])).toMatchObject({ elements: N, beyond: 0 })
+  expect(sent).toEqual([[1], [1]])
 })

@@ -1,9 +1,6 @@
 import { inlinePool, sentProblem, type SentProblem, type TaskResults, type VerifyPool, type VerifyTask } from './pool'
 import type { ReferenceProblem } from './reference'
 
-/** Work units below which a task is done at once in the calling thread: a thread takes longer to answer. */
-const WORTH_SENDING = 3e6
-
 /** To a thread. */
 export interface ThreadRequest {
   id: number
@@ -64,14 +61,12 @@ class Lane {
   }
 }
 
-const isSmall = ({ op, params, output }: ReferenceProblem, task: VerifyTask) => task.kind === 'compare' && task.values.length * (12 + 4 * op.referenceCost(params, output)) < WORTH_SENDING
-
 /** A pool of so many threads. */
 export function threadPool(lanes: number, start: StartThread): VerifyPool {
   const threads = Array.from({ length: lanes }, () => new Lane(start))
   return {
     lanes,
     run: <T extends VerifyTask>(problem: ReferenceProblem, task: T, lane: number) =>
-      (isSmall(problem, task) ? inlinePool.run(problem, task, 0) : threads[lane % lanes]!.run(problem, task)) as Promise<TaskResults[T['kind']]>,
+      threads[lane % lanes]!.run(problem, task) as Promise<TaskResults[T['kind']]>,
   }
 }
