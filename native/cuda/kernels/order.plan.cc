@@ -1,6 +1,4 @@
 // sort: [rows, cols, descending]; topk: [rows, cols, k]. See order.cu for the kernels and order/shape.h for which runs where.
-#include <utility>
-
 #include "order/launch.h"
 #include "order/shape.h"
 
@@ -13,14 +11,35 @@ unsigned shared_of(int64_t keys) { return static_cast<unsigned>((keys + keys / k
 long long number(int64_t n) { return n; }
 constexpr CUdeviceptr absent = 0;
 
-// Merges sorted runs of `width` keys until one pass is left; returns where they are.
-CUdeviceptr merged(Planner& p, CUdeviceptr keys, CUdeviceptr other, int64_t rows, int64_t cols, int64_t& width, int64_t until) {
-  for (; width < until; width *= 2) {
-    p.launch(p.kernel_in("order", "order_merge"), {rows * ceil_div(cols, 2048)}, 256, 0, keys, other, number(cols), number(width));
-    std::swap(keys, other);
+// Sorts rows by the lowest bits of the upper half of their keys, eight in each pass of two launches (order_radix.cu).
+class Radix {
+ public:
+  Radix(Planner& planner, int64_t rows, int64_t cols)
+      : p_(planner), rows_(rows), cols_(cols), tiles_(ceil_div(cols, radix_tile)), counts_(planner.workspace(rows * tiles_ * radix_digits * 4)), starts_(planner.workspace(rows * radix_digits * 4)),
+        arrived_(planner.workspace(rows * 4)) {}
+
+  // `scatter` launches the second part of a pass: from keys, or x where absent, to keys, or results where absent. `last`: what kernels that count
+  // take last. Returns where the keys are.
+  template <class Scatter>
+  CUdeviceptr sort(const std::string& type, int passes, bool to_keys, CUdeviceptr x, uint32_t last, const Scatter& scatter) {
+    CUdeviceptr from = absent, buffers[2] = {};
+    for (int pass = 0; pass < passes; pass++) {
+      CUdeviceptr& to = buffers[pass % 2];
+      const bool keys = to_keys || pass + 1 < passes;
+      if (keys && !to) to = p_.workspace(rows_ * cols_ * 8);
+      const int shift = 32 + 8 * pass;
+      p_.launch(p_.kernel_in("order_radix", "radix_count_" + type), {rows_ * tiles_}, 256, 0, x, from, counts_, starts_, arrived_, number(cols_), static_cast<int>(tiles_), shift, last);
+      scatter(Dim3{rows_ * tiles_}, from, keys ? to : absent, counts_, starts_, static_cast<int>(tiles_), shift);
+      from = to;
+    }
+    return from;
   }
-  return keys;
-}
+
+ private:
+  Planner& p_;
+  const int64_t rows_, cols_, tiles_;
+  const CUdeviceptr counts_, starts_, arrived_;
+};
 
 // The first `keep` of every row, in order.
 class Order {
@@ -35,30 +54,29 @@ class Order {
       p_.launch(kernel("few"), {ceil_div(rows_ * group, 256)}, 256, 0, p_.input(0), p_.output(0), p_.output(1), number(rows_), number(cols_), group, static_cast<int>(keep_), descending_);
       return;
     }
-    if (cols_ <= largest_tile) return tiles(absent, absent, cols_);
+    if (cols_ <= largest_tile) return tile(absent, cols_);
     if (keep_ <= most_selected) return select();
-    const CUdeviceptr keys = p_.workspace(rows_ * cols_ * 8);
-    tiles(absent, keys, cols_);
-    int64_t width = largest_tile;
-    const CUdeviceptr other = width * 2 < cols_ ? p_.workspace(rows_ * cols_ * 8) : absent, last = merged(p_, keys, other, rows_, cols_, width, ceil_div(cols_, 2));
-    p_.launch(kernel("merge"), {rows_ * ceil_div(keep_, 2048)}, 256, 0, p_.input(0), last, p_.output(0), p_.output(1), number(cols_), number(width), number(keep_), descending_);
+    const bool narrow = dtype_bytes(p_.spec.dtype) == 2;
+    Radix(p_, rows_, cols_).sort(p_.dtype(), narrow ? 2 : 4, false, p_.input(0), static_cast<uint32_t>(descending_), [&](Dim3 grid, CUdeviceptr from, CUdeviceptr to, CUdeviceptr counts, CUdeviceptr starts, int tiles, int shift) {
+      p_.launch(p_.kernel_in("order_radix", "radix_scatter_" + p_.dtype()), grid, 256, 0, p_.input(0), from, to, p_.output(0), p_.output(1), counts, starts, number(cols_), tiles, shift, number(keep_), descending_);
+    });
   }
 
  private:
   CUfunction kernel(const std::string& name, unsigned shared = 0) const { return p_.kernel_in("order", "order_" + name + "_" + p_.dtype(), shared); }
 
-  // Sorts tiles of rows of x, or of `cols` keys each, to `to`, or to the results.
-  void tiles(CUdeviceptr from, CUdeviceptr to, int64_t cols) {
-    const int64_t size = tile_of_row(cols), count = ceil_div(cols, size);
-    p_.launch(kernel("tiles", shared_of(size)), {rows_ * count}, static_cast<unsigned>(size / keys_of_thread), shared_of(size), p_.input(0), from, to, p_.output(0), p_.output(1), number(cols), static_cast<int>(count),
-              number(cols_), static_cast<int>(to ? size : keep_), descending_);
+  // Sorts rows of x, or of `cols` keys each.
+  void tile(CUdeviceptr from, int64_t cols) {
+    const int64_t size = tile_of_row(cols);
+    p_.launch(kernel("tile", shared_of(size)), {rows_}, static_cast<unsigned>(size / keys_of_thread), shared_of(size), p_.input(0), from, p_.output(0), p_.output(1), number(cols), number(cols_),
+              static_cast<int>(keep_), descending_);
   }
 
   // The best of parts of each row, of what those leave, and so on.
   void select() {
     CUdeviceptr from = absent;
     for (int64_t left = cols_;;) {
-      if (from && left <= largest_tile) return tiles(from, absent, left);
+      if (from && left <= largest_tile) return tile(from, left);
       const SelectSplit split = select_split(p_.device.sm_count, rows_, left, keep_);
       const CUdeviceptr to = split.parts > 1 ? p_.workspace(rows_ * split.parts * keep_ * 8) : absent;
       p_.launch(kernel("select", shared_of(4096)), {rows_ * split.parts}, 512, shared_of(4096), p_.input(0), from, to, p_.output(0), p_.output(1), number(left), static_cast<int>(split.parts), number(split.part),
@@ -88,12 +106,17 @@ const bool registered = [] {
 
 }  // namespace
 
-CUdeviceptr sort_indices(Planner& p, CUdeviceptr indices, int64_t count) {
+CUdeviceptr sort_indices(Planner& p, CUdeviceptr indices, int64_t count, int64_t rows) {
+  if (count > largest_tile) {
+    const auto most = static_cast<uint32_t>(rows);
+    return Radix(p, 1, count).sort("i32", radix_passes(most), true, indices, most, [&](Dim3 grid, CUdeviceptr from, CUdeviceptr to, CUdeviceptr counts, CUdeviceptr starts, int tiles, int shift) {
+      p.launch(p.kernel_in("order_radix", "radix_scatter_i32"), grid, 256, 0, indices, from, to, counts, starts, number(count), tiles, shift, most);
+    });
+  }
   const int64_t size = tile_of_row(count);
   const CUdeviceptr keys = p.workspace(count * 8);
-  p.launch(p.kernel_in("order", "order_tiles_i32", shared_of(size)), {ceil_div(count, size)}, static_cast<unsigned>(size / keys_of_thread), shared_of(size), indices, keys, number(count), static_cast<int>(ceil_div(count, size)));
-  int64_t width = size;
-  return merged(p, keys, width < count ? p.workspace(count * 8) : absent, 1, count, width, count);
+  p.launch(p.kernel_in("order", "order_tile_i32", shared_of(size)), {1}, static_cast<unsigned>(size / keys_of_thread), shared_of(size), indices, keys, static_cast<int>(count));
+  return keys;
 }
 
 }  // namespace opscope::cuda

@@ -21,7 +21,7 @@ void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
 
 void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
   if (n >= int64_t{1} << 32 || rows >= int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take fewer than 2^31 rows and 2^32 indices.");
-  const CUdeviceptr keys = sort_indices(p, p.input(1), n), absent = 0;
+  const CUdeviceptr keys = sort_indices(p, p.input(1), n, rows), absent = 0;
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   p.launch(p.kernel_in("elementwise", "copy_" + p.dtype()), {ceil_div(rows * dim, lanes * 256)}, 256, 0, p.input(0), absent, absent, p.output(), number(rows * dim), 0.0f, 0.0f);
   const int64_t chunk = std::max<int64_t>(32, ceil_div(n, 8192)), chunks = ceil_div(n, chunk), threads = chunks * dim;

@@ -4,7 +4,7 @@
 
 namespace opscope::cuda {
 
-// Keys of i32 `indices` with their places, in ascending order; returns where they lie.
-CUdeviceptr sort_indices(Planner& p, CUdeviceptr indices, int64_t count);
+// Keys of i32 `indices` of a table of `rows` rows with their places, in ascending order, those outside the table last; returns where they lie.
+CUdeviceptr sort_indices(Planner& p, CUdeviceptr indices, int64_t count, int64_t rows);
 
 }  // namespace opscope::cuda

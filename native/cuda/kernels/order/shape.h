@@ -9,6 +9,8 @@ constexpr int64_t few_columns = 32;    // a lane for each element
 constexpr int64_t largest_tile = 8192; // keys that a block sorts
 constexpr int64_t most_selected = 1024;
 constexpr int64_t keys_of_thread = 8;
+constexpr int64_t radix_tile = 4096;  // keys of a block of a radix sort (order/radix.cuh)
+constexpr int64_t radix_digits = 256;
 
 // Lanes of a row of few elements: a power of two.
 inline int lanes_of_row(int64_t cols) {
@@ -22,6 +24,13 @@ inline int64_t tile_of_row(int64_t cols) {
   int64_t size = 32 * keys_of_thread;
   while (size < largest_tile && size < cols) size *= 2;
   return size;
+}
+
+// Passes of a radix sort of numbers up to `largest`.
+inline int radix_passes(uint64_t largest) {
+  int passes = 1;
+  while (largest >>= 8) passes++;
+  return passes;
 }
 
 // Parts of a row of which the best `keep` are found one by one: enough to fill the GPU, each of many times what it leaves.

@@ -204,6 +204,7 @@ void orders() {
   }
   expect(tiles, "tiles of keys are powers of two that a block sorts");
   expect(parts, "parts of a row cover it once and leave a quarter of it at most");
+  expect(radix_passes(1) == 1 && radix_passes(255) == 1 && radix_passes(256) == 2 && radix_passes(0xffffffffu) == 4, "a radix sort takes a pass for each eight bits");
   expect(lanes_of_row(1) == 1 && lanes_of_row(17) == 32 && lanes_of_row(32) == 32, "rows of a few elements take as many lanes");
   expect(select_split(132, 3, 4'194'305, 125).parts > 100, "few long rows take the whole GPU");
 }
