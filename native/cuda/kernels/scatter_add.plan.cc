@@ -12,18 +12,31 @@ long long number(int64_t n) { return n; }
 
 // Few rows: each looks through all indices.
 void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
-  const int64_t cells = rows * ceil_div(dim, 32), splits = std::clamp<int64_t>(std::min(int64_t{p.device.sm_count} * 4 / cells, n / 2048), 1, 512);
+  const int64_t cells = rows * ceil_div(dim, 32), splits = std::clamp<int64_t>(std::min(int64_t{p.device.sm_count} * 4 / cells, n / 512), 1, 512);
   const CUdeviceptr shares = splits > 1 ? p.workspace(splits * rows * dim * 4) : 0;
   const int lanes = dim >= 32 ? 32 : lanes_of_row(dim);
   p.launch(p.kernel("scatter_scan_" + p.dtype()), {cells * splits}, 256, 0, p.input(0), p.input(1), p.input(2), p.output(), shares, number(rows), static_cast<int>(dim), number(n), lanes, static_cast<int>(splits));
   if (splits > 1) p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
 }
 
-void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
-  if (n >= int64_t{1} << 32 || rows >= int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take fewer than 2^31 rows and 2^32 indices.");
-  const CUdeviceptr keys = sort_indices(p, p.input(1), n, rows), absent = 0;
+constexpr CUdeviceptr absent = 0;
+
+void copy_table(Planner& p, int64_t rows, int64_t dim) {
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   p.launch(p.kernel_in("elementwise", "copy_" + p.dtype()), {ceil_div(rows * dim, lanes * 256)}, 256, 0, p.input(0), absent, absent, p.output(), number(rows * dim), 0.0f, 0.0f);
+}
+
+// Few indices: each looks for others of its row.
+void plan_match(Planner& p, int64_t rows, int64_t dim, int64_t n) {
+  copy_table(p, rows, dim);
+  const auto threads = static_cast<unsigned>(std::min<int64_t>(256, ceil_div(dim, 32) * 32));
+  p.launch(p.kernel("scatter_match_" + p.dtype()), {n * ceil_div(dim, threads)}, threads, 0, p.input(0), p.input(1), p.input(2), p.output(), number(rows), number(dim), static_cast<int>(n));
+}
+
+void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
+  if (n >= int64_t{1} << 32 || rows >= int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take fewer than 2^31 rows and 2^32 indices.");
+  const CUdeviceptr keys = sort_indices(p, p.input(1), n, rows);
+  copy_table(p, rows, dim);
   const int64_t chunk = std::max<int64_t>(32, ceil_div(n, 8192)), chunks = ceil_div(n, chunk), threads = chunks * dim;
   const CUdeviceptr head = chunks > 1 ? p.workspace(threads * 4) : absent, tail = chunks > 1 ? p.workspace(threads * 4) : absent;
   p.launch(p.kernel("scatter_chunks_" + p.dtype()), {ceil_div(threads, 256)}, 256, 0, keys, p.input(0), p.input(2), p.output(), head, tail, number(rows), number(dim), number(n), number(chunk), number(threads));
@@ -33,7 +46,9 @@ void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
 void plan(Planner& p) {
   const int64_t rows = p.dim(0), dim = p.dim(1), n = p.dim(2), cells = rows * ceil_div(dim, 32);
   constexpr int64_t most_cells = 4096, most_looks = int64_t{1} << 24;
+  constexpr int64_t most_matched = 4096, most_matches = int64_t{1} << 26;
   if (cells <= most_cells && cells * n <= most_looks) plan_scan(p, rows, dim, n);
+  else if (n <= most_matched && n * n * ceil_div(dim, 256) <= most_matches) plan_match(p, rows, dim, n);
   else plan_sorted(p, rows, dim, n);
 }
 
