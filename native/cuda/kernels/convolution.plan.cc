@@ -65,8 +65,15 @@ void plan_tiles(Planner& p, const ConvSizes& s, int64_t columns, int64_t terms) 
 void plan_direct(Planner& p, const ConvSizes& s, const ConvShape& shape, int group) {
   const int64_t outputs = shape.outputs();
   const int together = conv_filters_together(p.device.sm_count, shape, group);
+  const int64_t blocks = ceil_div(shape.filters, together);
+  if (group == 1 && conv_takes_window(p.device.sm_count, shape, together)) {
+    const int64_t chunks = ceil_div(shape.columns, 256 * (together == 1 ? 4 : 2));
+    p.launch(p.kernel_in("convolution_window", "convolution_window_" + p.dtype() + "_" + std::to_string(together)), {shape.groups * blocks * chunks}, 256, static_cast<unsigned>(shape.terms * together * 4), p.input(0), p.input(1),
+             p.output(), s, static_cast<long long>(shape.columns), static_cast<int>(blocks), static_cast<int>(chunks));
+    return;
+  }
   if (together > 1) {
-    const int64_t blocks = ceil_div(shape.filters, together), positions = shape.columns * shape.groups * blocks;
+    const int64_t positions = shape.columns * shape.groups * blocks;
     p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype() + "_" + std::to_string(together)), {ceil_div(positions * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s,
              static_cast<long long>(positions), group, static_cast<int>(blocks));
     return;

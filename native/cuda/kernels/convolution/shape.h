@@ -29,9 +29,9 @@ inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
   const double products = static_cast<double>(c.outputs()) * static_cast<double>(c.terms);
   // Few operations are done sooner without the stages of tiles, few filters leave tiles of 64 of them empty, and few terms their steps of 16.
   constexpr double few_products = 1e7;
-  constexpr int64_t narrow = 16, least_plane = 64, few_terms = 4;
+  constexpr int64_t narrow = 16, least_plane = 64, few_terms = 4, least_terms = 64;
   if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products)) return ConvKind::point;
-  if (products < few_products || c.terms <= few_terms || c.filters <= (c.tensor_cores && c.terms >= 8 ? 2 : 8)) {
+  if (products < few_products || c.terms <= few_terms || c.filters <= (c.tensor_cores && c.terms >= least_terms ? 2 : 8)) {
     // Sums long enough for a warp, where outputs alone would leave the GPU idle.
     return c.terms >= 64 && c.outputs() < int64_t{sm_count} * 2048 ? ConvKind::direct_warp : ConvKind::direct;
   }
@@ -47,6 +47,12 @@ inline int conv_filters_together(int sm_count, const ConvShape& c, int group) {
     if (c.filters * 2 > together && c.columns * c.groups * blocks * group >= int64_t{sm_count} * 1024) return together;
   }
   return 1;
+}
+
+// Whether those outputs are computed by a thread for several positions (convolution_window.cu): where enough threads are left, and the weights lie in shared memory.
+inline bool conv_takes_window(int sm_count, const ConvShape& c, int together) {
+  constexpr int64_t most_weights = 12 << 10;
+  return c.terms * together <= most_weights && c.columns * c.groups * ((c.filters + together - 1) / together) >= int64_t{sm_count} * (together > 1 ? 1024 : 2048);
 }
 
 }  // namespace opscope::cuda

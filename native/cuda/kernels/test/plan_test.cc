@@ -184,6 +184,9 @@ void convolutions() {
   expect(filled, "filters are computed together where enough threads are left, and no more of them than there are");
   expect(conv_filters_together(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 1) == 8 && conv_filters_together(132, {27'885, 4, 1, 5000, 2145, false, false}, 32) == 4 && conv_filters_together(132, {600, 4, 1, 21, 600, false, false}, 1) == 1,
          "by a thread, by a warp, and not where outputs are few");
+  expect(conv_takes_window(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 8) && conv_takes_window(132, {300'000, 1, 16, 9, 4032, false, false}, 1) && !conv_takes_window(132, {100'000, 1, 1, 9, 4032, false, false}, 1) &&
+             !conv_takes_window(132, {11'160'315, 5, 1, 2000, 21'755, false, false}, 8),
+         "several positions of a thread where outputs are many and the weights lie in shared memory");
   expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
   expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && k_splits(264, 7, 2048, 4) > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
   expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");

@@ -1,0 +1,84 @@
+// Convolutions of few filters of a group, or of few terms, with many outputs: a thread has P positions, each 256 apart, of F filters at once, so that
+// neighbouring threads read neighbouring elements, and what lies around a position is computed once for all elements of a row of the kernel.
+// The weights of the F filters lie in shared memory. Sums in f32, in the order of the terms.
+#include "common/vec.cuh"
+#include "convolution.h"
+
+namespace {
+
+constexpr int THREADS = 256;
+
+// grid: groups * blocks of F filters * chunks of P * THREADS of the `columns` outputs of a filter over all images. Shared memory: [terms][F].
+template <int F, int P, class T>
+__device__ __forceinline__ void window(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, long long columns, int blocks, int chunks) {
+  extern __shared__ float weights[];
+  const int in_group = s.channels / s.groups, filters = s.filters / s.groups, kernel = s.depth.kernel * s.height.kernel * s.width.kernel, terms = in_group * kernel;
+  const unsigned area = static_cast<unsigned>(s.height.output) * s.width.output, plane = area * s.depth.output;
+  const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input;
+  const int cell = blockIdx.x / chunks, group = cell / blocks, f0 = cell % blocks * F;
+  // Past the last filter: that one again, whose sum is not written.
+  for (int i = threadIdx.x; i < terms * F; i += THREADS)
+    weights[i] = to_float(weight[(static_cast<long long>(group) * filters + min(f0 + i % F, filters - 1)) * terms + i / F]);
+  const long long first = (blockIdx.x % chunks) * static_cast<long long>(P * THREADS) + threadIdx.x;
+  const T* source[P];
+  long long to[P];
+  int d0[P], h0[P], w0[P];
+#pragma unroll
+  for (int p = 0; p < P; p++) {
+    const long long column = min(first + p * THREADS, columns - 1);
+    const long long image = columns >> 32 ? column / plane : static_cast<unsigned>(column) / plane;
+    const unsigned place = static_cast<unsigned>(column - image * plane), row = place / s.width.output;
+    w0[p] = static_cast<int>(place - row * s.width.output) * s.stride - s.width.padding;
+    h0[p] = static_cast<int>(row % s.height.output) * s.stride - s.height.padding;
+    d0[p] = static_cast<int>(place / area) * s.stride - s.depth.padding;
+    source[p] = x + (image * s.channels + static_cast<long long>(group) * in_group) * in_plane;
+    to[p] = (image * s.filters + static_cast<long long>(group) * filters + f0) * plane + place;
+  }
+  __syncthreads();
+  float sum[P][F] = {};
+  const float* w = weights;
+  for (int c = 0; c < in_group; c++)
+    for (int kd = 0; kd < s.depth.kernel; kd++)
+      for (int kh = 0; kh < s.height.kernel; kh++) {
+        const T* row[P];
+        int width[P];  // 0 for a row outside of the input
+#pragma unroll
+        for (int p = 0; p < P; p++) {
+          const int d = d0[p] + kd * s.dilation, h = h0[p] + kh * s.dilation;
+          const bool inside = static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input);
+          row[p] = source[p] + c * in_plane + (static_cast<long long>(d) * s.height.input + h) * s.width.input;
+          width[p] = inside ? s.width.input : 0;
+        }
+#pragma unroll(F == 8 ? 2 : 4)
+        for (int kw = 0; kw < s.width.kernel; kw++, w += F) {
+          float v[P];
+#pragma unroll
+          for (int p = 0; p < P; p++) {
+            const int at = w0[p] + kw * s.dilation;
+            v[p] = static_cast<unsigned>(at) < static_cast<unsigned>(width[p]) ? to_float(row[p][at]) : 0.0f;
+          }
+#pragma unroll
+          for (int f = 0; f < F; f++)
+#pragma unroll
+            for (int p = 0; p < P; p++) sum[p][f] = fmaf(w[f], v[p], sum[p][f]);
+        }
+      }
+#pragma unroll
+  for (int p = 0; p < P; p++) {
+    if (first + p * THREADS >= columns) break;
+#pragma unroll
+    for (int f = 0; f < F; f++)
+      if (f0 + f < filters) out[to[p] + static_cast<long long>(f) * plane] = from_float<T>(sum[p][f]);
+  }
+}
+
+}  // namespace
+
+#define WINDOW(T, F, P, BLOCKS)                                                                                                                                                           \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_window_##T##_##F(const T* x, const T* weight, T* out, const ConvSizes s, long long columns, int blocks, int chunks) { \
+    window<F, P>(x, weight, out, s, columns, blocks, chunks);                                                                                                                             \
+  }
+#define WINDOWS(T) WINDOW(T, 1, 4, 4) WINDOW(T, 2, 2, 4) WINDOW(T, 4, 2, 4) WINDOW(T, 8, 2, 3)
+WINDOWS(f32)
+WINDOWS(f16)
+WINDOWS(bf16)
