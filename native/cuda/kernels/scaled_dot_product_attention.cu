@@ -87,6 +87,18 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   for (int c = sharer; c < s.dim; c += SHARERS) out[(head * s.queries + first + query) * s.dim + c] = from_float<T>(sums[query * pitch + c] / sum);
 }
 
+// The largest score and the sum of weights over the shares of a query, in every thread of a warp.
+struct All {
+  float top, total;
+};
+__device__ __forceinline__ All all_of(const Shares& first, int splits, int lane) {
+  float top = -INFINITY, total = 0;
+  for (int i = lane; i < splits; i += 32) top = fmaxf(top, first.stats[2 * i]);
+  top = warp_reduce(top, MaxOp());
+  for (int i = lane; i < splits; i += 32) total += first.stats[2 * i + 1] * exp2f(first.stats[2 * i] - top);
+  return {top, warp_reduce(total, AddOp())};
+}
+
 // A warp for each query.
 template <class T>
 __device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes& s) {
@@ -94,12 +106,7 @@ __device__ __forceinline__ void join(float* shares, T* out, const AttentionSizes
   if (row >= s.batch_heads * s.queries) return;
   const int lane = threadIdx.x % 32;
   const Shares first(shares, s, row, 0);
-  float top = -INFINITY;
-  for (int i = lane; i < s.splits; i += 32) top = fmaxf(top, first.stats[2 * i]);
-  top = warp_reduce(top, MaxOp());
-  float total = 0;
-  for (int i = lane; i < s.splits; i += 32) total += first.stats[2 * i + 1] * exp2f(first.stats[2 * i] - top);
-  total = warp_reduce(total, AddOp());
+  const auto [top, total] = all_of(first, s.splits, lane);
   for (int c = lane; c < s.dim; c += 32) {
     float sum = 0;
 #pragma unroll 8
@@ -116,12 +123,7 @@ __device__ __forceinline__ void join_wide(float* shares, T* out, const Attention
   const long long row = blockIdx.x;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Shares first(shares, s, row, 0);
-  float top = -INFINITY;
-  for (int i = lane; i < s.splits; i += 32) top = fmaxf(top, first.stats[2 * i]);
-  top = warp_reduce(top, MaxOp());
-  float total = 0;
-  for (int i = lane; i < s.splits; i += 32) total += first.stats[2 * i + 1] * exp2f(first.stats[2 * i] - top);
-  total = warp_reduce(total, AddOp());
+  const auto [top, total] = all_of(first, s.splits, lane);
   for (int from = 0; from < s.dim; from += 32) {
     const int c = from + lane;
     float sum = 0;

@@ -19,3 +19,12 @@ inline int attention_splits(int sm_count, long long blocks, long long tiles) {
 
 // Whether a block joins the shares of a query, rather than a warp: where blocks for all queries fit on the GPU at a time.
 inline bool attention_joins_wide(int sm_count, long long queries) { return queries <= sm_count * 4LL; }
+
+// For a few queries of a head: vectors of `lanes` elements of a key that each of its eight threads has (attention_few.cu); 0 where others do it.
+inline int attention_few_vectors(int lanes, const AttentionSizes& s) {
+  constexpr int sharers = 8, most_queries = 4, most_dim = 256;
+  if (s.queries > most_queries || s.dim > most_dim || s.dim % lanes != 0) return 0;
+  int vectors = lanes == 4 ? 2 : 1;
+  while (vectors * sharers * lanes < s.dim) vectors *= 2;
+  return vectors;
+}

@@ -47,6 +47,9 @@ void plan(Planner& p) {
     sizes.heads = sizes.kv_heads;
     sizes.queries *= group;
   }
+  const auto lanes = static_cast<int>(16 / dtype_bytes(p.spec.dtype));
+  if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0)
+    return launch_attention(p, sizes, 1, 64, 128, p.kernel_in("attention_few", "attention_few_" + p.dtype() + "_" + std::to_string(vectors)), 0);
   if (p.spec.dtype != Dtype::f32 && sizes.dim <= 256) return plan_mma(p, sizes);
   constexpr int64_t rows = 32;  // of each of q, k, v and the sums in shared memory
   const int64_t shared = 4 * rows * (p.dim(5) + 1) * 4, weights = rows * (rows + 1) * 4;

@@ -215,6 +215,9 @@ void orders() {
 void attentions() {
   expect(attention_splits(132, 1, 17) == 8 && attention_splits(132, 1, 1 << 20) == 128, "keys of few queries are split");
   expect(attention_splits(132, 100, 1000) == 1 && attention_splits(132, 1, 3) == 1, "those of many queries, and few keys, are not");
+  const auto few = [](int lanes, long long queries, int dim) { return attention_few_vectors(lanes, {8, 8, 8, queries, 1000, queries, dim, 0, 1}); };
+  expect(few(8, 1, 40) == 1 && few(8, 4, 128) == 2 && few(8, 1, 256) == 4 && few(4, 1, 16) == 2 && few(4, 1, 256) == 8, "eight threads hold a key of a few queries");
+  expect(few(8, 5, 64) == 0 && few(8, 1, 36) == 0 && few(8, 1, 264) == 0, "many queries, and rows that do not start on 16 bytes, take other kernels");
   expect(attention_joins_wide(132, 1) && attention_joins_wide(132, 528) && !attention_joins_wide(132, 529), "a block joins the shares of each of a few queries");
 }
 
