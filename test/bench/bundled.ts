@@ -13,9 +13,10 @@ import timeToResult from './time-to-result.bench'
 import torchDraw from './torch-draw.bench'
 import truthLadder from './truth-ladder.bench'
 import verifyCost from './verify-cost.bench'
+import webgpuVsCuda from './webgpu-vs-cuda.bench'
 
 /** Entry of out/bench/bench.mjs: the benches that make sense on a machine with nothing but Node, the addon and the built app. */
-const BENCHES = { blocks, energy, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, kernels, metamorphic, 'time-to-result': timeToResult, 'red-team': redTeam, sanitize, 'shape-fuzz': shapeFuzz, 'torch-draw': torchDraw, 'verify-cost': verifyCost }
+const BENCHES = { blocks, energy, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, kernels, metamorphic, 'time-to-result': timeToResult, 'red-team': redTeam, sanitize, 'shape-fuzz': shapeFuzz, 'torch-draw': torchDraw, 'verify-cost': verifyCost, 'webgpu-vs-cuda': webgpuVsCuda }
 
 const root = resolve(import.meta.dirname, '../..')
 const { names, args } = benchWords(process.argv.slice(2), Object.keys(BENCHES))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Backend, Device, PreparedCase } from '@core/backend'
 import { problemOf } from '@core/backend'
 import { STORAGE_BYTES, type BenchmarkCase, type Dtype, type Mode, type Params } from '@core/case'
-import { fromHostSchema, type FromHost, type HostLink, type RoundsPass, type ToHost } from '@core/measure/protocol'
+import type { HostLink, RoundsPass } from '@core/measure/protocol'
 import { serve } from '@core/measure/serve'
 import type { MeasureSettings } from '@core/measure/settings'
 import { tensorsOf } from '@core/ops/define'
@@ -11,6 +11,8 @@ import type { Result } from '@core/result'
 import { electronBinary } from '../../../scripts/lib/electron.mjs'
 import { nativeBackends } from '../../../main/backends/native'
 import { spawnedWebgpuHostKind } from '../../../main/backends/webgpu/spawned'
+import type { HostKind } from '../../../main/runner/types'
+import { client, type Client } from './client'
 
 /** A message to a host is answered within this, or the bench ends. */
 const PATIENCE_MS = 300_000
@@ -28,35 +30,6 @@ export interface Bed {
   close(): void
 }
 
-interface Client {
-  ask(message: ToHost): Promise<FromHost>
-  close(): void
-}
-
-function client(link: HostLink): Client {
-  let heard: (message: FromHost) => void = () => undefined
-  let lost: (error: Error) => void = () => undefined
-  link.onMessage((raw) => {
-    const message = fromHostSchema.parse(raw)
-    if (message.type !== 'progress' && message.type !== 'ready') heard(message)
-  })
-  link.onExit((reason) => lost(new Error(`the measurement process ${reason}`)))
-  return {
-    ask: (message) =>
-      new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`no answer to "${message.type}" within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS)
-        const settle = <T>(done: (value: T) => void) => (value: T) => {
-          clearTimeout(late)
-          done(value)
-        }
-        heard = settle(resolve)
-        lost = settle(reject)
-        link.send(message)
-      }),
-    close: () => link.kill(),
-  }
-}
-
 /** The product's measurement host in this process: what the worker does, without the time messages take. */
 function localLink(backends: readonly Backend[]): HostLink {
   let toHost: (message: unknown) => void = () => undefined
@@ -65,20 +38,23 @@ function localLink(backends: readonly Backend[]): HostLink {
   return { send: (message) => toHost(message), onMessage: (listener) => (fromHost = listener), onExit: () => undefined, kill: () => undefined }
 }
 
-async function webgpuClient(): Promise<Client> {
+/** WebGPU in the Electron that OPSCOPE_ELECTRON names, or set-up fetched. Throws where there is none. */
+export function webgpuKind(): HostKind {
   const named = process.env['OPSCOPE_ELECTRON']
   const found = named ? { path: named } : electronBinary()
   if ('reason' in found) throw new Error(found.reason)
   // Run through Vite there is no bundle to find the built app from.
-  return client(await spawnedWebgpuHostKind(found.path, join(process.cwd(), 'out')).start())
+  return spawnedWebgpuHostKind(found.path, join(process.cwd(), 'out'))
 }
+
+const webgpuClient = async (): Promise<Client> => client(await webgpuKind().start(), PATIENCE_MS)
 
 /** Opens the devices `args.devices` names (`cpu` when absent), e.g. `cuda:0,webgpu:0`. Throws where one cannot be had. */
 export async function openBed(args: Readonly<Record<string, string>>): Promise<Bed> {
   const wanted = (args['devices'] ?? 'cpu').split(',')
   const { backends, problem } = nativeBackends()
   if (problem !== undefined) throw new Error(problem)
-  const native = client(localLink(backends))
+  const native = client(localLink(backends), PATIENCE_MS)
   const webgpu = wanted.some((id) => id.startsWith('webgpu')) ? await webgpuClient() : undefined
   const clientOf = (backend: string) => (backend === 'webgpu' && webgpu ? webgpu : native)
 

@@ -1,0 +1,216 @@
+import { paramText, type BenchmarkCase, type Dtype, type Mode, type Params } from '@core/case'
+import { PRESETS, type MeasureSettings } from '@core/measure/settings'
+import { getOp, OPS } from '@core/ops/registry'
+import { geometricMean } from '@core/stats/descriptive'
+import { createRandom } from '@core/stats/random'
+import type { Result } from '@core/result'
+import { everyChoice, findSizePreset } from '@core/sweep/defaults'
+import { planSweep } from '@core/sweep/plan'
+import type { SizeTexts } from '@core/session/sweep-spec'
+import type { Bench, Figure, Outcome } from './bench'
+import { BOUNDS, classOf, drawCases, type Drawable, type Drawn } from './fuzz/draw'
+import { Journal } from './journal'
+import { openSides, type HostSide } from './proof/host-sides'
+
+/**
+ * Our WGSL kernels in the app's own page beside CUDA, PyTorch and the web's libraries on one GPU, all through the product's hosts:
+ *   devices=webgpu:0/wgsl
+ *   beside=cuda:0/kernel,cuda:0/cublaslt,python:cuda:0/torch,webgpu:0/onnxruntime-web,webgpu:0/tfjs   those that are missing are left out
+ *   parts=cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30   in this order, each begins no case after so many seconds
+ *   seed=N count=N               which shapes fuzz and conformance draw
+ *   sizes=xlarge                 the preset of the catalogue's sizes; those of products, attention and images are of `large`
+ *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
+ * cold, hot: every operation in f32. fuzz: drawn shapes in f32, cold, beside CUDA. conformance: drawn small shapes in every dtype and own
+ * implementation, compared with their references. energy: of a call. peers: web libraries on their operations.
+ */
+const webgpuVsCuda: Bench = async ({ args, say }) => {
+  const names = [args['devices'] ?? 'webgpu:0/wgsl', ...(args['beside'] ?? 'cuda:0/kernel,cuda:0/cublaslt,python:cuda:0/torch,webgpu:0/onnxruntime-web,webgpu:0/tfjs').split(',')]
+  const [own, ...others] = await openSides(names, say)
+  if (!own) throw new Error(`${names[0]} cannot be had`)
+  const log = new Journal<Row>(args['log'])
+  const rows: Row[] = []
+  try {
+    const places = { seed: Number(args['seed'] ?? 1), count: Number(args['count'] ?? 2000), sizes: args['sizes'] ?? 'xlarge' }
+    for (const word of (args['parts'] ?? 'cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30').split(',')) {
+      const [part = '', seconds = '60'] = word.split(':')
+      const until = performance.now() + Number(seconds) * 1000
+      const { cases, sides, settings } = partOf(part, own, others, places)
+      for (const one of cases) {
+        const name = [part, one.impl ?? '', one.op, one.dtype, paramText(one.params)].join(' ')
+        const known = log.get(name)
+        if (known) rows.push(known)
+        else if (performance.now() <= until && log.begin(name)) rows.push(log.add(name, await measured(part, one, sides, settings)))
+      }
+      say(`${part}: ${rows.filter((row) => row.part === part).length} of ${cases.length} cases`)
+    }
+  } finally {
+    for (const side of [own, ...others]) side.close()
+  }
+  report(rows, say)
+  return { figures: figuresOf(rows), rows, devices: [own, ...others].map(({ device }) => device) } satisfies Outcome
+}
+export default webgpuVsCuda
+
+interface Row {
+  part: string
+  op: string
+  dtype: Dtype
+  params: string
+  class: string
+  bytes: number
+  flops: number
+  [column: string]: string | number | undefined
+}
+
+/** A case without a side; `impl` where it is for one implementation of our device alone. */
+interface Asked extends Drawn {
+  impl?: string
+}
+
+interface Part {
+  cases: readonly Asked[]
+  sides: readonly HostSide[]
+  settings: MeasureSettings
+}
+
+const TIMED: MeasureSettings = { ...PRESETS.quick, relativeCi: 0.01, minSeconds: 0.02, maxSeconds: 0.25, maxWarmupSeconds: 0.05, verifyWork: 2e6 }
+/** Two samples, because a result has some: what counts is the comparison with the reference. */
+const CHECKED: MeasureSettings = { ...PRESETS.quick, rule: { id: 'fixed-count', count: 2 }, minSamples: 2, minSeconds: 0, maxSeconds: 0.05, maxWarmupSeconds: 0, verifyWork: 1e7 }
+const ENERGY: readonly Asked[] = [{ op: 'copy', dtype: 'f32', params: { n: 2 ** 26 } }]
+const FUZZ = { elements: 2 ** 26, flops: 2 ** 36 }
+const CONFORMANCE = { ...BOUNDS, elements: 2 ** 20, flops: 2 ** 30 }
+/** Forms whose `xlarge` takes milliseconds; others have their `large` beside it. */
+const LARGE_FORMS = new Set(['vector', 'matrix'])
+
+const kernelsOf = ({ device, impl }: HostSide) => device.impls.find(({ id }) => id === impl)?.kernels ?? {}
+const takes = (side: HostSide, { op, dtype }: Asked) => kernelsOf(side)[op]?.includes(dtype) === true
+const isWeb = ({ device }: HostSide) => device.backend === 'webgpu'
+
+function partOf(part: string, own: HostSide, others: readonly HostSide[], { seed, count, sizes }: { seed: number; count: number; sizes: string }): Part {
+  const drawable = (kernels: readonly Readonly<Record<string, readonly Dtype[]>>[], only?: Dtype): Drawable[] =>
+    OPS.filter(({ family }) => family !== 'composite').flatMap((op) => {
+      const dtypes = op.dtypes.filter((dtype) => (only === undefined || dtype === only) && kernels.every((table) => table[op.id]?.includes(dtype)))
+      return dtypes.length > 0 ? [{ op, dtypes }] : []
+    })
+  const native = others.filter((side) => !isWeb(side))
+  const web = others.filter(isWeb)
+  if (part === 'cold' || part === 'hot') return { cases: catalogue(own, sizes), sides: [own, ...native], settings: TIMED }
+  if (part === 'peers') return { cases: catalogue(own, sizes === 'xlarge' ? 'large' : sizes).filter((one) => web.some((side) => takes(side, one))), sides: [own, ...web], settings: TIMED }
+  if (part === 'energy') return { cases: ENERGY, sides: [own, ...native.slice(0, 1)], settings: { ...TIMED, energy: true } }
+  if (part === 'fuzz') return { cases: drawCases(seed, count, drawable([own, ...native.slice(0, 1)].map(kernelsOf), 'f32'), FUZZ), sides: [own, ...native.slice(0, 1)], settings: TIMED }
+  if (part === 'conformance') {
+    const impls = own.device.impls.filter(({ id, available }) => available.ok && id.startsWith('wgsl'))
+    const drawn = impls.map(({ id, kernels }, i) => drawCases(seed + i, count, drawable([kernels]), CONFORMANCE).map((one): Asked => ({ ...one, impl: id })))
+    return { cases: Array.from({ length: count }, (_, i) => drawn.map((list) => list[i]!)).flat(), sides: [own], settings: CHECKED }
+  }
+  throw new Error(`there is no part "${part}"`)
+}
+
+/** Every operation that our device has in f32, at the sizes of a preset. */
+function catalogue(own: HostSide, sizes: string): Asked[] {
+  const chosen = findSizePreset(sizes)?.sizes
+  if (!chosen) throw new Error(`there is no preset of sizes "${sizes}"`)
+  const others: SizeTexts = sizes === 'xlarge' ? { ...findSizePreset('large')!.sizes, gemm: '1024..4096' } : chosen
+  const texts = Object.fromEntries(Object.keys(chosen).map((form) => [form, (LARGE_FORMS.has(form) ? chosen : others)[form]!]))
+  const picks = OPS.filter(({ id, family }) => family !== 'probe' && family !== 'ceiling' && kernelsOf(own)[id]?.includes('f32'))
+  const { cases } = planSweep({ ops: picks.map(everyChoice), sizes: texts, dtypes: ['f32'], modes: ['hot'], preset: 'quick', targets: [{ backend: own.device.backend, device: own.device.id, impls: [own.impl] }] }, [own.device])
+  // Copy first, the others in a fixed order without system: a run that is cut is a sample of all.
+  const random = createRandom(1)
+  return cases
+    .map(({ op, dtype, params }) => ({ op, dtype, params, place: op === 'copy' ? -1 : random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ place: _, ...one }) => one)
+}
+
+const MODES: Readonly<Record<string, Mode>> = { hot: 'hot', energy: 'hot', conformance: 'hot' }
+
+async function measured(part: string, asked: Asked, sides: readonly HostSide[], settings: MeasureSettings): Promise<Row> {
+  const { op: id, dtype, params } = asked
+  const op = getOp(id)
+  const parsed: Params = op.params.parse(params)
+  const row: Row = { part, op: id, dtype, params: paramText(params), class: classOf(op, parsed, dtype), bytes: op.bytes(parsed, dtype), flops: op.flops(parsed), ...(asked.impl === undefined ? {} : { impl: asked.impl }) }
+  for (const side of sides) {
+    if (asked.impl === undefined && !takes(side, asked)) continue
+    const c: BenchmarkCase = { op: id, params, dtype, backend: side.device.backend, impl: asked.impl ?? side.impl, device: side.device.id, mode: MODES[part] ?? 'cold', ...(side.device.threads.length > 0 ? { threads: side.device.threads.at(-1)! } : {}) }
+    Object.assign(row, columnsOf(side.name, await side.measure(c, settings).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))))
+  }
+  return row
+}
+
+function columnsOf(name: string, result: Result | string): Partial<Row> {
+  if (typeof result === 'string') return { [`${name} ended`]: result }
+  if (result.status !== 'ok') return { [`${name} ended`]: `${result.status}: ${result.message ?? ''} ${result.detail ?? ''}`.trim().slice(0, 400) }
+  const { summary, grade, hostCallNs, energy, verification } = result
+  return {
+    [`${name} ns`]: Number(summary!.medianNs.toPrecision(6)),
+    [`${name} grade`]: grade,
+    ...(hostCallNs === undefined ? {} : { [`${name} host ns`]: Math.round(hostCallNs) }),
+    ...(verification?.checkedElements === undefined ? {} : { [`${name} checked`]: verification.checkedElements }),
+    ...(energy === undefined ? {} : { [`${name} J`]: energy.joulesPerCall, [`${name} low J`]: energy.lowJ, [`${name} high J`]: energy.highJ, [`${name} W`]: energy.watts }),
+  }
+}
+
+const OWN = 'wgsl'
+const pairsWith = (rows: readonly Row[], other: string) =>
+  rows.flatMap((row) => {
+    const [own, theirs] = [row[`${OWN} ns`], row[`${other} ns`]]
+    return typeof own === 'number' && typeof theirs === 'number' ? [{ row, speed: theirs / own }] : []
+  })
+
+/** Operations whose time is that of their memory traffic. */
+const BOUND_BY_ARITHMETIC = new Set(['matmul', 'attention', 'convolution', 'order', 'composite'])
+const isMemoryBound = ({ op }: Row) => !BOUND_BY_ARITHMETIC.has(getOp(op).family)
+const ELEMENTWISE = new Set(['memory', 'binary', 'ternary', 'unary', 'activation', 'dropout', 'optimizer'])
+
+const othersIn = (rows: readonly Row[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row).flatMap((key) => (key.endsWith(' ns') && !key.endsWith(' host ns') && key !== `${OWN} ns` ? [key.slice(0, -3)] : []))))]
+
+function figuresOf(rows: readonly Row[]): Figure[] {
+  return [...new Set(rows.map(({ part }) => part))].flatMap((part) => {
+    const own = rows.filter((row) => row.part === part)
+    const ended = own.filter((row) => row[`${OWN} ended`] !== undefined)
+    const common: Figure[] = [
+      { name: `${part}: cases`, value: own.length, unit: '', published: true },
+      { name: `${part}: cases that failed their check or were refused`, value: ended.length, unit: '', aim: 0, better: 'less' },
+    ]
+    if (part === 'conformance') return common
+    return [...common, ...othersIn(own).flatMap((other) => speeds(part, own, other)), ...(part === 'cold' || part === 'hot' ? sharesOfCopy(part, own) : [])]
+  })
+}
+
+function speeds(part: string, rows: readonly Row[], other: string): Figure[] {
+  const kinds: [string, (row: Row) => boolean][] = part === 'cold' || part === 'hot' ? [['bound by memory', isMemoryBound], ['others', (row) => !isMemoryBound(row)]] : [['all', () => true]]
+  return kinds.flatMap(([kind, has]) => {
+    const pairs = pairsWith(rows.filter(has), other)
+    if (pairs.length === 0) return []
+    const aim = part === 'fuzz' || kind === 'others' ? {} : { aim: part === 'peers' ? 2 : other === 'torch' ? 1 : 0.92, better: 'more' as const }
+    return [
+      { name: `${part}, ${kind}: speed relative to ${other}, geometric mean of ${pairs.length} cases`, value: geometricMean(pairs.map(({ speed }) => speed))!, unit: 'x', ...(part === 'energy' ? {} : aim), published: true },
+      { name: `${part}, ${kind}: speed relative to ${other}, slowest case`, value: Math.min(...pairs.map(({ speed }) => speed)), unit: 'x', ...(part === 'fuzz' ? { aim: 0.5, better: 'more' as const } : {}), published: true },
+    ]
+  })
+}
+
+/** Bandwidth of the slowest case, over that of our copy in the same part. */
+function sharesOfCopy(part: string, rows: readonly Row[]): Figure[] {
+  const rate = (row: Row) => (typeof row[`${OWN} ns`] === 'number' ? row.bytes / (row[`${OWN} ns`] as number) : undefined)
+  const copy = rows.flatMap((row) => (row.op === 'copy' ? (rate(row) ?? []) : []))[0]
+  if (copy === undefined) return []
+  const slowest = (has: (row: Row) => boolean) => Math.min(...rows.filter((row) => isMemoryBound(row) && has(row)).map((row) => (rate(row) ?? Infinity) / copy))
+  const elementwise = (row: Row) => ELEMENTWISE.has(getOp(row.op).family)
+  return [
+    { name: `${part}: bandwidth of the slowest element-wise operation, over that of copy`, value: slowest(elementwise), unit: 'x', aim: 0.95, better: 'more' },
+    { name: `${part}: bandwidth of the slowest other operation bound by memory, over that of copy`, value: slowest((row) => !elementwise(row)), unit: 'x', aim: 0.87, better: 'more' },
+  ]
+}
+
+/** What ended without a time, then per part the ten cases farthest behind each other side. */
+function report(rows: readonly Row[], say: (text: string) => void): void {
+  const named = (row: Row) => `${row.part} ${row.op} ${row.dtype} ${row.params}`
+  for (const row of rows) for (const [key, value] of Object.entries(row)) if (key.endsWith(' ended')) say(`${named(row)}: ${key.slice(0, -6)} ${String(value)}`)
+  for (const part of new Set(rows.map((row) => row.part)))
+    for (const other of othersIn(rows.filter((row) => row.part === part))) {
+      say(`${part}: farthest behind ${other}:`)
+      for (const { row, speed } of pairsWith(rows.filter((one) => one.part === part), other).sort((a, b) => a.speed - b.speed).slice(0, 10)) say(`  ${speed.toFixed(3)}x  ${(Number(row[`${OWN} ns`]) / 1000).toFixed(1)} us  ${named(row)}`)
+    }
+}
+
