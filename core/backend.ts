@@ -255,6 +255,8 @@ export interface PreparedCase {
   read(output: number, start: number, count: number): Promise<Values>
   /** Several such ranges at once, in the order asked for, where that is cheaper than one by one. */
   readRanges?(output: number, ranges: readonly { start: number; count: number }[]): Promise<Values[]>
+  /** Ranges of one stretch of an output, in order and one after the other in the result, where their elements cost more to move than to read. */
+  readWithin?(output: number, stretch: { start: number; count: number }, ranges: readonly { start: number; count: number }[]): Promise<Values>
   sample(request: SampleRequest): Promise<SampleBatch>
   /** Runs `calls` calls back to back without timing any. For backends whose `sample` makes other calls beside those that it reports; `nsPerCall` sizes the submissions. */
   runCalls?(calls: number, nsPerCall: number): Promise<void>

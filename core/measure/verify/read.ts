@@ -35,7 +35,9 @@ export class OutputReader {
     const [first, last] = [ranges[0]!, ranges.at(-1)!]
     const span = last.start + last.count - first.start
     if (ranges.length > SEPARATE && span <= CHUNK) {
-      const whole = await this.#readOne(output, { start: first.start, count: span })
+      const stretch = { start: first.start, count: span }
+      if (this.prepared.readWithin) return expectLength(await this.prepared.readWithin(output, stretch, ranges), { count: elements })
+      const whole = await this.#readOne(output, stretch)
       return joined(ranges.map(({ start, count }) => whole.subarray(start - first.start, start - first.start + count)), elements)
     }
     const parts: Values[] = []
@@ -46,14 +48,13 @@ export class OutputReader {
   }
 
   async #readOne(output: number, range: Range): Promise<Values> {
-    const values = await this.prepared.read(output, range.start, range.count)
-    expectLength(values, range)
-    return values
+    return expectLength(await this.prepared.read(output, range.start, range.count), range)
   }
 }
 
-function expectLength(values: Values | undefined, { count }: Range): void {
+function expectLength(values: Values | undefined, { count }: Pick<Range, 'count'>): Values {
   if (values?.length !== count) throw new CaseError('internal', `The backend returned ${values?.length ?? 0} output elements where ${count} were asked for.`)
+  return values
 }
 
 function joined(parts: readonly Values[], elements: number): Values {

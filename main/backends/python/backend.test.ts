@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { problemOf, type Device } from '@core/backend'
 import { firstSeed, measureCase } from '@core/measure/measure-case'
 import { PRESETS } from '@core/measure/settings'
+import { OutputReader } from '@core/measure/verify/read'
 import { getOp } from '@core/ops/registry'
 import type { Result } from '@core/result'
 import { testCase, testDevice } from '@core/testing'
@@ -64,6 +65,17 @@ test('two cases are open side by side, each in a worker of its own', async () =>
   await a!.dispose()
   await b!.dispose()
   expect(starts).toHaveLength(2)
+})
+
+test('of many ranges in one stretch of an output, their elements alone are sent', async () => {
+  const { backend } = backendOf('good')
+  const prepared = await backend.open(problemOf(getOp('add'), c, 1))
+  await prepared.run()
+  const whole = await prepared.read(0, 0, 64)
+  const ranges = Array.from({ length: 30 }, (_, i) => ({ start: 2 + 2 * i, count: i === 29 ? 3 : 1 }))
+  const refusing = Object.assign(Object.create(prepared) as typeof prepared, { read: () => expect.fail('the whole stretch was read'), readWithin: prepared.readWithin!.bind(prepared) })
+  expect([...(await new OutputReader(refusing).read(0, ranges))]).toEqual([...Array.from({ length: 29 }, (_, i) => whole[2 + 2 * i]!), ...whole.subarray(60, 63)])
+  await prepared.dispose()
 })
 
 test.each([['slow-import', true], ['slow-open', true], ['chatty', false]])('%s: a worker that shows life may take longer than silence may last, and what libraries print is no sign of anything', async (scenario, shows) => {

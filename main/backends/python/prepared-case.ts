@@ -7,6 +7,7 @@ import { MAX_PAYLOAD_BYTES, type Answer } from './protocol'
 import type { Patience, PythonWorker, Request } from './worker-process'
 
 type Open = Extract<Request, { do: 'open' }>
+type Range = { start: number; count: number }
 type Batch = Omit<SampleBatch, 'state' | 'hostCallNs'>
 
 const fillsOf = (problem: Problem, seed: number) =>
@@ -75,18 +76,31 @@ export class PythonPreparedCase implements PreparedCase {
   }
 
   async read(output: number, start: number, count: number): Promise<Values> {
-    const { storage } = problemOutputs(this.problem)[output]!
-    const size = STORAGE_BYTES[storage]
+    const size = STORAGE_BYTES[this.#storageOf(output)]
     const most = MAX_PAYLOAD_BYTES / size
     const all = new Uint8Array(count * size)
     for (let done = 0; done < count; done += most) {
       const part = Math.min(most, count - done)
-      const { payload } = await this.#guarded(() => this.worker.ask({ do: 'read', output, start: start + done, count: part }, this.step))
-      if (payload.length !== part * size) this.#refuse(`answered a read of ${part} ${storage} elements with ${payload.length} bytes`)
-      all.set(payload, done * size)
+      all.set(await this.#readPart(output, part, { start: start + done, count: part }), done * size)
     }
-    return decode(all.buffer, storage)
+    return decode(all.buffer, this.#storageOf(output))
   }
+
+  /** What is not asked for stays in the worker: a pipe takes longer than the device. */
+  async readWithin(output: number, { start, count }: Range, ranges: readonly Range[]): Promise<Values> {
+    const elements = ranges.reduce((sum, range) => sum + range.count, 0)
+    const payload = await this.#readPart(output, elements, { start, count, pieces: ranges.map((range): [number, number] => [range.start - start, range.count]) })
+    return decode(ownBytes(payload), this.#storageOf(output))
+  }
+
+  async #readPart(output: number, elements: number, part: Omit<Extract<Request, { do: 'read' }>, 'do' | 'output'>): Promise<Buffer> {
+    const { payload } = await this.#guarded(() => this.worker.ask({ do: 'read', output, ...part }, this.step))
+    const storage = this.#storageOf(output)
+    if (payload.length !== elements * STORAGE_BYTES[storage]) this.#refuse(`answered a read of ${elements} ${storage} elements with ${payload.length} bytes`)
+    return payload
+  }
+
+  #storageOf = (output: number) => problemOutputs(this.problem)[output]!.storage
 
   async sample({ mode, count, inner }: SampleRequest): Promise<SampleBatch> {
     const { answer, payload } = await this.#guarded(() => this.worker.ask({ do: 'sample', mode, count, inner }, this.step))

@@ -58,7 +58,11 @@ export const toWorkerSchema = z.discriminatedUnion('do', [
   z.object({ id, do: z.literal('run') }),
   z.object({ id, do: z.literal('scan') }),
   /** Payload of the answer: raw elements. */
-  z.object({ id, do: z.literal('read'), output, start: z.number().int().nonnegative(), count: z.number().int().positive() }),
+  z.object({
+    id, do: z.literal('read'), output, start: z.number().int().nonnegative(), count: z.number().int().positive(),
+    /** Only these pieces of it, one after the other: elements after `start`, and how many. */
+    pieces: z.array(z.tuple([z.number().int().nonnegative(), z.number().int().positive()])).min(1).optional(),
+  }),
   /** Payload of the answer: float64 arrays one after another, in the order of `arrays`, `count` each. */
   z.object({ id, do: z.literal('sample'), mode: modeSchema, count: z.number().int().positive(), inner: z.number().int().positive() }),
   z.object({ id, do: z.literal('close') }),

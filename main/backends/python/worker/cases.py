@@ -126,7 +126,7 @@ class OpenCase:
     def scan(self) -> List[Dict[str, int]]:
         return self._buffers.scan()
 
-    def read(self, output: int, start: int, count: int) -> bytes:
+    def read(self, output: int, start: int, count: int) -> memoryview:
         return self._buffers.read(output, start, count)
 
     def sample(self, mode: str, count: int, inner: int) -> Dict[str, Any]:

@@ -5,7 +5,7 @@ import json
 import os
 import struct
 import threading
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Union
 
 PROTOCOL_VERSION = 3
 MAGIC = 0x4F505357
@@ -47,7 +47,7 @@ class Pipe:
             raise FrameError("a header without `id` and `do`")
         return header
 
-    def send(self, header: Dict[str, Any], payload: bytes = b"") -> None:
+    def send(self, header: Dict[str, Any], payload: Union[bytes, memoryview] = b"") -> None:
         """Raises FrameError where it would be too large, OSError where nobody reads."""
         # NaN and infinity are no JSON: better an error here than a header nobody can parse.
         text = json.dumps(header, allow_nan=False).encode("utf-8")

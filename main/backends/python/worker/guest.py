@@ -91,6 +91,7 @@ class Buffers:
         self._library = library
         self._why = why
         self._callback = Callback(call)  # Kept for as long as the library may call it.
+        self._read = bytearray()
         tensors = request["tensors"]
         self._fills = sum(one["role"] != "out" for one in tensors)
         self._output_bytes = [STORAGE_BYTES[one["storage"]] for one in tensors if one["role"] != "in"]
@@ -135,12 +136,14 @@ class Buffers:
         self._checked(self._library.scan(self._handle, unwritten, non_finite))
         return [{"unwritten": missing, **({} if other < 0 else {"nonFinite": other})} for missing, other in zip(unwritten, non_finite)]
 
-    def read(self, output: int, start: int, count: int) -> bytes:
+    def read(self, output: int, start: int, count: int) -> memoryview:
         if output >= len(self._output_bytes):
             raise CaseFailure("internal", "A read of output %d; the case has %d." % (output, len(self._output_bytes)))
-        destination = ctypes.create_string_buffer(count * self._output_bytes[output])
-        self._checked(self._library.read_output(self._handle, output, start, count, destination))
-        return destination.raw
+        size = count * self._output_bytes[output]
+        if len(self._read) < size:
+            self._read = bytearray(size)
+        self._checked(self._library.read_output(self._handle, output, start, count, (ctypes.c_char * size).from_buffer(self._read)))
+        return memoryview(self._read)[:size]
 
     def sample(self, mode: str, count: int, inner: int) -> Dict[str, Any]:
         """`arrays` by protocol.ts name (each of `count` float64), `inner` calls in each as made, `state`, and `host_call_ns` where there is one."""

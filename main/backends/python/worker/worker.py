@@ -8,7 +8,7 @@ import platform
 import signal
 import sys
 import threading
-from typing import Any, Callable, Dict, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Optional, Set, Tuple, Union
 
 sys.dont_write_bytecode = True  # The folder may be part of an installed application.
 
@@ -62,7 +62,7 @@ class Session:
         self._hardware = "cpu"
         self._ordinal = 0
 
-    def answer(self, request: Dict[str, Any]) -> Tuple[Dict[str, Any], bytes]:
+    def answer(self, request: Dict[str, Any]) -> Tuple[Dict[str, Any], Union[bytes, memoryview]]:
         handler: Optional[Callable[[Dict[str, Any]], Any]] = getattr(self, "do_" + request["do"], None)
         if handler is None:
             raise CaseFailure("internal", 'The request "%s" is not known.' % request["do"][:40])
@@ -116,8 +116,13 @@ class Session:
     def do_scan(self, _request: Dict[str, Any]) -> Dict[str, Any]:
         return {"outputs": self._open_case().scan()}
 
-    def do_read(self, request: Dict[str, Any]) -> Tuple[Dict[str, Any], bytes]:
-        return {}, self._open_case().read(request["output"], request["start"], request["count"])
+    def do_read(self, request: Dict[str, Any]) -> Tuple[Dict[str, Any], Union[bytes, memoryview]]:
+        values = self._open_case().read(request["output"], request["start"], request["count"])
+        pieces = request.get("pieces")
+        if pieces is None:
+            return {}, values
+        size = len(values) // request["count"]
+        return {}, b"".join([values[start * size : (start + count) * size] for start, count in pieces])
 
     def do_sample(self, request: Dict[str, Any]) -> Tuple[Dict[str, Any], bytes]:
         taken = self._open_case().sample(request["mode"], request["count"], request["inner"])
@@ -183,7 +188,7 @@ def serve(pipe: Pipe) -> None:
         if request is None:
             return
         said: Dict[str, Any] = {"id": request["id"]}
-        payload = b""
+        payload: Union[bytes, memoryview] = b""
         try:
             answer, payload = session.answer(request)
             said.update(type="answer", answer=answer)

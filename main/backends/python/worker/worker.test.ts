@@ -82,6 +82,15 @@ describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { tim
     expect((await worker.ask<'open'>(openRequest(problem('add', { n: 4 }, 'numpy')))).answer.caseBytes).toBeGreaterThanOrEqual(48)
   })
 
+  test('pieces of a stretch of an output come one after the other', async () => {
+    await worker.hello()
+    await worker.ask<'open'>(openRequest(problem('copy', { n: 1000 }, 'numpy')))
+    await worker.ask<'run'>({ do: 'run' })
+    const read = async (start: number, count: number, pieces?: [number, number][]) => (await worker.ask<'read'>({ do: 'read', output: 0, start, count, ...(pieces ? { pieces } : {}) })).payload
+    const whole = Buffer.from(await read(0, 1000))
+    expect(await read(100, 300, [[0, 2], [7, 1], [290, 10]])).toEqual(Buffer.concat([whole.subarray(400, 408), whole.subarray(428, 432), whole.subarray(1560, 1600)]))
+  })
+
   test('samples come with one time each and the state of the machine', async () => {
     await worker.hello()
     await worker.ask<'open'>(openRequest(problem('exp', { n: 100_000 }, 'numpy')))
