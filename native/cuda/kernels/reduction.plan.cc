@@ -3,6 +3,7 @@
 // out[o * inner + i] of x[((g * outer + o) * reduce + r) * inner + i] over g and r. A product of vectors: [n].
 #include <algorithm>
 
+#include "elementwise/launch.h"
 #include "plan.h"
 #include "reduction/shape.h"
 
@@ -63,6 +64,7 @@ class Reduction {
 
   void plan() {
     const int64_t outer = g_.groups * g_.outer;
+    if (count_ == 1 && row_.kind != Row::product) return plan_single();
     if (g_.groups > 1 && outer * g_.reduce * g_.inner <= most_pieces && count_ <= most_of_cell) {
       const int lanes = count_ >= 32 ? 32 : 1;
       p_.launch(kernel("_pieces"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, p_.input(0), p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.outer), static_cast<long long>(g_.reduce),
@@ -86,6 +88,13 @@ class Reduction {
   CUdeviceptr out_at(int64_t cell) const { return p_.output() + static_cast<CUdeviceptr>(cell * out_bytes_); }
   CUdeviceptr parts_at(int64_t cell) const { return parts_ ? parts_ + static_cast<CUdeviceptr>(cell * part_bytes_) : 0; }
   CUdeviceptr input_at(size_t input, int64_t element) const { return p_.input(input) + static_cast<CUdeviceptr>(element * size_); }
+
+  // Of one element: itself, without its sign, or its place.
+  void plan_single() {
+    if (row_.kind == Row::position) return launch_elementwise(p_, "fill_f32", Dtype::f32, g_.cells(), 0);
+    const bool norm = std::string(row_.op).rfind("norm_", 0) == 0;
+    launch_elementwise(p_, (norm ? "abs_" : "copy_") + p_.dtype(), p_.spec.dtype, g_.cells(), p_.input(0));
+  }
 
   void plan_rows(int64_t rows, int64_t cols) {
     const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::product ? 2 : 4);

@@ -1,6 +1,7 @@
 // dims: [rows, dim, indices]. See scatter_add.cu for the kernels.
 #include <algorithm>
 
+#include "elementwise/launch.h"
 #include "order/launch.h"
 #include "order/shape.h"
 
@@ -21,14 +22,9 @@ void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
 
 constexpr CUdeviceptr absent = 0;
 
-void copy_table(Planner& p, int64_t rows, int64_t dim) {
-  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  p.launch(p.kernel_in("elementwise", "copy_" + p.dtype()), {ceil_div(rows * dim, lanes * 256)}, 256, 0, p.input(0), absent, absent, p.output(), number(rows * dim), 0.0f, 0.0f);
-}
-
 // Few indices: each looks for others of its row.
 void plan_match(Planner& p, int64_t rows, int64_t dim, int64_t n) {
-  copy_table(p, rows, dim);
+  launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, rows * dim, p.input(0));
   const auto threads = static_cast<unsigned>(std::min<int64_t>(256, ceil_div(dim, 32) * 32));
   p.launch(p.kernel("scatter_match_" + p.dtype()), {n * ceil_div(dim, threads)}, threads, 0, p.input(0), p.input(1), p.input(2), p.output(), number(rows), number(dim), static_cast<int>(n));
 }
@@ -36,7 +32,7 @@ void plan_match(Planner& p, int64_t rows, int64_t dim, int64_t n) {
 void plan_sorted(Planner& p, int64_t rows, int64_t dim, int64_t n) {
   if (n >= int64_t{1} << 32 || rows >= int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take fewer than 2^31 rows and 2^32 indices.");
   const CUdeviceptr keys = sort_indices(p, p.input(1), n, rows);
-  copy_table(p, rows, dim);
+  launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, rows * dim, p.input(0));
   const int64_t chunk = std::max<int64_t>(32, ceil_div(n, 8192)), chunks = ceil_div(n, chunk), threads = chunks * dim;
   const CUdeviceptr head = chunks > 1 ? p.workspace(threads * 4) : absent, tail = chunks > 1 ? p.workspace(threads * 4) : absent;
   p.launch(p.kernel("scatter_chunks_" + p.dtype()), {ceil_div(threads, 256)}, 256, 0, keys, p.input(0), p.input(2), p.output(), head, tail, number(rows), number(dim), number(n), number(chunk), number(threads));

@@ -1,6 +1,7 @@
 // softmax and log_softmax over the last axis of x [rows, cols], each row read once into registers where it fits (see common/row.h for the
 // kernels and when each is used). How to build and run: scripts/gpu/kernels.sh.
 #include "common/row.cuh"
+#include "elementwise/kernel.cuh"
 
 namespace {
 
@@ -110,7 +111,13 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
     softmax_join<LOG, T>(x, out, summaries, cols, chunks);                                                                                                        \
   }                                                                                                                                                               \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_part(const T* x, float2* summaries, int cols, int chunks) { softmax_part<T>(x, summaries, cols, chunks); }
-#define SOFTMAX(T) SOFTMAX_OF(softmax, false, T) SOFTMAX_OF(log_softmax, true, T)
+// Rows of one element: 1, or NaN where it is not finite.
+#define SOFTMAX(T)                                                                                                             \
+  SOFTMAX_OF(softmax, false, T)                                                                                                \
+  SOFTMAX_OF(log_softmax, true, T)                                                                                             \
+  extern "C" __global__ void __launch_bounds__(256) softmax_##T##_single(const T* x, T* out, long long rows) {                 \
+    elementwise<1>(x, x, x, out, rows, [](float a, float, float) { return a - a + 1.0f; });                                    \
+  }
 SOFTMAX(f32)
 SOFTMAX(f16)
 SOFTMAX(bf16)

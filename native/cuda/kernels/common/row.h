@@ -7,6 +7,7 @@
 #pragma once
 #include <algorithm>
 
+#include "../elementwise/launch.h"
 #include "../plan.h"
 #include "../rows/launch.h"
 
@@ -59,12 +60,12 @@ template <class... Extra>
 void plan_row_op(Planner& p, const char* module, const Extra&... extra) {
   const int64_t rows = p.dim(0), cols = p.dim(1);
   if (cols > most_columns) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take rows of up to 2^30 elements.");
-  // The logarithm of 1 in every row of one element; the difference of an element and itself is 0, or NaN where it is not finite.
-  if (cols == 1 && p.spec.op == "log_softmax") {
-    constexpr CUdeviceptr absent = 0;
-    p.launch(p.kernel_in("elementwise", "sub_" + p.dtype()), {ceil_div(rows, lanes_of(p.spec.dtype) * 256)}, 256, 0, p.input(0), p.input(0), absent, p.output(), static_cast<long long>(rows), 0.0f, 0.0f);
+  // 1, or its logarithm, in every row of one element: the difference of an element and itself is 0, or NaN where it is not finite.
+  if (cols == 1 && p.spec.op == "softmax") {
+    p.launch(p.kernel_in(module, "softmax_" + p.dtype() + "_single"), {ceil_div(rows, lanes_of(p.spec.dtype) * 256)}, 256, 0, p.input(0), p.output(), static_cast<long long>(rows));
     return;
   }
+  if (cols == 1 && p.spec.op == "log_softmax") return launch_elementwise(p, "sub_" + p.dtype(), p.spec.dtype, rows, p.input(0), p.input(0));
   if (from_rows(p.device, lanes_of(p.spec.dtype), rows, cols)) return launch_rows(p, arguments_of(p, rows, cols));
   const RowShape shape = row_shape(p.device, p.spec.dtype, rows, cols);
   const auto kernel = [&](const std::string& name) { return p.kernel_in(module, p.spec.op + "_" + p.dtype() + name); };
