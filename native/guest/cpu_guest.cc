@@ -68,7 +68,7 @@ class CpuGuest final : public GuestCase {
 
 std::unique_ptr<GuestCase> open_guest(const CaseSpec& spec, opscope_guest_call guest) {
   if (spec.device != 0) throw Error("unsupported", "there is one CPU device; received number " + std::to_string(spec.device));
-  if (spec.dtype != Dtype::f32) throw Error("unsupported", "on the CPU guests compute in f32 only");
+  if (spec.dtype == Dtype::tf32) throw Error("unsupported", "tf32 is computed on GPUs only");
   return std::make_unique<CpuGuest>(spec, std::make_unique<GuestCalls>(guest));
 }
 

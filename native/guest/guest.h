@@ -46,7 +46,7 @@ struct opscope_guest_tensor {
 struct opscope_guest_case {
   int32_t cuda;     // 0: CPU; 1: CUDA
   int32_t device;   // ordinal of the GPU
-  int32_t dtype;    // 0 f32, 1 f16, 2 bf16, 3 tf32, 4 i8, 5 f8e4m3; CPU takes f32
+  int32_t dtype;    // 0 f32, 1 f16, 2 bf16, 3 tf32, 4 i8, 5 f8e4m3; tf32 on GPUs only
   int32_t threads;  // CPU: threads of the guest, for eviction and probes
   int32_t rotated;  // many sets of buffers, for mode rotated
   int32_t tensors;  // 1 to 32
@@ -65,7 +65,7 @@ struct opscope_guest_input {
 struct opscope_guest_spec {
   int32_t cuda;     // 0: CPU; 1: CUDA
   int32_t device;   // ordinal of the GPU
-  int32_t dtype;    // 0 f32, 1 f16, 2 bf16, 3 tf32; CPU takes f32
+  int32_t dtype;    // 0 f32, 1 f16, 2 bf16, 3 tf32 (on GPUs only)
   int32_t threads;  // CPU: threads of the guest, for eviction and probes
   int32_t rotated;  // many sets of buffers, for mode rotated
   int32_t inputs;

@@ -152,9 +152,36 @@ void check_rotated() {
   opscope_guest_close(handle);
 }
 
+// Every other storage type on the CPU, through the functions for cases of any tensors: filled, poisoned, written and read.
+void check_storage() {
+  const size_t bytes[] = {4, 2, 2, 1, 1, 4, 1};
+  const int dtypes[] = {0, 1, 2, 4, 5, 0, 0};
+  for (int storage = 0; storage < 7; storage++) {
+    const std::string who = "storage type " + std::to_string(storage) + ", ";
+    constexpr int64_t n = 1021;
+    const bool integers = storage == 3 || storage > 4;
+    const opscope_guest_fill fill{integers ? 3 : 0, KEYS[0][0], KEYS[0][1], FACTOR, 0, 100};
+    const opscope_guest_tensor tensors[] = {{n, storage, 0, fill}, {n, storage, 1, {}}};
+    const opscope_guest_case spec{0, 0, dtypes[storage], 1, 0, 2, tensors, [](int action, int set, int count) {
+      if (action == OPSCOPE_GUEST_RUN && count > 0) std::memcpy(opscope_guest_outputs_at(guest.handle, set, 0), opscope_guest_input_at(guest.handle, set, 0), static_cast<size_t>(guest.n));
+      return 0;
+    }};
+    guest = {};
+    guest.n = n * static_cast<int64_t>(bytes[storage]);
+    guest.handle = opscope_guest_open_case(&spec);
+    expect(guest.handle > 0 && opscope_guest_bytes(guest.handle) == 2 * guest.n, who + "a case is opened");
+    std::vector<char> read(static_cast<size_t>(guest.n));
+    int64_t unwritten = 0, non_finite = 0;
+    expect(opscope_guest_run(guest.handle) == 0 && opscope_guest_scan(guest.handle, &unwritten, &non_finite) == 1 && unwritten == 0 && non_finite <= 0, who + "a run writes every element");
+    expect(opscope_guest_read_output(guest.handle, 0, 0, n, read.data()) == 0 && std::memcmp(read.data(), opscope_guest_input_at(guest.handle, 0, 0), read.size()) == 0, who + "and is read bit for bit");
+    expect(sample(1, 2, 2) == 2 && ns[1] > 0, who + "and timed");
+    opscope_guest_close(guest.handle);
+  }
+}
+
 void check_refusals() {
-  opscope_guest_spec spec{0, 0, 1, 1, 0, 2, inputs, 8, call};
-  expect(opscope_guest_open(&spec) == -1 && failed_with("unsupported"), "half precision on the CPU is refused");
+  opscope_guest_spec spec{0, 0, 3, 1, 0, 2, inputs, 8, call};
+  expect(opscope_guest_open(&spec) == -1 && failed_with("unsupported"), "tf32 on the CPU is refused");
   spec.dtype = 0;
   spec.output_elements = 0;
   expect(opscope_guest_open(&spec) == -1 && failed_with("internal"), "a case without output is refused");
@@ -173,6 +200,7 @@ int main() {
   check_one(1);
   check_one(2);
   check_rotated();
+  check_storage();
   check_refusals();
   return failed ? 1 : 0;
 }

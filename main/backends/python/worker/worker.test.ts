@@ -76,7 +76,7 @@ describe.skipIf(reason)(`the Python worker${reason ? `: ${reason}` : ''}`, { tim
     await worker.hello()
     expect(await failureOf(worker.ask<'run'>({ do: 'run' }))).toMatchObject({ code: 'internal', message: 'No case is open.' })
     expect(await failureOf(worker.ask<'open'>(openRequest(problem('add', { n: 4 }, 'tinygrad'))))).toMatchObject({ code: 'unsupported', message: expect.stringContaining('There is no implementation "tinygrad"; expected one of cupy, jax, numpy') })
-    expect(await failureOf(worker.ask<'open'>({ ...openRequest(problem('add', { n: 4 }, 'numpy')), dtype: 'f16' }))).toMatchObject({ code: 'unsupported', message: 'NumPy has no add in f16.' })
+    expect(await failureOf(worker.ask<'open'>({ ...openRequest(problem('add', { n: 4 }, 'numpy')), dtype: 'bf16' }))).toMatchObject({ code: 'unsupported', message: 'NumPy has no add in bf16.' })
     const { message } = await failureOf(worker.ask<'hello'>({ do: 'hello', protocol: PROTOCOL_VERSION, hardware: 'cpu', ordinal: 0, guest: `${GUEST}.none` }))
     expect(message).toContain('cannot be loaded')
     expect((await worker.ask<'open'>(openRequest(problem('add', { n: 4 }, 'numpy')))).answer.caseBytes).toBeGreaterThanOrEqual(48)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from failures import CaseFailure
+from libraries import release_of
 
 from .types import Problem
 
@@ -20,6 +21,8 @@ Arrays = Tuple[Sequence[Any], Sequence[Any]]
 Arrange = Callable[[Problem, Sequence[Any], Sequence[Any]], Arrays]
 
 FLOATS = ("f32", "f16", "bf16")
+# The oldest release whose operations were checked on the CPU in 8 and 16 bits. Earlier ones lack some in f16.
+HALVES_ON_CPU = (2, 11)
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,10 @@ class Entry:
     in_place: bool = False
     # Whether torch.compile's own kernels compute it, which then write to the output. Else it comes from a library.
     fused: bool = True
-    # dtypes on a GPU; on the CPU f32.
+    # On a GPU; the CPU has no tf32, and before HALVES_ON_CPU f32 alone.
     dtypes: Sequence[str] = FLOATS
+    # On the CPU it rounds to 16 bits on the way, or takes none: f32 alone there.
+    rounds_on_cpu: bool = False
     # `nn.functional.rms_norm`: an attribute of torch without which there is no such call in this version.
     needs: Optional[str] = None
     note: Optional[str] = None
@@ -285,7 +290,7 @@ TABLE: Dict[str, Entry] = {
     "cross_entropy": Entry(lambda torch, p: lambda logits, target: torch.nn.functional.cross_entropy(logits, target.long()), note="PyTorch takes int64 class indices: their conversion is inside."),
 
     "softmax": Entry(lambda torch, p: lambda x, **out: torch.softmax(x, -1, **out), out="out", out_everywhere=False),
-    "log_softmax": Entry(lambda torch, p: lambda x, **out: torch.log_softmax(x, -1, **out), out="out", out_everywhere=False),
+    "log_softmax": Entry(lambda torch, p: lambda x, **out: torch.log_softmax(x, -1, **out), out="out", out_everywhere=False, rounds_on_cpu=True),
     # Its `out` variant computes into new memory and copies, so the plain call is the cheaper one.
     "layer_norm": Entry(lambda torch, p: lambda x, weight, bias: torch.nn.functional.layer_norm(x, _last_shape(p), weight, bias, p.params["eps"])),
     "rms_norm": Entry(lambda torch, p: lambda x, weight: torch.nn.functional.rms_norm(x, _last_shape(p), weight, p.params["eps"]), needs="nn.functional.rms_norm"),
@@ -293,8 +298,8 @@ TABLE: Dict[str, Entry] = {
     "batch_norm": Entry(_batch_norm, fused=False),
 
     "softmax_backward": Entry(lambda torch, p: lambda grad, y, **out: torch.ops.aten._softmax_backward_data(grad, y, -1, y.dtype, **out), out="grad_input", out_everywhere=False),
-    "layer_norm_backward": Entry(_layer_norm_backward, fused=False),
-    "rms_norm_backward": Entry(_rms_norm_backward, fused=False, needs="ops.aten._fused_rms_norm_backward"),
+    "layer_norm_backward": Entry(_layer_norm_backward, fused=False, rounds_on_cpu=True),
+    "rms_norm_backward": Entry(_rms_norm_backward, fused=False, rounds_on_cpu=True, needs="ops.aten._fused_rms_norm_backward"),
     "cross_entropy_backward": Entry(_cross_entropy_backward, note="The three calls of autograd from the logits: log_softmax in f32, as under autocast, and two gradients."),
 
     "scaled_dot_product_attention": Entry(_attention, fused=False, needs="nn.functional.scaled_dot_product_attention"),
@@ -304,13 +309,13 @@ TABLE: Dict[str, Entry] = {
     "rope": Entry(_rope, note="Several calls of PyTorch, computed in f32 as LLaMA's code does."),
     "embedding": Entry(lambda torch, p: torch.nn.functional.embedding, fused=False),
     "gather": Entry(lambda torch, p: lambda x, index, **out: torch.gather(x, 0, index.long(), **out), out="out", note="PyTorch takes int64 indices: their conversion is inside."),
-    "scatter_add": Entry(lambda torch, p: lambda x, index, src, **out: torch.index_add(x, 0, index, src, **out), out="out", fused=False),
+    "scatter_add": Entry(lambda torch, p: lambda x, index, src, **out: torch.index_add(x, 0, index, src, **out), out="out", fused=False, rounds_on_cpu=True),
     "cumsum": Entry(lambda torch, p: lambda x, **out: torch.cumsum(x, -1, **out), out="out"),
     "sort": Entry(lambda torch, p: lambda x: torch.sort(x, dim=-1, descending=p.params["descending"], stable=True), fused=False, note=INT64),
     "topk": Entry(lambda torch, p: lambda x: torch.topk(x, p.params["k"], -1), fused=False, note=INT64),
 
     "dropout": Entry(lambda torch, p: lambda x: torch.nn.functional.dropout(x, p.params["p"], True)),
-    "adamw_step": Entry(_adamw, in_place=True),
+    "adamw_step": Entry(_adamw, in_place=True, rounds_on_cpu=True),
     "scaled_matmul": Entry(_scaled_matmul, fused=False, dtypes=("i8", "f8e4m3"), needs="_scaled_mm"),
     # A product comes from a library, and copying it to a given output would be a second pass over it.
     "matmul": Entry(lambda torch, p: torch.matmul, out="out", arrange=_matmul_operands, fused=False, dtypes=(*FLOATS, "tf32")),
@@ -320,4 +325,10 @@ TABLE: Dict[str, Entry] = {
 
 def kernels(torch: Any, hardware: str) -> Dict[str, List[str]]:
     """Op to dtypes in this version of PyTorch."""
-    return {op: list(entry.dtypes) if hardware == "cuda" else ["f32"] for op, entry in TABLE.items() if entry.present(torch) and (hardware == "cuda" or "f32" in entry.dtypes)}
+    halves = release_of(torch) >= HALVES_ON_CPU
+
+    def here(entry: Entry, dtype: str) -> bool:
+        return hardware == "cuda" or dtype == "f32" or (halves and dtype != "tf32" and not entry.rounds_on_cpu)
+
+    found = {op: [dtype for dtype in entry.dtypes if here(entry, dtype)] for op, entry in TABLE.items() if entry.present(torch)}
+    return {op: dtypes for op, dtypes in found.items() if dtypes}

@@ -29,9 +29,7 @@ def availability(hardware: str) -> Optional[str]:
 
 
 def kernels(hardware: str) -> Dict[str, List[str]]:
-    """In 16 bits only what is one call, as values are rounded between calls, and no sum, which CuPy rounds as it goes."""
-    usable = {op: entry for op, entry in TABLE.items() if entry.needs in (None, "scipy.special")}
-    return {op: ["f32", "f16"] if entry.calls == 1 and not entry.sums else ["f32"] for op, entry in usable.items()}
+    return {op: entry.dtypes for op, entry in TABLE.items() if entry.needs in (None, "scipy.special")}
 
 
 class _Reducing:

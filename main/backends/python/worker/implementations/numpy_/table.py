@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from libraries import load
 
@@ -35,6 +35,11 @@ class Entry:
     sums: bool = False
     # Another module that it calls.
     needs: Optional[str] = None
+
+    @property
+    def dtypes(self) -> List[str]:
+        """In 16 bits only what is one call, as values are rounded between calls, and no sum, which is rounded as it goes."""
+        return ["f32", "f16"] if self.calls == 1 and not self.sums else ["f32"]
 
 
 def call(name: str, *constants: Any) -> Entry:
