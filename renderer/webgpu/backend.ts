@@ -2,27 +2,34 @@ import { type Backend, CaseError, type Device } from '@core/backend'
 import { openCase } from './case'
 import { createGpuHolder, type Gpu, guarded } from './gpu/gpu'
 import { type Implementation, implementationsOf, supportedKernels } from './kernels/registry'
-import { type Clock, createClock } from './timing/clock'
+import { type Clock, createClock, type LastLevel } from './timing/clock'
 import { findLibraries } from './libraries/find'
-import { isSoftware, memoryOf, nameOf, wordsOf, type DeviceOptions } from './gpu/adapter'
+import { ADAPTER_CHOICES, distinctChoices, isSoftware, memoryOf, nameOf, wordsOf, type AdapterChoice, type DeviceOptions } from './gpu/adapter'
 
-export const DEVICE_ID = 'webgpu:0'
-
-const base = { backend: 'webgpu', id: DEVICE_ID, modes: ['cold', 'hot', 'rotated'], threads: [] } satisfies Partial<Device>
+const base = { backend: 'webgpu', modes: ['cold', 'hot', 'rotated'], threads: [] } satisfies Partial<Device>
 
 const impls = (implementations: readonly Implementation[], available: Device['available'], shaderF16: boolean): Device['impls'] =>
   implementations.map(({ id, title, preferred, kernels, available: own }) => ({ id, title, available: available.ok ? (own ?? available) : available, kernels: supportedKernels(shaderF16, kernels), preferred: preferred(shaderF16) }))
 
-/** The entry that says why there is no WebGPU. */
-export function unavailableDevice(reason: string, implementations: readonly Implementation[]): Device {
+/** The entry that says why an adapter, or WebGPU as a whole, cannot be used. */
+export function unavailableDevice(reason: string, implementations: readonly Implementation[], { id }: AdapterChoice = ADAPTER_CHOICES[0]): Device {
   const available = { ok: false, reason } as const
-  return { ...base, name: 'WebGPU', available, impls: impls(implementations, available, false), memoryBytes: 0, software: false, facts: [], warnings: [] }
+  return { ...base, id, name: 'WebGPU', available, impls: impls(implementations, available, false), memoryBytes: 0, software: false, facts: [], warnings: [] }
 }
 
 const ns = (value: number) => `${+value.toPrecision(4)} ns`
 
+const mebibytes = (bytes: number) => `${+(bytes / 2 ** 20).toPrecision(3)} MiB`
+
+/** The last-level cache as it was measured or assumed, and the rates it was read from. */
+function cacheFacts({ bytes, assumed, sweep }: LastLevel): Device['facts'] {
+  const last = { name: 'Last-level cache', value: assumed === undefined ? `at most ${mebibytes(bytes)}, measured by reads` : `${mebibytes(bytes)} assumed: ${assumed}` }
+  if (sweep.length === 0) return [last]
+  return [last, { name: 'Reads of cached sizes', value: `${mebibytes(sweep[0]!.bytes)} to ${mebibytes(sweep.at(-1)!.bytes)}, two an octave: ${sweep.map(({ rate }) => +rate.toPrecision(3)).join(', ')} GB/s` }]
+}
+
 /** The device with its limits, features and the marks of its clock. */
-export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly Implementation[]): Device {
+export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly Implementation[], choice: AdapterChoice = ADAPTER_CHOICES[0]): Device {
   const words = wordsOf(gpu.adapter)
   const { limits, features } = gpu.device
   const memory = memoryOf(words, limits, gpu.software)
@@ -34,6 +41,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
   if (clock.timer === 'wall-clock') warnings.push('The adapter has no timestamp queries: times are taken with the page\'s clock and contain the way to the device and back.')
   return {
     ...base,
+    id: choice.id,
     modes: [...base.modes],
     threads: [],
     name: nameOf(words),
@@ -44,6 +52,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
     software: gpu.software,
     ...(words.driver ? { driver: words.driver } : {}),
     facts: [
+      ...fact('Adapter', choice.title),
       ...fact('Vendor', words.vendor),
       ...fact('Architecture', words.architecture),
       ...fact('Driver', words.driver),
@@ -54,6 +63,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
       ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
       ...fact('Timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
       ...fact('Cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} µs`),
+      ...cacheFacts(clock.cache),
       ...fact('Cache flush', `${clock.flushBytes / 2 ** 20} MiB written, as many others read`),
       ...fact('Browser', navigator.userAgent.match(/Chrome\/[\d.]+/)?.[0]),
     ],
@@ -73,36 +83,54 @@ export function optionsIn(query: string): WebgpuOptions {
   return { redTeam: words.has('red-team'), defaultLimits: words.get('limits') === 'default', ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
 }
 
-/** WebGPU in this Chromium: one device, whichever adapter the browser prefers. */
-export function createWebgpuBackend(options: WebgpuOptions = {}): Backend {
-  let found: Promise<readonly Implementation[]> | undefined
-  const implementationsHere = () => (found ??= findLibraries().then((libraries) => [...implementationsOf(options.redTeam ?? false), ...libraries]))
-  const holder = createGpuHolder(options)
-  const clocks = new WeakMap<Gpu, Clock>()
+/** An adapter in use: its device, and how that tells time. */
+interface Opened {
+  gpu: Gpu
+  clock: Clock
+}
 
-  async function ready(): Promise<{ gpu: Gpu; clock: Clock } | { reason: string }> {
+/** Opens the adapter of a choice when it is first needed, and again after its device was lost. */
+function opener(options: WebgpuOptions, choice: AdapterChoice): () => Promise<Opened | { reason: string }> {
+  const holder = createGpuHolder(options, choice)
+  const clocks = new WeakMap<Gpu, Clock>()
+  return async () => {
     const gpu = await holder.get()
     if ('reason' in gpu) return gpu
     const clock = clocks.get(gpu) ?? (await guarded(gpu, 'being prepared', () => createClock(gpu)))
     clocks.set(gpu, clock)
     return { gpu, clock }
   }
+}
+
+/** WebGPU in this Chromium: a device for each adapter that the browser tells apart. */
+export function createWebgpuBackend(options: WebgpuOptions = {}): Backend {
+  let found: Promise<readonly Implementation[]> | undefined
+  const implementationsHere = () => (found ??= findLibraries().then((libraries) => [...implementationsOf(options.redTeam ?? false), ...libraries]))
+  const openers = new Map(ADAPTER_CHOICES.map((choice) => [choice.id, opener(options, choice)]))
+
+  async function described(choice: AdapterChoice, implementations: readonly Implementation[]): Promise<Device> {
+    try {
+      const opened = await openers.get(choice.id)!()
+      return 'reason' in opened ? unavailableDevice(opened.reason, implementations, choice) : describeDevice(opened.gpu, opened.clock, implementations, choice)
+    } catch (error) {
+      const detail = error instanceof CaseError && error.detail ? ` ${error.detail}` : ''
+      return unavailableDevice(`${error instanceof Error ? error.message : String(error)}${detail}`, implementations, choice)
+    }
+  }
 
   return {
     id: 'webgpu',
     async devices() {
       const implementations = await implementationsHere()
-      try {
-        const opened = await ready()
-        return ['reason' in opened ? unavailableDevice(opened.reason, implementations) : describeDevice(opened.gpu, opened.clock, implementations)]
-      } catch (error) {
-        const detail = error instanceof CaseError && error.detail ? ` ${error.detail}` : ''
-        return [unavailableDevice(`${error instanceof Error ? error.message : String(error)}${detail}`, implementations)]
-      }
+      const devices: Device[] = []
+      // One after the other: what is measured of one must not be disturbed by another.
+      for (const choice of await distinctChoices()) devices.push(await described(choice, implementations))
+      return devices
     },
     async open(problem) {
       const { device, impl } = problem.case
-      if (device !== DEVICE_ID) throw new CaseError('unsupported', `There is no WebGPU device "${device}"; there is ${DEVICE_ID}.`)
+      const ready = openers.get(device)
+      if (!ready) throw new CaseError('unsupported', `There is no WebGPU device "${device}"; there are ${[...openers.keys()].join(', ')}.`)
       const implementations = await implementationsHere()
       const implementation = implementations.find(({ id }) => id === impl)
       if (!implementation) throw new CaseError('unsupported', `WebGPU has no implementation "${impl}"; it has ${implementations.map(({ id }) => id).join(', ')}.`)

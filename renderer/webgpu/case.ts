@@ -48,7 +48,7 @@ export async function openCase(gpu: Gpu, clock: Clock, implementation: Implement
   let library: BoundLibrary | undefined
   try {
     // Kept outside: what the device reports of an allocation comes after the buffers are made, and they must go.
-    await guarded(gpu, 'allocating the tensors', async () => void (memory = allocate(gpu, problem, program)))
+    await guarded(gpu, 'allocating the tensors', async () => void (memory = allocate(gpu, problem, program, clock.cache.bytes)))
     const allocated = memory!
     const ring = createRing(allocated.sets.length)
     // Before a library is called: indices must be in range.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findAdapter } from './adapter'
+import { distinctChoices, findAdapter } from './adapter'
 
 const offering = (requestAdapter: () => Promise<unknown>) => vi.stubGlobal('navigator', { gpu: { requestAdapter } })
 
@@ -33,5 +33,27 @@ describe('findAdapter', () => {
   it('does not wait where there is no WebGPU at all', async () => {
     vi.stubGlobal('navigator', {})
     expect(await findAdapter()).toEqual({ reason: expect.stringContaining('no WebGPU') })
+  })
+})
+
+describe('distinctChoices', () => {
+  afterEach(() => void vi.unstubAllGlobals())
+  const adapters = (of: (options: GPURequestAdapterOptions) => string | null) =>
+    vi.stubGlobal('navigator', { gpu: { requestAdapter: (options: GPURequestAdapterOptions) => { const description = of(options); return Promise.resolve(description === null ? null : { info: { description } }) } } })
+  const ids = async () => (await distinctChoices()).map(({ id }) => id)
+
+  it('has an entry for each adapter that the browser tells apart', async () => {
+    adapters(({ powerPreference, forceFallbackAdapter }) => (forceFallbackAdapter ? 'SwiftShader' : powerPreference === 'low-power' ? 'Integrated' : 'Card'))
+    expect(await ids()).toEqual(['webgpu:0', 'webgpu:low-power', 'webgpu:fallback'])
+  })
+
+  it('has one entry where every wish leads to the same adapter', async () => {
+    adapters(() => 'SwiftShader')
+    expect(await ids()).toEqual(['webgpu:0'])
+  })
+
+  it('leaves out what the browser does not have', async () => {
+    adapters(({ powerPreference }) => (powerPreference ? `${powerPreference} GPU` : null))
+    expect(await ids()).toEqual(['webgpu:0', 'webgpu:low-power'])
   })
 })

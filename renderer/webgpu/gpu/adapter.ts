@@ -18,8 +18,24 @@ const DEVICE_LOCAL = 1
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
+/** An adapter that a page can ask for; each is a device where the browser has another one for it. */
+export interface AdapterChoice {
+  /** Of the device in cases. */
+  id: string
+  /** For the facts of the device: `high-performance`. */
+  title: string
+  request: GPURequestAdapterOptions
+}
+
+/** The first one is there wherever WebGPU is. */
+export const ADAPTER_CHOICES: readonly [AdapterChoice, ...AdapterChoice[]] = [
+  { id: 'webgpu:0', title: 'high-performance', request: { powerPreference: 'high-performance' } },
+  { id: 'webgpu:low-power', title: 'low-power', request: { powerPreference: 'low-power' } },
+  { id: 'webgpu:fallback', title: 'fallback, computed in software', request: { forceFallbackAdapter: true } },
+]
+
 /** The adapter, or why there is none. Just after the start Chromium may answer null at first, hence the retries. */
-export async function findAdapter(): Promise<GPUAdapter | { reason: string }> {
+export async function findAdapter({ request }: AdapterChoice = ADAPTER_CHOICES[0]): Promise<GPUAdapter | { reason: string }> {
   // Typed as always present; a page outside a secure context has none.
   const gpu = navigator.gpu as GPU | undefined
   if (!gpu) return { reason: 'This Chromium has no WebGPU: it was switched off, or the page is not in a secure context.' }
@@ -27,7 +43,7 @@ export async function findAdapter(): Promise<GPUAdapter | { reason: string }> {
   let problem = ''
   for (;;) {
     try {
-      const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' })
+      const adapter = await gpu.requestAdapter(request)
       if (adapter) return adapter
     } catch (error) {
       problem = ` (${error instanceof Error ? error.message : String(error)})`
@@ -35,6 +51,26 @@ export async function findAdapter(): Promise<GPUAdapter | { reason: string }> {
     if (performance.now() >= until) return { reason: `Chromium found no WebGPU adapter in ${RETRY_FOR_MS / 1000} s${problem}: the graphics driver may be missing or blocked.` }
     await wait(RETRY_MS)
   }
+}
+
+/** What tells adapters apart; cards of one model are one to a page. */
+const identityOf = ({ vendor, architecture, device, description, driver, backend, type }: AdapterWords): string => JSON.stringify([vendor, architecture, device, description, driver, backend, type])
+
+/** The choices that lead to an adapter which no choice before them leads to: the first in any case, and the others without waiting. */
+export async function distinctChoices(): Promise<AdapterChoice[]> {
+  const [first, ...others] = ADAPTER_CHOICES
+  const adapter = await findAdapter(first)
+  if ('reason' in adapter) return [first]
+  const known = new Set([identityOf(wordsOf(adapter))])
+  const found = [first]
+  for (const choice of others) {
+    const other = await navigator.gpu.requestAdapter(choice.request).catch(() => null)
+    const identity = other && identityOf(wordsOf(other))
+    if (identity === null || known.has(identity)) continue
+    known.add(identity)
+    found.push(choice)
+  }
+  return found
 }
 
 /** Optional features the kernels and the timing use when they are there. */

@@ -1,5 +1,5 @@
 import { CaseError } from '@core/backend'
-import { findAdapter, isSoftware, openDevice, wordsOf, type DeviceOptions } from './adapter'
+import { ADAPTER_CHOICES, findAdapter, isSoftware, openDevice, wordsOf, type AdapterChoice, type DeviceOptions } from './adapter'
 import { findSubgroups } from './subgroups'
 
 /** A device in use, with the pipelines compiled on it. */
@@ -59,13 +59,13 @@ export interface GpuHolder {
   get(): Promise<Gpu | { reason: string }>
 }
 
-export function createGpuHolder(options: DeviceOptions = {}): GpuHolder {
+export function createGpuHolder(options: DeviceOptions = {}, choice: AdapterChoice = ADAPTER_CHOICES[0]): GpuHolder {
   let current: Gpu | undefined
   return {
     async get() {
       if (current && current.lost === undefined) return current
       current = undefined
-      const adapter = await findAdapter()
+      const adapter = await findAdapter(choice)
       if ('reason' in adapter) return adapter
       try {
         current = await createGpu(adapter, options)

@@ -3,7 +3,6 @@ import { memoryOf, wordsOf } from '../gpu/adapter'
 import { guarded, type Gpu } from '../gpu/gpu'
 import { checkSize, createTensor, createUniform, fillTensors, tensorBytes, type Tensor } from '../gpu/tensors'
 import { uniformWords, type BufferName, type Program } from '../kernels/types'
-import { lastLevelBytes } from '../timing/flush'
 
 /** The tensors of one call: those that are filled and those that it writes, each in the order of the problem. An inout tensor is in both. */
 export interface BufferSet {
@@ -23,19 +22,19 @@ export interface Memory {
 
 const tensorsOf = ({ inputs, outputs }: BufferSet): Tensor[] => [...new Set([...inputs, ...outputs])]
 
-function countSets(gpu: Gpu, { case: { mode }, tensors }: Problem): number {
+function countSets(gpu: Gpu, { case: { mode }, tensors }: Problem, cacheBytes: number): number {
   if (mode !== 'rotated') return 1
   const setBytes = tensors.reduce((sum, { elements, storage }) => sum + tensorBytes(elements, storage), 0)
   const { bytes } = memoryOf(wordsOf(gpu.adapter), gpu.device.limits, gpu.software)
-  return setsNeeded(setBytes, { cacheBytes: lastLevelBytes(gpu.software), memoryBytes: bytes })
+  return setsNeeded(setBytes, { cacheBytes, memoryBytes: bytes })
 }
 
-/** Throws a CaseError where a tensor is larger than the device allows, or where rotated sets do not fit. */
-export function allocate(gpu: Gpu, problem: Problem, program: Program): Memory {
+/** Throws a CaseError where a tensor is larger than the device allows, or where rotated sets, together larger than `cacheBytes`, do not fit. */
+export function allocate(gpu: Gpu, problem: Problem, program: Program, cacheBytes: number): Memory {
   // Before anything is allocated: a tensor beyond the device's limits, then too many of them.
   for (const { name, elements, storage } of problem.tensors) checkSize(gpu, tensorBytes(elements, storage), `The tensor ${name}`)
   for (const [i, bytes] of program.scratchBytes.entries()) checkSize(gpu, bytes, `Scratch space ${i}`)
-  const count = countSets(gpu, problem)
+  const count = countSets(gpu, problem, cacheBytes)
   const sets = Array.from({ length: count }, (_, set): BufferSet => {
     const made = problem.tensors.map(({ name, elements, storage, role }) => ({ role, tensor: createTensor(gpu, elements, storage, count === 1 ? name : `${name} of set ${set}`) }))
     return { inputs: made.flatMap(({ role, tensor }) => (role === 'out' ? [] : [tensor])), outputs: made.flatMap(({ role, tensor }) => (role === 'in' ? [] : [tensor])) }

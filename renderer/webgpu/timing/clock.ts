@@ -1,10 +1,12 @@
 import type { Timer } from '@core/backend'
+import { lastLevelBytes, type ReadRate } from '@core/roofline/last-level'
 import type { Gpu } from '../gpu/gpu'
 import { isQuantized, type Mark, passCost, type PassNs, passTimes, QUANTUM_NS, tickOf } from './arithmetic'
 import { type Calls, type CaseTimer, lengthening, REQUEST_MS } from './calls'
-import { createFlush, type Flush } from './flush'
+import { assumedCacheBytes, createFlush, type Flush } from './flush'
 import { createMarks, type Marks } from './marks'
 import { createBackgroundLoad } from './background-load'
+import { sweepReads } from './read-sweep'
 import { timestampTimer } from './timestamps'
 
 /** Smallest step of `performance.now()` in ns; Chromium rounds it to 5 us or 100 us. */
@@ -72,6 +74,8 @@ export interface Clock {
   quantized: boolean
   /** What a compute pass costs beside its calls, in ns; undefined where it could not be measured. */
   passCostNs: number | undefined
+  /** The last-level cache by which flushes and rotated buffers are sized. */
+  cache: LastLevel
   /** Bytes written, and as many read, before a cold call. */
   flushBytes: number
   /** A timer for the calls of one case. */
@@ -106,11 +110,31 @@ async function probe(gpu: Gpu, marks: Marks): Promise<{ marks: Mark[]; passNs: P
   return { marks: all, passNs: passTimes(all).slice(2 * PROBE_DROPPED) }
 }
 
+/** The size of the last-level cache that cold and rotated calls must get past. */
+export interface LastLevel {
+  bytes: number
+  /** Bandwidth of reads by size, from which `bytes` was read; empty where nothing was measured. */
+  sweep: readonly ReadRate[]
+  /** Why `bytes` is an assumption; undefined where it was measured. */
+  assumed: string | undefined
+}
+
+/** Measures the last-level cache, else assumes one. */
+async function findLastLevel(gpu: Gpu, marks: Marks | undefined): Promise<LastLevel> {
+  const assume = (reason: string, sweep: readonly ReadRate[] = []) => ({ bytes: assumedCacheBytes(gpu.software), sweep, assumed: reason })
+  if (gpu.software) return assume('the adapter computes on the CPU')
+  if (!marks) return assume('the adapter has no exact timestamps')
+  const sweep = await sweepReads(gpu, marks)
+  const found = lastLevelBytes(sweep)
+  return 'bytes' in found ? { bytes: found.bytes, sweep, assumed: undefined } : assume(found.reason, sweep)
+}
+
 export async function createClock(gpu: Gpu): Promise<Clock> {
-  const flush = await createFlush(gpu)
   if (!gpu.device.features.has('timestamp-query')) {
+    const cache = await findLastLevel(gpu, undefined)
+    const flush = await createFlush(gpu, cache.bytes)
     return {
-      timer: 'wall-clock', tickNs: wallTickNs(), quantized: false, passCostNs: undefined, flushBytes: flush.bytes,
+      timer: 'wall-clock', tickNs: wallTickNs(), quantized: false, passCostNs: undefined, cache, flushBytes: flush.bytes,
       forCase: (calls) => wallTimer(gpu, calls, flush),
     }
   }
@@ -120,11 +144,15 @@ export async function createClock(gpu: Gpu): Promise<Clock> {
   const quantized = isQuantized(written)
   // A processor that plays a device has other work than to keep itself awake.
   const stirrer = gpu.software || quantized ? undefined : await createBackgroundLoad(gpu, marks)
+  await stirrer?.wake()
+  const cache = await findLastLevel(gpu, quantized ? undefined : marks)
+  const flush = await createFlush(gpu, cache.bytes)
   return {
     timer: 'timestamp-query',
     tickNs: quantized ? QUANTUM_NS : tickOf(written),
     quantized,
     passCostNs: quantized ? undefined : passCost(seen.passNs),
+    cache,
     flushBytes: flush.bytes,
     forCase: (calls) => timestampTimer(gpu, marks, calls, flush, stirrer),
   }

@@ -11,11 +11,11 @@ export interface Flush {
   encode(pass: GPUComputePassEncoder): void
 }
 
-/** Made once for all cases of a device. */
-export async function createFlush(gpu: Gpu): Promise<Flush> {
+/** Made once for all cases of a device, whose last-level cache has at most `cacheBytes` bytes. */
+export async function createFlush(gpu: Gpu, cacheBytes: number): Promise<Flush> {
   const { device } = gpu
   const { maxStorageBufferBindingSize, maxBufferSize } = device.limits
-  const bytes = Math.floor(Math.min(2 * lastLevelBytes(gpu.software), maxStorageBufferBindingSize, maxBufferSize) / 16) * 16
+  const bytes = Math.floor(Math.min(2 * cacheBytes, maxStorageBufferBindingSize, maxBufferSize) / 16) * 16
   const groups = Math.min(65535, Math.ceil(bytes / 16 / THREADS))
   const sweeps = await Promise.all(
     [flushText, drainText].map(async (wgsl) => {
@@ -37,10 +37,10 @@ export async function createFlush(gpu: Gpu): Promise<Flush> {
   }
 }
 
-/** More than the last-level cache of any GPU known here; the browser does not tell the real one. */
+/** Where the device's own cannot be measured: as much as the last-level cache of most GPUs. */
 const GPU_BYTES = 128 * 2 ** 20
 /** A software adapter would spend longer on sweeping more than this than on the case. */
 const SOFTWARE_BYTES = 4 * 2 ** 20
 
-/** Size of the largest cache the device may have, in bytes. */
-export const lastLevelBytes = (software: boolean): number => (software ? SOFTWARE_BYTES : GPU_BYTES)
+/** What the last-level cache of a device is taken for where it could not be measured, in bytes. */
+export const assumedCacheBytes = (software: boolean): number => (software ? SOFTWARE_BYTES : GPU_BYTES)
