@@ -2,6 +2,7 @@
 # Checks and times what Python computes with on an NVIDIA GPU: Triton's kernels of our own, PyTorch, torch.compile, JAX and CuPy.
 #   scripts/gpu/python-kernels.sh check [key=value...]   every operation x dtype x implementation on odd shapes, against float64
 #   scripts/gpu/python-kernels.sh time [key=value...]    our CUDA kernels, PyTorch eager and Triton on large cases of every family
+#   scripts/gpu/python-kernels.sh open [key=value...]    opens the cases of a suite with Triton, so that compilers fill their caches (cases=comprehensive)
 #   scripts/gpu/python-kernels.sh draw [key=value...]    PyTorch cold on 40 drawn shapes, and do_bench on the same right after it
 # Needs node, out/bench/bench.mjs (npm run bench:bundle), and the addon and libopscope_guest in native/build. Arguments with a `=` go to
 # the bench (test/bench/kernels.bench.ts names them all: impls=, ops=, draws=). Each part ends after OPSCOPE_SECONDS (600). Every row is in
@@ -57,10 +58,13 @@ case $what in
     bench kernels $sides part=time log="$parts/time" "$@" results="$parts/time-results" || failed=1
     mv "$parts"/time-results/kernels-*.json "$results/kernels-python-time.json" || failed=1
     ;;
+  open)
+    shared "devices=$device" "beside=python:$device/triton" part=open "$@"
+    ;;
   draw)
     bench torch-draw "devices=python:$device" seed="$seed" log="$parts/draw" "$@" results="$results" || failed=1
     [ "$failed" = 1 ] || timeout -k 10 "$seconds" python3 scripts/gpu/torch_agreement.py "$results/torch-draw-python.json" "$results/torch-agreement-drawn.json" "${OPSCOPE_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}" || failed=1
     ;;
-  *) echo "python-kernels.sh: expected check, time or draw, received $what" >&2; exit 2 ;;
+  *) echo "python-kernels.sh: expected check, open, time or draw, received $what" >&2; exit 2 ;;
 esac
 exit $failed

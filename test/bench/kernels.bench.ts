@@ -3,6 +3,8 @@ import { paramText, type Dtype, type Mode, type Params } from '@core/case'
 import { ALL_OPS, getOp } from '@core/ops/registry'
 import type { Op } from '@core/ops/types'
 import { geometricMean, median } from '@core/stats/descriptive'
+import { findSuite, suitePlan } from '@core/suites'
+import { planSweep } from '@core/sweep/plan'
 import { faultsOf, makeCase, SEED } from '../conformance/faults'
 import { conformanceParams, Draw, DRAW_SEED, oddParams } from '../conformance/sizes'
 import type { Bench, Figure, Outcome } from './bench'
@@ -14,7 +16,7 @@ import { sidesOf, type Side } from './sides'
  * Checks and times the kernels of a device, through the addon (or the Python backend) as the product does:
  *   devices=cuda:0      whose; also python:cuda:0
  *   part=check|time|open  check and time where absent; open: opens what is timed, so that compilers fill their caches
- *   cases=first|families  what is timed: the operations that the first kernels were tuned for, or some of every family
+ *   cases=first|families|SUITE  what is timed: the operations that the first kernels were tuned for, some of every family, or those of a suite
  *   sizes=few|all|large|odd  what is checked; few: for compute-sanitizer; odd: shapes drawn from OPSCOPE_CONFORMANCE_SEED, and one of the few
  *   draws=N             odd shapes for each operation, implementation and dtype; few=no: without one of the few
  *   ops=add,sum         only these
@@ -35,7 +37,7 @@ const kernels: Bench = async ({ args, say }) => {
   const outcome: Outcome & { rows: Row[] } = { figures: [], rows: [], devices: [device] }
   const log = new Journal<Row>(args['log'])
   if (parts.includes('check')) await check(outcome, backend, device, checkedOf(args, only), log, say)
-  const timed = (args['cases'] === 'families' ? familyCases() : timedCases()).filter((one) => only(one.op))
+  const timed = timedOf(args['cases'], sides).filter((one) => only(one.op))
   if (parts.includes('open')) await openAll(outcome, sides, timed.filter(shareOf(args)), say)
   if (parts.includes('time')) await time(outcome, sides, timed, MODES.filter(({ mode }) => args['modes']?.split(',').includes(mode) ?? true), log, say)
   return outcome
@@ -137,6 +139,15 @@ async function check(outcome: Outcome & { rows: Row[] }, backend: Backend, devic
 }
 
 type Timed = { op: string; dtype: Dtype; params: Params }
+
+function timedOf(name = 'first', sides: readonly Side[]): Timed[] {
+  if (name === 'families') return familyCases()
+  const suite = findSuite(name)
+  if (!suite) return timedCases()
+  const devices = sides.map(({ device }) => device)
+  const cases = planSweep(suitePlan(suite, devices).spec, devices).cases.map(({ op, dtype, params }): Timed => ({ op, dtype, params }))
+  return [...new Map(cases.map((one) => [`${one.op} ${one.dtype} ${paramText(one.params)}`, one])).values()]
+}
 
 /** Large cases of every family that has kernels in several implementations. */
 function familyCases(): Timed[] {
