@@ -1,6 +1,7 @@
 // Attention of few queries: a block for a query and a share of the keys, eight threads for a key, whose dot products and weighted values stay in
 // registers; groups of eight, warps and blocks have their own running maximum and sum, and are joined in a fixed order. In f32.
 //   attention_few_<t>_<C>   C vectors of 16 bytes of a key for each of its eight threads
+#include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
@@ -10,16 +11,16 @@ namespace {
 constexpr int THREADS = 128, SHARERS = 8, GROUPS = THREADS / SHARERS, WARPS = THREADS / 32, MOST_DIM = 256;
 
 // 0 where nothing has been met.
-__device__ __forceinline__ float relative(float top, float to) { return top == -INFINITY ? 0.0f : exp2f(top - to); }
+__device__ __forceinline__ float relative(float top, float to) { return top == -INFINITY ? 0.0f : exp2_fast(top - to); }
 
 template <int C, class T>
 __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ out, const AttentionSizes& s, float* __restrict__ shares) {
   constexpr int L = LANES<T>, U = C <= 1 ? 4 : C == 2 ? 2 : 1;
   __shared__ float sums[WARPS][MOST_DIM], tops[WARPS], totals[WARPS];
-  const long long row = blockIdx.x / s.splits, head = row / s.queries;
+  const long long row = blockIdx.x / s.splits, head = quotient(row, s.queries), batch = quotient(head, s.heads);
   const int split = blockIdx.x % s.splits, sharer = threadIdx.x % SHARERS, group = threadIdx.x / SHARERS, lane = threadIdx.x % 32, warp = threadIdx.x / 32, vectors = s.dim / L;
-  const long long source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.keys * s.dim;
-  const long long seen = s.causal ? min(s.keys, (row - head * s.queries) % s.period + 1) : s.keys;
+  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
+  const long long seen = s.causal ? min(s.keys, remainder_of(row - head * s.queries, s.period) + 1) : s.keys;
   const long long each = ((seen + GROUPS - 1) / GROUPS + s.splits - 1) / s.splits * GROUPS, from = split * each, end = min(seen, from + each);
   // The eight threads of a key lie in one warp, and all of a warp go on for as long as any: past the end they meet the last key, which then counts for nothing.
   float own[C][L], sum[C][L] = {};
@@ -120,7 +121,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 }  // namespace
 
 #define FEW(T, C)                                                                                                                                                                         \
-  extern "C" __global__ void __launch_bounds__(THREADS) attention_few_##T##_##C(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend<C>(q, k, v, out, s, shares); }
+  extern "C" __global__ void __launch_bounds__(THREADS, 4) attention_few_##T##_##C(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { attend<C>(q, k, v, out, s, shares); }
 FEW(f32, 2) FEW(f32, 4) FEW(f32, 8)
 FEW(f16, 1) FEW(f16, 2) FEW(f16, 4)
 FEW(bf16, 1) FEW(bf16, 2) FEW(bf16, 4)

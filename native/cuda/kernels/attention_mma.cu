@@ -2,6 +2,7 @@
 // meets BC keys at a time with the running maximum and sum of each query (Milakov & Gimelshein 2018; Dao 2023). Keys and values are
 // loaded a tile ahead. Where queries are few, keys are split over blocks, and attention_join adds the shares up (attention_shares.cuh).
 // attention_mma_<t>_<D>: head dims of up to D, filled up with zeroes.
+#include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
 #include "common/mma.cuh"
 #include "scaled_dot_product_attention.h"
@@ -21,7 +22,7 @@ __device__ __forceinline__ int place(int row, int chunk) { return row * PITCH<D>
 template <int D, int ROWS, class T>
 __device__ __forceinline__ void load_rows(char* shared, const T* x, long long first, long long rows, int dim, bool aligned) {
   constexpr int CHUNKS = D / 8;
-#pragma unroll 4
+#pragma unroll 2
   for (int e = threadIdx.x; e < ROWS * CHUNKS; e += THREADS) {
     const int row = e / CHUNKS, chunk = e % CHUNKS, column = chunk * 8;
     const int valid = first + row < rows ? min(8, max(0, dim - column)) : 0;
@@ -44,17 +45,23 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   constexpr int TILE = BC * PITCH<D>;
   char *const own_q = memory, *const own_k = memory + BR * PITCH<D>, *const own_v = own_k + 2 * TILE;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits, head = cell / blocks;
+  const long long blocks = (s.queries + BR - 1) / BR, cell = blockIdx.x / s.splits, head = quotient(cell, blocks), batch = quotient(head, s.heads);
   const int split = blockIdx.x % s.splits;
   // The longest first: with `causal` the last queries see most.
-  const long long first = (blocks - 1 - cell % blocks) * BR, last = min(first + BR, s.queries) - 1;
-  const long long source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.keys * s.dim;
+  const long long first = (blocks - 1 - (cell - head * blocks)) * BR, last = min(first + BR, s.queries) - 1;
+  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
   k += source;
   v += source;
   const bool aligned = s.dim % 8 == 0;
-  // Places of queries among those of their head.
-  const bool one_head = first / s.period == last / s.period;
-  const long long lowest = one_head ? first % s.period : 0, highest = one_head ? last % s.period : s.period - 1, seen = s.causal ? min(s.keys, highest + 1) : s.keys;
+  // Of this thread: rows lane / 4 and that + 8 of the warp's 16, columns lane % 4 * 2 and the next.
+  const long long query = first + warp * 16 + lane / 4;
+  // Places of queries among those of their head, which `causal` compares with those of keys.
+  long long lowest = 0, seen = s.keys;
+  if (s.causal) {
+    const bool one_head = quotient(first, s.period) == quotient(last, s.period);
+    lowest = one_head ? remainder_of(first, s.period) : 0;
+    seen = min(s.keys, one_head ? remainder_of(last, s.period) + 1 : s.period);
+  }
   // This block's share of the keys, in tiles.
   const int all = static_cast<int>((seen + BC - 1) / BC), each = (all + s.splits - 1) / s.splits, begin = split * each, tiles = min(each, all - begin);
 
@@ -65,8 +72,6 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
   float sums[D / 8][4] = {}, top[2] = {-INFINITY, -INFINITY}, total[2] = {};
   const float scale = rsqrtf(static_cast<float>(s.dim)) * LOG2E;
-  // Of this thread: rows lane / 4 and that + 8 of the warp's 16, columns lane % 4 * 2 and the next.
-  const long long query = first + warp * 16 + lane / 4, at_place[2] = {query % s.period, (query + 8) % s.period};
   for (int t = 0; t < tiles; t++) {
     if (t + 1 < tiles) {
       load_rows<D, BC>(own_k + (t + 1) % 2 * TILE, k, static_cast<long long>(begin + t + 1) * BC, s.keys, s.dim, aligned);
@@ -90,27 +95,30 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
         mma(score[2 * j + 1], a, b[2], b[3], T());
       }
     }
-    const long long key = static_cast<long long>(begin + t) * BC + lane % 4 * 2, end = static_cast<long long>(begin + t + 1) * BC;
-    const bool edge = end > s.keys || (s.causal && end > lowest);
-    float high[2] = {top[0], top[1]};
+    const long long key = static_cast<long long>(begin + t) * BC;
+    if (key + BC > s.keys || (s.causal && key + BC > lowest)) {
 #pragma unroll
-    for (int j = 0; j < BC / 8; j++)
+      for (int h = 0; h < 2; h++) {
+        // Keys of this tile that the row sees.
+        const int sees = static_cast<int>(min(static_cast<long long>(BC), min(s.keys, s.causal ? remainder_of(query + h * 8, s.period) + 1 : s.keys) - key));
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        float value = score[j][i] * scale;
-        if (edge) {
-          const long long at = key + j * 8 + i % 2;
-          if (at >= s.keys || (s.causal && at > at_place[i / 2])) value = -INFINITY;
-        }
-        score[j][i] = value;
-        high[i / 2] = fmaxf(high[i / 2], value);
+        for (int j = 0; j < BC / 8; j++)
+#pragma unroll
+          for (int i = 0; i < 2; i++)
+            if (lane % 4 * 2 + j * 8 + i >= sees) score[j][h * 2 + i] = -INFINITY;
       }
+    }
+    float shift[2];  // the largest score of a row so far, in units of log2; 0 where there is none
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-      high[h] = fmaxf(high[h], __shfl_xor_sync(0xffffffffu, high[h], 1));
-      high[h] = fmaxf(high[h], __shfl_xor_sync(0xffffffffu, high[h], 2));
-      const float keep = high[h] == -INFINITY ? 1.0f : exp2f(top[h] - high[h]);
-      top[h] = high[h];
+      float high = score[0][h * 2];
+#pragma unroll
+      for (int j = 0; j < BC / 8; j++) high = fmaxf(high, fmaxf(score[j][h * 2], score[j][h * 2 + 1]));
+      high = fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 1));
+      high = fmaxf(top[h], fmaxf(high, __shfl_xor_sync(0xffffffffu, high, 2)) * scale);
+      shift[h] = high == -INFINITY ? 0.0f : high;
+      const float keep = exp2_fast(top[h] - shift[h]);
+      top[h] = high;
       total[h] *= keep;
 #pragma unroll
       for (int j = 0; j < D / 8; j++) sums[j][h * 2] *= keep, sums[j][h * 2 + 1] *= keep;
@@ -119,7 +127,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
     for (int j = 0; j < BC / 8; j++)
 #pragma unroll
       for (int i = 0; i < 4; i++) {
-        const float weight = top[i / 2] == -INFINITY ? 0.0f : exp2f(score[j][i] - top[i / 2]);
+        const float weight = exp2_fast(fmaf(score[j][i], scale, -shift[i / 2]));
         score[j][i] = weight;
         total[i / 2] += weight;
       }
@@ -176,10 +184,11 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
 
 }  // namespace
 
-#define ATTENTION(T, D, BC)                                                                                                                                                        \
-  extern "C" __global__ void __launch_bounds__(THREADS) attention_mma_##T##_##D(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
+#define ATTENTION(T, D, BC, BLOCKS)                                                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention_mma_##T##_##D(const T* q, const T* k, const T* v, T* out, const AttentionSizes s, float* shares) { \
     attend<T, D, BC>(q, k, v, out, s, shares);                                                                                                                                    \
   }
-#define ATTENTIONS(T) ATTENTION(T, 32, 64) ATTENTION(T, 64, 64) ATTENTION(T, 96, 64) ATTENTION(T, 128, 64) ATTENTION(T, 160, 64) ATTENTION(T, 256, 32)
+#define ATTENTIONS(T) \
+  ATTENTION(T, 16, 64, 5) ATTENTION(T, 32, 64, 4) ATTENTION(T, 64, 64, 4) ATTENTION(T, 96, 64, 3) ATTENTION(T, 128, 64, 2) ATTENTION(T, 160, 64, 2) ATTENTION(T, 256, 32, 2)
 ATTENTIONS(f16)
 ATTENTIONS(bf16)

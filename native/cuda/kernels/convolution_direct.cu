@@ -3,14 +3,12 @@
 //   convolution_direct_<t>_<F>        the same for the outputs of F filters at one position: what is read of the input serves all of them
 //   convolution_point_<t>_<wide|one>  kernels of one element: a thread has four filters of 16 bytes of positions, or of one
 // Sums in f32, in a fixed order.
+#include "common/arithmetic.cuh"
 #include "common/reduce.cuh"
 #include "common/terms.cuh"
 #include "common/vec.cuh"
 
 namespace {
-
-// 64-bit division takes several times as long.
-__device__ __forceinline__ long long quotient(long long a, long long b) { return (a | b) >> 32 ? a / b : static_cast<unsigned>(a) / static_cast<unsigned>(b); }
 
 // U terms on their way at a time.
 template <int U, class T>

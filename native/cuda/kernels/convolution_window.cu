@@ -26,6 +26,7 @@ __device__ __forceinline__ void window(const T* __restrict__ x, const T* __restr
 #pragma unroll
   for (int p = 0; p < P; p++) {
     const long long column = min(first + p * THREADS, columns - 1);
+    // The same way for all, unlike quotient().
     const long long image = columns >> 32 ? column / plane : static_cast<unsigned>(column) / plane;
     const unsigned place = static_cast<unsigned>(column - image * plane), row = place / s.width.output;
     w0[p] = static_cast<int>(place - row * s.width.output) * s.stride - s.width.padding;

@@ -31,7 +31,7 @@ void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t
 void plan_mma(Planner& p, const AttentionSizes& sizes) {
   constexpr int64_t queries = 64;
   int64_t dim = 256;
-  for (const int64_t built : {160, 128, 96, 64, 32})
+  for (const int64_t built : {160, 128, 96, 64, 32, 16})
     if (sizes.dim <= built) dim = built;
   const int64_t keys = dim == 256 ? 32 : 64;
   const auto bytes = static_cast<unsigned>((queries + 4 * keys) * (dim * 2 + 16));

@@ -1,5 +1,6 @@
 // softmax and log_softmax over the last axis of x [rows, cols], each row read once into registers where it fits (see common/row.h for the
 // kernels and when each is used). How to build and run: scripts/gpu/kernels.sh.
+#include "common/arithmetic.cuh"
 #include "common/row.cuh"
 #include "elementwise/kernel.cuh"
 
@@ -7,12 +8,6 @@ namespace {
 
 constexpr float log2e = 1.4426950408889634f;
 constexpr float lowest = -INFINITY;
-
-__device__ __forceinline__ float exp2_fast(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 // e^(x - max) as 2^(x * log2e - shift) with shift = max * log2e.
 template <class T, int V>
