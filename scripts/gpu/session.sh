@@ -7,7 +7,8 @@
 #   step         limit s  what comes of it                                                              needs
 #   devices           60  what there is: fails where the addon, the guest library or PyTorch is missing
 #   branches         120  kernels that few shapes take, against float64 (test/bench/fuzz/branches.json)
-#   slow              60  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
+#   kernels          120  every operation and dtype over ordinary and odd sizes, against float64
+#   slow             110  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
 #   sanitize         180  memcheck, racecheck and initcheck over every kernel's smallest case
 #   nvrtc             60  kernels compiled at first use
 #   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, guest library
@@ -29,14 +30,14 @@ cd "$(dirname "$0")/../.."
 out=$1
 shift
 mkdir -p "$out/done"
-[ $# -gt 0 ] || set -- devices branches slow sanitize nvrtc fuzz draw check wide comprehensive genesis guide tenflowers time block models two-gpus
+[ $# -gt 0 ] || set -- devices branches kernels slow sanitize nvrtc fuzz draw check wide comprehensive genesis guide tenflowers time block models two-gpus
 python=${OPSCOPE_SESSION_PYTHON:-python3}
 worker=main/backends/python/worker
 [ -d "$worker" ] || worker=out/bench/worker
 
 limit() {
   case $1 in
-    devices | slow | nvrtc) echo 60 ;; branches) echo 120 ;; sanitize) echo 180 ;; draw) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize) echo 180 ;; draw) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
 }
 # Yardsticks that compile do so beforehand, in eight processes and a quarter of the time.
@@ -55,6 +56,7 @@ step() {
   case $1 in
     devices) node out/main/cli.js list devices ;;
     branches) node out/bench/bench.mjs shape-fuzz devices=cuda:0 beside=cuda:0/cublaslt cases=test/bench/fuzz/branches.json verify=2e7 "log=$out/branches.jsonl" "results=$out/branches" ;;
+    kernels) sh scripts/gpu/kernels.sh check sizes=all impls=kernel "seconds=$((seconds - 15))" "results=$out/kernels" ;;
     slow) node out/bench/bench.mjs shape-fuzz devices=cuda:0 cases=test/bench/fuzz/slow.json verify=0 "log=$out/slow.jsonl" "results=$out/slow" ;;
     sanitize) OPSCOPE_SECONDS=$((seconds / 4)) sh scripts/gpu/kernels.sh sanitize "results=$out/sanitize" ;;
     nvrtc) OPSCOPE_SECONDS=$((seconds - 15)) sh scripts/gpu/kernels.sh nvrtc ops=add,softmax,matmul,conv2d,sort "results=$out/nvrtc" ;;
