@@ -13,8 +13,9 @@
 #   nvrtc             60  kernels compiled at first use
 #   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, guest library
 #   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
-#   check            480  Triton, torch.compile, JAX and CuPy on odd shapes against float64             8 processes
+#   check            480  PyTorch, torch.compile, Triton, JAX and CuPy on odd shapes against float64    OPSCOPE_JOBS=8
 #   wide             180  Triton beyond 2^31 elements                                                   24 GiB
+#   open             240  Triton's kernels of Comprehensive and of `time` compiled beforehand; may run beside check   16 processes
 #   comprehensive    420  the suite in full, and so on                                                  guest library
 #   genesis          420
 #   guide            420
@@ -30,14 +31,14 @@ cd "$(dirname "$0")/../.."
 out=$1
 shift
 mkdir -p "$out/done"
-[ $# -gt 0 ] || set -- devices branches kernels slow sanitize nvrtc fuzz draw check wide comprehensive genesis guide tenflowers time block models two-gpus
+[ $# -gt 0 ] || set -- devices branches kernels slow sanitize nvrtc fuzz draw check open wide comprehensive genesis guide tenflowers time block models two-gpus
 python=${OPSCOPE_SESSION_PYTHON:-python3}
 worker=main/backends/python/worker
 [ -d "$worker" ] || worker=out/bench/worker
 
 limit() {
   case $1 in
-    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize) echo 180 ;; draw) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
+    devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize) echo 180 ;; draw | open) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
 }
 # Yardsticks that compile do so beforehand, in eight processes and a quarter of the time.
@@ -49,6 +50,17 @@ fuzz() {
   done
   wait
   node out/bench/bench.mjs "$@" beside=python:cuda:0/torch,$others seconds=$((seconds * 3 / 4 - 50)) "log=$out/fuzz.jsonl" "results=$out"
+}
+# Those of `time` lie where it looks for them.
+open() {
+  mkdir -p "$out/time/python-parts"
+  for cases in comprehensive families; do
+    results=$out/open
+    [ $cases = families ] && results=$out/time
+    OPSCOPE_SECONDS=$((seconds - 75)) sh scripts/gpu/python-kernels.sh open "results=$results" "cases=$cases" &
+  done
+  wait
+  touch "$out/time/python-parts/opened"
 }
 # Suites end by themselves before their limit, so that their reports are written.
 suite() { sh scripts/gpu/suites.sh "$out/suites" "$1=$((seconds - 60))"; }
@@ -62,7 +74,8 @@ step() {
     nvrtc) OPSCOPE_SECONDS=$((seconds - 15)) sh scripts/gpu/kernels.sh nvrtc ops=add,softmax,matmul,conv2d,sort "results=$out/nvrtc" ;;
     fuzz) fuzz ;;
     draw) OPSCOPE_SECONDS=$((seconds / 2)) sh scripts/gpu/python-kernels.sh draw "results=$out/draw" seconds=0.5 ;;
-    check) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh check "results=$out/check" impls=triton,torch.compile,jax,cupy ;;
+    check) OPSCOPE_SECONDS=$((seconds - 90)) sh scripts/gpu/python-kernels.sh check "results=$out/check" impls=torch,torch.compile,triton,jax,cupy draws=1 ;;
+    open) open ;;
     wide) "$python" scripts/gpu/triton_wide.py "$worker" "$out/triton-wide.jsonl" ;;
     comprehensive | genesis | tenflowers) suite "$1" ;;
     guide) suite performance-guide ;;
