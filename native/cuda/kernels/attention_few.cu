@@ -21,7 +21,7 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   const int split = blockIdx.x % s.splits, sharer = threadIdx.x % SHARERS, group = threadIdx.x / SHARERS, lane = threadIdx.x % 32, warp = threadIdx.x / 32, vectors = s.dim / L;
   const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
   const long long seen = s.causal ? min(s.keys, remainder_of(row - head * s.queries, s.period) + 1) : s.keys;
-  const long long each = ((seen + GROUPS - 1) / GROUPS + s.splits - 1) / s.splits * GROUPS, from = split * each, end = min(seen, from + each);
+  const long long each = quotient((seen + GROUPS - 1) / GROUPS + s.splits - 1, s.splits) * GROUPS, from = split * each, end = min(seen, from + each);
   // The eight threads of a key lie in one warp, and all of a warp go on for as long as any: past the end they meet the last key, which then counts for nothing.
   float own[C][L], sum[C][L] = {};
   const float scale = rsqrtf(static_cast<float>(s.dim)) * 1.4426950408889634f;

@@ -1,12 +1,10 @@
 // matmul with a k of up to 8, bound by the bytes of the result: a thread has 16 bytes (wide) or one element (one) of a few rows. Sums in f32, in the order of k.
 //   matmul_shallow_<t>_<wide|one>   matmul/shape.h says when
+#include "common/arithmetic.cuh"
 #include "common/vec.cuh"
 #include "matmul/shallow.h"
 
 namespace {
-
-// 64-bit division takes several times as long.
-__device__ __forceinline__ long long quotient(long long a, long long b) { return (a | b) >> 32 ? a / b : static_cast<unsigned>(a) / static_cast<unsigned>(b); }
 
 // `across`: threads of a row of the result; `threads` of all. a repeats after `batch_a` of the batch.
 template <class T, int V, int R>

@@ -1,6 +1,7 @@
 // Row operations: rows/kernel.cuh has the kernels, this file what each operation makes of a row. rows.plan.cc says where which runs.
 // Kernels: rows_<op>_<dtype>, .._tile, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
 // the rows that softmax.cu and layer_norm.cu do not take (common/row.h).
+#include "common/arithmetic.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -186,7 +187,7 @@ struct GroupNorm : OfX<T, ByMoments> {
   long long plane;
   float eps;
   __device__ GroupNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), out(output<T>(a, row * a.cols)), plane(a.plane), eps(a.number) {
-    const long long first = row % a.groups * (a.cols / a.plane);
+    const long long first = remainder_of(row, a.groups) * quotient(a.cols, a.plane);
     weight = input<T>(a, 1, first);
     bias = input<T>(a, 2, first);
   }
@@ -195,8 +196,7 @@ struct GroupNorm : OfX<T, ByMoments> {
     const float scale = ByMoments::rstd(s, eps);
     float f[N];
     take(x + i, f);
-    // 64-bit division takes several times as long.
-    long long channel = (i | plane) >> 32 ? i / plane : static_cast<unsigned>(i) / static_cast<unsigned>(plane), place = i - channel * plane;
+    long long channel = quotient(i, plane), place = i - channel * plane;
 #pragma unroll
     for (int j = 0; j < N; j++) {
       f[j] = fmaf((f[j] - s.mean) * scale, to_float(weight[channel]), to_float(bias[channel]));

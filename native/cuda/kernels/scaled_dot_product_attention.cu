@@ -1,6 +1,7 @@
 // softmax(q k^T / sqrt(headDim)) v: a block takes 32 queries of a head and meets 32 keys at a time, with the running maximum and sum of
 // each query, in f32 (Milakov & Gimelshein 2018; Dao et al. 2022). 256 threads: 8 for each query, which share its keys and its outputs.
 // attention_join_<t> and attention_join_wide_<t> add up the shares of keys of either kernel (attention_shares.cuh), in a fixed order.
+#include "common/arithmetic.cuh"
 #include "common/attention_shares.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
@@ -16,9 +17,9 @@ __device__ __forceinline__ void attend(const T* __restrict__ q, const T* __restr
   const int pitch = s.dim + 1;
   float *const own_q = memory, *const sums = own_q + QUERIES * pitch, *const own_k = sums + QUERIES * pitch, *const own_v = own_k + KEYS * pitch;
   __shared__ float weights[QUERIES][KEYS + 1];
-  const long long blocks = (s.queries + QUERIES - 1) / QUERIES, cell = blockIdx.x / s.splits, head = cell / blocks, first = cell % blocks * QUERIES;
+  const long long blocks = (s.queries + QUERIES - 1) / QUERIES, cell = blockIdx.x / s.splits, head = quotient(cell, blocks), first = (cell - head * blocks) * QUERIES, batch = quotient(head, s.heads);
   const int split = blockIdx.x % s.splits;
-  const long long source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.keys * s.dim;
+  const long long source = (batch * s.kv_heads + quotient(head - batch * s.heads, quotient(s.heads, s.kv_heads))) * s.keys * s.dim;
   const int rows = static_cast<int>(min(static_cast<long long>(QUERIES), s.queries - first));
   const long long last = first + rows - 1;
   const float scale = rsqrtf(static_cast<float>(s.dim));

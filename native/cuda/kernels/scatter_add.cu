@@ -4,6 +4,7 @@
 //   scatter_match_<t>   few indices: a block for each looks whether it is the first of its row, and if so for the others
 //   scatter_chunks_<t>  others: indices are sorted with their places (order.cu); a thread for a column of a chunk of them
 //   scatter_ends_<t>    joins the sums of rows that go on in further chunks
+#include "common/arithmetic.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 
@@ -95,7 +96,7 @@ __device__ __forceinline__ void chunks(const Key* __restrict__ keys, const T* __
   constexpr int U = 4;
   const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (thread >= threads) return;
-  const long long c = thread / dim, column = thread - c * dim, from = c * chunk, to = min(n, from + chunk);
+  const long long c = quotient(thread, dim), column = thread - c * dim, from = c * chunk, to = min(n, from + chunk);
   unsigned row = row_of(keys[from]);
   bool begun = from > 0 && row_of(keys[from - 1]) == row;
   float sum = 0;
@@ -130,7 +131,7 @@ template <class T>
 __device__ __forceinline__ void join_ends(const Key* __restrict__ keys, const T* __restrict__ x, T* __restrict__ out, const Ends& ends, long long rows, long long dim, long long n, long long chunk, long long threads) {
   const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (thread >= threads) return;
-  const long long c = thread / dim, column = thread - c * dim;
+  const long long c = quotient(thread, dim), column = thread - c * dim;
   long long end = (c + 1) * chunk;
   if (end >= n) return;
   const unsigned row = row_of(keys[end]);
