@@ -2,6 +2,7 @@ import type { PreparedCase } from '../backend'
 import type { BenchmarkCase } from '../case'
 import type { Op } from '../ops/types'
 import type { Result } from '../result'
+import { createRandom } from '../stats/random'
 import { changesItsInputs, failure, measureCase, type Progress } from './measure-case'
 import type { RoundsPass } from './protocol'
 import { costOf, tenths } from './result/record'
@@ -48,8 +49,8 @@ const MIN_ROUNDS = 4
 const MAX_TRIES = 3
 
 /**
- * One pass: verifies and warms up the members that are not known yet, then goes through them round after round, there and back, a burst of
- * samples each, and checks the output of each at the end. The results, in the order of the members, have all samples and no
+ * One pass: verifies and warms up the members that are not known yet, then goes through them round after round, there and back in an order of
+ * this pass, a burst of samples each, and checks the output of each at the end. The results, in the order of the members, have all samples and no
  * statistics (result/rounds.ts). A member that fails ends the pass; the others have no samples then. Rejects with CancelledError when cancelled.
  */
 export async function measureRounds(members: readonly RoundMember[], request: RoundsRequest): Promise<Result[]> {
@@ -66,11 +67,12 @@ export async function measureRounds(members: readonly RoundMember[], request: Ro
   let current: Turns | undefined
   try {
     for (current of turns) await current.warm()
+    const order = shuffled(turns, request.first)
     const from = now()
     for (let round = request.first; round < request.first + request.count; round++) {
       if (round % 2 === 0 && round - request.first >= MIN_ROUNDS && now() - from >= request.seconds * 1000) break
       onProgress({ phase: 'sampling', samples: turns[0]?.samples ?? 0 })
-      for (current of round % 2 === 0 ? turns : turns.toReversed()) await current.take(round)
+      for (current of round % 2 === 0 ? order : order.toReversed()) await current.take(round)
     }
     onProgress({ phase: 'checking', samples: turns[0]?.samples ?? 0 })
     for (current of turns) await current.check()
@@ -82,6 +84,12 @@ export async function measureRounds(members: readonly RoundMember[], request: Ro
   const ended = turns.map((own) => own.result())
   const failed = ended.filter(({ status }) => status !== 'ok')
   return failed.length > 0 ? failed : ended
+}
+
+/** In another order in each pass: what an implementation leaves behind in caches and clocks does not always meet the same one. */
+function shuffled<T>(all: readonly T[], seed: number): T[] {
+  const random = createRandom(seed)
+  return all.map((one) => ({ one, at: random() })).sort((a, b) => a.at - b.at).map(({ one }) => one)
 }
 
 const verifying = ({ pool, sampleSeed }: RoundsRequest) => ({ ...(pool ? { pool } : {}), ...(sampleSeed === undefined ? {} : { sampleSeed }) })

@@ -13,12 +13,16 @@ const add: BenchmarkCase = { op: 'add', params: { n: 1000 }, dtype: 'f32', backe
 function memoryBackend(log: string[], sampleNs = 1000, onSample: (impl: string, count: number) => void = () => undefined, state: () => DeviceState = () => ({})): Backend {
   const open = async (problem: Problem): Promise<PreparedCase> => {
     log.push('open')
-    if (problem.case.impl === 'broken') throw new Error('no such implementation')
+    const { impl } = problem.case
+    if (impl === 'broken' || impl === 'large') log.push('refused')
+    if (impl === 'broken') throw new Error('no such implementation')
+    if (impl === 'large') throw new CaseError('out-of-memory', 'no memory')
     const out = new Float32Array(problemOutputs(problem)[0]!.elements)
     let seed = problem.seed
     const run = async () => {
       const [a, b] = problemInputs(problem).map(({ fill, storage, elements }, i) => fillRange(seed, i, fill!, storage, 0, elements))
       for (let i = 0; i < out.length; i++) out[i] = a![i]! + b![i]!
+      if (impl === 'wrong') out[500]! += 1
     }
     return {
       timer: 'scripted', tickNs: 1, notes: [],
@@ -28,8 +32,9 @@ function memoryBackend(log: string[], sampleNs = 1000, onSample: (impl: string, 
       scan: async () => [{ unwritten: out.filter(Number.isNaN).length, nonFinite: 0 }],
       read: async (_output, start, count) => out.slice(start, start + count),
       sample: async ({ count, inner }) => {
+        if (impl === 'throws') throw new CaseError('kernel-failed', 'the kernel failed')
         await run()
-        onSample(problem.case.impl, count)
+        onSample(impl, count)
         return { samplesNs: new Float64Array(count).fill(sampleNs), inner, state: state() }
       },
       memory: () => ({ caseBytes: 12000 }),
@@ -118,7 +123,9 @@ describe('a pass of rounds', () => {
       ['r1', 'x', 'ok', [2, 3, 4, 5], 0, true, true], ['r1-1', 'y', 'ok', [2, 3, 4, 5], 0, true, true], ['r1-2', 'z', 'ok', [2, 3, 4, 5], 0, true, true],
     ])
     // After the warm-up of each, the rounds, and last a call of each whose output is checked.
-    expect(log.filter((entry) => / \d/.test(entry)).slice(-15, -3).map((entry) => entry[0]).join('')).toBe('xyzzyxxyzzyx')
+    const order = log.filter((entry) => / \d/.test(entry)).slice(-15, -3).map((entry) => entry[0]).join('')
+    expect([order.slice(0, 6), order.slice(6)]).toEqual([order.slice(6), [...order.slice(0, 6)].reverse().join('')])
+    expect(new Set(order)).toEqual(new Set('xyz'))
     expect(log.filter((entry) => entry === 'open')).toHaveLength(3)
     expect(log.filter((entry) => entry === 'dispose')).toHaveLength(3)
   })
@@ -138,11 +145,13 @@ describe('a pass of rounds', () => {
     expect(result.samplesNs.length).toBe(result.rounds!.firstSamples.at(-1)! * 8 / 7)
   })
 
-  test('an implementation that fails has its failure, and the others are measured on memory of their own', async () => {
+  test('implementations that fail, are wrong or find no memory have their failures, and the others are measured on memory of their own', async () => {
     const log: string[] = []
-    const { result, others } = await pass(1, ['x', 'broken', 'z'], 0, memoryBackend(log)).answer
-    expect([result, ...others!].map(({ status, rounds }) => [status, rounds?.numbers.length])).toEqual([['ok', 4], ['failed', undefined], ['ok', 4]])
-    expect(log.filter((entry) => entry === 'open').length).toBe(log.filter((entry) => entry === 'dispose').length + 1)
+    const { result, others } = await pass(1, ['x', 'broken', 'wrong', 'large', 'throws', 'z'], 0, memoryBackend(log)).answer
+    expect([result, ...others!].map(({ case: c, status, rounds, errorCode }) => [c.impl, status, rounds?.numbers.length, errorCode])).toEqual([
+      ['x', 'ok', 4, undefined], ['broken', 'failed', undefined, undefined], ['wrong', 'wrong', undefined, undefined], ['large', 'failed', undefined, 'out-of-memory'], ['throws', 'failed', undefined, 'kernel-failed'], ['z', 'ok', 4, undefined],
+    ])
+    expect(log.filter((entry) => entry === 'open').length).toBe(log.filter((entry) => entry === 'dispose').length + log.filter((entry) => entry === 'refused').length)
   })
 })
 

@@ -53,7 +53,7 @@ void put_sentinel(Storage storage, void* data, int64_t begin, int64_t end) {
 }  // namespace
 
 CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCase* beside)
-    : spec_(spec), calls_(std::move(calls)), team_(spec.threads, calls_->alone() ? Team::Wait::asleep : Team::Wait::ready) {
+    : spec_(spec), calls_(std::move(calls)), team_(Team::shared(spec.threads, calls_->alone() ? Team::Wait::asleep : Team::Wait::ready)) {
   std::vector<Fill> fills;
   for (const TensorDesc& tensor : spec_.tensors) {
     if (tensor.role != Role::out) {
@@ -65,7 +65,8 @@ CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCa
   const size_t scratch = calls_->scratch_floats();
   const bool shared = beside && has_tensors_of(*beside);
   const size_t sets = shared ? beside->sets_->size() : set_count(spec_, scratch);
-  if (scratch > 0) scratch_ = Block(scratch * sizeof(float));
+  const bool shares_scratch = shared && beside->scratch_->bytes() == scratch * sizeof(float);
+  scratch_ = shares_scratch ? beside->scratch_ : std::make_shared<Block>(scratch > 0 ? Block(scratch * sizeof(float)) : Block());
   sets_ = shared ? beside->sets_ : std::make_shared<std::vector<Tensors>>();
   sets_->reserve(sets);
   for (size_t i = sets_->size(); i < sets; i++) sets_->emplace_back(spec_, i).set_guards();
@@ -78,11 +79,11 @@ CpuCase::CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCa
     refill(fills);
     poison();  // touches the outputs before anything is timed
   }
-  calls_->bind(*sets_, scratch_.floats(), team_);
+  calls_->bind(*sets_, scratch_->floats(), *team_);
 
   if (sets > 1) notes_.push_back(std::to_string(sets) + " sets of buffers in turn, " + size_text(case_bytes_) + " together");
-  if (team_.pinned() < team_.size()) notes_.push_back("threads are not bound to cores: the system does not allow it");
-  if (team_.size() > static_cast<int>(topology().processors.size())) notes_.push_back("more threads than processors");
+  if (team_->pinned() < team_->size()) notes_.push_back("threads are not bound to cores: the system does not allow it");
+  if (team_->size() > static_cast<int>(topology().processors.size())) notes_.push_back("more threads than processors");
 }
 
 bool CpuCase::has_tensors_of(const CpuCase& other) const {
@@ -96,9 +97,9 @@ void CpuCase::each(const TensorDesc& tensor, const F& fn) {
     int64_t n, line;
     int threads;
     const F& fn;
-  } job{tensor.elements, 64 / static_cast<int64_t>(storage_bytes(tensor.storage)), team_.size(), fn};
-  team_.lead([&] {
-    team_.run(
+  } job{tensor.elements, 64 / static_cast<int64_t>(storage_bytes(tensor.storage)), team_->size(), fn};
+  team_->lead([&] {
+    team_->run(
         [](void* context, int thread) {
           const Job& j = *static_cast<const Job*>(context);
           // Whole cache lines per thread, as the kernels split their work: the first touch decides where memory lies.
@@ -141,10 +142,10 @@ void CpuCase::call(int count) {
 }
 
 void CpuCase::where_called(const std::function<void()>& job) {
-  if (!calls_->alone()) return team_.lead(job);
-  team_.rest();
+  if (!calls_->alone()) return team_->lead(job);
+  team_->rest();
   // A guest with threads of its own must not be bound: they would inherit it.
-  const Bound bound(team_.size() == 1);
+  const Bound bound(team_->size() == 1);
   job();
 }
 
@@ -206,16 +207,16 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
   const ClockCost& cost = clock_cost();
   // What reading the clock and asking for the calls cost is not the calls'.
   const double beyond_ns = cost.read_ns + (rotated ? calls : 1) * calls_->overhead_ns();
-  Witness witness(team_, alone ? Witness::Of::calling_thread : Witness::Of::team);
+  Witness witness(*team_, alone ? Witness::Of::calling_thread : Witness::Of::team);
   std::vector<Region> regions = (*sets_)[current_].regions();
-  if (scratch_.bytes() > 0) regions.push_back({scratch_.data(), scratch_.bytes()});
-  const auto empty_caches = [&] { evict(team_, regions); };
+  if (scratch_->bytes() > 0) regions.push_back({scratch_->data(), scratch_->bytes()});
+  const auto empty_caches = [&] { evict(*team_, regions); };
   double before = cold ? 0 : witness.probe();
   for (int s = 0; s < count; s++) {
     if (cold) {
       if (alone) {
-        team_.lead(empty_caches);
-        team_.rest();
+        team_->lead(empty_caches);
+        team_->rest();
       } else {
         empty_caches();
       }
@@ -243,7 +244,7 @@ void CpuCase::take(SampleBatch& batch, Mode mode, int count, int calls) {
 CallCounts CpuCase::count(Mode mode, int calls) {
   CallCounts counted;
   // Threads that wait for each other count what they do meanwhile.
-  if (team_.size() > 1) counted.reason = "Hardware counters are read on one thread only.";
+  if (team_->size() > 1) counted.reason = "Hardware counters are read on one thread only.";
   else counted.reason = no_counters_reason();
   if (!counted.reason.empty()) return counted;
   Counts sums;
@@ -263,10 +264,10 @@ CallCounts CpuCase::count(Mode mode, int calls) {
         for (int i = 0; i < times; i++) {
           const std::vector<Region> regions = (*sets_)[current_].regions();
           if (calls_->alone()) {
-            team_.lead([&] { evict(team_, regions); });
-            team_.rest();
+            team_->lead([&] { evict(*team_, regions); });
+            team_->rest();
           } else {
-            evict(team_, regions);
+            evict(*team_, regions);
           }
           Counters counters(group);
           call(1);

@@ -14,7 +14,7 @@ namespace opscope::cpu {
 
 class CpuCase final : public Prepared {
  public:
-  // On the tensors of `beside`, as they are filled, where it has such.
+  // On the tensors of `beside`, as they are filled, where it has such, and then on its scratch memory too where that is of the same size.
   CpuCase(const CaseSpec& spec, std::unique_ptr<Calls> calls, const CpuCase* beside = nullptr);
 
   const std::vector<Tensors>& sets() const { return *sets_; }
@@ -50,8 +50,8 @@ class CpuCase final : public Prepared {
   const CaseSpec spec_;
   std::vector<TensorDesc> inputs_, outputs_;  // tensors that are read / written
   const std::unique_ptr<Calls> calls_;
-  Team team_;
-  Block scratch_;
+  const std::shared_ptr<Team> team_;
+  std::shared_ptr<Block> scratch_;
   std::shared_ptr<std::vector<Tensors>> sets_;
   std::vector<char> used_;  // by a call since poison(), for every set
   size_t current_ = 0;      // the set used last

@@ -23,9 +23,12 @@ std::string one_decimal(double value) {
   return text.substr(0, text.find('.') + 2);
 }
 
+// Powers of two up to the cores, which show how an operation scales; one thread for each core, and for each processor.
 std::vector<int> thread_choices() {
   const Topology& t = topology();
-  std::vector<int> out{1, t.physical, static_cast<int>(t.processors.size())};
+  std::vector<int> out{t.physical, static_cast<int>(t.processors.size())};
+  for (int threads = 1; threads < t.physical; threads *= 2) out.push_back(threads);
+  out.push_back(1);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;

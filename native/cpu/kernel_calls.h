@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "block.h"
 #include "calls.h"
 #include "kernel.h"
 
@@ -26,7 +27,8 @@ class KernelCalls final : public Calls {
   const Run run_;
   uint32_t seed_ = 0;
   Team* team_ = nullptr;
-  std::vector<Call> calls_;  // one for each set
+  Block arguments_;             // a Call for each set, then dims and scalars
+  const Call* calls_ = nullptr;
 };
 
 }  // namespace opscope::cpu

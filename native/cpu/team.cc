@@ -1,6 +1,8 @@
 #include "team.h"
 
 #include <exception>
+#include <map>
+#include <utility>
 
 #include "clock.h"
 #include "isa.h"
@@ -35,6 +37,14 @@ Team::Team(int threads, Wait wait) : threads_(threads), wait_(wait) {
   leader_ = std::thread([this] { follow(); });
   std::unique_lock lock(lead_mutex_);
   lead_changed_.wait(lock, [this] { return ready_; });
+}
+
+std::shared_ptr<Team> Team::shared(int threads, Wait wait) {
+  thread_local std::map<std::pair<int, Wait>, std::weak_ptr<Team>> teams;
+  std::weak_ptr<Team>& known = teams[{threads, wait}];
+  std::shared_ptr<Team> team = known.lock();
+  if (!team) known = team = std::make_shared<Team>(threads, wait);
+  return team;
 }
 
 Team::~Team() {

@@ -16,6 +16,9 @@ class Team {
   enum class Wait { ready, asleep };
   // `threads` >= 1. Thread 0 leads: it takes the times, so that the caller's own thread is never bound to a core.
   explicit Team(int threads, Wait wait = Wait::ready);
+  // The team of so many threads that cases opened on the calling thread have already, else a new one: cases measured beside each other
+  // then run on the same stacks, where a kernel finds the arguments of its call.
+  static std::shared_ptr<Team> shared(int threads, Wait wait = Wait::ready);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;

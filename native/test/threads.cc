@@ -54,6 +54,16 @@ void check_order(const std::vector<std::string>& siblings, const std::vector<int
   expect(cpu::placement_text(topology).ends_with(text), "placement \"" + cpu::placement_text(topology) + "\", expected \"" + text + "\"");
 }
 
+// Cases that are open at the same time have one team of each size.
+void check_shared() {
+  auto team = cpu::Team::shared(1);
+  expect(team == cpu::Team::shared(1) && team->size() == 1, "cases of one thread that are open together run on the same one");
+  expect(team != cpu::Team::shared(2) && team != cpu::Team::shared(1, cpu::Team::Wait::asleep), "another size, and another way to wait, have teams of their own");
+  const std::weak_ptr<cpu::Team> gone = team;
+  team.reset();
+  expect(gone.expired(), "a team ends with the last case that has it");
+}
+
 // Every thread of a team may run on its own processor only.
 void check_bound(int threads) {
   cpu::Team team(threads);
@@ -85,6 +95,7 @@ int check_threads() {
   check_order({"0-1", "0-1", "2-3", "2-3"}, {1, 2, 3}, {1, 2, 3}, 2, ": 1-2, then their siblings 3");
   const int processors = static_cast<int>(cpu::topology().processors.size());
   for (int threads = 1; threads <= processors && threads <= 8; threads++) check_bound(threads);
+  check_shared();
   return wrong > 0;
 }
 

@@ -13,12 +13,15 @@ import { loadFigure, type Bench } from './bench'
 import { openBed, type Bed } from './proof/bed'
 
 /** A quick sweep such as the SIMD suite makes: streams, arithmetic, reductions, rows and products, within the caches and beyond. */
-const spec = (impls: readonly string[]): SweepSpec => ({
+const spec = (impls: readonly string[], vector = '1000, 10000, 100000, 1000000'): SweepSpec => ({
   ops: ['add', 'mul', 'exp', 'gelu', 'relu', 'sum', 'argmax', 'softmax', 'layer_norm', 'matmul'].map((op) => ({ op })),
-  sizes: { vector: '1000, 10000, 100000, 1000000', matrix: '32x256, 128x1024, 1024x1024', tokens: '32x256, 128x1024, 1024x1024', gemm: '32x32x32, 128x128x128, 256x256x256' },
+  sizes: { vector, matrix: '32x256, 128x1024, 1024x1024', tokens: '32x256, 128x1024, 1024x1024', gemm: '32x32x32, 128x128x128, 256x256x256' },
   dtypes: ['f32'], modes: ['hot'], preset: 'quick',
   targets: [{ backend: 'cpu', device: 'cpu', impls: [...impls], threads: [1] }],
 })
+
+/** Sizes of cases and themselves: short calls, in which small effects show. */
+const SHORT_CALLS = '200, 1000, 1500, 3000, 10000, 100000'
 
 interface Row {
   [key: string]: string | number | undefined
@@ -39,7 +42,8 @@ interface Row {
 
 /**
  * Speedups on this machine as it is: every case in interleaved rounds and, right after, by itself as before; and the last implementation
- * twice in the same rounds, a case and itself. `seconds=600` ends it sooner; what was measured is judged.
+ * twice in the same rounds, a case and itself. `seconds=600` ends it sooner; what was measured is judged. `pairs=120`: before that, so many
+ * seconds of cases and themselves alone, of every level and size.
  */
 const bench: Bench = async ({ args, say }) => {
   const bed = await openBed(args)
@@ -52,13 +56,18 @@ const bench: Bench = async ({ args, say }) => {
   const own: Row[] = []
   const times: Result[] = []
   const before: Result[] = []
-  const begun = performance.now()
   const groups = grouped(cases.map((c) => ({ case: c, seconds: 1 })), settings).flatMap((step) => ('cases' in step ? [step.cases] : []))
-  // Groups from all over the sweep, so that one that is cut off is a sample of it.
-  const spread = groups.map((group, i) => ({ group, at: (i * 0.618) % 1 })).sort((a, b) => a.at - b.at).map(({ group }) => group)
-  const at = 8
-  for (let first = 0; first < spread.length && performance.now() - begun < seconds * 1000; first += at) {
-    const some = spread.slice(first, first + at)
+  const pairs: Row[] = []
+  const until = performance.now() + Number(args['pairs'] ?? 0) * 1000
+  const alike = inParts(planSweep(spec(impls, SHORT_CALLS), bed.devices).cases.map((c) => [{ case: c, seconds: 1 }]))
+  for (let i = 0; performance.now() < until; i++) {
+    const some = alike[i % alike.length]!
+    for (const [one, twin] of await inRounds(bed, some, settings)) pairs.push(rowOf(twin!, one!, one!, one!))
+    say(`${pairs.length} pairs of a case with itself alone, ${falseOf(pairs).length} false verdicts`)
+  }
+  const begun = performance.now()
+  for (const some of inParts(groups)) {
+    if (performance.now() - begun > seconds * 1000) break
     const joined = await inRounds(bed, some, settings)
     for (const [i, group] of some.entries()) {
       const results = joined[i]!
@@ -77,22 +86,30 @@ const bench: Bench = async ({ args, say }) => {
   }
   bed.close()
   const graded = (all: readonly Result[], grades: string) => (all.filter(({ grade }) => grade !== undefined && grades.includes(grade)).length / all.length) * 100
-  const wrong = own.filter(({ low, high }) => low !== undefined && high !== undefined && ['faster', 'slower'].includes(verdictOf({ low, high }, 0.01)))
+  const twins = [...pairs, ...own]
   return {
     devices: bed.devices,
     figures: [
       { name: `speedups in interleaved rounds whose 95 % CI is within ±2 % and that are graded A or B, of ${rows.length}`, value: share(rows, narrow), unit: '%', aim: 80, better: 'more' },
       { name: 'the same of speedups from times measured one by one', value: share(rows, aloneNarrow), unit: '%', published: true },
-      { name: `false verdicts in ${own.length} pairs of a case with itself in the same rounds, threshold 1 %`, value: (wrong.length / own.length) * 100, unit: '%', aim: 1, better: 'less' },
+      { name: `false verdicts in ${twins.length} pairs of a case with itself in the same rounds, threshold 1 %`, value: (falseOf(twins).length / twins.length) * 100, unit: '%', aim: 1, better: 'less' },
       { name: 'wall time in rounds over one by one', value: wall.rounds / wall.alone, unit: 'x', aim: 1.5, better: 'less' },
       { name: `times graded A or B, in rounds (of ${times.length})`, value: graded(times, 'AB'), unit: '%', published: true },
       { name: 'times graded A or B, one by one', value: graded(before, 'AB'), unit: '%', published: true },
       loadFigure(),
     ],
-    rows: [...rows, ...own.map((row) => ({ ...row, impl: `${row.impl} twice` }))],
+    rows: [...rows, ...twins.map((row) => ({ ...row, impl: `${row.impl} twice` }))],
   }
 }
 export default bench
+
+/** Eight at a time, from all over the sweep, so that one that is cut off is a sample of it. */
+function inParts<T>(all: readonly T[]): T[][] {
+  const spread = all.map((one, i) => ({ one, at: (i * 0.618) % 1 })).sort((a, b) => a.at - b.at).map(({ one }) => one)
+  return Array.from({ length: Math.ceil(spread.length / 8) }, (_, i) => spread.slice(8 * i, 8 * i + 8))
+}
+
+const falseOf = (twins: readonly Row[]) => twins.filter(({ low, high }) => low !== undefined && high !== undefined && ['faster', 'slower'].includes(verdictOf({ low, high }, 0.01)))
 
 const within = (ratio: number, low: number | undefined, high: number | undefined) => low !== undefined && high !== undefined && Math.max(high / ratio, ratio / low) <= 1.02
 const narrow = ({ ratio, low, high, grade }: Row) => grade !== 'C' && within(ratio, low, high)
