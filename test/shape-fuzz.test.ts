@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import type { Dtype, Params } from '@core/case'
 import { tensorsOf } from '@core/ops/define'
 import { OPS, getOp } from '@core/ops/registry'
 import { BOUNDS, classOf, drawCases, primeUpTo } from './bench/fuzz/draw'
@@ -50,4 +52,16 @@ it('names the classes that launch choices distinguish', () => {
   expect(named('sum', { rows: 3, cols: 1000, axis: 'first' })).toBe('reduction over the first axis, few rows')
   expect(named('matmul', { m: 1, n: 4096, k: 4096 })).toBe('matmul: m or n = 1')
   expect(named('matmul', { m: 32, n: 48, k: 30000 })).toBe('matmul: small m and n, long k')
+})
+
+it('names shapes for sessions on a GPU that their operations accept, and branches small enough to be checked', () => {
+  for (const [file, most] of [['branches', 2 ** 22], ['slow', 2 ** 30]] as const) {
+    const named = JSON.parse(readFileSync(new URL(`./bench/fuzz/${file}.json`, import.meta.url), 'utf8')) as { op: string; dtype: Dtype; params: Params }[]
+    expect(new Set(named.map((one) => JSON.stringify(one))).size).toBe(named.length)
+    for (const { op: id, dtype, params } of named) {
+      const op = getOp(id)
+      expect(op.dtypes).toContain(dtype)
+      expect(Math.max(...tensorsOf(op, op.params.parse(params), dtype).map(({ elements }) => elements)), `${id} ${JSON.stringify(params)}`).toBeLessThanOrEqual(most)
+    }
+  }
 })
