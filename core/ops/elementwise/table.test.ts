@@ -39,6 +39,18 @@ describe('costs', () => {
     expect([op.bytes(p, 'f32'), op.bytes(p, 'bf16'), op.flops(p)]).toEqual([100 * bytes, 50 * bytes, 100 * flops])
   })
 
+  it('hardswish allows the roundings of alpha x + beta, as ONNX defines it, and little more', () => {
+    const { ulp, abs } = getOp('hardswish').tolerance({ n: 4 }, 'f32').element
+    const alpha = Math.fround(1 / 6)
+    const excess = Array.from({ length: 2000 }, (_, i) => Math.fround(-3 + (i - 1000) * 2.7e-6)).map((x) => {
+      const right = at('hardswish', x)!
+      const made = Math.fround(x * Math.max(0, Math.min(1, Math.fround(Math.fround(alpha * x) + 0.5))))
+      return Math.abs(made - right) - ulp * 2 ** -23 * Math.abs(right)
+    })
+    expect(Math.max(...excess)).toBeGreaterThan(abs / 4)
+    expect(Math.max(...excess)).toBeLessThanOrEqual(abs)
+  })
+
   it('a copy allows no difference at all', () => expect(getOp('copy').tolerance({ n: 4 }, 'bf16').element).toEqual({ ulp: 0, abs: 0 }))
 })
 

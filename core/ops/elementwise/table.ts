@@ -26,6 +26,9 @@ const backward = { family: 'backward', inputs: ['grad', 'x'], unit: 'special', t
 /** Largest product of two inputs of the normal fill is 12: what one unfused rounding of it may be off after cancellation. */
 const CANCELS = 1e-6
 
+/** ONNX defines hardswish as x max(0, min(1, alpha x + beta)), alpha = 1/6. Near x = -3 the roundings of alpha (1.5e-8) and of its product with x (3e-8) stay in a sum near 0, times 3. */
+const HARDSWISH_CANCELS = 1.4e-7
+
 /**
  * Element-wise operations, one entry each. The kernels state the same expressions once per language:
  * native/cpu/kernels, native/cuda/kernels, renderer/webgpu/kernels, main/backends/python/worker/implementations.
@@ -63,7 +66,7 @@ const TABLE: readonly Elementwise[] = [
 
   { ...activation, id: 'relu', unit: 'vector', summary: 'max(x, 0)', torch: 'F.relu(x)', flops: 1, cost: 1, at: ([x]) => Math.max(x!, 0), tolerance: () => exact },
   // Five operations: add, two compares, multiply, divide.
-  { ...activation, id: 'hardswish', unit: 'vector', summary: 'x * min(max(x + 3, 0), 6) / 6', torch: 'F.hardswish(x)', flops: 5, cost: 2, at: ([x]) => (x! * Math.min(Math.max(x! + 3, 0), 6)) / 6, tolerance: (dtype) => arithmetic(dtype) },
+  { ...activation, id: 'hardswish', unit: 'vector', summary: 'x * min(max(x + 3, 0), 6) / 6', torch: 'F.hardswish(x)', flops: 5, cost: 2, at: ([x]) => (x! * Math.min(Math.max(x! + 3, 0), 6)) / 6, tolerance: (dtype) => arithmetic(dtype, HARDSWISH_CANCELS) },
   // Three operations: exp, add, reciprocal.
   { ...activation, id: 'sigmoid', summary: '1 / (1 + exp(-x))', torch: 'torch.sigmoid(x)', flops: 3, cost: 5, at: ([x]) => sigmoid(x!) },
   { ...activation, id: 'tanh', summary: 'Hyperbolic tangent', torch: 'torch.tanh(x)', flops: 1, cost: 6, at: ([x]) => Math.tanh(x!) },
