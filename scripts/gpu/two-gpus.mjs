@@ -1,6 +1,6 @@
 /**
  * Two GPUs of one host: whether cases that are measured side by side, with a process for each GPU, have the medians of the
- * same cases measured in turn, and what the link between the GPUs carries.
+ * same cases measured in turn, what the link between the GPUs carries, and how much short cases differ from one session to the next.
  *   node scripts/gpu/two-gpus.mjs OUT_FOLDER
  * Needs two NVIDIA GPUs, the built command line (out/) and the addon. With NATS_SERVER, the path of a nats-server, the same is
  * measured through an agent of a fleet. Writes OUT_FOLDER/two-gpus.json after each session; the next call measures those that are missing; OPSCOPE_COMMIT names the commit where there is no git.
@@ -18,6 +18,12 @@ const env = { ...process.env, OPSCOPE_DATA_DIR: mkdtempSync(join(os.tmpdir(), 'o
 const CLI = join(root, 'out/main/cli.js')
 const cli = (...words) => execFileSync(process.execPath, [CLI, ...words], { env, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', 'inherit'], timeout: 150_000 })
 const say = (text) => console.log(`${new Date().toISOString().slice(11, 19)} ${text}`)
+
+/** Short cases, whose medians differ most from one process to the next: many sessions of each order, in pairs whose first changes. */
+const SHORT = ['--impls', 'kernel', '--ops', 'add', '--sizes', 'vector=2^20', '--dtypes', 'f32', '--modes', 'hot,cold', '--preset', 'quick']
+const PAIRS_OF_SHORT = 8
+/** 97.5 % quantiles of Student's t by degrees of freedom, from 1. */
+const STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 
 const SWEEP = ['--ops', 'add,softmax,matmul', '--sizes', 'vector=2^20,2^26;matrix=16384x4096;gemm=4096', '--dtypes', 'f32', '--modes', 'hot,cold', '--preset', 'quick']
 
@@ -82,8 +88,24 @@ say(devices.map(({ id, name, impls }) => `${id} ${name}: ${impls.map(({ id }) =>
 const earlier = existsSync(join(out, 'two-gpus.json')) ? JSON.parse(readFileSync(join(out, 'two-gpus.json'), 'utf8')) : { sessions: [], links: [] }
 const sessions = earlier.sessions.map(({ name, seconds, mediansNs }) => ({ name, seconds, medians: new Map(Object.entries(mediansNs)) }))
 let links = earlier.links
+/** Short cases in turn and side by side, one entry for each pair of sessions: medians in ns by case and GPU. */
+const pairs = earlier.pairs ?? []
 const missing = (name) => !sessions.some((one) => one.name === name)
 const PAIRS = [['in-turn-1', 'in-turn-2'], ['in-turn-1', 'side-by-side-1'], ['in-turn-2', 'side-by-side-2'], ['side-by-side-1', 'side-by-side-2'], ['agent-in-turn', 'agent-side-by-side'], ['in-turn-1', 'agent-side-by-side']]
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
+const deviation = (values) => Math.sqrt(values.reduce((sum, value) => sum + (value - mean(values)) ** 2, 0) / (values.length - 1))
+
+/** Of each short case: side by side against in turn, as percent beyond 1 with its 95 % interval over pairs, and the deviation of sessions of one order in percent. */
+function comparedPairs() {
+  if (pairs.length < 2) return []
+  return Object.keys(pairs[0]['in-turn']).map((key) => {
+    const of = (order) => pairs.map((pair) => pair[order][key]).filter((ns) => ns !== undefined)
+    const percents = pairs.map((pair) => (pair['side-by-side'][key] / pair['in-turn'][key] - 1) * 100)
+    const spread = (values) => (deviation(values) / mean(values)) * 100
+    return { key, pairs: pairs.length, percent: mean(percents), ciPercent: (STUDENT[Math.min(percents.length, STUDENT.length + 1) - 2] * deviation(percents)) / Math.sqrt(percents.length), inTurnDeviationPercent: spread(of('in-turn')), sideBySideDeviationPercent: spread(of('side-by-side')) }
+  })
+}
 
 /** Written after each step: what is there when time runs out is kept. */
 function write() {
@@ -93,6 +115,7 @@ function write() {
     date: new Date().toISOString(), commit: process.env.OPSCOPE_COMMIT, devices: devices.map(({ id, name, driver, facts }) => ({ id, name, driver, facts: facts.filter(({ name }) => !/UUID|Serial/.test(name)) })),
     machine: { cpu: os.cpus()[0]?.model, logicalCpus: os.availableParallelism(), node: process.versions.node },
     sweep: SWEEP.join(' '), links, sessions: sessions.map(({ name, seconds, medians }) => ({ name, seconds, mediansNs: Object.fromEntries(medians) })), compared,
+    short: SHORT.join(' '), pairs, pairsCompared: comparedPairs(),
   }
   writeFileSync(join(out, 'two-gpus.json'), `${JSON.stringify(record, null, 1)}\n`)
   return compared
@@ -125,6 +148,12 @@ if (links.length === 0 && devices.some(({ impls }) => impls.some(({ id }) => id.
   console.table(links)
 }
 both(2)
+while (pairs.length < PAIRS_OF_SHORT) {
+  const orders = pairs.length % 2 === 0 ? ['in-turn', 'side-by-side'] : ['side-by-side', 'in-turn']
+  pairs.push(Object.fromEntries(orders.map((order) => [order, Object.fromEntries(local(`short-${order}`, '--gpus', order, ...SHORT).medians)])))
+  write()
+}
+console.table(comparedPairs())
 
 const compared = write()
 console.table(compared.map((pair) => ({ ...pair, worst: pair.worst.length })))
