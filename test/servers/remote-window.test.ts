@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { launch, type Launched } from '../e2e/launch'
-import { noSshd, SshBox } from './sshd'
+import { canNamespace, noSshd, SshBox } from './sshd'
 import { ended, leavePicks, messages, tableRows, view } from '../e2e/ui'
 
 let box: SshBox | undefined
@@ -17,11 +17,11 @@ afterEach(async () => {
 })
 
 describe.skipIf(noSshd !== undefined)(`a remote machine in the window${noSshd ? ` (skipped: ${noSshd})` : ''}`, () => {
-  it('is added in Devices, picked in Run and measured on; a killed agent costs the running case; it is removed again', async () => {
-    box = await SshBox.start()
+  it('is added in Devices, picked in Run and measured on; a killed agent and a cut line cost the running case each; it is removed again', async () => {
+    box = await SshBox.start({ namespaced: canNamespace })
     dataDir = mkdtempSync(join(tmpdir(), 'opscope-remote-'))
     leavePicks(dataDir, {
-      ops: [{ op: 'add' }], sizes: { vector: '1000, 1001, 1002' }, dtypes: ['f32'], modes: ['hot'], preset: 'quick', measure: { rule: { id: 'fixed-time', seconds: 1.5 } },
+      ops: [{ op: 'add' }], sizes: { vector: '1000, 1001, 1002, 1003, 1004, 1005' }, dtypes: ['f32'], modes: ['hot'], preset: 'quick', measure: { rule: { id: 'fixed-time', seconds: 1.5 } },
       targets: [{ backend: 'cpu', device: 'gpubox/cpu', impls: ['scalar'], threads: [1] }],
     })
     opened = await launch({ dataDir, env: { ...box.env(), OPSCOPE_TEST_BACKEND: '1' } })
@@ -37,7 +37,10 @@ describe.skipIf(noSshd !== undefined)(`a remote machine in the window${noSshd ? 
 
     await answer(1)
     await page.getByRole('button', { name: 'Add remote' }).click()
-    await page.getByRole('article', { name: /^cpu / }).nth(1).getByText('gpubox/cpu').waitFor({ timeout: 60_000 })
+    const card = page.getByRole('article', { name: /^cpu / }).nth(1)
+    await card.getByText('gpubox/cpu').waitFor({ timeout: 60_000 })
+    // Without the addon the processor there cannot measure, and the card has the reason.
+    expect(await card.innerText()).not.toContain('not available')
 
     await view(page, 'Run')
     const devices = page.getByRole('list', { name: 'Backends and devices' })
@@ -51,10 +54,16 @@ describe.skipIf(noSshd !== undefined)(`a remote machine in the window${noSshd ? 
     await page.getByRole('button', { name: /^Run/ }).click()
     await expect.poll(() => tableRows(page).catch(() => []), { timeout: 60_000 }).toHaveLength(1)
     process.kill(box.agents()[0]!, 'SIGKILL')
+    await expect.poll(() => tableRows(page), { timeout: 60_000 }).toHaveLength(3)
+    if (canNamespace) {
+      box.link('down')
+      await messages(page).getByText('The run waits for gpubox and goes on when it is back.').waitFor({ timeout: 60_000 })
+      box.link('up')
+    }
     expect(await ended(page)).toMatch(/^Finished/)
     const rows = await tableRows(page)
-    expect(rows).toHaveLength(3)
-    expect(rows.filter((row) => JSON.stringify(row).includes('crashed'))).toHaveLength(1)
+    expect(rows).toHaveLength(6)
+    expect(rows.filter((row) => JSON.stringify(row).includes('crashed'))).toHaveLength(canNamespace ? 2 : 1)
 
     await view(page, 'Devices')
     await page.getByRole('button', { name: 'Remove gpubox' }).click()

@@ -46,6 +46,8 @@ export function agentFolder(program = `exec "${process.execPath}" "${join(APP_FO
 }
 
 let count = 0
+/** Each test file is a process: two may have a host at the same time. */
+const NETWORK = `10.${128 + ((process.pid >> 8) & 127)}.${process.pid & 255}`
 
 /** A machine with a real sshd, on loopback or in a network namespace of its own; what the agent is installed to lies in its folder. */
 export class SshBox {
@@ -64,9 +66,9 @@ export class SshBox {
       this.#space = `opscope${id}`
       run('ip', 'netns', 'add', this.#space)
       run('ip', 'link', 'add', this.near, 'type', 'veth', 'peer', 'name', 'far', 'netns', this.#space)
-      run('ip', 'addr', 'add', '10.231.7.1/30', 'dev', this.near)
+      run('ip', 'addr', 'add', `${NETWORK}.1/30`, 'dev', this.near)
       run('ip', 'link', 'set', this.near, 'up')
-      this.inside('ip', 'addr', 'add', '10.231.7.2/30', 'dev', 'far')
+      this.inside('ip', 'addr', 'add', `${NETWORK}.2/30`, 'dev', 'far')
       this.inside('ip', 'link', 'set', 'far', 'up')
       this.inside('ip', 'link', 'set', 'lo', 'up')
     }
@@ -78,7 +80,7 @@ export class SshBox {
   }
 
   get address(): string {
-    return this.namespaced ? '10.231.7.2' : '127.0.0.1'
+    return this.namespaced ? `${NETWORK}.2` : '127.0.0.1'
   }
 
   /** What a client needs: a config of its own, and where the agent's archive lies. */
