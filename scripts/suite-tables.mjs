@@ -25,8 +25,17 @@ const table = ({ columns, rows }) => lines(columns, rows.map((row) => row.map(({
 const extent = ({ results, planned, state }) => (state === 'done' ? `all ${planned} cases` : `${results} of ${planned} cases, then its time was up`)
 const where = ({ machine, session }) => `${machine}, ${session.createdAt.slice(0, 10)}, ${extent(session)}`
 
+/** How often each implementation is the fastest, by operation: the report has every size. */
+function fastest({ title, columns, rows }) {
+  const names = [...new Set(rows.map(([, { text }]) => text))].sort()
+  const ops = [...new Set(rows.map(([{ text }]) => text.split(' ')[0]))]
+  const wins = (op, name) => rows.filter(([what, who]) => what.text.split(' ')[0] === op && who.text === name).length
+  const cells = ops.map((op) => [op, ...names.map((name) => String(wins(op, name)))].map((text) => ({ text })))
+  return { title, text: 'Sizes at which each is the fastest, by operation.', columns: [columns[0], ...names], rows: cells }
+}
+
 function section(report) {
-  const parts = report.parts.filter(({ title, columns }) => title === 'Summary' || (SHOWN.includes(title) && columns))
+  const parts = report.parts.filter(({ title, columns }) => title === 'Summary' || (SHOWN.includes(title) && columns)).map((part) => (part.title === 'Fastest implementation' ? fastest(part) : part))
   const files = `[report](../${FOLDER}/${report.name}.md), [session](../${FOLDER}/${report.name}.session.json.gz)`
   return [`${where(report)} (${files}).`, ...parts.map(({ title, text, columns, rows }) => [title === 'Summary' ? text : `${title}. ${text ?? ''}`.trim(), ...(columns ? [table({ columns, rows })] : [])].join('\n\n'))].join('\n\n')
 }
@@ -50,13 +59,17 @@ function published() {
   return lines(['suite', 'case', 'published', 'measured (median)', 'on'], [...best.values()])
 }
 
+const missing = (name) => {
+  throw new Error(`${FOLDER} has no report of ${name}`)
+}
+
 const fill = (path, pattern, text) => {
   const file = join(root, path)
   writeFileSync(file, readFileSync(file, 'utf8').replace(pattern, (whole, begin, name, end) => `${begin}\n${text(name) ?? whole}\n${end}`))
 }
 
 if (process.argv.includes('--write')) {
-  fill('docs/suites.md', /(<!-- suite: ([\w-]+) -->)[\s\S]*?(<!-- end -->)/g, (name) => section(reports.find((report) => report.name === name)))
+  fill('docs/suites.md', /(<!-- suite: ([\w-]+) -->)[\s\S]*?(<!-- end -->)/g, (name) => section(reports.find((report) => report.name === name) ?? missing(name)))
   fill('README.md', /(<!-- (published) -->)[\s\S]*?(<!-- end -->)/g, published)
 } else {
   for (const report of reports) console.log(`${report.suite.title}: ${where(report)}\n`)
