@@ -1,7 +1,11 @@
 // Infinities, NaN, zeros of both signs, denormals and the largest numbers through the element-wise kernels and the sums, in every lane
 // of a vector and of a tail: the class of every result is that of the same function in double, with denormals zero going in and coming out.
+// A NaN is the largest and the smallest element of what it is in, and above all others where elements are ordered, as in PyTorch.
 #include "specials.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstdio>
@@ -20,6 +24,8 @@ namespace {
 
 constexpr float INF = std::numeric_limits<float>::infinity(), NOT = std::numeric_limits<float>::quiet_NaN();
 const std::vector<float> VALUES{0.0f, 1.0f, INF, -1.0f, -0.0f, NOT, 1e-40f, FLT_MAX, -INF, 3.5f, -1e-40f, -FLT_MAX, FLT_MIN, 90.0f, -90.0f, 1e-30f, -2.5f};
+
+constexpr double LIMITS[] = {-1.5, 2};  // of clamp
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -40,6 +46,8 @@ const Function FUNCTIONS[] = {
     {"sqrt", [](double a, double) { return std::sqrt(a); }},
     {"rsqrt", [](double a, double) { return 1 / std::sqrt(a); }},
     {"relu", [](double a, double) { return a < 0 ? 0 : a; }},
+    {"hardswish", [](double a, double) { return std::isnan(a) || a > FLT_MAX / 6 ? a * INF : a * std::min(std::max(a + 3, 0.0), 6.0) / 6; }},
+    {"clamp", [](double a, double) { return std::isnan(a) ? a : std::min(std::max(a, LIMITS[0]), LIMITS[1]); }},
     {"sigmoid", [](double a, double) { return sigmoid(a); }},
     {"tanh", [](double a, double) { return std::tanh(a); }},
     {"gelu", [](double a, double) { return a * 0.5 * std::erfc(-a * std::sqrt(0.5)); }},
@@ -62,19 +70,19 @@ bool agrees(std::string_view op, float out, float a, float b, double expected) {
 }
 
 // One call by one thread, as the team makes it.
-void call(const cpu::Kernel& kernel, std::vector<const void*> in, void* out, std::vector<int64_t> dims) {
+void call(const cpu::Kernel& kernel, std::vector<const void*> in, std::vector<void*> out, std::vector<int64_t> dims) {
   std::thread([&] {
     cpu::denormals_off();
     std::vector<float> scratch(kernel.scratch ? kernel.scratch(dims.data(), static_cast<int>(dims.size()), 1, sizeof(float)) + 32 : 0);
     void* aligned = scratch.data();
     size_t room = scratch.size() * sizeof(float);
     if (room > 0) std::align(64, 64, aligned, room);
-    void* outs[] = {out};
     cpu::Call c{};
     c.in = in.data();
-    c.out = outs;
+    c.out = out.data();
     c.dims = dims.data();
     c.dim_count = static_cast<int>(dims.size());
+    c.scalars = LIMITS;
     c.scratch = static_cast<float*>(aligned);
     c.threads = 1;
     c.barrier = [](void*) {};
@@ -94,7 +102,7 @@ int elementwise(const cpu::Entry& entry, const Function& function) {
         a[static_cast<size_t>(i) + 1] = VALUES[static_cast<size_t>((i + from) % count)];
         b[static_cast<size_t>(i) + 1] = VALUES[static_cast<size_t>((i * 3 + from * 5) % count)];
       }
-      call(*entry.kernel, {a.data() + 1, b.data() + 1}, out.data() + 1, {n});
+      call(*entry.kernel, {a.data() + 1, b.data() + 1}, {out.data() + 1}, {n});
       for (size_t i = 1; i <= static_cast<size_t>(n); i++) {
         const double expected = function.of(without_denormal(a[i]), without_denormal(b[i]));
         if (agrees(entry.op, out[i], a[i], b[i], expected)) continue;
@@ -107,17 +115,96 @@ int elementwise(const cpu::Entry& entry, const Function& function) {
 
 int sums(const cpu::Entry& entry) {
   int wrong = 0;
-  for (const int64_t n : {1, 7, 33, 1000})
+  for (const int64_t n : {1, 7, 33, 1000, 20000})
     for (const float special : {INF, -INF, NOT, 1e-40f})
-      for (int64_t at = 0; at < n; at += n > 40 ? 37 : 1) {
+      for (int64_t at = 0; at < n; at += n > 40 ? n / 27 : 1) {
         std::vector<float> x(static_cast<size_t>(n), 1.0f);
         x[static_cast<size_t>(at)] = special;
         float out = 0;
-        call(*entry.kernel, {x.data()}, &out, {1, n, 1});
+        call(*entry.kernel, {x.data()}, {&out}, {1, n, 1});
         const double expected = static_cast<double>(n - 1) + without_denormal(special);
         if (agrees(entry.op, out, 0, 0, expected)) continue;
         if (wrong++ == 0) std::printf("WRONG %.*s sum of %lld with %g: received %g\n", static_cast<int>(entry.isa.size()), entry.isa.data(), static_cast<long long>(n), special, out);
       }
+  return wrong;
+}
+
+// A number for each element, none of them special.
+std::vector<float> numbers(int64_t n) {
+  std::vector<float> x(static_cast<size_t>(n));
+  for (size_t i = 0; i < x.size(); i++) x[i] = static_cast<float>(static_cast<int>(i * 37 % 101) - 50);
+  return x;
+}
+
+int report(const cpu::Entry& entry, const char* where, int64_t at, int& wrong) {
+  if (wrong++ == 0) std::printf("WRONG %.*s %.*s: %s, NaN at %lld\n", static_cast<int>(entry.isa.size()), entry.isa.data(), static_cast<int>(entry.op.size()), entry.op.data(), where, static_cast<long long>(at));
+  return wrong;
+}
+
+// Of [1, n, inner]: a NaN in one column, and another behind it.
+int extremes(const cpu::Entry& entry) {
+  int wrong = 0;
+  const bool place = entry.op.starts_with("arg");
+  for (const int64_t inner : {1, 5, 37})
+    for (const int64_t n : {1, 7, 33, 150, 9000})
+      for (int64_t at = 0; at < n; at += n > 40 ? n / 13 : 1) {
+        std::vector<float> x = numbers(n * inner), out(static_cast<size_t>(inner)), plain(out);
+        call(*entry.kernel, {x.data()}, {plain.data()}, {1, n, inner});
+        const int64_t column = at % inner;
+        x[static_cast<size_t>(at * inner + column)] = NOT;
+        if (at + 3 < n) x[static_cast<size_t>((at + 3) * inner + column)] = -NOT;
+        call(*entry.kernel, {x.data()}, {out.data()}, {1, n, inner});
+        for (int64_t j = 0; j < inner; j++) {
+          const float found = out[static_cast<size_t>(j)];
+          const bool right = j != column ? std::bit_cast<uint32_t>(found) == std::bit_cast<uint32_t>(plain[static_cast<size_t>(j)]) : place ? std::bit_cast<int32_t>(found) == at : std::isnan(found);
+          if (!right) report(entry, inner == 1 ? "a row" : "columns", at, wrong);
+        }
+      }
+  return wrong;
+}
+
+// A plane of 9 x 43: the windows that hold the NaN are NaN, the others are as without it.
+int windows(const cpu::Entry& entry) {
+  constexpr int64_t HEIGHT = 9, WIDTH = 43;
+  int wrong = 0;
+  const bool adaptive = entry.op.starts_with("adaptive");
+  for (const auto& [kernel, stride, padding] : {std::array<int64_t, 3>{1, 1, 0}, {2, 2, 0}, {3, 1, 1}, {3, 2, 1}}) {
+    const int64_t height = adaptive ? 4 : (HEIGHT + 2 * padding - kernel) / stride + 1, width = adaptive ? 5 + 8 * (kernel - 1) : (WIDTH + 2 * padding - kernel) / stride + 1;
+    std::vector<int64_t> dims{1, HEIGHT, WIDTH, height, width, kernel, stride, padding};
+    if (adaptive) dims.resize(5);
+    const auto holds = [&, k = kernel, s = stride, p = padding](int64_t o, int64_t outputs, int64_t inputs, int64_t at) {
+      return adaptive ? at >= o * inputs / outputs && at < ((o + 1) * inputs + outputs - 1) / outputs : at >= o * s - p && at < o * s - p + k;
+    };
+    for (int64_t at = 0; at < HEIGHT * WIDTH; at += 5) {
+      std::vector<float> x = numbers(HEIGHT * WIDTH), out(static_cast<size_t>(height * width)), plain(out);
+      call(*entry.kernel, {x.data()}, {plain.data()}, dims);
+      x[static_cast<size_t>(at)] = NOT;
+      call(*entry.kernel, {x.data()}, {out.data()}, dims);
+      for (int64_t i = 0; i < height * width; i++) {
+        const bool within = holds(i / width, height, HEIGHT, at / WIDTH) && holds(i % width, width, WIDTH, at % WIDTH);
+        const float found = out[static_cast<size_t>(i)];
+        if (within ? !std::isnan(found) : found != plain[static_cast<size_t>(i)]) report(entry, "windows", at, wrong);
+      }
+    }
+  }
+  return wrong;
+}
+
+// NaN of either sign is above infinity, the first of them first.
+int order(const cpu::Entry& entry) {
+  int wrong = 0;
+  const bool top = entry.op == "topk";
+  for (const int64_t n : {4, 40, 700})
+    for (int64_t at = 0; at + 1 < n; at += n > 40 ? 53 : 1) {
+      std::vector<float> x = numbers(n), values(x);
+      std::vector<int32_t> places(x.size());
+      x[static_cast<size_t>(at)] = -NOT;
+      x[static_cast<size_t>(n) - 1] = NOT;
+      x[static_cast<size_t>(at / 2 + 1)] = at / 2 + 1 == at || at / 2 + 2 == n ? x[static_cast<size_t>(at / 2 + 1)] : INF;
+      call(*entry.kernel, {x.data()}, {values.data(), places.data()}, {1, n, top ? 3 : 0});
+      const size_t first = top ? 0 : x.size() - 2;
+      if (!std::isnan(values[first]) || !std::isnan(values[first + 1]) || places[first] != at || places[first + 1] != n - 1) report(entry, "order", at, wrong);
+    }
   return wrong;
 }
 
@@ -132,6 +219,10 @@ int check_specials() {
     for (const Function& function : FUNCTIONS)
       if (function.op == entry.op) checked++, wrong += elementwise(entry, function);
     if (entry.op == "sum") checked++, wrong += sums(entry);
+    for (const std::string_view op : {"max", "min", "norm_linf", "argmax", "argmin"})
+      if (op == entry.op) checked++, wrong += extremes(entry);
+    if (entry.op.ends_with("_pool2d")) checked++, wrong += windows(entry);
+    if (entry.op == "sort" || entry.op == "topk") checked++, wrong += order(entry);
   }
   std::printf("%d kernels checked\n", checked);
   return wrong > 0;

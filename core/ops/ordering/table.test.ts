@@ -12,6 +12,12 @@ describe('sort', () => {
     expect(Array.from(sort.reference(p, read, 0, 5), (v) => v + 0)).toEqual([-7, 0, 0, 3, 3])
   })
 
+  it('places NaN of either sign above infinity', () => {
+    const values = givenInputs([NaN, 1, Infinity, -NaN, -2])
+    expect(Array.from(sort.reference(p, values, 0, 5, 1))).toEqual([4, 1, 2, 0, 3])
+    expect(Array.from(topk.reference({ rows: 1, cols: 5, k: 3 }, values, 0, 3, 1))).toEqual([0, 3, 2])
+  })
+
   it('agrees with the language on long rows with many equal values', () => {
     const q = { rows: 1, cols: 5000, descending: false }
     const inputs = generatedInputs(sort, q, 'bf16', 3)

@@ -143,7 +143,7 @@ const BUCKETS = 1 << BITS
 
 /**
  * Indices of `values` in ascending or descending order, equal values by first index: a radix sort on the bits of f32, which hold every
- * storage type exactly. -0 equals 0. The values are finite.
+ * storage type exactly. -0 equals 0, NaN is above infinity.
  */
 function stableOrder(values: InputValues, descending: boolean): Int32Array {
   const count = values.length
@@ -151,6 +151,8 @@ function stableOrder(values: InputValues, descending: boolean): Int32Array {
   // Adding zero turns -0 into 0.
   for (let i = 0; i < count; i++) floats[i] = values[i]! + 0
   const keys = new Uint32Array(floats.buffer)
+  // One NaN, without a sign.
+  for (let i = 0; i < count; i++) if (Number.isNaN(floats[i]!)) keys[i] = 0x7fffffff
   for (let i = 0; i < count; i++) {
     const ascending = (keys[i]! & 0x80000000 ? ~keys[i]! : keys[i]! | 0x80000000) >>> 0
     keys[i] = descending ? ~ascending : ascending

@@ -40,3 +40,7 @@ it('says what does not fit', () => {
   expect(message({ kernel: 3, padding: 2 })).toBe('padding (2) must not exceed half of kernel (3)')
   expect(message({ kernel: 7, padding: 1 })).toBe('no output: a kernel of 7 does not fit 6 elements, padding included')
 })
+
+it('a NaN is the largest of every window that it is in', () => {
+  expect(pooled('max_pool1d', { batch: 1, channels: 1, length: 5, kernel: 2, stride: 1 }, [3, NaN, -4, -2, 9], 4)).toEqual([NaN, NaN, -2, 9])
+})

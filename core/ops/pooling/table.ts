@@ -179,7 +179,7 @@ function pooledRange({ height, width, outHeight, outWidth, rows, columns, max }:
         for (let i = r * across + column.first - left, end = r * across + column.end - left; i < end; i++) {
           const value = x[i]!
           sum += value
-          if (value > best) best = value
+          if (value > best || Number.isNaN(value)) best = value
         }
       }
       out[done + o - from] = max ? best : sum / (row.counted * column.counted)

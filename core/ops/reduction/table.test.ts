@@ -70,3 +70,10 @@ it('the sum of absolute values stays finite in f16 however long it is', () => {
     expect(norm.reference(p, generatedInputs(norm, p, 'f16', 1), 0, 1)[0]).toBeLessThan(65504)
   }
 })
+
+it('a NaN is the largest and the smallest element, the first of several, as in PyTorch', () => {
+  const p = { rows: 2, cols: 4, axis: 'last' }
+  const read = givenInputs([1, NaN, 9, NaN, 3, -5, 7, 7])
+  for (const [id, values] of Object.entries({ max: [NaN, 7], min: [NaN, -5], norm_linf: [NaN, 7], argmax: [1, 2], argmin: [1, 1] }))
+    expect([id, ...getOp(id).reference(getOp(id).params.parse(p), read, 0, 2)]).toEqual([id, ...values])
+})

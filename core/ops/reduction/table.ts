@@ -77,12 +77,12 @@ function folded(reduction: Reduction, read: ReadInput, input: number, start: num
   return out
 }
 
-/** Number of the first element that no other of its output is better than. */
+/** Number of the first element that no other of its output is better than; of the first NaN where there is one. */
 function firstBest(reduction: Reduction, read: ReadInput, input: number, start: number, count: number, better: (x: number, best: number) => boolean): Float64Array {
   const best = new Float64Array(count)
   const where = new Float64Array(count).fill(-1)
   const take = (at: number, x: number, index: number) => {
-    if (where[at]! >= 0 && !better(x, best[at]!)) return
+    if (where[at]! >= 0 && (Number.isNaN(best[at]!) || !(better(x, best[at]!) || Number.isNaN(x)))) return
     best[at] = x
     where[at] = index
   }

@@ -47,6 +47,7 @@ void run_cumsum(const Call& c) {
   T* out = output<T>(c);
   if (!cumsum_shared(c.dims, c.threads)) {
     const Range r = part(rows, 1, c.thread, c.threads);
+    if (cols == 1) return map1<false>(x, out, r.begin, r.end, [](V v) { return v; });
     for (int64_t row = r.begin; row < r.end; row++) scan(x + row * cols, out + row * cols, cols, 0);
     return;
   }
@@ -70,12 +71,13 @@ size_t cumsum_scratch(const int64_t* d, int, int threads, size_t) { return cumsu
 
 // ---- sort and topk ----
 //
-// An element and its place in one integer: the upper half orders as the values do (equal ones, -0 and 0 among them, alike), the lower
+// An element and its place in one integer: the upper half orders as the values do (equal ones, -0 and 0 among them, alike; NaN above all), the lower
 // half is the place, so that integers in ascending order are the stable order of the row.
 
 template <class T>
 inline uint64_t keyed(T x, int64_t place, bool descending) {
-  const uint32_t bits = float_bits(to_float(x) + 0.0f), ascending = bits >> 31 ? ~bits : bits | 0x80000000u;
+  const float value = to_float(x) + 0.0f;
+  const uint32_t bits = float_bits(value), ascending = is_nan(value) ? UINT32_MAX : bits >> 31 ? ~bits : bits | 0x80000000u;
   return static_cast<uint64_t>(descending ? ~ascending : ascending) << 32 | static_cast<uint32_t>(place);
 }
 
@@ -194,12 +196,16 @@ void top_of_row(const T* x, int64_t cols, int64_t k, uint64_t* a, uint64_t* othe
     constexpr int64_t STEP = 4 * W;
     while (i < cols) {
       const int64_t end = least(i + STEP, cols);
-      if (end - i == STEP && !(max_of(x + i, STEP) > least_kept)) {
-        i = end;
-        continue;
+      if (end - i == STEP) {
+        VNan seen = vnan_none();
+        const V most = Largest::next(Largest::next(vset(Largest::NOTHING), vload(x + i), vload(x + i + W), seen), vload(x + i + 2 * W), vload(x + i + 3 * W), seen);
+        if (!vnan_any(seen) && vall_at_most(most, vset(least_kept))) {
+          i = end;
+          continue;
+        }
       }
       for (; i < end; i++) {
-        if (!(to_float(x[i]) > least_kept)) continue;
+        if (!Largest::beats(to_float(x[i]), least_kept)) continue;
         a[count++] = keyed(x[i], i, true);
         if (count < room) continue;
         keep_best();

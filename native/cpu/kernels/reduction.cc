@@ -1,5 +1,5 @@
-// Reductions, one line each (simd/reduction.h). The op's meaning stands in core/ops/reduction/table.ts.
-#include "simd/reduction.h"
+// Reductions, one line each (simd/reduction.h, simd/places.h). The op's meaning stands in core/ops/reduction/table.ts.
+#include "simd/places.h"
 
 OPSCOPE_REDUCTION(sum, Adding, x, total)
 OPSCOPE_REDUCTION(mean, Adding, x, vdiv(total, n))

@@ -8,6 +8,10 @@ constexpr int W = 8;
 
 inline V vset(float x) { return _mm256_set1_ps(x); }
 inline V vload(const float* p) { return _mm256_loadu_ps(p); }
+inline V veven(V a, V b) {
+  const __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 2, 0)));
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, _MM_SHUFFLE(3, 1, 2, 0)));
+}
 inline void vstore(float* p, V v) { _mm256_storeu_ps(p, v); }
 inline void vstream(float* p, V v) { _mm256_stream_ps(p, v); }
 inline __m256i vmask_n(int n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)); }
@@ -71,10 +75,21 @@ inline float vtrough(V v) {
   h = _mm_min_ps(h, _mm_movehl_ps(h, h));
   return _mm_cvtss_f32(_mm_min_ss(h, _mm_shuffle_ps(h, h, 1)));
 }
+using VNan = V;
+inline VNan vnan_none() { return _mm256_setzero_ps(); }
+inline VNan vnan_also(VNan seen, V a, V b) { return _mm256_or_ps(seen, _mm256_cmp_ps(a, b, _CMP_UNORD_Q)); }
+inline bool vnan_any(VNan seen) { return _mm256_movemask_ps(seen) != 0; }
+inline V vnan_put(V v, VNan seen) { return _mm256_or_ps(v, seen); }
+inline bool vall_at_most(V a, V b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NLE_UQ)) == 0; }
+inline bool vany_equal(V a, V b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)) != 0; }
 inline V vload_n(const float* p, int n, float pad) {
   const __m256i mask = vmask_n(n);
   return _mm256_blendv_ps(_mm256_set1_ps(pad), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
 }
 inline void vstore_n(float* p, V v, int n) { _mm256_maskstore_ps(p, vmask_n(n), v); }
+inline V vload_between(const float* p, int from, int to, float pad) {
+  const __m256i mask = _mm256_andnot_si256(vmask_n(from), vmask_n(to));
+  return _mm256_blendv_ps(_mm256_set1_ps(pad), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+}
 
 }  // namespace

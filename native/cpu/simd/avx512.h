@@ -8,6 +8,7 @@ constexpr int W = 16;
 
 inline V vset(float x) { return _mm512_set1_ps(x); }
 inline V vload(const float* p) { return _mm512_loadu_ps(p); }
+inline V veven(V a, V b) { return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31), b); }
 inline void vstore(float* p, V v) { _mm512_storeu_ps(p, v); }
 inline void vstream(float* p, V v) { _mm512_stream_ps(p, v); }
 inline __mmask16 vmask_n(int n) { return static_cast<__mmask16>((1u << n) - 1); }
@@ -72,7 +73,15 @@ inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p),
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
 inline float vtrough(V v) { return _mm512_reduce_min_ps(v); }
+using VNan = __mmask16;  // the lanes that held none
+inline VNan vnan_none() { return 0xffff; }
+inline VNan vnan_also(VNan seen, V a, V b) { return _mm512_mask_cmp_ps_mask(seen, a, b, _CMP_ORD_Q); }
+inline bool vnan_any(VNan seen) { return seen != 0xffff; }
+inline V vnan_put(V v, VNan seen) { return _mm512_mask_blend_ps(seen, _mm512_set1_ps(__builtin_nanf("")), v); }
+inline bool vall_at_most(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ) == 0; }
+inline bool vany_equal(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ) != 0; }
 inline V vload_n(const float* p, int n, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_n(n), p); }
 inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n), v); }
+inline V vload_between(const float* p, int from, int to, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), static_cast<__mmask16>(((1u << to) - 1) & ~((1u << from) - 1)), p); }
 
 }  // namespace

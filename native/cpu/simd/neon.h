@@ -9,6 +9,7 @@ constexpr int W = 4;
 
 inline V vset(float x) { return vdupq_n_f32(x); }
 inline V vload(const float* p) { return vld1q_f32(p); }
+inline V veven(V a, V b) { return vuzp1q_f32(a, vextq_f32(b, b, 1)); }
 inline void vstore(float* p, V v) { vst1q_f32(p, v); }
 // The first n elements of v, `pad` in the others.
 inline V vfirst(V v, int n, float pad) {
@@ -57,6 +58,14 @@ inline void vprefetch(const void* p) { __builtin_prefetch(p); }
 inline float vsum(V v) { return vaddvq_f32(v); }
 inline float vpeak(V v) { return vmaxvq_f32(v); }
 inline float vtrough(V v) { return vminvq_f32(v); }
+// vmax() and vmin() keep a NaN of either operand, so nothing has to be remembered.
+struct VNan {};
+inline VNan vnan_none() { return {}; }
+inline VNan vnan_also(VNan, V, V) { return {}; }
+inline bool vnan_any(VNan) { return false; }
+inline V vnan_put(V v, VNan) { return v; }
+inline bool vall_at_most(V a, V b) { return vminvq_u32(vcleq_f32(a, b)) != 0; }
+inline bool vany_equal(V a, V b) { return vmaxvq_u32(vceqq_f32(a, b)) != 0; }
 inline V vload_n(const float* p, int n, float pad) {
   float t[4] = {pad, pad, pad, pad};
   for (int i = 0; i < n; i++) t[i] = p[i];
@@ -66,6 +75,11 @@ inline void vstore_n(float* p, V v, int n) {
   float t[4];
   vst1q_f32(t, v);
   for (int i = 0; i < n; i++) p[i] = t[i];
+}
+inline V vload_between(const float* p, int from, int to, float pad) {
+  float t[4] = {pad, pad, pad, pad};
+  for (int i = from; i < to; i++) t[i] = p[i];
+  return vld1q_f32(t);
 }
 
 }  // namespace

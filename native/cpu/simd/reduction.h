@@ -13,33 +13,15 @@
 
 namespace {
 
-// How two elements are joined, what changes nothing, and the join of n >= 0 contiguous floats.
+// A join, as Extreme (reduce.h) is one: how two elements are joined, what changes nothing, and the join of n >= 0 contiguous floats.
 struct Adding {
   static constexpr float NOTHING = 0;
+  static constexpr bool ORDERED = true;  // the order of additions is part of their error
   static inline V join(V a, V b) { return vadd(a, b); }
+  static inline V also(V total, V x, VNan&) { return vadd(total, x); }
   template <class T, class F>
   static inline float row(const T* x, int64_t n, F of) {
     return sum_of(x, n, of);
-  }
-};
-
-struct Largest {
-  static constexpr float NOTHING = -__builtin_inff();
-  static inline V join(V a, V b) { return vmax(a, b); }
-  static inline float across(V v) { return vpeak(v); }
-  template <class T, class F>
-  static inline float row(const T* x, int64_t n, F of) {
-    return extreme_of<Largest>(x, n, of);
-  }
-};
-
-struct Smallest {
-  static constexpr float NOTHING = __builtin_inff();
-  static inline V join(V a, V b) { return vmin(a, b); }
-  static inline float across(V v) { return vtrough(v); }
-  template <class T, class F>
-  static inline float row(const T* x, int64_t n, F of) {
-    return extreme_of<Smallest>(x, n, of);
   }
 };
 
@@ -83,18 +65,30 @@ inline V rows_at(const T* x, int64_t stride) {
   else return R::join(rows_at<ROWS / 2, R>(x, stride), rows_at<ROWS / 2, R>(x + stride * (ROWS / 2), stride));
 }
 
+// `total` joined with ROWS rows at a column.
+template <int ROWS, class R, class T>
+inline V with_rows(V total, const T* x, int64_t stride) {
+  if constexpr (ROWS == 1 || R::ORDERED) {
+    return R::join(rows_at<ROWS, R>(x, stride), total);
+  } else {
+    VNan seen = vnan_none();
+#pragma GCC unroll 8
+    for (int r = 0; r < ROWS; r += 2) total = R::next(total, R::of(vload(x + r * stride)), R::of(vload(x + (r + 1) * stride)), seen);
+    return vnan_put(total, seen);
+  }
+}
+
 // out[j] = out[j] joined with ROWS rows at column j, j < n; `first`: with those alone.
 template <int ROWS, class R, class T>
 inline void join_rows(const T* x, int64_t stride, int64_t n, float* out, bool first) {
   int64_t j = 0;
   for (; j + W <= n; j += W) {
-    const V total = rows_at<ROWS, R>(x + j, stride);
-    vstore(out + j, first ? total : R::join(vload(out + j), total));
+    vstore(out + j, with_rows<ROWS, R>(first ? vset(R::NOTHING) : vload(out + j), x + j, stride));
   }
   if (j == n) return;
   const int rest = static_cast<int>(n - j);
   V total = first ? vset(R::NOTHING) : vload_n(out + j, rest, 0);
-  for (int r = 0; r < ROWS; r++) total = R::join(total, R::of(vload_n(x + r * stride + j, rest, 0)));
+  for (int r = 0; r < ROWS; r++) total = R::join(R::of(vload_n(x + r * stride + j, rest, 0)), total);
   vstore_n(out + j, total, rest);
 }
 
@@ -137,6 +131,30 @@ inline float join_row(const Plan& p, const T* x, int64_t o, Range r) {
   return total;
 }
 
+// Rows of a few elements: their columns, AT_ONCE rows of each, are put next to one another first.
+constexpr int64_t SHORT_ROW = 8, AT_ONCE = 64;
+
+template <class T>
+inline void gather_columns(const T* x, int64_t cols, int64_t rows, float* columns) {
+  for (int64_t k = 0; k < cols; k++)
+    for (int64_t r = 0; r < rows; r++) columns[k * AT_ONCE + r] = to_float(x[r * cols + k]);
+}
+
+template <class R, class T>
+OPSCOPE_APART void join_short_rows(const T* x, int64_t cols, int64_t rows, float* totals) {
+  alignas(64) float columns[SHORT_ROW * AT_ONCE] = {};
+  for (int64_t from = 0; from < rows; from += AT_ONCE) {
+    const int64_t n = least(AT_ONCE, rows - from);
+    gather_columns(x + from * cols, cols, n, columns);
+    for (int64_t r = 0; r < n; r += W) {
+      V total = R::join(R::of(vload(columns + r)), vset(R::NOTHING));
+      for (int64_t k = 1; k < cols; k++) total = R::join(R::of(vload(columns + k * AT_ONCE + r)), total);
+      if (r + W <= n) vstore(totals + from + r, total);
+      else vstore_n(totals + from + r, total, static_cast<int>(n - r));
+    }
+  }
+}
+
 template <class R, class T>
 inline void finish(const Plan& p, const float* totals, T* out, int64_t count) {
   const V n = vset(static_cast<float>(p.reduce * p.groups));
@@ -174,7 +192,9 @@ void run_reduction(const Call& c) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
     for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
       const int64_t n = least(COLUMNS, r.end - from);
-      for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(p, x, from + i, all);
+      if (p.reduce <= SHORT_ROW && p.groups == 1) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
+      else
+        for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(p, x, from + i, all);
       finish<R>(p, totals, out + from, n);
     }
     return;
@@ -201,112 +221,6 @@ size_t reduction_scratch(const int64_t* d, int count, int threads, size_t) {
   return p.split ? static_cast<size_t>(p.stride * threads) : 0;
 }
 
-// ---- the place of the largest or smallest ----
-
-// The join of n >= 1 elements and the number of the first that equals it.
-struct Place {
-  float value;
-  int64_t index;
-};
-
-constexpr int64_t SEARCHED = 4096;  // floats that are searched again for the place of what was found in them
-
-template <class J, class T>
-inline Place place_of(const T* x, int64_t n) {
-  Place best{J::NOTHING, 0};
-  for (int64_t from = 0; from < n; from += SEARCHED) {
-    const float value = J::row(x + from, least(SEARCHED, n - from), [](V v) { return v; });
-    if (from == 0 || (value != best.value && joined<J>(value, best.value) == value)) best = {value, from};
-  }
-  while (best.index + 1 < n && to_float(x[best.index]) != best.value) best.index++;
-  return best;
-}
-
-// Whether `a` comes before `b` in what J looks for.
-template <class J>
-inline bool beats(float a, float b) {
-  return J::NOTHING < 0 ? a > b : a < b;
-}
-
-template <class J, class T>
-inline void place_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, int64_t columns, float* values, int32_t* out) {
-  each_run(p, x, o, r, [&](const T* row, int64_t rows, int64_t k) {
-    for (int64_t i = 0; i < rows; i++) {
-      const T* at = row + i * p.inner + first;
-      const auto index = static_cast<int32_t>(k + i);
-      const bool start = index == r.begin;
-      for (int64_t j = 0; j < columns; j++) {
-        const float value = to_float(at[j]);
-        const bool better = start || beats<J>(value, values[j]);
-        values[j] = better ? value : values[j];
-        out[j] = better ? index : out[j];
-      }
-    }
-  });
-}
-
-template <class J, class T>
-inline Place place_row(const Plan& p, const T* x, int64_t o, Range r) {
-  Place best{J::NOTHING, -1};
-  each_run(p, x, o, r, [&](const T* row, int64_t n, int64_t k) {
-    const Place found = place_of<J>(row, n);
-    if (best.index < 0 || beats<J>(found.value, best.value)) best = {found.value, k + found.index};
-  });
-  return best;
-}
-
-// The scratch holds the values of every thread, then the places.
-template <class J, class T>
-void places_split(const Call& c, const Plan& p) {
-  const T* x = input<T>(c, 0);
-  const Range r = part(p.reduce * p.groups, p.inner == 1 && p.groups == 1 ? LINE : 1, c.thread, c.threads);
-  int32_t* places = reinterpret_cast<int32_t*>(c.scratch + p.stride * c.threads);
-  float* my_values = c.scratch + c.thread * p.stride;
-  int32_t* my_places = places + c.thread * p.stride;
-  for (int64_t o = 0; o < p.outer; o++) {
-    for (int64_t j = 0; j < p.inner; j++) my_places[o * p.inner + j] = -1;
-    if (p.inner > 1) {
-      place_columns<J>(p, x, o, r, 0, p.inner, my_values + o * p.inner, my_places + o * p.inner);
-    } else {
-      const Place found = place_row<J>(p, x, o, r);
-      my_values[o] = found.value;
-      my_places[o] = static_cast<int32_t>(found.index);
-    }
-  }
-  c.barrier(c.team);
-  const Range outputs = part(p.outer * p.inner, LINE, c.thread, c.threads);
-  for (int64_t j = outputs.begin; j < outputs.end; j++) {
-    int best = 0;
-    for (int t = 1; t < c.threads; t++) {
-      const int64_t at = t * p.stride + j, kept = best * p.stride + j;
-      if (places[at] >= 0 && (places[kept] < 0 || beats<J>(c.scratch[at], c.scratch[kept]))) best = t;
-    }
-    output<int32_t>(c)[j] = places[best * p.stride + j];
-  }
-}
-
-template <class J, class T>
-void run_places(const Call& c) {
-  const Plan p = plan(c.dims, c.dim_count, c.threads);
-  if (p.split) return places_split<J, T>(c, p);
-  const T* x = input<T>(c, 0);
-  int32_t* out = output<int32_t>(c);
-  const Range all{0, p.reduce * p.groups};
-  if (p.inner == 1) {
-    const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
-    for (int64_t o = r.begin; o < r.end; o++) out[o] = static_cast<int32_t>(place_row<J>(p, x, o, all).index);
-    return;
-  }
-  const bool by_outer = p.outer >= c.threads;
-  const Range o = by_outer ? part(p.outer, 1, c.thread, c.threads) : Range{0, p.outer};
-  const Range j = by_outer ? Range{0, p.inner} : part(p.inner, LINE, c.thread, c.threads);
-  float values[COLUMNS];
-  for (int64_t i = o.begin; i < o.end; i++)
-    for (int64_t from = j.begin; from < j.end; from += COLUMNS) place_columns<J>(p, x, i, all, from, least(COLUMNS, j.end - from), values, out + i * p.inner + from);
-}
-
-size_t places_scratch(const int64_t* d, int count, int threads, size_t bytes) { return 2 * reduction_scratch(d, count, threads, bytes); }
-
 }  // namespace
 
 #define OPSCOPE_REDUCTION(op, how, of_x, ...)                       \
@@ -319,11 +233,3 @@ size_t places_scratch(const int64_t* d, int count, int threads, size_t bytes) { 
   void op##_run(const Call& c) { run_reduction<op##_reduction, T>(c); } \
   }                                                                \
   OPSCOPE_TYPED(op, op##_run, "t>t", 3, 4, 0, reduction_shape, reduction_scratch)
-
-// The place of the first of the largest or smallest, as i32.
-#define OPSCOPE_PLACE(op, how)                                     \
-  namespace {                                                      \
-  template <class T>                                               \
-  void op##_run(const Call& c) { run_places<how, T>(c); }           \
-  }                                                                \
-  OPSCOPE_TYPED(op, op##_run, "t>i", 3, 4, 0, reduction_shape, places_scratch)

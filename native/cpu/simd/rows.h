@@ -108,14 +108,17 @@ struct Moments {
   float count, mean, squares;
 };
 template <class T>
-inline Moments moments_of(const T* x, int64_t n) {
-  const float count = static_cast<float>(n), mean = sum_of(x, n, [](V v) { return v; }) / count;
+inline float squares_of(const T* x, int64_t n, float mean) {
   const V m = vset(mean);
-  const float squares = sum_of(x, n, [m](V v) {
+  return sum_of(x, n, [m](V v) {
     const V away = vsub(v, m);
     return vmul(away, away);
   });
-  return {count, mean, squares};
+}
+template <class T>
+inline Moments moments_of(const T* x, int64_t n) {
+  const float count = static_cast<float>(n), mean = sum_of(x, n, [](V v) { return v; }) / count;
+  return {count, mean, squares_of(x, n, mean)};
 }
 // Chan, Golub & LeVeque 1983.
 inline Moments joined_moments(Moments a, Moments b) {

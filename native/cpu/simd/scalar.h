@@ -9,6 +9,8 @@ constexpr int W = 1;
 
 inline V vset(float x) { return x; }
 inline V vload(const float* p) { return *p; }
+// Of the lanes of a at p and those of b at p + W - 1: p[0], p[2], p[4] ..
+inline V veven(V a, V) { return a; }
 inline void vstore(float* p, V v) { *p = v; }
 inline void vstream(float* p, V v) { *p = v; }
 inline V vload(const F16* p) { return to_float(*p); }
@@ -28,7 +30,7 @@ inline V vsub(V a, V b) { return a - b; }
 inline V vmul(V a, V b) { return a * b; }
 inline V vdiv(V a, V b) { return a / b; }
 inline V vfma(V a, V b, V c) { return a * b + c; }
-// Like the x86 instructions: a NaN in the second operand is kept.
+// Like the x86 instructions: a NaN in the second operand is kept, one in the first is lost.
 inline V vmin(V a, V b) { return a < b ? a : b; }
 inline V vmax(V a, V b) { return a > b ? a : b; }
 inline V vsqrt(V a) { return __builtin_sqrtf(a); }
@@ -53,8 +55,19 @@ inline void vprefetch(const void*) {}
 inline float vsum(V v) { return v; }
 inline float vpeak(V v) { return v; }
 inline float vtrough(V v) { return v; }
+// Which lanes held a NaN: none yet, also those of a and b, whether there are any, and v with NaN there.
+using VNan = bool;
+inline VNan vnan_none() { return false; }
+inline VNan vnan_also(VNan seen, V a, V b) { return seen | static_cast<bool>(__builtin_isunordered(a, b)); }
+inline bool vnan_any(VNan seen) { return seen; }
+inline V vnan_put(V v, VNan seen) { return seen ? __builtin_nanf("") : v; }
+// Whether all lanes, or any lane, are such; NaN is not.
+inline bool vall_at_most(V a, V b) { return a <= b; }
+inline bool vany_equal(V a, V b) { return a == b; }
 // First n (< W) elements; there are none here.
 inline V vload_n(const float*, int, float pad) { return pad; }
 inline void vstore_n(float*, V, int) {}
+// The elements p[from] .. p[to - 1] in their lanes, `pad` in the others; from and to are at most W.
+inline V vload_between(const float* p, int from, int to, float pad) { return from < to ? *p : pad; }
 
 }  // namespace

@@ -82,6 +82,15 @@ inline void vstore_n(T* p, V v, int n) {
 }
 #endif
 
+// p[0], p[2], p[4] .. of W elements; nothing behind the last of them is read.
+inline V vload_even(const float* p) { return veven(vload(p), vload(p + W - 1)); }
+// The same of elements from .. to - 1 of them, `pad` in the other lanes.
+inline V vload_even_between(const float* p, int from, int to, float pad) {
+  const auto limited = [](int place) { return place < 0 ? 0 : place < W ? place : W; };
+  const int first = 2 * from, end = 2 * to - 1;
+  return veven(vload_between(p, limited(first), limited(end), pad), vload_between(p + W - 1, limited(first - W + 1), limited(end - W + 1), pad));
+}
+
 constexpr int64_t LINE = 16;  // floats in a cache line
 
 // Tensor `i` of those that are read / written.

@@ -8,6 +8,7 @@ constexpr int W = 4;
 
 inline V vset(float x) { return _mm_set1_ps(x); }
 inline V vload(const float* p) { return _mm_loadu_ps(p); }
+inline V veven(V a, V b) { return _mm_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 2, 0)); }
 inline void vstore(float* p, V v) { _mm_storeu_ps(p, v); }
 inline void vstream(float* p, V v) { _mm_stream_ps(p, v); }
 // The first n elements of v, `pad` in the others.
@@ -92,6 +93,13 @@ inline float vtrough(V v) {
   v = _mm_min_ps(v, _mm_movehl_ps(v, v));
   return _mm_cvtss_f32(_mm_min_ss(v, _mm_shuffle_ps(v, v, 1)));
 }
+using VNan = V;
+inline VNan vnan_none() { return _mm_setzero_ps(); }
+inline VNan vnan_also(VNan seen, V a, V b) { return _mm_or_ps(seen, _mm_cmpunord_ps(a, b)); }
+inline bool vnan_any(VNan seen) { return _mm_movemask_ps(seen) != 0; }
+inline V vnan_put(V v, VNan seen) { return _mm_or_ps(v, seen); }
+inline bool vall_at_most(V a, V b) { return _mm_movemask_ps(_mm_cmpnle_ps(a, b)) == 0; }
+inline bool vany_equal(V a, V b) { return _mm_movemask_ps(_mm_cmpeq_ps(a, b)) != 0; }
 inline V vload_n(const float* p, int n, float pad) {
   alignas(16) float t[4] = {pad, pad, pad, pad};
   for (int i = 0; i < n; i++) t[i] = p[i];
@@ -101,6 +109,11 @@ inline void vstore_n(float* p, V v, int n) {
   alignas(16) float t[4];
   _mm_store_ps(t, v);
   for (int i = 0; i < n; i++) p[i] = t[i];
+}
+inline V vload_between(const float* p, int from, int to, float pad) {
+  alignas(16) float t[4] = {pad, pad, pad, pad};
+  for (int i = from; i < to; i++) t[i] = p[i];
+  return _mm_load_ps(t);
 }
 
 }  // namespace

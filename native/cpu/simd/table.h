@@ -60,6 +60,29 @@ bool broadcast_shape(const int64_t* d, int count, int64_t* sizes) {
   return true;
 }
 
+constexpr int64_t SHORT_ROW = 64, EXPANDED = 512;
+
+// Rows too short to be worked on one by one: the second tensor is written out for as many whole rows as the buffer holds.
+template <class T, class F>
+inline void map_short_rows(const Call& c, F f) {
+  const int64_t cols = c.dims[1], rows = EXPANDED / cols;
+  const bool by_row = c.dims[2] == ROW;
+  const T* const b = input<T>(c, 1);
+  alignas(64) float expanded[EXPANDED + W];
+  const Range r = part(c.dims[0] / cols, rows, c.thread, c.threads);
+  for (int64_t row = r.begin; row < r.end; row += rows) {
+    const int64_t count = least(rows, r.end - row), begin = row * cols;
+    if (!by_row) {
+      // Every store reaches into the rows behind, which follow.
+      for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < cols; j += W) vstore(expanded + i * cols + j, vset(to_float(b[row + i])));
+    } else if (row == r.begin) {
+      for (int64_t i = 0, j = 0; i < count * cols; i++, j = j + 1 == cols ? 0 : j + 1) expanded[i] = to_float(b[j]);
+    }
+    map2<false>(input<T>(c, 0) + begin, expanded, output<T>(c) + begin, 0, count * cols, f);
+  }
+}
+
 template <class T, bool STREAM, class F>
 inline void map_rows(const Call& c, F f) {
   const int64_t n = c.dims[0], cols = c.dims[1];
@@ -90,6 +113,8 @@ inline void run_broadcast(const Call& c) {
     const auto with = [f, value](V x) { return f(x, value); };
     if (c.stream) map1<true>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
     else map1<false>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
+  } else if (c.dims[1] <= SHORT_ROW && !c.stream) {
+    map_short_rows<T>(c, f);
   } else if (c.stream && c.dims[1] % LINE == 0) {
     map_rows<T, true>(c, f);
   } else {
