@@ -59,12 +59,20 @@ struct Windows {
 
   bool stays(int64_t, int64_t, int64_t) const { return false; }
   Right place(int64_t, int64_t) const { return {}; }
-  // Runs of outputs of one row, and where their windows begin; then, for each place in the kernel, what of them lies inside the input.
+
+  // Outputs of one row in a panel, from column `at` on; at one place of the kernel, output q of them meets from[q * stride] where q is
+  // in begin .. end, and padding elsewhere.
+  struct Run {
+    int64_t d, h, from;
+    int at, count;
+  };
+  struct Piece {
+    int64_t from;  // in a channel
+    int begin, end;
+  };
+
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
-    struct Run {
-      int64_t d, h, at;
-      int begin, count;
-    } runs[NR];
+    Run runs[NR];
     int run_count = 0;
     for (int q = 0; q < columns;) {
       const int64_t row = (j + q) / g.width.output, at = (j + q) - row * g.width.output, d = row / g.height.output;
@@ -72,42 +80,50 @@ struct Windows {
       runs[run_count++] = {d, row - d * g.height.output, at, q, count};
       q += count;
     }
+    // The same for every channel.
+    constexpr int64_t KEPT = 512;
+    Piece kept[KEPT];
     const int64_t volume = g.volume();
-    int64_t channel = l / volume, kd = (l - channel * volume) / (g.height.kernel * g.width.kernel), kh = (l - channel * volume) / g.width.kernel % g.height.kernel, kw = l % g.width.kernel;
+    const bool keeps = volume * run_count <= KEPT && kc >= 2 * volume;
+    for (int64_t v = 0; keeps && v < volume; v++)
+      for (int i = 0; i < run_count; i++) kept[v * run_count + i] = piece(runs[i], v);
+    int64_t channel = l / volume, v = l - channel * volume;
     for (int64_t p = 0; p < kc; p++, to += NR) {
       const T* const plane = x + channel * g.in_plane();
-      const int64_t offset = kw * g.dilation - g.width.padding;
-      for (int i = 0; i < run_count; i++) {
-        const Run& run = runs[i];
-        const int64_t row = g.row(run.d, run.h, kd, kh);
-        const Range valid = row < 0 ? Range{run.at, run.at} : g.inside(kw, run.at, run.at + run.count);
-        copy_run(plane + row * g.width.input + offset, run.at, valid, run.count, to + run.begin);
-      }
+      for (int i = 0; i < run_count; i++) copy(plane, keeps ? kept[v * run_count + i] : piece(runs[i], v), runs[i], to);
       for (int q = columns; q < NR; q++) to[q] = 0;
-      if (++kw < g.width.kernel) continue;
-      kw = 0;
-      if (++kh < g.height.kernel) continue;
-      kh = 0;
-      if (++kd < g.depth.kernel) continue;
-      kd = 0;
-      channel++;
+      if (++v == volume) v = 0, channel++;
     }
   }
 
  private:
-  // Outputs at .. at + count, zero outside `valid`, whose elements lie a stride apart in `from`.
-  void copy_run(const T* from, int64_t at, Range valid, int count, float* to) const {
-    const int begin = static_cast<int>(valid.begin - at), end = static_cast<int>(valid.end - at);
-    for (int q = 0; q < begin && q < count; q++) to[q] = 0;
-    if (g.stride == 1) {
-      const T* const first = from + valid.begin;
-      int q = begin;
-      for (; q + W <= end; q += W) vstore(to + q, vload(first + (q - begin)));
-      if (q < end) vstore_n(to + q, vload_n(first + (q - begin), end - q, 0), end - q);
-    } else {
-      for (int q = begin; q < end; q++) to[q] = to_float(from[(at + q) * g.stride]);
+  Piece piece(const Run& run, int64_t v) const {
+    const int64_t kw = v % g.width.kernel, rows = v / g.width.kernel, kh = rows % g.height.kernel, kd = rows / g.height.kernel;
+    const int64_t row = g.row(run.d, run.h, kd, kh);
+    if (row < 0) return {0, 0, 0};
+    const Range valid = g.inside(kw, run.from, run.from + run.count);
+    return {row * g.width.input + kw * g.dilation - g.width.padding + run.from * g.stride, static_cast<int>(valid.begin - run.from), static_cast<int>(valid.end - run.from)};
+  }
+
+  // Whole vectors may reach into the runs behind, which follow, but not out of the row.
+  void copy(const T* plane, const Piece& piece, const Run& run, float* row) const {
+    const T* const from = plane + piece.from;
+    float* const to = row + run.at;
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (g.stride <= 2) {
+        for (int q = 0; q < run.count; q += W) {
+          const int begin = piece.begin > q ? piece.begin - q : 0, end = piece.end - q < W ? piece.end - q : W;
+          V v = vset(0);
+          if (begin == 0 && end == W) v = g.stride == 1 ? vload(from + q) : vload_even(from + 2 * q);
+          else if (g.stride == 1 && begin < end) v = vload_between(from + q, begin, end, 0);
+          else if (begin < end) v = vload_even_between(from + 2 * q, begin, end, 0);
+          if (run.at + q + W <= NR) vstore(to + q, v);
+          else vstore_n(to + q, v, NR - run.at - q);
+        }
+        return;
+      }
     }
-    for (int q = end; q < count; q++) to[q] = 0;
+    for (int q = 0; q < run.count; q++) to[q] = q >= piece.begin && q < piece.end ? to_float(from[q * g.stride]) : 0;
   }
 };
 

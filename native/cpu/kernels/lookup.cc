@@ -3,14 +3,24 @@
 
 namespace {
 
-// Copies bits, whatever they mean.
-inline void copy_bytes(const void* from, void* to, int64_t bytes) {
-  constexpr int64_t STEP = W * 4;
-  const char* a = static_cast<const char*>(from);
-  char* b = static_cast<char*>(to);
+// Copies from STEP bytes on in such steps, the last of which ends with the bytes; fewer in half the steps.
+template <int64_t STEP>
+inline bool copied(const char* a, char* b, int64_t bytes) {
+  if (bytes < STEP) {
+    if constexpr (STEP > 4) return copied<STEP / 2>(a, b, bytes);
+    else return false;
+  }
   int64_t i = 0;
   for (; i + STEP <= bytes; i += STEP) __builtin_memcpy(b + i, a + i, STEP);
-  for (; i + 2 <= bytes; i += 2) __builtin_memcpy(b + i, a + i, 2);
+  if (i < bytes) __builtin_memcpy(b + bytes - STEP, a + bytes - STEP, STEP);
+  return true;
+}
+
+// Copies an even number of bytes, whatever they mean, at least two.
+inline void copy_bytes(const void* from, void* to, int64_t bytes) {
+  const char* a = static_cast<const char*>(from);
+  char* b = static_cast<char*>(to);
+  if (!copied<(W > 1 ? W * 4 : 8)>(a, b, bytes)) __builtin_memcpy(b, a, 2);
 }
 
 inline bool inside(int64_t index, int64_t rows) { return index >= 0 && index < rows; }
@@ -24,12 +34,15 @@ void run_embedding(const Call& c) {
   const U* weight = input<U>(c, 1);
   U* out = output<U>(c);
   const Range r = part(c.dims[2] * dim, LINE, c.thread, c.threads);
-  for (int64_t i = r.begin; i < r.end;) {
-    const int64_t place = i / dim, column = i - place * dim, n = least(dim - column, r.end - i), index = indices[place];
-    if (inside(index, rows)) {
-      if (n == 1) out[i] = weight[index * dim + column];
-      else copy_bytes(weight + index * dim + column, out + i, n * static_cast<int64_t>(sizeof(U)));
-    }
+  if (dim == 1) {
+    for (int64_t i = r.begin; i < r.end; i++)
+      if (inside(indices[i], rows)) out[i] = weight[indices[i]];
+    return;
+  }
+  int64_t place = r.begin / dim, column = r.begin - place * dim;
+  for (int64_t i = r.begin; i < r.end; place++, column = 0) {
+    const int64_t n = least(dim - column, r.end - i), index = indices[place];
+    if (inside(index, rows)) copy_bytes(weight + index * dim + column, out + i, n * static_cast<int64_t>(sizeof(U)));
     i += n;
   }
 }

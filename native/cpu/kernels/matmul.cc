@@ -59,11 +59,63 @@ void run_vectors(const Call& c, const Size& s) {
   }
 }
 
+// Few rows times columns whose terms lie next to one another: dot products, for which the columns need no copy. out[r, j] at r * row + j * column.
+template <int ROWS, int COLUMNS, class T>
+inline void dot_tile(const T* a, const T* b, int64_t k, T* out, int64_t row, int64_t column) {
+  V sum[ROWS][COLUMNS];
+  for (int r = 0; r < ROWS; r++)
+    for (int q = 0; q < COLUMNS; q++) sum[r][q] = vset(0);
+  const auto join = [&](const auto& load, int64_t l) {
+    V v[COLUMNS];
+#pragma GCC unroll 4
+    for (int q = 0; q < COLUMNS; q++) v[q] = load(b + q * k + l);
+#pragma GCC unroll 4
+    for (int r = 0; r < ROWS; r++) {
+      const V x = load(a + r * k + l);
+#pragma GCC unroll 4
+      for (int q = 0; q < COLUMNS; q++) sum[r][q] = vfma(x, v[q], sum[r][q]);
+    }
+  };
+  int64_t l = 0;
+  for (; l + W <= k; l += W) join([](const T* p) { return vload(p); }, l);
+  if (const int rest = static_cast<int>(k - l); rest > 0) join([rest](const T* p) { return vload_n(p, rest, 0); }, l);
+  for (int r = 0; r < ROWS; r++)
+    for (int q = 0; q < COLUMNS; q++) set(out + r * row + q * column, vsum(sum[r][q]));
+}
+
+constexpr int DOT_ROWS = 4, DOT_COLUMNS = W < 8 ? 2 : 4;
+
+template <int ROWS, class T>
+void dots(const T* a, const T* b, int64_t rows, int64_t k, Range columns, T* out, int64_t row, int64_t column) {
+  if constexpr (ROWS > 2)
+    if (rows < ROWS) return dots<ROWS - 1>(a, b, rows, k, columns, out, row, column);
+  int64_t j = columns.begin;
+  for (; j + DOT_COLUMNS <= columns.end; j += DOT_COLUMNS) dot_tile<ROWS, DOT_COLUMNS>(a, b + j * k, k, out + j * column, row, column);
+  for (; j < columns.end; j++) dot_tile<ROWS, 1>(a, b + j * k, k, out + j * column, row, column);
+}
+
+// Whether one operand has few rows, and the terms of both lie next to one another.
+inline bool by_dots(const Size& s) { return !s.trans_a && s.trans_b && (s.p.m <= DOT_ROWS || s.p.n <= DOT_ROWS); }
+
+template <class T>
+void run_dots(const Call& c, const Size& s) {
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
+  const bool few_rows = m <= n, by_product = s.p.batch >= c.threads;
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, r = by_product ? Range{0, few_rows ? n : m} : part(few_rows ? n : m, LINE, c.thread, c.threads);
+  for (int64_t i = products.begin; i < products.end; i++) {
+    const T *a = input<T>(c, 0) + i * m * k, *b = input<T>(c, 1) + i * n * k;
+    T* const out = output<T>(c) + i * m * n;
+    if (few_rows) dots<DOT_ROWS>(a, b, m, k, r, out, n, 1);
+    else dots<DOT_ROWS>(b, a, n, k, r, out, 1, n);
+  }
+}
+
 template <class T>
 void run(const Call& c) {
   const Size s = size_of(c.dims);
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
+  if (by_dots(s)) return run_dots<T>(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
   run_products(c, s.p, sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
@@ -80,8 +132,9 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 }
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
-  const Products s = size_of(d).p;
-  return s.m == 1 || s.n == 1 ? 0 : s.scratch(threads, bytes < sizeof(float));
+  const Size size = size_of(d);
+  const Products& s = size.p;
+  return s.m == 1 || s.n == 1 || by_dots(size) ? 0 : s.scratch(threads, bytes < sizeof(float));
 }
 
 }  // namespace

@@ -39,11 +39,12 @@ struct Planes {
 template <class J>
 inline float joined_row(const float* x, int64_t n) {
   float total = J::NOTHING;
+  bool nan = false;  // beside the maximum, which then is one instruction
   for (int64_t i = 0; i < n; i++) {
     if constexpr (J::NOTHING == 0) total += x[i];
-    else total = x[i] > total ? x[i] : total;
+    else nan |= is_nan(x[i]), total = x[i] > total ? x[i] : total;
   }
-  return total;
+  return nan ? __builtin_nanf("") : total;
 }
 
 // Outputs of one row `o` of windows, columns from .. to: `x` is the plane.
@@ -107,11 +108,68 @@ void pool_row(const Planes& s, const T* x, int64_t o, int64_t from, int64_t to, 
         for (int64_t i = 0; i < n; i++) {
           const float value = source[i * stride + k];
           if constexpr (J::NOTHING == 0) totals[i] += value;
-          else totals[i] = value > totals[i] ? value : totals[i];
+          else totals[i] = J::beats(value, totals[i]) ? value : totals[i];
         }
       }
     }
     map1<false>(totals, out + begin, 0, n, [share](V v) { return J::NOTHING == 0 ? vmul(v, share) : v; });
+  }
+}
+
+// Windows of up to SMALL elements a side, one or two apart, are joined in registers, a vector of neighbouring windows at a time.
+constexpr int64_t SMALL = 3;
+
+inline bool is_small(const Axis& a) { return a.kernel >= 1 && a.kernel <= SMALL && a.stride >= 1 && a.stride <= 2; }
+
+// The totals of W windows of `rows` rows, the first of which begins at column `at`; INSIDE: all lie inside the input.
+template <class J, int STRIDE, int KERNEL, bool INSIDE>
+inline V joined_windows(const float* x, int64_t width, int64_t rows, int64_t at) {
+  V total = vset(J::NOTHING);
+  VNan seen = vnan_none();
+  int from[KERNEL], to[KERNEL];
+  for (int k = 0; k < KERNEL; k++) {
+    const int64_t first = (STRIDE - 1 - at - k) / STRIDE, end = (width - at - k + STRIDE - 1) / STRIDE;
+    from[k] = at + k >= 0 ? 0 : static_cast<int>(least(first, W));
+    to[k] = end > 0 ? static_cast<int>(least(end, W)) : 0;
+  }
+  for (int64_t r = 0; r < rows; r++) {
+    const float* const row = x + r * width + at;
+#pragma GCC unroll 3
+    for (int k = 0; k < KERNEL; k++) {
+      V v;
+      if constexpr (INSIDE) v = STRIDE == 1 ? vload(row + k) : vload_even(row + k);
+      else v = STRIDE == 1 ? vload_between(row + k, from[k], to[k], J::NOTHING) : vload_even_between(row + k, from[k], to[k], J::NOTHING);
+      total = J::also(total, v, seen);
+    }
+  }
+  return J::ORDERED ? total : vnan_put(total, seen);
+}
+
+// Outputs of row `o` of windows: `x` is the plane.
+template <class J, int STRIDE, int KERNEL>
+void pool_small_row(const Planes& s, const float* x, int64_t o, float* out) {
+  const int64_t top = s.down.first(o), rows = s.down.end(o) - top, width = s.across.input, outputs = s.across.output;
+  const V share = vset(1 / static_cast<float>(s.down.counted(o) * KERNEL));
+  const auto finished = [&](V total) { return J::NOTHING == 0 ? vmul(total, share) : total; };
+  x += top * width;
+  for (int64_t column = 0; column < outputs; column += W) {
+    const int64_t at = column * STRIDE - s.across.padding;
+    if (at >= 0 && at + (W - 1) * STRIDE + KERNEL <= width && column + W <= outputs) vstore(out + column, finished(joined_windows<J, STRIDE, KERNEL, true>(x, width, rows, at)));
+    else if (column + W <= outputs) vstore(out + column, finished(joined_windows<J, STRIDE, KERNEL, false>(x, width, rows, at)));
+    else vstore_n(out + column, finished(joined_windows<J, STRIDE, KERNEL, false>(x, width, rows, at)), static_cast<int>(outputs - column));
+  }
+}
+
+template <class J, int STRIDE>
+void pool_small(const Call& c, const Planes& s) {
+  const Range r = part(s.planes * s.down.output, 1, c.thread, c.threads);
+  for (int64_t row = r.begin; row < r.end; row++) {
+    const int64_t plane = row / s.down.output, o = row - plane * s.down.output;
+    const float* const x = input(c, 0) + plane * s.down.input * s.across.input;
+    float* const out = output(c) + row * s.across.output;
+    if (s.across.kernel == 1) pool_small_row<J, STRIDE, 1>(s, x, o, out);
+    else if (s.across.kernel == 2) pool_small_row<J, STRIDE, 2>(s, x, o, out);
+    else pool_small_row<J, STRIDE, 3>(s, x, o, out);
   }
 }
 
@@ -124,6 +182,8 @@ inline int64_t columns_at_once(const Axis& a) {
 template <class J, class T>
 void run(const Call& c, bool signals) {
   const Planes s(c.dims, c.dim_count, signals);
+  if constexpr (sizeof(T) == sizeof(float))
+    if (is_small(s.across)) return s.across.stride == 1 ? pool_small<J, 1>(c, s) : pool_small<J, 2>(c, s);
   const int64_t rows = s.planes * s.down.output, at_once = columns_at_once(s.across), parts = (s.across.output + at_once - 1) / at_once;
   float* const buffer = c.scratch + c.thread * BUFFERED;
   const Range r = part(rows * parts, 1, c.thread, c.threads);

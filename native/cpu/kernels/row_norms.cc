@@ -22,6 +22,43 @@ struct LayerNorm {
   }
 };
 
+// Rows that stay in the first-level cache, four at a time: one's statistics are computed while the sums of another are joined, and
+// weight and bias are loaded once for all.
+template <class T>
+bool norm_four_rows(const Call& c, const LayerNorm<T>& p) {
+  constexpr int64_t ROWS = 4, SHORT = 1024;
+  if (c.stream || p.cols > SHORT || rows_shared(p.rows, p.cols, c.threads)) return false;
+  const Range r = part(p.rows, 1, c.thread, c.threads);
+  int64_t row = r.begin;
+  for (; row + ROWS <= r.end; row += ROWS) {
+    const T* const x = p.x + row * p.cols;
+    T* const out = p.out + row * p.cols;
+    float sums[ROWS];
+    Moments moments[ROWS];
+    const float count = static_cast<float>(p.cols);
+    for (int64_t q = 0; q < ROWS; q++) sums[q] = sum_of(x + q * p.cols, p.cols, [](V v) { return v; });
+    for (int64_t q = 0; q < ROWS; q++) moments[q] = {count, sums[q] / count, squares_of(x + q * p.cols, p.cols, sums[q] / count)};
+    V mean[ROWS], rstd[ROWS];
+    for (int64_t q = 0; q < ROWS; q++) {
+      mean[q] = vset(moments[q].mean);
+      rstd[q] = vset(rstd_of(moments[q], p.eps));
+    }
+    const auto normed = [&](V v, int64_t q, V w, V b) { return vfma(vmul(vsub(v, mean[q]), rstd[q]), w, b); };
+    int64_t i = 0;
+    for (; i + W <= p.cols; i += W) {
+      const V w = vload(p.weight + i), b = vload(p.bias + i);
+#pragma GCC unroll 4
+      for (int64_t q = 0; q < ROWS; q++) vstore(out + q * p.cols + i, normed(vload(x + q * p.cols + i), q, w, b));
+    }
+    if (const int rest = static_cast<int>(p.cols - i); rest > 0) {
+      const V w = vload_n(p.weight + i, rest, 0), b = vload_n(p.bias + i, rest, 0);
+      for (int64_t q = 0; q < ROWS; q++) vstore_n(out + q * p.cols + i, normed(vload_n(x + q * p.cols + i, rest, 0), q, w, b), rest);
+    }
+  }
+  for (; row < r.end; row++) p.template write<false>(row, 0, p.cols, p.of(row, 0, p.cols));
+  return true;
+}
+
 template <class T>
 struct RmsNorm {
   struct Stats {
@@ -45,6 +82,8 @@ struct RmsNorm {
   }
 };
 
+inline int64_t up_to_line(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
+
 // Gradients: dx of each token from two sums over it, and the sums over tokens of grad * h and (CENTERED: layer_norm, which has a mean
 // and a bias) of grad, for h = (x - mean) * rstd. Each thread adds up its own tokens; the totals are joined at the end.
 template <class T, bool CENTERED>
@@ -56,10 +95,10 @@ struct NormBackward {
   const T *grad, *x, *weight;
   const float *means, *rstds;
   T* dx;
-  float *dweight, *dbias;  // this thread's totals, or where rows are shared those of all
+  float *dweight, *dbias;  // this thread's totals, or where rows are shared those of all; whole vectors, which the next row can read at once
   NormBackward(const Call& c, float* totals)
       : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), x(input<T>(c, 1)), weight(input<T>(c, 2)), means(CENTERED ? input(c, 3) : nullptr),
-        rstds(input(c, CENTERED ? 4 : 3)), dx(output<T>(c)), dweight(totals), dbias(totals + cols) {}
+        rstds(input(c, CENTERED ? 4 : 3)), dx(output<T>(c)), dweight(totals), dbias(totals + up_to_line(cols)) {}
   // h without the factor rstd.
   inline V centered(V v, int64_t row) const {
     if constexpr (CENTERED) return vsub(v, vset(means[row]));
@@ -81,14 +120,8 @@ struct NormBackward {
     const V rstd = vset(rstds[row]), sum = vset(s.sum / n), dot = vset(s.dot / n);
     write_row<STREAM>(grad + at, dx + at, to - from, [=, this](V g, int64_t i, int count) {
       const V h = vmul(centered(take(v + i, count), row), rstd);
-      const V total = vfma(g, h, take(dw + i, count)), all = CENTERED ? vadd(g, take(db + i, count)) : g;
-      if (count == W) {
-        vstore(dw + i, total);
-        if constexpr (CENTERED) vstore(db + i, all);
-      } else {
-        vstore_n(dw + i, total, count);
-        if constexpr (CENTERED) vstore_n(db + i, all, count);
-      }
+      vstore(dw + i, vfma(g, h, vload(dw + i)));
+      if constexpr (CENTERED) vstore(db + i, vadd(g, vload(db + i)));
       V of_g = vmul(g, take(w + i, count));
       if constexpr (CENTERED) of_g = vsub(of_g, sum);
       return vmul(rstd, vsub(of_g, vmul(h, dot)));
@@ -97,7 +130,7 @@ struct NormBackward {
 };
 
 // Floats of one thread's totals.
-int64_t totals_stride(int64_t dim) { return (2 * dim + LINE - 1) / LINE * LINE; }
+int64_t totals_stride(int64_t dim) { return 2 * up_to_line(dim); }
 
 template <class T, bool CENTERED>
 void run_norm_backward(const Call& c) {
@@ -106,13 +139,13 @@ void run_norm_backward(const Call& c) {
   float* const all = c.scratch + rows_scratch(rows, dim, c.threads);
   float* const mine = shared ? all : all + c.thread * stride;
   const Range r = shared ? part(dim, LINE, c.thread, c.threads) : Range{0, dim};
-  for (int64_t i = r.begin; i < r.end; i++) mine[i] = mine[dim + i] = 0;
+  for (int64_t i = r.begin; i < up_to_line(r.end); i++) mine[i] = mine[up_to_line(dim) + i] = 0;
   NormBackward<T, CENTERED> p(c, mine);
   run_rows(c, p);
   c.barrier(c.team);
   const Range own = part(dim, LINE, c.thread, c.threads);
   for (int output_index = 1; output_index <= (CENTERED ? 2 : 1); output_index++) {
-    float* const first = all + (output_index - 1) * dim;
+    float* const first = all + (output_index - 1) * up_to_line(dim);
     if (!shared)
       for (int t = 1; t < c.threads; t++) map2<false>(first, first + t * stride, first, own.begin, own.end, [](V a, V b) { return vadd(a, b); });
     map1<false>(first, output<T>(c, output_index), own.begin, own.end, [](V v) { return v; });
@@ -122,7 +155,7 @@ void run_norm_backward(const Call& c) {
 template <class T>
 void run_layer_norm(const Call& c) {
   LayerNorm<T> p(c);
-  run_rows(c, p);
+  if (!norm_four_rows(c, p)) run_rows(c, p);
 }
 template <class T>
 void run_rms_norm(const Call& c) {

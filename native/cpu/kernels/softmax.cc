@@ -79,7 +79,7 @@ float exponentials(const T* x, float max, float* e, int64_t n) {
     }
     total.add(vadd(vadd(s0, s1), vadd(s2, s3)));
   }
-  return vsum(total.sum);
+  return total.value();
 }
 
 inline float* place_for(float* row) { return row; }
@@ -121,15 +121,40 @@ struct LogSoftmax : ByMaxSum<T> {
   explicit LogSoftmax(const Call& c) : ByMaxSum<T>(c), out(output<T>(c)) {}
   template <bool STREAM>
   void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
+    write_with<STREAM>(row, from, to, s.max, log_of(s.sum));
+  }
+  template <bool STREAM>
+  void write_with(int64_t row, int64_t from, int64_t to, float max, float logarithm) const {
     const int64_t at = row * this->cols + from;
-    const V top = vset(s.max), log = vset(log_of(s.sum));
+    const V top = vset(max), log = vset(logarithm);
     write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vsub(vsub(v, top), log); });
   }
 };
 
+// The sums of short rows are turned into logarithms a vector at a time: one takes longer than a row of a few vectors. Then use(row, max, logarithm).
+template <class T, class F>
+inline bool with_logarithms(const Call& c, const ByMaxSum<T>& p, F use) {
+  constexpr int64_t SHORT = 512;
+  if (c.stream || p.cols > SHORT || rows_shared(p.rows, p.cols, c.threads)) return false;
+  float maxima[LINE], logs[LINE];
+  const Range r = part(p.rows, 1, c.thread, c.threads);
+  for (int64_t row = r.begin; row < r.end; row += LINE) {
+    const int64_t n = least(LINE, r.end - row);
+    for (int64_t i = 0; i < n; i++) {
+      const MaxSum s = max_sum_of(p.x + (row + i) * p.cols, p.cols);
+      maxima[i] = s.max;
+      logs[i] = s.sum;
+    }
+    map1<false>(logs, logs, 0, n, [](V v) { return vlog(v); });
+    for (int64_t i = 0; i < n; i++) use(row + i, maxima[i], logs[i]);
+  }
+  return true;
+}
+
 template <class T>
 void run_log_softmax(const Call& c) {
   LogSoftmax<T> p(c);
+  if (with_logarithms(c, p, [&](int64_t row, float max, float log) { p.template write_with<false>(row, 0, p.cols, max, log); })) return;
   run_rows(c, p);
 }
 
@@ -149,14 +174,18 @@ struct CrossEntropy : ByMaxSum<T> {
   template <bool STREAM>
   void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) {
     const int64_t target = class_of(c, row);
-    if (target >= from && target < to) total += s.max - to_float(this->x[row * this->cols + target]) + log_of(s.sum);
+    if (target >= from && target < to) add(row, target, s.max, log_of(s.sum));
   }
+  void add(int64_t row, int64_t target, float max, float log) { total += max - to_float(this->x[row * this->cols + target]) + log; }
 };
 
 template <class T>
 void run_cross_entropy(const Call& c) {
   CrossEntropy<T> p(c);
-  run_rows(c, p);
+  const auto short_row = [&](int64_t row, float max, float log) {
+    if (const int64_t target = class_of(c, row); target >= 0) p.add(row, target, max, log);
+  };
+  if (!with_logarithms(c, p, short_row)) run_rows(c, p);
   double* const totals = reinterpret_cast<double*>(c.scratch + rows_scratch(p.rows, p.cols, c.threads));
   totals[c.thread * 8] = p.total;
   c.barrier(c.team);
