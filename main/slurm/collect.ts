@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onMachines, type MachinePart } from '@core/fleet/collect'
@@ -44,13 +44,36 @@ export function collectTasks(plan: Plan, folder: string): Collected {
   return { tasks, file: onMachines({ id: collectedId(plan), name: plan.name, state: whole ? 'done' : 'stopped', left, notes: `Collected from ${plan.tasks} tasks of plan ${plan.id}.` }, parts) }
 }
 
+/** Copies that are tried before a database is taken for one that is written without a pause. */
+const MAX_COPIES = 20
+
+/**
+ * Copies a database of SQLite that another process may be writing, with its log. Writers only append to the log; when they
+ * move it into the database between the two copies, the copies do not fit each other, so it is copied again. `copy`: for tests.
+ */
+export function copyDatabase(from: string, to: string, copy: (from: string, to: string) => void = copyFileSync): void {
+  const state = () => {
+    const { size, mtimeMs } = statSync(from)
+    return `${size} ${mtimeMs}`
+  }
+  for (let i = 0; i < MAX_COPIES; i++) {
+    const before = state()
+    for (const suffix of ['', '-wal']) {
+      rmSync(to + suffix, { force: true })
+      if (existsSync(from + suffix)) copy(from + suffix, to + suffix)
+    }
+    if (state() === before) return
+  }
+  throw new Error('it is being written all the time; collect again later')
+}
+
 function readTask(plan: Plan, folder: string, index: number): { task: TaskState; file?: SessionFile } {
   const nothing = { index, results: 0, left: 0 }
   const database = join(folder, `task-${index}`, 'history.sqlite')
   if (!existsSync(database)) return { task: { ...nothing, state: 'waiting' } }
   const copy = mkdtempSync(join(tmpdir(), 'opscope-collect-'))
   try {
-    for (const suffix of ['', '-wal']) if (existsSync(database + suffix)) copyFileSync(database + suffix, join(copy, `history.sqlite${suffix}`))
+    copyDatabase(database, join(copy, 'history.sqlite'))
     const { history } = openHistory(join(copy, 'history.sqlite'))
     try {
       const wanted = shardSession(plan, { index, count: plan.tasks })

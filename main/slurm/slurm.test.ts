@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { onMachines } from '@core/fleet/collect'
 import { testCase, testDevice, testResult, testSession } from '@core/testing'
-import { collectTasks } from './collect'
+import { collectTasks, copyDatabase } from './collect'
 import { planText, readPlan, shardSession } from './plan'
 import { batchScript, type JobOptions } from './script'
 import { openHistory } from '../history'
@@ -80,6 +80,23 @@ describe('a plan', () => {
     expect(file?.results.map(({ case: c }) => c.device)).toEqual(['node1/cpu', 'node1/cpu', 'node2/cpu'])
     expect(file?.environment.devices.map(({ id, host }) => [id, host])).toEqual([['node1/cpu', 'node1'], ['node2/cpu', 'node2']])
     expect(file?.session).toMatchObject({ state: 'stopped', planned: 5, about: { kind: 'merged' } })
+  })
+
+  test('a database that is written while it is copied is copied again, with its log', () => {
+    const at = folder()
+    const [from, to] = [join(at, 'a'), join(at, 'b')]
+    writeFileSync(from, 'old')
+    writeFileSync(`${from}-wal`, 'log of old')
+    let copies = 0
+    copyDatabase(from, to, (one, other) => {
+      copyFileSync(one, other)
+      // Its writer moves the log into it, and begins another.
+      if (copies++ === 0) writeFileSync(from, 'newer')
+      if (copies === 1) writeFileSync(`${from}-wal`, 'log of newer')
+    })
+    expect([readFileSync(to, 'utf8'), readFileSync(`${to}-wal`, 'utf8'), copies]).toEqual(['newer', 'log of newer', 4])
+    let turn = 0
+    expect(() => copyDatabase(from, to, () => writeFileSync(from, 'x'.repeat(++turn)))).toThrow('it is being written all the time')
   })
 
   test('a result that comes twice counts once', () => {

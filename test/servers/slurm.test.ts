@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -26,6 +26,13 @@ describe('a plan and its shards, without Slurm', () => {
     const printed = await cli.run(run)
     expect([printed.status, printed.out]).toEqual([0, readFileSync(join(at, 'job.sbatch'), 'utf8')])
     expect((await cli.run(run)).err).toContain('has a plan already')
+
+    // What is refused can be corrected and given again.
+    const refused = run.filter((word) => word !== '--print').map((word) => (word === at ? `${at}-2` : word))
+    const bin = mkdtempSync(join(tmpdir(), 'opscope-sbatch-'))
+    writeFileSync(join(bin, 'sbatch'), '#!/bin/sh\necho "sbatch: error: invalid partition specified: h900" >&2\nexit 1\n', { mode: 0o755 })
+    for (let i = 0; i < 2; i++) expect((await cli.run(refused, { PATH: `${bin}:${process.env['PATH']}` })).err).toBe('opscope: sbatch refused the job: sbatch: error: invalid partition specified: h900. Nothing is submitted; give the command again with other options.\n')
+    expect((await cli.run(refused, { PATH: join(bin, 'none') })).err).toMatch(/^opscope: sbatch could not be started \(.*ENOENT\); nothing is submitted\. With --print/)
 
     const shard = (index: number, env: Record<string, string> = {}) => cli.start(['run', '--plan', join(at, 'plan.json'), '--shard', `${index}/3`], { OPSCOPE_DATA_DIR: join(at, `task-${index}`), ...env })
     expect((await shard(1).ended).status).toBe(0)

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { makeFolder } from '../../paths'
 import { collectedId, collectTasks, type TaskState } from '../../slurm/collect'
 import { planText, readPlan, type PlanOptions } from '../../slurm/plan'
 import { batchScript } from '../../slurm/script'
+import { oneLine } from '../../printable'
 import { writeFileAtomic } from '../../write-file'
 import type { Context } from '../context'
 import { table } from '../output/tables'
@@ -52,8 +53,11 @@ function submit(context: Context, options: SlurmOptions): number {
     return 0
   }
   const { status, stdout, stderr, error } = spawnSync('sbatch', ['--parsable', join(folder, 'job.sbatch')], { encoding: 'utf8', env: context.io.env })
-  if (error) throw new Error(`sbatch could not be started: ${error.message}. The script is ${join(folder, 'job.sbatch')}.`)
-  if (status !== 0) throw new Error(`sbatch refused the job: ${stderr.trim()}. The script is ${join(folder, 'job.sbatch')}.`)
+  if (error || status !== 0) {
+    // So that the command can be given again, corrected.
+    rmSync(join(folder, 'plan.json'), { force: true })
+    throw new Error(error ? `sbatch could not be started (${error.message}); nothing is submitted. With --print the script is written for a machine that has it.` : `sbatch refused the job: ${oneLine(stderr.trim())}. Nothing is submitted; give the command again with other options.`)
+  }
   context.print(stdout.trim().split(';')[0]!)
   context.remark(`opscope: submitted ${count} ${count === 1 ? 'task' : 'tasks'}; when they are done: opscope slurm collect ${folder}`)
   return 0
