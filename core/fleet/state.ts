@@ -5,6 +5,17 @@ export const DEVICE_ACTIVITIES = ['idle', 'waiting', 'measuring', 'throttled', '
 export const deviceActivitySchema = z.enum(DEVICE_ACTIVITIES)
 export type DeviceActivity = z.infer<typeof deviceActivitySchema>
 
+/** What a device of a machine that ssh reaches does, as its agent tells it. Its ids are those of its machine. */
+export const remoteActivitySchema = z.object({
+  backend: z.string(),
+  device: z.string(),
+  activity: deviceActivitySchema,
+  /** As last read beside samples. */
+  smClockMhz: z.number().optional(),
+  temperatureC: z.number().optional(),
+})
+export type RemoteActivity = z.infer<typeof remoteActivitySchema>
+
 const fleetDeviceSchema = z.object({
   backend: z.string(),
   device: z.string(),

@@ -3,7 +3,7 @@ import { findingSchema } from '../analysis/advice/types'
 import { deviceSchema } from '../backend'
 import { baselineCheckSchema, baselinesSchema, suiteCheckSchema } from '../compare/pinned'
 import { compareRequestSchema, comparisonSchema, fileSideSchema } from '../compare/types'
-import { fleetStateSchema } from '../fleet/state'
+import { fleetStateSchema, remoteActivitySchema } from '../fleet/state'
 import { REDACTIONS } from '../formats/redact'
 import { MAX_DROPPED_BYTES, type Channel, type EventName } from './names'
 import { phaseSchema } from '../measure/protocol'
@@ -228,6 +228,8 @@ export const EVENTS = {
   'run:ended': z.object({ sessionId: id, state: z.enum(['done', 'stopped']), failures: z.number().int(), problem: z.string().optional(), unsaved: z.number().int().optional() }),
   'sessions:changed': z.object({ ids: z.array(id) }),
   'fleet:state': fleetStateSchema,
+  /** What the devices of a remote machine do; none while it is not connected. */
+  'remotes:state': z.object({ name: z.string(), devices: z.array(remoteActivitySchema) }),
   'devices:changed': z.array(deviceSchema),
   'ceilings:changed': z.array(ceilingSchema),
   'noise:changed': z.array(noiseFloorSchema),

@@ -79,6 +79,7 @@ const events = [
   'transfer:progress',
   'sessions:opened',
   'fleet:state',
+  'remotes:state',
   'devices:changed',
   'ceilings:changed',
   'noise:changed',

@@ -39,7 +39,7 @@ function openServices(paths: DataPaths, windows: () => AppWindows, shown: Promis
   const settings = openSettings(paths.settings)
   const { history, notice } = openHistory(paths.history)
   const emit = createEmit(windows)
-  const remotes = new Remotes(paths.folder, { env: process.env, notice: (message) => emit('notice', { level: 'info', message }) })
+  const remotes = new Remotes(paths.folder, { env: process.env, notice: (message) => emit('notice', { level: 'info', message }), onState: (name, devices) => emit('remotes:state', { name, devices: devices.map(({ name: _name, ...device }) => device) }) })
   const here = [nativeHostKind(), webgpuHostKind(shown), pythonHostKind(() => settings.get().python)]
   const runner = createRunner({ history, settings: () => settings.get(), hostKinds: () => [...here, ...remotes.kinds()] })
   const files = createFilesApart(paths.history, emit)

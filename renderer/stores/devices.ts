@@ -1,6 +1,8 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Device } from '@core/backend'
+import { deviceOn } from '@core/fleet/place'
+import type { RemoteActivity } from '@core/fleet/state'
 import { BACKENDS } from '@core/backends'
 import { ceilingsOn } from '@core/roofline/ceilings'
 import { noiseFloorOn } from '@core/session/environment'
@@ -15,6 +17,8 @@ export const useDevices = defineStore('devices', () => {
   const devices = shallowRef<readonly Device[]>([])
   const ceilings = shallowRef<Ceiling[]>([])
   const noiseFloors = shallowRef<readonly NoiseFloor[]>([])
+  /** What devices of remote machines do, by backend and id. */
+  const activities = shallowRef<ReadonlyMap<string, RemoteActivity>>(new Map())
   const loading = ref(false)
   const problem = shallowRef<unknown>()
 
@@ -57,6 +61,10 @@ export const useDevices = defineStore('devices', () => {
 
   function start(): void {
     listen('devices:changed', take)
+    listen('remotes:state', ({ name, devices: told }) => {
+      const others = [...activities.value].filter(([key]) => !key.includes(` ${name}/`))
+      activities.value = new Map([...others, ...told.map((one): [string, RemoteActivity] => [`${one.backend} ${deviceOn(name, one.device)}`, one])])
+    })
     listen('ceilings:changed', (list) => (ceilings.value = list))
     listen('noise:changed', (list) => (noiseFloors.value = list))
     void load()
@@ -65,5 +73,8 @@ export const useDevices = defineStore('devices', () => {
   const ceilingsOf = (device: Device) => ceilingsOn(ceilings.value, [device])
   const noiseOf = (device: Device) => noiseFloorOn(noiseFloors.value, device)
 
-  return { devices, available, awaited, ceilings, ceilingsOf, noiseFloors, noiseOf, loading, problem, load, check, start }
+  /** Of a remote device, while its machine is connected. */
+  const activityOf = ({ backend, id }: Device) => activities.value.get(`${backend} ${id}`)
+
+  return { activityOf, devices, available, awaited, ceilings, ceilingsOf, noiseFloors, noiseOf, loading, problem, load, check, start }
 })

@@ -77,3 +77,20 @@ it('the self-check command opens the devices and checks them all', async () => {
   expect(router.currentRoute.value.name).toBe('devices')
   for (const take of off) take()
 })
+
+it('shows what a device of a remote machine does, with clock and temperature, while the machine is connected', async () => {
+  const far = { ...gpu, id: `gpubox/${gpu.id}`, host: 'gpubox' }
+  const wrapper = open(far)
+  expect(wrapper.find('[role=status]').exists()).toBe(false)
+  const told = (activity: 'measuring' | 'throttled') => ({ backend: gpu.backend, device: gpu.id, activity, smClockMhz: 1979.6, temperatureC: 41 })
+  api.emit('remotes:state', { name: 'gpubox', devices: [told('measuring')] })
+  await flushPromises()
+  expect(wrapper.get('[role=status]').text()).toBe('measuring, 1980 MHz, 41 °C')
+  // Of a machine whose name begins alike.
+  api.emit('remotes:state', { name: 'gpubox-2', devices: [told('throttled')] })
+  await flushPromises()
+  expect(wrapper.get('[role=status]').text()).toBe('measuring, 1980 MHz, 41 °C')
+  api.emit('remotes:state', { name: 'gpubox', devices: [] })
+  await flushPromises()
+  expect(wrapper.find('[role=status]').exists()).toBe(false)
+})
