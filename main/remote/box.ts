@@ -56,7 +56,8 @@ export interface BoxOptions {
   env?: NodeJS.ProcessEnv
   /** Tells the user what a run waits for, and that it goes on. */
   notice?: (message: string) => void
-  onState?: (name: string, devices: AgentState[]) => void
+  /** What the devices of a machine do; none when its line has ended. */
+  onState?: (name: string, devices: readonly AgentState[]) => void
   /** Pauses before a run tries again, the last one from then on, and the longest it waits in all; in ms. */
   retryMs?: readonly number[]
   patienceMs?: number
@@ -72,8 +73,8 @@ const FOLDER = 'r="${XDG_CACHE_HOME:-$HOME/.cache}/opscope/agents"'
 
 const startScript = (id: string) => `${FOLDER}; d="$r/${id}"; if [ -x "$d/bin/opscope" ]; then exec "$d/bin/opscope" agent; fi; echo "opscope-agent-missing $(uname -s) $(uname -m)"; exit 3`
 
-/** Unpacks stdin beside its place and moves it there whole. */
-const installScript = (id: string) => `set -e; umask 077; ${FOLDER}; mkdir -p "$r"; t="$r/.part-$$"; trap "rm -rf \\"$t\\"" EXIT; mkdir "$t"; tar -xzf - -C "$t"; [ -e "$r/${id}" ] || mv "$t" "$r/${id}"`
+/** Unpacks stdin beside its place and moves it there whole. What a copy that was killed has left there is removed. */
+const installScript = (id: string) => `set -e; umask 077; ${FOLDER}; mkdir -p "$r"; find "$r" -maxdepth 1 -name ".part-*" -mmin +60 -exec rm -rf {} + 2>/dev/null || :; t="$r/.part-$$"; rm -rf "$t"; trap "rm -rf \\"$t\\"" EXIT; mkdir "$t"; tar -xzf - -C "$t"; [ -e "$r/${id}" ] || mv "$t" "$r/${id}"`
 
 /** Another machine reached by ssh: one line to its agent, which is copied there where it is missing, for all its hosts. */
 export class RemoteBox {
@@ -153,7 +154,9 @@ export class RemoteBox {
         this.#uname = error.platform
       }
       await this.#install(this.#archive!)
-      return this.#dial(this.#archive!)
+      return this.#dial(this.#archive!).catch((again: unknown) => {
+        throw again instanceof AgentMissing ? new RemoteProblem(`Opscope's agent was copied to ${this.remote.name} and cannot be started there: programs in its ~/.cache/opscope must be allowed to run.`, false) : again
+      })
     })
     this.#line = line
     this.#facts = line.facts
@@ -163,7 +166,7 @@ export class RemoteBox {
   async #dial(archive: Archive): Promise<RemoteLine> {
     const { name, destination } = this.remote
     const { env, onState, silenceMs } = this.options
-    return RemoteLine.open(startSsh(destination, startScript(archive.id), env), { name, destination, ...(silenceMs === undefined ? {} : { silenceMs }), onState: (devices) => onState?.(name, devices) })
+    return RemoteLine.open(startSsh(destination, startScript(archive.id), env), { name, destination, ...(silenceMs === undefined ? {} : { silenceMs }), onState: (devices) => onState?.(name, devices), onClose: () => onState?.(name, []) })
   }
 
   async #install({ path, id }: Archive): Promise<void> {

@@ -26,31 +26,56 @@ export class RemoteStore {
   constructor(folder: string) {
     this.#file = join(folder, 'remotes.json')
     this.#remotes = []
-    if (!existsSync(this.#file)) return
-    try {
-      this.#remotes = remotesSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8')))
-    } catch {
-      this.notice = 'The list of remote machines could not be read; add them again.'
-    }
+    if (!this.#read()) this.notice = 'The list of remote machines could not be read; add them again.'
   }
 
+  /** As it is now: the window and the command line may both change it. */
   list(): readonly Remote[] {
+    this.#read()
     return this.#remotes
   }
 
-  /** Throws RangeError where the name or the destination cannot be used. */
-  add(destination: string, name = nameFor(destination)): Remote {
-    const remote = { name, destination }
-    if (!DESTINATION.test(destination)) throw new RangeError(`"${destination}" is no destination of ssh; expected user@host or a Host of its config`)
-    if (!HOST_NAME.test(name)) throw new RangeError(`"${name}" cannot be the name of a machine; expected letters, digits, dots and dashes`)
-    if (this.#remotes.some((one) => one.name === name)) throw new RangeError(`there is a remote machine "${name}" already; give this one another name`)
+  /** Takes over what the file has; false where that cannot be read, and what was known stands. */
+  #read(): boolean {
+    try {
+      this.#remotes = existsSync(this.#file) ? remotesSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8'))) : []
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Keeps a machine. Throws RangeError where the name or the destination cannot be used. */
+  add(destination: string, given?: string): Remote {
+    const remote = this.proposed(destination, given)
     this.#save([...this.#remotes, remote])
     return remote
   }
 
+  /** What a machine would be called. Throws RangeError as `add` does. */
+  proposed(destination: string, given?: string): Remote {
+    const same = this.list().find((one) => one.destination === destination)
+    if (same && given === undefined) throw new RangeError(`there is a remote machine "${same.name}" for ${destination} already`)
+    const name = given ?? this.#freeName(nameFor(destination))
+    const remote = { name, destination }
+    if (!DESTINATION.test(destination)) throw new RangeError(`"${destination}" is no destination of ssh; expected user@host or a Host of its config`)
+    if (!HOST_NAME.test(name)) throw new RangeError(`"${name}" cannot be the name of a machine; expected letters, digits, dots and dashes`)
+    if (this.#remotes.some((one) => one.name === name)) throw new RangeError(`there is a remote machine "${name}" already; give this one another name`)
+    return remote
+  }
+
+  /** `gpubox`, or `gpubox-2` where another machine has that name. */
+  #freeName(name: string): string {
+    const taken = new Set(this.#remotes.map((one) => one.name))
+    for (let i = 1; ; i++) {
+      const free = i === 1 ? name : `${name.slice(0, 36)}-${i}`
+      if (!taken.has(free)) return free
+    }
+  }
+
   /** Throws RangeError where there is none of this name. */
   remove(name: string): void {
-    if (!this.#remotes.some((one) => one.name === name)) throw new RangeError(`there is no remote machine "${name}"; there are: ${this.#remotes.map((one) => one.name).join(', ') || 'none'}`)
+    if (!this.list().some((one) => one.name === name)) throw new RangeError(`there is no remote machine "${name}"; there are: ${this.#remotes.map((one) => one.name).join(', ') || 'none'}`)
     this.#save(this.#remotes.filter((one) => one.name !== name))
   }
 
@@ -83,18 +108,22 @@ export class Remotes {
 
   /** Adds a machine once it was reached; nothing is kept where it cannot be used. */
   async add(destination: string, name?: string): Promise<Remote> {
-    const remote = this.store.add(destination, name)
+    const remote = this.store.proposed(destination, name)
     try {
       await this.#box(remote).check()
-      return remote
+      return this.store.add(destination, remote.name)
     } catch (error) {
-      this.remove(remote.name)
+      this.#forget(remote.name)
       throw error
     }
   }
 
   remove(name: string): void {
     this.store.remove(name)
+    this.#forget(name)
+  }
+
+  #forget(name: string): void {
     this.#boxes.get(name)?.close()
     this.#boxes.delete(name)
   }

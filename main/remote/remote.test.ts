@@ -22,11 +22,22 @@ test('a machine is kept by name and destination alone, readable by its owner', (
   const store = new RemoteStore(folder)
   expect(store.add('me@gpubox.lab.example')).toEqual({ name: 'gpubox', destination: 'me@gpubox.lab.example' })
   store.add('ssh://10.0.0.7:2200')
-  expect(() => store.add('you@gpubox')).toThrow('there is a remote machine "gpubox" already')
+  expect(() => store.add('me@gpubox.lab.example')).toThrow('there is a remote machine "gpubox" for me@gpubox.lab.example already')
+  expect(() => store.add('you@gpubox', 'gpubox')).toThrow('there is a remote machine "gpubox" already; give this one another name')
+  // The window asks for no name: machines with one first part get different ones.
+  expect([store.add('me@gpubox.other.example').name, store.add('me@gpubox.third.example').name]).toEqual(['gpubox-2', 'gpubox-3'])
+  store.remove('gpubox-2')
+  store.remove('gpubox-3')
   expect(() => store.add('you@other', 'a/b')).toThrow(RangeError)
   store.remove('10.0.0.7')
   expect(() => store.remove('10.0.0.7')).toThrow('there is no remote machine "10.0.0.7"; there are: gpubox')
   expect(new RemoteStore(folder).list()).toEqual([{ name: 'gpubox', destination: 'me@gpubox.lab.example' }])
+  // Another process adds one: it is seen here, and stays when this one saves.
+  new RemoteStore(folder).add('me@second')
+  expect(store.list()).toHaveLength(2)
+  store.add('me@third')
+  store.remove('second')
+  store.remove('third')
   writeFileSync(join(folder, 'remotes.json'), readFileSync(join(folder, 'remotes.json'), 'utf8').replace('me@gpubox', '-oProxyCommand=sh '))
   expect(new RemoteStore(folder).list()).toEqual([])
   expect(new RemoteStore(folder).notice).toBe('The list of remote machines could not be read; add them again.')
@@ -44,6 +55,7 @@ test.each([
   ['No ED25519 host key is known for [127.0.0.1]:2222 and you have requested strict checking.\nHost key verification failed.', /^The host key of box is not known to ssh\./, false],
   ['me@box: Permission denied (publickey).', /^box refused the login\./, false],
   ['tar: ./node: Cannot write: No space left on device', /^The disk of box is full/, false],
+  ['mkdir: cannot create directory ‘/home/me/.cache/opscope’: Permission denied', /^Opscope's agent could not be copied to box: its ~\/\.cache\/opscope cannot be written/, false],
   ['ssh: connect to host box port 22: Connection refused', /^box refused the connection\.$/, true],
   ['ssh: connect to host box port 22: No route to host', /^box did not answer\.$/, true],
   ['Connection closed by 10.0.0.7 port 22', /^The connection to box was closed\.$/, true],

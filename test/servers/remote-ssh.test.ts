@@ -50,7 +50,7 @@ describe.skipIf(noSshd !== undefined)(`a machine that ssh reaches${noSshd ? ` (s
     expect(file.environment.devices.map(({ id }) => id)).toEqual(['gpubox/cpu'])
     expect(file.environment.machines).toMatchObject([{ name: 'gpubox', facts: { cpu: file.environment.cpu } }])
 
-    expect((await run('remote', 'add', 'gpubox')).err).toContain('there is a remote machine "gpubox" already')
+    expect((await run('remote', 'add', 'gpubox')).err).toContain('there is a remote machine "gpubox" for gpubox already')
     expect((await run('remote', 'remove', 'gpubox')).status).toBe(0)
     expect((await run(...sweep('1000'))).status).toBe(2)
   })
@@ -126,6 +126,13 @@ describe.skipIf(noSshd !== undefined)(`a machine that ssh reaches${noSshd ? ` (s
     expect([status, err.trim().split('\n').at(-1)]).toEqual([1, "opscope: The disk of gpubox is full: Opscope's agent needs about 250 MB in ~/.cache/opscope there."])
     expect(readdirSync(join(box.cache, 'opscope', 'agents'))).toEqual([])
     expect((await run('remote', 'add', 'gpubox')).status).toBe(0)
+  })
+
+  it.runIf(canNamespace)('whose cache must run no programs is not added, and says so', async () => {
+    const { box, run } = await reached()
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,noexec', 'none', box.cache])
+    const { status, err } = await run('remote', 'add', 'gpubox')
+    expect([status, err.trim().split('\n').at(-1)]).toEqual([1, "opscope: Opscope's agent was copied to gpubox and cannot be started there: programs in its ~/.cache/opscope must be allowed to run."])
   })
 
   it.runIf(canNamespace)('whose line is cut in a case is waited for, and costs that case', async () => {
