@@ -7,12 +7,13 @@ import type { GpuOrder } from '@core/settings'
 import { version } from '../../package.json'
 import { gpuOf } from '../exclusive'
 import { Host } from '../runner/hosts/host'
+import { LostDevices } from '../runner/hosts/lost-devices'
 import { LIMITS as HOST_LIMITS, type Limits, type HostKind } from '../runner/types'
 import { caseWords } from '../runner/words'
-import { workConsumer, type FleetLine, type LineLimits } from './connect'
+import { opened, workConsumer, type FleetLine, type LineLimits } from './connect'
 import { Gate } from './gate'
 import { runLane } from './lane'
-import { ASK_SUBJECT, DRAIN_SUBJECT, drainSchema, laneOf, modelLane, pack, PRESENCE_MS, presenceSubject, unpack, workSubject, type Offer, type Presence, type Work } from './messages'
+import { ASK_SUBJECT, DRAIN_SUBJECT, drainSchema, laneOf, modelLane, nameSubject, pack, PRESENCE_MS, presenceSubject, unpack, workSubject, type Offer, type Presence, type Work } from './messages'
 
 /** Devices of one model that may have work at once. */
 const MAX_SHARED = 10_000
@@ -40,14 +41,23 @@ interface DeviceStatus {
   measured: number
   busySeconds: number
   activity: DeviceActivity
+  /** It was lost for good: its work waits, or goes to devices of its model. */
+  gone?: boolean
   /** As last read beside samples. */
   conditions?: Pick<DeviceState, 'smClockMhz' | 'temperatureC'>
 }
+
+/** How long an agent may take to say that it has a name, in ms; the server says at once that nobody has it. */
+const NAME_MS = 1500
+
+/** Whether an agent of this name answers: two would take each other's work and call their devices the same. */
+const isTaken = ({ nc }: FleetLine, host: string): Promise<boolean> => nc.request(nameSubject(host), undefined, { timeout: NAME_MS }).then(() => true, () => false)
 
 /** The devices of this machine as members of a fleet, until it is drained. */
 export class FleetAgent {
   readonly #hosts: Host[]
   readonly #gate = new Gate()
+  readonly #lost = new LostDevices()
   readonly #states = new Map<Device, DeviceStatus>()
   #draining = false
   #leaving = false
@@ -70,6 +80,7 @@ export class FleetAgent {
   /** Measures until it is drained. Resolves with how many cases it measured. Rejects where this machine has no device to measure on. */
   async run(): Promise<number> {
     const { line, limits, host: name, wants = () => true } = this.options
+    if (await isTaken(line, name)) throw new Error(`an agent called ${name} is in this fleet already; give this one another name with --name`)
     const devices: { device: Device; host: Host }[] = []
     for (const host of this.#hosts) for (const device of await host.devices().catch(() => [])) if (device.available.ok && wants(device)) devices.push({ device, host })
     if (devices.length === 0) throw new Error('there is no device here to measure on')
@@ -86,15 +97,16 @@ export class FleetAgent {
       this.options.ready?.()
       await Promise.all(devices.map(async ({ device, host }) => {
         const [own, shared] = [laneOf(name, device.backend, device.id), modelLane(device.backend, device.name, device.driver)]
-        const consumers = [await workConsumer(line, own, workSubject(own), 1, limits), await workConsumer(line, shared, workSubject(shared), MAX_SHARED, limits)]
+        const consumers = opened(line, limits, async () => [await workConsumer(line, own, workSubject(own), 1, limits), await workConsumer(line, shared, workSubject(shared), MAX_SHARED, limits)])
         const state = this.#states.get(device)!
         await runLane({
-          host: name, consumers, js: line.js, ackWaitMs: limits.ackWaitMs, isDraining: () => this.#draining, ...(this.options.warn ? { warn: this.options.warn } : {}),
+          host: name, consumers, js: line.js, ackWaitMs: limits.ackWaitMs, isDraining: () => this.#draining || state.gone === true, ...(this.options.warn ? { warn: this.options.warn } : {}),
           measure: (work) => this.#measure(work, device, host),
           started: (work) => Object.assign(state, { current: work, since: performance.now() }),
           ended: () => Object.assign(state, { current: undefined, measured: state.measured + 1, busySeconds: state.busySeconds + (performance.now() - state.since) / 1000 }),
         })
       }))
+      if (!this.#draining) throw new Error('every device here was lost; look after them, then start the agent again')
       return [...this.#states.values()].reduce((sum, { measured }) => sum + measured, 0)
     } finally {
       clearInterval(telling)
@@ -143,7 +155,11 @@ export class FleetAgent {
     const outcome = await host.measure(request, ({ phase }) => (state.activity = phase === 'waiting' ? 'waiting' : 'measuring'))
     switch (outcome.kind) {
       case 'result':
-        if (outcome.result.errorCode === 'device-lost' || outcome.result.errorCode === 'kernel-failed') await host.recycle()
+        await this.#lost.after(outcome.result, host)
+        if (this.#lost.lossOf(outcome.result.case)) {
+          state.gone = true
+          this.options.warn?.(`${device.id} (${device.name}) is lost and takes no more work: ${outcome.result.message ?? 'no reason was given'}`)
+        }
         return outcome.result
       case 'cancelled':
         return this.#leaving ? undefined : without('failed', 'the measurement was cancelled')
@@ -172,9 +188,9 @@ export class FleetAgent {
         }
       },
     })
+    const named = nc.subscribe(nameSubject(host), { callback: (_error, message) => void message.respond() })
     return () => {
-      asked.unsubscribe()
-      drained.unsubscribe()
+      for (const one of [asked, drained, named]) one.unsubscribe()
     }
   }
 

@@ -10,6 +10,10 @@ import { ALL_PRESENCE, ASK_SUBJECT, DRAIN_SUBJECT, laneOf, modelLane, offerSchem
 /** How long agents have to answer a question, in ms. */
 const ANSWER_MS = 3000
 
+/** How long a case is tried to be queued while the server is away, and pauses between, in ms. */
+const QUEUE_MS = 60_000
+const RETRY_MS = 1000
+
 /** Messages that are published before their acknowledgements are awaited. */
 const PUBLISHED_AT_ONCE = 256
 
@@ -50,10 +54,25 @@ export interface Submission {
   devices: readonly Device[]
   /** Work whose agent goes away may be done by another device of the same model and driver. */
   anyOfModel: boolean
+  /** How long a case is tried, and pauses between, in ms. Tests shorten them. */
+  patienceMs?: number
+  retryMs?: number
 }
 
-/** Puts a sweep into the queue: one message for each case, made as it goes. */
-export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, cases, settings, repeats, secondsOf, devices, anyOfModel }: Submission): Promise<void> {
+/** Not all of a sweep could be queued. */
+export class QueueError extends Error {
+  override name = 'QueueError'
+  constructor(
+    /** Cases that are queued and will be measured. */
+    readonly queued: number,
+    reason: string,
+  ) {
+    super(reason)
+  }
+}
+
+/** Puts a sweep into the queue: one message for each case, made as it goes. Throws QueueError where the server takes no more. */
+export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, cases, settings, repeats, secondsOf, devices, anyOfModel, patienceMs = QUEUE_MS, retryMs = RETRY_MS }: Submission): Promise<void> {
   const sampleSeed = randomInt(2 ** 32)
   const byId = new Map(devices.map((device) => [`${device.backend} ${device.id}`, device]))
   const seen = new Map<string, number>()
@@ -63,7 +82,26 @@ export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, c
     seen.set(key, run + 1)
     return run
   }
-  let waiting: Promise<unknown>[] = []
+  let queued = 0
+  let waiting: Promise<void>[] = []
+  /** The id of the work keeps a repetition from being queued twice. */
+  const queue = async (subject: string, work: Work) => {
+    const bytes = pack(work)
+    for (const begun = performance.now(); ; await pause(retryMs)) {
+      try {
+        await js.publish(subject, bytes, { msgID: work.resultId, timeout: 10_000 })
+        queued += 1
+        return
+      } catch (error) {
+        if (performance.now() - begun >= patienceMs) throw error
+      }
+    }
+  }
+  const settle = async () => {
+    const failed = (await Promise.allSettled(waiting)).find((one) => one.status === 'rejected')
+    if (failed) throw new QueueError(queued, failed.reason instanceof Error ? failed.reason.message : String(failed.reason))
+    waiting = []
+  }
   for (const c of cases) {
     const { host, device } = placeOf(c.device)
     const known = byId.get(`${c.backend} ${c.device}`)
@@ -71,13 +109,10 @@ export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, c
     const lane = anyOfModel ? modelLane(c.backend, known.name, known.driver) : laneOf(host, c.backend, device)
     const run = repeats > 1 ? repeatOf(c) : undefined
     const work: Work = { version: 1, client, session, resultId: randomUUID(), case: { ...c, device }, settings, sampleSeed, expectedSeconds: Math.max(0.001, secondsOf(c)), ...(run === undefined ? {} : { run }) }
-    waiting.push(js.publish(workSubject(lane), pack(work), { msgID: work.resultId, timeout: 10_000 }))
-    if (waiting.length >= PUBLISHED_AT_ONCE) {
-      await Promise.all(waiting)
-      waiting = []
-    }
+    waiting.push(queue(workSubject(lane), work))
+    if (waiting.length >= PUBLISHED_AT_ONCE) await settle()
   }
-  await Promise.all(waiting)
+  await settle()
 }
 
 /** What agents tell within a while, by host; the last word of each. */

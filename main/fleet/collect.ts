@@ -3,7 +3,7 @@ import { nanos } from '@nats-io/transport-node'
 import { deviceOn } from '@core/fleet/place'
 import type { Result } from '@core/result'
 import { NotFoundError, type History } from '../history/types'
-import type { FleetLine, LineLimits } from './connect'
+import { opened, type FleetLine, type LineLimits } from './connect'
 import { deliverySchema, RESULT_STREAM, resultSubject, unpack } from './messages'
 
 /** Results that one request takes, and bytes of them that are held before they are written. */
@@ -28,20 +28,27 @@ export interface CollectOptions {
  * because the acknowledgement was lost or two agents measured the case, is known by its id and not added twice.
  */
 export async function collect({ history, client, line, limits, stored, warn, signal }: CollectOptions): Promise<void> {
-  await line.jsm.consumers.add(RESULT_STREAM, { durable_name: `collect-${client}`, filter_subject: resultSubject(client), ack_policy: AckPolicy.Explicit, ack_wait: nanos(limits.ackWaitMs), max_ack_pending: 1000 })
-  const consumer = await line.js.consumers.get(RESULT_STREAM, `collect-${client}`)
+  const consumerNow = opened(line, limits, async () => {
+    await line.jsm.consumers.add(RESULT_STREAM, { durable_name: `collect-${client}`, filter_subject: resultSubject(client), ack_policy: AckPolicy.Explicit, ack_wait: nanos(limits.ackWaitMs), max_ack_pending: 1000 })
+    return line.js.consumers.get(RESULT_STREAM, `collect-${client}`)
+  })
   const arrived = new Arrived(history, stored, warn)
+  let told = ''
   while (!signal.aborted) {
     try {
+      const consumer = await consumerNow()
       for await (const message of await consumer.fetch({ max_messages: COLLECTED_AT_ONCE, expires: 1000 })) {
         if (signal.aborted) return
         arrived.take(message)
       }
       arrived.store()
+      told = ''
     } catch (error) {
       if (signal.aborted) return
       arrived.forget()
-      warn?.(`results could not be taken: ${error instanceof Error ? error.message : String(error)}`)
+      const problem = error instanceof Error ? error.message : String(error)
+      if (problem !== told) warn?.(`results could not be taken: ${problem}`)
+      told = problem
       await pause(1000)
     }
   }

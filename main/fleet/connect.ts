@@ -46,6 +46,8 @@ export interface FleetLine {
   nc: NatsConnection
   js: JetStreamClient
   jsm: JetStreamManager
+  /** How often it was connected anew: the server may have come back without its streams and consumers. */
+  reconnects(): number
   close(): Promise<void>
 }
 
@@ -67,17 +69,29 @@ const MAX_WORK_BYTES = 2 ** 20
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** Proves who connects, from the file that is named. Throws Error naming it where it has no credentials. */
+/** Proves who connects, from the file that is named, read anew for each connection: credentials may be renewed. Throws Error naming the file where it has none. */
 function authenticatorOf({ creds, nkey }: FleetSettings): Authenticator | undefined {
   const file = creds ?? nkey
   if (file === undefined) return undefined
-  try {
+  const read = () => {
     const authenticator = creds ? credsAuthenticator(readFileSync(file)) : nkeyAuthenticator(new TextEncoder().encode(readFileSync(file, 'utf8').trim()))
     // The file is read as credentials when something is to be signed, which would look like a refusal of the server.
     authenticator('any')
     return authenticator
+  }
+  let last: Authenticator
+  try {
+    last = read()
   } catch (error) {
     throw new Error(`${basename(file)} cannot be used as ${creds ? 'credentials of NATS' : 'the seed of an nkey'}: ${reasonOf(error)}`, { cause: error })
+  }
+  return (nonce) => {
+    try {
+      last = read()
+    } catch {
+      // It is being replaced: the ones before may still hold.
+    }
+    return last(nonce)
   }
 }
 
@@ -99,6 +113,8 @@ export async function openLine(settings: FleetSettings, name: string, limits: Li
   try {
     nc = await connect({
       servers: servers.map((one) => one.replace(/^tls:/, 'nats:')), name, maxReconnectAttempts: -1, reconnectTimeWait: 500, reconnectJitter: 200, pingInterval: 5000, maxPingOut: 3, timeout: 10_000,
+      // Without it a connection is given up after two refusals, and its agent would be there and never measure again.
+      ignoreAuthErrorAbort: true,
       ...(authenticator ? { authenticator } : {}), ...(encrypted ? { tls: tlsCa ? { caFile: tlsCa } : {} } : {}),
     })
   } catch (error) {
@@ -106,12 +122,38 @@ export async function openLine(settings: FleetSettings, name: string, limits: Li
   }
   try {
     const jsm = await jetstreamManager(nc)
-    await jsm.streams.add({ name: WORK_STREAM, subjects: ['opscope.work.>'], retention: RetentionPolicy.Workqueue, storage: StorageType.File, max_msg_size: MAX_WORK_BYTES, duplicate_window: nanos(limits.dedupeMs) })
-    await jsm.streams.add({ name: RESULT_STREAM, subjects: ['opscope.results.>'], retention: RetentionPolicy.Workqueue, storage: StorageType.File, duplicate_window: nanos(limits.dedupeMs) })
-    return { nc, js: jetstream(nc), jsm, close: () => nc.close() }
+    await makeStreams({ jsm }, limits)
+    return { nc, js: jetstream(nc), jsm, reconnects: countReconnects(nc), close: () => nc.close() }
   } catch (error) {
     await nc.close()
     throw new Error(`the NATS server ${server} has no JetStream that can be used: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Makes the two streams where they are missing. */
+export async function makeStreams({ jsm }: Pick<FleetLine, 'jsm'>, limits: LineLimits): Promise<void> {
+  await jsm.streams.add({ name: WORK_STREAM, subjects: ['opscope.work.>'], retention: RetentionPolicy.Workqueue, storage: StorageType.File, max_msg_size: MAX_WORK_BYTES, duplicate_window: nanos(limits.dedupeMs) })
+  await jsm.streams.add({ name: RESULT_STREAM, subjects: ['opscope.results.>'], retention: RetentionPolicy.Workqueue, storage: StorageType.File, duplicate_window: nanos(limits.dedupeMs) })
+}
+
+function countReconnects(nc: NatsConnection): () => number {
+  let count = 0
+  void (async () => {
+    for await (const { type } of nc.status()) if (type === 'reconnect') count += 1
+  })()
+  return () => count
+}
+
+/** Calls `open` again after each reconnection, making streams that are gone. */
+export function opened<T>(line: Pick<FleetLine, 'jsm' | 'reconnects'>, limits: LineLimits, open: () => Promise<T>): () => Promise<T> {
+  let last: { at: number; value: T } | undefined
+  return async () => {
+    const at = line.reconnects()
+    if (last?.at === at) return last.value
+    if (at > 0) await makeStreams(line, limits)
+    const value = await open()
+    last = { at, value }
+    return value
   }
 }
 

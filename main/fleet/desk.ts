@@ -1,8 +1,9 @@
 import { NO_FLEET, type FleetState } from '@core/fleet/state'
 import type { SweepSpec } from '@core/session/sweep-spec'
+import type { SessionSummary } from '@core/session/types'
 import type { Settings } from '@core/settings'
 import { planSweep } from '@core/sweep/plan'
-import type { History } from '../history/types'
+import { NotFoundError, type History } from '../history/types'
 import { Coalescer } from '../runner/events'
 import { nothingToMeasure } from '../runner/run-setup'
 import { devicesOf, drain, offers } from './client'
@@ -52,9 +53,19 @@ export class FleetDesk {
 
   state(): FleetState {
     const settings = readFleet(this.options.folder)
-    const sessions = this.#sessions.map((id) => this.options.history.summary(id)).map(({ id, name, results, planned }) => ({ id, name, results, planned }))
+    const sessions = this.#sessions.flatMap((id) => this.#summary(id) ?? []).map(({ id, name, results, planned }) => ({ id, name, results, planned }))
     if (!settings) return { ...NO_FLEET, sessions }
     return { server: settings.server, connection: this.#connection, ...(this.#problem === undefined ? {} : { problem: this.#problem }), ...(this.#watch?.view() ?? { hosts: [], shared: [], unserved: [] }), sessions, collecting: this.#collecting !== undefined }
+  }
+
+  /** Undefined where the session is not in the history any more. */
+  #summary(id: string): SessionSummary | undefined {
+    try {
+      return this.options.history.summary(id)
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined
+      throw error
+    }
   }
 
   /** Whether the page looks: only then are agents listened to. */
@@ -118,6 +129,7 @@ export class FleetDesk {
     if (sessions.length === 0) return
     const own = (this.#collecting = new AbortController())
     const fresh = new Set<string>()
+    let warned = false
     const tell = new Coalescer(TELL_MS, () => {
       if (fresh.size > 0) stored([...fresh])
       fresh.clear()
@@ -130,6 +142,11 @@ export class FleetDesk {
           fresh.add(id)
           tell.request()
           this.#tell.request()
+        },
+        // Once: what is wrong with a message is no news with the next one, and a full disk lasts.
+        warn: (message) => {
+          if (!warned) notice({ level: 'warning', message: `Fleet: ${message.slice(0, 300)}.` })
+          warned = true
         },
         finished: (id) => {
           stored([id])

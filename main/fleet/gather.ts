@@ -1,13 +1,26 @@
-import { createHash } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { hostLabel } from '@core/fleet/collect'
 import type { SessionSummary } from '@core/session/types'
-import type { History } from '../history/types'
+import { NotFoundError, type History } from '../history/types'
+import { writeFileAtomic } from '../write-file'
 import { collect } from './collect'
 import type { FleetLine, LineLimits } from './connect'
 
-/** Whose history results are for: one name for each data folder of each machine. */
-export const clientOf = (folder: string): string => `${hostLabel(hostname())}-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+/**
+ * Whose history results are for: a name made once and kept in the data folder. Machines are cloned with their names and
+ * folders, and change their names; two histories of one name would take each other's results.
+ */
+export function clientOf(folder: string): string {
+  const file = join(folder, 'fleet-client')
+  const kept = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (/^[\w-]{16,64}$/.test(kept)) return kept
+  const made = `${hostLabel(hostname()).slice(0, 30)}-${randomUUID().replaceAll('-', '')}`
+  writeFileAtomic(file, [made])
+  return made
+}
 
 /** Sessions of fleets that lack results. */
 export const unfinished = (history: Pick<History, 'listSessions'>): SessionSummary[] => history.listSessions({ search: '', deleted: false }).filter(({ about, results, planned }) => about?.kind === 'fleet' && results < planned)
@@ -24,10 +37,14 @@ export interface GatherOptions {
   /** A session has all its results. */
   finished?: (session: string) => void
   warn?: (message: string) => void
+  /** How often it is looked whether another process of this data folder has stored results, in ms. */
+  lookMs?: number
 }
 
+const LOOK_MS = 2000
+
 /** Takes results until these sessions are complete, or the signal aborts. Returns how many are still to come. */
-export async function gather({ history, folder, line, limits, sessions, signal, stored, finished, warn }: GatherOptions): Promise<number> {
+export async function gather({ history, folder, line, limits, sessions, signal, stored, finished, warn, lookMs = LOOK_MS }: GatherOptions): Promise<number> {
   const left = new Map(sessions.map((id) => [id, history.summary(id).planned - history.summary(id).results]))
   const stop = new AbortController()
   signal.addEventListener('abort', () => stop.abort(), { once: true })
@@ -38,6 +55,19 @@ export async function gather({ history, folder, line, limits, sessions, signal, 
     if (left.size === 0) stop.abort()
   }
   for (const [id, count] of left) if (count <= 0) finish(id)
+  // The window and the command line take from one queue: what the other has stored is not to be waited for.
+  const look = setInterval(() => {
+    for (const id of [...left.keys()]) {
+      try {
+        const { planned, results } = history.summary(id)
+        left.set(id, planned - results)
+        if (results >= planned) finish(id)
+      } catch (error) {
+        if (!(error instanceof NotFoundError)) warn?.(`the history could not be read: ${error instanceof Error ? error.message : String(error)}`)
+        else if (left.delete(id) && left.size === 0) stop.abort()
+      }
+    }
+  }, lookMs)
   if (left.size > 0 && !signal.aborted)
     await collect({
       history, client: clientOf(folder), line, limits, signal: stop.signal, ...(warn ? { warn } : {}),
@@ -48,6 +78,7 @@ export async function gather({ history, folder, line, limits, sessions, signal, 
         left.set(id, rest - 1)
         if (rest === 1) finish(id)
       },
-    })
+    }).finally(() => clearInterval(look))
+  clearInterval(look)
   return [...left.values()].reduce((sum, count) => sum + count, 0)
 }

@@ -12,8 +12,8 @@ const FETCH_MS = 2000
 
 export interface LaneOptions {
   host: string
-  /** Where work comes from, in turns. */
-  consumers: readonly Consumer[]
+  /** Where work comes from, in turns; asked for before each request. */
+  consumers(): Promise<readonly Consumer[]>
   js: JetStreamClient
   ackWaitMs: number
   /** Measures a case, or resolves with undefined when the agent is leaving: the work then goes to somebody else. */
@@ -34,10 +34,13 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  * an agent at any moment costs a repetition at most. Resolves when it takes no more.
  */
 export async function runLane(options: LaneOptions): Promise<void> {
-  const { consumers, isDraining, warn } = options
+  const { isDraining, warn } = options
+  let told = ''
   for (let turn = 0; !isDraining(); turn++) {
     try {
+      const consumers = await options.consumers()
       const message = await consumers[turn % consumers.length]!.next({ expires: consumers.length > 1 ? 1000 : FETCH_MS })
+      told = ''
       if (!message) continue
       // Drained meanwhile: it goes to the next one at once.
       if (isDraining()) message.nak()
@@ -45,7 +48,9 @@ export async function runLane(options: LaneOptions): Promise<void> {
     } catch (error) {
       // The server is away, or restarts; the connection comes back by itself.
       if (isDraining()) return
-      warn?.(`work could not be taken: ${error instanceof Error ? error.message : String(error)}`)
+      const problem = error instanceof Error ? error.message : String(error)
+      if (problem !== told) warn?.(`work could not be taken: ${problem}`)
+      told = problem
       await pause(500)
     }
   }

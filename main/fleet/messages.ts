@@ -33,6 +33,8 @@ export const presenceSubject = (host: string): string => `opscope.agents.${token
 export const ALL_PRESENCE = 'opscope.agents.*'
 /** Questions to all agents at once. */
 export const ASK_SUBJECT = 'opscope.ask'
+/** The agent of this name answers here, so that a second one of the name is refused. */
+export const nameSubject = (host: string): string => `opscope.name.${token(host)}-${hashed(host)}`
 /** Asks agents to take no more work: all, or the one named. */
 export const DRAIN_SUBJECT = 'opscope.drain'
 

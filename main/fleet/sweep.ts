@@ -8,7 +8,7 @@ import type { Plan } from '@core/sweep/plan'
 import { readEnvironment } from '../environment'
 import type { History } from '../history/types'
 import { sessionName } from '../runner/words'
-import { devicesOf, submit } from './client'
+import { devicesOf, QueueError, submit } from './client'
 import type { FleetLine } from './connect'
 import { clientOf } from './gather'
 import type { Offer } from './messages'
@@ -16,7 +16,7 @@ import type { Offer } from './messages'
 export interface SweepOrder {
   line: FleetLine
   folder: string
-  history: Pick<History, 'createSession' | 'setState'>
+  history: Pick<History, 'createSession' | 'setState' | 'setPlanned' | 'deleteSessions'>
   presets: Settings['presets']
   /** The agents, and what `planSweep` made of the sweep on their devices. */
   found: readonly Offer[]
@@ -38,7 +38,15 @@ export async function queueSweep({ line, folder, history, presets, found, spec, 
   const { id } = history.createSession({ name: name ?? `${sessionName(spec)} · fleet`.slice(0, 200), about: { kind: 'fleet' }, environment, settings, spec, cases })
   // Nobody here measures it, so that no start of Opscope takes it for one whose process died.
   history.setState(id, 'stopped')
-  await submit(line, { client: clientOf(folder), session: id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel })
+  try {
+    await submit(line, { client: clientOf(folder), session: id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel })
+  } catch (error) {
+    if (!(error instanceof QueueError)) throw error
+    // The session is what is queued: it would wait for the rest for ever.
+    if (error.queued > 0) history.setPlanned(id, error.queued)
+    else history.deleteSessions([id])
+    throw new Error(`${error.queued} of ${cases.length} cases could be queued: ${error.message}`, { cause: error })
+  }
   const hosts = [...new Set(cases.map((c) => placeOf(c.device).host))]
   const seconds = Math.max(...hosts.map((host) => estimateSeconds(cases.filter((c) => placeOf(c.device).host === host), settings, [], devices)))
   return { id, cases: cases.length, used: used.length, seconds }

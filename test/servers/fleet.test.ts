@@ -51,6 +51,8 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     expect((await cli.run(sweep('64', ...server))).err).toContain('no agent answers; start one on a machine of the fleet: opscope fleet up')
     const agents = [await up('n1'), await up('n2')]
     await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1', 'n2'])
+    const second = await new Cli().run(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
+    expect([second.status, second.err]).toEqual([1, 'opscope: an agent called n1 is in this fleet already; give this one another name with --name\n'])
     const { status, err } = await cli.run(sweep(sizes(4)))
     expect([status, err]).toEqual([0, expect.stringContaining('8 cases wait for 2 devices')])
     const file = await session()
@@ -95,6 +97,38 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     agent.child.kill('SIGTERM')
     const { err } = await agent.ended
     expect(err.match(/a message that is no work was dropped/g)).toHaveLength(4)
+  })
+
+  it('takes no more work for a device that is lost, and ends when it has no other', async () => {
+    const { cli, up, server } = await fleet()
+    const agent = await up('n1')
+    expect((await cli.run(['fleet', 'run', '--ops', 'add', '--sizes', 'vector=64,65,66,67,68,69,70', '--impls', 'lost', '--modes', 'hot', '--preset', 'quick', '--detach', ...server])).status).toBe(0)
+    const { status, err } = await agent.ended
+    expect([status, err]).toEqual([1, expect.stringContaining('fake:0 (Scripted device) is lost and takes no more work: The device was lost.')])
+    expect(err).toContain('opscope: every device here was lost')
+    expect((await cli.run(['fleet', 'collect'], ENV)).err).toContain('opscope: 5 results taken, 2 are still to come')
+  })
+
+  it('goes on measuring when its server has refused its key for a while, and comes back without what it had stored', async () => {
+    const user = nkeys.createUser()
+    const seed = join(mkdtempSync(join(tmpdir(), 'opscope-nkey-')), 'user.nk')
+    writeFileSync(seed, user.getSeed())
+    const only = (key: string) => `authorization { users: [ { nkey: ${key} } ] }`
+    nats = await Nats.start({ config: only(user.getPublicKey()) })
+    const server = ['--server', nats.url, '--nkey', seed]
+    const agent = new Cli().start(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'], ENV)
+    running.push(agent)
+    await agent.says('n1 measures for the fleet')
+    for (const key of [nkeys.createUser().getPublicKey(), user.getPublicKey()]) {
+      nats.kill()
+      nats.wipe()
+      nats.configure(only(key))
+      await nats.up()
+      await sleep(3000)
+    }
+    const cli = new Cli()
+    expect((await cli.run(sweep(sizes(3), ...server), ENV)).status).toBe(0)
+    expect((JSON.parse((await cli.run(['export', 'last', '--format', 'json'])).out) as SessionFile).results.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok'])
   })
 
   it('is not reached in the clear over a network, nor with a password in its address', async () => {

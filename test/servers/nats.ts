@@ -41,9 +41,19 @@ export class Nats {
 
   static async start({ address = '127.0.0.1', config = '' } = {}): Promise<Nats> {
     const nats = new Nats(address, await freePort())
-    writeFileSync(join(nats.folder, 'nats.conf'), `listen: ${address}:${nats.port}\njetstream { store_dir: ${nats.folder}/store }\nlog_file: ${nats.folder}/log\n${config}\n`)
+    nats.configure(config)
     await nats.up()
     return nats
+  }
+
+  /** Holds from its next start on. */
+  configure(config: string): void {
+    writeFileSync(join(this.folder, 'nats.conf'), `listen: ${this.address}:${this.port}\njetstream { store_dir: ${this.folder}/store }\nlog_file: ${this.folder}/log\n${config}\n`)
+  }
+
+  /** Loses all that it has stored; while it is down. */
+  wipe(): void {
+    rmSync(join(this.folder, 'store'), { recursive: true, force: true })
   }
 
   get memoryBytes(): number {

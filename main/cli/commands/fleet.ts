@@ -2,7 +2,9 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
+import { HOST_NAME } from '@core/fleet/place'
 import { cardSpread, SPREAD_COLUMNS } from '@core/fleet/spread'
+import type { FleetDevice } from '@core/fleet/state'
 import { planSweep } from '@core/sweep/plan'
 import { DEFAULT_GPU_ORDER } from '@core/settings'
 import { sweepSpecSchema } from '@core/session/sweep-spec'
@@ -14,10 +16,11 @@ import { queueSweep } from '../../fleet/sweep'
 import { devicesOf, drain, offers, presences, queues } from '../../fleet/client'
 import { checkSettings, limitsOf, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from '../../fleet/connect'
 import { gather, unfinished } from '../../fleet/gather'
+import { fleetView } from '../../fleet/watch'
 import type { Context } from '../context'
 import { findSession, readName, UsageError } from '../options/choices'
 import { readGpus, readPicks, specOf, type SweepOptions } from '../options/sweep-options'
-import { table } from '../output/tables'
+import { table, type Column } from '../output/tables'
 import { allRows } from './sessions'
 
 interface ServerOptions {
@@ -68,7 +71,8 @@ const onSignal = (act: () => void) => {
 /** `opscope fleet up`: this machine measures for a fleet until it is drained or stopped. */
 async function up(context: Context, options: ServerOptions & { name?: string; backends?: string; gpus?: string }): Promise<number> {
   const gpus = readGpus(options) ?? context.settings.gpus ?? DEFAULT_GPU_ORDER
-  const host = hostLabel(options.name ?? hostname())
+  if (options.name !== undefined && !HOST_NAME.test(options.name)) throw new UsageError(`"${options.name}" cannot be the name of a machine; expected up to 40 letters, digits, dots and dashes`)
+  const host = options.name ?? hostLabel(hostname())
   const wanted = options.backends?.split(',').map((id) => id.trim())
   const line = await lineOf(context, options, `opscope-agent ${host}`)
   try {
@@ -88,21 +92,40 @@ async function up(context: Context, options: ServerOptions & { name?: string; ba
   }
 }
 
+type StatusRow = Omit<FleetDevice, 'state'> & { host: string; state: string }
+const seconds = (value: number | undefined) => (value === undefined ? '' : formatDuration(value))
+const STATUS_COLUMNS: readonly Column<StatusRow>[] = [
+  { title: 'host', cell: (r) => r.host },
+  { title: 'device', cell: (r) => r.device },
+  { title: 'name', cell: (r) => r.name },
+  { title: 'state', cell: (r) => r.state },
+  { title: 'measures', cell: (r) => r.current ?? '' },
+  { title: 'for', align: 'right', cell: (r) => seconds(r.seconds) },
+  { title: 'measured', align: 'right', cell: (r) => String(r.measured) },
+  { title: 'waiting', align: 'right', cell: (r) => String(r.waiting) },
+  { title: 'left', align: 'right', cell: (r) => seconds(r.secondsLeft) },
+  { title: 'clock', align: 'right', cell: (r) => (r.smClockMhz === undefined ? '' : `${Math.round(r.smClockMhz)} MHz`) },
+  { title: 'temp.', align: 'right', cell: (r) => (r.temperatureC === undefined ? '' : `${r.temperatureC} °C`) },
+]
+
 /** `opscope fleet status`: hosts, devices, what each measures, what waits. */
 async function status(context: Context, options: ServerOptions & { json?: boolean }): Promise<number> {
   const line = await lineOf(context, options, 'opscope status')
   try {
-    const [hosts, lanes] = await Promise.all([presences(line, 2 * PRESENCE_MS), queues(line)])
-    const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0)
-    if (options.json) context.printJson({ hosts: [...hosts.values()], lanes })
-    else {
-      const rows = [...hosts.values()].flatMap(({ host, draining, leaving, devices }) => devices.map((device) => ({ ...device, host, state: leaving ? 'left' : draining ? 'draining' : device.state })))
-      if (rows.length > 0)
-        context.print(table(rows, [{ title: 'host', cell: (r) => r.host }, { title: 'device', cell: (r) => r.device }, { title: 'name', cell: (r) => r.name }, { title: 'state', cell: (r) => r.state }, { title: 'measures', cell: (r) => r.current ?? '' }, { title: 'for', align: 'right', cell: (r) => (r.seconds === undefined ? '' : formatDuration(r.seconds)) }, { title: 'measured', align: 'right', cell: (r) => String(r.measured) }]))
-      context.remark(`opscope: ${hosts.size} ${hosts.size === 1 ? 'host' : 'hosts'}, ${waiting} ${waiting === 1 ? 'case waits' : 'cases wait'}`)
-      const silent = lanes.filter((lane) => lane.waiting + lane.measuring > 0 && ![...hosts.values()].some(({ host }) => lane.lane.startsWith(`${host}-`)) && !lane.lane.startsWith('any-'))
-      for (const { lane, waiting: left } of silent) context.remark(`opscope: no agent has been heard of for ${lane}: ${left} cases wait for it`)
+    const [heard, lanes] = await Promise.all([presences(line, 2 * PRESENCE_MS), queues(line)])
+    if (options.json) {
+      context.printJson({ hosts: [...heard.values()], lanes })
+      return 0
     }
+    const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0)
+    const casesWait = (count: number) => `${count} ${count === 1 ? 'case waits' : 'cases wait'}`
+    const { hosts, shared, unserved } = fleetView([...heard.values()].map((presence) => ({ presence, at: 0 })), lanes, 0)
+    const rows = hosts.flatMap(({ host, state, devices }) => devices.map((device) => ({ ...device, host, state: state === 'up' ? device.state : state })))
+    if (rows.length > 0) context.print(table(rows, STATUS_COLUMNS))
+    context.remark(`opscope: ${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}, ${casesWait(waiting)}`)
+    for (const { host, reason } of hosts) if (reason !== undefined) context.remark(`opscope: ${host}: ${reason}`)
+    for (const { model, waiting: count } of shared) context.remark(`opscope: ${casesWait(count)} for any ${model}`)
+    for (const { queue, waiting: count } of unserved) context.remark(`opscope: no agent has been heard of for ${queue}: ${casesWait(count)} for it`)
     return 0
   } finally {
     await line.close()

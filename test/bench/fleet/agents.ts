@@ -21,7 +21,7 @@ export default async function agents({ url, hosts, ackWaitMs }: { url: string; h
     const consumer = await workConsumer(line, lane, workSubject(lane), 1, limits)
     return () =>
       runLane({
-        host, consumers: [consumer], js: line.js, ackWaitMs, isDraining: () => draining,
+        host, consumers: () => Promise.resolve([consumer]), js: line.js, ackWaitMs, isDraining: () => draining,
         measure: (work) => Promise.resolve(testResult({ id: work.resultId, case: work.case, samplesNs: SAMPLES })),
         ended: () => void measured.set(host, measured.get(host)! + 1),
       })
