@@ -62,6 +62,8 @@ export const deviceSchema = z.object({
   memoryBytes: z.number().nonnegative(),
   /** Largest single tensor in bytes, where the device limits it. */
   maxTensorBytes: z.number().positive().optional(),
+  /** Operations whose tensors may be larger than that, up to `bytes`: their kernels take a tensor in parts. */
+  largerTensors: z.object({ ops: z.array(z.string()), bytes: z.number().positive() }).optional(),
   /** True where the device is emulated in software, so that its figures say nothing about hardware. */
   software: z.boolean(),
   /** Version of the driver behind the device, where there is one: ceilings belong to a device and driver. */

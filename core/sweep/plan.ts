@@ -94,7 +94,8 @@ function whyNot(op: Op, params: Params, dtype: Dtype, mode: Mode, { device, impl
   const tensors = tensorsOf(op, p, dtype)
   if (tensors.some(({ elements }) => elements > MAX_EXTENT)) return `a tensor would have more than ${MAX_EXTENT} elements`
   const bytes = tensors.map(({ elements, storage }) => elements * STORAGE_BYTES[storage])
-  if (device.maxTensorBytes !== undefined && Math.max(...bytes) > device.maxTensorBytes) return `a tensor is larger than ${device.name} allows`
+  const most = device.largerTensors?.ops.includes(op.id) ? device.largerTensors.bytes : device.maxTensorBytes
+  if (most !== undefined && Math.max(...bytes) > most) return `a tensor is larger than ${device.name} allows`
   if (bytes.reduce((a, b) => a + b, 0) > device.memoryBytes) return `inputs and output do not fit the memory of ${device.name}`
   return undefined
 }

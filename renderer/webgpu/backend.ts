@@ -1,7 +1,8 @@
 import { type Backend, CaseError, type Device } from '@core/backend'
 import { openCase } from './case'
 import { createGpuHolder, type Gpu, guarded } from './gpu/gpu'
-import { type Implementation, implementationsOf, supportedKernels } from './kernels/registry'
+import { maxTensorBytes } from './gpu/tensors'
+import { type Implementation, implementationsOf, KERNELS, supportedKernels } from './kernels/registry'
 import { type Clock, createClock, type LastLevel } from './timing/clock'
 import { findLibraries } from './libraries/find'
 import { ADAPTER_CHOICES, distinctChoices, isSoftware, memoryOf, nameOf, wordsOf, type AdapterChoice, type DeviceOptions } from './gpu/adapter'
@@ -19,6 +20,9 @@ export function unavailableDevice(reason: string, implementations: readonly Impl
 
 const ns = (value: number) => `${+value.toPrecision(4)} ns`
 
+/** Tensor cores in WGSL; Chromium from 134 on has them as an experiment, on some adapters. */
+const SUBGROUP_MATRICES = 'chromium-experimental-subgroup-matrix'
+
 const mebibytes = (bytes: number) => `${+(bytes / 2 ** 20).toPrecision(3)} MiB`
 
 /** The last-level cache as it was measured or assumed, and the rates it was read from. */
@@ -33,7 +37,8 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
   const words = wordsOf(gpu.adapter)
   const { limits, features } = gpu.device
   const memory = memoryOf(words, limits, gpu.software)
-  const maxTensorBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize)
+  const most = maxTensorBytes(gpu)
+  const inParts = maxTensorBytes(gpu, true)
   const fact = (name: string, value: string | undefined) => (value ? [{ name, value }] : [])
   const warnings: string[] = []
   if (isSoftware(words)) warnings.push('This is a software adapter, which computes on the CPU: its figures say nothing about a GPU.')
@@ -48,7 +53,8 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
     available: { ok: true },
     impls: impls(implementations, { ok: true }, features.has('shader-f16')),
     memoryBytes: memory.bytes,
-    maxTensorBytes,
+    maxTensorBytes: most,
+    ...(inParts > most ? { largerTensors: { ops: [...KERNELS].flatMap(([op, { elementwise }]) => (elementwise ? [op] : [])), bytes: inParts } } : {}),
     software: gpu.software,
     ...(words.driver ? { driver: words.driver } : {}),
     facts: [
@@ -60,6 +66,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
       ...fact('Features', [...features].sort().join(', ')),
       ...fact('Memory size', memory.known ? undefined : 'estimated; the browser does not tell'),
       ...fact('Subgroups', gpu.subgroups === undefined ? 'not used' : `${gpu.subgroups} threads or more`),
+      ...fact('Subgroup matrices', gpu.adapter.features.has(SUBGROUP_MATRICES) ? 'offered; no kernel uses them' : 'not offered'),
       ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),
       ...fact('Timestamp period', clock.timer === 'timestamp-query' ? ns(clock.tickNs) : undefined),
       ...fact('Cost of a compute pass', clock.passCostNs === undefined ? undefined : `${+(clock.passCostNs / 1000).toPrecision(3)} µs`),
@@ -76,11 +83,12 @@ export interface WebgpuOptions extends DeviceOptions {
   redTeam?: boolean
 }
 
-/** The options in the query of the page's address: `red-team`, `subgroups=on|off`, `limits=default`. */
+/** The options in the query of the page's address: `red-team`, `subgroups=on|off`, `limits=default`, `binding=BYTES`. */
 export function optionsIn(query: string): WebgpuOptions {
   const words = new URLSearchParams(query)
   const subgroups = words.get('subgroups')
-  return { redTeam: words.has('red-team'), defaultLimits: words.get('limits') === 'default', ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
+  const bindingBytes = Number(words.get('binding') ?? 0)
+  return { redTeam: words.has('red-team'), defaultLimits: words.get('limits') === 'default', ...(bindingBytes > 0 ? { bindingBytes } : {}), ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
 }
 
 /** An adapter in use: its device, and how that tells time. */

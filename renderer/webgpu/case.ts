@@ -1,7 +1,8 @@
 import { CaseError, problemOutputs, type MemoryUse, type OutputScan, type PreparedCase, type Problem } from '@core/backend'
 import { guarded, type Gpu } from './gpu/gpu'
-import { poisonTensors, readTensor, scanTensors } from './gpu/tensors'
+import { maxTensorBytes, poisonTensors, readTensor, scanTensors } from './gpu/tensors'
 import { bindLibrary, type BoundLibrary } from './libraries/bind'
+import { programInParts } from './kernels/in-parts'
 import type { Implementation } from './kernels/registry'
 import { runs, type Program } from './kernels/types'
 import { hostWatch } from './host'
@@ -18,7 +19,8 @@ const UNTIMED_LENGTH = 4
 const MAX_U32 = 0xffff_ffff
 
 /** The steps of a problem. Throws a CaseError where there is no kernel for it. */
-function programFor(problem: Problem, { kernels }: Implementation, { device, subgroups }: Gpu): Program {
+function programFor(problem: Problem, { kernels }: Implementation, gpu: Gpu): Program {
+  const { device, subgroups } = gpu
   const { op, dtype, mode } = problem.case
   const kernel = kernels.get(op)
   if (!kernel) throw new CaseError('unsupported', `There is no WGSL kernel for "${op}".`)
@@ -27,7 +29,7 @@ function programFor(problem: Problem, { kernels }: Implementation, { device, sub
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MAX_U32)
   if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MAX_U32}; this case asks for ${large}.`)
-  return kernel.build({ dtype, dims: problem.dims, scalars: problem.scalars, subgroups })
+  return programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups }, problem.tensors, maxTensorBytes(gpu))
 }
 
 function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {

@@ -88,6 +88,8 @@ export interface DeviceOptions {
   subgroups?: 'on' | 'off'
   /** Only the limits that the specification promises: 8 storage buffers, 256 threads and 16 KiB of memory a workgroup, 128 MiB a binding. */
   defaultLimits?: boolean
+  /** Most bytes of a tensor that are bound at once, where less than the device allows. */
+  bindingBytes?: number
 }
 
 /** A device with everything the adapter allows of what matters here, or with default limits. Rejects with the browser's words. */

@@ -7,6 +7,8 @@ export interface Gpu {
   readonly adapter: GPUAdapter
   readonly device: GPUDevice
   readonly software: boolean
+  /** Most bytes of one binding. */
+  readonly bindingBytes: number
   /** Threads of the smallest subgroup, where kernels may use subgroups. */
   readonly subgroups: number | undefined
   /** A few bytes that steps name as written to run one after the other; nothing of use is in them. */
@@ -33,6 +35,7 @@ async function createGpu(adapter: GPUAdapter, options: DeviceOptions): Promise<G
     adapter,
     device,
     subgroups,
+    bindingBytes: Math.min(options.bindingBytes ?? Infinity, device.limits.maxStorageBufferBindingSize),
     software: isSoftware(wordsOf(adapter)),
     fence: device.createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE, label: 'fence' }),
     get lost() {

@@ -21,17 +21,19 @@ const MAX_GROUPS = 65535
 /** Bytes a tensor takes, padding included. */
 export const tensorBytes = (elements: number, storage: StorageType): number => Math.ceil((elements * STORAGE_BYTES[storage]) / ALIGNMENT) * ALIGNMENT
 
+/** Most bytes of one tensor: of a binding, or of a buffer where kernels bind `inParts`. */
+export const maxTensorBytes = ({ device, bindingBytes }: Gpu, inParts = false): number => (inParts ? device.limits.maxBufferSize : Math.min(bindingBytes, device.limits.maxBufferSize))
+
 /** Checks a size against the device's limits, which would else be refused in words about buffers. */
-export function checkSize(gpu: Gpu, bytes: number, what: string): void {
-  const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits
-  const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize)
+export function checkSize(gpu: Gpu, bytes: number, what: string, inParts = false): void {
+  const limit = maxTensorBytes(gpu, inParts)
   if (bytes > limit) throw new CaseError('unsupported', `${what} needs ${bytes} bytes; this WebGPU device allows ${limit} for one tensor.`)
 }
 
 /** Zeroed by WebGPU. */
-export function createTensor(gpu: Gpu, elements: number, storage: StorageType, label: string): Tensor {
+export function createTensor(gpu: Gpu, elements: number, storage: StorageType, label: string, inParts = false): Tensor {
   const size = tensorBytes(elements, storage)
-  checkSize(gpu, size, `The tensor ${label}`)
+  checkSize(gpu, size, `The tensor ${label}`, inParts)
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST
   return { buffer: gpu.device.createBuffer({ size, usage, label }), elements, storage }
 }
@@ -45,20 +47,45 @@ export function createUniform(gpu: Gpu, words: Uint32Array<ArrayBuffer>): GPUBuf
 
 const groupsFor = (words: number) => Math.min(MAX_GROUPS, Math.max(1, Math.ceil(words / THREADS)))
 
-/** One dispatch of an own shader over each tensor, all with the same uniform; they are of one size. */
-async function sweep(gpu: Gpu, wgsl: string, tensors: readonly Tensor[], uniform: Uint32Array<ArrayBuffer>, more: readonly GPUBuffer[] = []): Promise<void> {
+/** Elements of a tensor that one binding holds. */
+export interface Window {
+  first: number
+  count: number
+}
+
+/** What a part of a tensor may begin at: every device binds buffers from multiples of 256 bytes on, and an element has one at least. */
+const PART = 256
+
+/** A tensor of so many elements in parts of at most `bytes` bytes, where an element has `each`; one part where it fits. */
+export function windowsOf(elements: number, each: number, bytes: number): Window[] {
+  if (elements * each <= bytes) return [{ first: 0, count: elements }]
+  const most = Math.floor(bytes / each / PART) * PART
+  return Array.from({ length: Math.ceil(elements / most) }, (_, i) => ({ first: i * most, count: Math.min(most, elements - i * most) }))
+}
+
+/** A part of a tensor as a resource of a bind group. */
+export const boundPart = ({ buffer, storage }: Tensor, { first, count }: Window): GPUBufferBinding => ({ buffer, offset: first * STORAGE_BYTES[storage], size: tensorBytes(count, storage) })
+
+/** One dispatch of an own shader over each part of each tensor; they are of one size. `uniformOf` a part. */
+async function sweep(gpu: Gpu, wgsl: string, tensors: readonly Tensor[], uniformOf: (part: Window) => Uint32Array<ArrayBuffer>, more: readonly GPUBuffer[] = []): Promise<void> {
   const pipeline = await gpu.pipeline(wgsl)
-  const settings = createUniform(gpu, uniform)
   const encoder = gpu.device.createCommandEncoder()
   const pass = encoder.beginComputePass()
   pass.setPipeline(pipeline)
-  for (const { buffer } of tensors) {
-    pass.setBindGroup(0, gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: [buffer, settings, ...more].map((bound, binding) => ({ binding, resource: { buffer: bound } })) }))
-    pass.dispatchWorkgroups(groupsFor(buffer.size / 4))
+  const { elements, storage } = tensors[0]!
+  const settings: GPUBuffer[] = []
+  for (const part of windowsOf(elements, STORAGE_BYTES[storage], maxTensorBytes(gpu) - ALIGNMENT)) {
+    const uniform = createUniform(gpu, uniformOf(part))
+    settings.push(uniform)
+    for (const tensor of tensors) {
+      const resources: GPUBufferBinding[] = [boundPart(tensor, part), { buffer: uniform }, ...more.map((buffer) => ({ buffer }))]
+      pass.setBindGroup(0, gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries: resources.map((resource, binding) => ({ binding, resource })) }))
+      pass.dispatchWorkgroups(groupsFor(tensorBytes(part.count, storage) / 4))
+    }
   }
   pass.end()
   gpu.device.queue.submit([encoder.finish()])
-  settings.destroy()
+  for (const buffer of settings) buffer.destroy()
 }
 
 const isWhole = (storage: StorageType) => storage === 'i32' || storage === 'i8' || storage === 'u8'
@@ -67,12 +94,14 @@ const isWhole = (storage: StorageType) => storage === 'i32' || storage === 'i8' 
 export async function fillTensors(gpu: Gpu, tensors: readonly Tensor[], seed: number, stream: number, fill: FillSpec): Promise<void> {
   const first = tensors[0]
   if (!first) return
-  const { elements, storage } = first
+  const { storage } = first
   if (storage === 'bf16' || storage === 'f8e4m3') throw new CaseError('unsupported', `The WGSL backend cannot fill a tensor of ${storage}.`)
   const { kind, key0, key1, factor, low, below } = fillWords(fill, seed, stream)
-  const uniform = new Uint32Array([elements, key0, key1, kind, 0, low, below, STORAGE_BYTES[storage], isWhole(storage) ? 1 : 0, 0, 0, 0])
-  new Float32Array(uniform.buffer)[4] = factor
-  await sweep(gpu, fillText, tensors, uniform)
+  await sweep(gpu, fillText, tensors, ({ first, count }) => {
+    const uniform = new Uint32Array([count, key0, key1, kind, 0, low, below, STORAGE_BYTES[storage], isWhole(storage) ? 1 : 0, first, 0, 0])
+    new Float32Array(uniform.buffer)[4] = factor
+    return uniform
+  })
 }
 
 /** An element repeated over a whole word. */
@@ -84,7 +113,7 @@ const wordOf = (bits: number, storage: StorageType): number => {
 /** Fills whole buffers with the sentinel of their type. */
 export async function poisonTensors(gpu: Gpu, tensors: readonly Tensor[]): Promise<void> {
   const first = tensors[0]
-  if (first) await sweep(gpu, poisonText, tensors, new Uint32Array([wordOf(SENTINEL[first.storage], first.storage), 0, 0, 0]))
+  if (first) await sweep(gpu, poisonText, tensors, () => new Uint32Array([wordOf(SENTINEL[first.storage], first.storage), 0, 0, 0]))
 }
 
 /** Exponent bits of the storage types that have infinities or NaN. */
@@ -94,10 +123,10 @@ const EXPONENT: Readonly<Partial<Record<StorageType, number>>> = { f32: 0x7f8000
 export async function scanTensors(gpu: Gpu, tensors: readonly Tensor[]): Promise<Required<OutputScan>> {
   const first = tensors[0]
   if (!first) return { unwritten: 0, nonFinite: 0 }
-  const { elements, storage } = first
+  const { storage } = first
   const found = gpu.device.createBuffer({ size: 8, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC })
   try {
-    await sweep(gpu, scanText, tensors, new Uint32Array([elements, SENTINEL[storage], STORAGE_BYTES[storage], EXPONENT[storage] ?? 0]), [found])
+    await sweep(gpu, scanText, tensors, ({ count }) => new Uint32Array([count, SENTINEL[storage], STORAGE_BYTES[storage], EXPONENT[storage] ?? 0]), [found])
     const [bytes] = await readBytes(gpu, found, [{ offset: 0, size: 8 }])
     const [unwritten, nonFinite] = new Uint32Array(bytes!)
     return { unwritten: unwritten!, nonFinite: nonFinite! }

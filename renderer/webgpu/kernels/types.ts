@@ -20,6 +20,8 @@ export interface Step {
   seedAt?: number
   /** Workgroups needed; the kernel numbers them with `group_index`. */
   groups: number
+  /** The elements of every tensor that are bound, a whole number of 256 before them; all where absent. */
+  window?: { first: number; count: number }
 }
 
 /** What one call of an op does on the device: its steps in order. Pure data, made without a device. */
@@ -48,6 +50,8 @@ export interface Kernel {
   dtypes: readonly Dtype[]
   /** Needs no `shader-f16` for f16: it moves bits, or converts them itself. */
   anyF16?: boolean
+  /** Element i of the output depends on element i of each input alone, where dims has nothing but the number of elements: tensors may be taken in parts. */
+  elementwise?: boolean
   build(shape: KernelShape): Program
 }
 

@@ -2,7 +2,7 @@ import type { Gpu } from '../gpu/gpu'
 import type { Program } from '../kernels/types'
 import type { Calls } from '../timing/calls'
 import { bindingTypes, dispatchSize } from '../wgsl/header'
-import { bufferOf, type Memory } from './memory'
+import { resourceOf, type Memory } from './memory'
 
 /**
  * Compiles the steps and binds the buffers of every set once, so that encoding a call is a few commands. Behind its own
@@ -17,8 +17,8 @@ export async function bind(gpu: Gpu, program: Program, memory: Memory, ring: Rin
       const layout = device.createBindGroupLayout({ entries: types.map((type, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } })) })
       const pipeline = await gpu.pipeline(step.wgsl, device.createPipelineLayout({ bindGroupLayouts: [layout] }))
       const groups = memory.sets.map((set) => {
-        const buffers = [...step.buffers.map((name) => bufferOf(memory, set, name)), memory.uniforms[i]!, gpu.fence]
-        return device.createBindGroup({ layout, entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })) })
+        const resources: GPUBufferBinding[] = [...step.buffers.map((name) => resourceOf(memory, set, name, step.window)), { buffer: memory.uniforms[i]! }, { buffer: gpu.fence }]
+        return device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) })
       })
       return { pipeline, groups, size: dispatchSize(step.groups) }
     }),

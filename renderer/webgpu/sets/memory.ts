@@ -1,7 +1,7 @@
 import { CaseError, problemInputs, type Problem } from '@core/backend'
 import { memoryOf, wordsOf } from '../gpu/adapter'
 import { guarded, type Gpu } from '../gpu/gpu'
-import { checkSize, createTensor, createUniform, fillTensors, tensorBytes, type Tensor } from '../gpu/tensors'
+import { boundPart, checkSize, createTensor, createUniform, fillTensors, tensorBytes, type Tensor, type Window } from '../gpu/tensors'
 import { uniformWords, type BufferName, type Program } from '../kernels/types'
 
 /** The tensors of one call: those that are filled and those that it writes, each in the order of the problem. An inout tensor is in both. */
@@ -32,11 +32,12 @@ function countSets(gpu: Gpu, { case: { mode }, tensors }: Problem, cacheBytes: n
 /** Throws a CaseError where a tensor is larger than the device allows, or where rotated sets, together larger than `cacheBytes`, do not fit. */
 export function allocate(gpu: Gpu, problem: Problem, program: Program, cacheBytes: number): Memory {
   // Before anything is allocated: a tensor beyond the device's limits, then too many of them.
-  for (const { name, elements, storage } of problem.tensors) checkSize(gpu, tensorBytes(elements, storage), `The tensor ${name}`)
+  const inParts = program.steps.some(({ window }) => window !== undefined)
+  for (const { name, elements, storage } of problem.tensors) checkSize(gpu, tensorBytes(elements, storage), `The tensor ${name}`, inParts)
   for (const [i, bytes] of program.scratchBytes.entries()) checkSize(gpu, bytes, `Scratch space ${i}`)
   const count = countSets(gpu, problem, cacheBytes)
   const sets = Array.from({ length: count }, (_, set): BufferSet => {
-    const made = problem.tensors.map(({ name, elements, storage, role }) => ({ role, tensor: createTensor(gpu, elements, storage, count === 1 ? name : `${name} of set ${set}`) }))
+    const made = problem.tensors.map(({ name, elements, storage, role }) => ({ role, tensor: createTensor(gpu, elements, storage, count === 1 ? name : `${name} of set ${set}`, inParts) }))
     return { inputs: made.flatMap(({ role, tensor }) => (role === 'out' ? [] : [tensor])), outputs: made.flatMap(({ role, tensor }) => (role === 'in' ? [] : [tensor])) }
   })
   const scratch = program.scratchBytes.map((bytes, i) => gpu.device.createBuffer({ size: Math.ceil(bytes / 16) * 16, usage: GPUBufferUsage.STORAGE, label: `scratch ${i}` }))
@@ -45,11 +46,13 @@ export function allocate(gpu: Gpu, problem: Problem, program: Program, cacheByte
   return { sets, scratch, uniforms, seeds }
 }
 
-/** The buffer that a step calls `name`, in one of the sets. */
-export function bufferOf(memory: Memory, set: BufferSet, name: BufferName): GPUBuffer {
-  const buffer = name === 'output' ? set.outputs[0]?.buffer : 'input' in name ? set.inputs[name.input]?.buffer : 'output' in name ? set.outputs[name.output]?.buffer : memory.scratch[name.scratch]
+/** What a step calls `name`, in one of the sets: the buffer, or of a tensor the part that it works on. */
+export function resourceOf(memory: Memory, set: BufferSet, name: BufferName, window?: Window): GPUBufferBinding {
+  const tensor = name === 'output' ? set.outputs[0] : 'input' in name ? set.inputs[name.input] : 'output' in name ? set.outputs[name.output] : undefined
+  if (tensor && window) return boundPart(tensor, window)
+  const buffer = tensor?.buffer ?? (typeof name === 'object' && 'scratch' in name ? memory.scratch[name.scratch] : undefined)
   if (!buffer) throw new CaseError('internal', `A step of the kernel names ${JSON.stringify(name)}, which the case does not have.`)
-  return buffer
+  return { buffer }
 }
 
 /** Makes the inputs and the state of every set from `seed`, and waits until they are there. */

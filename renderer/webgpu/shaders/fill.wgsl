@@ -12,6 +12,8 @@ struct Fill {
   // Bytes of an element, and whether it is an integer.
   bytes: u32,
   whole: u32,
+  // Index of the first element that is bound.
+  first: u32,
 }
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
 @group(0) @binding(1) var<uniform> fill: Fill;
@@ -96,7 +98,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     var bits = 0u;
     for (var part = 0u; part < each; part++) {
       let i = word * each + part;
-      if (i < fill.elements) { bits |= stored(i) << ((part * fill.bytes * 8u) & 31u); }
+      if (i < fill.elements) { bits |= stored(fill.first + i) << ((part * fill.bytes * 8u) & 31u); }
     }
     words[word] = bits;
   }

@@ -54,6 +54,7 @@ export function elementwise({ inputs, expression, functions = '', scalars = 0, r
   return {
     dtypes: ['f32', 'f16'],
     anyF16: raw,
+    elementwise: true,
     build: (shape) => {
       const n = dimOf(shape, 0)
       const vectors = Math.ceil(n / 4)

@@ -68,13 +68,25 @@ describe.skipIf(!path)(`the WebGPU measurement page in Chromium${path ? '' : ` (
 })
 
 describe.skipIf(!path)('the page with the limits that the specification promises', () => {
-  it('refuses a larger tensor with its size and the limit, and uses no subgroups where they are switched off', async () => {
+  it('refuses a larger tensor of most operations with its size and the limit, and uses no subgroups where they are switched off', async () => {
     const host = await startChromiumHost(path!, { query: '?limits=default&subgroups=off' })
     try {
       const [device] = await host.devices()
       expect(device).toMatchObject({ maxTensorBytes: 2 ** 27, facts: expect.arrayContaining([{ name: 'Subgroups', value: 'not used' }, { name: 'Workgroup memory', value: '16384 B' }]) })
-      const large = await host.measure({ ...add('hot'), params: { n: 2 ** 25 + 1 } }, settings)
+      const large = await host.measure({ ...add('hot'), op: 'sum', params: { rows: 1, cols: 2 ** 25 + 1, axis: 'last' } }, settings)
       expect(large).toMatchObject({ status: 'skipped', message: expect.stringContaining(`needs ${4 * (2 ** 25 + 4)} bytes; this WebGPU device allows ${2 ** 27}`) })
+    } finally {
+      await host.close()
+    }
+  })
+
+  it('takes larger tensors of element-wise operations in parts', async () => {
+    const host = await startChromiumHost(path!, { query: '?binding=65552' })
+    try {
+      const [device] = await host.devices()
+      expect(device).toMatchObject({ maxTensorBytes: 65552, largerTensors: { ops: expect.arrayContaining(['neg', 'fma']) } })
+      for (const [op, n] of [['neg', 70_001], ['fma', 50_000]] as const) expect(await host.measure({ ...add('hot'), op, params: { n } }, settings)).toMatchObject({ status: 'ok', verification: { ok: true, checkedElements: n }, verificationAfter: { ok: true } })
+      expect(await host.measure({ ...add('rotated'), params: { n: 70_001 } }, settings)).toMatchObject({ status: 'ok' })
     } finally {
       await host.close()
     }
