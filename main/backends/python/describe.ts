@@ -77,7 +77,7 @@ function offerOn(native: Device, one: Found, suffix: string, { said, problem, ha
     backend: 'python',
     id: `python:${native.id}${suffix}`,
     available,
-    impls: hello?.impls ?? ('probe' in one.probed ? one.probed.probe.impls[lane.hardware] : []),
+    impls: 'probe' in one.probed ? one.probed.probe.impls[lane.hardware] : [],
     interpreter,
     facts: [...factsOf(interpreter), ...native.facts],
     sameHardwareAs: { backend: native.backend, id: native.id, name: native.name },

@@ -34,7 +34,7 @@ const tensorSchema = z.object({
 const output = z.number().int().nonnegative()
 
 export const toWorkerSchema = z.discriminatedUnion('do', [
-  /** Say who you are and what you can compute with on this hardware; imports the libraries. `guest`: path of libopscope_guest. */
+  /** Say who you are; imports the libraries. `guest`: path of libopscope_guest. */
   z.object({ id, do: z.literal('hello'), protocol: z.literal(PROTOCOL_VERSION), hardware: z.enum(['cpu', 'cuda']), ordinal: z.number().int().nonnegative(), guest: z.string() }),
   z.object({
     id,
@@ -72,7 +72,7 @@ export type ToWorker = z.infer<typeof toWorkerSchema>
 export const packageSchema = z.object({ name: z.string().max(40), version: z.string().max(80).optional(), detail: z.string().max(200).optional(), problem: z.string().max(2000).optional() })
 
 export const answersSchema = {
-  hello: z.object({ protocol: z.literal(PROTOCOL_VERSION), python: z.string().max(80), packages: z.array(packageSchema).max(20), impls: z.array(implSchema).max(20) }),
+  hello: z.object({ protocol: z.literal(PROTOCOL_VERSION), python: z.string().max(80), packages: z.array(packageSchema).max(20) }),
   /** `notes`: facts that belong on the result, such as an allocation inside the timed call. */
   open: z.object({ timer: timerSchema, tickNs: z.number().positive(), notes: z.array(z.string().max(400)).max(10), caseBytes: z.number().nonnegative(), deviceDeltaBytes: z.number().optional() }),
   refill: z.object({}),

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { CaseError, type Backend, type PreparedCase, problemOutputs } from '@core/backend'
 import { decode } from '@core/values/numbers'
 import { openRequest, refillRequest } from '../prepared-case'
-import { answersSchema, FRAME_MAGIC, fromWorkerSchema, PROTOCOL_VERSION, type Answer, type ToWorker } from '../protocol'
+import { answersSchema, FRAME_MAGIC, fromWorkerSchema, PROTOCOL_VERSION, probeSchema, type Answer, type ToWorker } from '../protocol'
 
 /** The Python that tests use, and why the worker cannot be tested with it, if so. */
 export const PYTHON = process.env.OPSCOPE_TEST_PYTHON ?? '/usr/bin/python3'
@@ -30,6 +30,7 @@ type Asking = Asked<ToWorker>
 
 /** A worker process spoken to in frames, one request at a time. */
 export class TestWorker {
+  readonly env: NodeJS.ProcessEnv
   readonly child: ChildProcess
   readonly stdin: Writable
   printed = ''
@@ -41,7 +42,8 @@ export class TestWorker {
   #last = 0
 
   constructor(environment: NodeJS.ProcessEnv = {}) {
-    this.child = spawn(PYTHON, [resolve(WORKER, 'worker.py')], { stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'], env: { ...process.env, ...environment } })
+    this.env = { ...process.env, ...environment }
+    this.child = spawn(PYTHON, [resolve(WORKER, 'worker.py')], { stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'], env: this.env })
     this.stdin = this.child.stdio[3] as Writable
     const answers = this.child.stdio[4] as Readable
     answers.on('data', (data: Buffer) => {
@@ -74,6 +76,9 @@ export class TestWorker {
   }
 
   hello = async () => (await this.ask<'hello'>({ do: 'hello', protocol: PROTOCOL_VERSION, hardware: 'cpu', ordinal: 0, guest: GUEST })).answer
+
+  /** What a probe of the same Python finds to compute with on the CPU. */
+  impls = () => probeSchema.parse(JSON.parse(spawnSync(PYTHON, [resolve(WORKER, 'probe.py')], { encoding: 'utf8', env: this.env }).stdout)).impls.cpu
 
   /** Ends it as its parent would. */
   async end(): Promise<number | null> {

@@ -10,7 +10,8 @@ if (reason) {
   test.skip(`Triton's kernels, interpreted: ${reason}`, () => undefined)
 } else {
   const worker = new TestWorker({ TRITON_INTERPRET: '1', OPSCOPE_TRITON_PICK: process.env['OPSCOPE_TRITON_PICK'] ?? '1' })
-  const { impls } = await worker.hello()
+  await worker.hello()
+  const impls = worker.impls()
   const device: Device = {
     backend: 'python', id: 'python:cpu', name: 'CPU', available: { ok: true }, impls: impls.filter(({ id }) => id === 'triton'), modes: ['cold', 'hot'], threads: [1], memoryBytes: 2 ** 30, software: false, facts: [], warnings: [],
   }

@@ -77,13 +77,12 @@ class Session:
             packages = libraries.packages()
             self._settle()
             import guest
-            from implementations import described, discover
+            from implementations import discover
 
             self._library = guest.Library(request["guest"])
             self._implementations = discover()
-            impls = described(self._hardware)
             gc.freeze()
-        return {"protocol": PROTOCOL_VERSION, "python": platform.python_version(), "packages": packages, "impls": impls}
+        return {"protocol": PROTOCOL_VERSION, "python": platform.python_version(), "packages": packages}
 
     def do_open(self, request: Dict[str, Any]) -> Dict[str, Any]:
         from cases import OpenCase
@@ -93,13 +92,13 @@ class Session:
         implementation = self._implementations.get(request["impl"])
         if implementation is None:
             raise CaseFailure("unsupported", 'There is no implementation "%s"; expected one of %s.' % (request["impl"], ", ".join(self._implementations)))
-        problem = implementation.availability(self._hardware)
-        if problem is not None:
-            raise CaseFailure("unsupported", problem)
-        if request["dtype"] not in implementation.kernels(self._hardware).get(request["op"], []):
-            raise CaseFailure("unsupported", "%s has no %s in %s." % (implementation.TITLE, request["op"], request["dtype"]))
-        self.do_close(request)
         with Alive(self._pipe, request["id"], "opening") as alive:
+            problem = implementation.availability(self._hardware)  # May import a compiler.
+            if problem is not None:
+                raise CaseFailure("unsupported", problem)
+            if request["dtype"] not in implementation.kernels(self._hardware).get(request["op"], []):
+                raise CaseFailure("unsupported", "%s has no %s in %s." % (implementation.TITLE, request["op"], request["dtype"]))
+            self.do_close(request)
             self._case = OpenCase(self._library, implementation, request, self._hardware, self._ordinal, alive.doing)
         return self._case.facts
 
