@@ -6,15 +6,31 @@ import type { Calls } from '../timing/calls'
 import { recordDispatches, replay } from './record'
 import { LIBRARY_OPS } from './table'
 
-/** Calls that the time of one through the library is taken from. */
+/** Calls that the time of one through the library is taken from: as many as fit into HOST_MS, one at least. */
 const HOST_CALLS = 16
+const HOST_MS = 2000
+/** A library that computes longer than this on one call is refused: some algorithms grow with the square of a size, and the page could do nothing else meanwhile. */
+const CALL_LIMIT_MS = 10_000
 
 const middleOf = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+
+/** Waits for a call, or for the device to finish it. Throws a CaseError where that takes longer than one call may. */
+async function limited(title: string, work: Promise<unknown>): Promise<void> {
+  let late: ReturnType<typeof setTimeout> | undefined
+  const limit = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(new CaseError('unsupported', `One call of ${title} takes longer than ${CALL_LIMIT_MS / 1000} s on this device; choose a smaller size.`)), CALL_LIMIT_MS)
+  })
+  try {
+    await Promise.race([work, limit])
+  } finally {
+    clearTimeout(late)
+  }
+}
 
 /** What `timing` needs of a library's case: its kernels as calls, and beside them what a call takes the page. */
 export interface BoundLibrary {
   calls: Calls
-  /** Time in ns that the page takes for one call through the library: the median of 16, which ends when the commands are in the queue. */
+  /** Time in ns that the page takes for one call through the library: the median of at most 16, which ends when the commands are in the queue. */
   hostCallNs: number
   dispose(): Promise<void>
 }
@@ -39,11 +55,11 @@ export async function bindLibrary(gpu: Gpu, { library, address }: LibraryPlace, 
   if (!('adapterInfo' in gpu.device)) Object.defineProperty(gpu.device, 'adapterInfo', { value: gpu.adapter.info })
   const opened = await library.open(gpu.device, { shape, op, inputs, output }, address)
   try {
-    const done = () => gpu.device.queue.onSubmittedWorkDone()
-    await opened.call()
+    const done = () => limited(library.title, gpu.device.queue.onSubmittedWorkDone())
+    await limited(library.title, opened.call())
     await done()
     const hostCallsNs: number[] = []
-    for (let i = 0; i < HOST_CALLS; i++) {
+    for (const until = performance.now() + HOST_MS; hostCallsNs.length === 0 || (hostCallsNs.length < HOST_CALLS && performance.now() < until); ) {
       const from = performance.now()
       await opened.call()
       hostCallsNs.push((performance.now() - from) * 1e6)

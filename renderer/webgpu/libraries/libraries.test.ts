@@ -2,6 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { exampleParams } from '@core/ops/testing'
 import { getOp } from '@core/ops/registry'
 import { tensorsOf } from '@core/ops/define'
+import { problemOf } from '@core/backend'
+import type { Gpu } from '../gpu/gpu'
+import type { Memory } from '../sets/memory'
+import { bindLibrary } from './bind'
 import { findLibraries } from './find'
 import { LIBRARY_OPS } from './table'
 
@@ -42,5 +46,25 @@ describe('the ops of libraries', () => {
       }
     }
     expect(checked).toBeGreaterThan(100)
+  })
+})
+
+describe('bindLibrary', () => {
+  it('refuses a call that does not end in ten seconds, and frees what the library holds', async () => {
+    vi.useFakeTimers()
+    try {
+      const dispose = vi.fn(() => Promise.resolve())
+      const call = vi.fn(() => Promise.resolve())
+      const library = { id: 'slow', title: 'Slow', packages: [], has: () => true, open: () => Promise.resolve({ call, dispose }) }
+      const gpu = { device: { adapterInfo: {}, queue: { onSubmittedWorkDone: () => new Promise<undefined>(() => undefined) } } } as unknown as Gpu
+      const problem = problemOf(getOp('exp'), { op: 'exp', params: { n: 8 }, dtype: 'f32', backend: 'webgpu', impl: 'slow', device: 'webgpu:0', mode: 'hot' }, 1)
+      const memory = { sets: [{ inputs: [{}], outputs: [{}] }] } as unknown as Memory
+      const bound = expect(bindLibrary(gpu, { library, address: () => '' }, problem, memory)).rejects.toThrow('One call of Slow takes longer than 10 s')
+      await vi.advanceTimersByTimeAsync(10_001)
+      await bound
+      expect([call.mock.calls.length, dispose.mock.calls.length]).toEqual([1, 1])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
