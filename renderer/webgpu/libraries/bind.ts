@@ -14,11 +14,11 @@ const CALL_LIMIT_MS = 10_000
 
 const middleOf = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 
-/** Waits for a call, or for the device to finish it. Throws a CaseError where that takes longer than one call may. */
+/** Waits for a call, or for the device to finish it. Throws a CaseError where that takes longer than one call may: one after which the page is replaced, because its device is busy on. */
 async function limited(title: string, work: Promise<unknown>): Promise<void> {
   let late: ReturnType<typeof setTimeout> | undefined
   const limit = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new CaseError('unsupported', `One call of ${title} takes longer than ${CALL_LIMIT_MS / 1000} s on this device; choose a smaller size.`)), CALL_LIMIT_MS)
+    late = setTimeout(() => reject(new CaseError('kernel-failed', `One call of ${title} takes longer than ${CALL_LIMIT_MS / 1000} s on this device; choose a smaller size.`)), CALL_LIMIT_MS)
   })
   try {
     await Promise.race([work, limit])
