@@ -72,6 +72,8 @@ export const deviceSchema = z.object({
   caches: z.array(z.object({ name: z.string(), bytes: z.number().positive() })).optional(),
   /** How many times as long as estimated its cases took on this machine, by kind (core/sweep/estimate.ts); not kept with sessions. */
   paces: z.record(z.string(), z.number().positive()).optional(),
+  /** A processor of a virtual machine: other guests may share its cores and caches. */
+  virtual: z.boolean().optional(),
   /** What disturbs the device at this moment: other processes on it (name, memory), a display. One sentence each. */
   disturbances: z.array(z.string()).optional(),
   /** The device of another backend that is this very hardware: its measured ceilings are this one's too. */

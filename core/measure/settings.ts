@@ -30,7 +30,7 @@ export const measureSettingsSchema = z.object({
   seed: z.number().int().min(0).max(0xffffffff),
   /** Measures the energy of a call after its time: about 13 s more for a case, and 5 s once for a device. Absent: no. */
   energy: z.boolean().optional(),
-  /** Measures the implementations of a case on a processor in interleaved rounds, so that noise affects them alike. Absent: one by one. */
+  /** Measures the implementations of a case on a processor in interleaved rounds, so that noise affects them alike. Absent: a sweep decides (core/session/noisy-host.ts); else one by one. */
   rounds: z.boolean().optional(),
 })
 export type MeasureSettings = z.infer<typeof measureSettingsSchema>

@@ -1,5 +1,5 @@
 import type { Device } from '../backend'
-import { paramText, type BenchmarkCase } from '../case'
+import type { BenchmarkCase } from '../case'
 import { MIN_PASSES, passSeconds, takesRounds } from '../measure/result/rounds'
 import type { MeasureSettings } from '../measure/settings'
 import { wholeCost } from '../measure/verify/plan'
@@ -9,6 +9,7 @@ import { findOp } from '../ops/registry'
 import { launchKind } from '../roofline/ceilings'
 import { peakKindOf } from '../roofline/roofline'
 import { processorOf } from '../session/environment'
+import { competitors, workKey } from '../session/noisy-host'
 import type { Ceiling } from '../session/types'
 
 /** What an estimate assumes of a device. bytes/s, FLOP/s and seconds. */
@@ -115,12 +116,10 @@ function samplingSeconds(settings: MeasureSettings, call: number, flush: number,
 
 /** Expected wall time of a run over these cases, in seconds: one after the other, or in rounds where the settings say so and a case has a rival. */
 export function estimateSeconds(cases: readonly BenchmarkCase[], settings: MeasureSettings, ceilings: readonly Ceiling[] = [], devices: readonly Device[] = []): number {
-  const rivals = takesRounds(settings) ? Map.groupBy(cases.filter((c) => processorOf(c.device) === 'cpu'), workKey) : undefined
+  const rivals = takesRounds(settings) ? competitors(cases) : undefined
   const alone = { ...settings, rounds: false }
   return cases.reduce((sum, c) => sum + estimateCaseSeconds(c, (rivals?.get(workKey(c))?.length ?? 2) > 1 ? settings : alone, ceilings, devices), 0)
 }
-
-const workKey = ({ op, params, dtype, mode }: BenchmarkCase) => `${op} ${paramText(params)} ${dtype} ${mode}`
 
 /** What one case took on this machine, whole: opening, filling, compiling, verifying, warming up and sampling. */
 export interface Took {

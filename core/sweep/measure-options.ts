@@ -9,8 +9,9 @@ export interface MeasureOptions {
   minSeconds?: string
   maxSeconds?: string
   repeats?: string
-  /** These two: the flag alone, or `on`, `off`. */
+  /** The flag alone, or `on`, `off`. */
   energy?: string | boolean
+  /** The same, or `auto`. */
   rounds?: string | boolean
 }
 
@@ -56,14 +57,14 @@ export function readMeasureOptions({ rule, ci, minSamples, minSeconds, maxSecond
   if (maxSeconds !== undefined) measure.maxSeconds = read('max-seconds', maxSeconds, 'a time above 0 such as 10 or 10s', SECONDS, (s) => s > 0 && s <= 3600)
   if (measure.minSeconds !== undefined && measure.maxSeconds !== undefined && measure.minSeconds > measure.maxSeconds) throw new RangeError(`--min-seconds ${minSeconds} is more than --max-seconds ${maxSeconds}; expected it to be less`)
   if (energy !== undefined) measure.energy = readChoice('energy', energy)
-  if (rounds !== undefined) measure.rounds = readChoice('rounds', rounds)
+  if (rounds !== undefined && rounds !== 'auto') measure.rounds = readChoice('rounds', rounds)
   const times = repeats === undefined ? undefined : read('repeats', repeats, 'a whole number from 1 to 50', COUNT, whole(1, 50))
   return { ...(Object.keys(measure).length > 0 ? { measure } : {}), ...(times === undefined || times === 1 ? {} : { repeats: times }) }
 }
 
 /** A choice as given: the flag alone, or `on`, `off`. */
 function readChoice(option: string, given: string | boolean): boolean {
-  if (given !== true && given !== 'on' && given !== 'off') throw new RangeError(`--${option} ${given} is not understood; expected on or off`)
+  if (given !== true && given !== 'on' && given !== 'off') throw new RangeError(`--${option} ${given} is not understood; expected on${option === 'rounds' ? ', off or auto' : ' or off'}`)
   return given !== 'off'
 }
 

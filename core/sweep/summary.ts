@@ -84,13 +84,14 @@ function reasonsOf({ skipped }: Plan): LeftOut[] {
  * What a sweep comes to, in one line: the window shows it above Run and the command line prints it before a run. Pure.
  * @param plan what `planSweep` made of `spec`
  * @param seconds expected time of the whole sweep, with its repeats
+ * @param noise why it is measured in interleaved rounds although that was not chosen (core/session/noisy-host.ts)
  */
-export function summarizeSweep(spec: SweepSpec, plan: Plan, seconds: number): SweepSummary {
+export function summarizeSweep(spec: SweepSpec, plan: Plan, seconds: number, noise?: string): SweepSummary {
   const { repeats = 1 } = spec
   const picks = picksText(spec)
   const reasons = reasonsOf(plan)
   const leftOut = reasons.reduce((sum, { count }) => sum + count, 0)
   const cases = `${counted(plan.cases.length, 'case')}${plan.cases.length > 0 && repeats > 1 ? `, ${repeats} times` : ''}`
-  const came = [cases, ...(plan.cases.length > 0 ? [aboutDuration(seconds)] : []), ...(leftOut > 0 ? [`${formatInteger(leftOut)} left out`] : [])].join(', ')
+  const came = [cases, ...(noise === undefined ? [] : [`in interleaved rounds (noisy host: ${noise})`]), ...(plan.cases.length > 0 ? [aboutDuration(seconds)] : []), ...(leftOut > 0 ? [`${formatInteger(leftOut)} left out`] : [])].join(', ')
   return { picks, cases, text: picks === '' ? came : `${picks}: ${came}`, leftOut, reasons }
 }

@@ -50,7 +50,7 @@ const sweepOptions = (command: Command): Command =>
     .option('--min-seconds <s>', 'minimum measured time of a case')
     .option('--max-seconds <s>', 'time limit of a case')
     .option('--energy [choice]', 'on: also measure the energy of a call, 13 s more for each case (default: off)')
-    .option('--rounds [choice]', 'on: measure the implementations of a case on a processor in interleaved rounds, for speedups on a noisy host (default: off)')
+    .option('--rounds [choice]', 'on, off or auto: measure the implementations of a case on a processor in interleaved rounds, for speedups on a noisy host (default: auto, on a noisy host)')
     .option('--repeats <n>', 'measure the whole sweep so many times, each in fresh processes (default: 1)')
 
 /** The command line over one context; `done` takes the exit status of the command that ran. */

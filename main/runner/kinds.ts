@@ -2,6 +2,7 @@ import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { INTERLEAVE, noiseFloorOf, type Pair, SELF_CHECK, THRESHOLD } from '@core/compare'
 import { ceilingSettings } from '@core/roofline/ceilings'
+import { withRounds } from '@core/session/noisy-host'
 import { isResumable } from '@core/session/types'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { RunHooks } from './scheduler'
@@ -115,7 +116,7 @@ export async function startSweep(stage: RunSetup, spec: SweepSpec, name?: string
   const whole = stage.deps.planner.plan(spec, devices)
   const plan = only ? { ...whole, cases: whole.cases.filter(only) } : whole
   if (plan.cases.length === 0) throw new Error(nothingToMeasure(plan))
-  const settings = stage.settings(spec.preset, spec.measure)
+  const { settings } = withRounds(stage.settings(spec.preset, spec.measure), plan.cases, devices, stage.deps.history.noiseFloors())
   const { repeats = 1 } = spec
   const cases = Array.from({ length: repeats }, () => plan.cases).flat()
   return stage.create({

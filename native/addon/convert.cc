@@ -199,6 +199,7 @@ Napi::Object to_js(Napi::Env env, const DeviceInfo& device) {
     }
     object.Set("caches", caches);
   }
+  if (device.virtual_machine) object.Set("virtual", true);
   if (!device.disturbances.empty()) object.Set("disturbances", to_js(env, device.disturbances));
   object.Set("facts", facts);
   object.Set("warnings", to_js(env, device.warnings));

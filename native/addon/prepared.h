@@ -189,6 +189,7 @@ struct DeviceInfo {
   double max_tensor_bytes = 0;  // 0: no limit of its own
   std::string driver;           // version; empty where there is none
   std::vector<std::pair<std::string, double>> caches;  // name, bytes of all usable instances; smallest first
+  bool virtual_machine = false;                        // a processor that other guests may share
   std::vector<std::string> disturbances;               // what computes on the device now; one sentence each
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::string> warnings;

@@ -51,10 +51,11 @@ void describe(DeviceInfo& device) {
   fact("Clock", "steady clock, tick " + one_decimal(cost.tick_ns) + " ns, reading " + one_decimal(cost.read_ns) + " ns (subtracted)");
   if (!t.governor.empty()) fact("Frequency governor", t.governor);
   device.disturbances = disturbances();
+  device.virtual_machine = virtual_machine();
   if (const double quota = processor_quota(); quota > 0 && quota < static_cast<double>(t.processors.size()))
     device.warnings.push_back("The control group of this process gets " + one_decimal(quota) + " of " + std::to_string(t.processors.size()) +
                               " processors' time; teams of more threads are held up by that.");
-  if (virtual_machine()) device.warnings.push_back("This is a virtual machine: other guests may share its cores and caches and slow it down, and its clock speed cannot be read.");
+  if (device.virtual_machine) device.warnings.push_back("This is a virtual machine: other guests may share its cores and caches and slow it down, and its clock speed cannot be read.");
   if (!t.llc_known) device.warnings.push_back("The cache sizes cannot be read; cold samples assume a last-level cache of " + size_text(t.llc_bytes) + ".");
   if (!t.governor.empty() && t.governor != "performance")
     device.warnings.push_back("The frequency governor is \"" + t.governor + "\"; with \"performance\" the figures vary less.");

@@ -5,6 +5,7 @@ import type { Device, Impl } from '@core/backend'
 import { presetSettings } from '@core/measure/settings'
 import { SIZE_FORMS } from '@core/ops/forms'
 import { findOp } from '@core/ops/registry'
+import { withRounds } from '@core/session/noisy-host'
 import { defaultSweep, defaultTargets, findSizePreset, SIZE_PRESETS, tourSteps, tourSweep } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
 import { planSweep, type Plan } from '@core/sweep/plan'
@@ -33,6 +34,8 @@ export const usePicks = defineStore('picks', () => {
   const spec = ref<SweepSpec>()
   const plan = shallowRef<Plan>(NOTHING)
   const seconds = ref(0)
+  /** Why the plan is measured in interleaved rounds although that was not chosen. */
+  const noise = ref<string>()
   const planning = ref(false)
 
   /** What will really be run: the picks without what is not here. */
@@ -68,13 +71,15 @@ export const usePicks = defineStore('picks', () => {
     if (!runnable.value || (devices.loading && !runnable.value.targets.length)) return
     const { preset, measure, repeats = 1 } = runnable.value
     plan.value = planSweep(runnable.value, devices.devices)
-    seconds.value = repeats * estimateSeconds(plan.value.cases, presetSettings(preset, settings.values.presets, measure), devices.ceilings, devices.devices)
+    const how = withRounds(presetSettings(preset, settings.values.presets, measure), plan.value.cases, devices.devices, devices.noiseFloors)
+    noise.value = how.noise
+    seconds.value = repeats * estimateSeconds(plan.value.cases, how.settings, devices.ceilings, devices.devices)
   }, PLAN_DELAY_MS)
   function replan(): void {
     planning.value = true
     void planSoon()
   }
-  watch([runnable, () => devices.ceilings, () => devices.loading, () => settings.values.presets], replan, { immediate: true })
+  watch([runnable, () => devices.ceilings, () => devices.noiseFloors, () => devices.loading, () => settings.values.presets], replan, { immediate: true })
 
   /** Changes a part of the picks. What differs from its suite is no longer that suite. */
   function change(part: Partial<SweepSpec>): void {
@@ -94,7 +99,7 @@ export const usePicks = defineStore('picks', () => {
   }
 
   /** The plan in words. */
-  const summary = computed(() => (runnable.value ? summarizeSweep(runnable.value, plan.value, seconds.value) : undefined))
+  const summary = computed(() => (runnable.value ? summarizeSweep(runnable.value, plan.value, seconds.value, noise.value) : undefined))
 
   const targetOf = (device: Device) => spec.value?.targets.find((target) => target.backend === device.backend && target.device === device.id)
 

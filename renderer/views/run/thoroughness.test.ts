@@ -71,3 +71,21 @@ it('measures the energy of calls where it is chosen, and leaves no trace where i
   await box.setValue(false)
   expect(picks.spec!.measure).toBeUndefined()
 })
+
+it('measures in interleaved rounds on a noisy host, with the reason, or always, or never', async () => {
+  const { picks, wrapper } = await open()
+  const cpu = useDevices().devices.find(({ id }) => id === 'cpu')!
+  picks.change({ targets: [{ backend: cpu.backend, device: cpu.id, impls: cpu.impls.filter(({ available }) => available.ok).slice(0, 2).map(({ id }) => id) }] })
+  await vi.advanceTimersByTimeAsync(500)
+  const select = wrapper.find('select')
+  expect((select.element as HTMLSelectElement).value).toBe('auto')
+  expect(picks.summary!.text).toContain('in interleaved rounds (noisy host: noise floor 2.12 %), about')
+  for (const [choice, measure] of [['off', { rounds: false }], ['on', { rounds: true }]] as const) {
+    await select.setValue(choice)
+    await vi.advanceTimersByTimeAsync(500)
+    expect(picks.spec!.measure).toEqual(measure)
+    expect(picks.summary!.text).not.toContain('noisy host')
+  }
+  await select.setValue('auto')
+  expect(picks.spec!.measure).toBeUndefined()
+})

@@ -13,6 +13,7 @@ import { planSweep } from '@core/sweep/plan'
 import type { SweepFile } from '@core/sweep/capture'
 import { presentSweep } from '@core/sweep/present'
 import { summarizeSweep } from '@core/sweep/summary'
+import { withRounds } from '@core/session/noisy-host'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { aboutDuration } from '@core/units'
 import { readEnvironment } from '../../../environment'
@@ -108,8 +109,9 @@ async function measure(context: Context, options: RunOptions, shard?: Shard, pic
   if (plan.cases.length > 0 || options.dryRun) for (const { reason, count, example } of plan.skipped) context.remark(`opscope: left out: ${reason} (${count === 1 ? example : `${count} cases, such as ${example}`})`)
   if (plan.problems.length > 0) throw new UsageError(plan.problems.join('; '))
   const { repeats = 1 } = spec
-  const seconds = repeats * estimateSeconds(plan.cases, presetSettings(spec.preset, context.settings.presets, spec.measure), context.history.ceilings(), devices)
-  const { text } = summarizeSweep(spec, plan, seconds)
+  const { settings, noise } = withRounds(presetSettings(spec.preset, context.settings.presets, spec.measure), plan.cases, devices, context.history.noiseFloors())
+  const seconds = repeats * estimateSeconds(plan.cases, settings, context.history.ceilings(), devices)
+  const { text } = summarizeSweep(spec, plan, seconds, noise)
   if (options.dryRun) {
     if (options.json) context.printJson({ cases: plan.cases, repeats, skipped: plan.skipped, seconds })
     else context.print(text)
