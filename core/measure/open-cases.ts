@@ -6,6 +6,8 @@ const MAX_OPEN_CASES = 2
 
 /** A case that opens within this time is opened anew for each pass of rounds, on other pages: where its tensors lie is then part of the noise. */
 const REOPEN_MS = 10
+/** The same of a case that holds a process while it is open, so that another one starts its own: after its first block, whose opening may have started the process. */
+const REOPEN_PROCESS_MS = 1000
 /** Bytes of cases that take longer to open, and are left open between the blocks of their rounds. */
 const MAX_OPEN_BYTES = 2 ** 30
 /** Cases whose rounds may be in progress at once. */
@@ -61,7 +63,7 @@ export class OpenCases {
     const kept = this.#kept.get(id)
     if (kept) {
       this.#kept.delete(id)
-      return { ...kept, fresh: false, openMs: REOPEN_MS }
+      return { ...kept, fresh: false, openMs: Infinity }
     }
     const from = now()
     const opening = async () => ({ prepared: await open(), familiar, fresh: true, openMs: now() - from })
@@ -74,15 +76,16 @@ export class OpenCases {
     return opening()
   }
 
-  /** Takes a case back after a block. What it has shown is kept, and the case itself where opening it takes long; nothing of one that is not `well`. */
-  async giveBlockBack(id: string, { prepared, familiar, openMs = 0 }: OpenCase, well: boolean): Promise<void> {
+  /** Takes a case back after a block. What it has shown is kept, and the case itself where opening it takes long; nothing of one that is not `well`. `holdsProcess`: while it is open, other cases need a process of their own. */
+  async giveBlockBack(id: string, { prepared, familiar, openMs = 0 }: OpenCase, well: boolean, holdsProcess = false): Promise<void> {
+    const reopens = holdsProcess ? !this.#known.has(id) || openMs < REOPEN_PROCESS_MS : openMs < REOPEN_MS
     this.#known.delete(id)
     if (well) this.#known.set(id, familiar)
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MAX_KNOWN) break
       this.#known.delete(oldest)
     }
-    if (!well || openMs < REOPEN_MS || this.#kept.has(id)) return close(prepared)
+    if (!well || reopens || this.#kept.has(id)) return close(prepared)
     this.#kept.set(id, { prepared, familiar })
     const bytes = () => [...this.#kept.values()].reduce((sum, kept) => sum + kept.prepared.memory().caseBytes, 0)
     while (this.#kept.size > 0 && bytes() > MAX_OPEN_BYTES) await this.shrink(this.#kept.size - 1)

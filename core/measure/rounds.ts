@@ -43,8 +43,10 @@ const LEAD_SECONDS = 0.0007
 const LONG_SAMPLE_SECONDS = 0.001
 /** Calls of every member before the first round. */
 const WARM_SECONDS = 0.002
-/** Rounds of a pass that takes longer than it may: two quads. */
+/** Rounds of a pass that takes longer than it may: two quads, and one where a sample is as long as this; it then has no calls before the first round either. */
 const MIN_ROUNDS = 4
+const MIN_LONG_ROUNDS = 2
+const VERY_LONG_SAMPLE_SECONDS = 0.05
 /** Bursts of a round at most: one that was interrupted is taken again, which a scheduler mostly lets through. */
 const MAX_TRIES = 3
 
@@ -68,9 +70,10 @@ export async function measureRounds(members: readonly RoundMember[], request: Ro
   try {
     for (current of turns) await current.warm()
     const order = shuffled(turns, request.first)
+    const least = turns.some(({ isLong }) => isLong) ? MIN_LONG_ROUNDS : MIN_ROUNDS
     const from = now()
     for (let round = request.first; round < request.first + request.count; round++) {
-      if (round % 2 === 0 && round - request.first >= MIN_ROUNDS && now() - from >= request.seconds * 1000) break
+      if (round % 2 === 0 && round - request.first >= least && now() - from >= request.seconds * 1000) break
       onProgress({ phase: 'sampling', samples: turns[0]?.samples ?? 0 })
       for (current of round % 2 === 0 ? order : order.toReversed()) await current.take(round)
     }
@@ -128,7 +131,13 @@ class Turns {
     return this.#samplesNs.length
   }
 
+  /** Whether a call is so long that a few of them are a pass. */
+  get isLong(): boolean {
+    return this.#pace.wallSecondsPerSample >= VERY_LONG_SAMPLE_SECONDS
+  }
+
   async warm(): Promise<void> {
+    if (this.isLong) return
     await this.#timed(() => this.#take(Math.max(1, Math.ceil(WARM_SECONDS / Math.max(this.#pace.wallSecondsPerSample, 1e-7)))))
   }
 

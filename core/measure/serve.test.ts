@@ -14,9 +14,9 @@ function memoryBackend(log: string[], sampleNs = 1000, onSample: (impl: string, 
   const open = async (problem: Problem): Promise<PreparedCase> => {
     log.push('open')
     const { impl } = problem.case
-    if (impl === 'broken' || impl === 'large') log.push('refused')
+    if (impl === 'broken' || impl === 'oversized') log.push('refused')
     if (impl === 'broken') throw new Error('no such implementation')
-    if (impl === 'large') throw new CaseError('out-of-memory', 'no memory')
+    if (impl === 'oversized') throw new CaseError('out-of-memory', 'no memory')
     const out = new Float32Array(problemOutputs(problem)[0]!.elements)
     let seed = problem.seed
     const run = async () => {
@@ -147,9 +147,9 @@ describe('a pass of rounds', () => {
 
   test('implementations that fail, are wrong or find no memory have their failures, and the others are measured on memory of their own', async () => {
     const log: string[] = []
-    const { result, others } = await pass(1, ['x', 'broken', 'wrong', 'large', 'throws', 'z'], 0, memoryBackend(log)).answer
+    const { result, others } = await pass(1, ['x', 'broken', 'wrong', 'oversized', 'throws', 'z'], 0, memoryBackend(log)).answer
     expect([result, ...others!].map(({ case: c, status, rounds, errorCode }) => [c.impl, status, rounds?.numbers.length, errorCode])).toEqual([
-      ['x', 'ok', 4, undefined], ['broken', 'failed', undefined, undefined], ['wrong', 'wrong', undefined, undefined], ['large', 'failed', undefined, 'out-of-memory'], ['throws', 'failed', undefined, 'kernel-failed'], ['z', 'ok', 4, undefined],
+      ['x', 'ok', 4, undefined], ['broken', 'failed', undefined, undefined], ['wrong', 'wrong', undefined, undefined], ['oversized', 'failed', undefined, 'out-of-memory'], ['throws', 'failed', undefined, 'kernel-failed'], ['z', 'ok', 4, undefined],
     ])
     expect(log.filter((entry) => entry === 'open').length).toBe(log.filter((entry) => entry === 'dispose').length + log.filter((entry) => entry === 'refused').length)
   })

@@ -1,4 +1,5 @@
 import { problemOf, type Backend } from '../backend'
+import { findBackend } from '../backends'
 import { caseId, type BenchmarkCase } from '../case'
 import { findOp } from '../ops/registry'
 import type { Op } from '../ops/types'
@@ -148,7 +149,7 @@ async function measureOne({ backends, cases, link, now, idlePower, pool }: Conte
     result = ended(error)
   } finally {
     // What failed or was cancelled halfway is not measured again as it is.
-    if (taken && round) await cases.giveBlockBack(identity, taken, result?.status === 'ok')
+    if (taken && round) await cases.giveBlockBack(identity, taken, result?.status === 'ok', findBackend(c.backend)?.library === true)
     else if (taken) await cases.giveBack(identity, taken, keep && result?.status === 'ok')
     if (result?.errorCode === 'device-lost') await cases.shrink(0)
   }

@@ -24,6 +24,7 @@ test('a choice holds, and so does a rule that promises a number of samples; a ca
   expect(noise({ virtual: true }, [], rivals, { ...quick, rounds: true })).toEqual({ settings: { ...quick, rounds: true } })
   expect(noise({ virtual: true }, [], rivals, { ...quick, rule: { id: 'fixed-count', count: 9 } }).noise).toBeUndefined()
   expect(noise({ virtual: true }, [], [rivals[0]!, rivals[0]!]).noise).toBeUndefined()
+  expect(noise({ virtual: true }, [], [...rivals, testCase({ backend: 'python', device: 'python:cpu', impl: 'torch' })]).noise).toBeUndefined()
   expect(noise({ virtual: true }, [], [rivals[0]!, testCase({ impl: 'avx2', params: { n: 7 } })]).noise).toBeUndefined()
   expect(noise({ virtual: true }, [], rivals.map((one) => ({ ...one, backend: 'cuda', device: 'cuda:0' }))).noise).toBeUndefined()
 })

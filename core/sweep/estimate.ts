@@ -95,11 +95,13 @@ function plainSeconds(c: BenchmarkCase, settings: MeasureSettings, ceilings: rea
 const USUAL_PASSES = MIN_PASSES + 2
 /** What a pass takes of each implementation at least, in calls and in seconds: calls before the samples, a few rounds, a check of the output. */
 const PASS_CALLS = 6
+const PASS_LONG_CALLS = 3
+const LONG_CALL_SECONDS = 0.05
 const PASS_OVERHEAD_SECONDS = 0.01
 
 /** Wall time of one implementation in interleaved rounds (core/measure/rounds.ts); its memory is opened with that of the others, or kept. */
 const roundsSeconds = (settings: MeasureSettings, call: number, flush: number, open: number): number =>
-  USUAL_PASSES * (Math.max(passSeconds(settings, 1), PASS_CALLS * (call + flush)) + PASS_OVERHEAD_SECONDS + Math.min(open, PASS_OVERHEAD_SECONDS))
+  USUAL_PASSES * (Math.max(passSeconds(settings, 1), (call + flush) * (call < LONG_CALL_SECONDS ? PASS_CALLS : PASS_LONG_CALLS)) + PASS_OVERHEAD_SECONDS + Math.min(open, PASS_OVERHEAD_SECONDS))
 
 /** A steady load for the windows, before them and after them (core/measure/energy). */
 const ENERGY_SECONDS = 13.2
