@@ -26,3 +26,12 @@ test('one card alone has no spread, and repeats of a card count as one', () => {
   expect(cardSpread(rows.slice(0, 2), devices)).toEqual([])
   expect(cardSpread(rows, devices)[0]).toMatchObject({ meanNs: 105, deviation: 0, range: 0, ciNs: 0 })
 })
+
+test('a card that two machines have is one card', () => {
+  const uuid = (value: string) => ({ facts: [{ name: 'UUID', value }] })
+  const reached = [testGpu({ id: 'a/cuda:0', host: 'a', ...uuid('GPU-1') }), testGpu({ id: 'b/cuda:0', host: 'b', ...uuid('GPU-1') }), testGpu({ id: 'c/cuda:0', host: 'c', ...uuid('GPU-2') })]
+  const results = [result('a', 'a/cuda:0', 100), result('b', 'b/cuda:0', 104), result('c', 'c/cuda:0', 106)]
+  const block = blockOf(results, 0)
+  const [spread] = cardSpread(results.map((_, i) => rowAt(block, i)), reached)
+  expect(spread!.cards).toEqual([{ machine: 'a', device: 'a/cuda:0', medianNs: 102 }, { machine: 'c', device: 'c/cuda:0', medianNs: 106 }])
+})

@@ -45,18 +45,21 @@ export const SPREAD_COLUMNS: readonly { title: string; numeric?: boolean; cell(s
  * card: its repeats count as their mean. Only results that passed count.
  */
 export function cardSpread(rows: Iterable<Row>, devices: readonly Device[]): CardSpread[] {
-  const names = new Map(devices.map((device) => [`${device.backend} ${device.id}`, device.name]))
+  const known = new Map(devices.map((device) => [`${device.backend} ${device.id}`, device]))
   const groups = new Map<string, { model: string; case: BenchmarkCase; byCard: Map<string, { machine: string; device: string; medians: number[] }> }>()
   for (const row of rows) {
-    const model = names.get(`${row.case.backend} ${row.case.device}`)
-    if (row.status !== 'ok' || row.medianNs === undefined || row.medianNs === null || model === undefined) continue
+    const device = known.get(`${row.case.backend} ${row.case.device}`)
+    if (row.status !== 'ok' || row.medianNs === undefined || row.medianNs === null || !device) continue
+    const model = device.name
     // Several cards of one machine are cards, too: the ordinal is no part of the case.
     const local = { ...row.case, device: placeOf(row.case.device).device.replace(/:\d+$/, '') }
     const key = `${model} ${caseId(local)}`
     const group = groups.get(key) ?? { model, case: local, byCard: new Map() }
     groups.set(key, group)
-    const card = group.byCard.get(row.case.device) ?? { machine: machineOf(row.case), device: row.case.device, medians: [] }
-    group.byCard.set(row.case.device, card)
+    // One card may be reached by two names, of two remote machines or containers of one host.
+    const serial = device.facts.find(({ name }) => name === 'UUID')?.value ?? row.case.device
+    const card = group.byCard.get(serial) ?? { machine: machineOf(row.case), device: row.case.device, medians: [] }
+    group.byCard.set(serial, card)
     card.medians.push(row.medianNs)
   }
   return [...groups.values()].filter(({ byCard }) => byCard.size > 1).map(({ model, case: c, byCard }) => spreadOf(model, c, [...byCard.values()].map(({ machine, device, medians }) => ({ machine, device, medianNs: mean(medians)! }))))
