@@ -25,7 +25,7 @@ const EXTRA = /^--[a-z][a-z-]*(?:=[\w.,:@+*=&|()[\]/-]+)?$/
 const quoted = (word: string) => (/^[\w.@+=:,/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
 
 function checked(name: string, value: string, pattern: RegExp): string {
-  if (!pattern.test(value)) throw new RangeError(`${name} "${value}" cannot stand in a batch script`)
+  if (!pattern.test(value)) throw new RangeError(`${name} "${value}" cannot stand in a batch script; use letters, digits and . _ - / = : , @ +`)
   return value
 }
 

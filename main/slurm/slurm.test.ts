@@ -54,9 +54,13 @@ describe('a plan', () => {
     const path = join(folder(), 'plan.json')
     writeFileSync(path, planText({ name: 'Sweep', tasks: 3, options: { ops: 'add', backends: 'cpu' } }))
     expect(readPlan(path)).toMatchObject({ name: 'Sweep', tasks: 3, options: { ops: 'add', backends: 'cpu' } })
+    for (const options of [{ rounds: true }, { energy: 'on' }]) {
+      writeFileSync(path, planText({ name: 'Sweep', tasks: 3, options }))
+      expect(readPlan(path).options).toEqual(options)
+    }
     writeFileSync(path, JSON.stringify({ opscopePlan: 1, name: 'x', tasks: 1, options: { ops: 'add', program: '/bin/sh' } }))
     expect(() => readPlan(path)).toThrow(/cannot read the plan .*plan\.json: .*"program"/s)
-    expect(() => readPlan('/nowhere')).toThrow(/cannot read the plan \/nowhere/)
+    expect(() => readPlan('/nowhere')).toThrow('cannot read the plan /nowhere: there is no such file')
   })
 
   test('is collected into one session in which each result names its machine, with what is left told', () => {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { makeFolder } from '../../paths'
 import { collectedId, collectTasks, type TaskState } from '../../slurm/collect'
-import { planText, readPlan, type PlanOptions } from '../../slurm/plan'
+import { MAX_PLAN_NAME, planText, readPlan, type PlanOptions } from '../../slurm/plan'
 import { batchScript } from '../../slurm/script'
 import { oneLine } from '../../printable'
 import { writeFileAtomic } from '../../write-file'
@@ -33,6 +33,7 @@ function submit(context: Context, options: SlurmOptions): number {
   const { tasks, dir, name, gres, exclusive, partition, time, account, constraint, sbatch, opscope, print = false, ...picks } = options
   // Mistakes are told here, not by every task on its node.
   readPicks(picks, context.backends())
+  if (name !== undefined && (name.trim() === '' || name.length > MAX_PLAN_NAME)) throw new UsageError(`--name expects 1 to ${MAX_PLAN_NAME} characters, received ${name.length}`)
   const folder = resolve(dir)
   if (existsSync(join(folder, 'plan.json'))) throw new UsageError(`${folder} has a plan already; choose another folder, or collect it: opscope slurm collect ${folder}`)
   const count = Number(tasks)
@@ -94,9 +95,9 @@ export function addSlurmCommands(program: Command, context: Context, done: (stat
     .option('--name <text>', 'name of the session')
     .option('--gres <text>', 'what each task needs, or none', 'gpu:1')
     .option('--no-exclusive', 'let other jobs use the node meanwhile')
-    .option('--partition <name>')
-    .option('--time <limit>')
-    .option('--account <name>')
+    .option('--partition <name>', 'where the tasks run')
+    .option('--time <limit>', 'time limit of a task, such as 02:00:00')
+    .option('--account <name>', 'whom the time is charged to')
     .option('--constraint <list>', 'features of nodes')
     .option('--sbatch <option...>', 'further options of sbatch, such as --qos=long')
     .option('--opscope <program>', 'what starts Opscope on a node (default: this one)')
