@@ -177,9 +177,15 @@ export class FleetAgent {
   /** Answers questions and requests of the fleet. */
   #answer(devices: readonly Device[]): () => void {
     const { line: { nc }, host, facts, warn } = this.options
-    const asked = nc.subscribe(ASK_SUBJECT, { callback: (_error, message) => void message.respond(pack({ version: 1, host, facts, devices: [...devices] } satisfies Offer)) })
+    /** Credentials that allow too little are no message. */
+    const isRefused = (error: Error | null) => {
+      if (error) warn?.(`the NATS server does not let this agent listen: ${error.message}`)
+      return error !== null
+    }
+    const asked = nc.subscribe(ASK_SUBJECT, { callback: (error, message) => void (isRefused(error) || message.respond(pack({ version: 1, host, facts, devices: [...devices] } satisfies Offer))) })
     const drained = nc.subscribe(DRAIN_SUBJECT, {
-      callback: (_error, message) => {
+      callback: (error, message) => {
+        if (isRefused(error)) return
         try {
           const { host: wanted } = unpack(drainSchema, message.data)
           if (wanted === undefined || wanted === host) this.drain()
@@ -188,7 +194,7 @@ export class FleetAgent {
         }
       },
     })
-    const named = nc.subscribe(nameSubject(host), { callback: (_error, message) => void message.respond() })
+    const named = nc.subscribe(nameSubject(host), { callback: (error, message) => void (isRefused(error) || message.respond()) })
     return () => {
       for (const one of [asked, drained, named]) one.unsubscribe()
     }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { laneOf, modelLane, type Presence } from './messages'
-import { fleetView, SILENT_MS } from './watch'
+import { fleetView, remember, SILENT_MS, type Heard } from './watch'
 
 const device = (change: Partial<Presence['devices'][number]> = {}): Presence['devices'][number] => ({ backend: 'cuda', device: 'cuda:0', name: 'H200', driver: '580', state: 'measuring', measured: 3, meanSeconds: 4, current: 'add 64 f32 cuda:0 kernel hot', seconds: 1, ...change })
 const presence = (host: string, change: Partial<Presence> = {}): Presence => ({ version: 1, host, opscope: '1', draining: false, devices: [device()], ...change })
@@ -27,4 +27,10 @@ test('hosts that fell out say why, and work that nobody is there for is told', (
     ['left', 'Its agent was drained or stopped 2 s ago.'],
   ])
   expect(unserved).toEqual([{ queue: 'n8-cuda_0', waiting: 2 }])
+})
+
+test('of too many hosts the one that has been silent longest is forgotten', () => {
+  const heard = new Map<string, Heard>()
+  for (const [at, host] of ['n1', 'n2', 'n1', 'n3'].entries()) remember(heard, presence(host), at, 2)
+  expect([...heard].map(([host, { at }]) => [host, at])).toEqual([['n1', 2], ['n3', 3]])
 })

@@ -73,6 +73,16 @@ function reasonOf({ draining }: Presence, state: FleetHost['state'], silentMs: n
   return undefined
 }
 
+/** Hosts that are remembered: names that come and go must not fill the memory. */
+export const MAX_HOSTS = 10_000
+
+/** Keeps what a host said last, and forgets the one that has been silent longest where there are too many. */
+export function remember(heard: Map<string, Heard>, presence: Presence, at: number, most = MAX_HOSTS): void {
+  heard.delete(presence.host)
+  if (heard.size >= most) heard.delete(heard.keys().next().value!)
+  heard.set(presence.host, { presence, at })
+}
+
 /** Listens to the agents of a fleet and its queues until it is stopped. `changed` is called when something new was heard. */
 export class FleetWatch {
   readonly #heard = new Map<string, Heard>()
@@ -89,7 +99,7 @@ export class FleetWatch {
       callback: (_error, message) => {
         try {
           const presence = unpack(presenceSchema, message.data)
-          this.#heard.set(presence.host, { presence, at: performance.now() })
+          remember(this.#heard, presence, performance.now())
           changed()
         } catch {
           // Of another version.

@@ -71,7 +71,8 @@ const PATIENCE_MS = 30 * 60_000
 /** Where agents lie there: `~/.cache/opscope/agents`. */
 const FOLDER = 'r="${XDG_CACHE_HOME:-$HOME/.cache}/opscope/agents"'
 
-const startScript = (id: string) => `${FOLDER}; d="$r/${id}"; if [ -x "$d/bin/opscope" ]; then exec "$d/bin/opscope" agent; fi; echo "opscope-agent-missing $(uname -s) $(uname -m)"; exit 3`
+/** The empty line ends whatever a login script has printed without an end. */
+const startScript = (id: string) => `${FOLDER}; d="$r/${id}"; if [ -x "$d/bin/opscope" ]; then echo; exec "$d/bin/opscope" agent; fi; echo "opscope-agent-missing $(uname -s) $(uname -m)"; exit 3`
 
 /** Unpacks stdin beside its place and moves it there whole. What a copy that was killed has left there is removed. */
 const installScript = (id: string) => `set -e; umask 077; ${FOLDER}; mkdir -p "$r"; find "$r" -maxdepth 1 -name ".part-*" -mmin +60 -exec rm -rf {} + 2>/dev/null || :; t="$r/.part-$$"; rm -rf "$t"; trap "rm -rf \\"$t\\"" EXIT; mkdir "$t"; tar -xzf - -C "$t"; [ -e "$r/${id}" ] || mv "$t" "$r/${id}"`

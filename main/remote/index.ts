@@ -7,7 +7,8 @@ import { HOST_NAME } from '@core/fleet/place'
 import { writeFileAtomic } from '../write-file'
 import { DESTINATION } from './ssh'
 
-const remotesSchema = z.array(z.object({ name: z.string().regex(HOST_NAME), destination: z.string().regex(DESTINATION) })).max(64)
+const MAX_REMOTES = 64
+const remotesSchema = z.array(z.object({ name: z.string().regex(HOST_NAME), destination: z.string().regex(DESTINATION) })).max(MAX_REMOTES)
 
 /** Name that a machine gets where the user gives none: `gpubox` of `me@gpubox.lab.example:22`. */
 export function nameFor(destination: string): string {
@@ -59,6 +60,7 @@ export class RemoteStore {
     const name = given ?? this.#freeName(nameFor(destination))
     const remote = { name, destination }
     if (!DESTINATION.test(destination)) throw new RangeError(`"${destination}" is no destination of ssh; expected user@host or a Host of its config`)
+    if (this.#remotes.length >= MAX_REMOTES) throw new RangeError(`there are ${MAX_REMOTES} remote machines already; remove one first`)
     if (!HOST_NAME.test(name)) throw new RangeError(`"${name}" cannot be the name of a machine; expected letters, digits, dots and dashes`)
     if (this.#remotes.some((one) => one.name === name)) throw new RangeError(`there is a remote machine "${name}" already; give this one another name`)
     return remote
@@ -133,7 +135,11 @@ export class Remotes {
   }
 
   #box(remote: Remote): RemoteBox {
-    const box = this.#boxes.get(remote.name) ?? new RemoteBox(remote, this.options)
+    const known = this.#boxes.get(remote.name)
+    // Another process may have given the name to another machine.
+    if (known?.remote.destination === remote.destination) return known
+    known?.close()
+    const box = new RemoteBox(remote, this.options)
     this.#boxes.set(remote.name, box)
     return box
   }

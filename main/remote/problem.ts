@@ -24,7 +24,7 @@ const SIGNS: readonly Sign[] = [
   },
   { said: /Host key verification failed|No \S+ host key is known|authenticity of host/i, means: (name, destination) => `The host key of ${name} is not known to ssh. Connect once by hand (ssh ${destination}), compare the fingerprint and accept it; Opscope accepts none by itself.` },
   { said: /Permission denied \(|Permission denied, please|Too many authentication failures|no mutual signature/i, means: (name, destination) => `${name} refused the login. Set up a key for it in ssh (ssh ${destination} must work without a password).` },
-  { said: /No space left on device|Disk quota exceeded/i, means: (name) => `The disk of ${name} is full: Opscope's agent needs about 250 MB in ~/.cache/opscope there.` },
+  { said: /No space left on device|Disk quota exceeded/i, means: (name) => `The disk of ${name} is full: Opscope's agent needs about 170 MB in ~/.cache/opscope there.` },
   { said: /Read-only file system|cannot create directory|Permission denied/i, means: (name) => `Opscope's agent could not be copied to ${name}: its ~/.cache/opscope cannot be written.` },
   { said: /Could not resolve hostname/i, means: (name, destination) => `The name of ${name} could not be resolved (${destination}).`, passing: true },
   { said: /Connection refused/i, means: (name) => `${name} refused the connection.`, passing: true },

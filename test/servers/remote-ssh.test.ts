@@ -80,7 +80,7 @@ describe.skipIf(noSshd !== undefined)(`a machine that ssh reaches${noSshd ? ` (s
 
   it('whose login says something first is understood', async () => {
     const { cli, box } = await reached()
-    const env = box.env(agentFolder(`echo "Welcome to gpubox"; exec "${process.execPath}" "${join(process.cwd(), 'out/main/cli.js')}" "$@"`))
+    const env = box.env(agentFolder(`echo "Welcome to gpubox"; printf "last login: now"; echo; exec "${process.execPath}" "${join(process.cwd(), 'out/main/cli.js')}" "$@"`))
     expect((await cli.run(['remote', 'add', 'gpubox'], env)).status).toBe(0)
   })
 
@@ -123,7 +123,7 @@ describe.skipIf(noSshd !== undefined)(`a machine that ssh reaches${noSshd ? ` (s
     const { box, cli, run } = await reached()
     spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', box.cache])
     const { status, err } = await cli.run(['remote', 'add', 'gpubox'], box.env(agentFolder(undefined, 3_000_000)))
-    expect([status, err.trim().split('\n').at(-1)]).toEqual([1, "opscope: The disk of gpubox is full: Opscope's agent needs about 250 MB in ~/.cache/opscope there."])
+    expect([status, err.trim().split('\n').at(-1)]).toEqual([1, "opscope: The disk of gpubox is full: Opscope's agent needs about 170 MB in ~/.cache/opscope there."])
     expect(readdirSync(join(box.cache, 'opscope', 'agents'))).toEqual([])
     expect((await run('remote', 'add', 'gpubox')).status).toBe(0)
   })

@@ -41,6 +41,7 @@ describe.skipIf(noSshd !== undefined)(`a remote machine in the window${noSshd ? 
     await card.getByText('gpubox/cpu').waitFor({ timeout: 60_000 })
     // Without the addon the processor there cannot measure, and the card has the reason.
     expect(await card.innerText()).not.toContain('not available')
+    await card.getByRole('status').getByText('idle').waitFor()
 
     await view(page, 'Run')
     const devices = page.getByRole('list', { name: 'Backends and devices' })

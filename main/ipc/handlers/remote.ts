@@ -10,7 +10,7 @@ export const remoteHandlers = ({ remotes, dialogs }: Pick<Services, 'remotes' | 
       if (!DESTINATION.test(destination)) throw new RequestError('bad-request', `"${destination}" is no destination of ssh. Write user@host, or a Host of your ssh config.`)
       const agrees = await dialogs.confirm({
         message: 'Connect to this machine?',
-        detail: `${destination}\n\nOpscope connects with ssh and your keys, copies its agent (about 50 MB) to ~/.cache/opscope there, and measures with it. Add only machines that you may use.`,
+        detail: `${destination}\n\nOpscope connects with ssh and your keys, copies its agent (about 60 MB) to ~/.cache/opscope there, and measures with it. Add only machines that you may use.`,
         action: 'Connect',
       })
       if (!agrees) return { done: false }
