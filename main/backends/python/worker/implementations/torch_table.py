@@ -43,6 +43,8 @@ class Entry:
     dtypes: Sequence[str] = FLOATS
     # On the CPU it rounds to 16 bits on the way, or takes none: f32 alone there.
     rounds_on_cpu: bool = False
+    # Multiplies matrices: in 16 bits that oneDNN does not multiply on this processor, PyTorch takes a hundred times as long.
+    product: bool = False
     # `nn.functional.rms_norm`: an attribute of torch without which there is no such call in this version.
     needs: Optional[str] = None
     note: Optional[str] = None
@@ -159,7 +161,7 @@ def _convolution(name: str) -> Entry:
         padding = [p["paddingHeight"], p["paddingWidth"]] if axes == 2 else [p["padding"]] * axes
         return lambda x, weight: function(x, weight, None, p["stride"], padding, p["dilation"], p["groups"])
 
-    return Entry(make, fused=False, dtypes=(*FLOATS, "tf32"), note="On a GPU, PyTorch computes f32 convolutions in TF32 unless told otherwise; here f32 is f32, and tf32 a dtype of its own.")
+    return Entry(make, fused=False, product=True, dtypes=(*FLOATS, "tf32"), note="On a GPU, PyTorch computes f32 convolutions in TF32 unless told otherwise; here f32 is f32, and tf32 a dtype of its own.")
 
 
 def _pooling(name: str) -> Entry:
@@ -302,7 +304,7 @@ TABLE: Dict[str, Entry] = {
     "rms_norm_backward": Entry(_rms_norm_backward, fused=False, rounds_on_cpu=True, needs="ops.aten._fused_rms_norm_backward"),
     "cross_entropy_backward": Entry(_cross_entropy_backward, note="The three calls of autograd from the logits: log_softmax in f32, as under autocast, and two gradients."),
 
-    "scaled_dot_product_attention": Entry(_attention, fused=False, needs="nn.functional.scaled_dot_product_attention"),
+    "scaled_dot_product_attention": Entry(_attention, fused=False, product=True, needs="nn.functional.scaled_dot_product_attention"),
     **{name: _convolution(name) for name in ("conv1d", "conv2d", "conv3d")},
     **{name: _pooling(name) for name in ("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d")},
 
@@ -318,17 +320,20 @@ TABLE: Dict[str, Entry] = {
     "adamw_step": Entry(_adamw, in_place=True, rounds_on_cpu=True),
     "scaled_matmul": Entry(_scaled_matmul, fused=False, dtypes=("i8", "f8e4m3"), needs="_scaled_mm"),
     # A product comes from a library, and copying it to a given output would be a second pass over it.
-    "matmul": Entry(lambda torch, p: torch.matmul, out="out", arrange=_matmul_operands, fused=False, dtypes=(*FLOATS, "tf32")),
-    "transformer_block": Entry(_transformer_block, needs="nn.functional.scaled_dot_product_attention", note="The layer is called as functions of torch.nn.functional, in the order of nn.TransformerEncoderLayer without its fused inference path."),
+    "matmul": Entry(lambda torch, p: torch.matmul, out="out", arrange=_matmul_operands, fused=False, product=True, dtypes=(*FLOATS, "tf32")),
+    "transformer_block": Entry(_transformer_block, product=True, needs="nn.functional.scaled_dot_product_attention", note="The layer is called as functions of torch.nn.functional, in the order of nn.TransformerEncoderLayer without its fused inference path."),
 }
 
 
 def kernels(torch: Any, hardware: str) -> Dict[str, List[str]]:
     """Op to dtypes in this version of PyTorch."""
     halves = release_of(torch) >= HALVES_ON_CPU
+    multiplied = {"f16": torch.ops.mkldnn._is_mkldnn_fp16_supported, "bf16": torch.ops.mkldnn._is_mkldnn_bf16_supported} if halves else {}
 
     def here(entry: Entry, dtype: str) -> bool:
-        return hardware == "cuda" or dtype == "f32" or (halves and dtype != "tf32" and not entry.rounds_on_cpu)
+        if hardware == "cuda" or dtype == "f32":
+            return True
+        return halves and dtype != "tf32" and not entry.rounds_on_cpu and (not entry.product or bool(multiplied[dtype]()))
 
     found = {op: [dtype for dtype in entry.dtypes if here(entry, dtype)] for op, entry in TABLE.items() if entry.present(torch)}
     return {op: dtypes for op, dtypes in found.items() if dtypes}

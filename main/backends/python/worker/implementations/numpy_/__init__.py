@@ -27,7 +27,8 @@ def availability(hardware: str) -> Optional[str]:
 
 
 def kernels(hardware: str) -> Dict[str, List[str]]:
-    return {op: entry.dtypes for op, entry in TABLE.items() if entry.needs is None or load(entry.needs)[0] is not None}
+    # BLAS multiplies no f16.
+    return {op: ["f32"] if entry.threads else entry.dtypes for op, entry in TABLE.items() if entry.needs is None or load(entry.needs)[0] is not None}
 
 
 def build(problem: Problem) -> Built:
