@@ -1,12 +1,12 @@
 /**
  * node scripts/proof-figures.mjs [FOLDER]: the figures with an aim of the proofs' results in a folder (test/bench/results
- * when absent), as short lines. With --write they go into the tables of docs/measuring.md instead, between the comments
- * `figures: NAME` and `end`, with those published beside them.
+ * when absent), as short lines. With --write they go into the tables of docs/measuring.md and docs/figures.md instead, between the
+ * comments `figures: NAME` and `end`, with those published beside them.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const PROOFS = ['truth-ladder', 'self-consistency', 'coverage', 'metamorphic', 'time-to-result', 'torch-agreement', 'layout', 'red-team', 'verify-cost', 'estimate', 'energy', 'noisy-host']
+const PROOFS = ['truth-ladder', 'self-consistency', 'coverage', 'metamorphic', 'time-to-result', 'torch-agreement', 'layout', 'red-team', 'verify-cost', 'estimate', 'energy', 'noisy-host', 'webgpu-vs-cuda']
 const root = resolve(import.meta.dirname, '..')
 const words = process.argv.slice(2)
 const folder = resolve(words.find((word) => !word.startsWith('--')) ?? join(root, 'test/bench/results'))
@@ -30,9 +30,11 @@ function table(result) {
 }
 
 if (words.includes('--write')) {
-  const file = join(root, 'docs', 'measuring.md')
-  const filled = readFileSync(file, 'utf8').replace(/(<!-- figures: ([\w-]+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, proof, end) => `${begin}\n${of(proof).map(table).join('\n')}${end}`)
-  writeFileSync(file, filled)
+  for (const name of ['measuring.md', 'figures.md']) {
+    const file = join(root, 'docs', name)
+    const filled = readFileSync(file, 'utf8').replace(/(<!-- figures: ([\w-]+) -->)[\s\S]*?(<!-- end -->)/g, (_, begin, proof, end) => `${begin}\n${of(proof).map(table).join('\n')}${end}`)
+    writeFileSync(file, filled)
+  }
 } else {
   for (const result of PROOFS.flatMap(of)) {
     const judged = result.figures.filter((figure) => figure.aim !== undefined)
