@@ -7,6 +7,7 @@ import { errors } from './pictures/errors.mjs'
 import { fleet } from './pictures/fleet.mjs'
 import { live } from './pictures/live.mjs'
 import { recorded } from './pictures/recorded.mjs'
+import { remote } from './pictures/remote.mjs'
 import { suites } from './pictures/suites.mjs'
 
 const only = process.argv.find((word) => word.startsWith('--only='))?.slice('--only='.length)
@@ -15,7 +16,7 @@ const README = /^view-(session|roofline|compare)$/
 const wanted = (name) => (only ? new RegExp(only).test(name) : sizes.length > 0 || README.test(name))
 mkdirSync(folder, { recursive: true })
 
-for (const scenes of [recorded, suites, live, errors, fleet]) {
+for (const scenes of [recorded, suites, live, errors, fleet, remote]) {
   if (!Object.keys(scenes.views).some(wanted)) continue
   const opened = await scenes.start()
   const { app, page } = opened

@@ -7,7 +7,8 @@ import { leavePicks, messages, scripted } from '../../test/e2e/ui.ts'
 import { goTo, sessionIds } from './recorded.mjs'
 
 const root = resolve(import.meta.dirname, '../..')
-const load = async (path) => (await runnerImport(join(root, path), { root, configFile: false, logLevel: 'error', resolve: { alias: { '@core': join(root, 'core') } } })).module
+/** A module of the product or its tests, by its path from the root. */
+export const load = async (path) => (await runnerImport(join(root, path), { root, configFile: false, logLevel: 'error', resolve: { alias: { '@core': join(root, 'core') } } })).module
 
 const gpu = (device, state, more = {}) => ({ backend: 'cuda', device, name: 'NVIDIA H200', driver: '580.159.04', state, measured: 0, ...more })
 const HOSTS = [
