@@ -4,7 +4,7 @@ import { deviceOn } from '@core/fleet/place'
 import type { Result } from '@core/result'
 import { NotFoundError, type History } from '../history/types'
 import { opened, type FleetLine, type LineLimits } from './connect'
-import { deliverySchema, RESULT_STREAM, resultSubject, unpack } from './messages'
+import { deliverySchema, problemOf, RESULT_STREAM, resultSubject, unpack } from './messages'
 
 /** Results that one request takes, and bytes of them that are held before they are written. */
 const COLLECTED_AT_ONCE = 256
@@ -73,7 +73,7 @@ class Arrived {
       held.push({ message, result: { ...result, case: { ...result.case, device: deviceOn(host, result.case.device) } } })
       this.#bytes += message.data.length
     } catch (error) {
-      this.warn?.(`a message that is no result was dropped: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`)
+      this.warn?.(`a message that is no result was dropped: ${problemOf(error)}`)
       message.term()
     }
     if (this.#bytes > HELD_BYTES) this.store()

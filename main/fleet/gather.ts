@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { hostLabel } from '@core/fleet/collect'
@@ -15,11 +15,23 @@ import type { FleetLine, LineLimits } from './connect'
  */
 export function clientOf(folder: string): string {
   const file = join(folder, 'fleet-client')
-  const kept = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  if (/^[\w-]{16,64}$/.test(kept)) return kept
+  const keptIn = () => /^[\w-]{16,64}$/.exec(existsSync(file) ? readFileSync(file, 'utf8') : '')?.[0]
+  const kept = keptIn()
+  if (kept !== undefined) return kept
   const made = `${hostLabel(hostname()).slice(0, 30)}-${randomUUID().replaceAll('-', '')}`
-  writeFileAtomic(file, [made])
-  return made
+  if (existsSync(file)) writeFileAtomic(file, [made])
+  else {
+    // The window and a command may both be the first: the name of one of them holds, whole.
+    const own = `${file}-${made}`
+    writeFileAtomic(own, [made])
+    try {
+      linkSync(own, file)
+    } catch {
+      if (!existsSync(file)) writeFileAtomic(file, [made])
+    }
+    rmSync(own)
+  }
+  return keptIn() ?? made
 }
 
 /** Sessions of fleets that lack results. */

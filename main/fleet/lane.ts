@@ -2,7 +2,7 @@ import type { Consumer, JetStreamClient, JsMsg } from '@nats-io/jetstream'
 import type { Result } from '@core/result'
 import { endedResult } from '@core/measure/result/record'
 import { findOp } from '@core/ops/registry'
-import { pack, resultSubject, unpack, workSchema, type Delivery, type Work } from './messages'
+import { addressedSchema, pack, problemOf, resultSubject, unpack, workSchema, type Delivery, type Work } from './messages'
 
 /** After so many agents have died over a case it is not tried again. */
 export const MAX_DELIVERIES = 4
@@ -61,10 +61,7 @@ async function take(message: JsMsg, options: LaneOptions): Promise<void> {
   try {
     work = unpack(workSchema, message.data)
   } catch (error) {
-    options.warn?.(`a message that is no work was dropped: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`)
-    // Without a reason: servers before 2.10 take one with a reason for no answer at all.
-    message.term()
-    return
+    return refuse(message, problemOf(error), options)
   }
   const alive = setInterval(() => stillWorking(message), options.ackWaitMs / 3)
   try {
@@ -77,6 +74,22 @@ async function take(message: JsMsg, options: LaneOptions): Promise<void> {
     clearInterval(alive)
     options.ended?.()
   }
+}
+
+/** Work of another version is answered, so that nobody waits for it; what is none is dropped. */
+async function refuse(message: JsMsg, problem: string, options: LaneOptions): Promise<void> {
+  let sender
+  try {
+    sender = unpack(addressedSchema, message.data)
+  } catch {
+    options.warn?.(`a message that is no work was dropped: ${problem}`)
+    // Without a reason: servers before 2.10 take one with a reason for no answer at all.
+    message.term()
+    return
+  }
+  options.warn?.(`work was refused: ${problem}`)
+  await deliver(sender, endedResult({ resultId: sender.resultId, case: sender.case, seed: sender.settings.seed, status: 'failed', message: `The agent on ${options.host} cannot read this work (${problem}). It should have the same version of Opscope as its sender.` }), options)
+  await message.ackAck({ timeout: 5000 })
 }
 
 function stillWorking(message: JsMsg): void {
@@ -95,7 +108,7 @@ async function resultOf(work: Work, message: JsMsg, options: LaneOptions): Promi
 }
 
 /** Stores a result with the server, trying until it is there. Its id keeps a repetition from being stored twice. */
-async function deliver({ client, session, run }: Work, result: Result, { js, host, warn }: LaneOptions): Promise<void> {
+async function deliver({ client, session, run }: Pick<Work, 'client' | 'session' | 'run'>, result: Result, { js, host, warn }: LaneOptions): Promise<void> {
   const whole: Result = run === undefined ? result : { ...result, run }
   const send = (one: Result) => js.publish(resultSubject(client), pack({ version: 1, session, host, result: one } satisfies Delivery), { msgID: one.id, timeout: 10_000 })
   for (let attempt = 0; ; attempt++) {

@@ -56,6 +56,9 @@ export const workSchema = z.strictObject({
 })
 export type Work = z.infer<typeof workSchema>
 
+/** Enough of work to answer it, of other versions too. */
+export const addressedSchema = z.object({ client: id, session: id, resultId: id, case: benchmarkCaseSchema, settings: measureSettingsSchema.pick({ seed: true }), run: workSchema.shape.run })
+
 /** A result on its way home. */
 export const deliverySchema = z.strictObject({ version: z.literal(1), session: id, host: z.string().regex(HOST_NAME), result: resultSchema })
 export type Delivery = z.infer<typeof deliverySchema>
@@ -90,6 +93,13 @@ const MAX_JSON_BYTES = 2 ** 26
 
 /** A message as bytes: JSON, compressed. */
 export const pack = (message: unknown): Uint8Array => deflateRawSync(Buffer.from(JSON.stringify(message)))
+
+/** Why a message was not understood, in one line. */
+export function problemOf(error: unknown): string {
+  const issue = error instanceof z.ZodError ? error.issues[0] : undefined
+  const text = issue ? `${issue.path.join('.') || 'message'}: ${issue.message}` : error instanceof Error ? error.message : String(error)
+  return text.slice(0, 300)
+}
 
 /** The message of these bytes. Throws where they are none, or it is not of the schema. */
 export function unpack<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {

@@ -9,7 +9,9 @@ import { nkeys } from '@nats-io/transport-node'
 import { caseId } from '@core/case'
 import { createRandom } from '@core/stats/random'
 import type { SessionFile, SessionSummary } from '@core/session/types'
-import { laneOf, pack, workSubject } from '../../main/fleet/messages'
+import { PRESETS } from '@core/measure/settings'
+import { testCase } from '@core/testing'
+import { deliverySchema, laneOf, pack, resultSubject, unpack, workSubject } from '../../main/fleet/messages'
 import { Cli, type Running } from '../e2e/cli'
 import { AgentHosts, canNamespace, Nats, noNats } from './nats'
 
@@ -90,6 +92,11 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     const lane = workSubject(laneOf('n1', 'fake', 'fake:0'))
     const js = jetstream(nc)
     for (const bytes of [new Uint8Array([1, 2, 3]), pack({ version: 1, command: 'rm -rf /' }), pack('x'), new Uint8Array()]) await js.publish(lane, bytes)
+    // Of a version that says more: it is answered, so that its sender does not wait.
+    const answers: string[] = []
+    nc.subscribe(resultSubject('newer'), { callback: (_error, message) => void answers.push(unpack(deliverySchema, message.data).result.message ?? '') })
+    await js.publish(lane, pack({ version: 2, client: 'newer', session: 's', resultId: 'r', case: testCase({ backend: 'fake', device: 'fake:0' }), settings: PRESETS.quick, urgent: true }))
+    await expect.poll(() => answers, { timeout: 30_000 }).toEqual([expect.stringMatching(/^The agent on n1 cannot read this work \(version: .*\)\. It should have the same version of Opscope as its sender\.$/)])
     await nc.close()
     const { status } = await cli.run(sweep('64', ...server), ENV)
     expect(status).toBe(0)
