@@ -18,6 +18,7 @@ const plan = (count: number, left: Skipped[] = []): Plan => ({ cases: cases(coun
 describe('a sweep in words', () => {
   it('multiplies what is picked, and says what that comes to', () => {
     expect(summarizeSweep(spec, plan(720, [skipped('no bf16', 36)]), 540).text).toBe('2 operations × 5 sizes × f32, bf16 × 3 implementations, cold and hot: 720 cases, about 9 min, 36 left out')
+    expect(summarizeSweep(spec, plan(720), 540, 'noise floor 3.10 %')).toMatchObject({ text: expect.stringContaining('720 cases, in interleaved rounds (noisy host: noise floor 3.10 %), about 9 min'), how: 'in interleaved rounds (noisy host: noise floor 3.10 %)' })
   })
 
   it('says one of a thing in the singular, and leaves out what nothing is left out of', () => {

@@ -17,6 +17,8 @@ export interface SweepSummary {
   picks: string
   /** What that comes to: `720 cases`, `720 cases, 3 times`. */
   cases: string
+  /** How they are measured, where the sweep leaves that open: `in interleaved rounds (noisy host: noise floor 3.10 %)`. */
+  how?: string
   /** All of it as one line: picks, cases, expected time and what is left out. */
   text: string
   /** Number of cases left out. */
@@ -92,6 +94,7 @@ export function summarizeSweep(spec: SweepSpec, plan: Plan, seconds: number, noi
   const reasons = reasonsOf(plan)
   const leftOut = reasons.reduce((sum, { count }) => sum + count, 0)
   const cases = `${counted(plan.cases.length, 'case')}${plan.cases.length > 0 && repeats > 1 ? `, ${repeats} times` : ''}`
-  const came = [cases, ...(noise === undefined ? [] : [`in interleaved rounds (noisy host: ${noise})`]), ...(plan.cases.length > 0 ? [aboutDuration(seconds)] : []), ...(leftOut > 0 ? [`${formatInteger(leftOut)} left out`] : [])].join(', ')
-  return { picks, cases, text: picks === '' ? came : `${picks}: ${came}`, leftOut, reasons }
+  const how = noise === undefined ? undefined : `in interleaved rounds (noisy host: ${noise})`
+  const came = [cases, ...(how === undefined ? [] : [how]), ...(plan.cases.length > 0 ? [aboutDuration(seconds)] : []), ...(leftOut > 0 ? [`${formatInteger(leftOut)} left out`] : [])].join(', ')
+  return { picks, cases, text: picks === '' ? came : `${picks}: ${came}`, leftOut, reasons, ...(how === undefined ? {} : { how }) }
 }

@@ -35,7 +35,9 @@ const LAUNCH_MODES: readonly Mode[] = ['hot', 'graph', 'cold']
 function peakParams(op: Op, device: Device): Params {
   if (op.id === 'peak_mma') return device.software ? { n: 64, iterations: 16 } : { n: 2 ** 14, iterations: 1024 }
   if (device.software) return { n: 2 ** 14, iterations: 64 }
-  return device.threads.length > 0 ? { n: 2 ** 16, iterations: 1024 } : { n: 2 ** 20, iterations: 1024 }
+  // Half a millisecond or less of a few cores: a longer call is interrupted each time where other programs share them.
+  const threads = device.threads.at(-1)
+  return threads === undefined ? { n: 2 ** 20, iterations: 1024 } : { n: 2 ** 16, iterations: Math.min(1024, 64 * threads) }
 }
 
 /** The implementation that stands for the device: the preferred one that has the kernel, else the last (fastest) listed. */

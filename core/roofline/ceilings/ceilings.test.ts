@@ -13,6 +13,8 @@ describe('the plan of a device', () => {
     expect(short(testDevice()).slice(0, 4)).toEqual(['copy copy f32 avx2 hot 4', 'read sum f32 avx2 hot 4', 'write fill f32 avx2 hot 4', 'flops:f32 peak_fma f32 avx2 hot 4'])
     expect(short(testGpu()).slice(0, 4)).toEqual(['copy copy f32 kernel hot -', 'flops:f32 peak_fma f32 kernel hot -', 'flops:f16 peak_mma f16 kernel hot -', 'flops:bf16 peak_mma bf16 kernel hot -'])
     expect(largestCopy(testGpu())).toBe(2 ** 26)
+    // Calls of a few cores are short, so that other programs do not interrupt each of them.
+    expect([testDevice(), testDevice({ threads: [1, 64] }), testGpu()].map((device) => caseFor(device, 'flops:f32').params['iterations'])).toEqual([256, 1024, 1024])
     // Sums of rows read, and a constant is written to, as many bytes as the copy has in its working set.
     expect(caseFor(testDevice(), 'read').params).toEqual({ rows: 2 ** 27 / 4096, cols: 4096, axis: 'last' })
     expect(caseFor(testDevice(), 'write').params).toEqual({ n: 2 ** 27 })
