@@ -36,6 +36,14 @@ describe('lastLevelBytes', () => {
     expect(bytes / MiB).toBeLessThan(4 * cache)
   })
 
+  it('is 128 MiB of an NVIDIA H200, whose L2 has 60 MB: its sweep, in GB/s', () => {
+    expect(found(sweepOf([161, 801, 1250, 1640, 2490, 3390, 4840, 6400, 8040, 8530, 8660, 6690, 7300, 5400, 4600, 4630, 4620, 4650, 4650, 4690, 4620]))).toBe(128)
+  })
+
+  it('is not found on two processor cores that play a device: their sweep', () => {
+    expect(found(sweepOf([1.37, 1.37, 1.35, 1.36, 1.33, 1.29, 1.24, 1.23, 1.08, 1.21, 1.21, 1.55, 1.82]))).toBe('the bandwidth of the largest sizes still changes')
+  })
+
   it('is not misled by small sizes, whose reads do not fill the device', () => {
     expect(found(sweepOf([0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5, 5.2, 5.1, 5.3, 5.2, 4.9, 4.4, 4.1, 4.0, 4.05, 4.0, 4.02]))).toBeCloseTo(90.51)
   })

@@ -23,7 +23,7 @@ const ns = (value: number) => `${+value.toPrecision(4)} ns`
 /** Tensor cores in WGSL; Chromium from 134 on has them as an experiment, on some adapters. */
 const SUBGROUP_MATRICES = 'chromium-experimental-subgroup-matrix'
 
-const mebibytes = (bytes: number) => `${+(bytes / 2 ** 20).toPrecision(3)} MiB`
+const mebibytes = (bytes: number) => `${+(bytes / 2 ** 20).toPrecision(4)} MiB`
 
 /** The last-level cache as it was measured or assumed, and the rates it was read from. */
 function cacheFacts({ bytes, assumed, sweep }: LastLevel): Device['facts'] {

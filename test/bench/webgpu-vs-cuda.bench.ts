@@ -21,15 +21,15 @@ import { openSides, type HostSide } from './proof/host-sides'
  *   seed=N count=N               which shapes fuzz and conformance draw
  *   sizes=xlarge                 the preset of the catalogue's sizes; those of products, attention and images are of `large`
  *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
- *   from=FILE                    judges the rows of an earlier result again
+ *   from=FILE                    judges the rows of an earlier result again; or of a log, with record=FILE, the result of the last run that wrote to it
  * cold, hot: every operation in f32. fuzz: drawn shapes in f32, cold, beside CUDA. conformance: drawn small shapes in every dtype and own
  * implementation, compared with their references. energy: of a call. peers: web libraries on their operations.
  */
 const webgpuVsCuda: Bench = async ({ args, say }) => {
   if (args['from'] !== undefined) {
-    const record = JSON.parse(await readFile(args['from'], 'utf8')) as BenchRecord & { rows: readonly Row[] }
-    report(record.rows, say)
-    return { figures: figuresOf(record.rows), rows: record.rows, record } satisfies Outcome
+    const { rows, record } = await earlier(args['from'], args['record'] ?? args['from'])
+    report(rows, say)
+    return { figures: figuresOf(rows), rows, record } satisfies Outcome
   }
   const names = [args['devices'] ?? 'webgpu:0/wgsl', ...(args['beside'] ?? 'cuda:0/kernel,cuda:0/cublaslt,python:cuda:0/torch,webgpu:0/onnxruntime-web,webgpu:0/tfjs').split(',')]
   const [own, ...others] = await openSides(names, say)
@@ -57,6 +57,16 @@ const webgpuVsCuda: Bench = async ({ args, say }) => {
   return { figures: figuresOf(rows), rows, devices: [own, ...others].map(({ device }) => device) } satisfies Outcome
 }
 export default webgpuVsCuda
+
+/** Rows of a result, or of the log of several runs, with the record of a result. */
+async function earlier(file: string, about: string): Promise<{ rows: readonly Row[]; record: BenchRecord }> {
+  const text = await readFile(file, 'utf8')
+  const { rows, ...record } = JSON.parse(await readFile(about, 'utf8')) as BenchRecord & { rows: readonly Row[] }
+  if (!file.endsWith('.jsonl')) return { rows, record }
+  // The last line may be the one that was being written.
+  const whole = text.slice(0, text.lastIndexOf('\n')).split('\n').filter((line) => line !== '')
+  return { rows: whole.flatMap((line) => (JSON.parse(line) as { row?: Row }).row ?? []), record }
+}
 
 interface Row {
   part: string
@@ -192,6 +202,7 @@ function figuresOf(rows: readonly Row[]): Figure[] {
       { name: `${part}: cases that failed their check or were refused`, value: ended.length, unit: '', aim: 0, better: 'less' },
     ]
     if (part === 'conformance') return common
+    if (part === 'energy') return [...common, ...own.flatMap(energies)]
     return [...common, ...othersIn(own).flatMap((other) => speeds(part, own, other)), ...(part === 'cold' || part === 'hot' ? sharesOfCopy(part, own) : [])]
   })
 }
@@ -199,24 +210,33 @@ function figuresOf(rows: readonly Row[]): Figure[] {
 function speeds(part: string, rows: readonly Row[], other: string): Figure[] {
   const catalogued = part === 'cold' || part === 'hot'
   const families = (names: readonly string[]) => (row: Row) => names.includes(getOp(row.op).family) || (names.includes('unary') && row.op === 'copy')
-  const kinds: [string, (row: Row) => boolean][] = catalogued ? [['bound by memory', isMemoryBound], ...GROUPS.map(([name, of]): [string, (row: Row) => boolean] => [name, families(of)]), ['transpose', ({ op }) => op === 'transpose']] : [['all', () => true]]
+  const kinds: [string, (row: Row) => boolean][] = catalogued ? [['bound by memory', isMemoryBound], ...GROUPS.map(([name, of]): [string, (row: Row) => boolean] => [name, families(of)]), ['transpose', ({ op }) => op === 'transpose']] : part === 'peers' ? [['all', () => true], ['without reductions', ({ op }) => getOp(op).family !== 'reduction']] : [['all', () => true]]
   return kinds.flatMap(([kind, has]) => {
     const pairs = pairsWith(rows.filter(has), other)
     if (pairs.length === 0) return []
     const aim = aimOf(part, kind, other)
     return [
-      { name: `${part}, ${kind}: speed relative to ${other}, geometric mean of ${pairs.length} cases`, value: geometricMean(pairs.map(({ speed }) => speed))!, unit: 'x', ...(aim === undefined ? {} : { aim, better: 'more' as const }), published: true },
-      { name: `${part}, ${kind}: speed relative to ${other}, slowest case`, value: Math.min(...pairs.map(({ speed }) => speed)), unit: 'x', ...(part === 'fuzz' ? { aim: 0.5, better: 'more' as const } : {}), published: true },
+      { name: `${part}, ${kind}: speed relative to ${other}, geometric mean of ${pairs.length} cases`, value: geometricMean(pairs.map(({ speed }) => speed))!, unit: 'x', ...(aim === undefined ? {} : { aim, better: 'more' as const }), published: part !== 'hot' || kind === 'bound by memory' },
+      { name: `${part}, ${kind}: speed relative to ${other}, slowest case`, value: Math.min(...pairs.map(({ speed }) => speed)), unit: 'x', ...(part === 'fuzz' ? { aim: 0.5, better: 'more' as const } : {}), published: kind === 'bound by memory' || kind === 'all' },
     ]
   })
 }
 
+/** Energy of a call on our device, and what another side needs of it. */
+function energies(row: Row): Figure[] {
+  const joules = (name: string) => row[`${name} J`]
+  const own = joules(OWN)
+  if (typeof own !== 'number') return []
+  const others = Object.keys(row).flatMap((key) => (key.endsWith(' J') && !/ (low|high) J$/.test(key) && key !== `${OWN} J` ? [key.slice(0, -2)] : []))
+  return [{ name: `energy: ${row.op} of ${row.params}`, value: own * 1000, unit: 'mJ', published: true }, ...others.map((other) => ({ name: `energy: ${row.op}, over that of ${other}`, value: own / Number(joules(other)), unit: 'x', published: true }))]
+}
+
 /** What the geometric mean of the speeds should be. */
 function aimOf(part: string, kind: string, other: string): number | undefined {
-  if (part === 'peers') return 2
+  if (part === 'peers') return kind === 'all' ? 2 : undefined
   if (part !== 'cold' && part !== 'hot') return undefined
   if (kind === 'matmul') return other === 'kernel' ? undefined : 0.7
-  if (kind === 'convolutions' || kind.startsWith('attention')) return other === 'kernel' ? 1 / 3 : undefined
+  if (kind === 'convolutions' || kind.startsWith('attention')) return other === 'kernel' ? 0.33 : undefined
   if (kind !== 'bound by memory') return undefined
   return other === 'torch' ? 1 : other === 'kernel' ? 0.92 : undefined
 }
