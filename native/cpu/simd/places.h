@@ -11,6 +11,7 @@ struct Place {
 };
 
 constexpr int64_t SHORT_PLACES = 32;  // of rows whose columns are put next to one another
+constexpr int64_t PLACED = 2048;  // columns whose values and places stay in the first-level cache
 constexpr int64_t SEARCHED = 4096;  // floats that are searched again for the place of what was found in them
 
 template <class J, class T>
@@ -49,9 +50,9 @@ inline void place_rows(const T* x, int64_t stride, int64_t rows, int64_t columns
 template <class J, class T>
 inline void place_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, int64_t columns, float* values, int32_t* out) {
   constexpr int64_t ROWS = 8;
-  alignas(64) float places[COLUMNS];
-  for (int64_t from = 0; from < columns; from += COLUMNS) {
-    const int64_t n = least(COLUMNS, columns - from);
+  alignas(64) float places[PLACED];
+  for (int64_t from = 0; from < columns; from += PLACED) {
+    const int64_t n = least(PLACED, columns - from);
     float* const best = values + from;
     map0<false>(best, 0, n, [] { return vset(J::NOTHING); });
     map0<false>(places, 0, n, [r] { return vset(bits_float(static_cast<uint32_t>(r.begin))); });
@@ -156,9 +157,9 @@ void run_places(const Call& c) {
   const bool by_outer = p.outer >= c.threads;
   const Range o = by_outer ? part(p.outer, 1, c.thread, c.threads) : Range{0, p.outer};
   const Range j = by_outer ? Range{0, p.inner} : part(p.inner, LINE, c.thread, c.threads);
-  float values[COLUMNS];
+  float values[PLACED];
   for (int64_t i = o.begin; i < o.end; i++)
-    for (int64_t from = j.begin; from < j.end; from += COLUMNS) place_columns<J>(p, x, i, all, from, least(COLUMNS, j.end - from), values, out + i * p.inner + from);
+    for (int64_t from = j.begin; from < j.end; from += PLACED) place_columns<J>(p, x, i, all, from, least(PLACED, j.end - from), values, out + i * p.inner + from);
 }
 
 size_t places_scratch(const int64_t* d, int count, int threads, size_t bytes) { return 2 * reduction_scratch(d, count, threads, bytes); }

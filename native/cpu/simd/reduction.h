@@ -32,8 +32,9 @@ inline float joined(float a, float b) {
   return lanes[0];
 }
 
-// Columns whose totals stay in the first-level cache while rows stream by.
-constexpr int64_t COLUMNS = 2048;
+// Columns whose totals stay in the first-level cache while rows stream by; of rows from memory more, so that more of each is read at once.
+constexpr int64_t COLUMNS = 4096;
+inline int64_t columns_at_once(const Call& c) { return c.stream ? COLUMNS : COLUMNS / 2; }
 
 struct Plan {
   int64_t outer, reduce, inner, groups;
@@ -103,7 +104,9 @@ void join_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, 
       const T* at = row + first + from;
       int64_t i = 0;
       for (; i + 8 <= rows; i += 8) join_rows<8, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
-      for (; i < rows; i++) join_rows<1, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
+      if (i + 4 <= rows) join_rows<4, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0), i += 4;
+      if (i + 2 <= rows) join_rows<2, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0), i += 2;
+      if (i < rows) join_rows<1, R>(at + i * p.inner, p.inner, n, out + from, k == r.begin && i == 0);
     });
   }
 }
@@ -203,8 +206,8 @@ void run_reduction(const Call& c) {
   const Range o = by_outer ? part(p.outer, 1, c.thread, c.threads) : Range{0, p.outer};
   const Range j = by_outer ? Range{0, p.inner} : part(p.inner, LINE, c.thread, c.threads);
   for (int64_t i = o.begin; i < o.end; i++)
-    for (int64_t from = j.begin; from < j.end; from += COLUMNS) {
-      const int64_t n = least(COLUMNS, j.end - from);
+    for (int64_t from = j.begin; from < j.end; from += columns_at_once(c)) {
+      const int64_t n = least(columns_at_once(c), j.end - from);
       join_columns<R>(p, x, i, all, from, n, totals);
       finish<R>(p, totals, out + i * p.inner + from, n);
     }
