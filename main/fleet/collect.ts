@@ -37,10 +37,8 @@ export async function collect({ history, client, line, limits, stored, warn, sig
   while (!signal.aborted) {
     try {
       const consumer = await consumerNow()
-      for await (const message of await consumer.fetch({ max_messages: COLLECTED_AT_ONCE, expires: 1000 })) {
-        if (signal.aborted) return
-        arrived.take(message)
-      }
+      // What was fetched is stored even when it is to end: it would come again only when its acknowledgement is overdue.
+      for await (const message of await consumer.fetch({ max_messages: COLLECTED_AT_ONCE, expires: 1000 })) arrived.take(message)
       arrived.store()
       told = ''
     } catch (error) {

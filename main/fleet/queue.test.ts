@@ -7,8 +7,10 @@ import { testCase, testDevice, testResult, testSession } from '@core/testing'
 import { remoteDevice } from '@core/fleet/place'
 import { openHistory } from '../history'
 import { QueueError, submit, type Submission } from './client'
+import { collect } from './collect'
 import { LIMITS, type FleetLine } from './connect'
 import { clientOf, gather } from './gather'
+import { pack } from './messages'
 
 const folder = () => mkdtempSync(join(tmpdir(), 'opscope-fleet-'))
 const device = remoteDevice('n1', testDevice())
@@ -67,5 +69,23 @@ test('a session whose results another process of the data folder takes is not wa
   expect(await gathered).toBe(0)
   expect(finished).toEqual([id])
   expect(history.summary(id).state).toBe('done')
+  history.close()
+})
+
+test('what was fetched when collecting ends is stored and acknowledged all the same', async () => {
+  const { history } = openHistory(join(folder(), 'history.sqlite'))
+  const { id } = history.createSession({ name: 'x', about: { kind: 'fleet' }, environment: testSession([]).environment, settings: PRESETS.quick, cases })
+  const stop = new AbortController()
+  let acknowledged = 0
+  async function* fetched() {
+    for (const [i, c] of cases.entries()) {
+      if (i === 1) stop.abort()
+      await Promise.resolve()
+      yield { data: pack({ version: 1, session: id, host: 'n1', result: testResult({ id: `r${i}`, case: { ...c, device: 'cpu' } }) }), ack: () => (acknowledged += 1) }
+    }
+  }
+  const line = { reconnects: () => 0, jsm: { consumers: { add: () => Promise.resolve() } }, js: { consumers: { get: () => Promise.resolve({ fetch: () => Promise.resolve(fetched()) }) } } } as unknown as FleetLine
+  await collect({ history, client: 'me', line, limits: LIMITS, signal: stop.signal })
+  expect([history.summary(id).results, acknowledged]).toEqual([3, 3])
   history.close()
 })
