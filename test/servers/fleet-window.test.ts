@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionSummary } from '@core/session/types'
@@ -7,7 +8,7 @@ import { launch, type Launched } from '../e2e/launch'
 import { violations } from '../e2e/axe'
 import { Nats, noNats } from './nats'
 import { Accounts } from './nats-accounts'
-import { messages, sessions, view } from '../e2e/ui'
+import { leavePicks, messages, scripted, sessions, view } from '../e2e/ui'
 
 let nats: Nats | undefined
 let agent: Running | undefined
@@ -45,7 +46,10 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     const server = ['--server', nats.url]
     agent = new Cli().start(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
     await agent.says('n1 measures for the fleet')
-    opened = await launch({ env: { OPSCOPE_TEST_BACKEND: '1' } })
+    // A short sweep: the picks of a first start are measured for most of a minute.
+    const dataDir = mkdtempSync(join(tmpdir(), 'opscope-fleet-'))
+    leavePicks(dataDir, scripted(['steady']))
+    opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
     const { app, page } = opened
     await app.evaluate(({ dialog }) => {
       dialog.showMessageBox = () => Promise.resolve({ response: 1, checkboxChecked: false })
