@@ -45,6 +45,13 @@ describe('WGSL kernels', () => {
     expect(build('sum', [4096, 1024, 1]).steps).toHaveLength(1)
   })
 
+  it('pool a whole plane as a reduction, and several windows of one by a thread each', () => {
+    const op = getOp('adaptive_avg_pool2d')
+    const dims = (outHeight: number) => op.dims(op.params.parse({ batch: 2, channels: 3, height: 56, width: 56, outHeight, outWidth: 1 }))
+    expect(build('adaptive_avg_pool2d', dims(1)).steps).toEqual(build('mean', [6, 56 * 56, 1]).steps)
+    expect(build('adaptive_avg_pool2d', dims(7)).steps[0]!.wgsl).not.toBe(build('mean', [6, 56 * 56, 1]).steps[0]!.wgsl)
+  })
+
   it('cover every element of an odd length', () => {
     for (const n of [1, 3, 12345, 5_000_003]) {
       const step = build('exp', [n]).steps[0]!

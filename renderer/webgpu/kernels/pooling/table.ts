@@ -1,4 +1,5 @@
 import { mapped } from '../../wgsl/mapped'
+import reductions from '../reduction/table'
 import { dimOf, type Kernel } from '../types'
 
 type Windows = 'signal' | 'image' | 'adaptive'
@@ -14,11 +15,13 @@ fn end(o: u32, size: u32, outputs: u32) -> u32 { return ((o + 1u) * size + outpu
 /** Elements that a mean divides by: the whole kernel, padding included, or the adaptive window. */
 const COUNTED: Readonly<Record<Windows, string>> = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))', adaptive: 'f32((bottom - top) * (right - left))' }
 
-/** One thread for each output. */
+/** One thread for each output, where a plane has several. */
 const pooling = (windows: Windows, max: boolean): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [planes, height, width, outHeight, outWidth] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4)]
+    // One window is a plane: a row of a reduction, which many threads share.
+    if (windows === 'adaptive' && outHeight * outWidth === 1) return reductions[max ? 'max' : 'mean']!.build({ ...shape, dims: [planes, height * width, 1] })
     const rows = windows === 'signal' ? '  let top = 0u;\n  let bottom = 1u;' : '  let top = first(o_row, dim(1u), dim(3u));\n  let bottom = end(o_row, dim(1u), dim(3u));'
     return mapped({
       tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
