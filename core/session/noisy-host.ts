@@ -19,7 +19,8 @@ export const workKey = ({ op, params, dtype, mode }: BenchmarkCase): string => `
 /** Why times on this processor are expected to be noisy; undefined on a quiet host. A measured noise floor says more than that the machine is virtual. */
 function noiseOf(device: Device, floors: readonly NoiseFloor[]): string | undefined {
   const [now] = device.disturbances ?? []
-  if (now !== undefined) return now.replace(/[.]$/, '')
+  // The figure behind it is told beside it, with the other concerns.
+  if (now !== undefined) return now.replace(/:.*|[.]$/, '')
   const floor = noiseFloorOn(floors, device)
   if (floor) return floor.ratioP95 > QUIET_FLOOR ? `noise floor ${formatPercent(floor.ratioP95)}` : undefined
   return device.virtual ? 'virtual machine, noise floor not measured' : undefined
