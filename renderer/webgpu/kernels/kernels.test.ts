@@ -6,7 +6,7 @@ import { planRows } from '../wgsl/rows'
 import { implementationsOf, KERNELS, supportedKernels } from './registry'
 import { uniformWords, type Program } from './types'
 
-const build = (op: string, dims: number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
+const build = (op: string, dims: readonly number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
 
 describe('WGSL kernels', () => {
   it('belong to an op each and offer only its element types', () => {
