@@ -10,7 +10,7 @@ import { gunzipSync } from 'node:zlib'
 const root = resolve(import.meta.dirname, '..')
 const FOLDER = 'test/bench/results/suites'
 /** The parts of a report that docs/suites.md shows; the report beside it has all. */
-const SHOWN = ['Summary', 'Bandwidth by size class', 'Reductions by axis', 'Launch overhead', 'What binds', 'Fastest implementation', 'Crossovers', 'Published figures']
+const SHOWN = ['Summary', 'Bandwidth by size class', 'Reductions by axis', 'Launch overhead', 'What binds', 'Fastest implementation', 'Sum of parts', 'Crossovers', 'Published figures']
 
 const reports = readdirSync(join(root, FOLDER))
   .filter((name) => name.endsWith('.report.json.gz'))
