@@ -3,7 +3,7 @@
  * beside ours. With --write they go into docs/suites.md, between the comments `suite: NAME` and `end`, and those of published figures
  * into README.md, between `published` and `end`.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
@@ -14,8 +14,9 @@ const SHOWN = ['Summary', 'Bandwidth by size class', 'Reductions by axis', 'Laun
 
 const reports = readdirSync(join(root, FOLDER))
   .filter((name) => name.endsWith('.report.json.gz'))
+  .map((name) => name.slice(0, -'.report.json.gz'.length))
   .sort()
-  .map((name) => ({ name: name.slice(0, -'.report.json.gz'.length), ...JSON.parse(gunzipSync(readFileSync(join(root, FOLDER, name))).toString('utf8')) }))
+  .map((name) => ({ name, ...JSON.parse(gunzipSync(readFileSync(join(root, FOLDER, `${name}.report.json.gz`))).toString('utf8')) }))
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const lines = (columns, rows) => [columns, columns.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
@@ -36,7 +37,8 @@ function fastest({ title, columns, rows }) {
 
 function section(report) {
   const parts = report.parts.filter(({ title, columns }) => title === 'Summary' || (SHOWN.includes(title) && columns)).map((part) => (part.title === 'Fastest implementation' ? fastest(part) : part))
-  const files = `[report](../${FOLDER}/${report.name}.md), [session](../${FOLDER}/${report.name}.session.json.gz)`
+  const session = `${FOLDER}/${report.name}.session.json.gz`
+  const files = [`[report](../${FOLDER}/${report.name}.md)`, ...(existsSync(join(root, session)) ? [`[session](../${session})`] : [])].join(', ')
   return [`${where(report)} (${files}).`, ...parts.map(({ title, text, columns, rows }) => [title === 'Summary' ? text : `${title}. ${text ?? ''}`.trim(), ...(columns ? [table({ columns, rows })] : [])].join('\n\n'))].join('\n\n')
 }
 
@@ -50,11 +52,12 @@ function published() {
       return measured.length === 0 ? [] : [[report.suite.title, what.text, theirs.text, measured.join(', '), report.machine.split(', ').at(-1)]]
     })
   })
-  // A suite may lie there twice, with and without its library: the row with more implementations stands.
+  // A suite may lie there twice, of two machines: the row with more implementations stands, or the first.
   const best = new Map()
+  const implementations = (row) => row?.[3].split(', ').length ?? 0
   for (const row of rows) {
     const key = `${row[0]} ${row[1]}`
-    if ((best.get(key)?.[3].length ?? 0) < row[3].length) best.set(key, row)
+    if (implementations(best.get(key)) < implementations(row)) best.set(key, row)
   }
   return lines(['suite', 'case', 'published', 'measured (median)', 'on'], [...best.values()])
 }

@@ -232,6 +232,8 @@ def _scaled_matmul(torch: Any, problem: Problem) -> Callable[..., Any]:
         if m <= 16 or n % 8 or k % 8:
             raise CaseFailure("unsupported", "torch._int_mm takes m above 16 and n and k in multiples of 8; here they are %d, %d and %d." % (m, n, k))
         return lambda a, b, scale_a, scale_b: (torch._int_mm(a, b.t()) * scale_a[:, None] * scale_b).bfloat16()
+    if problem.hardware == "cpu" and release_of(torch) < (2, 13):
+        raise CaseFailure("unsupported", "PyTorch before 2.13 scales f8 products on the CPU by whole tensors only.")
     if n % 16 or k % 16:
         raise CaseFailure("unsupported", "torch._scaled_mm takes n and k in multiples of 16; here they are %d and %d." % (n, k))
     return lambda a, b, scale_a, scale_b: torch._scaled_mm(a, b.t(), scale_a[:, None], scale_b[None, :], out_dtype=torch.bfloat16)

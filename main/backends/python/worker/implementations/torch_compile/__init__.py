@@ -21,7 +21,8 @@ ARRAYS = "torch"
 
 
 def kernels(hardware: str) -> Dict[str, List[str]]:
-    return torch_eager.kernels(hardware)
+    # PyTorch 2.11 does not compile the step of AdamW for a GPU: the count of steps is on the CPU.
+    return {op: dtypes for op, dtypes in torch_eager.kernels(hardware).items() if op != "adamw_step" or hardware == "cpu"}
 
 
 def availability(hardware: str) -> Optional[str]:
