@@ -41,7 +41,10 @@ uint32_t finite_mask(Storage storage) {
 
 }  // namespace
 
-Tensor::Tensor(const TensorDesc& description, Context& context) : description_(description), context_(context), memory_(memory_for(description)) {}
+// What lies behind an input has one value, so that nothing a kernel reads is uninitialized, and what depends on it is found.
+Tensor::Tensor(const TensorDesc& description, Context& context) : description_(description), context_(context), memory_(memory_for(description)) {
+  if (!written() && after() > 0) check(api().MemsetD8Async(address() + static_cast<CUdeviceptr>(bytes()), guard_byte, static_cast<size_t>(after()), context_.stream()), "writing the guard bands");
+}
 
 void Tensor::fill(const Fill& fill) const {
   const bool counted = fill.kind == FillKind::integers || fill.kind == FillKind::permutation;
