@@ -105,7 +105,7 @@ __device__ __forceinline__ void rows(const SkinnyArguments& a) {
 // 256 threads = 32 times L columns of the matrix [k, length] by eight rows.
 template <class T, int S, bool WIDE>
 __device__ __forceinline__ void columns(const SkinnyArguments& a) {
-  constexpr int L = WIDE ? LANES<T> : 1, KC = S * L == 1 ? 256 : 128, TILE = 32 * L, U = S * L >= 64 ? 2 : S * L == 1 ? 8 : 4;
+  constexpr int L = WIDE ? LANES<T> : 1, KC = 128, TILE = 32 * L, U = S * L >= 64 ? 2 : 4;
   __shared__ __align__(16) float few[KC][S];
   __shared__ float sums[TILE][S];
   __shared__ float parts[8][TILE];

@@ -1,7 +1,6 @@
 // Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _four: a thread for four
 // outputs behind each other of windows that are not adaptive, on planes of less than 2^31 elements.
 #include "pooling.h"
-#include "common/arithmetic.cuh"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 
@@ -14,7 +13,7 @@ struct Span {
 // Window of output `o` along an axis; kernel 0: adaptive.
 __device__ __forceinline__ Span span_of(long long o, long long input, long long output, long long kernel, long long stride, long long padding) {
   if (kernel == 0) {
-    const long long first = quotient(o * input, output), end = quotient((o + 1) * input + output - 1, output);
+    const long long first = o * input / output, end = ((o + 1) * input + output - 1) / output;
     return {first, end, end - first};
   }
   const long long at = o * stride - padding;
@@ -27,7 +26,9 @@ __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ ou
   const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / group;
   if (i >= s.outputs) return;
   const int lane = WARP ? threadIdx.x % 32 : 0;
-  const long long row = quotient(i, s.out_width), plane = quotient(row, s.out_height);
+  // 64-bit division takes several times as long.
+  const bool small = (s.outputs >> 32) == 0;
+  const long long row = small ? static_cast<unsigned>(i) / static_cast<unsigned>(s.out_width) : i / s.out_width, plane = small ? static_cast<unsigned>(row) / static_cast<unsigned>(s.out_height) : row / s.out_height;
   const Span down = span_of(row - plane * s.out_height, s.height, s.out_height, s.kernel_down, s.stride_down, s.padding_down);
   const Span across = span_of(i - row * s.out_width, s.width, s.out_width, s.kernel, s.stride, s.padding);
   const T* from = x + plane * s.height * s.width;
@@ -35,10 +36,7 @@ __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ ou
   const auto join = [&](float v) { total = MAX ? (v > total || v != v ? v : total) : total + v; };
   if (WARP) {
     const long long wide = across.end - across.first, count = (down.end - down.first) * wide;
-    for (long long k = lane; k < count; k += 32) {
-      const long long r = quotient(k, wide);
-      join(to_float(from[(down.first + r) * s.width + across.first + k - r * wide]));
-    }
+    for (long long k = lane; k < count; k += 32) join(to_float(from[(down.first + k / wide) * s.width + across.first + k % wide]));
     total = MAX ? warp_reduce(total, MaxOp()) : warp_reduce(total, AddOp());
     if (lane != 0) return;
   } else {
@@ -53,8 +51,9 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
   constexpr int V = 4;
   const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * V;
   if (i >= s.outputs) return;
-  const long long row = quotient(i, s.out_width);
-  long long plane = quotient(row, s.out_height);
+  const bool small = (s.outputs >> 32) == 0;
+  const long long row = small ? static_cast<unsigned>(i) / static_cast<unsigned>(s.out_width) : i / s.out_width;
+  long long plane = small ? static_cast<unsigned>(row) / static_cast<unsigned>(s.out_height) : row / s.out_height;
   const int height = static_cast<int>(s.height), width = static_cast<int>(s.width), down = max(1, static_cast<int>(s.kernel_down)), across = static_cast<int>(s.kernel);
   int oh = static_cast<int>(row - plane * s.out_height), ow = static_cast<int>(i - row * s.out_width), top[V], left[V];
   const T* from[V];
