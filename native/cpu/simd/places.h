@@ -89,7 +89,7 @@ inline Place place_row(const Plan& p, const T* x, int64_t o, Range r) {
 
 template <class J, class T>
 OPSCOPE_APART void place_short_rows(const T* x, int64_t cols, int64_t rows, int32_t* out) {
-  alignas(64) float columns[SHORT_PLACES * AT_ONCE] = {}, places[AT_ONCE];
+  alignas(64) float columns[SHORT_PLACES * AT_ONCE], places[AT_ONCE];
   for (int64_t from = 0; from < rows; from += AT_ONCE) {
     const int64_t n = least(AT_ONCE, rows - from);
     gather_columns(x + from * cols, cols, n, columns);
@@ -149,7 +149,7 @@ void run_places(const Call& c) {
   const Range all{0, p.reduce * p.groups};
   if (p.inner == 1) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
-    if (p.reduce <= SHORT_PLACES && p.groups == 1) place_short_rows<J>(x + r.begin * p.reduce, p.reduce, r.end - r.begin, out + r.begin);
+    if (by_columns(p, r.end - r.begin, SHORT_PLACES)) place_short_rows<J>(x + r.begin * p.reduce, p.reduce, r.end - r.begin, out + r.begin);
     else
       for (int64_t o = r.begin; o < r.end; o++) out[o] = static_cast<int32_t>(place_row<J>(p, x, o, all).index);
     return;

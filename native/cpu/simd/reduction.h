@@ -135,17 +135,23 @@ inline float join_row(const Plan& p, const T* x, int64_t o, Range r) {
 }
 
 // Rows of a few elements: their columns, AT_ONCE rows of each, are put next to one another first.
-constexpr int64_t SHORT_ROW = 8, AT_ONCE = 64;
+constexpr int64_t SHORT_ROW = 8, AT_ONCE = 64, SEVERAL = 8;
+
+// Whether a tensor has rows enough for it.
+inline bool by_columns(const Plan& p, int64_t rows, int64_t longest) { return p.reduce <= longest && rows >= SEVERAL && p.groups == 1; }
 
 template <class T>
 inline void gather_columns(const T* x, int64_t cols, int64_t rows, float* columns) {
-  for (int64_t k = 0; k < cols; k++)
+  for (int64_t k = 0; k < cols; k++) {
     for (int64_t r = 0; r < rows; r++) columns[k * AT_ONCE + r] = to_float(x[r * cols + k]);
+    // The rest of the last vector.
+    for (int64_t r = rows; r % W != 0; r++) columns[k * AT_ONCE + r] = 0;
+  }
 }
 
 template <class R, class T>
 OPSCOPE_APART void join_short_rows(const T* x, int64_t cols, int64_t rows, float* totals) {
-  alignas(64) float columns[SHORT_ROW * AT_ONCE] = {};
+  alignas(64) float columns[SHORT_ROW * AT_ONCE];
   for (int64_t from = 0; from < rows; from += AT_ONCE) {
     const int64_t n = least(AT_ONCE, rows - from);
     gather_columns(x + from * cols, cols, n, columns);
@@ -195,7 +201,7 @@ void run_reduction(const Call& c) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
     for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
       const int64_t n = least(COLUMNS, r.end - from);
-      if (p.reduce <= SHORT_ROW && p.groups == 1) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
+      if (by_columns(p, n, SHORT_ROW)) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
       else
         for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(p, x, from + i, all);
       finish<R>(p, totals, out + from, n);
