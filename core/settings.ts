@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { opThresholdsSchema } from './compare/types'
 import { measureSettingsSchema, presetIdSchema } from './measure/settings'
-import { columnsSchema, savedViewsSchema } from './session/saved-views'
-import { recentSweepsSchema, savedSweepsSchema } from './session/saved-sweeps'
+import { columnsSchema, savedViewsSchema } from './session/saved/views'
+import { recentSweepsSchema, savedSweepsSchema } from './session/saved/sweeps'
 import { sweepSpecSchema } from './session/sweep-spec'
 
 export const MAX_EXTRA_PYTHONS = 20

@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia'
 import { computed } from 'vue'
-import { renameSweep, sameSweep, withRecent, withSweep } from '@core/session/saved-sweeps'
+import { renameSweep, sameSweep, withRecent, withSweep } from '@core/session/saved/sweeps'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { useNamedList } from '../lib/named-list'
 import { useNotices } from './notices'

@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia'
 import { computed, onBeforeUnmount, onMounted, ref, shallowRef } from 'vue'
-import { renameView, withView, type SavedView, type View, type ViewOf } from '@core/session/saved-views'
+import { renameView, withView, type SavedView, type View, type ViewOf } from '@core/session/saved/views'
 import { useNamedList } from '../lib/named-list'
 import { useNotices } from './notices'
 

@@ -1,7 +1,7 @@
 import { mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { View } from '@core/session/saved-views'
+import type { View } from '@core/session/saved/views'
 import { runCommand } from '../../commands/registry'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
 import { useNotices } from '../../stores/notices'

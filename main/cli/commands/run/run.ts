@@ -29,7 +29,7 @@ import { reportRun } from '../sessions'
 import { afterRun, checkSuiteOptions, chooseSuite, refusePicks, suiteBackends, suiteOf, type SuiteOptions } from './suite'
 
 export interface RunOptions extends SweepOptions, SuiteOptions {
-  /** Name of a saved sweep (core/session/saved-sweeps). */
+  /** Name of a saved sweep (core/session/saved/sweeps). */
   sweep?: string
   name?: string
   json?: boolean

@@ -1,6 +1,6 @@
 import { computed, ref, type ComputedRef, type Ref } from 'vue'
 import { groupRows, type CompareAxis, type Comparison, type Group, type Grouping } from '@core/compare'
-import type { CompareView } from '@core/session/saved-views'
+import type { CompareView } from '@core/session/saved/views'
 import { caseTexts } from './verdict'
 
 export type CompareRow = Comparison['rows'][number]

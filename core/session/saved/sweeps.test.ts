@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_RECENT_SWEEPS, MAX_SAVED_SWEEPS, renameSweep, sameSweep, savedSweepsSchema, withRecent, withSweep } from './saved-sweeps'
-import type { SweepSpec } from './sweep-spec'
+import { MAX_RECENT_SWEEPS, MAX_SAVED_SWEEPS, renameSweep, sameSweep, savedSweepsSchema, withRecent, withSweep } from './sweeps'
+import type { SweepSpec } from '../sweep-spec'
 
 const spec = (op: string, more: Partial<SweepSpec> = {}): SweepSpec => ({ ops: [{ op }], sizes: { vector: '64' }, dtypes: ['f32'], targets: [{ backend: 'cpu', device: 'cpu', impls: ['avx2'] }], modes: ['hot'], preset: 'quick', ...more })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MAX_NAME, renameNamed, withNamed } from './named'
-import { sweepSpecSchema, type SweepSpec } from './sweep-spec'
+import { MAX_NAME, renameNamed, withNamed } from '../named'
+import { sweepSpecSchema, type SweepSpec } from '../sweep-spec'
 
 /** Most sweeps that are kept under names, and most recent ones. */
 export const MAX_SAVED_SWEEPS = 200

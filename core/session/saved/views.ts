@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAX_NAME, renameNamed, withNamed } from './named'
+import { MAX_NAME, renameNamed, withNamed } from '../named'
 
 export const MAX_SAVED_VIEWS = 200
 
