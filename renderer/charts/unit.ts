@@ -58,6 +58,8 @@ export interface Picture {
   empty: string
   /** Height in px that the plot needs where that is more than there is; it scrolls. */
   height?: number
+  /** Px from one row of plots to the next, where the picture scrolls by whole rows. */
+  rowHeight?: number
   /** A remark beside the controls, and more of it on hover. */
   note?: { text: string; about?: string }
   /** Results that brushed intervals select, by axis id; all must hold. For charts that brush. */

@@ -12,7 +12,7 @@ const ROW_PX = 20
 const TOP_PX = 46
 const BOTTOM_PX = 8
 /** Least width of one side's plot, so that its axis can be read. */
-const SIDE_PX = 190
+const SIDE_PX = 168
 const GAP_PX = 18
 
 /** What the plot is drawn from. */
@@ -41,6 +41,7 @@ export function layoutOf(sides: number, rows: number, width: number, longest: nu
   const block = TOP_PX + rows * ROW_PX + BOTTOM_PX
   return {
     height: block * blocks,
+    blocks,
     grids: Array.from({ length: sides }, (_, i) => ({ left: left + (i % columns) * (plot + GAP_PX), top: Math.floor(i / columns) * block + TOP_PX, width: plot, height: rows * ROW_PX, first: i % columns === 0 })),
     labels: left - 12,
   }

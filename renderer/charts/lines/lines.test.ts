@@ -30,6 +30,20 @@ describe('lines against size', () => {
     expect(svg).not.toMatch(/NaN|undefined/)
   })
 
+  it('scroll by whole rows, each with its titles and axes, in a pane that shows one row at a time', () => {
+    const { option, height, rowHeight } = drawOf(time, points, { size: { width: 400, height: 300 } })
+    const { grid, title } = option as unknown as { grid: { top: number; height: number }[]; title: { top: number }[] }
+    expect(height! - rowHeight! * grid.length).toBeGreaterThan(0)
+    const above = height! - rowHeight! * grid.length
+    expect(above + rowHeight!).toBeCloseTo(300)
+    for (const [i, { top, height: plot }] of grid.entries()) {
+      // What is seen of the pane when it has scrolled by so many rows, below the legend that stays.
+      const [from, to] = [i * rowHeight! + above, i * rowHeight! + 300]
+      expect(title[i + 1]!.top).toBeGreaterThanOrEqual(from)
+      expect(top + plot).toBeLessThan(to)
+    }
+  })
+
   it('can be linear', () => {
     expect((optionOf(time, few).yAxis as Axis).type).toBe('log')
     expect(optionOf(time, few, { scale: 'linear' }).yAxis).toMatchObject({ type: 'value', min: 0 })

@@ -63,10 +63,10 @@ const AXES_PX = 20
 
 const multiplesIn = ({ series, size, theme }: Pick<LinesSpec, 'series' | 'size' | 'theme'>) => panelsOf(series, size, (labels) => legendOf(theme, labels, LINE_WIDTH, size.width).height + AXES_PX)
 
-/** Px that small multiples of these series need where that is more than there is: what `Picture.height` says. */
-export function linesHeight(spec: Pick<LinesSpec, 'series' | 'size' | 'theme'>): { height?: number } {
-  const { height } = multiplesIn(spec)
-  return height > spec.size.height + 1 ? { height } : {}
+/** Px that small multiples of these series need where that is more than there is, and px of a row of them: what `Picture` says of both. */
+export function linesHeight(spec: Pick<LinesSpec, 'series' | 'size' | 'theme'>): { height?: number; rowHeight?: number } {
+  const { height, rowHeight } = multiplesIn(spec)
+  return height > spec.size.height + 1 ? { height, ...(rowHeight ? { rowHeight } : {}) } : {}
 }
 
 /**

@@ -18,6 +18,8 @@ export interface Panels {
   series: ChartSeries[]
   /** Px that all of them need. */
   height: number
+  /** Px from one row of panels to the next: whole rows fill the pane below what is above them. */
+  rowHeight?: number
 }
 
 /** What small multiples are split by, in this order. */
@@ -34,7 +36,8 @@ const RIGHT_PX = 14
 const TITLE_PX = 22
 const TICKS_PX = 24
 const LEAST_WIDTH = 280
-const LEAST_HEIGHT = 168
+/** Of a row of panels with its title and ticks. */
+const LEAST_HEIGHT = 240
 
 /**
  * Series as small multiples: a plot by operation, mode, dtype and thread count where one plot had more series than can be told apart; of these
@@ -47,7 +50,9 @@ export function panelsOf(series: readonly ChartSeries[], size: { width: number; 
   const above = top([...new Set([...named.values()].map(({ label }) => label))])
   const columns = Math.max(1, Math.min(multiples.length, Math.floor(size.width / LEAST_WIDTH), 4))
   const rows = Math.ceil(multiples.length / columns)
-  const height = Math.max(LEAST_HEIGHT, (size.height - above) / rows)
+  // As many whole rows as the pane shows at a time, so that none is cut between its title and its axis.
+  const inSight = Math.max(1, Math.min(rows, Math.floor((size.height - above) / LEAST_HEIGHT)))
+  const height = Math.max(LEAST_HEIGHT, (size.height - above) / inSight)
   const width = size.width / columns
   const panels = multiples.map(({ title, items }, i): Panel => ({
     title,
@@ -57,5 +62,5 @@ export function panelsOf(series: readonly ChartSeries[], size: { width: number; 
     width: width - LEFT_PX - RIGHT_PX,
     height: height - TITLE_PX - TICKS_PX,
   }))
-  return { panels, series: [...named.values()], height: above + rows * height }
+  return { panels, series: [...named.values()], height: above + rows * height, rowHeight: height }
 }
