@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { COLUMNS } from './columns'
+import { fitColumns, withHead } from './fit'
+
+const columns = COLUMNS.filter(({ optional }) => !optional).map((column) => ({ column, width: column.width }))
+const idsIn = (width: number, kept: string[] = [], of = columns) => fitColumns(of, width, new Set(kept)).map(({ column }) => column.id)
+
+it('keeps what answers in a narrow table, without scrolling sideways', () => {
+  // 1024 px with details open.
+  const shown = fitColumns(columns, 650, new Set())
+  expect(shown.map(({ column }) => column.id)).toEqual(expect.arrayContaining(['op', 'shape', 'dtype', 'backend', 'mode', 'median', 'speedup']))
+  expect(idsIn(900)).toContain('grade')
+  expect(idsIn(5000)).toEqual(columns.map(({ column }) => column.id))
+  expect(idsIn(0)).toEqual(columns.map(({ column }) => column.id))
+})
+
+it('keeps columns that sort or filter, and those that the user has chosen', () => {
+  expect(idsIn(650, ['verified'])).toContain('verified')
+  const p95 = COLUMNS.find(({ id }) => id === 'p95')!
+  expect(idsIn(650, [], [...columns, { column: p95, width: p95.width }])).toContain('p95')
+})
+
+it('gives a header room for its words, but not where the user has set the width', () => {
+  const speedup = columns.find(({ column }) => column.id === 'speedup')!
+  expect(withHead(speedup, 'vs python torch.compile', true).width).toBeGreaterThan(speedup.width)
+  expect(withHead({ ...speedup, width: 60 }, 'vs python torch.compile', true).width).toBe(60)
+})

@@ -1,0 +1,26 @@
+import type { ShownColumn } from './use-columns'
+
+/** Left out in this order where a table has no room for all of its columns; what answers stays. */
+const EXPENDABLE = ['verified', 'threads', 'efficiency', 'flop-rate', 'bandwidth', 'status', 'ci', 'grade'] as const
+
+/** Px of a letter of a header, and of its margins, its mark of sorting and its menu. */
+const [LETTER_PX, MARGIN_PX, MENU_PX] = [6.6, 16, 24]
+
+/** A column at its usual width is as wide as its header needs; one that the user has resized stays as it is. */
+export const withHead = <T extends ShownColumn>(shown: T, head: string, menu: boolean): T =>
+  shown.width === shown.column.width ? { ...shown, width: Math.max(shown.width, Math.ceil(head.length * LETTER_PX) + MARGIN_PX + (menu ? MENU_PX : 0)) } : shown
+
+/**
+ * The columns that are drawn in so many px: all where they fit, else without those that say least, as few as it takes. Columns in `kept`, such as
+ * sorted ones, stay, and so do those that only the user's choice shows; what still does not fit scrolls. A width of 0 is not known yet.
+ */
+export function fitColumns<T extends ShownColumn>(columns: readonly T[], width: number, kept: ReadonlySet<string>): T[] {
+  const fitted = [...columns]
+  const total = () => fitted.reduce((sum, column) => sum + column.width, 0)
+  for (const id of EXPENDABLE) {
+    if (width <= 0 || total() <= width) break
+    const at = fitted.findIndex(({ column }) => column.id === id)
+    if (at >= 0 && fitted.length > 1 && !kept.has(id)) fitted.splice(at, 1)
+  }
+  return fitted
+}
