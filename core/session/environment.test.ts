@@ -16,7 +16,7 @@ describe('the environment record in words', () => {
     })
     expect(facts).toEqual({
       'Machine: Computer': 'bench', 'Machine: System': 'Debian, Linux 6', 'Machine: Processor': 'EPYC, 8 logical CPUs', 'Machine: Processor caches': 'L1d 32 KiB x 8, L3 32 MiB', 'Machine: Memory': '8.00 GiB',
-      'Machine: Clocks and power': 'governor performance, boost off, on mains', 'Program: Opscope': '1', 'Program: Runtime': 'Node 24, Electron 45, Chromium 156', 'Program: Switches': '--use-angle=vulkan\nOMP_NUM_THREADS=4',
+      'Machine: Clocks and power': 'governor performance, boost off, on mains', 'Program: Opscope': '1', 'Program: Runtime': 'Node 24, Electron 45, Chromium 156', 'Program: Chromium switches': '--use-angle=vulkan', 'Program: Environment variables': 'OMP_NUM_THREADS=4',
       'Test GPU, cuda: Driver': '570', 'Test GPU, cuda: CUDA': '12.8', 'Test GPU, cuda: Caches': 'L2 50 MiB', 'Test GPU, cuda: Noise floor': '0.43 % in 95 % of 40 pairs, typically 0.11 %, 1 false verdict',
     })
   })

@@ -60,12 +60,16 @@ export function environmentGroups(e: Environment): FactGroup[] {
       facts: [
         ...fact('Opscope', e.appVersion && (e.code === undefined ? e.appVersion : `${e.appVersion}, build ${e.code}`)),
         ...fact('Runtime', [e.node && `Node ${e.node}`, e.electron && `Electron ${e.electron}`, e.chromium && `Chromium ${e.chromium}`].filter(Boolean).join(', ')),
-        ...fact('Switches', e.switches && (e.switches.join('\n') || 'none')),
+        ...fact('Chromium switches', e.switches && (e.switches.filter(isSwitch).join('\n') || 'none')),
+        ...fact('Environment variables', e.switches && (e.switches.filter((one) => !isSwitch(one)).join('\n') || 'none')),
       ],
     },
     ...e.devices.filter((device) => device.available.ok).map((device) => deviceGroup(device, e)),
   ].filter(({ facts }) => facts.length > 0)
 }
+
+/** Recorded beside each other: switches of Chromium (`--use-angle=vulkan`) and variables (`OMP_NUM_THREADS=4`). */
+const isSwitch = (text: string) => text.startsWith('--')
 
 interface Place {
   name: string

@@ -34,8 +34,10 @@ export async function dismissMessages(page: Page): Promise<void> {
 /** Rows of a grid or table that hold data. */
 export const dataRows = (table: Locator): Locator => table.getByRole('row').filter({ has: table.page().locator('[role=gridcell], [role=cell]') })
 
-/** The results table as shown: one record for each row in view, by column id. */
-export function tableRows(page: Page): Promise<Record<string, string>[]> {
+/** The results table with all of its columns, also those it had no room for: one record for each row in view, by column id. */
+export async function tableRows(page: Page): Promise<Record<string, string>[]> {
+  const leftOut = page.locator('[data-testid=columns-left-out][aria-pressed=false]')
+  if ((await leftOut.count()) > 0) await leftOut.click()
   return grid(page).evaluate((table) => {
     const ids = [...table.querySelectorAll<HTMLElement>('[data-sort]')].map((head) => head.dataset['sort']!)
     const rows = [...table.querySelectorAll<HTMLElement>('[data-row]')].sort((a, b) => Number(a.dataset['row']) - Number(b.dataset['row']))
