@@ -9,6 +9,7 @@ it('keeps what answers in a narrow table, without scrolling sideways', () => {
   // 1024 px with details open.
   const shown = fitColumns(columns, 650, new Set())
   expect(shown.map(({ column }) => column.id)).toEqual(expect.arrayContaining(['op', 'shape', 'dtype', 'backend', 'mode', 'median', 'speedup']))
+  expect(shown.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(650)
   expect(idsIn(900)).toContain('grade')
   expect(idsIn(5000)).toEqual(columns.map(({ column }) => column.id))
   expect(idsIn(0)).toEqual(columns.map(({ column }) => column.id))

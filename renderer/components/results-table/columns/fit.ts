@@ -10,9 +10,12 @@ const [LETTER_PX, MARGIN_PX, MENU_PX] = [6.6, 16, 24]
 export const withHead = <T extends ShownColumn>(shown: T, head: string, menu: boolean): T =>
   shown.width === shown.column.width ? { ...shown, width: Math.max(shown.width, Math.ceil(head.length * LETTER_PX) + MARGIN_PX + (menu ? MENU_PX : 0)) } : shown
 
+/** Px that columns of words can do with. */
+const NARROW: Readonly<Record<string, number>> = { op: 84, shape: 92, backend: 122 }
+
 /**
  * The columns that are drawn in so many px: all where they fit, else without those that say least, as few as it takes. Columns in `kept`, such as
- * sorted ones, stay, and so do those that only the user's choice shows; what still does not fit scrolls. A width of 0 is not known yet.
+ * sorted ones, stay, and so do those that only the user's choice shows. Then columns of words are narrower, and what still does not fit scrolls. A width of 0 is not known yet.
  */
 export function fitColumns<T extends ShownColumn>(columns: readonly T[], width: number, kept: ReadonlySet<string>): T[] {
   const fitted = [...columns]
@@ -22,5 +25,9 @@ export function fitColumns<T extends ShownColumn>(columns: readonly T[], width: 
     const at = fitted.findIndex(({ column }) => column.id === id)
     if (at >= 0 && fitted.length > 1 && !kept.has(id)) fitted.splice(at, 1)
   }
-  return fitted
+  const over = total() - width
+  const slack = ({ column, width: has }: T) => (has === column.width ? Math.max(0, has - (NARROW[column.id] ?? has)) : 0)
+  const spare = fitted.reduce((sum, column) => sum + slack(column), 0)
+  if (width <= 0 || over <= 0 || spare === 0) return fitted
+  return fitted.map((column) => ({ ...column, width: column.width - Math.floor(slack(column) * Math.min(1, (over + fitted.length) / spare)) }))
 }
