@@ -137,6 +137,7 @@ type FleetRunOptions = ServerOptions & SweepOptions & { name?: string; anyOfMode
 /** `opscope fleet run`: puts a sweep into the queue, and collects what comes until all of it is there. */
 async function run(context: Context, options: FleetRunOptions): Promise<number> {
   const name = readName(options.name)
+  if (options.rounds === true || options.rounds === 'on') throw new UsageError('--rounds on: each case of a fleet is work of its own, so cases cannot take turns; measure in rounds with opscope run on the machine, or a remote one')
   const line = await lineOf(context, options, 'opscope run')
   try {
     const found = await offers(line)
