@@ -10,6 +10,9 @@ export const DIRECT_LABELS = 6
 /** One drawn point: [x, y, low, high, id]. `low` and `high` are NaN where there is no interval. */
 export type Datum = [x: number, y: number, low: number, high: number, id: string]
 
+/** Diameter of a mark on a line. */
+export const MARK_PX = 6
+
 const LEGEND_ROW = 20
 const ITEM_GAP = 14
 /** Px of a line in the legend: room for a whole period of the longest dashes. */
@@ -89,23 +92,25 @@ export function tooltipHtml(title: string, rows: readonly (readonly [string, str
   return `<div style="font-weight:600;margin-bottom:4px">${format.encodeHTML(title)}</div><table style="border-spacing:0">${cells.join('')}</table>`
 }
 
-/** A line with its marks; selected results are drawn larger and ringed. */
-export function lineOf(series: ChartSeries, data: Datum[], theme: ChartTheme, selected: ReadonlySet<string>, direct: boolean) {
+/** A line with its marks; selected results are drawn larger and ringed. `overlap`: how it shows the lines beneath it. */
+export function lineOf(series: ChartSeries, data: Datum[], theme: ChartTheme, selected: ReadonlySet<string>, direct: boolean, overlap?: { dash?: number[]; sizes: readonly number[] }) {
   const color = theme.colorOf(series.backend, series.impl, series.facets.device)
   return {
     type: 'line' as const,
     id: series.key,
     name: series.label,
-    data: data.map((value) =>
-      selected.has(value[4]) ? { value, symbolSize: 11, itemStyle: { color, borderColor: theme.text, borderWidth: 2 } } : { value },
-    ),
+    data: data.map((value, i) => {
+      const px = overlap?.sizes[i] ?? MARK_PX
+      if (selected.has(value[4])) return { value, symbolSize: Math.max(11, px), itemStyle: { color, borderColor: theme.text, borderWidth: 2 } }
+      return px > MARK_PX ? { value, symbolSize: px } : { value }
+    }),
     dimensions: ['x', 'y', 'low', 'high', 'id'],
     encode: { x: 'x', y: 'y' },
     color,
     symbol: series.symbol,
-    symbolSize: 6,
+    symbolSize: MARK_PX,
     showAllSymbol: true,
-    lineStyle: { width: series.layer ? 1.25 : 1.75, type: series.dash, color },
+    lineStyle: { width: series.layer ? 1.25 : 1.75, type: overlap?.dash ?? series.dash, color },
     itemStyle: series.layer ? { color: theme.surface, borderColor: color, borderWidth: 1.5 } : { color, opacity: 1 },
     endLabel: { show: direct, formatter: '{a}', color, fontSize: 11, distance: 8, lineHeight: 14, padding: [1, 0], fontFamily: theme.fontText },
     labelLayout: { moveOverlap: 'shiftY' as const },

@@ -5,6 +5,7 @@ import type { ChartPoint } from '../data/points'
 import { axisTitle, type ChartSeries } from '../data/series'
 import { DIRECT_LABELS, frame, legendOf, LINE_WIDTH, lineOf, tooltipHtml, whiskersOf, type Datum } from '../drawing/frame'
 import type { ChartTheme } from '../drawing/theme'
+import { distinctLooks, overlapsOf } from './looks'
 import { panelsOf } from './panels'
 import type { Relative, Scale } from './values'
 
@@ -61,7 +62,11 @@ function linearTop(values: readonly number[]): number {
 /** Px of the line that says what the axes of all multiples are. */
 const AXES_PX = 20
 
-const multiplesIn = ({ series, size, theme }: Pick<LinesSpec, 'series' | 'size' | 'theme'>) => panelsOf(series, size, (labels) => legendOf(theme, labels, LINE_WIDTH, size.width).height + AXES_PX)
+function multiplesIn({ series, size, theme }: Pick<LinesSpec, 'series' | 'size' | 'theme'>) {
+  const found = panelsOf(series, size, (labels) => legendOf(theme, labels, LINE_WIDTH, size.width).height + AXES_PX)
+  const named = new Map(distinctLooks(found.series, theme).map((one) => [one.key, one]))
+  return { ...found, series: [...named.values()], panels: found.panels.map((panel) => ({ ...panel, series: panel.series.map(({ key }) => named.get(key)!) })) }
+}
 
 /** Px that small multiples of these series need where that is more than there is, and px of a row of them: what `Picture` says of both. */
 export function linesHeight(spec: Pick<LinesSpec, 'series' | 'size' | 'theme'>): { height?: number; rowHeight?: number } {
@@ -94,6 +99,9 @@ export function linesOption(spec: LinesSpec) {
   const found = new Map(series.flatMap((one) => one.points.map((each) => [each.point.id, { ...each, layer: one.layer ?? 0 }] as const)))
   const direct = !several && series.length <= DIRECT_LABELS
   const xName = axisTitle(series)
+  const [bottom, top] = [Math.min(...everything), Math.max(...everything)]
+  const plotPx = several ? panels[0]!.height : size.height
+  const toPx = (value: number) => (spec.scale === 'log' ? (plotPx * Math.log(value / bottom)) / Math.max(Math.log(top / bottom), 1) : (plotPx * value) / top)
   const yAxis = (own: readonly ChartSeries[]) => {
     if (relative && spec.scale === 'log') return { ...factorTicks(theme, factorAxis(everything)), axisLine: style.axisLine, name }
     if (spec.scale === 'log') return { ...logAxis(theme, 10, name, logBounds(everything, 10)!, format, several ? 5 : undefined), axisLine: style.axisLine }
@@ -105,10 +113,12 @@ export function linesOption(spec: LinesSpec) {
   })
   const each = shown.map((panel, i) => axes(i, panel.series))
   const text = { fontSize: 11, fontFamily: theme.fontText }
-  const { legend, height: legendHeight } = legendOf(theme, labels, LINE_WIDTH, size.width)
+  const { legend: plain, height: legendHeight } = legendOf(theme, labels, LINE_WIDTH, size.width)
+  // A name's own dashes, whatever its line does where it coincides with others.
+  const legend = { ...plain, data: labels.map((label) => ({ name: label, lineStyle: { type: series.find((one) => one.label === label)!.dash } })) }
   return {
     ...base,
-    ...(several ? { grid: panels.map(({ left, top, width, height: h }) => ({ left, top, width, height: h })), legend: { ...legend, show: true } } : {}),
+    ...(several ? { grid: panels.map(({ left, top, width, height: h }) => ({ left, top, width, height: h })), legend: { ...legend, show: true } } : { legend: { ...base.legend, ...(direct ? {} : { data: legend.data }) } }),
     title: several
       ? [
           { text: `${name}, against size (${xName.replace(/^Size \(|\)$/g, '')})`, left: 12, top: legendHeight, padding: 0, textStyle: { ...text, fontWeight: 400 as const, color: theme.muted } },
@@ -129,8 +139,9 @@ export function linesOption(spec: LinesSpec) {
     series: shown.flatMap((panel, i) => {
       const at = several ? { xAxisIndex: i, yAxisIndex: i } : {}
       const own = levels(panel.series)
+      const overlaps = overlapsOf(panel.series.map((one) => ({ color: theme.colorOf(one.backend, one.impl, one.facets.device), data: data.get(one.key)! })), toPx)
       return [
-        ...panel.series.flatMap((one) => [{ ...lineOf(one, data.get(one.key)!, theme, selected, direct), ...at }, { ...whiskersOf(one, data.get(one.key)!, theme), ...at }]),
+        ...panel.series.flatMap((one, rank) => [{ ...lineOf(one, data.get(one.key)!, theme, selected, direct, overlaps[rank]), ...at }, { ...whiskersOf(one, data.get(one.key)!, theme), ...at }]),
         ...(several || relative ? [] : (spec.over ?? [])),
         ...(spec.levels || relative
           ? [{
