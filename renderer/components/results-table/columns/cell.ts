@@ -53,7 +53,8 @@ export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: numb
     const remark = column.id === 'efficiency' ? efficiency.remark(rows, row) : undefined
     const doubt = column.doubt?.(rows, row)
     const hover = [remark ?? column.hover?.(rows, row, efficiency), doubt].filter(Boolean).join('\n')
-    return { ...alignedText(value, column.quantity, unit), hover: hover || undefined, ...(remark ? { mark: '*' } : {}), ...(doubt ? { dim: true } : {}) }
+    const { text: number, pad } = alignedText(value, column.quantity, unit)
+    return { text: `${number}${column.suffix ?? ''}`, pad, hover: hover || undefined, ...(remark ? { mark: '*' } : {}), ...(doubt ? { dim: true } : {}) }
   }
   const text = column.text(rows, row, efficiency)
   if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }

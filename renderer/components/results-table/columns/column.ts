@@ -36,6 +36,8 @@ export interface TextColumn extends ColumnBase {
 export interface NumberColumn extends ColumnBase {
   kind: 'number'
   quantity: Quantity
+  /** Right after each number: `x`. */
+  suffix?: string
   /** In the quantity's base unit; NaN where there is none. */
   value(rows: RowSource, row: number, efficiency: Efficiency): number
   /** Why the number is unreliable, in one sentence: shown dimmed. */
