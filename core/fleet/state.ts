@@ -46,6 +46,9 @@ const fleetHostSchema = z.object({
 })
 export type FleetHost = z.infer<typeof fleetHostSchema>
 
+/** States of a host as users read them. */
+export const HOST_WORDS = { up: 'up', draining: 'draining', silent: 'lost', left: 'stopped' } as const satisfies Record<FleetHost['state'], string>
+
 /** What the window shows of a fleet. */
 export const fleetStateSchema = z.object({
   /** Absent where none is set. */

@@ -17,7 +17,7 @@ test('a device that has measured nothing has no time left to tell', () => {
   expect(fleetView([{ presence: idle, at: 0 }], [queue('n1', 5)], 0).hosts[0]!.devices[0]).not.toHaveProperty('secondsLeft')
 })
 
-test('hosts that fell out say why, and work that nobody is there for is told', () => {
+test('hosts that are lost or stopped say why, and work that nobody is there for is told', () => {
   const heard = [{ presence: presence('n1'), at: 0 }, { presence: presence('n2', { draining: true }), at: 7000 }, { presence: presence('n3', { draining: true, leaving: true }), at: 5000 }]
   const { hosts, unserved } = fleetView(heard, [queue('n1', 7), queue('n8', 2)], 7000)
   expect(SILENT_MS).toBeLessThan(7000)

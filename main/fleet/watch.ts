@@ -36,7 +36,7 @@ export function fleetView(heard: Iterable<Heard>, lanes: readonly Queue[], now: 
     const state = stateOf(presence, silentMs)
     const devices = presence.devices.map((device): FleetDevice => {
       const own = left.get(laneOf(presence.host, device.backend, device.device))
-      // Of a host that fell out, its own line says what waits.
+      // Of a host that is lost or stopped, its own line says what is queued.
       if (own) served.add(own.lane)
       const model = models.get(modelLane(device.backend, device.name, device.driver))!
       if (model.devices > 0) served.add(modelLane(device.backend, device.name, device.driver))

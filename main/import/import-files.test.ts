@@ -23,7 +23,7 @@ it('nothing is read while a run measures, and each file is named; a paused run m
     return importAll({ history, runner, emit: vi.fn(), files: {} as Services['files'] }, [{ name: 'a.json', from: bytes }])
   }
   for (const phase of ['starting', 'running', 'stopping'] as const) {
-    expect(await inPhase(phase)).toEqual({ sweeps: [], imported: [], problems: ['a.json was not imported. A run is in progress, and reading files would disturb its measurements. Pause or stop the run, then try again.'], warnings: [] })
+    expect(await inPhase(phase)).toEqual({ sweeps: [], imported: [], problems: ['a.json: A run is in progress, and reading files would disturb its measurements. Pause or stop the run, then try again.'], warnings: [] })
   }
   expect(history.listSessions({ search: '', deleted: false })).toEqual([])
   for (const phase of ['paused', 'idle'] as const) expect((await inPhase(phase)).imported).toHaveLength(1)

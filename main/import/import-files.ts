@@ -115,7 +115,7 @@ async function sweepIn(file: Incoming): Promise<{ value: SweepFile } | { value?:
 /** Imports files one after the other, each whole or not at all; tells what came in and what was wrong with the others. Nothing is read while a run measures. */
 export async function importAll(services: Pick<Services, 'history' | 'runner' | 'emit' | 'files'> & Partial<Pick<Services, 'recent'>>, incoming: readonly Incoming[]): Promise<Reply<'sessions:import'>> {
   const busy = whyNotNow(services)
-  if (busy !== undefined) return { ...NOTHING, problems: incoming.map(({ name }) => `${name} was not imported. ${busy}`) }
+  if (busy !== undefined) return { ...NOTHING, problems: incoming.map(({ name }) => `${name}: ${busy}`) }
   const outcomes: Ended<ImportedSession>[] = []
   const sweeps: SweepFile[] = []
   for (const file of incoming) {

@@ -27,7 +27,7 @@ it('shows the progress of a run on the taskbar, paused or not, and takes it away
 
 it('notifies of the end while no window has the focus, and opens the session on a click', () => {
   runner.emit('ended', { sessionId: 'a', state: 'done', failures: 2 })
-  expect(notify).toHaveBeenCalledWith({ title: 'Run finished', body: 'Nightly: 1,284 results, 2 without a valid result.', click: expect.any(Function) })
+  expect(notify).toHaveBeenCalledWith({ title: 'Run finished', body: 'Nightly: 1,284 results, 2 of them failed.', click: expect.any(Function) })
   ;(notify.mock.calls[0]![0] as { click(): void }).click()
   expect(open).toHaveBeenCalledWith({ view: 'session', id: 'a' })
 })

@@ -35,7 +35,7 @@ export function giveRunFeedback({ runner, summary, setProgress, isFocused, notif
   runner.on('ended', ({ sessionId, state, problem }) => {
     if (isFocused()) return
     const { name, results, failures } = summary(sessionId)
-    const failed = failures > 0 ? `, ${count(failures)} without a valid result` : ''
+    const failed = failures > 0 ? `, ${count(failures)} of them failed` : ''
     notify({
       title: problem !== undefined ? 'Results could not be stored' : state === 'done' ? 'Run finished' : 'Run stopped',
       body: `${name}: ${count(results)} ${results === 1 ? 'result' : 'results'}${failed}.`,

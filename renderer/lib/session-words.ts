@@ -1,8 +1,12 @@
 import { computed, ref } from 'vue'
 import type { SessionState } from '@core/session/types'
+import { formatInteger } from '@core/units'
 
 /** States of a session as users read them. */
 export const STATE_WORDS: Readonly<Record<SessionState, string>> = { running: 'running', done: 'complete', stopped: 'stopped early', interrupted: 'interrupted' }
+
+/** `complete, 8 failed`: the state of a session, and how many of its results are not valid. */
+export const stateText = ({ state, failures }: { state: SessionState; failures: number }): string => `${STATE_WORDS[state]}${failures > 0 ? `, ${formatInteger(failures)} failed` : ''}`
 
 /** `a, b, c and 4 more`. */
 export function shortList(words: readonly string[], most = 3): string {

@@ -5,6 +5,8 @@ import { ApiError } from '../lib/api'
 export interface Notice {
   id: number
   level: 'info' | 'warning' | 'error'
+  /** When it was shown, in ms as of `performance.now()`. */
+  shownAt: number
   message: string
   detail?: string
   /** Takes back what the notice tells of. */
@@ -15,6 +17,8 @@ export interface Notice {
 
 const SHOWN_MS = { info: 6_000, warning: 12_000, error: 20_000 } as const
 const UNDO_SHOWN_MS = 15_000
+/** A notice that is shown just before a view opens belongs to that view. */
+const BELONGS_MS = 2_000
 
 /** Short messages in the corner, and the last action that can be undone. */
 export const useNotices = defineStore('notices', () => {
@@ -26,12 +30,17 @@ export const useNotices = defineStore('notices', () => {
     notices.value = notices.value.filter((notice) => notice.id !== id)
   }
 
-  function show(notice: Omit<Notice, 'id'>): void {
+  function show(notice: Omit<Notice, 'id' | 'shownAt'>): void {
     const id = next++
-    const entry = { ...notice, id }
+    const entry = { ...notice, id, shownAt: performance.now() }
     notices.value = [...notices.value.slice(-3), entry]
     if (notice.undo) undoable.push(entry)
     setTimeout(() => dismiss(id), notice.undo || notice.open ? UNDO_SHOWN_MS : SHOWN_MS[notice.level])
+  }
+
+  /** Another view opens: warnings and errors of the view before go. */
+  function leaveView(): void {
+    notices.value = notices.value.filter(({ level, undo: back, shownAt }) => level === 'info' || back !== undefined || performance.now() - shownAt < BELONGS_MS)
   }
 
   /** Shows an error; `doing` completes "Could not …" where the error is not one of ours. */
@@ -58,5 +67,5 @@ export const useNotices = defineStore('notices', () => {
     }
   }
 
-  return { notices, show, fail, contradictions, dismiss, undo }
+  return { notices, show, fail, contradictions, dismiss, leaveView, undo }
 })

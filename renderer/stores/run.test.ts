@@ -83,6 +83,15 @@ describe('deleting sessions', () => {
     expect(sessions.list.map((session) => session.id)).toEqual(ids)
   })
 
+  it('says which of two sessions of the same name was deleted', async () => {
+    const sessions = useSessions()
+    await sessions.load()
+    sessions.list = sessions.list.map((session) => ({ ...session, name: 'add · f32' }))
+    const [gone] = sessions.list
+    await sessions.remove([gone!.id])
+    expect(useNotices().notices.at(-1)?.message).toMatch(new RegExp(`^Deleted “add · f32” \\(.+, ${gone!.results.toLocaleString('en')} results?\\)\\.$`))
+  })
+
   it('says in plain words why a request failed and keeps the detail', async () => {
     await useSessions().update('no-such', { name: 'x' })
     expect(useNotices().notices.at(-1)).toMatchObject({ level: 'error', message: 'There is no session no-such.', detail: 'mock' })

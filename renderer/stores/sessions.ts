@@ -6,7 +6,9 @@ import { MAX_DROPPED_BYTES } from '@core/ipc/names'
 import type { Split } from '@core/session/derive'
 import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@core/session/filter'
 import type { SessionSummary, Environment, Session } from '@core/session/types'
+import { formatInteger } from '@core/units'
 import { call, listen } from '../lib/api'
+import { tellingDates } from '../lib/session-words'
 import { useCaptures } from '../views/capture/captures'
 import { useNotices } from './notices'
 import { NO_ROWS, type RowSource } from './rows/result-rows'
@@ -102,13 +104,16 @@ export const useSessions = defineStore('sessions', () => {
 
   async function remove(ids: string[]): Promise<void> {
     try {
-      const names = list.value.filter((session) => ids.includes(session.id)).map((session) => session.name)
+      const [gone] = list.value.filter((session) => ids.includes(session.id))
+      // Another session of the same name stays: its date and number of results say which one this was.
+      const date = gone && tellingDates(list.value).get(gone.id)
+      const which = date === undefined ? '' : ` (${date}, ${formatInteger(gone!.results)} ${gone!.results === 1 ? 'result' : 'results'})`
       await call('sessions:delete', { ids })
       list.value = list.value.filter((session) => !ids.includes(session.id))
       ids.forEach(forgetRows)
       notices.show({
         level: 'info',
-        message: ids.length === 1 ? `Deleted “${names[0] ?? 'session'}”.` : `Deleted ${ids.length} ${plural(ids.length)}.`,
+        message: ids.length === 1 ? `Deleted “${gone?.name ?? 'session'}”${which}.` : `Deleted ${ids.length} ${plural(ids.length)}.`,
         undo: async () => {
           await call('sessions:restore', { ids })
           await load()
@@ -171,7 +176,7 @@ export const useSessions = defineStore('sessions', () => {
     if (fresh.length) notices.show({ level: 'info', message: fresh.length === 1 ? `Imported “${fresh[0]!.name}”.` : `Imported ${fresh.length} sessions.`, ...(fresh.length === 1 ? { open: viewOf(fresh[0]!.id) } : {}) })
     if (again.length) notices.show({ level: 'warning', message: again.length === 1 ? `“${again[0]!.name}” was already in the history. It is there twice now.` : `${again.length} of these sessions were already in the history. They are there twice now.`, undo: undoMade(again) })
     notices.contradictions(warnings)
-    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? problems[0]! : `${problems.length} files could not be imported.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
+    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? `Import failed: ${problems[0]!}` : `Import failed: ${problems.length} files.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
     if (imported.length || problems.length) await load()
     return imported
   }

@@ -54,7 +54,7 @@ describe('what is unclear inside a session', () => {
 
   it('keeps what was measured when it is stopped in the middle', async () => {
     await page.getByRole('main').getByRole('button', { name: 'Stop' }).click()
-    const measured = Number(/^Stopped: (\d+) results/.exec(await ended(page))![1])
+    const measured = Number(/^Stopped: (\d+) of/.exec(await ended(page))![1])
     expect(measured).toBeGreaterThan(0)
     await more().waitFor()
     await view(page, 'History')

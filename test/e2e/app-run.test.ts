@@ -113,7 +113,7 @@ describe('the run view, in the order of a first use', () => {
     await statusBar(page).getByRole('button', { name: 'Stop' }).click()
     const sentence = await ended(page)
     const kept = await rowCount(page)
-    expect(sentence).toMatch(new RegExp(`^Stopped: ${kept} results`))
+    expect(sentence).toMatch(new RegExp(`^Stopped: ${kept} of \\d+ cases`))
     await page.getByRole('button', { name: 'Open session' }).click()
     await page.getByText(new RegExp(`stopped early, ${kept} of \\d+ cases`)).waitFor()
     expect(await rowCount(page)).toBe(kept)

@@ -18,7 +18,7 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 beforeAll(async () => {
   leavePicks(dataDir, scripted(['steady', 'noisy', 'zeros']))
   await start()
-  expect(await runToEnd(page)).toBe('Finished: 9 results, 3 cases without a valid result.')
+  expect(await runToEnd(page)).toBe('Finished: 9 results, 3 of them failed.')
   await opened.close()
 })
 afterAll(async () => {
@@ -34,7 +34,7 @@ describe('a session on the next day', () => {
     await view(page, 'History')
     await expect.poll(() => dataRows(sessions(page)).count()).toBe(1)
     const cells = await dataRows(sessions(page)).first().getByRole('gridcell').allInnerTexts()
-    expect(cells.slice(2, 7)).toEqual(['complete', '9', '3', 'Scripted device', 'add'])
+    expect(cells.slice(2, 7)).toEqual(['complete, 3 failed', '9', '3', 'Scripted device', 'add'])
   })
 
   it('is renamed in place, tagged and given a note, and found by each', async () => {

@@ -23,9 +23,9 @@ describe('the first start', () => {
     // The tour begins by itself when the ceilings are known; its rows have a share of them.
     await expect.poll(async () => (await tableRows(page)).filter((row) => ofCeilings(row['op']!)).length, { timeout: 200_000 }).toBeGreaterThan(0)
     await expect.poll(async () => (await tableRows(page)).some((row) => /[1-9]/.test(row['efficiency'] ?? '') && !ofCeilings(row['op']!)), { timeout: 400_000 }).toBe(true)
-    await statusBar(page).getByText('Step 2 of 2: tour').waitFor()
+    await statusBar(page).getByText('Step 2 of 2: all operations').waitFor()
     await statusBar(page).getByRole('button', { name: 'Stop' }).click()
-    expect(await ended(page)).toMatch(/^Stopped: \d+ results?/)
+    expect(await ended(page)).toMatch(/^Stopped: \d+ of \d+ cases/)
     expect(await rowCount(page)).toBeGreaterThan(0)
     const summary = page.getByRole('region', { name: 'Summary of this machine' })
     await summary.getByText('Copy bandwidth').waitFor()

@@ -56,7 +56,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     const second = await new Cli().run(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
     expect([second.status, second.err]).toEqual([1, 'opscope: an agent called n1 is in this fleet already; give this one another name with --name\n'])
     const { status, err } = await cli.run(sweep(sizes(4)))
-    expect([status, err]).toEqual([0, expect.stringContaining('8 cases wait for 2 devices')])
+    expect([status, err]).toEqual([0, expect.stringContaining('8 cases queued for 2 devices')])
     const file = await session()
     expect(new Set(file.results.map(({ case: c }) => caseId(c))).size).toBe(8)
     expect(file.results.map(({ status: one }) => one)).toEqual(Array(8).fill('ok'))
@@ -158,7 +158,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     nats = await Nats.start({ config: `tls { cert_file: ${at('cert.pem')}, key_file: ${at('key.pem')} }\nauthorization { users: [ { nkey: ${user.getPublicKey()} } ] }` })
     const cli = new Cli()
     const status = (...more: string[]) => cli.run(['fleet', 'status', '--server', `tls://localhost:${nats!.port}`, ...more])
-    expect(await status('--nkey', at('user.nk'), '--tls-ca', at('cert.pem'))).toMatchObject({ status: 0, err: expect.stringContaining('0 hosts, 0 cases wait') })
+    expect(await status('--nkey', at('user.nk'), '--tls-ca', at('cert.pem'))).toMatchObject({ status: 0, err: expect.stringContaining('0 hosts, 0 cases queued') })
     expect((await status('--nkey', at('stranger.nk'), '--tls-ca', at('cert.pem'))).err).toMatch(/cannot be used: .*[Aa]uthorization/)
     expect((await status('--nkey', at('user.nk'))).err).toMatch(/cannot be used: .*(certificate|self.signed)/i)
     expect((await cli.run(['fleet', 'status', '--server', nats.url, '--nkey', at('user.nk')])).status).toBe(1)
@@ -183,7 +183,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     await expect.poll(async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'], ENV)).out || '{"hosts":[]}') as { hosts: unknown[] }).hosts.length, { timeout: 60_000 }).toBe(count)
     const cases = 20 * faults
     const submitted = await cli.run(['fleet', 'run', ...server, '--devices', 'n1/cpu', '--any-of-model', '--detach', '--ops', 'add', '--sizes', `vector=1000..${1000 + cases - 1} step 1`, '--impls', 'scalar', '--threads', '1', '--modes', 'hot', '--rule', 'fixed-time=0.2s'], ENV)
-    expect([submitted.status, submitted.err]).toEqual([0, expect.stringContaining(`${cases} cases wait for 1 device`)])
+    expect([submitted.status, submitted.err]).toEqual([0, expect.stringContaining(`${cases} cases queued for 1 device`)])
 
     let collector: Running | undefined
     let ended = false

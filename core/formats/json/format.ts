@@ -27,5 +27,5 @@ function importJson(source: ImportSource): ImportOutcome | null {
 }
 
 /** The native format: a session with everything that was measured. Import of an export gives the identical session. */
-const format: FileFormat = { id: 'json', title: 'JSON', description: 'Opscope session: everything, samples too; can be imported again', extension: 'json', suffix: 'opscope.json', exportSession: exportJson, exportStream: { readings: 1, parts: exportJson }, importSession: importJson }
+const format: FileFormat = { id: 'json', title: 'JSON', description: 'Opscope session with all raw samples; can be imported again', extension: 'json', suffix: 'opscope.json', exportSession: exportJson, exportStream: { readings: 1, parts: exportJson }, importSession: importJson }
 export default format

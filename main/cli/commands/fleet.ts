@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { hostLabel } from '@core/fleet/collect'
 import { HOST_NAME } from '@core/fleet/place'
 import { cardSpread, SPREAD_COLUMNS } from '@core/fleet/spread'
-import type { FleetDevice } from '@core/fleet/state'
+import { HOST_WORDS, type FleetDevice } from '@core/fleet/state'
 import { planSweep } from '@core/sweep/plan'
 import { DEFAULT_GPU_ORDER } from '@core/settings'
 import { sweepSpecSchema } from '@core/session/sweep-spec'
@@ -99,11 +99,11 @@ const STATUS_COLUMNS: readonly Column<StatusRow>[] = [
   { title: 'device', cell: (r) => r.device },
   { title: 'name', cell: (r) => r.name },
   { title: 'state', cell: (r) => r.state },
-  { title: 'measures', cell: (r) => r.current ?? '' },
-  { title: 'for', align: 'right', cell: (r) => seconds(r.seconds) },
+  { title: 'case', cell: (r) => r.current ?? '' },
+  { title: 'elapsed', align: 'right', cell: (r) => seconds(r.seconds) },
   { title: 'measured', align: 'right', cell: (r) => String(r.measured) },
-  { title: 'waiting', align: 'right', cell: (r) => String(r.waiting) },
-  { title: 'left', align: 'right', cell: (r) => seconds(r.secondsLeft) },
+  { title: 'queued', align: 'right', cell: (r) => String(r.waiting) },
+  { title: 'time left', align: 'right', cell: (r) => seconds(r.secondsLeft) },
   { title: 'clock', align: 'right', cell: (r) => (r.smClockMhz === undefined ? '' : `${Math.round(r.smClockMhz)} MHz`) },
   { title: 'temp.', align: 'right', cell: (r) => (r.temperatureC === undefined ? '' : `${r.temperatureC} °C`) },
 ]
@@ -118,14 +118,14 @@ async function status(context: Context, options: ServerOptions & { json?: boolea
       return 0
     }
     const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0)
-    const casesWait = (count: number) => `${count} ${count === 1 ? 'case waits' : 'cases wait'}`
+    const casesQueued = (count: number) => `${count} ${count === 1 ? 'case' : 'cases'} queued`
     const { hosts, shared, unserved } = fleetView([...heard.values()].map((presence) => ({ presence, at: 0 })), lanes, 0)
-    const rows = hosts.flatMap(({ host, state, devices }) => devices.map((device) => ({ ...device, host, state: state === 'up' ? device.state : state })))
+    const rows = hosts.flatMap(({ host, state, devices }) => devices.map((device) => ({ ...device, host, state: state === 'up' ? device.state : HOST_WORDS[state] })))
     if (rows.length > 0) context.print(table(rows, STATUS_COLUMNS))
-    context.remark(`opscope: ${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}, ${casesWait(waiting)}`)
+    context.remark(`opscope: ${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}, ${casesQueued(waiting)}`)
     for (const { host, reason } of hosts) if (reason !== undefined) context.remark(`opscope: ${host}: ${reason}`)
-    for (const { model, waiting: count } of shared) context.remark(`opscope: ${casesWait(count)} for any ${model}`)
-    for (const { queue, waiting: count } of unserved) context.remark(`opscope: no agent has been heard of for ${queue}: ${casesWait(count)} for it`)
+    for (const { model, waiting: count } of shared) context.remark(`opscope: ${casesQueued(count)} for any ${model}`)
+    for (const { queue, waiting: count } of unserved) context.remark(`opscope: ${casesQueued(count)} for ${queue}, which has no connected agent`)
     return 0
   } finally {
     await line.close()
@@ -150,7 +150,7 @@ async function run(context: Context, options: FleetRunOptions): Promise<number> 
     const plan = planSweep(spec, devices)
     if (plan.problems.length > 0 || plan.cases.length === 0) throw new UsageError(plan.problems.join('; ') || 'nothing can be measured')
     const { id, cases, used, seconds } = await queueSweep({ line, folder: context.paths.folder, history: context.history, presets: context.settings.presets, found, spec, plan, anyOfModel: options.anyOfModel === true, ...(name === undefined ? {} : { name }) })
-    context.remark(`opscope: ${cases} cases wait for ${used} ${used === 1 ? 'device' : 'devices'}, ${aboutDuration(seconds)} (session ${id})`)
+    context.remark(`opscope: ${cases} ${cases === 1 ? 'case' : 'cases'} queued for ${used} ${used === 1 ? 'device' : 'devices'}, ${aboutDuration(seconds)} (session ${id})`)
     if (options.detach) return 0
     return await gatherHere(context, line, [id])
   } finally {

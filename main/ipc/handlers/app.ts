@@ -33,7 +33,7 @@ export const appHandlers = ({ history, settings, startNotices, foundPrograms, em
       return undefined
     },
     'fault:page': ({ message, stack }) => {
-      faults.report({ what: 'An error in the page of a window', error: stack ?? message })
+      faults.report({ what: `The window reported an error: ${message.split('\n', 1)[0]!}`, error: stack ?? message })
       return undefined
     },
     'fault:show': () => {

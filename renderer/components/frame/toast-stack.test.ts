@@ -37,3 +37,15 @@ it('has neither for a message with nothing to open or take back', async () => {
   expect(wrapper.findAll('button').map((button) => button.attributes('aria-label') ?? button.text())).toEqual(['Dismiss'])
   expect(wrapper.find('[role=alert]').text()).toContain('Could not export.')
 })
+
+it('takes an error away when another view opens, but not one that came with that view', async () => {
+  const { router, wrapper } = shown()
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  useNotices().show({ level: 'error', message: 'Import failed: broken.json' })
+  now.mockReturnValue(5_000)
+  useNotices().show({ level: 'error', message: 'Could not open the session.' })
+  await router.push('/session/abc')
+  await flushPromises()
+  expect(wrapper.findAll('[role=alert]').map((alert) => alert.text())).toEqual(['Could not open the session.'])
+  now.mockRestore()
+})

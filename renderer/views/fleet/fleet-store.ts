@@ -53,7 +53,7 @@ export const useFleet = defineStore('fleet', () => {
   async function drain(host?: string): Promise<void> {
     try {
       await call('fleet:drain', host === undefined ? {} : { host })
-      notices.show({ level: 'info', message: `${host ?? 'Every agent'} was asked to finish. What waits stays in the queue.` })
+      notices.show({ level: 'info', message: `${host ?? 'Every agent'} was asked to finish. Queued cases stay in the queue.` })
     } catch (error) {
       notices.fail(error, 'drain the fleet')
     }
@@ -70,7 +70,7 @@ export const useFleet = defineStore('fleet', () => {
   /** Throws with the reason where nothing can be measured. */
   async function run(order: { spec: SweepSpec; devices?: string[]; anyOfModel: boolean }): Promise<void> {
     const { cases, devices: used } = await call('fleet:run', order)
-    notices.show({ level: 'info', message: `${formatInteger(cases)} ${cases === 1 ? 'case waits' : 'cases wait'} for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
+    notices.show({ level: 'info', message: `${formatInteger(cases)} ${cases === 1 ? 'case' : 'cases'} queued for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
   }
 
   return { state, loaded, problem, devices, active, waiting, secondsLeft, watch, unwatch, use, drain, collect, run }

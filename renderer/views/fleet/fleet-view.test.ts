@@ -51,12 +51,12 @@ it('says what to do while no server is set, and uses the one that is entered', a
   await wrapper.get('form').trigger('submit')
   await flushPromises()
   expect(calls('fleet:use')).toEqual([{ server: 'tls://nats.example:4222', credentials: 'none', insecure: false }])
-  expect(wrapper.text()).toContain('No agent has been heard yet')
+  expect(wrapper.text()).toContain('No agent is connected yet')
 })
 
-it('shows what each device does, what waits, how long is left, and why a host fell out', async () => {
+it('shows what each device does, what is queued, how long is left, and why a host is lost', async () => {
   await open(FLEET)
-  expect(wrapper.text()).toContain('2 hosts, 2 devices: 1 measuring, 1 throttled. 1 host fell out. 60 cases wait, 4 min left')
+  expect(wrapper.text()).toContain('2 hosts, 2 devices: 1 measuring, 1 throttled. 1 host lost. 60 cases queued, 4 min left')
   expect(lines()).toEqual([
     ['n1', '1 device', 'up', 'Drain'],
     ['cuda:0', 'NVIDIA H200', 'measuring', 'softmax 4096x4096 f32 cuda:0 kernel hot', '2 s', '12', '30', '4 min', '1980 MHz', '41 °C'],
@@ -71,6 +71,13 @@ it('shows what each device does, what waits, how long is left, and why a host fe
   expect(lines().map(([first]) => first)).toEqual(['n7', 'cuda:0'])
 })
 
+it('says how many hosts a search shows', async () => {
+  await open(FLEET)
+  expect(wrapper.text()).not.toContain('hosts shown')
+  await wrapper.get('input[type=search]').setValue('throttled')
+  expect(wrapper.text()).toContain('1 of 3 hosts shown')
+})
+
 it('drains a host by the keyboard, all by the button, and stops listening when it is left', async () => {
   await open(FLEET)
   const grid = wrapper.get('.fleet-grid')
@@ -78,7 +85,7 @@ it('drains a host by the keyboard, all by the button, and stops listening when i
   await grid.trigger('keydown', { key: 'ArrowDown' })
   await grid.trigger('keydown', { key: 'Delete' })
   await button('Drain all').trigger('click')
-  // A host that fell out has nobody to be asked.
+  // A host that is lost has nobody to be asked.
   await grid.trigger('keydown', { key: 'End' })
   await grid.trigger('keydown', { key: 'Delete' })
   expect(calls('fleet:drain')).toEqual([{ host: 'n2' }, {}])

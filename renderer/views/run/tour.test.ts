@@ -24,7 +24,7 @@ afterEach(() => vi.useRealTimers())
 it('names both steps of the first start with cases and time, and the time of both together', () => {
   const text = mount(WelcomePanel).text()
   expect(text).toMatch(/Step 1 of 2: ceilings\s*\d+ cases, about \d/)
-  expect(text).toMatch(/Step 2 of 2: tour\s*\d+ cases, about \d/)
+  expect(text).toMatch(/Step 2 of 2: all operations\s*\d+ cases, about \d/)
   expect(text).toMatch(/About \d.* in total/)
 })
 
@@ -39,7 +39,7 @@ it('shows the step and the time left of both steps, then of the second alone, an
   expect(tour.secondsLeft).toBeCloseTo(10 + tour.steps.tour.seconds)
   await vi.advanceTimersByTimeAsync(2500)
   expect(tour.step).toBe(2)
-  expect(bar.text()).toContain('Step 2 of 2: tour')
+  expect(bar.text()).toContain('Step 2 of 2: all operations')
   run.state = { ...run.state, secondsLeft: 10 }
   expect(tour.secondsLeft).toBe(10)
   await run.stop()
