@@ -31,7 +31,7 @@ export interface Overlap {
   sizes: number[]
 }
 
-const RIM_PX = 3.5
+const RIM_PX = 3
 const MAX_MARK_PX = 17
 /** Marks nearer to each other than this cover each other. */
 const NEAR_PX = 4
