@@ -183,7 +183,7 @@ describe('charts of a real session', () => {
     await details(page).getByRole('heading', { name: 'Statistics' }).waitFor()
     // The details have made the chart narrower, and every point lies elsewhere.
     await page.waitForTimeout(1000)
-    expect(await tip().isVisible()).toBe(true)
+    await expect.poll(() => tip().isVisible()).toBe(true)
     expect(await tip().innerText()).toBe(words)
     await page.keyboard.press('Escape')
   })

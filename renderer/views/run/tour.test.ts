@@ -26,6 +26,9 @@ it('names both steps of the first start with cases and time, and the time of bot
   expect(text).toMatch(/Step 1 of 2: ceilings\s*\d+ cases, about \d/)
   expect(text).toMatch(/Step 2 of 2: all operations\s*\d+ cases, about \d/)
   expect(text).toMatch(/About \d.* in total/)
+  const seconds = [...text.matchAll(/about ((?:\d+ (?:h|min|s)\s?)+)/gi)].map(([, time]) => [...time!.matchAll(/(\d+) (h|min|s)/g)].reduce((sum, [, n, unit]) => sum + Number(n) * { h: 3600, min: 60, s: 1 }[unit as 'h' | 'min' | 's'], 0))
+  expect(seconds).toHaveLength(3)
+  expect(seconds[0]! + seconds[1]!).toBe(seconds[2])
 })
 
 it('shows the step and the time left of both steps, then of the second alone, and at its end a summary', async () => {
