@@ -59,7 +59,7 @@ export function cellOf({ column, unit }: TableColumn, rows: RowSource, row: numb
   const text = column.text(rows, row, efficiency)
   if (column.id === 'shape') return { text, pad: '', hover: exactShape(rows.case(row)) }
   if (column.id === 'status') return { text, pad: '', hover: rows.message(row) }
-  return text ? { text, pad: '', hover: text } : { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
+  return text ? { text, pad: '', hover: column.hover?.(rows, row, efficiency) ?? text } : { text: ABSENT, pad: '', hover: absence(column, rows, row, efficiency) }
 }
 
 /** Rows as tab-separated text with a header line, as spreadsheets take it. Numbers are in the unit of the header. */

@@ -2,7 +2,7 @@ import type { Column } from './column'
 import type { BenchmarkCase } from '@core/case'
 import { operationText, shapeText, variantText } from '@core/case-words'
 import { machineOf } from '@core/fleet/machines'
-import { statusWord } from '@core/result'
+import { statusWord, type Grade } from '@core/result'
 import type { RowNumber } from '@core/session/rows'
 import type { RowSource } from '../../../stores/rows/result-rows'
 import { ratingColumns } from './ratings'
@@ -12,6 +12,13 @@ const elements = (c: BenchmarkCase): number =>
   Object.values(c.params).reduce<number>((size, value) => (typeof value === 'number' ? size * value : size), 1)
 
 const ciHalf = (rows: RowSource, i: number) => (rows.number(i, 'ciHighNs') - rows.number(i, 'ciLowNs')) / 2 / rows.number(i, 'medianNs')
+
+const GRADE_ABOUT: Readonly<Record<Grade, string>> = {
+  A: 'A: converged, low noise.',
+  B: 'B: noisy. The details of the result give the reason.',
+  C: 'C: throttled, disturbed or not converged. The details of the result give the reason.',
+}
+const gradeAbout = (grade: Grade | undefined) => (grade === undefined ? undefined : GRADE_ABOUT[grade])
 
 /** Only results that passed verification count as speed. */
 const perSecond = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) => {
@@ -41,7 +48,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
   { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 100, value: (r, i) => r.number(i, 'medianNs') },
   { id: 'ci', title: '95 % CI ±', about: 'Half the width of the 95 % confidence interval of the median, as a share of the median', kind: 'number', quantity: 'percent', width: 84, value: ciHalf, hover: (r, i) => (ciHalf(r, i) === 0 ? 'No width: the samples around the median are equal, because they differ by less than one tick of the timer.' : undefined) },
-  { id: 'grade', title: 'Grade', about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '' },
+  { id: 'grade', title: 'Grade', about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '', hover: (r, i) => gradeAbout(r.grade(i)) },
   AUTO_SPEEDUP,
   { id: 'bandwidth', title: 'Bandwidth', about: 'Minimum memory traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 84, unitOnly: true, value: perSecond('flops') },

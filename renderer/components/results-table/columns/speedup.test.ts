@@ -49,3 +49,10 @@ it('looks anew when PyTorch is measured later', () => {
   late.append(blockOf([at('python', 'torch', 'python:cpu', 50)], 2))
   expect(cellOf(shown('speedup', late), late, 1, noEfficiency).text).toBe('0.50x')
 })
+
+it('says what a grade means and why a CI has no width', () => {
+  const equal = rowsOf(at('cpu', 'scalar', 'cpu', 800, { grade: 'C', summary: { medianNs: 800, ciLowNs: 800, ciHighNs: 800 } }))
+  const cell = (id: string) => cellOf({ column: findColumn(id)!, width: 90, unit: { name: '', size: 1 } }, equal, 0, noEfficiency)
+  expect(cell('grade')).toMatchObject({ text: 'C', hover: expect.stringContaining('not converged') as string })
+  expect(cell('ci').hover).toContain('tick of the timer')
+})
