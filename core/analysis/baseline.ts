@@ -52,7 +52,7 @@ export class Baseline {
   }
 }
 
-/** What others are compared with where the user has not said: PyTorch eager where it was measured, else the first preferred of these keys that was, else the first. */
+/** What others are compared with where the user has not said and no two share a case (comparedWith in opening.ts decides where they do): PyTorch eager where it was measured, else the first preferred of these keys that was, else the first. */
 export function defaultBaseline(present: readonly { backend: string; impl: string }[], preferred: readonly string[]): string | undefined {
   const torch = present.find(isEagerTorch)
   if (torch) return seriesKey(torch)

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
+import { sessionAnswer } from '@core/analysis/answer/answer'
 import { blockOf } from '@core/session/rows'
-import { testCase, testResult } from '@core/testing'
+import { testCase, testDevice, testResult } from '@core/testing'
 import { efficiencyFrom, cellOf, tsv } from './cell'
 import { ResultRows } from '../../../stores/rows/result-rows'
 import { findColumn } from './columns'
 import { rowOrder } from '../row-order'
+import { preferImpls } from './speedup'
 
 const noEfficiency = efficiencyFrom([])
 const at = (backend: string, impl: string, device: string, medianNs: number, change = {}) => testResult({ id: `${impl}${device}`, case: testCase({ backend, impl, device, threads: undefined }), summary: { medianNs, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...change })
@@ -55,4 +57,12 @@ it('says what a grade means and why a CI has no width', () => {
   const cell = (id: string) => cellOf({ column: findColumn(id)!, width: 90, unit: { name: '', size: 1 } }, equal, 0, noEfficiency)
   expect(cell('grade')).toMatchObject({ text: 'C', hover: expect.stringContaining('not converged') as string })
   expect(cell('ci').hover).toContain('tick of the timer')
+})
+
+it('chooses the baseline of the answer and the charts: what shares the most cases, not what a device prefers or what comes first', () => {
+  const case_ = (backend: string, impl: string, mode: 'hot' | 'cold') => testResult({ id: `${impl} ${mode}`, case: testCase({ backend, impl, device: 'cpu', mode, threads: undefined }) })
+  const rows = rowsOf(case_('cpu', 'scalar', 'hot'), case_('cpu', 'avx2', 'hot'), case_('cpu', 'avx2', 'cold'), case_('cpu', 'sse2', 'cold'))
+  preferImpls(rows, [testDevice({ impls: testDevice().impls.map((impl) => ({ ...impl, preferred: impl.id === 'scalar' })) })])
+  expect(findColumn('speedup')!.head!(rows)).toBe('vs cpu avx2')
+  expect(sessionAnswer(Array.from({ length: rows.length }, (_, i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') })), undefined).processors.map(({ baseline }) => baseline)).toEqual([{ backend: 'cpu', impl: 'avx2' }])
 })

@@ -1,5 +1,6 @@
 import { isLibrary, seriesKey } from '@core/backends'
 import { Baseline, defaultBaseline } from '@core/analysis/baseline'
+import { comparedWith } from '@core/analysis/opening'
 import { libraryOf } from '@core/analysis/ratings/libraries'
 import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timing'
 import { ROUNDS } from '../../../charts/data/points'
@@ -29,6 +30,8 @@ interface Known {
   /** Implementations met, in the order of the rows. */
   keys: { backend: string; impl: string }[]
   baselines: Map<string, Baseline>
+  /** What the results say is the baseline; absent until it was asked for. */
+  auto?: { compared: { backend: string; impl: string } | undefined }
 }
 const known = new WeakMap<RowSource, Known>()
 /** Series keys that devices prefer, by the rows they measured. */
@@ -56,8 +59,12 @@ function lookThrough(rows: RowSource): Known {
 /** What can be the baseline: series keys of the implementations that have rows. */
 export const baselineKeys = (rows: RowSource): string[] => lookThrough(rows).keys.map(seriesKey)
 
-/** The baseline of the column that chooses by itself. */
-export const autoBaseline = (rows: RowSource): string | undefined => defaultBaseline(lookThrough(rows).keys, preferred.get(rows) ?? [])
+/** The baseline of the column that chooses by itself: that of the answer, charts and reports; before two implementations share a case, what a device prefers. */
+export function autoBaseline(rows: RowSource): string | undefined {
+  const found = lookThrough(rows)
+  found.auto ??= { compared: comparedWith(Array.from({ length: rows.length }, (_, i) => i).filter((i) => rows.status(i) === 'ok').map((i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') }))) }
+  return found.auto.compared ? seriesKey(found.auto.compared) : defaultBaseline(found.keys, preferred.get(rows) ?? [])
+}
 
 function baseline(rows: RowSource, key: string | undefined): Baseline | undefined {
   const wanted = key ?? autoBaseline(rows)
