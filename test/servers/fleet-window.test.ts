@@ -102,7 +102,7 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     await page.getByRole('button', { name: 'Fleet', exact: true }).click()
     await page.getByRole('textbox', { name: 'Server' }).fill(url)
     await page.getByRole('combobox', { name: 'Credentials' }).selectOption('creds')
-    await page.getByRole('checkbox', { name: /authority of our own/ }).check()
+    await page.getByRole('checkbox', { name: /Private certificate authority/ }).check()
     await choose(stranger, accounts.authority)
     await page.getByRole('button', { name: 'Connect' }).click()
     await page.getByRole('alert').getByText(/cannot be used: it refuses the credentials in stranger\.creds/).waitFor()
