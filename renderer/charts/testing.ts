@@ -1,5 +1,5 @@
 import type { BenchmarkCase } from '@core/case'
-import { chartTheme } from './drawing/theme'
+import { chartTheme } from './drawing/theme/theme'
 import type { ChartPoint } from './data/points'
 import type { ChartContext, ChartUnit, Picture } from './unit'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderSvg } from './drawing/echarts'
+import { renderSvg } from './drawing/page/echarts'
 import { chartPoint, drawOf } from './testing'
 import { CHARTS } from './unit'
 

@@ -4,7 +4,7 @@ import type { KnownCeiling } from '@core/roofline/ceilings'
 import type { ChartPoint } from './data/points'
 import type { Roof } from './data/roofs'
 import type { Facet } from './data/series'
-import type { ChartTheme } from './drawing/theme'
+import type { ChartTheme } from './drawing/theme/theme'
 
 /** One session as charts draw it. */
 export interface Layer {

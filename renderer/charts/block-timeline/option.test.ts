@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Timeline, TimelinePart } from '@core/analysis/block-timeline'
 import { testCase } from '@core/testing'
-import { chartTheme } from '../drawing/theme'
+import { chartTheme } from '../drawing/theme/theme'
 import { blockTimelineCsv, blockTimelineOption, kindOf, type PartDatum } from './option'
 
 const part = (name: string, op: string, startNs: number, ns: number, change: Partial<TimelinePart> = {}): TimelinePart => ({ name, pass: 'forward', case: testCase({ op }), result: `r-${name}`, startNs, ns, share: ns / 400, bytes: 1000, flops: 2000, bytesPerSecond: 1e9, flopsPerSecond: 2e9, ...change })

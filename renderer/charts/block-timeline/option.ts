@@ -4,9 +4,9 @@ import { csvTable } from '@core/csv'
 import { findOp } from '@core/ops/registry'
 import { timelineName } from '@core/suites/report'
 import { formatBandwidth, formatBytes, formatFlops, formatPercent, formatTime } from '@core/units'
-import { axisStyle, timeTick } from '../drawing/axes'
-import { frame, legendOf, tooltipHtml } from '../drawing/frame'
-import { colorAt, inkOn, type ChartTheme } from '../drawing/theme'
+import { axisStyle, timeTick } from '../drawing/option/axes'
+import { frame, legendOf, tooltipHtml } from '../drawing/option/frame'
+import { colorAt, inkOn, type ChartTheme } from '../drawing/theme/theme'
 
 /** One drawn part: [row, start in ns, end in ns, place among the parts of its row, id of its result]. */
 export type PartDatum = [row: number, startNs: number, endNs: number, part: number, id: string]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CasePoint } from '@core/analysis/case-history'
 import { changePoints, type Changes } from '@core/analysis/change-points'
-import { chartTheme } from '../drawing/theme'
+import { chartTheme } from '../drawing/theme/theme'
 import { caseHistoryCsv, caseHistoryOption, axisRange, type Extent } from './option'
 
 const theme = chartTheme('light')

@@ -4,9 +4,9 @@ import { csvTable } from '@core/csv'
 import { extent, quantileOfSorted, sorted } from '@core/stats/descriptive'
 import { formatPercent, formatTime } from '@core/units'
 import { dayText, fullDate } from '../../lib/session-words'
-import { axisStyle, timeTick } from '../drawing/axes'
-import { drawWhisker, frame, tooltipHtml } from '../drawing/frame'
-import type { ChartTheme } from '../drawing/theme'
+import { axisStyle, timeTick } from '../drawing/option/axes'
+import { drawWhisker, frame, tooltipHtml } from '../drawing/option/frame'
+import type { ChartTheme } from '../drawing/theme/theme'
 
 /** One drawn point: [time in ms, median, low, high, its index]; `low` and `high` are NaN where there is no interval. */
 export type CaseDatum = [x: number, medianNs: number, lowNs: number, highNs: number, index: number]

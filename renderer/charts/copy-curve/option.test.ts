@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { copyCurve } from '@core/roofline/ceilings'
 import { testResult } from '@core/testing'
-import { chartTheme } from '../drawing/theme'
+import { chartTheme } from '../drawing/theme/theme'
 import { copyCurveCsv, copyCurveOption } from './option'
 
 const theme = chartTheme('light')

@@ -2,9 +2,9 @@ import type { Device } from '@core/backend'
 import { csvTable } from '@core/csv'
 import type { CurvePoint } from '@core/roofline/ceilings'
 import { formatBandwidth, formatBytes } from '@core/units'
-import { axisStyle, logAxis, logBounds, tick } from '../drawing/axes'
-import { drawWhisker, frame, tooltipHtml } from '../drawing/frame'
-import type { ChartTheme } from '../drawing/theme'
+import { axisStyle, logAxis, logBounds, tick } from '../drawing/option/axes'
+import { drawWhisker, frame, tooltipHtml } from '../drawing/option/frame'
+import type { ChartTheme } from '../drawing/theme/theme'
 
 /** `64 KiB`: sizes here are powers of two. */
 const size = (bytes: number) => formatBytes(bytes).replace(/\.0+ /, ' ')

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { testResult } from '@core/testing'
-import { renderSvg } from '../drawing/echarts'
+import { renderSvg } from '../drawing/page/echarts'
 import { drawOf } from '../testing'
-import { chartTheme } from '../drawing/theme'
+import { chartTheme } from '../drawing/theme/theme'
 import chart, { overlayCsv, overlayOption, preferredScale } from './chart'
 import { readingsOf } from './conditions'
 

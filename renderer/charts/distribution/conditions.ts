@@ -1,8 +1,8 @@
 import { LABEL_TITLES, labelledMask } from '@core/measure/result/labels'
 import type { Result, SampleLabel } from '@core/result'
 import { localNumber } from '@core/units'
-import { axisStyle } from '../drawing/axes'
-import type { ChartTheme } from '../drawing/theme'
+import { axisStyle } from '../drawing/option/axes'
+import type { ChartTheme } from '../drawing/theme/theme'
 
 /** What a result knows of the conditions of its samples. */
 export type Conditions = Pick<Result, 'labels' | 'clocksMhz' | 'probesNs' | 'deviceStates'>

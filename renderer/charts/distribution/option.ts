@@ -1,9 +1,9 @@
 import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/result/labels'
 import { formatTime, localNumber } from '@core/units'
-import { axisStyle, timeTick } from '../drawing/axes'
-import { frame } from '../drawing/frame'
-import type { ChartTheme } from '../drawing/theme'
+import { axisStyle, timeTick } from '../drawing/option/axes'
+import { frame } from '../drawing/option/frame'
+import type { ChartTheme } from '../drawing/theme/theme'
 import { conditionLegend, conditionMarks, readingAxis, type Conditions } from './conditions'
 
 export interface Histogram {

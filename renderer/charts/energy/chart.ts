@@ -1,11 +1,11 @@
 import { csvTable } from '@core/csv'
 import { formatBytesPerJoule, formatEnergy, formatFlopsPerJoule, formatInteger, formatTime } from '@core/units'
-import { fineTicks, logAxis } from '../drawing/axes'
+import { fineTicks, logAxis } from '../drawing/option/axes'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
 import type { ChartSeries } from '../data/series'
-import { DIRECT_LABELS, frame, legendOf, tooltipHtml } from '../drawing/frame'
-import type { ChartTheme } from '../drawing/theme'
+import { DIRECT_LABELS, frame, legendOf, tooltipHtml } from '../drawing/option/frame'
+import type { ChartTheme } from '../drawing/theme/theme'
 import type { ChartUnit } from '../unit'
 
 const MAX_SERIES = 60

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testCell, testComparison } from '@core/compare/testing'
-import { renderSvg } from '../drawing/echarts'
-import { chartTheme } from '../drawing/theme'
+import { renderSvg } from '../drawing/page/echarts'
+import { chartTheme } from '../drawing/theme/theme'
 import { forestCsv, forestOption, layoutOf } from './option'
 import { forestRows, forestText, openAtFirst } from './rows'
 

@@ -1,5 +1,5 @@
 import type { Verdict } from '@core/compare'
-import type { ChartTheme } from '../drawing/theme'
+import type { ChartTheme } from '../drawing/theme/theme'
 import type { ForestRow } from './rows'
 
 /** One item of the plot: [ratio, row from the top, low, high, id]; NaN where there is no interval. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { renderSvg } from '../drawing/echarts'
-import { colorAt, diverging, inkOn, SEQUENTIAL, chartTheme } from '../drawing/theme'
+import { renderSvg } from '../drawing/page/echarts'
+import { colorAt, diverging, inkOn, SEQUENTIAL, chartTheme } from '../drawing/theme/theme'
 import { chartPoint, drawOf } from '../testing'
 import chart, { gridOf, heatMapOption } from './chart'
 

@@ -1,6 +1,6 @@
 import type { ChartPoint } from '../data/points'
 import type { ChartSeries } from '../data/series'
-import type { Datum } from '../drawing/frame'
+import type { Datum } from '../drawing/option/frame'
 import { baselineControl, speedups } from '../speedup/pairs'
 import type { ChartContext, Control } from '../unit'
 

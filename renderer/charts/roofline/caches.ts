@@ -1,7 +1,7 @@
 import { formatBandwidth } from '@core/units'
 import type { ChartPoint } from '../data/points'
 import type { Roof } from '../data/roofs'
-import type { ChartTheme } from '../drawing/theme'
+import type { ChartTheme } from '../drawing/theme/theme'
 
 /**
  * From which level of memory a result's data must have come at least: the slowest one whose measured bandwidth its minimum traffic does not

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { caseRuns, type Run } from '@core/analysis/case-runs'
-import { chartTheme } from '../drawing/theme'
+import { chartTheme } from '../drawing/theme/theme'
 import { runsCsv, runsOption, runsText } from './option'
 
 const theme = chartTheme('light')

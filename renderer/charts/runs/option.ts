@@ -2,9 +2,9 @@ import type { CaseRuns } from '@core/analysis/case-runs'
 import { csvTable } from '@core/csv'
 import { extent } from '@core/stats/descriptive'
 import { formatInterval, formatTime } from '@core/units'
-import { axisStyle, timeTick } from '../drawing/axes'
-import { drawWhisker, frame, tooltipHtml } from '../drawing/frame'
-import type { ChartTheme } from '../drawing/theme'
+import { axisStyle, timeTick } from '../drawing/option/axes'
+import { drawWhisker, frame, tooltipHtml } from '../drawing/option/frame'
+import type { ChartTheme } from '../drawing/theme/theme'
 
 /**
  * The runs of a case in the order taken, each with the interval of its own samples, over the band of the interval whose

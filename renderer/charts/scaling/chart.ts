@@ -1,8 +1,8 @@
 import { csvTable } from '@core/csv'
 import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime, localNumber } from '@core/units'
-import { axisStyle, logBounds } from '../drawing/axes'
-import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../drawing/frame'
-import type { ChartTheme } from '../drawing/theme'
+import { axisStyle, logBounds } from '../drawing/option/axes'
+import { frame, legendOf, LINE_WIDTH, tooltipHtml } from '../drawing/option/frame'
+import type { ChartTheme } from '../drawing/theme/theme'
 import type { ChartUnit } from '../unit'
 import { alongOf, scalable, scaleSeries, type Along, type ScaleSeries } from './series'
 

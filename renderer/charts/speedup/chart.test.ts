@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { renderSvg } from '../drawing/echarts'
-import { chartTheme } from '../drawing/theme'
+import { renderSvg } from '../drawing/page/echarts'
+import { chartTheme } from '../drawing/theme/theme'
 import { chartPoint, drawOf } from '../testing'
-import { factorAxis } from '../drawing/factor-axis'
+import { factorAxis } from '../drawing/option/factor-axis'
 import chart, { chooseBars, MAX_BARS, speedupOption, looksOf } from './chart'
 import { baselineControl, speedups } from './pairs'
 

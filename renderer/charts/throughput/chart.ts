@@ -5,11 +5,11 @@ import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
 import { roofGroups, type Roof } from '../data/roofs'
 import { groupSeries, type ChartSeries } from '../data/series'
-import { intervalText, type Datum } from '../drawing/frame'
+import { intervalText, type Datum } from '../drawing/option/frame'
 import { linesHeight, linesOption, type Level } from '../lines/option'
 import { MAX_LINES, MULTIPLES } from '../lines/panels'
 import { relativeOf, scaleControl, valuesControl, type Relative, type Scale } from '../lines/values'
-import type { ChartTheme } from '../drawing/theme'
+import type { ChartTheme } from '../drawing/theme/theme'
 import type { ChartUnit } from '../unit'
 
 export default {

@@ -3,11 +3,11 @@ import { formatInteger, formatTime } from '@core/units'
 import { findCrossovers, sentenceOf } from '../crossover/chart'
 import { linesOf } from '../data/layers'
 import type { ChartSeries } from '../data/series'
-import { intervalText, tooltipHtml, type Datum } from '../drawing/frame'
+import { intervalText, tooltipHtml, type Datum } from '../drawing/option/frame'
 import { linesHeight, linesOption } from '../lines/option'
 import { MAX_LINES, MULTIPLES } from '../lines/panels'
 import { relativeOf, scaleControl, valuesControl, type Relative, type Scale } from '../lines/values'
-import type { ChartTheme } from '../drawing/theme'
+import type { ChartTheme } from '../drawing/theme/theme'
 import type { ChartUnit } from '../unit'
 
 /** With more lines than this rings would stand everywhere; the chart of crossovers has them all. */

@@ -1,6 +1,6 @@
-import { DASHES, SYMBOLS, type ChartSeries } from '../data/series'
-import { MARK_PX, type Datum } from '../drawing/frame'
-import type { ChartTheme } from '../drawing/theme'
+import { DASHES, SYMBOLS, type ChartSeries } from '../../data/series'
+import { MARK_PX, type Datum } from './frame'
+import type { ChartTheme } from '../theme/theme'
 
 /**
  * The series of one chart so that no two names look alike: names of one colour differ in their dashes. Where the mark does not stand

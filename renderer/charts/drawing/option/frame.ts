@@ -1,8 +1,8 @@
 import { format } from 'echarts/core'
-import type { ChartSeries } from '../data/series'
+import type { ChartSeries } from '../../data/series'
 import { formatInterval } from '@core/units'
-import type { ChartPoint } from '../data/points'
-import type { ChartTheme } from './theme'
+import type { ChartPoint } from '../../data/points'
+import type { ChartTheme } from '../theme/theme'
 
 /** Up to this many series are named at their line's end; more get a legend. */
 export const DIRECT_LABELS = 6

@@ -1,7 +1,7 @@
 import { computed, type ComputedRef } from 'vue'
 import { placeColor, seriesColor, seriesKey } from '@core/backends'
 import { machineOf } from '@core/fleet/machines'
-import { useSettings } from '../../stores/settings'
+import { useSettings } from '../../../stores/settings'
 
 /** The tokens of styles/tokens.css that charts draw with; a canvas cannot read CSS variables. */
 const PALETTES = {

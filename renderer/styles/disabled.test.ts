@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 type Colour = [number, number, number]
 
-const css = readFileSync(resolve(import.meta.dirname, '../../styles/tokens.css'), 'utf8')
+const css = readFileSync(resolve(import.meta.dirname, 'tokens.css'), 'utf8')
 const [light, dark] = css.split(":root[data-theme='dark']") as [string, string]
 const opacity = Number(/--disabled: ([\d.]+)/.exec(css)![1])
 const colour = (theme: string, name: string): Colour => {

@@ -1,5 +1,5 @@
 import { axisStyle, tick } from './axes'
-import type { ChartTheme } from './theme'
+import type { ChartTheme } from '../theme/theme'
 import { localNumber } from '@core/units'
 
 const TICKS = [1, 1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6]

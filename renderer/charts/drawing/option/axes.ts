@@ -1,6 +1,6 @@
 import { extent } from '@core/stats/descriptive'
 import { chooseTimeUnit, localNumber } from '@core/units'
-import type { ChartTheme } from './theme'
+import type { ChartTheme } from '../theme/theme'
 
 /** `base ** n` bounds that hold all values, a single one in their middle; undefined without values. */
 export function logBounds(values: readonly number[], base: number): { min: number; max: number } | undefined {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { groupSeries } from '../data/series'
-import { chartTheme } from '../drawing/theme'
-import { chartPoint, drawOf } from '../testing'
-import throughput from '../throughput/chart'
-import time from '../time-vs-size/chart'
+import { groupSeries } from '../../data/series'
+import { chartTheme } from '../theme/theme'
+import { chartPoint, drawOf } from '../../testing'
+import throughput from '../../throughput/chart'
+import time from '../../time-vs-size/chart'
 import { distinctLooks, overlapsOf } from './looks'
 
 const theme = chartTheme('light')
