@@ -11,7 +11,7 @@
 #   slow             110  shapes that were far behind PyTorch (test/bench/fuzz/slow.json)
 #   sanitize         180  memcheck, racecheck and initcheck over every kernel's smallest case
 #   nvrtc             60  kernels compiled at first use
-#   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, guest library
+#   fuzz             420  drawn shapes against PyTorch, torch.compile and Triton               OPSCOPE_FUZZ_SEED, OPSCOPE_JOBS, guest library
 #   draw             240  PyTorch's cold medians against do_bench on 40 drawn shapes                    python3, Triton
 #   check            480  PyTorch, torch.compile, Triton, JAX and CuPy on odd shapes against float64    OPSCOPE_JOBS=8
 #   wide             180  Triton beyond 2^31 elements                                                   24 GiB
@@ -41,12 +41,15 @@ limit() {
     devices | nvrtc) echo 60 ;; slow) echo 110 ;; branches | kernels) echo 120 ;; sanitize) echo 180 ;; draw | open) echo 240 ;; check) echo 480 ;; wide) echo 180 ;; tenflowers) echo 300 ;; block) echo 120 ;; two-gpus) echo 600 ;; *) echo 420 ;;
   esac
 }
-# Yardsticks that compile do so beforehand, in eight processes and a quarter of the time.
+# Yardsticks that compile do so beforehand, in OPSCOPE_JOBS processes (8) and a quarter of the time.
 fuzz() {
+  jobs=${OPSCOPE_JOBS:-8}
   others=python:cuda:0/torch.compile,python:cuda:0/triton
   set -- shape-fuzz devices=cuda:0 seed="${OPSCOPE_FUZZ_SEED:-31415}" count=300
-  for share in 0 1 2 3 4 5 6 7; do
-    timeout $((seconds / 4 + 20)) node out/bench/bench.mjs "$@" beside=$others part=open share=$share/8 seconds=$((seconds / 4)) "results=$out/fuzz-open-$share" >/dev/null &
+  share=0
+  while [ $share -lt "$jobs" ]; do
+    timeout $((seconds / 4 + 20)) node out/bench/bench.mjs "$@" beside=$others part=open share=$share/$jobs seconds=$((seconds / 4)) "results=$out/fuzz-open-$share" >/dev/null &
+    share=$((share + 1))
   done
   wait
   node out/bench/bench.mjs "$@" beside=python:cuda:0/torch,$others seconds=$((seconds * 3 / 4 - 50)) "log=$out/fuzz.jsonl" "results=$out"

@@ -67,6 +67,21 @@ test('two cases are open side by side, each in a worker of its own', async () =>
   expect(starts).toHaveLength(2)
 })
 
+test('cases that were open side by side leave their workers to the next ones, and no more than three are kept', async () => {
+  const { backend, starts } = backendOf('good')
+  const openThenClose = async (count: number) => {
+    const cases = await Promise.all(Array.from({ length: count }, (_, i) => backend.open(problemOf(getOp('add'), c, i + 1))))
+    for (const one of cases) await one.dispose()
+  }
+  await openThenClose(2)
+  await openThenClose(2)
+  expect(starts).toHaveLength(2)
+  await openThenClose(4)
+  expect(starts).toHaveLength(4)
+  await openThenClose(4)
+  expect(starts).toHaveLength(5)
+})
+
 test('of many ranges in one stretch of an output, their elements alone are sent', async () => {
   const { backend } = backendOf('good')
   const prepared = await backend.open(problemOf(getOp('add'), c, 1))

@@ -36,12 +36,15 @@ export class PythonBackend implements Backend {
     const worker = await pool.take(lane, alive)
     try {
       const { answer } = await worker.ask(openRequest(problem), patience, alive)
-      const release = (sound: boolean) => (sound ? pool.give(lane, worker) : worker.kill())
+      const release = (sound: boolean) => {
+        if (!sound) worker.kill()
+        pool.give(lane, worker)
+      }
       const prepared = new PythonPreparedCase(worker, problem, answer, release, step)
       return energyMeter ? Object.assign(prepared, { energyMeter: () => energyMeter(lane) }) : prepared
     } catch (error) {
-      if (error instanceof CaseError && error.code === 'unsupported') pool.give(lane, worker)
-      else worker.kill()
+      if (!(error instanceof CaseError && error.code === 'unsupported')) worker.kill()
+      pool.give(lane, worker)
       throw error
     }
   }
@@ -65,9 +68,19 @@ export interface PoolDeps {
 
 const keyOf = ({ python, hardware, ordinal }: WorkerSlot) => `${python}|${hardware}|${ordinal}`
 
-/** Workers that are kept warm, one for each lane beside those that a case has. */
+/** Idle workers of a lane at most: each holds its imported libraries and, on a GPU, a context. */
+const MOST_IDLE = 3
+
+/** The workers of a lane: those idle, how many are with cases, and how many ever were at once. */
+interface Lane {
+  idle: PythonWorker[]
+  out: number
+  mostOut: number
+}
+
+/** Workers that are kept warm: for each lane as many as were with cases at once, up to {@link MOST_IDLE}. */
 export class WorkerPool {
-  readonly #idle = new Map<string, PythonWorker>()
+  readonly #lanes = new Map<string, Lane>()
   readonly #said = new Map<string, Answer<'hello'>>()
 
   constructor(private readonly deps: PoolDeps) {}
@@ -76,28 +89,41 @@ export class WorkerPool {
   said = (lane: WorkerSlot): Answer<'hello'> | undefined => this.#said.get(keyOf(lane))
 
   /** A worker that has said hello and is the caller's until given back. Throws a CaseError when none can be had. */
-  async take(lane: WorkerSlot, alive: () => void): Promise<PythonWorker> {
-    const key = keyOf(lane)
-    const idle = this.#idle.get(key)
-    this.#idle.delete(key)
-    if (idle?.usable) return idle
-    const worker = startWorker(this.deps.command(lane))
+  async take(slot: WorkerSlot, alive: () => void): Promise<PythonWorker> {
+    const lane = this.#laneOf(slot)
+    const worker = lane.idle.filter(({ usable }) => usable).at(-1) ?? (await this.#start(slot, alive))
+    lane.idle = lane.idle.filter((one) => one !== worker && one.usable)
+    lane.out++
+    lane.mostOut = Math.max(lane.mostOut, lane.out)
+    return worker
+  }
+
+  /** Takes a worker back that has no case open any more; it is ended where it is not usable, or one too many. */
+  give(slot: WorkerSlot, worker: PythonWorker): void {
+    const lane = this.#laneOf(slot)
+    lane.out--
+    if (!worker.usable || lane.idle.length >= Math.min(lane.mostOut, MOST_IDLE)) worker.kill()
+    else lane.idle.push(worker)
+  }
+
+  #laneOf(slot: WorkerSlot): Lane {
+    const key = keyOf(slot)
+    const lane = this.#lanes.get(key) ?? { idle: [], out: 0, mostOut: 0 }
+    this.#lanes.set(key, lane)
+    return lane
+  }
+
+  async #start(slot: WorkerSlot, alive: () => void): Promise<PythonWorker> {
+    const worker = startWorker(this.deps.command(slot))
     try {
-      const { hardware, ordinal } = lane
+      const { hardware, ordinal } = slot
       const { answer } = await worker.ask({ do: 'hello', protocol: PROTOCOL_VERSION, hardware, ordinal, guest: this.deps.guest }, this.deps.patience, alive)
-      this.#said.set(key, answer)
+      this.#said.set(keyOf(slot), answer)
       return worker
     } catch (error) {
       worker.kill()
       throw error
     }
-  }
-
-  /** Takes a worker back that has no case open any more; one too many is ended. */
-  give(lane: WorkerSlot, worker: PythonWorker): void {
-    const key = keyOf(lane)
-    if (!worker.usable || this.#idle.has(key)) worker.kill()
-    else this.#idle.set(key, worker)
   }
 }
 
