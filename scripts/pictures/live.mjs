@@ -13,6 +13,9 @@ async function picks(page, impls, vector) {
   await runButton(page).waitFor()
 }
 
+/** One part of the picks, where there is room for one. */
+const part = async (page, name) => (await view(page, 'Run'), await page.getByRole('group', { name: 'Part of the picks', includeHidden: true }).getByRole('button', { name, includeHidden: true }).dispatchEvent('click'))
+
 /** What a run looks like, on a backend whose results are scripted: begun, stopped, with failures; and the dialogs. */
 export const live = {
   settleMs: 500,
@@ -28,6 +31,8 @@ export const live = {
       await view(page, 'Run')
       await page.getByRole('textbox', { name: /^Vector|elements/i }).first().fill('1024..')
     },
+    'run-sizes': ({ page }) => part(page, 'Sizes'),
+    'run-measurement': ({ page }) => part(page, 'Measurement'),
     'run-going': async ({ page }) => {
       await picks(page, ['slow', 'steady', 'noisy', 'throttled'], '64..65536 x2')
       await runButton(page).click()
@@ -63,8 +68,8 @@ export const live = {
       await dataRows(sessions(page)).first().dblclick()
       await page.getByRole('button', { name: 'Export…' }).first().click()
     },
-    'dialog-commands': async ({ page }) => (await page.keyboard.press('Escape'), await page.keyboard.press('Control+k')),
-    'dialog-shortcuts': async ({ page }) => (await page.keyboard.press('Escape'), await page.waitForTimeout(300), await page.keyboard.press('Control+/')),
+    'dialog-commands': async ({ page }) => (await page.keyboard.press('Escape'), await page.keyboard.press('Control+k'), await page.getByRole('dialog', { name: 'Command palette' }).waitFor()),
+    'dialog-shortcuts': async ({ page }) => (await page.keyboard.press('Escape'), await page.waitForTimeout(300), await page.keyboard.press('Control+/'), await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()),
     'dialog-fault': async ({ page }) => (await page.keyboard.press('Escape'), await page.evaluate(() => globalThis.opscope.invoke('fault:page', { message: 'Cannot read the legend of a chart', stack: 'at draw' }))),
     'toast-deleted': async ({ page }) => {
       await page.keyboard.press('Escape')

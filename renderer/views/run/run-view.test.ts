@@ -1,4 +1,4 @@
-import { flushPromises, shallowMount } from '@vue/test-utils'
+import { flushPromises, mount, shallowMount } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createMemoryHistory, createRouter } from 'vue-router'
@@ -7,6 +7,7 @@ import { useDevices } from '../../stores/devices'
 import { usePicks } from '../../stores/picks'
 import { useRun } from '../../stores/run'
 import { useSettings } from '../../stores/settings'
+import PickPanel from './PickPanel.vue'
 import RunView from './RunView.vue'
 
 let api: MockApi
@@ -51,5 +52,24 @@ it('asks nothing of a machine that measures', async () => {
   const before = looks()
   await focus(10_000)
   expect(looks()).toBe(before)
+  wrapper.unmount()
+})
+
+it('shows one part of the picks where there is room for one, says where sizes are wrong, and goes to the search by slash', async () => {
+  const router = createRouter({ history: createMemoryHistory(), routes: [{ path: '/', component: RunView }, { path: '/settings', component: RunView }] })
+  const wrapper = mount(PickPanel, { global: { plugins: [router] }, attachTo: document.body })
+  await vi.advanceTimersByTimeAsync(1000)
+  const part = (name: string) => wrapper.get('[aria-label="Part of the picks"]').findAll('button').find((button) => button.text() === name)!
+  const operations = () => wrapper.get('[aria-labelledby=pick-ops]').classes()
+  await part('Sizes').trigger('click')
+  expect(operations()).toContain('hidden')
+  expect(wrapper.get('[aria-labelledby=pick-sizes]').classes()).not.toContain('hidden')
+  expect(part('Sizes').find('.text-danger').exists()).toBe(false)
+  await wrapper.get('input[id^=input-]').setValue('1024..')
+  expect(part('Sizes').find('.text-danger').exists()).toBe(true)
+  window.dispatchEvent(new KeyboardEvent('keydown', { key: '/' }))
+  await flushPromises()
+  expect(operations()).not.toContain('hidden')
+  expect(document.activeElement?.getAttribute('aria-label')).toBe('Search operations')
   wrapper.unmount()
 })

@@ -21,6 +21,14 @@ it('keeps columns that sort or filter, and those that the user has chosen', () =
   expect(idsIn(650, [], [...columns, { column: p95, width: p95.width }])).toContain('p95')
 })
 
+it('leaves out what is the same in all rows, then the speedup, where the picks and details leave a strip', () => {
+  const strip = fitColumns(columns, 370, new Set(), (id) => id === 'mode' || id === 'dtype')
+  expect(strip.map(({ column }) => column.id)).toEqual(['op', 'shape', 'backend', 'median'])
+  expect(strip.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(450)
+  expect(fitColumns(columns, 480, new Set(), (id) => id === 'op').map(({ column }) => column.id)).toEqual(['shape', 'dtype', 'backend', 'mode', 'median'])
+  expect(fitColumns(columns, 650, new Set(), () => true).map(({ column }) => column.id)).toContain('mode')
+})
+
 it('gives a header room for its words, but not where the user has set the width', () => {
   const speedup = columns.find(({ column }) => column.id === 'speedup')!
   expect(withHead(speedup, 'vs python torch.compile', true).width).toBeGreaterThan(speedup.width)
