@@ -1,6 +1,6 @@
 import type { Device } from '../backend'
 import { gradeSchema, type Grade } from '../result'
-import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds } from '../roofline/ceilings'
+import { ceilingKind, ceilingTitle, ceilingValue, ceilingsOn, compareKinds, splitKind } from '../roofline/ceilings'
 import { datasheetValue } from '../roofline/datasheet'
 import type { Ceiling } from '../session/types'
 import { formatPercent } from '../units'
@@ -12,10 +12,10 @@ export interface LimitLine {
   value: string
 }
 
-/** The measured limits of a device for a reader: bandwidths, peaks and launches, without the points of the copy curve. */
+/** The measured limits of a device for a reader: bandwidths, peaks and launches, without the points of the copy curve and those of single levels and thread counts. */
 export function limitLines(device: Device, ceilings: readonly Ceiling[]): LimitLine[] {
   return ceilingsOn(ceilings, [device])
-    .filter(({ kind }) => !['copy-size', 'other'].includes(ceilingKind(kind).is))
+    .filter(({ kind }) => !['copy-size', 'other'].includes(ceilingKind(kind).is) && !splitKind(kind).choice)
     .sort((a, b) => compareKinds(a.kind, b.kind))
     .map((ceiling) => {
       const published = datasheetValue(ceiling.deviceName, ceiling.kind)

@@ -138,8 +138,8 @@ export const REQUESTS = {
   'fleet:run': { request: z.object({ spec: sweepSpecSchema, devices: z.array(z.string().max(80)).min(1).max(10_000).optional(), anyOfModel: z.boolean(), name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ sessionId: id, cases: z.number().int(), devices: z.number().int() }) },
   'devices:list': { request: z.object({ refresh: z.boolean() }), reply: z.array(deviceSchema) },
   'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
-  /** Starts a run that measures the ceilings of these devices (all available ones when empty). */
-  'ceilings:measure': { request: z.object({ devices: z.array(z.string().max(80)).max(64) }), reply: z.object({ sessionId: id }) },
+  /** Starts a run that measures the ceilings of these devices (all available ones when empty): of a processor those of the preferred level on one and on all threads, and of these choices; `all` of them. */
+  'ceilings:measure': { request: z.object({ devices: z.array(z.string().max(80)).max(64), all: z.boolean().optional(), choices: z.array(z.object({ impl: z.string().max(80), threads: z.number().int().positive() })).max(500).optional() }), reply: z.object({ sessionId: id }) },
   /** Starts a run that compares cases of these devices (all available ones when empty) with themselves; ends with `noise:changed`. */
   'self-check:run': { request: z.object({ devices: z.array(z.string().max(80)).max(64), pairs: z.number().int().min(4).max(1000).optional() }), reply: z.object({ sessionId: id }) },
   'noise:list': { request: none, reply: z.array(noiseFloorSchema) },

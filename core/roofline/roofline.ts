@@ -4,7 +4,8 @@ import { findOp } from '../ops/registry'
 import type { Ceiling } from '../session/types'
 import { formatPercent } from '../units'
 import { intervalOf } from './ceilings/read'
-import { flopsKind, launchKind, READ_KIND, WRITE_KIND } from './ceilings/kinds'
+import { ceilingFinder, cacheOf } from './ceilings/choose'
+import { cacheKind, flopsKind, launchKind, READ_KIND, WRITE_KIND } from './ceilings/kinds'
 
 /** Measured limits of one device for cases like one. What was not measured is absent. */
 export interface Roofs {
@@ -14,6 +15,8 @@ export interface Roofs {
   flopsPerSecond?: number
   /** Time of a call that does next to nothing, in the mode of the case. */
   launchSeconds?: number
+  /** The cache whose bandwidth `bytesPerSecond` is, where the data of back-to-back calls stays in it; absent: that of memory. */
+  cache?: string
   /** Half the 95 % CI of the copy ceiling and of the peak, as fractions. */
   bandwidthError?: number
   peakError?: number
@@ -53,13 +56,14 @@ const LATENCY_FACTOR = 4
  */
 export const peakKindOf = (c: Pick<BenchmarkCase, 'op' | 'dtype'>): string => flopsKind(findOp(c.op)?.unit(c.dtype) === 'matrix' ? c.dtype : 'f32')
 
-/** Share of a case's minimum memory traffic that is read; that of a copy where the op is not known. */
-function readShareOf(c: Pick<BenchmarkCase, 'op' | 'params' | 'dtype'>): number {
+/** A case's minimum memory traffic in bytes and the share of it that is read; that of a copy where the op is not known. */
+function trafficShare(c: Pick<BenchmarkCase, 'op' | 'params' | 'dtype'>): { readShare: number; bytes: number } {
   const op = findOp(c.op)
   const params = op?.params.safeParse(c.params)
-  if (!op || !params?.success) return COPY_SHARE
+  if (!op || !params?.success) return { readShare: COPY_SHARE, bytes: Infinity }
   const { readBytes, writtenBytes } = trafficOf(op, params.data, c.dtype)
-  return readBytes + writtenBytes > 0 ? readBytes / (readBytes + writtenBytes) : COPY_SHARE
+  const bytes = readBytes + writtenBytes
+  return { readShare: bytes > 0 ? readBytes / bytes : COPY_SHARE, bytes }
 }
 
 const COPY_SHARE = 0.5
@@ -76,17 +80,24 @@ function bandwidthFor(readShare: number, copy: number | undefined, read: number 
   return 1 / ((1 - Math.abs(excess)) / copy + Math.abs(excess) / alone)
 }
 
-/** The roofs of a case on its device. Rotated calls are launched as hot ones are. */
+/**
+ * The roofs of a case on its device; on a processor those of its level and thread count, as far as they were measured, and of the cache
+ * that holds the data of back-to-back calls. Rotated calls are launched as hot ones are.
+ */
 export function roofsOf(ceilings: readonly Ceiling[], c: BenchmarkCase): Roofs {
-  const find = (kind: string) => ceilings.find((one) => one.backend === c.backend && one.device === c.device && one.kind === kind)
+  const find = ceilingFinder(ceilings, c)
   const value = (kind: string) => find(kind)?.value
   const roofs: Roofs = {}
-  const bandwidth = bandwidthFor(readShareOf(c), value('copy'), value(READ_KIND), value(WRITE_KIND))
+  const { readShare, bytes } = trafficShare(c)
+  const cache = c.mode === 'hot' ? cacheOf(ceilings, c, bytes) : undefined
+  const [copy, read, write] = cache === undefined ? ['copy', READ_KIND, WRITE_KIND] as const : [cacheKind(cache), cacheKind(cache, 'read'), cacheKind(cache, 'write')] as const
+  const bandwidth = bandwidthFor(readShare, value(copy), value(read), value(write))
   const peakCeiling = find(peakKindOf(c)) ?? find(flopsKind('f32'))
   const peak = peakCeiling?.value
-  const [bandwidthError, peakError] = [errorOf(find('copy')), errorOf(peakCeiling)]
+  const [bandwidthError, peakError] = [errorOf(find(copy)), errorOf(peakCeiling)]
   const launch = value(launchKind(c.mode === 'rotated' ? 'hot' : c.mode))
   if (bandwidth !== undefined) roofs.bytesPerSecond = bandwidth
+  if (cache !== undefined) roofs.cache = cache
   if (peak !== undefined) roofs.flopsPerSecond = peak
   if (launch !== undefined) roofs.launchSeconds = launch
   if (bandwidthError !== undefined) roofs.bandwidthError = bandwidthError
@@ -107,7 +118,7 @@ export const uncertainText = (error: number): string => `Uncertain: the measured
 export function roofFinder(ceilings: readonly Ceiling[]): (c: BenchmarkCase) => Roofs {
   const known = new Map<string, Roofs>()
   return (c) => {
-    const key = [c.backend, c.device, c.mode, c.op, c.dtype, ...Object.entries(c.params).flat()].join('|')
+    const key = [c.backend, c.device, c.impl, c.threads, c.mode, c.op, c.dtype, ...Object.entries(c.params).flat()].join('|')
     const roofs = known.get(key) ?? roofsOf(ceilings, c)
     known.set(key, roofs)
     return roofs
@@ -147,7 +158,9 @@ export function roofline(measured: { bytes: number; flops: number; medianNs: num
   if (point.efficiency > 1) {
     point.flag =
       (memoryNs ?? 0) >= (computeNs ?? 0)
-        ? 'Above the measured memory bandwidth: the data may stay in a cache between calls, or the ceiling was measured too low.'
+        ? roofs.cache === undefined
+          ? 'Above the measured memory bandwidth: the data may stay in a cache between calls, or the ceiling was measured too low.'
+          : `Above the measured ${roofs.cache} bandwidth: a part of the data may stay in a smaller cache between calls, or the ceiling was measured too low.`
         : 'Above the measured peak rate: the ceiling was measured too low, or the case did not do all of its work.'
   }
   return point

@@ -223,7 +223,7 @@ export function forDriver<T extends Dated>(records: readonly T[], driver: string
 const UNITS: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }
 
 /** Bytes of a cache fact such as `60 MiB`, `300 MiB, shared by 16` or `2 MiB, per core`; undefined where it is not a size. */
-function factBytes(value: string, cores: number): number | undefined {
+export function factBytes(value: string, cores: number): number | undefined {
   const [, number, unit] = /^([\d.]+) (KiB|MiB|GiB)\b/.exec(value) ?? []
   return unit === undefined ? undefined : Number(number) * UNITS[unit]! * (value.endsWith('per core') ? cores : 1)
 }

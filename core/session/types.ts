@@ -34,12 +34,16 @@ export const ceilingSchema = z.object({
   driver: z.string().optional(),
   /**
    * `copy`: copy bandwidth beyond the caches. `copy:BYTES`: hot copy with a working set of that many bytes.
-   * `cache:L2`: the best hot copy whose working set fits that cache. `flops:f32`. `launch:hot`, `launch:graph`,
-   * `launch:cold`: time of a call that does next to nothing, in s.
+   * `cache:L2`: the best hot copy whose working set fits that cache; `cache:L2:read`, `cache:L2:write`. `flops:f32`. `launch:hot`, `launch:graph`,
+   * `launch:cold`: time of a call that does next to nothing, in s. Of one level and thread count of a processor with both at its
+   * end: `flops:f32@sse2/1`.
    */
   kind: z.string(),
   value: z.number().positive(),
   unit: z.enum(['bytes/s', 'FLOP/s', 's']),
+  /** 95 % CI in the unit, where it is not that of the median of `result`: on a processor, whose ceilings are the lower decile of the times. */
+  low: z.number().nonnegative().optional(),
+  high: z.number().positive().optional(),
   measuredAt: z.string(),
   /** The measurement it comes from; with its samples where it was measured, with its statistics alone in the record of a session. */
   result: resultSchema,

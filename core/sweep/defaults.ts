@@ -107,10 +107,10 @@ export const TOUR_SECONDS = 105
 /** Both steps of the first start on these devices: cases and expected seconds, of the ceilings and of the tour after them. */
 export function tourSteps(devices: readonly Device[], ceilings: readonly Ceiling[] = []): Record<'ceilings' | 'tour', { cases: number; seconds: number }> {
   const targets = defaultTargets(devices)
-  const own = devices.filter((device) => targets.some((target) => target.backend === device.backend && target.device === device.id)).flatMap(ceilingCases)
+  const own = devices.filter((device) => targets.some((target) => target.backend === device.backend && target.device === device.id)).map((device) => ({ device, cases: ceilingCases(device) }))
   const tour = planSweep(tourSweep(devices), devices).cases
   return {
-    ceilings: { cases: own.length, seconds: estimateSeconds(own, ceilingSettings(PRESETS.standard), ceilings, devices) },
+    ceilings: { cases: own.reduce((sum, { cases }) => sum + cases.length, 0), seconds: own.reduce((sum, { device, cases }) => sum + estimateSeconds(cases, ceilingSettings(PRESETS.standard, device), ceilings, devices), 0) },
     tour: { cases: tour.length, seconds: estimateSeconds(tour, PRESETS.quick, ceilings, devices) },
   }
 }

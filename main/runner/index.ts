@@ -35,7 +35,7 @@ export function createRunnerWith(deps: RunnerDeps): Runner {
 
     start: (spec, name, only) => conductor.begin(() => startSweep(stage, spec, name, only)),
     resumeSession: (sessionId) => conductor.begin(() => resumeSession(stage, sessionId)),
-    measureCeilings: (deviceIds) => conductor.begin(() => measureCeilings(stage, deviceIds)),
+    measureCeilings: (deviceIds, scope) => conductor.begin(() => measureCeilings(stage, deviceIds, scope)),
     selfCheck: (deviceIds, pairs) => conductor.begin(() => startSelfCheck(stage, deviceIds, pairs)),
     interleave: (pairs, sessionId, threshold) => conductor.begin(() => startInterleaved(stage, pairs, sessionId, threshold)),
 

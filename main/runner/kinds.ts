@@ -1,7 +1,8 @@
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { INTERLEAVE, noiseFloorOf, type Pair, SELF_CHECK, THRESHOLD } from '@core/compare'
-import { ceilingSettings } from '@core/roofline/ceilings'
+import { ceilingSettings, type CeilingScope } from '@core/roofline/ceilings'
+import type { MeasureSettings } from '@core/measure/settings'
 import { withRounds } from '@core/session/noisy-host'
 import { isResumable } from '@core/session/types'
 import type { SweepSpec } from '@core/session/sweep-spec'
@@ -29,9 +30,10 @@ export async function resumeSession(stage: RunSetup, sessionId: string): Promise
   stage.checkJoinable(sessionId, cases, devices)
   stage.tellConcerns(usedBy(cases, devices))
   const settings = session.settings ?? stage.settings(spec?.preset ?? 'standard', spec?.measure)
+  const source = about?.kind === 'ceilings' ? ceilingSource(stage, cases, devices, settings) : sweepSource({ cases, settings, repeats: spec?.repeats ?? 1, secondsOf: stage.secondsWith(settings, devices), gpuOf: stage.gpuOf(devices) })
   history.setState(sessionId, 'running')
   return stage.conductor.launch(
-    { sessionId, sessionName: name, source: sweepSource({ cases, settings, repeats: spec?.repeats ?? 1, secondsOf: stage.secondsWith(settings, devices), gpuOf: about?.kind === 'ceilings' ? undefined : stage.gpuOf(devices) }), before: { results, failures } },
+    { sessionId, sessionName: name, source, before: { results, failures } },
     // Ceilings of earlier versions say so by having no spec.
     about?.kind === 'ceilings' || !spec ? ceilingKeeper(stage, environment.devices) : {},
   )
@@ -47,15 +49,24 @@ const ceilingKeeper = ({ deps: { history, planner }, emitter }: RunSetup, device
   },
 })
 
-/** Begins a session that measures the limits of these devices, of all available ones when empty. */
-export async function measureCeilings(stage: RunSetup, deviceIds: readonly string[]): Promise<{ sessionId: string }> {
+/** Cases of ceilings one after the other, those of each device with its own settings. */
+function ceilingSource(stage: RunSetup, cases: readonly BenchmarkCase[], devices: readonly Device[], settings: MeasureSettings) {
+  const deviceOf = (c: BenchmarkCase) => devices.find(({ backend, id }) => backend === c.backend && id === c.device)
+  const own = new Map(devices.map((device) => [device, ceilingSettings(settings, device)]))
+  const settingsOf = (c: BenchmarkCase) => own.get(deviceOf(c)!) ?? settings
+  const secondsOf = new Map([...own.values()].map((one) => [one, stage.secondsWith(one, devices)]))
+  return sweepSource({ cases, settings, settingsOf, repeats: 1, secondsOf: (c) => secondsOf.get(settingsOf(c))?.(c) ?? 0 })
+}
+
+/** Begins a session that measures the limits of these devices, of all available ones when empty; `scope`: for which levels and thread counts of processors. */
+export async function measureCeilings(stage: RunSetup, deviceIds: readonly string[], scope: CeilingScope = {}): Promise<{ sessionId: string }> {
   const devices = await stage.available(deviceIds)
-  const cases = devices.flatMap((device) => stage.deps.planner.ceilingCases(device))
+  const cases = devices.flatMap((device) => stage.deps.planner.ceilingCases(device, scope))
   if (cases.length === 0) throw new Error('No device is available whose ceilings could be measured.')
-  const settings = ceilingSettings(stage.settings('standard'))
+  const settings = ceilingSettings(stage.settings('standard'), devices.every(({ threads }) => threads.length > 0) ? devices[0] : undefined)
   return stage.create({
     session: { name: `Ceilings of ${listed([...new Set(devices.map((device) => device.name))], 3)}`.slice(0, 200), about: { kind: 'ceilings' }, settings, cases },
-    source: sweepSource({ cases, settings, repeats: 1, secondsOf: stage.secondsWith(settings, devices) }),
+    source: ceilingSource(stage, cases, devices, settings),
     devices,
     hooks: () => ceilingKeeper(stage, devices),
   })

@@ -2,7 +2,7 @@ import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import { placeOf } from '@core/fleet/place'
 import { type MeasureSettings, type PresetId, presetSettings } from '@core/measure/settings'
-import { recordedCeilings } from '@core/roofline/ceilings'
+import { recordedCeilings, type CeilingScope } from '@core/roofline/ceilings'
 import { whyNotJoinable } from '@core/session/joinable'
 import type { Ceiling, Environment } from '@core/session/types'
 import { DEFAULT_GPU_ORDER, type Settings } from '@core/settings'
@@ -36,7 +36,7 @@ export interface Planner {
   /** The devices with how long their cases took on this machine, newest first, against the estimates. */
   paced(devices: readonly Device[], took: readonly Took[], ceilings: readonly Ceiling[]): Device[]
   /** The cases that measure a device's limits, and what one more result says, given what is known. */
-  ceilingCases(device: Device): readonly BenchmarkCase[]
+  ceilingCases(device: Device, scope?: CeilingScope): readonly BenchmarkCase[]
   ceilingsOf(device: Device, result: Result, known: readonly Ceiling[]): readonly Ceiling[]
   /** So many pairs of a case with itself for each device. */
   selfCheckPairs(devices: readonly Device[], pairs: number): readonly Pair[]

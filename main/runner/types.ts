@@ -1,3 +1,4 @@
+import type { CeilingScope } from '@core/roofline/ceilings'
 import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import type { Pair } from '@core/compare'
@@ -51,7 +52,8 @@ export interface Runner {
   start(spec: SweepSpec, name?: string, only?: (c: BenchmarkCase) => boolean): Promise<{ sessionId: string }>
   /** Runs the remaining cases of a stopped or interrupted session into the same session. */
   resumeSession(sessionId: string): Promise<{ sessionId: string }>
-  measureCeilings(deviceIds: readonly string[]): Promise<{ sessionId: string }>
+  /** `scope`: for which levels and thread counts of processors; absent: the preferred level on one and on all threads. */
+  measureCeilings(deviceIds: readonly string[], scope?: CeilingScope): Promise<{ sessionId: string }>
   /** Compares cases of these devices (all available ones when empty) with themselves and keeps each device's noise floor. */
   selfCheck(deviceIds: readonly string[], pairs?: number): Promise<{ sessionId: string }>
   /** Measures pairs by interleaved ABBA blocks until each has a clear verdict or the most blocks, into a session of its own that adds to `sessionId`. Rejects where they cannot join it. Without a threshold that of the settings. */

@@ -1,6 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import type { RunState } from '@core/ipc'
+import type { CeilingScope } from '@core/roofline/ceilings'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import { call, listen } from '../lib/api'
 import { useNotices } from './notices'
@@ -45,7 +46,7 @@ export const useRun = defineStore('run', () => {
   }
 
   const startSweep = (spec: SweepSpec, name?: string) => begin(() => call('run:start', { spec: JSON.parse(JSON.stringify(spec)) as SweepSpec, name }), 'start the run')
-  const measureCeilings = (devices: string[] = []) => begin(() => call('ceilings:measure', { devices }), 'measure this machine')
+  const measureCeilings = (devices: string[] = [], scope: CeilingScope = {}) => begin(() => call('ceilings:measure', { devices, ...(scope.all ? { all: true } : {}), ...(scope.choices ? { choices: scope.choices.map(({ impl, threads }) => ({ impl, threads })) } : {}) }), 'measure this machine')
   const selfCheck = (devices: string[] = []) => begin(() => call('self-check:run', { devices }), 'measure the noise floor')
   async function resumeSession(id: string): Promise<string | undefined> {
     const resumed = await begin(() => call('run:resume-session', { sessionId: id }), 'resume the session')

@@ -1,3 +1,4 @@
+import { STORAGE_BYTES } from '../../case'
 import { formatSize } from '../../units'
 import { defineOp, exact } from '../define'
 import { vector, withNames } from '../forms'
@@ -75,6 +76,66 @@ export const peakMma = defineOp<{ n: number; iterations: number }>({
   tolerance: (_p, dtype) => ({ relL2: dtype === 'bf16' ? 1e-2 : 2e-3, element: { ulp: 1, abs: 1e-2 } }),
 })
 
+/** Elements that stream_read adds up together, and sums that it makes of them. */
+export const STREAM_BLOCK = { elements: 1024, sums: 16 } as const
+
+/** Passes over the same memory within one call, so that launching takes no share of the time: what a cache carries. dims: [n, iterations]. */
+const stream = {
+  family: 'ceiling' as const,
+  torch: '',
+  size: withNames(vector, [], [{ name: 'iterations', title: 'Iterations' }]),
+  dtypes: ['f32' as const],
+  shapeLabel: ({ n, iterations }: StreamParams) => `${formatSize(n)} x ${iterations}`,
+  dims: ({ n, iterations }: StreamParams) => [n, iterations],
+  flops: () => 0,
+}
+type StreamParams = { n: number; iterations: number }
+/** Bytes of f32 elements that all passes move. */
+const moved = ({ n, iterations }: StreamParams) => n * STORAGE_BYTES.f32 * iterations
+const passedOver = (p: StreamParams) => ({ name: 'x', shape: [p.n], role: 'in' as const, fill: { kind: 'normal' as const, scale: 1 }, leastBytes: moved(p) })
+
+/** Reads: out[b][j] = iterations + the sum of x[1024 b + i] over i = j, j + 16, ... within block b of 1024 elements. Shows that the last pass came. */
+export const streamRead = defineOp<StreamParams>({
+  ...stream,
+  id: 'stream_read',
+  summary: 'Reads the same memory many times: the read bandwidth of a cache',
+  tensors: (p) => [passedOver(p), { name: 'out', shape: [Math.ceil(p.n / STREAM_BLOCK.elements), STREAM_BLOCK.sums], role: 'out', leastBytes: 0 }],
+  referenceCost: () => STREAM_BLOCK.elements / STREAM_BLOCK.sums,
+  reference: ({ n, iterations }, read, start, count) => {
+    const { elements, sums } = STREAM_BLOCK
+    return Float64Array.from({ length: count }, (_, at) => {
+      const block = Math.floor((start + at) / sums)
+      const values = read(0, block * elements, Math.min(elements, n - block * elements))
+      let total = iterations
+      for (let i = (start + at) % sums; i < values.length; i += sums) total += values[i]!
+      return total
+    })
+  },
+  tolerance: () => ({ relL2: 1e-5, element: { ulp: 4, abs: 1e-4 } }),
+})
+
+/** Writes: every element of out becomes `iterations`, the number of the last pass. */
+export const streamWrite = defineOp<StreamParams>({
+  ...stream,
+  id: 'stream_write',
+  summary: 'Writes the same memory many times: the write bandwidth of a cache',
+  tensors: (p) => [{ name: 'out', shape: [p.n], role: 'out', leastBytes: moved(p) }],
+  referenceCost: () => 1,
+  reference: ({ iterations }, _read, _start, count) => new Float64Array(count).fill(iterations),
+  tolerance: () => exact,
+})
+
+/** Copies: out = x, so many times. */
+export const streamCopy = defineOp<StreamParams>({
+  ...stream,
+  id: 'stream_copy',
+  summary: 'Copies the same memory many times: the copy bandwidth of a cache',
+  tensors: (p) => [passedOver(p), { name: 'out', shape: [p.n], role: 'out', leastBytes: moved(p) }],
+  referenceCost: () => 1,
+  reference: (_p, read, start, count) => Float64Array.from(read(0, start, count)),
+  tolerance: () => exact,
+})
+
 /** Elements of a spin: few enough that one core or one warp computes all of them at the latency of a single chain. */
 export const SPIN_ELEMENTS = 8
 
@@ -130,4 +191,4 @@ export const spinNs = defineOp<{ ns: number }>({
   tolerance: () => exact,
 })
 
-export default [peakFma, peakMma, spin, spinNs]
+export default [peakFma, peakMma, streamRead, streamWrite, streamCopy, spin, spinNs]

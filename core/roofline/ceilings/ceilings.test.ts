@@ -16,8 +16,8 @@ describe('the plan of a device', () => {
     // Calls of a few cores are short, so that other programs do not interrupt each of them.
     expect([testDevice(), testDevice({ threads: [1, 64] }), testGpu()].map((device) => caseFor(device, 'flops:f32').params['iterations'])).toEqual([256, 1024, 1024])
     // Sums of rows read, and a constant is written to, as many bytes as the copy has in its working set.
-    expect(caseFor(testDevice(), 'read').params).toEqual({ rows: 2 ** 27 / 4096, cols: 4096, axis: 'last' })
-    expect(caseFor(testDevice(), 'write').params).toEqual({ n: 2 ** 27 })
+    expect(caseFor(testDevice(), 'read').params).toEqual({ rows: 2 ** 25 / 4096, cols: 4096, axis: 'last' })
+    expect(caseFor(testDevice(), 'write').params).toEqual({ n: 2 ** 25 })
     // No tensor of them is larger than the device holds; no peak rate is taken from what only writes.
     const small = testDevice({ maxTensorBytes: 2 ** 26 })
     expect([largestCopy(small), caseFor(small, 'read').params, caseFor(small, 'write').params]).toEqual([2 ** 24, { rows: 2 ** 24 / 4096, cols: 4096, axis: 'last' }, { n: 2 ** 24 }])
@@ -66,14 +66,14 @@ describe('the plan of a device', () => {
 })
 
 describe('a result', () => {
-  const of = (kind: string, change: Partial<Parameters<typeof testResult>[0]> = {}) => testResult({ case: caseFor(testDevice(), kind), summary, ...change })
+  const of = (kind: string, change: Partial<Parameters<typeof testResult>[0]> = {}) => testResult({ case: caseFor(testDevice(), kind), summary, samplesNs: [2000, 2000], ...change })
 
   it('becomes a rate per second, or the seconds of a launch', () => {
     expect(ceilingOf(testDevice({ driver: '6.1' }), of('copy', { bytes: 8000 }))).toMatchObject({ kind: 'copy', value: 4e9, unit: 'bytes/s', deviceName: 'Test CPU', driver: '6.1' })
     expect(ceilingOf(testDevice(), of('write', { bytes: 6000 }))).toMatchObject({ kind: 'write', value: 3e9, unit: 'bytes/s' })
     expect(ceilingOf(testDevice(), of('flops:f32', { flops: 1e6 }))).toMatchObject({ kind: 'flops:f32', value: 5e11, unit: 'FLOP/s' })
     expect(ceilingOf(testDevice(), of('launch:cold'))).toMatchObject({ kind: 'launch:cold', value: 2e-6, unit: 's' })
-    expect(ceilingOf(testDevice(), of('copy:65536', { bytes: 65536 }))).toMatchObject({ kind: 'copy:65536', value: 65536 / 2e-6, unit: 'bytes/s' })
+    expect(ceilingOf(testDevice(), of('copy:131072', { bytes: 131072 }))).toMatchObject({ kind: 'copy:131072', value: 131072 / 2e-6, unit: 'bytes/s' })
   })
 
   it('that is wrong, failed or of another device gives nothing, and no copy that is not of the plan does', () => {
@@ -85,16 +85,17 @@ describe('a result', () => {
     for (const change of [{ params: { n: 1000 } }, { mode: 'cold' as const }, { impl: 'scalar' }, { threads: 1 }]) expect(ceilingOf(testDevice(), { ...good, case: { ...good.case, ...change } })).toBeUndefined()
   })
 
-  it('has the interval of its median in its own unit', () => {
-    const { low, high } = intervalOf(ceilingOf(testDevice(), of('copy', { bytes: 8000 }))!)
+  it('of a GPU has the interval of its median in its own unit', () => {
+    const onGpu = (kind: string, change: Partial<Parameters<typeof testResult>[0]> = {}) => testResult({ case: caseFor(testGpu(), kind), summary, ...change })
+    const { low, high } = intervalOf(ceilingOf(testGpu(), onGpu('copy', { bytes: 8000 }))!)
     expect([low, high]).toEqual([expect.closeTo(8000 / 2.1e-6, 0), expect.closeTo(8000 / 1.9e-6, 0)])
-    expect(intervalOf(ceilingOf(testDevice(), of('launch:hot'))!)).toEqual({ low: 1.9e-6, high: 2.1e-6 })
-    expect(intervalOf(ceilingOf(testDevice(), of('launch:hot', { summary: { ...summary, ciLowNs: undefined, ciHighNs: undefined } }))!)).toEqual({})
+    expect(intervalOf(ceilingOf(testGpu(), onGpu('launch:hot'))!)).toEqual({ low: 1.9e-6, high: 2.1e-6 })
+    expect(intervalOf(ceilingOf(testGpu(), onGpu('launch:hot', { summary: { ...summary, ciLowNs: undefined, ciHighNs: undefined } }))!)).toEqual({})
   })
 })
 
 describe('cache bandwidths', () => {
-  const device = testDevice({ caches: [{ name: 'L1d', bytes: 128 * 1024 }, { name: 'L2', bytes: 2 ** 22 }, { name: 'L3', bytes: 2 ** 26 }] })
+  const device = testDevice({ threads: [], caches: [{ name: 'L1d', bytes: 128 * 1024 }, { name: 'L2', bytes: 2 ** 22 }, { name: 'L3', bytes: 2 ** 26 }] })
   /** Measures copies of these working sets in this order; `gbps` of each. */
   const measure = (points: readonly [bytes: number, gbps: number][], on = device) =>
     points.reduce<Ceiling[]>((known, [bytes, gbps]) => {
@@ -116,7 +117,7 @@ describe('cache bandwidths', () => {
   })
 
   it('are not reported where the device tells no caches, and take nothing from another driver', () => {
-    expect(caches(measure([[2 ** 16, 140]], testDevice()))).toEqual({})
+    expect(caches(measure([[2 ** 16, 140]], testDevice({ threads: [] })))).toEqual({})
     const before = measure([[2 ** 16, 140]], { ...device, driver: '1' })
     const result = testResult({ case: caseFor(device, 'copy:32768'), bytes: 2 ** 15, summary: { ...summary, medianNs: 2 ** 15 / 50 } })
     expect(ceilingsOf({ ...device, driver: '2' }, result, before).map((c) => [c.kind, c.driver, Math.round(c.value / 1e9)])).toEqual([['copy:32768', '2', 50], ['cache:L1d', '2', 50]])
@@ -169,7 +170,7 @@ describe('ceilings at hand', () => {
 
 describe('words', () => {
   it.each([
-    ['copy', 'Copy bandwidth'], ['read', 'Read bandwidth'], ['write', 'Write bandwidth'], ['copy:65536', 'Copy of 64 KiB'], ['copy:1048576', 'Copy of 1 MiB'], ['cache:L2', 'L2 bandwidth'], ['flops:tf32', 'Peak tf32'], ['launch:hot', 'Launch, back to back'],
+    ['copy', 'Copy bandwidth'], ['read', 'Read bandwidth'], ['write', 'Write bandwidth'], ['copy:65536', 'Copy of 64 KiB'], ['copy:1048576', 'Copy of 1 MiB'], ['cache:L2', 'L2 bandwidth'], ['flops:tf32', 'Peak tf32'], ['cache:L1d:read', 'L1d read bandwidth'], ['flops:f32@sse2/1', 'Peak f32 (sse2, 1 thread)'], ['cache:L2:write@avx2/4', 'L2 write bandwidth (avx2, 4 threads)'], ['launch:hot', 'Launch, back to back'],
     ['launch:rotated', 'Launch, rotated'], ['copy:x', 'copy:x'], ['what', 'what'],
   ])('%s is %s', (kind, title) => expect(ceilingTitle(kind)).toBe(title))
 

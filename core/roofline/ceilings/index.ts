@@ -1,5 +1,6 @@
 export { ceilingCases, ceilingPlan, ceilingSettings, type CeilingCase } from './cases'
 export { copyCurve, intervalOf, type CurvePoint, ceilingsOn, type DeviceIdentity, type KnownCeiling, launchShare, NOTABLE_LAUNCH } from './read'
-export { cacheKind, ceilingKind, ceilingTitle, ceilingValue, compareKinds, copySizeKind, flopsKind, launchKind, READ_KIND, WRITE_KIND, type CeilingKind } from './kinds'
+export { baseTitle, cacheKind, ceilingKind, ceilingTitle, ceilingValue, choiceKind, choiceTitle, compareKinds, copySizeKind, flopsKind, launchKind, READ_KIND, splitKind, WRITE_KIND, type CacheAccess, type CeilingKind, type ProcessorChoice } from './kinds'
 export { cacheCeilings, ceilingOf, ceilingsOf } from './read'
 export { ceilingsOfSession, recordedCeilings } from './read'
+export { choicesOf, levelsOf, passedBytes, wholeChoice, type CeilingScope } from './processor'

@@ -2,7 +2,13 @@ import type { Mode } from '../../case'
 import type { Ceiling } from '../../session/types'
 import { formatBandwidth, formatBytes, formatFlops, formatTime } from '../../units'
 
-/** What a ceiling limits, read from its kind (Ceiling.kind). */
+/** Implementation (an instruction set) and threads of a processor that a ceiling holds for. */
+export interface ProcessorChoice {
+  impl: string
+  threads: number
+}
+
+/** What a ceiling limits, read from its kind (Ceiling.kind) without the choice that it holds for. */
 export type CeilingKind =
   /** Copy bandwidth beyond the caches. */
   | { is: 'copy' }
@@ -12,8 +18,8 @@ export type CeilingKind =
   | { is: 'write' }
   /** Hot copy with a working set of so many bytes, in and out together. */
   | { is: 'copy-size'; bytes: number }
-  /** Best hot copy within a cache. */
-  | { is: 'cache'; name: string }
+  /** Bandwidth of a cache: of copies, of reading or of writing alone. */
+  | { is: 'cache'; name: string; access: CacheAccess }
   | { is: 'flops'; dtype: string }
   /** What the link to another GPU of the machine carries in one direction, mean of both. */
   | { is: 'peer'; device: string }
@@ -22,14 +28,35 @@ export type CeilingKind =
   /** Written by another version. */
   | { is: 'other' }
 
-/** Takes the text of a kind apart. */
-export function ceilingKind(kind: string): CeilingKind {
+export type CacheAccess = 'copy' | 'read' | 'write'
+
+/**
+ * A kind without its choice, and the choice: `flops:f32@sse2/1` is `flops:f32` of one thread with SSE2. Kinds without one hold for the
+ * whole device: its preferred implementation and, on a processor, all threads.
+ */
+export function splitKind(kind: string): { base: string; choice?: ProcessorChoice } {
+  const [, base, impl, threads] = /^(.+)@([^@/]+)\/(\d+)$/.exec(kind) ?? []
+  return base === undefined || impl === undefined ? { base: kind } : { base, choice: { impl, threads: Number(threads) } }
+}
+
+/** The kind for one choice on a processor. */
+export const choiceKind = (base: string, { impl, threads }: ProcessorChoice): string => `${base}@${impl}/${threads}`
+
+/** `avx2, 1 thread`. */
+export const choiceTitle = ({ impl, threads }: ProcessorChoice): string => `${impl}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`
+
+/** Takes the text of a kind apart, without the choice that it may end with. */
+export function ceilingKind(whole: string): CeilingKind {
+  const kind = splitKind(whole).base
   const [head, tail = ''] = [kind.split(':', 1)[0], kind.includes(':') ? kind.slice(kind.indexOf(':') + 1) : '']
   if (kind === 'copy') return { is: 'copy' }
   if (kind === READ_KIND) return { is: 'read' }
   if (kind === WRITE_KIND) return { is: 'write' }
   if (head === 'copy' && Number(tail) > 0) return { is: 'copy-size', bytes: Number(tail) }
-  if (head === 'cache' && tail) return { is: 'cache', name: tail }
+  if (head === 'cache' && tail) {
+    const [name = '', access = 'copy'] = tail.split(':')
+    return access === 'copy' || access === 'read' || access === 'write' ? { is: 'cache', name, access } : { is: 'other' }
+  }
   if (head === 'flops' && tail) return { is: 'flops', dtype: tail }
   if (head === 'peer' && tail) return { is: 'peer', device: tail }
   if (head === 'launch' && tail) return { is: 'launch', mode: tail }
@@ -39,15 +66,23 @@ export function ceilingKind(kind: string): CeilingKind {
 export const READ_KIND = 'read'
 export const WRITE_KIND = 'write'
 export const copySizeKind = (bytes: number): string => `copy:${bytes}`
-export const cacheKind = (name: string): string => `cache:${name}`
+export const cacheKind = (name: string, access: CacheAccess = 'copy'): string => (access === 'copy' ? `cache:${name}` : `cache:${name}:${access}`)
 export const flopsKind = (dtype: string): string => `flops:${dtype}`
 export const peerKind = (device: string): string => `peer:${device}`
 export const launchKind = (mode: Mode): string => `launch:${mode}`
 
 const LAUNCH_WORDS: Readonly<Record<string, string>> = { hot: 'Launch, back to back', graph: 'Launch, in a graph', cold: 'Launch after a flush' } satisfies Partial<Record<Mode, string>>
 
-/** A ceiling's name for people: `Copy bandwidth`, `L2 bandwidth`, `Peak bf16`, `Launch, back to back`. */
+/** A ceiling's name for people: `Copy bandwidth`, `L2 bandwidth`, `Peak bf16`, `Launch, back to back`, `Peak f32 (sse2, 1 thread)`. */
 export function ceilingTitle(kind: string): string {
+  const { base, choice } = splitKind(kind)
+  return choice ? `${baseTitle(base)} (${choiceTitle(choice)})` : baseTitle(base)
+}
+
+const CACHE_WORDS: Readonly<Record<CacheAccess, string>> = { copy: 'bandwidth', read: 'read bandwidth', write: 'write bandwidth' }
+
+/** The name of a kind without the choice that it holds for. */
+export function baseTitle(kind: string): string {
   const read = ceilingKind(kind)
   switch (read.is) {
     case 'copy':
@@ -59,7 +94,7 @@ export function ceilingTitle(kind: string): string {
     case 'copy-size':
       return `Copy of ${formatBytes(read.bytes).replace(/\.0+ /, ' ')}`
     case 'cache':
-      return `${read.name} bandwidth`
+      return `${read.name} ${CACHE_WORDS[read.access]}`
     case 'flops':
       return `Peak ${read.dtype}`
     case 'peer':
@@ -76,8 +111,11 @@ export function ceilingValue({ unit, value }: Pick<Ceiling, 'unit' | 'value'>): 
   return unit === 'bytes/s' ? formatBandwidth(value) : unit === 'FLOP/s' ? formatFlops(value) : formatTime(value * 1e9)
 }
 
-/** Order of kinds in lists: copy, read, write, caches from large to small, peaks, launches, the copy curve by size. */
+/** Order of kinds in lists: those of the whole device before those of one choice; copy, read, write, caches from large to small, peaks, launches, the copy curve by size. */
 export function compareKinds(a: string, b: string): number {
+  const [choiceA, choiceB] = [a, b].map((kind) => splitKind(kind).choice)
+  if (choiceA?.impl !== choiceB?.impl || choiceA?.threads !== choiceB?.threads)
+    return !choiceA || !choiceB ? Number(choiceA !== undefined) - Number(choiceB !== undefined) : choiceA.threads - choiceB.threads || (choiceA.impl < choiceB.impl ? -1 : 1)
   const rank = (kind: string): [number, number] => {
     const read = ceilingKind(kind)
     switch (read.is) {
@@ -88,7 +126,7 @@ export function compareKinds(a: string, b: string): number {
       case 'write':
         return [0, 2]
       case 'cache':
-        return [1, -Number(/\d+/.exec(read.name)?.[0] ?? 0)]
+        return [1, 3 * -Number(/\d+/.exec(read.name)?.[0] ?? 0) + Object.keys(CACHE_WORDS).indexOf(read.access)]
       case 'flops':
         return [2, ['f32', 'tf32', 'f16', 'bf16'].indexOf(read.dtype)]
       case 'launch':

@@ -3,7 +3,9 @@ import type { Result } from '../../result'
 import { forDriver, type Stale } from '../../session/environment'
 import type { Ceiling, Environment } from '../../session/types'
 import { kindOfCase } from './cases'
-import { cacheKind, ceilingKind, launchKind } from './kinds'
+import { cacheKind, ceilingKind, launchKind, splitKind, choiceKind } from './kinds'
+import { levelsOf } from './processor'
+import { quickCalls } from './quick-calls'
 
 /** What a result says about a device's limits; undefined unless it is right, measured, and of a ceiling case of this device. */
 export function ceilingOf(device: Device, result: Result): Ceiling | undefined {
@@ -11,16 +13,15 @@ export function ceilingOf(device: Device, result: Result): Ceiling | undefined {
   if (c.backend !== device.backend || c.device !== device.id || result.status !== 'ok' || !summary || !(summary.medianNs > 0)) return undefined
   const kind = kindOfCase(device, c)
   if (kind === undefined) return undefined
-  const seconds = summary.medianNs / 1e9
+  // Programs share a processor with the measurement: what it can do is what its quick calls show.
+  const quick = device.threads.length > 0 ? quickCalls(result) : undefined
   const common = { ...deviceOf(device), kind, measuredAt: result.startedAt, result }
-  switch (ceilingKind(kind).is) {
-    case 'launch':
-      return { ...common, value: seconds, unit: 's' }
-    case 'flops':
-      return { ...common, value: result.flops / seconds, unit: 'FLOP/s' }
-    default:
-      return { ...common, value: result.bytes / seconds, unit: 'bytes/s' }
-  }
+  const is = ceilingKind(kind).is
+  const unit = is === 'launch' ? 's' : is === 'flops' ? 'FLOP/s' : 'bytes/s'
+  const valueOf = (ns: number) => (unit === 's' ? ns / 1e9 : ((unit === 'FLOP/s' ? result.flops : result.bytes) / ns) * 1e9)
+  if (!quick) return { ...common, value: valueOf(summary.medianNs), unit }
+  const [a, b] = [valueOf(quick.lowNs), valueOf(quick.highNs)]
+  return { ...common, value: valueOf(quick.ns), unit, low: Math.min(a, b), high: Math.max(a, b) }
 }
 
 const deviceOf = (device: Device): Pick<Ceiling, 'backend' | 'device' | 'deviceName' | 'driver'> => ({
@@ -32,9 +33,11 @@ const deviceOf = (device: Device): Pick<Ceiling, 'backend' | 'device' | 'deviceN
 
 /**
  * Bandwidth of each of the device's caches: the best hot copy whose working set is at most half of it, and larger than
- * half of the cache before, so that no cache gets the figure of a smaller one. None where the device tells no caches.
+ * half of the cache before, so that no cache gets the figure of a smaller one. None where the device tells no caches, and for a
+ * processor whose caches are measured by themselves.
  */
 export function cacheCeilings(device: Device, ceilings: readonly Ceiling[]): Ceiling[] {
+  if (levelsOf(device).length > 0) return []
   const own = ceilings.filter((c) => c.backend === device.backend && c.device === device.id && c.deviceName === device.name && c.driver === device.driver)
   const curve = copyCurve(own)
   return (device.caches ?? []).flatMap((cache, i, all) => {
@@ -73,7 +76,7 @@ export function copyCurve(ceilings: readonly Ceiling[]): CurvePoint[] {
   return ceilings
     .flatMap((ceiling): CurvePoint[] => {
       const kind = ceilingKind(ceiling.kind)
-      if (kind.is !== 'copy' && kind.is !== 'copy-size') return []
+      if ((kind.is !== 'copy' && kind.is !== 'copy-size') || splitKind(ceiling.kind).choice) return []
       // Bytes of a copy are what it reads and what it writes: its working set.
       const bytes = kind.is === 'copy-size' ? kind.bytes : ceiling.result.bytes
       return [{ bytes, bytesPerSecond: ceiling.value, ...intervalOf(ceiling), ceiling }]
@@ -81,8 +84,9 @@ export function copyCurve(ceilings: readonly Ceiling[]): CurvePoint[] {
     .sort((a, b) => a.bytes - b.bytes)
 }
 
-/** The 95 % CI of a ceiling in its own unit, from that of its result's median. */
-export function intervalOf({ unit, result }: Ceiling): { low?: number; high?: number } {
+/** The 95 % CI of a ceiling in its own unit: its own, else from that of its result's median. */
+export function intervalOf({ unit, result, low, high }: Ceiling): { low?: number; high?: number } {
+  if (low !== undefined && high !== undefined) return { low, high }
   const { ciLowNs, ciHighNs } = result.summary ?? {}
   if (ciLowNs === undefined || ciHighNs === undefined || !(ciLowNs > 0)) return {}
   if (unit === 's') return { low: ciLowNs / 1e9, high: ciHighNs / 1e9 }
@@ -125,7 +129,9 @@ export const NOTABLE_LAUNCH = 0.2
  * copies are never faster than that, whatever the cache could do. At most 1; undefined where no launch was measured.
  */
 export function launchShare(ceiling: Ceiling, ceilings: readonly Ceiling[]): number | undefined {
-  const kind = launchKind(ceiling.result.case.mode)
+  const { choice } = splitKind(ceiling.kind)
+  const launched = launchKind(ceiling.result.case.mode)
+  const kind = choice ? choiceKind(launched, choice) : launched
   const launch = ceilings.find((c) => c.kind === kind && c.backend === ceiling.backend && c.device === ceiling.device && c.deviceName === ceiling.deviceName)
   const medianNs = ceiling.result.summary?.medianNs
   return launch && medianNs ? Math.min(1, (launch.value * 1e9) / medianNs) : undefined

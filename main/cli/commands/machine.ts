@@ -1,5 +1,5 @@
 import type { Device } from '@core/backend'
-import { ceilingsOn } from '@core/roofline/ceilings'
+import { ceilingsOn, levelsOf, wholeChoice, type CeilingScope } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 import type { NoiseFloor } from '@core/session/types'
 import { pickList, UsageError } from '../options/choices'
@@ -58,6 +58,9 @@ export async function selfCheck(context: Context, options: SelfCheckOptions): Pr
 interface CeilingOptions {
   backends?: string
   devices?: string
+  all?: boolean
+  impls?: string
+  threads?: string
   list?: boolean
   json?: boolean
 }
@@ -73,9 +76,24 @@ export async function ceilings(context: Context, options: CeilingOptions): Promi
   const known = (await runner.devices(false)).filter((device) => backends.includes(device.backend))
   for (const device of known) if (!device.available.ok) context.remark(`opscope: left out: ${device.backend}: ${device.available.reason}`)
   const wanted = options.devices?.split(',').map((id) => id.trim()) ?? known.map((device) => device.id)
-  const followed = await follow(context, runner, () => runner.measureCeilings(wanted), options.json === true)
+  const scope = ceilingScope(known.filter((device) => wanted.includes(device.id)), options)
+  const followed = await follow(context, runner, () => runner.measureCeilings(wanted, scope), options.json === true)
   print(context, known.filter((device) => wanted.includes(device.id)), options.json === true)
   return endStatus(followed.end) || (followed.end.failures > 0 ? 1 : 0)
+}
+
+/** Which ceilings of processors the options ask for: the levels and thread counts named, each with all of the other where one is left out. */
+export function ceilingScope(devices: readonly Device[], { all, impls, threads }: Pick<CeilingOptions, 'all' | 'impls' | 'threads'>): CeilingScope {
+  if (all) return { all }
+  if (impls === undefined && threads === undefined) return {}
+  const processors = devices.filter((device) => wholeChoice(device))
+  if (processors.length === 0) throw new UsageError('--impls and --threads choose ceilings of a processor, and none is measured')
+  const choices = processors.flatMap((device) => {
+    const levels = impls === undefined ? [wholeChoice(device)!.impl] : pickList('implementation', impls, levelsOf(device))
+    const counts = threads === undefined ? device.threads.map(String) : pickList('thread count', threads, device.threads.map(String))
+    return levels.flatMap((impl) => counts.map((count) => ({ impl, threads: Number(count) })))
+  })
+  return { choices }
 }
 
 /** Prints the ceilings of these devices, or all there are, marking those of another driver. */

@@ -10,7 +10,7 @@ export const runHandlers = ({ history, runner, foundPrograms }: Services) =>
       return devices
     },
     'ceilings:list': () => history.ceilings(),
-    'ceilings:measure': ({ devices }) => runner.measureCeilings(devices),
+    'ceilings:measure': ({ devices, all, choices }) => runner.measureCeilings(devices, { ...(all === undefined ? {} : { all }), ...(choices === undefined ? {} : { choices }) }),
     'self-check:run': ({ devices, pairs }) => runner.selfCheck(devices, pairs),
     'noise:list': () => history.noiseFloors(),
     'run:start': ({ spec, name }) => runner.start(spec, name),

@@ -25,6 +25,8 @@ export interface SweepSourceOptions {
   /** What is left to measure, in order; a case comes once for each repeat it is still to have. */
   cases: readonly BenchmarkCase[]
   settings: MeasureSettings
+  /** Those of a case, where not all have the same. */
+  settingsOf?: ((c: BenchmarkCase) => MeasureSettings) | undefined
   /** Times each case is measured in all; above 1, each repeat has processes of its own. */
   repeats: number
   /** Expected wall time of a case in seconds. */
@@ -49,7 +51,7 @@ function runsOf(cases: readonly BenchmarkCase[], repeats: number): number[] {
  * The cases of a plan one after the other; those of several GPUs side by side where `gpuOf` tells them apart, and then the rest; the
  * implementations of one case on a processor of the host in interleaved rounds where the settings say so.
  */
-export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf }: SweepSourceOptions): CaseSource {
+export function sweepSource({ cases, settings, settingsOf = () => settings, repeats, secondsOf, gpuOf }: SweepSourceOptions): CaseSource {
   const outlook = new Outlook()
   const timed = cases.map((c) => ({ case: c, seconds: secondsOf(c) }))
   const runs = repeats > 1 ? runsOf(cases, repeats) : undefined
@@ -68,7 +70,7 @@ export function sweepSource({ cases, settings, repeats, secondsOf, gpuOf }: Swee
       for (const step of grouped(members, settings)) {
         if ('cases' in step) yield* current.add(step)
         else {
-          const turn: Turn = { case: step.case, settings, seconds: step.seconds }
+          const turn: Turn = { case: step.case, settings: settingsOf(step.case), seconds: step.seconds }
           yield run === undefined ? turn : { ...turn, generation: run, mark: { run } }
           outlook.add(step.case.device, -step.seconds)
         }

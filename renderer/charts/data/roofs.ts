@@ -1,16 +1,42 @@
 import { DTYPES } from '@core/case'
-import { ceilingKind, flopsKind, type KnownCeiling } from '@core/roofline/ceilings'
+import type { BenchmarkCase } from '@core/case'
+import { ceilingKind, choiceTitle, flopsKind, splitKind, type KnownCeiling, type ProcessorChoice } from '@core/roofline/ceilings'
 import { datasheetValue } from '@core/roofline/datasheet'
 
-/** The ceilings that are roofs: copy bandwidth and peak rates. Launches, caches and single copies are none. */
+/** The ceilings that are roofs: copy bandwidth and peak rates, of the whole device and of single levels and thread counts. Launches, caches and single copies are none. */
 export const measuredRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
-  ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }) => (unit !== 's' && (kind === 'copy' || kind.startsWith('flops:')) ? [{ device, deviceName, kind, value, unit, ...(stale === undefined ? {} : { stale }) }] : []))
+  ceilings.flatMap(({ device, deviceName, kind: whole, value, unit, stale }) => {
+    const { base: kind, choice } = splitKind(whole)
+    return unit !== 's' && (kind === 'copy' || kind.startsWith('flops:')) ? [{ device, deviceName, kind, value, unit, ...(choice ? { choice } : {}), ...(stale === undefined ? {} : { stale }) }] : []
+  })
+
+/** The level and thread count by whose roofs a case on a processor is drawn; of a library the one with the highest peak on as many threads. Undefined: by those of the whole device. */
+export function roofChoice(roofs: readonly Roof[], c: Pick<BenchmarkCase, 'device' | 'impl' | 'threads'>): ProcessorChoice | undefined {
+  const own = roofs.filter(({ device, choice }) => device === c.device && choice !== undefined && choice.threads === c.threads)
+  const exact = own.find(({ choice }) => choice!.impl === c.impl)
+  if (exact || roofs.some(({ device, choice }) => device === c.device && choice?.impl === c.impl)) return exact?.choice
+  return own.filter(({ kind }) => kind !== 'copy').reduce<Roof | undefined>((best, roof) => (best && best.value >= roof.value ? best : roof), undefined)?.choice
+}
+
+const sameChoice = (a: ProcessorChoice | undefined, b: ProcessorChoice | undefined) => a?.impl === b?.impl && a?.threads === b?.threads
+
+/** The roofs of one kind for these cases: of each device and choice that they are drawn by. */
+export const roofsOfCases = (roofs: readonly Roof[], cases: readonly Pick<BenchmarkCase, 'device' | 'impl' | 'threads'>[]): Roof[] => {
+  const wanted = cases.map((c) => ({ device: c.device, choice: roofChoice(roofs, c) }))
+  return roofs.filter((roof) => wanted.some(({ device, choice }) => device === roof.device && sameChoice(choice, roof.choice)))
+}
+
+/** The roof of this kind that a case is drawn by. */
+export const roofOfCase = (roofs: readonly Roof[], c: Pick<BenchmarkCase, 'device' | 'impl' | 'threads'>, kind: string): Roof | undefined => {
+  const choice = roofChoice(roofs, c)
+  return roofs.find((roof) => roof.device === c.device && roof.kind === kind && sameChoice(choice, roof.choice))
+}
 
 /** Measured bandwidths of caches (`kind` is `L2`), for slopes of the roofline. */
 export const cacheRoofs = (ceilings: readonly KnownCeiling[]): Roof[] =>
   ceilings.flatMap(({ device, deviceName, kind, value, unit, stale }): Roof[] => {
     const cache = ceilingKind(kind)
-    return cache.is === 'cache' && unit === 'bytes/s' ? [{ device, deviceName, kind: cache.name, value, unit, ...(stale === undefined ? {} : { stale }) }] : []
+    return cache.is === 'cache' && cache.access === 'copy' && splitKind(kind).choice === undefined && unit === 'bytes/s' ? [{ device, deviceName, kind: cache.name, value, unit, ...(stale === undefined ? {} : { stale }) }] : []
   })
 
 /** The published bandwidth and peaks of these devices, as far as their datasheets are known. */
@@ -30,7 +56,7 @@ export interface RoofGroup {
   label: string
 }
 
-const nameOf = (roof: Roof) => `${roof.deviceName} ${roof.kind === 'copy' ? 'copy' : `${roof.kind.slice(6)} peak`}`
+const nameOf = (roof: Roof) => `${roof.deviceName}${roof.choice ? ` ${choiceTitle(roof.choice)}` : ''} ${roof.kind === 'copy' ? 'copy' : `${roof.kind.slice(6)} peak`}`
 
 /** Groups roofs from high to low; neighbours within a factor `near` of the group's highest share its label. */
 export function roofGroups(roofs: readonly Roof[], near: number, format: (value: number) => string): RoofGroup[] {
@@ -60,6 +86,8 @@ export interface Roof {
   kind: string
   value: number
   unit: 'bytes/s' | 'FLOP/s'
+  /** Level and threads of a processor that it holds for; absent: the whole device. */
+  choice?: ProcessorChoice
   /** Why the figure may not be today's. */
   stale?: string
 }

@@ -1,11 +1,12 @@
 import { csvTable } from '@core/csv'
-import { flopsKind } from '@core/roofline/ceilings'
+import type { BenchmarkCase } from '@core/case'
+import { choiceTitle, flopsKind } from '@core/roofline/ceilings'
 import { peakKindOf } from '@core/roofline/roofline'
 import { formatBandwidth, formatFlops, formatInteger, formatCount, formatPercent } from '@core/units'
 import { logAxis, logBounds } from '../drawing/option/axes'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
-import { cacheRoofs, roofGroups, type Roof } from '../data/roofs'
+import { cacheRoofs, roofChoice, roofGroups, roofsOfCases, type Roof } from '../data/roofs'
 import { cacheLine, levelOf } from './caches'
 import type { ChartSeries } from '../data/series'
 import { DIRECT_LABELS, frame, intervalText, legendOf, tooltipHtml } from '../drawing/option/frame'
@@ -48,6 +49,8 @@ const NEAR = 2
 
 interface DeviceRoofs {
   device: string
+  /** Level and threads of a processor that they hold for. */
+  choice?: Roof['choice']
   name: string
   bandwidth: number
   peaks: { dtype: string; value: number; stale?: string }[]
@@ -58,13 +61,14 @@ interface DeviceRoofs {
 /** `place`: session and device. */
 type PlacedRoofs = DeviceRoofs & { place: string }
 
-/** Roofs of the devices that have both a bandwidth and at least one peak of what computes the points shown. */
-function roofsOf(devices: ReadonlySet<string>, kinds: ReadonlySet<string>, roofs: readonly Roof[]): DeviceRoofs[] {
-  return [...devices].flatMap((device) => {
-    const own = roofs.filter((roof) => roof.device === device)
+/** Roofs of the devices, and on a processor of the levels and thread counts, that have both a bandwidth and at least one peak of what computes the points shown. */
+function roofsOf(cases: readonly BenchmarkCase[], roofs: readonly Roof[]): DeviceRoofs[] {
+  const kinds = new Set(cases.map(peakKindOf))
+  return [...Map.groupBy(roofsOfCases(roofs, cases), ({ device, choice }) => `${device}|${choice ? choiceTitle(choice) : ''}`).values()].flatMap((own) => {
+    const { device, choice } = own[0]!
     const copy = own.find((roof) => roof.kind === 'copy')
     const peaks = own.filter((roof) => kinds.has(roof.kind)).map((roof) => ({ dtype: roof.kind.slice(6), value: roof.value, ...(roof.stale === undefined ? {} : { stale: roof.stale }) }))
-    return copy && peaks.length ? [{ device, name: copy.deviceName, bandwidth: copy.value, peaks, ...(copy.stale === undefined ? {} : { stale: copy.stale }) }] : []
+    return copy && peaks.length ? [{ device, ...(choice ? { choice } : {}), name: choice ? `${copy.deviceName} ${choiceTitle(choice)}` : copy.deviceName, bandwidth: copy.value, peaks, ...(copy.stale === undefined ? {} : { stale: copy.stale }) }] : []
   })
 }
 
@@ -81,7 +85,7 @@ export interface RooflineLayer {
 const sameRoofs = (a: DeviceRoofs, b: DeviceRoofs) => a.name === b.name && a.bandwidth === b.bandwidth && JSON.stringify(a.peaks) === JSON.stringify(b.peaks)
 
 /** A `cuda:0` of another session may be another card: devices are told apart by session. */
-const placeOf = (layer: number, device: string) => `${layer}|${device}`
+const placeOf = (layer: number, device: string, choice?: Roof['choice']) => `${layer}|${device}${choice ? `|${choiceTitle(choice)}` : ''}`
 
 /**
  * Roofline: FLOP/s against arithmetic intensity, both logarithmic, under the measured roofs (solid) of each device of each
@@ -95,7 +99,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
   const roofsFor = (list: (layer: RooflineLayer) => readonly Roof[]) =>
     layers.flatMap((layer, i) => {
       const own = drawn.filter((s) => s.layer === i).flatMap((s) => s.points.map((p) => p.point.case))
-      return roofsOf(new Set(own.map((c) => c.device)), new Set(own.map(peakKindOf)), list(layer)).map((d) => ({ ...d, place: placeOf(i, d.device) }))
+      return roofsOf(own, list(layer)).map((d) => ({ ...d, place: placeOf(i, d.device, d.choice) }))
     })
   const known = roofsFor((layer) => layer.roofs)
   const devices = known.filter((d, i) => known.findIndex((other) => sameRoofs(d, other)) === i)
@@ -106,7 +110,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
   const x = logBounds([...all.map(intensityOf), ...ridges.map((r) => r * 2)], 2)!
   const y = logBounds([...all.map(rate), ...[...devices, ...published].flatMap((d) => d.peaks.map((p) => p.value))], 10)!
   // Of a card that several backends reach the caches are drawn once.
-  const caches = layers.flatMap((layer, i) => (layer.caches ?? []).filter((roof) => devices.some((d) => d.place === placeOf(i, roof.device)))).filter((roof, i, all) => all.findIndex((other) => other.deviceName === roof.deviceName && other.kind === roof.kind) === i)
+  const caches = layers.flatMap((layer, i) => (layer.caches ?? []).filter((roof) => devices.some((d) => d.device === roof.device && d.place.startsWith(`${i}|`)))).filter((roof, i, all) => all.findIndex((other) => other.deviceName === roof.deviceName && other.kind === roof.kind) === i)
   const points = new Map(drawn.flatMap((s) => s.points.map(({ point }) => [point.id, { point, layer: s.layer }])))
   const keys = drawn.length > DIRECT_LABELS ? keysOf(drawn.map((s) => s.series), theme) : undefined
   const labels = keys ? keys.map(({ name }) => name) : drawn.map((s) => s.series.label)
@@ -122,7 +126,7 @@ export function rooflineOption(layers: readonly RooflineLayer[], theme: ChartThe
         const found = points.get(item.value[2])
         if (!found) return ''
         const { point, layer } = found
-        const device = known.find((d) => d.place === placeOf(layer, point.case.device))
+        const device = known.find((d) => d.place === placeOf(layer, point.case.device, roofChoice(layers[layer]!.roofs, point.case)))
         const peak = device?.peaks.find((p) => flopsKind(p.dtype) === peakKindOf(point.case))
         const attainable = device && peak ? Math.min(peak.value, device.bandwidth * intensityOf(point)) : undefined
         const level = layer === 0 && device ? levelOf(point, device.bandwidth, layers[0]!.caches ?? []) : undefined

@@ -3,7 +3,7 @@ import { peakKindOf } from '@core/roofline/roofline'
 import { formatBandwidth, formatFlops, formatInteger, formatPercent } from '@core/units'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
-import { roofGroups, type Roof } from '../data/roofs'
+import { roofGroups, type Roof, roofOfCase, roofsOfCases } from '../data/roofs'
 import { groupSeries, type ChartSeries } from '../data/series'
 import { intervalText, type Datum } from '../drawing/option/frame'
 import { linesHeight, linesOption, type Level } from '../lines/option'
@@ -68,9 +68,8 @@ const dataOf = (series: ChartSeries, rate: Rate): Datum[] =>
 /** Roofs of the session's devices shown, for this rate: the copy bandwidth, or the peaks of what computes the cases shown. */
 function roofsFor(series: readonly ChartSeries[], rate: Rate, roofs: readonly Roof[]): Roof[] {
   const own = series.filter((s) => !s.layer).flatMap((s) => s.points.map((p) => p.point.case))
-  const devices = new Set(own.map((c) => c.device))
   const peaks = new Set(own.map(peakKindOf))
-  return roofs.filter((roof) => devices.has(roof.device) && (rate === 'bandwidth' ? roof.kind === 'copy' : peaks.has(roof.kind)))
+  return roofsOfCases(roofs, own).filter((roof) => (rate === 'bandwidth' ? roof.kind === 'copy' : peaks.has(roof.kind)))
 }
 
 /** Series that differ by more than this are drawn on a logarithmic axis, so that the slow ones can be read too. */
@@ -107,7 +106,7 @@ export function throughputOption(series: readonly ChartSeries[], rate: Rate, roo
     name: rate === 'bandwidth' ? 'Bandwidth (minimum memory traffic)' : 'FLOP/s', format, nameGap: 54,
     dataOf: (one) => dataOf(one, rate),
     tip: (point, value, layer) => {
-      const roof = layer ? undefined : shown.find((r) => r.device === point.case.device && (rate === 'bandwidth' || r.kind === peakKindOf(point.case)))
+      const roof = layer ? undefined : roofOfCase(shown, point.case, rate === 'bandwidth' ? 'copy' : peakKindOf(point.case))
       const perSecond = (work(point, rate) / point.medianNs) * 1e9
       return [
         [rate === 'bandwidth' ? 'Bandwidth' : 'Rate', format(Number.isFinite(value) ? value : perSecond)],

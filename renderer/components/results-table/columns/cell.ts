@@ -93,7 +93,7 @@ export function efficiencyFrom(ceilings: readonly Ceiling[]): Efficiency {
     remark: (rows: RowSource, row: number) => {
       const point = place(rows, row)
       if (!point?.flag) return point?.uncertain === undefined ? undefined : uncertainText(point.uncertain)
-      return point.bound === 'compute' || rows.case(row).mode === 'cold' ? point.flag : FROM_CACHE
+      return point.bound === 'compute' || rows.case(row).mode === 'cold' || roofsAt(rows, row).cache !== undefined ? point.flag : FROM_CACHE
     },
     bandwidthShare: (rows: RowSource, row: number) => {
       const bytesPerSecond = place(rows, row)?.bytesPerSecond

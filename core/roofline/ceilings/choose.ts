@@ -1,0 +1,46 @@
+import type { BenchmarkCase } from '../../case'
+import type { Ceiling } from '../../session/types'
+import { ceilingKind, splitKind } from './kinds'
+import { passedBytes } from './processor'
+
+/** Half of a cache is passed over to measure it. */
+const SET_SHARE = 0.5
+
+const isOf = (c: BenchmarkCase) => (one: Ceiling) => one.backend === c.backend && one.device === c.device
+
+/** The better of two values of one kind: more per second, or less time. */
+const better = (a: Ceiling, b: Ceiling) => (a.unit === 's' ? a.value <= b.value : a.value >= b.value)
+
+/**
+ * Finds the ceiling of a kind (without a choice) that holds for a case. On a processor: that of its level and thread count; for a library the
+ * best of the levels on as many threads; where neither was measured, that of the whole device.
+ */
+export function ceilingFinder(ceilings: readonly Ceiling[], c: BenchmarkCase): (kind: string) => Ceiling | undefined {
+  const own = ceilings.filter(isOf(c))
+  const isLevel = own.some(({ kind, result }) => splitKind(kind).choice?.impl === c.impl || (result.case.threads !== undefined && result.case.impl === c.impl))
+  return (kind) => {
+    const same = own.filter((one) => splitKind(one.kind).base === kind)
+    const whole = same.find((one) => one.kind === kind)
+    if (c.threads === undefined) return whole
+    const alike = same.filter(({ result }) => result.case.threads === c.threads && (!isLevel || result.case.impl === c.impl))
+    return alike.reduce<Ceiling | undefined>((best, one) => (best && better(best, one) ? best : one), undefined) ?? whole
+  }
+}
+
+/**
+ * The smallest measured cache that holds so many bytes, for the level and thread count of a case on a processor. Undefined where none does,
+ * and on devices whose caches were read from the curve of copies.
+ */
+export function cacheOf(ceilings: readonly Ceiling[], c: BenchmarkCase, bytes: number): string | undefined {
+  const find = ceilingFinder(ceilings, c)
+  const names = new Set(ceilings.filter(isOf(c)).flatMap(({ kind }) => {
+    const read = ceilingKind(kind)
+    return read.is === 'cache' ? [read.name] : []
+  }))
+  const caches = [...names].flatMap((name) => {
+    const found = find(`cache:${name}`)
+    const set = found && passedBytes(found.result.case.op, found.result.case.params)
+    return set === undefined || (c.threads !== undefined && found!.result.case.threads !== c.threads) ? [] : [{ name, holds: set / SET_SHARE }]
+  })
+  return caches.filter(({ holds }) => bytes <= holds).sort((a, b) => a.holds - b.holds)[0]?.name
+}
