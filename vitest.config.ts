@@ -39,7 +39,7 @@ export default defineConfig({
           maxWorkers: '100%',
           isolate: false,
           testTimeout: 30_000,
-          include: ['core/**/*.test.ts', 'main/**/*.test.ts', 'preload/**/*.test.ts', 'scripts/**/*.test.ts', 'test/*.test.ts', 'renderer/{charts,stores,commands,lib,webgpu}/**/*.test.ts'],
+          include: ['core/**/*.test.ts', 'main/**/*.test.ts', 'preload/**/*.test.ts', 'scripts/**/*.test.ts', 'test/*.test.ts', 'renderer/{charts,stores,commands,lib,styles,webgpu}/**/*.test.ts'],
         },
       },
       { extends: true, test: { name: 'component', environment: 'happy-dom', maxWorkers: '100%', isolate: false, testTimeout: 30_000, include: ['renderer/{components,views}/**/*.test.ts'] } },

@@ -6,6 +6,7 @@ type Colour = [number, number, number]
 
 const css = readFileSync(resolve(import.meta.dirname, 'tokens.css'), 'utf8')
 const [light, dark] = css.split(":root[data-theme='dark']") as [string, string]
+const rules = readFileSync(resolve(import.meta.dirname, './index.css'), 'utf8')
 const opacity = Number(/--disabled: ([\d.]+)/.exec(css)![1])
 const colour = (theme: string, name: string): Colour => {
   const hex = new RegExp(`--${name}: #(\\w{6})`).exec(theme)![1]!
@@ -25,5 +26,13 @@ test.each([['light', light], ['dark', dark]])('text of disabled controls keeps 3
   for (const ground of ['panel', 'canvas'].map((name) => colour(theme, name))) {
     for (const name of ['text', 'muted']) expect(contrast(over(colour(theme, name), ground), ground)).toBeGreaterThanOrEqual(3)
     expect(contrast(over(colour(theme, 'on-accent'), ground), over(colour(theme, 'accent'), ground))).toBeGreaterThanOrEqual(3)
+  }
+})
+
+test.each([['light', light], ['dark', dark]])('a disabled box keeps 3:1, empty or ticked, in the %s theme', (_, theme) => {
+  const [, outline] = /input\[type='checkbox'\]:not\(:checked, :indeterminate\)[^}]*border: 1px solid var\(--([\w-]+)\)/.exec(rules)!
+  expect(/input\[type='checkbox'\]:disabled[^}]*opacity: ([^;]+);/.exec(rules)![1]).toBe('var(--disabled)')
+  for (const ground of ['panel', 'canvas', 'raised'].map((name) => colour(theme, name))) {
+    for (const name of [outline!, 'accent']) expect(contrast(over(colour(theme, name), ground), ground)).toBeGreaterThanOrEqual(3)
   }
 })

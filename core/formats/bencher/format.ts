@@ -12,5 +12,5 @@ function exportMetrics(file: SessionFile): string {
   return `{${lines.length ? `\n${lines.join(',\n')}\n` : ''}}\n`
 }
 
-const format: FileFormat = { id: 'bencher', title: 'Bencher', description: 'Latencies in the Bencher Metric Format, for bencher run --adapter json', extension: 'json', exportSession: exportMetrics }
+const format: FileFormat = { id: 'bencher', title: 'Bencher', description: 'Latencies in the Bencher Metric Format, for `bencher run --adapter json`', extension: 'json', exportSession: exportMetrics }
 export default format

@@ -83,5 +83,5 @@ function importMessages(source: ImportSource): ImportOutcome | null {
  * What `cargo criterion --message-format=json` writes: a message per line, of which benchmark-complete carries the samples
  * and group-complete tells which part of an id is the group. Other messages are passed over.
  */
-const format: FileFormat = { id: 'cargo-criterion', title: 'cargo-criterion', description: 'Messages of cargo criterion --message-format=json', extension: 'jsonl', importSession: importMessages }
+const format: FileFormat = { id: 'cargo-criterion', title: 'cargo-criterion', description: 'Messages of `cargo criterion --message-format=json`', extension: 'jsonl', importSession: importMessages }
 export default format

@@ -60,5 +60,5 @@ function exportTrace({ session, environment, results }: SessionFile, { ceilings 
 }
 
 /** Trace events that Perfetto and chrome://tracing open: the parts of composite operations along time, and the run itself. */
-const format: FileFormat = { id: 'chrome-trace', title: 'Chrome trace', description: 'Parts of a transformer block along time, and when each case was measured, for Perfetto or chrome://tracing', extension: 'json', suffix: 'trace.json', exportSession: exportTrace }
+const format: FileFormat = { id: 'chrome-trace', title: 'Chrome trace', description: 'Parts of a transformer block along time, and when each case was measured, for Perfetto or `chrome://tracing`', extension: 'json', suffix: 'trace.json', exportSession: exportTrace }
 export default format

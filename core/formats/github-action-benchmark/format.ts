@@ -32,7 +32,7 @@ function exportEntries(file: SessionFile): string {
 
 const format: FileFormat = {
   id: 'github-action-benchmark', title: 'GitHub Action Benchmark', extension: 'json',
-  description: 'Medians for the action benchmark-action/github-action-benchmark (customSmallerIsBetter)',
+  description: 'Medians for the action `benchmark-action/github-action-benchmark` (`customSmallerIsBetter`)',
   exportSession: exportEntries,
 }
 export default format

@@ -84,7 +84,7 @@ function importNvbench(source: ImportSource): ImportOutcome | null {
   return finishImport(foreignSession(source, { tool: 'nvbench', environment: { devices: (read.value.devices ?? []).map(deviceOf) }, results }))
 }
 
-const format: FileFormat = { id: 'nvbench', title: 'nvbench', description: 'JSON of NVIDIA nvbench (--json): isolated and batched times of CUDA kernels', extension: 'json', importSession: importNvbench }
+const format: FileFormat = { id: 'nvbench', title: 'nvbench', description: 'JSON of NVIDIA nvbench (`--json`): isolated and batched times of CUDA kernels', extension: 'json', importSession: importNvbench }
 export default format
 
 /**

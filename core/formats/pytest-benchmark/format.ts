@@ -36,7 +36,7 @@ function exportBenchmarks({ session, environment, results }: SessionFile): strin
  */
 const format: FileFormat = {
   id: 'pytest-benchmark', title: 'pytest-benchmark', extension: 'json',
-  description: 'JSON of the pytest plugin: passed results with their samples, for pytest-benchmark compare',
+  description: 'JSON of the pytest plugin: passed results with their samples, for `pytest-benchmark compare`',
   exportSession: exportBenchmarks, importSession: importBenchmarks,
 }
 export default format

@@ -25,9 +25,9 @@ const draw = (open: readonly string[], marked: readonly string[] = [], of = comp
 const itemsOf = (option: { series: readonly { id: string; data: unknown[] }[] }, id: string) => option.series.find((series) => series.id === id)!.data as [number, number, number, number, string][]
 
 describe('rows of a forest plot', () => {
-  it('are operations by their geometric mean, the fastest first, with their cases by effect where open', () => {
+  it('are operations by their geometric mean, the fastest first, with their cases by size where open', () => {
     expect(forestRows(comparison, new Set()).map(({ id }) => id)).toEqual(['group add', 'group gelu', 'group softmax'])
-    expect(forestRows(comparison, new Set(['add'])).map(({ id }) => id)).toEqual(['group add', 'case-2', 'case-1', 'group gelu', 'group softmax'])
+    expect(forestRows(comparison, new Set(['add'])).map(({ id }) => id)).toEqual(['group add', 'case-1', 'case-2', 'group gelu', 'group softmax'])
   })
 
   it('leave out cases that have no speedup, and open all of a short comparison alone', () => {
@@ -46,7 +46,7 @@ describe('rows of a forest plot', () => {
 describe('a forest plot', () => {
   it('draws every case by its verdict and result, with an interval where its operation is open', () => {
     const { option } = draw(['add'])
-    expect(itemsOf(option, 'faster 1').map(([ratio, row, low, , id]) => [ratio.toFixed(3), row, low > 0, id])).toEqual([['2.000', 1, true, 'r2'], ['1.111', 2, true, 'r1']])
+    expect(itemsOf(option, 'faster 1').map(([ratio, row, low, , id]) => [ratio.toFixed(3), row, low > 0, id])).toEqual([['1.111', 1, true, 'r1'], ['2.000', 2, true, 'r2']])
     expect(itemsOf(option, 'slower 1').map(([, row, low, , id]) => [row, low > 0, id])).toEqual([[4, false, 'r0']])
     expect(itemsOf(option, 'ambiguous 1').map((item) => item[4])).toEqual(['r3'])
   })

@@ -17,14 +17,16 @@ const READABLE = 16
 /** Where a row stands: its mean or its own speedup, of the first side that has one. */
 const effectOf = (speedups: readonly (number | undefined)[]) => speedups.find((speedup) => speedup !== undefined) ?? 1
 
-/** Rows that have a speedup, by operation, the fastest operation first and within each the fastest case; `open` has the operations whose cases are shown. */
+/** Elements of a case, by which the rows of an operation are in order. */
+const elements = ({ case: { params } }: CompareRow) => Object.values(params).reduce<number>((size, value) => (typeof value === 'number' ? size * value : size), 1)
+
+/** Rows that have a speedup, by operation, the fastest operation first; within each by size, then as measured. `open` has the operations whose cases are shown. */
 export function forestRows({ rows, sessions }: Comparison, open: ReadonlySet<string>): ForestRow[] {
   const known = rows.filter(({ cells }) => cells.some((cell) => cell?.speedup !== undefined))
   const groups = groupRows(known, 'op', sessions.length).sort((a, b) => effectOf(b.sides.map((side) => side?.speedup)) - effectOf(a.sides.map((side) => side?.speedup)))
-  const effect = ({ cells }: CompareRow) => effectOf(cells.map((cell) => cell?.speedup))
   return groups.flatMap((group): ForestRow[] => {
     const shown = open.has(group.key)
-    const cases = shown ? [...group.rows].sort((a, b) => effect(b) - effect(a)) : []
+    const cases = shown ? group.rows.toSorted((a, b) => elements(a) - elements(b)) : []
     return [{ kind: 'group', id: groupId(group.key), group, open: shown }, ...cases.map((row, i): ForestRow => ({ kind: 'case', id: row.caseId, row, last: i === cases.length - 1 }))]
   })
 }
