@@ -18,14 +18,15 @@ async function backends(): Promise<Backend[]> {
   if (process.env['OPSCOPE_SERVES'] === 'python') return [pythonBackend()]
   const { backends: native, problem } = nativeBackends()
   const list = problem === undefined ? native : backendsOf('native').map((id) => missingBackend(id, problem))
-  if (process.env['OPSCOPE_TEST_BACKEND'] === '1') list.push(await testBackend())
-  return list
+  return process.env['OPSCOPE_TEST_BACKEND'] === '1' ? withTestBackend(list) : list
 }
 
 /** Loaded only when asked for: no user ever meets it. */
-async function testBackend(): Promise<Backend> {
+async function withTestBackend(list: readonly Backend[]): Promise<Backend[]> {
   const { fakeBackend } = await import('../backends/fake')
-  return fakeBackend()
+  const { onNoisyHost } = await import('../backends/fake/noisy-host')
+  const noisy = process.env['OPSCOPE_TEST_NOISE'] === '1'
+  return [...list.map((backend) => (noisy && backend.id === 'cpu' ? onNoisyHost(backend) : backend)), fakeBackend()]
 }
 
 serve(await backends(), parentLink(), {

@@ -37,11 +37,11 @@ Pair events_of(CounterGroup group) {
   }
 }
 
-int open_event(const Event& event, int leader) {
+int open_system(uint32_t type, uint64_t config, int leader) {
   perf_event_attr attr{};
   attr.size = sizeof attr;
-  attr.type = event.type;
-  attr.config = event.config;
+  attr.type = type;
+  attr.config = config;
   attr.disabled = leader < 0;
   // What a process may count of itself without privileges.
   attr.exclude_kernel = 1;
@@ -50,55 +50,77 @@ int open_event(const Event& event, int leader) {
   return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
 }
 
+const PerfEvents SYSTEM = {
+    open_system,
+    [](int leader) {
+      ioctl(leader, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+      ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+    },
+    [](int leader) { ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP); },
+    [](int event, uint64_t values[3]) { return ::read(event, values, 3 * sizeof *values) == static_cast<ssize_t>(3 * sizeof *values); },
+    [](int event) { ::close(event); },
+};
+const PerfEvents* events = &SYSTEM;
+
+int open_event(const Event& event, int leader) { return events->open(event.type, event.config, leader); }
+
 // -1 where the event did not count all of the time: a scaled figure would be a guess.
 double read_event(int file) {
   uint64_t values[3] = {};
-  if (file < 0 || ::read(file, values, sizeof values) != static_cast<ssize_t>(sizeof values)) return -1;
+  if (file < 0 || !events->read(file, values)) return -1;
   return values[1] > 0 && values[1] == values[2] ? static_cast<double>(values[0]) : -1;
 }
 
 }  // namespace
 
-const std::string& no_counters_reason() {
-  static const std::string reason = [] {
-    const int file = open_event(events_of(CounterGroup::instructions).first, -1);
-    if (file >= 0) {
-      close(file);
-      return std::string();
+namespace {
+
+std::string reason_of() {
+  const int event = open_event(events_of(CounterGroup::instructions).first, -1);
+  if (event >= 0) {
+    events->close(event);
+    return {};
+  }
+  switch (errno) {
+    case EACCES:
+    case EPERM: {
+      std::string level = "?";
+      std::ifstream("/proc/sys/kernel/perf_event_paranoid") >> level;
+      return "Hardware counters are not allowed (kernel.perf_event_paranoid is " + level + "); to allow them: sysctl kernel.perf_event_paranoid=2, and perf_event_open in the container's seccomp profile.";
     }
-    switch (errno) {
-      case EACCES:
-      case EPERM: {
-        std::string level = "?";
-        std::ifstream("/proc/sys/kernel/perf_event_paranoid") >> level;
-        return "Hardware counters are not allowed (kernel.perf_event_paranoid is " + level + "); to allow them: sysctl kernel.perf_event_paranoid=2, and perf_event_open in the container's seccomp profile.";
-      }
-      case ENOENT:
-      case ENODEV:
-      case EOPNOTSUPP: return std::string("This machine offers no hardware counters, as is usual of virtual machines.");
-      case ENOSYS: return std::string("This kernel has no perf_event_open.");
-      default: return std::string("Hardware counters cannot be opened: ") + std::strerror(errno) + ".";
-    }
-  }();
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP: return "This machine offers no hardware counters, as is usual of virtual machines.";
+    case ENOSYS: return "This kernel has no perf_event_open.";
+    default: return std::string("Hardware counters cannot be opened: ") + std::strerror(errno) + ".";
+  }
+}
+
+}  // namespace
+
+void use_perf_events(const PerfEvents* other) { events = other ? other : &SYSTEM; }
+
+std::string no_counters_reason() {
+  if (events != &SYSTEM) return reason_of();
+  static const std::string reason = reason_of();
   return reason;
 }
 
 Counters::Counters(CounterGroup group) : group_(group) {
-  const Pair events = events_of(group);
-  first_ = open_event(events.first, -1);
+  const Pair pair = events_of(group);
+  first_ = open_event(pair.first, -1);
   if (first_ < 0) return;
-  second_ = open_event(events.second, first_);
-  ioctl(first_, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
-  ioctl(first_, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+  second_ = open_event(pair.second, first_);
+  events->start(first_);
 }
 
 Counters::~Counters() {
-  if (second_ >= 0) close(second_);
-  if (first_ >= 0) close(first_);
+  if (second_ >= 0) events->close(second_);
+  if (first_ >= 0) events->close(first_);
 }
 
 void Counters::read(Counts& counts) {
-  if (first_ >= 0) ioctl(first_, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+  if (first_ >= 0) events->stop(first_);
   const double first = read_event(first_), second = read_event(second_);
   if (group_ == CounterGroup::instructions) counts.instructions = first, counts.cycles = second;
   else if (group_ == CounterGroup::l1) counts.l1_reads = first, counts.l1_misses = second;
@@ -107,10 +129,9 @@ void Counters::read(Counts& counts) {
 
 #else
 
-const std::string& no_counters_reason() {
-  static const std::string reason = "Hardware counters are read on Linux only.";
-  return reason;
-}
+void use_perf_events(const PerfEvents*) {}
+
+std::string no_counters_reason() { return "Hardware counters are read on Linux only."; }
 
 Counters::Counters(CounterGroup group) : group_(group) {}
 Counters::~Counters() = default;

@@ -35,6 +35,19 @@ test('real CPU kernels run through the measurement process', async () => {
   expect(rows.map((row) => [row.case.impl, row.status])).toEqual([['scalar', 'ok']])
 })
 
+test('real kernels that compete on a noisy host are measured in rounds, and the session says first to compare speedups', async () => {
+  const cli = new Cli()
+  const noise = { OPSCOPE_TEST_NOISE: '1' }
+  const devices = JSON.parse((await cli.run(['list', 'devices', '--backends', 'cpu', '--json'], noise)).out) as Device[]
+  const levels = devices[0]!.impls.filter(({ id, available }) => available.ok && ['scalar', 'avx2', 'neon'].includes(id)).map(({ id }) => id)
+  const { status, out, err } = await cli.run(['run', '--ops', 'add,exp', '--sizes', '1000', '--backends', 'cpu', '--impls', levels.join(','), '--threads', '1', '--modes', 'hot', '--preset', 'quick'], noise)
+  expect(status).toBe(0)
+  expect(err).toMatch(/in interleaved rounds \(noisy host: CPU contention/)
+  expect(out.trim().split('\n\n')[1]).toMatch(/^Noisy host: compare speedups, not times\. \d of 4 times are graded B or C/)
+  const { results } = JSON.parse((await cli.run(['export', 'last'])).out) as SessionFile
+  expect(results.map((result) => [result.case.op, result.case.impl, result.status, (result.rounds?.numbers.length ?? 0) > 20]).sort()).toEqual(['add', 'exp'].flatMap((op) => levels.map((impl) => [op, impl, 'ok', true])).sort())
+})
+
 test('a sweep is repeated as often and by the rule that was asked for', async () => {
   const cli = new Cli()
   expect((await cli.run(sweep(2, 'steady', '--repeats', '3', '--rule', 'fixed-count=20'))).status).toBe(0)
