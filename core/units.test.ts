@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import {
-  ABSENT, aboutDuration, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatBandwidth, formatBytes, formatCount, formatDuration, formatFlops, formatIn,
-  formatInteger, formatInterval, formatPercent, formatRatio, formatSize, formatTime, setNumberLocale, speedupWords, splitDecimal, withoutLocale,
+  ABSENT, aboutDuration, chooseBandwidthUnit, chooseByteUnit, chooseFlopsUnit, chooseTimeUnit, formatBandwidth, formatBytes, formatCount, formatDuration, formatFlops, formatHalfWidth, formatIn,
+  formatInteger, formatInterval, formatPercent, formatRatio, formatRatioRange, formatSize, formatSpread, formatTime, ratioWords, setNumberLocale, speedupWords, splitDecimal, withoutLocale,
 } from './units'
 
 describe('a value with its own unit', () => {
@@ -29,6 +29,7 @@ describe('a column', () => {
   it('shows every value in that unit with four significant digits, and at most four decimals', () => {
     const us = chooseTimeUnit(5000)
     expect([36_800, 1_234_567, 9.9996e3, 999.96, 12.3, 0.01, 0, 99_995].map((ns) => formatIn(ns, us))).toEqual(['36.80', '1235', '10.00', '1.000', '0.0123', '<0.0001', '0', '100.0'])
+    expect(formatIn(0.06, us, 1)).toBe('0.0001')
     expect([formatIn(14_171_000, us), formatIn(1_234_567_890, us), formatTime(12_345e9)]).toEqual(['14,171', '1,234,568', '12,345 s'])
   })
 
@@ -42,13 +43,23 @@ describe('a column', () => {
 })
 
 describe('shares and intervals', () => {
-  it.each([[0.873, '87.3 %'], [0.0031, '0.31 %'], [1.04, '104 %'], [0, '0.0 %'], [0.99951, '100 %'], [0.099951, '10.0 %'], [-0.05, '-5.00 %']])('%d', (share, text) => expect(formatPercent(share)).toBe(text))
+  it.each([[0.873, '87.3 %'], [0.0031, '0.31 %'], [1.04, '104 %'], [0, '0 %'], [0.00003, '<0.01 %'], [-0.00003, '>-0.01 %'], [0.99951, '100 %'], [0.099951, '10.0 %'], [-0.05, '-5.00 %']])('%d', (share, text) => expect(formatPercent(share)).toBe(text))
 
   it('an interval is half its width over the middle', () => {
     expect(formatInterval(100, 99.5, 100.5)).toBe('±0.50 %')
     expect(formatInterval(0, 0, 0)).toBe('–')
-    expect(formatRatio(0.98765)).toBe('0.988x')
-    expect(formatRatio(1234.5678)).toBe('1235x')
+    expect([formatInterval(100, 99.999, 100.001), formatInterval(100, 100, 100), formatHalfWidth(0.135)]).toEqual(['<±0.01 %', '<±0.01 %', '±13.5 %'])
+  })
+
+  it('ratios have the decimals of their neighbours, and fewer in sentences', () => {
+    expect([0.0046, 0.0842, 0.98765, 0.9996, 1, 1.2346, 9.9994, 12.345, 123.45, 1234.5678, 12_345].map(formatRatio)).toEqual(['0.00460x', '0.0842x', '0.988x', '1.000x', '1.000x', '1.235x', '9.999x', '12.35x', '123.5x', '1235x', '12,345x'])
+    expect([formatRatioRange(0.99, 1.0101), formatRatioRange(9.98, 10.02), formatRatioRange(undefined, 1)]).toEqual(['0.990 to 1.010', '9.980 to 10.020', '–'])
+    expect([0.0458, 0.976, 0.999, 1.04, 12.34, 1234.5].map(ratioWords)).toEqual(['0.0458x', '0.98x', '1.00x', '1.04x', '12.3x', '1235x'])
+  })
+
+  it('a deviation has the decimals of its mean', () => {
+    const us = chooseTimeUnit(5000)
+    expect([[403_000, 6000], [12_400, 185], [12_400, 31], [302, 4.6]].map(([mean, deviation]) => formatSpread(mean!, deviation!, us))).toEqual(['403 ± 6', '12.4 ± 0.2', '12.4 ± 0.03', '0.302 ± 0.005'])
   })
 })
 
@@ -71,7 +82,7 @@ describe('a locale', () => {
 
   it('decides the decimal point and the separator of thousands, and leaves sizes as they are typed', () => {
     setNumberLocale('de-DE')
-    expect([formatTime(36_800), formatPercent(0.0031), formatRatio(1.2345), formatInteger(9170), formatIn(14_171_500, { name: 'µs', size: 1e3 }), formatCount(16_777_216), speedupWords(1.04)]).toEqual(['36,8 µs', '0,31 %', '1,23x', '9.170', '14.172', '16,8M', '1,04x faster'])
+    expect([formatTime(36_800), formatPercent(0.0031), formatRatio(1.2345), formatInteger(9170), formatIn(14_171_500, { name: 'µs', size: 1e3 }), formatCount(16_777_216), speedupWords(1.04)]).toEqual(['36,8 µs', '0,31 %', '1,234x', '9.170', '14.172', '16,8M', '1,04x faster'])
     expect([formatSize(1.5e6), formatSize(65_536)]).toEqual(['1.5M', '64Ki'])
     expect(splitDecimal(formatIn(36.8, { name: 'ns', size: 1 }))).toEqual({ whole: '36', fraction: ',80' })
   })

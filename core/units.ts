@@ -1,3 +1,8 @@
+/*
+ * The digits of figures, in one place. Times, energies and rates: four significant digits in a column, whose neighbours are compared, three
+ * where they stand alone. Ratios: `formatRatio` in figures, `ratioWords` in sentences. Shares: three digits, at most two decimals.
+ */
+
 /** What stands where there is no number. */
 export const ABSENT = '–'
 
@@ -136,12 +141,21 @@ function plainIn(value: number | undefined, unit: Unit, significant: number): st
   if (scaled === 0) return '0'
   if (Math.abs(scaled) >= 1e9) return scaled.toExponential(significant - 1)
   const leading = Math.floor(Math.log10(Math.abs(scaled)))
-  const decimals = Math.min(MAX_DECIMALS, Math.max(0, significant - 1 - leading))
+  const wanted = significant - 1 - leading
+  const decimals = Math.min(MAX_DECIMALS, Math.max(0, wanted))
   const text = scaled.toFixed(decimals)
   if (Number(text) === 0) return `${scaled < 0 ? '>-' : '<'}${(10 ** -MAX_DECIMALS).toFixed(MAX_DECIMALS)}`
   // 9.9996 rounds up to 10.000: take the digit back that the carry added.
-  const carried = Math.abs(Number(text)) >= 10 ** (leading + 1) && decimals > 0
+  const carried = Math.abs(Number(text)) >= 10 ** (leading + 1) && decimals > 0 && decimals === wanted
   return carried ? scaled.toFixed(decimals - 1) : text
+}
+
+/** A mean and its deviation (in base units) with the decimals of the mean: "403 ± 6", "12.4 ± 0.2"; a smaller deviation has one digit: "12.4 ± 0.03". */
+export function formatSpread(mean: number, deviation: number, unit: Unit): string {
+  const text = plainIn(mean, unit, 3)
+  const decimals = text.split('.')[1]?.length ?? 0
+  const rounded = (deviation / unit.size).toFixed(decimals)
+  return `${grouped(text)} ± ${Number(rounded) === 0 ? formatIn(deviation, unit, 1) : grouped(rounded)}`
 }
 
 /** A number cut at its decimal point, so that a table can right-align `whole` and left-align `fraction` (".80" or ""). */
@@ -175,24 +189,59 @@ export const formatBytesPerJoule = (value: number | undefined): string => withUn
 /** 1610612736 -> "1.50 GiB"; binary, as the field gives memory. */
 export const formatBytes = (bytes: number | undefined): string => withUnit(BYTES, bytes)
 
-/** 0.873 -> "87.3 %", 0.0031 -> "0.31 %", 1.04 -> "104 %". */
-export function formatPercent(fraction: number | undefined): string {
-  if (!known(fraction)) return ABSENT
+/** The smallest share that is written, in percent. */
+const LEAST_PERCENT = 0.01
+
+/** A share in percent without its sign, to three digits and at most two decimals: 0.873 -> "87.3", 0.0031 -> "0.31", 1.04 -> "104", 0.00001 -> "<0.01". */
+export function percentNumber(fraction: number): string {
   const percent = fraction * 100
   const magnitude = Math.abs(percent)
-  if (magnitude >= 1e6) return localNumber(`${percent.toExponential(1)} %`)
-  return localNumber(`${percent.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 || magnitude === 0 ? 1 : 2)} %`)
+  if (magnitude === 0) return '0'
+  if (magnitude < LEAST_PERCENT / 2) return localNumber(percent < 0 ? `>-${LEAST_PERCENT}` : `<${LEAST_PERCENT}`)
+  if (magnitude >= 1e6) return localNumber(percent.toExponential(1))
+  return grouped(percent.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2))
 }
 
-/** Half the width of an interval as a share of its middle value: "±0.31 %". */
+/** 0.873 -> "87.3 %", 0.0031 -> "0.31 %", 1.04 -> "104 %". */
+export const formatPercent = (fraction: number | undefined): string => (known(fraction) ? `${percentNumber(fraction)} %` : ABSENT)
+
+/** Half the width of an interval as a share of its middle value: "±0.31 %". Samples that a timer cannot tell apart give "<±0.01 %", not zero. */
 export function formatInterval(middle: number | undefined, low: number | undefined, high: number | undefined): string {
   if (!known(middle) || !known(low) || !known(high) || middle <= 0) return ABSENT
-  return `±${formatPercent((high - low) / 2 / middle)}`
+  return formatHalfWidth((high - low) / 2 / middle)
 }
 
-/** 1.2345 -> "1.23x", 1234.5 -> "1235x"; ratios of medians. */
-export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? localNumber(plainRatio(ratio)) : ABSENT)
-const plainRatio = (ratio: number) => `${ratio < 999.5 ? ratio.toPrecision(3) : ratio.toFixed(0)}x`
+/** The same of half a width that is a share already. */
+export function formatHalfWidth(share: number | undefined): string {
+  if (!known(share)) return ABSENT
+  return share * 100 < LEAST_PERCENT / 2 ? localNumber(`<±${LEAST_PERCENT} %`) : `±${formatPercent(share)}`
+}
+
+/**
+ * Decimals of a ratio, the same for neighbours in a column: three up to 10, so that 0.999x stands beside 1.000x, then four significant
+ * digits; three significant digits below 0.1.
+ */
+export function ratioPlaces(ratio: number): number {
+  const magnitude = Math.abs(ratio)
+  if (magnitude < 0.1) return magnitude < 0.01 ? 5 : 4
+  return magnitude < 9.9995 ? 3 : magnitude < 99.995 ? 2 : magnitude < 999.95 ? 1 : 0
+}
+
+/** A ratio of times, rates or energies without its unit: 1.2345 -> "1.234", 0.0842 -> "0.0842". */
+export const ratioNumber = (ratio: number, places = ratioPlaces(ratio)): string => grouped(ratio.toFixed(places))
+
+/** A ratio as tables, tooltips, reports and the command line write it: 1.2345 -> "1.234x", 1234.5 -> "1235x". In sentences: `ratioWords`. */
+export const formatRatio = (ratio: number | undefined): string => (known(ratio) ? `${ratioNumber(ratio)}x` : ABSENT)
+
+/** Both ends of an interval of ratios with the decimals of the lower one: "0.990 to 1.010"; "–" when absent. */
+export const formatRatioRange = (low: number | undefined, high: number | undefined): string => (known(low) && known(high) ? `${ratioNumber(low)} to ${ratioNumber(high, ratioPlaces(low))}` : ABSENT)
+
+/** A ratio in a sentence, shorter: two decimals up to 10, else three significant digits: "1.04x", "0.98x", "12.3x", "0.0458x". */
+export const ratioWords = (ratio: number | undefined): string => (known(ratio) ? localNumber(plainRatio(ratio)) : ABSENT)
+function plainRatio(ratio: number): string {
+  const magnitude = Math.abs(ratio)
+  return `${magnitude >= 0.0995 && magnitude < 9.995 ? ratio.toFixed(2) : magnitude < 999.5 ? ratio.toPrecision(3) : ratio.toFixed(0)}x`
+}
 
 /** Waves of a grid: 0.0312 -> "0.031", 1.5 -> "1.5", 248.4 -> "248". */
 export const formatWaves = (waves: number | undefined): string => (known(waves) ? (waves >= 100 ? grouped(waves.toFixed(0)) : localNumber(String(Number(waves.toPrecision(2))))) : ABSENT)

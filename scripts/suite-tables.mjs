@@ -10,7 +10,7 @@ import { gunzipSync } from 'node:zlib'
 const root = resolve(import.meta.dirname, '..')
 const FOLDER = 'test/bench/results/suites'
 /** The parts of a report that docs/suites.md shows; the report beside it has all. */
-const SHOWN = ['Summary', 'Bandwidth by size class', 'Reductions by axis', 'Launch overhead', 'What binds', 'Fastest implementation', 'Sum of parts', 'Crossovers', 'Published figures']
+const SHOWN = ['Summary', 'Bandwidth by size class', 'Reductions by axis', 'Launch overhead', 'Bottlenecks', 'Fastest implementation', 'Sum of parts', 'Crossovers', 'Published figures']
 
 const reports = readdirSync(join(root, FOLDER))
   .filter((name) => name.endsWith('.report.json.gz'))
@@ -20,7 +20,7 @@ const reports = readdirSync(join(root, FOLDER))
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const lines = (columns, rows) => [columns, columns.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
-const table = ({ columns, rows }) => lines(columns, rows.map((row) => row.map(({ text }) => text)))
+const table = ({ columns, rows }) => lines(columns, rows.map((row) => row.map(({ text, note }) => (note === undefined ? text : `${text} (${note})`))))
 
 /** `85 of 236 cases, stopped after its time` */
 const extent = ({ results, planned, state }) => (state === 'done' ? `all ${planned} cases` : `${results} of ${planned} cases, then its time was up`)
@@ -42,14 +42,20 @@ function section(report) {
   return [`${where(report)} (${files}).`, ...parts.map(({ title, text, columns, rows }) => [title === 'Summary' ? text : `${title}. ${text ?? ''}`.trim(), ...(columns ? [table({ columns, rows })] : [])].join('\n\n'))].join('\n\n')
 }
 
-/** Every published figure that some result answers: theirs, and ours by implementation. */
+/** How the columns of published times end. */
+const PUBLISHED = ' (published)'
+
+/** Every published figure that some result answers: the published times, and the measured ones by implementation. */
 function published() {
   const rows = reports.flatMap((report) => {
     const part = report.parts.find(({ title }) => title === 'Published figures')
     if (!part?.columns) return []
-    return part.rows.flatMap(([what, theirs, ...ours]) => {
-      const measured = ours.flatMap(({ text }, i) => (text === '–' ? [] : [`${part.columns[i + 2]} ${text}`]))
-      return measured.length === 0 ? [] : [[report.suite.title, what.text, theirs.text, measured.join(', '), report.machine.split(', ').at(-1)]]
+    return part.rows.flatMap(([what, ...cells]) => {
+      const named = cells.flatMap(({ text }, i) => (text === '–' ? [] : [{ text, column: part.columns[i + 1] }]))
+      const isPublished = ({ column }) => column.endsWith(PUBLISHED)
+      const theirs = [...named.filter(isPublished).map(({ text, column }) => `${column.slice(0, -PUBLISHED.length)} ${text}`), ...(what.note ? [what.note.replace('published: ', '')] : [])]
+      const measured = named.filter((one) => !isPublished(one)).map(({ text, column }) => `${column} ${text}`)
+      return measured.length === 0 ? [] : [[report.suite.title, what.text, theirs.join(', '), measured.join(', '), report.machine.split(', ').at(-1)]]
     })
   })
   // A suite may lie there twice, of two machines: the row with more implementations stands, or the first.

@@ -47,8 +47,8 @@ it('ratings take eager PyTorch of the same hardware before compiled, whatever it
 it('ratings sum up: the rule of 80 % of Trueno, the words of Genesis', () => {
   const scale = (id: string) => RATINGS.find((one) => one.id === id)!
   const rated = (texts: string[]) => texts.map((text, i) => ({ ok: true as const, text, score: 10 - i }))
-  expect(summaryOf(scale('trueno'), rated(['faster', 'within 20 %', 'within 20 %', 'faster', 'slower']))).toBe('4 of 5 within 20 % of NumPy: rule of 80 % met')
-  expect(summaryOf(scale('trueno'), rated(['faster', 'slower']))).toContain('1 of 2 within 20 % of NumPy: rule of 80 % missed')
+  expect(summaryOf(scale('trueno'), rated(['faster', 'within 20 %', 'within 20 %', 'faster', 'slower']))).toBe('4 of 5 (80.0 %) faster than NumPy or at most 20 % slower: success rule (at least 80 %) met')
+  expect(summaryOf(scale('trueno'), rated(['faster', 'slower']))).toContain('1 of 2 (50.0 %) faster than NumPy or at most 20 % slower: success rule (at least 80 %) not met')
   expect(summaryOf(scale('genesis'), rated(['excellent', 'excellent', 'fair']))).toBe('2 excellent, 1 fair')
   expect(summaryOf(scale('genesis'), [{ ok: false, reason: 'x' }])).toBeUndefined()
 })

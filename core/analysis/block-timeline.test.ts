@@ -59,6 +59,11 @@ describe('the timeline of a block', () => {
     expect(own!.missing).toEqual([])
   })
 
+  it('finds PyTorch in a session from a file, whose parameters stand in another order', () => {
+    const stored = rows.map((one) => ({ ...one, case: { ...one.case, params: Object.fromEntries(Object.entries(one.case.params).sort(([a], [b]) => a.localeCompare(b))) } }))
+    expect(blockTimelines(spec, stored, []).map(({ torch }) => torch?.ns)).toEqual([900, 900])
+  })
+
   it('says which parts have no valid result, and leaves them out of the sum', () => {
     const failed = rows.map((one): Row => (one.case.impl === 'avx2' && one.case.op === 'gelu' ? { ...one, status: 'wrong' } : one))
     const [own] = blockTimelines(spec, failed, [])

@@ -1,4 +1,5 @@
 import { isEagerTorch } from './ratings/libraries'
+import { workOf } from './size'
 import { isLibrary } from '../backends'
 import { caseId, type BenchmarkCase, type Params } from '../case'
 import { shapeText } from '../case-words'
@@ -112,6 +113,6 @@ export function blockTimelines(spec: Pick<SweepSpec, 'ops' | 'sizes' | 'parts'>,
 
 /** The fastest result of eager PyTorch for the same work on the same hardware. */
 function torchOf(whole: BenchmarkCase, valid: ReadonlyMap<string, Row & { medianNs: number }>): (Row & { medianNs: number }) | undefined {
-  const same = [...valid.values()].filter(({ case: c }) => isEagerTorch(c) && c.op === whole.op && c.dtype === whole.dtype && c.mode === whole.mode && JSON.stringify(c.params) === JSON.stringify(whole.params) && hardwareOf(c.device) === hardwareOf(whole.device))
+  const same = [...valid.values()].filter(({ case: c }) => isEagerTorch(c) && workOf(c) === workOf(whole) && hardwareOf(c.device) === hardwareOf(whole.device))
   return same.sort((a, b) => a.medianNs - b.medianNs)[0]
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { benchmarkCaseSchema, caseId, type BenchmarkCase } from '../case'
 import { caseText } from '../case-words'
-import { formatPercent, formatTime } from '../units'
+import { formatHalfWidth, formatPercent, formatTime } from '../units'
 import type { Row } from '../session/rows'
 import type { Device } from '../backend'
 import { mean, standardDeviation } from '../stats/descriptive'
@@ -33,7 +33,7 @@ export const SPREAD_COLUMNS: readonly { title: string; numeric?: boolean; cell(s
   { title: 'model', cell: (s) => s.model },
   { title: 'cards', numeric: true, cell: (s) => String(s.cards.length) },
   { title: 'mean', numeric: true, cell: (s) => formatTime(s.meanNs) },
-  { title: '95 % CI over cards', numeric: true, cell: (s) => `±${formatPercent(s.ciNs / s.meanNs)}` },
+  { title: '95 % CI over cards', numeric: true, cell: (s) => formatHalfWidth(s.ciNs / s.meanNs) },
   { title: 'std dev', numeric: true, cell: (s) => formatPercent(s.deviation) },
   { title: 'slowest to fastest', numeric: true, cell: (s) => `+${formatPercent(s.range)}` },
   { title: 'fastest', cell: (s) => s.cards[0]!.device },

@@ -2,7 +2,7 @@ import type { BenchmarkCase } from '../case'
 import { trafficOf } from '../ops/define'
 import { findOp } from '../ops/registry'
 import type { Ceiling } from '../session/types'
-import { formatPercent } from '../units'
+import { formatHalfWidth } from '../units'
 import { intervalOf } from './ceilings/read'
 import { ceilingFinder, cacheOf } from './ceilings/choose'
 import { cacheKind, flopsKind, launchKind, READ_KIND, WRITE_KIND } from './ceilings/kinds'
@@ -112,7 +112,7 @@ function errorOf(ceiling: Ceiling | undefined): number | undefined {
 }
 
 /** The remark on an efficiency whose ceiling is uncertain. */
-export const uncertainText = (error: number): string => `Uncertain: the measured ceiling behind this efficiency has a 95 % CI of ±${formatPercent(error)}. Measure the ceilings again.`
+export const uncertainText = (error: number): string => `Uncertain: the measured ceiling behind this efficiency has a 95 % CI of ${formatHalfWidth(error)}. Measure the ceilings again.`
 
 /** As `roofsOf`, looked up once for cases that have the same: for tables and charts of many. */
 export function roofFinder(ceilings: readonly Ceiling[]): (c: BenchmarkCase) => Roofs {

@@ -100,10 +100,12 @@ describe('a suite\'s report', () => {
 
   it('counts the success rule, and has a row for each operation with a link to each result', () => {
     const results = [timed('a', { impl: 'scalar' }, 240), timed('b', {}, 60), timed('n', numpy, 120)]
-    expect(part('trueno', results, 'Summary').text).toBe('3 of 3 results passed verification and were measured. 1 of 1 within 20 % of NumPy: rule of 80 % met.')
-    expect(part('trueno', results, 'Summary').table!.rows.map((row) => row.map((cell) => cell.text))).toEqual([['scalar', '1', '0.500x', '0.500x', '0.500x'], ['avx2', '1', '2.00x', '2.00x', '2.00x']])
+    expect(part('trueno', results, 'Summary').text).toBe('3 of 3 results passed verification and were measured. By the fastest implementation of each operation and size: 1 of 1 (100 %) faster than NumPy or at most 20 % slower: success rule (at least 80 %) met. Not rated: 1 by slower implementations, 1 of NumPy itself.')
+    expect(part('trueno', results, 'Summary').table!.rows.map((row) => row.map((cell) => cell.text))).toEqual([['scalar', '1', '0.500x', '0.500x', '0.500x'], ['avx2', '1', '2.000x', '2.000x', '2.000x']])
     // The slow level does not count where a faster one would be dispatched, and NumPy does not count at all.
-    expect(part('trueno', [timed('s', {}, 300), timed('n', numpy, 120)], 'Summary').text).toContain('0 of 1 within 20 % of NumPy: rule of 80 % missed.')
+    expect(part('trueno', [timed('s', {}, 300), timed('n', numpy, 120)], 'Summary').text).toContain('0 of 1 (0 %) faster than NumPy or at most 20 % slower: success rule (at least 80 %) not met.')
+    expect(part('trueno', results, 'Times').text).toBe('Mean ± standard deviation, speedup over NumPy, rating.')
+    expect(part('trueno', results.slice(0, 2), 'Times').text).toBe('Mean ± standard deviation.')
     expect(part('trueno', results, 'Times').table!.rows[0]!.map(({ result }) => result)).toEqual([undefined, undefined, undefined, 'a', 'b', 'n'])
   })
 
@@ -116,10 +118,28 @@ describe('a suite\'s report', () => {
     expect(figure(many).rows.map(({ label, dots }) => [label, dots.map(({ value }) => value.toPrecision(4))])).toEqual([['add', ['1.000']]])
   })
 
+  it('writes a row in one unit, says what became of a case without a time, and marks what is unreliable', () => {
+    const noisy = timed('n', numpy, 9000, { summary: { count: 9, medianNs: 9000, meanNs: 9000, stddevNs: 5000 } })
+    const failed = timed('f', { impl: 'sse2' }, 1, { status: 'wrong', message: 'The relative error is 0.1.' })
+    const other = timed('o', { impl: 'sse2', params: { n: 64 } }, 20)
+    const { table, text } = part('trueno', [timed('a', {}, 3270), failed, noisy, other], 'Times')
+    expect(table!.heads.slice(3).map(({ title }) => title)).toEqual(['avx2', 'numpy', 'sse2'])
+    expect(table!.rows[0]!.slice(3)).toEqual([expect.objectContaining({ text: '3.27 ± 0.03 µs' }), expect.objectContaining({ text: '9.00 ± 5.00 µs', doubt: 'high variation' }), { text: 'verification failed', result: 'f' }])
+    expect([table!.rows[1]!.slice(3).map((cell) => cell.text), text]).toEqual([['–', '–', '20.0 ± 0.2 ns'], expect.stringMatching(/ – = not measured in this session\.$/)])
+  })
+
+  it('has published and measured times in columns of their own, in one unit', () => {
+    const { table } = part('trueno', [timed('a', { params: { n: 10000 } }, 3070)], 'Published figures')
+    expect(table!.heads.map(({ title }) => title)).toEqual(['case', 'scalar (published)', 'SSE2 (published)', 'AVX2 (published)', 'AVX-512 (published)', 'avx2'])
+    expect(table!.rows[2]!.map((cell) => cell.text)).toEqual(['add 10000', '2.00 µs', '1.65 µs', '1.40 µs', '1.60 µs', '3.07 µs'])
+    expect(table!.rows[3]![0]).toEqual({ text: 'argmax 1M', note: 'published: NumPy 9 to 14x faster than PyTorch' })
+  })
+
   it('finds where a level starts to win', () => {
     const at = (n: number, scalar: number, avx2: number) => [timed(`s${n}`, { impl: 'scalar', params: { n } }, scalar), timed(`v${n}`, { params: { n } }, avx2)]
     const { table } = part('trueno', [...at(100, 50, 60), ...at(1000, 200, 100)], 'Crossovers')
-    expect(table!.rows[0]!.map(({ text }) => text)).toEqual(['add', expect.stringMatching(/^avx2 beats scalar from \d+/)])
+    expect(table!.rows[0]!.map(({ text }) => text)).toEqual(['add', expect.stringMatching(/^faster from \d+ elements$/)])
+    expect(table!.rows[0]![1]!.note).toMatch(/^95 % CI [\d.]+ to [\d.]+$/)
     const noise = part('trueno', [...at(100, 50, 50.2), ...at(1000, 200, 199)], 'Crossovers')
     expect(noise.table!.rows[0]!.map(({ text }) => text)).toEqual(['add', 'unclear'])
     expect(noise.text).toContain('unclear: the medians change order')
@@ -129,9 +149,9 @@ describe('a suite\'s report', () => {
     const noisy = timed('b', { device: 'cuda:0', backend: 'cuda', impl: 'kernel' }, 50, { summary: { count: 9, medianNs: 50, meanNs: 55, stddevNs: 30 } })
     const failed = timed('f', { op: 'gelu' }, 1, { status: 'wrong', message: 'The relative error is 0.1.' })
     const results = [timed('a', { impl: 'torch', backend: 'python' }, 100), noisy, failed]
-    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', '11.7 KiB', 'torch', '2.00x'])
+    expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.map(({ text }) => text)).toEqual(['add 1000', 'cuda', '50.0 ns', '11.7 KiB', 'torch', '2.000x'])
     expect(part('comprehensive', results, 'Fastest implementation').table!.rows[0]!.slice(1).map(({ result }) => result)).toEqual([noisy.id, noisy.id, noisy.id, 'a', 'a'])
-    expect(part('comprehensive', results, 'Red flags').table!.rows.map((row) => row[1]!.text)).toEqual(['high variation: 55.0 ns ± 30.0 ns', 'verification failed: The relative error is 0.1.'])
+    expect(part('comprehensive', results, 'Red flags').table!.rows.map((row) => row[1]!.text)).toEqual(['high variation: 55.0 ± 30.0 ns', 'verification failed: The relative error is 0.1.'])
   })
 })
 
@@ -152,7 +172,7 @@ describe('the performance guide', () => {
     const sum = { op: 'sum', params: { rows: 64, cols: 64, axis: 'last' } }
     const torch = { impl: 'torch', backend: 'python', device: 'python:cuda:0' }
     const add = { op: 'add', params: { n: 64, broadcast: 'row', cols: 8 } }
-    expect(rows('Reductions by axis', [timed('a', sum, 50), timed('t', { ...sum, ...torch }, 100), timed('b', add, 10), timed('c', { ...add, ...torch }, 10)])).toEqual([['cuda', 'last', '1', '2.00x', '2.00x', '2.00x', 'Genesis 0.17x to 0.25x, once 0.008x']])
+    expect(rows('Reductions by axis', [timed('a', sum, 50), timed('t', { ...sum, ...torch }, 100), timed('b', add, 10), timed('c', { ...add, ...torch }, 10)])).toEqual([['cuda', 'last', '1', '2.000x', '2.000x', '2.000x', 'Genesis 0.17x to 0.25x, once 0.008x']])
   })
 
   it('states what a launch costs, and what kernels take of a multiprocessor', () => {

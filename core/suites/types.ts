@@ -23,11 +23,15 @@ export interface SuiteExtent {
 /** Sections of a suite's report (core/suites/report), in the order given. */
 export type SuiteSection = 'summary' | 'times' | 'fastest' | 'memory' | 'crossovers' | 'classes' | 'axes' | 'bounds' | 'rates' | 'launches' | 'occupancy' | 'blocks' | 'flags'
 
-/** A figure that the suite's own users publish, beside which ours stand. */
+/** A figure that the suite's own users publish, beside which the session's stand. */
 export interface PublishedFigure {
+  /** Operation and size, as the tables write them. */
   what: string
-  theirs: string
-  /** The result of ours that answers it: operation, parameters that must match, dtype where they name one. */
+  /** Published times in ns, by implementation. */
+  times?: Readonly<Record<string, number>>
+  /** What is published of it in place of times, in words. */
+  claim?: string
+  /** The result of the session that answers it: operation, parameters that must match, dtype where they name one. */
   find: { op: string; params: Readonly<Record<string, number>> }
 }
 

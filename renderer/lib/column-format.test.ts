@@ -18,6 +18,12 @@ describe('column units', () => {
     expect(numberText(0.000999, 'percent', unitFor('percent', 1))).toBe('0.10')
   })
 
+  it('writes shares and speedups as tooltips do, and no interval as zero', () => {
+    const percent = unitFor('percent', 1)
+    expect([0.135, 0.00001, 0].map((share) => numberText(share, 'half-width', percent))).toEqual(['13.5', '<0.01', '<0.01'])
+    expect([0.999, 1, 0.0458].map((ratio) => numberText(ratio, 'speedup', unitFor('speedup', 1)))).toEqual(['0.999', '1.000', '0.0458'])
+  })
+
   it('pads so that every number of a column has its point at the same place', () => {
     const us = unitFor('time', 5e3)
     const places = [36_800, 1_234_000, 851.234, 1_000, 123_456].map((ns) => {

@@ -1,13 +1,15 @@
-import { chooseBandwidthUnit, chooseBytesPerJouleUnit, chooseByteUnit, chooseEnergyUnit, chooseFlopsPerJouleUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, grouped, localNumber, localPoint, splitDecimal, type Unit } from '@core/units'
+import { chooseBandwidthUnit, chooseBytesPerJouleUnit, chooseByteUnit, chooseEnergyUnit, chooseFlopsPerJouleUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, grouped, localNumber, localPoint, percentNumber, ratioNumber, splitDecimal, type Unit } from '@core/units'
 
 /** What a number means; decides its units. Base units: ns, bytes, bytes/s, FLOP/s, J, W, FLOP/J, bytes/J, and 1 for the rest. */
-export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'count' | 'megahertz' | 'celsius' | 'ratio' | 'scientific' | 'energy' | 'watt' | 'flops-per-joule' | 'bytes-per-joule'
+export type Quantity = 'time' | 'bytes' | 'bandwidth' | 'flop-rate' | 'percent' | 'half-width' | 'count' | 'megahertz' | 'celsius' | 'speedup' | 'ratio' | 'scientific' | 'energy' | 'watt' | 'flops-per-joule' | 'bytes-per-joule'
 
 interface Style {
   unit(typical: number | undefined): Unit
   /** Significant digits wanted, and the most digits after the point in the column. */
   digits: number
   places: number
+  /** The number as it is written outside of columns too, where it does not depend on the unit of the column. */
+  text?(value: number): string
 }
 
 const fixed = (name: string, size = 1) => () => ({ name, size })
@@ -17,10 +19,12 @@ const STYLES: Readonly<Record<Quantity, Style>> = {
   bytes: { unit: chooseByteUnit, digits: 3, places: 2 },
   bandwidth: { unit: chooseBandwidthUnit, digits: 3, places: 3 },
   'flop-rate': { unit: chooseFlopsUnit, digits: 3, places: 3 },
-  percent: { unit: fixed('%', 0.01), digits: 2, places: 2 },
+  percent: { unit: fixed('%', 0.01), digits: 3, places: 2, text: percentNumber },
+  'half-width': { unit: fixed('%', 0.01), digits: 3, places: 2, text: (share) => percentNumber(Math.max(share, Number.MIN_VALUE)) },
   count: { unit: fixed(''), digits: 1, places: 0 },
   megahertz: { unit: fixed('MHz'), digits: 1, places: 0 },
   celsius: { unit: fixed('°C'), digits: 1, places: 0 },
+  speedup: { unit: fixed(''), digits: 4, places: 4, text: ratioNumber },
   ratio: { unit: fixed(''), digits: 3, places: 2 },
   energy: { unit: chooseEnergyUnit, digits: 4, places: 3 },
   watt: { unit: fixed('W'), digits: 3, places: 1 },
@@ -47,7 +51,8 @@ export function typicalValue(count: number, at: (i: number) => number): number |
 /** A number in `unit`, without its name. */
 export function numberText(value: number, quantity: Quantity, unit: Unit): string {
   if (quantity === 'scientific') return value === 0 ? '0' : localNumber(value.toExponential(1))
-  const { digits, places } = STYLES[quantity]
+  const { digits, places, text: whole } = STYLES[quantity]
+  if (whole) return whole(value)
   const scaled = value / unit.size
   // Small numbers give up digits rather than widen the column.
   const leading = scaled === 0 ? 0 : Math.floor(Math.log10(Math.abs(scaled)))

@@ -25,7 +25,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'data'))
   // What is looked at here is the suite, not its figures: a few samples of each case.
   writeFileSync(join(folder, 'data', 'settings.json'), JSON.stringify({ presets: { quick: { ...PRESETS.quick, maxWarmupSeconds: 0.005, rule: { id: 'fixed-count', count: 5 } } } }))
-  // Without Python, a suite has a part that is missing here, and few cases.
+  // Without Python, a suite names what is not available here, and few cases.
   opened = await launch({ dataDir: join(folder, 'data') })
   page = opened.page
 })
@@ -83,7 +83,7 @@ describe('a suite in the window', () => {
     await page.getByRole('heading', { name: 'Suites', level: 1 }).waitFor()
     expect(await page.getByRole('region', { name: 'Suites' }).getByRole('heading', { level: 2 }).allInnerTexts()).toEqual(['Comprehensive CUDA/Triton benchmark', 'Genesis benchmarks', 'Genesis performance guide', 'TenfloweRS tools', 'Transformer block by parts', 'Trueno SIMD suite'])
     await expect.poll(() => offer().getByText(/\d+ cases, (about|under) /).count()).toBe(2)
-    await offer().getByText(/missing here/).click()
+    await offer().getByText(/^Not available on this machine/).click()
     await offer().getByText(/^PyTorch: no Python with it is available/).waitFor()
     expect(await violations(page)).toEqual([])
   })
@@ -149,7 +149,7 @@ describe('a suite in the window', () => {
 
   it('is narrowed, run again, and says what it comes to against the run before', async () => {
     await page.evaluate(() => void (location.hash = '#/suites'))
-    await offer().getByText('Narrow', { exact: true }).click()
+    await offer().getByText('Choose what to measure', { exact: true }).click()
     await offer().getByRole('group', { name: /^Dimension/ }).getByRole('button', { name: '512' }).click()
     await offer().getByText(/^5 cases/).waitFor()
     await offer().getByRole('button', { name: 'Run Comprehensive' }).click()
@@ -166,7 +166,7 @@ describe('the other suites', () => {
   it.each([
     ['Genesis benchmarks', 'Times'],
     ['Genesis performance guide', 'Bandwidth by size class'],
-    ['TenfloweRS tools', 'What binds'],
+    ['TenfloweRS tools', 'Bottlenecks'],
     ['Trueno SIMD suite', 'Crossovers'],
   ])('%s runs here in its quick form and ends with its own tables', async (title, table) => {
     await page.evaluate(() => void (location.hash = '#/suites'))

@@ -48,8 +48,8 @@ describe('suites', () => {
 
   it('performance guide: minimum and target of each size class', () => {
     const at = (n: number, share: number) => rate('performance-guide', { case: testCase({ params: { n } }), bandwidthShare: share })
-    expect([at(262_144, 0.25), at(262_144, 0.15), at(262_144, 0.14)]).toEqual(['target met (small)', 'minimum met (small)', 'below minimum (small)'])
-    expect([at(4_194_304, 0.39), at(16_777_216, 0.3), at(67_108_864, 0.3)]).toEqual(['minimum met (medium)', 'target met (large)', 'target met (xlarge)'])
+    expect([at(262_144, 0.25), at(262_144, 0.15), at(262_144, 0.14)]).toEqual(['target met (25 %, small sizes)', 'minimum met (15 %, small sizes)', 'below minimum (15 %, small sizes)'])
+    expect([at(4_194_304, 0.39), at(16_777_216, 0.3), at(67_108_864, 0.3)]).toEqual(['minimum met (25 %, medium sizes)', 'target met (30 %, large sizes)', 'target met (25 %, xlarge sizes)'])
     expect(rate('performance-guide', { case: testCase({ op: 'matmul', params: { m: 8, n: 8, k: 8 } }), bandwidthShare: 1 })).toContain('element-wise')
   })
 

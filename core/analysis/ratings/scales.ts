@@ -1,6 +1,6 @@
 import type { BenchmarkCase } from '../../case'
 import { findOp } from '../../ops/registry'
-import { localNumber } from '../../units'
+import { formatPercent, localNumber } from '../../units'
 import { sizeOf } from '../size'
 import { type Library, libraryOf } from './libraries'
 
@@ -120,11 +120,12 @@ const performanceGuide: RatingScale = {
     const own = sizeClassOf(c)
     if (!own) return { ok: false, reason: 'The guide has targets for element-wise operations of known sizes only.' }
     if (bandwidthShare === undefined) return NO_CEILINGS
-    return { ok: true, text: `${targetWord(bandwidthShare, own)} (${own.name})`, score: bandwidthShare / own.target }
+    return { ok: true, text: `${targetWord(bandwidthShare, own)} (${Math.round(100 * (bandwidthShare >= own.target ? own.target : own.minimum))} %, ${own.name} sizes)`, score: bandwidthShare / own.target }
   },
   summarize(ratings) {
     const having = (word: string) => ratings.filter(({ text }) => text.startsWith(word)).length
-    return `of ${ratings.length} element-wise results, ${having('target met')} met the target of their size class, ${having('minimum met')} only the minimum, ${having('below')} neither`
+    const [minimum, below] = [having('minimum met'), having('below')]
+    return `${having('target met')} of ${ratings.length} element-wise results met the bandwidth target of their size class${minimum ? `, ${minimum} met only the minimum` : ''}${below ? `, ${below} stayed below the minimum` : ''}`
   },
 }
 
@@ -177,7 +178,7 @@ const trueno: RatingScale = {
   },
   summarize(ratings) {
     const near = ratings.filter(({ text }) => text !== 'slower').length
-    return `${near} of ${ratings.length} within 20 % of NumPy: rule of ${MIN_SHARE * 100} % ${near >= MIN_SHARE * ratings.length ? 'met' : 'missed'}`
+    return `${near} of ${ratings.length} (${formatPercent(near / ratings.length)}) faster than NumPy or at most 20 % slower: success rule (at least ${MIN_SHARE * 100} %) ${near >= MIN_SHARE * ratings.length ? 'met' : 'not met'}`
   },
 }
 

@@ -1,6 +1,6 @@
 import { MIN_PASSES, passTimes } from '../../measure/result/rounds'
 import type { Grade, Result } from '../../result'
-import { formatPercent } from '../../units'
+import { formatHalfWidth } from '../../units'
 import { intervalAt, quadRatio, type InterleavedRatio } from './interleave'
 import type { RatioEstimate } from './ratio'
 
@@ -66,5 +66,5 @@ export function ratioGrade({ ratio, interval }: RatioEstimate, sides: readonly (
   const half = Math.max(Math.log(interval.high / ratio), Math.log(ratio / interval.low))
   const own: Grade = half <= A_WITHIN ? 'A' : half <= B_WITHIN ? 'B' : 'C'
   const worst = [own, ...sides.filter((grade) => grade !== undefined)].sort().at(-1)!
-  return { grade: worst, reason: worst === own ? `95 % CI ±${formatPercent(half)}.` : `A time it rests on is graded ${worst}.` }
+  return { grade: worst, reason: worst === own ? `95 % CI ${formatHalfWidth(half)}.` : `A time it rests on is graded ${worst}.` }
 }

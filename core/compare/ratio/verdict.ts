@@ -1,5 +1,6 @@
 import type { Interval } from '../../stats/bootstrap'
 import { studentTail, benjaminiHochberg } from '../../stats/significance'
+import { formatRatio } from '../../units'
 import type { RatioEstimate } from './ratio'
 import { THRESHOLD, type Verdict, type CompareCell } from '../types'
 
@@ -97,5 +98,5 @@ function disagreement(alone: Verdict, time: RatioEstimate, { estimate, clockRati
   const inCycles = verdictOf(estimate.interval, threshold)
   if (inCycles === alone) return undefined
   const words = { faster: 'Faster', slower: 'Slower', same: 'The same' }
-  return `${words[alone]} in time (speedup ${(1 / time.ratio).toFixed(3)}x) but ${inCycles === 'ambiguous' ? 'unclear' : inCycles} in SM cycles (${(1 / estimate.ratio).toFixed(3)}x): ${clocks}.`
+  return `${words[alone]} in time (speedup ${formatRatio(1 / time.ratio)}) but ${inCycles === 'ambiguous' ? 'unclear' : inCycles} in SM cycles (${formatRatio(1 / estimate.ratio)}): ${clocks}.`
 }

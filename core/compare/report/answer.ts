@@ -1,4 +1,4 @@
-import { ABSENT, formatInteger, formatRatio, speedupWords, localNumber } from '../../units'
+import { formatInteger, formatRatio, formatRatioRange, ratioWords, speedupWords } from '../../units'
 import type { RatioWithInterval } from '../../stats/mean-ratio'
 import type { Comparison, EnergyCell, EnergyVerdict, Verdict } from '../types'
 import { sideText, summarizeSide, type SideSummary } from './summary'
@@ -25,8 +25,8 @@ export const energyVerdictText = (verdict: EnergyVerdict): string => `${ENERGY_W
 const ENERGY_VERDICTS: readonly EnergyVerdict[] = ['less', 'more', 'same', 'ambiguous']
 
 /** `0.909x`, and `0.905 to 0.913`: an energy ratio and its interval, as speedups are written. */
-export const energyRatioText = (cell: Pick<EnergyCell, 'ratio'> | undefined): string => (cell ? `${cell.ratio.toFixed(3)}x` : ABSENT)
-export const energyRangeText = (cell: EnergyCell | undefined): string => (cell?.low === undefined || cell.high === undefined ? ABSENT : `${cell.low.toFixed(3)} to ${cell.high.toFixed(3)}`)
+export const energyRatioText = (cell: Pick<EnergyCell, 'ratio'> | undefined): string => formatRatio(cell?.ratio)
+export const energyRangeText = (cell: EnergyCell | undefined): string => formatRatioRange(cell?.low, cell?.high)
 
 /** The order in which verdicts are counted. */
 export const VERDICTS: readonly Verdict[] = ['faster', 'slower', 'same', 'ambiguous']
@@ -79,10 +79,10 @@ export function meanBasis(cases: number, { ratio, low, high }: RatioWithInterval
   return `geometric mean over ${countedCases(cases)}${interval}`
 }
 
-/** `1.03x to 1.05x`, with more digits where three would make both ends equal. */
+/** `1.03x to 1.05x`, with the digits of a figure where two decimals say too little. */
 export function answerInterval(low: number, high: number): string {
-  const [from, to] = [formatRatio(low), formatRatio(high)]
-  return from === to && low !== high ? localNumber(`${low.toPrecision(4)}x to ${high.toPrecision(4)}x`) : `${from} to ${to}`
+  const [from, to] = [ratioWords(low), ratioWords(high)]
+  return low < 1 || (from === to && low !== high) ? `${formatRatio(low)} to ${formatRatio(high)}` : `${from} to ${to}`
 }
 
 /** One answer for each side after the baseline. */

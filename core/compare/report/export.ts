@@ -1,5 +1,5 @@
 import { csvText, type Cell } from '../../csv'
-import { formatEnergy, formatInteger, formatPercent, formatTime } from '../../units'
+import { formatEnergy, formatInteger, formatPercent, formatRatio, formatRatioRange, formatTime } from '../../units'
 import { caseText, shapeText } from '../../case-words'
 import { answerOf, energyRangeText, energyRatioText, energyVerdictText, slowerTitle, verdictText } from './answer'
 import { isInside, sideText, groupRows, findingsOf, hasEnergy, wrongCases } from './summary'
@@ -30,8 +30,7 @@ const table = (head: readonly string[], align: readonly ('l' | 'r')[], rows: rea
   ...rows.map((cells) => `| ${cells.join(' | ')} |`),
 ]
 const counted = (count: number, word: string) => `${formatInteger(count)} ${count === 1 ? word : `${word}s`}`
-const times = (value: number | undefined) => (value === undefined ? '–' : `${value.toFixed(3)}x`)
-const range = ({ speedupLow, speedupHigh }: CompareCell) => (speedupLow === undefined || speedupHigh === undefined ? '–' : `${speedupLow.toFixed(3)} to ${speedupHigh.toFixed(3)}`)
+const range = ({ speedupLow, speedupHigh }: CompareCell) => formatRatioRange(speedupLow, speedupHigh)
 const grades = (base: CompareCell | null | undefined, cell: CompareCell) => `${base?.grade ?? '–'} → ${cell.grade ?? '–'}`
 
 /** One line per side: how it compares as a whole. */
@@ -48,7 +47,7 @@ const several = ({ sessions }: Comparison) => sessions.length > 2
 
 function byOperation(comparison: Comparison): string[] {
   const rows = groupRows(comparison.rows, 'op', comparison.sessions.length).flatMap(({ key, sides }) =>
-    sides.flatMap((side, i) => (side && side.cases > 0 ? [[markdownText(key), ...(several(comparison) ? [markdownText(sideText(comparison, i))] : []), times(side.speedup), String(side.cases), ...SHOWN.map((verdict) => String(side.counts[verdict]))]] : [])),
+    sides.flatMap((side, i) => (side && side.cases > 0 ? [[markdownText(key), ...(several(comparison) ? [markdownText(sideText(comparison, i))] : []), formatRatio(side.speedup), String(side.cases), ...SHOWN.map((verdict) => String(side.counts[verdict]))]] : [])),
   )
   if (rows.length === 0) return []
   const extra = several(comparison)
@@ -62,7 +61,7 @@ function slowerCases(comparison: Comparison): string[] {
   const extra = several(comparison)
   const rows = found.slice(0, MAX_LISTED).map(({ row, side, cell, threshold }) => [
     markdownText(caseText(row.case, isInside(comparison))), ...(extra ? [markdownText(sideText(comparison, side))] : []),
-    formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), times(cell.speedup), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
+    formatTime(row.cells[0]?.medianNs), formatTime(cell.medianNs), formatRatio(cell.speedup), range(cell), formatPercent(threshold), grades(row.cells[0], cell),
   ])
   return [
     '', `#### ${title} (${formatInteger(found.length)})`, '',
@@ -134,7 +133,7 @@ export function rowsMarkdown(comparison: Comparison, rows: readonly Row[] = comp
   return `${table(head, head.map((title) => (title === 'Case' || title === 'Verdict' ? 'l' : 'r')), rows.map(({ case: c, cells }) => [
     markdownText(caseText(c, inside)), formatTime(cells[0]?.medianNs),
     ...cells.slice(1).flatMap((cell) => [
-      ...(cell ? [formatTime(cell.medianNs), times(cell.speedup), range(cell), cell.verdict ? verdictText(cell.verdict) : '–'] : ['–', '–', '–', '–']),
+      ...(cell ? [formatTime(cell.medianNs), formatRatio(cell.speedup), range(cell), cell.verdict ? verdictText(cell.verdict) : '–'] : ['–', '–', '–', '–']),
       ...(energy ? [energyRatioText(cell?.energy), energyRangeText(cell?.energy), cell?.energy?.verdict ? energyVerdictText(cell.energy.verdict) : '–'] : []),
     ]),
   ])).join('\n')}\n`

@@ -3,7 +3,7 @@ import { groupRows, hasEnergy, isInside, sideText, type Group } from '../../comp
 import { caseText } from '../../case-words'
 import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/environment'
-import { ABSENT, formatEnergy, formatInteger, formatPercent, formatTime } from '../../units'
+import { ABSENT, formatEnergy, formatInteger, formatPercent, formatRatio, formatTime } from '../../units'
 import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report'
 import { DOT_SAMPLE, legendItem, seriesStyle } from './legend'
 import { dotPlot } from './draw'
@@ -14,7 +14,6 @@ const SIDE_COLOURS = ['webgpu/wgsl', 'cpu/avx512', 'cuda/kernel', 'cpu/scalar', 
 /** Rows of the chart: the largest effects, where there are more cases; as many as a window or a printed page shows with their axis. */
 const MAX_DRAWN = 20
 
-const times = (value: number | undefined) => (value === undefined ? ABSENT : `${value.toFixed(3)}x`)
 const counted = (count: number, one: string) => `${formatInteger(count)} ${count === 1 ? one : `${one}s`}`
 
 /** Sides after the baseline, by index. */
@@ -28,7 +27,7 @@ function byOperation(comparison: Comparison): ReportTable {
       sides.flatMap((side, i) => {
         if (!side || side.cases === 0) return []
         const { slower, faster, same, ambiguous } = side.counts
-        return [[{ text: key }, { text: sideText(comparison, i) }, numberCell(times(side.speedup), side.speedup), ...[side.cases, slower, faster, same, ambiguous].map((n) => numberCell(String(n), n))]]
+        return [[{ text: key }, { text: sideText(comparison, i) }, numberCell(formatRatio(side.speedup), side.speedup), ...[side.cases, slower, faster, same, ambiguous].map((n) => numberCell(String(n), n))]]
       }),
     ),
   }
@@ -54,7 +53,7 @@ function verdicts(comparison: Comparison): ReportTable {
     if (!cell) return head(0).map(() => ({ text: ABSENT }))
     const { medianNs, speedup, speedupLow, speedupHigh } = cell
     const width = speedupLow === undefined || speedupHigh === undefined ? undefined : speedupHigh - speedupLow
-    return [numberCell(formatTime(medianNs), medianNs), numberCell(times(speedup), speedup), numberCell(width === undefined ? ABSENT : `${times(speedupLow)} to ${times(speedupHigh)}`, width), verdictCell(cell), { text: `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}` }, ...(energy ? energyCells(cell) : [])]
+    return [numberCell(formatTime(medianNs), medianNs), numberCell(formatRatio(speedup), speedup), numberCell(width === undefined ? ABSENT : `${formatRatio(speedupLow)} to ${formatRatio(speedupHigh)}`, width), verdictCell(cell), { text: `${base?.grade ?? ABSENT} → ${cell.grade ?? ABSENT}` }, ...(energy ? energyCells(cell) : [])]
   }
   return {
     heads: [{ title: 'case', mono: true }, { title: 'baseline', numeric: true }, ...(energy ? [{ title: 'baseline energy', numeric: true }] : []), ...sidesOf(comparison).flatMap(head)],

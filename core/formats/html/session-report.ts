@@ -2,7 +2,7 @@ import { findingTitle, type Finding } from '../../analysis/advice'
 import { TWO_INTERVALS } from '../../analysis/case-runs'
 import { seriesKey } from '../../backends'
 import type { SessionFile } from '../../session/types'
-import { formatRatio, formatTime } from '../../units'
+import { formatTime, ratioWords } from '../../units'
 import { reportOf } from '../shared/report'
 import type { ExportContext } from '../file-format'
 import { answerHtml } from './answer'
@@ -44,7 +44,7 @@ export function findingsHtml(findings: readonly Finding[]): string {
   const items = findings.map((finding) => {
     const { severity, rows, sentence, evidence, gain } = finding
     const [sign, word] = LOOKS[severity]
-    const saving = gain ? `; could save ${formatTime(gain.savedNs)} over one call of each (${formatRatio(gain.factor)}: ${gain.how})` : ''
+    const saving = gain ? `; could save ${formatTime(gain.savedNs)} over one call of each (${ratioWords(gain.factor)}: ${gain.how})` : ''
     return `<li><p><strong class="${severity}">${sign} ${word}</strong> <strong>${escapeHtml(findingTitle(finding))}</strong> <span class="muted">${rows.length} ${rows.length === 1 ? 'result' : 'results'}</span></p><p>${escapeHtml(sentence)}</p><p class="muted">${escapeHtml(evidence.map(({ name, value }) => `${name}: ${value}`).join('; ') + saving)}</p></li>`
   })
   const list = (some: readonly string[]) => `<ol class="findings">${some.join('\n')}</ol>`

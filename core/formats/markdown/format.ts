@@ -3,7 +3,7 @@ import { answerSentences, processorTitle } from '../../analysis/answer/words'
 import { findingTitle, type Finding } from '../../analysis/advice'
 import { TWO_INTERVALS } from '../../analysis/case-runs'
 import type { SessionFile } from '../../session/types'
-import { formatRatio, formatTime } from '../../units'
+import { formatTime, ratioWords } from '../../units'
 import { fastestTable } from '../shared/answer'
 import { reportOf, type ReportTable } from '../shared/report'
 import type { ExportContext, FileFormat } from '../file-format'
@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<Finding['severity'], string>> = { problem: '❌ Pro
 function findingMarkdown(finding: Finding): string {
   const { severity, sentence, evidence, gain } = finding
   const facts = evidence.map(({ name, value }) => `${name}: ${value}`).join('; ')
-  const saving = gain ? `; could save ${formatTime(gain.savedNs)} over one call of each (${formatRatio(gain.factor)}: ${gain.how})` : ''
+  const saving = gain ? `; could save ${formatTime(gain.savedNs)} over one call of each (${ratioWords(gain.factor)}: ${gain.how})` : ''
   return `- **${WORDS[severity]}: ${escapeMarkdown(findingTitle(finding))}.** ${escapeMarkdown(sentence)} <sub>${escapeMarkdown(facts + saving)}</sub>`
 }
 

@@ -1,7 +1,6 @@
 import type { ProcessorAnswer } from '../../analysis/answer/answer'
 import { implementationText } from '../../analysis/answer/words'
-import { answerInterval } from '../../compare'
-import { ABSENT, formatRatio } from '../../units'
+import { ABSENT, formatRatio, formatRatioRange } from '../../units'
 import { numberCell, type ReportTable } from './report'
 
 /** The fastest implementation of each operation with its share of the cases and its speedup over the baseline. */
@@ -19,7 +18,7 @@ export const fastestTable = ({ operations, baseline }: ProcessorAnswer): ReportT
     { text: implementationText(fastest) },
     numberCell(`${wins} of ${cases}`, wins / cases),
     numberCell(mean ? formatRatio(mean.ratio) : ABSENT, mean?.ratio),
-    mean?.low === undefined || mean.high === undefined ? { text: ABSENT } : numberCell(answerInterval(mean.low, mean.high), mean.high - mean.low),
+    mean?.low === undefined || mean.high === undefined ? { text: ABSENT } : numberCell(formatRatioRange(mean.low, mean.high), mean.high - mean.low),
     numberCell(String(unclear), unclear),
   ]),
 })

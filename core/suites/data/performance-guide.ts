@@ -32,13 +32,13 @@ const suite: Suite = {
   quick: { ops: at('65536, 1048576', '512x512', '1x64x128x4'), parts: 'both', dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
   sections: ['summary', 'classes', 'axes', 'launches', 'occupancy', 'bounds', 'blocks', 'times', 'flags'],
   published: [
-    { what: 'add 256x256', theirs: 'PyTorch 0.019 ms, Genesis 0.104 ms', find: { op: 'add', params: { n: 65536 } } },
-    { what: 'add 2048x2048', theirs: 'PyTorch 0.053 ms, Genesis 0.166 ms', find: { op: 'add', params: { n: 4194304 } } },
-    { what: 'add 4096x4096', theirs: 'PyTorch 0.147 ms, Genesis 2.334 ms', find: { op: 'add', params: { n: 16777216 } } },
-    { what: 'add 8192x8192', theirs: 'PyTorch 0.478 ms, Genesis 8.208 ms', find: { op: 'add', params: { n: 67108864 } } },
+    { what: 'add 64Ki', times: { PyTorch: 19_000, Genesis: 104_000 }, find: { op: 'add', params: { n: 65536 } } },
+    { what: 'add 4Mi', times: { PyTorch: 53_000, Genesis: 166_000 }, find: { op: 'add', params: { n: 4194304 } } },
+    { what: 'add 16Mi', times: { PyTorch: 147_000, Genesis: 2_334_000 }, find: { op: 'add', params: { n: 16777216 } } },
+    { what: 'add 64Mi', times: { PyTorch: 478_000, Genesis: 8_208_000 }, find: { op: 'add', params: { n: 67108864 } } },
   ],
   publishedOn: 'NVIDIA A800 (1555 GB/s), PyTorch 2.6',
-  publishedAbout: { classes: 'Published, of the theoretical bandwidth: mean 18 % for Genesis and 71.4 % for PyTorch, best 33.1 %, worst 3.1 %.' },
+  publishedAbout: { classes: 'Published, of the theoretical bandwidth: mean 18.0 % for Genesis and 71.4 % for PyTorch, best 33.1 %, worst 3.1 %.' },
   publishedAxes: { all: 'Genesis 0.14x', last: 'Genesis 0.17x to 0.25x, once 0.008x', first_last: 'Genesis 0.07x to 0.1x, once 0.005x' },
 }
 export default suite

@@ -26,11 +26,11 @@ const suite: Suite = {
   quick: { ops: at('100, 10000'), dtypes: ['f32'], modes: ['hot'], preset: 'quick' },
   sections: ['summary', 'crossovers', 'times', 'flags'],
   published: [
-    { what: 'add, 100 elements', theirs: 'scalar 57.8, SSE2 66.8, AVX2 67.7, AVX-512 73.3 ns', find: { op: 'add', params: { n: 100 } } },
-    { what: 'add, 1,000 elements', theirs: 'scalar 193.6, SSE2 159.6, AVX2 144.2, AVX-512 166.3 ns', find: { op: 'add', params: { n: 1000 } } },
-    { what: 'add, 10,000 elements', theirs: 'scalar 2000, SSE2 1650, AVX2 1400, AVX-512 1600 ns', find: { op: 'add', params: { n: 10000 } } },
-    { what: 'argmax, 1,000,000 elements', theirs: 'NumPy 9 to 14x faster than PyTorch', find: { op: 'argmax', params: { cols: 1000000 } } },
-    { what: 'argmin, 1,000,000 elements', theirs: 'NumPy 9 to 14x faster than PyTorch', find: { op: 'argmin', params: { cols: 1000000 } } },
+    { what: 'add 100', times: { scalar: 57.8, SSE2: 66.8, AVX2: 67.7, 'AVX-512': 73.3 }, find: { op: 'add', params: { n: 100 } } },
+    { what: 'add 1000', times: { scalar: 193.6, SSE2: 159.6, AVX2: 144.2, 'AVX-512': 166.3 }, find: { op: 'add', params: { n: 1000 } } },
+    { what: 'add 10000', times: { scalar: 2000, SSE2: 1650, AVX2: 1400, 'AVX-512': 1600 }, find: { op: 'add', params: { n: 10000 } } },
+    { what: 'argmax 1M', claim: 'NumPy 9 to 14x faster than PyTorch', find: { op: 'argmax', params: { cols: 1000000 } } },
+    { what: 'argmin 1M', claim: 'NumPy 9 to 14x faster than PyTorch', find: { op: 'argmin', params: { cols: 1000000 } } },
   ],
   publishedAbout: { crossovers: 'Published for add: SIMD starts to win at 200 to 500 elements.' },
 }

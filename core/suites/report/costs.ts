@@ -1,7 +1,7 @@
 import { sizeOf } from '../../analysis/size'
 import { median } from '../../stats/descriptive'
 import { ABSENT, formatBandwidth, formatBytes, formatCount, formatFlops, formatPercent, formatTime, formatWaves } from '../../units'
-import { about, highest, implName, lowest, text, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
+import { about, dashText, highest, implName, lowest, NOT_MEASURED, text, timesWriter, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
 
 /** Most memory that a case needed: what the library allocated besides where that is known. */
 const peakBytes = ({ libraryPeakBytes, caseBytes }: Measured): number | undefined => (caseBytes === undefined && libraryPeakBytes === undefined ? undefined : (caseBytes ?? 0) + (libraryPeakBytes ?? 0))
@@ -16,10 +16,11 @@ export function memoryPart(material: Material): SuitePart | undefined {
     text(words(group[0]!.case)), text(group[0]!.case.dtype),
     ...impls.map((impl): SuiteCell => {
       const result = group.find(({ case: c }) => implName(c) === impl)
-      return result === undefined || peakBytes(result) === undefined ? text(ABSENT) : { text: peakMemory(result), result: result.id }
+      if (result === undefined) return material.without(group[0]!.case, impl)
+      return peakBytes(result) === undefined ? text(ABSENT) : { text: peakMemory(result), result: result.id }
     }),
   ])
-  return rows.length === 0 ? undefined : { title: 'Peak memory', text: 'Inputs, outputs and workspace of the case, and what the library allocated beside them during a call.', table: { heads: [{ title: 'operation', mono: true }, { title: 'dtype' }, ...impls.map((title) => ({ title, numeric: true }))], rows } }
+  return rows.length === 0 ? undefined : { title: 'Peak memory', text: `Inputs, outputs and workspace of the case, and what the library allocated beside them during a call.${dashText(rows, NOT_MEASURED)}`, table: { heads: [{ title: 'operation', mono: true }, { title: 'dtype' }, ...impls.map((title) => ({ title, numeric: true }))], rows } }
 }
 
 /** Every result with its class and its rates. */
@@ -43,7 +44,10 @@ export function launchesPart({ ok, impls }: Material): SuitePart | undefined {
   const rows = impls.flatMap((impl) => {
     const found = ok.flatMap((result): RatedResult[] => (result.hostCallNs === undefined || implName(result.case) !== impl ? [] : [{ value: result.hostCallNs, result: result.id }]))
     const shorter = ok.filter((result) => implName(result.case) === impl && result.hostCallNs !== undefined && result.medianNs < result.hostCallNs).length
-    return found.length === 0 ? [] : [[text(impl), text(String(found.length)), text(formatTime(median(found.map(({ value }) => value)))), lowest(found, formatTime), highest(found, formatTime), text(String(shorter))]]
+    const typical = median(found.map(({ value }) => value))
+    if (typical === undefined) return []
+    const { time } = timesWriter([typical])
+    return [[text(impl), text(String(found.length)), text(time(typical)), lowest(found, time), highest(found, time), text(String(shorter))]]
   })
   return rows.length === 0 ? undefined : { title: 'Launch overhead', text: 'Time that the host takes to issue one call. It is not in the times of the other tables. Where a case takes less, a program that waits for each call is bound by it.', table: { heads: [{ title: 'implementation', mono: true }, { title: 'cases', numeric: true }, { title: 'median', numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }, { title: 'cases shorter than it', numeric: true }], rows } }
 }

@@ -2,13 +2,10 @@ import { SIZE_CLASS_NAMES, sizeClassOf, targetWord } from '../../analysis/rating
 import { findOp } from '../../ops/registry'
 import { statusWord } from '../../result'
 import { geometricMean } from '../../stats/descriptive'
-import { ABSENT, formatPercent, formatRatio, formatTime } from '../../units'
-import { about, highest, implName, lowest, text, words, type Material, type RatedResult, type SuiteCell, type SuitePart } from './material'
+import { ABSENT, formatPercent, formatRatio, formatSpread } from '../../units'
+import { about, dashText, doubtOf, highest, implName, lowest, text, timesWriter, words, type Material, type RatedResult, type SuiteCell, type SuitePart } from './material'
 
 const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length
-
-/** Samples vary by more than this share of their mean: a red flag of the Genesis suite. */
-const HIGH_VARIATION = 0.2
 
 /** Mean, best and worst share of the measured bandwidth against the minimum and target, by size class and implementation. */
 export function classesPart(material: Material): SuitePart | undefined {
@@ -43,7 +40,7 @@ export function axesPart(material: Material): SuitePart | undefined {
   }
   const rows = [...groups].map(([key, speedups]) => [...key.split('|').map(text), text(String(speedups.length)), text(formatRatio(geometricMean(speedups.map(({ value }) => value)))), lowest(speedups, formatRatio), highest(speedups, formatRatio), ...(published ? [text(published[key.split('|')[1]!] ?? ABSENT)] : [])])
 
-  return rows.length === 0 ? undefined : { title: 'Reductions by axis', text: `Speedup over ${material.suite.against}.`, table: { heads: [{ title: 'implementation', mono: true }, { title: 'axis' }, { title: 'cases', numeric: true }, { title: 'geometric mean', numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }, ...(published ? [{ title: 'published', wide: true }] : [])], rows } }
+  return rows.length === 0 ? undefined : { title: 'Reductions by axis', text: `Speedup over ${material.suite.against}.${dashText(rows, 'not published')}`, table: { heads: [{ title: 'implementation', mono: true }, { title: 'axis' }, { title: 'cases', numeric: true }, { title: 'geometric mean', numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }, ...(published ? [{ title: 'published', wide: true }] : [])], rows } }
 }
 
 /** How many results each limit binds, and how near they come to it. */
@@ -58,8 +55,8 @@ export function boundsPart(material: Material): SuitePart {
     return found.length === 0 ? [] : [[text(`${bound} bound`), text(String(found.length)), ...shares, text(String(found.length - judged.length))]]
   })
   return rows.length === 0
-    ? { title: 'What binds', text: 'Unavailable: measure the ceilings of this device first (Devices, or opscope ceilings).' }
-    : { title: 'What binds', text: 'Efficiency is the share of the measured ceiling. Results above it, most of them served by a cache, are counted apart.', table: { heads: [{ title: 'class' }, { title: 'results', numeric: true }, { title: 'mean efficiency', numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }, { title: 'above the ceiling', numeric: true }], rows } }
+    ? { title: 'Bottlenecks', text: 'Unavailable: measure the ceilings of this device first (Devices, or opscope ceilings).' }
+    : { title: 'Bottlenecks', text: 'Efficiency is the share of the measured ceiling. Results above the ceiling, most of them served by a cache, are not in the mean, the lowest and the highest.', table: { heads: [{ title: 'class' }, { title: 'results', numeric: true }, { title: 'mean efficiency', numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }, { title: 'above the ceiling', numeric: true }], rows } }
 }
 
 /** Red flags: failures, failed verification, high variation, low grades. */
@@ -68,8 +65,12 @@ export function flagsPart({ results }: Material): SuitePart {
     const row = (what: string) => [[`${words(result.case)} ${result.case.dtype} ${implName(result.case)}`, what].map(about(result))]
     if (result.status !== 'ok') return row(`${statusWord(result.status)}${result.message ? `: ${result.message}` : ''}`)
     const { meanNs, stddevNs } = result
-    if (meanNs && stddevNs && stddevNs / meanNs > HIGH_VARIATION) return row(`high variation: ${formatTime(meanNs)} ± ${formatTime(stddevNs)}`)
-    return result.grade === 'C' ? row(`grade C: ${result.gradeReasons?.[0] ?? 'see the details of the result'}`) : []
+    const doubt = doubtOf(result)
+    if (doubt === 'high variation' && meanNs && stddevNs) {
+      const { unit } = timesWriter([meanNs])
+      return row(`${doubt}: ${formatSpread(meanNs, stddevNs, unit)} ${unit.name}`)
+    }
+    return doubt ? row(`grade C: ${result.gradeReasons?.[0] ?? 'see the details of the result'}`) : []
   })
   return rows.length === 0 ? { title: 'Red flags', text: 'None: no failure, no failed verification, no high variation.' } : { title: 'Red flags', table: { heads: [{ title: 'result', mono: true }, { title: 'what', wide: true }], rows } }
 }

@@ -3,18 +3,20 @@ import { libraryOf } from '../../analysis/ratings/libraries'
 import { workOf } from '../../analysis/size'
 import type { BenchmarkCase } from '../../case'
 import { operationText, shapeText } from '../../case-words'
-import type { Result } from '../../result'
+import { statusWord, type Result } from '../../result'
 import { roofFinder, roofline, type RooflinePoint } from '../../roofline/roofline'
 import { blockOf, rowAt, type Row } from '../../session/rows'
 import type { Ceiling } from '../../session/types'
-import { ABSENT, formatTime } from '../../units'
+import { median } from '../../stats/descriptive'
+import { ABSENT, chooseTimeUnit, formatIn, type Unit } from '../../units'
 import type { Suite } from '../types'
 
-/** A cell: its text, a remark beside it such as a rating, and the id of the result that it is about. */
+/** A cell: its text, a remark beside it such as a rating, the id of the result that it is about, and why its figure is unreliable. */
 export interface SuiteCell {
   text: string
   note?: string
   result?: string
+  doubt?: string
 }
 
 /** A column: numbers stand right, names in the fixed-width face, sentences may wrap. */
@@ -54,11 +56,14 @@ export class Material {
   readonly ok: readonly Measured[]
   readonly #times = new LibraryTimes()
   readonly #points = new Map<string, RooflinePoint | undefined>()
+  /** Results without a time, by work and implementation. */
+  readonly #failed = new Map<string, SuiteResult>()
   /** Names of implementations, in the order measured. */
   readonly impls: readonly string[]
 
   constructor(readonly suite: Suite, readonly results: readonly SuiteResult[], readonly ceilings: readonly Ceiling[]) {
     this.ok = results.filter(isMeasured)
+    for (const result of results) if (!isMeasured(result)) this.#failed.set(`${workOf(result.case)}|${implName(result.case)}`, result)
     for (const { case: c, medianNs } of this.ok) this.#times.add(c, medianNs)
     const roofs = roofFinder(ceilings)
     for (const result of this.ok) this.#points.set(result.id, roofline({ bytes: result.bytes ?? 0, flops: result.flops ?? 0, medianNs: result.medianNs }, roofs(result.case)))
@@ -87,6 +92,12 @@ export class Material {
     return scale.rate({ case: result.case, medianNs: result.medianNs, efficiency: this.point(result)?.efficiency, bandwidthShare: this.bandwidthShare(result), fastestNs: (library) => this.#times.fastestNs(result.case, library) })
   }
 
+  /** The cell of an implementation that has no time for the work of a case: what came of it, or a dash where it was not measured. */
+  without(c: BenchmarkCase, impl: string): SuiteCell {
+    const failed = this.#failed.get(`${workOf(c)}|${impl}`)
+    return failed ? { text: statusWord(failed.status), result: failed.id } : text(ABSENT)
+  }
+
   /** The results that the suite judges: not those of the libraries that others are held against. */
   judged(): Measured[] {
     return this.ok.filter(({ case: c }) => libraryOf(c) === undefined)
@@ -112,8 +123,27 @@ export const text = (value: string): SuiteCell => ({ text: value })
 /** Cells that are about one result lead to it; a dash leads nowhere. */
 export const about = ({ id }: Pick<SuiteResult, 'id'>) => (value: string): SuiteCell => (value === ABSENT ? text(value) : { text: value, result: id })
 
-/** `12.1 µs ± 0.4 µs`: mean and standard deviation, as these suites state them. */
-export const meanText = ({ medianNs, meanNs = medianNs, stddevNs }: Measured): string => `${formatTime(meanNs)}${stddevNs === undefined ? '' : ` ± ${formatTime(stddevNs)}`}`
+/** Writes times (ns) of one row in one unit, that of their median: `12.1 µs`. */
+export function timesWriter(ns: readonly number[]): { unit: Unit; number: (ns: number) => string; time: (ns: number) => string } {
+  const unit = chooseTimeUnit(ns.length === 0 ? undefined : median(ns))
+  const number = (value: number) => formatIn(value, unit, 3)
+  return { unit, number, time: (value) => `${number(value)} ${unit.name}` }
+}
+
+/** Samples vary by more than this share of their mean: a red flag of the Genesis suite. */
+const HIGH_VARIATION = 0.2
+
+/** Why the figure of a result is unreliable, in two words; undefined where it is not. */
+export function doubtOf({ meanNs, stddevNs, grade }: SuiteResult): string | undefined {
+  if (meanNs && stddevNs && stddevNs / meanNs > HIGH_VARIATION) return 'high variation'
+  return grade === 'C' ? 'grade C' : undefined
+}
+
+/** What a dash stands for, where one of the cells is a dash. */
+export const dashText = (rows: readonly (readonly SuiteCell[])[], reason: string): string => (rows.some((row) => row.some((cell) => cell.text === ABSENT)) ? ` ${ABSENT} = ${reason}.` : '')
+
+/** The usual reason. */
+export const NOT_MEASURED = 'not measured in this session'
 
 /** A figure of one result. */
 export interface RatedResult {

@@ -1,11 +1,12 @@
-import { crossovers, crossoverSentence } from '../../analysis/crossover'
-import { RATINGS, summaryOf } from '../../analysis/ratings'
+import { crossovers } from '../../analysis/crossover'
+import { RATINGS, summaryOf, type Rating } from '../../analysis/ratings'
+import { libraryOf } from '../../analysis/ratings/libraries'
 import { sizeOf, workOf } from '../../analysis/size'
 import { geometricMean } from '../../stats/descriptive'
-import { ABSENT, formatRatio, formatSize, formatTime } from '../../units'
+import { ABSENT, formatCount, formatRatio, formatSpread, formatTime } from '../../units'
 import type { PublishedFigure } from '../types'
 import { peakMemory } from './costs'
-import { about, highest, implName, lowest, meanText, text, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
+import { about, dashText, doubtOf, highest, implName, lowest, NOT_MEASURED, text, timesWriter, words, type Material, type Measured, type RatedResult, type SuiteCell, type SuitePart } from './material'
 
 /** Of a suite that measures every SIMD level, each operation is judged by its fastest one, as its users would dispatch it. */
 function judgedResults(material: Material): Measured[] {
@@ -22,7 +23,8 @@ function judgedResults(material: Material): Measured[] {
 /** The suite's verdict, and how many times as fast as its library each implementation is over all of its work. */
 export function summaryPart(material: Material): SuitePart {
   const { suite, ok, results, impls } = material
-  const ratings = judgedResults(material).map((result) => material.rating(result))
+  const judged = judgedResults(material)
+  const ratings = judged.map((result) => material.rating(result))
   const verdict = summaryOf(RATINGS.find(({ id }) => id === suite.rating)!, ratings)
   const rows = impls.flatMap((impl) => {
     const own = ok.filter(({ case: c }) => implName(c) === impl).flatMap((result): RatedResult[] => {
@@ -32,30 +34,55 @@ export function summaryPart(material: Material): SuitePart {
     return own.length === 0 ? [] : [[text(impl), text(String(own.length)), text(formatRatio(geometricMean(own.map(({ value }) => value)))), lowest(own, formatRatio), highest(own, formatRatio)]]
   })
   const counted = `${ok.length} of ${results.length} results passed verification and were measured.`
+  const by = suite.impls === 'all' ? 'By the fastest implementation of each operation and size: ' : ''
   return {
     title: 'Summary',
-    text: verdict ? `${counted} ${verdict[0]!.toUpperCase()}${verdict.slice(1)}.` : `${counted} No rating: ${ratings.find((rating) => !rating.ok)?.reason ?? 'there are no results.'}`,
+    text: verdict ? `${counted} ${by}${by === '' ? verdict[0]!.toUpperCase() : verdict[0]!}${verdict.slice(1)}.${notRated(material, judged, ratings)}` : `${counted} No rating: ${ratings.find((rating) => !rating.ok)?.reason ?? 'there are no results.'}`,
     ...(rows.length > 0 ? { table: { heads: [{ title: 'implementation', mono: true }, { title: 'cases', numeric: true }, { title: `speedup over ${suite.against} (geometric mean)`, numeric: true }, { title: 'lowest', numeric: true }, { title: 'highest', numeric: true }], rows } } : {}),
   }
+}
+
+/** The results that the verdict leaves out, with the reason; empty where it is of all. */
+function notRated(material: Material, judged: readonly Measured[], ratings: readonly Rating[]): string {
+  const others = material.judged().length - judged.length
+  const libraries = new Map<string, number>()
+  for (const { case: c } of material.ok) {
+    const library = libraryOf(c)
+    if (library !== undefined) libraries.set(library, (libraries.get(library) ?? 0) + 1)
+  }
+  const reasons = new Map<string, number>()
+  for (const rating of ratings) if (!rating.ok) reasons.set(rating.reason, (reasons.get(rating.reason) ?? 0) + 1)
+  const left = [...(others > 0 ? [`${others} by slower implementations`] : []), ...[...libraries].map(([library, count]) => `${count} of ${library} itself`)]
+  return [...(left.length > 0 ? [` Not rated: ${left.join(', ')}.`] : []), ...[...reasons].map(([reason, count]) => ` Not rated: ${count} ${count === 1 ? 'result' : 'results'}. ${reason}`)].join('')
 }
 
 /** Mean and deviation of each implementation, and its speedup over the library. */
 export function timesPart(material: Material): SuitePart | undefined {
   const { impls, suite } = material
-  const rows = material.byWork().map((group) => [
-    text(words(group[0]!.case)), text(group[0]!.case.dtype), text(group[0]!.case.mode),
-    ...impls.map((impl): SuiteCell => {
-      const result = group.find(({ case: c }) => implName(c) === impl)
-      if (!result) return text(ABSENT)
-      const speedup = material.speedup(result)
-      const rating = material.rating(result)
-      const extremes = suite.extremes && result.minNs !== undefined && result.maxNs !== undefined ? `${formatTime(result.minNs)} to ${formatTime(result.maxNs)}` : []
-      const note = [extremes, speedup === undefined ? [] : formatRatio(speedup), rating.ok ? rating.text : []].flat().join(', ')
-      return { text: meanText(result), ...(note === '' ? {} : { note }), result: result.id }
-    }),
-  ])
+  const shown = { extremes: false, speedup: false, rating: false }
+  const rows = material.byWork().map((group) => {
+    const { unit, number, time } = timesWriter(group.map(({ medianNs }) => medianNs))
+    return [
+      text(words(group[0]!.case)), text(group[0]!.case.dtype), text(group[0]!.case.mode),
+      ...impls.map((impl): SuiteCell => {
+        const result = group.find(({ case: c }) => implName(c) === impl)
+        if (!result) return material.without(group[0]!.case, impl)
+        const { medianNs, meanNs = medianNs, stddevNs, minNs, maxNs } = result
+        const speedup = material.speedup(result)
+        const rating = material.rating(result)
+        const extremes = suite.extremes && minNs !== undefined && maxNs !== undefined ? `${number(minNs)} to ${time(maxNs)}` : undefined
+        const doubt = doubtOf(result)
+        shown.extremes ||= extremes !== undefined
+        shown.speedup ||= speedup !== undefined
+        shown.rating ||= rating.ok
+        const note = [extremes ?? [], speedup === undefined ? [] : formatRatio(speedup), rating.ok ? rating.text : [], doubt ?? []].flat().join(', ')
+        return { text: stddevNs === undefined ? time(meanNs) : `${formatSpread(meanNs, stddevNs, unit)} ${unit.name}`, ...(note === '' ? {} : { note }), result: result.id, ...(doubt === undefined ? {} : { doubt }) }
+      }),
+    ]
+  })
   if (rows.length === 0) return undefined
-  return { title: 'Times', text: `Mean ± standard deviation, ${suite.extremes ? 'fastest and slowest sample, ' : ''}speedup over ${suite.against}, rating.`, table: { heads: [{ title: 'operation', mono: true }, { title: 'dtype' }, { title: 'mode' }, ...impls.map((title) => ({ title, numeric: true }))], rows } }
+  const said = ['Mean ± standard deviation', ...(shown.extremes ? ['fastest to slowest sample'] : []), ...(shown.speedup ? [`speedup over ${suite.against}`] : []), ...(shown.rating ? ['rating'] : [])].join(', ')
+  return { title: 'Times', text: `${said}.${dashText(rows, NOT_MEASURED)}`, table: { heads: [{ title: 'operation', mono: true }, { title: 'dtype' }, { title: 'mode' }, ...impls.map((title) => ({ title, numeric: true }))], rows } }
 }
 
 /** The fastest implementation of each operation and size, and its distance to the next. */
@@ -70,6 +97,9 @@ export function fastestPart(material: Material): SuitePart | undefined {
 
 const UNCLEAR = 'unclear'
 
+/** An interpolated number of elements to three digits, in the letters of the suite's own sizes: `1310`, `250K`. */
+const elements = (n: number): string => (n < 100_000 ? String(Number(n.toPrecision(3))) : formatCount(n))
+
 /** Where each implementation starts to beat the first one measured (the scalar level), along size, with clear verdicts on both sides. */
 export function crossoversPart({ ok, impls }: Material): SuitePart | undefined {
   const [base, ...others] = impls
@@ -83,32 +113,42 @@ export function crossoversPart({ ok, impls }: Material): SuitePart | undefined {
       if (a.length === 0 || b.length === 0) return text(ABSENT)
       const { found: [first], unclear } = crossovers(a, b)
       // The first size beyond the crossing is the result that shows it.
-      if (first) return { text: crossoverSentence(first, base!, impl, formatSize), result: (b.find(({ size }) => size >= first.size) ?? b.at(-1)!).id }
+      if (first) return { text: `${first.winner === 'b' ? 'faster' : 'slower'} from ${elements(first.size)} elements`, note: `95 % CI ${elements(first.low)} to ${elements(first.high)}`, result: (b.find(({ size }) => size >= first.size) ?? b.at(-1)!).id }
       const one = b.find(({ size }) => size === a[0]!.size)
       return one === undefined ? text(ABSENT) : { text: unclear ? UNCLEAR : one.medianNs < a[0]!.medianNs ? 'faster at every size' : 'slower at every size', result: one.id }
     })
     return cells.every((cell) => cell.text === ABSENT) ? [] : [[text(op), ...cells]]
   })
-  return rows.length === 0 || others.length === 0 ? undefined : { title: 'Crossovers', text: `Where each implementation changes places with ${base}${rows.flat().some((cell) => cell.text === UNCLEAR) ? `; ${UNCLEAR}: the medians change order, but not beyond the significance threshold` : ''}.`, table: { heads: [{ title: 'operation', mono: true }, ...others.map((title) => ({ title, wide: true }))], rows } }
+  return rows.length === 0 || others.length === 0 ? undefined : { title: 'Crossovers', text: `Size from which each implementation is faster or slower than ${base}, with the 95 % CI of that size${rows.flat().some((cell) => cell.text === UNCLEAR) ? `; ${UNCLEAR}: the medians change order, but not beyond the significance threshold` : ''}.${dashText(rows, NOT_MEASURED)}`, table: { heads: [{ title: 'operation', mono: true }, ...others.map((title) => ({ title, wide: true }))], rows } }
 }
 
 /** Whether a result answers a published figure: of the hot mode, where the work was measured in it. */
 const answers = ({ op, params }: PublishedFigure['find'], { case: c }: Measured, modes: ReadonlyMap<string, ReadonlySet<string>>): boolean =>
   c.op === op && c.dtype === 'f32' && Object.entries(params).every(([name, value]) => c.params[name] === value) && (c.mode === 'hot' || !modes.get(workOf({ ...c, mode: 'hot' }))?.has('hot'))
 
-/** Our figures beside those that the suite's own users publish. */
+/** The session's medians beside the times that the suite's own users publish: one column for each implementation, one unit in a row. */
 export function publishedPart({ suite, ok, impls }: Material): SuitePart | undefined {
   const modes = new Map<string, Set<string>>()
   for (const { case: c } of ok) {
     const work = workOf({ ...c, mode: 'hot' })
     modes.set(work, (modes.get(work) ?? new Set()).add(c.mode))
   }
-  const rows = suite.published.map(({ what, theirs, find }) => {
+  const names = [...new Set(suite.published.flatMap(({ times }) => Object.keys(times ?? {})))]
+  const rows = suite.published.map(({ what, times = {}, claim, find }) => {
     const ours = ok.filter((result) => answers(find, result, modes))
-    return [text(what), text(theirs), ...impls.map((impl): SuiteCell => {
-      const result = ours.find(({ case: c }) => implName(c) === impl)
-      return result ? { text: formatTime(result.medianNs), result: result.id } : text(ABSENT)
-    })]
+    const { time } = timesWriter([...Object.values(times), ...ours.map(({ medianNs }) => medianNs)])
+    return [
+      { text: what, ...(claim === undefined ? {} : { note: `published: ${claim}` }) },
+      ...names.map((name) => {
+        const ns = times[name]
+        return text(ns === undefined ? ABSENT : time(ns))
+      }),
+      ...impls.map((impl): SuiteCell => {
+        const result = ours.find(({ case: c }) => implName(c) === impl)
+        return result ? { text: time(result.medianNs), result: result.id } : text(ABSENT)
+      }),
+    ]
   })
-  return rows.length === 0 ? undefined : { title: 'Published figures', text: `Theirs${suite.publishedOn ? ` (${suite.publishedOn})` : ''} beside the medians of this session.`, table: { heads: [{ title: 'case' }, { title: 'published', wide: true }, ...impls.map((title) => ({ title, numeric: true, mono: true }))], rows } }
+  const heads = [{ title: 'case', mono: true }, ...names.map((name) => ({ title: `${name} (published)`, numeric: true })), ...impls.map((title) => ({ title, numeric: true, mono: true }))]
+  return rows.length === 0 ? undefined : { title: 'Published figures', text: `Published times (${suite.publishedOn ?? 'on another machine'}) beside the medians of this session, in f32.${dashText(rows, 'not published, or not measured in this session')}`, table: { heads, rows } }
 }

@@ -1,6 +1,6 @@
 import { answersOf, energyVerdictText, type failuresOf, findingsOf, pText, VERDICT_WORDS, verdictText, wrongCases, type CompareCell, type Comparison } from '@core/compare'
 import { caseText } from '@core/case-words'
-import { formatEnergy, formatPercent, formatTime } from '@core/units'
+import { formatEnergy, formatHalfWidth, formatPercent, formatRatio, formatRatioRange, formatTime } from '@core/units'
 import { oneLine } from '../../printable'
 import { caseWords } from '../../runner/words'
 import { table, type Column } from './tables'
@@ -15,15 +15,15 @@ function cellText(cell: CompareCell | null): string {
   if (!cell) return ''
   if (cell.speedup === undefined) return formatTime(cell.medianNs)
   const { speedup, speedupLow, speedupHigh, verdict } = cell
-  const interval = speedupLow === undefined || speedupHigh === undefined ? '' : ` ±${formatPercent((speedupHigh - speedupLow) / 2 / speedup)}`
-  return `${speedup.toFixed(3)}x${interval}${verdict ? ` ${verdictText(verdict)}` : ''}`
+  const interval = speedupLow === undefined || speedupHigh === undefined ? '' : ` ${formatHalfWidth((speedupHigh - speedupLow) / 2 / speedup)}`
+  return `${formatRatio(speedup)}${interval}${verdict ? ` ${verdictText(verdict)}` : ''}`
 }
 
 /** `0.909x ±0.2 % ▼ less`: the energy of a call over the baseline's, below 1 is less. */
 function energyText(cell: CompareCell | null | undefined): string {
   if (!cell?.energy) return ''
   const { ratio, low, high, verdict } = cell.energy
-  return `${ratio.toFixed(3)}x${low === undefined || high === undefined ? '' : ` ±${formatPercent((high - low) / 2 / ratio)}`}${verdict ? ` ${energyVerdictText(verdict)}` : ''}`
+  return `${formatRatio(ratio)}${low === undefined || high === undefined ? '' : ` ${formatHalfWidth((high - low) / 2 / ratio)}`}${verdict ? ` ${energyVerdictText(verdict)}` : ''}`
 }
 
 /** What the speedup is computed from, where that is more than one result on either side. */
@@ -41,7 +41,7 @@ function sideColumns(rows: Comparison['rows'], i: number): Column<Row>[] {
   const extra: Column<Row>[] = [
     { title: 'p', align: 'right', cell: (row) => (row.cells[i]?.p === undefined ? '' : pText(row.cells[i].p)) },
     { title: 'corrected p', align: 'right', cell: (row) => (row.cells[i]?.adjustedP === undefined ? '' : pText(row.cells[i].adjustedP)) },
-    { title: 'in cycles', align: 'right', cell: (row) => row.cells[i]?.cyclesSpeedup === undefined ? '' : `${row.cells[i].cyclesSpeedup.toFixed(3)}x` },
+    { title: 'in cycles', align: 'right', cell: (row) => row.cells[i]?.cyclesSpeedup === undefined ? '' : formatRatio(row.cells[i].cyclesSpeedup) },
     { title: 'from', cell: (row) => (row.cells[i] ? basis(row.cells[i]) : '') },
     energy,
     { title: `${letter(i)} energy over A`, cell: (row) => energyText(row.cells[i]) },
@@ -81,8 +81,8 @@ export function failureLines(comparison: Comparison, failures: ReturnType<typeof
     const head = `opscope: ${counted(cases, 'case')} ${what === 'wrong' ? 'failed verification' : `${cases === 1 ? 'is' : 'are'} ${VERDICT_WORDS[what].word}`}`
     if (what === 'wrong') return [`${head}:`, ...wrongCases(comparison).map((entry) => `  ${oneLine(`${caseWords(entry.case)}: ${entry.reason}`)}`)]
     const lines = findingsOf(comparison, what).map(({ row, side, cell, threshold }) => {
-      const interval = cell.speedupLow === undefined || cell.speedupHigh === undefined ? '' : ` (95 % CI ${cell.speedupLow.toFixed(3)}x to ${cell.speedupHigh.toFixed(3)}x)`
-      return `  ${VERDICT_WORDS[what].sign} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${oneLine(caseWords(row.case))}: speedup ${cell.speedup.toFixed(3)}x${interval}, threshold ${formatPercent(threshold)}`
+      const interval = cell.speedupLow === undefined || cell.speedupHigh === undefined ? '' : ` (95 % CI ${formatRatioRange(cell.speedupLow, cell.speedupHigh)})`
+      return `  ${VERDICT_WORDS[what].sign} ${comparison.sessions.length > 2 ? `${letter(side)}, ` : ''}${oneLine(caseWords(row.case))}: speedup ${formatRatio(cell.speedup)}${interval}, threshold ${formatPercent(threshold)}`
     })
     return [`${head}:`, ...lines]
   })

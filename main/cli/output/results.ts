@@ -5,7 +5,7 @@ import { shapeText } from '@core/case-words'
 import { statusWord } from '@core/result'
 import type { Row } from '@core/session/rows'
 import type { Environment } from '@core/session/types'
-import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatTime, formatRatio, type Unit } from '@core/units'
+import { ABSENT, chooseBandwidthUnit, chooseFlopsUnit, chooseTimeUnit, formatIn, formatInterval, formatTime, ratioWords, type Unit } from '@core/units'
 import { oneLine } from '../../printable'
 import { table, type Column } from './tables'
 
@@ -72,7 +72,7 @@ export function findingList(findings: readonly Finding[]): string {
         `${SIGNS[severity]} ${findingTitle(finding)} (${rows.length} ${rows.length === 1 ? 'row' : 'rows'})`,
         `  ${oneLine(sentence)}`,
         `  ${evidence.map(({ name, value }) => `${oneLine(name)}: ${oneLine(value)}`).join('; ')}`,
-        ...(gain ? [`  could save ${formatTime(gain.savedNs)} over one call of each; ${formatRatio(gain.factor)} is the ${gain.how}`] : []),
+        ...(gain ? [`  could save ${formatTime(gain.savedNs)} over one call of each; ${ratioWords(gain.factor)} is the ${gain.how}`] : []),
       ].join('\n')
     })
     .join('\n\n')

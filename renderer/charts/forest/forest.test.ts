@@ -39,7 +39,7 @@ describe('rows of a forest plot', () => {
   })
 
   it('are said in words, the answer first', () => {
-    expect(forestText(comparison)).toMatch(/^Forest plot of speedups\. B is 1\.\d+x faster than A .*: 2 faster, 1 slower, 0 same, 1 unclear\. By operation: add 1\.49x, gelu 1\.00x, softmax 0\.833x\.$/)
+    expect(forestText(comparison)).toMatch(/^Forest plot of speedups\. B is 1\.\d+x faster than A .*: 2 faster, 1 slower, 0 same, 1 unclear\. By operation: add 1\.491x, gelu 1\.000x, softmax 0\.833x\.$/)
   })
 })
 
@@ -59,7 +59,7 @@ describe('a forest plot', () => {
 
   it('says verdicts by sign and word, and names operations, in its picture', () => {
     const svg = renderSvg(draw(['add']).option, 900, 300)
-    for (const text of ['▾ add', '▸ softmax', '2.00x ▲ faster', 'name of case-2', '▼1']) expect(svg).toContain(text)
+    for (const text of ['▾ add', '▸ softmax', '2.000x ▲ faster', 'name of case-2', '▼1']) expect(svg).toContain(text)
     expect(svg).not.toMatch(/NaN|undefined/)
   })
 

@@ -1,6 +1,6 @@
-import { answerInterval, sideText, thresholdFor, VERDICT_WORDS, VERDICTS, type CompareCell, type Comparison, type SideSummary, type Verdict } from '@core/compare'
+import { sideText, thresholdFor, VERDICT_WORDS, VERDICTS, type CompareCell, type Comparison, type SideSummary, type Verdict } from '@core/compare'
 import { csvTable } from '@core/csv'
-import { formatRatio, formatTime } from '@core/units'
+import { formatRatio, formatRatioRange, formatTime } from '@core/units'
 import { axisStyle } from '../drawing/option/axes'
 import { factorAxis, factorExtent, factorTicks } from '../drawing/option/factor-axis'
 import { frame, tooltipHtml } from '../drawing/option/frame'
@@ -61,7 +61,7 @@ const cellWords = ({ speedup, verdict }: CompareCell) => `${formatRatio(speedup)
 /** `1.04x ▲12 ▼1 =3 ?4`, without verdicts that do not occur. */
 const meanWords = ({ speedup, counts }: SideSummary) => `${formatRatio(speedup)}  ${VERDICTS.filter((verdict) => counts[verdict]).map((verdict) => `${VERDICT_WORDS[verdict].sign}${counts[verdict]}`).join(' ')}`
 
-const interval = (low: number | undefined, high: number | undefined) => (low === undefined || high === undefined ? '–' : answerInterval(low, high))
+const interval = formatRatioRange
 
 /**
  * A forest plot: speedups with their 95 % intervals on a logarithmic axis, operation by operation, each operation's geometric mean as a

@@ -80,7 +80,7 @@ describe('bars', () => {
     expect([ratio, row, id]).toEqual([4, 1, points[1]!.id])
     expect(low).toBeLessThan(4)
     expect(high).toBeGreaterThan(4)
-    expect(option.legend.data[0]).toBe('cpu avx2: mean 1.41x of 2')
+    expect(option.legend.data[0]).toBe('cpu avx2: mean 1.414x of 2')
     expect(option.series[0]!.markLine.data.map((line) => line.xAxis)).toEqual([1, expect.closeTo(Math.SQRT2, 9)])
   })
   it('are not made tiny by an interval that says nothing', () => {

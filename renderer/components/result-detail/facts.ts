@@ -6,7 +6,8 @@ import { chooseSamples, LABEL_TITLES, labelledMask } from '@core/measure/result/
 import type { Result, Verification } from '@core/result'
 import { roofline, roofsOf } from '@core/roofline/roofline'
 import type { Ceiling } from '@core/session/types'
-import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInteger, formatInterval, formatPercent, formatTime, formatWaves, localNumber } from '@core/units'
+import { formatBandwidth, formatBytes, formatCount, formatFlops, formatInteger, formatInterval, formatPercent, formatTime, formatWaves, localNumber, type Unit } from '@core/units'
+import { numberText } from '../../lib/column-format'
 import { fullDate } from '../../lib/session-words'
 import type { RowSource } from '../../stores/rows/result-rows'
 import { PACKAGE_TITLES } from '../python/interpreters'
@@ -25,17 +26,25 @@ const error = (value: number | undefined) => (value === 0 ? '0' : value?.toExpon
 const fact = (name: string, value: string | undefined, trouble = false): Fact[] => (value === undefined ? [] : [{ name, value, ...(trouble ? { trouble } : {}) }])
 const time = (name: string, ns: number | undefined) => fact(name, ns === undefined ? undefined : formatTime(ns))
 
+/** Units of the rates in the table beside the details; absent: each rate has its own. */
+export interface RateUnits {
+  bandwidth?: Unit
+  flops?: Unit
+}
+
+const rateText = (value: number, quantity: 'bandwidth' | 'flop-rate', unit: Unit | undefined) => (unit ? `${numberText(value, quantity, unit)} ${unit.name}` : quantity === 'bandwidth' ? formatBandwidth(value) : formatFlops(value))
+
 /** The figures of a result before all others: `23.7 µs`, and `±13.5 % · 22.1 GB/s`. Undefined where it was not timed. */
-export function headlineOf(result: Pick<Result, 'summary' | 'status' | 'bytes' | 'flops'>): { median: string; about: string } | undefined {
+export function headlineOf(result: Pick<Result, 'summary' | 'status' | 'bytes' | 'flops'>, units: RateUnits = {}): { median: string; about: string } | undefined {
   const { summary: s, status, bytes, flops } = result
   if (!s) return undefined
   const seconds = s.medianNs / 1e9
-  const rates = status === 'ok' && seconds > 0 ? [...(bytes > 0 ? [formatBandwidth(bytes / seconds)] : []), ...(flops > 0 ? [formatFlops(flops / seconds)] : [])] : []
+  const rates = status === 'ok' && seconds > 0 ? [...(bytes > 0 ? [rateText(bytes / seconds, 'bandwidth', units.bandwidth)] : []), ...(flops > 0 ? [rateText(flops / seconds, 'flop-rate', units.flops)] : [])] : []
   return { median: formatTime(s.medianNs), about: [formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs), ...rates].join(' · ') }
 }
 
 /** All statistics of the samples. */
-export function statistics(result: Result): Fact[] {
+export function statistics(result: Result, units: RateUnits = {}): Fact[] {
   const s = result.summary
   if (!s) return []
   const seconds = s.medianNs / 1e9
@@ -43,8 +52,8 @@ export function statistics(result: Result): Fact[] {
     ...time('Median', s.medianNs),
     ...fact('95 % CI', s.ciLowNs === undefined || s.ciHighNs === undefined ? undefined : `${formatTime(s.ciLowNs)} to ${formatTime(s.ciHighNs)} (${formatInterval(s.medianNs, s.ciLowNs, s.ciHighNs)})`),
     ...fact('CI widened', s.ciWidened === undefined ? undefined : `${localNumber(s.ciWidened.toPrecision(2))}x (autocorrelated samples)`),
-    ...fact('Bandwidth', result.status === 'ok' && seconds > 0 ? formatBandwidth(result.bytes / seconds) : undefined),
-    ...fact('Compute', result.status === 'ok' && seconds > 0 && result.flops > 0 ? formatFlops(result.flops / seconds) : undefined),
+    ...fact('Bandwidth', result.status === 'ok' && seconds > 0 ? rateText(result.bytes / seconds, 'bandwidth', units.bandwidth) : undefined),
+    ...fact('Compute', result.status === 'ok' && seconds > 0 && result.flops > 0 ? rateText(result.flops / seconds, 'flop-rate', units.flops) : undefined),
     ...time('Fastest', s.minNs), ...time('5th percentile', s.p05Ns), ...time('25th percentile', s.p25Ns),
     ...time('75th percentile', s.p75Ns), ...time('95th percentile', s.p95Ns), ...time('Slowest', s.maxNs),
     ...time('Mean', s.meanNs), ...time('Standard deviation', s.stddevNs), ...time('MAD', s.madNs),

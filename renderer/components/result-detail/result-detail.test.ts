@@ -52,6 +52,14 @@ describe('details of a result', () => {
   })
 })
 
+it('details have their rates in the units of the table', async () => {
+  const others = [2, 3].map((i): Result => ({ ...measured, id: `r${i}`, bytes: 76_800_000, flops: 6_400_000 }))
+  expect((await open(measured)).text()).toContain('753 MB/s')
+  const text = (await open(measured, [measured, ...others])).text()
+  expect(text).toContain('0.001 TB/s · 0.0001 TFLOP/s')
+  expect(text).not.toMatch(/[MG]B\/s/)
+})
+
 describe('runs of a case', () => {
   const run = (i: number, medianNs: number, change: Partial<Result> = {}): Result => ({ ...measured, id: i === 1 ? 'r' : `r${i}`, run: i - 1, summary: { ...measured.summary!, medianNs, ciLowNs: medianNs - 1, ciHighNs: medianNs + 1 }, ...change })
   const other = run(9, 5000, { case: { ...measured.case, params: { n: 65 } } })

@@ -225,11 +225,11 @@ describe('the efficiency of a row', () => {
   })
 
   it('is marked where the ceiling is uncertain', () => {
-    expect(cell('cold', 2e12, 0.38)).toMatchObject({ text: '50', mark: '*', hover: 'Uncertain: the measured ceiling behind this efficiency has a 95 % CI of ±38.0 %. Measure the ceilings again.' })
+    expect(cell('cold', 2e12, 0.38)).toMatchObject({ text: '50.0', mark: '*', hover: 'Uncertain: the measured ceiling behind this efficiency has a 95 % CI of ±38.0 %. Measure the ceilings again.' })
   })
 
   it('is a plain number below it', () => {
-    expect(cell('hot', 2e12)).toMatchObject({ text: '50', hover: undefined })
+    expect(cell('hot', 2e12)).toMatchObject({ text: '50.0', hover: undefined })
     expect(cell('hot', 2e12).mark).toBeUndefined()
   })
 })

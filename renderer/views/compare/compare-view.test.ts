@@ -115,7 +115,7 @@ describe('inside one session', () => {
     await table.trigger('keydown', { key: 'ArrowDown' })
     expect(details()).toContain('Slower in time but same in SM cycles.')
     expect(details()).toContain('12 ABBA quads')
-    expect(details()).toMatch(/In SM cycles\s*1.00x, 95 % CI 0.990 to 1.010/)
+    expect(details()).toMatch(/In SM cycles\s*1.000x, 95 % CI 0.990 to 1.010/)
     await table.trigger('keydown', { key: 'End' })
     expect(details()).toMatch(/Runs\s*5, baseline 4/)
     await table.trigger('keydown', { key: 'Escape' })

@@ -1,6 +1,6 @@
 import { caseId, type Params } from '../../../case'
 import { cacheSizes } from '../../../session/environment'
-import { formatRatio, formatTime, formatPercent } from '../../../units'
+import { formatPercent, formatTime, ratioWords } from '../../../units'
 import { answerInterval } from '../../../compare'
 import { speedupOf } from '../../timing'
 import { shapeText } from '../../../case-words'
@@ -21,7 +21,7 @@ const fasterImplementation: AdviceRule = {
         rule: fasterImplementation.id,
         severity: 'info',
         title: `${other.case.impl} is faster than ${row.case.impl}`,
-        sentence: `${other.case.impl} is ${formatRatio(speedup.ratio)} faster than ${row.case.impl} here (95 % CI ${answerInterval(speedup.low!, speedup.high!)}): ${caseWords(row.case)}.${others}`,
+        sentence: `${other.case.impl} is ${ratioWords(speedup.ratio)} faster than ${row.case.impl} here (95 % CI ${answerInterval(speedup.low!, speedup.high!)}): ${caseWords(row.case)}.${others}`,
         evidence: [
           { name: row.case.impl, value: formatTime(row.medianNs) },
           { name: other.case.impl, value: formatTime(other.medianNs) },
@@ -56,7 +56,7 @@ const coldHot: AdviceRule = {
       withGain(group, 'cold median over hot median', ({ row, partner, ratio }, others) => ({
         rule: coldHot.id,
         severity: 'info',
-        sentence: `${caseWords(row.case)} takes ${formatRatio(ratio.ratio)} its hot time (95 % CI ${formatRatio(ratio.low)} to ${formatRatio(ratio.high)}), more than DRAM bandwidth explains. Likely causes: page tables, instruction cache misses, idle clocks. Keep it warm or batch calls.${others}`,
+        sentence: `${caseWords(row.case)} takes ${ratioWords(ratio.ratio)} its hot time (95 % CI ${ratioWords(ratio.low)} to ${ratioWords(ratio.high)}), more than DRAM bandwidth explains. Likely causes: page tables, instruction cache misses, idle clocks. Keep it warm or batch calls.${others}`,
         evidence: [
           { name: 'Cold', value: formatTime(row.medianNs) },
           { name: 'Hot', value: formatTime(partner.medianNs) },
@@ -154,7 +154,7 @@ const offTrend: AdviceRule = {
       withGain(group, 'ratio of the median to the line through the neighbouring sizes on log axes', ({ row, factor, neighbours }, others) => ({
         rule: offTrend.id,
         severity: 'warning',
-        sentence: `${caseWords(row.case)} takes ${formatPercent(factor - 1)} longer than the sizes on both sides suggest (up to ${formatRatio(factor)} faster is possible).${CAUSES[causeOf(row)]}${others}`,
+        sentence: `${caseWords(row.case)} takes ${formatPercent(factor - 1)} longer than the sizes on both sides suggest (up to ${ratioWords(factor)} faster is possible).${CAUSES[causeOf(row)]}${others}`,
         evidence: [neighbours[0]!, row, neighbours[1]!].map((one) => ({ name: shapeText(one.case), value: formatTime(one.medianNs) })),
       })),
     )

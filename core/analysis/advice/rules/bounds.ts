@@ -1,4 +1,4 @@
-import { formatBandwidth, formatPercent, formatRatio, formatTime, formatFlops } from '../../../units'
+import { formatBandwidth, formatFlops, formatPercent, formatTime, ratioWords } from '../../../units'
 import { caseWords, groupBy, kernelKey, withGain, placed, graphLaunchNs, type Placed } from '../group'
 import type { AdviceRule, AdviceInput } from '../types'
 
@@ -22,7 +22,7 @@ const memoryBound: AdviceRule = {
       withGain(group, 'median time over the time of the minimum memory traffic at the measured copy bandwidth', ({ row, point, roofs, factor, stale }, others) => ({
         rule: memoryBound.id,
         severity: 1 / factor < VERY_LOW_SHARE_OF_BANDWIDTH ? 'warning' : 'info',
-        sentence: `${caseWords(row.case)} is memory bound at ${formatPercent(1 / factor)} of the measured copy bandwidth: up to ${formatRatio(factor)} faster is possible.${others}`,
+        sentence: `${caseWords(row.case)} is memory bound at ${formatPercent(1 / factor)} of the measured copy bandwidth: up to ${ratioWords(factor)} faster is possible.${others}`,
         evidence: [
           { name: 'Bandwidth', value: formatBandwidth(point.bytesPerSecond) },
           { name: 'Measured copy bandwidth', value: formatBandwidth(roofs.bytesPerSecond) + (stale === undefined ? '' : ` (${stale})`) },
@@ -51,7 +51,7 @@ const computeBound: AdviceRule = {
       withGain(group, 'median time over the time the measured peak allows for the operations', ({ row, point, roofs, factor, stale }, others) => ({
         rule: computeBound.id,
         severity: 1 / factor < VERY_LOW_SHARE_OF_PEAK ? 'warning' : 'info',
-        sentence: `${caseWords(row.case)} is compute bound at ${formatPercent(1 / factor)} of the measured peak: up to ${formatRatio(factor)} faster is possible.${others}`,
+        sentence: `${caseWords(row.case)} is compute bound at ${formatPercent(1 / factor)} of the measured peak: up to ${ratioWords(factor)} faster is possible.${others}`,
         evidence: [
           { name: 'Rate', value: formatFlops(point.flopsPerSecond) },
           { name: 'Measured peak', value: formatFlops(roofs.flopsPerSecond) + (stale === undefined ? '' : ` (${stale})`) },
@@ -92,7 +92,7 @@ const latencyBound: AdviceRule = {
       return withGain(group, graph ? 'median over the median with the launch replaced by that measured inside a graph' : 'median over what is left of it without the measured launch', ({ row, factor, launchShare, roofs, stale }, others) => ({
         rule: latencyBound.id,
         severity: 'info',
-        sentence: `${caseWords(row.case)} is launch-bound: launch overhead is ${formatPercent(launchShare)} of its time. ${cure} (up to ${formatRatio(factor)} faster).${others}`,
+        sentence: `${caseWords(row.case)} is launch-bound: launch overhead is ${formatPercent(launchShare)} of its time. ${cure} (up to ${ratioWords(factor)} faster).${others}`,
         evidence: [
           { name: 'Median', value: formatTime(row.medianNs) },
           { name: 'Measured launch', value: formatTime(roofs.launchSeconds! * 1e9) + (stale === undefined ? '' : ` (${stale})`) },

@@ -1,7 +1,7 @@
 import { describeLabels, labelledMask } from '../../../measure/result/labels'
 import type { Status, SampleLabel } from '../../../result'
 import { noiseFloorText } from '../../../session/environment'
-import { formatInterval, formatPercent, formatTime, formatRatio } from '../../../units'
+import { formatInterval, formatPercent, formatRatio, formatTime, ratioWords } from '../../../units'
 import { andOthers, caseWords, groupBy, isMeasured, rivals, type MeasuredRow } from '../group'
 import type { AdviceRule } from '../types'
 
@@ -161,7 +161,7 @@ const noiseFloor: AdviceRule = {
         rule: noiseFloor.id,
         severity: 'info',
         rows: [...new Set(group.flatMap((pair) => [pair.row.id, pair.other.id]))],
-        sentence: `${caseWords(row.case)}: ${other.case.impl} measured ${formatRatio(speedup.ratio)} faster, which is below the noise floor of ${formatPercent(floor.ratioP95)} on this device. Do not rely on this difference${andOthers(group.length - 1, 'difference', 'differences')} before an interleaved (ABBA) measurement confirms it.`,
+        sentence: `${caseWords(row.case)}: ${other.case.impl} measured ${ratioWords(speedup.ratio)} faster, which is below the noise floor of ${formatPercent(floor.ratioP95)} on this device. Do not rely on this difference${andOthers(group.length - 1, 'difference', 'differences')} before an interleaved (ABBA) measurement confirms it.`,
         evidence: [
           { name: 'Ratio of medians', value: `${formatRatio(speedup.ratio)} (${formatRatio(speedup.low)} to ${formatRatio(speedup.high)})` },
           { name: 'Noise floor', value: noiseFloorText(floor) },

@@ -36,7 +36,7 @@ it('sorts by how good, not by the words', () => {
 it('rates the bandwidth by the measured copy of the device', () => {
   const copy: Ceiling = { backend: 'cpu', device: 'cpu', deviceName: testDevice().name, kind: 'copy', value: 480e9, unit: 'bytes/s', measuredAt: '', result: testResult() }
   // 12,000 bytes in 100 ns are 120 GB/s of 480.
-  expect(cell('performance-guide', rowsOf(testResult()), 0, efficiencyFrom([copy])).text).toBe('target met (small)')
+  expect(cell('performance-guide', rowsOf(testResult()), 0, efficiencyFrom([copy])).text).toBe('target met (25 %, small sizes)')
   expect(cell('performance-guide', rowsOf(testResult()), 0).hover).toContain('ceilings')
 })
 

@@ -25,8 +25,8 @@ it('compares with PyTorch where it is, with the interval on hover, and says why 
   const speedup = shown('speedup', rows)
   const cells = [0, 1, 2, 3].map((row) => cellOf(speedup, rows, row, noEfficiency))
   expect(speedup.title).toBe('vs PyTorch')
-  expect(cells.map(({ text }) => text)).toEqual(['0.25x', '2.00x', '–', '–'])
-  expect(cells[1]!.hover).toMatch(/95 % CI 1\.97x to 2\.03x; baseline 200\S* ns, python torch on python:cpu/)
+  expect(cells.map(({ text }) => text)).toEqual(['0.250x', '2.000x', '–', '–'])
+  expect(cells[1]!.hover).toMatch(/95 % CI 1\.972x to 2\.028x; baseline 200\S* ns, python torch on python:cpu/)
   expect([cells[2]!.hover, cells[3]!.hover]).toEqual(['This is the baseline itself.', 'differs'])
 })
 
@@ -47,9 +47,9 @@ it('dims what a grade C makes unreliable, on either side', () => {
 
 it('looks anew when PyTorch is measured later', () => {
   const late = rowsOf(at('cpu', 'scalar', 'cpu', 800), at('cpu', 'avx2', 'cpu', 100))
-  expect(cellOf(shown('speedup', late), late, 1, noEfficiency).text).toBe('8.00x')
+  expect(cellOf(shown('speedup', late), late, 1, noEfficiency).text).toBe('8.000x')
   late.append(blockOf([at('python', 'torch', 'python:cpu', 50)], 2))
-  expect(cellOf(shown('speedup', late), late, 1, noEfficiency).text).toBe('0.50x')
+  expect(cellOf(shown('speedup', late), late, 1, noEfficiency).text).toBe('0.500x')
 })
 
 it('says what a grade means and why a CI has no width', () => {

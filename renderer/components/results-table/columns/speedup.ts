@@ -99,7 +99,7 @@ function build(key: string | undefined): NumberColumn {
     id: speedupId(key),
     title: key === undefined ? 'Speedup' : `vs ${baselineTitle(key)}`,
     about: 'Speedup over the baseline on the same operation, shape, dtype and mode: above 1 is faster. Dimmed where it is not reliable: the CI of interleaved rounds is wide, or without rounds a grade is C. The CI is on hover. The menu beside it chooses the baseline',
-    kind: 'number', quantity: 'ratio', suffix: 'x', width: 128,
+    kind: 'number', quantity: 'speedup', suffix: 'x', width: 128,
     head: (rows) => {
       const chosen = key ?? autoBaseline(rows)
       return chosen === undefined ? 'Speedup' : `vs ${baselineTitle(chosen)}`

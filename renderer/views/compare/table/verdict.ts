@@ -1,7 +1,7 @@
 import { energyRangeText, energyRatioText, energyVerdictText, pText, VERDICT_WORDS, type CompareAxis, type CompareCell, type Comparison, type EnergyVerdict } from '@core/compare'
 import type { NoiseFloor } from '@core/session/types'
 import type { BenchmarkCase } from '@core/case'
-import { ABSENT, formatEnergy, formatPercent, formatRatio, formatTime, localNumber } from '@core/units'
+import { ABSENT, formatEnergy, formatPercent, formatRatio, formatRatioRange, formatTime, localNumber, ratioPlaces } from '@core/units'
 import { shapeText, variantText } from '@core/case-words'
 
 /** A verdict as shown: a sign, a word and a tone, so that colour is never alone. */
@@ -20,21 +20,14 @@ export const LOOKS: Readonly<Record<NonNullable<CompareCell['verdict']>, Verdict
 
 export const lookOf = (cell: CompareCell): VerdictLook | undefined => (cell.verdict ? LOOKS[cell.verdict] : undefined)
 
-/** Places after the point that show a speedup to three digits: three, and more below 0.1. */
-export const speedupPlaces = (speedup: number): number => (speedup < 0.01 ? 5 : speedup < 0.1 ? 4 : 3)
-
 /** `1.188x` or `0.0842x`: the speedup over the baseline. */
-export const speedupText = ({ speedup }: Pick<CompareCell, 'speedup'>): string => (speedup === undefined ? ABSENT : localNumber(`${speedup.toFixed(speedupPlaces(speedup))}x`))
+export const speedupText = ({ speedup }: Pick<CompareCell, 'speedup'>): string => formatRatio(speedup)
 /** `0.909x`: the energy of a call over the baseline's. */
-export const energyText = ({ energy }: { energy?: { ratio: number } | undefined }): string => localNumber(energyRatioText(energy))
+export const energyText = ({ energy }: { energy?: { ratio: number } | undefined }): string => energyRatioText(energy)
 export const ENERGY_TONES: Readonly<Record<EnergyVerdict, string>> = { less: 'text-good', more: 'text-danger', same: 'text-muted', ambiguous: 'text-warning' }
 /** Zeros that align the decimal point of a speedup in a column whose longest number has so many places. */
-export const speedupPad = (speedup: number | undefined, places: number): string => (speedup === undefined ? '' : '0'.repeat(Math.max(0, places - speedupPlaces(speedup))))
-function rangeText(low: number | undefined, high: number | undefined): string {
-  if (low === undefined || high === undefined) return ''
-  const places = speedupPlaces(low)
-  return localNumber(`${low.toFixed(places)} to ${high.toFixed(places)}`)
-}
+export const speedupPad = (speedup: number | undefined, places: number): string => (speedup === undefined ? '' : '0'.repeat(Math.max(0, places - ratioPlaces(speedup))))
+const rangeText = (low: number | undefined, high: number | undefined): string => (low === undefined || high === undefined ? '' : formatRatioRange(low, high))
 export const intervalText = (cell: Pick<CompareCell, 'speedupLow' | 'speedupHigh'>): string => rangeText(cell.speedupLow, cell.speedupHigh)
 
 /** `A`, or `A → B` where the baseline's grade is another. */
@@ -91,7 +84,7 @@ export function cellFacts(cell: CompareCell, base: CompareCell): Fact[] {
   if (cell.grade || base.grade) facts.push({ name: 'Grades', value: `${cell.grade ?? 'none'}, baseline ${base.grade ?? 'none'}`, about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged' })
   if (cell.runs !== undefined) facts.push({ name: 'Runs', value: `${cell.runs}, baseline ${cell.baselineRuns ?? 1}`, about: 'Repeats in fresh processes; the CI includes the variation between runs' })
   if (cell.joulesPerCall !== undefined) facts.push({ name: 'Energy per call', value: `${formatEnergy(cell.joulesPerCall)}${base.joulesPerCall === undefined ? '' : `, baseline ${formatEnergy(base.joulesPerCall)}`}` })
-  if (cell.energy) facts.push({ name: 'Energy ratio', value: localNumber(`${energyRatioText(cell.energy)}, 95 % CI ${energyRangeText(cell.energy)}`) + (cell.energy.verdict ? `, ${energyVerdictText(cell.energy.verdict)}` : ''), about: cell.energy.doubt ?? 'Energy of a call divided by the baseline\'s: below 1 is less. Judged by the same threshold and correction as times' })
+  if (cell.energy) facts.push({ name: 'Energy ratio', value: `${energyRatioText(cell.energy)}, 95 % CI ${energyRangeText(cell.energy)}` + (cell.energy.verdict ? `, ${energyVerdictText(cell.energy.verdict)}` : ''), about: cell.energy.doubt ?? 'Energy of a call divided by the baseline\'s: below 1 is less. Judged by the same threshold and correction as times' })
   return facts
 }
 
