@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { launch } from '../../test/e2e/launch.ts'
 import { goTo, recordedFile, RESULTS, sessionIds, view } from './recorded.mjs'
 
-const RECORDED = ['genesis', 'performance-guide', 'performance-guide-pytorch', 'tenflowers', 'trueno']
+const RECORDED = ['comprehensive', 'genesis', 'performance-guide', 'tenflowers', 'transformer-block', 'trueno']
 
 /** Ids of the sessions by the name of their file. */
 const ids = new Map()
@@ -37,7 +37,7 @@ export const suites = {
   views: {
     ...Object.fromEntries(RECORDED.map((name) => [`suite-${name}`, report(name)])),
     'suite-parts': async ({ page }) => {
-      await report('performance-guide')({ page })
+      await report('transformer-block')({ page })
       await page.getByRole('navigation', { name: 'Parts of the report' }).getByRole('button').last().click()
     },
     'view-capture-filled': async ({ app, page }) => {

@@ -257,6 +257,10 @@ describe('charts of a real session', () => {
     expect(await answer.innerText()).toMatch(/cuda kernel is fastest in 9 of 9 operations\.\s+1\.22x faster than webgpu wgsl \(geometric mean over 110 cases, 95 % CI .*\)[^]*grades: .* C/)
     const cut = () => answer.evaluate((whole) => [whole, ...whole.querySelectorAll<HTMLElement>('*')].filter((part) => part.clientWidth > 0 && (part.scrollWidth > part.clientWidth + 1 || part.getBoundingClientRect().right > innerWidth)).map((part) => part.textContent))
     expect(await cut()).toEqual([])
+    // The plot keeps its height, and the table the columns that answer.
+    await expect.poll(async () => (await page.getByRole('tabpanel').boundingBox())!.height).toBeGreaterThanOrEqual(240)
+    await expect.poll(() => grid(page).evaluate((table) => table.scrollWidth - table.clientWidth)).toBeLessThanOrEqual(1)
+    for (const id of ['op', 'shape', 'backend', 'median', 'speedup']) expect(await grid(page).locator(`[data-sort="${id}"]`).count()).toBe(1)
     await page.setViewportSize({ width: 1440, height: 900 })
     expect(await cut()).toEqual([])
   })
