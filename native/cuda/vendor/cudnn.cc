@@ -1,5 +1,4 @@
-// cuDNN: pooling, softmax and batch normalisation; convolutions are in cudnn_convolution.cc. Attention, layer_norm and group_norm exist in its graph interface
-// only, which is not opened here.
+// cuDNN: pooling, softmax and batch normalisation; convolutions are in cudnn_convolution.cc, what its graph interface alone has in cudnn_graph_ops.cc.
 #include <algorithm>
 #include <array>
 
@@ -86,6 +85,10 @@ Vendor cudnn() {
   add("max_pool2d", plan_pooling<true, false>);
   add("avg_pool2d", plan_pooling<false, false>);
   add("batch_norm", plan_batch_norm);
+  add("layer_norm", plan_cudnn_layer_norm);
+  add("rms_norm", plan_cudnn_rms_norm);
+  // Its engines take 16 bits.
+  vendor.ops.push_back({"scaled_dot_product_attention", {Dtype::f16, Dtype::bf16}, plan_cudnn_attention});
   return vendor;
 }
 

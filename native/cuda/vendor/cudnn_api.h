@@ -45,7 +45,13 @@ struct CudnnConvolutionTime {
   X(normalize, "cudnnBatchNormalizationForwardInference", int,                                                                                                          \
     (void* handle, int mode, const void* alpha, const void* beta, void* x_tensor, const void* x, void* y_tensor, void* y, void* channels, const void* scale, const void* bias, const void* mean, const void* variance, double eps)) \
   X(train, "cudnnBatchNormalizationForwardTraining", int,                                                                                                               \
-    (void* handle, int mode, const void* alpha, const void* beta, void* x_tensor, const void* x, void* y_tensor, void* y, void* channels, const void* scale, const void* bias, double factor, void* running_mean, void* running_variance, double eps, void* mean, void* inverse_deviation))
+    (void* handle, int mode, const void* alpha, const void* beta, void* x_tensor, const void* x, void* y_tensor, void* y, void* channels, const void* scale, const void* bias, double factor, void* running_mean, void* running_variance, double eps, void* mean, void* inverse_deviation)) \
+  X(create_descriptor, "cudnnBackendCreateDescriptor", int, (int type, void** descriptor))                                                                              \
+  X(destroy_descriptor, "cudnnBackendDestroyDescriptor", int, (void* descriptor))                                                                                       \
+  X(set_attribute, "cudnnBackendSetAttribute", int, (void* descriptor, int name, int type, int64_t count, const void* elements))                                        \
+  X(get_attribute, "cudnnBackendGetAttribute", int, (void* descriptor, int name, int type, int64_t wanted, int64_t* count, void* elements))                             \
+  X(finalize, "cudnnBackendFinalize", int, (void* descriptor))                                                                                                          \
+  X(execute, "cudnnBackendExecute", int, (void* handle, void* plan, void* pack))
 
 struct CudnnTable {
 #define OPSCOPE_MEMBER(name, symbol, result, arguments) result(*name) arguments = nullptr;
@@ -73,5 +79,8 @@ std::shared_ptr<void> cudnn_tensor(Storage storage, const std::vector<int64_t>& 
 std::shared_ptr<void> cudnn_filter(Storage storage, const std::vector<int64_t>& extents);
 
 void plan_cudnn_convolution(Planner& p);
+void plan_cudnn_layer_norm(Planner& p);
+void plan_cudnn_rms_norm(Planner& p);
+void plan_cudnn_attention(Planner& p);
 
 }  // namespace opscope::cuda
