@@ -70,19 +70,35 @@ const HUES = {
 } as const satisfies Record<Hue, Record<Theme, string>>
 
 /** What an implementation that its backend's descriptor does not name may have. */
-const FREE: readonly Hue[] = ['rose', 'teal', 'sky', 'grey', 'olive', 'brown', 'violet', 'lime', 'orange', 'indigo']
+const FREE: readonly Hue[] = ['rose', 'teal', 'sky', 'grey', 'olive', 'brown', 'violet', 'lime', 'orange', 'indigo', 'blue', 'green', 'vermilion', 'purple']
 
 /** The key of a case's series colour. */
 export const seriesKey = (c: { backend: string; impl: string }): string => `${c.backend}/${c.impl}`
 
-/** CSS colour of a series key such as `cpu/avx2`. An unknown key always gets the same one of the remaining hues. */
-export function seriesColor(key: string, theme: Theme): string {
-  const [backend = '', impl = ''] = key.split('/')
-  const known = findBackend(backend)?.hues[impl]
-  if (known) return HUES[known][theme]
+/** Hues of implementations that no descriptor names, by series key, in the order in which they were first asked for. */
+const given = new Map<string, Hue>()
+
+/** The hue of an implementation that no descriptor names: no other one of its backend has it while any is left. */
+function givenHue(key: string, backend: string): Hue {
+  const before = given.get(key)
+  if (before) return before
   let hash = 0
   for (let i = 0; i < key.length; i++) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) >>> 0
-  return HUES[FREE[hash % FREE.length]!][theme]
+  const named = Object.values(findBackend(backend)?.hues ?? {})
+  const taken = new Set([...named, ...[...given].flatMap(([other, hue]) => (other.startsWith(`${backend}/`) ? [hue] : []))])
+  const inOrder = FREE.map((_, i) => FREE[(hash + i) % FREE.length]!)
+  const hue = inOrder.find((one) => !taken.has(one)) ?? inOrder[0]!
+  // Files may name any number of them.
+  if (given.size < MAX_GIVEN) given.set(key, hue)
+  return hue
+}
+
+const MAX_GIVEN = 1000
+
+/** CSS colour of a series key such as `cpu/avx2`: the same wherever it is asked for. */
+export function seriesColor(key: string, theme: Theme): string {
+  const [backend = '', impl = ''] = key.split('/')
+  return HUES[findBackend(backend)?.hues[impl] ?? givenHue(key, backend)][theme]
 }
 
 /** Neighbours are far apart. */

@@ -1,4 +1,5 @@
 import { crossovers, crossoverSentence, type Crossover } from '@core/analysis/crossover'
+import { looksOf, markPath } from '@core/analysis/looks'
 import { sizeOf } from '@core/analysis/size'
 import { csvTable } from '@core/csv'
 import { formatInteger, formatSizeTick, formatTime } from '@core/units'
@@ -110,6 +111,8 @@ function search(points: readonly ChartPoint[], against?: string): CrossoverSearc
 const MAX_CROSSOVERS = 80
 const ROW_PX = 36
 const MARGINS_PX = 52
+/** Diameter of the mark of a variant. */
+const MARK_PX = 10
 
 /** Height in px that so many rows need. */
 const crossoverHeight = (rows: number): number => rows * ROW_PX + MARGINS_PX
@@ -136,12 +139,16 @@ function crossoverOption(all: readonly FoundCrossover[], theme: ChartTheme, sele
   const style = axisStyle(theme)
   const base = frame(theme, [])
   const left = Math.min(24 + Math.max(...found.map(({ what }) => what.length)) * 6.2, width * 0.3)
+  const colorOf = ({ backend, impl, device }: Variant) => theme.colorOf(backend, impl, device)
+  const looks = looksOf(found.flatMap(({ a, b }) => [a, b]).map((one) => ({ name: one.id, color: colorOf(one) })))
   const drawRow = (params: { dataIndex: number }, api: Api) => {
     const one = found[params.dataIndex]!
     const y = api.coord([one.at.size, params.dataIndex])[1] + 7
     const at = (elements: number) => api.coord([elements, params.dataIndex])[0]
     const [winner, loser] = one.at.winner === 'a' ? [one.a, one.b] : [one.b, one.a]
-    const band = (from: number, to: number, variant: { backend: string; impl: string }) => ({ type: 'rect' as const, shape: { x: at(from), y: y - 3, width: Math.max(0, at(to) - at(from)), height: 6 }, style: { fill: theme.colorOf(variant.backend, variant.impl), opacity: 0.75 } })
+    const band = (from: number, to: number, variant: Variant) => ({ type: 'rect' as const, shape: { x: at(from), y: y - 3, width: Math.max(0, at(to) - at(from)), height: 6 }, style: { fill: colorOf(variant), opacity: 0.75 } })
+    /** The mark of a variant, as it is in the other charts of these series, at the outer end of its band. */
+    const mark = (size: number, variant: Variant) => ({ type: 'path' as const, shape: { pathData: markPath(looks.get(variant.id)!.symbol), x: at(size) - MARK_PX / 2, y: y - MARK_PX / 2, width: MARK_PX, height: MARK_PX }, style: { fill: colorOf(variant), stroke: theme.surface, lineWidth: 1 } })
     const picked = selected.has(one.point.id)
     const ink = { stroke: theme.text, lineWidth: picked ? 2.5 : 1.5 }
     const [low, high] = [at(one.at.low), at(one.at.high)]
@@ -151,6 +158,8 @@ function crossoverOption(all: readonly FoundCrossover[], theme: ChartTheme, sele
       children: [
         band(one.from, one.at.size, loser),
         band(one.at.size, one.to, winner),
+        mark(one.from, loser),
+        mark(one.to, winner),
         { type: 'line' as const, shape: { x1: low, y1: y, x2: high, y2: y }, style: ink },
         cap(low),
         cap(high),

@@ -1,20 +1,9 @@
+import { DASHES, SYMBOLS, type Dash, type MarkSymbol } from '@core/analysis/looks'
 import { sizeOf, sizeTitle } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { operationText } from '@core/case-words'
 import { machineOf } from '@core/fleet/machines'
 import type { ChartPoint } from './points'
-
-/** Marks of operations, all filled: hollow ones are those of sessions laid over another. */
-export const SYMBOLS = [
-  'circle', 'rect', 'triangle', 'diamond',
-  'path://M0 0H10L5 9Z', // triangle on its head
-  'path://M3.5 0H6.5V3.5H10V6.5H6.5V10H3.5V6.5H0V3.5H3.5Z', // upright cross
-  'path://M2 0L5 3L8 0L10 2L7 5L10 8L8 10L5 7L2 10L0 8L3 5L0 2Z', // diagonal cross
-  'path://M0 0V10L9 5Z', 'path://M10 0V10L1 5Z', // triangles to the right and left
-  'path://M0 0H10L6 5L10 10H0L4 5Z', // hourglass
-  'path://M5 0L6.5 3.5L10 3.8L7.3 6.2L8.1 10L5 8L1.9 10L2.7 6.2L0 3.8L3.5 3.5Z', // star
-] as const
-export const DASHES: readonly ('solid' | number[])[] = ['solid', [6, 4], [2, 3], [10, 3, 2, 3], [1, 5], [18, 5]]
 
 /** Points that differ in size alone, in order of size, with how they are drawn. */
 export interface ChartSeries {
@@ -30,9 +19,9 @@ export interface ChartSeries {
   /** Added to its label: the session, where several are laid over each other. */
   suffix?: string
   /** Marks the op; shared by every series of that op. */
-  symbol: (typeof SYMBOLS)[number]
+  symbol: MarkSymbol
   /** Marks dtype, mode and threads. */
-  dash: 'solid' | number[]
+  dash: Dash
   /** 0: the session on show; 1, 2, ...: those laid over it, drawn hollow. */
   layer?: number
   points: { point: ChartPoint; size: number }[]

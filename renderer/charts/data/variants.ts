@@ -9,6 +9,7 @@ export interface Variant {
   title: string
   backend: string
   impl: string
+  device: string
 }
 
 const problems = new WeakMap<BenchmarkCase, string>()
@@ -43,7 +44,7 @@ function findVariants(points: readonly ChartPoint[]): Variants {
   const variants = new Map<string, Variant>()
   for (const { case: c } of points) {
     const id = of(c)
-    if (!variants.has(id)) variants.set(id, { id, title: id, backend: c.backend, impl: c.impl })
+    if (!variants.has(id)) variants.set(id, { id, title: id, backend: c.backend, impl: c.impl, device: c.device })
   }
   return { variants: [...variants.values()], of }
 }

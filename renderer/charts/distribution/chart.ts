@@ -1,10 +1,10 @@
+import { looksOf } from '@core/analysis/looks'
 import { csvTable } from '@core/csv'
 import { cleanSamples } from '@core/measure/result/labels'
 import type { Result } from '@core/result'
 import { chooseTimeUnit, localNumber } from '@core/units'
 import { axisStyle } from '../drawing/option/axes'
 import { frame, legendOf, LINE_WIDTH } from '../drawing/option/frame'
-import { DASHES, SYMBOLS } from '../data/series'
 import type { ChartPoint } from '../data/points'
 import type { ChartTheme } from '../drawing/theme/theme'
 import type { ChartUnit } from '../unit'
@@ -90,14 +90,15 @@ const PLOTS = [
 export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, theme: ChartTheme, width: number) {
   const lines = shown
     .filter(({ result }) => result.samplesNs.length && result.summary)
-    .map(({ label, result }, i, all) => {
-      const { backend, impl } = result.case
-      const same = all.slice(0, i).filter((other) => other.result.case.backend === backend && other.result.case.impl === impl).length
+    .map(({ label, result }) => {
+      const { backend, impl, device } = result.case
       const scaled = (ns: number) => (scale === 'relative' ? ns / result.summary!.medianNs - 1 : ns)
       const samples = result.samplesNs.map(scaled)
-      return { label, samples, counted: cleanSamples(result).map(scaled), color: theme.colorOf(backend, impl), dash: DASHES[same % DASHES.length]!, symbol: SYMBOLS[same % SYMBOLS.length]! }
+      return { label, samples, counted: cleanSamples(result).map(scaled), color: theme.colorOf(backend, impl, device) }
     })
   if (!lines.length) return undefined
+  const looks = looksOf(lines.map(({ label, color }) => ({ name: label, color })))
+  const lookOf = ({ label }: { label: string }) => looks.get(label)!
   const ranges = lines.map((line) => drawnRange(line.counted))
   const range = { min: Math.min(...ranges.map(({ low }) => low)), max: Math.max(...ranges.map(({ high }) => high)) }
   if (range.min === range.max) Object.assign(range, { min: range.min - 0.01 * (Math.abs(range.min) || 1), max: range.max + 0.01 * (Math.abs(range.max) || 1) })
@@ -113,7 +114,7 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
   const share = { ...style, type: 'value' as const, min: 0, splitNumber: 4, axisLabel: { ...style.axisLabel, formatter: (v: number) => `${Math.round(v * 100)} %` } }
   const most = Math.max(...lines.map((line) => line.samples.length))
   const common = (line: (typeof lines)[number], plot: number) => ({ id: `${line.label}|${plot}`, name: line.label, xAxisIndex: plot, yAxisIndex: plot, color: line.color, emphasis: { focus: 'series' as const }, clip: true })
-  const stroke = (line: (typeof lines)[number]) => ({ color: line.color, width: 1.75, type: line.dash })
+  const stroke = (line: (typeof lines)[number]) => ({ color: line.color, width: 1.75, type: lookOf(line).dash })
   return {
     ...base,
     legend: { ...legend, data: lines.map((line) => line.label) },
@@ -133,7 +134,7 @@ export function overlayOption(shown: readonly Overlaid[], scale: OverlayScale, t
       return [
         { ...common(line, 0), type: 'line' as const, symbol: 'none', data: outline, lineStyle: { ...stroke(line), width: 1.25 }, areaStyle: { color: line.color, opacity: 0.16 } },
         { ...common(line, 1), type: 'line' as const, symbol: 'none', step: 'end' as const, data: thin(ecdf(line.counted)), lineStyle: stroke(line) },
-        { ...common(line, 2), type: 'scatter' as const, symbol: line.symbol, symbolSize: 4, data: thin(line.samples.map((v, i): [number, number] => [i, v])), itemStyle: { color: line.color, opacity: 0.6 } },
+        { ...common(line, 2), type: 'scatter' as const, symbol: lookOf(line).symbol, symbolSize: 4, data: thin(line.samples.map((v, i): [number, number] => [i, v])), itemStyle: { color: line.color, opacity: 0.6 } },
       ]
     }),
   }

@@ -113,7 +113,7 @@ export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, 
     xAxis: { ...logAxis(theme, 10, across.title, wide, across.text, undefined, x), nameGap: 28 },
     yAxis: { ...logAxis(theme, 10, up.title, high, up.text, undefined, y), nameGap: 54 },
     series: series.map((one, i) => {
-      const color = theme.colorOf(one.backend, one.impl)
+      const color = theme.colorOf(one.backend, one.impl, one.facets.device)
       return {
         type: 'scatter' as const,
         id: one.key,

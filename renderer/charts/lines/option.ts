@@ -1,11 +1,12 @@
+import { overlapsOf } from '@core/analysis/looks'
 import { formatInteger, formatRatio, formatSizeTick } from '@core/units'
 import { axisStyle, logAxis, logBounds, tick } from '../drawing/option/axes'
 import { factorAxis, factorTicks } from '../drawing/option/factor-axis'
 import type { ChartPoint } from '../data/points'
 import { axisTitle, type ChartSeries } from '../data/series'
-import { DIRECT_LABELS, frame, legendOf, LINE_WIDTH, lineOf, tooltipHtml, whiskersOf, type Datum } from '../drawing/option/frame'
+import { DIRECT_LABELS, frame, legendOf, LINE_WIDTH, lineOf, tooltipHtml, MARK_PX, whiskersOf, type Datum } from '../drawing/option/frame'
 import type { ChartTheme } from '../drawing/theme/theme'
-import { distinctLooks, overlapsOf } from '../drawing/option/looks'
+import { distinctLooks } from '../drawing/option/looks'
 import { panelsOf } from './panels'
 import type { Relative, Scale } from './values'
 
@@ -139,7 +140,7 @@ export function linesOption(spec: LinesSpec) {
     series: shown.flatMap((panel, i) => {
       const at = several ? { xAxisIndex: i, yAxisIndex: i } : {}
       const own = levels(panel.series)
-      const overlaps = overlapsOf(panel.series.map((one) => ({ color: theme.colorOf(one.backend, one.impl, one.facets.device), data: data.get(one.key)! })), toPx)
+      const overlaps = overlapsOf(panel.series.map((one) => ({ color: theme.colorOf(one.backend, one.impl, one.facets.device), data: data.get(one.key)! })), toPx, MARK_PX)
       return [
         ...panel.series.flatMap((one, rank) => [{ ...lineOf(one, data.get(one.key)!, theme, selected, direct, overlaps[rank]), ...at }, { ...whiskersOf(one, data.get(one.key)!, theme), ...at }]),
         ...(several || relative ? [] : (spec.over ?? [])),

@@ -88,8 +88,8 @@ function parallelOption(points: readonly ChartPoint[], dimensions: readonly Dime
         ])
       },
     },
-    series: variants.map(({ id, title, backend, impl }) => {
-      const color = theme.colorOf(backend, impl)
+    series: variants.map(({ id, title, backend, impl, device }) => {
+      const color = theme.colorOf(backend, impl, device)
       return {
         type: 'parallel' as const,
         id,

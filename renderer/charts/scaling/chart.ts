@@ -1,3 +1,4 @@
+import { looksOf } from '@core/analysis/looks'
 import { csvTable } from '@core/csv'
 import { formatInteger, formatPercent, formatRatio, formatSize, formatSizeTick, formatTime, localNumber } from '@core/units'
 import { axisStyle, logBounds } from '../drawing/option/axes'
@@ -83,8 +84,11 @@ function scalingOption(series: readonly ScaleSeries[], along: Along, theme: Char
   const title = (text: string, left: string | number) => ({ text, left, top: height + 4, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText }, padding: 0 })
   const shares = series.flatMap((one) => one.points.map((point) => point.efficiency))
   const shareTop = Math.max(1, Math.ceil((shares.reduce((a, b) => Math.max(a, b), 0) - 0.02) * 4) / 4)
+  const colorOf = ({ backend, impl, device }: ScaleSeries) => theme.colorOf(backend, impl, device)
+  const looks = looksOf(series.map((one) => ({ name: one.label, color: colorOf(one) })))
   const line = (one: ScaleSeries, plot: 0 | 1) => {
-    const color = theme.colorOf(one.backend, one.impl)
+    const color = colorOf(one)
+    const { symbol, dash } = looks.get(one.label)!
     return {
       type: 'line' as const,
       id: `${one.key}|${plot}`,
@@ -92,10 +96,10 @@ function scalingOption(series: readonly ScaleSeries[], along: Along, theme: Char
       xAxisIndex: plot,
       yAxisIndex: plot,
       color,
-      symbol: one.symbol,
+      symbol,
       symbolSize: 6,
       showAllSymbol: true,
-      lineStyle: { width: 1.75, type: one.dash, color },
+      lineStyle: { width: 1.75, type: dash, color },
       itemStyle: { color, opacity: 1 },
       dimensions: ['at', 'value', 'id'],
       encode: { x: 0, y: 1 },
@@ -142,7 +146,7 @@ function scalingOption(series: readonly ScaleSeries[], along: Along, theme: Char
         line(one, 0),
         line(one, 1),
         {
-          type: 'custom' as const, id: `${one.key}|interval`, name: one.label, silent: true, tooltip: { show: false }, xAxisIndex: 0, yAxisIndex: 0, clip: true, dimensions: ['at', 'low', 'high'], encode: { x: 0, y: [1, 2] }, renderItem: whisker(theme.colorOf(one.backend, one.impl)),
+          type: 'custom' as const, id: `${one.key}|interval`, name: one.label, silent: true, tooltip: { show: false }, xAxisIndex: 0, yAxisIndex: 0, clip: true, dimensions: ['at', 'low', 'high'], encode: { x: 0, y: [1, 2] }, renderItem: whisker(colorOf(one)),
           data: one.points.flatMap(({ timing, gain }) => (gain.low === undefined || gain.high === undefined ? [] : [[timing.at, gain.low, gain.high]])),
         },
       ]),

@@ -4,7 +4,7 @@ import { sizeOf } from '@core/analysis/size'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { findOp } from '@core/ops/registry'
 import { remembered, type ChartPoint } from '../data/points'
-import { describe, DASHES, FACETS, SYMBOLS, varyingFacets, type Facet } from '../data/series'
+import { describe, varyingFacets, type Facet } from '../data/series'
 import { shapeText } from '@core/case-words'
 
 /** What grows along the axis. */
@@ -15,8 +15,7 @@ export interface ScaleSeries {
   label: string
   backend: string
   impl: string
-  symbol: (typeof SYMBOLS)[number]
-  dash: 'solid' | number[]
+  device: string
   points: ScalePoint<ScaledTiming & { point: ChartPoint }>[]
 }
 
@@ -107,8 +106,6 @@ function findSeries(points: readonly ChartPoint[], along: Along, limit: number):
   const facets = shown.map(([, group]) => describe(group.sample.case).facets)
   const naming: readonly Facet[] = varyingFacets(facets).filter((facet) => along !== 'threads' || facet !== 'threads')
   const fixed = [...new Set(shown.map(([, group]) => group.fixed))]
-  const others = facets.map((f) => FACETS.filter((facet) => !['backend', 'impl', 'device', 'threads'].includes(facet)).map((facet) => f[facet]).join(' '))
-  const styles = [...new Set(others)]
   const scale = along === 'threads' ? threadScaling : batchScaling
   return {
     series: shown.map(([key, group], i) => ({
@@ -116,8 +113,7 @@ function findSeries(points: readonly ChartPoint[], along: Along, limit: number):
       label: [...naming.map((facet) => facets[i]![facet]), fixed.length > 1 || !naming.length ? group.fixed : ''].filter(Boolean).join(' · '),
       backend: group.sample.case.backend,
       impl: group.sample.case.impl,
-      symbol: SYMBOLS[fixed.indexOf(group.fixed) % SYMBOLS.length]!,
-      dash: DASHES[(styles.indexOf(others[i]!) + fixed.indexOf(group.fixed)) % DASHES.length]!,
+      device: group.sample.case.device,
       points: scale([...group.at].map(([at, point]) => ({ at, point, medianNs: point.medianNs, ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? {} : { ciLowNs: point.ciLowNs, ciHighNs: point.ciHighNs }) }))),
     })),
     omitted: all.length - shown.length,

@@ -3,7 +3,7 @@ import { renderSvg } from '../drawing/page/echarts'
 import { chartTheme } from '../drawing/theme/theme'
 import { chartPoint, drawOf } from '../testing'
 import { factorAxis } from '../drawing/option/factor-axis'
-import chart, { chooseBars, MAX_BARS, speedupOption, looksOf } from './chart'
+import chart, { chooseBars, MAX_BARS, speedupOption, barLooks } from './chart'
 import { baselineControl, speedups } from './pairs'
 
 const theme = chartTheme('light')
@@ -52,8 +52,8 @@ describe('PyTorch', () => {
 
 describe('looks', () => {
   it('differ between variants of one implementation, which keep its colour', () => {
-    const variants = [1, 2, 4, 8].map(() => ({ backend: 'cpu', impl: 'avx2' }))
-    const looks = looksOf([...variants, { backend: 'python', impl: 'torch' }], theme)
+    const variants = [1, 2, 4, 8].map(() => ({ backend: 'cpu', impl: 'avx2', device: 'cpu' }))
+    const looks = barLooks([...variants, { backend: 'python', impl: 'torch', device: 'python:0' }], theme)
     expect(new Set(looks.slice(0, 4).map((look) => look.border))).toEqual(new Set([theme.colorOf('cpu', 'avx2')]))
     expect(new Set(looks.map((look) => look.fill)).size).toBe(5)
     expect(new Set(looks.slice(0, 4).map((look) => String(look.dash))).size).toBe(4)

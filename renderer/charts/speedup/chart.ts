@@ -102,7 +102,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
     return { mean: geometricMean(ratios)!, count: ratios.length }
   })
   const names = variants.map(({ title }, i) => `${title}: mean ${formatRatio(means[i]!.mean)} of ${formatInteger(means[i]!.count)}`)
-  const looks = looksOf(variants, theme)
+  const looks = barLooks(variants, theme)
   const nameOf = problemNames(speedups.map((one) => one.point))
   const labels = bars.map((one) => nameOf(one.point.case))
   const longest = Math.max(...labels.map((label) => label.length))
@@ -194,11 +194,12 @@ function mixed(color: string, other: string, share: number): string {
 }
 
 /** Variants of one implementation (other threads, other devices) share its colour and differ in how much of it fills their bars and in the dash of their mean. */
-export function looksOf(variants: readonly Pick<Variant, 'backend' | 'impl'>[], theme: ChartTheme): Look[] {
+export function barLooks(variants: readonly Pick<Variant, 'backend' | 'impl' | 'device'>[], theme: ChartTheme): Look[] {
+  const colorOf = ({ backend, impl, device }: Pick<Variant, 'backend' | 'impl' | 'device'>) => theme.colorOf(backend, impl, device)
   return variants.map((variant, at) => {
-    const alike = variants.flatMap(({ backend, impl }, i) => (backend === variant.backend && impl === variant.impl ? [i] : []))
+    const alike = variants.flatMap((other, i) => (colorOf(other) === colorOf(variant) ? [i] : []))
     const rank = alike.indexOf(at)
-    const border = theme.colorOf(variant.backend, variant.impl)
+    const border = colorOf(variant)
     return { fill: mixed(border, theme.surface, alike.length === 1 ? 0.85 : 1 - ((1 - PALEST) * rank) / (alike.length - 1)), border, dash: DASHES[rank % DASHES.length]! }
   })
 }

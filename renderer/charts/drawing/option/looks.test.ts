@@ -1,15 +1,28 @@
 import { expect, it } from 'vitest'
+import { testCase, testResult } from '@core/testing'
+import { overlapsOf } from '@core/analysis/looks'
 import { groupSeries } from '../../data/series'
 import { chartTheme } from '../theme/theme'
 import { chartPoint, drawOf } from '../../testing'
+import { overlayOption } from '../../distribution/chart'
+import scaling from '../../scaling/chart'
 import throughput from '../../throughput/chart'
 import time from '../../time-vs-size/chart'
-import { distinctLooks, overlapsOf } from './looks'
+import { distinctLooks } from './looks'
 
 const theme = chartTheme('light')
 const SIZES = [64, 1024, 16384]
 interface Line { type: string; name: string; color: string; symbol: string; lineStyle: { type: 'solid' | number[] }; data: { symbolSize?: number }[] }
 const linesOf = (option: unknown) => (option as { series: Line[] }).series.filter(({ type, data }) => type === 'line' && data.length)
+
+const IMPLS = ['scalar', 'sse2', 'avx2', 'avx512']
+const grid = IMPLS.flatMap((impl, i) => SIZES.map((n) => chartPoint({ impl, n }, n * (i + 1) * 3)))
+const overlay = (all: typeof theme) => {
+  const results = IMPLS.map((impl, i) => ({ label: impl, result: testResult({ id: impl, case: testCase({ impl }), samplesNs: Array.from({ length: 20 }, (_, at) => 100 + 10 * i + at) }) }))
+  const series = (overlayOption(results, 'time', all, 900) as unknown as { series: (Line & { id: string })[] }).series
+  const dots = new Map(series.filter(({ type }) => type === 'scatter').map(({ name, symbol }) => [name, symbol]))
+  return series.filter(({ id }) => id.endsWith('|1')).map((line) => ({ ...line, symbol: dots.get(line.name)! }))
+}
 
 it('series of one colour differ in their dashes, and every name has its mark', () => {
   const hosts = ['n1/fake:0', 'n2/fake:0'].flatMap((device) => ['steady', 'noisy', 'slow'].map((impl) => ({ backend: 'fake', device, impl, threads: undefined })))
@@ -50,7 +63,27 @@ it('lines that coincide are drawn in stripes, so that each colour is seen, and t
 
 it('lines that only cross stay as they are', () => {
   const line = (color: string, ys: number[]) => ({ color, data: ys.map((y, i) => [i, y, NaN, NaN, ''] as [number, number, number, number, string]) })
-  const [first, second] = overlapsOf([line('#000', [0, 50, 100]), line('#fff', [100, 50, 0])], (y) => y)
+  const [first, second] = overlapsOf([line('#000', [0, 50, 100]), line('#fff', [100, 50, 0])], (y) => y, 6)
   expect([first!.dash, second!.dash]).toEqual([undefined, undefined])
   expect(first!.sizes[1]).toBeGreaterThan(first!.sizes[0]!)
+})
+
+it.each([
+  ['time', (all: typeof theme) => linesOf(drawOf(time, grid, { theme: all }).option)],
+  ['throughput', (all: typeof theme) => linesOf(drawOf(throughput, grid, { theme: all }).option)],
+  ['scaling', (all: typeof theme) => linesOf(drawOf(scaling, grid, { theme: all, values: { along: 'size' } }).option).filter(({ name }) => name !== 'Ideal')],
+  ['distribution', (all: typeof theme) => overlay(all)],
+])('the series of the %s chart are told apart without colour', (_, draw) => {
+  const looks = new Map(draw({ ...theme, colorOf: () => '#025936' }).map(({ name, symbol, lineStyle }) => [name, JSON.stringify([symbol, lineStyle?.type])]))
+  expect(looks.size).toBe(4)
+  expect(new Set(looks.values()).size).toBe(4)
+})
+
+it('colours stand for devices in every chart that is coloured by them', () => {
+  const devices: (string | undefined)[] = []
+  const asked = { ...theme, colorOf: (_backend: string, _impl: string, device?: string) => (devices.push(device), '#025936') }
+  drawOf(scaling, grid, { theme: asked, values: { along: 'size' } })
+  overlay(asked)
+  expect(devices.length).toBeGreaterThan(0)
+  expect(devices).not.toContain(undefined)
 })

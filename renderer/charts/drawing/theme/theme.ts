@@ -5,8 +5,8 @@ import { useSettings } from '../../../stores/settings'
 
 /** The tokens of styles/tokens.css that charts draw with; a canvas cannot read CSS variables. */
 const PALETTES = {
-  light: { text: '#191c22', muted: '#555d6b', grid: '#dcdfe5', surface: '#ffffff', accent: '#2f55d4', good: '#0b6e54', danger: '#b3261e', warning: '#8a5200' },
-  dark: { text: '#e7e9ed', muted: '#9ca4b1', grid: '#2b3038', surface: '#16191d', accent: '#86a2ff', good: '#4fc9a4', danger: '#ff9086', warning: '#f2b450' },
+  light: { text: '#191c22', muted: '#555d6b', grid: '#dcdfe5', surface: '#ffffff', accent: '#2f55d4', good: '#0b6e54', danger: '#921410', warning: '#965a00' },
+  dark: { text: '#e7e9ed', muted: '#9ca4b1', grid: '#2b3038', surface: '#16191d', accent: '#86a2ff', good: '#4fc9a4', danger: '#ff8177', warning: '#f2b450' },
 } as const
 
 /** Chart colours of a theme; series colours come from the one list that tables use too. */
