@@ -2,7 +2,7 @@
 #include "simd/table.h"
 
 // memory. Its rate is the bandwidth ceiling that other kernels are held against.
-OPSCOPE_MAP(copy, 0, (V x), x)
+OPSCOPE_BITS(copy, x, x)
 
 // ceiling. Reads nothing: its rate is the write ceiling.
 OPSCOPE_MAP(fill, 1, (), s0)
@@ -20,8 +20,8 @@ OPSCOPE_MAP(scale, 1, (V x), vmul(x, s0))
 OPSCOPE_MAP(clamp, 2, (V x), vmin(s1, vmax(s0, x)))
 
 // unary
-OPSCOPE_MAP(abs, 0, (V x), vabs(x))
-OPSCOPE_MAP(neg, 0, (V x), vneg(x))
+OPSCOPE_BITS(abs, vabs(x), vand(x, vset(bits_float(0x7fff7fff))))
+OPSCOPE_BITS(neg, vneg(x), vxor(x, vset(bits_float(0x80008000))))
 OPSCOPE_MAP(exp, 0, (V x), vexp(x))
 OPSCOPE_MAP(log, 0, (V x), vlog(x))
 OPSCOPE_MAP(sqrt, 0, (V x), vsqrt(x))

@@ -1,4 +1,5 @@
-// Norms of each token over the last axis (simd/rows.h) and their gradients. dims: [tokens, dim]; scalars: [eps] forward, none backward.
+// Norms of each token over the last axis (simd/rows.h). dims: [tokens, dim]; scalars: [eps].
+#include "simd/columns.h"
 #include "simd/rows.h"
 
 namespace {
@@ -22,38 +23,120 @@ struct LayerNorm {
   }
 };
 
-// Rows that stay in the first-level cache, four at a time: one's statistics are computed while the sums of another are joined, and
-// weight and bias are loaded once for all.
-template <class T>
-bool norm_four_rows(const Call& c, const LayerNorm<T>& p) {
-  constexpr int64_t ROWS = 4, SHORT = 1024;
-  if (c.stream || p.cols > SHORT || rows_shared(p.rows, p.cols, c.threads)) return false;
-  const Range r = part(p.rows, 1, c.thread, c.threads);
-  int64_t row = r.begin;
-  for (; row + ROWS <= r.end; row += ROWS) {
+// Rows of so many vectors, the last of which may be shorter, stay in registers.
+template <int VECTORS, class T>
+void norm_of_vectors(const LayerNorm<T>& p, Range rows) {
+  const int rest = static_cast<int>(p.cols - (VECTORS - 1) * W);
+  const float count = static_cast<float>(p.cols);
+  const auto at = [rest](const T* x, int i) { return i + 1 < VECTORS || rest == W ? vload(x + i * W) : vload_n(x + i * W, rest, 0); };
+  V weight[VECTORS], bias[VECTORS];
+  for (int i = 0; i < VECTORS; i++) {
+    weight[i] = at(p.weight, i);
+    bias[i] = at(p.bias, i);
+  }
+  for (int64_t row = rows.begin; row < rows.end; row++) {
     const T* const x = p.x + row * p.cols;
     T* const out = p.out + row * p.cols;
-    float sums[ROWS];
-    Moments moments[ROWS];
-    const float count = static_cast<float>(p.cols);
-    for (int64_t q = 0; q < ROWS; q++) sums[q] = sum_of(x + q * p.cols, p.cols, [](V v) { return v; });
-    for (int64_t q = 0; q < ROWS; q++) moments[q] = {count, sums[q] / count, squares_of(x + q * p.cols, p.cols, sums[q] / count)};
-    V mean[ROWS], rstd[ROWS];
-    for (int64_t q = 0; q < ROWS; q++) {
-      mean[q] = vset(moments[q].mean);
-      rstd[q] = vset(rstd_of(moments[q], p.eps));
+    V v[VECTORS], sum = vset(0), squares = vset(0);
+    for (int i = 0; i < VECTORS; i++) sum = vadd(sum, v[i] = at(x, i));
+    const V mean = vset(vsum(sum) / count);
+    for (int i = 0; i < VECTORS; i++) {
+      v[i] = vsub(v[i], mean);
+      if (i + 1 == VECTORS && rest < W) v[i] = vfirst(v[i], rest, 0);
+      squares = vfma(v[i], v[i], squares);
     }
-    const auto normed = [&](V v, int64_t q, V w, V b) { return vfma(vmul(vsub(v, mean[q]), rstd[q]), w, b); };
+    const V rstd = vset(rstd_of({count, 0, vsum(squares)}, p.eps));
+    for (int i = 0; i < VECTORS; i++) {
+      const V normed = vfma(vmul(v[i], rstd), weight[i], bias[i]);
+      if (i + 1 < VECTORS || rest == W) vstore(out + i * W, normed);
+      else vstore_n(out + i * W, normed, rest);
+    }
+  }
+}
+
+constexpr int64_t TOGETHER = 2;  // rows that share what is loaded of weight and bias
+
+// Rows that stay in the first-level cache: the sums of the next ones, which bring these there, are made while the last ones are written.
+template <class T>
+struct PairsOfRows {
+  const LayerNorm<T>& p;
+  V mean[TOGETHER], rstd[TOGETHER], sums[TOGETHER];
+
+  // Of `of(q, i)`, a vector of element i of row q, and of(q, i, n).
+  template <class F>
+  void add_up(F of) {
+    V second[TOGETHER];
+    for (int64_t q = 0; q < TOGETHER; q++) sums[q] = second[q] = vset(0);
+    int64_t i = 0;
+    for (; i + 2 * W <= p.cols; i += 2 * W)
+      for (int64_t q = 0; q < TOGETHER; q++) {
+        sums[q] = vadd(sums[q], of(q, i, W));
+        second[q] = vadd(second[q], of(q, i + W, W));
+      }
+    for (; i < p.cols; i += W)
+      for (int64_t q = 0; q < TOGETHER; q++) sums[q] = vadd(sums[q], of(q, i, static_cast<int>(least(W, p.cols - i))));
+    for (int64_t q = 0; q < TOGETHER; q++) sums[q] = vadd(sums[q], second[q]);
+  }
+
+  // Mean and 1 / sqrt(variance + eps) of the rows from x on, by their sums.
+  void find(const T* x) {
+    const float count = static_cast<float>(p.cols);
+    for (int64_t q = 0; q < TOGETHER; q++) mean[q] = vset(vsum(sums[q]) / count);
+    add_up([=, this](int64_t q, int64_t i, int n) {
+      const V v = take(x + q * p.cols + i, n), away = n == W ? vsub(v, mean[q]) : vfirst(vsub(v, mean[q]), n, 0);
+      return vmul(away, away);
+    });
+    for (int64_t q = 0; q < TOGETHER; q++) rstd[q] = vset(rstd_of({count, 0, vsum(sums[q])}, p.eps));
+  }
+
+  // Writes the rows from x on; NEXT: adds up those behind them.
+  template <bool NEXT>
+  void write(const T* x, T* out) {
+    const T* const next = x + TOGETHER * p.cols;
+    V added[TOGETHER];
+    for (int64_t q = 0; q < TOGETHER; q++) added[q] = vset(0);
+    const auto normed = [this](V v, int64_t q, V w, V b) { return vfma(vmul(vsub(v, mean[q]), rstd[q]), w, b); };
     int64_t i = 0;
     for (; i + W <= p.cols; i += W) {
       const V w = vload(p.weight + i), b = vload(p.bias + i);
-#pragma GCC unroll 4
-      for (int64_t q = 0; q < ROWS; q++) vstore(out + q * p.cols + i, normed(vload(x + q * p.cols + i), q, w, b));
+      for (int64_t q = 0; q < TOGETHER; q++) {
+        if constexpr (NEXT) added[q] = vadd(added[q], vload(next + q * p.cols + i));
+        vstore(out + q * p.cols + i, normed(vload(x + q * p.cols + i), q, w, b));
+      }
     }
     if (const int rest = static_cast<int>(p.cols - i); rest > 0) {
       const V w = vload_n(p.weight + i, rest, 0), b = vload_n(p.bias + i, rest, 0);
-      for (int64_t q = 0; q < ROWS; q++) vstore_n(out + q * p.cols + i, normed(vload_n(x + q * p.cols + i, rest, 0), q, w, b), rest);
+      for (int64_t q = 0; q < TOGETHER; q++) {
+        if constexpr (NEXT) added[q] = vadd(added[q], vload_n(next + q * p.cols + i, rest, 0));
+        vstore_n(out + q * p.cols + i, normed(vload_n(x + q * p.cols + i, rest, 0), q, w, b), rest);
+      }
     }
+    for (int64_t q = 0; q < TOGETHER; q++) sums[q] = added[q];
+  }
+};
+
+template <class T>
+bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
+  constexpr int64_t SHORT = 1024;
+  if (c.stream || p.cols > SHORT || rows_shared(p.rows, p.cols, c.threads)) return false;
+  const Range r = part(p.rows, 1, c.thread, c.threads);
+  if constexpr (W > 1) {
+    switch ((p.cols + W - 1) / W) {
+      case 1: return norm_of_vectors<1>(p, r), true;
+      case 2: return norm_of_vectors<2>(p, r), true;
+      case 3: return norm_of_vectors<3>(p, r), true;
+      case 4: return norm_of_vectors<4>(p, r), true;
+    }
+  }
+  PairsOfRows<T> pair{p, {}, {}, {}};
+  int64_t row = r.begin;
+  const auto at = [&](int64_t q, int64_t i, int n) { return take(p.x + (row + q) * p.cols + i, n); };
+  if (row + TOGETHER <= r.end) pair.add_up(at);
+  for (; row + TOGETHER <= r.end; row += TOGETHER) {
+    const T* const x = p.x + row * p.cols;
+    pair.find(x);
+    if (row + 2 * TOGETHER <= r.end) pair.template write<true>(x, p.out + row * p.cols);
+    else pair.template write<false>(x, p.out + row * p.cols);
   }
   for (; row < r.end; row++) p.template write<false>(row, 0, p.cols, p.of(row, 0, p.cols));
   return true;
@@ -82,95 +165,50 @@ struct RmsNorm {
   }
 };
 
-inline int64_t up_to_line(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
-
-// Gradients: dx of each token from two sums over it, and the sums over tokens of grad * h and (CENTERED: layer_norm, which has a mean
-// and a bias) of grad, for h = (x - mean) * rstd. Each thread adds up its own tokens; the totals are joined at the end.
-template <class T, bool CENTERED>
-struct NormBackward {
-  struct Stats {
-    float sum, dot;
-  };
-  int64_t rows, cols;
-  const T *grad, *x, *weight;
-  const float *means, *rstds;
-  T* dx;
-  float *dweight, *dbias;  // this thread's totals, or where rows are shared those of all; whole vectors, which the next row can read at once
-  NormBackward(const Call& c, float* totals)
-      : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), x(input<T>(c, 1)), weight(input<T>(c, 2)), means(CENTERED ? input(c, 3) : nullptr),
-        rstds(input(c, CENTERED ? 4 : 3)), dx(output<T>(c)), dweight(totals), dbias(totals + up_to_line(cols)) {}
-  // h without the factor rstd.
-  inline V centered(V v, int64_t row) const {
-    if constexpr (CENTERED) return vsub(v, vset(means[row]));
-    else return v;
+// bias null: rms_norm.
+template <class T>
+void norm_short_rows(const Call& c, const T* x, const T* weight, const T* bias, T* out) {
+  const int64_t rows = c.dims[0], cols = c.dims[1];
+  const V share = vset(1 / static_cast<float>(cols)), eps = vset(static_cast<float>(c.scalars[0]));
+  float weights[SHORT_ROW], biases[SHORT_ROW] = {};
+  for (int64_t k = 0; k < cols; k++) {
+    weights[k] = to_float(weight[k]);
+    if (bias) biases[k] = to_float(bias[k]);
   }
-  Stats of(int64_t row, int64_t from, int64_t to) const {
-    const T *g = grad + row * cols + from, *v = x + row * cols + from, *w = weight + from;
-    const auto at = [=, this](int64_t i, int n) { return vmul(vmul(take(g + i, n), take(w + i, n)), centered(take(v + i, n), row)); };
-    const float dot = total_of(to - from, [at](int64_t i) { return at(i, W); }, at);
-    return {CENTERED ? sum_of_pairs(g, w, to - from, [](V a, V b) { return vmul(a, b); }) : 0, dot * rstds[row]};
-  }
-  static Stats join(Stats a, Stats b) { return {a.sum + b.sum, a.dot + b.dot}; }
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const Stats& s) const {
-    const int64_t at = row * cols + from;
-    const T *v = x + at, *w = weight + from;
-    float *dw = dweight + from, *db = dbias + from;
-    const float n = static_cast<float>(cols);
-    const V rstd = vset(rstds[row]), sum = vset(s.sum / n), dot = vset(s.dot / n);
-    write_row<STREAM>(grad + at, dx + at, to - from, [=, this](V g, int64_t i, int count) {
-      const V h = vmul(centered(take(v + i, count), row), rstd);
-      vstore(dw + i, vfma(g, h, vload(dw + i)));
-      if constexpr (CENTERED) vstore(db + i, vadd(g, vload(db + i)));
-      V of_g = vmul(g, take(w + i, count));
-      if constexpr (CENTERED) of_g = vsub(of_g, sum);
-      return vmul(rstd, vsub(of_g, vmul(h, dot)));
-    });
-  }
-};
-
-// Floats of one thread's totals.
-int64_t totals_stride(int64_t dim) { return 2 * up_to_line(dim); }
-
-template <class T, bool CENTERED>
-void run_norm_backward(const Call& c) {
-  const int64_t rows = c.dims[0], dim = c.dims[1], stride = totals_stride(dim);
-  const bool shared = rows_shared(rows, dim, c.threads);
-  float* const all = c.scratch + rows_scratch(rows, dim, c.threads);
-  float* const mine = shared ? all : all + c.thread * stride;
-  const Range r = shared ? part(dim, LINE, c.thread, c.threads) : Range{0, dim};
-  for (int64_t i = r.begin; i < up_to_line(r.end); i++) mine[i] = mine[up_to_line(dim) + i] = 0;
-  NormBackward<T, CENTERED> p(c, mine);
-  run_rows(c, p);
-  c.barrier(c.team);
-  const Range own = part(dim, LINE, c.thread, c.threads);
-  for (int output_index = 1; output_index <= (CENTERED ? 2 : 1); output_index++) {
-    float* const first = all + (output_index - 1) * up_to_line(dim);
-    if (!shared)
-      for (int t = 1; t < c.threads; t++) map2<false>(first, first + t * stride, first, own.begin, own.end, [](V a, V b) { return vadd(a, b); });
-    map1<false>(first, output<T>(c, output_index), own.begin, own.end, [](V v) { return v; });
+  Columns v;
+  const Range r = part(rows, LINE, c.thread, c.threads);
+  for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
+    const int64_t count = least(AT_ONCE, r.end - from);
+    v.take_rows(x + from * cols, cols, count);
+    for (int64_t i = 0; i < count; i += W) {
+      V mean = vset(0), squares = vset(0);
+      if (bias) {
+        for (int64_t k = 0; k < cols; k++) mean = vadd(mean, v.load(k, i));
+        mean = vmul(mean, share);
+      }
+      for (int64_t k = 0; k < cols; k++) {
+        const V away = vsub(v.load(k, i), mean);
+        squares = vfma(away, away, squares);
+      }
+      const V rstd = vdiv(vset(1), vsqrt(vfma(squares, share, eps)));
+      for (int64_t k = 0; k < cols; k++) v.store(k, i, vfma(vmul(vsub(v.load(k, i), mean), rstd), vset(weights[k]), vset(biases[k])));
+    }
+    v.put_rows(out + from * cols, cols, count);
   }
 }
 
 template <class T>
 void run_layer_norm(const Call& c) {
   LayerNorm<T> p(c);
-  if (!norm_four_rows(c, p)) run_rows(c, p);
+  if (is_short(p.rows, p.cols, 8)) return norm_short_rows(c, p.x, p.weight, p.bias, p.out);
+  if (!norm_cached_rows(c, p)) run_rows(c, p);
 }
 template <class T>
 void run_rms_norm(const Call& c) {
   RmsNorm<T> p(c);
+  if (is_short(p.rows, p.cols, 4)) return norm_short_rows<T>(c, p.x, p.weight, nullptr, p.out);
   run_rows(c, p);
 }
-template <class T>
-void run_layer_norm_backward(const Call& c) {
-  run_norm_backward<T, true>(c);
-}
-template <class T>
-void run_rms_norm_backward(const Call& c) {
-  run_norm_backward<T, false>(c);
-}
-
 bool layer_norm_shape(const int64_t* d, int, int64_t* sizes) {
   sizes[0] = sizes[3] = times(d[0], d[1]);
   sizes[1] = sizes[2] = d[1];
@@ -181,27 +219,8 @@ bool rms_norm_shape(const int64_t* d, int, int64_t* sizes) {
   sizes[1] = d[1];
   return true;
 }
-bool layer_norm_backward_shape(const int64_t* d, int, int64_t* sizes) {
-  sizes[0] = sizes[1] = sizes[5] = times(d[0], d[1]);
-  sizes[2] = sizes[6] = sizes[7] = d[1];
-  sizes[3] = sizes[4] = d[0];
-  return true;
-}
-bool rms_norm_backward_shape(const int64_t* d, int, int64_t* sizes) {
-  sizes[0] = sizes[1] = sizes[4] = times(d[0], d[1]);
-  sizes[2] = sizes[5] = d[1];
-  sizes[3] = d[0];
-  return true;
-}
-
 size_t scratch(const int64_t* d, int, int threads, size_t) { return rows_scratch(d[0], d[1], threads); }
-size_t backward_scratch(const int64_t* d, int, int threads, size_t) {
-  return rows_scratch(d[0], d[1], threads) + static_cast<size_t>((rows_shared(d[0], d[1], threads) ? 1 : threads) * totals_stride(d[1]));
-}
-
 }  // namespace
 
 OPSCOPE_TYPED(layer_norm, run_layer_norm, "ttt>t", 2, 2, 1, layer_norm_shape, scratch)
 OPSCOPE_TYPED(rms_norm, run_rms_norm, "tt>t", 2, 2, 1, rms_norm_shape, scratch)
-OPSCOPE_TYPED(layer_norm_backward, run_layer_norm_backward, "tttff>t>t>t", 2, 2, 0, layer_norm_backward_shape, backward_scratch)
-OPSCOPE_TYPED(rms_norm_backward, run_rms_norm_backward, "tttf>t>t", 2, 2, 0, rms_norm_backward_shape, backward_scratch)

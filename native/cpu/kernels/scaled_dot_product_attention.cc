@@ -54,8 +54,8 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
       for (int64_t j = some > 0 ? some : 0; j < keys; j++) row[j] = 0;
       if (some <= 0) continue;
       const float own = max_of(row, some), max = own > maxima[i] ? own : maxima[i];
-      const V top = vset(max), kept = vexp(vset(maxima[i] - max));
-      map1<false>(row, row, 0, some, [top](V x) { return vexp(vsub(x, top)); });
+      const V top = vset(max), kept = vexp_falling(vset(maxima[i] - max));
+      map1<false>(row, row, 0, some, [top](V x) { return vexp_falling(vsub(x, top)); });
       float keep[W];
       vstore(keep, kept);
       sums[i] = sums[i] * keep[0] + sum_of(row, some, [](V x) { return x; });

@@ -37,50 +37,9 @@ struct Softmax : ByMaxSum<T> {
   void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
     const int64_t at = row * this->cols + from;
     const V top = vset(s.max), factor = vset(1 / s.sum);
-    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp(vsub(v, top)), factor); });
+    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp_falling(vsub(v, top)), factor); });
   }
 };
-
-// e[i] = exp(x[i] - max); returns the sum.
-// AHEAD: fetches the row after this one meanwhile, as the arithmetic leaves the memory idle.
-template <bool AHEAD, class T>
-float exponentials(const T* x, float max, float* e, int64_t n) {
-  const V top = vset(max);
-  Total total;
-  for (int64_t from = 0; from < n; from += BLOCK) {
-    const int64_t end = least(from + BLOCK, n);
-    V s0 = vset(0), s1 = s0, s2 = s0, s3 = s0;
-    int64_t i = from;
-    for (; i + 4 * W <= end; i += 4 * W) {
-      const V e0 = vexp(vsub(vload(x + i), top)), e1 = vexp(vsub(vload(x + i + W), top));
-      const V e2 = vexp(vsub(vload(x + i + 2 * W), top)), e3 = vexp(vsub(vload(x + i + 3 * W), top));
-      if constexpr (AHEAD)
-        for (int64_t ahead = 0; ahead < 4 * W; ahead += LINE) vprefetch(x + n + i + ahead);
-      vstore(e + i, e0);
-      vstore(e + i + W, e1);
-      vstore(e + i + 2 * W, e2);
-      vstore(e + i + 3 * W, e3);
-      s0 = vadd(s0, e0);
-      s1 = vadd(s1, e1);
-      s2 = vadd(s2, e2);
-      s3 = vadd(s3, e3);
-    }
-    for (; i + W <= end; i += W) {
-      const V e0 = vexp(vsub(vload(x + i), top));
-      vstore(e + i, e0);
-      s0 = vadd(s0, e0);
-    }
-    if (i < end) {
-      // The padding becomes exp(-inf) = 0.
-      const int rest = static_cast<int>(end - i);
-      const V e0 = vexp(vsub(vload_n(x + i, rest, -__builtin_inff()), top));
-      vstore_n(e + i, e0, rest);
-      s1 = vadd(s1, e0);
-    }
-    total.add(vadd(vadd(s0, s1), vadd(s2, s3)));
-  }
-  return total.value();
-}
 
 inline float* place_for(float* row) { return row; }
 template <class T>
@@ -88,9 +47,44 @@ inline float* place_for(T*) {
   return nullptr;
 }
 
+// Rows of so many vectors, the last of which may be shorter, stay in registers.
+template <int VECTORS, class T>
+void softmax_of_vectors(const Softmax<T>& p, Range rows) {
+  const int rest = static_cast<int>(p.cols - (VECTORS - 1) * W);
+  for (int64_t row = rows.begin; row < rows.end; row++) {
+    const T* const x = p.x + row * p.cols;
+    T* const out = p.out + row * p.cols;
+    V v[VECTORS];
+    for (int i = 0; i < VECTORS; i++) v[i] = i + 1 < VECTORS || rest == W ? vload(x + i * W) : vload_n(x + i * W, rest, -__builtin_inff());
+    V top = v[0], sum = vset(0);
+    for (int i = 1; i < VECTORS; i++) top = vmax(top, v[i]);
+    top = vset(vpeak(top));
+    for (int i = 0; i < VECTORS; i++) sum = vadd(sum, v[i] = vexp_falling(vsub(v[i], top)));
+    const V factor = vset(1 / vsum(sum));
+    for (int i = 0; i < VECTORS; i++) {
+      if (i + 1 < VECTORS || rest == W) vstore(out + i * W, vmul(v[i], factor));
+      else vstore_n(out + i * W, vmul(v[i], factor), rest);
+    }
+  }
+}
+
+template <class T>
+bool softmax_short_rows(const Call& c, const Softmax<T>& p) {
+  if (c.stream || W == 1) return false;
+  const Range r = part(p.rows, 1, c.thread, c.threads);
+  switch ((p.cols + W - 1) / W) {
+    case 1: return softmax_of_vectors<1>(p, r), true;
+    case 2: return softmax_of_vectors<2>(p, r), true;
+    case 3: return softmax_of_vectors<3>(p, r), true;
+    case 4: return softmax_of_vectors<4>(p, r), true;
+    default: return false;
+  }
+}
+
 template <class T>
 void run_softmax(const Call& c) {
   Softmax<T> p(c);
+  if (softmax_short_rows(c, p)) return;
   const bool stream = c.stream && p.cols % LINE == 0, wait = p.cols <= BUFFERED && (stream || sizeof(T) < sizeof(float));
   if (rows_shared(p.rows, p.cols, c.threads) || (!wait && sizeof(T) < sizeof(float))) return run_rows(c, p);
   float* const buffer = c.scratch + c.thread * BUFFERED;
@@ -100,7 +94,7 @@ void run_softmax(const Call& c) {
     T* out = p.out + row * p.cols;
     float* e = wait ? buffer : place_for(out);
     const float max = max_of(x, p.cols);
-    const V factor = vset(1 / (stream ? exponentials<true>(x, max, e, p.cols) : exponentials<false>(x, max, e, p.cols)));
+    const V factor = vset(1 / (stream ? exponentials<true, true>(x, max, e, p.cols) : exponentials<false, true>(x, max, e, p.cols)));
     const auto scaled = [factor](V v) { return vmul(v, factor); };
     if (stream && wait) map1<true>(e, out, 0, p.cols, scaled);
     else map1<false>(e, out, 0, p.cols, scaled);
@@ -214,10 +208,10 @@ struct CrossEntropyBackward : ByMaxSum<T> {
   void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
     const int64_t at = row * this->cols + from, target = class_of(c, row);
     const V top = vset(s.max), factor = vset(scale / s.sum);
-    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp(vsub(v, top)), factor); });
+    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp_falling(vsub(v, top)), factor); });
     if (target < from || target >= to) return;
     if constexpr (STREAM) vfence();
-    const float own = exp_of(to_float(this->x[row * this->cols + target]) - s.max);
+    const float own = exp_falling_of(to_float(this->x[row * this->cols + target]) - s.max);
     set(out + row * this->cols + target, (own - s.sum) * (scale / s.sum));
   }
 };

@@ -3,6 +3,7 @@
 // Blocks of 16 x 16 go through registers, as tiles of TILE x TILE: every cache line that is read or written is met while it is at
 // hand, whatever the distance of rows is. A thread takes strips of 16 rows of the output; blocks of BLOCK_ROWS rows of x are worked
 // on at a time, so that the lines of a strip's output that are begun are few.
+#include "simd/map.h"
 #include "simd/transpose.h"
 
 namespace {
@@ -44,6 +45,7 @@ void transpose_part(const U* x, U* out, int64_t rows, int64_t cols, Range of_row
 template <class U>
 void run(const Call& c) {
   const int64_t rows = c.dims[0], cols = c.dims[1];
+  if (rows == 1 || cols == 1) return map_bits<U>(c, rows * cols, [](V v) { return v; });
   const U* x = input<U>(c, 0);
   U* out = output<U>(c);
   // Along the longer side, so that every thread has a share.

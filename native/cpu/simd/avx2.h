@@ -46,6 +46,8 @@ inline V vmax(V a, V b) { return _mm256_max_ps(a, b); }
 inline V vsqrt(V a) { return _mm256_sqrt_ps(a); }
 inline V vabs(V a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 inline V vneg(V a) { return _mm256_xor_ps(_mm256_set1_ps(-0.0f), a); }
+inline V vand(V a, V b) { return _mm256_and_ps(a, b); }
+inline V vxor(V a, V b) { return _mm256_xor_ps(a, b); }
 inline V vsigned(V size, V sign) { return _mm256_or_ps(size, _mm256_and_ps(_mm256_set1_ps(-0.0f), sign)); }
 inline V vless(V a, V b, V yes, V no) { return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
 inline V vsplit(V x, V* e) {

@@ -54,6 +54,8 @@ inline V vmax(V a, V b) { return _mm512_max_ps(a, b); }
 inline V vsqrt(V a) { return _mm512_sqrt_ps(a); }
 inline V vabs(V a) { return _mm512_abs_ps(a); }
 inline V vneg(V a) { return _mm512_xor_ps(_mm512_set1_ps(-0.0f), a); }
+inline V vand(V a, V b) { return _mm512_and_ps(a, b); }
+inline V vxor(V a, V b) { return _mm512_xor_ps(a, b); }
 inline V vsigned(V size, V sign) { return _mm512_or_ps(size, _mm512_and_ps(_mm512_set1_ps(-0.0f), sign)); }
 inline V vless(V a, V b, V yes, V no) { return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes); }
 inline V vsplit(V x, V* e) {
@@ -63,12 +65,6 @@ inline V vsplit(V x, V* e) {
 }
 // p 2^floor(n)
 inline V vldexp(V p, V n) { return _mm512_scalef_ps(p, n); }
-// 2^(i / 16) for i of the lowest four bits of every element.
-inline V vsixteenth_power(V bits) {
-  const V powers = _mm512_setr_ps(1.0f, 1.0442737824f, 1.0905077327f, 1.1387886348f, 1.1892071150f, 1.2418578121f, 1.2968395547f, 1.3542555469f, 1.4142135624f, 1.4768261459f, 1.5422108254f, 1.6104903319f,
-                                  1.6817928305f, 1.7562521604f, 1.8340080864f, 1.9152065614f);
-  return _mm512_permutexvar_ps(_mm512_castps_si512(bits), powers);
-}
 inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }

@@ -1,4 +1,4 @@
-"""Fits the coefficients in math.h: iteratively reweighted least squares towards the least maximum relative error.
+"""Fits the coefficients in math.h and math512.h: iteratively reweighted least squares towards the least maximum relative error.
 Needs numpy and mpmath. Prints the coefficients, lowest power first, and the largest relative error before rounding."""
 
 import math
@@ -41,18 +41,20 @@ def fit_log(degree=8):
     return p, error.max()
 
 
-def fit_tail(limit, p_degree, q_degree):
-    """P, Q in Phi(-a) = e^(-a^2 / 2) P(a) / Q(a), 0 <= a <= limit, Phi the normal distribution function; the fit is made in a / limit."""
-    a = nodes(600, 0.0, limit)
+def fit_tail(limit, p_degree, q_degree, near=math.inf, beyond=1.0):
+    """P, Q in Phi(-a) = e^(-a^2 / 2) P(a) / Q(a), 0 <= a <= limit, Phi the normal distribution function; the fit is made in a / limit.
+    Beyond `near` the error may be `beyond` times as large; the one returned is that up to there."""
+    a = nodes(900, 0.0, limit)
+    allowed = np.where(a <= near, 1.0, beyond)
     target = np.array([float(erfc(mpf(v) / sqrt(2)) / 2 * exp(mpf(v) ** 2 / 2)) for v in a])
     s, q_values, emphasis, best = a / limit, np.ones_like(a), np.ones_like(a), None
-    for _ in range(200):
+    for _ in range(400):
         rows = np.hstack([np.vander(s, p_degree + 1, increasing=True), -target[:, None] * np.vander(s, q_degree + 1, increasing=True)[:, 1:]])
-        weight = np.sqrt(emphasis) / np.abs(q_values) / target
+        weight = np.sqrt(emphasis) / np.abs(q_values) / target / allowed
         found = np.linalg.lstsq(rows * weight[:, None], target * weight, rcond=None)[0]
         p, q = found[: p_degree + 1], np.concatenate([[1.0], found[p_degree + 1 :]])
         q_values = np.polyval(q[::-1], s)
-        error = np.abs(np.polyval(p[::-1], s) / q_values - target) / target
+        error = np.abs(np.polyval(p[::-1], s) / q_values - target) / target / allowed
         if best is None or error.max() < best[2]:
             best = p, q, error.max()
         emphasis *= error / error.max() + 1e-3
@@ -66,3 +68,4 @@ if __name__ == "__main__":
     print("exp", *fit_exp())
     print("log", *fit_log())
     print("normal distribution", *fit_tail(13.5, 4, 5))
+    print("normal distribution, AVX-512", *fit_tail(14, 3, 4, 3.3, 10.0))

@@ -95,4 +95,22 @@ inline void map3(const A* a, const B* b, const C* c, O* out, int64_t begin, int6
   }
 }
 
+// f, which works on bits alone, over n elements of one input: 16-bit elements in pairs.
+template <class T, class F>
+inline void map_bits(const Call& c, int64_t n, F f) {
+  constexpr int64_t TOGETHER = sizeof(float) / sizeof(T);
+  const Range r = part(n / TOGETHER, LINE, c.thread, c.threads);
+  const auto* const x = static_cast<const float*>(c.in[0]);
+  auto* const out = static_cast<float*>(c.out[0]);
+  if (c.stream) map1<true>(x, out, r.begin, r.end, f);
+  else map1<false>(x, out, r.begin, r.end, f);
+  vfence();
+  if (n % TOGETHER == 0 || c.thread != 0) return;
+  uint32_t last = 0;
+  __builtin_memcpy(&last, input<T>(c, 0) + n - 1, sizeof(T));
+  float lanes[W];
+  vstore(lanes, f(vset(bits_float(last))));
+  __builtin_memcpy(output<T>(c) + n - 1, lanes, sizeof(T));
+}
+
 }  // namespace

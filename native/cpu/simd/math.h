@@ -29,19 +29,10 @@ inline V vexp_near(V x) {
   return vldexp(vadd(p, vset(1.0f)), n);  // n reaches from -150 to 129
 }
 
-#if defined(OPSCOPE_ISA_avx512)
-// The same within 1.1 ULP: x = n ln 2 + r for multiples n of 1/16 and |r| <= ln 2 / 32, then 2^n (1 + r + r^2 P(r)); the fraction of 2^n
-// is looked up by the low bits of n, and vldexp() takes the whole part.
-inline V vexp(V x) {
-  x = vmax(vset(-104.0f), vmin(vset(89.5f), x));
-  const V shifted = vfma(x, vset(LOG2_E), vset(ROUND / 16)), n = vsub(shifted, vset(ROUND / 16));
-  V r = vfma(n, vset(-LN2_HIGH), x);
-  r = vfma(n, vset(-LN2_LOW), r);
-  const V p = vfma(vfma(r, vset(0.16666667f), vset(0.5f)), vmul(r, r), r), fraction = vsixteenth_power(shifted);
-  return vldexp(vfma(fraction, p, fraction), n);
-}
-#else
+#if !defined(OPSCOPE_ISA_avx512)
 inline V vexp(V x) { return vexp_near(x); }
+// The same of x <= 0 or NaN, where an instruction set has a faster one.
+inline V vexp_falling(V x) { return vexp_near(x); }
 #endif
 
 // Logarithm of x: x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), then e ln 2 + f - f^2/2 + f^3 P(f).
@@ -66,6 +57,12 @@ inline V vlog(V x) {
   return vless(x, vset(__builtin_inff()), y, x);
 }
 
+// The normal distribution function, and e^(-x^2 / 2), of which it is made.
+struct Normal {
+  V below, power;
+};
+
+#if !defined(OPSCOPE_ISA_avx512)
 // tanh |x| = t / (t + 2) with t = e^2|x| - 1 = 2^n (e^r - 1) + (2^n - 1), which cancels nowhere; |x| >= 9.02 gives 1 in f32 anyway.
 inline V vtanh(V x) {
   V n;
@@ -77,11 +74,8 @@ inline V vtanh(V x) {
 // 1 / (1 + e^-x), within 2.5 ULP by the nearer of the exponentials.
 inline V vsigmoid(V x) { return vdiv(vset(1), vadd(vset(1), vexp_near(vneg(x)))); }
 
-// The normal distribution function and e^(-x^2 / 2), of which it is made: of -|x| it is e^(-x^2 / 2) P(|x|) / Q(|x|), which keeps its
+// The normal distribution function of -|x| is e^(-x^2 / 2) P(|x|) / Q(|x|), which keeps its
 // digits where 1 + erf cancels; P / Q is off by 5.2e-9 relative up to 13.5, beyond which the power is zero.
-struct Normal {
-  V below, power;
-};
 inline Normal vnormal(V x) {
   const V square = vmul(x, x), lost = vfma(x, x, vneg(square));  // nothing where the multiplication is not fused
   V power = vexp(vmul(vset(-0.5f), square));
@@ -100,5 +94,10 @@ inline Normal vnormal(V x) {
   const V tail = vmul(power, vdiv(p, q));
   return {vless(x, vset(0), tail, vsub(vset(1.0f), tail)), power};
 }
+#endif
 
 }  // namespace
+
+#if defined(OPSCOPE_ISA_avx512)
+#include "math512.h"
+#endif

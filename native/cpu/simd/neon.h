@@ -41,6 +41,8 @@ inline V vmax(V a, V b) { return vmaxq_f32(a, b); }
 inline V vsqrt(V a) { return vsqrtq_f32(a); }
 inline V vabs(V a) { return vabsq_f32(a); }
 inline V vneg(V a) { return vnegq_f32(a); }
+inline V vand(V a, V b) { return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
+inline V vxor(V a, V b) { return vreinterpretq_f32_u32(veorq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
 inline V vsigned(V size, V sign) { return vbslq_f32(vdupq_n_u32(0x80000000), sign, size); }
 inline V vless(V a, V b, V yes, V no) { return vbslq_f32(vcltq_f32(a, b), yes, no); }
 inline V vsplit(V x, V* e) {

@@ -113,8 +113,10 @@ void join_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, 
 
 #if defined(__GNUC__)
 #define OPSCOPE_APART __attribute__((noinline))
+#define OPSCOPE_INLINE inline __attribute__((always_inline))
 #else
 #define OPSCOPE_APART __declspec(noinline)
+#define OPSCOPE_INLINE __forceinline
 #endif
 
 // Apart from its callers, for its accumulators need the registers: with SSE2 one of them was kept in memory else.

@@ -85,8 +85,51 @@ inline float first_lane(V v) {
   vstore(lanes, v);
   return lanes[0];
 }
-inline float exp_of(float x) { return first_lane(vexp(vset(x))); }
+inline float exp_falling_of(float x) { return first_lane(vexp_falling(vset(x))); }
 inline float log_of(float x) { return first_lane(vlog(vset(x))); }
+
+// The sum of e^(x - max) of n elements, and KEEP: those in `e`. AHEAD: fetches the row after this one meanwhile, as the arithmetic leaves
+// the memory idle. Four at a time, which is what the registers hold.
+template <bool AHEAD, bool KEEP, class T>
+inline float exponentials(const T* x, float max, [[maybe_unused]] float* e, int64_t n) {
+  const V top = vset(max);
+  Total total;
+  for (int64_t from = 0; from < n; from += BLOCK) {
+    const int64_t end = least(from + BLOCK, n);
+    V s0 = vset(0), s1 = s0, s2 = s0, s3 = s0;
+    int64_t i = from;
+    for (; i + 4 * W <= end; i += 4 * W) {
+      const V e0 = vexp_falling(vsub(vload(x + i), top)), e1 = vexp_falling(vsub(vload(x + i + W), top));
+      const V e2 = vexp_falling(vsub(vload(x + i + 2 * W), top)), e3 = vexp_falling(vsub(vload(x + i + 3 * W), top));
+      if constexpr (AHEAD)
+        for (int64_t ahead = 0; ahead < 4 * W; ahead += LINE) vprefetch(x + n + i + ahead);
+      if constexpr (KEEP) {
+        vstore(e + i, e0);
+        vstore(e + i + W, e1);
+        vstore(e + i + 2 * W, e2);
+        vstore(e + i + 3 * W, e3);
+      }
+      s0 = vadd(s0, e0);
+      s1 = vadd(s1, e1);
+      s2 = vadd(s2, e2);
+      s3 = vadd(s3, e3);
+    }
+    for (; i + W <= end; i += W) {
+      const V e0 = vexp_falling(vsub(vload(x + i), top));
+      if constexpr (KEEP) vstore(e + i, e0);
+      s0 = vadd(s0, e0);
+    }
+    if (i < end) {
+      // The padding becomes exp(-inf) = 0.
+      const int rest = static_cast<int>(end - i);
+      const V e0 = vexp_falling(vsub(vload_n(x + i, rest, -__builtin_inff()), top));
+      if constexpr (KEEP) vstore_n(e + i, e0, rest);
+      s1 = vadd(s1, e0);
+    }
+    total.add(vadd(vadd(s0, s1), vadd(s2, s3)));
+  }
+  return total.value();
+}
 
 // Largest element and the sum of e^(x - largest).
 struct MaxSum {
@@ -95,12 +138,11 @@ struct MaxSum {
 template <class T>
 inline MaxSum max_sum_of(const T* x, int64_t n) {
   const float max = max_of(x, n);
-  const V top = vset(max);
-  return {max, total_of(n, [=](int64_t i) { return vexp(vsub(vload(x + i), top)); }, [=](int64_t i, int rest) { return vexp(vsub(vload_n(x + i, rest, max), top)); })};
+  return {max, exponentials<false, false>(x, max, nullptr, n)};
 }
 inline MaxSum joined_max_sum(MaxSum a, MaxSum b) {
   const float max = a.max > b.max ? a.max : b.max;
-  return {max, a.sum * exp_of(a.max - max) + b.sum * exp_of(b.max - max)};
+  return {max, a.sum * exp_falling_of(a.max - max) + b.sum * exp_falling_of(b.max - max)};
 }
 
 // Number of elements, mean, and sum of squared distances from it. Two passes: no cancellation.

@@ -36,6 +36,9 @@ inline V vmax(V a, V b) { return a > b ? a : b; }
 inline V vsqrt(V a) { return __builtin_sqrtf(a); }
 inline V vabs(V a) { return __builtin_fabsf(a); }
 inline V vneg(V a) { return -a; }
+// Of the bits.
+inline V vand(V a, V b) { return bits_float(float_bits(a) & float_bits(b)); }
+inline V vxor(V a, V b) { return bits_float(float_bits(a) ^ float_bits(b)); }
 // `size`, whose sign bit is clear, with the sign bit of another.
 inline V vsigned(V size, V sign) { return __builtin_copysignf(size, sign); }
 // Per element: a < b ? yes : no.

@@ -64,6 +64,8 @@ inline V vmax(V a, V b) { return _mm_max_ps(a, b); }
 inline V vsqrt(V a) { return _mm_sqrt_ps(a); }
 inline V vabs(V a) { return _mm_andnot_ps(_mm_set1_ps(-0.0f), a); }
 inline V vneg(V a) { return _mm_xor_ps(_mm_set1_ps(-0.0f), a); }
+inline V vand(V a, V b) { return _mm_and_ps(a, b); }
+inline V vxor(V a, V b) { return _mm_xor_ps(a, b); }
 inline V vsigned(V size, V sign) { return _mm_or_ps(size, _mm_and_ps(_mm_set1_ps(-0.0f), sign)); }
 inline V vless(V a, V b, V yes, V no) {
   const __m128 mask = _mm_cmplt_ps(a, b);

@@ -139,6 +139,15 @@ inline void run_broadcast(const Call& c) {
   static void op##_run(const Call& c) { run_map<T, op##_expression>(c, scalar_count); }                                          \
   OPSCOPE_TYPED(op, op##_run, map_tensors(arity(&op##_expression::operator())), 1, 1, scalar_count, map_shape<op##_expression>, nullptr)
 
+// Of bits alone, in pairs where elements have 16: what a pair becomes stands beside the result of an f32.
+#define OPSCOPE_BITS(op, of_f32, of_pair)                                                                                       \
+  OPSCOPE_EXPRESSION_(op, (V x), of_f32)                                                                                        \
+  template <class T>                                                                                                            \
+  static void op##_run(const Call& c) {                                                                                         \
+    map_bits<T>(c, c.dims[0], [](V x) { return sizeof(T) == sizeof(float) ? of_f32 : of_pair; });                                \
+  }                                                                                                                             \
+  OPSCOPE_TYPED(op, op##_run, "t>t", 1, 1, 0, map_shape<op##_expression>, nullptr)
+
 // Of two tensors, the second broadcast where the dims say so.
 #define OPSCOPE_BROADCAST(op, parameters, ...)                                                     \
   OPSCOPE_EXPRESSION_(op, parameters, __VA_ARGS__)                                                 \

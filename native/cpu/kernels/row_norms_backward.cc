@@ -1,0 +1,154 @@
+// Gradients of the norms of each token over the last axis (simd/rows.h). dims: [tokens, dim].
+#include "simd/columns.h"
+#include "simd/rows.h"
+
+namespace {
+
+inline int64_t up_to_line(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
+
+// Gradients: dx of each token from two sums over it, and the sums over tokens of grad * h and (CENTERED: layer_norm, which has a mean
+// and a bias) of grad, for h = (x - mean) * rstd. Each thread adds up its own tokens; the totals are joined at the end.
+template <class T, bool CENTERED>
+struct NormBackward {
+  struct Stats {
+    float sum, dot;
+  };
+  int64_t rows, cols;
+  const T *grad, *x, *weight;
+  const float *means, *rstds;
+  T* dx;
+  float *dweight, *dbias;  // this thread's totals, or where rows are shared those of all; whole vectors, which the next row can read at once
+  NormBackward(const Call& c, float* totals)
+      : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), x(input<T>(c, 1)), weight(input<T>(c, 2)), means(CENTERED ? input(c, 3) : nullptr),
+        rstds(input(c, CENTERED ? 4 : 3)), dx(output<T>(c)), dweight(totals), dbias(totals + up_to_line(cols)) {}
+  // h without the factor rstd.
+  inline V centered(V v, int64_t row) const {
+    if constexpr (CENTERED) return vsub(v, vset(means[row]));
+    else return v;
+  }
+  Stats of(int64_t row, int64_t from, int64_t to) const {
+    const T *g = grad + row * cols + from, *v = x + row * cols + from, *w = weight + from;
+    const auto at = [=, this](int64_t i, int n) { return vmul(vmul(take(g + i, n), take(w + i, n)), centered(take(v + i, n), row)); };
+    const float dot = total_of(to - from, [at](int64_t i) { return at(i, W); }, at);
+    return {CENTERED ? sum_of_pairs(g, w, to - from, [](V a, V b) { return vmul(a, b); }) : 0, dot * rstds[row]};
+  }
+  static Stats join(Stats a, Stats b) { return {a.sum + b.sum, a.dot + b.dot}; }
+  template <bool STREAM>
+  void write(int64_t row, int64_t from, int64_t to, const Stats& s) const {
+    const int64_t at = row * cols + from;
+    const T *v = x + at, *w = weight + from;
+    float *dw = dweight + from, *db = dbias + from;
+    const float n = static_cast<float>(cols);
+    const V rstd = vset(rstds[row]), sum = vset(s.sum / n), dot = vset(s.dot / n);
+    write_row<STREAM>(grad + at, dx + at, to - from, [=, this](V g, int64_t i, int count) {
+      const V h = vmul(centered(take(v + i, count), row), rstd);
+      vstore(dw + i, vfma(g, h, vload(dw + i)));
+      if constexpr (CENTERED) vstore(db + i, vadd(g, vload(db + i)));
+      V of_g = vmul(g, take(w + i, count));
+      if constexpr (CENTERED) of_g = vsub(of_g, sum);
+      return vmul(rstd, vsub(of_g, vmul(h, dot)));
+    });
+  }
+};
+
+// Floats of one thread's totals.
+int64_t totals_stride(int64_t dim) { return 2 * up_to_line(dim); }
+
+// The part of the gradients that this thread's rows of a few elements have; `p` has its totals.
+template <class T, bool CENTERED>
+void norm_backward_short_rows(const Call& c, const NormBackward<T, CENTERED>& p) {
+  const int64_t rows = p.rows, cols = p.cols;
+  const V share = vset(1 / static_cast<float>(cols));
+  float weights[SHORT_ROW];
+  V of_weight[SHORT_ROW], of_bias[SHORT_ROW];
+  for (int64_t k = 0; k < cols; k++) {
+    weights[k] = to_float(p.weight[k]);
+    of_weight[k] = of_bias[k] = vset(0);
+  }
+  Columns g, h;
+  const Range r = part(rows, LINE, c.thread, c.threads);
+  for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
+    const int64_t count = least(AT_ONCE, r.end - from);
+    g.take_rows(p.grad + from * cols, cols, count);
+    h.take_rows(p.x + from * cols, cols, count);
+    for (int64_t i = 0; i < count; i += W) {
+      const int n = static_cast<int>(least(W, count - i));
+      const V rstd = n == W ? vload(p.rstds + from + i) : vload_n(p.rstds + from + i, n, 0);
+      V mean = vset(0), sum = vset(0), dot = vset(0);
+      if constexpr (CENTERED) mean = n == W ? vload(p.means + from + i) : vload_n(p.means + from + i, n, 0);
+      for (int64_t k = 0; k < cols; k++) {
+        const V grad = g.load(k, i), normed = vmul(vsub(h.load(k, i), mean), rstd), weighted = vmul(grad, vset(weights[k]));
+        h.store(k, i, normed);
+        of_weight[k] = vfma(grad, normed, of_weight[k]);
+        if constexpr (CENTERED) {
+          of_bias[k] = vadd(of_bias[k], grad);
+          sum = vadd(sum, weighted);
+        }
+        dot = vfma(weighted, normed, dot);
+      }
+      sum = vmul(sum, share);
+      dot = vmul(dot, share);
+      for (int64_t k = 0; k < cols; k++) {
+        const V weighted = vsub(vmul(g.load(k, i), vset(weights[k])), sum);
+        g.store(k, i, vmul(rstd, vsub(weighted, vmul(h.load(k, i), dot))));
+      }
+    }
+    g.put_rows(p.dx + from * cols, cols, count);
+  }
+  for (int64_t k = 0; k < cols; k++) {
+    p.dweight[k] = vsum(of_weight[k]);
+    p.dbias[k] = vsum(of_bias[k]);
+  }
+}
+
+template <class T, bool CENTERED>
+void run_norm_backward(const Call& c) {
+  const int64_t rows = c.dims[0], dim = c.dims[1], stride = totals_stride(dim);
+  const bool shared = rows_shared(rows, dim, c.threads);
+  float* const all = c.scratch + rows_scratch(rows, dim, c.threads);
+  float* const mine = shared ? all : all + c.thread * stride;
+  const Range r = shared ? part(dim, LINE, c.thread, c.threads) : Range{0, dim};
+  for (int64_t i = r.begin; i < up_to_line(r.end); i++) mine[i] = mine[up_to_line(dim) + i] = 0;
+  NormBackward<T, CENTERED> p(c, mine);
+  if (is_short(rows, dim, SHORT_ROW)) norm_backward_short_rows(c, p);
+  else run_rows(c, p);
+  c.barrier(c.team);
+  const Range own = part(dim, LINE, c.thread, c.threads);
+  for (int output_index = 1; output_index <= (CENTERED ? 2 : 1); output_index++) {
+    float* const first = all + (output_index - 1) * up_to_line(dim);
+    if (!shared)
+      for (int t = 1; t < c.threads; t++) map2<false>(first, first + t * stride, first, own.begin, own.end, [](V a, V b) { return vadd(a, b); });
+    map1<false>(first, output<T>(c, output_index), own.begin, own.end, [](V v) { return v; });
+  }
+}
+
+template <class T>
+void run_layer_norm_backward(const Call& c) {
+  run_norm_backward<T, true>(c);
+}
+template <class T>
+void run_rms_norm_backward(const Call& c) {
+  run_norm_backward<T, false>(c);
+}
+
+bool layer_norm_backward_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = sizes[5] = times(d[0], d[1]);
+  sizes[2] = sizes[6] = sizes[7] = d[1];
+  sizes[3] = sizes[4] = d[0];
+  return true;
+}
+bool rms_norm_backward_shape(const int64_t* d, int, int64_t* sizes) {
+  sizes[0] = sizes[1] = sizes[4] = times(d[0], d[1]);
+  sizes[2] = sizes[5] = d[1];
+  sizes[3] = d[0];
+  return true;
+}
+
+size_t backward_scratch(const int64_t* d, int, int threads, size_t) {
+  return rows_scratch(d[0], d[1], threads) + static_cast<size_t>((rows_shared(d[0], d[1], threads) ? 1 : threads) * totals_stride(d[1]));
+}
+
+}  // namespace
+
+OPSCOPE_TYPED(layer_norm_backward, run_layer_norm_backward, "tttff>t>t>t", 2, 2, 0, layer_norm_backward_shape, backward_scratch)
+OPSCOPE_TYPED(rms_norm_backward, run_rms_norm_backward, "tttf>t>t", 2, 2, 0, rms_norm_backward_shape, backward_scratch)
