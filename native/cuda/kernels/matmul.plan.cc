@@ -10,6 +10,7 @@
 #include "matmul/launch.h"
 #include "matmul/shallow.h"
 #include "matmul/skinny.h"
+#include "tensor_map.h"
 
 namespace opscope::cuda {
 
@@ -78,22 +79,6 @@ void launch_skinny(Planner& p, const ProductShape& s) {
   p.launch(p.kernel_in("matmul_skinny", std::string(plan.k_contiguous ? "matmul_rows_" : "matmul_columns_") + dtype + "_" + std::to_string(plan.vectors) + (plan.wide ? "_wide" : "_one")), {cells, plan.splits}, 256, 0, a);
 }
 
-// A 3-d view [batch, rows, cols] of rows `pitch` apart for the copy engine: boxes of 128 bytes of columns by `box_rows`, swizzled for wgmma.
-CUtensorMap tensor_map(CUdeviceptr address, Dtype dtype, int64_t batch, int64_t rows, int64_t cols, int64_t pitch, unsigned box_rows) {
-  const auto size = static_cast<int64_t>(dtype_bytes(dtype));
-  const CUtensorMapDataType type = dtype == Dtype::f16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                   : dtype == Dtype::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                          : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-  const cuuint64_t dims[3] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows), static_cast<cuuint64_t>(batch)};
-  const cuuint64_t strides[2] = {static_cast<cuuint64_t>(pitch * size), static_cast<cuuint64_t>(rows * pitch * size)};
-  const cuuint32_t box[3] = {static_cast<cuuint32_t>(128 / size), box_rows, 1}, steps[3] = {1, 1, 1};
-  CUtensorMap map = {};
-  check(api().TensorMapEncodeTiled(&map, type, 3, reinterpret_cast<void*>(address), dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-        "describing a matrix to the copy engine");
-  return map;
-}
-
 // An operand as the copy engine takes it: [batch, rows, cols] with rows `pitch` apart.
 struct Operand {
   CUdeviceptr address;
@@ -155,8 +140,8 @@ void launch_wgmma(Planner& p, const Product& product) {
   const int bn = plan.width;
   const unsigned stages = bn == 256 ? 4 : bn == 128 ? 6 : 8, shared = stages * static_cast<unsigned>(128 + bn) * 128 + 1024;
   const auto tiles_m = static_cast<int>(ceil_div(s.m, 128)), tiles_n = static_cast<int>(ceil_div(s.n, bn));
-  const CUtensorMap map_a = tensor_map(a.address, p.spec.dtype, s.batch_a, a.rows, a.cols, a.pitch, s.trans_a ? box_64 : 128u);
-  const CUtensorMap map_b = tensor_map(b.address, p.spec.dtype, s.batch, b.rows, b.cols, b.pitch, s.trans_b ? static_cast<unsigned>(bn) : box_64);
+  const CUtensorMap map_a = tensor_map(a.address, p.spec.dtype, {s.batch_a, a.rows, a.cols, a.pitch}, s.trans_a ? box_64 : 128u);
+  const CUtensorMap map_b = tensor_map(b.address, p.spec.dtype, {s.batch, b.rows, b.cols, b.pitch}, s.trans_b ? static_cast<unsigned>(bn) : box_64);
   const int64_t blocks = std::min<int64_t>(s.batch * tiles_m * tiles_n * plan.splits, p.device.sm_count);
   const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
   p.launch(p.kernel_in("matmul_wgmma", "matmul_wgmma_" + p.dtype() + "_" + std::to_string(bn) + "_" + layout_of(s), shared), {blocks}, 384, shared, map_a, map_b, product.c, s.m, s.n, s.k, tiles_m,

@@ -5,6 +5,7 @@
 // Where there are fewer tiles than multiprocessors, shares of k go to f32 sums of their own, which matmul_join adds up (matmul_parts.cu).
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/tiles.cuh"
+#include "common/turn.cuh"
 #include "common/wgmma.cuh"
 
 namespace {
@@ -33,21 +34,6 @@ __device__ __forceinline__ void multiply(float (&acc)[BN / 2], uint64_t a, uint6
     if constexpr (BN == 256) wgmma_m64n256<TA, TB>(acc, a, b, t);
     else if constexpr (BN == 128) wgmma_m64n128<TA, TB>(acc, a, b, t);
     else wgmma_m64n64<TA, TB>(acc, a, b, t);
-  }
-}
-
-// Turns a 4 x 4 of words held by four neighbouring lanes, so that each lane's words lie side by side in memory.
-__device__ __forceinline__ void turn_quad(uint32_t (&w)[4], int lane) {
-  const bool odd = lane & 1, high = lane & 2;
-#pragma unroll
-  for (int i = 0; i < 4; i += 2) {
-    const uint32_t got = __shfl_xor_sync(0xffffffffu, odd ? w[i] : w[i + 1], 1);
-    (odd ? w[i] : w[i + 1]) = got;
-  }
-#pragma unroll
-  for (int i = 0; i < 2; i++) {
-    const uint32_t got = __shfl_xor_sync(0xffffffffu, high ? w[i] : w[i + 2], 2);
-    (high ? w[i] : w[i + 2]) = got;
   }
 }
 

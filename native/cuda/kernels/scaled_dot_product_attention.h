@@ -28,3 +28,41 @@ inline int attention_few_vectors(int lanes, const AttentionSizes& s) {
   while (vectors * sharers * lanes < s.dim) vectors *= 2;
   return vectors;
 }
+
+// Blocks of `cells` pieces of work: with `causal` each is a block, so that the GPU hands out long and short ones; else a block goes on from one to the next.
+inline long long attention_wgmma_blocks(int sm_count, const AttentionSizes& s, long long cells) {
+  constexpr long long most = (1ll << 31) - 1;
+  const long long wanted = s.causal ? most : sm_count;
+  return cells < wanted ? cells : wanted;
+}
+
+// Heads whose blocks run together (attention_wgmma.cu): with `causal` as many as leave their keys and values in half of L2, so that blocks
+// go from long to short; without, one after the other.
+inline int attention_heads_together(const AttentionSizes& s) {
+  constexpr long long half_of_l2 = 24 << 20;
+  if (!s.causal) return 1;
+  const long long bytes = s.keys * s.dim * 4 * s.kv_heads / s.heads, fit = bytes > 0 ? half_of_l2 / bytes : 1;
+  return static_cast<int>(fit < 1 ? 1 : fit < s.batch_heads ? fit : s.batch_heads);
+}
+
+// What a block of a kernel takes at a time: head dims of up to `dim`, `queries` of a head, `keys`. No dim: the kernel does not take the case.
+struct AttentionTile {
+  int dim, queries, keys;
+};
+
+// On Hopper's tensor cores (attention_wgmma.cu): heads whose rows start on 16 bytes, each with blocks of its own.
+inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s) {
+  constexpr long long least_queries = 64, most = 1ll << 31;
+  if (s.queries < least_queries || s.period != s.queries || s.dim % 8 != 0 || s.queries >= most || s.keys >= most || s.batch_heads >= most) return {};
+  constexpr AttentionTile tiles[] = {{32, 192, 128}, {64, 192, 128}, {96, 128, 128}, {128, 128, 128}, {192, 128, 96}, {256, 128, 80}};
+  for (AttentionTile tile : tiles) {
+    if (s.dim > tile.dim) continue;
+    // Tiles of fewer queries, where the GPU is done with them sooner; a query costs a sixth more there.
+    const auto time = [&](int queries) { return (s.batch_heads * ((s.queries + queries - 1) / queries) + sm_count - 1) / sm_count * queries; };
+    if (tile.queries == 192 && time(128) * 7 < time(192) * 6) tile.queries = 128;
+    return tile;
+  }
+  return {};
+}
+constexpr int attention_wgmma_stages = 2;
+inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }

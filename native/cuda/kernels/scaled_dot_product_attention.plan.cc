@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan.h"
+#include "tensor_map.h"
 
 namespace opscope::cuda {
 
@@ -15,19 +16,42 @@ std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
   return {in(q), in(k), in(k), out(q)};
 }
 
-// `queries`, `keys`: of a block's tiles. Launches `kernel`, and where keys are split the join.
-void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t keys, unsigned threads, CUfunction kernel, unsigned shared) {
-  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, queries);
+// Splits the keys of `blocks` blocks of `sizes` where they are few. Where the shares go; 0 where keys are not split.
+CUdeviceptr split_keys(Planner& p, AttentionSizes& sizes, int64_t blocks, int64_t keys) {
   sizes.splits = attention_splits(p.device.sm_count, blocks, ceil_div(sizes.keys, keys));
-  const int64_t rows = sizes.batch_heads * sizes.queries;
-  const CUdeviceptr shares = sizes.splits > 1 ? p.workspace(rows * sizes.splits * (sizes.dim + 2) * 4) : 0;
-  p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
+  return sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0;
+}
+
+void join_shares(Planner& p, const AttentionSizes& sizes, CUdeviceptr shares) {
   if (sizes.splits == 1) return;
+  const int64_t rows = sizes.batch_heads * sizes.queries;
   if (attention_joins_wide(p.device.sm_count, rows)) p.launch(p.kernel("attention_join_wide_" + p.dtype()), {rows}, 256, 0, shares, p.output(), sizes);
   else p.launch(p.kernel("attention_join_" + p.dtype()), {ceil_div(rows, 4)}, 128, 0, shares, p.output(), sizes);
 }
 
-// Tensor cores for 16-bit types (attention_mma.cu).
+// `queries`, `keys`: of a block's tiles. Launches `kernel`, and where keys are split the join.
+void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t keys, unsigned threads, CUfunction kernel, unsigned shared) {
+  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, queries);
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, keys);
+  p.launch(kernel, {blocks * sizes.splits}, threads, shared, p.input(0), p.input(1), p.input(2), p.output(), sizes, shares);
+  join_shares(p, sizes, shares);
+}
+
+// Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
+void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
+  const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries), kv_heads = sizes.batch_heads / sizes.heads * sizes.kv_heads;
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys);
+  const CUtensorMap q = tensor_map(p.input(0), p.spec.dtype, {sizes.batch_heads, sizes.queries, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.queries));
+  const CUtensorMap k = tensor_map(p.input(1), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
+  const CUtensorMap v = tensor_map(p.input(2), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
+  const auto cells = static_cast<long long>(blocks * sizes.splits);
+  const auto bytes = static_cast<unsigned>(attention_wgmma_bytes(tile));
+  p.launch(p.kernel_in("attention_wgmma", "attention_wgmma_" + p.dtype() + "_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries), bytes), {attention_wgmma_blocks(p.device.sm_count, sizes, cells)},
+           static_cast<unsigned>(tile.queries * 2 + 128), bytes, q, k, v, p.output(), sizes, shares, attention_heads_together(sizes), cells);
+  join_shares(p, sizes, shares);
+}
+
+// Other tensor cores for 16-bit types (attention_mma.cu).
 void plan_mma(Planner& p, const AttentionSizes& sizes) {
   constexpr int64_t queries = 64;
   int64_t dim = 256;
@@ -50,7 +74,10 @@ void plan(Planner& p) {
   const auto lanes = static_cast<int>(16 / dtype_bytes(p.spec.dtype));
   if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0)
     return launch_attention(p, sizes, 1, 64, 128, p.kernel_in("attention_few", "attention_few_" + p.dtype() + "_" + std::to_string(vectors)), 0);
-  if (p.spec.dtype != Dtype::f32 && sizes.dim <= 256) return plan_mma(p, sizes);
+  if (p.spec.dtype != Dtype::f32) {
+    if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && p.device.major == 9 && p.device.minor == 0) return plan_wgmma(p, sizes, tile);
+    if (sizes.dim <= 256) return plan_mma(p, sizes);
+  }
   constexpr int64_t rows = 32;  // of each of q, k, v and the sums in shared memory
   const int64_t shared = 4 * rows * (p.dim(5) + 1) * 4, weights = rows * (rows + 1) * 4;
   if (shared + weights > p.device.shared_bytes_per_block)

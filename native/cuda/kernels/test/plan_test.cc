@@ -218,6 +218,23 @@ void attentions() {
   const auto few = [](int lanes, long long queries, int dim) { return attention_few_vectors(lanes, {8, 8, 8, queries, 1000, queries, dim, 0, 1}); };
   expect(few(8, 1, 40) == 1 && few(8, 4, 128) == 2 && few(8, 1, 256) == 4 && few(4, 1, 16) == 2 && few(4, 1, 256) == 8, "eight threads hold a key of a few queries");
   expect(few(8, 5, 64) == 0 && few(8, 1, 36) == 0 && few(8, 1, 264) == 0, "many queries, and rows that do not start on 16 bytes, take other kernels");
+  constexpr long long block_bytes = 227 << 10, kept = 2048;  // of shared memory on an H200, less what barriers and the driver take
+  bool fits = true, covers = true;
+  for (int dim = 1; dim <= 256; dim++) {
+    const AttentionSizes s = {8, 8, 8, 500, 1000, 500, dim, 1, 1};
+    const AttentionTile hopper = attention_wgmma_tile(132, s);
+    covers = covers && (hopper.dim >= dim) == (dim % 8 == 0);
+    fits = fits && (hopper.dim == 0 || (attention_wgmma_bytes(hopper) <= block_bytes - kept && hopper.keys % 16 == 0 && hopper.queries % 64 == 0));
+  }
+  expect(covers, "Hopper's tensor cores take every head dim of up to 256 whose rows start on 16 bytes");
+  expect(fits, "their tiles fit into shared memory");
+  expect(attention_wgmma_tile(132, {8, 8, 8, 63, 1000, 63, 64, 0, 1}).dim == 0 && attention_wgmma_tile(132, {2, 2, 2, 120, 1000, 30, 64, 0, 1}).dim == 0, "few queries, and heads that share a block, take other kernels");
+  const auto rows = [](long long heads, long long queries) { return attention_wgmma_tile(132, {heads, 16, 16, queries, queries, queries, 64, 0, 1}).queries; };
+  expect(rows(64, 512) == 128 && rows(64, 2048) == 192, "blocks take fewer queries where the GPU is done sooner");
+  const auto blocks = [](int causal) { return attention_wgmma_blocks(132, {64, 16, 16, 2048, 2048, 2048, 64, causal, 1}, 704); };
+  expect(blocks(0) == 132 && blocks(1) == 704, "blocks go on from one piece of work to the next where all are as long");
+  const auto together = [](long long keys, int causal) { return attention_heads_together({64, 16, 16, keys, keys, keys, 128, causal, 1}); };
+  expect(together(2048, 0) == 1 && together(2048, 1) == 24 && together(128, 1) == 64 && together(1 << 20, 1) == 1, "blocks of several heads run together as far as their keys fit into L2");
   expect(attention_joins_wide(132, 1) && attention_joins_wide(132, 528) && !attention_joins_wide(132, 529), "a block joins the shares of each of a few queries");
 }
 
