@@ -106,6 +106,9 @@ const remoteSchema = z.object({ name: z.string(), destination: z.string() })
 const faultSchema = z.object({ what: z.string(), at: z.string() })
 export type FaultNote = z.infer<typeof faultSchema>
 
+/** A sweep on the fleet; without devices on all that have its backends. */
+const fleetOrderSchema = z.object({ spec: sweepSpecSchema, devices: z.array(z.string().max(80)).min(1).max(10_000).optional(), anyOfModel: z.boolean() })
+
 export const REQUESTS = {
   'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), /** Of the system, for dates and numbers (BCP 47). */ locale: z.string(), /** A fault reported before this page was there. */ fault: faultSchema.optional(), interrupted: z.array(sessionSummarySchema) }) },
   'settings:get': { request: none, reply: settingsSchema },
@@ -134,8 +137,10 @@ export const REQUESTS = {
   /** Has the agents, or that of one host, finish what they measure and take no more. */
   'fleet:drain': { request: z.object({ host: z.string().max(40).optional() }), reply: none },
   'fleet:collect': { request: none, reply: none },
+  /** What a sweep comes to on the devices that answer now. */
+  'fleet:plan': { request: fleetOrderSchema, reply: z.object({ /** Picks, cases and time, as above Run. */ text: z.string() }) },
   /** Queues a sweep on the devices of the fleet that have its backends and implementations, or on these. */
-  'fleet:run': { request: z.object({ spec: sweepSpecSchema, devices: z.array(z.string().max(80)).min(1).max(10_000).optional(), anyOfModel: z.boolean(), name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ sessionId: id, cases: z.number().int(), devices: z.number().int() }) },
+  'fleet:run': { request: fleetOrderSchema.extend({ name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ sessionId: id, cases: z.number().int(), devices: z.number().int() }) },
   'devices:list': { request: z.object({ refresh: z.boolean() }), reply: z.array(deviceSchema) },
   'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
   /** Starts a run that measures the ceilings of these devices (all available ones when empty): of a processor those of the preferred level on one and on all threads, and of these choices; `all` of them. */

@@ -14,6 +14,7 @@ const channels = [
   'fleet:use',
   'fleet:drain',
   'fleet:collect',
+  'fleet:plan',
   'fleet:run',
   'devices:list',
   'ceilings:list',

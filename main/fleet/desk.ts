@@ -1,15 +1,18 @@
 import { NO_FLEET, type FleetState } from '@core/fleet/state'
+import { presetSettings } from '@core/measure/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { SessionSummary } from '@core/session/types'
 import type { Settings } from '@core/settings'
-import { planSweep } from '@core/sweep/plan'
+import { planSweep, type Plan } from '@core/sweep/plan'
+import { summarizeSweep } from '@core/sweep/summary'
 import { NotFoundError, type History } from '../history/types'
 import { Coalescer } from '../runner/events'
 import { nothingToMeasure } from '../runner/run-setup'
 import { devicesOf, drain, offers } from './client'
 import { LIMITS, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from './connect'
 import { gather, unfinished } from './gather'
-import { queueSweep } from './sweep'
+import type { Offer } from './messages'
+import { fleetSeconds, queueSweep } from './sweep'
 import { FleetWatch } from './watch'
 
 /** How often the page hears of the fleet at most, in ms; at least as often, so that what is silent is seen to be. */
@@ -99,8 +102,8 @@ export class FleetDesk {
     await drain(await this.#connect(), host)
   }
 
-  /** Queues a sweep and begins to collect its results. Throws Error with the reason where nothing can be measured. */
-  async run({ spec, devices: picked, anyOfModel, name }: FleetOrder): Promise<{ sessionId: string; cases: number; devices: number }> {
+  /** What a sweep comes to on the devices that answer now. Throws Error with the reason where nothing can be measured. */
+  async #planned({ spec, devices: picked }: FleetOrder): Promise<{ line: FleetLine; found: Offer[]; there: SweepSpec; plan: Plan }> {
     const line = await this.#connect()
     const found = await offers(line)
     const all = devicesOf(found).filter((device) => device.available.ok && (!picked || picked.includes(device.id)))
@@ -113,6 +116,21 @@ export class FleetDesk {
     const there: SweepSpec = { ...spec, targets }
     const plan = planSweep(there, all)
     if (targets.length === 0 || plan.cases.length === 0) throw new Error(targets.length === 0 ? 'The fleet has no device of the backends in this sweep. Pick another backend in Run, or pick devices here.' : nothingToMeasure(plan))
+    return { line, found, there, plan }
+  }
+
+  /** A sweep on the fleet in words: picks, cases and time. Throws Error with the reason where nothing can be measured. */
+  async plan(order: FleetOrder): Promise<{ text: string }> {
+    const { found, there, plan } = await this.#planned(order)
+    const { preset, measure, repeats = 1 } = there
+    const seconds = repeats * fleetSeconds(plan.cases, presetSettings(preset, this.options.settings().presets, measure), devicesOf(found))
+    return { text: summarizeSweep(there, plan, seconds).text }
+  }
+
+  /** Queues a sweep and begins to collect its results. Throws Error with the reason where nothing can be measured. */
+  async run(order: FleetOrder): Promise<{ sessionId: string; cases: number; devices: number }> {
+    const { line, found, there, plan } = await this.#planned(order)
+    const { anyOfModel, name } = order
     const { history, folder, settings } = this.options
     const { id, cases, used } = await queueSweep({ line, folder, history, presets: settings().presets, found, spec: there, plan, anyOfModel, ...(name ? { name } : {}) })
     this.options.stored([id])

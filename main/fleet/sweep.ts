@@ -1,5 +1,7 @@
+import type { Device } from '@core/backend'
+import type { BenchmarkCase } from '@core/case'
 import { placeOf } from '@core/fleet/place'
-import { presetSettings } from '@core/measure/settings'
+import { presetSettings, type MeasureSettings } from '@core/measure/settings'
 import type { SweepSpec } from '@core/session/sweep-spec'
 import type { Environment } from '@core/session/types'
 import type { Settings } from '@core/settings'
@@ -26,6 +28,12 @@ export interface SweepOrder {
   anyOfModel: boolean
 }
 
+/** Expected seconds until the machine with the most to do has measured its cases. */
+export function fleetSeconds(cases: readonly BenchmarkCase[], settings: MeasureSettings, devices: readonly Device[]): number {
+  const hosts = [...new Set(cases.map((c) => placeOf(c.device).host))]
+  return Math.max(...hosts.map((host) => estimateSeconds(cases.filter((c) => placeOf(c.device).host === host), settings, [], devices)))
+}
+
 /** Creates the session of a sweep and puts its cases into the queue. Returns how many cases there are, for how many devices, and the expected seconds. */
 export async function queueSweep({ line, folder, history, presets, found, spec, plan, name, anyOfModel }: SweepOrder): Promise<{ id: string; cases: number; used: number; seconds: number }> {
   const devices = devicesOf(found)
@@ -47,7 +55,5 @@ export async function queueSweep({ line, folder, history, presets, found, spec, 
     else history.deleteSessions([id])
     throw new Error(`${error.queued} of ${cases.length} cases could be queued: ${error.message}`, { cause: error })
   }
-  const hosts = [...new Set(cases.map((c) => placeOf(c.device).host))]
-  const seconds = Math.max(...hosts.map((host) => estimateSeconds(cases.filter((c) => placeOf(c.device).host === host), settings, [], devices)))
-  return { id, cases: cases.length, used: used.length, seconds }
+  return { id, cases: cases.length, used: used.length, seconds: fleetSeconds(cases, settings, devices) }
 }

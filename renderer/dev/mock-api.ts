@@ -128,6 +128,7 @@ export class MockApi implements OpscopeApi {
       case 'fleet:watch': return this.fleet
       case 'fleet:drain': case 'fleet:collect': return undefined
       case 'fleet:use': return { done: true, state: { ...this.fleet, server: (request as { server: string }).server, connection: 'up' } }
+      case 'fleet:plan': return { text: '1 operation × 2 sizes × f32 × 3 implementations, hot: 12 cases, about 8 s' }
       case 'fleet:run': return { sessionId: 'session-1', cases: 12, devices: 3 }
       case 'remotes:list': case 'remotes:remove': return []
       case 'remotes:add': return { done: true, remote: { name: 'gpubox', destination: (request as { destination: string }).destination } }

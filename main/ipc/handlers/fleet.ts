@@ -44,5 +44,6 @@ export const fleetHandlers = ({ fleet, dialogs }: Pick<Services, 'fleet' | 'dial
       void (await fleet()).collect()
       return undefined
     },
+    'fleet:plan': async (order) => (await fleet()).plan(order),
     'fleet:run': async (order) => (await fleet()).run(order),
   }) satisfies Partial<Handlers>

@@ -7,6 +7,13 @@ import type { Request } from '@core/ipc'
 import { call, listen } from '../../lib/api'
 import { useNotices } from '../../stores/notices'
 
+/** A sweep, and the devices it is for; without them all that have its backends. */
+export interface Order {
+  spec: SweepSpec
+  devices?: string[]
+  anyOfModel: boolean
+}
+
 /** Machines that measure through a NATS server, while somebody looks. */
 export const useFleet = defineStore('fleet', () => {
   const notices = useNotices()
@@ -67,11 +74,14 @@ export const useFleet = defineStore('fleet', () => {
     }
   }
 
+  /** A sweep on the fleet in words. Throws with the reason where nothing can be measured. */
+  const plan = async (order: Order): Promise<string> => (await call('fleet:plan', order)).text
+
   /** Throws with the reason where nothing can be measured. */
-  async function run(order: { spec: SweepSpec; devices?: string[]; anyOfModel: boolean }): Promise<void> {
+  async function run(order: Order): Promise<void> {
     const { cases, devices: used } = await call('fleet:run', order)
     notices.show({ level: 'info', message: `${formatInteger(cases)} ${cases === 1 ? 'case' : 'cases'} queued for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
   }
 
-  return { state, loaded, problem, devices, active, waiting, secondsLeft, watch, unwatch, use, drain, collect, run }
+  return { state, loaded, problem, devices, active, waiting, secondsLeft, watch, unwatch, use, drain, collect, plan, run }
 })

@@ -4,6 +4,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createMemoryHistory, createRouter } from 'vue-router'
 import { NO_FLEET, type FleetHost, type FleetState } from '@core/fleet/state'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
+import type { Channel } from '@core/ipc'
+import { useDevices } from '../../stores/devices'
+import { usePicks } from '../../stores/picks'
 import { useSettings } from '../../stores/settings'
 import { fleetRows, fleetSentence } from './fleet-rows'
 import FleetView from './FleetView.vue'
@@ -91,6 +94,20 @@ it('drains a host by the keyboard, all by the button, and stops listening when i
   expect(calls('fleet:drain')).toEqual([{ host: 'n2' }, {}])
   wrapper.unmount()
   expect(calls('fleet:watch')).toEqual([{ on: true }, { on: false }])
+})
+
+it('says before a run what it comes to on the fleet, for the devices that are selected, or why there is nothing to measure', async () => {
+  await open(FLEET)
+  await useDevices().load()
+  await vi.waitFor(() => expect(usePicks().spec?.ops.length).toBeGreaterThan(0))
+  const plan = () => document.querySelector('[data-testid=fleet-plan]')?.textContent
+  await button('Run on the fleet…').trigger('click')
+  await vi.waitFor(() => expect(plan()).toBe('1 operation × 2 sizes × f32 × 3 implementations, hot: 12 cases, about 8 s'))
+  const invoke = api.invoke.bind(api)
+  api.invoke = ((channel: Channel, request: never) => (channel === 'fleet:plan' ? (api.calls.push({ channel, request }), Promise.resolve({ ok: false, error: { code: 'bad-request', message: 'The fleet has no device of the backends in this sweep.' } })) : invoke(channel, request))) as typeof api.invoke
+  document.querySelector<HTMLInputElement>('[role=dialog] input[value="n1/cuda:0"]')!.click()
+  await vi.waitFor(() => expect(plan()).toBe('The fleet has no device of the backends in this sweep.'))
+  expect((calls('fleet:plan').at(-1) as { devices: string[] }).devices).toEqual(['n1/cuda:0'])
 })
 
 it('says why the server cannot be reached, and offers to try again', async () => {
