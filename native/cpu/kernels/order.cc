@@ -82,7 +82,7 @@ inline uint64_t keyed(T x, int64_t place, bool descending) {
 }
 
 constexpr int64_t RUN = 16, RADIX_FROM = 256;
-constexpr int DIGIT = 11, BUCKETS = 1 << DIGIT;
+constexpr int64_t LONG_FROM = 1024;  // elements from which three digits of 11 bits cost less than four of eight, which have an eighth of the buckets
 
 inline void insertion_sort(uint64_t* a, int64_t n) {
   for (int64_t i = 1; i < n; i++) {
@@ -113,7 +113,9 @@ inline uint64_t* merge_sort(uint64_t* a, uint64_t* other, int64_t n) {
 }
 
 // Least significant digit first over the upper half, whose low bits may be known to be alike (16-bit types).
+template <int DIGIT>
 inline uint64_t* radix_sort(uint64_t* a, uint64_t* other, int64_t n, int from_bit) {
+  constexpr int BUCKETS = 1 << DIGIT;
   uint32_t starts[BUCKETS];
   for (int shift = 32 + from_bit; shift < 64; shift += DIGIT) {
     for (int b = 0; b < BUCKETS; b++) starts[b] = 0;
@@ -142,7 +144,8 @@ constexpr int SAME_BITS<BF16> = 16;
 
 template <class T>
 inline uint64_t* sorted(uint64_t* a, uint64_t* other, int64_t n) {
-  return n < RADIX_FROM ? merge_sort(a, other, n) : radix_sort(a, other, n, SAME_BITS<T>);
+  if (n < RADIX_FROM) return merge_sort(a, other, n);
+  return n < LONG_FROM ? radix_sort<8>(a, other, n, SAME_BITS<T>) : radix_sort<11>(a, other, n, SAME_BITS<T>);
 }
 
 // The first n of the order, as values and places.

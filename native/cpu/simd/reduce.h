@@ -38,8 +38,9 @@ inline float total_of(int64_t n, At at, Rest at_rest) {
     return vsum(vadd(s0, s1));
   }
   Total total;
+  const int64_t whole = n - n % W;
   for (int64_t from = 0; from < n; from += BLOCK) {
-    const int64_t end = least(from + BLOCK, n);
+    const int64_t end = least(from + BLOCK, whole);
     V s0 = vset(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
     int64_t i = from;
     for (; i + 8 * W <= end; i += 8 * W) {
@@ -52,10 +53,19 @@ inline float total_of(int64_t n, At at, Rest at_rest) {
       s6 = vadd(s6, at(i + 6 * W));
       s7 = vadd(s7, at(i + 7 * W));
     }
-    for (; i + W <= end; i += W) s0 = vadd(s0, at(i));
-    total.add(vadd(vadd(vadd(s0, s1), vadd(s2, s3)), vadd(vadd(s4, s5), vadd(s6, s7))));
+    for (; i + 2 * W <= end; i += 2 * W) {
+      s0 = vadd(s0, at(i));
+      s1 = vadd(s1, at(i + W));
+    }
+    if (i + W <= end) s2 = vadd(s2, at(i));
+    if (from + BLOCK >= n && whole < n) {
+      const int rest = static_cast<int>(n - whole);
+      s3 = vadd(s3, vfirst(at_rest(whole, rest), rest, 0));
+    }
+    const V block = vadd(vadd(vadd(s0, s1), vadd(s2, s3)), vadd(vadd(s4, s5), vadd(s6, s7)));
+    if (n <= BLOCK) return vsum(block);
+    total.add(block);
   }
-  if (const int rest = static_cast<int>(n % W); rest > 0) total.add(vfirst(at_rest(n - rest, rest), rest, 0));
   return total.value();
 }
 
