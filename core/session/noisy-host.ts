@@ -1,5 +1,4 @@
 import type { Device } from '../backend'
-import { findBackend } from '../backends'
 import { paramText, type BenchmarkCase } from '../case'
 import { takesRounds } from '../measure/result/rounds'
 import type { MeasureSettings } from '../measure/settings'
@@ -28,13 +27,11 @@ function noiseOf(device: Device, floors: readonly NoiseFloor[]): string | undefi
 
 /**
  * How cases are measured: where the settings leave it open, in interleaved rounds if implementations compete on a processor that is
- * expected to be noisy, and none of them is in Python; `noise` says why. `devices`: all that there are; `floors`: the known noise floors.
+ * expected to be noisy; `noise` says why. `devices`: all that there are; `floors`: the known noise floors.
  */
 export function withRounds(settings: MeasureSettings, cases: readonly BenchmarkCase[], devices: readonly Device[], floors: readonly NoiseFloor[]): { settings: MeasureSettings; noise?: string } {
   if (settings.rounds !== undefined || !takesRounds({ ...settings, rounds: true })) return { settings }
   const groups = [...competitors(cases).values()]
-  // Python measures in processes of its own, block by block: rounds take longer there, and remain a choice.
-  if (groups.some((group) => group.some(({ backend }) => findBackend(backend)?.library))) return { settings }
   // Of repeats of a case, none competes with another.
   const compete = groups.some((group) => new Set(group.map(({ impl, device, threads }) => `${impl} ${device} ${threads ?? ''}`)).size > 1)
   const noise = compete ? devices.filter(({ id }) => processorOf(id) === 'cpu').map((device) => noiseOf(device, floors)).find((reason) => reason !== undefined) : undefined

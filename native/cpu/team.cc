@@ -13,6 +13,7 @@ namespace opscope::cpu {
 namespace {
 
 constexpr int64_t SPIN_NS = 50'000;
+constexpr int SPINS = 64;
 
 // Spins until `done`, giving the core away when that takes long: a team with more threads than free cores must not
 // burn the time that its own slowest member needs.
@@ -115,36 +116,43 @@ void Team::run(void (*fn)(void*, int), void* context) {
   }
   fn_ = fn;
   context_ = context;
-  running_.store(threads_ - 1, std::memory_order_relaxed);
-  for (auto& worker : workers_) {
-    worker->asked.fetch_add(1);  // sequentially consistent, as is `asleep`: one side always sees the other
-    if (worker->asleep.load()) {
+  runs_++;
+  for (auto& worker : workers_) worker->asked.store(runs_, std::memory_order_release);
+  // Between asking and looking who sleeps; a worker says that it sleeps before it looks again: one side always sees the other.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (auto& worker : workers_)
+    if (worker->asleep.load(std::memory_order_relaxed)) {
       std::lock_guard lock(worker->mutex);
       worker->wake.notify_one();
     }
-  }
   fn(context, 0);
-  spin_until([this] { return running_.load(std::memory_order_acquire) == 0; });
+  for (auto& worker : workers_) spin_until([&] { return worker->done.load(std::memory_order_acquire) == runs_; });
 }
 
 void Team::work(Worker& self, int index) {
   prepare_thread(index);
   uint32_t seen = 0;
-  const auto asked = [&] { return self.asked.load() != seen || closing_.load(std::memory_order_relaxed); };
+  const auto asked = [&] { return self.asked.load(std::memory_order_acquire) != seen || closing_.load(std::memory_order_relaxed); };
   for (;;) {
-    const int64_t until = now_ns() + (wait_ == Wait::ready ? SPIN_NS : 0);
-    while (!asked() && now_ns() < until)
-      for (int i = 0; i < 64 && !asked(); i++) relax();
+    // The next run mostly comes at once: the clock is read when it does not.
+    for (int64_t until = 0; wait_ == Wait::ready && !asked();) {
+      for (int i = 0; i < SPINS && !asked(); i++) relax();
+      if (asked()) break;
+      const int64_t now = now_ns();
+      if (until == 0) until = now + SPIN_NS;
+      if (now >= until) break;
+    }
     if (!asked()) {
       std::unique_lock lock(self.mutex);
       self.asleep.store(true);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
       self.wake.wait(lock, asked);
       self.asleep.store(false);
     }
-    if (self.asked.load() == seen) return;  // closing
+    if (self.asked.load(std::memory_order_acquire) == seen) return;  // closing
     seen++;
     fn_(context_, index);
-    running_.fetch_sub(1, std::memory_order_acq_rel);
+    self.done.store(seen, std::memory_order_release);
   }
 }
 

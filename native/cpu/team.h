@@ -40,12 +40,14 @@ class Team {
   void barrier();
 
  private:
+  // Asking and answering are plain stores to lines of one writer each: they overlap, where locked operations wait for one line after the other.
   struct alignas(64) Worker {
-    std::atomic<uint32_t> asked{0};
+    std::atomic<uint32_t> asked{0};  // the last run it takes part in, counted by the leader
     std::atomic<bool> asleep{false};
     std::mutex mutex;
     std::condition_variable wake;
     std::thread thread;
+    alignas(64) std::atomic<uint32_t> done{0};  // the last run it has finished
   };
 
   void work(Worker& self, int index);
@@ -55,12 +57,13 @@ class Team {
   const int threads_;
   const Wait wait_;
   std::atomic<int> pinned_{0};
-  std::atomic<bool> closing_{false};
+  // Polled by every worker: apart from what the leader writes.
+  alignas(64) std::atomic<bool> closing_{false};
 
-  void (*fn_)(void*, int) = nullptr;
+  alignas(64) void (*fn_)(void*, int) = nullptr;
   void* context_ = nullptr;
   std::vector<std::unique_ptr<Worker>> workers_;  // threads 1 .. threads_ - 1
-  alignas(64) std::atomic<int> running_{0};
+  uint32_t runs_ = 0;
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<uint32_t> generation_{0};
 

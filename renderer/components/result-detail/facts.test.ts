@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testCase, testDevice, testResult } from '@core/testing'
-import { counterFacts, deviceFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts } from './facts'
+import { counterFacts, deviceFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts, placementFacts } from './facts'
 
 const throttled = (first: number, count: number) => ({ kind: 'throttled' as const, reason: 'power limit', first, count })
 const samplesNs = Array.from({ length: 40 }, () => 1)
@@ -53,6 +53,13 @@ describe('a result of a Python', () => {
     expect(facts(testResult({ hostCallNs: 2100 }))[0]!.value).toContain('The host took 2.10 µs')
     expect(facts(testResult())).toEqual([])
   })
+})
+
+it('says where the threads of a case ran', () => {
+  const placement = 'one per core first, each bound to its processor: 0-3, then their siblings 4-7'
+  const devices = [testDevice({ facts: [{ name: 'Threads', value: placement }] })]
+  expect(placementFacts(testCase({ threads: 2 }), devices)).toEqual([{ name: 'Thread placement', value: placement }])
+  expect([placementFacts(testCase({ threads: undefined }), devices), placementFacts(testCase({ threads: 2 }), [testDevice()])]).toEqual([[], []])
 })
 
 describe('hardware counters', () => {

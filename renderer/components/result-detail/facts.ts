@@ -83,10 +83,11 @@ const BOUND_WORDS = { memory: 'memory bandwidth', compute: 'arithmetic', latency
 /** Where the result stands under the measured ceilings of its device; empty where none apply. */
 export function rooflineFacts(result: Result, ceilings: readonly Ceiling[]): Fact[] {
   if (result.status !== 'ok' || !result.summary) return []
-  const point = roofline({ bytes: result.bytes, flops: result.flops, medianNs: result.summary.medianNs }, roofsOf(ceilings, result.case))
+  const roofs = roofsOf(ceilings, result.case)
+  const point = roofline({ bytes: result.bytes, flops: result.flops, medianNs: result.summary.medianNs }, roofs)
   return [
     ...fact('Efficiency', point?.efficiency === undefined ? undefined : formatPercent(point.efficiency)),
-    ...fact('Bound by', point?.bound && BOUND_WORDS[point.bound]),
+    ...fact('Bound by', point?.bound === 'memory' && roofs.cache !== undefined ? `${roofs.cache} bandwidth` : point?.bound && BOUND_WORDS[point.bound]),
     ...fact('Intensity', point?.intensity === undefined ? undefined : `${formatCount(point.intensity)} FLOP/B`),
     ...fact('Attainable', point?.attainableFlops === undefined ? undefined : formatFlops(point.attainableFlops)),
     ...fact('Note', point?.flag),
@@ -217,6 +218,10 @@ export function interpreterFacts({ device: id, backend }: Pick<BenchmarkCase, 'd
     ...fact('Found in', interpreter.source),
   ]
 }
+
+/** Where the threads of a case on a processor ran, as the device of its session says; empty where it does not. */
+export const placementFacts = ({ device: id, backend, threads }: Pick<BenchmarkCase, 'device' | 'backend' | 'threads'>, devices: readonly Device[]): Fact[] =>
+  threads === undefined ? [] : fact('Thread placement', devices.find((device) => device.backend === backend && device.id === id)?.facts.find(({ name }) => name === 'Threads')?.value)
 
 /** The full identity of the case. */
 export function identityFacts(result: Result): Fact[] {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { KnownCeiling } from '@core/roofline/ceilings'
-import { testResult } from '@core/testing'
-import { ceilingRows, launchFigures } from './device-figures'
+import { testDevice, testGpu, testResult } from '@core/testing'
+import { allCeilingsHint, ceilingGroups, ceilingRows, choiceTable, launchFigures, pickedChoices } from './device-figures'
 
 const ceiling = (kind: string, value: number, change: Partial<KnownCeiling> = {}): KnownCeiling => {
   const unit = kind.startsWith('launch') ? 's' : kind.startsWith('flops') ? 'FLOP/s' : 'bytes/s'
@@ -47,4 +47,24 @@ it('launches are their own figures, back to back first', () => {
   expect(launchFigures(all).map((figure) => [figure.title, figure.value])).toEqual([['back to back', '2.13 µs'], ['in a graph', '1.20 µs']])
   expect(launchFigures([ceiling('launch:cold', 3e-6)])[0]!.title).toBe('after a flush')
   expect(launchFigures([])).toEqual([])
+})
+
+it('ceilings of single levels and thread counts are a row each, beside those of the whole device', () => {
+  const groups = ceilingGroups([ceiling('copy@avx2/4', 40e9), ceiling('flops:f32@scalar/1', 8e9), ceiling('cache:L1d:read@scalar/1', 23e9), ceiling('launch:hot@avx2/4', 7e-7), ceiling('copy', 80e9), ceiling('copy@scalar/1', 9e9)])
+  expect(groups.map(({ title, ceilings }) => [title, ceilings.length])).toEqual([[undefined, 1], ['scalar, 1 thread', 3], ['avx2, 4 threads', 2]])
+  const table = choiceTable(groups.slice(1))
+  expect(table.columns.map(({ title }) => title)).toEqual(['Copy', 'L1d read', 'Peak f32', 'Launch'])
+  expect(table.rows.map(({ title, cells }) => [title, ...cells.map((cell) => cell?.value)])).toEqual([
+    ['scalar, 1 thread', '9.00 GB/s', '23.0 GB/s', '8.00 GFLOP/s', undefined],
+    ['avx2, 4 threads', '40.0 GB/s', undefined, undefined, '700 ns'],
+  ])
+  expect(table.rows[0]!.cells[0]!.hover).toBe('95 % CI ±1.00 %, measured 2026-01-01')
+})
+
+it('what is measured beside the preferred level are the choices picked in Run, or all, with the time that takes', () => {
+  const streams = { stream_read: ['f32' as const], stream_write: ['f32' as const], stream_copy: ['f32' as const] }
+  const device = testDevice({ impls: testDevice().impls.map((impl) => ({ ...impl, kernels: { ...impl.kernels, ...streams } })) })
+  expect(pickedChoices(device, [{ backend: 'cpu', device: 'cpu', impls: ['scalar', 'avx2'], threads: [2] }, { backend: 'cuda', device: 'cuda:0', impls: ['kernel'] }])).toEqual([{ impl: 'scalar', threads: 2 }, { impl: 'avx2', threads: 2 }])
+  expect(allCeilingsHint(device, [])).toMatch(/^Measures every level \(scalar, avx2\) on 1, 2, 4 threads\. Takes about \d/)
+  expect(allCeilingsHint(testGpu(), [])).toBeUndefined()
 })
