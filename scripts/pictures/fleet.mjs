@@ -75,6 +75,7 @@ export const fleet = {
       await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('n2', { exact: true }).waitFor({ timeout: 30_000 })
       await page.getByRole('button', { name: 'Run on the fleet…' }).click()
       for (const name of ['n1', 'n2']) await page.getByLabel(new RegExp(`^${name}/fake:0`)).check()
+      await page.getByTestId('fleet-plan').getByText(/cases, about/).waitFor()
     },
     'fleet-session': async ({ page }) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
