@@ -5,6 +5,8 @@ import type { FromHost } from '@core/measure/protocol'
 const CHANNEL = 'webgpu-host'
 /** For the card behind the adapter; main/backends/webgpu/watch has the other end. */
 const WATCH = { open: 'webgpu-watch:open', port: 'webgpu-watch:port' } as const
+/** For sweeps of the last-level cache; main/backends/webgpu/window.ts has the other end. */
+const SWEEPS = { get: 'webgpu-sweeps:get', put: 'webgpu-sweeps:put' } as const
 
 /** The watch answers through a port of its own: by way of main every batch would wait for a process that is busy with the window. */
 function watchLink() {
@@ -44,7 +46,7 @@ function watchLink() {
   }
 }
 
-/** A port to the runner, a look at the state of the card, and nothing else. Whoever receives a message checks it: the runner, the watch, the page. */
+/** A port to the runner, a look at the state of the card, sweeps of its cache, and nothing else. Whoever receives a message checks it: the runner, the watch, the page. */
 contextBridge.exposeInMainWorld('opscopeHost', {
   send: (message: FromHost) => ipcRenderer.send(CHANNEL, message),
   onMessage(listener: (message: unknown) => void) {
@@ -52,4 +54,8 @@ contextBridge.exposeInMainWorld('opscopeHost', {
     ipcRenderer.on(CHANNEL, (_event: IpcRendererEvent, message: unknown) => listener(message))
   },
   watch: watchLink(),
+  sweeps: {
+    get: (key: string): Promise<unknown> => ipcRenderer.invoke(SWEEPS.get, key),
+    put: (key: string, rates: readonly object[]) => ipcRenderer.send(SWEEPS.put, key, rates),
+  },
 })

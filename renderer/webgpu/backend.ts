@@ -3,7 +3,7 @@ import { openCase } from './case'
 import { createGpuHolder, type Gpu, guarded } from './gpu/gpu'
 import { maxTensorBytes } from './gpu/tensors'
 import { type Implementation, implementationsOf, KERNELS, supportedKernels } from './kernels/registry'
-import { type Clock, createClock, type LastLevel } from './timing/clock'
+import { type Clock, type ClockOptions, createClock, type LastLevel } from './timing/clock'
 import { findLibraries } from './libraries/find'
 import { ADAPTER_CHOICES, distinctChoices, isSoftware, memoryOf, nameOf, wordsOf, type AdapterChoice, type DeviceOptions } from './gpu/adapter'
 
@@ -26,8 +26,8 @@ const SUBGROUP_MATRICES = 'chromium-experimental-subgroup-matrix'
 const mebibytes = (bytes: number) => `${+(bytes / 2 ** 20).toPrecision(4)} MiB`
 
 /** The last-level cache as it was measured or assumed, and the rates it was read from. */
-function cacheFacts({ bytes, assumed, sweep }: LastLevel): Device['facts'] {
-  const last = { name: 'Last-level cache', value: assumed === undefined ? `at most ${mebibytes(bytes)}, measured by reads` : `${mebibytes(bytes)} assumed: ${assumed}` }
+function cacheFacts({ bytes, assumed, sweep, measuredAt }: LastLevel): Device['facts'] {
+  const last = { name: 'Last-level cache', value: assumed === undefined ? `at most ${mebibytes(bytes)}, measured by reads${measuredAt === undefined ? '' : ` on ${measuredAt.slice(0, 10)}`}` : `${mebibytes(bytes)} assumed: ${assumed}` }
   if (sweep.length === 0) return [last]
   return [last, { name: 'Reads of cached sizes', value: `${mebibytes(sweep[0]!.bytes)} to ${mebibytes(sweep.at(-1)!.bytes)}, two an octave: ${sweep.map(({ rate }) => +rate.toPrecision(3)).join(', ')} GB/s` }]
 }
@@ -78,17 +78,17 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
   }
 }
 
-export interface WebgpuOptions extends DeviceOptions {
+export interface WebgpuOptions extends DeviceOptions, ClockOptions {
   /** Also offer kernels that cheat (red-team/kernels.ts), to see that none of them is believed. */
   redTeam?: boolean
 }
 
-/** The options in the query of the page's address: `red-team`, `subgroups=on|off`, `limits=default`, `binding=BYTES`. */
+/** The options in the query of the page's address: `red-team`, `subgroups=on|off`, `limits=default`, `binding=BYTES`, `sweep=again`. */
 export function optionsIn(query: string): WebgpuOptions {
   const words = new URLSearchParams(query)
   const subgroups = words.get('subgroups')
   const bindingBytes = Number(words.get('binding') ?? 0)
-  return { redTeam: words.has('red-team'), defaultLimits: words.get('limits') === 'default', ...(bindingBytes > 0 ? { bindingBytes } : {}), ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
+  return { redTeam: words.has('red-team'), defaultLimits: words.get('limits') === 'default', sweepAgain: words.get('sweep') === 'again', ...(bindingBytes > 0 ? { bindingBytes } : {}), ...(subgroups === 'on' || subgroups === 'off' ? { subgroups } : {}) }
 }
 
 /** An adapter in use: its device, and how that tells time. */
@@ -104,7 +104,7 @@ function opener(options: WebgpuOptions, choice: AdapterChoice): () => Promise<Op
   return async () => {
     const gpu = await holder.get()
     if ('reason' in gpu) return gpu
-    const clock = clocks.get(gpu) ?? (await guarded(gpu, 'being prepared', () => createClock(gpu)))
+    const clock = clocks.get(gpu) ?? (await guarded(gpu, 'being prepared', () => createClock(gpu, options)))
     clocks.set(gpu, clock)
     return { gpu, clock }
   }

@@ -1,24 +1,29 @@
+import { join } from 'node:path'
 import { app, BrowserWindow, session, type Session, type IpcMainEvent, type IpcMainInvokeEvent } from 'electron'
 import { backendsOf } from '@core/backends'
 import { safeWebPreferences } from '../../app/harden'
 import { preloadFile } from '../../app/page-files'
 import { isPage, pageUrl, serveMeasuringPages } from '../../app/pages'
 import { exclusiveLinks } from '../../exclusive'
+import { dataFolder } from '../../paths'
 import { connect, type HostProcess } from '../../measurement/link'
 import type { HostKind } from '../../runner/types'
+import { cacheSweeps } from './cache-sweeps'
 import { isLibraryUrl, librariesFolder, serveLibraryFile } from './libraries'
 import { watchFor } from './watch/start'
 
 /** As in preload/webgpu.ts. */
 const CHANNEL = 'webgpu-host'
+const SWEEPS = { get: 'webgpu-sweeps:get', put: 'webgpu-sweeps:put' } as const
 const PAGE = 'webgpu/index.html'
 
 /**
  * OPSCOPE_RED_TEAM=1 asks for kernels that cheat, OPSCOPE_WEBGPU_SUBGROUPS=on or off decides about subgroups, OPSCOPE_WEBGPU_LIMITS=default
- * asks for no more than the specification promises; the page has no environment and is told by its address.
+ * asks for no more than the specification promises, OPSCOPE_WEBGPU_SWEEP=again has the cache measured again; the page has no environment and
+ * is told by its address.
  */
-function pageQuery({ OPSCOPE_RED_TEAM: redTeam, OPSCOPE_WEBGPU_SUBGROUPS: subgroups, OPSCOPE_WEBGPU_LIMITS: limits }: NodeJS.ProcessEnv = process.env): string {
-  const words = [...(redTeam === '1' ? ['red-team'] : []), ...(subgroups === 'on' || subgroups === 'off' ? [`subgroups=${subgroups}`] : []), ...(limits === 'default' ? ['limits=default'] : [])]
+function pageQuery({ OPSCOPE_RED_TEAM: redTeam, OPSCOPE_WEBGPU_SUBGROUPS: subgroups, OPSCOPE_WEBGPU_LIMITS: limits, OPSCOPE_WEBGPU_SWEEP: sweep }: NodeJS.ProcessEnv = process.env): string {
+  const words = [...(redTeam === '1' ? ['red-team'] : []), ...(subgroups === 'on' || subgroups === 'off' ? [`subgroups=${subgroups}`] : []), ...(limits === 'default' ? ['limits=default'] : []), ...(sweep === 'again' ? ['sweep=again'] : [])]
   return words.length > 0 ? `?${words.join('&')}` : ''
 }
 
@@ -56,6 +61,11 @@ export async function openHostWindow(): Promise<HostProcess> {
   const contents = window.webContents
   const isOurs = (event: IpcMainEvent | IpcMainInvokeEvent): boolean => event.senderFrame === contents.mainFrame && isPage(contents.getURL(), PAGE)
   const watch = watchFor(contents, isOurs)
+  const sweeps = cacheSweeps(join(dataFolder(), 'webgpu-caches.json'))
+  contents.ipc.handle(SWEEPS.get, (event, key: unknown) => (isOurs(event) ? sweeps.get(key) : undefined))
+  contents.ipc.on(SWEEPS.put, (event, key: unknown, rates: unknown) => {
+    if (isOurs(event)) sweeps.put(key, rates)
+  })
   let left: string | undefined
   let leave: (reason: string) => void = () => undefined
   const end = (reason: string) => {

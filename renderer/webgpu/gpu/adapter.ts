@@ -54,7 +54,7 @@ export async function findAdapter({ request }: AdapterChoice = ADAPTER_CHOICES[0
 }
 
 /** What tells adapters apart; cards of one model are one to a page. */
-const identityOf = ({ vendor, architecture, device, description, driver, backend, type }: AdapterWords): string => JSON.stringify([vendor, architecture, device, description, driver, backend, type])
+export const identityOf = ({ vendor, architecture, device, description, driver, backend, type }: AdapterWords): string => JSON.stringify([vendor, architecture, device, description, driver, backend, type])
 
 /** The choices that lead to an adapter which no choice before them leads to: the first in any case, and the others without waiting. */
 export async function distinctChoices(): Promise<AdapterChoice[]> {

@@ -1,11 +1,13 @@
 import type { Timer } from '@core/backend'
 import { lastLevelBytes, type ReadRate } from '@core/roofline/last-level'
+import { identityOf, wordsOf } from '../gpu/adapter'
 import type { Gpu } from '../gpu/gpu'
 import { isQuantized, type Mark, passCost, type PassNs, passTimes, QUANTUM_NS, tickOf } from './arithmetic'
 import { type Calls, type CaseTimer, lengthening, REQUEST_MS } from './calls'
 import { assumedCacheBytes, createFlush, type Flush } from './flush'
 import { createMarks, type Marks } from './marks'
 import { createBackgroundLoad } from './background-load'
+import { keptSweep, type HostSweeps } from './kept-sweep'
 import { sweepReads } from './read-sweep'
 import { timestampTimer } from './timestamps'
 
@@ -115,21 +117,30 @@ export interface LastLevel {
   bytes: number
   /** Bandwidth of reads by size, from which `bytes` was read; empty where nothing was measured. */
   sweep: readonly ReadRate[]
+  /** When it was, where that was at an earlier start. */
+  measuredAt?: string | undefined
   /** Why `bytes` is an assumption; undefined where it was measured. */
   assumed: string | undefined
 }
 
-/** Measures the last-level cache, else assumes one. */
-async function findLastLevel(gpu: Gpu, marks: Marks | undefined): Promise<LastLevel> {
+/** What a clock is found out with: who keeps the sweep of the last-level cache, and whether that is to be measured again. */
+export interface ClockOptions {
+  sweeps?: HostSweeps | undefined
+  sweepAgain?: boolean
+}
+
+/** The last-level cache as it was measured now or at an earlier start, else an assumption. */
+async function findLastLevel(gpu: Gpu, marks: Marks | undefined, { sweeps, sweepAgain = false }: ClockOptions = {}): Promise<LastLevel> {
   const assume = (reason: string, sweep: readonly ReadRate[] = []) => ({ bytes: assumedCacheBytes(gpu.software), sweep, assumed: reason })
   if (gpu.software) return assume('the adapter computes on the CPU')
   if (!marks) return assume('the adapter has no exact timestamps')
-  const sweep = await sweepReads(gpu, marks)
-  const found = lastLevelBytes(sweep)
-  return 'bytes' in found ? { bytes: found.bytes, sweep, assumed: undefined } : assume(found.reason, sweep)
+  const browser = /Chrome\/[\d.]+/.exec(navigator.userAgent)?.[0] ?? ''
+  const { rates, measuredAt } = await keptSweep(`${browser} ${identityOf(wordsOf(gpu.adapter))}`, sweeps, sweepAgain, () => sweepReads(gpu, marks))
+  const found = lastLevelBytes(rates)
+  return { ...('bytes' in found ? { bytes: found.bytes, sweep: rates, assumed: undefined } : assume(found.reason, rates)), measuredAt }
 }
 
-export async function createClock(gpu: Gpu): Promise<Clock> {
+export async function createClock(gpu: Gpu, options: ClockOptions = {}): Promise<Clock> {
   if (!gpu.device.features.has('timestamp-query')) {
     const cache = await findLastLevel(gpu, undefined)
     const flush = await createFlush(gpu, cache.bytes)
@@ -145,7 +156,7 @@ export async function createClock(gpu: Gpu): Promise<Clock> {
   // A processor that plays a device has other work than to keep itself awake.
   const stirrer = gpu.software || quantized ? undefined : await createBackgroundLoad(gpu, marks)
   await stirrer?.wake()
-  const cache = await findLastLevel(gpu, quantized ? undefined : marks)
+  const cache = await findLastLevel(gpu, quantized ? undefined : marks, options)
   const flush = await createFlush(gpu, cache.bytes)
   return {
     timer: 'timestamp-query',
