@@ -61,6 +61,39 @@ describe('WGSL kernels', () => {
   })
 })
 
+describe('the plans of sort, topk and scatter_add', () => {
+  it('sort a row that fits a block in one step, and merge the blocks of longer ones', () => {
+    expect(build('sort', [5, 2048, 0])).toMatchObject({ scratchBytes: [], steps: [{ groups: 5 }] })
+    expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([8])
+    const long = build('sort', [3, 5000, 0])
+    // Blocks, then for runs of 4096 and 8192 the far reaches and the blocks again.
+    expect(long.steps).toHaveLength(5)
+    expect(long.scratchBytes).toEqual([3 * 8192 * 8])
+  })
+
+  it('keep no more of each block than topk asks for', () => {
+    const { steps, scratchBytes } = build('topk', [4, 8192, 8])
+    expect(steps.map(({ groups }) => groups)).toEqual([16, 1])
+    expect(scratchBytes).toEqual([4 * 4 * 8 * 8])
+    expect(build('topk', [4, 8192, 5000]).steps.length).toBeGreaterThan(2)
+  })
+
+  it('add many sources for few rows up in parts, and few for many rows where they belong', () => {
+    const crowded = build('scatter_add', [116, 5, 18749])
+    expect(crowded.scratchBytes[0]).toBe(crowded.steps[0]!.groups * 116 * 5 * 4)
+    expect(build('scatter_add', [50257, 768, 16384]).scratchBytes).toEqual([])
+  })
+})
+
+describe('products', () => {
+  const groups = (dims: readonly number[]) => build('matmul', dims).steps[0]!.groups
+  it('take tiles as flat as the output, and no tiles where these would stand nearly empty', () => {
+    expect(groups([32, 64, 3136, 576, 0, 0])).toBe(32 * 25)
+    expect(groups([1, 2, 94899, 27, 0, 0])).toBe(Math.ceil(94899 / THREADS))
+    expect(groups([1, 3, 5, 7, 1, 1])).toBe(1)
+  })
+})
+
 describe('the programs of every kernel', () => {
   const programs = [...KERNELS].flatMap(([id, kernel]) => {
     const op = ALL_OPS.find((candidate) => candidate.id === id)!

@@ -35,6 +35,8 @@ export interface RowOp {
   /** Integers behind the row's own, from dim(ROW_DIMS) on. */
   dims?: readonly number[]
   scalars?: readonly number[]
+  /** Most vectors of a row that a thread keeps in registers, where it is not the usual number. */
+  kept?: number
 }
 
 /** rows, vectors of a row, length, workgroups that share a row, vectors of each. */
@@ -194,7 +196,7 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`)}`
 
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
 export function rowSteps(op: RowOp, { dtype, subgroups }: Pick<KernelShape, 'dtype' | 'subgroups'>, rows: number, length: number, scratchFrom = 0): Program {
-  const plan = planRows(rows, length)
+  const plan = planRows(rows, length, op.kept)
   const parts = partsOf(rows, plan)
   const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? [])]
   const text = new RowText(op, plan, dtype, parts, subgroups)

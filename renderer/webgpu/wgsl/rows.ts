@@ -17,14 +17,14 @@ const WANTED_PER_LANE = 4
 /** 16 vectors of four f32 are 64 registers: more would cost occupancy. */
 const MAX_KEPT = 16
 
-/** Plan for `rows` rows of `length` elements. */
-export function planRows(rows: number, length: number): RowPlan {
+/** Plan for `rows` rows of `length` elements, of which a thread keeps at most `kept` vectors. */
+export function planRows(rows: number, length: number, kept = MAX_KEPT): RowPlan {
   const width = widthFor(length)
   const vectors = length / width
   const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE)))
   const rowsPerGroup = THREADS / lanes
   const perLane = Math.ceil(vectors / lanes)
-  return { width, vectors, lanes, rowsPerGroup, groups: Math.ceil(rows / rowsPerGroup), kept: perLane <= MAX_KEPT ? perLane : undefined }
+  return { width, vectors, lanes, rowsPerGroup, groups: Math.ceil(rows / rowsPerGroup), kept: perLane <= kept ? perLane : undefined }
 }
 
 /** The smallest power of two that is at least `n`. */

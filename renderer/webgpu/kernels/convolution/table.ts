@@ -40,8 +40,11 @@ ${[0, 1, 2, 3].map((j) => `  if (col + ${j}u < cols) { v[${j}] = met(image, col 
 
 /** Filters of a group below which a tile of a product would stand nearly empty. */
 const FEW_FILTERS = 16
+/** Multiply-adds in all, and of an output, up to which a thread for each output is faster than tiles, which take longer to start. */
+const TINY = 1 << 15
+const SHORT = 256
 
-/** A product of the filters with the gathered image (implicit GEMM), or one thread for each output where groups have few filters. */
+/** A product of the filters with the gathered image (implicit GEMM), or one thread for each output where groups have few filters or there is hardly any work. */
 const convolution: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
@@ -49,7 +52,7 @@ const convolution: Kernel = {
     const volume = (at: number) => dimOf(shape, 6 + at) * dimOf(shape, 10 + at) * dimOf(shape, 14 + at)
     const [taps, outputs] = [volume(1), volume(3)]
     const [m, k] = [filters / groups, (channels / groups) * taps]
-    if (m < FEW_FILTERS) {
+    if (m < FEW_FILTERS || (k <= SHORT && batch * filters * outputs * k <= TINY)) {
       return mapped({
         tensors: [{ name: 'x', at: { input: 0 } }, { name: 'weight', at: { input: 1 } }, { name: 'out', at: 'output', write: true }],
         functions: `${constants(shape)}${element('x')}`,

@@ -1,34 +1,47 @@
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { entry, header, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
+import { EXCHANGE, reduction, sumOf } from '../../wgsl/rows'
 import { dimOf, type Kernel } from '../types'
 
-/** Neighbouring elements that a thread adds up by itself. */
-const EACH = 8
-const CHUNK = THREADS * EACH
+/** Runs of THREADS vectors that a workgroup adds up together: one component of a vec4 for each. */
+const RUNS = 4
 /** Rows up to this length take a thread each. */
 const SHORT = 32
 /** Workgroups that fill any device known here. */
 const ENOUGH_GROUPS = 1024
+/** Threads whose sums one of them adds up. */
+const SIDE = 16
 
-/** Sums of the threads in front of each one, and of all (Hillis & Steele 1986). */
-const SCAN = `var<workgroup> sums: array<f32, ${THREADS}>;
-fn scan(value: f32, lane: u32) -> vec2<f32> {
-  sums[lane] = value;
+/** Of each of four runs the sum of the threads in front of each one, and of all: groups of SIDE threads first, then those of the groups. */
+const SCAN = `var<workgroup> sums: array<vec4<f32>, ${THREADS + SIDE}>;
+var<workgroup> tops: array<vec4<f32>, ${THREADS / SIDE}>;
+struct Scanned { before: vec4<f32>, all: vec4<f32> }
+fn scan(value: vec4<f32>, lane: u32) -> Scanned {
+  sums[lane + lane / ${SIDE}u] = value;
   workgroupBarrier();
-  for (var reach = 1u; reach < ${THREADS}u; reach *= 2u) {
-    var more = 0.0;
-    if (lane >= reach) { more = sums[lane - reach]; }
-    workgroupBarrier();
-    sums[lane] += more;
-    workgroupBarrier();
+  if (lane < ${THREADS / SIDE}u) {
+    var sum = vec4<f32>(0.0);
+    for (var i = 0u; i < ${SIDE}u; i++) {
+      let at = lane * ${SIDE + 1}u + i;
+      let one = sums[at];
+      sums[at] = sum;
+      sum += one;
+    }
+    tops[lane] = sum;
   }
-  let all = vec2<f32>(sums[lane] - value, sums[${THREADS - 1}]);
   workgroupBarrier();
-  return all;
+  var scanned = Scanned(sums[lane + lane / ${SIDE}u], vec4<f32>(0.0));
+  for (var g = 0u; g < ${THREADS / SIDE}u; g++) {
+    let top = tops[g];
+    if (g < lane / ${SIDE}u) { scanned.before += top; }
+    scanned.all += top;
+  }
+  workgroupBarrier();
+  return scanned;
 }
 `
 
-/** A part of a row: rows, length, parts of a row, and their length in elements are dims 0 to 3. */
+/** A part of a row: rows, vectors of a row, parts of a row, and their length in vectors are dims 0 to 3. */
 const PLACE = `  let row = group / dim(2u);
   let part = group % dim(2u);
   let live = row < dim(0u);
@@ -36,30 +49,30 @@ const PLACE = `  let row = group / dim(2u);
   let begin = part * dim(3u);
   let end = select(0u, min(begin + dim(3u), dim(1u)), live);`
 
-const totals = (dtype: 'f32' | 'f16') => `${header([{ name: 'x', type: storage(dtype, 1) }, { name: 'totals', type: 'f32', write: true }], dtype === 'f16')}${SCAN}
+/** The sum of a part, for the parts behind it. */
+const totals = (dtype: 'f32' | 'f16', width: Width) => `${header([{ name: 'x', type: storage(dtype, width) }, { name: 'totals', type: 'f32', write: true }], dtype === 'f16')}${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`)}
 ${entry(`${PLACE}
-  var sum = 0.0;
-  for (var i = begin + lane; i < end; i += ${THREADS}u) { sum += f32(x[base + i]); }
-  let all = scan(sum, lane);
-  if (live && lane == 0u) { totals[group] = all.y; }`)}`
+  var sum = ${working(width)}(0.0);
+  for (var i = begin + lane; i < end; i += ${THREADS}u) { sum += ${working(width)}(x[base + i]); }
+  let all = reduce_sum(${sumOf('sum', width)}, lane);
+  if (live && lane == 0u) { totals[group] = all; }`)}`
 
-const sums = (dtype: 'f32' | 'f16', split: boolean) => `${header([{ name: 'x', type: storage(dtype, 1) }, ...(split ? [{ name: 'totals', type: 'f32' }] : []), { name: 'out', type: storage(dtype, 1), write: true }], dtype === 'f16')}${SCAN}
+const SIDES = ['x', 'y', 'z', 'w'].slice(0, RUNS)
+
+/** The running sums of a part, RUNS times THREADS vectors at a time. */
+const sums = (dtype: 'f32' | 'f16', width: Width, split: boolean) => `${header([{ name: 'x', type: storage(dtype, width) }, ...(split ? [{ name: 'totals', type: 'f32' }] : []), { name: 'out', type: storage(dtype, width), write: true }], dtype === 'f16')}${SCAN}${split ? `${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`)}` : ''}
 ${entry(`${PLACE}
   var carry = 0.0;
-${split ? '  for (var i = 0u; i < part; i++) { carry += totals[row * dim(2u) + i]; }' : ''}
-  for (var chunk = 0u; chunk < dim(3u); chunk += ${CHUNK}u) {
-    let first = begin + chunk + lane * ${EACH}u;
-    var own: array<f32, ${EACH}>;
-    var sum = 0.0;
-    for (var k = 0u; k < ${EACH}u; k++) {
-      if (first + k < end) { sum += f32(x[base + first + k]); }
-      own[k] = sum;
-    }
-    let all = scan(sum, lane);
-    for (var k = 0u; k < ${EACH}u; k++) {
-      if (first + k < end) { out[base + first + k] = ${storage(dtype, 1)}(carry + all.x + own[k]); }
-    }
-    carry += all.y;
+${split ? `  var earlier = 0.0;
+  for (var i = lane; i < part; i += ${THREADS}u) { earlier += totals[row * dim(2u) + i]; }
+  carry = reduce_sum(earlier, lane);` : ''}
+  for (var chunk = 0u; chunk < dim(3u); chunk += ${THREADS * RUNS}u) {
+    let first = begin + chunk + lane;
+${SIDES.map((_, q) => `    var v${q} = ${working(width)}(0.0); if (first + ${q * THREADS}u < end) { v${q} = ${working(width)}(x[base + first + ${q * THREADS}u]); }`).join('\n')}
+${width === 4 ? SIDES.map((_, q) => `    v${q}.y += v${q}.x; v${q}.z += v${q}.y; v${q}.w += v${q}.z;`).join('\n') : ''}
+    let own = vec4<f32>(${SIDES.map((_, q) => (width === 4 ? `v${q}.w` : `v${q}`)).join(', ')});
+    let scanned = scan(own, lane);
+${SIDES.map((side, q) => `    if (first + ${q * THREADS}u < end) { out[base + first + ${q * THREADS}u] = ${storage(dtype, width)}(v${q} + (carry + scanned.before.${side})); }\n    carry += scanned.all.${side};`).join('\n')}
   }`)}`
 
 const kernel: Kernel = {
@@ -68,12 +81,14 @@ const kernel: Kernel = {
     const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
     const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
     if (cols <= SHORT) return mapped({ tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }], body: '  var sum = 0.0;\n  for (var k = i * dim(1u); k < (i + 1u) * dim(1u); k++) { sum += f32(x[k]); out[k] = own(sum); }', dims: [cols] }, dtype, rows)
-    const parts = Math.max(1, Math.min(Math.ceil(cols / CHUNK), Math.floor(ENOUGH_GROUPS / rows), THREADS))
-    const dims = [rows, cols, parts, Math.ceil(cols / parts)]
-    if (parts === 1) return { scratchBytes: [], steps: [step(sums(dtype, false), [{ input: 0 }, 'output'], dims, rows)] }
+    const width = widthFor(cols)
+    const vectors = cols / width
+    const parts = Math.max(1, Math.min(Math.ceil(vectors / (THREADS * RUNS)), Math.floor(ENOUGH_GROUPS / rows)))
+    const dims = [rows, vectors, parts, Math.ceil(vectors / parts)]
+    if (parts === 1) return { scratchBytes: [], steps: [step(sums(dtype, width, false), [{ input: 0 }, 'output'], dims, rows)] }
     return {
       scratchBytes: [4 * rows * parts],
-      steps: [step(totals(dtype), [{ input: 0 }, { scratch: 0 }], dims, rows * parts), step(sums(dtype, true), [{ input: 0 }, { scratch: 0 }, 'output'], dims, rows * parts)],
+      steps: [step(totals(dtype, width), [{ input: 0 }, { scratch: 0 }], dims, rows * parts), step(sums(dtype, width, true), [{ input: 0 }, { scratch: 0 }, 'output'], dims, rows * parts)],
     }
   },
 }

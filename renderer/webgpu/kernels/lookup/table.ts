@@ -17,27 +17,31 @@ function byRow(build: (wide: boolean) => Omit<Mapped, 'dims'>, rows: (shape: Ker
 
 const vector = (wide: boolean) => (wide ? 'own4' : 'own') as 'own' | 'own4'
 
-/** Pairs half a head apart, or neighbours where interleaved; one thread for each pair. */
+/** Pairs half a head apart, or neighbours where interleaved; one thread for each pair, or for four of them half a head apart. */
 const rope: Kernel = {
   dtypes: FLOATS,
   build: (shape) => {
     const [tokens, heads, headDim] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
-    const half = headDim / 2
+    const interleaved = dimOf(shape, 3) === 1
+    const wide = !interleaved && headDim % 8 === 0
+    const half = headDim / (wide ? 8 : 2)
+    const type = vector(wide)
+    const working = wide ? 'vec4<f32>' : 'f32'
     return mapped({
-      tensors: [{ name: 'x', at: { input: 0 } }, { name: 'cosines', at: { input: 1 } }, { name: 'sines', at: { input: 2 } }, { name: 'out', at: 'output', write: true }],
+      tensors: [{ name: 'x', at: { input: 0 }, type }, { name: 'cosines', at: { input: 1 }, type }, { name: 'sines', at: { input: 2 }, type }, { name: 'out', at: 'output', type, write: true }],
       body: `  let half = dim(1u);
   let head = i / half;
   let pair = i % half;
   let angle = head / dim(2u) * half + pair;
-  let a = head * 2u * half + select(pair, 2u * pair, dim(3u) == 1u);
-  let b = a + select(half, 1u, dim(3u) == 1u);
-  let c = f32(cosines[angle]);
-  let s = f32(sines[angle]);
-  let u = f32(x[a]);
-  let v = f32(x[b]);
-  out[a] = own(u * c - v * s);
-  out[b] = own(v * c + u * s);`,
-      dims: [half, heads, dimOf(shape, 3)],
+  let a = head * 2u * half + ${interleaved ? '2u * pair' : 'pair'};
+  let b = a + ${interleaved ? '1u' : 'half'};
+  let c = ${working}(cosines[angle]);
+  let s = ${working}(sines[angle]);
+  let u = ${working}(x[a]);
+  let v = ${working}(x[b]);
+  out[a] = ${type}(u * c - v * s);
+  out[b] = ${type}(v * c + u * s);`,
+      dims: [half, heads],
     }, shape.dtype, tokens * heads * half)
   },
 }

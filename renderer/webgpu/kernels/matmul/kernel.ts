@@ -1,11 +1,14 @@
-import { step, widthFor, entry, header, storage, working, type Width } from '../../wgsl/header'
+import { step, widthFor, entry, header, storage, THREADS, working, type Width } from '../../wgsl/header'
 import { dimOf, type Kernel } from '../types'
+import { thinProduct } from './thin'
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [batch, m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
     const [transA, transB] = [dimOf(shape, 4) === 1, dimOf(shape, 5) === 1]
+    const thin = thinProduct(shape)
+    if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
     const wgsl = matmulText({
       dtype: shape.dtype === 'f16' ? 'f16' : 'f32',
@@ -21,6 +24,15 @@ const kernel: Kernel = {
 }
 export default kernel
 
+/** What a workgroup of 16x16 threads computes: rows and columns of the output, and how it keeps the operands in workgroup memory. */
+export interface Tile {
+  /** Multiples of 64: each thread has 4x4 outputs of every 64x64. */
+  rows: number
+  columns: number
+  /** Steps of k that lie in workgroup memory at once. */
+  depth: number
+}
+
 /** Everything the text of a matmul kernel depends on. */
 export interface Variant {
   dtype: 'f32' | 'f16'
@@ -31,20 +43,22 @@ export interface Variant {
   widthOut: Width
   /** Reads of B that are no matrix in memory: a WGSL function load_b, which gets the number of the product as its base, and where A begins. */
   gathered?: { loadB: string; baseA: string }
-  /** Rows and columns of the output that a workgroup computes. */
-  tile: 64 | 128
+  tile: Tile
 }
 
-/** Steps of k that lie in workgroup memory: tile * depth * 2 f32 are the 16 KiB that every adapter has. */
-const depthOf = (tile: number) => 2048 / tile
+/** Tiles that fit the 16 KiB of workgroup memory that every adapter has. */
+const LARGE: Tile = { rows: 128, columns: 128, depth: 16 }
+const FLAT: Tile = { rows: 64, columns: 128, depth: 16 }
+const SMALL: Tile = { rows: 64, columns: 64, depth: 32 }
 
 /** Large tiles read less per output, but only pay when there are enough of them to fill a device. */
-const ENOUGH_LARGE_TILES = 128
+const ENOUGH_TILES = 128
 
 /** The tile for `batch` products [m, n], and how many of them lie along m and n. */
-export function tilesFor(batch: number, m: number, n: number): { tile: 64 | 128; tilesM: number; tilesN: number } {
-  const tile = batch * Math.ceil(m / 128) * Math.ceil(n / 128) >= ENOUGH_LARGE_TILES ? 128 : 64
-  return { tile, tilesM: Math.ceil(m / tile), tilesN: Math.ceil(n / tile) }
+export function tilesFor(batch: number, m: number, n: number): { tile: Tile; tilesM: number; tilesN: number } {
+  const counted = (tile: Tile) => ({ tile, tilesM: Math.ceil(m / tile.rows), tilesN: Math.ceil(n / tile.columns) })
+  const large = counted(m <= 64 ? FLAT : LARGE)
+  return batch * large.tilesM * large.tilesN >= ENOUGH_TILES ? large : counted(SMALL)
 }
 
 const SIDE = [0, 1, 2, 3]
@@ -68,32 +82,53 @@ ${SIDE.map((j) => `  if (col + ${j}u < cols) { v[${j}] = f32(${name}[at + ${j}u]
 }`
 
 /**
- * Each of 256 threads fetches one 4x4 block of A (threads 0-127) or B (128-255) per step. `alongK` says that the
- * matrix is stored with k running fastest; then the block is turned over on its way into workgroup memory, where
- * both tiles lie as [k][row or column].
+ * A tile of A or B is fetched as blocks of 4x4. `alongK` says that the matrix is stored with k running fastest; then a block is turned
+ * over on its way into workgroup memory, where both tiles lie as [k][row or column]. `block` is the number of the block, `r` the prefix of
+ * the registers that hold it.
  */
-function fetch(name: 'a' | 'b', tile: number, alongK: boolean): { load: string; store: string } {
-  const depth = depthOf(tile)
-  const index = name === 'a' ? 'lane' : '(lane - 128u)'
-  const [k4, s4] = alongK ? [`${index} % ${depth / 4}u`, `${index} / ${depth / 4}u`] : [`${index} / ${tile / 4}u`, `${index} % ${tile / 4}u`]
-  const [size, first] = name === 'a' ? ['m', 'first_row'] : ['n', 'first_column']
+function fetch(name: 'a' | 'b', size: number, depth: number, alongK: boolean, block: string, r: string): { load: string; store: string } {
+  const [k4, s4] = alongK ? [`${block} % ${depth / 4}u`, `${block} / ${depth / 4}u`] : [`${block} / ${size / 4}u`, `${block} % ${size / 4}u`]
+  const [extent, first] = name === 'a' ? ['m', 'first_row'] : ['n', 'first_column']
   const side = `${first} + (${s4}) * 4u`
-  const load = SIDE.map((j) => `r${j} = load_${name}(base_${name}, ${alongK ? `${side} + ${j}u, at + (${k4}) * 4u, ${size}, k` : `at + (${k4}) * 4u + ${j}u, ${side}, k, ${size}`});`).join('\n      ')
-  const columns = ['x', 'y', 'z', 'w'].map((c) => `vec4<f32>(r0.${c}, r1.${c}, r2.${c}, r3.${c})`)
-  const store = SIDE.map((j) => `tile_${name}[((${k4}) * 4u + ${j}u) * ${tile / 4}u + ${s4}] = ${alongK ? columns[j]! : `r${j}`};`).join('\n      ')
+  const load = SIDE.map((j) => `${r}${j} = load_${name}(base_${name}, ${alongK ? `${side} + ${j}u, at + (${k4}) * 4u, ${extent}, k` : `at + (${k4}) * 4u + ${j}u, ${side}, k, ${extent}`});`).join(' ')
+  const columns = ['x', 'y', 'z', 'w'].map((c) => `vec4<f32>(${r}0.${c}, ${r}1.${c}, ${r}2.${c}, ${r}3.${c})`)
+  const store = SIDE.map((j) => `tile_${name}[(${k4}) * 4u + ${j}u][${s4}] = ${alongK ? columns[j]! : `${r}${j}`};`).join(' ')
   return { load, store }
 }
 
+/** The registers of each round of blocks that the threads fetch. */
+const ROUNDS = ['r', 's', 't', 'u']
+
 /**
- * out = A B with 16x16 threads, each computing (tile/16)² outputs in blocks of 4x4 that lie 64 apart. The next step's
- * elements are fetched into registers while this step's are multiplied.
+ * out = A B with 16x16 threads, each computing blocks of 4x4 outputs that lie 64 apart. The next steps' elements are fetched into
+ * registers while these are multiplied. The 32 threads that most devices run together are 4 rows and 8 columns of the 16x16: they read
+ * the fewest different vectors from workgroup memory. Its arrays are nested and the steps of k unrolled, so that the checks of
+ * indices that a browser adds are needed once, not at each step.
  */
 export function matmulText(v: Variant): string {
-  const depth = depthOf(v.tile)
-  const blocks = Array.from({ length: v.tile / 64 }, (_, i) => i)
+  const { rows, columns, depth } = v.tile
+  const [down, across] = [rows / 64, columns / 64].map((count) => Array.from({ length: count }, (_, i) => i)) as [number[], number[]]
   const bindings = [{ name: 'a', type: storage(v.dtype, v.widthA) }, { name: 'b', type: storage(v.dtype, v.widthB) }, { name: 'out', type: storage(v.dtype, v.widthOut), write: true }]
-  const [a, b] = [fetch('a', v.tile, !v.transA), fetch('b', v.tile, v.transB)]
-  const each = (text: (r: number, i: number, c: number) => string) => blocks.flatMap((r) => SIDE.flatMap((i) => blocks.map((c) => text(r, i, c)))).join('\n')
+  const blocksA = (rows * depth) / 16
+  const blocks = blocksA + (columns * depth) / 16
+  const rounds = ROUNDS.slice(0, Math.ceil(blocks / THREADS))
+  /** Every thread's share of both tiles. */
+  const shares = (what: 'load' | 'store') =>
+    rounds.map((r, i) => {
+      const block = i === 0 ? 'lane' : `(lane + ${i * THREADS}u)`
+      const a = () => fetch('a', rows, depth, !v.transA, block, r)[what]
+      const b = () => fetch('b', columns, depth, v.transB, `(${block} - ${blocksA}u)`, r)[what]
+      const last = (i + 1) * THREADS > blocks ? `if (${block} < ${blocks}u) ` : ''
+      if ((i + 1) * THREADS <= blocksA) return `      { ${a()} }`
+      if (i * THREADS >= blocksA) return `      ${last}{ ${b()} }`
+      return `      if (${block} < ${blocksA}u) { ${a()} } else ${last}{ ${b()} }`
+    }).join('\n')
+  const each = (text: (r: number, i: number, c: number) => string) => down.flatMap((r) => SIDE.flatMap((i) => across.map((c) => text(r, i, c)))).join('\n')
+  const multiply = Array.from({ length: depth }, (_, l) => `      {
+${down.map((r) => `        let a${r} = tile_a[${l}u][y + ${r * 16}u];`).join('\n')}
+${across.map((c) => `        let b${c} = tile_b[${l}u][x + ${c * 16}u];`).join('\n')}
+${each((r, i, c) => `        sum_${r}_${i}_${c} = fma(vec4<f32>(a${r}[${i}]), b${c}, sum_${r}_${i}_${c});`)}
+      }`).join('\n')
   const write = (r: number, i: number, c: number) => {
     const at = `first_row + ${r * 64 + i}u + y * 4u, first_column + ${c * 64}u + x * 4u`
     return `  store(base_out, ${at}, m, n, sum_${r}_${i}_${c});`
@@ -102,9 +137,23 @@ export function matmulText(v: Variant): string {
     v.widthOut === 4
       ? `  if (row < rows && col < cols) { out[(base + row * cols + col) / 4u] = ${storage(v.dtype, 4)}(value); }`
       : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[base + row * cols + col + ${j}u] = ${storage(v.dtype, 1)}(value[${j}]); }`).join('\n')}`
+  const array = (size: number) => `array<array<${working(4)}, ${size / 4}>, ${depth}>`
+  const loop = `  loop {
+    if (at < k) {
+${shares('load')}
+    }
+    if (at > 0u) {
+${multiply}
+      workgroupBarrier();
+    }
+    if (at >= k) { break; }
+${shares('store')}
+    workgroupBarrier();
+    at += ${depth}u;
+  }`
   return `${header(bindings, v.dtype === 'f16')}
-var<workgroup> tile_a: array<${working(4)}, ${(depth * v.tile) / 4}>;
-var<workgroup> tile_b: array<${working(4)}, ${(depth * v.tile) / 4}>;
+var<workgroup> tile_a: ${array(rows)};
+var<workgroup> tile_b: ${array(columns)};
 ${loader('a', v.widthA)}
 ${v.gathered?.loadB ?? loader('b', v.widthB)}
 fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
@@ -121,42 +170,16 @@ ${entry(`  let m = dim(0u);
   // Eight rows of tiles at a time, column by column, so that tiles computed together share what the cache holds.
   let band = tile / (8u * tiles_n);
   let band_rows = min(tiles_m - band * 8u, 8u);
-  let first_row = (band * 8u + tile % (8u * tiles_n) % band_rows) * ${v.tile}u;
-  let first_column = tile % (8u * tiles_n) / band_rows * ${v.tile}u;
+  let first_row = (band * 8u + tile % (8u * tiles_n) % band_rows) * ${rows}u;
+  let first_column = tile % (8u * tiles_n) / band_rows * ${columns}u;
   let base_a = ${v.gathered?.baseA ?? 'batch_number * m * k'};
   let base_b = ${v.gathered ? 'batch_number' : 'batch_number * k * n'};
   let base_out = batch_number * m * n;
-  let x = lane % 16u;
-  let y = lane / 16u;
+  let x = lane / 32u % 2u * 8u + lane % 8u;
+  let y = lane / 64u * 4u + lane % 32u / 8u;
 ${each((r, i, c) => `  var sum_${r}_${i}_${c} = vec4<f32>(0.0);`)}
-  var r0: vec4<f32>;
-  var r1: vec4<f32>;
-  var r2: vec4<f32>;
-  var r3: vec4<f32>;
+${rounds.map((r) => SIDE.map((j) => `  var ${r}${j}: vec4<f32>;`).join('\n')).join('\n')}
   var at = 0u;
-  loop {
-    if (at < k) {
-      if (lane < 128u) {
-      ${a.load}
-      } else {
-      ${b.load}
-      }
-    }
-    if (at > 0u) {
-      for (var l = 0u; l < ${depth}u; l++) {
-${blocks.map((r) => `        let a${r} = tile_a[l * ${v.tile / 4}u + ${r * 16}u + y];\n        let b${r} = tile_b[l * ${v.tile / 4}u + ${r * 16}u + x];`).join('\n')}
-${each((r, i, c) => `        sum_${r}_${i}_${c} = fma(vec4<f32>(a${r}[${i}]), b${c}, sum_${r}_${i}_${c});`)}
-      }
-      workgroupBarrier();
-    }
-    if (at >= k) { break; }
-    if (lane < 128u) {
-      ${a.store}
-    } else {
-      ${b.store}
-    }
-    workgroupBarrier();
-    at += ${depth}u;
-  }
+${loop}
 ${each(write)}`)}`
 }

@@ -1,82 +1,60 @@
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
-import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
+import { BLOCK, BLOCK_BITS, HELD_BITS, mergeFar, sortBlocks, type Source } from './network'
 
-/** Pairs of value and index that fit the 16 KiB of workgroup memory that every adapter has. */
-const BLOCK = 2048
+/** Rows are padded to as many elements at least, those that a thread holds. */
+const SHORTEST_BITS = 3
 
-/** Whether pair a stands in front of pair b: by value, equal ones by index. Padding has index `cols` and more, and stands last. */
-const before = (descending: boolean) => `fn before(a: vec2<u32>, b: vec2<u32>) -> bool {
-  let padding = a.y >= dim(1u) || b.y >= dim(1u);
-  let u = bitcast<f32>(a.x);
-  let v = bitcast<f32>(b.x);
-  return select(select(u ${descending ? '>' : '<'} v, a.y < b.y, u == v), a.y < b.y, padding);
-}
-`
+const bitsFor = (length: number) => Math.max(SHORTEST_BITS, Math.log2(powerOfTwoFrom(length)))
+const floatOf = (shape: KernelShape) => (shape.dtype === 'f16' ? 'f16' : 'f32')
 
-/** One compare of the network for thread `t`: partners `reach` apart inside runs of `run`, which all end ascending in the sense of \`before\` (Batcher 1968, the mirrored form). */
-const PARTNERS = (run: string, reach: string) => `let low = t / ${reach} * 2u * ${reach} + t % ${reach};
-      let high = select(low + ${reach}, low - low % ${run} + ${run} - 1u - low % ${run}, 2u * ${reach} == ${run});`
-
-const swap = (memory: string) => `let a = ${memory}[low]; let b = ${memory}[high]; if (before(b, a)) { ${memory}[low] = b; ${memory}[high] = a; }`
-
-/**
- * Sorts a block of pairs up to runs of a row, or with `merge` does the last short reaches of runs that are longer than a block.
- * Short rows lie several to a block. rows, cols and the padded length are dims.
- */
-const blocks = (descending: boolean, merge: boolean) => `${header([{ name: 'pairs', type: 'vec2<u32>', write: true }], false)}${before(descending)}
-var<workgroup> block: array<vec2<u32>, ${BLOCK}>;
-fn compare(run: u32, reach: u32, lane: u32) {
-  for (var t = lane; t < ${BLOCK / 2}u; t += ${THREADS}u) {
-      ${PARTNERS('run', 'reach')}
-      ${swap('block')}
-  }
-  workgroupBarrier();
-}
-${entry(`  let base = group * ${BLOCK}u;
-  let all = dim(0u) * dim(2u);
-  for (var t = lane; t < ${BLOCK}u; t += ${THREADS}u) { if (base + t < all) { block[t] = pairs[base + t]; } }
-  workgroupBarrier();
-  ${merge
-    ? `for (var reach = ${BLOCK / 2}u; reach > 0u; reach /= 2u) { compare(${2 * BLOCK}u, reach, lane); }`
-    : `for (var run = 2u; run <= min(dim(2u), ${BLOCK}u); run *= 2u) { for (var reach = run / 2u; reach > 0u; reach /= 2u) { compare(run, reach, lane); } }`}
-  for (var t = lane; t < ${BLOCK}u; t += ${THREADS}u) { if (base + t < all) { pairs[base + t] = block[t]; } }`)}`
-
-/** One reach of the network over pairs in memory. */
-const far = (descending: boolean) => `${header([{ name: 'pairs', type: 'vec2<u32>', write: true }], false)}${before(descending)}
-${entry(`  let t = group * ${THREADS}u + lane;
-  let run = dim(3u);
-  let reach = dim(4u);
-  if (t >= dim(0u) * dim(2u) / 2u) { return; }
-      ${PARTNERS('run', 'reach')}
-  ${swap('pairs')}`)}`
-
-/** Each row of x as pairs, padded to a power of two, sorted in scratch 0; `first` of each row are written. */
+/** The first `first` pairs of each sorted row of x: all in one step where a row fits a block. */
 function sorted(shape: KernelShape, descending: boolean, first: number): Program {
   const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
-  const padded = Math.max(2, powerOfTwoFrom(cols))
-  const pairs: BufferName = { scratch: 0 }
-  const dims = [rows, cols, padded]
-  const type = storage(shape.dtype, 1)
-  const f16 = shape.dtype === 'f16'
-  const gather = `${header([{ name: 'x', type }, { name: 'pairs', type: 'vec2<u32>', write: true }], f16)}
-${entry(`  let i = group * ${THREADS}u + lane;
-  if (i >= dim(0u) * dim(2u)) { return; }
-  let column = i % dim(2u);
-  pairs[i] = vec2<u32>(bitcast<u32>(f32(x[i / dim(2u) * dim(1u) + min(column, dim(1u) - 1u)])), column);`)}`
-  const all = rows * padded
-  const steps: Step[] = [step(gather, [{ input: 0 }, pairs], dims, Math.ceil(all / THREADS)), step(blocks(descending, false), [pairs], dims, Math.ceil(all / BLOCK))]
-  for (let run = 2 * BLOCK; run <= padded; run *= 2) {
-    for (let reach = run / 2; reach >= BLOCK; reach /= 2) steps.push(step(far(descending), [pairs], [...dims, run, reach], Math.ceil(all / 2 / THREADS)))
-    steps.push(step(blocks(descending, true), [pairs], dims, all / BLOCK))
+  const type = floatOf(shape)
+  const out = { values: 'output' as const, places: { output: 1 }, type } as const
+  const x: Source = { x: { input: 0 }, type }
+  const paddedBits = bitsFor(cols)
+  if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
+  const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
+  return kept <= BLOCK / 2 ? best(rows, cols, first, kept, x, out, descending) : whole(rows, cols, first, x, out, descending)
+}
+
+type Out = Extract<Parameters<typeof sortBlocks>[3], { values: BufferName }>
+
+/** The first `kept` of each block, then of blocks of these, until those of a row fit a block. */
+function best(rows: number, cols: number, first: number, kept: number, x: Source, out: Out, descending: boolean): Program {
+  const scratchBytes: number[] = []
+  const steps: Step[] = []
+  let source = x
+  let length = cols
+  while (length > BLOCK) {
+    const pairs: BufferName = { scratch: scratchBytes.length }
+    steps.push(sortBlocks(descending, { rows, length, paddedBits: bitsFor(length), first: kept }, source, { best: pairs }))
+    length = Math.ceil(length / BLOCK) * kept
+    scratchBytes.push(8 * rows * length)
+    source = { pairs }
   }
-  const spread = mapped({
-    tensors: [{ name: 'pairs', at: pairs, type: 'pair' }, { name: 'values', at: 'output', write: true }, { name: 'places', at: { output: 1 }, type: 'i32', write: true }],
-    body: '  let pair = pairs[i / dim(1u) * dim(2u) + i % dim(1u)];\n  values[i] = own(bitcast<f32>(pair.x));\n  places[i] = i32(pair.y);',
-    dims: [first, padded],
-  }, shape.dtype, rows * first)
-  return { scratchBytes: [8 * all], steps: [...steps, ...spread.steps] }
+  steps.push(sortBlocks(descending, { rows, length, paddedBits: bitsFor(length), first }, source, out))
+  return { scratchBytes, steps }
+}
+
+/** Blocks sorted as pairs in scratch 0, then merged into longer runs. */
+function whole(rows: number, cols: number, first: number, x: Source, out: Out, descending: boolean): Program {
+  const paddedBits = bitsFor(cols)
+  const pairs: BufferName = { scratch: 0 }
+  const length = 2 ** paddedBits
+  const steps = [sortBlocks(descending, { rows, length: cols, paddedBits, first: BLOCK }, x, { best: pairs })]
+  for (let run = BLOCK_BITS + 1; run <= paddedBits; run++) {
+    for (let top = run; top > BLOCK_BITS; ) {
+      const bits = Math.min(HELD_BITS, top - BLOCK_BITS)
+      steps.push(mergeFar(pairs, rows, paddedBits, run, top, bits))
+      top -= bits
+    }
+    const last = run === paddedBits
+    steps.push(sortBlocks(descending, { rows, length, paddedBits, first: last ? first : BLOCK }, { pairs }, last ? out : 'back', run))
+  }
+  return { scratchBytes: [8 * rows * length], steps }
 }
 
 const kernels: Readonly<Record<string, Kernel>> = {

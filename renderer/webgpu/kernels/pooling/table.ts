@@ -1,6 +1,6 @@
 import { mapped } from '../../wgsl/mapped'
 import reductions from '../reduction/table'
-import { dimOf, type Kernel } from '../types'
+import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 
 type Windows = 'signal' | 'image' | 'adaptive'
 
@@ -15,6 +15,31 @@ fn end(o: u32, size: u32, outputs: u32) -> u32 { return ((o + 1u) * size + outpu
 /** Elements that a mean divides by: the whole kernel, padding included, or the adaptive window. */
 const COUNTED: Readonly<Record<Windows, string>> = { signal: 'f32(dim(5u))', image: 'f32(dim(5u) * dim(5u))', adaptive: 'f32((bottom - top) * (right - left))' }
 
+/** Most elements of a window that are read one by one, all on their way at once. */
+const MOST_UNROLLED = 9
+
+/** The even windows of one case with its sizes as constants: divisions by them are multiplications, and the reads of a window do not wait for each other. */
+function unrolled(shape: KernelShape, windows: 'signal' | 'image', max: boolean): Program {
+  const [planes, height, width, outHeight, outWidth, kernel, stride, padding] = Array.from({ length: 8 }, (_, i) => dimOf(shape, i)) as [number, number, number, number, number, number, number, number]
+  const [tall, wide] = [windows === 'signal' ? 1 : kernel, kernel]
+  const taps = Array.from({ length: tall * wide }, (_, i) => [Math.floor(i / wide), i % wide] as const)
+  const neutral = max ? '-3.4028234663852886e38' : '0.0'
+  const join = (a: string, b: string) => (max ? `max(${a}, ${b})` : `${a} + ${b}`)
+  return mapped({
+    tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],
+    body: `  let o_column = i % ${outWidth}u;
+  let o_row = i / ${outWidth}u % ${outHeight}u;
+  let plane = i / ${outWidth * outHeight}u;
+  let top = ${windows === 'signal' ? '0' : `i32(o_row * ${stride}u) - ${padding}`};
+  let left = i32(o_column * ${stride}u) - ${padding};
+${taps.map(([r, c], t) => `  let r${t} = top + ${r}; let c${t} = left + ${c}; let in${t} = r${t} >= 0 && c${t} >= 0 && r${t} < ${height} && c${t} < ${width};
+  let v${t} = select(${neutral}, f32(x[plane * ${height * width}u + u32(clamp(r${t}, 0, ${height - 1})) * ${width}u + u32(clamp(c${t}, 0, ${width - 1}))]), in${t});`).join('\n')}
+  var value = v0;
+${taps.slice(1).map((_, t) => `  value = ${join('value', `v${t + 1}`)};`).join('\n')}
+  out[i] = own(${max ? 'value' : `value / ${kernel ** (windows === 'signal' ? 1 : 2)}.0`});`,
+  }, shape.dtype, planes * outHeight * outWidth)
+}
+
 /** One thread for each output, where a plane has several. */
 const pooling = (windows: Windows, max: boolean): Kernel => ({
   dtypes: ['f32', 'f16'],
@@ -22,6 +47,7 @@ const pooling = (windows: Windows, max: boolean): Kernel => ({
     const [planes, height, width, outHeight, outWidth] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4)]
     // One window is a plane: a row of a reduction, which many threads share.
     if (windows === 'adaptive' && outHeight * outWidth === 1) return reductions[max ? 'max' : 'mean']!.build({ ...shape, dims: [planes, height * width, 1] })
+    if (windows !== 'adaptive' && dimOf(shape, 5) ** (windows === 'signal' ? 1 : 2) <= MOST_UNROLLED) return unrolled(shape, windows, max)
     const rows = windows === 'signal' ? '  let top = 0u;\n  let bottom = 1u;' : '  let top = first(o_row, dim(1u), dim(3u));\n  let bottom = end(o_row, dim(1u), dim(3u));'
     return mapped({
       tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }],

@@ -1,7 +1,7 @@
 import { type BufferName, dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { columnGroups, type Fold, FOLDS, type Pair } from './fold'
 import { type Float, FoldSteps, type Held, pieces, SHORTEST_COLUMN, SHORTEST_RUN } from './steps'
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import { entry, header, step, storage, THREADS, widthFor, type Width } from '../../wgsl/header'
 import { powerOfTwoFrom, shuffled } from '../../wgsl/rows'
 
 /** Where the extreme element of each output is looked for: x [outer, reduce, inner], the middle axis cut into `parts` pieces. */
@@ -19,10 +19,27 @@ type Source = { x: BufferName; type: 'f32' | 'f16' } | { values: BufferName; ind
 /** Where they go: the indices alone, or pairs for the next step. */
 type Target = { indices: BufferName } | { values: BufferName; indices: BufferName }
 
-/** Elements of a thread before threads are combined. */
+/** Vectors of a thread before threads are combined. */
 const WANTED_PER_LANE = 4
 const COLUMNS = 32
 const ROWS = THREADS / COLUMNS
+
+/** Elements of a part: whole vectors where rows are. */
+const partLength = (reduce: number, parts: number) => Math.ceil(reduce / parts / widthFor(reduce)) * widthFor(reduce)
+
+/** A thread's search of its vectors, two on their way at once. Its elements come in order, so the first of equals is kept without comparing indices. */
+const vectors = (better: '>' | '<', lanes: number) => {
+  const search = (v: string, at: string) => ['x', 'y', 'z', 'w'].map((side, j) => `if (${v}.${side} ${better} value) { value = ${v}.${side}; index = i32(4u * (${at}) + ${j}u); }`).join(' ')
+  const vector = (at: string) => `vec4<f32>(x[base / 4u + ${at}])`
+  return `    var i = piece % parts * dim(3u) / 4u + l;
+    let last = end / 4u;
+    if (i < last) { value = ${vector('i')}.x; index = i32(4u * i); }
+    for (; i + ${3 * lanes}u < last; i += ${4 * lanes}u) {
+      ${[0, 1, 2, 3].map((q) => `let v${q} = ${vector(`i + ${q * lanes}u`)};`).join(' ')}
+      ${[0, 1, 2, 3].map((q) => search(`v${q}`, `i + ${q * lanes}u`)).join('\n      ')}
+    }
+    for (; i < last; i += ${lanes}u) { let v = ${vector('i')}; ${search('v', 'i')} }`
+}
 
 /**
  * The index of the largest (`>`) or smallest (`<`) element, the first of equals. Neighbouring outputs are a workgroup's
@@ -30,14 +47,15 @@ const ROWS = THREADS / COLUMNS
  */
 export function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0 }: Search, source: Source, target: Target, subgroups?: number): Step {
   const across = inner > 1
-  const perPart = Math.ceil(reduce / parts)
+  const pairs = 'values' in source
+  const perPart = partLength(reduce, parts)
   // Threads that search one output, and how far apart they lie.
-  const lanes = across ? ROWS : Math.min(THREADS, powerOfTwoFrom(Math.ceil(perPart / WANTED_PER_LANE)))
+  const width: Width = pairs || across ? 1 : widthFor(reduce)
+  const lanes = across ? ROWS : Math.min(THREADS, powerOfTwoFrom(Math.ceil(perPart / width / WANTED_PER_LANE)))
   const apart = across ? COLUMNS : 1
   const beside = across ? Math.ceil(inner / COLUMNS) : 1
-  const pairs = 'values' in source
   const keeps = 'values' in target
-  const inputs = pairs ? [{ name: 'x', type: 'f32' }, { name: 'known', type: 'i32' }] : [{ name: 'x', type: storage(source.type, 1) }]
+  const inputs = pairs ? [{ name: 'x', type: 'f32' }, { name: 'known', type: 'i32' }] : [{ name: 'x', type: storage(source.type, width) }]
   const bindings = [...inputs, ...(keeps ? [{ name: 'best', type: 'f32', write: true }] : []), { name: 'out', type: 'i32', write: true }]
   // Only neighbours can share a subgroup.
   const size = across || lanes === 1 ? undefined : subgroups
@@ -74,11 +92,11 @@ ${place}
   var value = 0.0;
   var index = -1;
   if (live) {
-    for (var r = piece % parts * dim(3u) + l; r < end; r += ${lanes}u) {
+${width === 4 ? vectors(better, lanes) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${lanes}u) {
       let v = f32(x[base + r * inner]);
       let i = ${pairs ? 'known[base + r * inner] + i32(r * dim(6u))' : 'i32(r)'};
       if (${pairs ? 'known[base + r * inner] >= 0 && ' : ''}wins(v, i, value, index)) { value = v; index = i; }
-    }
+    }`}
   }
 ${within}${exchanged}  if (live && l == 0u) {
     ${keeps ? 'best[piece * inner + column] = value;' : ''}

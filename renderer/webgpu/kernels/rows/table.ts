@@ -1,7 +1,8 @@
-import { joinPrograms, ROW_DIMS, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
+import { joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
 import { FOLDS, type Times } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { fusedNormBackward } from './norm-backward'
 
 const row = (name: string, input: number): RowTensor => ({ name, from: { input }, by: 'row' })
 const column = (name: string, input: number): RowTensor => ({ name, from: { input }, by: 'column' })
@@ -42,6 +43,8 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
   build: (shape) => {
     const h = NORMED[kind]
     const layer = kind === 'layer'
+    const fused = fusedNormBackward(shape, layer)
+    if (fused) return fused
     const saved = layer ? [raw('mean_of', 3, 'f32'), raw('rstd_of', 4, 'f32')] : [raw('rstd_of', 3, 'f32')]
     const dx = over(shape, {
       tensors: [row('grad', 0), row('x', 1), column('weight', 2), ...saved],
@@ -59,23 +62,25 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
   },
 })
 
-/** The channel of an element of a group. */
-const CHANNEL = `fn channel(row: u32, at: u32) -> u32 { return row % dim(${ROW_DIMS}u) * dim(${ROW_DIMS + 1}u) + at / dim(${ROW_DIMS + 2}u); }\n`
+/** Vectors of a group that a thread keeps: groups are longer than other rows, and few. */
+const GROUP_KEPT = 28
 
-/** Statistics of [batch * groups] runs of neighbouring channels; weight and bias by channel. */
+/** Statistics of [batch * groups] runs of neighbouring channels; weight and bias by channel. A vector lies in one channel where planes are whole vectors. */
 const groupNorm: Kernel = {
   dtypes: FLOATS,
   build: (shape) => {
     const [batch, channels, plane, groups] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
     const perGroup = channels / groups
+    const ofChannel = (name: string, at: string) => `f32(${name}[row % ${groups}u * ${perGroup}u + ${at} / ${plane}u])`
+    const valueAt = (name: string, wide: boolean) => (!wide ? ofChannel(name, 'at') : plane % 4 === 0 ? `VF(${ofChannel(name, 'at.x')})` : `VF(${['x', 'y', 'z', 'w'].map((lane) => ofChannel(name, `at.${lane}`)).join(', ')})`)
     return rowSteps({
       tensors: [row('x', 0), raw('weight', 1), raw('bias', 2)],
-      functions: (width) => ['weight', 'bias'].map((name) => `fn ${name}_at(row: u32, at: VU) -> VF { return ${width === 4 ? `VF(${['x', 'y', 'z', 'w'].map((lane) => `f32(${name}[channel(row, at.${lane})])`).join(', ')})` : `f32(${name}[channel(row, at)])`}; }\n`).join('') + CHANNEL,
+      functions: (width) => ['weight', 'bias'].map((name) => `fn ${name}_at(row: u32, at: VU) -> VF { return ${valueAt(name, width === 4)}; }\n`).join(''),
       passes: [{ sums: { sum: 'x' } }, { sums: { squares: '(x - VF(sum / length)) * (x - VF(sum / length))' } }],
       after: '  let mean = sum / length; let rstd = inverseSqrt(squares / length + scalar(0u));',
       result: { each: '(x - mean) * rstd * weight_at(row, index) + bias_at(row, index)', to: 'output' },
-      dims: [groups, perGroup, plane],
       scalars: shape.scalars,
+      kept: GROUP_KEPT,
     }, shape, batch * groups, perGroup * plane)
   },
 }

@@ -1,6 +1,7 @@
 import { CaseError } from '@core/backend'
 import { entry, header, step, storage } from '../../wgsl/header'
 import { dimOf, type Kernel } from '../types'
+import { TILE, tiledText } from './tiled'
 
 /** Queries and keys of a tile: a thread has one score of it, and every SIDE-th element of a query's result. */
 const SIDE = 16
@@ -74,13 +75,17 @@ ${each((d) => `    if (${d * SIDE}u + x < head_dim) { out[to + ${d * SIDE}u + x]
   }`)}`
 }
 
+/** Queries of a head below which a tile of tiled.ts would stand nearly empty. */
+const FEW_QUERIES = 32
+
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     const [batch, heads, kvHeads, seqQ, seqK, headDim] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4), dimOf(shape, 5)]
     if (headDim > MAX_HEAD_DIM) throw new CaseError('unsupported', `The WGSL attention kernel takes heads of at most ${MAX_HEAD_DIM}; this case has ${headDim}.`)
-    const tiles = Math.ceil(seqQ / SIDE)
-    const wgsl = text(shape.dtype === 'f16' ? 'f16' : 'f32', headDim, dimOf(shape, 6) === 1)
+    const tile = seqQ >= FEW_QUERIES ? TILE : SIDE
+    const tiles = Math.ceil(seqQ / tile)
+    const wgsl = (tile === TILE ? tiledText : text)(shape.dtype === 'f16' ? 'f16' : 'f32', headDim, dimOf(shape, 6) === 1)
     const dims = [seqQ, seqK, tiles, batch * heads, heads, kvHeads]
     return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], dims, batch * heads * tiles, [1 / Math.sqrt(headDim)])] }
   },

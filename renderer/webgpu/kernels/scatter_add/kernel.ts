@@ -1,25 +1,74 @@
 import { entry, header, step, THREADS } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { joinPrograms } from '../../wgsl/row-op'
-import { dimOf, type Kernel } from '../types'
+import { dimOf, type Kernel, type Program } from '../types'
 
-/** WGSL adds only integers atomically: a float is exchanged until nobody came in between. */
+/** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. */
+const added = (cell: string, value: string) => `  var old = atomicLoad(&${cell});
+  loop {
+    let exchanged = atomicCompareExchangeWeak(&${cell}, old, bitcast<u32>(bitcast<f32>(old) + ${value}));
+    if (exchanged.exchanged) { break; }
+    old = exchanged.old_value;
+  }`
+
 const ADD = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: 'f32' }, { name: 'out', type: 'atomic<u32>', write: true }], false)}
 ${entry(`  let i = group * ${THREADS}u + lane;
   if (i >= dim(0u)) { return; }
   let to = u32(indices[i / dim(1u)]) * dim(1u) + i % dim(1u);
-  var old = atomicLoad(&out[to]);
-  loop {
-    let exchanged = atomicCompareExchangeWeak(&out[to], old, bitcast<u32>(bitcast<f32>(old) + src[i]));
-    if (exchanged.exchanged) { break; }
-    old = exchanged.old_value;
+${added('out[to]', 'src[i]')}`)}`
+
+/** f32 that fit the 16 KiB of workgroup memory that every adapter has. */
+const CELLS = 4096
+/** Sources for each row from which on threads would wait for each other in memory. */
+const CROWDED = 8
+/** Fewer columns of all rows at a time would leave reads of the sources scattered. */
+const FEWEST_COLUMNS = 8
+/** Sources that a workgroup adds up, and workgroups that fill any device known here. */
+const PER_GROUP = 16 * THREADS
+const ENOUGH_GROUPS = 1024
+
+/** Adds a part of the sources into cells of the workgroup, some columns of all rows, and leaves the sums in \`partial\`. dims: rows, dim, indices, columns, slabs of columns, indices of a part, parts. */
+const PARTIAL = `${header([{ name: 'indices', type: 'i32' }, { name: 'src', type: 'f32' }, { name: 'partial', type: 'f32', write: true }], false)}
+var<workgroup> cells: array<atomic<u32>, ${CELLS}>;
+${entry(`  let part = group / dim(4u);
+  let left = group % dim(4u) * dim(3u);
+  let columns = min(dim(3u), dim(1u) - left);
+  let begin = part * dim(5u);
+  let count = select(0u, (min(begin + dim(5u), dim(2u)) - begin) * columns, part < dim(6u));
+  for (var i = lane; i < count; i += ${THREADS}u) {
+    let source = begin + i / columns;
+    let column = i % columns;
+    let value = src[source * dim(1u) + left + column];
+    let to = u32(indices[source]) * columns + column;
+  ${added('cells[to]', 'value')}
+  }
+  workgroupBarrier();
+  if (part >= dim(6u)) { return; }
+  for (var i = lane; i < dim(0u) * columns; i += ${THREADS}u) {
+    partial[(part * dim(0u) + i / columns) * dim(1u) + left + i % columns] = bitcast<f32>(atomicLoad(&cells[i]));
   }`)}`
 
-/** A copy of x, then every source added to its place; the order of the additions is open. */
+/** Many sources for few rows: workgroups add up parts of them by themselves, then the parts are added to x. */
+function inParts(rows: number, dim: number, indices: number, columns: number): Program {
+  const slabs = Math.ceil(dim / columns)
+  const parts = Math.max(1, Math.min(Math.ceil((indices * columns) / PER_GROUP), Math.floor(ENOUGH_GROUPS / slabs), indices))
+  const each = Math.ceil(indices / parts)
+  const partial = step(PARTIAL, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [rows, dim, indices, columns, slabs, each, Math.ceil(indices / each)], slabs * Math.ceil(indices / each))
+  const sums = mapped({
+    tensors: [{ name: 'x', at: { input: 0 } }, { name: 'partial', at: { scratch: 0 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
+    body: '  var sum = x[i];\n  for (var part = 0u; part < dim(1u); part++) { sum += partial[part * dim(0u) + i]; }\n  out[i] = sum;',
+    dims: [Math.ceil(indices / each)],
+  }, 'f32', rows * dim)
+  return { scratchBytes: [4 * rows * dim * Math.ceil(indices / each)], steps: [partial, ...sums.steps] }
+}
+
+/** A copy of x with every source added to its place; the order of the additions is open. */
 const kernel: Kernel = {
   dtypes: ['f32'],
   build: (shape) => {
     const [rows, dim, indices] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
+    const columns = Math.min(dim, Math.floor(CELLS / rows))
+    if (indices > CROWDED * rows && columns >= Math.min(dim, FEWEST_COLUMNS)) return inParts(rows, dim, indices, columns)
     const copy = mapped({ tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }], body: '  out[i] = x[i];' }, shape.dtype, Math.ceil((rows * dim) / 4))
     const add = step(ADD, [{ input: 1 }, { input: 2 }, 'output'], [indices * dim, dim], Math.ceil((indices * dim) / THREADS))
     return joinPrograms([copy, { scratchBytes: [], steps: [add] }])

@@ -1,0 +1,37 @@
+import { mapped } from '../../wgsl/mapped'
+import { dimOf, type KernelShape, type Program } from '../types'
+
+/** Rows that a thread computes of a column: tiles of so few would stand nearly empty. */
+const FEW_ROWS = 8
+/** Columns from which on a thread for each fills a device, and steps of k that it may take alone where there are fewer. */
+const MANY_COLUMNS = 1 << 14
+const SHORT = 64
+/** Multiply-adds up to which a thread for each output is faster than tiles, which take longer to start. */
+const TINY = 1 << 15
+/** Products of which many would each fill a corner of a tile. */
+const SMALL = 16
+
+/** A product without tiles, where these would stand nearly empty: few rows, or hardly any work. Undefined for others. */
+export function thinProduct(shape: KernelShape): Program | undefined {
+  const [batch, m, n, k, transA, transB] = [0, 1, 2, 3, 4, 5].map((i) => dimOf(shape, i)) as [number, number, number, number, number, number]
+  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : k <= 4 * SHORT && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL)) ? 1 : undefined
+  if (rows === undefined) return undefined
+  const each = (text: (r: number) => string) => Array.from({ length: rows }, (_, r) => text(r)).join('\n')
+  // dims 1 to 4: m, n, k, groups of rows.
+  return mapped({
+    tensors: [{ name: 'a', at: { input: 0 } }, { name: 'b', at: { input: 1 } }, { name: 'out', at: 'output', write: true }],
+    body: `  let m = dim(1u);
+  let n = dim(2u);
+  let k = dim(3u);
+  let column = i % n;
+  let first = i / n % dim(4u) * ${rows}u;
+  let product = i / n / dim(4u);
+${each((r) => `  var sum_${r} = 0.0;`)}
+  for (var l = 0u; l < k; l++) {
+    let x = f32(b[${transB === 1 ? '(product * n + column) * k + l' : '(product * k + l) * n + column'}]);
+${each((r) => `    sum_${r} = fma(f32(a[${transA === 1 ? `(product * k + l) * m + first + ${r}u` : `(product * m + first + ${r}u) * k + l`}]), x, sum_${r});`)}
+  }
+${each((r) => `  out[(product * m + first + ${r}u) * n + column] = own(sum_${r});`)}`,
+    dims: [m, n, k, m / rows],
+  }, shape.dtype, batch * (m / rows) * n)
+}

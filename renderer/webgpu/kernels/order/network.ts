@@ -1,0 +1,159 @@
+import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/header'
+import type { BufferName, Step } from '../types'
+
+/** Pairs of key and place that fit the 16 KiB of workgroup memory that every adapter has; eight for each thread. */
+export const BLOCK_BITS = 11
+export const BLOCK = 2 ** BLOCK_BITS
+/** Reaches that a thread compares in registers between two exchanges: 2^3 pairs. */
+const HELD_BITS = 3
+
+/** A real number as a u32 that sorts like it, and back. Zeros are equal; a descending order turns all bits over. */
+const KEYS = (descending: boolean) => `fn key_of(value: f32) -> u32 {
+  let bits = select(bitcast<u32>(value), 0u, value == 0.0);
+  return ${descending ? '~' : ''}select(bits | 0x80000000u, ~bits, bits >= 0x80000000u);
+}
+fn value_of(key: u32) -> f32 {
+  let bits = ${descending ? '~' : ''}key;
+  return bitcast<f32>(select(~bits, bits & 0x7fffffffu, bits >= 0x80000000u));
+}
+`
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
+
+/** Compares the held pairs a and b: the smaller in front where `up`. Equal keys stand by their places. */
+const exchange = (a: number, b: number, up: string): string =>
+  `{ let swap = (k${a} > k${b} || (k${a} == k${b} && p${a} > p${b})) == (${up}); let key = select(k${a}, k${b}, swap); let place = select(p${a}, p${b}, swap); k${b} = select(k${b}, k${a}, swap); p${b} = select(p${b}, p${a}, swap); k${a} = key; p${a} = place; }`
+
+/** One reach among 2^bits held pairs. */
+const reach = (bits: number, bit: number, up: (low: number) => string): string =>
+  numbers(2 ** bits).filter((j) => (j & (1 << bit)) === 0).map((j) => `  ${exchange(j, j | (1 << bit), up(j))}`).join('\n')
+
+/** Where pairs stand in workgroup memory: moved so that threads that read them a power of two apart meet different banks. */
+const PLACED = 'fn placed(i: u32) -> u32 { let g = i >> 5u; return i ^ ((g & 7u) ^ ((g & 3u) << 3u)); }\n'
+
+/** Bitonic sorting (Batcher 1968): `network(run, top, ...)` does the reaches below 2^top of runs of 2^run, three between two exchanges. */
+const NETWORK = `var<workgroup> keys: array<u32, ${BLOCK}>;
+var<workgroup> places: array<u32, ${BLOCK}>;
+${PLACED}fn network(run: u32, reaches: u32, first: u32, mask: u32, lane: u32) {
+  var top = reaches;
+  while (top > 0u) {
+    let bits = min(top, ${HELD_BITS}u);
+    top -= bits;
+    let base = ((lane >> top) << (top + ${HELD_BITS}u)) | (lane & ((1u << top) - 1u));
+    let up = ((((first + base) & mask) >> run) & 1u) == 0u;
+${numbers(8).map((j) => `    let at${j} = placed(base + (${j}u << top)); var k${j} = keys[at${j}]; var p${j} = places[at${j}];`).join('\n')}
+    if (bits > 2u) {
+${reach(3, 2, () => 'up')}
+    }
+    if (bits > 1u) {
+${reach(3, 1, () => 'up')}
+    }
+${reach(3, 0, () => 'up')}
+${numbers(8).map((j) => `    keys[at${j}] = k${j}; places[at${j}] = p${j};`).join('\n')}
+    workgroupBarrier();
+  }
+}
+`
+
+/** The first three runs, of neighbours that a thread holds. */
+const FIRST_RUNS = `  {
+    let up = ((((first + lane * 8u) & mask) >> 3u) & 1u) == 0u;
+${numbers(8).map((j) => `    let at${j} = placed(lane * 8u + ${j}u); var k${j} = keys[at${j}]; var p${j} = places[at${j}];`).join('\n')}
+${reach(3, 0, (j) => ((j & 2) === 0 ? 'true' : 'false'))}
+${reach(3, 1, (j) => ((j & 4) === 0 ? 'true' : 'false'))}
+${reach(3, 0, (j) => ((j & 4) === 0 ? 'true' : 'false'))}
+${reach(3, 2, () => 'up')}
+${reach(3, 1, () => 'up')}
+${reach(3, 0, () => 'up')}
+${numbers(8).map((j) => `    keys[at${j}] = k${j}; places[at${j}] = p${j};`).join('\n')}
+    workgroupBarrier();
+  }
+`
+
+/** Where the pairs of a block come from: elements of x, or pairs that an earlier step left. */
+export type Source = { x: BufferName; type: 'f32' | 'f16' } | { pairs: BufferName }
+/** Where they go: back to where they came from, the first of each block to other pairs, or values and places of the first of each row. */
+export type Target = 'back' | { best: BufferName } | { values: BufferName; places: BufferName; type: 'f32' | 'f16' }
+
+export interface Rows {
+  rows: number
+  /** Elements of a row, which lie side by side in the source. */
+  length: number
+  /** Bits of the length up to which rows are padded with pairs that stand last. */
+  paddedBits: number
+  /** How many of each row, or of each block for `best`, are written. */
+  first: number
+}
+
+/** dims: rows, length, padded bits, blocks of a row (0 where rows share a block), first, run. */
+const ELEMENT = `    let i = k * ${THREADS}u + lane;
+    let row = select((base + i) >> dim(2u), group / max(dim(3u), 1u), dim(3u) > 0u);
+    let column = select((base + i) & mask, group % max(dim(3u), 1u) * ${BLOCK}u + i, dim(3u) > 0u);`
+
+/**
+ * Sorts blocks, or with `run` ends the merges of runs of 2^run whose longer reaches are done. Rows shorter than a block share one.
+ */
+export function sortBlocks(descending: boolean, { rows, length, paddedBits, first }: Rows, source: Source, target: Target, run = 0): Step {
+  const elements = 'x' in source
+  const f16 = (elements && source.type === 'f16') || (typeof target === 'object' && 'values' in target && target.type === 'f16')
+  const bindings: Binding[] = [elements ? { name: 'x', type: storage(source.type, 1) } : { name: 'pairs', type: 'vec2<u32>', ...(target === 'back' ? { write: true } : {}) }]
+  const buffers: BufferName[] = [elements ? source.x : source.pairs]
+  let write: string
+  if (target === 'back') write = '    if (row < dim(0u)) { pairs[row * dim(1u) + column] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
+  else if ('best' in target) {
+    bindings.push({ name: 'best', type: 'vec2<u32>', write: true })
+    buffers.push(target.best)
+    write = elements && first >= BLOCK
+      ? '    if (row < dim(0u)) { best[(row << dim(2u)) + column] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
+      : '    if (row < dim(0u) && i < dim(4u)) { best[group * dim(4u) + i] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
+  } else {
+    bindings.push({ name: 'values', type: storage(target.type, 1), write: true }, { name: 'indices', type: 'i32', write: true })
+    buffers.push(target.values, target.places)
+    write = `    if (row < dim(0u) && column < dim(4u)) { values[row * dim(4u) + column] = ${storage(target.type, 1)}(value_of(keys[placed(i)])); indices[row * dim(4u) + column] = i32(places[placed(i)]); }`
+  }
+  const read = elements
+    ? 'pair = vec2<u32>(key_of(f32(x[row * dim(1u) + column])), column);'
+    : 'pair = pairs[row * dim(1u) + column];'
+  const perRow = paddedBits > BLOCK_BITS ? Math.ceil((run > 0 || first >= BLOCK ? 2 ** paddedBits : length) / BLOCK) : 0
+  const sort = run > 0
+    ? `  network(dim(5u), ${BLOCK_BITS}u, first, mask, lane);`
+    : `${FIRST_RUNS}  for (var run = 4u; run <= min(dim(2u), ${BLOCK_BITS}u); run++) { network(run, run, first, mask, lane); }`
+  const wgsl = `${header(bindings, f16)}${KEYS(descending)}${NETWORK}
+${entry(`  let mask = (1u << dim(2u)) - 1u;
+  let base = group * ${BLOCK}u;
+  // The place of the block in its row: it decides which runs ascend. Blocks whose first pairs alone are kept all ascend.
+  let first = ${typeof target === 'object' && 'best' in target && first < BLOCK ? '0u' : 'base'};
+  for (var k = 0u; k < ${BLOCK / THREADS}u; k++) {
+${ELEMENT}
+    var pair = vec2<u32>(0xffffffffu, 0xffffffffu - column);
+    if (row < dim(0u) && column < dim(1u)) { ${read} }
+    keys[placed(i)] = pair.x;
+    places[placed(i)] = pair.y;
+  }
+  workgroupBarrier();
+${sort}
+  for (var k = 0u; k < ${BLOCK / THREADS}u; k++) {
+${ELEMENT}
+${write}
+  }`)}`
+  const groups = perRow > 0 ? rows * perRow : Math.ceil((rows * 2 ** paddedBits) / BLOCK)
+  return step(wgsl, buffers, [rows, length, paddedBits, perRow, first, run], groups)
+}
+
+/** Reaches 2^(top - 1) down to 2^(top - bits) of runs of 2^run, over pairs in memory. */
+export function mergeFar(pairs: BufferName, rows: number, paddedBits: number, run: number, top: number, bits: number): Step {
+  const held = 2 ** bits
+  const wgsl = `${header([{ name: 'pairs', type: 'vec2<u32>', write: true }], false)}
+${entry(`  let t = group * ${THREADS}u + lane;
+  let low = dim(2u);
+  let base = ((t >> low) << (low + ${bits}u)) | (t & ((1u << low) - 1u));
+  if (t >= dim(0u)) { return; }
+  let up = (((base & ((1u << dim(1u)) - 1u)) >> dim(3u)) & 1u) == 0u;
+${numbers(held).map((j) => `  let at${j} = base + (${j}u << low); let pair${j} = pairs[at${j}]; var k${j} = pair${j}.x; var p${j} = pair${j}.y;`).join('\n')}
+${numbers(bits).reverse().map((bit) => reach(bits, bit, () => 'up')).join('\n')}
+${numbers(held).map((j) => `  pairs[at${j}] = vec2<u32>(k${j}, p${j});`).join('\n')}`)}`
+  const threads = (rows * 2 ** paddedBits) / held
+  return step(wgsl, [pairs], [threads, paddedBits, top - bits, run], Math.ceil(threads / THREADS))
+}
+
+export { HELD_BITS }

@@ -1,0 +1,75 @@
+import { entry, header, step, storage, working } from '../../wgsl/header'
+import { mapped } from '../../wgsl/mapped'
+import { EXCHANGE, planRows, reduction, sumOf } from '../../wgsl/rows'
+import { FOLDS } from '../reduction/fold'
+import { FoldSteps } from '../reduction/steps'
+import { dimOf, type BufferName, type KernelShape, type Program } from '../types'
+
+/** Most vectors of a row that a thread holds of each tensor. */
+const MAX_HELD = 8
+/** Pieces of rows that fill any device known here, and rows of each from which on their sums are worth their own step. */
+const ENOUGH_PIECES = 512
+const FEWEST_ROWS = 4
+
+/**
+ * dx of a normalization together with the sums over tokens for dweight and, with a mean, dbias: every element is read once. A workgroup
+ * takes every so many rows and keeps the sums of its columns in registers; a second step adds the sums of all workgroups. Undefined
+ * where rows are too long for that, or too few.
+ */
+export function fusedNormBackward(shape: KernelShape, layer: boolean): Program | undefined {
+  const [tokens, length] = [dimOf(shape, 0), dimOf(shape, 1)]
+  const plan = planRows(tokens, length)
+  const { width, vectors, lanes, rowsPerGroup } = plan
+  const held = Math.ceil(vectors / lanes)
+  if (held > MAX_HELD || tokens < FEWEST_ROWS * ENOUGH_PIECES * rowsPerGroup) return undefined
+  const pieces = ENOUGH_PIECES * rowsPerGroup
+  const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
+  const [type, vf] = [storage(dtype, width), working(width)]
+  const each = (text: (k: number) => string) => Array.from({ length: held }, (_, k) => text(k)).join('\n')
+  const h = (k: number) => (layer ? `(x_${k} - mean) * rstd` : `x_${k} * rstd`)
+  const sums = layer ? ['along', 'plain'] : ['along']
+  const bindings = [
+    { name: 'grad_in', type }, { name: 'x_in', type }, { name: 'weight_in', type }, ...(layer ? [{ name: 'mean_of', type: 'f32' }] : []), { name: 'rstd_of', type: 'f32' },
+    { name: 'out', type, write: true }, { name: 'sums', type: vf, write: true },
+  ]
+  const kinds = layer ? 2 : 1
+  const wgsl = `${header(bindings, dtype === 'f16', shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
+${entry(`  let l = lane % ${lanes}u;
+  let tokens = dim(0u);
+  let vectors = dim(1u);
+  let length = f32(dim(2u));
+  let pieces = dim(3u);
+  let piece = group * ${rowsPerGroup}u + lane / ${lanes}u;
+${each((k) => `  var dweight_${k} = ${vf}(0.0);${layer ? ` var dbias_${k} = ${vf}(0.0);` : ''}
+  let has_${k} = l + ${k * lanes}u < vectors;
+  var weight_${k} = ${vf}(0.0); if (has_${k}) { weight_${k} = ${vf}(weight_in[l + ${k * lanes}u]); }`)}
+  for (var first = 0u; first < tokens; first += pieces) {
+    let live = first + piece < tokens;
+    let row = min(first + piece, tokens - 1u);
+    let base = row * vectors + l;
+    let rstd = rstd_of[row];${layer ? ' let mean = mean_of[row];' : ''}
+${each((k) => `    var grad_${k} = ${vf}(0.0); var x_${k} = ${vf}(${layer ? 'mean' : '0.0'}); if (live && has_${k}) { grad_${k} = ${vf}(grad_in[base + ${k * lanes}u]); x_${k} = ${vf}(x_in[base + ${k * lanes}u]); }`)}
+    var along_sum = ${vf}(0.0);${layer ? ` var plain_sum = ${vf}(0.0);` : ''}
+${each((k) => `    { let h = ${h(k)}; let g = grad_${k} * weight_${k}; along_sum += g * h; dweight_${k} += grad_${k} * h;${layer ? ` plain_sum += g; dbias_${k} += grad_${k};` : ''} }`)}
+${sums.map((name) => `    let ${name} = reduce_sum(${sumOf(`${name}_sum`, width)}, lane) / length;`).join('\n')}
+${each((k) => `    if (live && has_${k}) { out[base + ${k * lanes}u] = ${type}(rstd * (grad_${k} * weight_${k}${layer ? ' - plain' : ''} - ${h(k)} * along)); }`)}
+  }
+${each((k) => `  if (has_${k}) { sums[piece * vectors + l + ${k * lanes}u] = dweight_${k};${layer ? ` sums[(pieces + piece) * vectors + l + ${k * lanes}u] = dbias_${k};` : ''} }`)}`)}`
+  const buffers: BufferName[] = [{ input: 0 }, { input: 1 }, { input: 2 }, { input: 3 }, ...(layer ? [{ input: 4 }] : []), 'output', { scratch: 0 }]
+  const scratchBytes = [4 * kinds * pieces * length]
+  const steps = [step(wgsl, buffers, [tokens, vectors, length, pieces], ENOUGH_PIECES)]
+  const target: BufferName = layer ? { scratch: 1 } : { output: 1 }
+  if (layer) scratchBytes.push(4 * kinds * length)
+  const fold = new FoldSteps(shape.subgroups, FOLDS['sum']!, layer ? 'f32' : dtype, pieces, target, scratchBytes.length)
+  fold.columns({ from: { scratch: 0 }, type: 'f32' }, kinds, pieces, length, true)
+  scratchBytes.push(...fold.scratchBytes)
+  steps.push(...fold.steps)
+  if (layer) {
+    const split = mapped({
+      tensors: [{ name: 'both', at: target, type: 'f32' }, { name: 'dweight', at: { output: 1 }, write: true }, { name: 'dbias', at: { output: 2 }, write: true }],
+      body: '  dweight[i] = own(both[i]);\n  dbias[i] = own(both[dim(0u) + i]);',
+    }, dtype, length)
+    steps.push(...split.steps)
+  }
+  return { scratchBytes, steps }
+}
