@@ -40,6 +40,8 @@ export interface RowBlock {
   numbers: Record<RowNumber, Float64Array>
   /** Messages of the rows that have one, by row index within the block. */
   messages: Record<number, string>
+  /** Why rows of grade C have it, worst first, by row index within the block. */
+  gradeReasons: Record<number, readonly string[]>
 }
 
 /** A block for the way from main to the page, where copying one text is far cheaper than copying 20,000 objects. */
@@ -60,6 +62,8 @@ export interface Row extends Partial<Record<RowNumber, number>> {
   status: Status
   grade?: Grade
   message?: string
+  /** Why the grade is C, worst first. */
+  gradeReasons?: readonly string[]
 }
 
 /** The numbers of a result that go into a block; absent ones are NaN. */
@@ -109,6 +113,7 @@ export function blockOf(results: readonly Result[], first: number): RowBlock {
     const numbers = rowNumbersOf(result)
     for (const name of ROW_NUMBERS) block.numbers[name][i] = numbers[name]
     if (result.message !== undefined) block.messages[i] = result.message
+    if (result.grade === 'C' && result.gradeReasons?.length) block.gradeReasons[i] = result.gradeReasons
   })
   return block
 }
@@ -116,7 +121,7 @@ export function blockOf(results: readonly Result[], first: number): RowBlock {
 /** A block of `count` rows to be filled. */
 export function emptyBlock(count: number, first: number): RowBlock {
   const numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, new Float64Array(count).fill(NaN)])) as Record<RowNumber, Float64Array>
-  return { first, ids: new Array<string>(count), cases: [], caseOf: new Uint32Array(count), status: new Uint8Array(count), grade: new Uint8Array(count), numbers, messages: {} }
+  return { first, ids: new Array<string>(count), cases: [], caseOf: new Uint32Array(count), status: new Uint8Array(count), grade: new Uint8Array(count), numbers, messages: {}, gradeReasons: {} }
 }
 
 /** Row i of a block. */
@@ -126,6 +131,8 @@ export function rowAt(block: RowBlock, i: number): Row {
   if (grade) row.grade = grade
   const message = block.messages[i]
   if (message !== undefined) row.message = message
+  const reasons = block.gradeReasons[i]
+  if (reasons) row.gradeReasons = reasons
   for (const name of ROW_NUMBERS) {
     const value = block.numbers[name][i]!
     if (!Number.isNaN(value)) row[name] = value

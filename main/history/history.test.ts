@@ -78,12 +78,13 @@ describe('results', () => {
 
   test('rows are what the results say, by column, in the order measured, in any part', () => {
     const { id } = create('one')
-    const given = Array.from({ length: 25 }, (_, i) => (i % 7 === 3 ? failedResult(`r${i}`, testCase(i % 4)) : testResult(`r${i}`, testCase(i % 4), i + 1)))
+    const given = Array.from({ length: 25 }, (_, i) => (i % 7 === 3 ? failedResult(`r${i}`, testCase(i % 4)) : { ...testResult(`r${i}`, testCase(i % 4), i + 1), ...(i % 7 === 5 ? { grade: 'C' as const, gradeReasons: ['Not converged: time limit.', 'Noisy.'] } : {}) }))
     for (const result of given) history.addResult(id, result)
     const block = history.rows(id, 5, 10)
     const expected = blockOf(given.slice(5, 15), 5)
     expect(block.ids).toEqual(expected.ids)
     expect(block.ids.map((_, i) => rowAt(block, i))).toEqual(expected.ids.map((_, i) => rowAt(expected, i)))
+    expect(block.gradeReasons).toEqual({ 0: ['Not converged: time limit.', 'Noisy.'], 7: ['Not converged: time limit.', 'Noisy.'] })
     expect(block.cases).toHaveLength(4)
     expect(history.rows(id, 20, 100).ids).toHaveLength(5)
     expect(history.rows(id, 25, 10)).toMatchObject({ first: 25, ids: [], cases: [] })

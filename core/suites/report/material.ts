@@ -36,15 +36,13 @@ export interface SuitePart {
   table?: { heads: readonly SuiteHead[]; rows: readonly (readonly SuiteCell[])[] }
 }
 
-/** What a report uses of a result: a row, and what the row leaves out. */
-export interface SuiteResult extends Row {
-  gradeReasons?: readonly string[]
-}
+/** What a report uses of a result. */
+export type SuiteResult = Row
 
 /** Results as a report uses them. */
 export function suiteResults(results: readonly Result[]): SuiteResult[] {
   const block = blockOf(results, 0)
-  return results.map(({ gradeReasons }, i) => ({ ...rowAt(block, i), ...(gradeReasons ? { gradeReasons } : {}) }))
+  return results.map((_, i) => rowAt(block, i))
 }
 
 /** A result that passed verification and has a time. */

@@ -1,7 +1,8 @@
+import { sql } from 'kysely'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { measureSettingsSchema } from '@core/measure/settings'
 import { STATUSES, type Result } from '@core/result'
-import { emptyBlock, ROW_NUMBERS, type RowBlock } from '@core/session/rows'
+import { emptyBlock, GRADES, ROW_NUMBERS, type RowBlock } from '@core/session/rows'
 import type { ResultStream } from '@core/session/types'
 import type { Took } from '@core/sweep/estimate'
 import { numberReader, restore, store, fromBytes, parseStored, readable } from './codec'
@@ -60,7 +61,23 @@ export class Results {
       setNumbers(row, numbers)
     }
     block.cases = this.#casesOf(session, first, count, caseAt)
+    this.#addReasons(session, block)
     return block
+  }
+
+  /** Why the rows of grade C have it: it stands in their bodies alone, of which only these are read. */
+  #addReasons(session: number, block: RowBlock): void {
+    if (!block.grade.includes(GRADES.indexOf('C'))) return
+    const found = this.db.all(
+      query
+        .selectFrom('results')
+        .innerJoin('bodies', 'bodies.key', 'results.body')
+        // A damaged body hides its reason, not the session.
+        .select(['results.position as position', sql<string | null>`case when json_valid(bodies.json) then json_extract(bodies.json, '$.gradeReasons') end`.as('reasons')])
+        .where('results.session', '=', session).where('results.position', '>=', block.first).where('results.position', '<', block.first + block.ids.length)
+        .where('results.grade', '=', GRADES.indexOf('C')),
+    )
+    for (const { position, reasons } of found) if (reasons !== null) block.gradeReasons[position - block.first] = JSON.parse(reasons) as string[]
   }
 
   /** The cases with these keys, each at its place. */

@@ -29,6 +29,7 @@ export class ResultRows implements RowSource {
   private grades = new Uint8Array(0)
   private readonly numbers = Object.fromEntries(ROW_NUMBERS.map((name) => [name, new Float64Array(0)])) as Record<RowNumber, Float64Array>
   private readonly messages = new Map<number, string>()
+  private readonly reasons = new Map<number, readonly string[]>()
   private readonly byId = new Map<string, number>()
   private indexed = 0
 
@@ -65,6 +66,9 @@ export class ResultRows implements RowSource {
     for (const [at, message] of Object.entries(block.messages)) {
       if (Number(at) >= skip) this.messages.set(block.first + Number(at), message)
     }
+    for (const [at, reasons] of Object.entries(block.gradeReasons)) {
+      if (Number(at) >= skip) this.reasons.set(block.first + Number(at), reasons)
+    }
     this.count += added
     this.revision.value++
     return true
@@ -90,6 +94,10 @@ export class ResultRows implements RowSource {
     return this.messages.get(row)
   }
 
+  gradeReasons(row: number): readonly string[] {
+    return this.reasons.get(row) ?? []
+  }
+
   number(row: number, name: RowNumber): number {
     return this.numbers[name][row]!
   }
@@ -109,6 +117,8 @@ export class ResultRows implements RowSource {
     if (grade) row.grade = grade
     const message = this.messages.get(i)
     if (message !== undefined) row.message = message
+    const reasons = this.reasons.get(i)
+    if (reasons) row.gradeReasons = reasons
     for (const name of ROW_NUMBERS) {
       const value = this.numbers[name][i]!
       if (!Number.isNaN(value)) row[name] = value
@@ -141,6 +151,8 @@ export interface RowSource {
   status(row: number): Status
   grade(row: number): Grade | undefined
   message(row: number): string | undefined
+  /** Why a row has grade C, worst first; empty for other grades. */
+  gradeReasons(row: number): readonly string[]
   /** NaN where the result has no such number. */
   number(row: number, name: RowNumber): number
   /** One element per row. A view that the next append may replace; do not keep or change it. */

@@ -18,7 +18,12 @@ const GRADE_ABOUT: Readonly<Record<Grade, string>> = {
   B: 'B: noisy. The details of the result give the reason.',
   C: 'C: throttled, disturbed or not converged. The details of the result give the reason.',
 }
-const gradeAbout = (grade: Grade | undefined) => (grade === undefined ? undefined : GRADE_ABOUT[grade])
+/** Grade C says why in the table: it is the grade that a figure must not be quoted with. */
+function gradeAbout(rows: RowSource, row: number): string | undefined {
+  const grade = rows.grade(row)
+  const reasons = rows.gradeReasons(row)
+  return reasons.length > 0 ? `${grade}: ${reasons.join(' ')}` : grade && GRADE_ABOUT[grade]
+}
 
 /** Only results that passed verification count as speed. */
 const perSecond = (amount: 'bytes' | 'flops') => (rows: RowSource, i: number) => {
@@ -48,7 +53,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'mode', title: 'Mode', about: 'cold: caches flushed before every call. hot: calls back to back. graph: many calls in one launch', kind: 'text', width: 50, text: (r, i) => r.case(i).mode },
   { id: 'median', title: 'Median', about: 'Median time of one call', kind: 'number', quantity: 'time', width: 100, value: (r, i) => r.number(i, 'medianNs') },
   { id: 'ci', title: '95 % CI ±', about: 'Half the width of the 95 % confidence interval of the median, as a share of the median', kind: 'number', quantity: 'half-width', width: 84, value: ciHalf, hover: (r, i) => (ciHalf(r, i) === 0 ? 'No width: the samples around the median are equal, because they differ by less than one tick of the timer.' : undefined) },
-  { id: 'grade', title: 'Grade', about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '', hover: (r, i) => gradeAbout(r.grade(i)) },
+  { id: 'grade', title: 'Grade', about: 'A: converged, low noise. B: noisy. C: throttled, disturbed or not converged', kind: 'text', width: 52, text: (r, i) => r.grade(i) ?? '', hover: gradeAbout },
   AUTO_SPEEDUP,
   { id: 'bandwidth', title: 'Bandwidth', about: 'Minimum memory traffic of the operation divided by the median time', kind: 'number', quantity: 'bandwidth', width: 76, unitOnly: true, value: perSecond('bytes') },
   { id: 'flop-rate', title: 'Compute', about: 'Operations divided by the median time', kind: 'number', quantity: 'flop-rate', width: 84, unitOnly: true, value: perSecond('flops') },
