@@ -230,7 +230,7 @@ export const EVENTS = {
   'run:state': runStateSchema,
   'run:results': z.object({ sessionId: id, block: rowBlock }),
   /** `problem` and `unsaved`: results could not be stored, and how many; main offers to save them as a file. */
-  'run:ended': z.object({ sessionId: id, state: z.enum(['done', 'stopped']), failures: z.number().int(), problem: z.string().optional(), unsaved: z.number().int().optional() }),
+  'run:ended': z.object({ sessionId: id, state: z.enum(['done', 'stopped']), failures: z.number().int(), outOfMemory: z.number().int().optional(), problem: z.string().optional(), unsaved: z.number().int().optional() }),
   'sessions:changed': z.object({ ids: z.array(id) }),
   'fleet:state': fleetStateSchema,
   /** What the devices of a remote machine do; none while it is not connected. */

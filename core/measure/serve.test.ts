@@ -151,6 +151,7 @@ describe('a pass of rounds', () => {
     expect([result, ...others!].map(({ case: c, status, rounds, errorCode }) => [c.impl, status, rounds?.numbers.length, errorCode])).toEqual([
       ['x', 'ok', 4, undefined], ['broken', 'failed', undefined, undefined], ['wrong', 'wrong', undefined, undefined], ['oversized', 'failed', undefined, 'out-of-memory'], ['throws', 'failed', undefined, 'kernel-failed'], ['z', 'ok', 4, undefined],
     ])
+    expect(others!.find(({ errorCode }) => errorCode === 'out-of-memory')!.message).toMatch(/^no memory The tensors of this case take 11\.7 KiB\. Try 1\/2 of the elements/)
     expect(log.filter((entry) => entry === 'open').length).toBe(log.filter((entry) => entry === 'dispose').length + log.filter((entry) => entry === 'refused').length)
   })
 })

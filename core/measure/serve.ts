@@ -7,6 +7,7 @@ import { resultSchema, type Result } from '../result'
 import { failure, firstSeed, measureCase } from './measure-case'
 import { OpenCases, type OpenCase } from './open-cases'
 import { toHostSchema, type FromHost, type ToHost } from './protocol'
+import { memoryAdvice } from './result/memory-advice'
 import { CancelledError } from './sampling/sampler'
 import { measureRounds } from './rounds'
 import type { VerifyPool } from './verify/pool'
@@ -124,6 +125,14 @@ function checked(result: Result, ended: (error: unknown) => Result): Result {
   return parsed.success ? result : ended(new Error(`The measurement is not a valid result: ${parsed.error.issues[0]?.path.join('.')}: ${parsed.error.issues[0]?.message}`))
 }
 
+/** A result with what would fit in its message where memory ran out; the case holds none by now. */
+async function advised(backends: readonly Backend[], result: Result): Promise<Result> {
+  if (result.errorCode !== 'out-of-memory') return result
+  const { op, backend } = served(backends, result.case)
+  const devices = await backend.devices().catch(() => [])
+  return { ...result, message: `${result.message ?? ''} ${memoryAdvice(op, result.case, devices.find(({ id }) => id === result.case.device)?.memoryBytes)}`.trim() }
+}
+
 async function measureOne({ backends, cases, link, now, idlePower, pool }: Context, request: Measure, signal: AbortSignal): Promise<Result> {
   const { id, case: c, settings, resultId, keep = false, round, sampleSeed } = request
   const startedMs = now()
@@ -153,7 +162,7 @@ async function measureOne({ backends, cases, link, now, idlePower, pool }: Conte
     else if (taken) await cases.giveBack(identity, taken, keep && result?.status === 'ok')
     if (result?.errorCode === 'device-lost') await cases.shrink(0)
   }
-  return checked(result, ended)
+  return advised(backends, checked(result, ended))
 }
 
 /** A pass of rounds over the case of the request and the others. Their results, in this order. */
@@ -168,7 +177,7 @@ async function measurePass(context: Context, request: Pass, signal: AbortSignal)
     for (const result of failed.length > 0 ? failed : measured) results.set(result.id, result)
     left = members.filter((member) => !results.has(member.resultId))
   }
-  return members.map((member) => checked(results.get(member.resultId)!, (error) => failure(error, { resultId: member.resultId, case: member.case, seed: settings.seed })))
+  return Promise.all(members.map((member) => advised(context.backends, checked(results.get(member.resultId)!, (error) => failure(error, { resultId: member.resultId, case: member.case, seed: settings.seed })))))
 }
 
 interface Member {

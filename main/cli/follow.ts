@@ -78,7 +78,8 @@ function showRow(view: ProgressView, onlyWrong: boolean, row: Row): void {
 export function verdict(context: Context, { sessionId, end, seconds }: Followed): string {
   const { name, results, planned, about } = context.history.summary(sessionId)
   const cases = results === planned ? `${planned} ${planned === 1 ? 'case' : 'cases'}` : `${results} of ${planned} cases`
-  const failed = end.failures > 0 ? `, ${end.failures} failed` : ''
+  const memory = end.outOfMemory === undefined ? '' : ` (${end.outOfMemory} out of memory: their lines above say what fits)`
+  const failed = end.failures > 0 ? `, ${end.failures} failed${memory}` : ''
   const rest = end.state === 'stopped' && isResumable({ about }) ? `; go on with: opscope resume ${sessionId}` : ''
   return `${cases} in ${formatDuration(seconds)}${failed}: ${oneLine(name)} (session ${sessionId})${rest}`
 }

@@ -34,6 +34,8 @@ export interface RunnerEvents {
     sessionId: string
     state: 'done' | 'stopped'
     failures: number
+    /** How many of them ran out of memory in this run; absent: none. */
+    outOfMemory?: number
     /** Why the run ended before its time: what was measured could not be stored. */
     problem?: string
     /** How many results are in no history; `Runner.unsaved` has them. */

@@ -17,7 +17,7 @@ export const useRun = defineStore('run', () => {
   const rows = shallowRef<RowSource>(NO_ROWS)
   /** The session whose rows are shown in the run view. */
   const sessionId = ref<string>()
-  const ended = ref<{ sessionId: string; state: 'done' | 'stopped'; failures: number; rows: number }>()
+  const ended = ref<{ sessionId: string; state: 'done' | 'stopped'; failures: number; outOfMemory?: number | undefined; rows: number }>()
   const busy = computed(() => state.value.phase !== 'idle')
   const paused = computed(() => state.value.phase === 'paused')
 

@@ -62,6 +62,7 @@ export class Job {
   readonly #tracks = new Set<Track>()
   #done: number
   #failures: number
+  #outOfMemory = 0
   #unstored: Result | undefined
   /** Whether a case of this run was tried rather than skipped. */
   #tried = false
@@ -85,7 +86,7 @@ export class Job {
   }
 
   /** Runs to the end or to `stop`. Rejects only when a result cannot be stored. */
-  async run(): Promise<{ state: 'done' | 'stopped'; failures: number }> {
+  async run(): Promise<{ state: 'done' | 'stopped'; failures: number; outOfMemory?: number }> {
     // Whoever started the job learns its session before its first event.
     await nextTurn()
     try {
@@ -94,7 +95,7 @@ export class Job {
       if (!whole) for (const result of unfinished?.() ?? []) this.#keep(result)
       // Where nothing could be tried, what was planned is still to be done.
       const nothingDone = !this.#tried && this.#done > this.spec.before.results
-      return { state: whole && !nothingDone ? 'done' : 'stopped', failures: this.#failures }
+      return { state: whole && !nothingDone ? 'done' : 'stopped', failures: this.#failures, ...(this.#outOfMemory > 0 ? { outOfMemory: this.#outOfMemory } : {}) }
     } finally {
       this.#tracks.clear()
       // Cases left open hold memory of the device, which others may need now.
@@ -154,6 +155,7 @@ export class Job {
     this.#store(result)
     this.#done += 1
     if (isFailure(result.status)) this.#failures += 1
+    if (result.errorCode === 'out-of-memory') this.#outOfMemory += 1
     // First what is left, then the events that tell of it.
     const next = track?.turns.next([result]) ?? { done: true, value: undefined }
     this.context.stored(result)

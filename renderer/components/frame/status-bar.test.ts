@@ -30,4 +30,7 @@ it('says how many cases of a stopped run were measured, and how many of the resu
   useRun().ended = { sessionId: id, state: 'done', failures: 8, rows: 10 }
   await wrapper.vm.$nextTick()
   expect(wrapper.get('[role=status]').text()).toBe('Finished: 10 results, 8 of them failed.')
+  useRun().ended = { sessionId: id, state: 'done', failures: 8, outOfMemory: 3, rows: 10 }
+  await wrapper.vm.$nextTick()
+  expect(wrapper.get('[role=status]').text()).toBe('Finished: 10 results, 8 of them failed (3 out of memory: the reason in the row says what fits).')
 })

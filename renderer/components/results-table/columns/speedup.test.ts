@@ -57,7 +57,7 @@ it('says what a grade means and why a CI has no width', () => {
   const cell = (id: string) => cellOf({ column: findColumn(id)!, width: 90, unit: { name: '', size: 1 } }, equal, 0, noEfficiency)
   expect(cell('grade')).toMatchObject({ text: 'C', hover: expect.stringContaining('not converged') as string })
   const reasoned = rowsOf(at('cpu', 'scalar', 'cpu', 800, { grade: 'C', gradeReasons: ['Throttled: power limit in 12 of 40.', 'Noisy.'] }))
-  expect(cellOf(shown('grade', reasoned), reasoned, 0, noEfficiency).hover).toBe('C: Throttled: power limit in 12 of 40. Noisy.')
+  expect(cellOf({ column: findColumn('grade')!, width: 90, unit: { name: '', size: 1 } }, reasoned, 0, noEfficiency).hover).toBe('C: Throttled: power limit in 12 of 40. Noisy.')
   expect(cell('ci').hover).toContain('tick of the timer')
 })
 
