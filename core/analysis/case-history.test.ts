@@ -11,7 +11,7 @@ const place = (change: Partial<Machine> = {}) => ({ place: placeOf({ ...machine,
 describe('the place of a case', () => {
   it('is what bears on its device, and leaves out what is not known', () => {
     expect(placeOf(machine, 'cuda', 'cuda:0')).toContainEqual(['Driver', '560'])
-    expect(placeOf(machine, 'cpu', 'cpu').map(([title]) => title)).toEqual(['Machine', 'Processor', 'Device', 'Operating system', 'Kernel', 'Opscope'])
+    expect(placeOf(machine, 'cpu', 'cpu').map(([title]) => title)).toEqual(['Machine', 'Processor', 'Operating system', 'Kernel', 'Opscope'])
     expect(placeOf(machine, 'cuda', 'cuda:1').map(([title]) => title)).not.toContain('Device')
   })
 

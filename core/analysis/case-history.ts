@@ -73,11 +73,11 @@ export function unpackCaseHistory(packed: string): CaseHistory {
   return { ...rest, points: points.map((point) => ({ ...point, place: places[point.place]! })) }
 }
 
-/** The facts of a machine that bear on a case of this backend and device. */
+/** The facts of a machine that bear on a case of this backend and device; a processor that is the device itself is named once. */
 export function placeOf(machine: Machine, backend: string, deviceId: string): Place {
   const device = machine.devices.find((each) => each.backend === backend && each.id === deviceId)
   const facts: [string, string | null | undefined][] = [
-    ['Machine', machine.host], ['Processor', machine.cpu], ['Device', device?.name], ['Driver', device?.driver], ['Operating system', machine.os], ['Kernel', machine.kernel], ['Opscope', machine.appVersion],
+    ['Machine', machine.host], ['Processor', machine.cpu], ['Device', device?.name === machine.cpu ? undefined : device?.name], ['Driver', device?.driver], ['Operating system', machine.os], ['Kernel', machine.kernel], ['Opscope', machine.appVersion],
   ]
   return facts.filter((fact): fact is [string, string] => typeof fact[1] === 'string' && fact[1] !== '')
 }

@@ -108,7 +108,7 @@ interface Context {
 /** What computes a case and with which backend; throws, with a reason for the user, where nothing here does. */
 function served(backends: readonly Backend[], c: BenchmarkCase): { op: Op; backend: Backend } {
   const op = findOp(c.op)
-  if (!op) throw new Error(`This version does not know the operation "${c.op}".`)
+  if (!op) throw new Error(`This version has no operation "${c.op}".`)
   const params = op.params.safeParse(c.params)
   if (!params.success) {
     const issue = params.error.issues[0]

@@ -166,7 +166,7 @@ export class FleetAgent {
       case 'error':
         return without('failed', outcome.message)
       case 'silent':
-        return without('timeout', `nothing was heard of this case for ${outcome.seconds} s; its process was ended and replaced`)
+        return without('timeout', `no progress for ${outcome.seconds} s; worker restarted`)
       case 'gone':
         return this.#leaving ? undefined : without('crashed', `the measurement process ended: ${outcome.reason}`, outcome.detail)
       case 'absent':

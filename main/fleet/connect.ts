@@ -99,7 +99,7 @@ function authenticatorOf({ creds, nkey }: FleetSettings): Authenticator | undefi
 function refusal({ creds, nkey }: FleetSettings, error: unknown): string {
   if (error instanceof UserAuthenticationExpiredError) return `the credentials in ${basename(creds ?? '')} have expired`
   if (!(error instanceof AuthorizationError)) return reasonOf(error)
-  return creds ? `it refuses the credentials in ${basename(creds)} (${error.message})` : nkey ? `it refuses the nkey in ${basename(nkey)} (${error.message})` : `it wants credentials (${error.message})`
+  return creds ? `it refuses the credentials in ${basename(creds)} (${error.message})` : nkey ? `it refuses the nkey in ${basename(nkey)} (${error.message})` : `it requires credentials (${error.message})`
 }
 
 /** Connects, and makes the streams where they are missing. Goes on trying to reconnect for as long as it is open. */

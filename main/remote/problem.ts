@@ -20,7 +20,7 @@ interface Sign {
 const SIGNS: readonly Sign[] = [
   {
     said: /REMOTE HOST IDENTIFICATION HAS CHANGED|Offending .* key in|Host key verification failed[^]*changed/i,
-    means: (name, destination) => `The host key of ${name} is not the one that ssh knows: it was installed anew, or another machine answers in its place. Compare its fingerprint, then replace the key yourself (ssh-keygen -R, then ssh ${destination}).`,
+    means: (name, destination) => `The host key of ${name} is not the one in known_hosts: it was installed anew, or another machine answers in its place. Compare its fingerprint, then replace the key yourself (ssh-keygen -R, then ssh ${destination}).`,
   },
   { said: /Host key verification failed|No \S+ host key is known|authenticity of host/i, means: (name, destination) => `The host key of ${name} is not known to ssh. Connect once by hand (ssh ${destination}), compare the fingerprint and accept it; Opscope accepts none by itself.` },
   { said: /Permission denied \(|Permission denied, please|Too many authentication failures|no mutual signature/i, means: (name, destination) => `${name} refused the login. Set up a key for it in ssh (ssh ${destination} must work without a password).` },

@@ -1,4 +1,5 @@
 import type { EChartsCoreOption } from 'echarts/core'
+import type { CommandId } from '@core/commands'
 import type { Result } from '@core/result'
 import type { KnownCeiling } from '@core/roofline/ceilings'
 import type { ChartPoint } from './data/points'
@@ -60,8 +61,8 @@ export interface Picture {
   height?: number
   /** Px from one row of plots to the next, where the picture scrolls by whole rows. */
   rowHeight?: number
-  /** A remark beside the controls, and more of it on hover. */
-  note?: { text: string; about?: string }
+  /** A remark beside the controls, more of it on hover, and the command that does something about it. */
+  note?: { text: string; about?: string; action?: { title: string; command: CommandId } }
   /** Results that brushed intervals select, by axis id; all must hold. For charts that brush. */
   brushed?(intervals: Intervals): string[]
   /** Everything that the chart is about as CSV, thinned points included. */

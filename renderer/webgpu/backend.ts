@@ -64,7 +64,7 @@ export function describeDevice(gpu: Gpu, clock: Clock, implementations: readonly
       ...fact('Driver', words.driver),
       ...fact('API', words.backend),
       ...fact('Features', [...features].sort().join(', ')),
-      ...fact('Memory size', memory.known ? undefined : 'estimated; the browser does not tell'),
+      ...fact('Memory size', memory.known ? undefined : 'estimated; the browser does not report it'),
       ...fact('Subgroups', gpu.subgroups === undefined ? 'not used' : `${gpu.subgroups} threads or more`),
       ...fact('Subgroup matrices', gpu.adapter.features.has(SUBGROUP_MATRICES) ? 'offered; no kernel uses them' : 'not offered'),
       ...fact('Workgroup memory', `${limits.maxComputeWorkgroupStorageSize} B`),

@@ -89,7 +89,7 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
       expect([status, err]).toEqual([1, expect.stringMatching(new RegExp(`^opscope: the NATS server tls://localhost:\\d+ cannot be used: it refuses the credentials in ${basename(file)} .*\n$`))])
     }
     expect((await cli.run(['fleet', 'status', ...as(accounts.authority)])).err).toMatch(/^opscope: cert\.pem cannot be used as credentials of NATS: .*\n$/)
-    expect((await cli.run(['fleet', 'status', '--server', url, '--tls-ca', accounts.authority])).err).toMatch(/cannot be used: it wants credentials .*\n$/)
+    expect((await cli.run(['fleet', 'status', '--server', url, '--tls-ca', accounts.authority])).err).toMatch(/cannot be used: it requires credentials .*\n$/)
 
     opened = await launch({ dataDir: cli.folder, env: { OPSCOPE_TEST_BACKEND: '1' } })
     const { app, page } = opened

@@ -109,7 +109,7 @@ describe.skipIf(noSshd !== undefined)(`a machine that ssh reaches${noSshd ? ` (s
     await box.up()
     const { status, err } = await running.ended
     expect(status).toBe(130)
-    expect(err).toContain('The run stopped, because gpubox cannot be used: The host key of gpubox is not the one that ssh knows: it was installed anew, or another machine answers in its place.')
+    expect(err).toContain('The run stopped, because gpubox cannot be used: The host key of gpubox is not the one in known_hosts: it was installed anew, or another machine answers in its place.')
     expect(statuses(await session())).toEqual(['ok', 'crashed'])
     box.trust()
     // The case that was running stays a failure of the session.

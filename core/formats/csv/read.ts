@@ -75,7 +75,7 @@ function resultOf(row: Row, params: readonly (readonly [column: string, name: st
       backend: fitText(row.text('backend') ?? 'csv', 40), impl: fitText(row.text('impl') ?? 'imported', 40), device: fitText(row.text('device') ?? 'cpu', 80), mode: row.oneOf('mode', MODES) ?? 'hot', threads: row.number('threads', 'a whole number of at least 1'),
     },
     status,
-    message: row.text('message') ?? (status === 'ok' ? undefined : 'The file tells no reason.'),
+    message: row.text('message') ?? (status === 'ok' ? undefined : 'The file states no reason.'),
     startedAt: startedAt === undefined ? at : (isoTime(startedAt) ?? row.fail('started_at', 'a time such as 2026-01-31T12:00:00Z')),
     wallMs: 0,
     measuredMs: 0,

@@ -101,7 +101,7 @@ function resultOf({ name, repetitions, aggregates }: Runs, ours: boolean): Forei
   const work = own?.success ? own.data : { op: named.op, params: named.params, backend: BACKEND, threads }
   const failed = repetitions.find((run) => run.error_occurred)
   const skipped = repetitions.find((run) => run.skipped)
-  if (failed ?? skipped) return { ...work, status: failed ? 'failed' : 'skipped', message: (failed?.error_message ?? skipped?.skip_message ?? '').slice(0, 4000) || 'The file tells no reason.' }
+  if (failed ?? skipped) return { ...work, status: failed ? 'failed' : 'skipped', message: (failed?.error_message ?? skipped?.skip_message ?? '').slice(0, 4000) || 'The file states no reason.' }
   const iterations = new Set(repetitions.map((run) => run.iterations))
   const [inner] = iterations
   const common = { ...work, bytes: bytesOf(first, named.realTime, threads ?? 1), ...(iterations.size === 1 && inner ? { inner } : {}) }

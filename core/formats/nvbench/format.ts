@@ -35,7 +35,7 @@ function* resultsOf(op: string, state: NvbenchState): Generator<ForeignResult> {
   const device = state.device === undefined || state.device === null ? 'cpu' : `cuda:${state.device}`
   const common = { op, params, backend: BACKEND, device, dtype: DTYPES[String(type?.value)] ?? ('unknown' as const) }
   if (state.is_skipped) {
-    yield { ...common, mode: 'cold', status: 'skipped', message: (state.skip_reason ?? '').slice(0, 4000) || 'The file tells no reason.' }
+    yield { ...common, mode: 'cold', status: 'skipped', message: (state.skip_reason ?? '').slice(0, 4000) || 'The file states no reason.' }
     return
   }
   const values = new Map((state.summaries ?? []).map(({ tag, data }) => [tag, numberOf(data?.find(({ name }) => name === 'value')?.value)]))

@@ -52,7 +52,7 @@ function runTool(env: AssociationPlace['env'], tool: string, args: readonly stri
 function refresh(place: AssociationPlace): string[] {
   const { mimeFolder, applications } = filesOf(place)
   return [
-    ...runTool(place.env, 'update-mime-database', [mimeFolder], 'shared-mime-info', 'the desktop may tell session files from other JSON only later, or not at all'),
+    ...runTool(place.env, 'update-mime-database', [mimeFolder], 'shared-mime-info', 'the desktop may not recognise session files until later, or at all'),
     ...(existsSync(applications) ? runTool(place.env, 'update-desktop-database', [applications], 'desktop-file-utils', 'file managers may list Opscope for them only after the next log-in') : []),
   ]
 }

@@ -70,7 +70,7 @@ function caseText({ case: measured, points, failed }: CaseHistory, changes: Chan
       { title: 'change', cell: ({ i }) => {
         const change = changes.changes.find(({ at }) => at === i)
         if (change) return `${formatPercent(Math.abs(change.ratio - 1))} ${change.ratio > 1 ? 'slower' : 'faster'}`
-        return changes.outliers.includes(i) ? 'stands alone' : ''
+        return changes.outliers.includes(i) ? 'outlier' : ''
       } },
       { title: 'environment', cell: ({ i }) => places.find(({ at }) => at === i)?.facts.join('; ') ?? '' },
     ]),

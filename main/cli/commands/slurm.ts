@@ -97,7 +97,7 @@ export function addSlurmCommands(program: Command, context: Context, done: (stat
     .option('--no-exclusive', 'let other jobs use the node meanwhile')
     .option('--partition <name>', 'where the tasks run')
     .option('--time <limit>', 'time limit of a task, such as 02:00:00')
-    .option('--account <name>', 'whom the time is charged to')
+    .option('--account <name>', 'account that is charged')
     .option('--constraint <list>', 'features of nodes')
     .option('--sbatch <option...>', 'further options of sbatch, such as --qos=long')
     .option('--opscope <program>', 'what starts Opscope on a node (default: this one)')

@@ -31,7 +31,7 @@ export function migrate(db: Database, steps: readonly Migration[] = MIGRATIONS):
     // Read again under the lock: another process may have done it meanwhile.
     const version = pragma(db, 'user_version')
     if (version > steps.length) {
-      throw new Error(`This history was written by a newer version of Opscope (schema ${version}; this version knows up to ${steps.length}).`)
+      throw new Error(`This history was written by a newer version of Opscope (schema ${version}; this version reads up to ${steps.length}).`)
     }
     for (const step of steps.slice(version)) for (const statement of step(query)) db.run(statement)
     db.connection.exec(`pragma application_id = ${APPLICATION_ID}`)

@@ -84,7 +84,7 @@ export function prepareRestore(backup: string, file: string, onProgress: OnProgr
     try {
       if (!isHistory(source)) refuse('is not a history of Opscope.')
       schema = schemaOf(source)
-      if (schema > MIGRATIONS.length) refuse(`was written by a newer version of Opscope (schema ${schema}; this version knows up to ${MIGRATIONS.length}).`)
+      if (schema > MIGRATIONS.length) refuse(`was written by a newer version of Opscope (schema ${schema}; this version reads up to ${MIGRATIONS.length}).`)
       copyDatabase(source, target, 'Copying', onProgress)
     } finally {
       source.close()

@@ -31,6 +31,13 @@ describe('the history of a case', () => {
     expect(levels.map(({ data }) => Math.round(data[0]![1] / 10))).toEqual([100, 110])
   })
 
+  it('names the day where all sessions are of one, and writes an interval as the table does', () => {
+    const night = [0, 1, 2].map((i) => point(5, 1000, { createdAt: `2026-03-05T12:0${i}:00Z` }))
+    expect(caseHistoryOption(night, changePoints(night, 0.01), theme, '#08f')!.xAxis.name).toBe('Time of the session, 5 Mar 2026')
+    expect(option.xAxis.name).toBe('Date of the session')
+    expect(option.tooltip.formatter({ value: [0, 0, 0, 0, 0] })).toContain('(±0.50 %)')
+  })
+
   it('draws outliers and grade C hollow, what is picked ringed', () => {
     const { data } = series<{ value: unknown[]; itemStyle: { color: string; borderWidth?: number }; symbolSize: number }>('marked')
     expect(data.map(({ value }) => value.at(-1))).toEqual([1, 3])
@@ -54,7 +61,7 @@ describe('the history of a case', () => {
       return option.tooltip.formatter({ value: [0, 0, 0, 0, i] })
     }
     expect(tip(8)).toMatch(/Night 9.*Change here.*\+10\.0.*Driver: 560 → 570/s)
-    expect(tip(3)).toContain('Stands alone')
+    expect(tip(3)).toContain('Outlier: not counted')
     const evil = caseHistoryOption([point(1, 5, { name: '<img src=x>' })], changePoints([], 0.01), theme, '#08f')!
     expect(evil.tooltip.formatter({ value: [0, 5, 1, 9, 0] })).not.toContain('<img')
   })

@@ -2,7 +2,7 @@ import { placeChanges, type CasePoint } from '@core/analysis/case-history'
 import type { Changes } from '@core/analysis/change-points'
 import { csvTable } from '@core/csv'
 import { extent, quantileOfSorted, sorted } from '@core/stats/descriptive'
-import { formatPercent, formatTime } from '@core/units'
+import { formatInterval, formatPercent, formatTime } from '@core/units'
 import { dayText, fullDate } from '../../lib/session-words'
 import { axisStyle, timeTick } from '../drawing/option/axes'
 import { drawWhisker, frame, tooltipHtml } from '../drawing/option/frame'
@@ -43,6 +43,7 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
   const { min, max, above, below } = axisRange(data.map(([, medianNs, lowNs, highNs]) => ({ medianNs, lowNs, highNs })), changes)
   const middle = (data[0]![0] + data.at(-1)![0]) / 2
   // Around sessions of one moment the library would lay years.
+  const [firstDay, lastDay] = [dayText(points[0]!.createdAt), dayText(points.at(-1)!.createdAt)]
   const isMoment = data.at(-1)![0] - data[0]![0] < MOMENT_MS
   /** An arrow at the edge that its point lies beyond. */
   const arrow = (i: number, edge: number) => {
@@ -61,17 +62,17 @@ export function caseHistoryOption(points: readonly CasePoint[], changes: Changes
         return tooltipHtml(point.name, [
           ['Date', fullDate(point.createdAt)],
           ['Median', formatTime(point.medianNs)],
-          ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? [] : [['95 % CI', `${formatTime(point.ciLowNs)} to ${formatTime(point.ciHighNs)}`] as const]),
+          ...(point.ciLowNs === undefined || point.ciHighNs === undefined ? [] : [['95 % CI', `${formatTime(point.ciLowNs)} to ${formatTime(point.ciHighNs)} (${formatInterval(point.medianNs, point.ciLowNs, point.ciHighNs)})`] as const]),
           ['Grade', point.grade ?? '–'],
           ...(point.results > 1 ? [['Measured', `${point.results} times`] as const] : []),
           ...(change ? [['Change here', `${changeText(change.ratio)} (${changeText(change.low)} to ${changeText(change.high)})`] as const] : []),
-          ...(outliers.has(i) ? [['', 'Stands alone: not counted'] as const] : []),
+          ...(outliers.has(i) ? [['', 'Outlier: not counted as a change'] as const] : []),
           ...(above.has(i) || below.has(i) ? [['', 'Beyond the axis'] as const] : []),
           ...(places.find(({ at }) => at === i)?.facts.map((fact) => ['Environment', fact] as const) ?? []),
         ])
       },
     },
-    xAxis: { ...style, type: 'time' as const, name: 'Time of the session', nameGap: 28, boundaryGap: ['2%', '4%'] as [string, string], ...(isMoment ? { min: middle - MOMENT_MS, max: middle + MOMENT_MS } : {}), splitLine: { show: false } },
+    xAxis: { ...style, type: 'time' as const, name: firstDay === lastDay ? `Time of the session, ${firstDay}` : 'Date of the session', nameGap: 28, boundaryGap: ['2%', '4%'] as [string, string], ...(isMoment ? { min: middle - MOMENT_MS, max: middle + MOMENT_MS } : {}), splitLine: { show: false } },
     yAxis: { ...style, type: 'value' as const, name: 'Median time per call', nameGap: 60, min, max, axisLabel: { ...style.axisLabel, formatter: timeTick({ min, max }), showMinLabel: false, showMaxLabel: false } },
     series: [
       {

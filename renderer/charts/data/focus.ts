@@ -27,11 +27,13 @@ export function facetChoices(points: readonly ChartPoint[]): FacetChoice[] {
   return [...varyingFacets(all), ...(hosts ? ['host' as const] : [])].map((facet) => ({ facet, plural: PLURALS[facet], values: [...new Set(all.map((f) => f[facet]))].filter(Boolean) }))
 }
 
+const chosenOf = (focus: Focus) => Object.entries(focus).filter((entry): entry is [Facet, string] => typeof entry[1] === 'string')
+
+/** Whether a focus leaves a case. */
+export const isWithin = (c: ChartPoint['case'], focus: Focus): boolean => chosenOf(focus).every(([facet, value]) => describe(c).facets[facet] === value)
+
 /** The points that a focus leaves. */
-export const within = (points: readonly ChartPoint[], focus: Focus): ChartPoint[] => {
-  const chosen = Object.entries(focus).filter((entry): entry is [Facet, string] => typeof entry[1] === 'string')
-  return chosen.length ? points.filter((point) => chosen.every(([facet, value]) => describe(point.case).facets[facet] === value)) : [...points]
-}
+export const within = (points: readonly ChartPoint[], focus: Focus): ChartPoint[] => (chosenOf(focus).length ? points.filter((point) => isWithin(point.case, focus)) : [...points])
 
 /**
  * The user's focus, completed so that a chart can be read where that is possible: for lines first one operation, then

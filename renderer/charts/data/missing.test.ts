@@ -10,4 +10,6 @@ it('counts the cases that charts leave out by their outcome, without skipped one
   const statuses: Status[] = ['ok', 'wrong', 'crashed', 'skipped', 'wrong']
   rows.append(blockOf(statuses.map((status, i) => testResult({ id: `r${i}`, status })), 0))
   expect(missingOf(rows)).toEqual({ ids: ['r1', 'r2', 'r4'], text: `2 ${statusWord('wrong')}, 1 ${statusWord('crashed')}` })
+  expect(missingOf(rows, { op: 'no such operation' }).ids).toEqual([])
+  expect(missingOf(rows, { op: rows.case(1).op }).ids).toContain('r1')
 })

@@ -1,14 +1,15 @@
 import { statusWord } from '@core/result'
 import { formatInteger } from '@core/units'
+import { isWithin, type Focus } from './focus'
 import type { RowSource } from '../../stores/rows/result-rows'
 
-/** Rows that no chart draws because their case did not end well: their ids, and how many of each outcome in words. Skipped cases are not among them. */
-export function missingOf(rows: RowSource): { ids: string[]; text: string } {
+/** Rows of a focus that its chart does not draw because their case did not end well: their ids, and how many of each outcome in words. Skipped cases are not among them. */
+export function missingOf(rows: RowSource, focus: Focus = {}): { ids: string[]; text: string } {
   const ids: string[] = []
   const counts = new Map<string, number>()
   for (let i = 0; i < rows.length; i++) {
     const status = rows.status(i)
-    if (status === 'ok' || status === 'skipped') continue
+    if (status === 'ok' || status === 'skipped' || !isWithin(rows.case(i), focus)) continue
     ids.push(rows.id(i))
     counts.set(statusWord(status), (counts.get(statusWord(status)) ?? 0) + 1)
   }

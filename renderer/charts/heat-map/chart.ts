@@ -27,7 +27,7 @@ const spreads = ({ points }: Pick<ChartContext, 'points'>): CellValue[] => point
 const EMPTY = (context: ChartContext, baseline: string): Readonly<Record<Shown, string>> => ({
   share: "The ceilings of this session's devices have not been measured here, so there is nothing to take a share of. Measure them in Devices, or show another value.",
   speedup: noSpeedup(context, baseline),
-  spread: 'None of these results has samples enough to tell how much they spread.',
+  spread: 'None of these results has enough samples for a spread.',
 })
 
 const preferredValue = (hasRoofs: boolean, hasBaselines: boolean): Shown => (hasRoofs ? 'share' : hasBaselines ? 'speedup' : 'spread')

@@ -31,7 +31,7 @@ export default {
     const caches = cacheRoofs(context.ceilings)
     const layers = limits.map((layer, i) => ({ name: layer.name, series: drawn.filter((one) => (one.layer ?? 0) === i), roofs: layer.roofs, datasheets: layer.datasheets, ...(i === 0 ? { caches } : {}) }))
     const option = rooflineOption(layers, context.theme, context.selected, context.size.width)
-    const remark = option && !limits.some(({ roofs }) => roofs.length) ? { text: 'No measured roofs', about: "The ceilings of this session's devices have not been measured here. Measure them in Devices." } : note
+    const remark = option && !limits.some(({ roofs }) => roofs.length) ? { text: 'No measured roofs', about: "The ceilings of this session's devices have not been measured here. Measure them in Devices.", action: { title: 'Measure ceilings…', command: 'view.devices' as const } } : note
     return {
       option,
       empty: 'None of these operations does arithmetic, so they have no place on a roofline.',

@@ -25,7 +25,7 @@ export default {
     const { series, drawn, note } = linesOf(context, MAX_LINES)
     const crossings = drawn.length > MAX_CROSSED ? [] : findCrossovers(context.points).found.map((one) => ({ size: one.at.size, ns: one.at.ns, sentence: `${one.what}: ${sentenceOf(one)}` }))
     const option = timeVsSizeOption(drawn, context.theme, context.selected, { size: context.size, crossings, scale: context.values['scale'] === 'linear' ? 'linear' : 'log', relative: relativeOf(context) })
-    return { option, empty: 'No result here has a size that this chart knows. The table shows them all.', ...linesHeight({ series: drawn, size: context.size, theme: context.theme }), ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
+    return { option, empty: 'No result here has a size that this chart can place. The table shows them all.', ...linesHeight({ series: drawn, size: context.size, theme: context.theme }), ...(note ? { note } : {}), csv: () => timeVsSizeCsv(series) }
   },
 } satisfies ChartUnit
 

@@ -3,6 +3,7 @@ import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, it } from 'vitest'
 import { defineComponent, h, nextTick, ref } from 'vue'
 import { installMockApi } from '../../dev/mock-api'
+import { provideCommand } from '../../commands/registry'
 import FindingsPanel from './FindingsPanel.vue'
 
 beforeEach(() => {
@@ -32,4 +33,15 @@ it.each(['by its button', 'by Escape'])('closed %s, gives the focus back to what
   await nextTick()
   expect(document.activeElement?.id).toBe('other')
   wrapper.unmount()
+})
+
+it('leads to the ceilings where efficiency is unavailable without them', async () => {
+  const ran: string[] = []
+  const end = provideCommand('view.devices', () => ran.push('devices'))
+  const wrapper = mount(FindingsPanel, { props: { findings: [], live: false, selected: new Set<string>(), judged: false } })
+  await wrapper.findAll('button').find((button) => button.text() === 'Measure ceilings…')!.trigger('click')
+  expect(ran).toEqual(['devices'])
+  await wrapper.setProps({ judged: true })
+  expect(wrapper.text()).not.toContain('Measure ceilings…')
+  end()
 })
