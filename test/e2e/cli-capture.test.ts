@@ -35,7 +35,7 @@ describe.skipIf(!hasTorch)(`shapes of a script under ${python}, which needs PyTo
     const { status, out: printed } = await cli.run(['run', '--plan', out, '--backends', 'cpu', '--modes', 'hot', '--preset', 'quick', '--dry-run'])
     expect([status, printed]).toEqual([0, expect.stringMatching(/\d+ cases/)])
     const refused = await cli.run(['run', '--plan', out, '--ops', 'add'])
-    expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('says what to measure; remove --ops')])
+    expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('defines the sweep; remove --ops')])
   })
 
   test('of a script that fails are kept until there, and its exit status is not hidden', async () => {

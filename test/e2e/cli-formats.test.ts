@@ -46,6 +46,6 @@ test('suites are listed with their cases, and refuse picks of their own', async 
   expect(suites.map(({ id }) => id)).toEqual(['comprehensive', 'genesis', 'performance-guide', 'tenflowers', 'transformer-block', 'trueno'])
   for (const { full, quick } of suites) expect(full.cases).toBeGreaterThan(quick.cases)
   const refused = await cli.run(['run', '--suite', 'trueno', '--modes', 'cold'])
-  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('--suite says what is measured; remove --modes')])
+  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('--suite defines what is measured; remove --modes')])
   expect((await cli.run(['run', '--suite', 'truno'])).err).toMatch(/suite "truno".*trueno/s)
 })

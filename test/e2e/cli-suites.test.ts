@@ -72,7 +72,7 @@ describe('a suite as a gate', () => {
       [['--suite', 'comprehensive', '--where', 'batch=17'], '--where: batch 17: this suite has 16, 32, 64, 128'],
       [['--suite', 'trueno', '--fail-on', 'slower'], '--fail-on belongs to --baseline'],
       [['--suite', 'trueno', '--ops', 'matmul'], 'unknown operation of this suite "matmul"'],
-      [['--suite', 'comprehensive', '--sizes', '64x64'], 'says its sizes itself; remove --sizes, or use --where'],
+      [['--suite', 'comprehensive', '--sizes', '64x64'], 'defines its own sizes; remove --sizes, or use --where'],
       [['--ops', 'add', '--baseline', 'previous'], '--baseline previous belongs to --suite'],
     ] as const) {
       const { status, err } = await cli.run(['run', ...args])

@@ -32,7 +32,7 @@ export async function capture(context: Context, command: readonly string[], opti
   else print(context, file)
   if (found.dropped > 0) context.remark(`opscope: ${found.dropped} calls had more distinct shapes than are kept and are left out`)
   if (found.end?.problem !== undefined) context.remark(`opscope: the script ended with an error: ${oneLine(found.end.problem)}; what it called until then is kept`)
-  context.remark(shapes.cases.length > 0 ? `Wrote ${out}; measure it with: opscope run --plan ${out}` : `Wrote ${out}, which holds no operation of the catalogue`)
+  context.remark(shapes.cases.length > 0 ? `Wrote ${out}; measure it with: opscope run --plan ${out}` : `Wrote ${out}, which has no operation of the catalogue`)
   return status === 0 ? 0 : 1
 }
 

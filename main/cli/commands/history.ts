@@ -91,7 +91,7 @@ function caseHistory(context: Context, wanted: string, options: { op?: string; j
     return { history, threshold, changes: changePoints(history.points, threshold) }
   })
   if (options.json) context.printJson(found.map(({ history, changes }) => ({ ...history, ...changes })))
-  else if (found.every(({ history }) => history.points.length === 0)) context.remark('No session holds a valid result of this case.')
+  else if (found.every(({ history }) => history.points.length === 0)) context.remark('No session has a valid result of this case.')
   else context.print(found.map(({ history, changes, threshold }) => caseText(history, changes, threshold)).join('\n\n'))
   return 0
 }

@@ -13,7 +13,7 @@ import { sessionTable } from '../output/tables'
 export function printSessions(context: Context, found: readonly SessionSummary[]): void {
   context.print(sessionTable(found))
   const damaged = found.filter((session) => session.damaged !== undefined).length
-  if (damaged > 0) context.remark(`opscope: ${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; opscope history check says what else is, opscope history restore brings back a backup`)
+  if (damaged > 0) context.remark(`opscope: ${damaged} ${damaged === 1 ? 'session is' : 'sessions are'} damaged; opscope history check lists all damage, opscope history restore restores a backup`)
 }
 
 /** `opscope sessions`: the history, newest first. */

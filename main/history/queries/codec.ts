@@ -69,7 +69,7 @@ export function numberReader(columns: Readonly<Record<RowNumber, Float64Array>>)
 export class UnreadableError extends Error {
   override name = 'UnreadableError'
   constructor(what: string, options?: ErrorOptions) {
-    super(`${what} is damaged in the history and cannot be read. Settings → History → Check, or "opscope history check", says what else is; a backup can be restored.`, options)
+    super(`${what} is damaged in the history and cannot be read. Settings → History → Check, or "opscope history check", lists all damage; a backup can be restored.`, options)
   }
 }
 

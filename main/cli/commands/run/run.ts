@@ -48,7 +48,7 @@ export interface RunOptions extends SweepOptions, SuiteOptions {
  */
 async function runShard(context: Context, { plan: path, shard: text = '1/1', name, json, dryRun, ...others }: RunOptions): Promise<number> {
   const extra = Object.keys(others)[0]
-  if (extra !== undefined || name !== undefined) throw new UsageError(`--plan says what to measure; --${extra ?? 'name'} cannot be given beside it`)
+  if (extra !== undefined || name !== undefined) throw new UsageError(`--plan defines the sweep; --${extra ?? 'name'} cannot be given beside it`)
   const plan = readPlan(path!)
   const shard = shardOf(text)
   const session = shardSession(plan, shard)
@@ -67,7 +67,7 @@ async function runShard(context: Context, { plan: path, shard: text = '1/1', nam
 /** `opscope run --plan` of a captured sweep: the options say where and how its cases are measured. */
 function runCaptured(context: Context, { name, picks }: SweepFile, { plan: path, ...options }: RunOptions): Promise<number> {
   const also = (['ops', 'sizes', 'dtypes', 'suite', 'sweep', 'shard', 'parts'] as const).find((one) => options[one] !== undefined)
-  if (also !== undefined) throw new UsageError(`${path!} says what to measure; remove --${also}`)
+  if (also !== undefined) throw new UsageError(`${path!} defines the sweep; remove --${also}`)
   return measure(context, { name, ...options }, undefined, picks)
 }
 
@@ -167,7 +167,7 @@ async function pickedSweep(context: Context, options: RunOptions): Promise<Chose
 
 /** The sweep that the options name: a suite, a saved sweep, or picks. */
 function chosenSweep(context: Context, options: RunOptions): Promise<Chosen> {
-  if (options.suite !== undefined && options.sweep !== undefined) throw new UsageError('--suite and --sweep both say what is measured; remove one of them')
+  if (options.suite !== undefined && options.sweep !== undefined) throw new UsageError('--suite and --sweep exclude each other; remove one of them')
   if (options.suite !== undefined) return suiteSweep(context, options)
   return options.sweep !== undefined ? savedSweep(context, options) : pickedSweep(context, options)
 }

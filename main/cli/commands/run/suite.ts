@@ -54,7 +54,7 @@ const BASELINE_ONLY = { failOn: '--fail-on belongs to --baseline', threshold: '-
 /** Refuses picks beside what says them itself. Throws a UsageError. */
 export function refusePicks(options: SweepOptions, by: string, picks: readonly (typeof PICKS)[number][] = PICKS): void {
   const also = picks.filter((name) => options[name] !== undefined)
-  if (also.length > 0) throw new UsageError(`${by} says what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
+  if (also.length > 0) throw new UsageError(`${by} defines what is measured; remove ${also.map((name) => `--${name}`).join(', ')}`)
 }
 
 /** Refuses options that mean nothing without a suite or a baseline. Throws a UsageError. */
@@ -91,7 +91,7 @@ function selectionOf(suite: Suite, { ops, sizes, dtypes, quick, where, processor
   if (sizes === undefined) return { selection }
   if (extent.classes) return { selection: { ...selection, classes: pickList('class of sizes', sizes, Object.keys(extent.classes)) } }
   if (extent.ops.length === 1) return { selection, sizes }
-  throw new UsageError(`${suite.title} says its sizes itself; remove --sizes${extent.grid ? ', or use --where' : ''}`)
+  throw new UsageError(`${suite.title} defines its own sizes; remove --sizes${extent.grid ? ', or use --where' : ''}`)
 }
 
 /** The backends that a suite may measure with: those that are named, else all that any suite compares. */
