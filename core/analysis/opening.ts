@@ -1,5 +1,6 @@
 import { seriesKey } from '../backends'
 import type { BenchmarkCase } from '../case'
+import { processorOf } from '../session/environment'
 import { isEagerTorch } from './ratings/libraries'
 import { workOf } from './size'
 
@@ -12,10 +13,10 @@ interface Timed {
 /** What charts open with where the user has not chosen: of several choices the one with the most to see. */
 
 /** Times of each implementation (a series key such as `cuda/kernel`) by work; of repeated cases the last stands. */
-function timesByWork(points: readonly Timed[]): Map<string, Map<string, Timed>> {
+function timesByWork(points: readonly Timed[], keyOf: (c: BenchmarkCase) => string = workOf): Map<string, Map<string, Timed>> {
   const works = new Map<string, Map<string, Timed>>()
   for (const point of points) {
-    const work = workOf(point.case)
+    const work = keyOf(point.case)
     const of = works.get(work) ?? new Map<string, Timed>()
     works.set(work, of.set(seriesKey(point.case), point))
   }
@@ -24,11 +25,15 @@ function timesByWork(points: readonly Timed[]): Map<string, Map<string, Timed>> 
 
 /**
  * The implementation that others are compared with: PyTorch eager where another one measured the same work, else the one that
- * shares its work with the most results of others; of equal ones the first. Undefined where no work was measured by two.
+ * shares its work with the most results of others on its own kind of processor; of equal ones the first. Where no two share a kind, across
+ * kinds. Undefined where no work was measured by two.
  */
-export function comparedWith(points: readonly Timed[]): { backend: string; impl: string } | undefined {
+export const comparedWith = (points: readonly Timed[]): { backend: string; impl: string } | undefined =>
+  mostCompared(points, (c) => `${processorOf(c.device)} ${workOf(c)}`) ?? mostCompared(points, workOf)
+
+function mostCompared(points: readonly Timed[], keyOf: (c: BenchmarkCase) => string): { backend: string; impl: string } | undefined {
   const partners = new Map<string, { backend: string; impl: string; count: number }>()
-  for (const of of timesByWork(points).values()) {
+  for (const of of timesByWork(points, keyOf).values()) {
     if (of.size < 2) continue
     for (const [key, { case: c }] of of) {
       const known = partners.get(key) ?? { backend: c.backend, impl: c.impl, count: 0 }

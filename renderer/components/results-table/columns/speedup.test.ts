@@ -68,3 +68,14 @@ it('chooses the baseline of the answer and the charts: what shares the most case
   expect(findColumn('speedup')!.head!(rows)).toBe('vs cpu avx2')
   expect(sessionAnswer(Array.from({ length: rows.length }, (_, i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') })), undefined).processors.map(({ baseline }) => baseline)).toEqual([{ backend: 'cpu', impl: 'avx2' }])
 })
+
+it('compares results with a baseline on their own kind of processor, and says where it has to be another kind', () => {
+  const both = rowsOf(at('cpu', 'scalar', 'cpu', 800), at('cpu', 'avx2', 'cpu', 100), at('cuda', 'kernel', 'cuda:0', 10), at('webgpu', 'wgsl', 'webgpu:0', 20))
+  const cells = [0, 1, 2, 3].map((row) => cellOf(shown('speedup', both), both, row, noEfficiency))
+  expect(shown('speedup', both).title).toBe('vs baseline')
+  expect(cells[1]).toMatchObject({ text: '8.000x', hover: expect.stringMatching(/cpu scalar on cpu$/) as string })
+  expect(cells[3]).toMatchObject({ text: '0.500x', hover: expect.stringMatching(/cuda kernel on cuda:0$/) as string })
+  const alone = rowsOf(at('cpu', 'avx2', 'cpu', 100), at('cuda', 'kernel', 'cuda:0', 10), at('webgpu', 'wgsl', 'webgpu:0', 20))
+  expect(shown('speedup', alone).title).toBe('vs cuda kernel')
+  expect(cellOf(shown('speedup', alone), alone, 0, noEfficiency)).toMatchObject({ text: '0.100x', hover: expect.stringContaining('another kind of processor') as string })
+})

@@ -6,6 +6,7 @@ import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timi
 import { ROUNDS } from '../../../charts/data/points'
 import type { Device } from '@core/backend'
 import { ratioGrade } from '@core/compare'
+import { processorOf } from '@core/session/environment'
 import { formatRatio, formatTime } from '@core/units'
 import type { RowSource } from '../../../stores/rows/result-rows'
 import type { NumberColumn } from './column'
@@ -25,13 +26,15 @@ export function baselineTitle(key: string): string {
   return isLibrary(backend) ? (libraryOf({ impl }) === 'NumPy' ? 'NumPy' : impl) : `${backend} ${impl}`
 }
 
+type Processor = ReturnType<typeof processorOf>
+
 interface Known {
   version: number
   /** Implementations met, in the order of the rows. */
   keys: { backend: string; impl: string }[]
   baselines: Map<string, Baseline>
-  /** What the results say is the baseline; absent until it was asked for. */
-  auto?: { compared: { backend: string; impl: string } | undefined }
+  /** What the results say is the baseline, for all of them and for each kind of processor; absent until it was asked for. */
+  auto: Map<Processor | 'all', string | undefined>
 }
 const known = new WeakMap<RowSource, Known>()
 /** Series keys that devices prefer, by the rows they measured. */
@@ -51,7 +54,7 @@ function lookThrough(rows: RowSource): Known {
     const key = `${backend}/${impl}`
     if (!keys.has(key)) keys.set(key, { backend, impl })
   }
-  const next: Known = { version: rows.version, keys: [...keys.values()], baselines: new Map() }
+  const next: Known = { version: rows.version, keys: [...keys.values()], baselines: new Map(), auto: new Map() }
   known.set(rows, next)
   return next
 }
@@ -59,15 +62,29 @@ function lookThrough(rows: RowSource): Known {
 /** What can be the baseline: series keys of the implementations that have rows. */
 export const baselineKeys = (rows: RowSource): string[] => lookThrough(rows).keys.map(seriesKey)
 
-/** The baseline of the column that chooses by itself: that of the answer, charts and reports; before two implementations share a case, what a device prefers. */
-export function autoBaseline(rows: RowSource): string | undefined {
-  const found = lookThrough(rows)
-  found.auto ??= { compared: comparedWith(Array.from({ length: rows.length }, (_, i) => i).filter((i) => rows.status(i) === 'ok').map((i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') }))) }
-  return found.auto.compared ? seriesKey(found.auto.compared) : defaultBaseline(found.keys, preferred.get(rows) ?? [])
+/** What most of the results on one kind of processor, or on all of them, are compared with. */
+function compared(rows: RowSource, on: Processor | 'all'): string | undefined {
+  const { auto } = lookThrough(rows)
+  if (!auto.has(on)) {
+    const valid = Array.from({ length: rows.length }, (_, i) => i).filter((i) => rows.status(i) === 'ok' && (on === 'all' || processorOf(rows.case(i).device) === on))
+    const found = comparedWith(valid.map((i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') })))
+    auto.set(on, found && seriesKey(found))
+  }
+  return auto.get(on)
 }
 
-function baseline(rows: RowSource, key: string | undefined): Baseline | undefined {
-  const wanted = key ?? autoBaseline(rows)
+/**
+ * The baseline of the column that chooses by itself: that of the answer, charts and reports, for results on this kind of processor where
+ * two implementations share a case there, else for all; before any two share a case, what a device prefers.
+ */
+export const autoBaseline = (rows: RowSource, processor?: Processor): string | undefined =>
+  (processor && compared(rows, processor)) ?? compared(rows, 'all') ?? defaultBaseline(lookThrough(rows).keys, preferred.get(rows) ?? [])
+
+/** The baselines that the column has for its rows. */
+const autoBaselines = (rows: RowSource): string[] => [...new Set((['gpu', 'cpu'] as const).flatMap((processor) => compared(rows, processor) ?? []))]
+
+function baseline(rows: RowSource, row: number, key: string | undefined): Baseline | undefined {
+  const wanted = key ?? autoBaseline(rows, processorOf(rows.case(row).device))
   if (wanted === undefined) return undefined
   const { baselines } = lookThrough(rows)
   let found = baselines.get(wanted)
@@ -88,7 +105,7 @@ type Speedup = { ok: true; base: number; ratio: RatioOfMedians } | { ok: false; 
 
 function speedup(rows: RowSource, row: number, key: string | undefined): Speedup {
   if (rows.status(row) !== 'ok') return { ok: false, reason: 'Only results that passed verification have a speedup.' }
-  const match = baseline(rows, key)?.of(rows.case(row)) ?? { ok: false as const, reason: 'Nothing has been measured yet.' }
+  const match = baseline(rows, row, key)?.of(rows.case(row)) ?? { ok: false as const, reason: 'Nothing has been measured yet.' }
   if (!match.ok) return match
   const ratio = speedupOf(timing(rows, row), timing(rows, match.index))
   return ratio ? { ok: true, base: match.index, ratio } : { ok: false, reason: 'A median is missing.' }
@@ -101,7 +118,9 @@ function build(key: string | undefined): NumberColumn {
     about: 'Speedup over the baseline on the same operation, shape, dtype and mode: above 1 is faster. Dimmed where it is not reliable: the CI of interleaved rounds is wide, or without rounds a grade is C. The CI is on hover. The menu beside it chooses the baseline',
     kind: 'number', quantity: 'speedup', suffix: 'x', width: 128,
     head: (rows) => {
-      const chosen = key ?? autoBaseline(rows)
+      // Each kind of processor has its own; the tooltip of a figure names it.
+      if (key === undefined && autoBaselines(rows).length > 1) return 'vs baseline'
+      const chosen = key ?? autoBaselines(rows)[0] ?? autoBaseline(rows)
       return chosen === undefined ? 'Speedup' : `vs ${baselineTitle(chosen)}`
     },
     value: (rows, row) => {
@@ -117,7 +136,8 @@ function build(key: string | undefined): NumberColumn {
       if (!found.ok) return undefined
       const { ratio: { ratio, low, high }, base } = found
       const c = rows.case(base)
-      return `${formatRatio(ratio)}${low === undefined || high === undefined ? '' : `, 95 % CI ${formatRatio(low)} to ${formatRatio(high)}`}; baseline ${formatTime(rows.number(base, 'medianNs'))}, ${c.backend} ${c.impl} on ${c.device}`
+      const across = processorOf(c.device) === processorOf(rows.case(row).device) ? '' : ', another kind of processor'
+      return `${formatRatio(ratio)}${low === undefined || high === undefined ? '' : `, 95 % CI ${formatRatio(low)} to ${formatRatio(high)}`}; baseline ${formatTime(rows.number(base, 'medianNs'))}, ${c.backend} ${c.impl} on ${c.device}${across}`
     },
     doubt: (rows, row) => {
       const found = speedup(rows, row, key)
