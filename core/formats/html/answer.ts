@@ -4,7 +4,7 @@ import { seriesKey } from '../../backends'
 import { countedCases } from '../../compare'
 import { fastestTable } from '../shared/answer'
 import { dotPlot } from './draw'
-import { DOT_SAMPLE, legendItem } from './legend'
+import { dotSample, legendItem } from './legend'
 import { escapeHtml, listHtml, tableHtml } from './page'
 
 /** Speedups over the baseline by operation, a dot with its interval for each implementation. */
@@ -21,7 +21,7 @@ function picture(answer: ProcessorAnswer, keys: readonly string[]): string {
       dots: own.map(({ implementation, ratio, low, high, cases }) => ({ label: implementationText(implementation), color: keys.indexOf(seriesKey(implementation)), line: present.indexOf(seriesKey(implementation)), value: ratio, low, high, about: countedCases(cases) })),
     })),
   })
-  const legend = means.map(({ implementation }, line) => legendItem(line, keys.indexOf(seriesKey(implementation)), DOT_SAMPLE, implementationText(implementation)))
+  const legend = means.map(({ implementation }, line) => legendItem(line, keys.indexOf(seriesKey(implementation)), dotSample(line), implementationText(implementation)))
   return svg && `<section class="charted"><ul class="legend">${legend.join('')}</ul><figure class="one"><figcaption>${escapeHtml(`Speedup over ${implementationText(baseline)} by operation (geometric mean, 95 % CI); above 1 is faster`)}</figcaption>${svg}</figure></section>`
 }
 

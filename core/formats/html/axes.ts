@@ -49,7 +49,7 @@ const thin = (ticks: number[], most: number) => {
 }
 
 /** What an axis counts, and how its values are written. */
-export const QUANTITIES = { count: formatSizeTick, time: formatTime, bandwidth: formatBandwidth, flops: formatFlops, ratio: (value: number) => String(Number(value.toPrecision(3))) } as const satisfies Record<string, (value: number) => string>
+export const QUANTITIES = { count: formatSizeTick, time: formatTime, bandwidth: formatBandwidth, flops: formatFlops, ratio: (value: number) => `${Number(value.toPrecision(3))}x` } as const satisfies Record<string, (value: number) => string>
 export type Quantity = keyof typeof QUANTITIES
 
 /** Axis ticks are round: "10 ms" says what "10.0 ms" does. */

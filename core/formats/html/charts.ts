@@ -5,7 +5,7 @@ import { sizeOf } from '../../analysis/size'
 import { caseWordsOf } from '../shared/report'
 import { dotPlot, type DotRow } from './draw'
 import { aboutOf, computesMost, opCharts } from './multiples'
-import { legendItem, DOT_SAMPLE } from './legend'
+import { dotSample, legendItem } from './legend'
 
 function groupBy(results: readonly Result[], key: (r: Result) => string): Map<string, Result[]> {
   const groups = new Map<string, Result[]>()
@@ -19,12 +19,21 @@ function groupBy(results: readonly Result[], key: (r: Result) => string): Map<st
 
 const spansSizes = (results: readonly Result[]) => new Set(results.map((r) => sizeOf(r.case))).size > 1
 
+/** Valid results by operation. */
+const operationsOf = (results: readonly Result[]) => [...groupBy(results.filter((r) => r.status === 'ok'), (r) => r.case.op)]
+
+/** Id of the heading of an operation's charts. */
+const chartId = (at: number) => `chart-${at}`
+
+/** Operations with charts of their own, and the ids of their headings. */
+export const chartedOperations = (results: readonly Result[]): { op: string; id: string }[] => operationsOf(results).filter(([, own]) => spansSizes(own)).map(([op], i) => ({ op, id: chartId(i) }))
+
 /** The charts of a session: lines against size for each op measured at several sizes, and dots for all that have one. */
 export function sessionCharts(results: readonly Result[]): string {
   const keys = [...new Set(results.map((r) => seriesKey(r.case)))]
-  const groups = [...groupBy(results.filter((r) => r.status === 'ok'), (r) => r.case.op)]
+  const groups = operationsOf(results)
   const single = groups.filter(([, own]) => !spansSizes(own)).flatMap(([, own]) => own)
-  return [dotCharts(single, keys), ...groups.filter(([, own]) => spansSizes(own)).map(([op, own]) => opCharts(op, own, keys))].filter(Boolean).join('\n')
+  return [dotCharts(single, keys), ...groups.filter(([, own]) => spansSizes(own)).map(([op, own], i) => opCharts(op, own, keys, chartId(i)))].filter(Boolean).join('\n')
 }
 
 /** Facts of a case that belong into its row because they differ within the chart. */
@@ -54,6 +63,6 @@ function dotCharts(results: readonly Result[], keys: readonly string[]): string 
   const time = dotPlot({ title: 'Time per call', quantity: 'time', rows: rows(known, (r, value) => ({ value, low: r.summary!.ciLowNs, high: r.summary!.ciHighNs })) })
   const bandwidth = dotPlot({ title: 'Bandwidth', quantity: 'bandwidth', rows: rows(known.filter((r) => !computes(r)), (r, ns) => ({ value: (r.bytes / ns) * 1e9 })) })
   const flops = dotPlot({ title: 'FLOP/s', quantity: 'flops', rows: rows(known.filter(computes), (r, ns) => ({ value: (r.flops / ns) * 1e9 })) })
-  const legend = [...names].map(([key, name], line) => legendItem(line, keys.indexOf(key), DOT_SAMPLE, name))
+  const legend = [...names].map(([key, name], line) => legendItem(line, keys.indexOf(key), dotSample(line), name))
   return `<section class="charted"><ul class="legend">${legend.join('')}</ul><div class="charts">${figure('Time per call', time)}<div>${figure('Bandwidth', bandwidth)}${figure('FLOP/s', flops)}</div></div></section>`
 }

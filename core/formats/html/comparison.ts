@@ -5,7 +5,7 @@ import type { CompareCell, Comparison } from '../../compare/types'
 import { noiseFloorText } from '../../session/environment'
 import { ABSENT, formatEnergy, formatInteger, formatPercent, formatRatio, formatTime } from '../../units'
 import { numberCell, type Cell, type Head, type ReportTable } from '../shared/report'
-import { DOT_SAMPLE, legendItem, seriesStyle } from './legend'
+import { dotSample, legendItem, seriesStyle } from './legend'
 import { dotPlot } from './draw'
 import { escapeHtml, pageHtml, listHtml, tableHtml } from './page'
 
@@ -77,7 +77,7 @@ function meansChart(comparison: Comparison): string {
   return svg && `<section class="charted">${legendOf(comparison)}<figure class="one"><figcaption>Speedup over ${escapeHtml(sideText(comparison, 0))} by operation (geometric mean, 95 % CI); above 1 is faster</figcaption>${svg}</figure></section>`
 }
 
-const legendOf = (comparison: Comparison): string => `<ul class="legend">${sidesOf(comparison).map((side) => legendItem(side - 1, (side - 1) % SIDE_COLOURS.length, DOT_SAMPLE, sideText(comparison, side))).join('')}</ul>`
+const legendOf = (comparison: Comparison): string => `<ul class="legend">${sidesOf(comparison).map((side) => legendItem(side - 1, (side - 1) % SIDE_COLOURS.length, dotSample(side - 1), sideText(comparison, side))).join('')}</ul>`
 
 /** Speedups with their intervals, the largest effects first. */
 function casesChart(comparison: Comparison): string {

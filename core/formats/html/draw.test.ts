@@ -21,7 +21,7 @@ describe('axes', () => {
 })
 
 it('leaves out what a logarithm cannot show, and is empty when nothing is left', () => {
-  const chart = (points: { x: number; y: number }[]) => lineChart({ title: 't', xLabel: 'x', x: 'count', y: 'time', lines: [{ label: 'l', color: 0, dash: [], points }] })
+  const chart = (points: { x: number; y: number }[]) => lineChart({ title: 't', xLabel: 'x', x: 'count', y: 'time', lines: [{ label: 'l', color: 0, symbol: 'circle', dash: 'solid', points }] })
   expect(chart([{ x: 1, y: 0 }, { x: 0, y: 1 }, { x: 1, y: NaN }])).toBe('')
   expect(chart([{ x: 1, y: 5 }, { x: 2, y: 0 }]).match(/<title>/g)).toHaveLength(1)
 })

@@ -2,7 +2,9 @@ import { CustomChart, LineChart, ScatterChart } from 'echarts/charts'
 import { GridComponent } from 'echarts/components'
 import { init, use, type EChartsCoreOption } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
+import { overlapsOf, type Dash, type MarkSymbol } from '../../analysis/looks'
 import { closeAxis, decadeAxis, drawable, powerOfTwoAxis, QUANTITIES, tickText, type LogAxis, type Quantity } from './axes'
+import { dotSymbol } from './legend'
 import { escapeHtml, printable } from './page'
 
 use([LineChart, ScatterChart, CustomChart, GridComponent, SVGRenderer])
@@ -18,8 +20,8 @@ export interface ChartLine {
   label: string
   /** Index of the series colour `--s<index>` (charts.ts, `seriesStyle`). */
   color: number
-  /** Lengths of dashes and gaps in px; empty for a solid line. */
-  dash: readonly number[]
+  symbol: MarkSymbol
+  dash: Dash
   /** Its entry in the legend; absent: its place among the lines. */
   line?: number
   points: readonly (Mark & { x: number; y: number })[]
@@ -76,8 +78,9 @@ interface Picture {
 
 const MONO = 'JetBrains Mono,ui-monospace,monospace'
 
-/** A round symbol as the library writes it: the unit circle with its radius and place. */
-const CIRCLE = /<path d="M1 0A1 1 0 1 1 1 -0\.1A1 1 0 0 1 1 0" transform="matrix\(([\d.]+),0,0,[\d.]+,([\d.]+),([\d.]+)\)"([^>]*)><\/path>/g
+/** A mark as the library writes it: its outline around the origin, with its radius and place. */
+const MARK = /<path d="([^"]*)" transform="matrix\(([\d.]+),0,0,[\d.]+,([\d.]+),([\d.]+)\)"([^>]*)><\/path>/g
+const UNIT_CIRCLE = 'M1 0A1 1 0 1 1 1 -0.1A1 1 0 0 1 1 0'
 
 /**
  * The picture of an option as an <svg> element. Colours are CSS variables, so that one picture serves both themes, and tell
@@ -99,7 +102,8 @@ function render({ title, width, height, box, x, y, colors, option, tips }: Pictu
     .replace(/ (?:ecmeta_ssr_type|ecmeta_silent|pointer-events|class|xml:space)="[^"]*"| style="font-size:11px;font-family:inherit;"/g, '')
     // Tenths of a pixel are all that can be seen.
     .replace(/ (?:d|transform)="[^"]*"/g, (attribute) => attribute.replace(/(\.\d)\d+/g, '$1'))
-    .replace(CIRCLE, '<circle cx="$2" cy="$3" r="$1"$4></circle>')
+    .replace(MARK, (_all, d: string, r: string, cx: string, cy: string, rest: string) =>
+      d === UNIT_CIRCLE ? `<circle cx="${cx}" cy="${cy}" r="${r}"${rest}></circle>` : `<path class="mark" data-at="${cx},${cy}" data-r="${r}" d="${d}" transform="matrix(${r},0,0,${r},${cx},${cy})"${rest}></path>`)
     .replace(/ ecmeta_series_index="(\d+)"(?: ecmeta_data_index="(\d+)")?([^>]*)>/g, (_all, series: string, item: string | undefined, rest: string) => {
       const tip = item === undefined ? undefined : tips[Number(series)]?.[Number(item)]
       return tip === undefined ? `${rest}>` : `${rest}><title>${escapeHtml(tip)}</title>`
@@ -141,7 +145,11 @@ const intervals = (line: number, data: readonly (readonly [number, number, numbe
 const tipOf = (...lines: (string | undefined)[]) => printable(lines.filter(Boolean).join('\n'))
 
 const LINES = { width: 560, height: 300, box: { left: 78, top: 12, right: 544, bottom: 256 } }
-const SMALL_LINES = { width: 400, height: 220, box: { left: 74, top: 10, right: 382, bottom: 178 } }
+const SMALL_LINES = { width: 320, height: 204, box: { left: 66, top: 10, right: 306, bottom: 162 } }
+/** Ticks that one of small multiples has room for. */
+const SMALL_TICKS = 5
+
+const MARK_PX = 6
 
 /** A line chart with both axes logarithmic as an <svg> element; empty text when there is nothing above zero to draw. */
 export function lineChart(chart: Chart): string {
@@ -150,23 +158,28 @@ export function lineChart(chart: Chart): string {
   if (all.length === 0) return ''
   const x = { axis: powerOfTwoAxis([...all.map((p) => p.x), ...(chart.domain?.x.filter(drawable) ?? [])]), quantity: chart.x }
   const y = { axis: decadeAxis([...all.flatMap((p) => [p.y, p.low, p.high].filter(drawable)), ...(chart.domain?.y.filter(drawable) ?? [])]), quantity: chart.y }
+  if (chart.small) x.axis.ticks = x.axis.ticks.filter((_, i) => i % Math.ceil(x.axis.ticks.length / SMALL_TICKS) === 0)
+  const size = chart.small ? SMALL_LINES : LINES
+  const toPx = (value: number) => ((size.box.bottom - size.box.top) * Math.log(value)) / Math.log(y.axis.high / y.axis.low)
+  const overlaps = overlapsOf(lines.map(({ color, points }) => ({ color: String(color), data: points.map((p) => [p.x, p.y] as const) })), toPx, MARK_PX)
   const colors: number[] = []
   lines.forEach(({ line, color }, i) => (colors[line ?? i] = color))
-  const drawn = lines.flatMap(({ label, dash, points, line }, at) => {
+  const drawn = lines.flatMap(({ label, symbol, dash, points, line }, at) => {
     const i = line ?? at
+    const { dash: stripes, sizes } = overlaps[at]!
     return [
     { tips: undefined, series: intervals(i, points.flatMap((p) => (drawable(p.low) && drawable(p.high) ? [[p.x, p.low, p.x, p.high] as const] : []))) },
     {
       tips: points.map((p) => tipOf(label, `${QUANTITIES[chart.x](p.x)}: ${QUANTITIES[chart.y](p.y)}`, p.about)),
       series: {
-        type: 'line' as const, data: points.map((p) => [p.x, p.y]), color: `var(--l${i})`, symbol: 'circle', symbolSize: 5, showAllSymbol: true, clip: false, emphasis: { disabled: true },
-        lineStyle: { width: 1.5, type: dash.length ? dash : ('solid' as const) }, itemStyle: { borderWidth: 0 },
+        type: 'line' as const, data: points.map((p, j) => ({ value: [p.x, p.y], symbolSize: sizes[j]! })), color: `var(--l${i})`, symbol, showAllSymbol: true, clip: false, emphasis: { disabled: true },
+        lineStyle: { width: 1.5, type: stripes ?? dash }, itemStyle: { borderWidth: 0 },
       },
     },
     ]
   })
   return render({
-    title: chart.title, ...(chart.small ? SMALL_LINES : LINES), x, y, colors: [...colors].map((color) => color ?? -1), tips: drawn.map(({ tips }) => tips),
+    title: chart.title, ...size, x, y, colors: [...colors].map((color) => color ?? -1), tips: drawn.map(({ tips }) => tips),
     option: {
       xAxis: { ...logAxis('x', x.axis, chart.x), name: printable(chart.xLabel), nameLocation: 'middle', nameGap: 26, nameTextStyle: { color: 'var(--muted)', fontSize: 11, fontFamily: 'inherit' } },
       yAxis: logAxis('y', y.axis, chart.y),
@@ -179,14 +192,18 @@ const ROW = 22
 const AXIS = 26
 /** Width, where the plot begins, and the longest row label that fits, in characters. */
 const NARROW = { width: 560, left: 190, label: 26 }
+/** Px of a character of a row's label, and around it. */
+const CHARACTER_PX = 6.7
+const LABEL_PX = 22
 const WIDE = { width: 860, left: 340, label: 48 }
 
 /** A row per case and a dot per series over one logarithmic axis, as an <svg> element; empty text when there is nothing above zero to draw. */
 export function dotPlot(plot: DotPlot): string {
-  const { width, left, label: most } = plot.wide ? WIDE : NARROW
+  const { width, left: widest, label: most } = plot.wide ? WIDE : NARROW
   const short = (label: string) => (label.length > most ? `${label.slice(0, most - 1)}…` : label)
   const rows = plot.rows.map((row) => ({ ...row, dots: row.dots.filter((dot) => drawable(dot.value)) })).filter((row) => row.dots.length > 0)
   if (rows.length === 0) return ''
+  const left = Math.min(widest, LABEL_PX + CHARACTER_PX * Math.max(...rows.map((row) => row.label.length)))
   const values = rows.flatMap((row) => row.dots.flatMap((dot) => [dot.value, dot.low, dot.high].filter(drawable)))
   const ratio = plot.quantity === 'ratio'
   const axis = ratio ? closeAxis([1, ...values]) : decadeAxis(values)
@@ -198,7 +215,7 @@ export function dotPlot(plot: DotPlot): string {
     const own = dots.filter((dot) => dot.line === line)
     return [
       { tips: undefined, series: intervals(line, own.flatMap((dot) => (drawable(dot.low) && drawable(dot.high) ? [[dot.low, dot.row, dot.high, dot.row] as const] : []))) },
-      { tips: own.map(({ tip }) => tip), series: { type: 'scatter' as const, data: own.map((dot) => [dot.value, dot.row]), color: `var(--l${line})`, symbolSize: 8, clip: false, emphasis: { disabled: true }, itemStyle: { opacity: 1 } } },
+      { tips: own.map(({ tip }) => tip), series: { type: 'scatter' as const, data: own.map((dot) => [dot.value, dot.row]), color: `var(--l${line})`, symbol: dotSymbol(line), symbolSize: 9, clip: false, emphasis: { disabled: true }, itemStyle: { opacity: 1 } } },
     ]
   })
   const box = { left, top: 8, right: width - 24, bottom: 8 + rows.length * ROW }

@@ -48,7 +48,7 @@ describe('html report', () => {
     const doc = page(exportSession('html', testSession([at('a', 'add', 'avx2', 100), at('b', 'add', 'scalar', 400), at('c', 'mul', 'avx2', 100), at('d', 'copy', 'avx2', 90), { ...at('e', 'copy', 'scalar', 80), status: 'wrong' }])))
     const time = doc.querySelectorAll('figure')[1]!
     expect(Array.from(time.querySelectorAll('text[fill="var(--text)"]'), (text) => text.textContent)).toEqual(['add 1000', 'mul 1000', 'copy 1000'])
-    const xs = new Map(Array.from(time.querySelectorAll('circle'), (dot) => [dot.textContent!.split(' f32')[0]!.replace('\n', ': '), Number(dot.getAttribute('cx'))]))
+    const xs = new Map(Array.from(time.querySelectorAll('circle, .mark'), (dot) => [dot.textContent!.split(' f32')[0]!.replace('\n', ': '), Number(dot.getAttribute('cx') ?? dot.getAttribute('data-at')!.split(',')[0])]))
     expect(xs.size).toBe(4)
     expect(xs.get('add 1000: cpu scalar')!).toBeGreaterThan(xs.get('add 1000: cpu avx2')!)
     expect(xs.get('mul 1000: cpu avx2')).toBe(xs.get('add 1000: cpu avx2'))
@@ -66,7 +66,7 @@ describe('html report', () => {
     expect(cells.map((row) => row.slice(0, 3))).toEqual([['add', 'cpu avx2', '1 of 1'], ['gelu', 'cpu scalar', '1 of 1']])
     const picture = doc.querySelector('figure')!
     expect(picture.querySelector('figcaption')!.textContent).toMatch(/^Speedup over cpu (avx2|scalar) by operation/)
-    expect(picture.querySelectorAll('circle')).toHaveLength(2)
+    expect(picture.querySelectorAll('circle, .mark')).toHaveLength(2)
     expect(doc.body.textContent).toContain('The clock is not locked.')
   })
 
@@ -74,17 +74,35 @@ describe('html report', () => {
     const results = ['f32', 'bf16', 'f16'].flatMap((dtype) => ['scalar', 'avx2', 'avx512'].flatMap((impl) => ['hot', 'cold'].flatMap((mode) => [1000, 4000].map((n) => measured(`${dtype}${impl}${mode}${n}`, n, n / 10, { case: testCase({ params: { n }, dtype, impl, mode } as never) })))))
     const doc = page(exportSession('html', testSession(results)))
     const plots = Array.from(doc.querySelectorAll('.charts.small figure'))
-    const lines = plots.map((plot) => new Set(Array.from(plot.querySelectorAll('circle'), (dot) => dot.getAttribute('fill'))).size)
+    const lines = plots.map((plot) => new Set(Array.from(plot.querySelectorAll('circle, .mark'), (dot) => dot.getAttribute('fill'))).size)
     expect(Math.max(...lines)).toBeLessThanOrEqual(6)
     expect(plots.slice(0, 6).map((plot) => plot.querySelector('figcaption')!.textContent)).toEqual(['hot · f32', 'cold · f32', 'hot · bf16', 'cold · bf16', 'hot · f16', 'cold · f16'].sort((a, b) => Number(a.startsWith('cold')) - Number(b.startsWith('cold'))))
     expect(new Set(plots.slice(0, 6).map((plot) => plot.querySelector('svg')!.dataset['y'])).size).toBe(1)
-    expect(plots.flatMap((plot) => Array.from(plot.querySelectorAll('circle')))).toHaveLength(2 * results.length)
+    expect(plots.flatMap((plot) => Array.from(plot.querySelectorAll('circle, .mark')))).toHaveLength(2 * results.length)
+  })
+
+  it('tells the series of a plot apart without colour, shows the colours of lines that coincide, and leads to its parts', () => {
+    const results = ['add', 'mul'].flatMap((op) => ['scalar', 'sse2', 'avx2'].flatMap((impl) => [1000, 4000, 16_000].map((n) => measured(`${op}${impl}${n}`, n, n / 10, { case: testCase({ op, impl, params: { n } }) }))))
+    const doc = page(exportSession('html', testSession(results)))
+    const section = doc.querySelectorAll('section.charted')[1]!
+    const samples = Array.from(section.querySelectorAll('.legend li svg'), (sample) => sample.innerHTML)
+    expect(new Set(samples).size).toBe(3)
+    const marks = new Map(Array.from(section.querySelectorAll('figure')[0]!.querySelectorAll('circle, .mark'), (mark) => [mark.getAttribute('fill'), mark.getAttribute('d') ?? 'circle']))
+    expect(new Set(marks.values()).size).toBe(3)
+    const dashes = Array.from(section.querySelectorAll('figure')[0]!.querySelectorAll('[stroke-dasharray]'), (line) => line.getAttribute('stroke-dasharray'))
+    expect(new Set(dashes).size).toBe(2)
+    const links = Array.from(doc.querySelectorAll('nav a'), (link) => link.getAttribute('href')!)
+    expect(links).toContain('#findings')
+    for (const link of links) expect(doc.querySelectorAll(`[id="${link.slice(1)}"]`)).toHaveLength(1)
+    const cells = Array.from(doc.querySelectorAll('table[aria-label="Fastest by operation"] tbody tr'), (row) => row.textContent)
+    expect(cells[0]).toContain('baseline')
+    expect(cells[0]).toMatch(/cpu \w+, as fast/)
   })
 
   it('text is always text', () => {
     const html = exportSession('html', testSession([measured('a', 1000, 100, { message: ATTACK, case: testCase({ op: ATTACK, impl: ATTACK.slice(0, 40), device: ATTACK }) })], { name: ATTACK, notes: ATTACK, tags: [ATTACK] }))
     const doc = page(html)
-    expect(doc.querySelectorAll('img, [onerror], iframe, object, link, a[href], form')).toHaveLength(0)
+    expect(doc.querySelectorAll('img, [onerror], iframe, object, link, a[href]:not([href^="#"]), form')).toHaveLength(0)
     expect(Array.from(doc.querySelectorAll('script'), (script) => script.textContent)).toEqual([SCRIPT])
     expect(doc.querySelector('h1')!.textContent).toBe(ATTACK)
     expect(html).not.toMatch(/<img/i)
@@ -96,7 +114,7 @@ describe('html report', () => {
     const policy = page(html).querySelector('meta[http-equiv="Content-Security-Policy"]')!.getAttribute('content')
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`)
-    expect(html.replace("'http://www.w3.org/2000/svg'", '')).not.toMatch(/https?:|url\(|@import|\ssrc=|\shref=/)
+    expect(html.replace("'http://www.w3.org/2000/svg'", '')).not.toMatch(/https?:|url\(|@import|\ssrc=|\shref=(?!"#)/)
   })
 
   it('never shows NaN or undefined, whatever the session holds', () => {

@@ -1,3 +1,4 @@
+import { looksOf } from '../../analysis/looks'
 import { multiplesOf, type SplitFacet } from '../../analysis/multiples'
 import { sizeOf, sizeTitle } from '../../analysis/size'
 import { seriesKey } from '../../backends'
@@ -7,10 +8,8 @@ import { findOp } from '../../ops/registry'
 import type { Result } from '../../result'
 import { formatInterval } from '../../units'
 import { lineChart, type ChartLine } from './draw'
-import { legendItem } from './legend'
+import { legendItem, lineSample } from './legend'
 import { escapeHtml } from './page'
-
-const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 4], [10, 4]]
 
 /** Interval, samples and grade of a result, as they stand under the pointer. */
 export const aboutOf = ({ summary: s, grade, samplesNs }: Result): string =>
@@ -53,7 +52,7 @@ function seriesOf(results: readonly Result[]): Series[] {
  * Time and rate against size for one op, with one legend: small multiples by mode, dtype and further facets where one plot had too many
  * lines, all on one scale. `keys` are all series keys of the report.
  */
-export function opCharts(op: string, results: readonly Result[], keys: readonly string[]): string {
+export function opCharts(op: string, results: readonly Result[], keys: readonly string[], id: string): string {
   const series = seriesOf(results)
   if (series.length === 0) return ''
   const facets = FACETS.map(({ id, valueOf }): SplitFacet<Series> => ({ id, valueOf: ({ sample }) => valueOf(sample) }))
@@ -63,14 +62,13 @@ export function opCharts(op: string, results: readonly Result[], keys: readonly 
   const labelOf = ({ sample: c }: Series) => [c.device, c.impl, ...FACETS.filter(({ id }) => !split.includes(id)).map(({ valueOf }) => valueOf(c))].filter(Boolean).join(' ')
   const labels = [...new Set(series.map(labelOf))]
   const colorOf = new Map(series.map((one) => [labelOf(one), keys.indexOf(one.key)]))
-  // Lines of one implementation differ by dash.
-  const dashOf = (label: string) => DASHES[labels.filter((other) => colorOf.get(other) === colorOf.get(label)).indexOf(label) % DASHES.length]!
+  const looks = looksOf(labels.map((name) => ({ name, color: String(colorOf.get(name)) })))
   const computes = results.some((r) => computesMost(r.case))
   const xLabel = sizeTitle(results.map((r) => r.case))
   const rateOf = ({ result, medianNs }: Series['results'][number]) => ((computes ? result.flops : result.bytes) / medianNs) * 1e9
   const all = series.flatMap((one) => one.results)
   const domain = (y: readonly number[]) => (small ? { domain: { x: all.map(({ size }) => size), y }, small } : {})
-  const line = (one: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: labelOf(one), line: labels.indexOf(labelOf(one)), color: keys.indexOf(one.key), dash: dashOf(labelOf(one)), points: one.results.map(point) })
+  const line = (one: Series, point: (r: Series['results'][number]) => ChartLine['points'][number]): ChartLine => ({ label: labelOf(one), line: labels.indexOf(labelOf(one)), color: keys.indexOf(one.key), ...looks.get(labelOf(one))!, points: one.results.map(point) })
   const about = (title: string) => (title ? `${op}, ${title}` : op)
   const figure = (title: string, caption: string, svg: string) => (svg ? `<figure><figcaption>${escapeHtml([title, caption].filter(Boolean).join(': '))}</figcaption>${svg}</figure>` : '')
   const time = multiples.map(({ title, items }) => figure(title, small ? '' : 'Time per call', lineChart({
@@ -82,10 +80,7 @@ export function opCharts(op: string, results: readonly Result[], keys: readonly 
     title: `${about(title)}: ${computes ? 'FLOP/s' : 'bandwidth'} against size`, xLabel, x: 'count', y: computes ? 'flops' : 'bandwidth', ...domain(all.map(rateOf)),
     lines: items.map((one) => line(one, (r) => ({ x: r.size, y: rateOf(r) }))),
   })))
-  const legend = labels.map((label, i) => {
-    const dash = dashOf(label)
-    return legendItem(i, colorOf.get(label)!, `<svg viewBox="0 0 28 8" aria-hidden="true"><polyline points="0,4 28,4"${dash.length ? ` stroke-dasharray="${dash.join(' ')}"` : ''}/></svg>`, label)
-  })
+  const legend = labels.map((label, i) => legendItem(i, colorOf.get(label)!, lineSample(looks.get(label)!), label))
   const plots = small ? `<h4>Time per call</h4><div class="charts small">${time.join('')}</div><h4>${rateTitle}</h4><div class="charts small">${rate.join('')}</div>` : `<div class="charts">${time.join('')}${rate.join('')}</div>`
-  return `<section class="charted"><h3>${escapeHtml(op)}</h3><ul class="legend">${legend.join('')}</ul>${plots}</section>`
+  return `<section class="charted"><h3 class="op" id="${id}">${escapeHtml(op)}</h3><ul class="legend">${legend.join('')}</ul>${plots}</section>`
 }

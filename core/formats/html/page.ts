@@ -20,8 +20,8 @@ ${body}
 </html>
 `
 
-const LIGHT = '--bg:#fff;--raised:#f2f4f7;--text:#1b1f24;--muted:#5f6672;--line:#d9dde3;--bad:#b3261e;--warn:#8a5a00;--accent:#0068a8'
-const DARK = '--bg:#15181c;--raised:#22272e;--text:#e6e9ee;--muted:#a3abb8;--line:#333a43;--bad:#ff8a80;--warn:#e8b04b;--accent:#6bb5ee'
+const LIGHT = '--bg:#fff;--raised:#f2f4f7;--text:#1b1f24;--muted:#5f6672;--line:#d9dde3;--bad:#921410;--warn:#965a00;--good:#0b6e54;--accent:#0068a8'
+const DARK = '--bg:#15181c;--raised:#22272e;--text:#e6e9ee;--muted:#a3abb8;--line:#333a43;--bad:#ff8177;--warn:#f2b450;--good:#4fc9a4;--accent:#6bb5ee'
 
 /** The report's own style sheet: system fonts, no network, light, dark and print. */
 const STYLE = `
@@ -30,15 +30,15 @@ const STYLE = `
 @media screen and (prefers-color-scheme:dark){:root:not([data-theme=light]){color-scheme:dark;${DARK}}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1240px;padding:24px;background:var(--bg);color:var(--text);font:13px/1.5 Inter,system-ui,sans-serif;font-variant-numeric:tabular-nums}
-h1{font-size:22px;margin:0;padding-right:130px;overflow-wrap:anywhere}h2{font-size:16px;margin:32px 0 8px}h3{font:600 13px/1.5 "JetBrains Mono",ui-monospace,monospace;margin:16px 0 4px}
+h1{font-size:22px;margin:0;padding-right:130px;overflow-wrap:anywhere}h2{font-size:16px;margin:32px 0 8px}h3{font-size:13px;margin:16px 0 4px}h3.op{font-family:"JetBrains Mono",ui-monospace,monospace}nav{margin:8px 0;font-size:12px}nav a{color:var(--accent);text-decoration:none;margin-right:14px;white-space:nowrap}nav a:hover{text-decoration:underline}nav .muted{margin-right:8px}
 p{margin:4px 0}.muted,figcaption{color:var(--muted)}.answer{font-size:15px}.notes{white-space:pre-wrap;max-width:80ch}
 .tag{border:1px solid var(--line);border-radius:4px;padding:0 6px;margin-right:4px}
 .findings{list-style:none;margin:0;padding:0;max-width:110ch}.findings li{padding:6px 0;border-bottom:1px solid var(--line)}.findings p{margin:0;overflow-wrap:anywhere}
-.problem,.bad{color:var(--bad)}.warning{color:var(--warn)}.info{color:var(--accent)}.good{color:var(--accent)}
+.problem,.bad{color:var(--bad)}.warning{color:var(--warn)}.info{color:var(--accent)}.good{color:var(--good)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:16px}
-.charts.small{grid-template-columns:repeat(auto-fit,minmax(min(100%,280px),1fr))}.charts.small>figure{max-width:460px}h4{font-size:12px;font-weight:600;margin:10px 0 4px}figure{margin:0;position:relative}figure.one{max-width:900px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px}figure>svg{--gx:var(--line);--gy:var(--line);--tx:var(--muted);--ty:var(--muted);--unit:var(--muted)}
-.legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}.legend circle{fill:var(--c)}svg.dot{width:8px!important}.charts>div>figure+figure{margin-top:16px}.findings+details{margin-top:6px}summary{cursor:pointer;color:var(--muted)}
-.near{stroke:var(--text);stroke-width:2}.zoom{fill:var(--accent);fill-opacity:.15;stroke:var(--accent)}svg .off{display:none}
+.charts.small{grid-template-columns:repeat(auto-fit,minmax(min(100%,280px),1fr))}.charts.small>figure{max-width:420px}h4{font-size:12px;font-weight:600;margin:10px 0 4px}figure{margin:0;position:relative}figure.one{max-width:960px}figure>svg{width:100%;height:auto;display:block;user-select:none;touch-action:pan-y}svg text{font-size:11px}figure>svg{--gx:var(--line);--gy:var(--line);--tx:var(--muted);--ty:var(--muted);--unit:var(--muted)}
+.legend polyline{stroke:var(--c);stroke-width:1.5;fill:none}.legend path{fill:var(--c)}svg.dot{width:9px!important;height:9px!important}.charts>div>figure+figure{margin-top:16px}.findings+details{margin-top:6px}summary{cursor:pointer;color:var(--muted)}
+.near{stroke:var(--text);stroke-width:2;vector-effect:non-scaling-stroke}.zoom{fill:var(--accent);fill-opacity:.15;stroke:var(--accent)}svg .off{display:none}
 .legend{list-style:none;margin:4px 0;padding:0;display:flex;flex-wrap:wrap;gap:4px 16px;font:12px/1.5 "JetBrains Mono",ui-monospace,monospace}.legend svg{width:28px;height:8px;display:inline-block;margin-right:6px;vertical-align:middle}
 .legend li[role]{cursor:pointer;border-radius:4px}.legend li[role]:hover{background:var(--raised)}.legend li.off{opacity:.45;text-decoration:line-through}
 .tool{font:12px/1.5 Inter,system-ui,sans-serif;color:var(--text);background:var(--bg);border:1px solid var(--line);border-radius:5px;padding:2px 8px}.tool:hover{background:var(--raised)}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}
@@ -49,7 +49,7 @@ th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);white-
 th[aria-sort=ascending]:after{content:" ▲"}th[aria-sort=descending]:after{content:" ▼"}
 table.facts th{width:200px;color:var(--muted);font-weight:600;vertical-align:top}td.n,th.n{text-align:right}td.id{font-family:"JetBrains Mono",ui-monospace,monospace}td.wide{white-space:pre-line;min-width:240px;overflow-wrap:anywhere}
 @page{size:A4 landscape;margin:12mm}
-@media print{body{max-width:none;padding:0}section,tr,.findings li{break-inside:avoid}h2,h3{break-after:avoid}h2{margin-top:20px}.findings{max-width:none}.legend{font-size:10px;gap:1px 12px}.charts figure>svg{width:auto;height:230px;max-width:100%}figure.one>svg{width:auto;max-width:100%;max-height:118mm}thead{display:table-header-group}.scroll{overflow:visible}table.data{font-size:8px}td,th{padding:2px 3px}td.wide{min-width:0}.tool,.tip,.count{display:none}}
+@media print{body{max-width:none;padding:0}section,tr,.findings li{break-inside:avoid}h2,h3{break-after:avoid}h2{margin-top:20px}.findings{max-width:none}.legend{font-size:10px;gap:1px 12px}.charts figure>svg{width:auto;height:230px;max-width:100%}figure.one>svg{width:auto;max-width:100%;max-height:118mm}thead{display:table-header-group}.scroll{overflow:visible}table.data{font-size:8px}td,th{padding:2px 3px}td.wide{min-width:0}.tool,.tip,.count,nav{display:none}}
 `
 
 /** The report's script as it stands in the file: no text in it can end its element. */

@@ -42,7 +42,7 @@
     bandwidth: scale([' B/s', ' KB/s', ' MB/s', ' GB/s', ' TB/s', ' PB/s'], 1000),
     flops: scale([' FLOP/s', ' KFLOP/s', ' MFLOP/s', ' GFLOP/s', ' TFLOP/s', ' PFLOP/s'], 1000),
     count: scale(['', 'K', 'M', 'G', 'T'], 1000),
-    ratio: [[1, '']],
+    ratio: [[1, 'x']],
   }
   const format = (kind, value) => {
     const [size, name] = UNITS[kind].findLast(([least]) => value >= least) || UNITS[kind][0]
@@ -71,6 +71,8 @@
   document.body.append(tip)
 
   const numbers = (text) => text.split(/[ ,]+/).map(Number)
+  const isMark = (mark) => mark.tagName === 'circle' || mark.dataset.at !== undefined
+  const placeOf = (mark) => (mark.tagName === 'circle' ? ['cx', 'cy'].map((name) => Number(mark.getAttribute(name))) : numbers(mark.dataset.at))
   for (const svg of all('figure > svg[data-box]')) {
     const [left, top, right, bottom] = numbers(svg.dataset.box)
     const [width, height] = [right - left, bottom - top]
@@ -82,11 +84,11 @@
     const ends = { x: numbers(svg.dataset.x), y: svg.dataset.y ? numbers(svg.dataset.y) : undefined }
     const view = { x: [0, 1], y: [0, 1] }
     const at = { x: (px) => left + ((px - left) / width - view.x[0]) / (view.x[1] - view.x[0]) * width, y: (py) => bottom - ((bottom - py) / height - view.y[0]) / (view.y[1] - view.y[0]) * height }
-    const original = new Map([...marks.children].map((mark) => [mark, mark.tagName === 'circle' ? ['cx', 'cy'].map((name) => Number(mark.getAttribute(name))) : numbers(mark.getAttribute('d').slice(1).replaceAll('L', ' '))]))
+    const original = new Map([...marks.children].map((mark) => [mark, isMark(mark) ? placeOf(mark) : numbers(mark.getAttribute('d').slice(1).replaceAll('L', ' '))]))
     const axes = { x: undefined, y: undefined }
     for (const axis of ['x', 'y']) axes[axis] = { still: all(`[stroke="var(--g${axis})"], [fill="var(--t${axis})"]`, svg), zoomed: draw('g') }
     svg.prepend(axes.x.zoomed, axes.y.zoomed)
-    const circles = all('circle', marks).map((mark) => {
+    const circles = all('circle, .mark', marks).map((mark) => {
       const title = mark.querySelector('title')
       const text = title ? title.textContent : ''
       if (title) title.remove()
@@ -118,6 +120,7 @@
       for (const [mark, own] of original) {
         const moved = own.map((v, i) => (i % 2 ? at.y(v) : at.x(v)).toFixed(1))
         if (mark.tagName === 'circle') set(mark, { cx: moved[0], cy: moved[1] })
+        else if (isMark(mark)) set(mark, { 'data-at': moved.join(','), transform: `matrix(${mark.dataset.r},0,0,${mark.dataset.r},${moved.join(',')})` })
         else set(mark, { d: `M${moved.join(' ')}` })
       }
       drawAxis('x')
@@ -166,7 +169,7 @@
       let least = 24
       for (const circle of circles) {
         if (circle.mark.classList.contains('off')) continue
-        const [cx, cy] = [Number(circle.mark.getAttribute('cx')), Number(circle.mark.getAttribute('cy'))]
+        const [cx, cy] = placeOf(circle.mark)
         if (cx < left - 1 || cx > right + 1 || cy < top - 1 || cy > bottom + 1) continue
         const distance = Math.hypot(cx - x, cy - y)
         if (distance < least) [best, least] = [circle, distance]

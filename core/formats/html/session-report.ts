@@ -2,11 +2,11 @@ import { findingTitle, type Finding } from '../../analysis/advice'
 import { TWO_INTERVALS } from '../../analysis/case-runs'
 import { seriesKey } from '../../backends'
 import type { SessionFile } from '../../session/types'
-import { formatTime, ratioWords } from '../../units'
+import { formatInteger, formatTime, ratioWords } from '../../units'
 import { reportOf } from '../shared/report'
 import type { ExportContext } from '../file-format'
 import { answerHtml } from './answer'
-import { sessionCharts } from './charts'
+import { chartedOperations, sessionCharts } from './charts'
 import { seriesStyle } from './legend'
 import { escapeHtml, pageHtml, factsHtml, tableHtml } from './page'
 
@@ -14,21 +14,28 @@ import { escapeHtml, pageHtml, factsHtml, tableHtml } from './page'
 export function reportHtml(file: SessionFile, context: ExportContext): string {
   const report = reportOf(file, context)
   const keys = [...new Set(file.results.map((r) => seriesKey(r.case)))]
+  const answered = report.answer.implementations.length > 0 || report.answer.machine.warnings.length > 0
+  const operations = chartedOperations(file.results)
+  const link = (id: string, text: string) => `<a href="#${id}">${escapeHtml(text)}</a>`
+  const count = (name: string, items: number) => (items ? `${name} (${formatInteger(items)})` : name)
+  const contents = [answered ? link('answer', 'Answer') : '', link('charts', 'Charts'), link('findings', count('Findings', report.findings.length)), link('results', count('Results', report.results.rows.length)), link('environment', 'Environment')]
   const body = `<h1>${escapeHtml(report.title)}</h1>
 <p class="muted">${escapeHtml(report.summary)}</p>
 <p class="muted">${escapeHtml(report.machine)}</p>
 ${report.tags.length ? `<p>${report.tags.map((tag) => `<span class="tag">${escapeHtml(tag)}</span>`).join('')}</p>` : ''}
 ${report.notes ? `<p class="notes">${escapeHtml(report.notes)}</p>` : ''}
-${report.answer.implementations.length || report.answer.machine.warnings.length ? `<h2>Answer</h2>\n${answerHtml(report.answer, keys)}` : ''}
-<h2>Charts</h2>
+<nav aria-label="Contents">${contents.join('')}</nav>
+${answered ? `<h2 id="answer">Answer</h2>\n${answerHtml(report.answer, keys)}` : ''}
+<h2 id="charts">Charts</h2>
+${operations.length > 1 ? `<nav aria-label="Charts by operation">${operations.map(({ op, id }) => link(id, op)).join('')}</nav>` : ''}
 ${sessionCharts(file.results) || '<p class="muted">No case of this session was measured and right, so there is nothing to draw.</p>'}
-<h2>Findings</h2>
+<h2 id="findings">Findings</h2>
 ${findingsHtml(report.findings)}
-<h2>Results</h2>
+<h2 id="results">Results</h2>
 <p class="muted">Median of the samples of each case with the half width of its 95 % CI. Rates follow from the minimum memory traffic and the operations of the case; efficiency is the share of the measured ceiling that binds it.${file.results.some(({ energy }) => energy) ? ' Energy is that of a call, idle power included, with the half width of its 95 % CI; EDP is the energy-delay product.' : ''} Grade A: converged, low noise; B: noisy; C: throttled, disturbed or not converged.</p>
 ${tableHtml('Results', report.results)}
 ${report.runs.rows.length ? `<h2>Over runs</h2>\n<p class="muted">${TWO_INTERVALS}</p>\n${tableHtml('Over runs', report.runs)}\n` : ''}${report.ceilings.rows.length ? `<h2>Ceilings</h2>\n${tableHtml('Ceilings', report.ceilings)}` : ''}
-<h2>Environment</h2>
+<h2 id="environment">Environment</h2>
 ${factsHtml(report.environment)}`
   return pageHtml(report.title, body, seriesStyle(keys))
 }

@@ -1,6 +1,8 @@
+import { markPath } from '../../analysis/looks'
 import { seriesColor, seriesKey } from '../../backends'
 import type { SuiteFigure } from '../../suites/report/figure'
 import { dotPlot } from '../html/draw'
+import { dotSymbol } from '../html/legend'
 import { escapeHtml } from '../html/page'
 
 /** Colours of a picture that stands by itself, on white: what the report's style sheet says there. */
@@ -45,7 +47,7 @@ function legendOf(names: readonly string[], colors: readonly string[], top: numb
   const items = names.map((name, i) => {
     const width = SAMPLE + name.length * LETTER
     if (x > MARGIN && x + width > WIDTH - MARGIN) [x, y] = [MARGIN, y + LINE]
-    const item = `<circle cx="${x + 4}" cy="${y - 4}" r="4" fill="${colors[i]!}"/><text x="${x + 14}" y="${y}" fill="${COLORS['text']}" font-family="JetBrains Mono, ui-monospace, monospace">${escapeHtml(name)}</text>`
+    const item = `<path d="${markPath(dotSymbol(i))}" transform="translate(${x} ${y - 8}) scale(.8)" fill="${colors[i]!}"/><text x="${x + 14}" y="${y}" fill="${COLORS['text']}" font-family="JetBrains Mono, ui-monospace, monospace">${escapeHtml(name)}</text>`
     x += width
     return item
   })
