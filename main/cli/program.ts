@@ -78,6 +78,7 @@ export function createProgram(context: Context, done: (status: number) => void):
     .option('--threshold <share>', 'with --baseline: differences below it count as none, such as 5% (default: as set in the app, else 1%)')
     .option('--sweep <name>', 'a sweep saved in the app (see list sweeps), in place of the picks above')
     .option('--plan <file>', 'measure the sweep of a file: what opscope capture has written (beside options that say where and how), or a plan of opscope slurm run')
+    .option('--ceilings', 'first measure the ceilings of the levels and thread counts of the processor that the sweep uses, where they are not known')
     .option('--shard <i/n>', 'of a plan: only this part; one that was begun before goes on where it stopped')
     .option('--name <text>', 'name of the session')
     .option('--stop-after <s>', 'stop after so many seconds and keep what is measured; resume measures the rest')

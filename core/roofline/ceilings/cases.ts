@@ -152,7 +152,9 @@ const modeOf = (device: Device) => (device.modes.includes('hot') ? 'hot' : devic
 export function ceilingPlan(device: Device, scope: CeilingScope = {}): CeilingCase[] {
   if (!device.available.ok || device.sameHardwareAs) return []
   const mode = modeOf(device)
-  return [...wholePlan(device, mode), ...choicesOf(device, scope).flatMap((choice) => planOf(device, mode, choice))]
+  const whole = wholeChoice(device)
+  const asked = !scope.only || (scope.choices ?? []).some((choice) => sameChoice(choice, whole))
+  return [...(asked ? wholePlan(device, mode) : []), ...choicesOf(device, scope).flatMap((choice) => planOf(device, mode, choice))]
 }
 
 /**

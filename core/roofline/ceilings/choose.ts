@@ -1,7 +1,8 @@
 import type { BenchmarkCase } from '../../case'
 import type { Ceiling } from '../../session/types'
-import { ceilingKind, splitKind } from './kinds'
-import { passedBytes } from './processor'
+import type { Device } from '../../backend'
+import { ceilingKind, splitKind, type ProcessorChoice } from './kinds'
+import { levelsOf, passedBytes, sameChoice, wholeChoice } from './processor'
 
 /** Half of a cache is passed over to measure it. */
 const SET_SHARE = 0.5
@@ -25,6 +26,16 @@ export function ceilingFinder(ceilings: readonly Ceiling[], c: BenchmarkCase): (
     const alike = same.filter(({ result }) => result.case.threads === c.threads && (!isLevel || result.case.impl === c.impl))
     return alike.reduce<Ceiling | undefined>((best, one) => (best && better(best, one) ? best : one), undefined) ?? whole
   }
+}
+
+/** The levels and thread counts that these cases use on a processor and whose ceilings are not among those known, each once; libraries use the preferred level. */
+export function unmeasuredChoices(device: Device, cases: readonly BenchmarkCase[], ceilings: readonly Ceiling[]): ProcessorChoice[] {
+  const whole = wholeChoice(device)
+  if (!whole) return []
+  const levels = levelsOf(device)
+  const known = ceilings.filter((one) => one.backend === device.backend && one.device === device.id && one.deviceName === device.name && ceilingKind(one.kind).is === 'flops').map(({ result }) => result.case)
+  const used = cases.flatMap(({ backend, device: id, impl, threads }) => (backend === device.backend && id === device.id && threads !== undefined ? [{ impl: levels.includes(impl) ? impl : whole.impl, threads }] : []))
+  return used.filter((choice, i) => used.findIndex((other) => sameChoice(other, choice)) === i && !known.some(({ impl, threads }) => impl === choice.impl && threads === choice.threads))
 }
 
 /**

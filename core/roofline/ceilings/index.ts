@@ -4,3 +4,4 @@ export { baseTitle, cacheKind, ceilingKind, ceilingTitle, ceilingValue, choiceKi
 export { cacheCeilings, ceilingOf, ceilingsOf } from './read'
 export { ceilingsOfSession, recordedCeilings } from './read'
 export { choicesOf, levelsOf, passedBytes, wholeChoice, type CeilingScope } from './processor'
+export { unmeasuredChoices } from './choose'

@@ -5,7 +5,7 @@ import type { Ceiling } from '../../session/types'
 import { estimateSeconds } from '../../sweep/estimate'
 import { testCase, testDevice, testGpu, testResult } from '../../testing'
 import { roofsOf } from '../roofline'
-import { ceilingCases, ceilingOf, ceilingPlan, ceilingSettings, ceilingTitle, choicesOf, compareKinds, levelsOf, splitKind, wholeChoice } from '.'
+import { ceilingCases, ceilingOf, ceilingPlan, ceilingSettings, ceilingTitle, choicesOf, compareKinds, levelsOf, splitKind, unmeasuredChoices, wholeChoice } from '.'
 
 const streams = { stream_read: ['f32' as const], stream_write: ['f32' as const], stream_copy: ['f32' as const] }
 const [scalar, avx2] = testDevice().impls
@@ -56,6 +56,16 @@ describe('ceilings of a processor', () => {
     expect(seconds(plan().map((planned) => planned.case))).toBeLessThan(10)
     expect(ceilingCases(device, { all: true }).length).toBeGreaterThan(100)
     expect(ceilingSettings(PRESETS.standard, testGpu())).toEqual(ceilingSettings(PRESETS.standard))
+  })
+
+  it('that a sweep uses and that are not known can be measured alone', () => {
+    const on = (impl: string, threads: number) => testCase({ impl, threads })
+    const known = ceilingPlan(device, { all: true }).filter(({ kind }) => ['flops:f32', 'flops:f32@scalar/1'].includes(kind)).map(({ case: c }) => ceilingOf(device, testResult({ case: c }))!)
+    const missing = unmeasuredChoices(device, [on('scalar', 1), on('scalar', 2), on('avx2', 16), on('openblas', 2), on('avx2', 2), testCase({ backend: 'cuda', device: 'cuda:0', impl: 'kernel', threads: undefined })], known)
+    expect(missing).toEqual([{ impl: 'scalar', threads: 2 }, { impl: 'avx2', threads: 2 }])
+    expect(new Set(ceilingPlan(device, { choices: missing, only: true }).map(({ kind }) => kind.split('@')[1]))).toEqual(new Set(['scalar/2', 'avx2/2']))
+    expect(ceilingPlan(device, { choices: [{ impl: 'avx2', threads: 16 }], only: true }).map(({ kind }) => kind)).toContain('flops:f32')
+    expect([unmeasuredChoices(device, [], []), unmeasuredChoices(testGpu(), [on('kernel', 1)], [])]).toEqual([[], []])
   })
 
   it('are listed by choice after those of the whole device', () => {

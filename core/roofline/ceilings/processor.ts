@@ -27,18 +27,19 @@ export function wholeChoice(device: Device): ProcessorChoice | undefined {
 
 export const sameChoice = (a: ProcessorChoice | undefined, b: ProcessorChoice | undefined): boolean => a?.impl === b?.impl && a?.threads === b?.threads
 
-/** Which ceilings of a processor to measure: `all` levels on all thread counts, else the preferred level on one and on all threads and these choices. */
+/** Which ceilings of a processor to measure: `all` levels on all thread counts, else the preferred level on one and on all threads and these choices; `only` these choices. */
 export interface CeilingScope {
   all?: boolean
   choices?: readonly ProcessorChoice[]
+  only?: boolean
 }
 
 /** The choices of a scope beside the whole processor, each once, those of no level of the device as the preferred level. */
-export function choicesOf(device: Device, { all, choices = [] }: CeilingScope): ProcessorChoice[] {
+export function choicesOf(device: Device, { all, choices = [], only }: CeilingScope): ProcessorChoice[] {
   const whole = wholeChoice(device)
   if (!whole) return []
   const levels = levelsOf(device)
-  const wanted = all ? levels.flatMap((impl) => device.threads.map((threads) => ({ impl, threads }))) : [{ ...whole, threads: 1 }, ...choices]
+  const wanted = all ? levels.flatMap((impl) => device.threads.map((threads) => ({ impl, threads }))) : [...(only ? [] : [{ ...whole, threads: 1 }]), ...choices]
   const known = wanted.filter(({ threads }) => device.threads.includes(threads)).map(({ impl, threads }) => ({ impl: levels.includes(impl) ? impl : whole.impl, threads }))
   return known.filter((choice, i) => !sameChoice(choice, whole) && known.findIndex((other) => sameChoice(other, choice)) === i)
 }

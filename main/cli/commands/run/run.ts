@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import type { Device } from '@core/backend'
+import type { BenchmarkCase } from '@core/case'
 import { isLibrary } from '@core/backends'
 import { placeOf } from '@core/fleet/place'
 import { inShard, readShard, type Shard } from '@core/fleet/shard'
 import { usualRedactions } from '@core/formats/redact'
 import { exportSession, exportFormat, prepareExport } from '@core/formats/registry'
 import { PRESET_IDS, presetSettings } from '@core/measure/settings'
+import { choiceTitle, unmeasuredChoices } from '@core/roofline/ceilings'
 import type { Suite } from '@core/suites'
 import { defaultSweep as defaultSpec } from '@core/sweep/defaults'
 import { estimateSeconds } from '@core/sweep/estimate'
@@ -20,8 +22,9 @@ import { readEnvironment } from '../../../environment'
 import { thisUser, makeFolder } from '../../../paths'
 import { readPlan, shardSession } from '../../../slurm/plan'
 import { writeFileAtomic } from '../../../write-file'
+import type { Runner } from '../../../runner/types'
 import type { Context } from '../../context'
-import { follow } from '../../follow'
+import { endStatus, follow } from '../../follow'
 import { pickOne, readName, UsageError } from '../../options/choices'
 import { readGpus, readHow, readMachines, readPicks, specOf, type SweepOptions } from '../../options/sweep-options'
 import { readSweepFile } from '../capture'
@@ -40,6 +43,7 @@ export interface RunOptions extends SweepOptions, SuiteOptions {
   plan?: string
   shard?: string
   gpus?: string
+  ceilings?: boolean
 }
 
 /**
@@ -88,6 +92,19 @@ export function run(context: Context, options: RunOptions): Promise<number> {
   return measure(context, options)
 }
 
+/** `--ceilings`: measures those of the processor that these cases are held against and that are not known. The exit status. */
+async function measureMissing(context: Context, runner: Runner, devices: readonly Device[], cases: readonly BenchmarkCase[], json: boolean): Promise<number> {
+  for (const device of devices) {
+    const choices = unmeasuredChoices(device, cases, context.history.ceilings())
+    if (choices.length === 0) continue
+    context.remark(`opscope: first the ceilings of ${device.name}: ${choices.map(choiceTitle).join('; ')}`)
+    const followed = await follow(context, runner, () => runner.measureCeilings([device.id], { choices, only: true }), json)
+    const status = endStatus(followed.end)
+    if (status !== 0) return status
+  }
+  return 0
+}
+
 /** Measures what these options pick, of it only the shard where there is one. */
 async function measure(context: Context, options: RunOptions, shard?: Shard, picks?: SweepFile['picks']): Promise<number> {
   const name = readName(options.name ?? options.sweep)
@@ -123,6 +140,10 @@ async function measure(context: Context, options: RunOptions, shard?: Shard, pic
   }
   if (plan.cases.length > 0) context.remark(`opscope: ${text}`)
 
+  if (options.ceilings) {
+    const status = await measureMissing(context, runner, devices, plan.cases, options.json === true)
+    if (status !== 0) return status
+  }
   const followed = await follow(context, runner, () => runner.start(spec, name, only), options.json === true, 'each', stopAfter)
   const status = reportRun(context, followed, options.json === true)
   if ((spec.suite || spec.parts) && options.json !== true) context.print(exportSession('suite', context.history.exportSession(followed.sessionId), { ceilings: context.history.ceilings() }))
