@@ -117,14 +117,15 @@ void Team::run(void (*fn)(void*, int), void* context) {
   fn_ = fn;
   context_ = context;
   runs_++;
-  for (auto& worker : workers_) worker->asked.store(runs_, std::memory_order_release);
+  asked_.store(runs_, std::memory_order_release);
   // Between asking and looking who sleeps; a worker says that it sleeps before it looks again: one side always sees the other.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (auto& worker : workers_)
-    if (worker->asleep.load(std::memory_order_relaxed)) {
-      std::lock_guard lock(worker->mutex);
-      worker->wake.notify_one();
-    }
+  if (sleepers_.load(std::memory_order_relaxed) > 0)
+    for (auto& worker : workers_)
+      if (worker->asleep.load()) {
+        std::lock_guard lock(worker->mutex);
+        worker->wake.notify_one();
+      }
   fn(context, 0);
   for (auto& worker : workers_) spin_until([&] { return worker->done.load(std::memory_order_acquire) == runs_; });
 }
@@ -132,7 +133,7 @@ void Team::run(void (*fn)(void*, int), void* context) {
 void Team::work(Worker& self, int index) {
   prepare_thread(index);
   uint32_t seen = 0;
-  const auto asked = [&] { return self.asked.load(std::memory_order_acquire) != seen || closing_.load(std::memory_order_relaxed); };
+  const auto asked = [&] { return asked_.load(std::memory_order_acquire) != seen || closing_.load(std::memory_order_relaxed); };
   for (;;) {
     // The next run mostly comes at once: the clock is read when it does not.
     for (int64_t until = 0; wait_ == Wait::ready && !asked();) {
@@ -145,11 +146,13 @@ void Team::work(Worker& self, int index) {
     if (!asked()) {
       std::unique_lock lock(self.mutex);
       self.asleep.store(true);
+      sleepers_.fetch_add(1);
       std::atomic_thread_fence(std::memory_order_seq_cst);
       self.wake.wait(lock, asked);
+      sleepers_.fetch_sub(1);
       self.asleep.store(false);
     }
-    if (self.asked.load(std::memory_order_acquire) == seen) return;  // closing
+    if (asked_.load(std::memory_order_acquire) == seen) return;  // closing
     seen++;
     fn_(context_, index);
     self.done.store(seen, std::memory_order_release);
