@@ -1,4 +1,4 @@
-// batch_norm of x [batch, channels, plane]. Training: batch_norm_<t>_part takes the moments of parts of a channel, _channels those of whole ones, _join makes mean and
+// batch_norm of x [batch, channels, plane]. Training, where a cluster holds a channel: batch_norm_<t>_cluster does all. Else batch_norm_<t>_part takes the moments of parts of a channel, _channels those of whole ones, _join makes mean and
 // rstd of them; then, as in inference, _apply writes the output. Statistics are joined in a fixed order.
 #include "rows/stats.cuh"
 
@@ -49,6 +49,39 @@ __device__ __forceinline__ void part_moments(const T* x, ByMoments::Stats* out, 
   }
   s = join_group<ByMoments>(s, blockDim.x, scratch);
   if (threadIdx.x == 0) out[blockIdx.x] = s;
+}
+
+// A cluster of `blocks` for each channel, each with `images` of them; `group` threads, a power of two, for an image at a time.
+template <class T>
+__device__ __forceinline__ void whole_channel(const T* x, const float* weight, const float* bias, T* out, float* mean, float* rstd, long long channels, long long plane, long long batch, long long images, int group,
+                                              int blocks, float eps) {
+  __shared__ ByMoments::Stats scratch[32];
+  __shared__ ByMoments::Stats slot;
+  const long long channel = blockIdx.x / blocks, first = blockIdx.x % blocks * images, last = min(batch, first + images);
+  const int thread = threadIdx.x % group, own = threadIdx.x / group, together = blockDim.x / group;
+  ByMoments::Stats s = ByMoments::start();
+  for (long long image = first + own; image < last; image += together) {
+    const long long start = (image * channels + channel) * plane;
+    each_lanes<T>(start, plane, thread, group, [&](long long k, auto lanes) {
+      float f[decltype(lanes)::count];
+      take(x + start + k, f);
+      ByMoments::take_in(s, f);
+    });
+  }
+  s = join_group<ByMoments>(s, blockDim.x, scratch);
+  if (blocks > 1) s = join_cluster(s, slot, blocks, [](const ByMoments::Stats& p, const ByMoments::Stats& q) { return ByMoments::join(p, q); });
+  const float spread = ByMoments::rstd(s, eps), scale = spread * weight[channel], shift = bias[channel];
+  if (first == 0 && threadIdx.x == 0) mean[channel] = s.mean, rstd[channel] = spread;
+  for (long long image = first + own; image < last; image += together) {
+    const long long start = (image * channels + channel) * plane;
+    each_lanes<T>(start, plane, thread, group, [&](long long k, auto lanes) {
+      float f[decltype(lanes)::count];
+      take(x + start + k, f);
+      for (float& value : f) value = fmaf(value - s.mean, scale, shift);
+      give(out + start + k, f);
+    });
+  }
+  if (blocks > 1) cluster_wait();
 }
 
 // A vector of elements per thread.
@@ -107,6 +140,10 @@ extern "C" __global__ void __launch_bounds__(256) batch_norm_join(const ByMoment
 }
 
 #define BATCH_NORM(T)                                                                                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_cluster(const T* x, const float* weight, const float* bias, T* out, float* mean, float* rstd, long long channels,     \
+                                                                             long long plane, long long batch, long long images, int group, int blocks, float eps) {                       \
+    whole_channel(x, weight, bias, out, mean, rstd, channels, plane, batch, images, group, blocks, eps);                                                                                   \
+  }                                                                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(256) batch_norm_##T##_part(const T* x, ByMoments::Stats* out, long long channels, long long plane, long long count, long long part, int parts) { \
     part_moments(x, out, channels, plane, count, part, parts);                                                                                                                             \
   }                                                                                                                                                                                        \

@@ -1,5 +1,5 @@
-// Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp or the block. Rows that several blocks
-// share: cumsum_<t>_part adds up each part, then the same kernel starts from what lies in front of it.
+// Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp, the block or a cluster of blocks. Rows that
+// more blocks share: cumsum_<t>_part adds up each part, then the same kernel starts from what lies in front of it.
 #include "rows/stats.cuh"
 
 namespace {
@@ -33,7 +33,20 @@ __device__ __forceinline__ float in_front(float value, int group, float* scratch
   return of_warps + before;
 }
 
-// group: 32, or the block. parts: blocks of a row, with the sums of parts in `sums`.
+// The sum over the block of the n elements of x from `start` on.
+template <class T>
+__device__ __forceinline__ float block_sum(const T* x, long long start, long long n) {
+  __shared__ BySum::Stats scratch[32];
+  BySum::Stats s = BySum::start();
+  each_lanes<T>(start, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) {
+    float f[decltype(lanes)::count];
+    take(x + start + i, f);
+    for (const float value : f) s.sum += value;
+  });
+  return join_group<BySum>(s, blockDim.x, scratch).sum;
+}
+
+// group: 32, or the block. parts: blocks of a row, with the sums of parts in `sums`, or where there is none a cluster.
 template <class T>
 __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) {
   __shared__ float scratch[32];
@@ -43,7 +56,16 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
   const T* own = x + row * cols + from;
   T* to = out + row * cols + from;
   float carry = 0;
-  if (parts > 1)
+  const bool cluster = parts > 1 && !sums;
+  if (cluster) {
+    __shared__ float slot;
+    const float sum = block_sum(x, row * cols + from, n);
+    if (threadIdx.x == 0) slot = sum;
+    cluster_arrive();
+    cluster_wait();
+    for (unsigned rank = 0; rank < cluster_rank(); rank++) carry += of_block(slot, rank);
+    cluster_arrive();
+  } else if (parts > 1)
     for (long long i = row * parts; i < index; i++) carry += sums[i];
   const long long step = static_cast<long long>(group) * EACH;
   // Rows of one launch have the same length, and threads without a row go along.
@@ -59,20 +81,14 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
       if (i + j < n) to[i + j] = from_float<T>(before + f[j]);
     carry += total;
   }
+  if (cluster) cluster_wait();
 }
 
 template <class T>
 __device__ __forceinline__ void part_sum(const T* x, float* sums, long long cols, int parts, long long part) {
-  __shared__ BySum::Stats scratch[32];
-  const long long row = blockIdx.x / parts, from = blockIdx.x % parts * part, start = row * cols + from;
-  BySum::Stats s = BySum::start();
-  each_lanes<T>(start, min(part, cols - from), threadIdx.x, blockDim.x, [&](long long i, auto lanes) {
-    float f[decltype(lanes)::count];
-    take(x + start + i, f);
-    for (const float value : f) s.sum += value;
-  });
-  s = join_group<BySum>(s, blockDim.x, scratch);
-  if (threadIdx.x == 0) sums[blockIdx.x] = s.sum;
+  const long long row = blockIdx.x / parts, from = blockIdx.x % parts * part;
+  const float sum = block_sum(x, row * cols + from, min(part, cols - from));
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
 }  // namespace

@@ -5,11 +5,15 @@ namespace opscope::cuda {
 // dims: [rows, cols].
 static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, [](Planner& p) {
   const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
-  const RowsSplit split = rows_split(p.device.sm_count, 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), rows, cols);
+  const RowsSplit split = rows_split(p.device.sm_count, 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), rows, cols, p.device.major >= 9);
   const std::string name = "cumsum_" + p.dtype();
   constexpr CUdeviceptr absent = 0;
+  const auto part = static_cast<long long>(split.part);
+  if (split.cluster) {
+    p.launch(p.kernel(name), {split.blocks}, split.threads, 0, p.input(0), p.output(), rows, cols, split.group, split.parts, part, absent).cluster(static_cast<unsigned>(split.parts));
+    return;
+  }
   if (split.parts > 1) {
-    const auto part = static_cast<long long>(split.part);
     const CUdeviceptr sums = p.workspace(split.blocks * 4);
     p.launch(p.kernel(name + "_part"), {split.blocks}, split.threads, 0, p.input(0), sums, cols, split.parts, part);
     p.launch(p.kernel(name), {split.blocks}, split.threads, 0, p.input(0), p.output(), rows, cols, split.group, split.parts, part, sums);

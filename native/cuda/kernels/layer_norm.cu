@@ -1,6 +1,7 @@
 // layer_norm over the last axis of x [tokens, dim] with weight, bias [dim] and eps. Each row is read once into
 // registers where it fits (see common/row.h); the variance is taken around the mean, in a second pass over registers.
 // How to build and run: scripts/gpu/kernels.sh.
+#include "common/cluster.cuh"
 #include "common/row.cuh"
 
 namespace {
@@ -75,11 +76,42 @@ __device__ __forceinline__ void layer_norm_row(const T* x, const T* weight, cons
   part_write(part, weight, bias, out, row, thread, threads, mean, rsqrtf(squares / cols + eps));
 }
 
-// Elements of the row in the chunk of 1024 vectors that starts at vector `first`.
+// Elements of the row in the `vectors` that start at vector `first`.
 template <class T>
-__device__ __forceinline__ int chunk_elements(const RowSpan<T>& row, int first) {
-  const int from = max(0, row.column(first, 0)), to = min(row.cols, row.column(first + 1024, 0));
+__device__ __forceinline__ int chunk_elements(const RowSpan<T>& row, int first, int vectors = 1024) {
+  const int from = max(0, row.column(first, 0)), to = min(row.cols, row.column(first + vectors, 0));
   return max(0, to - from);
+}
+
+// Number of elements, mean, and sum of (x - mean)^2 (Chan, Golub & LeVeque 1983).
+struct Moments {
+  float count, mean, squares;
+};
+struct JoinMoments {
+  __device__ __forceinline__ Moments operator()(const Moments& p, const Moments& q) const {
+    const float count = p.count + q.count;
+    if (count == 0.0f) return p;
+    const float away = q.mean - p.mean, share = q.count / count;
+    return {count, fmaf(away, share, p.mean), p.squares + q.squares + away * away * p.count * share};
+  }
+};
+
+// A cluster of `blocks` per row.
+template <class T, int V>
+__device__ __forceinline__ void layer_norm_cluster(const T* x, const T* weight, const T* bias, float eps, T* out, int cols, int blocks) {
+  __shared__ float scratch[2][32];
+  __shared__ Moments slot;
+  const RowSpan<T> row(blockIdx.x / blocks, cols);
+  const int threads = blockDim.x, begin = static_cast<int>(cluster_rank()) * threads * V, first = begin + threadIdx.x, count = chunk_elements(row, begin, threads * V);
+  RowPart<T, V> part;
+  part.load(x, row, first, threads, 0.0f);
+  const float mean = block_reduce(part_sum(part), 0.0f, scratch[0], AddOp()) / max(1, count);
+  part.stay_packed();
+  const float squares = block_reduce(part_squares(part, row, first, threads, mean), 0.0f, scratch[1], AddOp());
+  part.stay_packed();
+  const Moments all = join_cluster(Moments{static_cast<float>(count), mean, squares}, slot, blocks, JoinMoments());
+  part_write(part, weight, bias, out, row, first, threads, all.mean, rsqrtf(all.squares / cols + eps));
+  cluster_wait();
 }
 
 // One block per chunk; summary = (mean, sum of (x - mean)^2).
@@ -125,6 +157,10 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
                                                                                   long long rows, int cols) {                                \
     layer_norm_row<T, V, WARP>(x, weight, bias, eps, out, rows, cols);                                                                            \
   }
+#define LAYER_NORM_CLUSTER(T, V)                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(512) layer_norm_##T##_cluster_##V(const T* x, const T* weight, const T* bias, float eps, T* out, int cols, int blocks) { \
+    layer_norm_cluster<T, V>(x, weight, bias, eps, out, cols, blocks);                                                                       \
+  }
 #define LAYER_NORM(T)                                                                                                                        \
   LAYER_NORM_ROW(T, 1, warp, true, 128)                                                                                                      \
   LAYER_NORM_ROW(T, 2, warp, true, 128)                                                                                                      \
@@ -133,6 +169,8 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   LAYER_NORM_ROW(T, 2, block, false, 1024)                                                                                                   \
   LAYER_NORM_ROW(T, 4, block, false, 512)                                                                                                    \
   LAYER_NORM_ROW(T, 8, block, false, 1024)                                                                                                   \
+  LAYER_NORM_CLUSTER(T, 4)                                                                                                                   \
+  LAYER_NORM_CLUSTER(T, 8)                                                                                                                   \
   extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_part(const T* x, float2* summaries, int cols, int chunks) {             \
     layer_norm_part<T>(x, summaries, cols, chunks);                                                                                          \
   }                                                                                                                                          \

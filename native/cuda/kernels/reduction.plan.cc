@@ -97,7 +97,7 @@ class Reduction {
   }
 
   void plan_rows(int64_t rows, int64_t cols) {
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::product ? 2 : 4);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::product ? 2 : 4, p_.device.major >= 9);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;
@@ -107,12 +107,14 @@ class Reduction {
                 static_cast<int>(cols), static_cast<int>(split.chunk), split.group);
       return;
     }
-    const CUdeviceptr shares = split.splits > 1 ? p_.workspace(rows * split.splits * part_bytes_) : 0;
-    const CUdeviceptr counters = split.splits > 1 ? p_.workspace(rows * 4) : 0;
+    const bool by_ticket = split.splits > 1 && !split.cluster;
+    const CUdeviceptr shares = by_ticket ? p_.workspace(rows * split.splits * part_bytes_) : 0;
+    const CUdeviceptr counters = by_ticket ? p_.workspace(rows * 4) : 0;
     slices(rows, [&](int64_t first, int64_t count) {
-      p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, input_at(0, first * cols), input_at(row_.kind == Row::product ? 1 : 0, first * cols), out_at(first), parts_at(first),
-                count_, static_cast<long long>(cols), static_cast<long long>(split.chunk), shares + static_cast<CUdeviceptr>(first * split.splits * part_bytes_),
-                counters + static_cast<CUdeviceptr>(first * 4));
+      const CUdeviceptr own_shares = by_ticket ? shares + static_cast<CUdeviceptr>(first * split.splits * part_bytes_) : 0, own_counters = by_ticket ? counters + static_cast<CUdeviceptr>(first * 4) : 0;
+      Launch& launch = p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, input_at(0, first * cols), input_at(row_.kind == Row::product ? 1 : 0, first * cols), out_at(first), parts_at(first),
+                count_, static_cast<long long>(cols), static_cast<long long>(split.chunk), own_shares, own_counters);
+      if (split.cluster) launch.cluster(static_cast<unsigned>(split.splits));
     });
   }
 

@@ -1,5 +1,5 @@
 // Row operations: rows/kernel.cuh has the kernels, this file what each operation makes of a row. rows.plan.cc says where which runs.
-// Kernels: rows_<op>_<dtype>, .._tile, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
+// Kernels: rows_<op>_<dtype>, .._tile, .._cluster, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
 // the rows that softmax.cu and layer_norm.cu do not take (common/row.h).
 #include "common/arithmetic.cuh"
 #include "rows/stats.cuh"
@@ -64,6 +64,7 @@ struct Softmax : OfX<T, ByMaxSum> {
 // in: logits, target. The loss of each row goes to per_row.
 template <class T>
 struct CrossEntropy : OfX<T, ByMaxSum> {
+  static constexpr bool averaged = true;
   using typename ByMaxSum::Stats;
   using OfX<T, ByMaxSum>::x;
   float* loss;
@@ -262,6 +263,7 @@ using RmsNormBackward = NormBackward<T, false>;
   extern "C" __global__ void __launch_bounds__(1024) rows_##op##_##T(const RowArguments a) { rows_whole<Policy<T>, T>(a); }                         \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_tile(const RowArguments a) { rows_tile<Policy<T>, T, INPUTS, WRITES>(a); }
 #define LONG_ROWS_OF(T, op, Policy)                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_cluster(const RowArguments a) { rows_cluster<Policy<T>, T>(a); }              \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_part(const RowArguments a) { rows_part<Policy<T>, T>(a); }                    \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_join(const RowArguments a) { rows_join<Policy<T>, T>(a); }
 #define EACH_DTYPE(KERNELS, ...) KERNELS(f32, __VA_ARGS__) KERNELS(f16, __VA_ARGS__) KERNELS(bf16, __VA_ARGS__)

@@ -23,7 +23,7 @@ void plan_group_norm(Planner& p) {
 void plan_cross_entropy(Planner& p) {
   RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
   a.per_row = p.workspace(a.rows * 4);
-  launch_rows(p, a);
+  if (launch_rows(p, a)) return;
   const int64_t blocks = std::clamp<int64_t>(ceil_div(a.rows, 2048), 1, 1024);
   const CUdeviceptr parts = p.workspace(blocks * 4);
   p.launch(p.kernel_in("row_sums", "rows_sum"), {blocks}, 256, 0, a.per_row, parts, a.rows);

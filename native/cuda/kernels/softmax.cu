@@ -1,6 +1,7 @@
 // softmax and log_softmax over the last axis of x [rows, cols], each row read once into registers where it fits (see common/row.h for the
 // kernels and when each is used). How to build and run: scripts/gpu/kernels.sh.
 #include "common/arithmetic.cuh"
+#include "common/cluster.cuh"
 #include "common/row.cuh"
 #include "elementwise/kernel.cuh"
 
@@ -56,6 +57,33 @@ __device__ __forceinline__ void softmax_row(const T* x, T* out, long long rows, 
   part_write<LOG>(part, out, row, thread, threads, max, sum);
 }
 
+// Largest element, and the sum of e^(x - max).
+struct Summaries {
+  __device__ __forceinline__ float2 operator()(float2 p, float2 q) const {
+    const float m = fmaxf(p.x, q.x);
+    if (m == lowest) return make_float2(m, 0);
+    return make_float2(m, fmaf(p.y, exp2_fast((p.x - m) * log2e), q.y * exp2_fast((q.x - m) * log2e)));
+  }
+};
+
+// A cluster of `blocks` per row.
+template <bool LOG, class T, int V>
+__device__ __forceinline__ void softmax_cluster(const T* x, T* out, int cols, int blocks) {
+  __shared__ float scratch[2][32];
+  __shared__ float2 slot;
+  const RowSpan<T> row(blockIdx.x / blocks, cols);
+  const int first = static_cast<int>(cluster_rank()) * static_cast<int>(blockDim.x) * V + threadIdx.x;
+  RowPart<T, V> part;
+  part.load(x, row, first, blockDim.x, lowest);
+  const float m = block_reduce(part_max(part), lowest, scratch[0], MaxOp());
+  part.stay_packed();
+  const float sum = block_reduce(m == lowest ? 0.0f : part_sum(part, m * log2e), 0.0f, scratch[1], AddOp());
+  part.stay_packed();
+  const float2 all = join_cluster(make_float2(m, sum), slot, blocks, Summaries());
+  part_write<LOG>(part, out, row, first, blockDim.x, all.x, all.y);
+  cluster_wait();
+}
+
 // One block per chunk of 1024 vectors; summary = (max, sum of e^(x - max)).
 template <class T>
 __device__ __forceinline__ void softmax_part(const T* x, float2* summaries, int cols, int chunks) {
@@ -94,6 +122,10 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   extern "C" __global__ void __launch_bounds__(MAX) op##_##T##_##KIND##_##V(const T* x, T* out, long long rows, int cols) { \
     softmax_row<LOG, T, V, WARP>(x, out, rows, cols);                                                                     \
   }
+#define SOFTMAX_CLUSTER(op, LOG, T, V)                                                                                                \
+  extern "C" __global__ void __launch_bounds__(512) op##_##T##_cluster_##V(const T* x, T* out, int cols, int blocks) { \
+    softmax_cluster<LOG, T, V>(x, out, cols, blocks);                                                                                 \
+  }
 #define SOFTMAX_OF(op, LOG, T)                                                                                                                                    \
   SOFTMAX_ROW(op, LOG, T, 1, warp, true, 128)                                                                                                                     \
   SOFTMAX_ROW(op, LOG, T, 2, warp, true, 128)                                                                                                                     \
@@ -102,6 +134,8 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   SOFTMAX_ROW(op, LOG, T, 2, block, false, 1024)                                                                                                                  \
   SOFTMAX_ROW(op, LOG, T, 4, block, false, 512)                                                                                                                   \
   SOFTMAX_ROW(op, LOG, T, 8, block, false, 1024)                                                                                                                  \
+  SOFTMAX_CLUSTER(op, LOG, T, 4)                                                                                                                                  \
+  SOFTMAX_CLUSTER(op, LOG, T, 8)                                                                                                                                  \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {                          \
     softmax_join<LOG, T>(x, out, summaries, cols, chunks);                                                                                                        \
   }                                                                                                                                                               \

@@ -163,10 +163,11 @@ void archs() {
 // Every element is in one part of one row, and no launch is empty.
 void reductions() {
   bool rows_covered = true, tiles_aligned = true, columns_covered = true, flat_whole = true;
-  for (const int64_t bytes : {2, 4})
+  for (const auto& [bytes, clusters] : {std::pair<int64_t, bool>{2, false}, {4, false}, {2, true}, {4, true}})
     for (const int64_t outer : {1, 3, 131, 70'001, 3'000'017})
       for (const int64_t length : {1, 2, 3, 7, 31, 64, 511, 513, 4099, 1'000'003}) {
-        const RowSplit row = row_split(132, bytes, outer, length);
+        const RowSplit row = row_split(132, bytes, outer, length, 4, clusters);
+        if (row.cluster) rows_covered = rows_covered && clusters && (row.splits == 2 || row.splits == 4 || row.splits == 8);
         if (row.kind == RowSplit::Kind::block)
           rows_covered = rows_covered && row.threads % 32 == 0 && row.threads >= 32 && row.threads <= 1024 && row.chunk * row.splits >= length && row.chunk * (row.splits - 1) < length &&
                          (row.splits == 1 || row.chunk * bytes % 16 == 0) && row.splits <= 65535;
@@ -190,6 +191,7 @@ void reductions() {
   expect(columns_covered, "tiles and shares cover each column once");
   expect(flat_whole, "few columns are met in steps of whole rows");
   expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1, "few long rows are split, many are not");
+  expect(row_split(132, 4, 1, 32768, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
   expect(row_split(132, 4, 1000, 128).group == 32 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
   expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");

@@ -32,9 +32,10 @@ __device__ __forceinline__ V block_reduce(V v, V identity, V* scratch, Op op) {
 // What the other blocks wrote before their call is visible to the last one.
 __device__ __forceinline__ bool last_to_arrive(unsigned* counter, unsigned total) {
   __shared__ bool last;
-  __threadfence();
   __syncthreads();
+  // A fence is cumulative: it holds for what the block wrote before the barrier.
   if (threadIdx.x == 0) {
+    __threadfence();
     last = atomicInc(counter, total - 1) == total - 1;
     __threadfence();
   }

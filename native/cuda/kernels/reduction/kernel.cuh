@@ -1,13 +1,14 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner]. R says what is reduced (reduction.cu).
 //   reduce_group    inner = 1, short rows that start on 16 bytes: a warp or less per row
 //   reduce_tile     inner = 1, other short rows: the same through shared memory
-//   reduce_row      inner = 1: one or several blocks per row; the last block to finish a row joins the parts
+//   reduce_row      inner = 1: one or several blocks per row; a cluster joins its parts, else the last block to finish a row does
 //   reduce_each     inner > 1: a thread owns W columns
 //   reduce_flat     inner > 1, few columns: a block owns a share of the rows; the last block joins the shares
 //   reduce_columns  inner > 1: a block owns 32 columns of W elements and a share of the rows; the last block joins the shares
 // pieces.cuh has what joins groups, where what is reduced does not lie in one piece.
 // Partial results are joined in a fixed order, so results repeat bit for bit.
 #pragma once
+#include "../common/cluster.cuh"
 #include "../common/reduce.cuh"
 #include "../common/vec.cuh"
 
@@ -118,7 +119,8 @@ __device__ __forceinline__ void reduce_tile(const T* x, Results<R, T> results, l
   }
 }
 
-// grid: (splits, rows). `chunk` elements per split, a multiple of the vector width. `shares` has room for a part per block.
+// grid: (splits, rows). `chunk` elements per split, a multiple of the vector width. `shares` has room for a part per block; without it
+// the splits of a row are a cluster.
 template <class R, class T>
 __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T> results, long long cols, long long chunk, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
@@ -132,6 +134,11 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   if (splits == 1) {
     if (threadIdx.x == 0) results.put(row, total);
     return;
+  }
+  if (!shares) {
+    total = join_cluster(total, second[0], splits, Join<R>());
+    if (blockIdx.x == 0 && threadIdx.x == 0) results.put(row, total);
+    return cluster_wait();
   }
   if (threadIdx.x == 0) shares[row * splits + blockIdx.x] = total;
   if (!last_to_arrive(counters + row, splits)) return;

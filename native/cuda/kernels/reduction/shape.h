@@ -7,16 +7,20 @@
 namespace opscope::cuda {
 
 // Rows in one piece. group: that many threads of a warp for each; tile: the same through shared memory, `chunk` rows of a block at
-// a time; block: `splits` blocks for each, of `chunk` elements.
+// a time; block: `splits` blocks for each, of `chunk` elements, which are a cluster where there are few.
 struct RowSplit {
   enum class Kind { group, tile, block } kind;
   unsigned threads;  // per block
   int group;
   int64_t chunk, splits;
+  bool cluster = false;
 };
 
-// `blocks` of 512 threads fit on a multiprocessor.
-inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4) {
+// Blocks of a cluster that every GPU with clusters takes, and up to how many blocks a cluster of these is sooner done than they.
+constexpr int64_t most_of_cluster = 8, most_as_cluster = 16;
+
+// `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them.
+inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
   const int64_t vectors = up(cols, width);
@@ -35,7 +39,14 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
   const auto threads = static_cast<unsigned>(std::clamp<int64_t>(up(vectors, 4 * 32) * 32, 32, 512));
   // No more blocks in all than fit at once, each with at least four vectors per thread.
   const int64_t wanted = std::max<int64_t>(1, sm_count * blocks / rows);
-  const int64_t splits = std::clamp<int64_t>(std::min(wanted, up(vectors, static_cast<int64_t>(threads) * 4)), 1, 65535);
+  int64_t splits = std::clamp<int64_t>(std::min(wanted, up(vectors, static_cast<int64_t>(threads) * 4)), 1, 65535);
+  if (clusters && splits > 1 && splits <= most_as_cluster) {
+    int64_t size = 2;
+    while (size < splits && size < most_of_cluster) size *= 2;
+    // Every block of a cluster has a part.
+    const int64_t chunk = up(vectors, size) * width;
+    if (up(cols, chunk) == size) return {RowSplit::Kind::block, threads, 32, chunk, size, true};
+  }
   const int64_t chunk = up(vectors, splits) * width;
   return {RowSplit::Kind::block, threads, 32, chunk, up(cols, chunk)};
 }

@@ -7,9 +7,11 @@
 //   finish(stats)                         once per row, by one thread
 //
 // rows_whole: a group of threads for a row, as few as one and as many as a block. rows_tile: short rows that do not start on 16
-// bytes, through shared memory. rows_part and rows_join: several blocks for a row.
+// bytes, through shared memory. rows_cluster: a cluster of blocks for a row; rows_part and rows_join: any number of blocks.
 // The row is read twice, the second time from a cache; joins have a fixed order, so results repeat bit for bit.
 #pragma once
+#include "../common/cluster.cuh"
+#include "../common/reduce.cuh"
 #include "../common/vec.cuh"
 #include "arguments.h"
 
@@ -78,6 +80,18 @@ __device__ __forceinline__ S join_group(S s, int group, S* scratch) {
   return join_lanes<P>(s, 32);
 }
 
+// The mean of a loss over its rows, by the block that comes last. `parts_at` is a counter that is zero.
+template <class T>
+__device__ __forceinline__ void mean_of_rows(const RowArguments& a) {
+  __shared__ float scratch[32];
+  if (!last_to_arrive(reinterpret_cast<unsigned*>(a.parts_at), gridDim.x)) return;
+  const float* losses = reinterpret_cast<const float*>(a.per_row);
+  float sum = 0;
+  for (long long i = threadIdx.x; i < a.rows; i += blockDim.x) sum += __ldcg(losses + i);
+  sum = block_reduce(sum, 0.0f, scratch, AddOp());
+  if (threadIdx.x == 0) *reinterpret_cast<T*>(a.out) = from_float<T>(sum / static_cast<float>(a.rows));
+}
+
 template <class P, class T>
 __device__ __forceinline__ void rows_whole(const RowArguments& a) {
   using Stats = typename P::Stats;
@@ -92,6 +106,8 @@ __device__ __forceinline__ void rows_whole(const RowArguments& a) {
   s = join_group<P>(s, a.group, scratch);
   each_lanes<T>(row * a.cols, n, thread, a.group, [&](long long i, auto lanes) { p.write(s, i, lanes); });
   if (n > 0 && thread == 0) p.finish(s);
+  if constexpr (P::averaged)
+    if (a.parts_at) mean_of_rows<T>(a);
 }
 
 // A block takes `part` rows that lie together, a multiple of 8, so that their tile starts on 16 bytes whatever a row's length is: it
@@ -122,11 +138,30 @@ __device__ __forceinline__ void rows_tile(const RowArguments& a) {
     for (int i = thread; i < n; i += a.group) p.write(s, i, Lanes<1>());
     if (n > 0 && thread == 0) p.finish(s);
   }
+  if constexpr (P::averaged)
+    if (a.parts_at) mean_of_rows<T>(a);
   if (!WRITES) return;
   __syncthreads();
   T* out = reinterpret_cast<T*>(a.out) + base;
   for (int v = threadIdx.x; v < elements / L; v += blockDim.x) store16(out + v * L, tile[v]);
   for (int i = elements / L * L + threadIdx.x; i < elements; i += blockDim.x) out[i] = reinterpret_cast<const T*>(tile)[i];
+}
+
+// `parts` blocks of a cluster for a row.
+template <class P, class T>
+__device__ __forceinline__ void rows_cluster(const RowArguments& a) {
+  using Stats = typename P::Stats;
+  __shared__ Stats scratch[32];
+  __shared__ Stats slot;
+  const long long row = blockIdx.x / a.parts, from = blockIdx.x % a.parts * a.part, n = min(a.part, a.cols - from);
+  P p(a, row);
+  Stats s = P::start();
+  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.add(s, from + i, lanes); });
+  s = join_group<P>(s, blockDim.x, scratch);
+  s = join_cluster(s, slot, a.parts, [](const Stats& q, const Stats& r) { return P::join(q, r); });
+  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.write(s, from + i, lanes); });
+  if (from == 0 && threadIdx.x == 0) p.finish(s);
+  cluster_wait();
 }
 
 // One block per part. `from`, `n`: the block's elements.

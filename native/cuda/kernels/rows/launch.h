@@ -28,26 +28,36 @@ inline RowArguments arguments_of(const Planner& p, int64_t rows, int64_t cols) {
   return a;
 }
 
-// `inputs`: how many of them have rows, which a tile holds.
-inline void launch_rows(Planner& p, RowArguments a, int inputs = 1) {
-  const RowsSplit split = rows_split(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols);
+// Blocks and rows up to which the block that comes last takes the mean of a loss over the rows.
+constexpr int64_t most_tickets = 1024, most_averaged = 16384;
+
+// `inputs`: how many of them have rows, which a tile holds. True where the launch takes the mean of what it writes to `per_row` as well.
+inline bool launch_rows(Planner& p, RowArguments a, int inputs = 1) {
+  const RowsSplit split = rows_split(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9);
   const std::string name = "rows_" + p.spec.op + "_" + p.dtype();
   const auto kernel = [&](const std::string& suffix) { return p.kernel_in("rows", name + suffix); };
   a.group = split.group;
   a.parts = split.parts;
   a.part = split.part;
+  const bool averages = a.per_row != 0 && split.parts == 1 && split.blocks <= most_tickets && a.rows <= most_averaged;
+  if (averages) a.parts_at = p.workspace(4);
   if (split.tiled) {
     p.launch(kernel("_tile"), {split.blocks}, split.threads, static_cast<unsigned>(inputs * split.part * a.cols * static_cast<int64_t>(dtype_bytes(p.spec.dtype))), a);
-    return;
+    return averages;
   }
   if (split.parts == 1) {
     p.launch(kernel(""), {split.blocks}, split.threads, 0, a);
-    return;
+    return averages;
+  }
+  if (split.cluster) {
+    p.launch(kernel("_cluster"), {split.blocks}, split.threads, 0, a).cluster(static_cast<unsigned>(split.parts));
+    return false;
   }
   constexpr int64_t most_floats = 4;  // of a statistic
   a.parts_at = p.workspace(split.blocks * most_floats * 4);
   p.launch(kernel("_part"), {split.blocks}, split.threads, 0, a);
   p.launch(kernel("_join"), {split.blocks}, split.threads, 0, a);
+  return false;
 }
 
 }  // namespace opscope::cuda

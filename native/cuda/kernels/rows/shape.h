@@ -12,7 +12,11 @@ struct RowsSplit {
   int parts = 1;      // of a row, each a block
   int64_t part = 0;   // elements of one, a multiple of 16 bytes; with `tiled`, rows of a block, a multiple of 8
   bool tiled = false; // through shared memory
+  bool cluster = false;  // the parts of a row are a cluster
 };
+
+// Blocks of a cluster that every GPU with clusters takes, and vectors of a block of one: at least and at most.
+constexpr int64_t most_in_cluster = 8, least_in_block = 256, most_in_block = 8192;
 
 // Rows of up to so many vectors of 16 bytes take a warp or less.
 constexpr int64_t warp_vectors = 128;
@@ -32,8 +36,8 @@ inline RowsSplit rows_tiles(int sm_count, int64_t lanes, int64_t rows, int64_t c
   return {group, part * group >= 256 ? 256u : part * group >= 128 ? 128u : 64u, over(rows, part), 1, part, true};
 }
 
-// `lanes`: elements of 16 bytes.
-inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
+// `lanes`: elements of 16 bytes. `clusters`: whether the GPU has them.
+inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters = false) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t vectors = over(cols, lanes);
   if (cols < tile_columns && cols % lanes != 0) return rows_tiles(sm_count, lanes, rows, cols);
@@ -45,6 +49,12 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
     return {group, threads, over(rows, threads / static_cast<unsigned>(group))};
   }
   constexpr int64_t least_part = 4096;  // vectors
+  if (clusters && vectors <= most_in_cluster * most_in_block) {
+    int64_t blocks = 1;
+    while (blocks < most_in_cluster && rows * blocks < int64_t{sm_count} * 2 && vectors >= blocks * 2 * least_in_block) blocks *= 2;
+    const int64_t part = over(vectors, blocks);
+    if (blocks > 1 && over(vectors, part) == blocks) return {256, 256, rows * blocks, static_cast<int>(blocks), part * lanes, false, true};
+  }
   const int64_t wanted = over(int64_t{sm_count} * 4, rows), parts = std::min(wanted, over(vectors, least_part));
   // The statistics of all parts are read by each block of a row.
   if (parts > 1) {

@@ -1,9 +1,10 @@
-// What row operations keep of a row.
+// What row operations keep of a row. averaged: whether what each row gives is a loss, of which the mean is wanted.
 #pragma once
 #include "kernel.cuh"
 
 // Largest element and the sum of e^(x - largest).
 struct ByMaxSum {
+  static constexpr bool averaged = false;
   struct Stats {
     float max, sum;
   };
@@ -36,6 +37,7 @@ struct ByMaxSum {
 };
 
 struct BySum {
+  static constexpr bool averaged = false;
   struct Stats {
     float sum;
   };
@@ -44,6 +46,7 @@ struct BySum {
 };
 
 struct ByTwoSums {
+  static constexpr bool averaged = false;
   struct Stats {
     float sum, dot;
   };
@@ -53,6 +56,7 @@ struct ByTwoSums {
 
 // Number of elements, mean, and sum of squared distances from it (Chan, Golub & LeVeque 1983).
 struct ByMoments {
+  static constexpr bool averaged = false;
   struct Stats {
     float count, mean, squares;
   };

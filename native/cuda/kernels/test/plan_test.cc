@@ -97,13 +97,16 @@ void row_splits() {
   for (const int64_t lanes : {4, 8})
     for (int64_t cols = 1; cols <= int64_t{1} << 32; cols = cols * 3 / 2 + 1)
       for (int64_t rows = 1; rows <= (int64_t{1} << 33) / cols; rows = rows * 5 + 2) {
-        const RowsSplit s = rows_split(132, lanes, rows, cols);
-        const bool sub_warp = s.group <= 32;
-        whole = whole && (sub_warp ? s.threads % static_cast<unsigned>(s.group) == 0 && (s.group & (s.group - 1)) == 0 : s.threads == static_cast<unsigned>(s.group) && s.group % 32 == 0);
-        if (s.tiled) whole = whole && s.part % 8 == 0 && s.part >= 8 && s.blocks * s.part >= rows && (s.blocks - 1) * s.part < rows && s.part * cols <= 3 * tile_bytes / 16 * lanes / 2 && cols % lanes != 0;
-        else if (s.parts == 1) whole = whole && s.blocks * (s.threads / static_cast<unsigned>(s.group)) >= rows;
-        else whole = whole && !sub_warp && s.part % lanes == 0 && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && s.blocks == rows * s.parts;
-        grids = grids && s.threads <= 1024 && s.blocks <= Launch::max_blocks_x;
+        for (const bool clusters : {false, true}) {
+          const RowsSplit s = rows_split(132, lanes, rows, cols, clusters);
+          const bool sub_warp = s.group <= 32;
+          whole = whole && (sub_warp ? s.threads % static_cast<unsigned>(s.group) == 0 && (s.group & (s.group - 1)) == 0 : s.threads == static_cast<unsigned>(s.group) && s.group % 32 == 0);
+          if (s.tiled) whole = whole && s.part % 8 == 0 && s.part >= 8 && s.blocks * s.part >= rows && (s.blocks - 1) * s.part < rows && s.part * cols <= 3 * tile_bytes / 16 * lanes / 2 && cols % lanes != 0;
+          else if (s.parts == 1) whole = whole && s.blocks * (s.threads / static_cast<unsigned>(s.group)) >= rows;
+          else whole = whole && !sub_warp && s.part % lanes == 0 && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && s.blocks == rows * s.parts;
+          grids = grids && s.threads <= 1024 && s.blocks <= Launch::max_blocks_x;
+          if (s.cluster) whole = whole && clusters && (s.parts == 2 || s.parts == 4 || s.parts == 8);
+        }
       }
   expect(whole, "rows are covered, by groups that divide their blocks or by parts of whole vectors");
   expect(grids, "rows of up to 2^33 elements fit a grid");
@@ -120,8 +123,21 @@ void softmax_rows() {
   for (const int64_t lanes : {4, 8})
     for (int64_t cols = 1; cols <= int64_t{1} << 20; cols = cols * 5 / 4 + 1)
       for (int64_t rows = 1; rows <= int64_t{1} << 22; rows = rows * 3 / 2 + 1)
-        if (from_rows(device, lanes, rows, cols)) whole = whole && rows_split(device.sm_count, lanes, rows, cols).parts == 1;
+        if (from_rows(device, lanes, rows, cols)) whole = whole && rows_split(device.sm_count, lanes, rows, cols, true).parts == 1;
   expect(whole, "rows that softmax and layer_norm leave to the row operations are not split");
+  device.major = 9;
+  bool held = true;
+  for (const Dtype dtype : real_dtypes)
+    for (int64_t cols = 1; cols <= int64_t{1} << 20; cols = cols * 5 / 4 + 1)
+      for (int64_t rows = 1; rows <= int64_t{1} << 12; rows = rows * 3 / 2 + 1) {
+        const RowShape s = row_shape(device, dtype, rows, cols);
+        const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(dtype));
+        if (s.kind == RowShape::Kind::cluster)
+          held = held && (s.chunks == 2 || s.chunks == 4 || s.chunks == 8) && s.blocks == rows * s.chunks && s.threads % 32 == 0 && s.threads <= 512 && s.threads * s.vectors * s.chunks * lanes >= cols + (cols % lanes ? lanes - 1 : 0);
+      }
+  expect(held, "a cluster holds its row, whatever its alignment");
+  expect(row_shape(device, Dtype::f32, 4, 100'000).kind == RowShape::Kind::cluster && row_shape(device, Dtype::f32, 4096, 4096).kind == RowShape::Kind::block && row_shape(device, Dtype::f32, 1, 1 << 22).kind == RowShape::Kind::chunks,
+         "rows beyond a block's registers take a cluster, those beyond a cluster's take parts");
 }
 
 // Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
