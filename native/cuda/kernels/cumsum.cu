@@ -1,5 +1,5 @@
-// Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp, the block or a cluster of blocks. Rows that
-// more blocks share: cumsum_<t>_part adds up each part, then the same kernel starts from what lies in front of it.
+// Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp or the block. cumsum_<t>_cluster: a cluster of blocks.
+// Rows that more blocks share: cumsum_<t>_part adds up each part, then the same kernel starts from what lies in front of it.
 #include "rows/stats.cuh"
 
 namespace {
@@ -46,8 +46,8 @@ __device__ __forceinline__ float block_sum(const T* x, long long start, long lon
   return join_group<BySum>(s, blockDim.x, scratch).sum;
 }
 
-// group: 32, or the block. parts: blocks of a row, with the sums of parts in `sums`, or where there is none a cluster.
-template <class T>
+// group: 32, or the block. parts: blocks of a row, with the sums of parts in `sums`, or a cluster.
+template <class T, bool CLUSTER>
 __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) {
   __shared__ float scratch[32];
   const int thread = threadIdx.x % group;
@@ -56,8 +56,7 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
   const T* own = x + row * cols + from;
   T* to = out + row * cols + from;
   float carry = 0;
-  const bool cluster = parts > 1 && !sums;
-  if (cluster) {
+  if constexpr (CLUSTER) {
     __shared__ float slot;
     const float sum = block_sum(x, row * cols + from, n);
     if (threadIdx.x == 0) slot = sum;
@@ -65,8 +64,9 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
     cluster_wait();
     for (unsigned rank = 0; rank < cluster_rank(); rank++) carry += of_block(slot, rank);
     cluster_arrive();
-  } else if (parts > 1)
+  } else if (parts > 1) {
     for (long long i = row * parts; i < index; i++) carry += sums[i];
+  }
   const long long step = static_cast<long long>(group) * EACH;
   // Rows of one launch have the same length, and threads without a row go along.
   for (long long base = 0; base < part && base < cols; base += step) {
@@ -81,7 +81,7 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
       if (i + j < n) to[i + j] = from_float<T>(before + f[j]);
     carry += total;
   }
-  if (cluster) cluster_wait();
+  if constexpr (CLUSTER) cluster_wait();
 }
 
 template <class T>
@@ -95,7 +95,10 @@ __device__ __forceinline__ void part_sum(const T* x, float* sums, long long cols
 
 #define CUMSUM(T)                                                                                                                                                            \
   extern "C" __global__ void __launch_bounds__(1024) cumsum_##T(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) { \
-    scan(x, out, rows, cols, group, parts, part, sums);                                                                                                                      \
+    scan<T, false>(x, out, rows, cols, group, parts, part, sums);                                                                                                            \
+  }                                                                                                                                                                          \
+  extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_cluster(const T* x, T* out, long long rows, long long cols, int parts, long long part) {                    \
+    scan<T, true>(x, out, rows, cols, 256, parts, part, nullptr);                                                                                                            \
   }                                                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_part(const T* x, float* sums, long long cols, int parts, long long part) { part_sum(x, sums, cols, parts, part); }
 CUMSUM(f32)

@@ -10,7 +10,7 @@ static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels
   constexpr CUdeviceptr absent = 0;
   const auto part = static_cast<long long>(split.part);
   if (split.cluster) {
-    p.launch(p.kernel(name), {split.blocks}, split.threads, 0, p.input(0), p.output(), rows, cols, split.group, split.parts, part, absent).cluster(static_cast<unsigned>(split.parts));
+    p.launch(p.kernel(name + "_cluster"), {split.blocks}, split.threads, 0, p.input(0), p.output(), rows, cols, split.parts, part).cluster(static_cast<unsigned>(split.parts));
     return;
   }
   if (split.parts > 1) {

@@ -157,9 +157,9 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
                                                                                   long long rows, int cols) {                                \
     layer_norm_row<T, V, WARP>(x, weight, bias, eps, out, rows, cols);                                                                            \
   }
-#define LAYER_NORM_CLUSTER(T, V)                                                                                                             \
-  extern "C" __global__ void __launch_bounds__(512) layer_norm_##T##_cluster_##V(const T* x, const T* weight, const T* bias, float eps, T* out, int cols, int blocks) { \
-    layer_norm_cluster<T, V>(x, weight, bias, eps, out, cols, blocks);                                                                       \
+#define LAYER_NORM_CLUSTER(T)                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(512) layer_norm_##T##_cluster(const T* x, const T* weight, const T* bias, float eps, T* out, int cols, int blocks) { \
+    layer_norm_cluster<T, 4>(x, weight, bias, eps, out, cols, blocks);                                                                       \
   }
 #define LAYER_NORM(T)                                                                                                                        \
   LAYER_NORM_ROW(T, 1, warp, true, 128)                                                                                                      \
@@ -169,8 +169,7 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   LAYER_NORM_ROW(T, 2, block, false, 1024)                                                                                                   \
   LAYER_NORM_ROW(T, 4, block, false, 512)                                                                                                    \
   LAYER_NORM_ROW(T, 8, block, false, 1024)                                                                                                   \
-  LAYER_NORM_CLUSTER(T, 4)                                                                                                                   \
-  LAYER_NORM_CLUSTER(T, 8)                                                                                                                   \
+  LAYER_NORM_CLUSTER(T)                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_part(const T* x, float2* summaries, int cols, int chunks) {             \
     layer_norm_part<T>(x, summaries, cols, chunks);                                                                                          \
   }                                                                                                                                          \

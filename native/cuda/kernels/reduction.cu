@@ -68,7 +68,11 @@ struct Places {
 #define ROW_KERNEL(T, op, blocks) \
   extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, \
                                                                     long long chunk, op##_of::Part* shares, unsigned* counters) {                                  \
-    reduce_row<op##_of, T>(x, y, {out, parts, count}, cols, chunk, shares, counters);                                                                              \
+    reduce_row<op##_of, T, false>(x, y, {out, parts, count}, cols, chunk, shares, counters);                                                                       \
+  }                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row_cluster(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, \
+                                                                    long long chunk) {                                                                             \
+    reduce_row<op##_of, T, true>(x, y, {out, parts, count}, cols, chunk, nullptr, nullptr);                                                                        \
   }
 
 #define VALUES(op, from, element_of, joined, result)                                                                                                               \

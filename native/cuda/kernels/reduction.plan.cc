@@ -107,14 +107,16 @@ class Reduction {
                 static_cast<int>(cols), static_cast<int>(split.chunk), split.group);
       return;
     }
-    const bool by_ticket = split.splits > 1 && !split.cluster;
-    const CUdeviceptr shares = by_ticket ? p_.workspace(rows * split.splits * part_bytes_) : 0;
-    const CUdeviceptr counters = by_ticket ? p_.workspace(rows * 4) : 0;
+    const CUdeviceptr shares = split.splits > 1 && !split.cluster ? p_.workspace(rows * split.splits * part_bytes_) : 0;
+    const CUdeviceptr counters = split.splits > 1 && !split.cluster ? p_.workspace(rows * 4) : 0;
     slices(rows, [&](int64_t first, int64_t count) {
-      const CUdeviceptr own_shares = by_ticket ? shares + static_cast<CUdeviceptr>(first * split.splits * part_bytes_) : 0, own_counters = by_ticket ? counters + static_cast<CUdeviceptr>(first * 4) : 0;
-      Launch& launch = p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, input_at(0, first * cols), input_at(row_.kind == Row::product ? 1 : 0, first * cols), out_at(first), parts_at(first),
-                count_, static_cast<long long>(cols), static_cast<long long>(split.chunk), own_shares, own_counters);
-      if (split.cluster) launch.cluster(static_cast<unsigned>(split.splits));
+      const CUdeviceptr x = input_at(0, first * cols), y = input_at(row_.kind == Row::product ? 1 : 0, first * cols);
+      const auto length = static_cast<long long>(cols), chunk = static_cast<long long>(split.chunk);
+      if (split.cluster)
+        p_.launch(kernel("_row_cluster"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk).cluster(static_cast<unsigned>(split.splits));
+      else
+        p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk,
+                  shares + static_cast<CUdeviceptr>(first * split.splits * part_bytes_), counters + static_cast<CUdeviceptr>(first * 4));
     });
   }
 

@@ -122,9 +122,9 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   extern "C" __global__ void __launch_bounds__(MAX) op##_##T##_##KIND##_##V(const T* x, T* out, long long rows, int cols) { \
     softmax_row<LOG, T, V, WARP>(x, out, rows, cols);                                                                     \
   }
-#define SOFTMAX_CLUSTER(op, LOG, T, V)                                                                                                \
-  extern "C" __global__ void __launch_bounds__(512) op##_##T##_cluster_##V(const T* x, T* out, int cols, int blocks) { \
-    softmax_cluster<LOG, T, V>(x, out, cols, blocks);                                                                                 \
+#define SOFTMAX_CLUSTER(op, LOG, T)                                                                                                \
+  extern "C" __global__ void __launch_bounds__(512) op##_##T##_cluster(const T* x, T* out, int cols, int blocks) { \
+    softmax_cluster<LOG, T, 4>(x, out, cols, blocks);                                                                                 \
   }
 #define SOFTMAX_OF(op, LOG, T)                                                                                                                                    \
   SOFTMAX_ROW(op, LOG, T, 1, warp, true, 128)                                                                                                                     \
@@ -134,8 +134,7 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   SOFTMAX_ROW(op, LOG, T, 2, block, false, 1024)                                                                                                                  \
   SOFTMAX_ROW(op, LOG, T, 4, block, false, 512)                                                                                                                   \
   SOFTMAX_ROW(op, LOG, T, 8, block, false, 1024)                                                                                                                  \
-  SOFTMAX_CLUSTER(op, LOG, T, 4)                                                                                                                                  \
-  SOFTMAX_CLUSTER(op, LOG, T, 8)                                                                                                                                  \
+  SOFTMAX_CLUSTER(op, LOG, T)                                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {                          \
     softmax_join<LOG, T>(x, out, summaries, cols, chunks);                                                                                                        \
   }                                                                                                                                                               \

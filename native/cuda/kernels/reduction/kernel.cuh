@@ -119,9 +119,9 @@ __device__ __forceinline__ void reduce_tile(const T* x, Results<R, T> results, l
   }
 }
 
-// grid: (splits, rows). `chunk` elements per split, a multiple of the vector width. `shares` has room for a part per block; without it
-// the splits of a row are a cluster.
-template <class R, class T>
+// grid: (splits, rows). `chunk` elements per split, a multiple of the vector width. CLUSTER: the splits of a row are one; else `shares`
+// has room for a part per block.
+template <class R, class T, bool CLUSTER>
 __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T> results, long long cols, long long chunk, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
   __shared__ Part scratch[32], second[32];
@@ -131,11 +131,11 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   const long long count = min(chunk, cols - from);
   const long long at = row * cols + from;
   Part total = block_reduce(reduce_range<R>(x + at, R::pair ? y + at : x, count, static_cast<unsigned>(from), threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
-  if (splits == 1) {
+  if (!CLUSTER && splits == 1) {
     if (threadIdx.x == 0) results.put(row, total);
     return;
   }
-  if (!shares) {
+  if constexpr (CLUSTER) {
     total = join_cluster(total, second[0], splits, Join<R>());
     if (blockIdx.x == 0 && threadIdx.x == 0) results.put(row, total);
     return cluster_wait();
