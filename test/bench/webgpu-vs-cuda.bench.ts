@@ -131,10 +131,11 @@ function catalogue(own: HostSide, sizes: string): Asked[] {
   const texts = Object.fromEntries(Object.keys(chosen).map((form) => [form, (LARGE_FORMS.has(form) ? chosen : others)[form]!]))
   const picks = OPS.filter(({ id, family }) => family !== 'probe' && family !== 'ceiling' && kernelsOf(own)[id]?.includes('f32'))
   const { cases } = planSweep({ ops: picks.map(everyChoice), sizes: texts, dtypes: ['f32'], modes: ['hot'], preset: 'quick', targets: [{ backend: own.device.backend, device: own.device.id, impls: [own.impl] }] }, [own.device])
-  // Copy first, the others in a fixed order without system: a run that is cut is a sample of all.
+  // Copy and the few cases bound by arithmetic first, the others in a fixed order without system: a run that is cut is a sample of all.
   const random = createRandom(1)
+  const first = (op: string) => (op === 'copy' ? -2 : BOUND_BY_ARITHMETIC.has(getOp(op).family) ? -1 : 0)
   return cases
-    .map(({ op, dtype, params }) => ({ op, dtype, params, place: op === 'copy' ? -1 : random() }))
+    .map(({ op, dtype, params }) => ({ op, dtype, params, place: first(op) + random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ place: _, ...one }) => one)
 }

@@ -55,8 +55,8 @@ describe('WGSL kernels', () => {
   it('cover every element of an odd length', () => {
     for (const n of [1, 3, 12345, 5_000_003]) {
       const step = build('exp', [n]).steps[0]!
-      const perThread = n < 2_000_000 ? 1 : 4
-      expect(step.groups * THREADS * perThread * 4).toBeGreaterThanOrEqual(n)
+      const threads = Number(/@workgroup_size\((\d+)\)/.exec(step.wgsl)![1])
+      expect(step.groups * threads * 4).toBeGreaterThanOrEqual(n)
     }
   })
 })
@@ -64,7 +64,9 @@ describe('WGSL kernels', () => {
 describe('the plans of sort, topk and scatter_add', () => {
   it('sort a row that fits a block in one step, and merge the blocks of longer ones', () => {
     expect(build('sort', [5, 2048, 0])).toMatchObject({ scratchBytes: [], steps: [{ groups: 5 }] })
-    expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([8])
+    expect(build('sort', [1000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([63])
+    // A thread for each element of rows that are shorter.
+    expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(10_000 / THREADS)])
     const long = build('sort', [3, 5000, 0])
     // Blocks, then for runs of 4096 and 8192 the far reaches and the blocks again.
     expect(long.steps).toHaveLength(5)
@@ -89,8 +91,17 @@ describe('products', () => {
   const groups = (dims: readonly number[]) => build('matmul', dims).steps[0]!.groups
   it('take tiles as flat as the output, and no tiles where these would stand nearly empty', () => {
     expect(groups([32, 64, 3136, 576, 0, 0])).toBe(32 * 25)
+    expect(groups([1, 1024, 1024, 64, 0, 0])).toBe(8 * 16)
+    expect(groups([1, 512, 512, 64, 0, 0])).toBe(8 * 8)
     expect(groups([1, 2, 94899, 27, 0, 0])).toBe(Math.ceil(94899 / THREADS))
     expect(groups([1, 3, 5, 7, 1, 1])).toBe(1)
+  })
+})
+
+describe('attention', () => {
+  it('takes tiles of 64 queries, and smaller ones where there are few', () => {
+    const groups = (queries: number) => build('scaled_dot_product_attention', [2, 4, 4, queries, 100, 40, 0]).steps[0]!.groups
+    expect([groups(130), groups(64), groups(20)]).toEqual([24, 8, 16])
   })
 })
 

@@ -40,9 +40,9 @@ fn group_index(id: vec3<u32>, count: vec3<u32>) -> u32 { return id.y * count.x +
 `
 }
 
-/** Entry point of a kernel with THREADS threads; the body sees `group` (workgroup number) and `lane`. */
-export const entry = (body: string): string => `
-@compute @workgroup_size(${THREADS})
+/** Entry point of a kernel with THREADS or fewer threads; the body sees `group` (workgroup number) and `lane`. */
+export const entry = (body: string, threads = THREADS): string => `
+@compute @workgroup_size(${threads})
 fn main(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) group_count: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let group = group_index(group_id, group_count);
 ${body}

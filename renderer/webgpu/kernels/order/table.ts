@@ -1,3 +1,4 @@
+import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { BLOCK, BLOCK_BITS, HELD_BITS, mergeFar, sortBlocks, type Source } from './network'
@@ -8,12 +9,38 @@ const SHORTEST_BITS = 3
 const bitsFor = (length: number) => Math.max(SHORTEST_BITS, Math.log2(powerOfTwoFrom(length)))
 const floatOf = (shape: KernelShape) => (shape.dtype === 'f16' ? 'f16' : 'f32')
 
+/** Rows up to this length are sorted by a thread for each element, which counts those in front of it. */
+const SHORT_ROW = 32
+
+/** Each element of a short row to its place, where that is among the first. */
+function ranked(shape: KernelShape, descending: boolean, first: number): Program {
+  const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
+  return mapped({
+    tensors: [{ name: 'x', at: { input: 0 } }, { name: 'values', at: 'output', write: true }, { name: 'places', at: { output: 1 }, type: 'i32', write: true }],
+    body: `  let cols = dim(1u);
+  let row = i / cols;
+  let column = i % cols;
+  let value = f32(x[i]);
+  var rank = 0u;
+  for (var c = 0u; c < cols; c++) {
+    let other = f32(x[row * cols + c]);
+    if (other ${descending ? '>' : '<'} value || (other == value && c < column)) { rank++; }
+  }
+  if (rank < dim(2u)) {
+    values[row * dim(2u) + rank] = own(value);
+    places[row * dim(2u) + rank] = i32(column);
+  }`,
+    dims: [cols, first],
+  }, shape.dtype, rows * cols)
+}
+
 /** The first `first` pairs of each sorted row of x: all in one step where a row fits a block. */
 function sorted(shape: KernelShape, descending: boolean, first: number): Program {
   const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
   const type = floatOf(shape)
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
   const x: Source = { x: { input: 0 }, type }
+  if (cols <= SHORT_ROW) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
