@@ -9,10 +9,14 @@ struct AttentionSizes {
   int splits;                                // of the keys
 };
 
-// Pure; see plan_test.cc. `blocks`: of queries; where they leave half of the GPU idle, keys are split, at least two `tiles` of them in a share.
-inline int attention_splits(int sm_count, long long blocks, long long tiles) {
+// Keys that some query sees.
+inline long long attention_keys_seen(const AttentionSizes& s) { return s.causal && s.period < s.keys ? s.period : s.keys; }
+
+// Pure; see plan_test.cc. `blocks`: of queries; where they leave half of the GPU idle, keys are split, at least two `tiles` of them in a share,
+// from `least` tiles on: to join shares takes as long as some tiles.
+inline int attention_splits(int sm_count, long long blocks, long long tiles, long long least = 4) {
   constexpr long long most = 128;
-  if (blocks * 2 > sm_count || tiles < 4) return 1;
+  if (blocks * 2 > sm_count || tiles < least) return 1;
   const long long wanted = sm_count * 2 / blocks < tiles / 2 ? sm_count * 2 / blocks : tiles / 2;
   return static_cast<int>(wanted < most ? wanted : most);
 }
@@ -64,5 +68,17 @@ inline AttentionTile attention_wgmma_tile(int sm_count, const AttentionSizes& s)
   }
   return {};
 }
-constexpr int attention_wgmma_stages = 2;
+constexpr int attention_wgmma_stages = 2, attention_wgmma_least_split = 12;
 inline long long attention_wgmma_bytes(const AttentionTile& t) { return (t.dim + 63) / 64 * 128ll * (t.queries + 2 * attention_wgmma_stages * t.keys) + 1024; }
+
+// f32 on tensor cores (attention_f32.cu).
+inline AttentionTile attention_f32_tile(int sm_count, const AttentionSizes& s) {
+  constexpr AttentionTile tiles[] = {{32, 64, 32}, {64, 64, 64}, {96, 64, 32}, {128, 64, 32}, {256, 64, 16}}, wide = {64, 128, 32};
+  for (const AttentionTile& tile : tiles) {
+    if (s.dim > tile.dim) continue;
+    // Twice as many queries share what is split of keys and values, where they give every multiprocessor a block.
+    return tile.dim == wide.dim && s.batch_heads * ((s.queries + wide.queries - 1) / wide.queries) > sm_count ? wide : tile;
+  }
+  return {};
+}
+inline long long attention_f32_bytes(const AttentionTile& t) { return (t.queries + 4ll * t.keys) * (t.dim + 4) * 4; }

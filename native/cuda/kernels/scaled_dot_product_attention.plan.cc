@@ -17,8 +17,8 @@ std::vector<TensorShape> tensors(const OpKernels&, const Dims& d) {
 }
 
 // Splits the keys of `blocks` blocks of `sizes` where they are few. Where the shares go; 0 where keys are not split.
-CUdeviceptr split_keys(Planner& p, AttentionSizes& sizes, int64_t blocks, int64_t keys) {
-  sizes.splits = attention_splits(p.device.sm_count, blocks, ceil_div(sizes.keys, keys));
+CUdeviceptr split_keys(Planner& p, AttentionSizes& sizes, int64_t blocks, int64_t keys, int64_t least = 4) {
+  sizes.splits = attention_splits(p.device.sm_count, blocks, ceil_div(attention_keys_seen(sizes), keys), least);
   return sizes.splits > 1 ? p.workspace(sizes.batch_heads * sizes.queries * sizes.splits * (sizes.dim + 2) * 4) : 0;
 }
 
@@ -40,7 +40,7 @@ void launch_attention(Planner& p, AttentionSizes sizes, int64_t queries, int64_t
 // Hopper's tensor cores for 16-bit types (attention_wgmma.cu).
 void plan_wgmma(Planner& p, AttentionSizes sizes, const AttentionTile& tile) {
   const int64_t blocks = sizes.batch_heads * ceil_div(sizes.queries, tile.queries), kv_heads = sizes.batch_heads / sizes.heads * sizes.kv_heads;
-  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys);
+  const CUdeviceptr shares = split_keys(p, sizes, blocks, tile.keys, attention_wgmma_least_split);
   const CUtensorMap q = tensor_map(p.input(0), p.spec.dtype, {sizes.batch_heads, sizes.queries, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.queries));
   const CUtensorMap k = tensor_map(p.input(1), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
   const CUtensorMap v = tensor_map(p.input(2), p.spec.dtype, {kv_heads, sizes.keys, sizes.dim, sizes.dim}, static_cast<unsigned>(tile.keys));
@@ -74,7 +74,13 @@ void plan(Planner& p) {
   const auto lanes = static_cast<int>(16 / dtype_bytes(p.spec.dtype));
   if (const int vectors = attention_few_vectors(lanes, sizes); vectors > 0)
     return launch_attention(p, sizes, 1, 64, 128, p.kernel_in("attention_few", "attention_few_" + p.dtype() + "_" + std::to_string(vectors)), 0);
-  if (p.spec.dtype != Dtype::f32) {
+  if (p.spec.dtype == Dtype::f32) {
+    // Tensor cores, three products for one (attention_f32.cu).
+    const AttentionTile tile = attention_f32_tile(p.device.sm_count, sizes);
+    const auto bytes = static_cast<unsigned>(attention_f32_bytes(tile));
+    if (tile.dim > 0 && static_cast<int>(bytes) <= p.device.shared_bytes_per_block)
+      return launch_attention(p, sizes, tile.queries, tile.keys, 128, p.kernel_in("attention_f32", "attention_f32_" + std::to_string(tile.dim) + "_" + std::to_string(tile.queries), bytes), bytes);
+  } else {
     if (const AttentionTile tile = attention_wgmma_tile(p.device.sm_count, sizes); tile.dim > 0 && p.device.major == 9 && p.device.minor == 0) return plan_wgmma(p, sizes, tile);
     if (sizes.dim <= 256) return plan_mma(p, sizes);
   }

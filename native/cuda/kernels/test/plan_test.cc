@@ -238,13 +238,17 @@ void attentions() {
   bool fits = true, covers = true;
   for (int dim = 1; dim <= 256; dim++) {
     const AttentionSizes s = {8, 8, 8, 500, 1000, 500, dim, 1, 1};
-    const AttentionTile hopper = attention_wgmma_tile(132, s);
-    covers = covers && (hopper.dim >= dim) == (dim % 8 == 0);
-    fits = fits && (hopper.dim == 0 || (attention_wgmma_bytes(hopper) <= block_bytes - kept && hopper.keys % 16 == 0 && hopper.queries % 64 == 0));
+    const AttentionTile hopper = attention_wgmma_tile(132, s), single = attention_f32_tile(132, s);
+    covers = covers && (hopper.dim >= dim) == (dim % 8 == 0) && single.dim >= dim;
+    fits = fits && attention_f32_bytes(single) <= block_bytes && (hopper.dim == 0 || (attention_wgmma_bytes(hopper) <= block_bytes - kept && hopper.keys % 16 == 0 && hopper.queries % 64 == 0));
   }
-  expect(covers, "Hopper's tensor cores take every head dim of up to 256 whose rows start on 16 bytes");
+  expect(covers, "tensor cores take every head dim of up to 256, Hopper's those whose rows start on 16 bytes");
   expect(fits, "their tiles fit into shared memory");
   expect(attention_wgmma_tile(132, {8, 8, 8, 63, 1000, 63, 64, 0, 1}).dim == 0 && attention_wgmma_tile(132, {2, 2, 2, 120, 1000, 30, 64, 0, 1}).dim == 0, "few queries, and heads that share a block, take other kernels");
+  expect(attention_splits(132, 64, 8, attention_wgmma_least_split) == 1 && attention_splits(132, 1, 40, attention_wgmma_least_split) == 20, "a few tiles of keys are not worth a join");
+  expect(attention_keys_seen({8, 8, 8, 65, 8192, 65, 64, 1, 1}) == 65 && attention_keys_seen({8, 8, 8, 65, 8192, 65, 64, 0, 1}) == 8192, "keys that no query sees are not shared out");
+  const auto single = [](long long queries) { return attention_f32_tile(132, {16, 8, 8, queries, queries, queries, 64, 0, 1}).queries; };
+  expect(single(1024) == 64 && single(2048) == 128, "f32 blocks take more queries where these are many");
   const auto rows = [](long long heads, long long queries) { return attention_wgmma_tile(132, {heads, 16, 16, queries, queries, queries, 64, 0, 1}).queries; };
   expect(rows(64, 512) == 128 && rows(64, 2048) == 192, "blocks take fewer queries where the GPU is done sooner");
   const auto blocks = [](int causal) { return attention_wgmma_blocks(132, {64, 16, 16, 2048, 2048, 2048, 64, causal, 1}, 704); };
