@@ -16,12 +16,12 @@ const watching = () => opened.app.evaluate(({ app }) => app.getAppMetrics().filt
 
 /** Rules 1 and 5 for the hidden page that measures WebGPU. */
 describe('the page that measures WebGPU', () => {
-  it('is given a port, the watch of its card, and nothing else', async () => {
+  it('is given a port, the watch of its card, sweeps of its cache, and nothing else', async () => {
     const exposed = await page.evaluate(() => {
-      const { watch, ...port } = window.opscopeHost!
-      return { port: Object.keys(port).sort(), watch: Object.keys(watch ?? {}).sort(), frozen: Object.isFrozen(window.opscopeHost), node: ['require', 'process', 'Buffer'].map((name) => typeof Reflect.get(window, name)) }
+      const { watch, sweeps, ...port } = window.opscopeHost!
+      return { port: Object.keys(port).sort(), watch: Object.keys(watch ?? {}).sort(), sweeps: Object.keys(sweeps ?? {}).sort(), frozen: Object.isFrozen(window.opscopeHost), node: ['require', 'process', 'Buffer'].map((name) => typeof Reflect.get(window, name)) }
     })
-    expect(exposed).toEqual({ port: ['onMessage', 'send'], watch: ['begin', 'end', 'open', 'startEnergy', 'stopEnergy'], frozen: true, node: ['undefined', 'undefined', 'undefined'] })
+    expect(exposed).toEqual({ port: ['onMessage', 'send'], watch: ['begin', 'end', 'open', 'startEnergy', 'stopEnergy'], sweeps: ['get', 'put'], frozen: true, node: ['undefined', 'undefined', 'undefined'] })
   })
 
   it('gets no watch for what is no name, and starts nothing by asking', async () => {
@@ -38,6 +38,17 @@ describe('the page that measures WebGPU', () => {
   it('gets no watch for a card that is not there, and no process stays behind', async () => {
     expect(await page.evaluate(() => window.opscopeHost!.watch!.open('NVIDIA of another machine'))).toBe(false)
     await expect.poll(watching).toBe(0)
+  })
+
+  it('has sweeps kept that are some, and nothing else', async () => {
+    const kept = await page.evaluate(async () => {
+      const sweeps = window.opscopeHost!.sweeps!
+      const put = sweeps.put as (key: unknown, rates: unknown) => void
+      for (const [key, rates] of [['../x', 'text'], [{}, []], ['x', [{ bytes: 'many', rate: 1 }]], ['y'.repeat(5000), [{ bytes: 1, rate: 1 }]]]) put(key, rates)
+      sweeps.put('an adapter', [{ bytes: 1024, rate: 2.5 }])
+      return [await sweeps.get('x'), await sweeps.get('y'.repeat(5000)), await sweeps.get('an adapter')]
+    })
+    expect(kept).toEqual([undefined, undefined, { key: 'an adapter', measuredAt: expect.any(String) as string, rates: [{ bytes: 1024, rate: 2.5 }] }])
   })
 
   it('alone may load libraries that the user installed and compile their WebAssembly', async () => {
