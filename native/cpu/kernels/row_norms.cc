@@ -23,7 +23,7 @@ struct LayerNorm {
   }
 };
 
-// Rows of so many vectors, the last of which may be shorter, stay in registers.
+// Rows of so many vectors, the last of which may be shorter, stay in registers. With half the vectors of AVX-512 it is slower than what follows.
 template <int VECTORS, class T>
 void norm_of_vectors(const LayerNorm<T>& p, Range rows) {
   const int rest = static_cast<int>(p.cols - (VECTORS - 1) * W);
@@ -115,12 +115,46 @@ struct PairsOfRows {
   }
 };
 
+// Rows of a few vectors, four at a time: one's statistics are computed while the sums of another are joined, and weight and bias are
+// loaded once for all.
+template <class T>
+void norm_four_rows(const LayerNorm<T>& p, Range r) {
+  constexpr int64_t ROWS = 4;
+  int64_t row = r.begin;
+  for (; row + ROWS <= r.end; row += ROWS) {
+    const T* const x = p.x + row * p.cols;
+    T* const out = p.out + row * p.cols;
+    float sums[ROWS];
+    Moments moments[ROWS];
+    const float count = static_cast<float>(p.cols);
+    for (int64_t q = 0; q < ROWS; q++) sums[q] = sum_of(x + q * p.cols, p.cols, [](V v) { return v; });
+    for (int64_t q = 0; q < ROWS; q++) moments[q] = {count, sums[q] / count, squares_of(x + q * p.cols, p.cols, sums[q] / count)};
+    V mean[ROWS], rstd[ROWS];
+    for (int64_t q = 0; q < ROWS; q++) {
+      mean[q] = vset(moments[q].mean);
+      rstd[q] = vset(rstd_of(moments[q], p.eps));
+    }
+    const auto normed = [&](V v, int64_t q, V w, V b) { return vfma(vmul(vsub(v, mean[q]), rstd[q]), w, b); };
+    int64_t i = 0;
+    for (; i + W <= p.cols; i += W) {
+      const V w = vload(p.weight + i), b = vload(p.bias + i);
+#pragma GCC unroll 4
+      for (int64_t q = 0; q < ROWS; q++) vstore(out + q * p.cols + i, normed(vload(x + q * p.cols + i), q, w, b));
+    }
+    if (const int rest = static_cast<int>(p.cols - i); rest > 0) {
+      const V w = vload_n(p.weight + i, rest, 0), b = vload_n(p.bias + i, rest, 0);
+      for (int64_t q = 0; q < ROWS; q++) vstore_n(out + q * p.cols + i, normed(vload_n(x + q * p.cols + i, rest, 0), q, w, b), rest);
+    }
+  }
+  for (; row < r.end; row++) p.template write<false>(row, 0, p.cols, p.of(row, 0, p.cols));
+}
+
 template <class T>
 bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
   constexpr int64_t SHORT = 1024;
   if (c.stream || p.cols > SHORT || rows_shared(p.rows, p.cols, c.threads)) return false;
   const Range r = part(p.rows, 1, c.thread, c.threads);
-  if constexpr (W > 1) {
+  if constexpr (W >= LINE) {
     switch ((p.cols + W - 1) / W) {
       case 1: return norm_of_vectors<1>(p, r), true;
       case 2: return norm_of_vectors<2>(p, r), true;
@@ -128,6 +162,7 @@ bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
       case 4: return norm_of_vectors<4>(p, r), true;
     }
   }
+  if (W < LINE && p.cols < 8 * W) return norm_four_rows(p, r), true;
   PairsOfRows<T> pair{p, {}, {}, {}};
   int64_t row = r.begin;
   const auto at = [&](int64_t q, int64_t i, int n) { return take(p.x + (row + q) * p.cols + i, n); };
@@ -200,13 +235,13 @@ void norm_short_rows(const Call& c, const T* x, const T* weight, const T* bias, 
 template <class T>
 void run_layer_norm(const Call& c) {
   LayerNorm<T> p(c);
-  if (is_short(p.rows, p.cols, 8)) return norm_short_rows(c, p.x, p.weight, p.bias, p.out);
+  if (is_short(p.rows, p.cols, W < LINE ? W - 1 : 8)) return norm_short_rows(c, p.x, p.weight, p.bias, p.out);
   if (!norm_cached_rows(c, p)) run_rows(c, p);
 }
 template <class T>
 void run_rms_norm(const Call& c) {
   RmsNorm<T> p(c);
-  if (is_short(p.rows, p.cols, 4)) return norm_short_rows<T>(c, p.x, p.weight, nullptr, p.out);
+  if (is_short(p.rows, p.cols, W < LINE ? least(4, W - 1) : 4)) return norm_short_rows<T>(c, p.x, p.weight, nullptr, p.out);
   run_rows(c, p);
 }
 bool layer_norm_shape(const int64_t* d, int, int64_t* sizes) {

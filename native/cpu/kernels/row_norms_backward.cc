@@ -110,7 +110,7 @@ void run_norm_backward(const Call& c) {
   const Range r = shared ? part(dim, LINE, c.thread, c.threads) : Range{0, dim};
   for (int64_t i = r.begin; i < up_to_line(r.end); i++) mine[i] = mine[up_to_line(dim) + i] = 0;
   NormBackward<T, CENTERED> p(c, mine);
-  if (is_short(rows, dim, SHORT_ROW)) norm_backward_short_rows(c, p);
+  if (is_short(rows, dim, W < 8 ? 8 : SHORT_ROW)) norm_backward_short_rows(c, p);
   else run_rows(c, p);
   c.barrier(c.team);
   const Range own = part(dim, LINE, c.thread, c.threads);

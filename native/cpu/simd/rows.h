@@ -126,7 +126,9 @@ inline float exponentials(const T* x, float max, [[maybe_unused]] float* e, int6
       if constexpr (KEEP) vstore_n(e + i, e0, rest);
       s1 = vadd(s1, e0);
     }
-    total.add(vadd(vadd(s0, s1), vadd(s2, s3)));
+    const V block = vadd(vadd(s0, s1), vadd(s2, s3));
+    if (n <= BLOCK) return vsum(block);
+    total.add(block);
   }
   return total.value();
 }
