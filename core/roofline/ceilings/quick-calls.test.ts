@@ -14,7 +14,7 @@ function interrupted(share: number, count = 400, seed = 7): number[] {
 }
 
 describe('quick calls', () => {
-  it.each([0, 0.3, 0.6, 0.85])('show what the hardware does when %d of the calls are interrupted', (share) => {
+  it.each([0, 0.3, 0.6, 0.85, 0.95, 0.98])('show what the hardware does when %d of the calls are interrupted', (share) => {
     const quick = quickCalls({ samplesNs: interrupted(share) })!
     expect(quick.ns / 1e6).toBeGreaterThan(1)
     expect(quick.ns / 1e6).toBeLessThan(1.02)
@@ -30,7 +30,13 @@ describe('quick calls', () => {
     expect(quickCalls({ samplesNs: [] })).toBeUndefined()
   })
 
+  it('that are few say so by a wide interval', () => {
+    const { ns, lowNs, highNs } = quickCalls({ samplesNs: interrupted(0.97) })!
+    expect([ns / 1e6 < 1.02, lowNs <= ns, highNs / lowNs > 1.1]).toEqual([true, true, true])
+  })
+
   it('one freak sample is no ceiling', () => {
+    expect(quickCalls({ samplesNs: [1, 1000, ...Array.from({ length: 30 }, (_, i) => 3000 + 500 * i)] })?.ns).toBe(1000)
     expect(quickCalls({ samplesNs: [1, ...Array<number>(99).fill(1000)] })?.ns).toBe(1000)
   })
 })

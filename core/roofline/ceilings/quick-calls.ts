@@ -7,8 +7,10 @@ const QUANTILE = 0.1
 /** With fewer samples that were not interrupted, all count. */
 const MIN_SAMPLES = 8
 const NORMAL_975 = 1.96
+/** Where the ends of the decile's interval are further apart than this, hardly any call was left alone. */
+const WIDE = 1.1
 
-/** Time of a quick call in ns: the lower decile of the samples, with the 95 % CI of that quantile by order statistics. */
+/** Time of a quick call in ns, with an interval: of the lower decile the 95 % CI by order statistics. */
 export interface QuickCalls {
   ns: number
   lowNs: number
@@ -17,7 +19,8 @@ export interface QuickCalls {
 
 /**
  * The lower decile of a result's samples, without those that carry a label and those of batches in which the system took a processor
- * away, as long as enough are left. Undefined for a result that has no samples with it.
+ * away, as long as enough are left. Where that decile is uncertain, the second quickest sample stands for it: programs only ever add time, and one
+ * alone may be an error of the clock; its interval goes from the quickest sample to the end of the decile's. Undefined for a result that has no samples with it.
  */
 export function quickCalls({ samplesNs, labels = [], deviceStates = [] }: Pick<Result, 'samplesNs' | 'labels' | 'deviceStates'>): QuickCalls | undefined {
   const disturbed = labelledMask(labels, samplesNs.length)
@@ -30,5 +33,6 @@ export function quickCalls({ samplesNs, labels = [], deviceStates = [] }: Pick<R
   if (n === 0) return undefined
   const [middle, half] = [n * QUANTILE, NORMAL_975 * Math.sqrt(n * QUANTILE * (1 - QUANTILE))]
   const at = (rank: number) => ascending[Math.min(n - 1, Math.max(0, rank))]!
-  return { ns: quantileOfSorted(ascending, QUANTILE), lowNs: at(Math.floor(middle - half)), highNs: at(Math.ceil(middle + half)) }
+  const [lowNs, highNs] = [at(Math.floor(middle - half)), at(Math.ceil(middle + half))]
+  return highNs > lowNs * WIDE ? { ns: at(1), lowNs: at(0), highNs } : { ns: quantileOfSorted(ascending, QUANTILE), lowNs, highNs }
 }

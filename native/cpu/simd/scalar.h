@@ -43,9 +43,9 @@ inline V vxor(V a, V b) { return bits_float(float_bits(a) ^ float_bits(b)); }
 inline V vsigned(V size, V sign) { return __builtin_copysignf(size, sign); }
 // Per element: a < b ? yes : no.
 inline V vless(V a, V b, V yes, V no) { return a < b ? yes : no; }
-// x = m * 2^e with m in [sqrt(1/2), sqrt(2)), for normal x > 0.
+// x = m * 2^e with m in [sqrt(1/2), sqrt(2)), for normal x > 0. Unsigned, because a negative x, of which nothing is used, overflows.
 inline V vsplit(V x, V* e) {
-  const int32_t bits = __builtin_bit_cast(int32_t, x), away = bits - 0x3f3504f3;
+  const auto away = static_cast<int32_t>(float_bits(x) - 0x3f3504f3u);
   *e = static_cast<float>(away >> 23);
   return __builtin_bit_cast(float, (away & 0x7fffff) + 0x3f3504f3);
 }
