@@ -99,6 +99,9 @@ const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 10
 
 const FEW_PRODUCTS: readonly Product[] = [{ m: 1, n: 1, k: 1 }, { m: 128, n: 128, k: 128 }, { m: 129, n: 257, k: 301 }, { m: 45, n: 37, k: 300, transA: true, transB: true }, { m: 33, n: 65, k: 29, batch: 3 }]
 
+/** Enough queries of a head, and rows that start on 16 bytes, for kernels that take whole tiles. */
+const ATTENTIONS: readonly Params[] = [{ batch: 1, heads: 2, kvHeads: 1, seqQ: 65, seqK: 130, headDim: 16 }]
+
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
  * kernels, where every pipeline takes seconds to compile.
@@ -110,12 +113,14 @@ const ITERATIONS = 100
 
 const vectors: Record<Extent, readonly number[]> = { all: VECTORS, large: LARGE_VECTORS, few: FEW_VECTORS }
 const matrices: Record<Extent, readonly [rows: number, cols: number][]> = { all: MATRICES, large: LARGE_MATRICES, few: FEW_MATRICES }
+const attentions: Record<Extent, readonly Params[]> = { all: ATTENTIONS, large: [], few: ATTENTIONS }
 const products: Record<Extent, readonly Product[]> = { all: PRODUCTS, large: LARGE_PRODUCTS, few: FEW_PRODUCTS }
 
 /** Sizes of the op's form; its schema drops what it does not know. */
 function sizesOf(op: Op, extent: Extent): Params[] {
   if (op.size.id === 'vector') return vectors[extent].map((n) => ({ n, iterations: ITERATIONS }))
   if (op.size.id === 'matrix') return matrices[extent].map((size) => Object.fromEntries(size.map((value, i) => [op.size.extents[i]!.name, value])))
+  if (op.size.id === 'attention') return [...attentions[extent]]
   if (op.size.id !== 'gemm') return []
   return products[extent].map((size) => ({ ...size, iterations: ITERATIONS }))
 }
