@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { benchWords, runBench } from '../../scripts/lib/bench-run.mjs'
 import blocks from './blocks.bench'
 import coverage from './coverage.bench'
+import cpuPeers from './cpu-peers.bench'
 import cpuScaling from './cpu-scaling.bench'
 import energy from './energy.bench'
 import kernels from './kernels.bench'
@@ -18,7 +19,7 @@ import verifyCost from './verify-cost.bench'
 import webgpuVsCuda from './webgpu-vs-cuda.bench'
 
 /** Entry of out/bench/bench.mjs: the benches that make sense on a machine with nothing but Node, the addon and the built app. */
-const BENCHES = { blocks, energy, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, 'cpu-scaling': cpuScaling, kernels, metamorphic, 'time-to-result': timeToResult, rates, 'red-team': redTeam, sanitize, 'shape-fuzz': shapeFuzz, 'torch-draw': torchDraw, 'verify-cost': verifyCost, 'webgpu-vs-cuda': webgpuVsCuda }
+const BENCHES = { blocks, energy, 'truth-ladder': truthLadder, 'self-consistency': selfConsistency, coverage, 'cpu-peers': cpuPeers, 'cpu-scaling': cpuScaling, kernels, metamorphic, 'time-to-result': timeToResult, rates, 'red-team': redTeam, sanitize, 'shape-fuzz': shapeFuzz, 'torch-draw': torchDraw, 'verify-cost': verifyCost, 'webgpu-vs-cuda': webgpuVsCuda }
 
 const root = resolve(import.meta.dirname, '../..')
 const { names, args } = benchWords(process.argv.slice(2), Object.keys(BENCHES))
