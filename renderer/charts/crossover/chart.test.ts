@@ -1,3 +1,4 @@
+import { init } from 'echarts/core'
 import { describe, expect, it } from 'vitest'
 import { renderSvg } from '../drawing/page/echarts'
 import { chartPoint, drawOf } from '../testing'
@@ -28,6 +29,16 @@ describe('crossovers of a session', () => {
   it('stand in the picture and in the data', () => {
     expect(renderSvg(drawOf(chart, points).option!, 900, 300)).toContain('beats cpu scalar from 100')
     expect(crossoverCsv(findCrossovers(points).found).split('\n')[1]).toMatch(/^add f32 hot,cpu scalar,cpu avx2,(100|99\.9+|100\.0+)/)
+  })
+  it('keep their marks at the ends of their bands when the plot gets narrower', () => {
+    const { option } = drawOf(chart, points)
+    const resized = init(null, null, { renderer: 'svg', ssr: true, width: 900, height: 300 })
+    resized.setOption(option!)
+    resized.resize({ width: 500, height: 300 })
+    const pathsOf = (svg: string) => [...svg.matchAll(/<path[^>]*>/g)].map(([path]) => path.replaceAll(/ (class|id|clip-path)="[^"]*"/g, ''))
+    const paths = pathsOf(resized.renderToSVGString())
+    resized.dispose()
+    expect(paths).toEqual(pathsOf(renderSvg(option!, 500, 300)))
   })
   it('say when one is faster throughout', () => {
     expect(drawOf(chart, [...line('scalar', (n) => n), ...line('avx2', (n) => n / 2)]).empty).toContain('stays so over all sizes')

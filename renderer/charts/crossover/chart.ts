@@ -148,7 +148,14 @@ function crossoverOption(all: readonly FoundCrossover[], theme: ChartTheme, sele
     const [winner, loser] = one.at.winner === 'a' ? [one.a, one.b] : [one.b, one.a]
     const band = (from: number, to: number, variant: Variant) => ({ type: 'rect' as const, shape: { x: at(from), y: y - 3, width: Math.max(0, at(to) - at(from)), height: 6 }, style: { fill: colorOf(variant), opacity: 0.75 } })
     /** The mark of a variant, as it is in the other charts of these series, at the outer end of its band. */
-    const mark = (size: number, variant: Variant) => ({ type: 'path' as const, shape: { pathData: markPath(looks.get(variant.id)!.symbol), x: at(size) - MARK_PX / 2, y: y - MARK_PX / 2, width: MARK_PX, height: MARK_PX }, style: { fill: colorOf(variant), stroke: theme.surface, lineWidth: 1 } })
+    const mark = (size: number, variant: Variant) => ({
+      type: 'path' as const,
+      // Placed by x and y of the element: the library keeps the place that is part of a path's shape from the first drawing on.
+      x: at(size) - MARK_PX / 2,
+      y: y - MARK_PX / 2,
+      shape: { pathData: markPath(looks.get(variant.id)!.symbol), x: 0, y: 0, width: MARK_PX, height: MARK_PX },
+      style: { fill: colorOf(variant), stroke: theme.surface, lineWidth: 1 },
+    })
     const picked = selected.has(one.point.id)
     const ink = { stroke: theme.text, lineWidth: picked ? 2.5 : 1.5 }
     const [low, high] = [at(one.at.low), at(one.at.high)]

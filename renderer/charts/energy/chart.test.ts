@@ -11,6 +11,13 @@ it('draws the energy of a call against its time, for results that have one', () 
   for (const words of ['500 mJ', '490 mJ to 510 mJ', '1.00 ms', '500 W']) expect(tip).toContain(words)
 })
 
+it('has ticks between results that hardly differ', () => {
+  const near = { ...measured, ...chartPoint({ impl: 'cublaslt', backend: 'cuda', n: 4096 }, 1000), energy: { ...measured.energy, joules: 0.54, callNs: 1.06e6 } }
+  const option = drawOf(chart, [measured, near]).option as NonNullable<ReturnType<typeof energyOption>>
+  expect(option.xAxis).toMatchObject({ min: 980_000, max: 1.08e6, axisLabel: { customValues: [980_000, 1e6, 1.02e6, 1.04e6, 1.06e6, 1.08e6] } })
+  expect(option.yAxis.axisLabel.customValues).toEqual([0.48, 0.5, 0.52, 0.54, 0.56])
+})
+
 it.each([
   ['edp', 5e-4],
   ['power', 500],

@@ -91,7 +91,7 @@ export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, 
   const { legend, height } = legendOf(theme, labels, 10, width)
   return {
     ...base,
-    grid: { ...base.grid, right: 20, top: height + 22 },
+    grid: { ...base.grid, right: 32, top: height + 22 },
     legend: { ...legend, show: true },
     tooltip: {
       ...base.tooltip,

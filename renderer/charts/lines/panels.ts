@@ -32,7 +32,8 @@ export const MULTIPLES: Narrowing = { readable: 72, facets: ['mode', 'dtype', 't
 export const MAX_LINES = 96
 
 const LEFT_PX = 64
-const RIGHT_PX = 14
+/** Room for the largest mark at the last size, and for the scroll bar that appears beside more than one row. */
+const RIGHT_PX = 24
 const TITLE_PX = 22
 const TICKS_PX = 24
 const LEAST_WIDTH = 280

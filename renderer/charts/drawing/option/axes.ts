@@ -13,7 +13,12 @@ export function logBounds(values: readonly number[], base: number): { min: numbe
 }
 
 const FINE = [1, 2, 5] as const
-/** Ticks at 1, 2 and 5 times powers of ten, from the last one below the values to the first one above; where whole powers of ten would leave most of a plot empty. */
+/** Fewer ticks than this leave values between them unreadable. */
+const MIN_FINE_TICKS = 4
+/**
+ * Ticks from the last one below the values to the first one above, where whole powers of ten would leave most of a plot empty: at 1, 2 and 5 times
+ * powers of ten, or in equal steps where values differ by too little for these.
+ */
 export function fineTicks(values: readonly number[]): number[] | undefined {
   const positive = values.filter((v) => v > 0 && Number.isFinite(v))
   if (!positive.length) return undefined
@@ -22,7 +27,18 @@ export function fineTicks(values: readonly number[]): number[] | undefined {
   const all = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => FINE.map((step) => Number((step * 10 ** (first + i)).toPrecision(1)))).flat()
   const from = all.findLastIndex((tick) => tick < low)
   const to = all.findIndex((tick) => tick > high)
-  return all.slice(Math.max(0, from), to < 0 ? undefined : to + 1)
+  const ticks = all.slice(Math.max(0, from), to < 0 ? undefined : to + 1)
+  return ticks.length < MIN_FINE_TICKS ? evenTicks(low, high) : ticks
+}
+
+/** Three to seven ticks in steps of 1, 2 or 5 times a power of ten, from below `low` to above `high`, both above zero; steps of at least 1 % of `high` keep their texts apart. */
+function evenTicks(low: number, high: number): number[] {
+  const least = Math.max((high - low) / 4, high / 100)
+  const power = 10 ** Math.floor(Math.log10(least))
+  const step = ([1, 2, 5, 10].find((of) => of * power >= least) ?? 10) * power
+  const from = Math.max(1, Math.ceil(low / step) - 1)
+  const to = Math.floor(high / step) + 1
+  return Array.from({ length: to - from + 1 }, (_, i) => Number(((from + i) * step).toPrecision(6)))
 }
 
 /** A tick's text without the zeros that keep table columns aligned: "1.50 ms" reads "1.5 ms". */
