@@ -52,7 +52,7 @@ export interface FleetLine {
 }
 
 export interface LineLimits {
-  /** How long work may go without a sign of life before it is given to somebody else, in ms. */
+  /** How long work may go without a heartbeat before it is given to somebody else, in ms. */
   ackWaitMs: number
   /** How long the server remembers the ids of results, in ms. */
   dedupeMs: number

@@ -22,8 +22,8 @@ test('hosts that are lost or stopped say why, and work that nobody is there for 
   const { hosts, unserved } = fleetView(heard, [queue('n1', 7), queue('n8', 2)], 7000)
   expect(SILENT_MS).toBeLessThan(7000)
   expect(hosts.map(({ state, reason }) => [state, reason])).toEqual([
-    ['silent', 'No sign of life for 7 s: the machine, its network or its agent is down. 7 cases wait until its agent is back.'],
-    ['draining', 'It finishes the cases that it measures and takes no more.'],
+    ['silent', 'No heartbeat for 7 s: the machine, its network or its agent is down. 7 cases wait until its agent is back.'],
+    ['draining', 'It finishes its current cases and takes no new ones.'],
     ['left', 'Its agent was drained or stopped 2 s ago.'],
   ])
   expect(unserved).toEqual([{ queue: 'n8-cuda_0', waiting: 2 }])

@@ -67,9 +67,9 @@ const secondsText = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1000)} s`
 function reasonOf({ draining }: Presence, state: FleetHost['state'], silentMs: number, devices: readonly FleetDevice[]): string | undefined {
   const waiting = devices.reduce((sum, device) => sum + device.waiting, 0)
   const kept = waiting > 0 ? ` ${waiting === 1 ? '1 case waits' : `${waiting} cases wait`} until its agent is back.` : ''
-  if (state === 'silent') return `No sign of life for ${secondsText(silentMs)}: the machine, its network or its agent is down.${kept}`
+  if (state === 'silent') return `No heartbeat for ${secondsText(silentMs)}: the machine, its network or its agent is down.${kept}`
   if (state === 'left') return `${draining ? 'Its agent was drained or stopped' : 'Its agent has ended'} ${secondsText(silentMs)} ago.${kept}`
-  if (state === 'draining') return `It finishes the cases that it measures and takes no more.${kept}`
+  if (state === 'draining') return `It finishes its current cases and takes no new ones.${kept}`
   return undefined
 }
 

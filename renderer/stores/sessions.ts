@@ -176,7 +176,7 @@ export const useSessions = defineStore('sessions', () => {
     if (fresh.length) notices.show({ level: 'info', message: fresh.length === 1 ? `Imported “${fresh[0]!.name}”.` : `Imported ${fresh.length} sessions.`, ...(fresh.length === 1 ? { open: viewOf(fresh[0]!.id) } : {}) })
     if (again.length) notices.show({ level: 'warning', message: again.length === 1 ? `“${again[0]!.name}” was already in the history. It is there twice now.` : `${again.length} of these sessions were already in the history. They are there twice now.`, undo: undoMade(again) })
     notices.contradictions(warnings)
-    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? `Import failed: ${problems[0]!}` : `Import failed: ${problems.length} files.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
+    if (problems.length) notices.show({ level: 'error', message: problems.length === 1 ? `Import failed: ${problems[0]!.replace(/\.$/, '')}. Nothing was imported from this file: export it again, or choose another one.` : `Import failed: ${problems.length} files. Nothing was imported from them.`, ...(problems.length === 1 ? {} : { detail: problems.join('\n') }) })
     if (imported.length || problems.length) await load()
     return imported
   }

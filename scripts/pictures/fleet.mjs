@@ -65,7 +65,7 @@ export const fleet = {
     'fleet-hosts': async ({ page }) => {
       await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('gpu-04').waitFor()
       // Until the silent one is taken for lost.
-      await page.getByText(/No sign of life/).waitFor({ timeout: 30_000 })
+      await page.getByText(/No heartbeat/).waitFor({ timeout: 30_000 })
     },
     'fleet-search': ({ page }) => page.getByRole('searchbox', { name: 'Search hosts and devices' }).fill('epyc'),
     'fleet-nothing': ({ page }) => page.getByRole('searchbox', { name: 'Search hosts and devices' }).fill('no such host'),

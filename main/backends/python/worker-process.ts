@@ -12,7 +12,7 @@ export interface WorkerCommand {
   env: NodeJS.ProcessEnv
 }
 
-/** How long a worker may take to answer in ms: without a sign of life, and altogether where somebody else does not watch over that. */
+/** How long a worker may take to answer in ms: without a message, and altogether where somebody else does not watch over that. */
 export interface Patience {
   silenceMs: number
   totalMs?: number

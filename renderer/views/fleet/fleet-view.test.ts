@@ -18,7 +18,7 @@ const host = (name: string, change: Partial<FleetHost> = {}, device: Partial<Fle
 })
 const FLEET: FleetState = {
   server: 'tls://nats.example:4222', connection: 'up', shared: [], unserved: [], collecting: true,
-  hosts: [host('gone', { state: 'silent', reason: 'No sign of life for 9 s: the machine, its network or its agent is down.' }), host('n1'), host('n2', {}, { state: 'throttled', current: undefined, seconds: undefined, waiting: 0, secondsLeft: undefined, smClockMhz: undefined, temperatureC: undefined })],
+  hosts: [host('gone', { state: 'silent', reason: 'No heartbeat for 9 s: the machine, its network or its agent is down.' }), host('n1'), host('n2', {}, { state: 'throttled', current: undefined, seconds: undefined, waiting: 0, secondsLeft: undefined, smClockMhz: undefined, temperatureC: undefined })],
   sessions: [{ id: 'session-1', name: 'Every card', results: 12, planned: 48 }],
 }
 
@@ -65,7 +65,7 @@ it('shows what each device does, what is queued, how long is left, and why a hos
     ['cuda:0', 'NVIDIA H200', 'measuring', 'softmax 4096x4096 f32 cuda:0 kernel hot', '2 s', '12', '30', '4 min', '1980 MHz', '41 °C'],
     ['n2', '1 device', 'up', 'Drain'],
     ['cuda:0', 'NVIDIA H200', 'throttled', '–', '–', '12', '0', '–', '–', '–'],
-    ['gone', '1 device', 'lost', 'No sign of life for 9 s: the machine, its network or its agent is down.'],
+    ['gone', '1 device', 'lost', 'No heartbeat for 9 s: the machine, its network or its agent is down.'],
     ['cuda:0', 'NVIDIA H200', 'unknown', '–', '–', '12', '30', '–', '–', '–'],
   ])
   expect(wrapper.text()).toContain('12 of 48 results')
