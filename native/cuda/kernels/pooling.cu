@@ -33,11 +33,13 @@ __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ ou
   const Span across = span_of(i - row * s.out_width, s.width, s.out_width, s.kernel, s.stride, s.padding);
   const T* from = x + plane * s.height * s.width;
   float total = MAX ? -INFINITY : 0.0f;
-  const auto join = [&](float v) { total = MAX ? (v > total || v != v ? v : total) : total + v; };
+  // Keeps NaN, which fmaxf() drops.
+  const auto of_two = [](float a, float b) { return MAX ? (b > a || b != b ? b : a) : a + b; };
+  const auto join = [&](float v) { total = of_two(total, v); };
   if (WARP) {
     const long long wide = across.end - across.first, count = (down.end - down.first) * wide;
     for (long long k = lane; k < count; k += 32) join(to_float(from[(down.first + k / wide) * s.width + across.first + k % wide]));
-    total = MAX ? warp_reduce(total, MaxOp()) : warp_reduce(total, AddOp());
+    total = warp_reduce(total, of_two);
     if (lane != 0) return;
   } else {
     for (long long r = down.first; r < down.end; r++)

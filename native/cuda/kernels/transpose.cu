@@ -1,5 +1,6 @@
 // out[c, r] = x[r, c], as bits: transpose_4 and transpose_2 (bytes of an element). A block moves a tile of 32 x 32 (4 bytes) or
 // 64 x 64 (2 bytes) elements through shared memory, so that reads and writes are 128 bytes a warp. transpose_2_small: 32 x 32 elements of 2 bytes. transpose_pairs: two elements of 2 bytes at a time, where rows and columns are even.
+// transpose_tall_<bytes>, transpose_wide_<bytes>: few columns or few rows; a block's part of the long side passes through shared memory as it lies.
 #include <cstdint>
 
 namespace {
@@ -47,7 +48,43 @@ __device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ 
   }
 }
 
+// TALL: x [length, narrow], else x [narrow, length]. A block takes `part` of the length, a multiple of 8, so that what lies in one piece starts on 16 bytes.
+template <class U, bool TALL>
+__device__ __forceinline__ void transpose_narrow(const U* __restrict__ x, U* __restrict__ out, long long length, int narrow, int part) {
+  extern __shared__ uint4 vectors[];
+  constexpr int L = 16 / sizeof(U);
+  U* tile = reinterpret_cast<U*>(vectors);
+  const long long first = static_cast<long long>(blockIdx.x) * part;
+  const int n = static_cast<int>(min(static_cast<long long>(part), length - first)), elements = n * narrow, whole = elements / L;
+  const long long at = first * narrow;
+  if (TALL) {
+#pragma unroll 4
+    for (int v = threadIdx.x; v < whole; v += 256) vectors[v] = reinterpret_cast<const uint4*>(x + at)[v];
+    for (int i = whole * L + threadIdx.x; i < elements; i += 256) tile[i] = x[at + i];
+  } else {
+    for (int r = 0; r < narrow; r++)
+#pragma unroll 4
+      for (int c = threadIdx.x; c < n; c += 256) tile[c * narrow + r] = x[r * length + first + c];
+  }
+  __syncthreads();
+  if (TALL) {
+    for (int c = 0; c < narrow; c++)
+#pragma unroll 4
+      for (int r = threadIdx.x; r < n; r += 256) out[c * length + first + r] = tile[r * narrow + c];
+  } else {
+#pragma unroll 4
+    for (int v = threadIdx.x; v < whole; v += 256) reinterpret_cast<uint4*>(out + at)[v] = vectors[v];
+    for (int i = whole * L + threadIdx.x; i < elements; i += 256) out[at + i] = tile[i];
+  }
+}
+
 }  // namespace
+
+#define NARROW(U, bytes)                                                                                                                                     \
+  extern "C" __global__ void __launch_bounds__(256) transpose_tall_##bytes(const U* x, U* out, long long length, int narrow, int part) { transpose_narrow<U, true>(x, out, length, narrow, part); } \
+  extern "C" __global__ void __launch_bounds__(256) transpose_wide_##bytes(const U* x, U* out, long long length, int narrow, int part) { transpose_narrow<U, false>(x, out, length, narrow, part); }
+NARROW(uint16_t, 2)
+NARROW(uint32_t, 4)
 
 extern "C" __global__ void __launch_bounds__(256) transpose_pairs(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
   transpose_of_pairs(x, out, rows, cols, tiles_across);

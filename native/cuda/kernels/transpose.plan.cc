@@ -1,6 +1,11 @@
+#include <algorithm>
+
 #include "plan.h"
 
 namespace opscope::cuda {
+// Columns or rows of which a tile of 32 or 64 would be mostly empty, bytes of a block's part in shared memory, and how much of the long side it is at least.
+constexpr int64_t most_narrow = 12, narrow_bytes = 16 << 10, least_narrow_part = 256;
+
 // dims: [rows, cols].
 static const Register registered({"transpose", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, [](Planner& p) {
   const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
@@ -8,6 +13,14 @@ static const Register registered({"transpose", real_dtypes, {2}, [](const OpKern
   if (rows == 1 || cols == 1) {
     constexpr CUdeviceptr absent = 0;
     p.launch(p.kernel_in("elementwise", "copy_" + p.dtype()), {ceil_div(rows * cols, 16 / bytes * 256)}, 256, 0, p.input(0), absent, absent, p.output(), rows * cols, 0.0f, 0.0f);
+    return;
+  }
+  if (std::min(rows, cols) <= most_narrow && std::max(rows, cols) >= 4 * most_narrow) {
+    const bool tall = cols < rows;
+    const int64_t narrow = std::min(rows, cols), length = std::max(rows, cols);
+    const int64_t part = std::clamp(ceil_div(length, int64_t{p.device.sm_count} * 4), least_narrow_part, narrow_bytes / bytes / narrow) / 8 * 8;
+    p.launch(p.kernel((tall ? "transpose_tall_" : "transpose_wide_") + std::to_string(bytes)), {ceil_div(length, part)}, 256, static_cast<unsigned>(part * narrow * bytes), p.input(0), p.output(),
+             static_cast<long long>(length), static_cast<int>(narrow), static_cast<int>(part));
     return;
   }
   // Where larger tiles would leave most of the GPU idle, four times as many blocks with a quarter of the work.

@@ -76,7 +76,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     const int64_t period = inner / std::gcd(inner, width), active = 256 / period * period, step = active * width, rows_of_step = step / inner;
     const int64_t steps = up(reduce, rows_of_step), wanted = up(int64_t{sm_count} * 4, outer);
     // 256 threads add up the shares of all columns, so many columns have fewer.
-    const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), 16 * (256 / inner)}), 1, 1024));
+    const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), 32 * (256 / inner)}), 1, 1024));
     return {ColumnSplit::Kind::flat, width, inner, 1, each * rows_of_step, up(steps, each), step};
   }
   const int64_t tile = 32 * wide, tiles = up(inner, tile);

@@ -62,8 +62,10 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
     const int64_t part = over(vectors, std::min<int64_t>(parts, 1024));
     return {256, 256, rows * over(vectors, part), static_cast<int>(over(vectors, part)), part * lanes};
   }
+  // Many rows: several blocks on a multiprocessor, of which some read while others write.
+  const unsigned most_threads = rows >= int64_t{sm_count} * 4 ? 256 : rows >= int64_t{sm_count} * 2 ? 512 : 1024;
   unsigned threads = 64;
-  while (threads < 1024 && threads * 4 < vectors) threads *= 2;
+  while (threads < most_threads && threads * 4 < vectors) threads *= 2;
   return {static_cast<int>(threads), threads, rows};
 }
 
