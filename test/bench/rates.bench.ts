@@ -84,8 +84,9 @@ function casesOf(part: string, own: Side, dtypes: readonly string[], only: reado
   )
   const fits = ({ op, dtype, params }: Drawn): boolean => {
     if (!kernels[op]?.includes(dtype)) return false
-    if (part === 'large') return getOp(op).bytes(params, dtype) >= LARGE_BYTES
-    const largest = Math.max(...tensorsOf(getOp(op), params, dtype).map(({ elements }) => elements))
+    const whole = getOp(op).params.parse(params)
+    if (part === 'large') return getOp(op).bytes(whole, dtype) >= LARGE_BYTES
+    const largest = Math.max(...tensorsOf(getOp(op), whole, dtype).map(({ elements }) => elements))
     return largest >= SMALL.from && largest <= SMALL.to
   }
   const named = new Map(cases.map(({ op, dtype, params }): [string, Drawn] => [[op, dtype, paramText(params)].join(' '), { op, dtype, params }]))
@@ -105,7 +106,7 @@ function casesOf(part: string, own: Side, dtypes: readonly string[], only: reado
 /** Median times in ns of every side that takes the case. */
 async function measured(part: string, drawn: Drawn, sides: readonly Side[]): Promise<Row> {
   const op = getOp(drawn.op)
-  const row: Row = { part, op: drawn.op, dtype: drawn.dtype, params: paramText(drawn.params), bytes: op.bytes(drawn.params, drawn.dtype) }
+  const row: Row = { part, op: drawn.op, dtype: drawn.dtype, params: paramText(drawn.params), bytes: op.bytes(op.params.parse(drawn.params), drawn.dtype) }
   const opened: { name: string; prepared: PreparedCase; ns: number[] }[] = []
   try {
     for (const side of sides) {

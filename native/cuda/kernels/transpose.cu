@@ -5,11 +5,22 @@
 
 namespace {
 
+// The tile of this block, of `across` in a row of tiles: eight rows of tiles are met together, column by column, so that what neighbouring blocks write lies together
+// as what they read does.
+__device__ __forceinline__ void tile_of_block(long long across, long long& down, long long& right) {
+  constexpr long long together = 8;
+  const long long tile = blockIdx.x, group = tile / (together * across) * together, rest = tile - group * across, rows = min(together, gridDim.x / across - group);
+  right = rest / rows;
+  down = group + rest - right * rows;
+}
+
 template <class U, int SIDE>
 __device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict__ out, long long rows, long long cols, long long tiles_across) {
   constexpr int PER_LANE = SIDE / 32;
   __shared__ U tile[SIDE][SIDE + 4 / sizeof(U)];
-  const long long top = blockIdx.x / tiles_across * SIDE, left = blockIdx.x % tiles_across * SIDE;
+  long long top, left;
+  tile_of_block(tiles_across, top, left);
+  top *= SIDE, left *= SIDE;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int r = warp; r < SIDE; r += 8)
@@ -31,7 +42,9 @@ __device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict
 // 64 x 64 elements as 64 rows of 32 pairs.
 __device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ x, uint16_t* __restrict__ out, long long rows, long long cols, long long tiles_across) {
   __shared__ uint32_t tile[64][33];
-  const long long top = blockIdx.x / tiles_across * 64, left = blockIdx.x % tiles_across * 64;
+  long long top, left;
+  tile_of_block(tiles_across, top, left);
+  top *= 64, left *= 64;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int r = warp; r < 64; r += 8)

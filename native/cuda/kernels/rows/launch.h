@@ -33,7 +33,7 @@ constexpr int64_t most_tickets = 1024, most_averaged = 16384;
 
 // `inputs`: how many of them have rows, which a tile holds. True where the launch takes the mean of what it writes to `per_row` as well.
 inline bool launch_rows(Planner& p, RowArguments a, int inputs = 1) {
-  const RowsSplit split = rows_split(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9);
+  const RowsSplit split = rows_split(p.device.sm_count, lanes_of(p.spec.dtype), a.rows, a.cols, p.device.major >= 9, inputs);
   const std::string name = "rows_" + p.spec.op + "_" + p.dtype();
   const auto kernel = [&](const std::string& suffix) { return p.kernel_in("rows", name + suffix); };
   a.group = split.group;

@@ -37,8 +37,8 @@ inline RowsSplit rows_tiles(int sm_count, int64_t lanes, int64_t rows, int64_t c
   return {group, part * group >= 256 ? 256u : part * group >= 128 ? 128u : 64u, over(rows, part), 1, part, true};
 }
 
-// `lanes`: elements of 16 bytes. `clusters`: whether the GPU has them.
-inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters = false) {
+// `lanes`: elements of 16 bytes. `clusters`: whether the GPU has them. `inputs`: how many tensors have rows that are read.
+inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters = false, int inputs = 1) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t vectors = over(cols, lanes);
   if (cols < tile_columns && cols % lanes != 0) return rows_tiles(sm_count, lanes, rows, cols);
@@ -62,8 +62,9 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
     const int64_t part = over(vectors, std::min<int64_t>(parts, 1024));
     return {256, 256, rows * over(vectors, part), static_cast<int>(over(vectors, part)), part * lanes};
   }
-  // Many rows: several blocks on a multiprocessor, of which some read while others write.
-  const unsigned most_threads = rows >= int64_t{sm_count} * 4 ? 256 : rows >= int64_t{sm_count} * 2 ? 512 : 1024;
+  // Many rows: several blocks on a multiprocessor, of which some read while others write (8192x8192 f32 on an H200: cross_entropy 142 to 103 us, rms_norm 186 to 162).
+  // Where two inputs are read twice, fewer rows at a time stay in the cache (softmax_backward 216 us, with small blocks 300).
+  const unsigned most_threads = inputs > 1 ? 1024 : rows >= int64_t{sm_count} * 4 ? 256 : rows >= int64_t{sm_count} * 2 ? 512 : 1024;
   unsigned threads = 64;
   while (threads < most_threads && threads * 4 < vectors) threads *= 2;
   return {static_cast<int>(threads), threads, rows};
