@@ -1,5 +1,5 @@
 // Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _four: a thread for four
-// outputs behind each other of windows that are not adaptive, on planes of less than 2^31 elements.
+// outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than 2^31 - 1024; _four_2 and _four_3: of windows as wide.
 #include "pooling.h"
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
@@ -23,7 +23,7 @@ __device__ __forceinline__ Span span_of(long long o, long long input, long long 
 template <bool MAX, bool WARP, class T>
 __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ out, const PoolSizes& s) {
   constexpr int group = WARP ? 32 : 1;
-  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / group;
+  const long long i = (static_cast<long long>(blockIdx.x) * pool_threads + threadIdx.x) / group;
   if (i >= s.outputs) return;
   const int lane = WARP ? threadIdx.x % 32 : 0;
   // 64-bit division takes several times as long.
@@ -48,53 +48,63 @@ __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ ou
   out[i] = from_float<T>(MAX ? total : total / static_cast<float>(down.counted * across.counted));
 }
 
-template <bool MAX, class T>
+// Of two, where NaN is larger than all.
+__device__ __forceinline__ float larger(float a, float b) {
+#ifdef __CUDA_ARCH__
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+  return a;
+#else
+  return b > a || b != b ? b : a;
+#endif
+}
+
+// The outputs of a thread are a block apart, so that neighbouring threads read and write neighbouring elements; only the first one's place takes divisions.
+// K: width of a window; 0: any.
+template <bool MAX, int K, class T>
 __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict__ out, const PoolSizes& s) {
-  constexpr int V = 4;
-  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * V;
-  if (i >= s.outputs) return;
-  const bool small = (s.outputs >> 32) == 0;
-  const long long row = small ? static_cast<unsigned>(i) / static_cast<unsigned>(s.out_width) : i / s.out_width;
-  long long plane = small ? static_cast<unsigned>(row) / static_cast<unsigned>(s.out_height) : row / s.out_height;
-  const int height = static_cast<int>(s.height), width = static_cast<int>(s.width), down = max(1, static_cast<int>(s.kernel_down)), across = static_cast<int>(s.kernel);
-  int oh = static_cast<int>(row - plane * s.out_height), ow = static_cast<int>(i - row * s.out_width), top[V], left[V];
-  const T* from[V];
+  constexpr int V = pool_outputs;
+  const int first = static_cast<int>(blockIdx.x) * (V * pool_threads) + static_cast<int>(threadIdx.x), outputs = static_cast<int>(s.outputs);
+  if (first >= outputs) return;
+  const int out_width = static_cast<int>(s.out_width), out_height = static_cast<int>(s.out_height), height = static_cast<int>(s.height), width = static_cast<int>(s.width);
+  const int down = max(1, static_cast<int>(s.kernel_down)), across = K > 0 ? K : static_cast<int>(s.kernel);
+  const int row = static_cast<unsigned>(first) / static_cast<unsigned>(out_width);
+  int plane = static_cast<unsigned>(row) / static_cast<unsigned>(out_height), oh = row - plane * out_height, ow = first - row * out_width;
+  int top[V], left[V], origin[V];  // of the windows, and where they begin
   float total[V];
 #pragma unroll
   for (int u = 0; u < V; u++) {
     top[u] = oh * static_cast<int>(s.stride_down) - static_cast<int>(s.padding_down), left[u] = ow * static_cast<int>(s.stride) - static_cast<int>(s.padding);
-    // Past the end: the window before, which is not written.
-    if (i + u >= s.outputs) top[u] = top[0], left[u] = left[0];
-    from[u] = i + u < s.outputs ? x + plane * height * width : from[0];
+    origin[u] = (plane * height + top[u]) * width + left[u];
+    // Past the end: below the plane.
+    if (first + u * pool_threads >= outputs) top[u] = height;
     total[u] = MAX ? -INFINITY : 0.0f;
-    if (++ow == s.out_width) {
-      ow = 0;
-      if (++oh == s.out_height) oh = 0, plane++;
-    }
+    ow += s.next_across;
+    oh += s.next_down;
+    plane += s.next_planes;
+    if (ow >= out_width) ow -= out_width, oh++;
+    if (oh >= out_height) oh -= out_height, plane++;
   }
-  for (int r = 0; r < down; r++)
+  for (int r = 0; r < down; r++) {
+    const T* line[V];
+    int end[V];  // 0 for a row outside of the plane
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      end[u] = static_cast<unsigned>(top[u] + r) < static_cast<unsigned>(height) ? width : 0;
+      line[u] = x + (origin[u] + r * width);
+    }
+#pragma unroll(K > 0 ? K : 2)
     for (int c = 0; c < across; c++) {
       float v[V];
 #pragma unroll
-      for (int u = 0; u < V; u++) {
-        const int at = top[u] + r, to = left[u] + c;
-        const bool inside = static_cast<unsigned>(at) < static_cast<unsigned>(height) && static_cast<unsigned>(to) < static_cast<unsigned>(width);
-        v[u] = inside ? to_float(from[u][at * width + to]) : MAX ? -INFINITY : 0.0f;
-      }
+      for (int u = 0; u < V; u++) v[u] = static_cast<unsigned>(left[u] + c) < static_cast<unsigned>(end[u]) ? to_float(line[u][c]) : MAX ? -INFINITY : 0.0f;
 #pragma unroll
-      for (int u = 0; u < V; u++) total[u] = MAX ? (v[u] > total[u] || v[u] != v[u] ? v[u] : total[u]) : total[u] + v[u];
+      for (int u = 0; u < V; u++) total[u] = MAX ? larger(total[u], v[u]) : total[u] + v[u];
     }
+  }
   const float counted = static_cast<float>(down * across);
 #pragma unroll
-  for (int u = 0; u < V; u++) total[u] = MAX ? total[u] : total[u] / counted;
-  if (i + V <= s.outputs) {
-    if constexpr (sizeof(T) == 4) store16(out + i, pack<T>(total));
-    else *reinterpret_cast<uint2*>(out + i) = make_uint2(pack_pair(total[0], total[1], T()), pack_pair(total[2], total[3], T()));
-    return;
-  }
-#pragma unroll
   for (int u = 0; u < V; u++)
-    if (i + u < s.outputs) out[i + u] = from_float<T>(total[u]);
+    if (first + u * pool_threads < outputs) out[first + u * pool_threads] = from_float<T>(MAX ? total[u] : total[u] / counted);
 }
 
 }  // namespace
@@ -102,7 +112,9 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
 #define POOL(T, kind, MAX)                                                                                                                               \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T(const T* x, T* out, const PoolSizes s) { pool<MAX, false>(x, out, s); }             \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_warp(const T* x, T* out, const PoolSizes s) { pool<MAX, true>(x, out, s); }         \
-  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four(const T* x, T* out, const PoolSizes s) { pool_four<MAX>(x, out, s); }
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 0>(x, out, s); }     \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_2(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 2>(x, out, s); }   \
+  extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_3(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 3>(x, out, s); }
 POOL(f32, max, true)
 POOL(f16, max, true)
 POOL(bf16, max, true)

@@ -2,6 +2,8 @@
 // height 1, and windows along their width alone.
 #include "pooling.h"
 
+#include <algorithm>
+
 #include "plan.h"
 
 namespace opscope::cuda {
@@ -29,15 +31,29 @@ std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
 void plan(Planner& p) {
   const Row& row = table[find_op(p.spec.op)->row];
   const auto dim = [&](size_t i) { return static_cast<long long>(p.dim(i)); };
-  PoolSizes s = {dim(0) * dim(3) * dim(4), dim(1), dim(2), dim(3), dim(4), 0, 1, 0, 0, 1, 0};
+  PoolSizes s = {dim(0) * dim(3) * dim(4), dim(1), dim(2), dim(3), dim(4), 0, 1, 0, 0, 1, 0, 0, 0, 0};
   if (row.dims == 8) {
     s.kernel = dim(5), s.stride = dim(6), s.padding = dim(7);
     if (!row.signals) s.kernel_down = s.kernel, s.stride_down = s.stride, s.padding_down = s.padding;
   }
   // Elements of a window, about.
   const int64_t window = row.dims == 8 ? dim(5) * (row.signals ? 1 : dim(5)) : ceil_div(dim(1), dim(3)) * ceil_div(dim(2), dim(4));
-  const bool warp = window >= 64, four = !warp && row.dims == 8 && s.outputs >= int64_t{1} << 18 && s.height * s.width < int64_t{1} << 31;
-  p.launch(p.kernel_in("pooling", std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype() + (warp ? "_warp" : four ? "_four" : "")), {four ? ceil_div(s.outputs, 4 * 256) : ceil_div(s.outputs * (warp ? 32 : 1), 256)}, 256, 0, p.input(0), p.output(), s);
+  // Threads of several outputs count with 32 bits: more planes take further launches.
+  constexpr int64_t most = (int64_t{1} << 31) - pool_outputs * pool_threads - 1;
+  const int64_t plane = std::max<int64_t>(dim(1) * dim(2), dim(3) * dim(4));
+  const bool warp = window >= 64, four = !warp && row.dims == 8 && s.outputs >= int64_t{1} << 18 && plane <= most;
+  const std::string name = std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype();
+  if (!four) {
+    p.launch(p.kernel_in("pooling", name + (warp ? "_warp" : "")), {ceil_div(s.outputs * (warp ? 32 : 1), pool_threads)}, pool_threads, 0, p.input(0), p.output(), s);
+    return;
+  }
+  const int64_t lines = pool_threads / dim(4), bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype)), together = most / plane;
+  s.next_across = static_cast<int>(pool_threads % dim(4)), s.next_down = static_cast<int>(lines % dim(3)), s.next_planes = static_cast<int>(lines / dim(3));
+  for (int64_t from = 0; from < dim(0); from += together) {
+    s.outputs = std::min<int64_t>(together, dim(0) - from) * dim(3) * dim(4);
+    p.launch(p.kernel_in("pooling", name + (s.kernel == 2 ? "_four_2" : s.kernel == 3 ? "_four_3" : "_four")), {ceil_div(s.outputs, pool_outputs * pool_threads)}, pool_threads, 0,
+             p.input(0) + static_cast<CUdeviceptr>(from * dim(1) * dim(2) * bytes), p.output() + static_cast<CUdeviceptr>(from * dim(3) * dim(4) * bytes), s);
+  }
 }
 
 const bool registered = [] {
