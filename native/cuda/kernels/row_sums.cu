@@ -56,17 +56,23 @@ __device__ __forceinline__ void norm_columns(const T* grad, const T* x, const fl
   else if (dbias) dbias[column] = from_float<T>(total);
 }
 
+// parts: [splits][2][dim]. grid: (tiles of 32 columns, 2 for weight and bias); 512 threads = 32 columns x 16 shares of the splits.
 template <class T>
-__device__ __forceinline__ void norm_columns_join(const float* parts, int splits, long long dim, T* dweight, T* dbias) {
-  const long long column = blockIdx.x * 256LL + threadIdx.x;
-  if (column >= dim) return;
-  float w = 0, b = 0;
-  for (int s = 0; s < splits; s++) {
-    w += parts[s * 2LL * dim + column];
-    b += parts[(s * 2LL + 1) * dim + column];
+__device__ __forceinline__ void norm_columns_join(const float* __restrict__ parts, int splits, long long dim, T* dweight, T* dbias) {
+  __shared__ float own[16][32];
+  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+  const long long column = blockIdx.x * 32LL + lane;
+  float sum = 0;
+  if (column < dim) {
+#pragma unroll 8
+    for (int s = group; s < splits; s += 16) sum += parts[(s * 2LL + blockIdx.y) * dim + column];
   }
-  dweight[column] = from_float<T>(w);
-  if (dbias) dbias[column] = from_float<T>(b);
+  own[group][lane] = sum;
+  __syncthreads();
+  if (group > 0 || column >= dim) return;
+#pragma unroll
+  for (int k = 1; k < 16; k++) sum += own[k][lane];
+  (blockIdx.y == 0 ? dweight : dbias)[column] = from_float<T>(sum);
 }
 
 #define PLAIN(T)                                                                                                                                                              \
@@ -75,7 +81,7 @@ __device__ __forceinline__ void norm_columns_join(const float* parts, int splits
                                                                      long long dim, long long per_split, T* dweight, T* dbias) {                                                              \
     norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split, dweight, dbias);                                                                                         \
   }                                                                                                                                                                           \
-  extern "C" __global__ void __launch_bounds__(256) norm_columns_join_##T(const float* parts, int splits, long long dim, T* dweight, T* dbias) {                              \
+  extern "C" __global__ void __launch_bounds__(512) norm_columns_join_##T(const float* parts, int splits, long long dim, T* dweight, T* dbias) {                              \
     norm_columns_join(parts, splits, dim, dweight, dbias);                                                                                                                    \
   }
 PLAIN(f32)

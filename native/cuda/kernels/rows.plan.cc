@@ -32,18 +32,27 @@ void plan_cross_entropy(Planner& p) {
 
 // `centered`: layer_norm, which has a mean and a bias.
 void plan_norm_backward(Planner& p, bool centered) {
-  const int64_t tokens = p.dim(0), dim = p.dim(1);
+  const int64_t tokens = p.dim(0), dim = p.dim(1), tiles = ceil_div(dim, 32);
+  const CUdeviceptr absent = 0, mean = centered ? p.input(3) : absent, rstd = p.input(centered ? 4 : 3), dbias = centered ? p.output(2) : absent;
+  const auto join = [&](CUdeviceptr parts, int64_t splits) {
+    p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {tiles, centered ? 2 : 1}, 512, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), dbias);
+  };
+  const NormShape whole = norm_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes_of(p.spec.dtype), tokens, dim);
+  if (whole.vectors > 0) {
+    const CUdeviceptr parts = p.workspace(whole.blocks * 2 * dim * 4);
+    const auto shared = static_cast<unsigned>(whole.shared);
+    p.launch(p.kernel_in("norm_backward", std::string("norm_backward_") + (centered ? "layer_" : "rms_") + p.dtype() + "_" + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads, shared,
+             p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim));
+    join(parts, whole.blocks);
+    return;
+  }
   plan_rows<2>(p);
-  const int64_t tiles = ceil_div(dim, 32);
   // Rows of a split: enough blocks to fill the GPU, each with some work.
   const int64_t splits = std::clamp<int64_t>(std::min(ceil_div(int64_t{p.device.sm_count} * 8, tiles), ceil_div(tokens, 64)), 1, 1024);
-  const auto per_split = static_cast<long long>(ceil_div(tokens, splits));
-  const CUdeviceptr absent = 0, parts = splits > 1 ? p.workspace(splits * 2 * dim * 4) : absent;
-  const CUdeviceptr mean = centered ? p.input(3) : absent, rstd = p.input(centered ? 4 : 3);
-  p.launch(p.kernel_in("row_sums", "norm_columns_" + p.dtype()), {tiles, splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim), per_split,
-           p.output(1), centered ? p.output(2) : absent);
-  if (splits > 1)
-    p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {ceil_div(dim, 256)}, 256, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), centered ? p.output(2) : absent);
+  const CUdeviceptr parts = splits > 1 ? p.workspace(splits * 2 * dim * 4) : absent;
+  p.launch(p.kernel_in("row_sums", "norm_columns_" + p.dtype()), {tiles, splits}, 256, 0, p.input(0), p.input(1), mean, rstd, parts, static_cast<long long>(tokens), static_cast<long long>(dim),
+           static_cast<long long>(ceil_div(tokens, splits)), p.output(1), dbias);
+  if (splits > 1) join(parts, splits);
 }
 
 using Shapes = std::vector<TensorShape>;

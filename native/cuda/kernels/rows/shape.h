@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "../norm_backward.h"
+
 namespace opscope::cuda {
 
 struct RowsSplit {
@@ -68,6 +70,28 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
   unsigned threads = 64;
   while (threads < most_threads && threads * 4 < vectors) threads *= 2;
   return {static_cast<int>(threads), threads, rows};
+}
+
+// How the gradients of a norm are computed with each tensor read once.
+struct NormShape {
+  int vectors = 0;      // of a thread; 0: other kernels take the case
+  unsigned threads = 0;
+  int64_t blocks = 0, shared = 0;
+};
+
+// `lanes`: elements of 16 bytes.
+inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, int64_t tokens, int64_t dim) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t vectors = dim / lanes;
+  if (dim % lanes != 0 || vectors < 32 || vectors > 4 * norm_threads || tokens < 1) return {};
+  const int each = vectors <= norm_threads ? 1 : vectors <= 2 * norm_threads ? 2 : 4;
+  const int64_t threads = over(over(vectors, each), 32) * 32, shared = norm_scratch_bytes + int64_t{norm_stages} * 2 * each * threads * 16;
+  if (shared > most_shared) return {};
+  // As many blocks as run at a time, or fewer: what each adds up is read again, and few rows are sooner done than many blocks joined.
+  int64_t rows = 4;
+  while (rows * rows * 16 < tokens) rows++;
+  const int64_t resident = each == 1 ? std::min<int64_t>(16, 1024 / threads) : 1;
+  return {each, static_cast<unsigned>(threads), std::min(sm_count * resident, over(tokens, rows)), shared};
 }
 
 }  // namespace opscope::cuda

@@ -67,7 +67,7 @@ void registered() {
                          "transpose", "dropout", "adamw_step", "max_pool1d", "adaptive_avg_pool2d", "embedding", "gather", "scatter_add", "rope", "cumsum", "sort", "topk", "conv1d", "conv3d",
                          "scaled_dot_product_attention", "scaled_matmul", "mse_loss", "sum_to_shape"})
     expect(ops.count(op) == 1, std::string(op) + " is registered");
-  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
+  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "norm_backward", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
   expect(std::string(built_archs()).find_first_of("0123456789") == 0, "the build says for which GPUs its kernels are");
 }
 
@@ -113,6 +113,24 @@ void row_splits() {
   expect(rows_split(132, 4, 1 << 20, 4).group == 1 && rows_split(132, 4, 1 << 20, 8).group == 2, "short rows take as few threads as they have vectors");
   expect(rows_split(132, 4, 1 << 20, 3).tiled && rows_split(132, 8, 1000, 61).tiled && !rows_split(132, 8, 1000, 64).tiled && !rows_split(132, 8, 1000, 1001).tiled, "short rows that do not start on 16 bytes share a tile");
   expect(rows_split(132, 4, 1, 1 << 24).parts > 132, "one long row takes the whole GPU");
+}
+
+// Gradients of norms: a block holds its row, has one to begin with, and fits its shared memory.
+void norm_shapes() {
+  bool held = true, short_ones = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t dim = 1; dim <= 100'000; dim += dim % 97 + 1)
+      for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 + 1) {
+        const NormShape s = norm_shape(132, 232'448, lanes, tokens, dim);
+        if (s.vectors == 0) {
+          short_ones = short_ones && (dim % lanes != 0 || dim / lanes < 32 || dim / lanes > 2048);
+          continue;
+        }
+        held = held && s.threads % 32 == 0 && s.threads <= 512 && s.threads * s.vectors * lanes >= dim && s.blocks >= 1 && s.blocks <= tokens && s.shared <= 232'448;
+      }
+  expect(held, "a block holds a row of the gradients of a norm, and no block is without one");
+  expect(short_ones, "gradients of norms of aligned rows of 32 to 2048 vectors read each tensor once");
+  expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
 }
 
 // softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
@@ -314,6 +332,7 @@ int main() {
   registered();
   shapes();
   row_splits();
+  norm_shapes();
   softmax_rows();
   products();
   convolutions();
