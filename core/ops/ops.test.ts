@@ -10,10 +10,12 @@ import { ALL_OPS, findOp, getOp, OPS } from './registry'
 const cases = ALL_OPS.flatMap((op) => exampleParams(op).map((params) => ({ op, params, name: `${op.id} ${JSON.stringify(params)}` })))
 
 describe('every op', () => {
-  it.each(cases)('$name: traffic is at most each tensor once, and each state read and written', ({ op, params }) => {
+  it.each(cases)('$name: traffic is at most each tensor once in each pass, and each state read and written', ({ op, params }) => {
     const p = op.params.parse(params)
+    // The operations that ceilings are measured with go over their tensors more than once.
+    const passes = op.family === 'ceiling' && 'iterations' in params ? Number(params['iterations']) : 1
     for (const dtype of op.dtypes) {
-      const whole = tensorsOf(op, p, dtype).reduce((sum, { elements, storage, role }) => sum + elements * STORAGE_BYTES[storage] * (role === 'inout' ? 2 : 1), 0)
+      const whole = passes * tensorsOf(op, p, dtype).reduce((sum, { elements, storage, role }) => sum + elements * STORAGE_BYTES[storage] * (role === 'inout' ? 2 : 1), 0)
       expect(op.bytes(p, dtype)).toBeGreaterThan(0)
       expect(op.bytes(p, dtype)).toBeLessThanOrEqual(whole)
     }
