@@ -169,7 +169,7 @@ describe('opscope compare', () => {
   it('exits with 3 on a regression and says which, and only then', async () => {
     const failed = await compare('base', 'slow', '--fail-on', 'slower')
     expect(failed.status).toBe(3)
-    expect(failed.err).toMatch(/opscope: 3 cases are slower:\n {2}▼ add 6\d f32 fake:0 steady hot: speedup 0\.\d{3}x \(95 % CI 0\.\d+x to 0\.\d+x\), threshold 1\.00 %/)
+    expect(failed.err).toMatch(/opscope: 3 cases are slower:\n {2}▼ add 6\d f32 fake:0 steady hot: speedup 0\.\d{3}x \(95 % CI 0\.\d+ to 0\.\d+\), threshold 1\.00 %/)
     expect((await compare('base', 'slow')).status).toBe(0)
     expect((await compare('slow', 'base', '--fail-on', 'slower')).status).toBe(0)
     expect((await compare('slow', 'base', '--fail-on', 'slower,faster')).status).toBe(3)

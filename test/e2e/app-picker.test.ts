@@ -132,7 +132,7 @@ describe('a saved sweep', () => {
     expect(dry.out).toMatch(/^1 operation × 2 sizes × f32 × 1 implementation, hot: 2 cases, (?:about .+|under 1 s)\n$/)
     const unknown = await cli.run(['run', '--sweep', 'nightly sum'], env)
     expect([unknown.status, unknown.err]).toEqual([2, expect.stringContaining('Did you mean "nightly sums"?')])
-    expect((await cli.run(['run', '--sweep', 'nightly sums', '--ops', 'add'], env)).err).toContain('--sweep says what is measured; remove --ops')
+    expect((await cli.run(['run', '--sweep', 'nightly sums', '--ops', 'add'], env)).err).toContain('--sweep defines what is measured; remove --ops')
     rmSync(cli.folder, { recursive: true, force: true })
   })
 

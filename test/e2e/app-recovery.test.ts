@@ -104,7 +104,7 @@ describe('cases that go wrong', () => {
     leavePicks(dataDir, scripted(['steady', 'zeros', 'lazy', 'oom', 'fail', 'crash', 'exit', 'hang', 'lost'], '64, 128'))
     const { page, app, pageErrors } = await start()
     const pid = app.process().pid
-    expect(await runToEnd(page)).toBe('Finished: 18 results, 16 of them failed.')
+    expect(await runToEnd(page)).toBe('Finished: 18 results, 16 of them failed (2 out of memory: the reason in the row says what fits).')
     await expect.poll(() => rowCount(page)).toBe(18)
     const words: Record<string, string> = {}
     for (const shape of ['64', '128']) {
