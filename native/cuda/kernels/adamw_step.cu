@@ -14,7 +14,7 @@ __device__ __forceinline__ void step(const AdamwNumbers& a, float& param, float 
 template <class T>
 __device__ __forceinline__ void adamw(T* __restrict__ param, const T* __restrict__ grad, T* __restrict__ m, T* __restrict__ v, long long n, const AdamwNumbers& a) {
   constexpr int L = LANES<T>;
-  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
+  const long long t = thread_of_grid(), i = t * L;
   if (i + L <= n) {
     float p[L], g[L], first[L], second[L];
     unpack<T>(load16(param + i), p);
@@ -26,14 +26,12 @@ __device__ __forceinline__ void adamw(T* __restrict__ param, const T* __restrict
     store16(param + i, pack<T>(p));
     store16(m + i, pack<T>(first));
     store16(v + i, pack<T>(second));
-  } else {
-    for (long long j = i; j < n; j++) {
-      float p = to_float(param[j]), first = to_float(m[j]), second = to_float(v[j]);
-      step<T>(a, p, to_float(grad[j]), first, second);
-      param[j] = from_float<T>(p);
-      m[j] = from_float<T>(first);
-      v[j] = from_float<T>(second);
-    }
+  } else if (const long long j = element_behind<T>(t, n); j < n) {
+    float p = to_float(param[j]), first = to_float(m[j]), second = to_float(v[j]);
+    step<T>(a, p, to_float(grad[j]), first, second);
+    param[j] = from_float<T>(p);
+    m[j] = from_float<T>(first);
+    v[j] = from_float<T>(second);
   }
 }
 

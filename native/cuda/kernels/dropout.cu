@@ -20,27 +20,27 @@ __device__ __forceinline__ uint4 philox(unsigned long long counter, unsigned see
 template <class T>
 __device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
   constexpr int L = LANES<T>;
-  const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
-  if (i >= n) return;
   const float threshold = p * 16777216.0f, factor = 1.0f / (1.0f - p);
-  const unsigned key = *seed;
-  unsigned word[L];
-#pragma unroll
-  for (int j = 0; j < L; j += 4) {
-    const uint4 w = philox(static_cast<unsigned long long>(i + j) / 4, key);
-    word[j] = w.x, word[j + 1] = w.y, word[j + 2] = w.z, word[j + 3] = w.w;
-  }
-  const auto kept = [&](float value, int j) { return static_cast<float>(word[j] >> 8) < threshold ? 0.0f : value * factor; };
+  const auto kept = [&](float value, unsigned word) { return static_cast<float>(word >> 8) < threshold ? 0.0f : value * factor; };
+  const long long t = thread_of_grid(), i = t * L;
   if (i + L <= n) {
+    const uint4 own = load16(x + i);
+    const unsigned key = *seed;
+    unsigned word[L];
+#pragma unroll
+    for (int j = 0; j < L; j += 4) {
+      const uint4 w = philox(static_cast<unsigned long long>(i + j) / 4, key);
+      word[j] = w.x, word[j + 1] = w.y, word[j + 2] = w.z, word[j + 3] = w.w;
+    }
     float f[L];
-    unpack<T>(load16(x + i), f);
+    unpack<T>(own, f);
 #pragma unroll
-    for (int j = 0; j < L; j++) f[j] = kept(f[j], j);
+    for (int j = 0; j < L; j++) f[j] = kept(f[j], word[j]);
     store16(out + i, pack<T>(f));
-  } else {
-#pragma unroll
-    for (int j = 0; j < L; j++)
-      if (i + j < n) out[i + j] = from_float<T>(kept(to_float(x[i + j]), j));
+  } else if (const long long j = element_behind<T>(t, n); j < n) {
+    const float value = to_float(x[j]);
+    const uint4 w = philox(static_cast<unsigned long long>(j) / 4, *seed);
+    out[j] = from_float<T>(kept(value, j % 4 == 0 ? w.x : j % 4 == 1 ? w.y : j % 4 == 2 ? w.z : w.w));
   }
 }
 

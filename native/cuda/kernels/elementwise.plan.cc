@@ -37,10 +37,11 @@ void plan(Planner& p) {
   constexpr unsigned threads = 256;
   const Row& op = table[find_op(p.spec.op)->row];
   const auto n = static_cast<long long>(p.dim(0));
-  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
-  const Dim3 grid{ceil_div(ceil_div(n, lanes), threads)};
+  const Dim3 grid{blocks_of(p.spec.dtype, n)};
   const std::string name = p.spec.op + "_" + p.dtype();
-  if (p.spec.dims.size() == 3) {
+  // A row of all elements, or a column of rows of one, is spread over nothing.
+  const bool spread_out = p.spec.dims.size() == 3 && !(p.dim(2) == row && p.dim(1) == p.dim(0)) && !(p.dim(2) == column && p.dim(1) == 1);
+  if (spread_out) {
     const char* spread[] = {"", "_row", "_column", "_scalar"};
     p.launch(p.kernel_in("elementwise", name + spread[p.dim(2)]), grid, threads, 0, p.input(0), p.input(1), p.output(), n, static_cast<long long>(p.dim(1)));
     return;

@@ -156,4 +156,10 @@ inline const std::vector<Dtype> real_dtypes = {Dtype::f32, Dtype::f16, Dtype::bf
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// Blocks of 256 threads for n elements: a thread for each whole vector of 16 bytes, and from the next multiple of 32 on one for each element behind the last.
+inline int64_t blocks_of(Dtype dtype, int64_t n) {
+  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(dtype)), vectors = n / lanes, behind = n % lanes;
+  return ceil_div(behind == 0 ? vectors : ceil_div(vectors, 32) * 32 + behind, 256);
+}
+
 }  // namespace opscope::cuda

@@ -1,4 +1,4 @@
-// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _groups, _pieces, and _each, _flat and _columns with the width of an access: _wide or _one
+// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, and _each, _flat and _columns with the width of an access: _wide or _one
 // (reduction/kernel.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/kernel.cuh"
@@ -73,6 +73,9 @@ struct Places {
   extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row_cluster(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, \
                                                                     long long chunk) {                                                                             \
     reduce_row<op##_of, T, true>(x, y, {out, parts, count}, cols, chunk, nullptr, nullptr);                                                                        \
+  } \
+  extern "C" __global__ void __launch_bounds__(512) op##_##T##_short(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols) { \
+    reduce_short<op##_of, T>(x, y, {out, parts, count}, cols); \
   }
 
 #define VALUES(op, from, element_of, joined, result)                                                                                                               \

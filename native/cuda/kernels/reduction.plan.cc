@@ -112,7 +112,9 @@ class Reduction {
     slices(rows, [&](int64_t first, int64_t count) {
       const CUdeviceptr x = input_at(0, first * cols), y = input_at(row_.kind == Row::product ? 1 : 0, first * cols);
       const auto length = static_cast<long long>(cols), chunk = static_cast<long long>(split.chunk);
-      if (split.cluster)
+      if (split.splits == 1 && cols <= static_cast<int64_t>(split.threads) * short_vectors * (16 / size_))
+        p_.launch(kernel("_short"), {1, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length);
+      else if (split.cluster)
         p_.launch(kernel("_row_cluster"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk).cluster(static_cast<unsigned>(split.splits));
       else
         p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk,

@@ -77,7 +77,7 @@ void plan_row_op(Planner& p, const char* module, const Extra&... extra) {
   if (cols > most_columns) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take rows of up to 2^30 elements.");
   // 1, or its logarithm, in every row of one element: the difference of an element and itself is 0, or NaN where it is not finite.
   if (cols == 1 && p.spec.op == "softmax") {
-    p.launch(p.kernel_in(module, "softmax_" + p.dtype() + "_single"), {ceil_div(rows, lanes_of(p.spec.dtype) * 256)}, 256, 0, p.input(0), p.output(), static_cast<long long>(rows));
+    p.launch(p.kernel_in(module, "softmax_" + p.dtype() + "_single"), {blocks_of(p.spec.dtype, rows)}, 256, 0, p.input(0), p.output(), static_cast<long long>(rows));
     return;
   }
   if (cols == 1 && p.spec.op == "log_softmax") return launch_elementwise(p, "sub_" + p.dtype(), p.spec.dtype, rows, p.input(0), p.input(0));

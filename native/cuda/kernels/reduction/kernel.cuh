@@ -6,6 +6,7 @@
 //   reduce_flat     inner > 1, few columns: a block owns a share of the rows; the last block joins the shares
 //   reduce_columns  inner > 1: a block owns 32 columns of W elements and a share of the rows; the last block joins the shares
 // pieces.cuh has what joins groups, where what is reduced does not lie in one piece.
+//   reduce_short    inner = 1: a block for each row of at most `short_vectors` vectors a thread; little code, for a call that waits for its code too
 // Partial results are joined in a fixed order, so results repeat bit for bit.
 #pragma once
 #include "../common/cluster.cuh"
@@ -37,46 +38,91 @@ struct Results {
   }
 };
 
-// Elements t, t + threads, ... of the contiguous range of n from x (and y), in 16-byte vectors between ragged ends. `first` is
-// the place of x[0] within what is reduced.
-template <class R, class T>
-__device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y, long long n, unsigned first, int t, int threads) {
+// The contiguous range of n elements of x (and y), as 16-byte vectors between ragged ends of fewer elements than a vector has. `first` is the place of x[0]
+// within what is reduced; I: of counts and indices.
+template <class R, class T, class I = long long>
+struct Range {
   using Part = typename R::Part;
-  constexpr int L = LANES<T>, U = 4;
-  Part total = R::start();
-  long long head = (16 - (reinterpret_cast<uintptr_t>(x) & 15)) % 16 / sizeof(T);
-  if (head > n) head = n;
-  const auto one = [&](long long i) { return R::element(to_float(x[i]), R::pair ? to_float(y[i]) : 0.0f, first + static_cast<unsigned>(i)); };
-  if (t < head) total = R::join(total, one(t));
-  const uint4* v = reinterpret_cast<const uint4*>(x + head);
-  const uint4* w = reinterpret_cast<const uint4*>(y + head);
-  const long long vectors = (n - head) / L;
-  Part part[U];
-#pragma unroll
-  for (int u = 0; u < U; u++) part[u] = R::start();
-  const auto add = [&](Part& into, const uint4& a, const uint4& b, long long vector) {
+  static constexpr int L = LANES<T>;
+  const T *x, *y;
+  I n, head, vectors;
+  unsigned first;
+
+  __device__ __forceinline__ Range(const T* from, const T* other, I count, unsigned place) : x(from), y(other), n(count), first(place) {
+    head = min(n, static_cast<I>((16 - (reinterpret_cast<uintptr_t>(x) & 15)) % 16 / sizeof(T)));
+    vectors = (n - head) / L;
+  }
+
+  __device__ __forceinline__ uint4 of_x(I i) const { return load16_once(x + head + i * L); }
+  __device__ __forceinline__ uint4 of_y(I i) const {
+    if constexpr (R::pair) return load16_once(y + head + i * L);
+    return {};
+  }
+  __device__ __forceinline__ void add(Part& into, const uint4& a, const uint4& b, I i) const {
     float f[L], g[L] = {};
     unpack<T>(a, f);
     if constexpr (R::pair) unpack<T>(b, g);
-    const unsigned place = first + static_cast<unsigned>(head + vector * L);
+    const unsigned place = first + static_cast<unsigned>(head + i * L);
 #pragma unroll
     for (int j = 0; j < L; j += 2) into = R::join(into, R::join(R::element(f[j], g[j], place + j), R::element(f[j + 1], g[j + 1], place + j + 1)));
-  };
-  long long i = t;
-  for (; i + (U - 1) * threads < vectors; i += U * threads) {
-    uint4 a[U], b[U];
+  }
+
+  // Vectors i, i + threads, .., at most N of them, and thread t's elements of the ends. All are under way before one is waited for: a short range waits for
+  // memory once.
+  template <int N, bool EVEN, int PARTS>
+  __device__ __forceinline__ Part rest(Part (&part)[PARTS], I i, int t, int threads) const {
+    const I done = head + vectors * L;
+    const bool at_head = t < head, at_end = t < n - done;
+    T ends[2] = {}, others[2] = {};
+    uint4 a[N] = {}, b[N] = {};
+    if (at_head) ends[0] = x[t];
+    if (at_end) ends[1] = x[done + t];
+    if (R::pair && at_head) others[0] = y[t];
+    if (R::pair && at_end) others[1] = y[done + t];
+    // Where nothing depends on how many there are, the compiler keeps the loads together: a thread without a vector takes the last.
+    if constexpr (EVEN) {
+      if (vectors > 0) {
 #pragma unroll
-    for (int u = 0; u < U; u++) {
-      a[u] = load16_once(v + i + u * threads);
-      if constexpr (R::pair) b[u] = load16_once(w + i + u * threads);
+      for (int u = 0; u < N; u++) a[u] = of_x(min(i + u * threads, vectors - 1)), b[u] = of_y(min(i + u * threads, vectors - 1));
+      }
+    } else {
+#pragma unroll
+      for (int u = 0; u < N; u++)
+        if (i + u * threads < vectors) a[u] = of_x(i + u * threads), b[u] = of_y(i + u * threads);
     }
 #pragma unroll
-    for (int u = 0; u < U; u++) add(part[u], a[u], b[u], i + u * threads);
+    for (int u = 0; u < N; u++) {
+      // Without a branch, which a load would be moved behind.
+      Part with = part[u];
+      add(with, a[u], b[u], i + u * threads);
+      part[u] = i + u * threads < vectors ? with : part[u];
+    }
+    Part total = R::start();
+    if (at_head) total = R::join(total, R::element(to_float(ends[0]), to_float(others[0]), first + static_cast<unsigned>(t)));
+    if (at_end) total = R::join(total, R::element(to_float(ends[1]), to_float(others[1]), first + static_cast<unsigned>(done + t)));
+#pragma unroll
+    for (int u = 0; u < PARTS; u++) total = R::join(total, part[u]);
+    return total;
   }
-  for (; i < vectors; i += threads) add(part[0], load16_once(v + i), R::pair ? load16_once(w + i) : uint4(), i);
-  const long long done = head + vectors * L;
-  if (t < n - done) total = R::join(total, one(done + t));
-  return R::join(total, R::join(R::join(part[0], part[1]), R::join(part[2], part[3])));
+};
+
+// Elements t, t + threads, ... of a range.
+template <class R, class T>
+__device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y, long long n, unsigned first, int t, int threads) {
+  constexpr int U = 4;
+  const Range<R, T> range(x, y, n, first);
+  typename R::Part part[U];
+#pragma unroll
+  for (int u = 0; u < U; u++) part[u] = R::start();
+  long long i = t;
+  for (; i + (U - 1) * threads < range.vectors; i += U * threads) {
+    uint4 a[U], b[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) a[u] = range.of_x(i + u * threads), b[u] = range.of_y(i + u * threads);
+#pragma unroll
+    for (int u = 0; u < U; u++) range.add(part[u], a[u], b[u], i + u * threads);
+  }
+  return range.template rest<U - 1, false>(part, i, t, threads);
 }
 
 // Over the `group` threads (a power of two up to 32) that stand together; every one of them gets the result.
@@ -145,6 +191,21 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   total = R::start();
   for (unsigned s = threadIdx.x; s < splits; s += blockDim.x) total = R::join(total, __ldcg(shares + row * splits + s));
   total = block_reduce(total, R::start(), second, Join<R>());
+  if (threadIdx.x == 0) results.put(row, total);
+}
+
+// Vectors of a thread. As in row_split (shape.h).
+constexpr int short_vectors = 4;
+
+template <class R, class T>
+__device__ __forceinline__ void reduce_short(const T* x, const T* y, Results<R, T> results, long long cols) {
+  using Part = typename R::Part;
+  __shared__ Part scratch[32];
+  const long long row = blockIdx.y;
+  Part part[short_vectors];
+#pragma unroll
+  for (int u = 0; u < short_vectors; u++) part[u] = R::start();
+  const Part total = block_reduce(Range<R, T, int>(x + row * cols, R::pair ? y + row * cols : x, static_cast<int>(cols), 0).template rest<short_vectors, true>(part, static_cast<int>(threadIdx.x), threadIdx.x, static_cast<int>(blockDim.x)), R::start(), scratch, Join<R>());
   if (threadIdx.x == 0) results.put(row, total);
 }
 

@@ -19,6 +19,9 @@ struct RowSplit {
 // Blocks of a cluster that every GPU with clusters takes. 16 blocks by a counter are sooner done than 8 that read twice as much (131,072 f32 of a dot product on an H200: 7.9 and 8.3 us).
 constexpr int64_t most_of_cluster = 8;
 
+// Vectors of a thread where a row has one block and the kernel little code.
+constexpr int64_t short_vectors = 4;
+
 // `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them.
 inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
@@ -36,7 +39,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
     const int64_t most = std::max<int64_t>(8, bytes / element_bytes / cols / 8 * 8), wanted = up(up(rows, int64_t{sm_count} * 2), 8) * 8;
     return {RowSplit::Kind::tile, 256, group, std::min(most, wanted), 1};
   }
-  const auto threads = static_cast<unsigned>(std::clamp<int64_t>(up(vectors, 4 * 32) * 32, 32, 512));
+  const auto threads = static_cast<unsigned>(std::clamp<int64_t>(up(vectors, short_vectors * 32) * 32, 32, 512));
   // No more blocks in all than fit at once, each with at least four vectors per thread.
   const int64_t wanted = std::max<int64_t>(1, sm_count * blocks / rows);
   int64_t splits = std::clamp<int64_t>(std::min(wanted, up(vectors, static_cast<int64_t>(threads) * 4)), 1, 65535);
