@@ -67,6 +67,9 @@ __device__ __forceinline__ void layer_norm_row(const T* x, const T* weight, cons
   if (WARP && index >= rows) return;
   const int thread = WARP ? threadIdx.x % 32 : threadIdx.x, threads = WARP ? 32 : blockDim.x;
   const RowSpan<T> row(index, cols);
+  const int own = min(max(0, row.column(thread, 0)), cols - 1);
+  fetch_ahead(weight + own);
+  fetch_ahead(bias + own);
   RowPart<T, V> part;
   part.load(x, row, thread, threads, 0.0f);
   const float mean = row_reduce<WARP>(part_sum(part), 0.0f, scratch[0], AddOp()) / cols;

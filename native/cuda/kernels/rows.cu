@@ -12,6 +12,12 @@ __device__ __forceinline__ const T* input(const RowArguments& a, int i, long lon
 template <class T>
 __device__ __forceinline__ T* output(const RowArguments& a, long long at = 0) { return reinterpret_cast<T*>(a.out) + at; }
 
+// Fetches ahead what this thread reads of n elements when the statistic of its row is known.
+template <class T>
+__device__ __forceinline__ void fetch_own(const RowArguments& a, const T* p, long long n) {
+  fetch_ahead(p + min(static_cast<long long>((threadIdx.x & (a.group - 1)) * LANES<T>), n - 1));
+}
+
 // Operations that keep S of the elements of x alone.
 template <class T, class S>
 struct OfX : S {
@@ -134,7 +140,7 @@ struct RmsNorm : BySum {
   const T *x, *weight;
   T* out;
   float cols, eps;
-  __device__ RmsNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), out(output<T>(a, row * a.cols)), cols(static_cast<float>(a.cols)), eps(a.number) {}
+  __device__ RmsNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), out(output<T>(a, row * a.cols)), cols(static_cast<float>(a.cols)), eps(a.number) { fetch_own(a, weight, a.cols); }
   template <int N>
   __device__ void add(Stats& s, long long i, Lanes<N>) const {
     float f[N];
@@ -163,7 +169,10 @@ struct LayerNorm : OfX<T, ByMoments> {
   const T *weight, *bias;
   T* out;
   float eps;
-  __device__ LayerNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), weight(input<T>(a, 1)), bias(input<T>(a, 2)), out(output<T>(a, row * a.cols)), eps(a.number) {}
+  __device__ LayerNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), weight(input<T>(a, 1)), bias(input<T>(a, 2)), out(output<T>(a, row * a.cols)), eps(a.number) {
+    fetch_own(a, weight, a.cols);
+    fetch_own(a, bias, a.cols);
+  }
   template <int N>
   __device__ void write(const Stats& s, long long i, Lanes<N>) const {
     const float scale = ByMoments::rstd(s, eps);
@@ -188,9 +197,11 @@ struct GroupNorm : OfX<T, ByMoments> {
   long long plane;
   float eps;
   __device__ GroupNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), out(output<T>(a, row * a.cols)), plane(a.plane), eps(a.number) {
-    const long long first = remainder_of(row, a.groups) * quotient(a.cols, a.plane);
+    const long long channels = quotient(a.cols, a.plane), first = remainder_of(row, a.groups) * channels;
     weight = input<T>(a, 1, first);
     bias = input<T>(a, 2, first);
+    fetch_own(a, weight, channels);
+    fetch_own(a, bias, channels);
   }
   template <int N>
   __device__ void write(const Stats& s, long long i, Lanes<N>) const {
