@@ -12,12 +12,6 @@ __device__ __forceinline__ const T* input(const RowArguments& a, int i, long lon
 template <class T>
 __device__ __forceinline__ T* output(const RowArguments& a, long long at = 0) { return reinterpret_cast<T*>(a.out) + at; }
 
-// Fetches ahead what this thread reads of n elements when the statistic of its row is known.
-template <class T>
-__device__ __forceinline__ void fetch_own(const RowArguments& a, const T* p, long long n) {
-  fetch_ahead(p + min(static_cast<long long>((threadIdx.x & (a.group - 1)) * LANES<T>), n - 1));
-}
-
 // Operations that keep S of the elements of x alone.
 template <class T, class S>
 struct OfX : S {

@@ -54,6 +54,12 @@ __device__ __forceinline__ void give(T* p, const float (&f)[N]) {
 template <class T>
 __device__ __forceinline__ const T* input_at(unsigned long long address, long long at) { return reinterpret_cast<const T*>(address) + at; }
 
+// Fetches ahead this thread's first vector of n elements.
+template <class T>
+__device__ __forceinline__ void fetch_own(const RowArguments& a, const T* p, long long n) {
+  fetch_ahead(p + min(static_cast<long long>((threadIdx.x & (a.group - 1)) * LANES<T>), n - 1));
+}
+
 template <class P, class S>
 __device__ __forceinline__ S join_lanes(S s, int group) {
   static_assert(sizeof(S) % 4 == 0);
@@ -100,6 +106,12 @@ __device__ __forceinline__ void rows_whole(const RowArguments& a) {
   const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / a.group) + threadIdx.x / a.group;
   // Threads beyond the rows stay for the others of their warp.
   const long long n = row < a.rows ? a.cols : 0;
+  // Of a row with ragged ends, the vectors and the end come while its beginning is waited for.
+  if (n % LANES<T> != 0) {
+    const T* x = input_at<T>(a.in[0], row * a.cols);
+    fetch_own(a, x, n);
+    if (thread == 0) fetch_ahead(x + n - 1);
+  }
   P p(a, n > 0 ? row : 0);
   Stats s = P::start();
   each_lanes<T>(row * a.cols, n, thread, a.group, [&](long long i, auto lanes) { p.add(s, i, lanes); });
