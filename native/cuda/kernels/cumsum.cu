@@ -71,6 +71,7 @@ __device__ __forceinline__ void scan(const T* x, T* out, long long rows, long lo
   // Rows of one launch have the same length, and threads without a row go along.
   for (long long base = 0; base < part && base < cols; base += step) {
     const long long i = base + thread * EACH;
+    if (i + step < n) fetch_ahead(own + i + step);
     float f[EACH], sum = 0;
 #pragma unroll
     for (int j = 0; j < EACH; j++) f[j] = sum += i + j < n ? to_float(own[i + j]) : 0.0f;

@@ -19,9 +19,14 @@ static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels
     p.launch(p.kernel(name), {split.blocks}, split.threads, 0, p.input(0), p.output(), rows, cols, split.group, split.parts, part, sums);
     return;
   }
-  // A warp at least.
-  const int group = split.group < 32 ? 32 : split.group;
-  const unsigned threads = group == 32 ? 128 : split.threads;
+  // A warp at least. Few rows: a block for each that takes the row at once, four elements a thread, for steps would wait for memory one by one.
+  int group = split.group < 32 ? 32 : split.group;
+  unsigned threads = group == 32 ? 128 : split.threads;
+  if (cols > 128 && rows <= p.device.sm_count) {
+    threads = 64;
+    while (threads < 1024 && threads * 4 < cols) threads *= 2;
+    group = static_cast<int>(threads);
+  }
   p.launch(p.kernel(name), {ceil_div(rows, threads / static_cast<unsigned>(group))}, threads, 0, p.input(0), p.output(), rows, cols, group, 1, cols, absent);
 }});
 }

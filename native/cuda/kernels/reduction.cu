@@ -74,7 +74,7 @@ struct Places {
                                                                     long long chunk) {                                                                             \
     reduce_row<op##_of, T, true>(x, y, {out, parts, count}, cols, chunk, nullptr, nullptr);                                                                        \
   } \
-  extern "C" __global__ void __launch_bounds__(512) op##_##T##_short(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols) { \
+  extern "C" __global__ void __launch_bounds__(1024) op##_##T##_short(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols) { \
     reduce_short<op##_of, T>(x, y, {out, parts, count}, cols); \
   }
 

@@ -33,11 +33,11 @@ __device__ __forceinline__ V block_reduce(V v, V identity, V* scratch, Op op) {
 __device__ __forceinline__ bool last_to_arrive(unsigned* counter, unsigned total) {
   __shared__ bool last;
   __syncthreads();
-  // A fence is cumulative: it holds for what the block wrote before the barrier.
+  // Release and acquire are cumulative: they hold for what the block wrote before the barrier, and for what it reads after the next.
   if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicInc(counter, total - 1) == total - 1;
-    __threadfence();
+    unsigned before;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(__cvta_generic_to_global(counter)), "r"(total - 1) : "memory");
+    last = before == total - 1;
   }
   __syncthreads();
   return last;

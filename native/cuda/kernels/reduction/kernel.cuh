@@ -176,6 +176,7 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   const long long from = blockIdx.x * chunk;
   const long long count = min(chunk, cols - from);
   const long long at = row * cols + from;
+  if (!CLUSTER && splits > 1 && threadIdx.x == 0) fetch_ahead(counters + row);
   Part total = block_reduce(reduce_range<R>(x + at, R::pair ? y + at : x, count, static_cast<unsigned>(from), threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
   if (!CLUSTER && splits == 1) {
     if (threadIdx.x == 0) results.put(row, total);
@@ -278,6 +279,7 @@ __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, l
   __shared__ Part all[256 * W], own[256], second[256];
   const int t = threadIdx.x, active = 256 / inner * inner, rows_of_step = step / inner;
   const unsigned splits = gridDim.x;
+  if (splits > 1 && t == 0) fetch_ahead(counters + blockIdx.y);
   const long long from = blockIdx.x * rows_per_split * inner, to = min(reduce, (blockIdx.x + 1) * rows_per_split) * inner;
   const T* p = x + blockIdx.y * reduce * inner;
   Part part[W];
@@ -332,6 +334,7 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const long long column = (static_cast<long long>(blockIdx.x) * 32 + lane) * W;
   const unsigned splits = gridDim.y;
+  if (splits > 1 && threadIdx.x == 0) fetch_ahead(counters + blockIdx.z * gridDim.x + blockIdx.x);
   const long long from = blockIdx.y * rows_per_split, to = min(reduce, from + rows_per_split);
   Part part[W];
 #pragma unroll

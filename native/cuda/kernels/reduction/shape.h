@@ -39,7 +39,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
     const int64_t most = std::max<int64_t>(8, bytes / element_bytes / cols / 8 * 8), wanted = up(up(rows, int64_t{sm_count} * 2), 8) * 8;
     return {RowSplit::Kind::tile, 256, group, std::min(most, wanted), 1};
   }
-  const auto threads = static_cast<unsigned>(std::clamp<int64_t>(up(vectors, short_vectors * 32) * 32, 32, 512));
+  const auto threads = static_cast<unsigned>(std::clamp<int64_t>(up(vectors, short_vectors * 32) * 32, 32, rows <= sm_count && vectors <= short_vectors * 1024 ? 1024 : 512));
   // No more blocks in all than fit at once, each with at least four vectors per thread.
   const int64_t wanted = std::max<int64_t>(1, sm_count * blocks / rows);
   int64_t splits = std::clamp<int64_t>(std::min(wanted, up(vectors, static_cast<int64_t>(threads) * 4)), 1, 65535);

@@ -106,6 +106,8 @@ __device__ __forceinline__ void rows_whole(const RowArguments& a) {
   const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / a.group) + threadIdx.x / a.group;
   // Threads beyond the rows stay for the others of their warp.
   const long long n = row < a.rows ? a.cols : 0;
+  if constexpr (P::averaged)
+    if (a.parts_at && threadIdx.x == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
   // Of a row with ragged ends, the vectors and the end come while its beginning is waited for.
   if (n % LANES<T> != 0) {
     const T* x = input_at<T>(a.in[0], row * a.cols);
