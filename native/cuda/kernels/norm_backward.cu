@@ -2,6 +2,7 @@
 // (rows/shape.h): norm_backward_<layer|rms>_<t>_<V>. A block takes every gridDim.x-th row; V vectors of a row for each thread, which fetches its own
 // part of the rows to come while it works, and keeps what its columns add up to. Each tensor is read once. The sums of all blocks are joined by
 // norm_columns_join (row_sums.cu), in their order, so results repeat bit for bit.
+// norm_backward_<layer|rms>_<t>_small: tensors of up to `norm_small` elements, by one block and one launch.
 #include "norm_backward.h"
 #include "common/vec.cuh"
 
@@ -129,6 +130,66 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
   }
 }
 
+// Every load starts before one is waited for. Then `group` threads, a power of two up to 32, have a row at a time, and a thread or, where rows are many, a warp
+// has a column.
+template <bool CENTERED, class T>
+__device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, const T* __restrict__ x, const T* __restrict__ weight, const float* __restrict__ mean, const float* __restrict__ rstd,
+                                                    T* __restrict__ out, T* __restrict__ weight_out, T* __restrict__ bias_out, int tokens, int dim, int group) {
+  constexpr int EACH = norm_small / norm_small_threads;
+  __shared__ float g[norm_small], h[norm_small], w[norm_small], scale[norm_small];
+  const int thread = threadIdx.x, n = tokens * dim;
+  T own_g[EACH] = {}, own_x[EACH] = {}, own_w[EACH] = {};
+  float own_mean[EACH] = {}, own_scale[EACH] = {};
+#pragma unroll
+  for (int k = 0; k < EACH; k++) {
+    const int e = thread + k * norm_small_threads, row = e / dim;
+    if (e >= n) break;
+    own_g[k] = grad[e], own_x[k] = x[e], own_scale[k] = rstd[row];
+    if (CENTERED) own_mean[k] = mean[row];
+    if (e < dim) own_w[k] = weight[e];
+  }
+#pragma unroll
+  for (int k = 0; k < EACH; k++) {
+    const int e = thread + k * norm_small_threads;
+    if (e >= n) break;
+    g[e] = to_float(own_g[k]), h[e] = (to_float(own_x[k]) - own_mean[k]) * own_scale[k], scale[e / dim] = own_scale[k];
+    if (e < dim) w[e] = to_float(own_w[k]);
+  }
+  __syncthreads();
+  const float share = 1.0f / static_cast<float>(dim);
+  const int lane = thread % group, together = norm_small_threads / group;
+  for (int first = 0; first < tokens; first += together) {
+    const int row = first + thread / group;
+    float2 sums = make_float2(0.0f, 0.0f);
+    if (row < tokens)
+      for (int c = lane; c < dim; c += group) {
+        const float own = g[row * dim + c] * w[c];
+        if (CENTERED) sums.x += own;
+        sums.y = fmaf(own, h[row * dim + c], sums.y);
+      }
+    for (int offset = group / 2; offset > 0; offset /= 2) {
+      sums.x += __shfl_xor_sync(0xffffffffu, sums.x, offset);
+      sums.y += __shfl_xor_sync(0xffffffffu, sums.y, offset);
+    }
+    if (row < tokens)
+      for (int c = lane; c < dim; c += group)
+        out[row * dim + c] = from_float<T>((g[row * dim + c] * w[c] - (sums.x + h[row * dim + c] * sums.y) * share) * scale[row]);
+  }
+  const bool warps = tokens >= 32;
+  for (int c = warps ? thread / 32 : thread; c < dim; c += warps ? norm_small_threads / 32 : norm_small_threads) {
+    float2 sums = make_float2(0.0f, 0.0f);
+    for (int row = warps ? thread % 32 : 0; row < tokens; row += warps ? 32 : 1) {
+      const float own = g[row * dim + c];
+      sums.x += own;
+      sums.y = fmaf(own, h[row * dim + c], sums.y);
+    }
+    if (warps) sums = sum_of_warp(sums);
+    if (warps && thread % 32 != 0) continue;
+    weight_out[c] = from_float<T>(sums.y);
+    if (CENTERED) bias_out[c] = from_float<T>(sums.x);
+  }
+}
+
 }  // namespace
 
 #define NORM(T, name, CENTERED, V, BLOCKS)                                                                                                                                              \
@@ -136,7 +197,12 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
                                                                                                       long long tokens, int dim) {                                                      \
     norm_backward<CENTERED, V>(grad, x, weight, mean, rstd, out, parts, tokens, dim);                                                                                                   \
   }
-#define NORMS(T) NORM(T, layer, true, 1, 2) NORM(T, layer, true, 2, 1) NORM(T, layer, true, 4, 1) NORM(T, rms, false, 1, 2) NORM(T, rms, false, 2, 1) NORM(T, rms, false, 4, 1)
+#define NORM_SMALL(T, name, CENTERED)                                                                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(norm_small_threads) norm_backward_##name##_##T##_small(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out,             \
+                                                                                                      T* weight_out, T* bias_out, int tokens, int dim, int group) {                     \
+    norm_backward_small<CENTERED>(grad, x, weight, mean, rstd, out, weight_out, bias_out, tokens, dim, group);                                                                          \
+  }
+#define NORMS(T) NORM_SMALL(T, layer, true) NORM_SMALL(T, rms, false) NORM(T, layer, true, 1, 2) NORM(T, layer, true, 2, 1) NORM(T, layer, true, 4, 1) NORM(T, rms, false, 1, 2) NORM(T, rms, false, 2, 1) NORM(T, rms, false, 4, 1)
 NORMS(f32)
 NORMS(f16)
 NORMS(bf16)

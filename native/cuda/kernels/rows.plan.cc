@@ -37,11 +37,20 @@ void plan_norm_backward(Planner& p, bool centered) {
   const auto join = [&](CUdeviceptr parts, int64_t splits) {
     p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {tiles, centered ? 2 : 1}, 512, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), dbias);
   };
+  const std::string kernel = std::string("norm_backward_") + (centered ? "layer_" : "rms_") + p.dtype() + "_";
+  if (tokens * dim <= norm_small) {
+    // Four elements of a row a thread.
+    int group = 1;
+    while (group < 32 && group * 4 < dim) group *= 2;
+    p.launch(p.kernel_in("norm_backward", kernel + "small"), {1}, norm_small_threads, 0, p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, static_cast<int>(tokens),
+             static_cast<int>(dim), group);
+    return;
+  }
   const NormShape whole = norm_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes_of(p.spec.dtype), tokens, dim);
   if (whole.vectors > 0) {
     const CUdeviceptr parts = p.workspace(whole.blocks * 2 * dim * 4);
     const auto shared = static_cast<unsigned>(whole.shared);
-    p.launch(p.kernel_in("norm_backward", std::string("norm_backward_") + (centered ? "layer_" : "rms_") + p.dtype() + "_" + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads, shared,
+    p.launch(p.kernel_in("norm_backward", kernel + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads, shared,
              p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim));
     join(parts, whole.blocks);
     return;
