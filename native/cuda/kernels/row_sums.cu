@@ -4,25 +4,26 @@
 // ---- the mean of one float per row ----
 
 struct Adding {
+  static constexpr bool at_once = false;
   static __device__ __forceinline__ BySum::Stats start() { return BySum::start(); }
   static __device__ __forceinline__ BySum::Stats join(BySum::Stats p, BySum::Stats q) { return BySum::join(p, q); }
 };
 
-// parts[block] = sum of its share of n floats.
-extern "C" __global__ void __launch_bounds__(256) rows_sum(const float* x, float* parts, long long n) {
-  __shared__ BySum::Stats scratch[32];
-  BySum::Stats s{0.0f};
-  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL) s.sum += x[i];
-  s = join_group<Adding>(s, 256, scratch);
-  if (threadIdx.x == 0) parts[blockIdx.x] = s.sum;
-}
-
+// The mean of n floats: parts[block] = sum of its share, which the block that comes last adds up. `counter` is zero.
 template <class T>
-__device__ __forceinline__ void mean_of_parts(const float* parts, int count, long long n, T* out) {
-  __shared__ BySum::Stats scratch[32];
+__device__ __forceinline__ void rows_mean(const float* __restrict__ x, float* parts, unsigned* counter, long long n, T* out) {
+  __shared__ BySum::Stats scratch[2][32];
   BySum::Stats s{0.0f};
-  for (int i = threadIdx.x; i < count; i += 256) s.sum += parts[i];
-  s = join_group<Adding>(s, 256, scratch);
+#pragma unroll 8
+  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL) s.sum += x[i];
+  s = join_group<Adding>(s, 256, scratch[0]);
+  if (gridDim.x > 1) {
+    if (threadIdx.x == 0) parts[blockIdx.x] = s.sum;
+    if (!last_to_arrive(counter, gridDim.x)) return;
+    s.sum = 0;
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += 256) s.sum += __ldcg(parts + i);
+    s = join_group<Adding>(s, 256, scratch[1]);
+  }
   if (threadIdx.x == 0) *out = from_float<T>(s.sum / static_cast<float>(n));
 }
 
@@ -76,7 +77,7 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
 }
 
 #define PLAIN(T)                                                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* parts, int count, long long n, T* out) { mean_of_parts(parts, count, n, out); }                \
+  extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* x, float* parts, unsigned* counter, long long n, T* out) { rows_mean(x, parts, counter, n, out); } \
   extern "C" __global__ void __launch_bounds__(256) norm_columns_##T(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens,         \
                                                                      long long dim, long long per_split, T* dweight, T* dbias) {                                                              \
     norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split, dweight, dbias);                                                                                         \

@@ -1,5 +1,5 @@
 // Row operations: rows/kernel.cuh has the kernels, this file what each operation makes of a row. rows.plan.cc says where which runs.
-// Kernels: rows_<op>_<dtype>, .._tile, .._cluster, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
+// Kernels: rows_<op>_<dtype>, .._held_<V>, .._tile, .._cluster, .._part and .._join, each with RowArguments. softmax, log_softmax and layer_norm are here for
 // the rows that softmax.cu and layer_norm.cu do not take (common/row.h).
 #include "common/arithmetic.cuh"
 #include "rows/stats.cuh"
@@ -15,13 +15,13 @@ __device__ __forceinline__ T* output(const RowArguments& a, long long at = 0) { 
 // Operations that keep S of the elements of x alone.
 template <class T, class S>
 struct OfX : S {
+  static constexpr int inputs = 1;
   const T* x;
   __device__ OfX(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)) {}
+  __device__ const T* from(int) const { return x; }
   template <int N>
-  __device__ void add(typename S::Stats& s, long long i, Lanes<N>) const {
-    float f[N];
-    take(x + i, f);
-    S::take_in(s, f);
+  __device__ void add(typename S::Stats& s, long long, const float (&v)[1][N]) const {
+    S::take_in(s, v[0]);
   }
 };
 
@@ -32,10 +32,9 @@ struct LogSoftmax : OfX<T, ByMaxSum> {
   T* out;
   __device__ LogSoftmax(const RowArguments& a, long long row) : OfX<T, ByMaxSum>(a, row), out(output<T>(a, row * a.cols)) {}
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+  __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
     const float log = logf(s.sum);
-    float f[N];
-    take(x + i, f);
+    float(&f)[N] = v[0];
 #pragma unroll
     for (int j = 0; j < N; j++) f[j] = f[j] - s.max - log;
     give(out + i, f);
@@ -50,12 +49,11 @@ struct Softmax : OfX<T, ByMaxSum> {
   T* out;
   __device__ Softmax(const RowArguments& a, long long row) : OfX<T, ByMaxSum>(a, row), out(output<T>(a, row * a.cols)) {}
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+  __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
     const float scale = 1.0f / s.sum;
-    float f[N];
-    take(x + i, f);
+    float(&f)[N] = v[0];
 #pragma unroll
-    for (int j = 0; j < N; j++) f[j] = __expf(f[j] - s.max) * scale;
+    for (int j = 0; j < N; j++) f[j] = exp_fast(f[j] - s.max) * scale;
     give(out + i, f);
   }
   __device__ void finish(const Stats&) const {}
@@ -73,7 +71,7 @@ struct CrossEntropy : OfX<T, ByMaxSum> {
     if (target < 0 || target >= a.cols) target = 0;
   }
   template <int N>
-  __device__ void write(const Stats&, long long, Lanes<N>) const {}
+  __device__ void write(const Stats&, long long, float (&)[1][N]) const {}
   __device__ void finish(const Stats& s) const { *loss = s.max - to_float(x[target]) + logf(s.sum); }
 };
 
@@ -88,13 +86,12 @@ struct CrossEntropyBackward : OfX<T, ByMaxSum> {
   __device__ CrossEntropyBackward(const RowArguments& a, long long row)
       : OfX<T, ByMaxSum>(a, row), out(output<T>(a, row * a.cols)), target(input<int>(a, 1)[row]), scale(*input<float>(a, 2) / static_cast<float>(a.rows)) {}
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+  __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
     const float factor = scale / s.sum;
-    float f[N];
-    take(x + i, f);
+    float(&f)[N] = v[0];
 #pragma unroll
     for (int j = 0; j < N; j++) {
-      const float e = __expf(f[j] - s.max);
+      const float e = exp_fast(f[j] - s.max);
       f[j] = (i + j == target ? e - s.sum : e) * factor;
     }
     give(out + i, f);
@@ -105,25 +102,21 @@ struct CrossEntropyBackward : OfX<T, ByMaxSum> {
 // in: grad, the output of softmax.
 template <class T>
 struct SoftmaxBackward : BySum {
+  static constexpr int inputs = 2;
   const T *grad, *y;
   T* out;
   __device__ SoftmaxBackward(const RowArguments& a, long long row) : grad(input<T>(a, 0, row * a.cols)), y(input<T>(a, 1, row * a.cols)), out(output<T>(a, row * a.cols)) {}
+  __device__ const T* from(int k) const { return k == 0 ? grad : y; }
   template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
-    float g[N], p[N];
-    take(grad + i, g);
-    take(y + i, p);
+  __device__ void add(Stats& s, long long, const float (&v)[2][N]) const {
 #pragma unroll
-    for (int j = 0; j < N; j++) s.sum = fmaf(g[j], p[j], s.sum);
+    for (int j = 0; j < N; j++) s.sum = fmaf(v[0][j], v[1][j], s.sum);
   }
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
-    float g[N], p[N];
-    take(grad + i, g);
-    take(y + i, p);
+  __device__ void write(const Stats& s, long long i, float (&v)[2][N]) const {
 #pragma unroll
-    for (int j = 0; j < N; j++) g[j] = p[j] * (g[j] - s.sum);
-    give(out + i, g);
+    for (int j = 0; j < N; j++) v[0][j] = v[1][j] * (v[0][j] - s.sum);
+    give(out + i, v[0]);
   }
   __device__ void finish(const Stats&) const {}
 };
@@ -131,22 +124,22 @@ struct SoftmaxBackward : BySum {
 // in: x, weight; number: eps.
 template <class T>
 struct RmsNorm : BySum {
+  static constexpr int inputs = 1;
   const T *x, *weight;
   T* out;
   float cols, eps;
+  __device__ const T* from(int) const { return x; }
   __device__ RmsNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), out(output<T>(a, row * a.cols)), cols(static_cast<float>(a.cols)), eps(a.number) { fetch_own(a, weight, a.cols); }
   template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
-    float f[N];
-    take(x + i, f);
+  __device__ void add(Stats& s, long long, const float (&v)[1][N]) const {
 #pragma unroll
-    for (int j = 0; j < N; j++) s.sum = fmaf(f[j], f[j], s.sum);
+    for (int j = 0; j < N; j++) s.sum = fmaf(v[0][j], v[0][j], s.sum);
   }
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+  __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
     const float scale = 1.0f / sqrtf(s.sum / cols + eps);
-    float f[N], w[N];
-    take(x + i, f);
+    float(&f)[N] = v[0];
+    float w[N];
     take_loose(weight + i, w);
 #pragma unroll
     for (int j = 0; j < N; j++) f[j] = f[j] * scale * w[j];
@@ -168,10 +161,10 @@ struct LayerNorm : OfX<T, ByMoments> {
     fetch_own(a, bias, a.cols);
   }
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+  __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
     const float scale = ByMoments::rstd(s, eps);
-    float f[N], w[N], b[N];
-    take(x + i, f);
+    float(&f)[N] = v[0];
+    float w[N], b[N];
     take_loose(weight + i, w);
     take_loose(bias + i, b);
 #pragma unroll
@@ -198,11 +191,17 @@ struct GroupNorm : OfX<T, ByMoments> {
     fetch_own(a, bias, channels);
   }
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+  __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
     const float scale = ByMoments::rstd(s, eps);
-    float f[N];
-    take(x + i, f);
+    float(&f)[N] = v[0];
     long long channel = quotient(i, plane), place = i - channel * plane;
+    if (place + N <= plane) {
+      const float w = to_float(weight[channel]), b = to_float(bias[channel]);
+#pragma unroll
+      for (int j = 0; j < N; j++) f[j] = fmaf((f[j] - s.mean) * scale, w, b);
+      give(out + i, f);
+      return;
+    }
 #pragma unroll
     for (int j = 0; j < N; j++) {
       f[j] = fmaf((f[j] - s.mean) * scale, to_float(weight[channel]), to_float(bias[channel]));
@@ -216,29 +215,29 @@ struct GroupNorm : OfX<T, ByMoments> {
 // dx of layer_norm (CENTERED) and rms_norm. in: grad, x, weight, then mean, rstd or rstd alone.
 template <class T, bool CENTERED>
 struct NormBackward : ByTwoSums {
+  static constexpr int inputs = 2;
   const T *grad, *x, *weight;
   T* out;
   float mean, rstd, cols;
   __device__ NormBackward(const RowArguments& a, long long row)
       : grad(input<T>(a, 0, row * a.cols)), x(input<T>(a, 1, row * a.cols)), weight(input<T>(a, 2)), out(output<T>(a, row * a.cols)), mean(CENTERED ? input<float>(a, 3)[row] : 0.0f),
         rstd(input<float>(a, CENTERED ? 4 : 3)[row]), cols(static_cast<float>(a.cols)) {}
+  __device__ const T* from(int k) const { return k == 0 ? grad : x; }
   // grad * weight and (x - mean) * rstd.
   template <int N>
-  __device__ void terms(long long i, float (&g)[N], float (&h)[N]) const {
+  __device__ void terms(long long i, const float (&v)[2][N], float (&g)[N], float (&h)[N]) const {
     float w[N];
-    take(grad + i, g);
-    take(x + i, h);
     take_loose(weight + i, w);
 #pragma unroll
     for (int j = 0; j < N; j++) {
-      g[j] *= w[j];
-      h[j] = (h[j] - mean) * rstd;
+      g[j] = v[0][j] * w[j];
+      h[j] = (v[1][j] - mean) * rstd;
     }
   }
   template <int N>
-  __device__ void add(Stats& s, long long i, Lanes<N>) const {
+  __device__ void add(Stats& s, long long i, const float (&v)[2][N]) const {
     float g[N], h[N];
-    terms(i, g, h);
+    terms(i, v, g, h);
 #pragma unroll
     for (int j = 0; j < N; j++) {
       if (CENTERED) s.sum += g[j];
@@ -246,10 +245,10 @@ struct NormBackward : ByTwoSums {
     }
   }
   template <int N>
-  __device__ void write(const Stats& s, long long i, Lanes<N>) const {
+  __device__ void write(const Stats& s, long long i, float (&v)[2][N]) const {
     const float sum = s.sum / cols, dot = s.dot / cols;
     float g[N], h[N];
-    terms(i, g, h);
+    terms(i, v, g, h);
 #pragma unroll
     for (int j = 0; j < N; j++) g[j] = rstd * (g[j] - sum - h[j] * dot);
     give(out + i, g);
@@ -271,8 +270,16 @@ using RmsNormBackward = NormBackward<T, false>;
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_cluster(const RowArguments a) { rows_cluster<Policy<T>, T>(a); }              \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_part(const RowArguments a) { rows_part<Policy<T>, T>(a); }                    \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_join(const RowArguments a) { rows_join<Policy<T>, T>(a); }
+#define HELD_ROWS_OF(T, op, Policy)                                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_1(const RowArguments a) { rows_held<Policy<T>, T, 1>(a); }               \
+  extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_2(const RowArguments a) { rows_held<Policy<T>, T, 2>(a); }               \
+  extern "C" __global__ void __launch_bounds__(512, 2) rows_##op##_##T##_held_4(const RowArguments a) { rows_held<Policy<T>, T, 4>(a); }
+#define HELD_LONG_ROWS_OF(T, op, Policy) \
+  extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_8(const RowArguments a) { rows_held<Policy<T>, T, 8>(a); }
 #define EACH_DTYPE(KERNELS, ...) KERNELS(f32, __VA_ARGS__) KERNELS(f16, __VA_ARGS__) KERNELS(bf16, __VA_ARGS__)
 #define SHORT_ROWS(...) EACH_DTYPE(SHORT_ROWS_OF, __VA_ARGS__)
+#define HELD(...) EACH_DTYPE(HELD_ROWS_OF, __VA_ARGS__)
+#define HELD_LONG(...) HELD(__VA_ARGS__) EACH_DTYPE(HELD_LONG_ROWS_OF, __VA_ARGS__)
 #define ROWS(op, Policy, INPUTS, WRITES) EACH_DTYPE(SHORT_ROWS_OF, op, Policy, INPUTS, WRITES) EACH_DTYPE(LONG_ROWS_OF, op, Policy)
 
 SHORT_ROWS(softmax, Softmax, 1, true)
@@ -285,3 +292,9 @@ ROWS(rms_norm, RmsNorm, 1, true)
 ROWS(group_norm, GroupNorm, 1, true)
 ROWS(layer_norm_backward, LayerNormBackward, 2, true)
 ROWS(rms_norm_backward, RmsNormBackward, 2, true)
+
+HELD_LONG(cross_entropy, CrossEntropy)
+HELD_LONG(cross_entropy_backward, CrossEntropyBackward)
+HELD(softmax_backward, SoftmaxBackward)
+HELD_LONG(rms_norm, RmsNorm)
+HELD_LONG(group_norm, GroupNorm)

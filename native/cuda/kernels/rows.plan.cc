@@ -6,10 +6,10 @@ namespace opscope::cuda {
 
 namespace {
 
-// `INPUTS` of the tensors have rows.
-template <int INPUTS = 1>
+// `INPUTS` of the tensors have rows. HOLDS: as launch_rows has it.
+template <int INPUTS = 1, bool HOLDS = true>
 void plan_rows(Planner& p) {
-  launch_rows(p, arguments_of(p, p.dim(0), p.dim(1)), INPUTS);
+  launch_rows(p, arguments_of(p, p.dim(0), p.dim(1)), INPUTS, HOLDS);
 }
 
 void plan_group_norm(Planner& p) {
@@ -17,17 +17,15 @@ void plan_group_norm(Planner& p) {
   RowArguments a = arguments_of(p, p.dim(0) * groups, p.dim(1) / groups * p.dim(2));
   a.groups = static_cast<int>(groups);
   a.plane = p.dim(2);
-  launch_rows(p, a);
+  launch_rows(p, a, 1, true);
 }
 
 void plan_cross_entropy(Planner& p) {
   RowArguments a = arguments_of(p, p.dim(0), p.dim(1));
   a.per_row = p.workspace(a.rows * 4);
-  if (launch_rows(p, a)) return;
+  if (launch_rows(p, a, 1, true)) return;
   const int64_t blocks = std::clamp<int64_t>(ceil_div(a.rows, 2048), 1, 1024);
-  const CUdeviceptr parts = p.workspace(blocks * 4);
-  p.launch(p.kernel_in("row_sums", "rows_sum"), {blocks}, 256, 0, a.per_row, parts, a.rows);
-  p.launch(p.kernel_in("row_sums", "rows_mean_" + p.dtype()), {1}, 256, 0, parts, static_cast<int>(blocks), a.rows, p.output());
+  p.launch(p.kernel_in("row_sums", "rows_mean_" + p.dtype()), {blocks}, 256, 0, a.per_row, p.workspace(blocks * 4), p.workspace(4), a.rows, p.output());
 }
 
 // `centered`: layer_norm, which has a mean and a bias.
@@ -55,7 +53,7 @@ void plan_norm_backward(Planner& p, bool centered) {
     join(parts, whole.blocks);
     return;
   }
-  plan_rows<2>(p);
+  plan_rows<2, false>(p);
   // Rows of a split: enough blocks to fill the GPU, each with some work.
   const int64_t splits = std::clamp<int64_t>(std::min(ceil_div(int64_t{p.device.sm_count} * 8, tiles), ceil_div(tokens, 64)), 1, 1024);
   const CUdeviceptr parts = splits > 1 ? p.workspace(splits * 2 * dim * 4) : absent;

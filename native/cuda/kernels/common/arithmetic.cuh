@@ -8,6 +8,9 @@ __device__ __forceinline__ float exp2_fast(float x) {
   return y;
 }
 
+// e^x, the same way.
+__device__ __forceinline__ float exp_fast(float x) { return exp2_fast(x * 1.4426950408889634f); }
+
 // Of numbers that are not negative: 64-bit division only where they need it.
 __device__ __forceinline__ long long quotient(long long a, long long b) { return (a | b) >> 32 ? a / b : static_cast<unsigned>(a) / static_cast<unsigned>(b); }
 __device__ __forceinline__ long long remainder_of(long long a, long long b) { return a - quotient(a, b) * b; }

@@ -2,13 +2,15 @@
 //
 //   Stats, start(), join(p, q)            of parts of a row; floats alone
 //   P(arguments, row)
-//   add(stats, i, lanes)                  takes elements i .. i + lanes into account
-//   write(stats, i, lanes)                writes them
+//   inputs, from(k)                       how many tensors have rows that are read, and the row of each
+//   add(stats, i, v)                      takes elements i .. i + N of the inputs into account, v[inputs][N]
+//   write(stats, i, v)                    writes what they give
 //   finish(stats)                         once per row, by one thread
 //
-// rows_whole: a group of threads for a row, as few as one and as many as a block. rows_tile: short rows that do not start on 16
-// bytes, through shared memory. rows_cluster: a cluster of blocks for a row; rows_part and rows_join: any number of blocks.
-// The row is read twice, the second time from a cache; joins have a fixed order, so results repeat bit for bit.
+// rows_held: a group of threads for a row, as few as one and as many as a block, which keep it in registers; rows that start on 16 bytes. rows_whole: the
+// same for any row. rows_tile: short rows that do not start on 16 bytes, through shared memory. rows_cluster: a cluster of blocks for a row; rows_part and
+// rows_join: any number of blocks. But for rows_held and rows_tile the row is read twice, the second time from a cache; joins have a fixed order, so results
+// repeat bit for bit.
 #pragma once
 #include "../common/cluster.cuh"
 #include "../common/reduce.cuh"
@@ -51,27 +53,74 @@ __device__ __forceinline__ void give(T* p, const float (&f)[N]) {
   else store16(p, pack<T>(f));
 }
 
+// f(i, v) for elements `from` .. `from` + n of a row, of every input: v[inputs][N]. `start`: of the first of them in the tensor. Four vectors of each input are
+// read before the first is worked on, whatever f has of branches.
+template <class P, class T, class F>
+__device__ __forceinline__ void each_read(const P& p, long long start, long long from, long long n, int thread, int threads, F f) {
+  constexpr int L = LANES<T>, K = P::inputs, U = 4;
+  const long long head = min(n, (L - start % L) % L), body = (n - head) / L * L, step = threads * static_cast<long long>(L);
+  const auto single = [&](long long i) {
+    float v[K][1];
+#pragma unroll
+    for (int k = 0; k < K; k++) v[k][0] = to_float(p.from(k)[i]);
+    f(i, v);
+  };
+  for (long long i = thread; i < head; i += threads) single(from + i);
+  for (long long base = thread * static_cast<long long>(L); base < body; base += U * step) {
+    uint4 kept[K][U];
+#pragma unroll
+    for (int u = 0; u < U; u++)
+#pragma unroll
+      for (int k = 0; k < K; k++) kept[k][u] = base + u * step < body ? load16(p.from(k) + (from + head + base + u * step)) : uint4{0, 0, 0, 0};
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (base + u * step >= body) break;
+      float v[K][L];
+#pragma unroll
+      for (int k = 0; k < K; k++) unpack<T>(kept[k][u], v[k]);
+      f(from + head + base + u * step, v);
+    }
+  }
+  for (long long i = head + body + thread; i < n; i += threads) single(from + i);
+}
+
+// The same one by one, of rows in shared memory.
+template <class P, class F>
+__device__ __forceinline__ void each_single(const P& p, int thread, int n, int threads, F f) {
+  for (int i = thread; i < n; i += threads) {
+    float v[P::inputs][1];
+#pragma unroll
+    for (int k = 0; k < P::inputs; k++) v[k][0] = to_float(p.from(k)[i]);
+    f(i, v);
+  }
+}
+
 template <class T>
 __device__ __forceinline__ const T* input_at(unsigned long long address, long long at) { return reinterpret_cast<const T*>(address) + at; }
 
 // Fetches ahead this thread's first vector of n elements.
 template <class T>
 __device__ __forceinline__ void fetch_own(const RowArguments& a, const T* p, long long n) {
-  fetch_ahead(p + min(static_cast<long long>((threadIdx.x & (a.group - 1)) * LANES<T>), n - 1));
+  fetch_ahead(p + min(static_cast<long long>((a.group > 32 ? threadIdx.x : threadIdx.x & (a.group - 1)) * LANES<T>), n - 1));
 }
 
+// P::at_once: join_warp() joins the lanes of a group in fewer steps than two by two.
 template <class P, class S>
 __device__ __forceinline__ S join_lanes(S s, int group) {
   static_assert(sizeof(S) % 4 == 0);
-  for (int offset = min(group, 32) / 2; offset > 0; offset /= 2) {
-    S other;
+  if constexpr (P::at_once) {
+    return P::join_warp(s, min(group, 32));
+  } else {
+    for (int offset = min(group, 32) / 2; offset > 0; offset /= 2) {
+      S other;
 #pragma unroll
-    for (int k = 0; k < static_cast<int>(sizeof(S) / 4); k++)
-      reinterpret_cast<float*>(&other)[k] = __shfl_xor_sync(0xffffffffu, reinterpret_cast<float*>(&s)[k], offset);
-    // The same order on both sides, so that all lanes have the same bits.
-    s = threadIdx.x & offset ? P::join(other, s) : P::join(s, other);
+      for (int k = 0; k < static_cast<int>(sizeof(S) / 4); k++)
+        reinterpret_cast<float*>(&other)[k] = __shfl_xor_sync(0xffffffffu, reinterpret_cast<float*>(&s)[k], offset);
+      // The same order on both sides, so that all lanes have the same bits.
+      s = threadIdx.x & offset ? P::join(other, s) : P::join(s, other);
+    }
+    return s;
   }
-  return s;
 }
 
 // Over the threads of a group, or of the block; every thread gets the result.
@@ -98,6 +147,51 @@ __device__ __forceinline__ void mean_of_rows(const RowArguments& a) {
   if (threadIdx.x == 0) *reinterpret_cast<T*>(a.out) = from_float<T>(sum / static_cast<float>(a.rows));
 }
 
+// V vectors of a row for each thread of its group.
+template <class P, class T, int V>
+__device__ __forceinline__ void rows_held(const RowArguments& a) {
+  using Stats = typename P::Stats;
+  constexpr int L = LANES<T>, K = P::inputs;
+  __shared__ Stats scratch[32];
+  const int thread = threadIdx.x % a.group;
+  const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / a.group) + threadIdx.x / a.group;
+  // Threads beyond the rows stay for the others of their warp.
+  const int n = row < a.rows ? static_cast<int>(a.cols) / L : 0;
+  if constexpr (P::averaged)
+    if (a.parts_at && threadIdx.x == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
+  P p(a, n > 0 ? row : 0);
+  uint4 kept[K][V];
+#pragma unroll
+  for (int u = 0; u < V; u++)
+#pragma unroll
+    for (int k = 0; k < K; k++) kept[k][u] = thread + u * a.group < n ? load16(p.from(k) + (thread + u * a.group) * L) : uint4{0, 0, 0, 0};
+  const auto each = [&](auto f) {
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      const int i = thread + u * a.group;
+      if (i >= n) break;
+      float v[K][L];
+#pragma unroll
+      for (int k = 0; k < K; k++) unpack<T>(kept[k][u], v[k]);
+      f(i * L, v);
+    }
+  };
+  Stats s = P::start();
+  each([&](int i, auto& v) { p.add(s, i, v); });
+#ifdef __CUDA_ARCH__
+  // The compiler would keep the unpacked elements for what comes next, in twice the registers.
+#pragma unroll
+  for (int u = 0; u < V; u++)
+#pragma unroll
+    for (int k = 0; k < K; k++) asm volatile("" : "+r"(kept[k][u].x), "+r"(kept[k][u].y), "+r"(kept[k][u].z), "+r"(kept[k][u].w));
+#endif
+  s = join_group<P>(s, a.group, scratch);
+  each([&](int i, auto& v) { p.write(s, i, v); });
+  if (n > 0 && thread == 0) p.finish(s);
+  if constexpr (P::averaged)
+    if (a.parts_at) mean_of_rows<T>(a);
+}
+
 template <class P, class T>
 __device__ __forceinline__ void rows_whole(const RowArguments& a) {
   using Stats = typename P::Stats;
@@ -116,9 +210,9 @@ __device__ __forceinline__ void rows_whole(const RowArguments& a) {
   }
   P p(a, n > 0 ? row : 0);
   Stats s = P::start();
-  each_lanes<T>(row * a.cols, n, thread, a.group, [&](long long i, auto lanes) { p.add(s, i, lanes); });
+  each_read<P, T>(p, row * a.cols, 0, n, thread, a.group, [&](long long i, auto& v) { p.add(s, i, v); });
   s = join_group<P>(s, a.group, scratch);
-  each_lanes<T>(row * a.cols, n, thread, a.group, [&](long long i, auto lanes) { p.write(s, i, lanes); });
+  each_read<P, T>(p, row * a.cols, 0, n, thread, a.group, [&](long long i, auto& v) { p.write(s, i, v); });
   if (n > 0 && thread == 0) p.finish(s);
   if constexpr (P::averaged)
     if (a.parts_at) mean_of_rows<T>(a);
@@ -147,9 +241,9 @@ __device__ __forceinline__ void rows_tile(const RowArguments& a) {
     const int n = row < rows ? cols : 0;
     P p(own, first + (n > 0 ? row : 0));
     typename P::Stats s = P::start();
-    for (int i = thread; i < n; i += a.group) p.add(s, i, Lanes<1>());
+    each_single(p, thread, n, a.group, [&](int i, auto& v) { p.add(s, i, v); });
     s = join_lanes<P>(s, a.group);
-    for (int i = thread; i < n; i += a.group) p.write(s, i, Lanes<1>());
+    each_single(p, thread, n, a.group, [&](int i, auto& v) { p.write(s, i, v); });
     if (n > 0 && thread == 0) p.finish(s);
   }
   if constexpr (P::averaged)
@@ -170,10 +264,10 @@ __device__ __forceinline__ void rows_cluster(const RowArguments& a) {
   const long long row = blockIdx.x / a.parts, from = blockIdx.x % a.parts * a.part, n = min(a.part, a.cols - from);
   P p(a, row);
   Stats s = P::start();
-  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.add(s, from + i, lanes); });
+  each_read<P, T>(p, row * a.cols + from, from, n, threadIdx.x, blockDim.x, [&](long long i, auto& v) { p.add(s, i, v); });
   s = join_group<P>(s, blockDim.x, scratch);
   s = join_cluster(s, slot, a.parts, [](const Stats& q, const Stats& r) { return P::join(q, r); });
-  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.write(s, from + i, lanes); });
+  each_read<P, T>(p, row * a.cols + from, from, n, threadIdx.x, blockDim.x, [&](long long i, auto& v) { p.write(s, i, v); });
   if (from == 0 && threadIdx.x == 0) p.finish(s);
   cluster_wait();
 }
@@ -186,7 +280,7 @@ __device__ __forceinline__ void rows_part(const RowArguments& a) {
   const long long row = blockIdx.x / a.parts, from = blockIdx.x % a.parts * a.part, n = min(a.part, a.cols - from);
   P p(a, row);
   Stats s = P::start();
-  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.add(s, from + i, lanes); });
+  each_read<P, T>(p, row * a.cols + from, from, n, threadIdx.x, blockDim.x, [&](long long i, auto& v) { p.add(s, i, v); });
   s = join_group<P>(s, blockDim.x, scratch);
   if (threadIdx.x == 0) reinterpret_cast<Stats*>(a.parts_at)[blockIdx.x] = s;
 }
@@ -201,6 +295,6 @@ __device__ __forceinline__ void rows_join(const RowArguments& a) {
   Stats s = P::start();
   for (int i = threadIdx.x; i < a.parts; i += blockDim.x) s = P::join(s, own[i]);
   s = join_group<P>(s, blockDim.x, scratch);
-  each_lanes<T>(row * a.cols + from, n, threadIdx.x, blockDim.x, [&](long long i, auto lanes) { p.write(s, from + i, lanes); });
+  each_read<P, T>(p, row * a.cols + from, from, n, threadIdx.x, blockDim.x, [&](long long i, auto& v) { p.write(s, i, v); });
   if (from == 0 && threadIdx.x == 0) p.finish(s);
 }

@@ -15,6 +15,7 @@ struct RowsSplit {
   int64_t part = 0;   // elements of one, a multiple of 16 bytes; with `tiled`, rows of a block, a multiple of 8
   bool tiled = false; // through shared memory
   bool cluster = false;  // the parts of a row are a cluster
+  int held = 0;       // vectors of a row that each thread of its group keeps in registers; 0: none
 };
 
 // Blocks of a cluster that every GPU with clusters takes, and vectors of a block of one: at least and at most. Beyond, more blocks by two launches are sooner
@@ -28,6 +29,9 @@ constexpr int64_t tile_columns = 64;
 // Shared memory of a tile, per input.
 constexpr int64_t tile_bytes = 16 << 10;
 
+// Threads of a block that keeps a row in registers, at most.
+constexpr int64_t held_threads = 512;
+
 // Tiles of short rows: as many rows as fit, fewer where there would not be enough blocks to fill the GPU.
 inline RowsSplit rows_tiles(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
@@ -39,17 +43,20 @@ inline RowsSplit rows_tiles(int sm_count, int64_t lanes, int64_t rows, int64_t c
   return {group, part * group >= 256 ? 256u : part * group >= 128 ? 128u : 64u, over(rows, part), 1, part, true};
 }
 
-// `lanes`: elements of 16 bytes. `clusters`: whether the GPU has them. `inputs`: how many tensors have rows that are read.
-inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters = false, int inputs = 1) {
+// `lanes`: elements of 16 bytes. `clusters`: whether the GPU has them. `inputs`: how many tensors have rows that are read. `holds`: whether there are kernels
+// that keep rows in registers.
+inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters = false, int inputs = 1, bool holds = false) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t vectors = over(cols, lanes);
+  holds = holds && cols % lanes == 0;
   if (cols < tile_columns && cols % lanes != 0) return rows_tiles(sm_count, lanes, rows, cols);
   if (vectors <= warp_vectors) {
     int group = 1;
     while (group < 32 && group * 2 <= vectors) group *= 2;
     // Few rows: small blocks, so that more multiprocessors have one.
     const unsigned threads = rows * group >= int64_t{sm_count} * 1024 ? 256 : rows * group >= int64_t{sm_count} * 128 ? 128 : 64;
-    return {group, threads, over(rows, threads / static_cast<unsigned>(group))};
+    const int64_t each = over(vectors, group);
+    return {group, threads, over(rows, threads / static_cast<unsigned>(group)), 1, 0, false, false, !holds ? 0 : each > 2 ? 4 : static_cast<int>(each)};
   }
   constexpr int64_t least_part = 4096;  // vectors
   if (clusters && vectors <= most_in_cluster * most_in_block) {
@@ -64,9 +71,16 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
     const int64_t part = over(vectors, std::min<int64_t>(parts, 1024));
     return {256, 256, rows * over(vectors, part), static_cast<int>(over(vectors, part)), part * lanes};
   }
+  if (holds && vectors <= held_threads * (inputs > 1 ? 4 : 8)) {
+    // Few rows: more threads for each.
+    const int each = rows <= int64_t{sm_count} * 2 && vectors <= held_threads ? 1 : rows <= int64_t{sm_count} * 2 && vectors <= held_threads * 2 ? 2 : vectors <= held_threads * 4 ? 4 : 8;
+    const int64_t threads = over(over(vectors, each), 32) * 32;
+    return {static_cast<int>(threads), static_cast<unsigned>(threads), rows, 1, 0, false, false, each};
+  }
   // Many rows: several blocks on a multiprocessor, of which some read while others write (8192x8192 f32 on an H200: cross_entropy 142 to 103 us, rms_norm 186 to 162).
-  // Where two inputs are read twice, fewer rows at a time stay in the cache (softmax_backward 216 us, with small blocks 300).
-  const unsigned most_threads = inputs > 1 ? 1024 : rows >= int64_t{sm_count} * 4 ? 256 : rows >= int64_t{sm_count} * 2 ? 512 : 1024;
+  // Where two inputs are read twice, or rows are long, fewer rows at a time stay in the cache (softmax_backward 216 us, with small blocks 300); two blocks of 512
+  // threads fit on a multiprocessor.
+  const unsigned most_threads = inputs > 1 ? 512 : vectors > 4096 ? 1024 : rows >= int64_t{sm_count} * 4 ? 256 : rows >= int64_t{sm_count} * 2 ? 512 : 1024;
   unsigned threads = 64;
   while (threads < most_threads && threads * 4 < vectors) threads *= 2;
   return {static_cast<int>(threads), threads, rows};
