@@ -1,6 +1,7 @@
 // out = x, and out[index[i]] += src[i] in the order of i, in f32: results repeat bit for bit. An index outside the table is passed over.
 //   scatter_scan_<t>    few rows: a block for 32 columns of a row and a share of the indices looks for those of its row
 //   scatter_join_<t>    adds the shares up
+//   scatter_table_<t>   rows of up to 32 columns that fit shared memory several times, and many indices: a warp adds a share of the indices up there
 //   scatter_match_<t>   few indices: a block for each looks whether it is the first of its row, and if so for the others
 //   scatter_chunks_<t>  others: indices are sorted with their places (order.cu); a thread for a column of a chunk of them
 //   scatter_ends_<t>    joins the sums of rows that go on in further chunks
@@ -53,9 +54,54 @@ __device__ __forceinline__ void join(const T* __restrict__ x, const float* __res
   const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float total = 0;
-#pragma unroll 8
+#pragma unroll 16
   for (int s = 0; s < splits; s++) total += shares[s * n + i];
   out[i] = from_float<T>(to_float(x[i]) + total);
+}
+
+// grid: splits. Each warp has a table [rows, lanes] in shared memory and takes 32 / lanes indices at a time; those of one row take turns, in their order. The
+// tables of a block are added up in the order of its warps. shares: [splits, rows, dim].
+template <class T>
+__device__ __forceinline__ void table(const int* __restrict__ index, const T* __restrict__ src, float* __restrict__ shares, int rows, int dim, long long n, int lanes) {
+  extern __shared__ float tables[];
+  constexpr int U = 8;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32, size = rows * lanes, together = 32 / lanes, sub = lane / lanes, column = lane % lanes;
+  float* own = tables + warp * size;
+  for (int i = lane; i < size; i += 32) own[i] = 0;
+  __syncwarp();
+  unsigned below = 0;  // lanes of this column that have earlier indices
+  for (int k = 0; k < sub; k++) below |= 1u << (k * lanes + column);
+  const long long part = static_cast<long long>(blockIdx.x) * warps + warp, parts = static_cast<long long>(gridDim.x) * warps, share = (n + parts - 1) / parts, from = part * share, to = min(n, from + share);
+  for (long long base = from; base < to; base += U * together) {
+    int row[U];
+    float value[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      const long long i = base + u * together + sub;
+      row[u] = i < to ? index[i] : -1;
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      const bool valid = static_cast<unsigned>(row[u]) < static_cast<unsigned>(rows) && column < dim;
+      value[u] = valid ? to_float(src[(base + u * together + sub) * dim + column]) : 0.0f;
+      if (!valid) row[u] = -1;
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      const unsigned same = __match_any_sync(0xffffffffu, static_cast<unsigned>(row[u]));
+      const int turn = row[u] < 0 ? -1 : __popc(same & below);
+      for (int k = 0; __any_sync(0xffffffffu, turn >= k); k++) {
+        if (turn == k) own[row[u] * lanes + column] += value[u];
+        __syncwarp();
+      }
+    }
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < size; i += blockDim.x) {
+    float sum = 0;
+    for (int w = 0; w < warps; w++) sum += tables[w * size + i];
+    if (i % lanes < dim) shares[(static_cast<long long>(blockIdx.x) * rows + i / lanes) * dim + i % lanes] = sum;
+  }
 }
 
 // grid: n * column blocks of as many columns as there are threads. Rows of no index are copied before.
@@ -153,6 +199,9 @@ __device__ __forceinline__ void join_ends(const Key* __restrict__ keys, const T*
     scan(x, index, src, out, shares, rows, dim, n, lanes, splits);                                                                                                                          \
   }                                                                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(256) scatter_join_##T(const T* x, const float* shares, T* out, long long n, int splits) { join(x, shares, out, n, splits); }                   \
+  extern "C" __global__ void __launch_bounds__(512) scatter_table_##T(const int* index, const T* src, float* shares, int rows, int dim, long long n, int lanes) {                               \
+    table(index, src, shares, rows, dim, n, lanes);                                                                                                                                         \
+  }                                                                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(256) scatter_match_##T(const T* x, const int* index, const T* src, T* out, long long rows, long long dim, int n) { match(x, index, src, out, rows, dim, n); } \
   extern "C" __global__ void __launch_bounds__(256) scatter_chunks_##T(const Key* keys, const T* x, const T* src, T* out, float* head, float* tail, long long rows, long long dim, long long n,  \
                                                                        long long chunk, long long threads) {                                                                               \

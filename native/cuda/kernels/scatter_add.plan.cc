@@ -20,6 +20,23 @@ void plan_scan(Planner& p, int64_t rows, int64_t dim, int64_t n) {
   if (splits > 1) p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
 }
 
+// Many indices of narrow rows that fit shared memory several times. Fewer rows than indices that a warp takes at a time would wait for each other.
+unsigned table_warps(const Traits& device, int64_t rows, int64_t dim, int64_t n) {
+  constexpr int64_t most_warps = 16, least_warps = 4, scratch = 1 << 10;
+  if (dim > 32 || rows > 1 << 16) return 0;
+  const int64_t lanes = lanes_of_row(dim), warps = std::min(most_warps, (device.shared_bytes_per_block - scratch) / (rows * lanes * 4));
+  return warps >= least_warps && rows >= 32 / lanes && n >= rows * 8 ? static_cast<unsigned>(warps) : 0;
+}
+
+void plan_table(Planner& p, int64_t rows, int64_t dim, int64_t n, unsigned warps) {
+  const int lanes = lanes_of_row(dim);
+  const int64_t splits = std::clamp<int64_t>(n / (int64_t{warps} * 32), 1, p.device.sm_count);
+  const CUdeviceptr shares = p.workspace(splits * rows * dim * 4);
+  const auto shared = static_cast<unsigned>(warps * rows * lanes * 4);
+  p.launch(p.kernel("scatter_table_" + p.dtype(), shared), {splits}, warps * 32, shared, p.input(1), p.input(2), shares, static_cast<int>(rows), static_cast<int>(dim), number(n), lanes);
+  p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
+}
+
 constexpr CUdeviceptr absent = 0;
 
 // Few indices: each looks for others of its row.
@@ -44,6 +61,7 @@ void plan(Planner& p) {
   constexpr int64_t most_cells = 4096, most_looks = int64_t{1} << 24;
   constexpr int64_t most_matched = 4096, most_matches = int64_t{1} << 26;
   if (cells <= most_cells && cells * n <= most_looks) plan_scan(p, rows, dim, n);
+  else if (const unsigned warps = table_warps(p.device, rows, dim, n)) plan_table(p, rows, dim, n, warps);
   else if (n <= most_matched && n * n * ceil_div(dim, 256) <= most_matches) plan_match(p, rows, dim, n);
   else plan_sorted(p, rows, dim, n);
 }
