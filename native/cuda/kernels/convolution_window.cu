@@ -1,6 +1,8 @@
 // Convolutions of few filters of a group, or of few terms, with many outputs: a thread has P positions, each 256 apart, of F filters at once, so that
 // neighbouring threads read neighbouring elements, and what lies around a position is computed once for all elements of a row of the kernel.
 // The weights of the F filters lie in shared memory. Sums in f32, in the order of the terms.
+//   convolution_window_<t>_<F>
+//   convolution_window_<t>_<F>_shared   long sums of fewer outputs: the warps of a block share the channels of 32 positions, and their sums are added up in order
 #include "common/vec.cuh"
 #include "convolution.h"
 
@@ -73,13 +75,64 @@ __device__ __forceinline__ void window(const T* __restrict__ x, const T* __restr
   }
 }
 
+// grid: groups * blocks of F filters * chunks of 32 of the `columns` outputs of a filter over all images. Shared memory: [terms][F].
+template <int F, class T>
+__device__ __forceinline__ void window_shared(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ out, const ConvSizes& s, long long columns, int blocks, int chunks) {
+  extern __shared__ float weights[];
+  constexpr int WARPS = THREADS / 32;
+  __shared__ float parts[WARPS][F][32];
+  const int in_group = s.channels / s.groups, filters = s.filters / s.groups, kernel = s.depth.kernel * s.height.kernel * s.width.kernel, terms = in_group * kernel;
+  const unsigned area = static_cast<unsigned>(s.height.output) * s.width.output, plane = area * s.depth.output;
+  const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input;
+  const int cell = blockIdx.x / chunks, group = cell / blocks, f0 = cell % blocks * F, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  // Past the last filter: that one again, whose sum is not written.
+  for (int i = threadIdx.x; i < terms * F; i += THREADS)
+    weights[i] = to_float(weight[(static_cast<long long>(group) * filters + min(f0 + i % F, filters - 1)) * terms + i / F]);
+  const long long first = (blockIdx.x % chunks) * 32LL + lane, column = min(first, columns - 1), image = columns >> 32 ? column / plane : static_cast<unsigned>(column) / plane;
+  const unsigned place = static_cast<unsigned>(column - image * plane), row = place / s.width.output;
+  const int w0 = static_cast<int>(place - row * s.width.output) * s.stride - s.width.padding, h0 = static_cast<int>(row % s.height.output) * s.stride - s.height.padding,
+            d0 = static_cast<int>(place / area) * s.stride - s.depth.padding;
+  const T* source = x + (image * s.channels + static_cast<long long>(group) * in_group) * in_plane;
+  __syncthreads();
+  float sum[F] = {};
+  for (int c = warp; c < in_group; c += WARPS) {
+    const float* w = weights + c * kernel * F;
+    for (int kd = 0; kd < s.depth.kernel; kd++)
+      for (int kh = 0; kh < s.height.kernel; kh++) {
+        const int d = d0 + kd * s.dilation, h = h0 + kh * s.dilation;
+        const bool inside = static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input);
+        const T* line = source + c * in_plane + (static_cast<long long>(d) * s.height.input + h) * s.width.input;
+        const int width = inside ? s.width.input : 0;
+#pragma unroll 4
+        for (int kw = 0; kw < s.width.kernel; kw++, w += F) {
+          const int at = w0 + kw * s.dilation;
+          const float v = static_cast<unsigned>(at) < static_cast<unsigned>(width) ? to_float(line[at]) : 0.0f;
+#pragma unroll
+          for (int f = 0; f < F; f++) sum[f] = fmaf(w[f], v, sum[f]);
+        }
+      }
+  }
+#pragma unroll
+  for (int f = 0; f < F; f++) parts[warp][f][lane] = sum[f];
+  __syncthreads();
+  if (warp >= F || first >= columns || f0 + warp >= filters) return;
+  float total = 0;
+#pragma unroll
+  for (int k = 0; k < WARPS; k++) total += parts[k][warp][lane];
+  out[(image * s.filters + static_cast<long long>(group) * filters + f0 + warp) * plane + place] = from_float<T>(total);
+}
+
 }  // namespace
 
+#define WINDOW_SHARED(T, F)                                                                                                                                                                \
+  extern "C" __global__ void __launch_bounds__(THREADS) convolution_window_##T##_##F##_shared(const T* x, const T* weight, T* out, const ConvSizes s, long long columns, int blocks, int chunks) { \
+    window_shared<F>(x, weight, out, s, columns, blocks, chunks);                                                                                                                          \
+  }
 #define WINDOW(T, F, P, BLOCKS)                                                                                                                                                           \
   extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_window_##T##_##F(const T* x, const T* weight, T* out, const ConvSizes s, long long columns, int blocks, int chunks) { \
     window<F, P>(x, weight, out, s, columns, blocks, chunks);                                                                                                                             \
   }
-#define WINDOWS(T) WINDOW(T, 1, 4, 4) WINDOW(T, 2, 2, 4) WINDOW(T, 4, 2, 4) WINDOW(T, 8, 2, 3)
+#define WINDOWS(T) WINDOW(T, 1, 4, 4) WINDOW(T, 2, 2, 4) WINDOW(T, 4, 2, 4) WINDOW(T, 8, 2, 3) WINDOW_SHARED(T, 1) WINDOW_SHARED(T, 2) WINDOW_SHARED(T, 4) WINDOW_SHARED(T, 8)
 WINDOWS(f32)
 WINDOWS(f16)
 WINDOWS(bf16)

@@ -55,4 +55,11 @@ inline bool conv_takes_window(int sm_count, const ConvShape& c, int together) {
   return c.terms * together <= most_weights && c.columns * c.groups * ((c.filters + together - 1) / together) >= int64_t{sm_count} * (together > 1 ? 1024 : 2048);
 }
 
+// Whether outputs with long sums are computed 32 positions a block, whose warps share `channels` of a group (convolution_window.cu), rather than by a warp each: where
+// there are a few channels for every warp, and two blocks for every multiprocessor.
+inline bool conv_shares_window(int sm_count, const ConvShape& c, int64_t channels, int together) {
+  constexpr int64_t most_weights = 8 << 10, warps = 8;
+  return channels >= 2 * warps && c.terms * together <= most_weights && c.columns * c.groups * ((c.filters + together - 1) / together) >= int64_t{sm_count} * 64;
+}
+
 }  // namespace opscope::cuda

@@ -219,6 +219,9 @@ void convolutions() {
   expect(filled, "filters are computed together where enough threads are left, and no more of them than there are");
   expect(conv_filters_together(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 1) == 8 && conv_filters_together(132, {27'885, 4, 1, 5000, 2145, false, false}, 32) == 4 && conv_filters_together(132, {600, 4, 1, 21, 600, false, false}, 1) == 1,
          "by a thread, by a warp, and not where outputs are few");
+  expect(conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 55, 2) && !conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 5, 2) && !conv_shares_window(132, {600, 2, 1, 165, 600, false, true}, 55, 2) &&
+             !conv_shares_window(132, {25'312, 8, 1, 2000, 791, false, true}, 500, 8),
+         "warps of a block share many channels of enough outputs");
   expect(conv_takes_window(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 8) && conv_takes_window(132, {300'000, 1, 16, 9, 4032, false, false}, 1) && !conv_takes_window(132, {100'000, 1, 1, 9, 4032, false, false}, 1) &&
              !conv_takes_window(132, {11'160'315, 5, 1, 2000, 21'755, false, false}, 8),
          "several positions of a thread where outputs are many and the weights lie in shared memory");
