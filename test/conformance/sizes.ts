@@ -48,6 +48,7 @@ const LONGER: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   conv1d: { filters: 70, length: 90 },
   conv2d: { filters: 70, height: 25 },
   conv3d: { filters: 70 },
+  gemm: { k: 2500 },
 }
 
 /** Extents of an op, drawn: elements of one tensor stay near 2^18 at most. */
@@ -94,6 +95,8 @@ const PRODUCTS: readonly Product[] = [
   { m: 33, n: 65, k: 29, batch: 3 }, { m: 20, n: 30, k: 260, batch: 7, transB: true }, { m: 100, n: 50, k: 40, batch: 2, transA: true },
   // Enough of them that a kernel with several tile sizes takes its large one, though none fills it.
   { m: 65, n: 67, k: 19, batch: 128 },
+  // Long sums for few outputs, which kernels share out.
+  { m: 40, n: 21, k: 2000 }, { m: 17, n: 70, k: 1301, batch: 2, transA: true, transB: true },
 ]
 const LARGE_PRODUCTS: readonly Product[] = [{ m: 300, n: 4211, k: 300 }, { m: 1024, n: 1024, k: 1024 }]
 

@@ -96,6 +96,16 @@ describe('products', () => {
     expect(groups([1, 2, 94899, 27, 0, 0])).toBe(Math.ceil(94899 / THREADS))
     expect(groups([1, 3, 5, 7, 1, 1])).toBe(1)
   })
+
+  it('take long sums for few outputs in parts, each of whole steps, and add them up', () => {
+    const { steps, scratchBytes } = build('matmul', [1, 512, 7, 115435, 1, 0])
+    expect(steps.map(({ groups }) => groups)).toEqual([8 * 64, Math.ceil((512 * 7) / THREADS)])
+    expect(scratchBytes).toEqual([4 * 64 * 512 * 7])
+    const [, , k, , , , parts, chunk] = steps[0]!.dims as number[]
+    expect([parts, chunk! % 32, parts! * chunk! >= k!]).toEqual([64, 0, true])
+    expect(build('matmul', [1, 64, 64, 500, 0, 0]).steps).toHaveLength(1)
+    expect(build('matmul', [1, 2048, 2048, 65536, 0, 0]).steps).toHaveLength(1)
+  })
 })
 
 describe('attention', () => {

@@ -1,5 +1,6 @@
 import { step, widthFor, entry, header, storage, THREADS, working, type Width } from '../../wgsl/header'
-import { dimOf, type Kernel } from '../types'
+import { mapped } from '../../wgsl/mapped'
+import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { thinProduct } from './thin'
 
 const kernel: Kernel = {
@@ -10,6 +11,8 @@ const kernel: Kernel = {
     const thin = thinProduct(shape)
     if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
+    const parts = partsOf(batch * tilesM * tilesN, k)
+    const chunk = Math.ceil(k / parts / DEPTHS) * DEPTHS
     const wgsl = matmulText({
       dtype: shape.dtype === 'f16' ? 'f16' : 'f32',
       transA,
@@ -18,7 +21,9 @@ const kernel: Kernel = {
       widthB: widthFor(transB ? k : n),
       widthOut: widthFor(n),
       tile,
+      split: parts > 1,
     })
+    if (parts > 1) return joinedParts(step(wgsl, [{ input: 0 }, { input: 1 }, { scratch: 0 }], [m, n, k, tilesM, tilesN, batch * parts, parts, chunk], batch * parts * tilesM * tilesN), shape, parts)
     return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, 'output'], [m, n, k, tilesM, tilesN, batch], batch * tilesM * tilesN)] }
   },
 }
@@ -44,6 +49,8 @@ export interface Variant {
   /** Reads of B that are no matrix in memory: a WGSL function load_b, which gets the number of the product as its base, and where A begins. */
   gathered?: { loadB: string; baseA: string }
   tile: Tile
+  /** Each product in several parts along k, which lie behind each other in f32: dim(6) parts of dim(7) steps, a multiple of every depth. */
+  split?: boolean
 }
 
 /** Tiles that fit the 16 KiB of workgroup memory that every adapter has. */
@@ -60,6 +67,29 @@ export function tilesFor(batch: number, m: number, n: number): { tile: Tile; til
   const counted = (tile: Tile) => ({ tile, tilesM: Math.ceil(m / tile.rows), tilesN: Math.ceil(n / tile.columns) })
   const fits = ({ tilesM, tilesN }: ReturnType<typeof counted>) => batch * tilesM * tilesN >= ENOUGH_TILES
   return (m <= 64 ? [FLAT] : [LARGE, TALL]).map(counted).find(fits) ?? counted(SMALL)
+}
+
+/** A multiple of the depth of every tile. */
+const DEPTHS = 32
+/** Workgroups that fill a device, and steps of k that are worth a part and the pass that joins it. */
+const FILLED = 512
+const LEAST_STEPS = 256
+
+/** Parts along k: 1 unless the tiles of the output are too few for a device and k is long. */
+export const partsOf = (tiles: number, k: number): number => (tiles >= ENOUGH_TILES ? 1 : Math.max(1, Math.min(Math.floor(FILLED / tiles), Math.floor(k / LEAST_STEPS))))
+
+/** Adds up the parts that `first` writes to scratch 0. */
+function joinedParts(first: Step, shape: KernelShape, parts: number): Program {
+  const [batch, outputs] = [dimOf(shape, 0), dimOf(shape, 1) * dimOf(shape, 2)]
+  const sum = mapped({
+    tensors: [{ name: 'parts', at: { scratch: 0 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
+    body: `  let first = i / dim(1u) * dim(2u) * dim(1u) + i % dim(1u);
+  var sum = 0.0;
+  for (var p = 0u; p < dim(2u); p++) { sum += parts[first + p * dim(1u)]; }
+  out[i] = own(sum);`,
+    dims: [outputs, parts],
+  }, shape.dtype, batch * outputs)
+  return { scratchBytes: [4 * batch * parts * outputs], steps: [first, ...sum.steps] }
 }
 
 const SIDE = [0, 1, 2, 3]
@@ -107,8 +137,9 @@ const ROUNDS = ['r', 's', 't', 'u']
  */
 export function matmulText(v: Variant): string {
   const { rows, columns, depth } = v.tile
+  const result = v.split ? 'f32' : v.dtype
   const [down, across] = [rows / 64, columns / 64].map((count) => Array.from({ length: count }, (_, i) => i)) as [number[], number[]]
-  const bindings = [{ name: 'a', type: storage(v.dtype, v.widthA) }, { name: 'b', type: storage(v.dtype, v.widthB) }, { name: 'out', type: storage(v.dtype, v.widthOut), write: true }]
+  const bindings = [{ name: 'a', type: storage(v.dtype, v.widthA) }, { name: 'b', type: storage(v.dtype, v.widthB) }, { name: 'out', type: storage(result, v.widthOut), write: true }]
   const blocksA = (rows * depth) / 16
   const blocks = blocksA + (columns * depth) / 16
   const rounds = ROUNDS.slice(0, Math.ceil(blocks / THREADS))
@@ -135,18 +166,18 @@ ${each((r, i, c) => `        sum_${r}_${i}_${c} = fma(vec4<f32>(a${r}[${i}]), b$
   }
   const store =
     v.widthOut === 4
-      ? `  if (row < rows && col < cols) { out[(base + row * cols + col) / 4u] = ${storage(v.dtype, 4)}(value); }`
-      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[base + row * cols + col + ${j}u] = ${storage(v.dtype, 1)}(value[${j}]); }`).join('\n')}`
+      ? `  if (row < rows && col < cols) { out[(base + row * cols + col) / 4u] = ${storage(result, 4)}(value); }`
+      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[base + row * cols + col + ${j}u] = ${storage(result, 1)}(value[${j}]); }`).join('\n')}`
   const array = (size: number) => `array<array<${working(4)}, ${size / 4}>, ${depth}>`
   const loop = `  loop {
-    if (at < k) {
+    if (at < end) {
 ${shares('load')}
     }
-    if (at > 0u) {
+    if (at > start) {
 ${multiply}
       workgroupBarrier();
     }
-    if (at >= k) { break; }
+    if (at >= end) { break; }
 ${shares('store')}
     workgroupBarrier();
     at += ${depth}u;
@@ -172,14 +203,17 @@ ${entry(`  let m = dim(0u);
   let band_rows = min(tiles_m - band * 8u, 8u);
   let first_row = (band * 8u + tile % (8u * tiles_n) % band_rows) * ${rows}u;
   let first_column = tile % (8u * tiles_n) / band_rows * ${columns}u;
-  let base_a = ${v.gathered?.baseA ?? 'batch_number * m * k'};
-  let base_b = ${v.gathered ? 'batch_number' : 'batch_number * k * n'};
+  let product = ${v.split ? 'batch_number / dim(6u)' : 'batch_number'};
+  let start = ${v.split ? 'batch_number % dim(6u) * dim(7u)' : '0u'};
+  let end = ${v.split ? 'min(k, start + dim(7u))' : 'k'};
+  let base_a = ${v.gathered?.baseA ?? 'product * m * k'};
+  let base_b = ${v.gathered ? 'product' : 'product * k * n'};
   let base_out = batch_number * m * n;
   let x = lane % 16u;
   let y = lane / 16u;
 ${each((r, i, c) => `  var sum_${r}_${i}_${c} = vec4<f32>(0.0);`)}
 ${rounds.map((r) => SIDE.map((j) => `  var ${r}${j}: vec4<f32>;`).join('\n')).join('\n')}
-  var at = 0u;
+  var at = start;
 ${loop}
 ${each(write)}`)}`
 }
