@@ -1,5 +1,5 @@
 // Takes pictures of the window: node scripts/pictures.mjs [FOLDER] [WIDTHxHEIGHT ...] [--only=PATTERN]. Needs a display and a build.
-// Without a size: the three pictures of the README, at 1440x900, into docs. With sizes: every screen of scripts/pictures/, in both themes.
+// Without a size: the pictures of the README and docs/figures.md, at 1440x900, into docs. With sizes: every screen of scripts/pictures/, in both themes.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { dismissMessages } from '../test/e2e/ui.ts'
@@ -12,7 +12,7 @@ import { suites } from './pictures/suites.mjs'
 
 const only = process.argv.find((word) => word.startsWith('--only='))?.slice('--only='.length)
 const [folder = 'docs', ...sizes] = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-const README = /^view-(session|roofline|compare)$/
+const README = /^(view-(session|roofline|compare)|chart-speedup-python)$/
 const wanted = (name) => (only ? new RegExp(only).test(name) : sizes.length > 0 || README.test(name))
 mkdirSync(folder, { recursive: true })
 
