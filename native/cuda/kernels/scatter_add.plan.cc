@@ -4,6 +4,7 @@
 #include "elementwise/launch.h"
 #include "order/launch.h"
 #include "order/shape.h"
+#include "scatter_add.h"
 
 namespace opscope::cuda {
 
@@ -37,6 +38,15 @@ void plan_table(Planner& p, int64_t rows, int64_t dim, int64_t n, unsigned warps
   p.launch(p.kernel("scatter_join_" + p.dtype()), {ceil_div(rows * dim, 256)}, 256, 0, p.input(0), shares, p.output(), number(rows * dim), static_cast<int>(splits));
 }
 
+// Rows of a range that a block keeps in shared memory, 0 where others do it: a range for each multiprocessor, or more where they do not fit, as long as all look through the indices
+// sooner than these are sorted.
+int64_t range_span(const Traits& device, int64_t rows, int64_t dim, int64_t n) {
+  constexpr int64_t most_looks = int64_t{1} << 25, least_rows = 4096, scratch = 2 << 10;
+  if (dim > 32 || rows < least_rows || rows >= int64_t{1} << 31) return 0;
+  const int64_t fit = (device.shared_bytes_per_block - range_bytes - scratch) / (lanes_of_row(dim) * 4), span = std::min(ceil_div(rows, device.sm_count), std::min<int64_t>(fit, 1 << 16));
+  return span > 0 && ceil_div(rows, span) * n <= most_looks ? span : 0;
+}
+
 constexpr CUdeviceptr absent = 0;
 
 // Few indices: each looks for others of its row.
@@ -63,7 +73,12 @@ void plan(Planner& p) {
   if (cells <= most_cells && cells * n <= most_looks) plan_scan(p, rows, dim, n);
   else if (const unsigned warps = table_warps(p.device, rows, dim, n)) plan_table(p, rows, dim, n, warps);
   else if (n <= most_matched && n * n * ceil_div(dim, 256) <= most_matches) plan_match(p, rows, dim, n);
-  else plan_sorted(p, rows, dim, n);
+  else if (const int64_t span = range_span(p.device, rows, dim, n)) {
+    const int lanes = lanes_of_row(dim);
+    const auto shared = static_cast<unsigned>(span * lanes * 4 + range_bytes);
+    p.launch(p.kernel("scatter_ranges_" + p.dtype(), shared), {ceil_div(rows, span)}, range_threads, shared, p.input(0), p.input(1), p.input(2), p.output(), number(rows), static_cast<int>(dim), static_cast<int>(n), lanes,
+             static_cast<int>(span));
+  } else plan_sorted(p, rows, dim, n);
 }
 
 const Register registered({"scatter_add", real_dtypes, {3}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), in(d[2], Storage::i32), in(d[2] * d[1]), out(d[0] * d[1])}; }, plan});
