@@ -14,7 +14,7 @@ import { implOf, sidesOf, type Side } from './sides'
 
 /**
  * The kernels of a device against what bounds them:
- *   large   every operation that memory binds at 64 MB of traffic and more, cold: its rate as a share of the rate of a copy in the same run
+ *   large   every operation that memory binds at 64 MB of traffic and more, cold: its rate as a share of that of a copy of as many bytes in the same run
  *   small   every operation between 64Ki and 1Mi elements, in graph mode where both sides have it, else hot: its time beside another implementation's
  *   devices=cuda:0               whose kernels
  *   beside=python:cuda:0/torch   with whom small ones are compared
@@ -142,14 +142,19 @@ async function haveGraphs(opened: readonly { prepared: PreparedCase }[]): Promis
   return true
 }
 
-/** Rates, and their share of the highest rate of a copy of the same dtype. */
+/** Rates, and their share of the rate of a copy that moves as many bytes. Its time lies between those of the copies that were measured; beyond them their rate holds. */
 function withShares(rows: readonly Row[]): Row[] {
-  const rate = (row: Row) => (typeof row['now ns'] === 'number' ? row.bytes / row['now ns'] : NaN)
-  const copies = new Map<string, number>()
-  for (const row of rows) if (row.part === 'large' && row.op === 'copy') copies.set(row.dtype, Math.max(copies.get(row.dtype) ?? 0, rate(row)))
+  const copies = rows.flatMap(({ part, op, bytes, 'now ns': ns }) => (part === 'large' && op === 'copy' && typeof ns === 'number' ? [{ bytes, ns }] : [])).sort((a, b) => a.bytes - b.bytes)
+  const copyNs = (bytes: number): number | undefined => {
+    const above = copies.findIndex((copy) => copy.bytes >= bytes)
+    const [below, next] = [copies.at(above - 1), copies[above]]
+    if (above > 0) return below!.ns + ((next!.ns - below!.ns) * (bytes - below!.bytes)) / (next!.bytes - below!.bytes)
+    const end = above === 0 ? next : below
+    return end && (end.ns * bytes) / end.bytes
+  }
   return rows.map((row) => {
-    const copy = copies.get(row.dtype)
-    return row.part === 'large' && copy !== undefined && !Number.isNaN(rate(row)) ? { ...row, 'GB/s': Number(rate(row).toFixed(1)), 'of copy %': Number(((100 * rate(row)) / copy).toFixed(1)) } : row
+    const [ns, copy] = [row['now ns'], copyNs(row.bytes)]
+    return row.part === 'large' && copy !== undefined && typeof ns === 'number' ? { ...row, 'GB/s': Number((row.bytes / ns).toFixed(1)), 'of copy %': Number(((100 * copy) / ns).toFixed(1)) } : row
   })
 }
 

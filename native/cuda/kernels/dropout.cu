@@ -20,8 +20,10 @@ __device__ __forceinline__ uint4 philox(unsigned long long counter, unsigned see
 template <class T>
 __device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
   constexpr int L = LANES<T>;
-  const float threshold = p * 16777216.0f, factor = 1.0f / (1.0f - p);
-  const auto kept = [&](float value, unsigned word) { return static_cast<float>(word >> 8) < threshold ? 0.0f : value * factor; };
+  // The upper 24 bits of a word against p, as whole numbers: p below 1 leaves room for the shift.
+  const float factor = 1.0f / (1.0f - p);
+  const unsigned least = p < 1.0f ? __float2uint_ru(p * 16777216.0f) << 8 : ~0u;
+  const auto kept = [&](float value, unsigned word) { return word < least ? 0.0f : value * factor; };
   const long long t = thread_of_grid(), i = t * L;
   if (i + L <= n) {
     const uint4 own = load16(x + i);
