@@ -11,7 +11,7 @@ struct Values {
   using Part = float;
   template <class T>
   using Out = T;
-  static constexpr bool pair = false;
+  static constexpr bool pair = false, placed = false;
   static __device__ __forceinline__ float moved(float p, unsigned) { return p; }
 };
 
@@ -21,13 +21,13 @@ struct Places {
   using Part = unsigned long long;
   template <class T>
   using Out = int;
-  static constexpr bool pair = false;
+  static constexpr bool pair = false, placed = true;
   static __device__ __forceinline__ Part start() { return 0; }
-  static __device__ __forceinline__ Part ranked(float x, unsigned place) {
+  static __device__ __forceinline__ unsigned order_of(float x) {
     const unsigned bits = __float_as_uint(x);
-    const unsigned order = x != x ? ~0u : bits ^ (static_cast<int>(bits) < 0 ? ~0u : 0x80000000u);
-    return static_cast<Part>(order) << 32 | ~place;
+    return x != x ? ~0u : bits ^ (static_cast<int>(bits) < 0 ? ~0u : 0x80000000u);
   }
+  static __device__ __forceinline__ Part ranked(float x, unsigned place) { return static_cast<Part>(order_of(x)) << 32 | ~place; }
   static __device__ __forceinline__ Part join(Part p, Part q) { return p > q ? p : q; }
   static __device__ __forceinline__ Part moved(Part p, unsigned by) { return p - by; }
   template <class T>
@@ -94,7 +94,8 @@ struct Places {
 #define PRODUCT(op, ...) VALUES(op, __VA_ARGS__) static constexpr bool pair = true; }; ROWS(op, 2)
 #define POSITION(op, element_of)                                                                                                                                   \
   struct op##_of : Places {                                                                                                                                        \
-    static __device__ __forceinline__ Part element(float a, float, unsigned place) { return ranked(element_of, place); }                                           \
+    static __device__ __forceinline__ float value(float a) { return element_of; }                                                                                  \
+    static __device__ __forceinline__ Part element(float a, float, unsigned place) { return ranked(value(a), place); }                                             \
   };                                                                                                                                                               \
   ALL(op)
 #include "reduction/table.h"

@@ -63,6 +63,22 @@ struct Range {
     unpack<T>(a, f);
     if constexpr (R::pair) unpack<T>(b, g);
     const unsigned place = first + static_cast<unsigned>(head + i * L);
+    if constexpr (R::placed) {
+      // The first of the largest is looked for only in a vector that has one above the largest so far.
+      float most = R::value(f[0]);
+#pragma unroll
+      for (int j = 1; j < L; j++) most = max_or_nan(most, R::value(f[j]));
+      if (R::order_of(most) < static_cast<unsigned>(into >> 32)) return;
+      // Unpacked anew: eight registers fewer where they are not looked for.
+      uint4 again = a;
+      asm volatile("" : "+r"(again.x), "+r"(again.y), "+r"(again.z), "+r"(again.w));
+      unpack<T>(again, f);
+      unsigned at = 0;
+#pragma unroll
+      for (int j = L - 1; j >= 0; j--) at = R::value(f[j]) == most || R::value(f[j]) != R::value(f[j]) ? j : at;
+      into = R::join(into, R::ranked(most, place + at));
+      return;
+    }
 #pragma unroll
     for (int j = 0; j < L; j += 2) into = R::join(into, R::join(R::element(f[j], g[j], place + j), R::element(f[j + 1], g[j + 1], place + j + 1)));
   }
@@ -93,9 +109,10 @@ struct Range {
 #pragma unroll
     for (int u = 0; u < N; u++) {
       // Without a branch, which a load would be moved behind.
-      Part with = part[u];
+      Part& own = part[R::placed ? 0 : u];
+      Part with = own;
       add(with, a[u], b[u], i + u * threads);
-      part[u] = i + u * threads < vectors ? with : part[u];
+      own = i + u * threads < vectors ? with : own;
     }
     Part total = R::start();
     if (at_head) total = R::join(total, R::element(to_float(ends[0]), to_float(others[0]), first + static_cast<unsigned>(t)));
@@ -120,7 +137,7 @@ __device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y,
 #pragma unroll
     for (int u = 0; u < U; u++) a[u] = range.of_x(i + u * threads), b[u] = range.of_y(i + u * threads);
 #pragma unroll
-    for (int u = 0; u < U; u++) range.add(part[u], a[u], b[u], i + u * threads);
+    for (int u = 0; u < U; u++) range.add(part[R::placed ? 0 : u], a[u], b[u], i + u * threads);
   }
   return range.template rest<U - 1, false>(part, i, t, threads);
 }
