@@ -45,6 +45,15 @@ describe('WGSL kernels', () => {
     expect(build('sum', [4096, 1024, 1]).steps).toHaveLength(1)
   })
 
+  it('wait for memory once where few threads run: each takes one vector of a short run', () => {
+    const loads = (op: string, dims: readonly number[]) => ['x[', 'for (;'].map((text) => build(op, dims).steps[0]!.wgsl.split(text).length - 1)
+    expect(loads('dot', [55])).toEqual([1, 0])
+    expect(loads('sum', [7, 1000, 1])).toEqual([1, 0])
+    // Four at a time and what is left over, as clamped loads together.
+    expect(loads('sum', [1 << 16, 4096, 1])).toEqual([7, 1])
+    expect(build('argmax', [1, 7, 1]).steps[0]!.wgsl).toContain('lane / 8u')
+  })
+
   it('pool a whole plane as a reduction, and several windows of one by a thread each', () => {
     const op = getOp('adaptive_avg_pool2d')
     const dims = (outHeight: number) => op.dims(op.params.parse({ batch: 2, channels: 3, height: 56, width: 56, outHeight, outWidth: 1 }))

@@ -68,19 +68,43 @@ export interface Pair {
   of: (a: string, b: string) => string
 }
 
-/** Vectors a thread folds before threads are combined. */
+/** Vectors a thread folds before threads are combined, where the results fill the device. */
 const WANTED_PER_LANE = 4
+/** Threads up to which each takes one vector: they leave the device idle anyway, and loads wait for memory once instead of four times. */
+const FEW_THREADS = 2 ** 16
+
+/** Threads that share a run of `length` loads, of which there are `runs`. */
+export function lanesFor(length: number, runs: number): number {
+  const one = Math.min(THREADS, powerOfTwoFrom(length))
+  return one * runs <= FEW_THREADS ? one : Math.min(THREADS, powerOfTwoFrom(Math.ceil(length / WANTED_PER_LANE)))
+}
+
+/** Loads that a loop by fours leaves. */
+const MOST_LEFT = 3
+
+/**
+ * WGSL that folds every element from `at` to before `end`, `stride` apart, into s0 to s3. Four reads are in flight at a time, and so are
+ * the ones left over: past the end they read the last element again, and drop it. `longest` is the most elements of a thread.
+ */
+function folded(fold: Fold, at: string, stride: number, longest: number, value: (at: string) => string): string {
+  const place = (k: number) => (k === 0 ? at : `${at} + ${k * stride}u`)
+  const join = (k: number) => `s${k} = ${fold.join(`s${k}`, fold.take(`v${k}`))};`
+  const four = [0, 1, 2, 3].map((k) => `let v${k} = ${value(place(k))};`).join(' ')
+  const left = Array.from({ length: Math.min(MOST_LEFT, longest) }, (_, k) => k)
+  const loads = left.map((k) => `let v${k} = ${value(k === 0 ? at : `min(${place(k)}, end - 1u)`)};`).join(' ')
+  const loop = longest > MOST_LEFT ? `    for (; ${place(3)} < end; ${at} += ${4 * stride}u) { ${four} ${[0, 1, 2, 3].map(join).join(' ')} }\n` : ''
+  return `${loop}    if (${at} < end) { ${loads} ${left.map((k) => (k === 0 ? join(k) : `if (${place(k)} < end) { ${join(k)} }`)).join(' ')} }`
+}
 
 /** Writes rows * parts results, the parts of a row side by side. With `pair`, elements are made of two tensors. */
 export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName, to: BufferName, pair?: Pair): Step {
   const perPart = Math.ceil(runs.vectors / runs.parts)
-  const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(perPart / WANTED_PER_LANE)))
   const results = runs.rows * runs.parts
+  const lanes = lanesFor(perPart, results)
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
   const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
-  const take = (into: string, at: string) => `let v${into} = ${pair ? pair.of(`${vector}(x[base + ${at}])`, `${vector}(y[base + ${at}])`) : `${vector}(x[base + ${at}])`}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
-  // Four folds at a time keep four reads in flight.
+  const value = (at: string) => (pair ? pair.of(`${vector}(x[base + ${at}])`, `${vector}(y[base + ${at}])`) : `${vector}(x[base + ${at}])`)
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16', types.subgroups !== undefined)}${EXCHANGE}
 ${reduction('all', lanes, fold.join, types.subgroups)}
 ${entry(`  let index = group * ${THREADS / lanes}u + lane / ${lanes}u;
@@ -94,8 +118,7 @@ ${entry(`  let index = group * ${THREADS / lanes}u + lane / ${lanes}u;
   var s3 = s0;
   let live = index < dim(0u);
   if (live) {
-    for (; i + ${3 * lanes}u < end; i += ${4 * lanes}u) { ${take('0', 'i')} ${take('1', `i + ${lanes}u`)} ${take('2', `i + ${2 * lanes}u`)} ${take('3', `i + ${3 * lanes}u`)} }
-    for (; i < end; i += ${lanes}u) { ${take('0', 'i')} }
+${folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value)}
   }
   let left = ${fold.join('s0', 's1')};
   let right = ${fold.join('s2', 's3')};
@@ -139,7 +162,7 @@ export function foldAcross(fold: Fold, columns: Columns, types: Types, from: Buf
   const factors = times ? [{ name: 'y', type: storage(types.from, columns.width) }, { name: 'rstd', type: 'f32' }, ...(times.mean ? [{ name: 'mean', type: 'f32' }] : [])] : []
   const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', type: storage(types.to, columns.width), write: true }]
   const factor = (row: string) => (times ? ` * (${vector}(y[base + (${row}) * vectors])${times.mean ? ` - mean[${row}]` : ''}) * rstd[${row}]` : '')
-  const take = (into: number, row: string) => `let v${into} = ${vector}(x[base + (${row}) * vectors])${factor(row)}; s${into} = ${fold.join(`s${into}`, fold.take(`v${into}`))};`
+  const value = (row: string) => `${vector}(x[base + (${row}) * vectors])${factor(row)}`
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}
 var<workgroup> rows: array<${vector}, ${THREADS}>;
 ${entry(`  let vectors = dim(0u);
@@ -156,8 +179,7 @@ ${entry(`  let vectors = dim(0u);
   var s2 = s0;
   var s3 = s0;
   if (live) {
-    for (; r + ${3 * ROWS}u < end; r += ${4 * ROWS}u) { ${take(0, 'r')} ${take(1, `r + ${ROWS}u`)} ${take(2, `r + ${2 * ROWS}u`)} ${take(3, `r + ${3 * ROWS}u`)} }
-    for (; r < end; r += ${ROWS}u) { ${take(0, 'r')} }
+${folded(fold, 'r', ROWS, Math.ceil(perPart / ROWS), value)}
   }
   let left = ${fold.join('s0', 's1')};
   let right = ${fold.join('s2', 's3')};

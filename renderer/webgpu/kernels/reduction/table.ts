@@ -1,8 +1,8 @@
 import { type BufferName, dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
-import { columnGroups, type Fold, FOLDS, type Pair } from './fold'
+import { columnGroups, type Fold, FOLDS, lanesFor, type Pair } from './fold'
 import { type Float, FoldSteps, type Held, pieces, SHORTEST_COLUMN, SHORTEST_RUN } from './steps'
 import { entry, header, step, storage, THREADS, widthFor, type Width } from '../../wgsl/header'
-import { powerOfTwoFrom, shuffled } from '../../wgsl/rows'
+import { shuffled } from '../../wgsl/rows'
 
 /** Where the extreme element of each output is looked for: x [outer, reduce, inner], the middle axis cut into `parts` pieces. */
 export interface Search {
@@ -19,8 +19,6 @@ type Source = { x: BufferName; type: 'f32' | 'f16' } | { values: BufferName; ind
 /** Where they go: the indices alone, or pairs for the next step. */
 type Target = { indices: BufferName } | { values: BufferName; indices: BufferName }
 
-/** Vectors of a thread before threads are combined. */
-const WANTED_PER_LANE = 4
 const COLUMNS = 32
 const ROWS = THREADS / COLUMNS
 
@@ -51,7 +49,7 @@ export function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, sp
   const perPart = partLength(reduce, parts)
   // Threads that search one output, and how far apart they lie.
   const width: Width = pairs || across ? 1 : widthFor(reduce)
-  const lanes = across ? ROWS : Math.min(THREADS, powerOfTwoFrom(Math.ceil(perPart / width / WANTED_PER_LANE)))
+  const lanes = across ? ROWS : lanesFor(Math.ceil(perPart / width), outer * parts)
   const apart = across ? COLUMNS : 1
   const beside = across ? Math.ceil(inner / COLUMNS) : 1
   const keeps = 'values' in target
