@@ -19,6 +19,7 @@ import { openSides, type HostSide } from './proof/host-sides'
  *   beside=cuda:0/kernel,cuda:0/cublaslt,python:cuda:0/torch,webgpu:0/onnxruntime-web,webgpu:0/tfjs   those that are missing are left out
  *   parts=cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30   in this order, each begins no case after so many seconds
  *   seed=N count=N               which shapes fuzz and conformance draw
+ *   ops=sum,softmax              these operations alone in cold, hot and peers
  *   sizes=xlarge                 the preset of the catalogue's sizes; those of products, attention and images are of `large`
  *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
  *   from=FILE                    judges the rows of an earlier result again; or of a log, with record=FILE, the result of the last run that wrote to it
@@ -37,12 +38,13 @@ const webgpuVsCuda: Bench = async ({ args, say }) => {
   const log = new Journal<Row>(args['log'])
   const rows: Row[] = []
   try {
+    const only = args['ops']?.split(',')
     const places = { seed: Number(args['seed'] ?? 1), count: Number(args['count'] ?? 2000), sizes: args['sizes'] ?? 'xlarge' }
     for (const word of (args['parts'] ?? 'cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30').split(',')) {
       const [part = '', seconds = '60'] = word.split(':')
       const until = performance.now() + Number(seconds) * 1000
       const { cases, sides, settings } = partOf(part, own, others, places)
-      for (const one of cases) {
+      for (const one of only && CATALOGUED.has(part) ? cases.filter(({ op }) => only.includes(op)) : cases) {
         const name = [part, one.impl ?? '', one.op, one.dtype, paramText(one.params)].join(' ')
         const known = log.get(name)
         if (known) rows.push(known)
@@ -83,6 +85,9 @@ interface Row {
 interface Asked extends Drawn {
   impl?: string
 }
+
+/** Parts whose cases are those of the catalogue. */
+const CATALOGUED: ReadonlySet<string> = new Set(['cold', 'hot', 'peers'])
 
 interface Part {
   cases: readonly Asked[]
