@@ -68,14 +68,17 @@ inline void map_short_rows(const Call& c, F f) {
   const int64_t cols = c.dims[1], rows = EXPANDED / cols;
   const bool by_row = c.dims[2] == ROW;
   const T* const b = input<T>(c, 1);
-  alignas(64) float expanded[EXPANDED + W];
+  alignas(64) float expanded[EXPANDED + W], widened[sizeof(T) < sizeof(float) ? EXPANDED : 1];
   const Range r = part(c.dims[0] / cols, rows, c.thread, c.threads);
   for (int64_t row = r.begin; row < r.end; row += rows) {
     const int64_t count = least(rows, r.end - row), begin = row * cols;
     if (!by_row) {
+      const float* values = widened;
+      if constexpr (sizeof(T) < sizeof(float)) map1<false>(b + row, widened, 0, count, [](V v) { return v; });
+      else values = b + row;
       // Every store reaches into the rows behind, which follow.
       for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < cols; j += W) vstore(expanded + i * cols + j, vset(to_float(b[row + i])));
+        for (int64_t j = 0; j < cols; j += W) vstore(expanded + i * cols + j, vset(values[i]));
     } else if (row == r.begin) {
       for (int64_t i = 0, j = 0; i < count * cols; i++, j = j + 1 == cols ? 0 : j + 1) expanded[i] = to_float(b[j]);
     }
@@ -107,7 +110,10 @@ template <class T, class F>
 inline void run_broadcast(const Call& c) {
   const F f = with_scalars<F>(c, 0);
   if (c.dim_count == 1) return run_map<T, F>(c, 0);
-  if (c.dims[2] == SCALAR) {
+  // Of one row or one column there is one element for each, or one for all.
+  const int64_t rows = c.dims[0] / c.dims[1], cols = c.dims[1];
+  if (c.dims[2] == ROW ? rows == 1 : c.dims[2] == COLUMN && cols == 1) return run_map<T, F>(c, 0);
+  if (c.dims[2] == SCALAR || (c.dims[2] == ROW ? cols : rows) == 1) {
     const Range r = part(c.dims[0], LINE, c.thread, c.threads);
     const V value = vset(to_float(*input<T>(c, 1)));
     const auto with = [f, value](V x) { return f(x, value); };
