@@ -106,22 +106,20 @@ struct Windows {
   }
 
   // Whole vectors may reach into the runs behind, which follow, but not out of the row.
-  void copy(const T* plane, const Piece& piece, const Run& run, float* row) const {
+  OPSCOPE_INLINE void copy(const T* plane, const Piece& piece, const Run& run, float* row) const {
     const T* const from = plane + piece.from;
     float* const to = row + run.at;
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (g.stride <= 2) {
-        for (int q = 0; q < run.count; q += W) {
-          const int begin = piece.begin > q ? piece.begin - q : 0, end = piece.end - q < W ? piece.end - q : W;
-          V v = vset(0);
-          if (begin == 0 && end == W) v = g.stride == 1 ? vload(from + q) : vload_even(from + 2 * q);
-          else if (g.stride == 1 && begin < end) v = vload_between(from + q, begin, end, 0);
-          else if (begin < end) v = vload_even_between(from + 2 * q, begin, end, 0);
-          if (run.at + q + W <= NR) vstore(to + q, v);
-          else vstore_n(to + q, v, NR - run.at - q);
-        }
-        return;
+    if (g.stride <= 2) {
+      for (int q = 0; q < run.count; q += W) {
+        const int begin = piece.begin > q ? piece.begin - q : 0, end = piece.end - q < W ? piece.end - q : W;
+        V v = vset(0);
+        if (begin == 0 && end == W) v = g.stride == 1 ? vload(from + q) : vload_even(from + 2 * q);
+        else if (g.stride == 1 && begin < end) v = vload_between(from + q, begin, end, 0);
+        else if (begin < end) v = vload_even_between(from + 2 * q, begin, end, 0);
+        if (run.at + q + W <= NR) vstore(to + q, v);
+        else vstore_n(to + q, v, NR - run.at - q);
       }
+      return;
     }
     for (int q = 0; q < run.count; q++) to[q] = q >= piece.begin && q < piece.end ? to_float(from[q * g.stride]) : 0;
   }
@@ -146,9 +144,14 @@ void direct_row(const Geometry& g, const T* x, const T* weight, int64_t d, int64
             float* const sum = sums - from;
             const float factor = to_float(*w);
             const V f = vset(factor);
-            if (g.stride == 1) map2<false>(at, sum, sum, valid.begin, valid.end, [f](V v, V s) { return vfma(f, v, s); });
-            else
-              for (int64_t o = valid.begin; o < valid.end; o++) sum[o] += factor * to_float(at[o * g.stride]);
+            int64_t o = valid.begin;
+            if (g.stride == 1) {
+              map2<false>(at, sum, sum, o, valid.end, [f](V v, V s) { return vfma(f, v, s); });
+              continue;
+            }
+            if (g.stride == 2)
+              for (; o + W <= valid.end; o += W) vstore(sum + o, vfma(f, vload_even(at + 2 * o), vload(sum + o)));
+            for (; o < valid.end; o++) sum[o] += factor * to_float(at[o * g.stride]);
           }
         }
     map1<false>(sums, out + from, 0, to - from, [](V v) { return v; });

@@ -39,6 +39,12 @@ template <class T>
 inline V vload_n(const T* p, int n, float pad) {
   return vfirst(vwiden(p, _mm256_maskz_loadu_epi16(vmask_n(n), p)), n, pad);
 }
+inline __mmask16 vmask_between(int from, int to) { return static_cast<__mmask16>(((1u << to) - 1) & ~((1u << from) - 1)); }
+template <class T>
+inline V vload_between(const T* p, int from, int to, float pad) {
+  const __mmask16 mask = vmask_between(from, to);
+  return _mm512_mask_blend_ps(mask, _mm512_set1_ps(pad), vwiden(p, _mm256_maskz_loadu_epi16(mask, p)));
+}
 template <class T>
 inline void vstore_n(T* p, V v, int n) {
   _mm256_mask_storeu_epi16(p, vmask_n(n), vnarrow(p, v));
@@ -78,6 +84,6 @@ inline bool vall_at_most(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ
 inline bool vany_equal(V a, V b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ) != 0; }
 inline V vload_n(const float* p, int n, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_n(n), p); }
 inline void vstore_n(float* p, V v, int n) { _mm512_mask_storeu_ps(p, vmask_n(n), v); }
-inline V vload_between(const float* p, int from, int to, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), static_cast<__mmask16>(((1u << to) - 1) & ~((1u << from) - 1)), p); }
+inline V vload_between(const float* p, int from, int to, float pad) { return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), vmask_between(from, to), p); }
 
 }  // namespace

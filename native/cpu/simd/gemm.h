@@ -118,32 +118,34 @@ struct RightMatrix {
     int q = 0;
 #if defined(OPSCOPE_TRANSPOSE_TILE)
     constexpr int SIDE = TILE<uint32_t>;
-    for (; q + SIDE <= columns; q += SIDE) {
+    for (; q < columns; q += SIDE) {
+      const int some = columns - q < SIDE ? columns - q : SIDE;
       int64_t p = 0;
       for (; p + SIDE <= kc; p += SIDE) {
         auto* const there = reinterpret_cast<uint32_t*>(to + p * NR + q);
-        if constexpr (sizeof(T) == sizeof(float)) {
+        if (sizeof(T) == sizeof(float) && some == SIDE) {
           transpose_tile(reinterpret_cast<const uint32_t*>(from + q * stride + p), stride, there, NR);
         } else {
-          float rows[SIDE * SIDE];
-          for (int r = 0; r < SIDE; r++) copy_row(from + (q + r) * stride + p, rows + r * SIDE, SIDE);
+          float rows[SIDE * SIDE] = {};
+          for (int r = 0; r < some; r++) {
+            if constexpr (sizeof(T) == sizeof(float)) __builtin_memcpy(rows + r * SIDE, from + (q + r) * stride + p, SIDE * sizeof(float));
+            else copy_row(from + (q + r) * stride + p, rows + r * SIDE, SIDE);
+          }
           transpose_tile(reinterpret_cast<const uint32_t*>(rows), SIDE, there, NR);
         }
       }
       for (; p < kc; p++)
-        for (int r = 0; r < SIDE; r++) to[p * NR + q + r] = to_float(from[(q + r) * stride + p]);
+        for (int r = 0; r < SIDE; r++) to[p * NR + q + r] = r < some ? to_float(from[(q + r) * stride + p]) : 0;
     }
-#endif
+    if (q < NR)
+      for (int64_t p = 0; p < kc; p++)
+        for (int r = q; r < NR; r++) to[p * NR + r] = 0;
+#else
     for (; q < NR; q++)
       for (int64_t p = 0; p < kc; p++) to[p * NR + q] = q < columns ? to_float(from[q * stride + p]) : 0;
+#endif
   }
 };
-
-#if defined(__GNUC__)
-#define OPSCOPE_APART __attribute__((noinline))
-#else
-#define OPSCOPE_APART __declspec(noinline)
-#endif
 
 // Rows of the left operand that share a pointer; the others are reached from it by once and twice the stride.
 constexpr int SHARED_POINTER = 3;

@@ -9,6 +9,11 @@
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wignored-attributes"
+#define OPSCOPE_APART __attribute__((noinline))
+#define OPSCOPE_INLINE inline __attribute__((always_inline))
+#else
+#define OPSCOPE_APART __declspec(noinline)
+#define OPSCOPE_INLINE __forceinline
 #endif
 
 namespace {
@@ -80,12 +85,24 @@ inline void vstore_n(T* p, V v, int n) {
   vstore(part, v);
   for (int i = 0; i < n; i++) p[i] = part[i];
 }
+// The elements p[from] .. p[to - 1] in their lanes, `pad`, which is the same in 16 bits, in the others; from and to are at most W.
+template <class T>
+inline V vload_between(const T* p, int from, int to, float pad) {
+  T part[W], other;
+  set(&other, pad);
+  for (int i = 0; i < W; i++) part[i] = i >= from && i < to ? p[i] : other;
+  return vload(part);
+}
 #endif
 
 // p[0], p[2], p[4] .. of W elements; nothing behind the last of them is read.
-inline V vload_even(const float* p) { return veven(vload(p), vload(p + W - 1)); }
+template <class T>
+inline V vload_even(const T* p) {
+  return veven(vload(p), vload(p + W - 1));
+}
 // The same of elements from .. to - 1 of them, `pad` in the other lanes.
-inline V vload_even_between(const float* p, int from, int to, float pad) {
+template <class T>
+inline V vload_even_between(const T* p, int from, int to, float pad) {
   const auto limited = [](int place) { return place < 0 ? 0 : place < W ? place : W; };
   const int first = 2 * from, end = 2 * to - 1;
   return veven(vload_between(p, limited(first), limited(end), pad), vload_between(p + W - 1, limited(first - W + 1), limited(end - W + 1), pad));
