@@ -10,7 +10,6 @@ struct Place {
   int64_t index;
 };
 
-constexpr int64_t SHORT_PLACES = 32;  // of rows whose columns are put next to one another
 constexpr int64_t PLACED = 2048;  // columns whose values and places stay in the first-level cache
 constexpr int64_t SEARCHED = 4096;  // floats that are searched again for the place of what was found in them
 
@@ -89,23 +88,28 @@ inline Place place_row(const Plan& p, const T* x, int64_t o, Range r) {
 
 template <class J, class T>
 OPSCOPE_APART void place_short_rows(const T* x, int64_t cols, int64_t rows, int32_t* out) {
-  alignas(64) float columns[SHORT_PLACES * AT_ONCE], places[AT_ONCE];
+  if (cols == 1) {
+    __builtin_memset(out, 0, static_cast<size_t>(rows) * sizeof(int32_t));
+    return;
+  }
+  alignas(64) float columns[LONGEST * AT_ONCE], places[AT_ONCE];
   for (int64_t from = 0; from < rows; from += AT_ONCE) {
     const int64_t n = least(AT_ONCE, rows - from);
     gather_columns(x + from * cols, cols, n, columns);
-    bool nan = false;
-    for (int64_t i = 0; i < n * cols; i++) nan |= is_nan(to_float(x[from * cols + i]));
+    VNan seen = vnan_none();
     for (int64_t r = 0; r < n; r += W) {
       V best = vload(columns + r), place = vset(0);
+      seen = vnan_also(seen, best, best);
       for (int64_t k = 1; k < cols; k++) {
         const V v = vload(columns + k * AT_ONCE + r);
+        seen = vnan_also(seen, v, v);
         place = J::place(v, best, vset(bits_float(static_cast<uint32_t>(k))), place);
         best = J::pick(v, best);
       }
       vstore(places + r, place);
     }
     __builtin_memcpy(out + from, places, static_cast<size_t>(n) * sizeof(float));
-    if (nan)
+    if (vnan_any(seen))
       for (int64_t r = 0; r < n; r++) out[from + r] = static_cast<int32_t>(place_of<J>(x + (from + r) * cols, cols).index);
   }
 }
@@ -149,7 +153,7 @@ void run_places(const Call& c) {
   const Range all{0, p.reduce * p.groups};
   if (p.inner == 1) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
-    if (by_columns(p, r.end - r.begin, SHORT_PLACES)) place_short_rows<J>(x + r.begin * p.reduce, p.reduce, r.end - r.begin, out + r.begin);
+    if (by_columns(p, r.end - r.begin, LONGEST)) place_short_rows<J>(x + r.begin * p.reduce, p.reduce, r.end - r.begin, out + r.begin);
     else
       for (int64_t o = r.begin; o < r.end; o++) out[o] = static_cast<int32_t>(place_row<J>(p, x, o, all).index);
     return;

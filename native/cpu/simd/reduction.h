@@ -10,6 +10,7 @@
 #pragma once
 #include "map.h"
 #include "reduce.h"
+#include "transpose.h"
 
 namespace {
 
@@ -111,14 +112,6 @@ void join_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, 
   }
 }
 
-#if defined(__GNUC__)
-#define OPSCOPE_APART __attribute__((noinline))
-#define OPSCOPE_INLINE inline __attribute__((always_inline))
-#else
-#define OPSCOPE_APART __declspec(noinline)
-#define OPSCOPE_INLINE __forceinline
-#endif
-
 // Apart from its callers, for its accumulators need the registers: with SSE2 one of them was kept in memory else.
 template <class R, class T>
 OPSCOPE_APART float join_part(const T* x, int64_t n) {
@@ -136,19 +129,44 @@ inline float join_row(const Plan& p, const T* x, int64_t o, Range r) {
   return total;
 }
 
-// Rows of a few elements: their columns, AT_ONCE rows of each, are put next to one another first.
-constexpr int64_t SHORT_ROW = 8, AT_ONCE = 64, SEVERAL = 8;
+// Rows of a few elements, of up to LONGEST: their columns, AT_ONCE rows of each, are put next to one another first.
+constexpr int64_t SHORT_ROW = 8, LONGEST = 32, AT_ONCE = 64, SEVERAL = 8;
 
 // Whether a tensor has rows enough for it.
 inline bool by_columns(const Plan& p, int64_t rows, int64_t longest) { return p.reduce <= longest && rows >= SEVERAL && p.groups == 1; }
 
+// `columns` has room for whole tiles (transpose.h) and for whole vectors of rows.
 template <class T>
 inline void gather_columns(const T* x, int64_t cols, int64_t rows, float* columns) {
-  for (int64_t k = 0; k < cols; k++) {
-    for (int64_t r = 0; r < rows; r++) columns[k * AT_ONCE + r] = to_float(x[r * cols + k]);
-    // The rest of the last vector.
+  constexpr bool WIDENED = sizeof(T) < sizeof(float);
+  alignas(64) float flat[WIDENED ? LONGEST * AT_ONCE + LINE : 1];
+  const float* from = flat;
+  if constexpr (WIDENED) map1<false>(x, flat, 0, rows * cols, [](V v) { return v; });
+  else from = x;
+  const auto move = [=](int64_t k, int64_t r) { columns[k * AT_ONCE + r] = from[r * cols + k]; };
+  int64_t k = 0;
+  if (cols == 2)
+    for (; k < cols; k++) {
+      int64_t r = 0;
+      for (; r + W <= rows; r += W) vstore(columns + k * AT_ONCE + r, vload_even(from + 2 * r + k));
+      for (; r < rows; r++) move(k, r);
+    }
+#if defined(OPSCOPE_TRANSPOSE_TILE)
+  constexpr int64_t SIDE = TILE<uint32_t>;
+  for (; k + 2 < cols; k += SIDE)
+    for (int64_t r = 0; r < rows; r += SIDE) {
+      // A tile may reach into the next row, but not behind the last.
+      if (WIDENED || (r + SIDE <= rows && (r + SIDE - 1) * cols + k + SIDE <= rows * cols)) transpose_tile(reinterpret_cast<const uint32_t*>(from + r * cols + k), cols, reinterpret_cast<uint32_t*>(columns + k * AT_ONCE + r), AT_ONCE);
+      else
+        for (int64_t j = k; j < least(k + SIDE, cols); j++)
+          for (int64_t i = r; i < least(r + SIDE, rows); i++) move(j, i);
+    }
+#endif
+  for (; k < cols; k++)
+    for (int64_t r = 0; r < rows; r++) move(k, r);
+  // The rest of the last vector.
+  for (k = 0; k < cols; k++)
     for (int64_t r = rows; r % W != 0; r++) columns[k * AT_ONCE + r] = 0;
-  }
 }
 
 template <class R, class T>
