@@ -15,7 +15,7 @@ float scan(const T* x, T* out, int64_t n, float carry) {
   float part[CHUNK];
   int64_t i = 0;
   for (; i + CHUNK <= n; i += CHUNK) {
-    map1<false>(x + i, part, 0, CHUNK, [](V v) { return v; });
+    for (int k = 0; k < CHUNK; k += W) vstore(part + k, vload(x + i + k));
     // Four runs of 16, side by side; then each takes what lies in front of it.
     float a = 0, b = 0, c = 0, d = 0;
     for (int k = 0; k < 16; k++) {
@@ -27,7 +27,7 @@ float scan(const T* x, T* out, int64_t n, float carry) {
     const float in_front[4] = {carry, carry + a, carry + (a + b), carry + ((a + b) + c)};
     for (int run = 0; run < 4; run++) {
       const V before = vset(in_front[run]);
-      map1<false>(part + 16 * run, out + i + 16 * run, 0, 16, [before](V v) { return vadd(before, v); });
+      for (int k = 16 * run; k < 16 * (run + 1); k += W) vstore(out + i + k, vadd(before, vload(part + k)));
     }
     carry += (a + b) + (c + d);
   }
@@ -81,7 +81,7 @@ inline uint64_t keyed(T x, int64_t place, bool descending) {
   return static_cast<uint64_t>(descending ? ~ascending : ascending) << 32 | static_cast<uint32_t>(place);
 }
 
-constexpr int64_t RUN = 16, RADIX_FROM = 256;
+constexpr int64_t FEW = 6, RUN = 16, RADIX_FROM = 256;
 constexpr int64_t LONG_FROM = 1024;  // elements from which three digits of 11 bits cost less than four of eight, which have an eighth of the buckets
 
 inline void insertion_sort(uint64_t* a, int64_t n) {
@@ -90,6 +90,15 @@ inline void insertion_sort(uint64_t* a, int64_t n) {
     int64_t j = i;
     for (; j > 0 && a[j - 1] > x; j--) a[j] = a[j - 1];
     a[j] = x;
+  }
+}
+
+// Each of a few goes to the place that the number of those below it is: without branches, which nothing predicts.
+inline void place_few(const uint64_t* a, uint64_t* out, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t below = 0;
+    for (int64_t j = 0; j < n; j++) below += a[j] < a[i];
+    out[below] = a[i];
   }
 }
 
@@ -144,6 +153,7 @@ constexpr int SAME_BITS<BF16> = 16;
 
 template <class T>
 inline uint64_t* sorted(uint64_t* a, uint64_t* other, int64_t n) {
+  if (n <= FEW) return place_few(a, other, n), other;
   if (n < RADIX_FROM) return merge_sort(a, other, n);
   return n < LONG_FROM ? radix_sort<8>(a, other, n, SAME_BITS<T>) : radix_sort<11>(a, other, n, SAME_BITS<T>);
 }
@@ -157,17 +167,21 @@ inline void write_order(const T* x, const uint64_t* order, int64_t n, T* values,
   }
 }
 
+// The first n of a row in order.
+template <class T>
+inline void sort_row(const T* x, int64_t cols, bool descending, uint64_t* a, uint64_t* other, int64_t n, T* values, int32_t* indices) {
+  for (int64_t i = 0; i < cols; i++) a[i] = keyed(x[i], i, descending);
+  write_order(x, sorted<T>(a, other, cols), n, values, indices);
+}
+
 template <class T>
 void run_sort(const Call& c) {
   const int64_t cols = c.dims[1];
   const bool descending = c.dims[2] != 0;
   uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * cols;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++) {
-    const T* x = input<T>(c, 0) + row * cols;
-    for (int64_t i = 0; i < cols; i++) a[i] = keyed(x[i], i, descending);
-    write_order(x, sorted<T>(a, a + cols, cols), cols, output<T>(c) + row * cols, output<int32_t>(c, 1) + row * cols);
-  }
+  for (int64_t row = r.begin; row < r.end; row++)
+    sort_row(input<T>(c, 0) + row * cols, cols, descending, a, a + cols, cols, output<T>(c) + row * cols, output<int32_t>(c, 1) + row * cols);
 }
 
 bool sort_shape(const int64_t* d, int, int64_t* sizes) {
@@ -181,7 +195,7 @@ size_t sort_scratch(const int64_t* d, int, int threads, size_t) { return static_
 // Candidates that are kept before all but the best k are dropped.
 int64_t topk_room(int64_t cols, int64_t k) { return least(cols, 2 * k + 64); }
 
-// The candidates are those above the k-th best so far; the rest of the row is compared a few vectors at a time.
+// Of a row with more elements than candidates. These are those above the k-th best so far; the rest of the row is compared a few vectors at a time.
 template <class T>
 void top_of_row(const T* x, int64_t cols, int64_t k, uint64_t* a, uint64_t* other, T* values, int32_t* indices) {
   const int64_t room = topk_room(cols, k);
@@ -193,27 +207,25 @@ void top_of_row(const T* x, int64_t cols, int64_t k, uint64_t* a, uint64_t* othe
     count = k;
   };
   for (; i < room; i++) a[count++] = keyed(x[i], i, true);
-  if (i < cols) {
-    keep_best();
-    float least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
-    constexpr int64_t STEP = 4 * W;
-    while (i < cols) {
-      const int64_t end = least(i + STEP, cols);
-      if (end - i == STEP) {
-        VNan seen = vnan_none();
-        const V most = Largest::next(Largest::next(vset(Largest::NOTHING), vload(x + i), vload(x + i + W), seen), vload(x + i + 2 * W), vload(x + i + 3 * W), seen);
-        if (!vnan_any(seen) && vall_at_most(most, vset(least_kept))) {
-          i = end;
-          continue;
-        }
+  keep_best();
+  float least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
+  constexpr int64_t STEP = 4 * W;
+  while (i < cols) {
+    const int64_t end = least(i + STEP, cols);
+    if (end - i == STEP) {
+      VNan seen = vnan_none();
+      const V most = Largest::next(Largest::next(vset(Largest::NOTHING), vload(x + i), vload(x + i + W), seen), vload(x + i + 2 * W), vload(x + i + 3 * W), seen);
+      if (!vnan_any(seen) && vall_at_most(most, vset(least_kept))) {
+        i = end;
+        continue;
       }
-      for (; i < end; i++) {
-        if (!Largest::beats(to_float(x[i]), least_kept)) continue;
-        a[count++] = keyed(x[i], i, true);
-        if (count < room) continue;
-        keep_best();
-        least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
-      }
+    }
+    for (; i < end; i++) {
+      if (!Largest::beats(to_float(x[i]), least_kept)) continue;
+      a[count++] = keyed(x[i], i, true);
+      if (count < room) continue;
+      keep_best();
+      least_kept = to_float(x[static_cast<int32_t>(a[k - 1])]);
     }
   }
   write_order(x, sorted<T>(a, other, count), k, values, indices);
@@ -224,7 +236,11 @@ void run_topk(const Call& c) {
   const int64_t cols = c.dims[1], k = c.dims[2], room = topk_room(cols, k);
   uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * room;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++) top_of_row(input<T>(c, 0) + row * cols, cols, k, a, a + room, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
+  for (int64_t row = r.begin; row < r.end; row++) {
+    const T* const x = input<T>(c, 0) + row * cols;
+    if (room == cols) sort_row(x, cols, true, a, a + room, k, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
+    else top_of_row(x, cols, k, a, a + room, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
+  }
 }
 
 bool topk_shape(const int64_t* d, int, int64_t* sizes) {
