@@ -105,6 +105,15 @@ const FEW_PRODUCTS: readonly Product[] = [{ m: 1, n: 1, k: 1 }, { m: 128, n: 128
 /** Enough queries of a head, and rows that start on 16 bytes, for kernels that take whole tiles. */
 const ATTENTIONS: readonly Params[] = [{ batch: 1, heads: 2, kvHeads: 1, seqQ: 65, seqK: 130, headDim: 16 }]
 
+/** Broadcasts whose rows have one element, a few or all of them. */
+const NARROW: readonly Params[] = [{ n: 1001, cols: 1 }, { n: 999, cols: 3 }, { n: 1001, cols: 1001 }].flatMap((size) => ['row', 'column'].map((broadcast) => ({ ...size, broadcast })))
+/** Many planes of a few elements, which kernels work on together. */
+const SHORT_PLANES: readonly Params[] = [
+  { batch: 31, channels: 7, length: 9, height: 5, width: 3, kernel: 7, stride: 7, outHeight: 4, outWidth: 2 },
+  { batch: 31, channels: 7, length: 13, height: 4, width: 8, kernel: 3, stride: 2, padding: 1, outHeight: 2, outWidth: 5 },
+  { batch: 31, channels: 7, length: 10, height: 5, width: 6, kernel: 4, stride: 1, outHeight: 1, outWidth: 3 },
+]
+
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
  * kernels, where every pipeline takes seconds to compile.
@@ -150,4 +159,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     ...(extent === 'large' && isPeak(op) ? [] : sizesOf(op, extent)).flatMap((size) => choicesOf(op, size).flatMap((choice) => fitting(op, { ...choice, ...size }))),
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]

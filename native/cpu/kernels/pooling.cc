@@ -225,6 +225,33 @@ void pool_planes(const Call& c, const Planes& s) {
   }
 }
 
+// Many planes of a few elements: a vector holds an element of neighbouring planes, whatever the windows are.
+template <class J, class T>
+void pool_short_planes(const Call& c, const Planes& s) {
+  const int64_t n = s.down.input * s.across.input, width = s.across.input, outputs = s.down.output * s.across.output;
+  alignas(64) float columns[LONGEST * AT_ONCE], results[LONGEST * AT_ONCE];
+  const Range r = part(s.planes, LINE, c.thread, c.threads);
+  for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
+    const int64_t planes = least(AT_ONCE, r.end - from);
+    gather_columns(input<T>(c, 0) + from * n, n, planes, columns);
+    for (int64_t down = 0, o = 0; down < s.down.output; down++)
+      for (int64_t across = 0; across < s.across.output; across++, o++) {
+        const int64_t top = s.down.first(down), bottom = s.down.end(down), left = s.across.first(across), right = s.across.end(across);
+        const V share = vset(1 / static_cast<float>(s.down.counted(down) * s.across.counted(across)));
+        for (int64_t p = 0; p < planes; p += W) {
+          V total = vset(J::NOTHING);
+          VNan seen = vnan_none();
+          for (int64_t row = top; row < bottom; row++)
+            for (int64_t column = left; column < right; column++) total = J::also(total, vload(columns + (row * width + column) * AT_ONCE + p), seen);
+          alignas(64) float lanes[W];
+          vstore(lanes, J::NOTHING == 0 ? vmul(total, share) : vnan_put(total, seen));
+          for (int64_t i = 0; i < least(W, planes - p); i++) results[(p + i) * outputs + o] = lanes[i];
+        }
+      }
+    map1<false>(results, output<T>(c) + from * outputs, 0, planes * outputs, [](V v) { return v; });
+  }
+}
+
 // Outputs that are worked on together: what the buffer holds.
 inline int64_t columns_at_once(const Axis& a) {
   const int64_t step = a.kernel == 0 ? a.input / a.output + 2 : a.stride, room = (BUFFERED - a.kernel) / (step > 0 ? step : 1);
@@ -236,7 +263,11 @@ void run(const Call& c, bool signals) {
   const Planes s(c.dims, c.dim_count, signals);
   if (s.down.is_all() && s.across.is_all()) return pool_planes<J, T>(c, s);
   if (s.across.kernel == 1 && s.across.stride == 1 && s.down.input == s.down.output && s.across.input == s.across.output) return map_bits<T>(c, s.planes * s.down.input * s.across.input, [](V v) { return v; });
-  if (is_small(s.across)) return s.across.stride == 1 ? pool_small<J, 1, T>(c, s) : pool_small<J, 2, T>(c, s);
+  const bool small = is_small(s.across);
+  // Of f32, rows of small windows that fill vectors are read as they lie.
+  const bool fills = small && sizeof(T) == sizeof(float) && (s.across.output % W == 0 || s.across.output >= LINE);
+  if (!fills && s.down.input * s.across.input <= LONGEST && s.down.output * s.across.output <= LONGEST && s.planes >= SEVERAL * c.threads) return pool_short_planes<J, T>(c, s);
+  if (small) return s.across.stride == 1 ? pool_small<J, 1, T>(c, s) : pool_small<J, 2, T>(c, s);
   const int64_t rows = s.planes * s.down.output, at_once = columns_at_once(s.across), parts = (s.across.output + at_once - 1) / at_once;
   float* const buffer = c.scratch + c.thread * BUFFERED;
   const Range r = part(rows * parts, 1, c.thread, c.threads);
