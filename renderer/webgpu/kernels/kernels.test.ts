@@ -54,6 +54,14 @@ describe('WGSL kernels', () => {
     expect(build('argmax', [1, 7, 1]).steps[0]!.wgsl).toContain('lane / 8u')
   })
 
+  it('train a batch_norm of small channels in one dispatch, and of others by planes', () => {
+    expect(build('batch_norm', [33, 11, 59, 1]).steps.map(({ groups }) => groups)).toEqual([11])
+    expect(build('batch_norm', [33, 11, 59, 0]).steps).toHaveLength(1)
+    expect(build('batch_norm', [32, 256, 3136, 1]).steps.length).toBeGreaterThan(3)
+    // Columns of a large matrix are not read by single elements.
+    expect(build('batch_norm', [4096, 8192, 1, 1]).steps.length).toBeGreaterThan(3)
+  })
+
   it('pool a whole plane as a reduction, and several windows of one by a thread each', () => {
     const op = getOp('adaptive_avg_pool2d')
     const dims = (outHeight: number) => op.dims(op.params.parse({ batch: 2, channels: 3, height: 56, width: 56, outHeight, outWidth: 1 }))
