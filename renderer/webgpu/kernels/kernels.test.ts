@@ -130,6 +130,13 @@ describe('attention', () => {
     const groups = (queries: number) => build('scaled_dot_product_attention', [2, 4, 4, queries, 100, 40, 0]).steps[0]!.groups
     expect([groups(130), groups(64), groups(20)]).toEqual([24, 8, 16])
   })
+
+  it('reads of few queries all that a step needs before its first barrier, four keys of values at once in short heads', () => {
+    const text = (headDim: number) => build('scaled_dot_product_attention', [1, 1, 1, 16, 16, headDim, 1]).steps[0]!.wgsl
+    const before = (wgsl: string) => wgsl.slice(wgsl.indexOf('for (var at'), wgsl.indexOf('workgroupBarrier'))
+    expect([32, 128].map((headDim) => before(text(headDim)).split(/\b[qk]\[/).length - 1)).toEqual([4, 8])
+    expect([128, 256].map((headDim) => text(headDim).split('f32(v[').length - 1)).toEqual([4 * 8, 16])
+  })
 })
 
 describe('the programs of every kernel', () => {

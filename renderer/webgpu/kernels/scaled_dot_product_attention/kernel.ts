@@ -5,8 +5,12 @@ import { TILE, tiledText } from './tiled'
 
 /** Queries and keys of a tile: a thread has one score of it, and every SIDE-th element of a query's result. */
 const SIDE = 16
-/** Elements of queries and keys that lie in workgroup memory at a time. */
-const DEPTH = 32
+/** Elements of queries and keys that lie in workgroup memory at a time, for short heads and for others. */
+const SHORT_DEPTH = 32
+const DEPTH = 64
+/** Elements of a query's result in a thread up to which the values of several keys are loaded together. */
+const FEW_OWN = 8
+const KEYS_AT_ONCE = 4
 /** More would not stay in registers. */
 const MAX_HEAD_DIM = 512
 
@@ -14,11 +18,18 @@ const MAX_HEAD_DIM = 512
 function text(dtype: 'f32' | 'f16', headDim: number, causal: boolean): string {
   const type = storage(dtype, 1)
   const own = Math.ceil(headDim / SIDE)
+  const depth = headDim <= SHORT_DEPTH ? SHORT_DEPTH : DEPTH
+  const keysAtOnce = own <= FEW_OWN ? KEYS_AT_ONCE : 1
+  // All loads of a thread before the first store, so that they wait for memory once.
+  const brought = Array.from({ length: depth / SIDE }, (_, e) => e)
+  const bring = (e: number) => `let e_${e} = lane + ${e * SIDE * SIDE}u; let c_${e} = at + e_${e} % ${depth}u; let q_${e} = f32(q[q_base + min(first_query + e_${e} / ${depth}u, seq_q - 1u) * head_dim + min(c_${e}, head_dim - 1u)]); let k_${e} = f32(k[k_base + min(first_key + e_${e} / ${depth}u, seq_k - 1u) * head_dim + min(c_${e}, head_dim - 1u)]);`
+  const keep = (e: number) => `{ let to = e_${e} / ${depth}u * ${depth + 1}u + e_${e} % ${depth}u; queries[to] = select(0.0, q_${e}, c_${e} < head_dim); keys[to] = select(0.0, k_${e}, c_${e} < head_dim); }`
+  const group = Array.from({ length: keysAtOnce }, (_, u) => u)
   const each = (line: (d: number) => string) => Array.from({ length: own }, (_, d) => line(d)).join('\n')
   return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type, write: true }], dtype === 'f16')}
 const head_dim = ${headDim}u;
-var<workgroup> queries: array<f32, ${SIDE * (DEPTH + 1)}>;
-var<workgroup> keys: array<f32, ${SIDE * (DEPTH + 1)}>;
+var<workgroup> queries: array<f32, ${SIDE * (depth + 1)}>;
+var<workgroup> keys: array<f32, ${SIDE * (depth + 1)}>;
 var<workgroup> weights: array<f32, ${SIDE * SIDE}>;
 ${entry(`  let seq_q = dim(0u);
   let seq_k = dim(1u);
@@ -37,15 +48,10 @@ ${each((d) => `  var sum_${d} = 0.0;`)}
   let seen = ${causal ? `min(seq_k, first_query + ${SIDE}u)` : 'seq_k'};
   for (var first_key = 0u; first_key < seen; first_key += ${SIDE}u) {
     var score = 0.0;
-    for (var at = 0u; at < head_dim; at += ${DEPTH}u) {
-      for (var e = lane; e < ${SIDE * DEPTH}u; e += ${SIDE * SIDE}u) {
-        let r = e / ${DEPTH}u;
-        let c = at + e % ${DEPTH}u;
-        queries[r * ${DEPTH + 1}u + e % ${DEPTH}u] = select(0.0, f32(q[q_base + min(first_query + r, seq_q - 1u) * head_dim + min(c, head_dim - 1u)]), c < head_dim);
-        keys[r * ${DEPTH + 1}u + e % ${DEPTH}u] = select(0.0, f32(k[k_base + min(first_key + r, seq_k - 1u) * head_dim + min(c, head_dim - 1u)]), c < head_dim);
-      }
+    for (var at = 0u; at < head_dim; at += ${depth}u) {
+${[...brought.map(bring), ...brought.map(keep)].map((line) => `      ${line}`).join('\n')}
       workgroupBarrier();
-      for (var d = 0u; d < ${DEPTH}u; d++) { score = fma(queries[y * ${DEPTH + 1}u + d], keys[x * ${DEPTH + 1}u + d], score); }
+      for (var d = 0u; d < ${depth}u; d++) { score = fma(queries[y * ${depth + 1}u + d], keys[x * ${depth + 1}u + d], score); }
       workgroupBarrier();
     }
     let key = first_key + x;
@@ -61,11 +67,11 @@ ${each((d) => `  var sum_${d} = 0.0;`)}
     top = next;
     total *= kept;
 ${each((d) => `    sum_${d} *= kept;`)}
-    for (var j = 0u; j < min(${SIDE}u, seq_k - first_key); j++) {
-      let weight = weights[y * ${SIDE}u + j];
-      total += weight;
-      let row = k_base + (first_key + j) * head_dim;
-${each((d) => `      sum_${d} = fma(weight, f32(v[row + min(${d * SIDE}u + x, head_dim - 1u)]), sum_${d});`)}
+    // Keys beyond the last one have no weight.
+    for (var j = 0u; j < min(${SIDE}u, seq_k - first_key); j += ${keysAtOnce}u) {
+${group.map((u) => `      let row_${u} = k_base + min(first_key + j + ${u}u, seq_k - 1u) * head_dim;`).join('\n')}
+${each((d) => group.map((u) => `      let v_${u}_${d} = f32(v[row_${u} + min(${d * SIDE}u + x, head_dim - 1u)]);`).join('\n'))}
+${group.map((u) => `      { let weight = weights[y * ${SIDE}u + j + ${u}u]; total += weight; ${each((d) => `sum_${d} = fma(weight, v_${u}_${d}, sum_${d});`).replaceAll('\n', ' ')} }`).join('\n')}
     }
     workgroupBarrier();
   }
