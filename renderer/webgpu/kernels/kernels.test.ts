@@ -54,6 +54,19 @@ describe('WGSL kernels', () => {
     expect(build('argmax', [1, 7, 1]).steps[0]!.wgsl).toContain('lane / 8u')
   })
 
+  it('reduce the first and the last axis of few elements in one step', () => {
+    expect(build('mean', [2, 5, 1, 2]).steps).toHaveLength(1)
+    expect(build('mean', [2, 2, 1, 3]).steps.map(({ dims }) => dims)).toEqual([[2, 6, 1, 6, 2, 4]])
+    expect(build('mean', [6_556_748, 2, 1, 3]).steps.length).toBeGreaterThan(1)
+  })
+
+  it('sum dweight and dbias of few tokens in one step', () => {
+    const steps = (op: string, tokens: number) => build(op, [tokens, 4096]).steps.map(({ groups }) => groups)
+    expect(steps('layer_norm_backward', 7)).toEqual([7, 2 * 32])
+    expect(steps('layer_norm_backward', 33).length).toBeGreaterThan(2)
+    expect(steps('rms_norm_backward', 7)).toEqual([7, 32])
+  })
+
   it('train a batch_norm of small channels in one dispatch, and of others by planes', () => {
     expect(build('batch_norm', [33, 11, 59, 1]).steps.map(({ groups }) => groups)).toEqual([11])
     expect(build('batch_norm', [33, 11, 59, 0]).steps).toHaveLength(1)

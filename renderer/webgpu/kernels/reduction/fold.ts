@@ -59,6 +59,8 @@ export interface Runs {
   parts: number
   /** Elements that each result stands for, for means. */
   count: number
+  /** Vectors that a row has side by side, where its others follow `rows` times as far on. Only with one piece a row. */
+  run?: number
 }
 
 /** A second tensor whose elements join those of the first before they are folded. */
@@ -104,12 +106,14 @@ export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
   const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
-  const value = (at: string) => (pair ? pair.of(`${vector}(x[base + ${at}])`, `${vector}(y[base + ${at}])`) : `${vector}(x[base + ${at}])`)
+  const { run } = runs
+  const read = (name: string, at: string) => `${vector}(${name}[base + ${run === undefined ? at : `(${at}) / dim(4u) * dim(5u) + (${at}) % dim(4u)`}])`
+  const value = (at: string) => (pair ? pair.of(read('x', at), read('y', at)) : read('x', at))
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16', types.subgroups !== undefined)}${EXCHANGE}
 ${reduction('all', lanes, fold.join, types.subgroups)}
 ${entry(`  let index = group * ${THREADS / lanes}u + lane / ${lanes}u;
   let parts = dim(2u);
-  let base = index / parts * dim(1u);
+  let base = index / parts * dim(${run === undefined ? 1 : 4}u);
   let end = min((index % parts + 1u) * dim(3u), dim(1u));
   var i = index % parts * dim(3u) + lane % ${lanes}u;
   var s0 = ${vector}(${fold.start});
@@ -125,7 +129,7 @@ ${folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value)}
   let joined = ${fold.join('left', 'right')};
   let total = reduce_all(${fold.within('joined', runs.width)}, lane);
   if (live && lane % ${lanes}u == 0u) { out[index] = ${storage(types.to, 1)}(${fold.finish('total', 'scalar(0u)')}); }`)}`
-  return step(wgsl, pair ? [from, pair.from, to] : [from, to], [results, runs.vectors, runs.parts, perPart], Math.ceil(results / (THREADS / lanes)), [runs.count])
+  return step(wgsl, pair ? [from, pair.from, to] : [from, to], [results, runs.vectors, runs.parts, perPart, ...(run === undefined ? [] : [run, runs.rows * run])], Math.ceil(results / (THREADS / lanes)), [runs.count])
 }
 
 /** Folds over the middle axis of [outer, reduce, inner], which is cut into `parts` pieces. */
@@ -145,6 +149,8 @@ export interface Times {
   x: BufferName
   rstd: BufferName
   mean?: BufferName
+  /** Where the sums of the elements themselves go, by as many workgroups more. Only with one piece. */
+  plain?: BufferName
 }
 
 /** A workgroup is 32 vectors wide and 8 rows high. */
@@ -160,9 +166,13 @@ export function foldAcross(fold: Fold, columns: Columns, types: Types, from: Buf
   const beside = columnGroups(columns.vectors)
   const vector = working(columns.width)
   const factors = times ? [{ name: 'y', type: storage(types.from, columns.width) }, { name: 'rstd', type: 'f32' }, ...(times.mean ? [{ name: 'mean', type: 'f32' }] : [])] : []
-  const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', type: storage(types.to, columns.width), write: true }]
+  const target = { type: storage(types.to, columns.width), write: true }
+  const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', ...target }, ...(times?.plain ? [{ name: 'plain', ...target }] : [])]
   const factor = (row: string) => (times ? ` * (${vector}(y[base + (${row}) * vectors])${times.mean ? ` - mean[${row}]` : ''}) * rstd[${row}]` : '')
-  const value = (row: string) => `${vector}(x[base + (${row}) * vectors])${factor(row)}`
+  const own = (row: string) => `${vector}(x[base + (${row}) * vectors])`
+  const fold4 = (value: (row: string) => string) => folded(fold, 'r', ROWS, Math.ceil(perPart / ROWS), value)
+  const weighted = fold4((row) => `${own(row)}${factor(row)}`)
+  const written = (name: string, at: string) => `${name}[${at}] = ${target.type}(${fold.finish('total', 'scalar(0u)')});`
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}
 var<workgroup> rows: array<${vector}, ${THREADS}>;
 ${entry(`  let vectors = dim(0u);
@@ -171,7 +181,7 @@ ${entry(`  let vectors = dim(0u);
   let column = group % dim(4u) * ${COLUMNS_PER_GROUP}u + lane % ${COLUMNS_PER_GROUP}u;
   let piece = group / dim(4u);
   let live = column < vectors && piece < dim(5u);
-  let base = piece / parts * reduce * vectors + column;
+  let base = ${times?.plain ? 'column' : 'piece / parts * reduce * vectors + column'};
   let end = min((piece % parts + 1u) * dim(3u), reduce);
   var r = piece % parts * dim(3u) + lane / ${COLUMNS_PER_GROUP}u;
   var s0 = ${vector}(${fold.start});
@@ -179,7 +189,7 @@ ${entry(`  let vectors = dim(0u);
   var s2 = s0;
   var s3 = s0;
   if (live) {
-${folded(fold, 'r', ROWS, Math.ceil(perPart / ROWS), value)}
+${times?.plain ? `    if (piece == 0u) {\n${weighted}\n    } else {\n${fold4(own)}\n    }` : weighted}
   }
   let left = ${fold.join('s0', 's1')};
   let right = ${fold.join('s2', 's3')};
@@ -188,8 +198,8 @@ ${folded(fold, 'r', ROWS, Math.ceil(perPart / ROWS), value)}
   if (live && lane < ${COLUMNS_PER_GROUP}u) {
     var total = rows[lane];
     for (var other = 1u; other < ${ROWS}u; other++) { total = ${fold.join('total', `rows[lane + other * ${COLUMNS_PER_GROUP}u]`)}; }
-    out[piece * vectors + column] = ${storage(types.to, columns.width)}(${fold.finish('total', 'scalar(0u)')});
+    ${times?.plain ? `if (piece == 0u) { ${written('out', 'column')} } else { ${written('plain', 'column')} }` : written('out', 'piece * vectors + column')}
   }`)}`
-  const pieces = columns.outer * columns.parts
-  return step(wgsl, [from, ...(times ? [times.x, times.rstd, ...(times.mean ? [times.mean] : [])] : []), to], [columns.vectors, columns.reduce, columns.parts, perPart, beside, pieces], beside * pieces, [columns.count])
+  const pieces = columns.outer * columns.parts + (times?.plain ? 1 : 0)
+  return step(wgsl, [from, ...(times ? [times.x, times.rstd, ...(times.mean ? [times.mean] : [])] : []), to, ...(times?.plain ? [times.plain] : [])], [columns.vectors, columns.reduce, columns.parts, perPart, beside, pieces], beside * pieces, [columns.count])
 }

@@ -46,6 +46,13 @@ export class FoldSteps {
     return this.#along(partial, { rows, vectors: parts, width: 1, parts: 1, count: this.count }, last, rows)
   }
 
+  /** Folds over the first and the last axis of [groups, outer, reduce] at once. */
+  grouped(x: Held, groups: number, outer: number, reduce: number): Held {
+    const width = widthFor(reduce)
+    const run = reduce / width
+    return this.#along(x, { rows: outer, vectors: groups * run, width, parts: 1, count: this.count, run }, true, outer)
+  }
+
   /** Folds over the middle axis; with `times`, of products, for an `outer` of 1. */
   columns(x: Held, outer: number, reduce: number, inner: number, last: boolean, times?: Times): Held {
     const width = widthFor(inner)

@@ -118,6 +118,9 @@ interface Geometry {
 
 const geometryOf = (shape: KernelShape): Geometry => ({ outer: dimOf(shape, 0), reduce: dimOf(shape, 1), inner: dimOf(shape, 2), groups: shape.dims[3] ?? 1 })
 
+/** Elements up to which a reduction over the first and the last axis is one step: reads jump between runs, and caches hold what they skip. */
+const GROUPED_ELEMENTS = 2 ** 20
+
 const folding = (fold: Fold): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape): Program => {
@@ -125,6 +128,10 @@ const folding = (fold: Fold): Kernel => ({
     const steps = new FoldSteps(shape.subgroups, fold, floatOf(shape), groups * reduce)
     const x: Held = { from: { input: 0 }, type: floatOf(shape) }
     const whole = groups === 1
+    if (!whole && inner === 1 && groups * reduce <= SHORTEST_RUN && groups * outer * reduce <= GROUPED_ELEMENTS) {
+      steps.grouped(x, groups, outer, reduce)
+      return steps
+    }
     const part = inner === 1 ? steps.rows(x, groups * outer, reduce, whole) : steps.columns(x, groups * outer, reduce, inner, whole)
     if (!whole) steps.columns(part, 1, groups, outer * inner, true)
     return steps

@@ -1,6 +1,6 @@
 import { joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
 import { FOLDS, type Times } from '../reduction/fold'
-import { FoldSteps } from '../reduction/steps'
+import { FoldSteps, SHORTEST_COLUMN } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { fusedNormBackward } from './norm-backward'
 
@@ -57,8 +57,10 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
       steps.columns({ from: { input: 0 }, type: floatOf(shape) }, 1, dimOf(shape, 0), dimOf(shape, 1), true, times)
       return steps
     }
-    const dweight = sums(1, { x: { input: 1 }, rstd: saved.at(-1)!.from, ...(layer ? { mean: saved[0]!.from } : {}) })
-    return joinPrograms([dx, dweight, ...(layer ? [sums(2)] : [])])
+    // The sums of few tokens are one step, which dbias joins.
+    const together = layer && dimOf(shape, 0) <= SHORTEST_COLUMN
+    const dweight = sums(1, { x: { input: 1 }, rstd: saved.at(-1)!.from, ...(layer ? { mean: saved[0]!.from } : {}), ...(together ? { plain: { output: 2 } } : {}) })
+    return joinPrograms([dx, dweight, ...(layer && !together ? [sums(2)] : [])])
   },
 })
 
