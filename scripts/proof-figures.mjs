@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const PROOFS = ['truth-ladder', 'self-consistency', 'coverage', 'metamorphic', 'time-to-result', 'torch-agreement', 'layout', 'red-team', 'verify-cost', 'estimate', 'energy', 'noisy-host', 'webgpu-vs-cuda']
+const PROOFS = ['truth-ladder', 'self-consistency', 'coverage', 'metamorphic', 'time-to-result', 'torch-agreement', 'layout', 'red-team', 'verify-cost', 'estimate', 'energy', 'noisy-host', 'webgpu-vs-cuda', 'rates']
 const root = resolve(import.meta.dirname, '..')
 const words = process.argv.slice(2)
 const folder = resolve(words.find((word) => !word.startsWith('--')) ?? join(root, 'test/bench/results'))

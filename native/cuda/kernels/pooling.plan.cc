@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "plan.h"
+#include "elementwise/launch.h"
+#include "reduction/launch.h"
 
 namespace opscope::cuda {
 
@@ -31,6 +32,9 @@ std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
 void plan(Planner& p) {
   const Row& row = table[find_op(p.spec.op)->row];
   const auto dim = [&](size_t i) { return static_cast<long long>(p.dim(i)); };
+  // Windows of one element are a copy, and a window of the whole plane is a reduction of it.
+  if (row.dims == 8 && dim(5) == 1 && dim(6) == 1 && dim(7) == 0) return launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, dim(0) * dim(1) * dim(2), p.input(0));
+  if (row.dims == 5 && dim(3) == 1 && dim(4) == 1) return launch_row_reduction(p, row.max ? "max" : "mean", dim(0), dim(1) * dim(2));
   PoolSizes s = {dim(0) * dim(3) * dim(4), dim(1), dim(2), dim(3), dim(4), 0, 1, 0, 0, 1, 0, 0, 0, 0};
   if (row.dims == 8) {
     s.kernel = dim(5), s.stride = dim(6), s.padding = dim(7);

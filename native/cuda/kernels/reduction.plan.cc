@@ -5,6 +5,7 @@
 
 #include "elementwise/launch.h"
 #include "plan.h"
+#include "reduction/launch.h"
 #include "reduction/shape.h"
 
 namespace opscope::cuda {
@@ -54,9 +55,8 @@ constexpr int64_t most_pieces = int64_t{1} << 16, most_of_cell = 512;
 // Plans the kernels of one case. Results go to the output, or where there are several groups to `parts`.
 class Reduction {
  public:
-  explicit Reduction(Planner& planner)
-      : p_(planner), row_(table[find_op(planner.spec.op)->row]), g_(geometry(planner.spec.dims)), part_bytes_(row_.kind == Row::position ? 8 : 4),
-        name_(planner.spec.op + "_" + planner.dtype()), size_(static_cast<int64_t>(dtype_bytes(planner.spec.dtype))) {
+  Reduction(Planner& planner, const std::string& op, const Geometry& geometry)
+      : p_(planner), row_(table[find_op(op)->row]), g_(geometry), part_bytes_(row_.kind == Row::position ? 8 : 4), name_(op + "_" + planner.dtype()), size_(static_cast<int64_t>(dtype_bytes(planner.spec.dtype))) {
     out_bytes_ = row_.kind == Row::position ? 4 : size_;
     count_ = static_cast<long long>(g_.groups * g_.reduce);
     if (row_.kind == Row::position && count_ > int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p_.spec.op + " find places among up to 2^31 elements.");
@@ -157,10 +157,12 @@ class Reduction {
 
 const bool registered = [] {
   for (size_t i = 0; i < std::size(table); i++)
-    Register({table[i].op, real_dtypes, table[i].kind == Row::product ? std::vector<size_t>{1} : std::vector<size_t>{3, 4}, tensors, [](Planner& p) { Reduction(p).plan(); }, 0, i});
+    Register({table[i].op, real_dtypes, table[i].kind == Row::product ? std::vector<size_t>{1} : std::vector<size_t>{3, 4}, tensors, [](Planner& p) { Reduction(p, p.spec.op, geometry(p.spec.dims)).plan(); }, 0, i});
   return true;
 }();
 
 }  // namespace
+
+void launch_row_reduction(Planner& p, const std::string& op, int64_t rows, int64_t cols) { Reduction(p, op, {rows, cols, 1, 1}).plan(); }
 
 }  // namespace opscope::cuda

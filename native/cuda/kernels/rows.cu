@@ -129,7 +129,8 @@ struct RmsNorm : BySum {
   T* out;
   float cols, eps;
   __device__ const T* from(int) const { return x; }
-  __device__ RmsNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), out(output<T>(a, row * a.cols)), cols(static_cast<float>(a.cols)), eps(a.number) { fetch_own(a, weight, a.cols); }
+  __device__ RmsNorm(const RowArguments& a, long long row) : x(input<T>(a, 0, row * a.cols)), weight(input<T>(a, 1)), out(output<T>(a, row * a.cols)), cols(static_cast<float>(a.cols)), eps(a.number) {}
+  static __device__ void ahead(const RowArguments& a, long long) { fetch_own(a, input<T>(a, 1), a.cols); }
   template <int N>
   __device__ void add(Stats& s, long long, const float (&v)[1][N]) const {
 #pragma unroll
@@ -156,9 +157,10 @@ struct LayerNorm : OfX<T, ByMoments> {
   const T *weight, *bias;
   T* out;
   float eps;
-  __device__ LayerNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), weight(input<T>(a, 1)), bias(input<T>(a, 2)), out(output<T>(a, row * a.cols)), eps(a.number) {
-    fetch_own(a, weight, a.cols);
-    fetch_own(a, bias, a.cols);
+  __device__ LayerNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), weight(input<T>(a, 1)), bias(input<T>(a, 2)), out(output<T>(a, row * a.cols)), eps(a.number) {}
+  static __device__ void ahead(const RowArguments& a, long long) {
+    fetch_own(a, input<T>(a, 1), a.cols);
+    fetch_own(a, input<T>(a, 2), a.cols);
   }
   template <int N>
   __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
@@ -184,11 +186,14 @@ struct GroupNorm : OfX<T, ByMoments> {
   long long plane;
   float eps;
   __device__ GroupNorm(const RowArguments& a, long long row) : OfX<T, ByMoments>(a, row), out(output<T>(a, row * a.cols)), plane(a.plane), eps(a.number) {
-    const long long channels = quotient(a.cols, a.plane), first = remainder_of(row, a.groups) * channels;
+    const long long first = remainder_of(row, a.groups) * quotient(a.cols, a.plane);
     weight = input<T>(a, 1, first);
     bias = input<T>(a, 2, first);
-    fetch_own(a, weight, channels);
-    fetch_own(a, bias, channels);
+  }
+  static __device__ void ahead(const RowArguments& a, long long row) {
+    const long long channels = quotient(a.cols, a.plane), first = remainder_of(row, a.groups) * channels;
+    fetch_own(a, input<T>(a, 1, first), channels);
+    fetch_own(a, input<T>(a, 2, first), channels);
   }
   template <int N>
   __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {

@@ -1,26 +1,15 @@
 // out[c, r] = x[r, c], as bits: transpose_4 and transpose_2 (bytes of an element). A block moves a tile of 32 x 32 (4 bytes) or
 // 64 x 64 (2 bytes) elements through shared memory, so that reads and writes are 128 bytes a warp. transpose_2_small: 32 x 32 elements of 2 bytes. transpose_pairs: two elements of 2 bytes at a time, where rows and columns are even.
-// transpose_tall_<bytes>, transpose_wide_<bytes>: few columns or few rows; a block's part of the long side passes through shared memory as it lies.
-#include <cstdint>
+// transpose_<bytes>_vectors: tiles of 64 x 64 or 128 x 128 in vectors both ways. transpose_tall_<bytes>, transpose_wide_<bytes>: few columns or few rows; a block's part of the long side passes through shared memory as it lies.
+#include "common/vec.cuh"
 
 namespace {
-
-// The tile of this block, of `across` in a row of tiles: eight rows of tiles are met together, column by column, so that what neighbouring blocks write lies together
-// as what they read does.
-__device__ __forceinline__ void tile_of_block(long long across, long long& down, long long& right) {
-  constexpr long long together = 8;
-  const long long tile = blockIdx.x, group = tile / (together * across) * together, rest = tile - group * across, rows = min(together, gridDim.x / across - group);
-  right = rest / rows;
-  down = group + rest - right * rows;
-}
 
 template <class U, int SIDE>
 __device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict__ out, long long rows, long long cols, long long tiles_across) {
   constexpr int PER_LANE = SIDE / 32;
   __shared__ U tile[SIDE][SIDE + 4 / sizeof(U)];
-  long long top, left;
-  tile_of_block(tiles_across, top, left);
-  top *= SIDE, left *= SIDE;
+  const long long top = blockIdx.x / tiles_across * SIDE, left = blockIdx.x % tiles_across * SIDE;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int r = warp; r < SIDE; r += 8)
@@ -42,9 +31,7 @@ __device__ __forceinline__ void transpose(const U* __restrict__ x, U* __restrict
 // 64 x 64 elements as 64 rows of 32 pairs.
 __device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ x, uint16_t* __restrict__ out, long long rows, long long cols, long long tiles_across) {
   __shared__ uint32_t tile[64][33];
-  long long top, left;
-  tile_of_block(tiles_across, top, left);
-  top *= 64, left *= 64;
+  const long long top = blockIdx.x / tiles_across * 64, left = blockIdx.x % tiles_across * 64;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int r = warp; r < 64; r += 8)
@@ -58,6 +45,46 @@ __device__ __forceinline__ void transpose_of_pairs(const uint16_t* __restrict__ 
     uint16_t* to = out + (left + 2 * c) * rows + top + 2 * lane;
     *reinterpret_cast<uint32_t*>(to) = __byte_perm(upper, lower, 0x5410);
     *reinterpret_cast<uint32_t*>(to + rows) = __byte_perm(upper, lower, 0x7632);
+  }
+}
+
+// Tiles of 64 x 64 (4 bytes) or 128 x 128 (2 bytes) elements in 16-byte vectors both ways, where rows and columns are whole vectors: 256 bytes of each row. In
+// the tile, the vectors of a row stand in the order of their number xor that of the row's group, so that reads down a column meet different banks.
+template <class U>
+__device__ __forceinline__ void transpose_vectors(const U* __restrict__ x, U* __restrict__ out, long long rows, long long cols, long long tiles_across) {
+  constexpr int L = 16 / sizeof(U), ACROSS = 16, SIDE = ACROSS * L;
+  __shared__ uint4 tile[SIDE * ACROSS];
+  const long long top = blockIdx.x / tiles_across * SIDE, left = blockIdx.x % tiles_across * SIDE;
+  const int lane = threadIdx.x % ACROSS, row = threadIdx.x / ACROSS;
+  // All loads before the first store; a row or vector outside takes the last inside, and is not written.
+  const long long from = min(left + lane * L, cols - L);
+  uint4 v[SIDE / 16];
+#pragma unroll
+  for (int k = 0; k < SIDE / 16; k++) v[k] = load16(x + min(top + row + 16 * k, rows - 1) * cols + from);
+#pragma unroll
+  for (int k = 0; k < SIDE / 16; k++) tile[(row + 16 * k) * ACROSS + (lane ^ ((row + 16 * k) / L))] = v[k];
+  __syncthreads();
+  if (top + lane * L >= rows) return;
+  // Word w of column group c, of this lane's rows.
+  const auto word = [&](int j, int c, int w) { return reinterpret_cast<const uint32_t*>(tile + (lane * L + j) * ACROSS + (c ^ lane))[w]; };
+  // As one access, which the compiler takes apart otherwise.
+  const auto put = [](U* to, const uint4& v) { __stwb(reinterpret_cast<uint4*>(to), v); };
+#pragma unroll
+  for (int q = row; q < ACROSS * 4; q += 16) {
+    const int c = q / 4, w = q % 4;
+    const long long column = left + c * L + w * (4 / sizeof(U));
+    if (column >= cols) continue;
+    U* to = out + column * rows + top + lane * L;
+    if constexpr (sizeof(U) == 4) {
+      put(to, make_uint4(word(0, c, w), word(1, c, w), word(2, c, w), word(3, c, w)));
+    } else {
+      // Two columns of a word: the lower halves of eight rows, and the upper ones.
+      uint32_t pair[8];
+#pragma unroll
+      for (int j = 0; j < 8; j++) pair[j] = word(j, c, w);
+      put(to, make_uint4(__byte_perm(pair[0], pair[1], 0x5410), __byte_perm(pair[2], pair[3], 0x5410), __byte_perm(pair[4], pair[5], 0x5410), __byte_perm(pair[6], pair[7], 0x5410)));
+      put(to + rows, make_uint4(__byte_perm(pair[0], pair[1], 0x7632), __byte_perm(pair[2], pair[3], 0x7632), __byte_perm(pair[4], pair[5], 0x7632), __byte_perm(pair[6], pair[7], 0x7632)));
+    }
   }
 }
 
@@ -101,6 +128,12 @@ NARROW(uint32_t, 4)
 
 extern "C" __global__ void __launch_bounds__(256) transpose_pairs(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
   transpose_of_pairs(x, out, rows, cols, tiles_across);
+}
+extern "C" __global__ void __launch_bounds__(256) transpose_4_vectors(const uint32_t* x, uint32_t* out, long long rows, long long cols, long long tiles_across) {
+  transpose_vectors(x, out, rows, cols, tiles_across);
+}
+extern "C" __global__ void __launch_bounds__(256) transpose_2_vectors(const uint16_t* x, uint16_t* out, long long rows, long long cols, long long tiles_across) {
+  transpose_vectors(x, out, rows, cols, tiles_across);
 }
 extern "C" __global__ void __launch_bounds__(256) transpose_4(const uint32_t* x, uint32_t* out, long long rows, long long cols, long long tiles_across) {
   transpose<uint32_t, 32>(x, out, rows, cols, tiles_across);

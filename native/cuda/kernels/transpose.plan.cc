@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "elementwise/launch.h"
 #include "plan.h"
 
 namespace opscope::cuda {
@@ -11,8 +12,7 @@ static const Register registered({"transpose", real_dtypes, {2}, [](const OpKern
   const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
   const auto bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   if (rows == 1 || cols == 1) {
-    constexpr CUdeviceptr absent = 0;
-    p.launch(p.kernel_in("elementwise", "copy_" + p.dtype()), {ceil_div(rows * cols, 16 / bytes * 256)}, 256, 0, p.input(0), absent, absent, p.output(), rows * cols, 0.0f, 0.0f);
+    launch_elementwise(p, "copy_" + p.dtype(), p.spec.dtype, rows * cols, p.input(0));
     return;
   }
   if (std::min(rows, cols) <= most_narrow && std::max(rows, cols) >= 4 * most_narrow) {
@@ -21,6 +21,12 @@ static const Register registered({"transpose", real_dtypes, {2}, [](const OpKern
     const int64_t part = std::clamp(ceil_div(length, int64_t{p.device.sm_count} * 4), least_narrow_part, narrow_bytes / bytes / narrow) / 8 * 8;
     p.launch(p.kernel((tall ? "transpose_tall_" : "transpose_wide_") + std::to_string(bytes)), {ceil_div(length, part)}, 256, static_cast<unsigned>(part * narrow * bytes), p.input(0), p.output(),
              static_cast<long long>(length), static_cast<int>(narrow), static_cast<int>(part));
+    return;
+  }
+  // Whole vectors both ways, and a tile for each multiprocessor.
+  const int64_t vector = 16 / bytes, wide = vector * 16, tiles = ceil_div(rows, wide) * ceil_div(cols, wide);
+  if (rows % vector == 0 && cols % vector == 0 && tiles >= p.device.sm_count) {
+    p.launch(p.kernel("transpose_" + std::to_string(bytes) + "_vectors"), {tiles}, 256, 0, p.input(0), p.output(), rows, cols, static_cast<long long>(ceil_div(cols, wide)));
     return;
   }
   // Where larger tiles would leave most of the GPU idle, four times as many blocks with a quarter of the work.

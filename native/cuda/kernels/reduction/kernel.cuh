@@ -99,20 +99,22 @@ struct Range {
     if constexpr (EVEN) {
       if (vectors > 0) {
 #pragma unroll
-      for (int u = 0; u < N; u++) a[u] = of_x(min(i + u * threads, vectors - 1)), b[u] = of_y(min(i + u * threads, vectors - 1));
+        for (int u = 0; u < N; u++) a[u] = of_x(min(i + u * threads, vectors - 1)), b[u] = of_y(min(i + u * threads, vectors - 1));
       }
     } else {
 #pragma unroll
       for (int u = 0; u < N; u++)
         if (i + u * threads < vectors) a[u] = of_x(i + u * threads), b[u] = of_y(i + u * threads);
     }
+    if (EVEN || i < vectors) {
 #pragma unroll
-    for (int u = 0; u < N; u++) {
-      // Without a branch, which a load would be moved behind.
-      Part& own = part[R::placed ? 0 : u];
-      Part with = own;
-      add(with, a[u], b[u], i + u * threads);
-      own = i + u * threads < vectors ? with : own;
+      for (int u = 0; u < N; u++) {
+        // Without a branch, which a load would be moved behind.
+        Part& own = part[R::placed ? 0 : u];
+        Part with = own;
+        add(with, a[u], b[u], i + u * threads);
+        own = i + u * threads < vectors ? with : own;
+      }
     }
     Part total = R::start();
     if (at_head) total = R::join(total, R::element(to_float(ends[0]), to_float(others[0]), first + static_cast<unsigned>(t)));

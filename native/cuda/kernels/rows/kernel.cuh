@@ -159,6 +159,7 @@ __device__ __forceinline__ void rows_held(const RowArguments& a) {
   const int n = row < a.rows ? static_cast<int>(a.cols) / L : 0;
   if constexpr (P::averaged)
     if (a.parts_at && threadIdx.x == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
+  P::ahead(a, n > 0 ? row : 0);
   P p(a, n > 0 ? row : 0);
   uint4 kept[K][V];
 #pragma unroll
@@ -208,6 +209,7 @@ __device__ __forceinline__ void rows_whole(const RowArguments& a) {
     fetch_own(a, x, n);
     if (thread == 0) fetch_ahead(x + n - 1);
   }
+  P::ahead(a, n > 0 ? row : 0);
   P p(a, n > 0 ? row : 0);
   Stats s = P::start();
   each_read<P, T>(p, row * a.cols, 0, n, thread, a.group, [&](long long i, auto& v) { p.add(s, i, v); });
@@ -226,6 +228,7 @@ __device__ __forceinline__ void rows_tile(const RowArguments& a) {
   constexpr int L = LANES<T>;
   extern __shared__ uint4 tile[];
   const long long first = blockIdx.x * a.part, base = first * a.cols;
+  P::ahead(a, first);
   const int rows = static_cast<int>(min(a.part, a.rows - first)), cols = static_cast<int>(a.cols), elements = rows * cols, vectors = (elements + L - 1) / L, pitch = static_cast<int>(a.part) * cols / L;
 #pragma unroll
   for (int k = 0; k < INPUTS; k++)

@@ -1,4 +1,4 @@
-// What row operations keep of a row. averaged: whether what each row gives is a loss, of which the mean is wanted.
+// What row operations keep of a row. ahead: fetches what is read of other tensors when the statistic is known; nothing, unless the operation has its own. averaged: whether what each row gives is a loss, of which the mean is wanted.
 #pragma once
 #include "../common/arithmetic.cuh"
 #include "kernel.cuh"
@@ -16,6 +16,7 @@ struct ByMaxSum {
   struct Stats {
     float max, sum;
   };
+  static __device__ __forceinline__ void ahead(const RowArguments&, long long) {}
   static __device__ __forceinline__ Stats start() { return {-INFINITY, 0.0f}; }
   static __device__ __forceinline__ float shift(float max) { return max == -INFINITY ? 0.0f : max; }
   static __device__ __forceinline__ Stats join(Stats p, Stats q) {
@@ -51,6 +52,7 @@ struct BySum {
   struct Stats {
     float sum;
   };
+  static __device__ __forceinline__ void ahead(const RowArguments&, long long) {}
   static __device__ __forceinline__ Stats start() { return {0.0f}; }
   static __device__ __forceinline__ Stats join(Stats p, Stats q) { return {p.sum + q.sum}; }
 };
@@ -60,6 +62,7 @@ struct ByTwoSums {
   struct Stats {
     float sum, dot;
   };
+  static __device__ __forceinline__ void ahead(const RowArguments&, long long) {}
   static __device__ __forceinline__ Stats start() { return {0.0f, 0.0f}; }
   static __device__ __forceinline__ Stats join(Stats p, Stats q) { return {p.sum + q.sum, p.dot + q.dot}; }
 };
@@ -70,6 +73,7 @@ struct ByMoments {
   struct Stats {
     float count, mean, squares;
   };
+  static __device__ __forceinline__ void ahead(const RowArguments&, long long) {}
   static __device__ __forceinline__ Stats start() { return {0.0f, 0.0f, 0.0f}; }
   static __device__ __forceinline__ Stats join(Stats p, Stats q) {
     const float count = p.count + q.count, away = q.mean - p.mean, share = count == 0.0f ? 0.0f : __fdividef(q.count, count);
