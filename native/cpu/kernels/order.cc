@@ -1,6 +1,6 @@
 // Sums, sorting and selection along rows. dims: cumsum [rows, cols], sort [rows, cols, descending], topk [rows, cols, k]. Threads share
 // the rows; a few long rows of cumsum are shared by all threads.
-#include "simd/map.h"
+#include "simd/columns.h"
 #include "simd/reduce.h"
 
 namespace {
@@ -38,6 +38,24 @@ float scan(const T* x, T* out, int64_t n, float carry) {
   return carry;
 }
 
+// The same of many rows of a few elements.
+template <class T>
+void scan_short_rows(const T* x, T* out, int64_t cols, int64_t rows) {
+  alignas(64) float columns[LONGEST * AT_ONCE];
+  for (int64_t from = 0; from < rows; from += AT_ONCE) {
+    const int64_t n = least(AT_ONCE, rows - from);
+    gather_columns(x + from * cols, cols, n, columns);
+    for (int64_t r = 0; r < n; r += W) {
+      V sum = vset(0);
+      for (int64_t k = 0; k < cols; k++) {
+        sum = vadd(sum, vload(columns + k * AT_ONCE + r));
+        vstore(columns + k * AT_ONCE + r, sum);
+      }
+    }
+    scatter_rows(columns, cols, n, out + from * cols);
+  }
+}
+
 bool cumsum_shared(const int64_t* d, int threads) { return d[0] < threads && d[1] >= 8192; }
 
 template <class T>
@@ -48,6 +66,7 @@ void run_cumsum(const Call& c) {
   if (!cumsum_shared(c.dims, c.threads)) {
     const Range r = part(rows, 1, c.thread, c.threads);
     if (cols == 1) return map1<false>(x, out, r.begin, r.end, [](V v) { return v; });
+    if (is_short(r.end - r.begin, cols, LONGEST)) return scan_short_rows(x + r.begin * cols, out + r.begin * cols, cols, r.end - r.begin);
     for (int64_t row = r.begin; row < r.end; row++) scan(x + row * cols, out + row * cols, cols, 0);
     return;
   }
@@ -193,7 +212,7 @@ bool sort_shape(const int64_t* d, int, int64_t* sizes) {
 size_t sort_scratch(const int64_t* d, int, int threads, size_t) { return static_cast<size_t>(4 * d[1] * threads); }
 
 // Candidates that are kept before all but the best k are dropped.
-int64_t topk_room(int64_t cols, int64_t k) { return least(cols, 2 * k + 64); }
+int64_t topk_room(int64_t cols, int64_t k) { return least(cols, 2 * k + (k < 32 ? 16 : 64)); }
 
 // Of a row with more elements than candidates. These are those above the k-th best so far; the rest of the row is compared a few vectors at a time.
 template <class T>

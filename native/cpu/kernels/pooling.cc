@@ -218,7 +218,7 @@ void pool_planes(const Call& c, const Planes& s) {
   for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
     const int64_t planes = least(AT_ONCE, r.end - from);
     const T* const x = input<T>(c, 0) + from * n;
-    if (n <= SHORT_ROW && planes >= SEVERAL) join_short_rows<WholePlane<J>>(x, n, planes, totals);
+    if (n <= SHORT_SUM && planes >= SEVERAL) join_short_rows<WholePlane<J>>(x, n, planes, totals);
     else
       for (int64_t i = 0; i < planes; i++) totals[i] = join_part<WholePlane<J>>(x + i * n, n);
     map1<false>(totals, output<T>(c) + from, 0, planes, [share](V v) { return J::NOTHING == 0 ? vmul(v, share) : v; });
@@ -243,12 +243,10 @@ void pool_short_planes(const Call& c, const Planes& s) {
           VNan seen = vnan_none();
           for (int64_t row = top; row < bottom; row++)
             for (int64_t column = left; column < right; column++) total = J::also(total, vload(columns + (row * width + column) * AT_ONCE + p), seen);
-          alignas(64) float lanes[W];
-          vstore(lanes, J::NOTHING == 0 ? vmul(total, share) : vnan_put(total, seen));
-          for (int64_t i = 0; i < least(W, planes - p); i++) results[(p + i) * outputs + o] = lanes[i];
+          vstore(results + o * AT_ONCE + p, J::NOTHING == 0 ? vmul(total, share) : vnan_put(total, seen));
         }
       }
-    map1<false>(results, output<T>(c) + from * outputs, 0, planes * outputs, [](V v) { return v; });
+    scatter_rows(results, outputs, planes, output<T>(c) + from * outputs);
   }
 }
 

@@ -235,13 +235,13 @@ void norm_short_rows(const Call& c, const T* x, const T* weight, const T* bias, 
 template <class T>
 void run_layer_norm(const Call& c) {
   LayerNorm<T> p(c);
-  if (is_short(p.rows, p.cols, W < LINE ? W - 1 : 8)) return norm_short_rows(c, p.x, p.weight, p.bias, p.out);
+  if (is_short(p.rows, p.cols, W >= 8 ? SHORT_ROW : W > 1 ? SHORT_ROW - 1 : 0)) return norm_short_rows(c, p.x, p.weight, p.bias, p.out);
   if (!norm_cached_rows(c, p)) run_rows(c, p);
 }
 template <class T>
 void run_rms_norm(const Call& c) {
   RmsNorm<T> p(c);
-  if (is_short(p.rows, p.cols, W < LINE ? least(4, W - 1) : 4)) return norm_short_rows<T>(c, p.x, p.weight, nullptr, p.out);
+  if (is_short(p.rows, p.cols, W > 1 ? SHORT_ROW - 1 : 0)) return norm_short_rows<T>(c, p.x, p.weight, nullptr, p.out);
   run_rows(c, p);
 }
 bool layer_norm_shape(const int64_t* d, int, int64_t* sizes) {

@@ -8,9 +8,8 @@
 // Contiguous (inner = 1): threads share the rows, or, when there are fewer rows than threads, parts of each row.
 // Strided: threads share the columns; narrow tensors are split along the reduction instead and joined at the end.
 #pragma once
-#include "map.h"
+#include "columns.h"
 #include "reduce.h"
-#include "transpose.h"
 
 namespace {
 
@@ -129,49 +128,14 @@ inline float join_row(const Plan& p, const T* x, int64_t o, Range r) {
   return total;
 }
 
-// Rows of a few elements, of up to LONGEST: their columns, AT_ONCE rows of each, are put next to one another first.
-constexpr int64_t SHORT_ROW = 8, LONGEST = 32, AT_ONCE = 64, SEVERAL = 8;
+constexpr int64_t SHORT_SUM = 24, SEVERAL = 8;
 
-// Whether a tensor has rows enough for it.
+// Whether rows are turned into columns (columns.h): whether they are short, and enough.
 inline bool by_columns(const Plan& p, int64_t rows, int64_t longest) { return p.reduce <= longest && rows >= SEVERAL && p.groups == 1; }
-
-// `columns` has room for whole tiles (transpose.h) and for whole vectors of rows.
-template <class T>
-inline void gather_columns(const T* x, int64_t cols, int64_t rows, float* columns) {
-  constexpr bool WIDENED = sizeof(T) < sizeof(float);
-  alignas(64) float flat[WIDENED ? LONGEST * AT_ONCE + LINE : 1];
-  const float* from = flat;
-  if constexpr (WIDENED) map1<false>(x, flat, 0, rows * cols, [](V v) { return v; });
-  else from = x;
-  const auto move = [=](int64_t k, int64_t r) { columns[k * AT_ONCE + r] = from[r * cols + k]; };
-  int64_t k = 0;
-  if (cols == 2)
-    for (; k < cols; k++) {
-      int64_t r = 0;
-      for (; r + W <= rows; r += W) vstore(columns + k * AT_ONCE + r, vload_even(from + 2 * r + k));
-      for (; r < rows; r++) move(k, r);
-    }
-#if defined(OPSCOPE_TRANSPOSE_TILE)
-  constexpr int64_t SIDE = TILE<uint32_t>;
-  for (; k + 2 < cols; k += SIDE)
-    for (int64_t r = 0; r < rows; r += SIDE) {
-      // A tile may reach into the next row, but not behind the last.
-      if (WIDENED || (r + SIDE <= rows && (r + SIDE - 1) * cols + k + SIDE <= rows * cols)) transpose_tile(reinterpret_cast<const uint32_t*>(from + r * cols + k), cols, reinterpret_cast<uint32_t*>(columns + k * AT_ONCE + r), AT_ONCE);
-      else
-        for (int64_t j = k; j < least(k + SIDE, cols); j++)
-          for (int64_t i = r; i < least(r + SIDE, rows); i++) move(j, i);
-    }
-#endif
-  for (; k < cols; k++)
-    for (int64_t r = 0; r < rows; r++) move(k, r);
-  // The rest of the last vector.
-  for (k = 0; k < cols; k++)
-    for (int64_t r = rows; r % W != 0; r++) columns[k * AT_ONCE + r] = 0;
-}
 
 template <class R, class T>
 OPSCOPE_APART void join_short_rows(const T* x, int64_t cols, int64_t rows, float* totals) {
-  alignas(64) float columns[SHORT_ROW * AT_ONCE];
+  alignas(64) float columns[LONGEST * AT_ONCE];
   for (int64_t from = 0; from < rows; from += AT_ONCE) {
     const int64_t n = least(AT_ONCE, rows - from);
     gather_columns(x + from * cols, cols, n, columns);
@@ -221,7 +185,7 @@ void run_reduction(const Call& c) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
     for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
       const int64_t n = least(COLUMNS, r.end - from);
-      if (by_columns(p, n, SHORT_ROW)) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
+      if (by_columns(p, n, SHORT_SUM)) join_short_rows<R>(x + from * p.reduce, p.reduce, n, totals);
       else
         for (int64_t i = 0; i < n; i++) totals[i] = join_row<R>(p, x, from + i, all);
       finish<R>(p, totals, out + from, n);
