@@ -100,7 +100,7 @@ inline uint64_t keyed(T x, int64_t place, bool descending) {
   return static_cast<uint64_t>(descending ? ~ascending : ascending) << 32 | static_cast<uint32_t>(place);
 }
 
-constexpr int64_t FEW = 6, RUN = 16, RADIX_FROM = 256;
+constexpr int64_t FEW = 8, RUN = 16, RADIX_FROM = 256;
 constexpr int64_t LONG_FROM = 1024;  // elements from which three digits of 11 bits cost less than four of eight, which have an eighth of the buckets
 
 inline void insertion_sort(uint64_t* a, int64_t n) {
@@ -113,12 +113,22 @@ inline void insertion_sort(uint64_t* a, int64_t n) {
 }
 
 // Each of a few goes to the place that the number of those below it is: without branches, which nothing predicts.
+template <int N>
 inline void place_few(const uint64_t* a, uint64_t* out, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    int64_t below = 0;
-    for (int64_t j = 0; j < n; j++) below += a[j] < a[i];
-    out[below] = a[i];
+  if constexpr (N > 1)
+    if (n < N) return place_few<N - 1>(a, out, n);
+  int below[N] = {};
+#pragma GCC unroll 8
+  for (int i = 1; i < N; i++) {
+#pragma GCC unroll 8
+    for (int j = 0; j < i; j++) {
+      const int first = a[j] < a[i];
+      below[i] += first;
+      below[j] += 1 - first;
+    }
   }
+#pragma GCC unroll 8
+  for (int i = 0; i < N; i++) out[below[i]] = a[i];
 }
 
 // Bottom-up merges of runs. Returns which of the two holds the result.
@@ -172,7 +182,7 @@ constexpr int SAME_BITS<BF16> = 16;
 
 template <class T>
 inline uint64_t* sorted(uint64_t* a, uint64_t* other, int64_t n) {
-  if (n <= FEW) return place_few(a, other, n), other;
+  if (n <= FEW) return place_few<FEW>(a, other, n), other;
   if (n < RADIX_FROM) return merge_sort(a, other, n);
   return n < LONG_FROM ? radix_sort<8>(a, other, n, SAME_BITS<T>) : radix_sort<11>(a, other, n, SAME_BITS<T>);
 }

@@ -88,10 +88,6 @@ inline Place place_row(const Plan& p, const T* x, int64_t o, Range r) {
 
 template <class J, class T>
 OPSCOPE_APART void place_short_rows(const T* x, int64_t cols, int64_t rows, int32_t* out) {
-  if (cols == 1) {
-    __builtin_memset(out, 0, static_cast<size_t>(rows) * sizeof(int32_t));
-    return;
-  }
   alignas(64) float columns[LONGEST * AT_ONCE], places[AT_ONCE];
   for (int64_t from = 0; from < rows; from += AT_ONCE) {
     const int64_t n = least(AT_ONCE, rows - from);
@@ -147,9 +143,14 @@ void places_split(const Call& c, const Plan& p) {
 template <class J, class T>
 void run_places(const Call& c) {
   const Plan p = plan(c.dims, c.dim_count, c.threads);
+  int32_t* out = output<int32_t>(c);
+  if (p.reduce * p.groups == 1) {
+    const Range r = part(p.outer * p.inner, LINE, c.thread, c.threads);
+    __builtin_memset(out + r.begin, 0, static_cast<size_t>(r.end - r.begin) * sizeof(int32_t));
+    return;
+  }
   if (p.split) return places_split<J, T>(c, p);
   const T* x = input<T>(c, 0);
-  int32_t* out = output<int32_t>(c);
   const Range all{0, p.reduce * p.groups};
   if (p.inner == 1) {
     const Range r = part(p.outer, p.outer >= LINE * c.threads ? LINE : 1, c.thread, c.threads);
