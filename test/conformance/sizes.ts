@@ -45,11 +45,15 @@ export class Draw {
 /** Extents of other forms that are drawn up to more than a dozen: kernels that work in tiles take others for few queries or filters. */
 const LONGER: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   attention: { seqQ: 150, headDim: 80 },
+  block: { dim: 80 },
   conv1d: { filters: 70, length: 90 },
   conv2d: { filters: 70, height: 25 },
   conv3d: { filters: 70 },
   gemm: { k: 2500 },
 }
+
+/** The norms inside a block multiply the rounding of its residual by 1 / deviation, which has no bound in a row of two elements. */
+const SHORTEST: Readonly<Record<string, Readonly<Record<string, number>>>> = { block: { dim: 16 } }
 
 /** Extents of an op, drawn: elements of one tensor stay near 2^18 at most. */
 function extentsOf(op: Op, draw: Draw): Params {
@@ -61,7 +65,7 @@ function extentsOf(op: Op, draw: Draw): Params {
     return { rows, cols, tokens: rows, dim: cols }
   }
   const most = op.size.id === 'gemm' ? 200 : 12
-  return Object.fromEntries(op.size.extents.filter(({ default: usual }) => usual === undefined).map(({ name }) => [name, draw.length(LONGER[op.size.id]?.[name] ?? most)]))
+  return Object.fromEntries(op.size.extents.filter(({ default: usual }) => usual === undefined).map(({ name }) => [name, Math.max(SHORTEST[op.size.id]?.[name] ?? 1, draw.length(LONGER[op.size.id]?.[name] ?? most))]))
 }
 
 /** Parameters of an odd shape with one variant of the op; none where ten drawn ones are refused. */
