@@ -37,11 +37,11 @@ describe('kernels that combine threads', () => {
     expect(wgsl(op, [...dims])).not.toContain('subgroup')
   })
 
-  it('argmax gives a short row the threads that it has vectors for', () => {
-    const [short] = KERNELS.get('argmax')!.build({ dtype: 'f32', dims: [1000, 64, 1], scalars: [], subgroups: 32 }).steps
-    expect(short!.groups).toBe(Math.ceil(1000 / 64))
-    expect(barriers(short!.wgsl)).toBe(0)
-    expect(shuffles(short!.wgsl)).toEqual([1, 1, 2, 2])
+  it('argmax gives a short row a thread for each vector, and four vectors to a thread where rows fill the device', () => {
+    const short = (rows: number) => KERNELS.get('argmax')!.build({ dtype: 'f32', dims: [rows, 64, 1], scalars: [], subgroups: 32 }).steps[0]!
+    expect([1000, 100_000].map((rows) => short(rows).groups)).toEqual([Math.ceil(1000 / 16), Math.ceil(100_000 / 64)])
+    expect(barriers(short(1000).wgsl)).toBe(0)
+    expect([1000, 100_000].map((rows) => shuffles(short(rows).wgsl))).toEqual([[1, 1, 2, 2, 4, 4, 8, 8], [1, 1, 2, 2]])
   })
 
   it('leaves columns, whose threads are not neighbours, to workgroup memory', () => {
