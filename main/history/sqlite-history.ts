@@ -82,7 +82,7 @@ export class SqliteHistory implements History {
   #append(sessionId: string, results: readonly Result[]): void {
     const { key, contents } = this.#target(sessionId)
     const position = this.db.first(query.selectFrom('sessions').select('results').where('key', '=', key))?.results
-    if (position === undefined) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
+    if (position === undefined) throw new NotFoundError(`There is no session “${sessionId}” in the history.`)
     results.forEach((result, i) => this.#results.insert(key, position + i, result))
     this.db.run(query.updateTable('sessions').set((eb) => ({ results: eb('results', '+', results.length), failures: eb('failures', '+', results.filter(isFailure).length) })).where('key', '=', key))
     if (results.filter(({ case: c }) => contents.add(c)).length > 0) this.db.run(query.updateTable('sessions').set({ ops: JSON.stringify(contents.ops), devices: JSON.stringify(contents.devices) }).where('key', '=', key))
@@ -92,12 +92,12 @@ export class SqliteHistory implements History {
     const owner = state === 'running' ? thisProcess() : null
     const { changes } = this.db.run(query.updateTable('sessions').set({ state, owner }).where('id', '=', sessionId))
     this.#mustBeInPlace()
-    if (changes === 0) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
+    if (changes === 0) throw new NotFoundError(`There is no session “${sessionId}” in the history.`)
   }
 
   setPlanned(sessionId: string, planned: number): void {
     const { changes } = this.db.run(query.updateTable('sessions').set({ planned }).where('id', '=', sessionId))
-    if (changes === 0) throw new NotFoundError(`There is no session ${sessionId} in the history.`)
+    if (changes === 0) throw new NotFoundError(`There is no session “${sessionId}” in the history.`)
   }
 
   listSessions(filter: { search: string; deleted: boolean }): SessionSummary[] {

@@ -27,7 +27,9 @@ export const errors = {
     'error-session': ({ page }) => goTo(page, '#/session/no-such-session'),
     'error-suite': ({ page }) => goTo(page, '#/suite/no-such-session'),
     'error-case': ({ page }) => goTo(page, '#/case?case=nothing'),
-    'error-fleet': async ({ page }) => {
+    'error-fleet': async ({ app, page }) => {
+      // Main asks before it connects.
+      await app.evaluate(({ dialog }) => void (dialog.showMessageBox = () => Promise.resolve({ response: 1, checkboxChecked: false })))
       await goTo(page, '#/fleet')
       await page.getByRole('textbox', { name: 'Server' }).fill('nats://127.0.0.1:1')
       await page.getByRole('button', { name: 'Connect' }).click()

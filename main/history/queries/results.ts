@@ -106,7 +106,7 @@ export class Results {
 
   one(id: string): Result {
     const found = this.db.first(this.#whole().where('results.id', '=', id))
-    if (!found) throw new NotFoundError(`There is no result ${id} in the history.`)
+    if (!found) throw new NotFoundError(`There is no result “${id}” in the history.`)
     return restore(found)
   }
 

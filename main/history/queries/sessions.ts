@@ -57,7 +57,7 @@ export function summaryOf(row: SessionRow): SessionSummary {
 /** The line of a session. Throws NotFoundError. */
 export function sessionRow(db: Database, id: string): SessionRow {
   const row = db.first(query.selectFrom('sessions').selectAll().where('id', '=', id))
-  if (!row) throw new NotFoundError(`There is no session ${id} in the history.`)
+  if (!row) throw new NotFoundError(`There is no session “${id}” in the history.`)
   return row
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testCase, testDevice, testResult } from '@core/testing'
-import { counterFacts, deviceFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts, placementFacts } from './facts'
+import { counterFacts, deviceFacts, identityFacts, interpreterFacts, labelFacts, launchFacts, measurementFacts, placementFacts } from './facts'
 
 const throttled = (first: number, count: number) => ({ kind: 'throttled' as const, reason: 'power limit', first, count })
 const samplesNs = Array.from({ length: 40 }, () => 1)
@@ -53,6 +53,13 @@ describe('a result of a Python', () => {
     expect(facts(testResult({ hostCallNs: 2100 }))[0]!.value).toContain('The host took 2.10 µs')
     expect(facts(testResult())).toEqual([])
   })
+})
+
+it('names the device of a case beside its id', () => {
+  const device = (devices?: ReturnType<typeof testDevice>[]) => identityFacts(testResult(), devices).find(({ name }) => name === 'Device')?.value
+  const { backend, device: id } = testResult().case
+  expect(device([testDevice({ backend, id, name: 'NVIDIA H200' })])).toBe(`${id}, NVIDIA H200`)
+  expect(device()).toBe(id)
 })
 
 it('says where the threads of a case ran', () => {

@@ -223,12 +223,13 @@ export function interpreterFacts({ device: id, backend }: Pick<BenchmarkCase, 'd
 export const placementFacts = ({ device: id, backend, threads }: Pick<BenchmarkCase, 'device' | 'backend' | 'threads'>, devices: readonly Device[]): Fact[] =>
   threads === undefined ? [] : fact('Thread placement', devices.find((device) => device.backend === backend && device.id === id)?.facts.find(({ name }) => name === 'Threads')?.value)
 
-/** The full identity of the case. */
-export function identityFacts(result: Result): Fact[] {
+/** The full identity of the case; the device by its name too, where the session knows it. */
+export function identityFacts(result: Result, devices: readonly Device[] = []): Fact[] {
   const c = result.case
+  const name = devices.find((device) => device.backend === c.backend && device.id === c.device)?.name
   return [
     { name: 'Operation', value: c.op }, { name: 'Parameters', value: exactShape(c) }, { name: 'Dtype', value: c.dtype },
-    { name: 'Backend', value: `${c.backend}, ${c.impl}` }, { name: 'Device', value: c.device }, { name: 'Mode', value: c.mode },
+    { name: 'Backend', value: `${c.backend}, ${c.impl}` }, { name: 'Device', value: name === undefined || name === c.device ? c.device : `${c.device}, ${name}` }, { name: 'Mode', value: c.mode },
     ...fact('Threads', c.threads === undefined ? undefined : String(c.threads)),
     { name: 'Minimum memory traffic', value: formatBytes(result.bytes) },
     { name: 'Operations', value: formatCount(result.flops) },
