@@ -108,9 +108,10 @@ const kernels: Readonly<Record<string, Kernel>> = {
   // 1 - softmax loses digits where softmax is near 1: what the target gets is added up from the other classes.
   cross_entropy_backward: rowKernel({
     tensors: [row('x', 0), raw('target_of', 1, 'i32'), raw('loss_grad', 2, 'f32')],
-    before: '  let hit = VU(u32(target_of[row]));',
+    // Read before the passes, so that no load waits for them.
+    before: '  let hit = VU(u32(target_of[row]));\n  let mean_grad = loss_grad[0] / f32(dim(0u));',
     passes: [SOFTMAX, { sums: { others: 'select(exp(x - highest), VF(0.0), index == hit)' } }],
-    after: '  let scale = loss_grad[0] / f32(dim(0u)) / total;',
+    after: '  let scale = mean_grad / total;',
     result: { each: 'select(exp(x - highest), VF(-others), index == hit) * scale', to: 'output' },
   }),
   layer_norm_backward: normBackward('layer'),
