@@ -1,0 +1,111 @@
+// A reduction of elements that lie in one piece, by the threads that share them. R: as in reduction.cu.
+#pragma once
+#include "../common/reduce.cuh"
+#include "../common/vec.cuh"
+#include "../elementwise/functions.cuh"
+
+// The contiguous range of n elements of x (and y), as 16-byte vectors between ragged ends of fewer elements than a vector has. `first` is the place of x[0]
+// within what is reduced; I: of counts and indices.
+template <class R, class T, class I = long long>
+struct Range {
+  using Part = typename R::Part;
+  static constexpr int L = LANES<T>;
+  const T *x, *y;
+  I n, head, vectors;
+  unsigned first;
+
+  __device__ __forceinline__ Range(const T* from, const T* other, I count, unsigned place) : x(from), y(other), n(count), first(place) {
+    head = min(n, static_cast<I>((16 - (reinterpret_cast<uintptr_t>(x) & 15)) % 16 / sizeof(T)));
+    vectors = (n - head) / L;
+  }
+
+  __device__ __forceinline__ uint4 of_x(I i) const { return load16_once(x + head + i * L); }
+  __device__ __forceinline__ uint4 of_y(I i) const {
+    if constexpr (R::pair) return load16_once(y + head + i * L);
+    return {};
+  }
+  __device__ __forceinline__ void add(Part& into, const uint4& a, const uint4& b, I i) const {
+    float f[L], g[L] = {};
+    unpack<T>(a, f);
+    if constexpr (R::pair) unpack<T>(b, g);
+    const unsigned place = first + static_cast<unsigned>(head + i * L);
+    if constexpr (R::placed) {
+      // The first of the largest is looked for only in a vector that has one above the largest so far.
+      float most = R::value(f[0]);
+#pragma unroll
+      for (int j = 1; j < L; j++) most = max_or_nan(most, R::value(f[j]));
+      if (R::order_of(most) < static_cast<unsigned>(into >> 32)) return;
+      // Unpacked anew: eight registers fewer where they are not looked for.
+      uint4 again = a;
+      asm volatile("" : "+r"(again.x), "+r"(again.y), "+r"(again.z), "+r"(again.w));
+      unpack<T>(again, f);
+      unsigned at = 0;
+#pragma unroll
+      for (int j = L - 1; j >= 0; j--) at = R::value(f[j]) == most || R::value(f[j]) != R::value(f[j]) ? j : at;
+      into = R::join(into, R::ranked(most, place + at));
+      return;
+    }
+#pragma unroll
+    for (int j = 0; j < L; j += 2) into = R::join(into, R::join(R::element(f[j], g[j], place + j), R::element(f[j + 1], g[j + 1], place + j + 1)));
+  }
+
+  // Vectors i, i + threads, .., at most N of them, and thread t's elements of the ends. All are under way before one is waited for: a short range waits for
+  // memory once.
+  template <int N, bool EVEN, int PARTS>
+  __device__ __forceinline__ Part rest(Part (&part)[PARTS], I i, int t, int threads) const {
+    const I done = head + vectors * L;
+    const bool at_head = t < head, at_end = t < n - done;
+    T ends[2] = {}, others[2] = {};
+    uint4 a[N] = {}, b[N] = {};
+    if (at_head) ends[0] = x[t];
+    if (at_end) ends[1] = x[done + t];
+    if (R::pair && at_head) others[0] = y[t];
+    if (R::pair && at_end) others[1] = y[done + t];
+    // Where nothing depends on how many there are, the compiler keeps the loads together: a thread without a vector takes the last.
+    if constexpr (EVEN) {
+      if (vectors > 0) {
+#pragma unroll
+        for (int u = 0; u < N; u++) a[u] = of_x(min(i + u * threads, vectors - 1)), b[u] = of_y(min(i + u * threads, vectors - 1));
+      }
+    } else {
+#pragma unroll
+      for (int u = 0; u < N; u++)
+        if (i + u * threads < vectors) a[u] = of_x(i + u * threads), b[u] = of_y(i + u * threads);
+    }
+    if (EVEN || i < vectors) {
+#pragma unroll
+      for (int u = 0; u < N; u++) {
+        // Without a branch, which a load would be moved behind.
+        Part& own = part[R::placed ? 0 : u];
+        Part with = own;
+        add(with, a[u], b[u], i + u * threads);
+        own = i + u * threads < vectors ? with : own;
+      }
+    }
+    Part total = R::start();
+    if (at_head) total = R::join(total, R::element(to_float(ends[0]), to_float(others[0]), first + static_cast<unsigned>(t)));
+    if (at_end) total = R::join(total, R::element(to_float(ends[1]), to_float(others[1]), first + static_cast<unsigned>(done + t)));
+#pragma unroll
+    for (int u = 0; u < PARTS; u++) total = R::join(total, part[u]);
+    return total;
+  }
+};
+
+// Elements t, t + threads, ... of a range.
+template <class R, class T>
+__device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y, long long n, unsigned first, int t, int threads) {
+  constexpr int U = 4;
+  const Range<R, T> range(x, y, n, first);
+  typename R::Part part[U];
+#pragma unroll
+  for (int u = 0; u < U; u++) part[u] = R::start();
+  long long i = t;
+  for (; i + (U - 1) * threads < range.vectors; i += U * threads) {
+    uint4 a[U], b[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) a[u] = range.of_x(i + u * threads), b[u] = range.of_y(i + u * threads);
+#pragma unroll
+    for (int u = 0; u < U; u++) range.add(part[R::placed ? 0 : u], a[u], b[u], i + u * threads);
+  }
+  return range.template rest<U - 1, false>(part, i, t, threads);
+}
