@@ -88,7 +88,7 @@ inline Place place_row(const Plan& p, const T* x, int64_t o, Range r) {
 
 template <class J, class T>
 OPSCOPE_APART void place_short_rows(const T* x, int64_t cols, int64_t rows, int32_t* out) {
-  alignas(64) float columns[LONGEST * AT_ONCE], places[AT_ONCE];
+  alignas(64) float columns[LONGEST * AT_ONCE], values[AT_ONCE], places[AT_ONCE];
   for (int64_t from = 0; from < rows; from += AT_ONCE) {
     const int64_t n = least(AT_ONCE, rows - from);
     gather_columns(x + from * cols, cols, n, columns);
@@ -102,10 +102,14 @@ OPSCOPE_APART void place_short_rows(const T* x, int64_t cols, int64_t rows, int3
         place = J::place(v, best, vset(bits_float(static_cast<uint32_t>(k))), place);
         best = J::pick(v, best);
       }
+      vstore(values + r, best);
       vstore(places + r, place);
     }
     __builtin_memcpy(out + from, places, static_cast<size_t>(n) * sizeof(float));
-    if (vnan_any(seen))
+    // In `seen`, or where the largest of two keeps it, in the values.
+    bool nan = vnan_any(seen);
+    for (int64_t r = 0; r < n; r++) nan |= is_nan(values[r]);
+    if (nan)
       for (int64_t r = 0; r < n; r++) out[from + r] = static_cast<int32_t>(place_of<J>(x + (from + r) * cols, cols).index);
   }
 }
