@@ -37,6 +37,13 @@ describe('the cells', () => {
     const { visualMap } = heatMapOption(grid, 'speedup', 'cpu', theme, new Set(), 900)!
     expect([visualMap.min, visualMap.max, visualMap.text]).toEqual([-1, 1, ['2x', '0.5x']])
   })
+  it('are a dash where there is no value, which the title explains', () => {
+    const uneven = gridOf([value({ n: 64 }, 1), value({ n: 1024 }, 2), value({ n: 64, op: 'mul' }, 3)])
+    const { series, title } = heatMapOption(uneven, 'share', '', theme, new Set(), 900)!
+    expect([series[1]!.data, title.text]).toEqual([[[1, 1]], 'Of the measured ceiling, by size in elements; – = no value'])
+    expect(renderSvg(heatMapOption(uneven, 'share', '', theme, new Set(), 900), 900, 200)).toMatch(/>–</)
+    expect(heatMapOption(grid, 'share', '', theme, new Set(), 900)!.title.text).not.toContain('–')
+  })
   it('mark the selected result', () => {
     const cells = heatMapOption(grid, 'share', '', theme, new Set([grid.cells[1]!.point.id]), 900)!.series[0]!.data
     expect(cells.map((cell) => cell.itemStyle.borderColor)).toEqual([theme.surface, theme.accent])

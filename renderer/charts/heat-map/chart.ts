@@ -112,6 +112,12 @@ export function gridOf(values: readonly CellValue[]): Grid {
   }
 }
 
+/** Column and row of the places that have no cell. */
+function absentFrom({ sizes, rows, cells }: Grid): [column: number, row: number][] {
+  const taken = new Set(cells.map(({ column, row }) => row * sizes.length + column))
+  return Array.from({ length: rows.length * sizes.length }, (_, at) => at).filter((at) => !taken.has(at)).map((at) => [at % sizes.length, Math.floor(at / sizes.length)])
+}
+
 /** What the cells show: a share of what the device allows, how many times as fast as the baseline, or the spread of the samples. */
 type Shown = 'share' | 'speedup' | 'spread'
 
@@ -157,6 +163,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
   const base = frame(theme, [])
   const title = shown === 'speedup' ? `Speedup against ${baseline}` : TITLES[shown]
   const cellOf = new Map(grid.cells.map((cell) => [cell.point.id, cell]))
+  const absent = absentFrom(grid)
   return {
     ...base,
     grid: { left, right: 24, top: 52, bottom: 10 },
@@ -175,10 +182,10 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
       },
     },
     visualMap: {
-      type: 'continuous' as const, min: scale.min, max: scale.max, dimension: 2, calculable: false, orient: 'horizontal' as const, top: 6, right: 24, itemWidth: 10, itemHeight: Math.min(220, width * 0.24),
+      type: 'continuous' as const, seriesIndex: 0, min: scale.min, max: scale.max, dimension: 2, calculable: false, orient: 'horizontal' as const, top: 6, right: 24, itemWidth: 10, itemHeight: Math.min(220, width * 0.24),
       inRange: { color: [...scale.palette] }, text: [scale.words(scale.max), scale.words(scale.min)], textStyle: { color: theme.muted, fontSize: 11 }, textGap: 8, padding: 0,
     },
-    title: { text: `${title}, by size in elements`, left: 8, top: 4, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText } },
+    title: { text: `${title}, by size in elements${absent.length > 0 ? '; – = no value' : ''}`, left: 8, top: 4, textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 as const, fontFamily: theme.fontText } },
     xAxis: { ...style, type: 'category' as const, data: grid.sizes.map(formatSizeTick), position: 'top' as const, axisTick: { show: false }, splitLine: { show: false }, axisLabel: { ...style.axisLabel, hideOverlap: true } },
     yAxis: { ...style, type: 'category' as const, inverse: true, data: grid.rows, axisTick: { show: false }, splitLine: { show: false }, axisLabel: { ...style.axisLabel, interval: 0, width: left - 16, overflow: 'truncate' as const, color: theme.text } },
     series: [
@@ -199,6 +206,8 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
         encode: { x: 0, y: 1 },
         emphasis: { itemStyle: { borderColor: theme.text, borderWidth: 2 } },
       },
+      // Not measured, failed, or without what the value is taken of: a dash, so that no cell looks forgotten.
+      { type: 'scatter' as const, id: 'absent', silent: true, symbolSize: 0, data: absent, label: { show: true, formatter: '–', color: theme.muted, fontSize: 11, fontFamily: theme.fontText } },
     ],
   }
 }
