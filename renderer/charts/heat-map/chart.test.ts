@@ -41,7 +41,7 @@ describe('the cells', () => {
     const uneven = gridOf([value({ n: 64 }, 1), value({ n: 1024 }, 2), value({ n: 64, op: 'mul' }, 3)])
     const { series, title } = heatMapOption(uneven, 'share', '', theme, new Set(), 900)!
     expect([series[1]!.data, title.text]).toEqual([[[1, 1]], 'Of the measured ceiling, by size in elements; – = no value'])
-    expect(renderSvg(heatMapOption(uneven, 'share', '', theme, new Set(), 900), 900, 200)).toMatch(/>–</)
+    expect(renderSvg(heatMapOption(uneven, 'share', '', theme, new Set(), 900)!, 900, 200)).toMatch(/>–</)
     expect(heatMapOption(grid, 'share', '', theme, new Set(), 900)!.title.text).not.toContain('–')
   })
   it('mark the selected result', () => {

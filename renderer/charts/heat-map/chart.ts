@@ -208,7 +208,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
       },
       // Not measured, failed, or without what the value is taken of: a dash, so that no cell looks forgotten.
       { type: 'scatter' as const, id: 'absent', silent: true, symbolSize: 0, data: absent, label: { show: true, formatter: '–', color: theme.muted, fontSize: 11, fontFamily: theme.fontText } },
-    ],
+    ] as const,
   }
 }
 
