@@ -19,6 +19,18 @@ describe('markdown report', () => {
     expect(written).toMatch(/\| add \| cpu avx2 \| 1 of 1 \|/)
   })
 
+  it('shows the speedups as bars around 1x, the longest for the largest, whatever an implementation is called', () => {
+    const at = (id: string, op: string, impl: string, medianNs: number) => testResult({ id, case: testCase({ op, impl }), summary: { ...testResult().summary!, medianNs, ciLowNs: medianNs * 0.999, ciHighNs: medianNs * 1.001 } })
+    const written = exportSession('markdown', testSession([at('a', 'add', 'numpy', 400), at('b', 'add', 'own', 100), at('c', 'mul', 'numpy', 100), at('d', 'mul', 'own', 200), at('e', 'add', '```evil', 400), at('f', 'mul', '```evil', 100)]))
+    const [, block] = /```text\n([\s\S]*?)\n```/.exec(written)!
+    const [title, ...bars] = block!.split('\n')
+    expect(title).toMatch(/^Speedup over cpu (numpy|own| evil) by operation/)
+    const cells = bars.map((bar) => ({ ratio: Number(/([\d.]+)x/.exec(bar)![1]), left: (bar.split('│')[0]!.match(/█/g) ?? []).length, right: (bar.split('│')[1]!.match(/█/g) ?? []).length }))
+    expect(cells.length).toBe(4)
+    for (const { ratio, left, right } of cells) expect([left, right]).toEqual([ratio < 1 ? Math.round(-Math.log2(ratio) * 10) : 0, ratio > 1 ? Math.round(Math.log2(ratio) * 10) : 0])
+    expect(new Set(bars.map((bar) => bar.indexOf('│'))).size).toBe(1)
+  })
+
   it('has findings, a table of the results and the machine', () => {
     expect(text).toMatch(/^# Night \\\| run\n/)
     expect(text).toContain('2 of 2 cases, 1 without a valid result')

@@ -7,6 +7,7 @@ import { formatTime, ratioWords } from '../../units'
 import { fastestTable } from '../shared/answer'
 import { reportOf, type ReportTable } from '../shared/report'
 import type { ExportContext, FileFormat } from '../file-format'
+import { speedupPicture } from './speedup-picture'
 
 const WORDS: Readonly<Record<Finding['severity'], string>> = { problem: '❌ Problem', warning: '⚠️ Warning', info: 'ℹ️ Note' }
 
@@ -41,13 +42,13 @@ function exportMarkdown(file: SessionFile, context: ExportContext): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** The answer in sentences, by operation, and what is wrong with the machine. */
+/** The answer in sentences, as bars, by operation, and what is wrong with the machine. */
 function answerParts(answer: SessionAnswer): string[] {
   const [first = '', ...others] = answerSentences(answer).map(escapeMarkdown)
   return [
     first && `**${first}**`,
     others.map((text) => `- ${text}`).join('\n'),
-    ...answer.processors.flatMap((one) => [...(answer.processors.length > 1 ? [`### ${processorTitle(one)}`] : []), tableMarkdown(fastestTable(one))]),
+    ...answer.processors.flatMap((one) => [...(answer.processors.length > 1 ? [`### ${processorTitle(one)}`] : []), speedupPicture(one), tableMarkdown(fastestTable(one))]),
     answer.machine.warnings.map((warning) => `- ⚠️ ${escapeMarkdown(warning)}`).join('\n'),
   ]
 }
