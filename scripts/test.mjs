@@ -21,8 +21,8 @@ async function check(title, script, args) {
 function counts() {
   try {
     const report = JSON.parse(readFileSync(REPORT, 'utf8'))
-    // A file that fails to load has no tests of its own to count.
-    const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
+    // A file that fails to load, or in what it does before its tests, has no failed test of its own to count.
+    const broken = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed')).length
     return { passed: report.numPassedTests, failed: report.numFailedTests + broken, skipped: report.numPendingTests + report.numTodoTests }
   } catch {
     return { passed: 0, failed: 1, skipped: 0 }

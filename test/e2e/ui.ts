@@ -28,7 +28,8 @@ export const view = (page: Page, name: string): Promise<void> => page.getByRole(
 /** Puts away every message on show, such as what is worth knowing about a run. */
 export async function dismissMessages(page: Page): Promise<void> {
   const dismiss = messages(page).getByRole('button', { name: 'Dismiss' })
-  while ((await dismiss.count()) > 0) await dismiss.first().click()
+  // In the page itself: a message may go away on its own between finding and clicking it.
+  while ((await dismiss.count()) > 0) await dismiss.evaluateAll((buttons) => buttons.forEach((button) => (button as HTMLElement).click()))
 }
 
 /** Rows of a grid or table that hold data. */
