@@ -59,6 +59,7 @@ struct Windows {
 
   bool stays(int64_t, int64_t, int64_t) const { return false; }
   Right place(int64_t, int64_t) const { return {}; }
+  int64_t lying(int64_t, int64_t, int) const { return 0; }
 
   // Outputs of one row in a panel, from column `at` on; at one place of the kernel, output q of them meets from[q * stride] where q is
   // in begin .. end, and padding elsewhere.
@@ -180,7 +181,7 @@ void run(const Call& c) {
     const int64_t group = i % g.groups;
     const T* of_group = x + i * g.group_channels() * g.in_plane();
     const LeftMatrix<T> left{weight + group * s.m * s.k, s.k, false};
-    if (g.plain()) multiply_into(out + i * s.m * s.n, s.n, sums, left, RightMatrix<T>{of_group, s.n, false}, multiply_by);
+    if (g.plain()) multiply_into(out + i * s.m * s.n, s.n, sums, left, RightMatrix<T>{of_group, s.n, false, s.k}, multiply_by);
     else multiply_into(out + i * s.m * s.n, s.n, sums, left, Windows<T>{of_group, g}, multiply_by);
   });
 }

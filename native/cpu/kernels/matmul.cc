@@ -119,7 +119,7 @@ void run(const Call& c) {
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
   run_products(c, s.p, sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
-    multiply_into(out + i * rows * cols, cols, sums, LeftMatrix<T>{a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a}, RightMatrix<T>{b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b}, multiply_by);
+    multiply_into(out + i * rows * cols, cols, sums, LeftMatrix<T>{a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a}, RightMatrix<T>{b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner}, multiply_by);
   });
 }
 

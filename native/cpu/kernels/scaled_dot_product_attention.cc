@@ -44,7 +44,7 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
   const int64_t seen = s.causal ? least(s.keys, first + rows) : s.keys;
   for (int64_t from = 0; from < seen; from += KEYS) {
     const int64_t keys = least(KEYS, seen - from);
-    const RightMatrix<T> of_keys{k + from * dim, dim, true}, of_values{v + from * dim, dim, false};
+    const RightMatrix<T> of_keys{k + from * dim, dim, true, dim}, of_values{v + from * dim, dim, false, keys};
     for (int64_t j = 0; j < keys; j += NR) of_keys.pack(j, static_cast<int>(least(NR, keys - j)), 0, dim, b.k + j * dim);
     for (int64_t j = 0; j < dim; j += NR) of_values.pack(j, static_cast<int>(least(NR, dim - j)), 0, keys, b.v + j * keys);
     for (int64_t j = 0; j < keys; j += NR) multiply_panel(queries, rows, {b.k + j * dim, NR}, dim, b.scores + j, SCORES, static_cast<int>(least(NR, keys - j)), true);

@@ -1,0 +1,167 @@
+// The operands of matrix products, as blocks and panels that tiles read (simd/tile.h), and how large these are.
+#pragma once
+#include "map.h"
+#include "transpose.h"
+
+namespace {
+
+#if defined(OPSCOPE_ISA_avx512)
+constexpr int MR = 14, NV = 2;
+#elif defined(OPSCOPE_ISA_avx2)
+constexpr int MR = 6, NV = 2;
+#elif defined(OPSCOPE_ISA_neon)
+constexpr int MR = 8, NV = 3;
+#else
+constexpr int MR = 4, NV = 2;
+#endif
+constexpr int NR = NV * W;
+constexpr int64_t KC = 384;
+constexpr int64_t MC = 168;  // rows of A at a time: with KC terms each they stay in the second-level cache
+constexpr int64_t NC = 4096 / NR * NR;
+constexpr int64_t LYING_FLOATS = 56000;  // of A at a time where it is read as it lies
+
+inline int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+// The largest part where `n` is cut into equal parts of about `most`, of at most one and a half times that.
+inline int64_t even_part(int64_t n, int64_t most) {
+  const int64_t parts = (n + most / 2) / most;
+  return parts <= 1 ? n : (n + parts - 1) / parts;
+}
+
+template <class T>
+inline void copy_row(const T* from, float* to, int64_t n) {
+  if constexpr (sizeof(T) > 1) map1<false>(from, to, 0, n, [](V v) { return v; });
+  else
+    for (int64_t i = 0; i < n; i++) to[i] = to_float(from[i]);
+}
+
+// A block of the left operand as tiles read it: the term p of row i lies at data[i * stride + p], or where by_terms at data[p * stride + i].
+struct Left {
+  const float* data;
+  int64_t stride;
+  bool by_terms, lies = false;
+  Left from(int64_t term) const { return {data + (by_terms ? term * stride : term), stride, by_terms, lies}; }
+  const float* row(int64_t i) const { return data + (by_terms ? i : i * stride); }
+};
+
+constexpr int64_t block_stride(int64_t terms) { return (terms + LINE - 1) / LINE * LINE + LINE; }  // rows start in different sets of the first cache
+
+constexpr int64_t ROWS_COPIED_AHEAD = 3;
+
+// A row-major matrix as the left operand.
+template <class T>
+struct LeftMatrix {
+  const T* a;
+  int64_t stride;  // between rows as stored
+  bool transposed;
+  // Rows half a page apart meet in the same sets of the first cache.
+  bool lies(int64_t rows) const { return sizeof(T) == sizeof(float) && !transposed && (stride % 512 != 0 || rows < 8); }
+  int64_t block_rows(int64_t kc) const { return lies(MC) && LYING_FLOATS / kc > MC * 2 / 3 ? LYING_FLOATS / kc : MC * 2 / 3; }
+  // Where row i lies from term l on, for what fetches it ahead; where that is no matrix of this kind, somewhere.
+  Left source(int64_t i, int64_t l) const {
+    if constexpr (sizeof(T) == sizeof(float))
+      if (!transposed) return {a + i * stride + l, stride, false};
+    return {reinterpret_cast<const float*>(a), 0, false};
+  }
+  // Rows i .. i + rows and terms l .. l + kc, copied to `to` where tiles could not read them well as they lie.
+  Left block(int64_t i, int64_t rows, int64_t l, int64_t kc, float* to) const {
+    if constexpr (sizeof(T) == sizeof(float))
+      if (lies(rows)) return {a + i * stride + l, stride, false, true};
+    if (transposed) {
+      for (int64_t p = 0; p < kc; p++) copy_row(a + (l + p) * stride + i, to + p * MC, rows);
+      return {to, MC, true};
+    }
+    for (int64_t r = 0; r < rows; r++) {
+      const T* const from = a + (i + r) * stride + l;
+      for (int64_t p = 0; p < kc; p += LINE) vprefetch(from + ROWS_COPIED_AHEAD * stride + p);
+      copy_row(from, to + r * block_stride(kc), kc);
+    }
+    return {to, block_stride(kc), false};
+  }
+};
+
+constexpr int64_t ROWS_AHEAD = 16;  // of the right operand, fetched before they are met
+
+// A panel of the right operand: kc rows of NR columns, `stride` apart.
+struct Right {
+  const float* data;
+  int64_t stride;
+};
+
+// Of the left operand, and of the right one (about half of a second-level cache of 1 MiB).
+constexpr int64_t FEW_ROWS = W < 16 ? 130 : 420, FEW_FLOATS = W < 16 ? 150000 : 300000;
+constexpr int64_t FEW_TERMS = 64;  // of a narrow panel: then it is copied whole
+
+// As the right operand, of `terms` terms. pack(): columns j .. j + columns (<= NR) and rows l .. l + kc as kc groups of NR, missing columns as zero.
+template <class T>
+struct RightMatrix {
+  const T* b;
+  int64_t stride;
+  bool transposed;
+  int64_t terms;
+  // Whether panels are read as they lie: what copying costs is then not won back.
+  bool stays(int64_t rows, int64_t terms, int64_t columns) const { return sizeof(T) == sizeof(float) && !transposed && (W == 16 || stride % 512 != 0 || rows <= MR) && (rows <= FEW_ROWS || terms * columns <= FEW_FLOATS); }
+  // How many of kc terms from l on are: not the last ones of a narrow panel, whose vectors would reach behind the matrix.
+  int64_t lying(int64_t l, int64_t kc, int columns) const {
+    if (columns == NR) return kc;
+    const int64_t left = terms - l - (NR + stride - 1) / stride;
+    return kc < FEW_TERMS || left < 0 ? 0 : least(kc, left);
+  }
+  Right place(int64_t j, int64_t l) const { return {reinterpret_cast<const float*>(b + l * stride + j), stride}; }
+
+  void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+    if (transposed) return pack_transposed(b + j * stride + l, columns, kc, to);
+    for (int64_t p = 0; p < kc; p++) {
+      const T* from = b + (l + p) * stride + j;
+      if constexpr (sizeof(T) > 1) {
+        if (columns == NR) {
+          for (int v = 0; v < NV; v++) {
+            if (v * W % LINE == 0) vprefetch(from + ROWS_AHEAD * stride + v * W);
+            vstore(to + p * NR + v * W, vload(from + v * W));
+          }
+        } else {
+          for (int v = 0; v < NV; v++) {
+            const int left = columns - v * W;
+            vstore(to + p * NR + v * W, left >= W ? vload(from + v * W) : left > 0 ? vload_n(from + v * W, left, 0) : vset(0));
+          }
+        }
+      } else {
+        for (int q = 0; q < NR; q++) to[p * NR + q] = q < columns ? to_float(from[q]) : 0;
+      }
+    }
+  }
+
+ private:
+  void pack_transposed(const T* from, int columns, int64_t kc, float* to) const {
+    int q = 0;
+#if defined(OPSCOPE_TRANSPOSE_TILE)
+    constexpr int SIDE = TILE<uint32_t>;
+    for (; q < columns; q += SIDE) {
+      const int some = columns - q < SIDE ? columns - q : SIDE;
+      int64_t p = 0;
+      for (; p + SIDE <= kc; p += SIDE) {
+        auto* const there = reinterpret_cast<uint32_t*>(to + p * NR + q);
+        if (sizeof(T) == sizeof(float) && some == SIDE) {
+          transpose_tile(reinterpret_cast<const uint32_t*>(from + q * stride + p), stride, there, NR);
+        } else {
+          float rows[SIDE * SIDE] = {};
+          for (int r = 0; r < some; r++) {
+            if constexpr (sizeof(T) == sizeof(float)) __builtin_memcpy(rows + r * SIDE, from + (q + r) * stride + p, SIDE * sizeof(float));
+            else copy_row(from + (q + r) * stride + p, rows + r * SIDE, SIDE);
+          }
+          transpose_tile(reinterpret_cast<const uint32_t*>(rows), SIDE, there, NR);
+        }
+      }
+      for (; p < kc; p++)
+        for (int r = 0; r < SIDE; r++) to[p * NR + q + r] = r < some ? to_float(from[(q + r) * stride + p]) : 0;
+    }
+    if (q < NR)
+      for (int64_t p = 0; p < kc; p++)
+        for (int r = q; r < NR; r++) to[p * NR + r] = 0;
+#else
+    for (; q < NR; q++)
+      for (int64_t p = 0; p < kc; p++) to[p * NR + q] = q < columns ? to_float(from[q * stride + p]) : 0;
+#endif
+  }
+};
+
+}  // namespace

@@ -1,0 +1,129 @@
+// Register tiles of matrix products in f32.
+#pragma once
+#include "operand.h"
+
+namespace {
+
+constexpr int LOW = W < 16 ? 2 : 4;  // of rows: then tiles are two panels wide, for the multiplications of one would wait for each other
+constexpr int64_t SHORT = W < 8 ? INT64_MAX : W < 16 ? 128 : 32;  // of terms: what comes next is not fetched row by row
+
+// Rows of the left operand that share a pointer; the others are reached from it by once and twice the stride.
+constexpr int SHARED_POINTER = 3;
+
+// What the next tile meets, fetched while this one is computed: its rows of A (unless by terms) and of C.
+struct Ahead {
+  const float* a;
+  int64_t a_stride;
+  const float* c;
+};
+
+// How a tile meets the left operand: by rows, by rows with the next tile's fetched meanwhile, or by terms.
+enum class Walk { rows, rows_ahead, terms };
+
+// The last element of each of the (one or two) lines of a row of VECTORS vectors: where rows start within lines, the first line came with the
+// panel before. A macro, for compilers leave out calls of functions that do nothing but prefetch.
+#define OPSCOPE_PREFETCH_ROW(row)                                                  \
+  do {                                                                             \
+    if constexpr (VECTORS * W > LINE) vprefetch((row) + VECTORS * W - 1 - LINE);   \
+    if constexpr (VECTORS * W > 2 * LINE) vprefetch((row) + LINE - 1), vprefetch((row) + 2 * LINE - 1);   \
+    vprefetch((row) + VECTORS * W - 1);                                            \
+  } while (false)
+
+// c[ROWS x columns] = (`first`) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
+template <int ROWS, int VECTORS, Walk WALK>
+OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t kc, float* c, int64_t c_stride, int columns, bool first, Ahead next) {
+  constexpr bool BY_TERMS = WALK == Walk::terms, AHEAD = WALK == Walk::rows_ahead;
+  constexpr int POINTERS = BY_TERMS ? 1 : (ROWS + SHARED_POINTER - 1) / SHARED_POINTER;
+  const float* at[POINTERS];
+#pragma GCC unroll 16
+  for (int r = 0; r < POINTERS; r++) at[r] = a + r * SHARED_POINTER * a_stride;
+  V sum[ROWS][VECTORS];
+#pragma GCC unroll 16
+  for (int i = 0; i < ROWS; i++) {
+    if (!AHEAD) OPSCOPE_PREFETCH_ROW(c + i * c_stride);
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) sum[i][v] = vset(0);
+  }
+  int64_t p = 0;
+  // Ahead: the terms in as many parts as there are rows, and with each part a row of the next tile, ROWS terms of it with each term.
+  for (int part = AHEAD ? 1 : ROWS; part <= ROWS; part++) {
+    if (AHEAD) OPSCOPE_PREFETCH_ROW(next.c + (part - 1) * c_stride);
+    const float* row_ahead = next.a + (part - 1) * next.a_stride;
+    for (const int64_t end = AHEAD ? kc * part / ROWS : kc; p < end; p++) {
+      V row[VECTORS];
+#pragma GCC unroll 4
+      for (int v = 0; v < VECTORS; v++) row[v] = vload(b + v * W);
+      OPSCOPE_PREFETCH_ROW(b + ROWS_AHEAD * b_stride);
+      if constexpr (AHEAD) {
+        vprefetch(row_ahead);
+        row_ahead += ROWS;
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < ROWS; i++) {
+        const V x = vset(BY_TERMS ? at[0][i] : at[i / SHARED_POINTER][i % SHARED_POINTER * a_stride]);
+#pragma GCC unroll 4
+        for (int v = 0; v < VECTORS; v++) sum[i][v] = vfma(x, row[v], sum[i][v]);
+      }
+      b += b_stride;
+#pragma GCC unroll 16
+      for (int r = 0; r < POINTERS; r++) {
+        at[r] += BY_TERMS ? a_stride : 1;
+#if defined(__GNUC__)
+        // Else compilers keep one pointer a row, more than there are registers.
+        __asm__("" : "+r"(at[r]));
+#endif
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < ROWS; i++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++) {
+      float* to = c + i * c_stride + v * W;
+      const int left = columns - v * W;
+      if (left >= W) vstore(to, first ? sum[i][v] : vadd(vload(to), sum[i][v]));
+      else if (left > 0) vstore_n(to, first ? sum[i][v] : vadd(vload_n(to, left, 0), sum[i][v]), left);
+    }
+  }
+}
+
+template <int ROWS, int VECTORS, Walk WALK>
+inline void tile_rows(int rows, const float* a, int64_t a_stride, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+  if constexpr (ROWS > 1)
+    if (rows < ROWS) return tile_rows<ROWS - 1, VECTORS, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
+  tile_of<ROWS, VECTORS, WALK>(a, a_stride, b.data, b.stride, kc, c, c_stride, columns, first, next);
+}
+
+template <Walk WALK>
+inline void tile(int rows, const float* a, int64_t a_stride, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+  if (columns > W) tile_rows<MR, NV, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
+  else tile_rows<MR, 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
+}
+
+template <int ROWS>
+inline void low_rows(int rows, const Left& a, const Right& b, int64_t kc, float* c, int64_t c_stride, bool first) {
+  if constexpr (ROWS > 1)
+    if (rows < ROWS) return low_rows<ROWS - 1>(rows, a, b, kc, c, c_stride, first);
+  tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b.data, b.stride, kc, c, c_stride, 2 * NR, first, {});
+}
+
+// c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B. `c_later`: where the next panel writes first;
+// `later`: what it or (`instead` of the rows of this panel) the next block reads.
+inline void multiply_panel(const Left& a, int64_t rows, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, bool instead, const Left& later, const float* c_later) {
+  const int64_t tiles = (rows + MR - 1) / MR;
+  for (int64_t t = 0; t < tiles; t++) {
+    const int64_t i = rows * t / tiles, end = rows * (t + 1) / tiles;
+    const int height = static_cast<int>(end - i);
+    const bool inside = end < rows;
+    const Ahead next{instead ? later.row(i) : inside ? a.row(end) : later.data, instead || !inside ? later.stride : a.stride, inside ? c + end * c_stride : c_later};
+    if (a.by_terms) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
+    else if (kc < SHORT || height < MR / 2) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
+    else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
+  }
+}
+// The same where no more is known of what comes next than the panel to the right.
+inline void multiply_panel(const Left& a, int64_t rows, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first) {
+  multiply_panel(a, rows, b, kc, c, c_stride, columns, first, false, a, c + NR);
+}
+
+}  // namespace
