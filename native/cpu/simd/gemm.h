@@ -61,7 +61,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
     for (int64_t j = cols.begin; j < cols.end; j += NR) {
       const int columns = static_cast<int>(least(NR, cols.end - j));
       const int64_t lying = stays ? b.lying(l, kc, columns) : 0;
-      float* const panel = slab + (once ? cols.begin : j) * kc;
+      float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
       if (packs && lying < kc && i == rows.begin) b.pack(jc + j, columns, l + lying, kc - lying, panel);
       float* const at = c + i * stride + j;
       if (count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR) {
@@ -85,21 +85,20 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
   const int64_t terms = s.terms();
   for (int64_t jc = 0; jc < s.n; jc += NC) {
     const int64_t nc = least(NC, s.n - jc);
-    const Range rows = by_rows ? part(s.m, MR, thread, threads) : Range{0, s.m}, mine = part(nc, NR, thread, threads);
+    const Range rows = by_rows ? part(s.m, MR, thread, threads) : Range{0, s.m}, mine = part(nc, NR, thread, threads), cols = by_rows ? Range{0, nc} : mine;
     for (int64_t l = 0; l < s.k; l += terms) {
       const int64_t kc = least(terms, s.k - l);
-      float* slab = slabs + (phase & (threads > 1)) * s.b_floats();
+      // Threads that pack for themselves have places of their own, wherever the others are.
+      float* const slab = slabs + (phase & (threads > 1)) * s.b_floats() + cols.begin * terms;
       phase++;
-      for (int64_t j = mine.begin; !packs && j < mine.end; j += NR)
-        if (const int columns = static_cast<int>(least(NR, mine.end - j)); true) {
-          const int64_t lying = stays ? b.lying(l, kc, columns) : 0;
-          if (lying < kc) b.pack(jc + j, columns, l + lying, kc - lying, slab + j * kc);
-        }
-      // Columns of one slab alone have a place of their own in it.
+      for (int64_t j = mine.begin; !packs && j < mine.end; j += NR) {
+        const int columns = static_cast<int>(least(NR, mine.end - j));
+        if (const int64_t lying = stays ? b.lying(l, kc, columns) : 0; lying < kc) b.pack(jc + j, columns, l + lying, kc - lying, slab + j * kc);
+      }
       if (threads > 1 && (!packs || s.n > NC)) call.barrier(call.team);
-      multiply(a, b, stays, packs, out, rows, jc, nc, by_rows ? Range{0, nc} : mine, l, kc, slab, block);
+      multiply(a, b, stays, packs, out, rows, jc, nc, cols, l, kc, slab, block);
     }
-    out.finish(rows, jc, by_rows ? Range{0, nc} : mine, nc);
+    out.finish(rows, jc, cols, nc);
   }
 }
 
