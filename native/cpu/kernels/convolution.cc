@@ -2,178 +2,16 @@
 // input, kernel, padding, output]; core/ops/convolution/table.ts has the formula.
 //
 // A group of an image is a product of its filters [filters, channels * kernel] and a matrix [channels * kernel, outputs] whose columns
-// are windows, which is never made: packing its panels reads the input where the windows lie (simd/gemm.h). Where a group has few
-// filters (depthwise convolutions), its output rows are added up directly instead.
-#include "simd/gemm.h"
+// are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
+// (simd/windows.h), or the input is the matrix.
+#include "simd/phases.h"
 
 namespace {
-
-constexpr int64_t FEW_FILTERS = 4;
-
-struct Axis {
-  int64_t input, kernel, padding, output;
-};
-
-struct Geometry {
-  int64_t batch, channels, filters, groups, stride, dilation;
-  Axis depth, height, width;
-
-  explicit Geometry(const int64_t* d) : batch(d[0]), channels(d[1]), filters(d[2]), groups(d[3]), stride(d[4]), dilation(d[5]) {
-    Axis* axes[3] = {&depth, &height, &width};
-    for (int i = 0; i < 3; i++) *axes[i] = {d[6 + 4 * i], d[7 + 4 * i], d[8 + 4 * i], d[9 + 4 * i]};
-  }
-  int64_t in_plane() const { return depth.input * height.input * width.input; }
-  int64_t out_plane() const { return depth.output * height.output * width.output; }
-  int64_t volume() const { return depth.kernel * height.kernel * width.kernel; }
-  int64_t group_channels() const { return channels / groups; }
-  int64_t group_filters() const { return filters / groups; }
-  Products products() const { return {batch * groups, group_filters(), out_plane(), group_channels() * volume()}; }
-  bool direct() const { return group_filters() < FEW_FILTERS; }
-  // The input itself is the matrix.
-  bool plain() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0; }
-
-  // Outputs from .. to of a row whose element `k` of the kernel lies inside the input.
-  Range inside(int64_t k, int64_t from, int64_t to) const {
-    const int64_t offset = k * dilation - width.padding;
-    if (stride == 1) {
-      const int64_t begin = offset + from >= 0 ? from : -offset, end = width.input - offset;
-      return begin < end && begin < to ? Range{begin, end < to ? end : to} : begin < to ? Range{begin, begin} : Range{to, to};
-    }
-    const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride, end = width.input - 1 - offset < 0 ? 0 : (width.input - 1 - offset) / stride + 1;
-    const int64_t begin = first > from ? first : from;
-    return {begin, end < to ? (end > begin ? end : begin) : (to > begin ? to : begin)};
-  }
-  // The row of the input that output row (d, h) meets at kernel row (kd, kh); -1 outside.
-  int64_t row(int64_t d, int64_t h, int64_t kd, int64_t kh) const {
-    const int64_t at_depth = d * stride - depth.padding + kd * dilation, at_height = h * stride - height.padding + kh * dilation;
-    if (at_depth < 0 || at_depth >= depth.input || at_height < 0 || at_height >= height.input) return -1;
-    return at_depth * height.input + at_height;
-  }
-};
-
-// The windows of a group of an image as the right operand.
-template <class T>
-struct Windows {
-  const T* x;  // the group's first channel
-  const Geometry& g;
-
-  bool stays(int64_t, int64_t, int64_t) const { return false; }
-  Right place(int64_t, int64_t) const { return {}; }
-  int64_t lying(int64_t, int64_t, int) const { return 0; }
-
-  // Outputs of one row in a panel, from column `at` on; at one place of the kernel, output q of them meets from[q * stride] where q is
-  // in begin .. end, and padding elsewhere.
-  struct Run {
-    int64_t d, h, from;
-    int at, count;
-  };
-  struct Piece {
-    int64_t from;  // in a channel
-    int begin, end;
-  };
-
-  void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
-    Run runs[NR];
-    int run_count = 0;
-    for (int q = 0; q < columns;) {
-      const int64_t row = (j + q) / g.width.output, at = (j + q) - row * g.width.output, d = row / g.height.output;
-      const int count = static_cast<int>(least(g.width.output - at, columns - q));
-      runs[run_count++] = {d, row - d * g.height.output, at, q, count};
-      q += count;
-    }
-    // The same for every channel.
-    constexpr int64_t KEPT = 512;
-    Piece kept[KEPT];
-    const int64_t volume = g.volume();
-    const bool keeps = volume * run_count <= KEPT && kc >= 2 * volume;
-    for (int64_t v = 0; keeps && v < volume; v++)
-      for (int i = 0; i < run_count; i++) kept[v * run_count + i] = piece(runs[i], v);
-    int64_t channel = l / volume, v = l - channel * volume;
-    for (int64_t p = 0; p < kc; p++, to += NR) {
-      const T* const plane = x + channel * g.in_plane();
-      for (int i = 0; i < run_count; i++) copy(plane, keeps ? kept[v * run_count + i] : piece(runs[i], v), runs[i], to);
-      for (int q = columns; q < NR; q++) to[q] = 0;
-      if (++v == volume) v = 0, channel++;
-    }
-  }
-
- private:
-  Piece piece(const Run& run, int64_t v) const {
-    const int64_t kw = v % g.width.kernel, rows = v / g.width.kernel, kh = rows % g.height.kernel, kd = rows / g.height.kernel;
-    const int64_t row = g.row(run.d, run.h, kd, kh);
-    if (row < 0) return {0, 0, 0};
-    const Range valid = g.inside(kw, run.from, run.from + run.count);
-    return {row * g.width.input + kw * g.dilation - g.width.padding + run.from * g.stride, static_cast<int>(valid.begin - run.from), static_cast<int>(valid.end - run.from)};
-  }
-
-  // Whole vectors may reach into the runs behind, which follow, but not out of the row.
-  OPSCOPE_INLINE void copy(const T* plane, const Piece& piece, const Run& run, float* row) const {
-    const T* const from = plane + piece.from;
-    float* const to = row + run.at;
-    if (g.stride <= 2) {
-      for (int q = 0; q < run.count; q += W) {
-        const int begin = piece.begin > q ? piece.begin - q : 0, end = piece.end - q < W ? piece.end - q : W;
-        V v = vset(0);
-        if (begin == 0 && end == W) v = g.stride == 1 ? vload(from + q) : vload_even(from + 2 * q);
-        else if (g.stride == 1 && begin < end) v = vload_between(from + q, begin, end, 0);
-        else if (begin < end) v = vload_even_between(from + 2 * q, begin, end, 0);
-        if (run.at + q + W <= NR) vstore(to + q, v);
-        else vstore_n(to + q, v, NR - run.at - q);
-      }
-      return;
-    }
-    for (int q = 0; q < run.count; q++) to[q] = q >= piece.begin && q < piece.end ? to_float(from[q * g.stride]) : 0;
-  }
-};
-
-// A row of outputs of one filter, in parts that the buffer holds.
-template <class T>
-void direct_row(const Geometry& g, const T* x, const T* weight, int64_t d, int64_t h, T* out) {
-  constexpr int64_t CHUNK = 512;
-  alignas(64) float sums[CHUNK];
-  for (int64_t from = 0; from < g.width.output; from += CHUNK) {
-    const int64_t to = least(from + CHUNK, g.width.output);
-    for (int64_t i = 0; i < to - from; i++) sums[i] = 0;
-    const T* w = weight;
-    for (int64_t channel = 0; channel < g.group_channels(); channel++)
-      for (int64_t kd = 0; kd < g.depth.kernel; kd++)
-        for (int64_t kh = 0; kh < g.height.kernel; kh++) {
-          const int64_t row = g.row(d, h, kd, kh);
-          for (int64_t kw = 0; kw < g.width.kernel; kw++, w++) {
-            const Range valid = row < 0 ? Range{from, from} : g.inside(kw, from, to);
-            const T* at = x + channel * g.in_plane() + row * g.width.input + kw * g.dilation - g.width.padding;
-            float* const sum = sums - from;
-            const float factor = to_float(*w);
-            const V f = vset(factor);
-            int64_t o = valid.begin;
-            if (g.stride == 1) {
-              map2<false>(at, sum, sum, o, valid.end, [f](V v, V s) { return vfma(f, v, s); });
-              continue;
-            }
-            if (g.stride == 2)
-              for (; o + W <= valid.end; o += W) vstore(sum + o, vfma(f, vload_even(at + 2 * o), vload(sum + o)));
-            for (; o < valid.end; o++) sum[o] += factor * to_float(at[o * g.stride]);
-          }
-        }
-    map1<false>(sums, out + from, 0, to - from, [](V v) { return v; });
-  }
-}
-
-template <class T>
-void run_direct(const Call& c, const Geometry& g) {
-  const int64_t rows = g.depth.output * g.height.output, filter_size = g.group_channels() * g.volume();
-  const Range r = part(g.batch * g.filters * rows, 1, c.thread, c.threads);
-  for (int64_t i = r.begin; i < r.end; i++) {
-    const int64_t plane = i / rows, row = i - plane * rows, image = plane / g.filters, filter = plane - image * g.filters, group = filter / g.group_filters();
-    direct_row(g, input<T>(c, 0) + (image * g.channels + group * g.group_channels()) * g.in_plane(), input<T>(c, 1) + filter * filter_size, row / g.height.output, row % g.height.output,
-               output<T>(c) + i * g.width.output);
-  }
-}
 
 template <class T>
 void run(const Call& c) {
   const Geometry g(c.dims);
-  if (g.direct()) return run_direct<T>(c, g);
+  if (const Parts parts(g, c.threads); !g.plain() && parts.worth()) return run_parts<T>(c, parts);
   const Products s = g.products();
   const T *x = input<T>(c, 0), *weight = input<T>(c, 1);
   T* const out = output<T>(c);
@@ -201,7 +39,8 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Geometry g(d);
-  return g.direct() ? 0 : g.products().scratch(threads, bytes < sizeof(float));
+  const Parts parts(g, threads);
+  return !g.plain() && parts.worth() ? static_cast<size_t>(parts.floats() * threads) : g.products().scratch(threads, bytes < sizeof(float));
 }
 
 }  // namespace

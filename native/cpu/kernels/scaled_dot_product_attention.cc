@@ -47,7 +47,7 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
     const RightMatrix<T> of_keys{k + from * dim, dim, true, dim}, of_values{v + from * dim, dim, false, keys};
     for (int64_t j = 0; j < keys; j += NR) of_keys.pack(j, static_cast<int>(least(NR, keys - j)), 0, dim, b.k + j * dim);
     for (int64_t j = 0; j < dim; j += NR) of_values.pack(j, static_cast<int>(least(NR, dim - j)), 0, keys, b.v + j * keys);
-    for (int64_t j = 0; j < keys; j += NR) multiply_panel(queries, rows, {b.k + j * dim, NR}, dim, b.scores + j, SCORES, static_cast<int>(least(NR, keys - j)), true);
+    for (int64_t j = 0; j < keys; j += NR) multiply_panel(queries, rows, Right{b.k + j * dim, NR}, dim, b.scores + j, SCORES, static_cast<int>(least(NR, keys - j)), true);
     for (int64_t i = 0; i < rows; i++) {
       float* const row = b.scores + i * SCORES;
       const int64_t some = s.causal ? least(keys, first + i + 1 - from) : keys;
@@ -62,7 +62,7 @@ void attend(const Sizes& s, const T* q, const T* k, const T* v, T* out, int64_t 
       if (max != maxima[i]) map1<false>(b.out + i * dim, b.out + i * dim, 0, dim, [kept](V x) { return vmul(x, kept); });
       maxima[i] = max;
     }
-    for (int64_t j = 0; j < dim; j += NR) multiply_panel(weights, rows, {b.v + j * keys, NR}, keys, b.out + j, dim, static_cast<int>(least(NR, dim - j)), false);
+    for (int64_t j = 0; j < dim; j += NR) multiply_panel(weights, rows, Right{b.v + j * keys, NR}, keys, b.out + j, dim, static_cast<int>(least(NR, dim - j)), false);
   }
   for (int64_t i = 0; i < rows; i++) {
     const V factor = vset(1 / sums[i]);

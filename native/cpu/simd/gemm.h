@@ -70,10 +70,10 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
         continue;
       }
       const bool last = j + NR >= cols.end, ends = i + count >= rows.end;
-      const Left later = last ? (ends ? a.source(rows.begin, l + kc) : a.source(i + count, l)) : left;
-      const float* const c_later = !last ? at + NR : ends ? c + rows.begin * stride + cols.begin : c + (i + count) * stride + cols.begin;
-      if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, last && !left.lies, later, c_later);
-      if (lying < kc) multiply_panel(left.from(lying), count, {panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, last && !left.lies, later, c_later);
+      const Left next = last ? (ends ? a.source(rows.begin, l + kc) : a.source(i + count, l)) : left;
+      const Later later{next, !last ? at + NR : ends ? c + rows.begin * stride + cols.begin : c + (i + count) * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin};
+      if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
+      if (lying < kc) multiply_panel(left.from(lying), count, Right{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
     }
   }
 }

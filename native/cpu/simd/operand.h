@@ -81,10 +81,23 @@ struct LeftMatrix {
 
 constexpr int64_t ROWS_AHEAD = 16;  // of the right operand, fetched before they are met
 
-// A panel of the right operand: kc rows of NR columns, `stride` apart.
+// A panel of the right operand, row by row: `stride` apart..
 struct Right {
   const float* data;
   int64_t stride;
+  static constexpr bool FETCHED = true;
+  const float* row() const { return data; }
+  const float* row_ahead() const { return data + ROWS_AHEAD * stride; }
+  void step() { data += stride; }
+};
+
+// .. or wherever they lie.
+struct Scattered {
+  const float* data;
+  const int32_t* offsets;
+  static constexpr bool FETCHED = false;
+  const float* row() const { return data + *offsets; }
+  void step() { offsets++; }
 };
 
 // Of the left operand, and of the right one (about half of a second-level cache of 1 MiB).

@@ -5,7 +5,7 @@
 namespace {
 
 constexpr int LOW = W < 16 ? 2 : 4;  // of rows: then tiles are two panels wide, for the multiplications of one would wait for each other
-constexpr int64_t SHORT = W < 8 ? INT64_MAX : W < 16 ? 128 : 32;  // of terms: what comes next is not fetched row by row
+constexpr int64_t SHORT = W < 8 ? INT64_MAX : W < 16 ? 128 : 56;  // of terms: what comes next is not fetched
 
 // Rows of the left operand that share a pointer; the others are reached from it by once and twice the stride.
 constexpr int SHARED_POINTER = 3;
@@ -30,8 +30,8 @@ enum class Walk { rows, rows_ahead, terms };
   } while (false)
 
 // c[ROWS x columns] = (`first`) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
-template <int ROWS, int VECTORS, Walk WALK>
-OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, const float* b, int64_t b_stride, int64_t kc, float* c, int64_t c_stride, int columns, bool first, Ahead next) {
+template <int ROWS, int VECTORS, Walk WALK, class B>
+OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, Ahead next) {
   constexpr bool BY_TERMS = WALK == Walk::terms, AHEAD = WALK == Walk::rows_ahead;
   constexpr int POINTERS = BY_TERMS ? 1 : (ROWS + SHARED_POINTER - 1) / SHARED_POINTER;
   const float* at[POINTERS];
@@ -52,8 +52,8 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, const float* b, int
     for (const int64_t end = AHEAD ? kc * part / ROWS : kc; p < end; p++) {
       V row[VECTORS];
 #pragma GCC unroll 4
-      for (int v = 0; v < VECTORS; v++) row[v] = vload(b + v * W);
-      OPSCOPE_PREFETCH_ROW(b + ROWS_AHEAD * b_stride);
+      for (int v = 0; v < VECTORS; v++) row[v] = vload(b.row() + v * W);
+      if constexpr (B::FETCHED) OPSCOPE_PREFETCH_ROW(b.row_ahead());
       if constexpr (AHEAD) {
         vprefetch(row_ahead);
         row_ahead += ROWS;
@@ -64,7 +64,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, const float* b, int
 #pragma GCC unroll 4
         for (int v = 0; v < VECTORS; v++) sum[i][v] = vfma(x, row[v], sum[i][v]);
       }
-      b += b_stride;
+      b.step();
 #pragma GCC unroll 16
       for (int r = 0; r < POINTERS; r++) {
         at[r] += BY_TERMS ? a_stride : 1;
@@ -87,15 +87,15 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, const float* b, int
   }
 }
 
-template <int ROWS, int VECTORS, Walk WALK>
-inline void tile_rows(int rows, const float* a, int64_t a_stride, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+template <int ROWS, int VECTORS, Walk WALK, class B>
+inline void tile_rows(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return tile_rows<ROWS - 1, VECTORS, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
-  tile_of<ROWS, VECTORS, WALK>(a, a_stride, b.data, b.stride, kc, c, c_stride, columns, first, next);
+  tile_of<ROWS, VECTORS, WALK>(a, a_stride, b, kc, c, c_stride, columns, first, next);
 }
 
-template <Walk WALK>
-inline void tile(int rows, const float* a, int64_t a_stride, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+template <Walk WALK, class B>
+inline void tile(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
   if (columns > W) tile_rows<MR, NV, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
   else tile_rows<MR, 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
 }
@@ -104,26 +104,36 @@ template <int ROWS>
 inline void low_rows(int rows, const Left& a, const Right& b, int64_t kc, float* c, int64_t c_stride, bool first) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return low_rows<ROWS - 1>(rows, a, b, kc, c, c_stride, first);
-  tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b.data, b.stride, kc, c, c_stride, 2 * NR, first, {});
+  tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, {});
 }
 
-// c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B. `c_later`: where the next panel writes first;
-// `later`: what it or (`instead` of the rows of this panel) the next block reads.
-inline void multiply_panel(const Left& a, int64_t rows, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, bool instead, const Left& later, const float* c_later) {
+// What follows a panel: where its columns of C start, and the rows of A that its tiles or (`instead` of those of this panel) the next block meet.
+// `unmet`: no panel has met the rows of this block yet.
+struct Later {
+  Left a;
+  const float* c;
+  bool instead, unmet;
+};
+
+// c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B.
+template <class B>
+inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Later& later) {
   const int64_t tiles = (rows + MR - 1) / MR;
+  const bool ahead = kc >= SHORT && (W >= 16 || later.instead || later.unmet);
   for (int64_t t = 0; t < tiles; t++) {
     const int64_t i = rows * t / tiles, end = rows * (t + 1) / tiles;
     const int height = static_cast<int>(end - i);
     const bool inside = end < rows;
-    const Ahead next{instead ? later.row(i) : inside ? a.row(end) : later.data, instead || !inside ? later.stride : a.stride, inside ? c + end * c_stride : c_later};
+    const Ahead next{later.instead ? later.a.row(i) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c};
     if (a.by_terms) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
-    else if (kc < SHORT || height < MR / 2) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
+    else if (!ahead || height < MR / 2) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
     else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
   }
 }
-// The same where no more is known of what comes next than the panel to the right.
-inline void multiply_panel(const Left& a, int64_t rows, const Right& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first) {
-  multiply_panel(a, rows, b, kc, c, c_stride, columns, first, false, a, c + NR);
+// The same where the next panel is the one to the right.
+template <class B>
+inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first) {
+  multiply_panel(a, rows, b, kc, c, c_stride, columns, first, Later{a, c + NR, false, false});
 }
 
 }  // namespace
