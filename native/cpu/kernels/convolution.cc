@@ -11,7 +11,7 @@ namespace {
 template <class T>
 void run(const Call& c) {
   const Geometry g(c.dims);
-  if (const Parts parts(g, c.threads); !g.plain() && parts.worth()) return run_parts<T>(c, parts);
+  if (const Parts parts(g, c.threads); !g.plain() && parts.fits()) return run_parts<T>(c, parts);
   const Products s = g.products();
   const T *x = input<T>(c, 0), *weight = input<T>(c, 1);
   T* const out = output<T>(c);
@@ -40,7 +40,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Geometry g(d);
   const Parts parts(g, threads);
-  return !g.plain() && parts.worth() ? static_cast<size_t>(parts.floats() * threads) : g.products().scratch(threads, bytes < sizeof(float));
+  return !g.plain() && parts.fits() ? static_cast<size_t>(parts.floats * threads) : g.products().scratch(threads, bytes < sizeof(float));
 }
 
 }  // namespace
