@@ -118,6 +118,9 @@ const SHORT_PLANES: readonly Params[] = [
   { batch: 31, channels: 7, length: 10, height: 5, width: 6, kernel: 4, stride: 1, outHeight: 1, outWidth: 3 },
 ]
 
+/** Kernels far larger than what they meet: no copy of a padded input is made for them. */
+const WIDE_KERNELS: readonly Params[] = [{ channels: 3, filters: 5, height: 5, width: 6, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1200, paddingWidth: 1200, dilation: 1200 }]
+
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same
  * kernels, where every pipeline takes seconds to compile.
@@ -163,5 +166,5 @@ export const conformanceParams = (op: Op, extent: Extent): Params[] =>
     ...(extent === 'large' && isPeak(op) ? [] : sizesOf(op, extent)).flatMap((size) => choicesOf(op, size).flatMap((choice) => fitting(op, { ...choice, ...size }))),
     // Every other form, and the whole-number attributes (a batch, the columns of a broadcast) away from their defaults.
     ...(extent === 'large' || isPeak(op) ? [] : exampleParams(op).map((params) => op.params.parse(params))),
-    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
+    ...(extent === 'all' ? (op.family === 'pooling' ? SHORT_PLANES : op.id === 'conv2d' ? WIDE_KERNELS : 'broadcast' in op.attributes ? NARROW : []).flatMap((params) => fitting(op, params)) : []),
   ]
