@@ -118,8 +118,11 @@ const SHORT_PLANES: readonly Params[] = [
   { batch: 31, channels: 7, length: 10, height: 5, width: 6, kernel: 4, stride: 1, outHeight: 1, outWidth: 3 },
 ]
 
-/** Kernels far larger than what they meet: no copy of a padded input is made for them. */
-const WIDE_KERNELS: readonly Params[] = [{ channels: 3, filters: 5, height: 5, width: 6, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1200, paddingWidth: 1200, dilation: 1200 }]
+/** Kernels that meet nothing but padding in part, and some far larger than what they meet: no padded copy of the input is made for them. */
+const WIDE_KERNELS: readonly Params[] = [
+  { channels: 3, filters: 5, height: 5, width: 6, kernelHeight: 3, kernelWidth: 3, paddingHeight: 1200, paddingWidth: 1200, dilation: 1200 },
+  { channels: 1, filters: 5, height: 2103, width: 2104, kernelHeight: 2, kernelWidth: 2, dilation: 2100 },
+]
 
 /**
  * all: what each implementation is checked with. large: beyond the caches. few: a second engine running the same

@@ -8,12 +8,34 @@
 
 namespace {
 
+// Floats for the filters without the parts that meet nothing; 0 where all meet something.
+int64_t trimmed_floats(const Geometry& whole, const Geometry& g, size_t bytes) {
+  return g.volume() == whole.volume() ? 0 : up((g.filters * g.group_channels() * g.volume() * static_cast<int64_t>(bytes) + 3) / 4, LINE);
+}
+
+// Those filters, copied by the team.
 template <class T>
-void run(const Call& c) {
-  const Geometry g(c.dims);
-  if (const Parts parts(g, c.threads); !g.plain() && parts.fits()) return run_parts<T>(c, parts);
+const T* trim(const Call& c, const Geometry& whole, const Geometry& g) {
+  T* const to = reinterpret_cast<T*>(c.scratch);
+  const Range depth = whole.taps(whole.depth), height = whole.taps(whole.height), width = whole.taps(whole.width), mine = part(g.filters * g.group_channels(), 1, c.thread, c.threads);
+  T* at = to + mine.begin * g.volume();
+  for (int64_t i = mine.begin; i < mine.end; i++)
+    for (int64_t d = depth.begin; d < depth.end; d++)
+      for (int64_t h = height.begin; h < height.end; h++)
+        for (int64_t w = width.begin; w < width.end; w++) *at++ = input<T>(c, 1)[((i * whole.depth.kernel + d) * whole.height.kernel + h) * whole.width.kernel + w];
+  c.barrier(c.team);
+  return to;
+}
+
+template <class T>
+void run(const Call& call) {
+  const Geometry whole(call.dims), g = whole.trimmed();
+  const int64_t floats = trimmed_floats(whole, g, sizeof(T));
+  const T *const x = input<T>(call, 0), *const weight = floats > 0 ? trim<T>(call, whole, g) : input<T>(call, 1);
+  Call c = call;
+  c.scratch += floats;
+  if (const Parts parts(g, c.threads); !g.plain() && parts.fits()) return run_parts<T>(c, parts, weight);
   const Products s = g.products();
-  const T *x = input<T>(c, 0), *weight = input<T>(c, 1);
   T* const out = output<T>(c);
   run_products(c, s, sizeof(T) < sizeof(float), [=, &g](int64_t i, float* sums, const auto& multiply_by) {
     const int64_t group = i % g.groups;
@@ -38,9 +60,10 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 }
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
-  const Geometry g(d);
+  const Geometry whole(d), g = whole.trimmed();
   const Parts parts(g, threads);
-  return !g.plain() && parts.fits() ? static_cast<size_t>(parts.floats * threads) : g.products().scratch(threads, bytes < sizeof(float));
+  const size_t rest = !g.plain() && parts.fits() ? static_cast<size_t>(parts.floats * threads) : g.products().scratch(threads, bytes < sizeof(float));
+  return static_cast<size_t>(trimmed_floats(whole, g, bytes)) + rest;
 }
 
 }  // namespace

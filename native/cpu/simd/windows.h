@@ -25,6 +25,29 @@ struct Geometry {
   // The input itself is the matrix.
   bool plain() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0; }
 
+  // The same without the outer parts of the kernel that meet nothing but padding.
+  Geometry trimmed() const {
+    Geometry g = *this;
+    Axis* const axes[] = {&g.depth, &g.height, &g.width};
+    for (Axis* axis : axes) {
+      const Range met = taps(*axis);
+      axis->kernel = met.end - met.begin;
+      axis->padding -= met.begin * dilation;
+    }
+    return g;
+  }
+  // From the first to the last element of the kernel that meets the input, at least one.
+  Range taps(const Axis& axis) const {
+    const auto meets = [&](int64_t k) {
+      const int64_t first = k * dilation - axis.padding, before = first < 0 ? (stride - 1 - first) / stride : 0;
+      return before < axis.output && first + before * stride < axis.input;
+    };
+    int64_t begin = 0, end = axis.kernel;
+    while (begin + 1 < end && !meets(begin)) begin++;
+    while (begin + 1 < end && !meets(end - 1)) end--;
+    return {begin, end};
+  }
+
   // Outputs from .. to of a row whose element `k` of the kernel lies inside the input.
   Range inside(int64_t k, int64_t from, int64_t to) const {
     const int64_t offset = k * dilation - width.padding;
