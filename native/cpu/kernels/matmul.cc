@@ -110,6 +110,11 @@ void run_dots(const Call& c, const Size& s) {
   }
 }
 
+// Where both operands are stored transposed, what they are stored as have a product too: that of the operands, transposed. Few columns do not repay
+// what turning both operands takes.
+inline bool other_way(const Size& s) { return s.trans_a && s.trans_b && s.p.k >= 256 && s.p.n <= 96; }
+inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
+
 template <class T>
 void run(const Call& c) {
   const Size s = size_of(c.dims);
@@ -118,6 +123,16 @@ void run(const Call& c) {
   if (by_dots(s)) return run_dots<T>(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
+  if (other_way(s)) {
+    run_products(c, turned(s.p), true, [=](int64_t i, float* sums, const auto& multiply_by) {
+      T* const to = out + i * rows * cols;
+      const auto finished = [=](int64_t column, int64_t row, const float* from, int64_t n) {
+        for (int64_t q = 0; q < n; q++) set(to + (row + q) * cols + column, from[q]);
+      };
+      multiply_by(LeftMatrix<T>{b + i * inner * cols, inner, false}, RightMatrix<T>{a + i * rows * inner, rows, false, inner}, Rounded<decltype(finished)>{sums, finished});
+    });
+    return;
+  }
   run_products(c, s.p, sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
     multiply_into(out + i * rows * cols, cols, sums, LeftMatrix<T>{a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a}, RightMatrix<T>{b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner}, multiply_by);
   });
@@ -134,7 +149,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
   const Products& s = size.p;
-  return s.m == 1 || s.n == 1 || by_dots(size) ? 0 : s.scratch(threads, bytes < sizeof(float));
+  return s.m == 1 || s.n == 1 || by_dots(size) ? 0 : other_way(size) ? turned(s).scratch(threads, true) : s.scratch(threads, bytes < sizeof(float));
 }
 
 }  // namespace

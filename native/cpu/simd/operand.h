@@ -53,8 +53,12 @@ struct LeftMatrix {
   const T* a;
   int64_t stride;  // between rows as stored
   bool transposed;
-  // Rows half a page apart meet in the same sets of the first cache.
-  bool lies(int64_t rows) const { return sizeof(T) == sizeof(float) && !transposed && (stride % 512 != 0 || rows < 8); }
+  // Rows half a page or about a page apart meet in the same sets of the first cache.
+  bool lies(int64_t rows) const {
+    constexpr int64_t PAGE = 1024;  // of floats
+    const int64_t past = stride % PAGE;
+    return sizeof(T) == sizeof(float) && !transposed && ((past % (PAGE / 2) != 0 && past > 2 && past < PAGE - 2) || rows < 8);
+  }
   int64_t block_rows(int64_t kc) const { return lies(MC) && LYING_FLOATS / kc > MC * 2 / 3 ? LYING_FLOATS / kc : MC * 2 / 3; }
   // Where row i lies from term l on, for what fetches it ahead; where that is no matrix of this kind, somewhere.
   Left source(int64_t i, int64_t l) const {
@@ -66,6 +70,11 @@ struct LeftMatrix {
   Left block(int64_t i, int64_t rows, int64_t l, int64_t kc, float* to) const {
     if constexpr (sizeof(T) == sizeof(float))
       if (lies(rows)) return {a + i * stride + l, stride, false, true};
+    if (transposed && rows < 8) {
+      for (int64_t p = 0; p < kc; p++)
+        for (int64_t r = 0; r < rows; r++) to[r * block_stride(kc) + p] = to_float(a[(l + p) * stride + i + r]);
+      return {to, block_stride(kc), false};
+    }
     if (transposed) {
       for (int64_t p = 0; p < kc; p++) copy_row(a + (l + p) * stride + i, to + p * MC, rows);
       return {to, MC, true};

@@ -197,8 +197,9 @@ void run_parts(const Call& call, const Parts& p, const T* weight) {
         }
       }
     }
-    // A packed part has the rows of a plane one after another, as the output has.
-    const int64_t runs = p.packs ? 1 : rows, length = p.packs ? rows * columns : columns, plane = p.packs ? length : p.plane;
+    // Where nothing lies between them, the rows of a plane follow one another, as in the output.
+    const bool joined = p.packs || (p.w.cells == columns && columns == g.width.output);
+    const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns, plane = p.packs ? length : p.plane;
     for (int64_t n = 0; n < planes; n++) {
       T* const out = output_of(n);
       for (int64_t f = 0; f < filters; f++)

@@ -25,7 +25,7 @@ struct Geometry {
   // The input itself is the matrix.
   bool plain() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0; }
 
-  // The same without the outer parts of the kernel that meet nothing but padding.
+  // The same without the outer parts of the kernel that meet nothing but padding, and with width as the last axis that has more than one element.
   Geometry trimmed() const {
     Geometry g = *this;
     Axis* const axes[] = {&g.depth, &g.height, &g.width};
@@ -33,6 +33,13 @@ struct Geometry {
       const Range met = taps(*axis);
       axis->kernel = met.end - met.begin;
       axis->padding -= met.begin * dilation;
+    }
+    const auto single = [](const Axis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.output == 1 && axis.padding == 0; };
+    for (int i = 0; i < 2 && single(g.width); i++) {
+      const Axis last = g.width;
+      g.width = g.height;
+      g.height = g.depth;
+      g.depth = last;
     }
     return g;
   }
