@@ -101,6 +101,127 @@ void norm_backward_short_rows(const Call& c, const NormBackward<T, CENTERED>& p)
   }
 }
 
+// The same of rows of so many vectors, the last of which may be shorter: they, the weight and the totals stay in registers.
+template <int VECTORS, bool STREAM, class T, bool CENTERED>
+void norm_backward_of_vectors(const NormBackward<T, CENTERED>& p, Range rows) {
+  const int rest = static_cast<int>(p.cols - (VECTORS - 1) * W);
+  const float share = 1 / static_cast<float>(p.cols);
+  const auto at = [rest](const T* x, int i) { return i + 1 < VECTORS || rest == W ? vload(x + i * W) : vload_n(x + i * W, rest, 0); };
+  V weight[VECTORS], of_weight[VECTORS], of_bias[VECTORS];
+  for (int i = 0; i < VECTORS; i++) {
+    weight[i] = at(p.weight, i);
+    of_weight[i] = of_bias[i] = vset(0);
+  }
+  for (int64_t row = rows.begin; row < rows.end; row++) {
+    const T *const grad = p.grad + row * p.cols, *const x = p.x + row * p.cols;
+    T* const dx = p.dx + row * p.cols;
+    const V rstd = vset(p.rstds[row]);
+    V weighted[VECTORS], normed[VECTORS], sum = vset(0), dot = vset(0);
+    for (int i = 0; i < VECTORS; i++) {
+      const V g = at(grad, i);
+      normed[i] = vmul(p.centered(at(x, i), row), rstd);
+      if (i + 1 == VECTORS && rest < W) normed[i] = vfirst(normed[i], rest, 0);
+      weighted[i] = vmul(g, weight[i]);
+      of_weight[i] = vfma(g, normed[i], of_weight[i]);
+      if constexpr (CENTERED) {
+        of_bias[i] = vadd(of_bias[i], g);
+        sum = vadd(sum, weighted[i]);
+      }
+      dot = vfma(weighted[i], normed[i], dot);
+    }
+    if constexpr (CENTERED) sum = vset(vsum(sum) * share);
+    dot = vset(vsum(dot) * share);
+    for (int i = 0; i < VECTORS; i++) {
+      const V own = CENTERED ? vsub(weighted[i], sum) : weighted[i], result = vmul(rstd, vsub(own, vmul(normed[i], dot)));
+      if (i + 1 < VECTORS || rest == W) put<STREAM>(dx + i * W, result);
+      else vstore_n(dx + i * W, result, rest);
+    }
+  }
+  for (int i = 0; i < VECTORS; i++) {
+    vstore(p.dweight + i * W, of_weight[i]);
+    vstore(p.dbias + i * W, of_bias[i]);
+  }
+}
+
+template <bool STREAM, class T, bool CENTERED>
+bool norm_backward_by_vectors(const Call& c, const NormBackward<T, CENTERED>& p) {
+  if (W == 1) return false;
+  const Range r = part(p.rows, 1, c.thread, c.threads);
+  switch ((p.cols + W - 1) / W) {
+    case 1: norm_backward_of_vectors<1, STREAM>(p, r); break;
+    case 2: norm_backward_of_vectors<2, STREAM>(p, r); break;
+    case 3: norm_backward_of_vectors<3, STREAM>(p, r); break;
+    case 4: norm_backward_of_vectors<4, STREAM>(p, r); break;
+    default: return false;
+  }
+  if constexpr (STREAM) vfence();
+  return true;
+}
+
+// Rows that stay in the first-level cache, ROWS at a time: what is loaded of the weight and the totals is for all of them.
+constexpr int64_t CACHED = 1024;  // longest of them
+
+template <int ROWS, class T, bool CENTERED>
+void norm_backward_together(const NormBackward<T, CENTERED>& p, int64_t row) {
+  const int64_t cols = p.cols;
+  const T *const grad = p.grad + row * cols, *const x = p.x + row * cols;
+  T* const dx = p.dx + row * cols;
+  const float share = 1 / static_cast<float>(cols);
+  V mean[ROWS], rstd[ROWS], sum[ROWS], dot[ROWS];
+  for (int q = 0; q < ROWS; q++) {
+    mean[q] = CENTERED ? vset(p.means[row + q]) : vset(0);
+    rstd[q] = vset(p.rstds[row + q]);
+    sum[q] = dot[q] = vset(0);
+  }
+  const auto normed = [&](int q, int64_t i, int n) {
+    const V v = take(x + q * cols + i, n);
+    return vmul(CENTERED ? vsub(v, mean[q]) : v, rstd[q]);
+  };
+  const auto add = [&](int64_t i, int n) {
+    const V w = take(p.weight + i, n);
+    for (int q = 0; q < ROWS; q++) {
+      const V weighted = vmul(take(grad + q * cols + i, n), w), h = normed(q, i, n);
+      if constexpr (CENTERED) sum[q] = vadd(sum[q], weighted);
+      dot[q] = vfma(weighted, n == W ? h : vfirst(h, n, 0), dot[q]);
+    }
+  };
+  const auto write = [&](int64_t i, int n) {
+    const V w = take(p.weight + i, n);
+    V of_weight = vload(p.dweight + i), of_bias = vload(p.dbias + i);
+    for (int q = 0; q < ROWS; q++) {
+      const V g = take(grad + q * cols + i, n), h = normed(q, i, n), weighted = vmul(g, w);
+      of_weight = vfma(g, h, of_weight);
+      if constexpr (CENTERED) of_bias = vadd(of_bias, g);
+      const V result = vmul(rstd[q], vsub(CENTERED ? vsub(weighted, sum[q]) : weighted, vmul(h, dot[q])));
+      if (n == W) vstore(dx + q * cols + i, result);
+      else vstore_n(dx + q * cols + i, result, n);
+    }
+    vstore(p.dweight + i, of_weight);
+    if constexpr (CENTERED) vstore(p.dbias + i, of_bias);
+  };
+  const int64_t whole = cols - cols % W;
+  const int rest = static_cast<int>(cols - whole);
+  for (int64_t i = 0; i < whole; i += W) add(i, W);
+  if (rest > 0) add(whole, rest);
+  for (int q = 0; q < ROWS; q++) {
+    if constexpr (CENTERED) sum[q] = vset(vsum(sum[q]) * share);
+    dot[q] = vset(vsum(dot[q]) * share);
+  }
+  for (int64_t i = 0; i < whole; i += W) write(i, W);
+  if (rest > 0) write(whole, rest);
+}
+
+template <class T, bool CENTERED>
+bool norm_backward_cached_rows(const Call& c, const NormBackward<T, CENTERED>& p) {
+  constexpr int TOGETHER = 2;
+  if (p.cols > (CENTERED ? CACHED : CACHED / 3) || (c.stream && p.cols % LINE == 0)) return false;
+  const Range r = part(p.rows, 1, c.thread, c.threads);
+  int64_t row = r.begin;
+  for (; row + TOGETHER <= r.end; row += TOGETHER) norm_backward_together<TOGETHER>(p, row);
+  for (; row < r.end; row++) norm_backward_together<1>(p, row);
+  return true;
+}
+
 template <class T, bool CENTERED>
 void run_norm_backward(const Call& c) {
   const int64_t rows = c.dims[0], dim = c.dims[1], stride = totals_stride(dim);
@@ -111,7 +232,7 @@ void run_norm_backward(const Call& c) {
   for (int64_t i = r.begin; i < up_to_line(r.end); i++) mine[i] = mine[up_to_line(dim) + i] = 0;
   NormBackward<T, CENTERED> p(c, mine);
   if (is_short(rows, dim, W < 8 ? 8 : SHORT_ROW)) norm_backward_short_rows(c, p);
-  else run_rows(c, p);
+  else if (const bool stream = c.stream && dim % LINE == 0; !(stream ? norm_backward_by_vectors<true>(c, p) : norm_backward_by_vectors<false>(c, p)) && !norm_backward_cached_rows(c, p)) run_rows(c, p);
   c.barrier(c.team);
   const Range own = part(dim, LINE, c.thread, c.threads);
   for (int output_index = 1; output_index <= (CENTERED ? 2 : 1); output_index++) {
