@@ -110,6 +110,36 @@ void run_dots(const Call& c, const Size& s) {
   }
 }
 
+// Products of few terms: a row of results at a time, so that what is written is written in order. Terms of b in rows.
+constexpr int FEW_TERMS_OF_ROW = 3;
+
+inline bool by_rows_of_results(const Size& s) { return s.p.k <= FEW_TERMS_OF_ROW && s.p.n >= 4 * NR && (s.p.m > LOW || s.p.n * s.p.k <= FEW_FLOATS / 8) && (!s.trans_b || s.p.k == 1); }
+
+template <int K, bool STREAM, class T>
+void few_terms(const Call& c, const Size& s) {
+  if constexpr (K > 1)
+    if (s.p.k < K) return few_terms<K - 1, STREAM, T>(c, s);
+  const int64_t m = s.p.m, n = s.p.n;
+  const Range r = part(s.p.batch * m, 1, c.thread, c.threads);
+  for (int64_t row = r.begin; row < r.end; row++) {
+    const int64_t i = row / m, in = row - i * m;
+    const T *const a = input<T>(c, 0) + i * m * K, *const b = input<T>(c, 1) + i * K * n;
+    V x[K];
+    for (int p = 0; p < K; p++) x[p] = vset(to_float(s.trans_a ? a[p * m + in] : a[in * K + p]));
+    const auto sum = [&](const auto& load) {
+      V v = vmul(x[0], load(b));
+#pragma GCC unroll 8
+      for (int p = 1; p < K; p++) v = vfma(x[p], load(b + p * n), v);
+      return v;
+    };
+    T* const out = output<T>(c) + row * n;
+    int64_t j = 0;
+    for (; j + W <= n; j += W) put<STREAM>(out + j, sum([j](const T* at) { return vload(at + j); }));
+    if (const int rest = static_cast<int>(n - j); rest > 0) vstore_n(out + j, sum([j, rest](const T* at) { return vload_n(at + j, rest, 0); }), rest);
+  }
+  if constexpr (STREAM) vfence();
+}
+
 // Where both operands are stored transposed, what they are stored as have a product too: that of the operands, transposed. Few columns do not repay
 // what turning both operands takes.
 inline bool other_way(const Size& s) { return s.trans_a && s.trans_b && s.p.k >= 256 && s.p.n <= 96; }
@@ -121,6 +151,7 @@ void run(const Call& c) {
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
   if (by_dots(s)) return run_dots<T>(c, s);
+  if (by_rows_of_results(s)) return c.stream && cols % LINE == 0 ? few_terms<FEW_TERMS_OF_ROW, true, T>(c, s) : few_terms<FEW_TERMS_OF_ROW, false, T>(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
   if (other_way(s)) {
@@ -149,7 +180,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
   const Products& s = size.p;
-  return s.m == 1 || s.n == 1 || by_dots(size) ? 0 : other_way(size) ? turned(s).scratch(threads, true) : s.scratch(threads, bytes < sizeof(float));
+  return s.m == 1 || s.n == 1 || by_dots(size) || by_rows_of_results(size) ? 0 : other_way(size) ? turned(s).scratch(threads, true) : s.scratch(threads, bytes < sizeof(float));
 }
 
 }  // namespace
