@@ -21,6 +21,14 @@ bool same_shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t scratch(const int64_t* d, int, int threads, size_t) { return rows_scratch(d[0], d[1], threads); }
 
+// Rows of one element: all that is left of it is x - x, which is 0, or NaN where x is infinite or NaN. out = f of that, element by element.
+template <class T, class F>
+void map_single(const Call& c, F f) {
+  const T* const x = input<T>(c, 0);
+  const Range r = part(c.dims[0], LINE, c.thread, c.threads);
+  map1<false>(x, output<T>(c), r.begin, r.end, [f](V v) { return f(vsub(v, v)); });
+}
+
 // ---- softmax ----
 //
 // The exponentials of a row wait in a buffer of the thread's own (in the output itself, where that is f32 and stays in the caches)
@@ -83,6 +91,7 @@ bool softmax_short_rows(const Call& c, const Softmax<T>& p) {
 
 template <class T>
 void run_softmax(const Call& c) {
+  if (c.dims[1] == 1) return map_single<T>(c, [](V none) { return vadd(none, vset(1)); });
   Softmax<T> p(c);
   if (softmax_short_rows(c, p)) return;
   const bool stream = c.stream && p.cols % LINE == 0, wait = p.cols <= BUFFERED && (stream || sizeof(T) < sizeof(float));
@@ -147,6 +156,7 @@ inline bool with_logarithms(const Call& c, const ByMaxSum<T>& p, F use) {
 
 template <class T>
 void run_log_softmax(const Call& c) {
+  if (c.dims[1] == 1) return map_single<T>(c, [](V none) { return none; });
   LogSoftmax<T> p(c);
   if (with_logarithms(c, p, [&](int64_t row, float max, float log) { p.template write_with<false>(row, 0, p.cols, max, log); })) return;
   run_rows(c, p);
@@ -173,13 +183,27 @@ struct CrossEntropy : ByMaxSum<T> {
   void add(int64_t row, int64_t target, float max, float log) { total += max - to_float(this->x[row * this->cols + target]) + log; }
 };
 
+// Of this thread's tokens: 0, or NaN.
+template <class T>
+float loss_of_one_class(const Call& c, const T* x) {
+  const int32_t* const targets = input<int32_t>(c, 1);
+  const Range r = part(c.dims[0], 1, c.thread, c.threads);
+  bool all = true;
+  for (int64_t i = r.begin; i < r.end; i++) {
+    const float v = to_float(x[i]);
+    all &= (v - v == 0) | (targets[i] != 0);
+  }
+  return all ? 0 : __builtin_nanf("");
+}
+
 template <class T>
 void run_cross_entropy(const Call& c) {
   CrossEntropy<T> p(c);
   const auto short_row = [&](int64_t row, float max, float log) {
     if (const int64_t target = class_of(c, row); target >= 0) p.add(row, target, max, log);
   };
-  if (!with_logarithms(c, p, short_row)) run_rows(c, p);
+  if (p.cols == 1) p.total = loss_of_one_class(c, p.x);
+  else if (!with_logarithms(c, p, short_row)) run_rows(c, p);
   double* const totals = reinterpret_cast<double*>(c.scratch + rows_scratch(p.rows, p.cols, c.threads));
   totals[c.thread * 8] = p.total;
   c.barrier(c.team);
@@ -219,7 +243,13 @@ struct CrossEntropyBackward : ByMaxSum<T> {
 template <class T>
 void run_cross_entropy_backward(const Call& c) {
   CrossEntropyBackward<T> p(c);
-  run_rows(c, p);
+  if (p.cols > 1) return run_rows(c, p);
+  const int32_t* const targets = input<int32_t>(c, 1);
+  const Range r = part(p.rows, 1, c.thread, c.threads);
+  for (int64_t i = r.begin; i < r.end; i++) {
+    const float v = to_float(p.x[i]), none = v - v;
+    set(p.out + i, targets[i] == 0 ? none : none + p.scale);
+  }
 }
 
 bool cross_entropy_backward_shape(const int64_t* d, int, int64_t* sizes) {
