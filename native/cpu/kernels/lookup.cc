@@ -79,7 +79,8 @@ bool gather_shape(const int64_t* d, int, int64_t* sizes) {
 // ---- scatter_add: out = x with out[index[i]] += src[i] ----
 //
 // The sources of every row are listed first, by a counting sort of the indices; then each row is added up in f32 and written once.
-// So threads never meet, the order of additions is that of the sources, and 16-bit rows are rounded once.
+// So threads never meet, the order of additions is that of the sources, and 16-bit rows are rounded once. Rows of f32 are added to a copy one by
+// one, which gives the same: but where threads are many for the rows, or most additions would wait for the one before.
 
 // In the scratch: where the sources of each row end (rows + 1), then the sources.
 void list_sources(const Call& c, int32_t* ends, int32_t* sources) {
@@ -94,9 +95,25 @@ void list_sources(const Call& c, int32_t* ends, int32_t* sources) {
     if (inside(index[i], rows)) sources[ends[index[i]]++] = static_cast<int32_t>(i);
 }
 
+// Every thread adds what belongs to its rows.
+void add_to_copy(const Call& c) {
+  const int64_t dim = c.dims[1];
+  const int32_t* const index = input<int32_t>(c, 1);
+  const float *const x = input(c, 0), *const src = input(c, 2);
+  float* const out = output(c);
+  const Range r = part(c.dims[0], LINE, c.thread, c.threads);
+  const auto same = [](V v) { return v; };
+  if (c.stream) map1<true>(x, out, r.begin * dim, r.end * dim, same), vfence();
+  else map1<false>(x, out, r.begin * dim, r.end * dim, same);
+  for (int64_t i = 0; i < c.dims[2]; i++)
+    if (index[i] >= r.begin && index[i] < r.end) map2<false>(out + index[i] * dim, src + i * dim, out + index[i] * dim, 0, dim, [](V a, V b) { return vadd(a, b); });
+}
+
 template <class T>
 void run_scatter_add(const Call& c) {
   const int64_t rows = c.dims[0], dim = c.dims[1];
+  if constexpr (sizeof(T) == sizeof(float))
+    if ((c.threads == 1 || rows >= LINE * c.threads) && (dim > 1 || c.dims[2] <= 64 * rows)) return add_to_copy(c);
   int32_t* const ends = reinterpret_cast<int32_t*>(c.scratch);
   int32_t* const sources = ends + rows + 1;
   if (c.thread == 0) list_sources(c, ends, sources);
