@@ -154,6 +154,27 @@ inline void finish(const Plan& p, const float* totals, T* out, int64_t count) {
   map1<false>(totals, out, 0, count, [n](V total) { return R::done(total, n); });
 }
 
+// Outputs `j` of few long rows, which stay in registers until they are written.
+constexpr int FEW_LONG_ROWS = 8;
+constexpr int64_t LONG_ROW = 1024;
+
+template <int ROWS, bool STREAM, class R, class T>
+void join_few_rows(const Plan& p, const T* x, T* out, Range j) {
+  if constexpr (ROWS > 1)
+    if (p.reduce < ROWS) return join_few_rows<ROWS - 1, STREAM, R>(p, x, out, j);
+  const V count = vset(static_cast<float>(ROWS));
+  const auto made = [&](const auto& load) {
+    V total = R::of(load(x));
+#pragma GCC unroll 8
+    for (int r = 1; r < ROWS; r++) total = R::join(R::of(load(x + r * p.inner)), total);
+    return R::done(total, count);
+  };
+  int64_t i = j.begin;
+  for (; i + W <= j.end; i += W) put<STREAM>(out + i, made([i](const T* at) { return vload(at + i); }));
+  if (const int rest = static_cast<int>(j.end - i); rest > 0) vstore_n(out + i, made([i, rest](const T* at) { return vload_n(at + i, rest, 0); }), rest);
+  if constexpr (STREAM) vfence();
+}
+
 template <class R, class T>
 void reduce_split(const Call& c, const Plan& p) {
   const T* x = input<T>(c, 0);
@@ -195,6 +216,13 @@ void run_reduction(const Call& c) {
   const bool by_outer = p.outer >= c.threads;
   const Range o = by_outer ? part(p.outer, 1, c.thread, c.threads) : Range{0, p.outer};
   const Range j = by_outer ? Range{0, p.inner} : part(p.inner, LINE, c.thread, c.threads);
+  if (p.reduce <= FEW_LONG_ROWS && p.groups == 1 && p.inner >= LONG_ROW) {
+    for (int64_t i = o.begin; i < o.end; i++) {
+      if (c.stream && (p.outer == 1 || p.inner % LINE == 0)) join_few_rows<FEW_LONG_ROWS, true, R>(p, x + i * p.reduce * p.inner, out + i * p.inner, j);
+      else join_few_rows<FEW_LONG_ROWS, false, R>(p, x + i * p.reduce * p.inner, out + i * p.inner, j);
+    }
+    return;
+  }
   for (int64_t i = o.begin; i < o.end; i++)
     for (int64_t from = j.begin; from < j.end; from += columns_at_once(c)) {
       const int64_t n = least(columns_at_once(c), j.end - from);
