@@ -60,12 +60,12 @@ bool broadcast_shape(const int64_t* d, int count, int64_t* sizes) {
   return true;
 }
 
-constexpr int64_t SHORT_ROW = 64, EXPANDED = 512;
+constexpr int64_t SHORT_ROW = 64, EXPANDED = SHORT_ROW * LINE, STREAMED_ROW = 4096;
 
-// Rows too short to be worked on one by one: the second tensor is written out for as many whole rows as the buffer holds.
-template <class T, class F>
+// Rows too short to be worked on one by one: the second tensor is written out for as many whole rows as the buffer holds, and as end with a line.
+template <class T, bool STREAM, class F>
 inline void map_short_rows(const Call& c, F f) {
-  const int64_t cols = c.dims[1], rows = EXPANDED / cols;
+  const int64_t cols = c.dims[1], rows = STREAM ? EXPANDED / cols / LINE * LINE : EXPANDED / 2 / cols;
   const bool by_row = c.dims[2] == ROW;
   const T* const b = input<T>(c, 1);
   alignas(64) float expanded[EXPANDED + W], widened[sizeof(T) < sizeof(float) ? EXPANDED : 1];
@@ -80,9 +80,10 @@ inline void map_short_rows(const Call& c, F f) {
       for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < cols; j += W) vstore(expanded + i * cols + j, vset(values[i]));
     } else if (row == r.begin) {
-      for (int64_t i = 0, j = 0; i < count * cols; i++, j = j + 1 == cols ? 0 : j + 1) expanded[i] = to_float(b[j]);
+      map1<false>(b, expanded, 0, cols, [](V v) { return v; });
+      for (int64_t done = cols; done < count * cols; done *= 2) map1<false>(expanded, expanded + done, 0, least(done, count * cols - done), [](V v) { return v; });
     }
-    map2<false>(input<T>(c, 0) + begin, expanded, output<T>(c) + begin, 0, count * cols, f);
+    map2<STREAM>(input<T>(c, 0) + begin, expanded, output<T>(c) + begin, 0, count * cols, f);
   }
 }
 
@@ -95,8 +96,14 @@ inline void map_rows(const Call& c, F f) {
   T* const out = output<T>(c);
   const Range r = part(n, LINE, c.thread, c.threads);
   for (int64_t begin = r.begin; begin < r.end;) {
-    const int64_t row = begin / cols, first = row * cols, end = least(first + cols, r.end);
-    if (by_row) {
+    const int64_t row = begin / cols, first = row * cols, whole = least(first + cols, r.end);
+    // What is streamed starts with a line.
+    const bool aligned = !STREAM || begin % LINE == 0;
+    const int64_t end = aligned ? whole : least(whole, begin / LINE * LINE + LINE);
+    if (!aligned) {
+      if (by_row) map2<false>(a + first, b, out + first, begin - first, end - first, f);
+      else map1<false>(a, out, begin, end, [f, value = vset(to_float(b[row]))](V x) { return f(x, value); });
+    } else if (by_row) {
       map2<STREAM>(a + first, b, out + first, begin - first, end - first, f);
     } else {
       const V value = vset(to_float(b[row]));
@@ -119,9 +126,11 @@ inline void run_broadcast(const Call& c) {
     const auto with = [f, value](V x) { return f(x, value); };
     if (c.stream) map1<true>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
     else map1<false>(input<T>(c, 0), output<T>(c), r.begin, r.end, with);
-  } else if (c.dims[1] <= SHORT_ROW && !c.stream) {
-    map_short_rows<T>(c, f);
-  } else if (c.stream && c.dims[1] % LINE == 0) {
+  } else if (c.stream && cols <= (c.dims[2] == ROW ? SHORT_ROW : LINE)) {
+    map_short_rows<T, true>(c, f);
+  } else if (!c.stream && cols <= SHORT_ROW) {
+    map_short_rows<T, false>(c, f);
+  } else if (c.stream && (cols % LINE == 0 || cols >= STREAMED_ROW)) {
     map_rows<T, true>(c, f);
   } else {
     map_rows<T, false>(c, f);
