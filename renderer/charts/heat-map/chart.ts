@@ -161,7 +161,7 @@ export function heatMapOption(grid: Grid, shown: Shown, baseline: string, theme:
   const fits = (width - left - 24) / grid.sizes.length >= Math.max(...texts.map((text) => text.length)) * 6 + TEXT_MARGIN
   const style = axisStyle(theme)
   const base = frame(theme, [])
-  const title = shown === 'speedup' ? `Speedup against ${baseline}` : TITLES[shown]
+  const title = shown === 'speedup' ? `Speedup over ${baseline}` : TITLES[shown]
   const cellOf = new Map(grid.cells.map((cell) => [cell.point.id, cell]))
   const absent = absentFrom(grid)
   return {

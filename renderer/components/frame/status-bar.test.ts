@@ -34,3 +34,16 @@ it('says how many cases of a stopped run were measured, and how many of the resu
   await wrapper.vm.$nextTick()
   expect(wrapper.get('[role=status]').text()).toBe('Finished: 10 results, 8 of them failed (3 out of memory: the reason in the row says what fits).')
 })
+
+it('can be paused from the first case on, not while it starts', async () => {
+  setActivePinia(createPinia())
+  installMockApi({ empty: true })
+  const wrapper = mount(StatusBar)
+  const run = useRun()
+  const disabled = async (phase: 'starting' | 'running' | 'paused' | 'stopping') => {
+    run.state = { ...run.state, phase, total: 3 }
+    await wrapper.vm.$nextTick()
+    return wrapper.findAll('button')[0]!.attributes('disabled') !== undefined
+  }
+  expect([await disabled('starting'), await disabled('running'), await disabled('paused'), await disabled('stopping')]).toEqual([true, false, false, true])
+})

@@ -1,5 +1,5 @@
-import { mount } from '@vue/test-utils'
-import { describe, expect, it } from 'vitest'
+import { flushPromises, mount } from '@vue/test-utils'
+import { describe, expect, it, vi } from 'vitest'
 import { SIZE_FORMS } from '@core/ops/forms'
 import SizeEditor from './SizeEditor.vue'
 
@@ -26,6 +26,20 @@ describe('SizeEditor', () => {
     const problem = open('vector', '1024..').find('p')
     expect(problem.text()).toContain('expected the last size of the range')
     expect(problem.find('u').element.textContent).toBe('\u00a0')
+  })
+
+  it('brings the whole message into sight while the text is typed, and only then', async () => {
+    const wrapper = mount(SizeEditor, { props: { form: SIZE_FORMS.find(({ id }) => id === 'vector')!, modelValue: '100' }, attachTo: document.body })
+    const scrolled = vi.fn()
+    wrapper.find('p').element.scrollIntoView = scrolled
+    await wrapper.setProps({ modelValue: '100..' })
+    await flushPromises()
+    expect(scrolled).not.toHaveBeenCalled()
+    wrapper.find('input').element.focus()
+    await wrapper.setProps({ modelValue: '100, x' })
+    await flushPromises()
+    expect(scrolled).toHaveBeenCalledOnce()
+    wrapper.unmount()
   })
 
   it('hands on what is typed even while it is wrong', async () => {

@@ -83,6 +83,13 @@ export const autoBaseline = (rows: RowSource, processor?: Processor): string | u
 /** The baselines that the column has for its rows. */
 const autoBaselines = (rows: RowSource): string[] => [...new Set((['gpu', 'cpu'] as const).flatMap((processor) => compared(rows, processor) ?? []))]
 
+/** What the column that chooses by itself compares with: `PyTorch`, or `GPU PyTorch, CPU NumPy` where each kind of processor has its own. */
+export function autoBaselineTitle(rows: RowSource): string | undefined {
+  if (autoBaselines(rows).length > 1) return (['gpu', 'cpu'] as const).map((processor) => `${processor.toUpperCase()} ${baselineTitle(autoBaseline(rows, processor)!)}`).join(', ')
+  const only = autoBaselines(rows)[0] ?? autoBaseline(rows)
+  return only === undefined ? undefined : baselineTitle(only)
+}
+
 function baseline(rows: RowSource, row: number, key: string | undefined): Baseline | undefined {
   const wanted = key ?? autoBaseline(rows, processorOf(rows.case(row).device))
   if (wanted === undefined) return undefined
@@ -120,8 +127,8 @@ function build(key: string | undefined): NumberColumn {
     head: (rows) => {
       // Each kind of processor has its own; the tooltip of a figure names it.
       if (key === undefined && autoBaselines(rows).length > 1) return 'vs baseline'
-      const chosen = key ?? autoBaselines(rows)[0] ?? autoBaseline(rows)
-      return chosen === undefined ? 'Speedup' : `vs ${baselineTitle(chosen)}`
+      const title = key === undefined ? autoBaselineTitle(rows) : baselineTitle(key)
+      return title === undefined ? 'Speedup' : `vs ${title}`
     },
     value: (rows, row) => {
       const found = speedup(rows, row, key)
