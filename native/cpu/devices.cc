@@ -83,7 +83,7 @@ Run run_for(const Kernel& kernel, Dtype dtype) {
   switch (dtype) {
     case Dtype::f32: return kernel.run.f32;
     case Dtype::f16: return kernel.run.f16;
-    case Dtype::bf16: return kernel.run.bf16;
+    case Dtype::bf16: return kernel.run.bf16_pairs && multiplies_bf16_pairs() ? kernel.run.bf16_pairs : kernel.run.bf16;
     case Dtype::i8: return kernel.run.i8;
     case Dtype::f8e4m3: return kernel.run.f8e4m3;
     default: return nullptr;
@@ -159,7 +159,7 @@ std::vector<DeviceInfo> devices() {
     impl.available = isa.available;
     impl.reason = isa.reason;
     for (const Entry& entry : all_kernels())
-      if (entry.isa == isa.id) impl.kernels.push_back({std::string(entry.op), dtypes_of(*entry.kernel)});
+      if (std::vector<Dtype> dtypes = dtypes_of(*entry.kernel); entry.isa == isa.id && !dtypes.empty()) impl.kernels.push_back({std::string(entry.op), std::move(dtypes)});
     device.impls.push_back(std::move(impl));
   }
   const auto best = std::find_if(device.impls.rbegin(), device.impls.rend(), [](const ImplInfo& impl) { return impl.available; });

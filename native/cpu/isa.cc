@@ -83,6 +83,11 @@ const std::vector<Isa>& isas() {
   return list;
 }
 
+bool multiplies_bf16_pairs() {
+  static const bool has = cpuid(0).a >= 7 && cpuid(7).a >= 1 && (cpuid(7, 1).a >> 5 & 1);
+  return has;
+}
+
 std::string brand() {
   if (cpuid(0x80000000u).a < 0x80000004u) return "CPU";
   char text[49] = {};
@@ -122,6 +127,8 @@ const std::vector<Isa>& isas() {
   };
   return list;
 }
+
+bool multiplies_bf16_pairs() { return false; }
 
 std::string brand() {
   std::ifstream file("/proc/cpuinfo");

@@ -15,6 +15,9 @@ struct Isa {
 // Slowest first. Only sets this addon was built for, each with whether it can run here.
 const std::vector<Isa>& isas();
 
+// Whether the processor multiplies pairs of bf16 (AVX512_BF16).
+bool multiplies_bf16_pairs();
+
 // The processor's own words for itself, e.g. "AMD EPYC 9654"; "CPU" when it has none.
 std::string brand();
 

@@ -15,7 +15,7 @@ struct Call {
   uint32_t seed;          // of the problem, or of the last refill: for ops that draw random numbers
   float* scratch;         // shared by the team, 64-byte aligned, as many floats as Kernel::scratch asks for
   int thread, threads;
-  bool stream;            // the tensors exceed the last-level cache: prefer non-temporal stores
+  bool stream;            // the tensors exceed two thirds of the last-level cache: prefer non-temporal stores
   void (*barrier)(void*); // waits for all threads of the team
   void* team;
 };
@@ -25,6 +25,7 @@ using Run = void (*)(const Call&);
 // One function per dtype of a case; null where there is none.
 struct Runs {
   Run f32 = nullptr, f16 = nullptr, bf16 = nullptr, i8 = nullptr, f8e4m3 = nullptr;
+  Run bf16_pairs = nullptr;  // in place of bf16 where the processor multiplies pairs of bf16 (AVX512_BF16)
 };
 
 struct Kernel {

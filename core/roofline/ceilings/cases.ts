@@ -44,9 +44,10 @@ const LAUNCH_MODES: readonly Mode[] = ['hot', 'graph', 'cold']
 
 /** Work of one peak-rate call: long against a launch, short against a second, for each sort of device. */
 function peakParams(op: Op, device: Device, threads = device.threads.at(-1)): Params {
-  if (op.id === 'peak_mma') return device.software ? { n: 64, iterations: 16 } : { n: 2 ** 14, iterations: 1024 }
+  if (op.id === 'peak_mma' && (device.software || threads === undefined)) return device.software ? { n: 64, iterations: 16 } : { n: 2 ** 14, iterations: 1024 }
   if (device.software) return { n: 2 ** 14, iterations: 64 }
   // Half a millisecond or less of a few cores: a longer call is interrupted each time where other programs share them.
+  if (op.id === 'peak_mma') return { n: 2 ** 8, iterations: Math.min(1024, 16 * threads!) }
   return threads === undefined ? { n: 2 ** 20, iterations: 1024 } : { n: 2 ** 16, iterations: Math.min(1024, 64 * threads) }
 }
 

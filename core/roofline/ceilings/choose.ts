@@ -12,16 +12,19 @@ const isOf = (c: BenchmarkCase) => (one: Ceiling) => one.backend === c.backend &
 /** The better of two values of one kind: more per second, or less time. */
 const better = (a: Ceiling, b: Ceiling) => (a.unit === 's' ? a.value <= b.value : a.value >= b.value)
 
+/** Peaks of units for products, which one instruction set has and another has not. */
+const PRODUCTS = /^flops:(?!f32$)/
+
 /**
  * Finds the ceiling of a kind (without a choice) that holds for a case. On a processor: that of its level and thread count; for a library the
- * best of the levels on as many threads; where neither was measured, that of the whole device.
+ * best of the levels on as many threads; where neither was measured, that of the whole device, but for products, of which another level's is none.
  */
 export function ceilingFinder(ceilings: readonly Ceiling[], c: BenchmarkCase): (kind: string) => Ceiling | undefined {
   const own = ceilings.filter(isOf(c))
   const isLevel = own.some(({ kind, result }) => splitKind(kind).choice?.impl === c.impl || (result.case.threads !== undefined && result.case.impl === c.impl))
   return (kind) => {
     const same = own.filter((one) => splitKind(one.kind).base === kind)
-    const whole = same.find((one) => one.kind === kind)
+    const whole = same.find((one) => one.kind === kind && !(isLevel && PRODUCTS.test(kind) && one.result.case.impl !== c.impl))
     if (c.threads === undefined) return whole
     const alike = same.filter(({ result }) => result.case.threads === c.threads && (!isLevel || result.case.impl === c.impl))
     return alike.reduce<Ceiling | undefined>((best, one) => (best && better(best, one) ? best : one), undefined) ?? whole

@@ -95,6 +95,13 @@ describe('the roofs of a case on a processor', () => {
     expect([giga(roofs({ impl: 'avx2', threads: 16 }).flopsPerSecond), giga(roofs({ impl: 'avx2', threads: 4 }).flopsPerSecond)]).toEqual([900, 900])
   })
 
+  it('have no peak of products that only another level has an instruction for', () => {
+    const bf16 = testCase({ op: 'peak_mma', params: { n: 256, iterations: 16 }, dtype: 'bf16', impl: 'avx2', threads: 16 })
+    const products = { ...ceilings.find(({ kind }) => kind === 'flops:f32')!, kind: 'flops:bf16', value: 2e12, result: testResult({ case: bf16 }) }
+    const peak = (impl: string) => giga(roofsOf([...ceilings, products], testCase({ op: 'matmul', dtype: 'bf16', params: { m: 256, n: 256, k: 256 }, mode: 'hot', impl, threads: 16 })).flopsPerSecond)
+    expect([peak('avx2'), peak('openblas'), peak('scalar')]).toEqual([2000, 2000, 900])
+  })
+
   it('of a library are the best on as many threads', () => {
     expect(giga(roofs({ impl: 'openblas', threads: 1 }).flopsPerSecond)).toBe(110)
   })

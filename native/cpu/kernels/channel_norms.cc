@@ -39,13 +39,18 @@ struct GroupNorm {
     const int64_t first = row % groups * cols;  // of the image's elements
     if (plane < NARROW) {
       const float *w = weights + first + from, *b = biases + first + from;
+      const T* const v = x + row * cols + from;
       const V factor = vset(rstd);
-      return write_row<STREAM>(x + row * cols + from, out + row * cols + from, to - from, [=](V v, int64_t i, int n) { return vfma(vmul(vsub(v, mean), factor), take(w + i, n), take(b + i, n)); });
+      const auto normed = [=](int64_t i, int n) { return vfma(vmul(vsub(take(v + i, n), mean), factor), take(w + i, n), take(b + i, n)); };
+      return write_row<STREAM>(out + row * cols + from, to - from, normed, [next = v + cols](int64_t i) { if constexpr (STREAM) fetch_line(next + i, Near{}); });
     }
     for (int64_t i = from; i < to;) {
       const int64_t channel = (first + i) / plane, end = least(to, (channel + 1) * plane - first);
       const V factor = vset(rstd * to_float(weight[channel])), shift = vset(to_float(bias[channel]));
-      write_row<false>(x + row * cols + i, out + row * cols + i, end - i, [=](V v, int64_t, int) { return vfma(vsub(v, mean), factor, shift); });
+      const T* const v = x + row * cols + i;
+      const auto normed = [=](int64_t k, int n) { return vfma(vsub(take(v + k, n), mean), factor, shift); };
+      if (STREAM && plane % LINE == 0) write_row<true>(out + row * cols + i, end - i, normed, [next = v + cols](int64_t k) { fetch_line(next + k, Far{}); });
+      else write_row<false>(out + row * cols + i, end - i, normed);
       i = end;
     }
   }
@@ -138,7 +143,7 @@ void narrow_sums(const Call& c, const Images& s, float* partials, F f, Done done
   const Range r = part(s.batch, 1, c.thread, c.threads);
   for (int64_t i = 0; i < s.row; i++) mine[i] = 0;
   for (int64_t image = r.begin; image < r.end; image++)
-    write_row<false>(input<T>(c, 0) + image * s.row, mine, s.row, [=](V v, int64_t i, int n) { return vadd(take(mine + i, n), f(v, i, n)); });
+    write_row<false>(mine, s.row, [=, x = input<T>(c, 0) + image * s.row](int64_t i, int n) { return vadd(take(mine + i, n), f(take(x + i, n), i, n)); });
   c.barrier(c.team);
   const Range own = part(s.channels, LINE, c.thread, c.threads);
   for (int64_t channel = own.begin; channel < own.end; channel++) {
@@ -193,18 +198,24 @@ void run_batch_norm(const Call& c) {
   c.barrier(c.team);
   const Range mine = part(s.batch * s.row, LINE, c.thread, c.threads);
   const int64_t length = s.narrow ? s.row : s.plane;
+  const bool stream = c.stream && length % LINE == 0;
+  const auto normed = [&](int64_t from, int64_t to, auto f) {
+    if (stream) write_row<true>(out + from, to - from, f);
+    else write_row<false>(out + from, to - from, f);
+  };
   for (int64_t i = mine.begin; i < mine.end;) {
     const int64_t run = i / length, first = run * length, end = least(mine.end, first + length);
     if (s.narrow) {
       const float *m = means + (i - first), *f = factors + (i - first), *b = shifts + (i - first);
-      write_row<false>(x + i, out + i, end - i, [=](V v, int64_t k, int n) { return vfma(vsub(v, take(m + k, n)), take(f + k, n), take(b + k, n)); });
+      normed(i, end, [=, x = x + i](int64_t k, int n) { return vfma(vsub(take(x + k, n), take(m + k, n)), take(f + k, n), take(b + k, n)); });
     } else {
       const int64_t channel = run % s.channels;
       const V m = vset(means[channel]), f = vset(factors[channel]), b = vset(shifts[channel]);
-      write_row<false>(x + i, out + i, end - i, [=](V v, int64_t, int) { return vfma(vsub(v, m), f, b); });
+      normed(i, end, [=, x = x + i](int64_t k, int n) { return vfma(vsub(take(x + k, n), m), f, b); });
     }
     i = end;
   }
+  vfence();
 }
 
 // The list for inference, then that for training.

@@ -8,43 +8,141 @@
 
 namespace {
 
-// Floats for the filters without the parts that meet nothing; 0 where all meet something.
-int64_t trimmed_floats(const Geometry& whole, const Geometry& g, size_t bytes) {
-  return g.volume() == whole.volume() ? 0 : up((g.filters * g.group_channels() * g.volume() * static_cast<int64_t>(bytes) + 3) / 4, LINE);
+// Filters without the parts that meet nothing, as the product takes them: elements as they are..
+template <class T>
+struct AsStored {
+  static constexpr bool PAIRS = false;
+  using Element = T;
+  using Rows = OneChannel<T>;
+  static Geometry units(const Geometry& g) { return g; }
+  static T* output(T* out) { return out; }
+  static T element(const T* channel, int64_t, bool) { return *channel; }
+  static LeftMatrix<T> left(const T* a, int64_t terms) { return {a, terms, false}; }
+  static RightMatrix<T> right(const T* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
+  static Products products(const Products& p) { return p; }
+};
+#if defined(OPSCOPE_PAIRS)
+// .. or of two channels as pairs.
+struct InPairs {
+  static constexpr bool PAIRS = true;
+  using Element = float;
+  using Rows = TwoChannels;
+  static RoundedBF16* output(BF16* out) { return rounded(out); }
+  static Geometry units(const Geometry& g) {
+    Geometry half = g;
+    half.channels = g.groups * pairs(g.group_channels());
+    return half;
+  }
+  static void copy(const BF16* channel, int64_t volume, bool last, float* to) {
+    for (int64_t i = 0; i < volume; i += W) {
+      const int n = static_cast<int>(least(W, volume - i));
+      vstore_n(to + i, vpairs(channel + i, last ? nullptr : channel + volume + i, n), n);
+    }
+  }
+  static float element(const BF16* channel, int64_t volume, bool last) { return pair_of(*channel, last ? BF16{0} : channel[volume]); }
+  static LeftPairs left(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
+  static RightPairs right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
+  static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
+};
+#endif
+
+// Floats for those filters where they are copied; `pairs` of filters of one element lie as stored.
+int64_t filter_floats(const Geometry& whole, const Geometry& g, bool pairs, size_t bytes) {
+  return (!pairs || whole.volume() == 1) && g.volume() == whole.volume() ? 0 : up((g.filters * g.group_channels() * g.volume() * static_cast<int64_t>(bytes) + 3) / 4, LINE);
 }
 
-// Those filters, copied by the team.
-template <class T>
-const T* trim(const Call& c, const Geometry& whole, const Geometry& g) {
-  T* const to = reinterpret_cast<T*>(c.scratch);
+// Those filters, copied by the team. g: trimmed, and of the channels that they get.
+template <class F, class T>
+const typename F::Element* copy_filters(const Call& c, const Geometry& whole, const Geometry& g) {
+  auto* const to = reinterpret_cast<typename F::Element*>(c.scratch);
+  const int64_t channels = whole.group_channels(), volume = whole.volume();
   const Range depth = whole.taps(whole.depth), height = whole.taps(whole.height), width = whole.taps(whole.width), mine = part(g.filters * g.group_channels(), 1, c.thread, c.threads);
-  T* at = to + mine.begin * g.volume();
-  for (int64_t i = mine.begin; i < mine.end; i++)
+  auto* at = to + mine.begin * g.volume();
+  for (int64_t i = mine.begin; i < mine.end; i++) {
+    const int64_t filter = i / g.group_channels(), channel = (i - filter * g.group_channels()) * F::Rows::CHANNELS;
+    const T* const from = input<T>(c, 1) + (filter * channels + channel) * volume;
+    if constexpr (F::PAIRS)
+      if (g.volume() == volume) {
+        F::copy(from, volume, channel + 1 == channels, at);
+        at += volume;
+        continue;
+      }
     for (int64_t d = depth.begin; d < depth.end; d++)
       for (int64_t h = height.begin; h < height.end; h++)
-        for (int64_t w = width.begin; w < width.end; w++) *at++ = input<T>(c, 1)[((i * whole.depth.kernel + d) * whole.height.kernel + h) * whole.width.kernel + w];
+        for (int64_t w = width.begin; w < width.end; w++) *at++ = F::element(from + (d * whole.height.kernel + h) * whole.width.kernel + w, volume, channel + 1 == channels);
+  }
   c.barrier(c.team);
   return to;
 }
 
-template <class T>
-void run(const Call& call) {
-  const Geometry whole(call.dims), g = whole.trimmed();
-  const int64_t floats = trimmed_floats(whole, g, sizeof(T));
-  const T *const x = input<T>(call, 0), *const weight = floats > 0 ? trim<T>(call, whole, g) : input<T>(call, 1);
+template <class T, class F = AsStored<T>>
+void run(const Call& call);
+
+// whole: the convolution, or a slice of it.
+template <class T, class F>
+void run_slice(const Call& call, const Geometry& whole) {
+  const Geometry trimmed = whole.trimmed(), g = F::units(trimmed.turned());
+  const Parts parts(g, call.threads);
+  const bool fits = !trimmed.plain() && parts.fits();
+  if constexpr (F::PAIRS)
+    if (!fits && !trimmed.plain()) return run<T>(call);
+  const int64_t floats = filter_floats(whole, g, F::PAIRS && fits, sizeof(typename F::Element));
   Call c = call;
   c.scratch += floats;
-  if (const Parts parts(g, c.threads); !g.plain() && parts.fits()) return run_parts<T>(c, parts, weight);
-  const Products s = g.products();
+  if (fits) {
+    const Products units = g.products(), all = trimmed.products();
+    const auto with = [&](const auto& filters_of) { run_parts<typename F::Rows, T>(c, parts, trimmed.group_channels(), filters_of); };
+    if (floats == 0) return with([w = input<T>(call, 1), all](int64_t group) { return F::left(w + group * all.m * all.k, all.k); });
+    return with([w = copy_filters<F, T>(call, whole, g), units](int64_t group) { return LeftMatrix<typename F::Element>{w + group * units.m * units.k, units.k, false}; });
+  }
+  const T* const weight = floats > 0 ? copy_filters<AsStored<T>, T>(call, whole, trimmed) : input<T>(call, 1);
+  const T* const x = input<T>(c, 0);
+  const Products s = trimmed.products();
   T* const out = output<T>(c);
-  run_products(c, s, sizeof(T) < sizeof(float), [=, &g](int64_t i, float* sums, const auto& multiply_by) {
-    const int64_t group = i % g.groups;
-    const T* of_group = x + i * g.group_channels() * g.in_plane();
-    const LeftMatrix<T> left{weight + group * s.m * s.k, s.k, false};
-    if (g.plain()) multiply_into(out + i * s.m * s.n, s.n, sums, left, RightMatrix<T>{of_group, s.n, false, s.k}, multiply_by);
-    else multiply_into(out + i * s.m * s.n, s.n, sums, left, Windows<T>{of_group, g}, multiply_by);
+  run_products(c, F::products(s), sizeof(T) < sizeof(float), [=, &trimmed](int64_t i, float* sums, const auto& multiply_by) {
+    const int64_t group = i % trimmed.groups;
+    const T* of_group = x + i * trimmed.group_channels() * trimmed.in_plane();
+    const auto left = F::left(weight + group * s.m * s.k, s.k);
+    if (trimmed.plain()) return multiply_into(F::output(out + i * s.m * s.n), s.n, sums, left, F::right(of_group, s.n, false, s.k), multiply_by);
+    if constexpr (!F::PAIRS) multiply_into(out + i * s.m * s.n, s.n, sums, left, Windows<T>{of_group, trimmed}, multiply_by);
   });
 }
+
+Products images(const Geometry& g) { return {1, g.batch, g.filters, g.channels * g.volume()}; }
+
+// A product of images and filters, whose terms lie next to one another in both.
+template <class T, class F>
+void run_images(const Call& c, const Geometry& g) {
+  const Products s = images(g);
+  run_products(c, F::products(s), sizeof(T) < sizeof(float), [&](int64_t, float* sums, const auto& multiply_by) {
+    multiply_into(F::output(output<T>(c)), s.n, sums, F::left(input<T>(c, 0), s.k), F::right(input<T>(c, 1), s.k, true, s.k), multiply_by);
+  });
+}
+
+// Whether there are slices, and each can be worked on in parts.
+template <class F>
+bool is_sliced(const Geometry& whole, int threads) {
+  bool fit = whole.mostly_padding() != nullptr;
+  if (fit) each_slice(whole, [&](const Geometry& slice) { fit &= Parts(F::units(slice.trimmed().turned()), threads).fits(); });
+  return fit;
+}
+
+template <class T, class F>
+void run(const Call& call) {
+  const Geometry whole(call.dims);
+  if (whole.meets_images()) return run_images<T, F>(call, whole);
+  if (!is_sliced<F>(whole, call.threads)) return run_slice<T, F>(call, whole);
+  each_slice(whole, [&](const Geometry& slice) {
+    run_slice<T, F>(call, slice);
+    call.barrier(call.team);  // before the next one's filters come to the same place
+  });
+}
+
+#if defined(OPSCOPE_PAIRS)
+constexpr opscope::cpu::Run PAIRED = run<BF16, InPairs>;
+#else
+constexpr opscope::cpu::Run PAIRED = nullptr;
+#endif
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
   const Geometry g(d);
@@ -59,15 +157,38 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
   return true;
 }
 
+// Of units of so many bytes.
+template <class F>
+size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded) {
+  if (whole.meets_images()) return F::products(images(whole)).scratch(threads, rounded);
+  size_t most = 0;
+  const auto add = [&](const Geometry& slice) {
+    const Geometry trimmed = slice.trimmed(), g = F::units(trimmed.turned());
+    const Parts parts(g, threads);
+    const bool fits = !trimmed.plain() && parts.fits();
+    const size_t own = static_cast<size_t>(filter_floats(slice, g, F::PAIRS && fits, bytes)) + (fits ? static_cast<size_t>(parts.floats * threads) : F::products(trimmed.products()).scratch(threads, rounded));
+    if (own > most) most = own;
+  };
+  if (is_sliced<F>(whole, threads)) each_slice(whole, add);
+  else add(whole);
+  return most;
+}
+
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
-  const Geometry whole(d), g = whole.trimmed();
-  const Parts parts(g, threads);
-  const size_t rest = !g.plain() && parts.fits() ? static_cast<size_t>(parts.floats * threads) : g.products().scratch(threads, bytes < sizeof(float));
-  return static_cast<size_t>(trimmed_floats(whole, g, bytes)) + rest;
+  const Geometry whole(d);
+  const bool rounded = bytes < sizeof(float);
+  const size_t own = scratch_of<AsStored<float>>(whole, threads, bytes, rounded);
+#if defined(OPSCOPE_PAIRS)
+  if (rounded) {
+    const size_t paired = scratch_of<InPairs>(whole, threads, sizeof(float), true);
+    return paired > own ? paired : own;
+  }
+#endif
+  return own;
 }
 
 }  // namespace
 
-OPSCOPE_TYPED(conv1d, run, "tt>t", 18, 18, 0, shape, scratch)
-OPSCOPE_TYPED(conv2d, run, "tt>t", 18, 18, 0, shape, scratch)
-OPSCOPE_TYPED(conv3d, run, "tt>t", 18, 18, 0, shape, scratch)
+OPSCOPE_KERNEL(conv1d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})
+OPSCOPE_KERNEL(conv2d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})
+OPSCOPE_KERNEL(conv3d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})

@@ -1,7 +1,7 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
-#include "simd/gemm.h"
-#include "simd/reduce.h"
+#include "simd/dots.h"
+#include "simd/pairs.h"
 
 namespace {
 
@@ -12,7 +12,7 @@ struct Size {
 
 Size size_of(const int64_t* d) { return {{d[0], d[1], d[2], d[3]}, d[4] != 0, d[5] != 0}; }
 
-// out[j] = sum over l of v[l] * b[l, j] for columns `r`: rows of b are added up, four at a time.
+// out[j] = sum over l of v[l] * b[l, j] for columns `r`.
 template <class T>
 void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out) {
   constexpr int64_t COLUMNS = 1024;
@@ -20,20 +20,7 @@ void add_rows(const T* v, const T* b, int64_t k, int64_t stride, Range r, T* out
   for (int64_t from = r.begin; from < r.end; from += COLUMNS) {
     const int64_t n = least(COLUMNS, r.end - from);
     for (int64_t j = 0; j < n; j++) sums[j] = 0;
-    int64_t l = 0;
-    for (; l + 4 <= k; l += 4) {
-      const T* row = b + l * stride + from;
-      const V v0 = vset(to_float(v[l])), v1 = vset(to_float(v[l + 1])), v2 = vset(to_float(v[l + 2])), v3 = vset(to_float(v[l + 3]));
-      int64_t j = 0;
-      for (; j + W <= n; j += W)
-        vstore(sums + j, vfma(v3, vload(row + 3 * stride + j), vfma(v2, vload(row + 2 * stride + j), vfma(v1, vload(row + stride + j), vfma(v0, vload(row + j), vload(sums + j))))));
-      for (; j < n; j++)
-        for (int64_t i = 0; i < 4; i++) sums[j] += to_float(v[l + i]) * to_float(row[i * stride + j]);
-    }
-    for (; l < k; l++) {
-      const V v0 = vset(to_float(v[l]));
-      map2<false>(b + l * stride + from, sums, sums, 0, n, [v0](V x, V sum) { return vfma(v0, x, sum); });
-    }
+    add_rows_to(sums, v, b + from, k, stride, n);
     map1<false>(sums, out + from, 0, n, [](V x) { return x; });
   }
 }
@@ -59,41 +46,6 @@ void run_vectors(const Call& c, const Size& s) {
   }
 }
 
-// Few rows times columns whose terms lie next to one another: dot products, for which the columns need no copy. out[r, j] at r * row + j * column.
-template <int ROWS, int COLUMNS, class T>
-inline void dot_tile(const T* a, const T* b, int64_t k, T* out, int64_t row, int64_t column) {
-  V sum[ROWS][COLUMNS];
-  for (int r = 0; r < ROWS; r++)
-    for (int q = 0; q < COLUMNS; q++) sum[r][q] = vset(0);
-  const auto join = [&](const auto& load, int64_t l) {
-    V v[COLUMNS];
-#pragma GCC unroll 4
-    for (int q = 0; q < COLUMNS; q++) v[q] = load(b + q * k + l);
-#pragma GCC unroll 4
-    for (int r = 0; r < ROWS; r++) {
-      const V x = load(a + r * k + l);
-#pragma GCC unroll 4
-      for (int q = 0; q < COLUMNS; q++) sum[r][q] = vfma(x, v[q], sum[r][q]);
-    }
-  };
-  int64_t l = 0;
-  for (; l + W <= k; l += W) join([](const T* p) { return vload(p); }, l);
-  if (const int rest = static_cast<int>(k - l); rest > 0) join([rest](const T* p) { return vload_n(p, rest, 0); }, l);
-  for (int r = 0; r < ROWS; r++)
-    for (int q = 0; q < COLUMNS; q++) set(out + r * row + q * column, vsum(sum[r][q]));
-}
-
-constexpr int DOT_ROWS = 4, DOT_COLUMNS = W < 8 ? 2 : 4;
-
-template <int ROWS, class T>
-void dots(const T* a, const T* b, int64_t rows, int64_t k, Range columns, T* out, int64_t row, int64_t column) {
-  if constexpr (ROWS > 2)
-    if (rows < ROWS) return dots<ROWS - 1>(a, b, rows, k, columns, out, row, column);
-  int64_t j = columns.begin;
-  for (; j + DOT_COLUMNS <= columns.end; j += DOT_COLUMNS) dot_tile<ROWS, DOT_COLUMNS>(a, b + j * k, k, out + j * column, row, column);
-  for (; j < columns.end; j++) dot_tile<ROWS, 1>(a, b + j * k, k, out + j * column, row, column);
-}
-
 // Whether one operand has few rows, and the terms of both lie next to one another.
 inline bool by_dots(const Size& s) { return !s.trans_a && s.trans_b && (s.p.m <= DOT_ROWS || s.p.n <= DOT_ROWS); }
 
@@ -111,9 +63,15 @@ void run_dots(const Call& c, const Size& s) {
 }
 
 // Products of few terms: a row of results at a time, so that what is written is written in order. Terms of b in rows.
-constexpr int FEW_TERMS_OF_ROW = 3;
+constexpr int FEW_TERMS_OF_ROW = 6;
 
-inline bool by_rows_of_results(const Size& s) { return s.p.k <= FEW_TERMS_OF_ROW && s.p.n >= 4 * NR && (s.p.m > LOW || s.p.n * s.p.k <= FEW_FLOATS / 8) && (!s.trans_b || s.p.k == 1); }
+// Up to three terms; of more, few rows, or results beyond the caches.
+inline bool by_rows_of_results(const Size& s) {
+  constexpr int64_t FEW_RESULTS_ROWS = 12, MANY_RESULTS = 1 << 20;
+  const int64_t k = s.p.k, m = s.p.m;
+  const bool few = k <= 3 || (k <= FEW_TERMS_OF_ROW && m <= FEW_RESULTS_ROWS) || (k <= 5 && times(m, s.p.n) >= MANY_RESULTS);
+  return few && s.p.n >= 4 * NR && (m > LOW || s.p.n * k <= FEW_FLOATS / 8) && (!s.trans_b || k == 1);
+}
 
 template <int K, bool STREAM, class T>
 void few_terms(const Call& c, const Size& s) {
@@ -145,7 +103,24 @@ void few_terms(const Call& c, const Size& s) {
 inline bool other_way(const Size& s) { return s.trans_a && s.trans_b && s.p.k >= 256 && s.p.n <= 96; }
 inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 
+// The operands as floats, and as pairs of bf16.
 template <class T>
+struct Widened {
+  static Products products(const Products& p) { return p; }
+  static T* output(T* out) { return out; }
+  static LeftMatrix<T> left(const T* a, int64_t stride, bool transposed, int64_t) { return {a, stride, transposed}; }
+  static RightMatrix<T> right(const T* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
+};
+#if defined(OPSCOPE_PAIRS)
+struct Paired {
+  static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
+  static RoundedBF16* output(BF16* out) { return rounded(out); }
+  static LeftPairs left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
+  static RightPairs right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
+};
+#endif
+
+template <class T, class Operands = Widened<T>>
 void run(const Call& c) {
   const Size s = size_of(c.dims);
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
@@ -155,19 +130,25 @@ void run(const Call& c) {
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
   if (other_way(s)) {
-    run_products(c, turned(s.p), true, [=](int64_t i, float* sums, const auto& multiply_by) {
+    run_products(c, Operands::products(turned(s.p)), true, [=](int64_t i, float* sums, const auto& multiply_by) {
       T* const to = out + i * rows * cols;
       const auto finished = [=](int64_t column, int64_t row, const float* from, int64_t n) {
         for (int64_t q = 0; q < n; q++) set(to + (row + q) * cols + column, from[q]);
       };
-      multiply_by(LeftMatrix<T>{b + i * inner * cols, inner, false}, RightMatrix<T>{a + i * rows * inner, rows, false, inner}, Rounded<decltype(finished)>{sums, finished});
+      multiply_by(Operands::left(b + i * inner * cols, inner, false, inner), Operands::right(a + i * rows * inner, rows, false, inner), Rounded<decltype(finished)>{sums, finished});
     });
     return;
   }
-  run_products(c, s.p, sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
-    multiply_into(out + i * rows * cols, cols, sums, LeftMatrix<T>{a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a}, RightMatrix<T>{b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner}, multiply_by);
+  run_products(c, Operands::products(s.p), sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
+    multiply_into(Operands::output(out + i * rows * cols), cols, sums, Operands::left(a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a, inner), Operands::right(b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner), multiply_by);
   });
 }
+
+#if defined(OPSCOPE_PAIRS)
+constexpr opscope::cpu::Run PAIRED = run<BF16, Paired>;
+#else
+constexpr opscope::cpu::Run PAIRED = nullptr;
+#endif
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
   const Products s = size_of(d).p;
@@ -179,10 +160,13 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
-  const Products& s = size.p;
-  return s.m == 1 || s.n == 1 || by_dots(size) || by_rows_of_results(size) ? 0 : other_way(size) ? turned(s).scratch(threads, true) : s.scratch(threads, bytes < sizeof(float));
+  if (size.p.m == 1 || size.p.n == 1 || by_dots(size) || by_rows_of_results(size)) return 0;
+  const bool rounded = bytes < sizeof(float) || other_way(size);
+  const Products s = other_way(size) ? turned(size.p) : size.p;
+  const size_t floats = s.scratch(threads, rounded), paired = Products{s.batch, s.m, s.n, (s.k + 1) / 2}.scratch(threads, rounded);
+  return paired > floats ? paired : floats;  // either may be cut into the longer parts
 }
 
 }  // namespace
 
-OPSCOPE_TYPED(matmul, run, "tt>t", 6, 6, 0, shape, scratch)
+OPSCOPE_KERNEL(matmul, "tt>t", 6, 6, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})

@@ -7,35 +7,27 @@ namespace {
 
 // ---- cumsum ----
 
-// out[i] = carry + x[0] + ... + x[i]; returns the last. Four runs of 16 elements are added up side by side, for one sum after the other
-// would wait for the adder at every element.
+// out[i] = carry + x[0] + ... + x[i]. Vectors are added up by themselves, then four of them; what lies in front comes last.
 template <class T>
-float scan(const T* x, T* out, int64_t n, float carry) {
-  constexpr int64_t CHUNK = 64;
-  float part[CHUNK];
+void scan(const T* x, T* out, int64_t n, float carry) {
+  V before = vset(carry);
   int64_t i = 0;
-  for (; i + CHUNK <= n; i += CHUNK) {
-    for (int k = 0; k < CHUNK; k += W) vstore(part + k, vload(x + i + k));
-    // Four runs of 16, side by side; then each takes what lies in front of it.
-    float a = 0, b = 0, c = 0, d = 0;
-    for (int k = 0; k < 16; k++) {
-      part[k] = a += part[k];
-      part[16 + k] = b += part[16 + k];
-      part[32 + k] = c += part[32 + k];
-      part[48 + k] = d += part[48 + k];
-    }
-    const float in_front[4] = {carry, carry + a, carry + (a + b), carry + ((a + b) + c)};
-    for (int run = 0; run < 4; run++) {
-      const V before = vset(in_front[run]);
-      for (int k = 16 * run; k < 16 * (run + 1); k += W) vstore(out + i + k, vadd(before, vload(part + k)));
-    }
-    carry += (a + b) + (c + d);
+  for (; i + 4 * W <= n; i += 4 * W) {
+    const V v0 = vscan(vload(x + i)), v1 = vscan(vload(x + i + W)), v2 = vscan(vload(x + i + 2 * W)), v3 = vscan(vload(x + i + 3 * W));
+    const V one = vlast(v0), two = vadd(one, vlast(v1)), three = vadd(two, vlast(v2));
+    vstore(out + i, vadd(before, v0));
+    vstore(out + i + W, vadd(before, vadd(one, v1)));
+    vstore(out + i + 2 * W, vadd(before, vadd(two, v2)));
+    vstore(out + i + 3 * W, vadd(before, vadd(three, v3)));
+    before = vadd(before, vadd(three, vlast(v3)));
   }
-  for (; i < n; i++) {
-    carry += to_float(x[i]);
-    set(out + i, carry);
+  for (; i < n; i += W) {
+    const int count = static_cast<int>(least(W, n - i));
+    const V own = vscan(take(x + i, count)), sum = vadd(before, own);
+    if (count == W) vstore(out + i, sum);
+    else vstore_n(out + i, sum, count);
+    before = vadd(before, vlast(own));
   }
-  return carry;
 }
 
 // The same of many rows of a few elements.
@@ -100,7 +92,7 @@ inline uint64_t keyed(T x, int64_t place, bool descending) {
   return static_cast<uint64_t>(descending ? ~ascending : ascending) << 32 | static_cast<uint32_t>(place);
 }
 
-constexpr int64_t FEW = 8, RUN = 16, RADIX_FROM = 256;
+constexpr int64_t FEW = 8, RUN = 16;
 constexpr int64_t LONG_FROM = 1024;  // elements from which three digits of 11 bits cost less than four of eight, which have an eighth of the buckets
 
 inline void insertion_sort(uint64_t* a, int64_t n) {
@@ -183,6 +175,7 @@ constexpr int SAME_BITS<BF16> = 16;
 template <class T>
 inline uint64_t* sorted(uint64_t* a, uint64_t* other, int64_t n) {
   if (n <= FEW) return place_few<FEW>(a, other, n), other;
+  constexpr int64_t RADIX_FROM = sizeof(T) < sizeof(float) ? 128 : 256;
   if (n < RADIX_FROM) return merge_sort(a, other, n);
   return n < LONG_FROM ? radix_sort<8>(a, other, n, SAME_BITS<T>) : radix_sort<11>(a, other, n, SAME_BITS<T>);
 }
@@ -203,9 +196,19 @@ inline void sort_row(const T* x, int64_t cols, bool descending, uint64_t* a, uin
   write_order(x, sorted<T>(a, other, cols), n, values, indices);
 }
 
+// The order of rows of one element.
+template <class T>
+void copy_single(const Call& c) {
+  const Range r = part(c.dims[0], LINE, c.thread, c.threads);
+  if (r.begin == r.end) return;
+  __builtin_memcpy(output<T>(c) + r.begin, input<T>(c, 0) + r.begin, static_cast<size_t>(r.end - r.begin) * sizeof(T));
+  __builtin_memset(output<int32_t>(c, 1) + r.begin, 0, static_cast<size_t>(r.end - r.begin) * sizeof(int32_t));
+}
+
 template <class T>
 void run_sort(const Call& c) {
   const int64_t cols = c.dims[1];
+  if (cols == 1) return copy_single<T>(c);
   const bool descending = c.dims[2] != 0;
   uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * cols;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
@@ -263,6 +266,7 @@ void top_of_row(const T* x, int64_t cols, int64_t k, uint64_t* a, uint64_t* othe
 template <class T>
 void run_topk(const Call& c) {
   const int64_t cols = c.dims[1], k = c.dims[2], room = topk_room(cols, k);
+  if (cols == 1) return copy_single<T>(c);
   uint64_t* const a = reinterpret_cast<uint64_t*>(c.scratch) + c.thread * 2 * room;
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
   for (int64_t row = r.begin; row < r.end; row++) {

@@ -1,122 +1,8 @@
 // Largest element or mean of windows of planes. dims: [planes, height, width, outHeight, outWidth] and, but for adaptive windows,
 // [.., kernel, stride, padding]; height and outHeight are 1 for signals.
-//
-// A window is joined down its columns first, for all columns of a row of outputs at once, into a buffer of f32; then across. Windows
-// whose rows are long or span the plane are joined one by one instead.
-#include "simd/map.h"
-#include "simd/reduction.h"
+#include "simd/pool_rows.h"
 
 namespace {
-
-constexpr int64_t BUFFERED = 8192;  // columns of the buffer
-constexpr int64_t LONG_WINDOW = 64; // columns from which a window is joined by itself
-
-// Where the windows of one axis lie.
-struct Axis {
-  int64_t input, output, kernel, stride, padding;  // kernel 0: adaptive
-  inline int64_t first(int64_t o) const {
-    if (kernel == 0) return o * input / output;
-    const int64_t at = o * stride - padding;
-    return at > 0 ? at : 0;
-  }
-  inline int64_t end(int64_t o) const { return kernel == 0 ? ((o + 1) * input + output - 1) / output : least(input, o * stride - padding + kernel); }
-  // Whether every window has an element of the input.
-  inline bool meets_input() const { return kernel == 0 || (stride >= 1 && 2 * padding <= kernel && (output - 1) * stride + kernel <= input + 2 * padding); }
-  // Whether there is one window, of the whole input.
-  inline bool is_all() const { return output == 1 && first(0) == 0 && end(0) == input; }
-  // What a mean divides by: padding counts.
-  inline int64_t counted(int64_t o) const { return kernel == 0 ? end(o) - first(o) : kernel; }
-};
-
-struct Planes {
-  int64_t planes;
-  Axis down, across;
-  // signals: windows lie along the width alone.
-  Planes(const int64_t* d, int count, bool signals)
-      : planes(d[0]), down{d[1], d[3], count > 5 ? d[5] : 0, count > 5 ? d[6] : 1, count > 5 ? d[7] : 0}, across{d[2], d[4], down.kernel, down.stride, down.padding} {
-    if (signals) down = {1, 1, 0, 1, 0};
-  }
-};
-
-template <class J>
-inline float joined_row(const float* x, int64_t n) {
-  float total = J::NOTHING;
-  bool nan = false;  // beside the maximum, which then is one instruction
-  for (int64_t i = 0; i < n; i++) {
-    if constexpr (J::NOTHING == 0) total += x[i];
-    else nan |= is_nan(x[i]), total = x[i] > total ? x[i] : total;
-  }
-  return nan ? __builtin_nanf("") : total;
-}
-
-// Outputs of one row `o` of windows, columns from .. to: `x` is the plane.
-template <class J, class T>
-void pool_row(const Planes& s, const T* x, int64_t o, int64_t from, int64_t to, float* buffer, T* out) {
-  const int64_t top = s.down.first(o), bottom = s.down.end(o), width = s.across.input;
-  const auto plain = [](V v) { return v; };
-  const float rows_counted = static_cast<float>(s.down.counted(o));
-  const auto finished = [&](float total, int64_t column) { return J::NOTHING == 0 ? total / (rows_counted * static_cast<float>(s.across.counted(column))) : total; };
-  const int64_t left = s.across.first(from), right = s.across.end(to - 1);
-  const bool apart = s.across.kernel == 0 ? s.across.input >= LONG_WINDOW * s.across.output : s.across.kernel >= LONG_WINDOW;
-  if (apart || right - left > BUFFERED) {
-    for (int64_t column = from; column < to; column++) {
-      const int64_t first = s.across.first(column), n = s.across.end(column) - first;
-      float total = J::NOTHING;
-      // Rows that follow one another are one.
-      if (n == width) total = J::row(x + top * width, (bottom - top) * width, plain);
-      else
-        for (int64_t r = top; r < bottom; r++) total = joined<J>(total, J::row(x + r * width + first, n, plain));
-      set(out + column, finished(total, column));
-    }
-    return;
-  }
-  const int64_t columns = right - left;
-  const T* at = x + top * width + left;
-  for (int64_t r = top; r < bottom; r++, at += width) {
-    if (r == top) map1<false>(at, buffer, 0, columns, plain);
-    else map2<false>(at, buffer, buffer, 0, columns, [](V a, V b) { return J::join(a, b); });
-  }
-  if (s.across.kernel == 0) {
-    for (int64_t column = from; column < to; column++) {
-      const int64_t first = s.across.first(column) - left;
-      set(out + column, finished(joined_row<J>(buffer + first, s.across.end(column) - left - first), column));
-    }
-    return;
-  }
-  // Windows that lie inside are joined together, one column of all windows at a time.
-  const int64_t kernel = s.across.kernel, stride = s.across.stride, padding = s.across.padding;
-  int64_t inside = from, inside_end = to;
-  while (inside < to && inside * stride < padding) inside++;
-  while (inside_end > inside && (inside_end - 1) * stride - padding + kernel > width) inside_end--;
-  for (int64_t column = from; column < to; column++) {
-    if (column == inside) column = inside_end;
-    if (column == to) break;
-    const int64_t first = s.across.first(column), end = s.across.end(column);
-    set(out + column, finished(joined_row<J>(buffer + first - left, end - first), column));
-  }
-  constexpr int64_t CHUNK = 256;
-  float totals[CHUNK];
-  const V share = vset(1 / (rows_counted * static_cast<float>(kernel)));
-  for (int64_t begin = inside; begin < inside_end; begin += CHUNK) {
-    const int64_t n = least(CHUNK, inside_end - begin);
-    const float* source = buffer + begin * stride - padding - left;
-    for (int64_t k = 0; k < kernel; k++) {
-      if (stride == 1) {
-        if (k == 0) map1<false>(source, totals, 0, n, plain);
-        else map2<false>(source + k, totals, totals, 0, n, [](V a, V b) { return J::join(a, b); });
-      } else if (k == 0) {
-        for (int64_t i = 0; i < n; i++) totals[i] = source[i * stride];
-      } else {
-        for (int64_t i = 0; i < n; i++) {
-          const float value = source[i * stride + k];
-          if constexpr (J::NOTHING == 0) totals[i] += value;
-          else totals[i] = J::beats(value, totals[i]) ? value : totals[i];
-        }
-      }
-    }
-    map1<false>(totals, out + begin, 0, n, [share](V v) { return J::NOTHING == 0 ? vmul(v, share) : v; });
-  }
-}
 
 // Windows of up to SMALL elements a side, one or two apart, are joined in registers, a vector of neighbouring windows at a time.
 constexpr int64_t SMALL = 3;
@@ -204,11 +90,6 @@ void pool_small(const Call& c, const Planes& s) {
 }
 
 // Windows that are whole planes: rows of a reduction.
-template <class J>
-struct WholePlane : J {
-  static inline V of(V x) { return x; }
-};
-
 template <class J, class T>
 void pool_planes(const Call& c, const Planes& s) {
   const int64_t n = s.down.input * s.across.input;
@@ -218,9 +99,9 @@ void pool_planes(const Call& c, const Planes& s) {
   for (int64_t from = r.begin; from < r.end; from += AT_ONCE) {
     const int64_t planes = least(AT_ONCE, r.end - from);
     const T* const x = input<T>(c, 0) + from * n;
-    if (n <= SHORT_SUM && planes >= SEVERAL) join_short_rows<WholePlane<J>>(x, n, planes, totals);
+    if (n <= SHORT_SUM && planes >= SEVERAL) join_short_rows<AsItIs<J>>(x, n, planes, totals);
     else
-      for (int64_t i = 0; i < planes; i++) totals[i] = join_part<WholePlane<J>>(x + i * n, n);
+      for (int64_t i = 0; i < planes; i++) totals[i] = join_part<AsItIs<J>>(x + i * n, n);
     map1<false>(totals, output<T>(c) + from, 0, planes, [share](V v) { return J::NOTHING == 0 ? vmul(v, share) : v; });
   }
 }
@@ -252,7 +133,7 @@ void pool_short_planes(const Call& c, const Planes& s) {
 
 // Outputs that are worked on together: what the buffer holds.
 inline int64_t columns_at_once(const Axis& a) {
-  const int64_t step = a.kernel == 0 ? a.input / a.output + 2 : a.stride, room = (BUFFERED - a.kernel) / (step > 0 ? step : 1);
+  const int64_t room = (BUFFERED - a.longest()) / a.step();
   return room < 1 ? 1 : least(room, a.output);
 }
 
@@ -260,18 +141,21 @@ template <class J, class T>
 void run(const Call& c, bool signals) {
   const Planes s(c.dims, c.dim_count, signals);
   if (s.down.is_all() && s.across.is_all()) return pool_planes<J, T>(c, s);
-  if (s.across.kernel == 1 && s.across.stride == 1 && s.down.input == s.down.output && s.across.input == s.across.output) return map_bits<T>(c, s.planes * s.down.input * s.across.input, [](V v) { return v; });
+  if (s.down.is_each() && s.across.is_each()) return map_bits<T>(c, s.planes * s.down.input * s.across.input, [](V v) { return v; });
+  constexpr int64_t FEW = 4;  // windows of a row that are joined by themselves faster than side by side
   const bool small = is_small(s.across);
   // Of f32, rows of small windows that fill vectors are read as they lie.
   const bool fills = small && sizeof(T) == sizeof(float) && (s.across.output % W == 0 || s.across.output >= LINE);
   if (!fills && s.down.input * s.across.input <= LONGEST && s.down.output * s.across.output <= LONGEST && s.planes >= SEVERAL * c.threads) return pool_short_planes<J, T>(c, s);
+  if (!(small && s.across.output > FEW) && is_narrow(s)) return pool_narrow<J, T>(c, s);
   if (small) return s.across.stride == 1 ? pool_small<J, 1, T>(c, s) : pool_small<J, 2, T>(c, s);
   const int64_t rows = s.planes * s.down.output, at_once = columns_at_once(s.across), parts = (s.across.output + at_once - 1) / at_once;
   float* const buffer = c.scratch + c.thread * BUFFERED;
+  const Across across(s.across);
   const Range r = part(rows * parts, 1, c.thread, c.threads);
   for (int64_t i = r.begin; i < r.end; i++) {
     const int64_t row = i / parts, from = i % parts * at_once, plane = row / s.down.output;
-    pool_row<J>(s, input<T>(c, 0) + plane * s.down.input * s.across.input, row % s.down.output, from, least(from + at_once, s.across.output), buffer, output<T>(c) + row * s.across.output);
+    pool_row<J>(s, across, input<T>(c, 0) + plane * s.down.input * s.across.input, row % s.down.output, from, least(from + at_once, s.across.output), buffer, output<T>(c) + row * s.across.output);
   }
 }
 

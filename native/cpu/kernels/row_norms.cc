@@ -14,13 +14,12 @@ struct LayerNorm {
   explicit LayerNorm(const Call& c) : rows(c.dims[0]), cols(c.dims[1]), eps(c.scalars[0]), x(input<T>(c, 0)), weight(input<T>(c, 1)), bias(input<T>(c, 2)), out(output<T>(c)) {}
   Moments of(int64_t row, int64_t from, int64_t to) const { return moments_of(x + row * cols + from, to - from); }
   static Moments join(Moments a, Moments b) { return joined_moments(a, b); }
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const Moments& s) const {
-    const int64_t at = row * cols + from;
-    const T *w = weight + from, *b = bias + from;
-    const V mean = vset(s.mean), rstd = vset(rstd_of(s, eps));
-    write_row<STREAM>(x + at, out + at, to - from, [=](V v, int64_t i, int n) { return vfma(vmul(vsub(v, mean), rstd), take(w + i, n), take(b + i, n)); });
+  auto value(int64_t row, int64_t from, const Moments& s) const {
+    return [v = x + row * cols + from, w = weight + from, b = bias + from, mean = vset(s.mean), rstd = vset(rstd_of(s, eps))](int64_t i, int n) {
+      return vfma(vmul(vsub(take(v + i, n), mean), rstd), take(w + i, n), take(b + i, n));
+    };
   }
+  void fetch(int64_t i, auto where) const { fetch_line(x + i, where); }
 };
 
 // Rows of so many vectors, the last of which may be shorter, stay in registers. With half the vectors of AVX-512 it is slower than what follows.
@@ -90,7 +89,7 @@ struct PairsOfRows {
   }
 
   // Writes the rows from x on; NEXT: adds up those behind them.
-  template <bool NEXT>
+  template <bool NEXT, bool STREAM>
   void write(const T* x, T* out) {
     const T* const next = x + TOGETHER * p.cols;
     V added[TOGETHER];
@@ -101,7 +100,7 @@ struct PairsOfRows {
       const V w = vload(p.weight + i), b = vload(p.bias + i);
       for (int64_t q = 0; q < TOGETHER; q++) {
         if constexpr (NEXT) added[q] = vadd(added[q], vload(next + q * p.cols + i));
-        vstore(out + q * p.cols + i, normed(vload(x + q * p.cols + i), q, w, b));
+        put<STREAM>(out + q * p.cols + i, normed(vload(x + q * p.cols + i), q, w, b));
       }
     }
     if (const int rest = static_cast<int>(p.cols - i); rest > 0) {
@@ -146,14 +145,32 @@ void norm_four_rows(const LayerNorm<T>& p, Range r) {
       for (int64_t q = 0; q < ROWS; q++) vstore_n(out + q * p.cols + i, normed(vload_n(x + q * p.cols + i, rest, 0), q, w, b), rest);
     }
   }
-  for (; row < r.end; row++) p.template write<false>(row, 0, p.cols, p.of(row, 0, p.cols));
+  for (; row < r.end; row++) write_row<false>(p.out + row * p.cols, p.cols, p.value(row, 0, p.of(row, 0, p.cols)));
+}
+
+template <bool STREAM, class T>
+void norm_pairs_of_rows(const LayerNorm<T>& p, Range r) {
+  PairsOfRows<T> pair{p, {}, {}, {}};
+  int64_t row = r.begin;
+  const auto at = [&](int64_t q, int64_t i, int n) { return take(p.x + (row + q) * p.cols + i, n); };
+  if (row + TOGETHER <= r.end) pair.add_up(at);
+  for (; row + TOGETHER <= r.end; row += TOGETHER) {
+    const T* const x = p.x + row * p.cols;
+    T* const out = p.out + row * p.cols;
+    pair.find(x);
+    if (row + 2 * TOGETHER <= r.end) pair.template write<true, STREAM>(x, out);
+    else pair.template write<false, STREAM>(x, out);
+  }
+  for (; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
+  vfence();
 }
 
 template <class T>
 bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
-  constexpr int64_t SHORT = 1024;
-  if (c.stream || p.cols > SHORT || rows_shared(p.rows, p.cols, c.threads)) return false;
+  constexpr int64_t SHORT = 1024, SHORT_STREAMED = 640 / sizeof(T);
+  if (p.cols > (c.stream ? SHORT_STREAMED : SHORT) || rows_shared(p.rows, p.cols, c.threads)) return false;
   const Range r = part(p.rows, 1, c.thread, c.threads);
+  if (c.stream && p.cols % LINE == 0) return norm_pairs_of_rows<true>(p, r), true;
   if constexpr (W >= LINE) {
     switch ((p.cols + W - 1) / W) {
       case 1: return norm_of_vectors<1>(p, r), true;
@@ -163,18 +180,7 @@ bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
     }
   }
   if (W < LINE && p.cols < 8 * W) return norm_four_rows(p, r), true;
-  PairsOfRows<T> pair{p, {}, {}, {}};
-  int64_t row = r.begin;
-  const auto at = [&](int64_t q, int64_t i, int n) { return take(p.x + (row + q) * p.cols + i, n); };
-  if (row + TOGETHER <= r.end) pair.add_up(at);
-  for (; row + TOGETHER <= r.end; row += TOGETHER) {
-    const T* const x = p.x + row * p.cols;
-    pair.find(x);
-    if (row + 2 * TOGETHER <= r.end) pair.template write<true>(x, p.out + row * p.cols);
-    else pair.template write<false>(x, p.out + row * p.cols);
-  }
-  for (; row < r.end; row++) p.template write<false>(row, 0, p.cols, p.of(row, 0, p.cols));
-  return true;
+  return norm_pairs_of_rows<false>(p, r), true;
 }
 
 template <class T>
@@ -191,13 +197,12 @@ struct RmsNorm {
     return {sum_of(x + row * cols + from, to - from, [](V v) { return vmul(v, v); })};
   }
   static Stats join(Stats a, Stats b) { return {a.squares + b.squares}; }
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const Stats& s) const {
-    const int64_t at = row * cols + from;
-    const T* w = weight + from;
-    const V rstd = vset(rstd_of({static_cast<float>(cols), 0, s.squares}, eps));
-    write_row<STREAM>(x + at, out + at, to - from, [=](V v, int64_t i, int n) { return vmul(vmul(v, rstd), take(w + i, n)); });
+  auto value(int64_t row, int64_t from, const Stats& s) const {
+    return [v = x + row * cols + from, w = weight + from, rstd = vset(rstd_of({static_cast<float>(cols), 0, s.squares}, eps))](int64_t i, int n) {
+      return vmul(vmul(take(v + i, n), rstd), take(w + i, n));
+    };
   }
+  void fetch(int64_t i, auto where) const { fetch_line(x + i, where); }
 };
 
 // bias null: rms_norm.

@@ -16,11 +16,11 @@ struct NormBackward {
   int64_t rows, cols;
   const T *grad, *x, *weight;
   const float *means, *rstds;
-  T* dx;
+  T* out;  // dx
   float *dweight, *dbias;  // this thread's totals, or where rows are shared those of all; whole vectors, which the next row can read at once
   NormBackward(const Call& c, float* totals)
       : rows(c.dims[0]), cols(c.dims[1]), grad(input<T>(c, 0)), x(input<T>(c, 1)), weight(input<T>(c, 2)), means(CENTERED ? input(c, 3) : nullptr),
-        rstds(input(c, CENTERED ? 4 : 3)), dx(output<T>(c)), dweight(totals), dbias(totals + up_to_line(cols)) {}
+        rstds(input(c, CENTERED ? 4 : 3)), out(output<T>(c)), dweight(totals), dbias(totals + up_to_line(cols)) {}
   // h without the factor rstd.
   inline V centered(V v, int64_t row) const {
     if constexpr (CENTERED) return vsub(v, vset(means[row]));
@@ -33,21 +33,23 @@ struct NormBackward {
     return {CENTERED ? sum_of_pairs(g, w, to - from, [](V a, V b) { return vmul(a, b); }) : 0, dot * rstds[row]};
   }
   static Stats join(Stats a, Stats b) { return {a.sum + b.sum, a.dot + b.dot}; }
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const Stats& s) const {
-    const int64_t at = row * cols + from;
-    const T *v = x + at, *w = weight + from;
+  auto value(int64_t row, int64_t from, const Stats& s) const {
+    const T *g = grad + row * cols + from, *v = x + row * cols + from, *w = weight + from;
     float *dw = dweight + from, *db = dbias + from;
     const float n = static_cast<float>(cols);
-    const V rstd = vset(rstds[row]), sum = vset(s.sum / n), dot = vset(s.dot / n);
-    write_row<STREAM>(grad + at, dx + at, to - from, [=, this](V g, int64_t i, int count) {
-      const V h = vmul(centered(take(v + i, count), row), rstd);
-      vstore(dw + i, vfma(g, h, vload(dw + i)));
-      if constexpr (CENTERED) vstore(db + i, vadd(g, vload(db + i)));
-      V of_g = vmul(g, take(w + i, count));
+    const V mean = vset(CENTERED ? means[row] : 0), rstd = vset(rstds[row]), sum = vset(s.sum / n), dot = vset(s.dot / n);
+    return [=](int64_t i, int count) {
+      const V own = take(g + i, count), x = take(v + i, count), h = vmul(CENTERED ? vsub(x, mean) : x, rstd);
+      vstore(dw + i, vfma(own, h, vload(dw + i)));
+      if constexpr (CENTERED) vstore(db + i, vadd(own, vload(db + i)));
+      V of_g = vmul(own, take(w + i, count));
       if constexpr (CENTERED) of_g = vsub(of_g, sum);
       return vmul(rstd, vsub(of_g, vmul(h, dot)));
-    });
+    };
+  }
+  void fetch(int64_t i, auto where) const {
+    fetch_line(grad + i, where);
+    fetch_line(x + i, where);
   }
 };
 
@@ -93,7 +95,7 @@ void norm_backward_short_rows(const Call& c, const NormBackward<T, CENTERED>& p)
         g.store(k, i, vmul(rstd, vsub(weighted, vmul(h.load(k, i), dot))));
       }
     }
-    g.put_rows(p.dx + from * cols, cols, count);
+    g.put_rows(p.out + from * cols, cols, count);
   }
   for (int64_t k = 0; k < cols; k++) {
     p.dweight[k] = vsum(of_weight[k]);
@@ -114,7 +116,7 @@ void norm_backward_of_vectors(const NormBackward<T, CENTERED>& p, Range rows) {
   }
   for (int64_t row = rows.begin; row < rows.end; row++) {
     const T *const grad = p.grad + row * p.cols, *const x = p.x + row * p.cols;
-    T* const dx = p.dx + row * p.cols;
+    T* const dx = p.out + row * p.cols;
     const V rstd = vset(p.rstds[row]);
     V weighted[VECTORS], normed[VECTORS], sum = vset(0), dot = vset(0);
     for (int i = 0; i < VECTORS; i++) {
@@ -165,7 +167,7 @@ template <int ROWS, class T, bool CENTERED>
 void norm_backward_together(const NormBackward<T, CENTERED>& p, int64_t row) {
   const int64_t cols = p.cols;
   const T *const grad = p.grad + row * cols, *const x = p.x + row * cols;
-  T* const dx = p.dx + row * cols;
+  T* const dx = p.out + row * cols;
   const float share = 1 / static_cast<float>(cols);
   V mean[ROWS], rstd[ROWS], sum[ROWS], dot[ROWS];
   for (int q = 0; q < ROWS; q++) {

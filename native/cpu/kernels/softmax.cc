@@ -10,8 +10,12 @@ struct ByMaxSum {
   int64_t rows, cols;
   const T* x;
   explicit ByMaxSum(const Call& c) : rows(c.dims[0]), cols(c.dims[1]), x(input<T>(c, 0)) {}
-  MaxSum of(int64_t row, int64_t from, int64_t to) const { return max_sum_of(x + row * cols + from, to - from); }
+  template <class F = Nothing>
+  MaxSum of(int64_t row, int64_t from, int64_t to, F beside = {}) const {
+    return max_sum_of(x + row * cols + from, to - from, beside);
+  }
   static MaxSum join(MaxSum a, MaxSum b) { return joined_max_sum(a, b); }
+  void fetch(int64_t i, auto where) const { fetch_line(x + i, where); }
 };
 
 bool same_shape(const int64_t* d, int, int64_t* sizes) {
@@ -41,11 +45,9 @@ template <class T>
 struct Softmax : ByMaxSum<T> {
   T* out;
   explicit Softmax(const Call& c) : ByMaxSum<T>(c), out(output<T>(c)) {}
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
-    const int64_t at = row * this->cols + from;
+  auto value(int64_t row, int64_t from, const MaxSum& s) const {
     const V top = vset(s.max), factor = vset(1 / s.sum);
-    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp_falling(vsub(v, top)), factor); });
+    return [=, x = this->x + row * this->cols + from](int64_t i, int n) { return vmul(vexp_falling(vsub(take(x + i, n), top)), factor); };
   }
 };
 
@@ -89,26 +91,37 @@ bool softmax_short_rows(const Call& c, const Softmax<T>& p) {
   }
 }
 
+// Beyond the caches each row is written while the exponentials of the next one are made, which take its place in the buffer.
+template <class T>
+void softmax_streamed(const Softmax<T>& p, Range rows, float* e) {
+  V factor;
+  const auto make = [&](int64_t row, auto beside) {
+    const T* const x = p.x + row * p.cols;
+    factor = vset(1 / exponentials<true>(x, max_of(x, p.cols), e, p.cols, beside));
+  };
+  const auto made = [&](int64_t) { return [e, factor](int64_t i, int n) { return vmul(take(e + i, n), factor); }; };
+  where_rows_fit(p.cols, [&](auto where) { stream_behind(p, p.out, rows, where, make, made); });
+  vfence();
+}
+
 template <class T>
 void run_softmax(const Call& c) {
   if (c.dims[1] == 1) return map_single<T>(c, [](V none) { return vadd(none, vset(1)); });
   Softmax<T> p(c);
   if (softmax_short_rows(c, p)) return;
-  const bool stream = c.stream && p.cols % LINE == 0, wait = p.cols <= BUFFERED && (stream || sizeof(T) < sizeof(float));
-  if (rows_shared(p.rows, p.cols, c.threads) || (!wait && sizeof(T) < sizeof(float))) return run_rows(c, p);
-  float* const buffer = c.scratch + c.thread * BUFFERED;
+  const bool stream = c.stream && p.cols % LINE == 0, in_place = sizeof(T) == sizeof(float) && !stream;
+  if (rows_shared(p.rows, p.cols, c.threads) || (!in_place && p.cols > BUFFERED)) return run_rows(c, p);
   const Range r = part(p.rows, 1, c.thread, c.threads);
+  float* const buffer = c.scratch + c.thread * BUFFERED;
+  if (stream) return softmax_streamed(p, r, buffer);
   for (int64_t row = r.begin; row < r.end; row++) {
-    const T* x = p.x + row * p.cols;
-    T* out = p.out + row * p.cols;
-    float* e = wait ? buffer : place_for(out);
+    const T* const x = p.x + row * p.cols;
+    T* const out = p.out + row * p.cols;
+    float* const e = in_place ? place_for(out) : buffer;
     const float max = max_of(x, p.cols);
-    const V factor = vset(1 / (stream ? exponentials<true, true>(x, max, e, p.cols) : exponentials<false, true>(x, max, e, p.cols)));
-    const auto scaled = [factor](V v) { return vmul(v, factor); };
-    if (stream && wait) map1<true>(e, out, 0, p.cols, scaled);
-    else map1<false>(e, out, 0, p.cols, scaled);
+    const V factor = vset(1 / exponentials<true>(x, max, e, p.cols, Nothing{}));
+    map1<false>(e, out, 0, p.cols, [factor](V v) { return vmul(v, factor); });
   }
-  vfence();
 }
 
 size_t softmax_scratch(const int64_t* d, int, int threads, size_t bytes) {
@@ -122,15 +135,10 @@ template <class T>
 struct LogSoftmax : ByMaxSum<T> {
   T* out;
   explicit LogSoftmax(const Call& c) : ByMaxSum<T>(c), out(output<T>(c)) {}
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
-    write_with<STREAM>(row, from, to, s.max, log_of(s.sum));
-  }
-  template <bool STREAM>
-  void write_with(int64_t row, int64_t from, int64_t to, float max, float logarithm) const {
-    const int64_t at = row * this->cols + from;
+  auto value(int64_t row, int64_t from, const MaxSum& s) const { return value(row, from, s.max, log_of(s.sum)); }
+  auto value(int64_t row, int64_t from, float max, float logarithm) const {
     const V top = vset(max), log = vset(logarithm);
-    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vsub(vsub(v, top), log); });
+    return [=, x = this->x + row * this->cols + from](int64_t i, int n) { return vsub(vsub(take(x + i, n), top), log); };
   }
 };
 
@@ -158,7 +166,7 @@ template <class T>
 void run_log_softmax(const Call& c) {
   if (c.dims[1] == 1) return map_single<T>(c, [](V none) { return none; });
   LogSoftmax<T> p(c);
-  if (with_logarithms(c, p, [&](int64_t row, float max, float log) { p.template write_with<false>(row, 0, p.cols, max, log); })) return;
+  if (with_logarithms(c, p, [&](int64_t row, float max, float log) { write_row<false>(p.out + row * p.cols, p.cols, p.value(row, 0, max, log)); })) return;
   run_rows(c, p);
 }
 
@@ -222,21 +230,28 @@ bool cross_entropy_shape(const int64_t* d, int, int64_t* sizes) {
 
 size_t cross_entropy_scratch(const int64_t* d, int, int threads, size_t) { return rows_scratch(d[0], d[1], threads) + static_cast<size_t>(LINE * threads); }
 
+V with_lane(V v, int lane, float value) {
+  float lanes[W];
+  vstore(lanes, v);
+  lanes[lane] = value;
+  return vload(lanes);
+}
+
 template <class T>
 struct CrossEntropyBackward : ByMaxSum<T> {
   const Call& c;
   float scale;
   T* out;
   explicit CrossEntropyBackward(const Call& call) : ByMaxSum<T>(call), c(call), scale(*input(call, 2) / static_cast<float>(call.dims[0])), out(output<T>(call)) {}
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const MaxSum& s) const {
-    const int64_t at = row * this->cols + from, target = class_of(c, row);
+  auto value(int64_t row, int64_t from, const MaxSum& s) const {
+    const T* const x = this->x + row * this->cols;
     const V top = vset(s.max), factor = vset(scale / s.sum);
-    write_row<STREAM>(this->x + at, out + at, to - from, [=](V v, int64_t, int) { return vmul(vexp_falling(vsub(v, top)), factor); });
-    if (target < from || target >= to) return;
-    if constexpr (STREAM) vfence();
-    const float own = exp_falling_of(to_float(this->x[row * this->cols + target]) - s.max);
-    set(out + row * this->cols + target, (own - s.sum) * (scale / s.sum));
+    const int64_t target = class_of(c, row) - from;
+    const float own = target >= 0 ? exp_falling_of(to_float(x[target + from]) - s.max) : 0, of_target = (own - s.sum) * (scale / s.sum);
+    return [=, x = x + from](int64_t i, int n) {
+      const V v = vmul(vexp_falling(vsub(take(x + i, n), top)), factor);
+      return i <= target && target < i + n ? with_lane(v, static_cast<int>(target - i), of_target) : v;
+    };
   }
 };
 
@@ -275,12 +290,12 @@ struct SoftmaxBackward {
     return {sum_of_pairs(grad + at, y + at, to - from, [](V g, V p) { return vmul(g, p); })};
   }
   static Stats join(Stats a, Stats b) { return {a.dot + b.dot}; }
-  template <bool STREAM>
-  void write(int64_t row, int64_t from, int64_t to, const Stats& s) const {
-    const int64_t at = row * cols + from;
-    const T* const own = y + at;
-    const V dot = vset(s.dot);
-    write_row<STREAM>(grad + at, out + at, to - from, [=](V g, int64_t i, int n) { return vmul(take(own + i, n), vsub(g, dot)); });
+  auto value(int64_t row, int64_t from, const Stats& s) const {
+    return [g = grad + row * cols + from, p = y + row * cols + from, dot = vset(s.dot)](int64_t i, int n) { return vmul(take(p + i, n), vsub(take(g + i, n), dot)); };
+  }
+  void fetch(int64_t i, auto where) const {
+    fetch_line(grad + i, where);
+    fetch_line(y + i, where);
   }
 };
 

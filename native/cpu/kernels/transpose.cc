@@ -26,6 +26,20 @@ inline void transpose_block(const U* x, int64_t x_stride, U* out, int64_t out_st
 #endif
 }
 
+// Fewer rows or columns than a block has: the last tile lies over the one before.
+template <class U>
+inline void transpose_edge(const U* x, int64_t x_stride, U* out, int64_t out_stride, int64_t rows, int64_t cols) {
+#if defined(OPSCOPE_TRANSPOSE_TILE)
+  constexpr int64_t T = TILE<U>;
+  if (rows >= T && cols >= T) {
+    for (int64_t c = 0; c < cols; c = c + T < cols ? least(c + T, cols - T) : cols)
+      for (int64_t r = 0; r < rows; r = r + T < rows ? least(r + T, rows - T) : rows) transpose_tile(x + r * x_stride + c, x_stride, out + c * out_stride + r, out_stride);
+    return;
+  }
+#endif
+  transpose_any(x, x_stride, out, out_stride, rows, cols);
+}
+
 // Columns c .. c_end of rows r .. r_end.
 template <class U>
 void transpose_part(const U* x, U* out, int64_t rows, int64_t cols, Range of_rows, Range of_cols) {
@@ -37,7 +51,7 @@ void transpose_part(const U* x, U* out, int64_t rows, int64_t cols, Range of_row
       int64_t r = top;
       if (width == SIDE)
         for (; r + SIDE <= bottom; r += SIDE) transpose_block(x + r * cols + c, cols, out + c * rows + r, rows);
-      transpose_any(x + r * cols + c, cols, out + c * rows + r, rows, bottom - r, width);
+      if (r < bottom) transpose_edge(x + r * cols + c, cols, out + c * rows + r, rows, bottom - r, width);
     }
   }
 }

@@ -62,6 +62,19 @@ inline V vldexp(V p, V n) {
   return _mm256_mul_ps(_mm256_mul_ps(p, first), second);
 }
 inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+inline void vprefetch_far(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+// Each lane: the sum of it and those before it; and the last lane in all.
+template <int BYTES>
+inline V vbehind(V v) {
+  return _mm256_castsi256_ps(_mm256_slli_si256(_mm256_castps_si256(v), BYTES));
+}
+inline V vscan(V v) {
+  v = _mm256_add_ps(v, vbehind<4>(v));
+  v = _mm256_add_ps(v, vbehind<8>(v));
+  const V low = _mm256_permute2f128_ps(v, v, 0x08);  // the lower half above zeros
+  return _mm256_add_ps(v, _mm256_permute_ps(low, 0xff));
+}
+inline V vlast(V v) { return _mm256_permutevar8x32_ps(v, _mm256_set1_epi32(7)); }
 inline float vsum(V v) {
   __m128 h = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   h = _mm_add_ps(h, _mm_movehl_ps(h, h));

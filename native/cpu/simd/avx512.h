@@ -72,6 +72,19 @@ inline V vsplit(V x, V* e) {
 // p 2^floor(n)
 inline V vldexp(V p, V n) { return _mm512_scalef_ps(p, n); }
 inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+inline void vprefetch_far(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+// Each lane: the sum of it and those before it; and the last lane in all.
+template <int LANES>
+inline V vbehind(V v) {
+  return _mm512_castsi512_ps(_mm512_alignr_epi32(_mm512_castps_si512(v), _mm512_setzero_si512(), 16 - LANES));
+}
+inline V vscan(V v) {
+  v = _mm512_add_ps(v, vbehind<1>(v));
+  v = _mm512_add_ps(v, vbehind<2>(v));
+  v = _mm512_add_ps(v, vbehind<4>(v));
+  return _mm512_add_ps(v, vbehind<8>(v));
+}
+inline V vlast(V v) { return _mm512_permutexvar_ps(_mm512_set1_epi32(15), v); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
 inline float vtrough(V v) { return _mm512_reduce_min_ps(v); }

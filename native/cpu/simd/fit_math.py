@@ -41,6 +41,30 @@ def fit_log(degree=8):
     return p, error.max()
 
 
+def fit_log_rest(degree=3):
+    """P in log(1 + r) = r + r^2 P(r), r from -1/32 to 1/16: what a table of sixteen logarithms leaves."""
+    r = nodes(600, -0.032, 0.0626)
+    r = r[np.abs(r) > 1e-3]
+    target = np.array([float((log1p(mpf(v)) - mpf(v)) / mpf(v) ** 2) for v in r])
+    weight, scale = np.ones_like(r), r**2 / np.log1p(r)
+    for _ in range(60):
+        rows = np.vander(r, degree + 1, increasing=True) * (weight * scale)[:, None]
+        p = np.linalg.lstsq(rows, weight * scale * target, rcond=None)[0]
+        error = np.abs((np.polyval(p[::-1], r) - target) * scale)
+        weight *= (error / error.max()) ** 0.3 + 1e-3
+        weight /= weight.max()
+    return p, error.max()
+
+
+def log_table():
+    """For m of each of sixteen ranges (1 .. 1.5 by sixteenths, then 0.75 .. 1 by half of that): 1 / m to eight bits, and minus its
+    logarithm as a multiple of 2^-14 and a rest. One for both ranges that end at 1, whose logarithms then keep their digits."""
+    middles = [1 + (k + 0.5) / 16 for k in range(8)] + [0.75 + (k + 0.5) / 32 for k in range(8)]
+    shares = [1.0 if k in (0, 15) else round(256 / m) / 256 for k, m in enumerate(middles)]
+    high = [round(-math.log(c) * 2**14) / 2**14 for c in shares]
+    return shares, high, [-math.log(c) - h for c, h in zip(shares, high)]
+
+
 def fit_tail(limit, p_degree, q_degree, near=math.inf, beyond=1.0):
     """P, Q in Phi(-a) = e^(-a^2 / 2) P(a) / Q(a), 0 <= a <= limit, Phi the normal distribution function; the fit is made in a / limit.
     Beyond `near` the error may be `beyond` times as large; the one returned is that up to there."""
@@ -67,5 +91,7 @@ def fit_tail(limit, p_degree, q_degree, near=math.inf, beyond=1.0):
 if __name__ == "__main__":
     print("exp", *fit_exp())
     print("log", *fit_log())
+    print("log, AVX-512", *fit_log_rest())
+    print("log, AVX-512: table", *log_table(), sep="\n")
     print("normal distribution", *fit_tail(13.5, 4, 5))
     print("normal distribution, AVX-512", *fit_tail(14, 3, 4, 3.3, 10.0))

@@ -31,9 +31,10 @@ struct Products {
 struct Direct {
   float* out;
   int64_t stride;
+  static constexpr bool WAITS = false;
   float* sums(int64_t j) const { return out + j; }
   int64_t sum_stride(int64_t) const { return stride; }
-  void finish(Range, int64_t, Range, int64_t) const {}
+  void finish(const float*, Range, int64_t, Range, int64_t) const {}
 };
 
 // .. or into buffers until they are complete; then finished(i, j, sums, n) writes n columns of row i from j on.
@@ -41,29 +42,37 @@ template <class F>
 struct Rounded {
   float* buffer;
   F finished;
+  static constexpr bool WAITS = true;
   float* sums(int64_t) const { return buffer; }
   int64_t sum_stride(int64_t nc) const { return nc; }
-  void finish(Range rows, int64_t jc, Range cols, int64_t nc) const {
-    for (int64_t i = rows.begin; i < rows.end; i++) finished(i, jc + cols.begin, buffer + i * nc + cols.begin, cols.end - cols.begin);
+  // sums: of the first of these rows.
+  void finish(const float* sums, Range rows, int64_t jc, Range cols, int64_t nc) const {
+    for (int64_t i = rows.begin; i < rows.end; i++, sums += nc) finished(i, jc + cols.begin, sums + cols.begin, cols.end - cols.begin);
   }
 };
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
-// place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are.
+// place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. `whole`: the slab has all terms,
+// so that sums that wait are finished a block at a time, in the same place, while they are in the caches.
 template <class A, class B, class Out>
-void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, float* slab, float* block) {
-  float* const c = out.sums(jc);
-  const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin, height = all <= MC * 2 / 3 ? all : even_part(all, a.block_rows(kc));
+void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, float* slab, float* block, bool whole) {
+  constexpr int64_t WAITING = 1 << 16;
+  const bool reused = whole && Out::WAITS;
+  const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
+  float* const c = out.sums(jc) + rows.begin * stride;
+  const int64_t most = reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
+  const int64_t height = all <= least(MC * 2 / 3, most) ? all : even_part(all, most);
   const bool once = packs && height >= all;
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
+    float* const own = c + (reused ? 0 : (i - rows.begin) * stride);
     const Left left = a.block(i, count, l, kc, block);
     for (int64_t j = cols.begin; j < cols.end; j += NR) {
       const int columns = static_cast<int>(least(NR, cols.end - j));
       const int64_t lying = stays ? b.lying(l, kc, columns) : 0;
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
       if (packs && lying < kc && i == rows.begin) b.pack(jc + j, columns, l + lying, kc - lying, panel);
-      float* const at = c + i * stride + j;
+      float* const at = own + j;
       if (count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR) {
         low_rows<LOW>(static_cast<int>(count), left, b.place(jc + j, l), kc, at, stride, l == 0);
         j += NR;
@@ -71,10 +80,11 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       }
       const bool last = j + NR >= cols.end, ends = i + count >= rows.end;
       const Left next = last ? (ends ? a.source(rows.begin, l + kc) : a.source(i + count, l)) : left;
-      const Later later{next, !last ? at + NR : ends ? c + rows.begin * stride + cols.begin : c + (i + count) * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin};
+      const Later later{next, !last ? at + NR : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin};
       if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
-      if (lying < kc) multiply_panel(left.from(lying), count, Right{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
+      if (lying < kc) multiply_panel(left.from(lying), count, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
     }
+    if (reused) out.finish(c, {i, i + count}, jc, cols, nc);
   }
 }
 
@@ -96,9 +106,9 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
         if (const int64_t lying = stays ? b.lying(l, kc, columns) : 0; lying < kc) b.pack(jc + j, columns, l + lying, kc - lying, slab + j * kc);
       }
       if (threads > 1 && (!packs || s.n > NC)) call.barrier(call.team);
-      multiply(a, b, stays, packs, out, rows, jc, nc, cols, l, kc, slab, block);
+      multiply(a, b, stays, packs, out, rows, jc, nc, cols, l, kc, slab, block, terms >= s.k);
     }
-    out.finish(rows, jc, cols, nc);
+    if (terms < s.k) out.finish(out.sums(jc) + rows.begin * out.sum_stride(nc), rows, jc, cols, nc);
   }
 }
 

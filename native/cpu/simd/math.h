@@ -35,6 +35,7 @@ inline V vexp(V x) { return vexp_near(x); }
 inline V vexp_falling(V x) { return vexp_near(x); }
 #endif
 
+#if !defined(OPSCOPE_ISA_avx512)
 // Logarithm of x: x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), then e ln 2 + f - f^2/2 + f^3 P(f).
 // -infinity for 0 (and what is smaller than the smallest normal number), NaN below, infinity and NaN for themselves.
 inline V vlog(V x) {
@@ -56,6 +57,7 @@ inline V vlog(V x) {
   // Infinity and NaN: x itself.
   return vless(x, vset(__builtin_inff()), y, x);
 }
+#endif
 
 // The normal distribution function, and e^(-x^2 / 2), of which it is made.
 struct Normal {

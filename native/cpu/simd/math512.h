@@ -49,6 +49,26 @@ inline V vexp_falling(V x) {
   return vfma(power, p, power);
 }
 
+// Logarithm of x = 2^e m with m in [0.75, 1.5): e ln 2 - log c + log(m c), where c is about 1 / m, by the first four bits of its fraction.
+// c is 1 beside 1, so that what is small keeps its digits. ln 2 and log c are cut so that their first parts add up exactly. Of 0,
+// infinity, NaN and less than 0 as vlog() of math.h: both parts of the sum are infinite or none is.
+inline V vlog(V x) {
+  const V shares = _mm512_setr_ps(1, 0.9140625f, 0.86328125f, 0.8203125f, 0.78125f, 0.74609375f, 0.7109375f, 0.6796875f, 1.3046875f, 1.25390625f, 1.20703125f, 1.1640625f, 1.12109375f, 1.0859375f, 1.05078125f, 1);
+  const V high = _mm512_setr_ps(0, 0.08984375f, 0.1470336914f, 0.198059082f, 0.246887207f, 0.2929077148f, 0.3411865234f, 0.3861083984f, -0.2659912109f, -0.2262573242f, -0.1881713867f, -0.1519165039f,
+                                -0.1143188477f, -0.08245849609f, -0.04956054688f, 0);
+  const V low = _mm512_setr_ps(0, 1.25791219e-5f, -1.89484444e-5f, 1.08317308e-5f, -2.71290997e-5f, -3.69841082e-6f, -1.57660347e-5f, 1.37468275e-5f, 2.76624404e-5f, -6.35443170e-6f, 7.55430057e-6f,
+                               4.61880408e-7f, 1.40763762e-5f, 1.48268827e-5f, 2.66117527e-5f, 0);
+  const V m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan), e = vsub(_mm512_getexp_ps(x), _mm512_getexp_ps(m));
+  const V place = _mm512_castsi512_ps(_mm512_srli_epi32(_mm512_castps_si512(m), 19));
+  const V r = vfma(m, vlookup(place, shares), vset(-1));
+  V p = vset(0.18872572f);
+  p = vfma(p, r, vset(-0.25008379f));
+  p = vfma(p, r, vset(0.33334475f));
+  p = vfma(p, r, vset(-0.5f));
+  const V rest = vfma(vmul(r, r), p, vfma(e, vset(1.42860677e-6f), vlookup(place, low)));
+  return vadd(vfma(e, vset(0.693145751953125f), vlookup(place, high)), vadd(r, rest));
+}
+
 // 1 / (1 + e^-x), within 2.5 ULP: the power is of two floats, as the exponential of 1.1 ULP is not enough. Signs are those of -r.
 inline V vsigmoid(V x) {
   const Sixteenths s = vsixteenths(x, -LOG2_E);

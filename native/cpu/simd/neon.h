@@ -57,6 +57,13 @@ inline V vldexp(V p, V n) {
   return vmulq_f32(vmulq_f32(p, first), second);
 }
 inline void vprefetch(const void* p) { __builtin_prefetch(p); }
+inline void vprefetch_far(const void* p) { __builtin_prefetch(p, 0, 2); }
+// Each lane: the sum of it and those before it; and the last lane in all.
+inline V vscan(V v) {
+  v = vaddq_f32(v, vextq_f32(vdupq_n_f32(0), v, 3));
+  return vaddq_f32(v, vextq_f32(vdupq_n_f32(0), v, 2));
+}
+inline V vlast(V v) { return vdupq_laneq_f32(v, 3); }
 inline float vsum(V v) { return vaddvq_f32(v); }
 inline float vpeak(V v) { return vmaxvq_f32(v); }
 inline float vtrough(V v) { return vminvq_f32(v); }

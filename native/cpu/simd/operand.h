@@ -90,20 +90,31 @@ struct LeftMatrix {
 
 constexpr int64_t ROWS_AHEAD = 16;  // of the right operand, fetched before they are met
 
+// What operands are made of, and how two of them are multiplied and added.
+struct Floats {
+  static inline V fma(V x, V y, V sum) { return vfma(x, y, sum); }
+};
+
 // A panel of the right operand, row by row: `stride` apart..
-struct Right {
+template <class U>
+struct PanelOf {
   const float* data;
   int64_t stride;
+  using Unit = U;
   static constexpr bool FETCHED = true;
   const float* row() const { return data; }
   const float* row_ahead() const { return data + ROWS_AHEAD * stride; }
   void step() { data += stride; }
 };
 
+using Right = PanelOf<Floats>;
+
 // .. or wherever they lie.
-struct Scattered {
+template <class U>
+struct ScatteredOf {
   const float* data;
   const int32_t* offsets;
+  using Unit = U;
   static constexpr bool FETCHED = false;
   const float* row() const { return data + *offsets; }
   void step() { offsets++; }
@@ -116,6 +127,7 @@ constexpr int64_t FEW_TERMS = 64;  // of a narrow panel: then it is copied whole
 // As the right operand, of `terms` terms. pack(): columns j .. j + columns (<= NR) and rows l .. l + kc as kc groups of NR, missing columns as zero.
 template <class T>
 struct RightMatrix {
+  using Panel = Right;
   const T* b;
   int64_t stride;
   bool transposed;

@@ -7,6 +7,36 @@
 
 namespace {
 
+// Rows of the input as they are copied: of one channel..
+template <class T>
+struct OneChannel {
+  static constexpr int64_t CHANNELS = 1;
+  using Unit = Floats;
+  static T* output(T* out) { return out; }
+  const T* x;
+  OneChannel(const T* channel, int64_t, bool) : x(channel) {}
+  V next(int64_t i) const { return vload(x + i); }
+  V even(int64_t i) const { return vload_even(x + i); }
+  V some(int64_t i, int n) const { return take(x + i, n); }
+  V some_even(int64_t i, int n) const { return vload_even_between(x + i, 0, n, 0); }
+  float one(int64_t i) const { return to_float(x[i]); }
+};
+#if defined(OPSCOPE_PAIRS)
+// .. or of two as pairs; the last channel may have none beside it.
+struct TwoChannels {
+  static constexpr int64_t CHANNELS = 2;
+  using Unit = Pairs;
+  static RoundedBF16* output(BF16* out) { return rounded(out); }
+  const BF16 *x, *other;
+  TwoChannels(const BF16* channel, int64_t plane, bool last) : x(channel), other(last ? nullptr : channel + plane) {}
+  V next(int64_t i) const { return vpaired(vload(x + i), other ? vload(other + i) : vset(0)); }
+  V even(int64_t i) const { return vpaired(vload_even(x + i), other ? vload_even(other + i) : vset(0)); }
+  V some(int64_t i, int n) const { return vpairs(x + i, other ? other + i : nullptr, n); }
+  V some_even(int64_t i, int n) const { return vpaired(vload_even_between(x + i, 0, n, 0), other ? vload_even_between(other + i, 0, n, 0) : vset(0)); }
+  float one(int64_t i) const { return pair_of(x[i], other ? other[i] : BF16{0}); }
+};
+#endif
+
 // One axis of a part of `outputs` outputs: `cells` of each of the phases.
 struct PhaseAxis {
   int64_t phases, cells;
@@ -19,6 +49,7 @@ struct PhaseAxis {
 
 constexpr int64_t PART_FLOATS = 1 << 16, LEAST_COLUMNS = 1024, MOST_COLUMNS = 1 << 14;  // of a part, so that sums and copied input stay in the second-level cache
 constexpr int64_t MOST_FLOATS = 4 << 20;  // of one thread
+constexpr int64_t PLANES_FLOATS = 1 << 18; // of several planes that are copied together: about a second-level cache
 constexpr int64_t PACKING = 12, PACKING_RUNS = NR * 8 / 5;  // takes about as long as so many rows of a product, these by the outputs of a row; rows that start within lines take 1.05x
 
 // How a convolution is cut into parts, each of some whole planes of outputs (one depth of an image) or some rows or columns of one, and what
@@ -30,6 +61,7 @@ struct Parts {
   PhaseAxis d, h, w;
   int64_t plane, phase;  // cells of one depth of a plane, and of all
   bool packs;            // panels are packed, for many vectors would lie between rows of outputs
+  bool copies_planes;    // parts are whole planes of the input without padding
   // Floats: the copied input and a slab (vectors reach behind their ends), sums, a block of filters, and where each term lies.
   int64_t input_floats, slab_floats, sum_stride, sum_floats, block_floats, floats;
 
@@ -41,24 +73,25 @@ struct Parts {
 
   void offsets(int32_t* to) const {
     const int64_t s = g.stride;
-    for (int64_t c = 0; c < g.group_channels(); c++)
+    for (int64_t c = 0; c < g.group_channels(); c++, to += g.volume())
       for (int64_t kd = 0; kd < g.depth.kernel; kd++)
         for (int64_t kh = 0; kh < g.height.kernel; kh++)
           for (int64_t kw = 0; kw < g.width.kernel; kw++) {
             const int64_t at_d = kd * g.dilation, at_h = kh * g.dilation, at_w = kw * g.dilation;
             const int64_t nth = ((c * d.phases + at_d % s) * h.phases + at_h % s) * w.phases + at_w % s;
-            *to++ = static_cast<int32_t>(nth * phase + at_d / s * planes * plane + at_h / s * w.cells + at_w / s);
+            to[kd * g.depth.kernel_step + kh * g.height.kernel_step + kw * g.width.kernel_step] = static_cast<int32_t>(nth * phase + at_d / s * planes * plane + at_h / s * w.cells + at_w / s);
           }
   }
 
-  // The input of one group that `some` planes from `first` on meet, from output (row, column) of each on.
-  template <class T>
-  void copy(const T* x, int64_t group, int64_t first, int64_t some, int64_t row, int64_t column, float* to) const {
+  // The input of one group, of `channels` channels, that `some` planes from `first` on meet, from output (row, column) of each on.
+  template <class Rows, class T>
+  void copy(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t row, int64_t column, float* to) const {
+    if (copies_planes) return copy_planes<Rows>(x, channels, group, first, some, to);
     for (int64_t n = 0; n < some; n++) {
       const int64_t image = (first + n) / g.depth.output, depth = (first + n) % g.depth.output;
-      const T* channel = x + (image * g.groups + group) * g.group_channels() * g.in_plane();
+      const T* channel = x + (image * g.groups + group) * channels * g.in_plane();
       float* cells = to + n * plane;
-      for (int64_t c = 0; c < g.group_channels(); c++, channel += g.in_plane())
+      for (int64_t c = 0; c < channels; c += Rows::CHANNELS, channel += Rows::CHANNELS * g.in_plane())
         for (int64_t pd = 0; pd < d.phases; pd++)
           for (int64_t ph = 0; ph < h.phases; ph++)
             for (int64_t pw = 0; pw < w.phases; pw++)
@@ -66,7 +99,8 @@ struct Parts {
                 for (int64_t j = 0; j < h.cells; j++) {
                   const int64_t at_d = (depth + i) * g.stride + pd - g.depth.padding, at_h = (row + j) * g.stride + ph - g.height.padding;
                   const bool inside = at_d >= 0 && at_d < g.depth.input && at_h >= 0 && at_h < g.height.input;
-                  copy_row(channel + (inside ? (at_d * g.height.input + at_h) * g.width.input : 0), column * g.stride + pw - g.width.padding, inside ? g.width.input : 0, cells + j * w.cells);
+                  const Rows from(channel + (inside ? at_d * g.depth.step + at_h * g.height.step : 0), g.in_plane(), c + 1 == channels);
+                  copy_row(from, column * g.stride + pw - g.width.padding, inside ? g.width.input : 0, cells + j * w.cells);
                 }
     }
   }
@@ -80,9 +114,11 @@ struct Parts {
     const int64_t shared = g.groups >= threads ? all_planes() : (all_planes() + threads - 1) / threads;
     // Few, for the first-level cache, but more where each part reads many filters again.
     const int64_t most = (s.m < 128 ? 256 : least(2 * s.m, LEAST_COLUMNS)) / (rows * columns);
-    planes = across * down > 1 || most < 1 ? 1 : least(shared, most);
+    const int64_t cached = PLANES_FLOATS / times(times(g.group_channels(), d.cells * d.phases), times(times(h.cells, h.phases), times(w.cells, w.phases))), enough = (NR + rows * columns - 1) / (rows * columns);
+    planes = across * down > 1 || most < 1 ? 1 : least(shared, least(most, cached < enough ? enough : cached));
     plane = times(h.cells, w.cells);
     phase = times(d.cells * planes, plane);
+    copies_planes = across * down == 1 && g.width.step == 1 && g.depth.input == 1 && plane == g.in_plane() && d.phases * h.phases * w.phases == 1 && g.depth.padding + g.height.padding + g.width.padding == 0 && w.cells == g.width.input;
     const int64_t filters = s.m, outputs = planes * rows * columns, all = (flat(planes, rows, columns) + W - 1) / W, used = (outputs + W - 1) / W;
     packs = 21 * all * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
     input_floats = up(least(times(g.group_channels() * d.phases * h.phases * w.phases, phase), MOST_FLOATS) + 2 * NR, LINE);
@@ -95,7 +131,10 @@ struct Parts {
 
   static int64_t most_columns(const Geometry& g) {
     const int64_t columns = PART_FLOATS / (g.group_filters() > g.group_channels() ? g.group_filters() : g.group_channels());
-    return columns < LEAST_COLUMNS ? LEAST_COLUMNS : least(columns, MOST_COLUMNS);
+    // Of the columns alone, whatever the rest of a part is.
+    const int64_t reach = ((g.height.kernel - 1) * g.dilation + 1) * ((g.depth.kernel - 1) * g.dilation + 1), fit = MOST_FLOATS / 2 / g.stride / times(g.group_channels(), reach);
+    const int64_t most = columns < LEAST_COLUMNS ? LEAST_COLUMNS : least(columns, MOST_COLUMNS);
+    return fit < NR ? NR : least(most, fit);
   }
   // More where threads would else have nothing or unequal work.
   static int64_t parts_down(const Geometry& g, int threads, int64_t across) {
@@ -105,34 +144,51 @@ struct Parts {
     return parts;
   }
 
+  // Whole planes as they are, those of a channel next to one another.
+  template <class Rows, class T>
+  void copy_planes(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, float* to) const {
+    const int64_t image = g.groups * channels * plane;
+    x += (first * g.groups + group) * channels * plane;
+    for (int64_t c = 0; c < channels; c += Rows::CHANNELS, to += phase)
+      for (int64_t n = 0; n < some; n++) {
+        const Rows from(x + n * image + c * plane, plane, c + 1 == channels);
+        float* const cells = to + n * plane;
+        int64_t i = 0;
+        for (; i + W <= plane; i += W) vstore(cells + i, from.next(i));
+        if (i < plane) vstore_n(cells + i, from.some(i, static_cast<int>(plane - i)), static_cast<int>(plane - i));
+      }
+  }
+
   // Every stride-th element of a row of `width` elements, from place `first` on, which may lie in the padding.
-  template <class T>
-  void copy_row(const T* from, int64_t first, int64_t width, float* to) const {
-    const int64_t s = g.stride, cells = w.cells;
+  template <class Rows>
+  void copy_row(const Rows& from, int64_t first, int64_t width, float* to) const {
+    const int64_t s = g.stride, cells = w.cells, step = g.width.step;
     const int64_t begin = least(cells, first < 0 ? (s - 1 - first) / s : 0), past = width <= first ? 0 : least(cells, (width - 1 - first) / s + 1), end = past > begin ? past : begin;
     for (int64_t i = 0; i < begin; i++) to[i] = 0;
-    const T* const at = from + first;
     int64_t i = begin;
-    if (s == 1) {
-      map1<false>(at, to, begin, end, [](V v) { return v; });
-      i = end;
-    } else if (s == 2) {
-      for (; i + W <= end; i += W) vstore(to + i, vload_even(at + 2 * i));
+    if (s <= 2 && step == 1) {
+      for (; i + W <= end; i += W) vstore(to + i, s == 1 ? from.next(first + i) : from.even(first + 2 * i));
+      if constexpr (W >= 16) {
+        if (const int rest = static_cast<int>(end - i); rest > 0) vstore_n(to + i, s == 1 ? from.some(first + i, rest) : from.some_even(first + 2 * i, rest), rest);
+        i = end;
+      }
     }
-    for (; i < end; i++) to[i] = to_float(at[i * s]);
+    for (; i < end; i++) to[i] = from.one((first + i * s) * step);
     for (i = end; i < cells; i++) to[i] = 0;
   }
 };
 
 // The windows of a part as the right operand: `rows` rows of `columns` outputs of each plane.
+template <class U>
 struct Copied {
+  using Panel = PanelOf<U>;
   const Parts& p;
   const float* copy;
   const int32_t* offsets;
   int64_t rows, columns;
 
   int64_t lying(int64_t, int64_t, int) const { return 0; }
-  Right place(int64_t, int64_t) const { return {}; }
+  Panel place(int64_t, int64_t) const { return {}; }
   // Whole vectors, over what the next run or row writes; missing columns are left as they are.
   void pack(int64_t j, int count, int64_t l, int64_t kc, float* to) const {
     int64_t from[NR];
@@ -152,11 +208,19 @@ struct Copied {
   }
 };
 
+// to[i * step] = from[i]
 template <class T>
-void run_parts(const Call& call, const Parts& p, const T* weight) {
+OPSCOPE_APART void write_apart(const float* from, int64_t n, T* to, int64_t step) {
+  for (int64_t i = 0; i < n; i++) set(to + i * step, from[i]);
+}
+
+// channels: of a group of the input; filters_of(group): the filters as the left operand, of terms as `p` has them.
+template <class Rows, class T, class F>
+void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of) {
+  using Unit = typename Rows::Unit;
   const Geometry& g = p.g;
   const Products s = g.products();
-  const int64_t filters = g.group_filters(), stride = p.sum_stride, terms = s.terms();
+  const int64_t filters = g.group_filters(), stride = p.sum_stride, terms = s.terms(), step = g.width.output_step;
   float* const copy = call.scratch + call.thread * p.floats;
   float *const slab = copy + p.input_floats, *const sums = slab + p.slab_floats, *const block = sums + p.sum_floats;
   int32_t* const offsets = reinterpret_cast<int32_t*>(block + p.block_floats);
@@ -167,21 +231,21 @@ void run_parts(const Call& call, const Parts& p, const T* weight) {
     const int64_t row = down * p.rows, column = across * p.columns;
     const int64_t planes = least(p.planes, p.all_planes() - first), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
     if (rows <= 0 || columns <= 0) continue;
-    p.copy(input<T>(call, 0), group, first, planes, row, column, copy);
-    const LeftMatrix<T> a{weight + group * filters * s.k, s.k, false};
+    p.template copy<Rows>(input<T>(call, 0), channels, group, first, planes, row, column, copy);
+    const auto a = filters_of(group);
     const auto output_of = [&](int64_t n) {
       const int64_t image = (first + n) / g.depth.output, depth = (first + n) % g.depth.output;
-      return output<T>(call) + (image * g.groups + group) * filters * g.out_plane() + (depth * g.height.output + row) * g.width.output + column;
+      return output<T>(call) + (image * g.groups + group) * filters * g.stored_plane + g.output_first + depth * g.depth.output_step + row * g.height.output_step + column * step;
     };
     if (p.packs) {
       const int64_t outputs = planes * rows * columns;
       const auto multiply_to = [&](const Direct& to) {
         for (int64_t l = 0; l < s.k; l += terms)
-          multiply(a, Copied{p, copy, offsets, rows, columns}, false, true, to, {0, filters}, 0, outputs, {0, outputs}, l, least(terms, s.k - l), slab, block);
+          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, {0, filters}, 0, outputs, {0, outputs}, l, least(terms, s.k - l), slab, block, false);
       };
       if constexpr (sizeof(T) == sizeof(float))
-        if (planes == 1) {
-          multiply_to({output_of(0), g.out_plane()});
+        if (planes == 1 && step == 1 && (rows == 1 || columns == g.height.output_step)) {
+          multiply_to({output_of(0), g.stored_plane});
           continue;
         }
       multiply_to({sums, stride});
@@ -193,17 +257,22 @@ void run_parts(const Call& call, const Parts& p, const T* weight) {
           const int64_t count = least(height, filters - f);
           const Left left = a.block(f, count, l, kc, block);
           for (int64_t j = 0; j < flat; j += NR)
-            multiply_panel(left, count, Scattered{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, flat - j)), l == 0);
+            multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, flat - j)), l == 0);
         }
       }
     }
     // Where nothing lies between them, the rows of a plane follow one another, as in the output.
-    const bool joined = p.packs || (p.w.cells == columns && columns == g.width.output);
-    const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns, plane = p.packs ? length : p.plane;
+    const int64_t cells = p.packs ? columns : p.w.cells, plane = p.packs ? rows * columns : p.plane;
+    const bool joined = cells == columns && columns == g.height.output_step && step == 1;
+    const int64_t runs = joined ? 1 : rows, length = joined ? rows * columns : columns;
     for (int64_t n = 0; n < planes; n++) {
       T* const out = output_of(n);
-      for (int64_t f = 0; f < filters; f++)
-        for (int64_t r = 0; r < runs; r++) map1<false>(sums + f * stride + n * plane + r * p.w.cells, out + f * g.out_plane() + r * g.width.output, 0, length, [](V v) { return v; });
+      for (int64_t f = 0; f < filters; f++) {
+        const float* const from = sums + f * stride + n * plane;
+        T* const to = out + f * g.stored_plane;
+        for (int64_t r = 0; step == 1 && r < runs; r++) map1<false>(from + r * cells, Rows::output(to + r * g.height.output_step), 0, length, [](V v) { return v; });
+        for (int64_t r = 0; step > 1 && r < runs; r++) write_apart(from + r * cells, length, to + r * g.height.output_step, step);
+      }
     }
   }
 }

@@ -46,9 +46,47 @@ inline void place_rows(const T* x, int64_t stride, int64_t rows, int64_t columns
     join(vload_n(values + j, rest, 0), vload_n(places + j, rest, 0), j, [rest](const T* p) { return vload_n(p, rest, 0); }, [rest](float* p, V v) { vstore_n(p, v, rest); });
 }
 
+// The same of rows of INNER elements, W rows at a time: INNER vectors hold them, a lane meets the same column again and again.
+template <int INNER, class J, class T>
+inline int64_t place_narrow_rows(const T* x, int64_t inner, int64_t rows, int32_t index, float* values, float* places, VNan& seen) {
+  if constexpr (INNER > 2)
+    if (inner < INNER) return place_narrow_rows<INNER - 1, J>(x, inner, rows, index, values, places, seen);
+  V best[INNER], place[INNER];
+  for (int v = 0; v < INNER; v++) best[v] = vset(J::NOTHING), place[v] = vset(0);
+  const int64_t chunks = rows / W;
+  for (int64_t i = 0; i < chunks; i++, x += INNER * W) {
+    const V number = vset(bits_float(static_cast<uint32_t>(i)));
+#pragma GCC unroll 8
+    for (int v = 0; v < INNER; v++) {
+      const V next = vload(x + v * W);
+      seen = vnan_also(seen, next, next);
+      place[v] = J::place(next, best[v], number, place[v]);
+      best[v] = J::pick(next, best[v]);
+    }
+  }
+  float found[INNER * W], chunk[INNER * W];
+  for (int v = 0; v < INNER; v++) {
+    vstore(found + v * W, best[v]);
+    vstore(chunk + v * W, place[v]);
+  }
+  for (int column = 0; column < INNER; column++) {
+    float value = J::NOTHING;
+    int32_t row = INT32_MAX;
+    for (int e = column; e < INNER * W; e += INNER) {
+      const int32_t own = static_cast<int32_t>(float_bits(chunk[e])) * W + e / INNER;
+      if (J::beats(found[e], value) || (found[e] == value && own < row)) value = found[e], row = own;
+    }
+    if (!J::beats(value, values[column])) continue;
+    values[column] = value;
+    places[column] = bits_float(static_cast<uint32_t>(index + row));
+  }
+  return chunks * W;
+}
+
 template <class J, class T>
 inline void place_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t first, int64_t columns, float* values, int32_t* out) {
   constexpr int64_t ROWS = 8;
+  constexpr int NARROW = W < 16 ? 4 : 8;
   alignas(64) float places[PLACED];
   for (int64_t from = 0; from < columns; from += PLACED) {
     const int64_t n = least(PLACED, columns - from);
@@ -57,7 +95,9 @@ inline void place_columns(const Plan& p, const T* x, int64_t o, Range r, int64_t
     map0<false>(places, 0, n, [r] { return vset(bits_float(static_cast<uint32_t>(r.begin))); });
     VNan seen = vnan_none();
     each_run(p, x, o, r, [&](const T* row, int64_t rows, int64_t k) {
-      for (int64_t i = 0; i < rows; i += ROWS) place_rows<J>(row + i * p.inner + first + from, p.inner, least(ROWS, rows - i), n, static_cast<int32_t>(k + i), best, places, seen);
+      int64_t i = 0;
+      if (W > 1 && p.inner >= 2 && p.inner <= NARROW && rows >= 4 * W) i = place_narrow_rows<NARROW, J>(row, p.inner, rows, static_cast<int32_t>(k), best, places, seen);
+      for (; i < rows; i += ROWS) place_rows<J>(row + i * p.inner + first + from, p.inner, least(ROWS, rows - i), n, static_cast<int32_t>(k + i), best, places, seen);
     });
     __builtin_memcpy(out + from, places, static_cast<size_t>(n) * sizeof(float));
     bool nan = vnan_any(seen);

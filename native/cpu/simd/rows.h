@@ -4,9 +4,14 @@
 //   struct Stats                        of a part of a row, at most LINE floats
 //   Stats of(row, from, to)             of elements from .. to, at least one
 //   static Stats join(Stats, Stats)     of two parts
-//   template <bool STREAM> void write(row, from, to, const Stats&)
+//   out, value(row, from, stats)        what is written, and a function of (i, n) that gives its n elements behind from + i
+//   fetch(i, where)                     fetches all that is read of element i of the tensors (fetch_line())
 //
-// Threads share the rows. Where those are few and long, all threads work on parts of each row.
+// or, instead of the last two, template <bool STREAM> void write(row, from, to, stats).
+//
+// Threads share the rows. Where those are few and long, all threads work on parts of each row. Beyond the caches the next row is fetched
+// while one is written. A statistic that takes longer than memory does has of(row, from, to, beside), which calls beside(i) for each
+// vector of a row of whole lines: a row is then written while that of the next one is computed.
 #pragma once
 #include "map.h"
 #include "math.h"
@@ -21,10 +26,104 @@ inline bool rows_shared(int64_t rows, int64_t cols, int threads) { return rows <
 // Floats that run_rows() takes of the scratch, from its begin.
 inline size_t rows_scratch(int64_t rows, int64_t cols, int threads) { return rows_shared(rows, cols, threads) ? static_cast<size_t>(2 * LINE * threads) : 0; }
 
+// Nothing is done beside.
+struct Nothing {
+  void operator()(int64_t) const {}
+};
+
+// out[i] = f(i, count) for n elements, `count` (W, or fewer at the end) at a time; before(i) comes first.
+template <bool STREAM, class O, class F, class Before = Nothing>
+inline void write_row(O* out, int64_t n, F f, Before before = {}) {
+  int64_t i = 0;
+  for (; i + 2 * W <= n; i += 2 * W) {
+    before(i);
+    before(i + W);
+    const V first = f(i, W), second = f(i + W, W);
+    put<STREAM>(out + i, first);
+    in_order();
+    put<STREAM>(out + i + W, second);
+  }
+  for (; i + W <= n; i += W) put<STREAM>(out + i, f(i, W));
+  if (i < n) {
+    const int rest = static_cast<int>(n - i);
+    vstore_n(out + i, f(i, rest), rest);
+  }
+}
+
+template <class P>
+concept WrittenByValue = requires(const P& p, typename P::Stats s) { p.value(0, 0, s); };
+
+template <bool STREAM, class P>
+inline void write_part(P& p, int64_t row, int64_t from, int64_t to, const typename P::Stats& s) {
+  if constexpr (WrittenByValue<P>) write_row<STREAM>(p.out + row * p.cols + from, to - from, p.value(row, from, s));
+  else p.template write<STREAM>(row, from, to, s);
+}
+
+// Where rows are fetched to: the first-level cache, or the second-level one.
+struct Near {
+  static inline void fetch(const void* p) { vprefetch(p); }
+};
+struct Far {
+  static inline void fetch(const void* p) { vprefetch_far(p); }
+};
+
+template <class T, class Where>
+inline void fetch_line(const T* p, Where) {
+  Where::fetch(p);
+#if defined(__GNUC__)
+  __asm__ volatile("");  // compilers take out calls of functions that only prefetch
+#endif
+}
+
+// A function of i that fetches, line by line, the row whose first element is `next`.
+template <class T, class P, class Where>
+inline auto fetching(const P& p, int64_t next, Where where) {
+  constexpr int64_t IN_LINE = LINE * sizeof(float) / sizeof(T);
+  return [&p, next, where](int64_t i) {
+    if (i % IN_LINE == 0) p.fetch(next + i, where);
+  };
+}
+
+// Calls of(row, beside) for each row, where beside(i) writes what before(row, i) gives of the row before it and fetches the next one.
+template <class P, class T, class Where, class Of, class Before>
+inline void stream_behind(const P& p, T* out, Range rows, Where where, Of of, Before before) {
+  if (rows.begin == rows.end) return;
+  of(rows.begin, fetching<T>(p, (rows.begin + 1) * p.cols, where));
+  for (int64_t row = rows.begin + 1; row < rows.end; row++)
+    of(row, [fetch = fetching<T>(p, (row + 1) * p.cols, where), to = out + (row - 1) * p.cols, value = before(row - 1)](int64_t i) {
+      fetch(i);
+      vstream(to + i, value(i, W));
+    });
+  write_row<true>(out + (rows.end - 1) * p.cols, p.cols, before(rows.end - 1));
+}
+
+template <class P, class T, class Where>
+inline void stream_own_rows(const P& p, T* out, Range rows, Where where) {
+  typename P::Stats stats;
+  if constexpr (requires { p.of(0, 0, 0, Nothing{}); }) {
+    stream_behind(p, out, rows, where, [&](int64_t row, auto beside) { stats = p.of(row, 0, p.cols, beside); }, [&](int64_t row) { return p.value(row, 0, stats); });
+  } else {
+    for (int64_t row = rows.begin; row < rows.end; row++) {
+      stats = p.of(row, 0, p.cols);
+      write_row<true>(out + row * p.cols, p.cols, p.value(row, 0, stats), fetching<T>(p, (row + 1) * p.cols, where));
+    }
+  }
+}
+
+// Calls f(Near) or f(Far).
+template <class F>
+inline void where_rows_fit(int64_t cols, F f) {
+  constexpr int64_t NEAR = 2048;  // three rows of so many floats fit the first-level cache
+  if (cols > NEAR) f(Far{});
+  else f(Near{});
+}
+
 template <bool STREAM, class P>
 inline void run_own_rows(const Call& c, P& p) {
   const Range r = part(p.rows, 1, c.thread, c.threads);
-  for (int64_t row = r.begin; row < r.end; row++) p.template write<STREAM>(row, 0, p.cols, p.of(row, 0, p.cols));
+  if constexpr (STREAM && WrittenByValue<P>) where_rows_fit(p.cols, [&](auto where) { stream_own_rows(p, p.out, r, where); });
+  else
+    for (int64_t row = r.begin; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
 }
 
 template <class P>
@@ -42,7 +141,7 @@ inline void run_shared_rows(const Call& c, P& p) {
       const Range other = part(p.cols, LINE, t, c.threads);
       if (other.begin < other.end) whole = other.begin == 0 ? *at(t) : P::join(whole, *at(t));
     }
-    if (r.begin < r.end) p.template write<false>(row, r.begin, r.end, whole);
+    if (r.begin < r.end) write_part<false>(p, row, r.begin, r.end, whole);
   }
 }
 
@@ -54,32 +153,6 @@ inline void run_rows(const Call& c, P& p) {
   vfence();
 }
 
-// out[i] = f(x[i], i, count) for n elements, `count` (W, or fewer at the end) at a time. STREAM: beyond the caches, where the next
-// row, which starts after this one, is fetched while this one is written.
-template <bool STREAM, class X, class O, class F>
-inline void write_row(const X* x, O* out, int64_t n, F f) {
-  int64_t i = 0;
-  for (; i + 2 * W <= n; i += 2 * W) {
-    if constexpr (STREAM)
-      for (int64_t ahead = 0; ahead < 2 * W; ahead += LINE) vprefetch(x + n + i + ahead);
-    const V first = f(vload(x + i), i, W), second = f(vload(x + i + W), i + W, W);
-    put<STREAM>(out + i, first);
-    in_order();
-    put<STREAM>(out + i + W, second);
-  }
-  for (; i + W <= n; i += W) put<STREAM>(out + i, f(vload(x + i), i, W));
-  if (i < n) {
-    const int rest = static_cast<int>(n - i);
-    vstore_n(out + i, f(vload_n(x + i, rest, 0), i, rest), rest);
-  }
-}
-
-// A vector of `count` elements, for write_row().
-template <class T>
-inline V take(const T* p, int count) {
-  return count == W ? vload(p) : vload_n(p, count, 0);
-}
-
 inline float first_lane(V v) {
   float lanes[W];
   vstore(lanes, v);
@@ -88,10 +161,10 @@ inline float first_lane(V v) {
 inline float exp_falling_of(float x) { return first_lane(vexp_falling(vset(x))); }
 inline float log_of(float x) { return first_lane(vlog(vset(x))); }
 
-// The sum of e^(x - max) of n elements, and KEEP: those in `e`. AHEAD: fetches the row after this one meanwhile, as the arithmetic leaves
-// the memory idle. Four at a time, which is what the registers hold.
-template <bool AHEAD, bool KEEP, class T>
-inline float exponentials(const T* x, float max, [[maybe_unused]] float* e, int64_t n) {
+// The sum of e^(x - max) of n elements, and KEEP: those in `e`; beside(i) comes before element i is kept. Four at a time, which is what
+// the registers hold.
+template <bool KEEP, class T, class F>
+inline float exponentials(const T* x, float max, [[maybe_unused]] float* e, int64_t n, F beside) {
   const V top = vset(max);
   Total total;
   for (int64_t from = 0; from < n; from += BLOCK) {
@@ -101,8 +174,7 @@ inline float exponentials(const T* x, float max, [[maybe_unused]] float* e, int6
     for (; i + 4 * W <= end; i += 4 * W) {
       const V e0 = vexp_falling(vsub(vload(x + i), top)), e1 = vexp_falling(vsub(vload(x + i + W), top));
       const V e2 = vexp_falling(vsub(vload(x + i + 2 * W), top)), e3 = vexp_falling(vsub(vload(x + i + 3 * W), top));
-      if constexpr (AHEAD)
-        for (int64_t ahead = 0; ahead < 4 * W; ahead += LINE) vprefetch(x + n + i + ahead);
+      for (int64_t at = i; at < i + 4 * W; at += W) beside(at);
       if constexpr (KEEP) {
         vstore(e + i, e0);
         vstore(e + i + W, e1);
@@ -116,6 +188,7 @@ inline float exponentials(const T* x, float max, [[maybe_unused]] float* e, int6
     }
     for (; i + W <= end; i += W) {
       const V e0 = vexp_falling(vsub(vload(x + i), top));
+      beside(i);
       if constexpr (KEEP) vstore(e + i, e0);
       s0 = vadd(s0, e0);
     }
@@ -137,14 +210,14 @@ inline float exponentials(const T* x, float max, [[maybe_unused]] float* e, int6
 struct MaxSum {
   float max, sum;
 };
-template <class T>
-inline MaxSum max_sum_of(const T* x, int64_t n) {
-  const float max = max_of(x, n);
-  return {max, exponentials<false, false>(x, max, nullptr, n)};
-}
 inline MaxSum joined_max_sum(MaxSum a, MaxSum b) {
   const float max = a.max > b.max ? a.max : b.max;
   return {max, a.sum * exp_falling_of(a.max - max) + b.sum * exp_falling_of(b.max - max)};
+}
+template <class T, class F = Nothing>
+inline MaxSum max_sum_of(const T* x, int64_t n, F beside = {}) {
+  const float max = max_of(x, n);
+  return {max, exponentials<false>(x, max, nullptr, n, beside)};
 }
 
 // Number of elements, mean, and sum of squared distances from it. Two passes: no cancellation.

@@ -55,6 +55,9 @@ inline V vldexp(V p, V n) {
   return p * __builtin_bit_cast(float, (half + 127) << 23) * __builtin_bit_cast(float, (whole - half + 127) << 23);
 }
 inline void vprefetch(const void*) {}
+inline void vprefetch_far(const void*) {}
+inline V vscan(V v) { return v; }
+inline V vlast(V v) { return v; }
 inline float vsum(V v) { return v; }
 inline float vpeak(V v) { return v; }
 inline float vtrough(V v) { return v; }

@@ -95,6 +95,12 @@ inline V vload_between(const T* p, int from, int to, float pad) {
 }
 #endif
 
+// A vector of `count` elements.
+template <class T>
+inline V take(const T* p, int count) {
+  return count == W ? vload(p) : vload_n(p, count, 0);
+}
+
 // p[0], p[2], p[4] .. of W elements; nothing behind the last of them is read.
 template <class T>
 inline V vload_even(const T* p) {

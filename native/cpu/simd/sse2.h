@@ -83,6 +83,13 @@ inline V vldexp(V p, V n) {
   return _mm_mul_ps(_mm_mul_ps(p, first), second);
 }
 inline void vprefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+inline void vprefetch_far(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+// Each lane: the sum of it and those before it; and the last lane in all.
+inline V vscan(V v) {
+  v = _mm_add_ps(v, _mm_castsi128_ps(_mm_slli_si128(_mm_castps_si128(v), 4)));
+  return _mm_add_ps(v, _mm_castsi128_ps(_mm_slli_si128(_mm_castps_si128(v), 8)));
+}
+inline V vlast(V v) { return _mm_shuffle_ps(v, v, 0xff); }
 inline float vsum(V v) {
   v = _mm_add_ps(v, _mm_movehl_ps(v, v));
   return _mm_cvtss_f32(_mm_add_ss(v, _mm_shuffle_ps(v, v, 1)));

@@ -87,6 +87,26 @@ inline void map_short_rows(const Call& c, F f) {
   }
 }
 
+// Rows of a few vectors and an element of the second tensor for each: the last vector lies over the one before.
+template <class T, class F>
+inline void map_rows_of_vectors(const Call& c, F f) {
+  const int64_t cols = c.dims[1], rows = c.dims[0] / cols;
+  const T* const b = input<T>(c, 1);
+  alignas(64) float values[EXPANDED];
+  const Range r = part(rows, LINE, c.thread, c.threads);
+  for (int64_t from = r.begin; from < r.end; from += EXPANDED) {
+    const int64_t count = least(EXPANDED, r.end - from);
+    map1<false>(b + from, values, 0, count, [](V v) { return v; });
+    const T* a = input<T>(c, 0) + from * cols;
+    T* out = output<T>(c) + from * cols;
+    for (int64_t row = 0; row < count; row++, a += cols, out += cols) {
+      const V value = vset(values[row]);
+      for (int64_t i = 0; i + W <= cols; i += W) vstore(out + i, f(vload(a + i), value));
+      if (cols % W != 0) vstore(out + cols - W, f(vload(a + cols - W), value));
+    }
+  }
+}
+
 template <class T, bool STREAM, class F>
 inline void map_rows(const Call& c, F f) {
   const int64_t n = c.dims[0], cols = c.dims[1];
@@ -129,7 +149,8 @@ inline void run_broadcast(const Call& c) {
   } else if (c.stream && cols <= (c.dims[2] == ROW ? SHORT_ROW : LINE)) {
     map_short_rows<T, true>(c, f);
   } else if (!c.stream && cols <= SHORT_ROW) {
-    map_short_rows<T, false>(c, f);
+    if (c.dims[2] == COLUMN && cols >= W && W > 1) map_rows_of_vectors<T>(c, f);
+    else map_short_rows<T, false>(c, f);
   } else if (c.stream && (cols % LINE == 0 || cols >= STREAMED_ROW)) {
     map_rows<T, true>(c, f);
   } else {

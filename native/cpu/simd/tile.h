@@ -62,7 +62,7 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, fl
       for (int i = 0; i < ROWS; i++) {
         const V x = vset(BY_TERMS ? at[0][i] : at[i / SHARED_POINTER][i % SHARED_POINTER * a_stride]);
 #pragma GCC unroll 4
-        for (int v = 0; v < VECTORS; v++) sum[i][v] = vfma(x, row[v], sum[i][v]);
+        for (int v = 0; v < VECTORS; v++) sum[i][v] = B::Unit::fma(x, row[v], sum[i][v]);
       }
       b.step();
 #pragma GCC unroll 16
@@ -100,8 +100,8 @@ inline void tile(int rows, const float* a, int64_t a_stride, const B& b, int64_t
   else tile_rows<MR, 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
 }
 
-template <int ROWS>
-inline void low_rows(int rows, const Left& a, const Right& b, int64_t kc, float* c, int64_t c_stride, bool first) {
+template <int ROWS, class B>
+inline void low_rows(int rows, const Left& a, const B& b, int64_t kc, float* c, int64_t c_stride, bool first) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return low_rows<ROWS - 1>(rows, a, b, kc, c, c_stride, first);
   tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, {});

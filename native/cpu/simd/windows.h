@@ -1,20 +1,28 @@
 // Where a convolution's windows lie, and its windows as the right operand of a product.
 #pragma once
-#include "gemm.h"
+#include "pairs.h"
 
 namespace {
 
 struct Axis {
   int64_t input, kernel, padding, output;
+  // Elements from one to the next, in a plane of the input, in one of the output and in a channel of a filter.
+  int64_t step = 0, output_step = 0, kernel_step = 0;
 };
 
 struct Geometry {
   int64_t batch, channels, filters, groups, stride, dilation;
   Axis depth, height, width;
+  int64_t stored_plane, output_first = 0;  // outputs of a channel as stored, and the first of them that this is about
 
   explicit Geometry(const int64_t* d) : batch(d[0]), channels(d[1]), filters(d[2]), groups(d[3]), stride(d[4]), dilation(d[5]) {
     Axis* axes[3] = {&depth, &height, &width};
     for (int i = 0; i < 3; i++) *axes[i] = {d[6 + 4 * i], d[7 + 4 * i], d[8 + 4 * i], d[9 + 4 * i]};
+    height.step = (width.step = 1) * width.input;
+    depth.step = height.step * height.input;
+    height.output_step = (width.output_step = 1) * width.output;
+    depth.output_step = height.output_step * height.output;
+    stored_plane = out_plane();
   }
   int64_t in_plane() const { return depth.input * height.input * width.input; }
   int64_t out_plane() const { return depth.output * height.output * width.output; }
@@ -22,8 +30,15 @@ struct Geometry {
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
   Products products() const { return {batch * groups, group_filters(), out_plane(), group_channels() * volume()}; }
+  // The kernel meets each image once and whole: the input is a matrix of images.
+  bool meets_images() const {
+    const auto whole = [](const Axis& axis) { return axis.output == 1 && axis.padding == 0 && axis.kernel == axis.input; };
+    return groups == 1 && (dilation == 1 || volume() == 1) && whole(depth) && whole(height) && whole(width);
+  }
   // The input itself is the matrix.
-  bool plain() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0; }
+  bool plain() const { return volume() == 1 && stride == 1 && depth.padding == 0 && height.padding == 0 && width.padding == 0 && out_plane() == stored_plane && !merges_planes(); }
+  // Planes of a few elements are better copied next to one another: a product of so few columns reads all filters.
+  bool merges_planes() const { return batch > 1 && out_plane() < W / 2 && group_filters() >= 2 * MR && group_channels() >= 32; }
 
   // The same without the outer parts of the kernel that meet nothing but padding, and with width as the last axis that has more than one element.
   Geometry trimmed() const {
@@ -34,6 +49,8 @@ struct Geometry {
       axis->kernel = met.end - met.begin;
       axis->padding -= met.begin * dilation;
     }
+    g.height.kernel_step = (g.width.kernel_step = 1) * g.width.kernel;
+    g.depth.kernel_step = g.height.kernel_step * g.height.kernel;
     const auto single = [](const Axis& axis) { return axis.input == 1 && axis.kernel == 1 && axis.output == 1 && axis.padding == 0; };
     for (int i = 0; i < 2 && single(g.width); i++) {
       const Axis last = g.width;
@@ -43,6 +60,49 @@ struct Geometry {
     }
     return g;
   }
+  // The same with the axis of the most outputs as width, where rows have few: they fill vectors then. Few terms do not repay that outputs are
+  // written one by one.
+  Geometry turned() const {
+    constexpr int64_t FEW_TERMS = 32, FEW_FILTERS = 4;
+    Geometry g = *this;
+    Axis& longest = depth.output > height.output ? g.depth : g.height;
+    const bool scatters = longest.output_step > 1;
+    if (width.output > W / 2 || longest.output < 2 * width.output || (scatters && group_channels() * volume() < FEW_TERMS && group_filters() > FEW_FILTERS)) return g;
+    const Axis last = g.width;
+    g.width = longest;
+    longest = last;
+    return g;
+  }
+  // An axis of a few outputs two fifths or more of whose kernel lie in the padding; null where there is none, or where what is computed in
+  // vain is little beside what another copy of the filters takes.
+  Axis Geometry::* mostly_padding() const {
+    constexpr int64_t FEW = 8, LEAST_OUTPUTS = 64, LEAST_PRODUCTS = 100000;
+    const int64_t outputs = batch * out_plane(), all = times(outputs, times(filters, group_channels() * volume()));
+    Axis Geometry::* const axes[] = {&Geometry::depth, &Geometry::height, &Geometry::width};
+    for (Axis Geometry::* which : axes) {
+      const Axis& axis = this->*which;
+      if (axis.output < 2 || axis.output > FEW || group_filters() < 2 || outputs / axis.output < LEAST_OUTPUTS || all / axis.output < LEAST_PRODUCTS) continue;
+      int64_t met = 0;
+      for (int64_t o = 0; o < axis.output; o++) {
+        const Range own = slice(which, o).taps(which);
+        met += own.end - own.begin;
+      }
+      const Range any = taps(axis);
+      if (5 * met < 3 * axis.output * (any.end - any.begin)) return which;
+    }
+    return nullptr;
+  }
+  // Output `o` alone of an axis.
+  Geometry slice(Axis Geometry::* which, int64_t o) const {
+    Geometry g = *this;
+    Axis& axis = g.*which;
+    axis.output = 1;
+    axis.padding -= o * stride;
+    g.output_first += o * axis.output_step;
+    return g;
+  }
+  Range taps(Axis Geometry::* which) const { return taps(this->*which); }
+
   // From the first to the last element of the kernel that meets the input, at least one.
   Range taps(const Axis& axis) const {
     const auto meets = [&](int64_t k) {
@@ -74,9 +134,18 @@ struct Geometry {
   }
 };
 
+// Calls f for each part of a convolution whose kernel meets the input in a way of its own; for all of it where that is no gain.
+template <class F>
+void each_slice(const Geometry& g, const F& f) {
+  Axis Geometry::* const axis = g.mostly_padding();
+  if (!axis) return f(g);
+  for (int64_t o = 0; o < (g.*axis).output; o++) each_slice(g.slice(axis, o), f);
+}
+
 // The windows of a group of an image as the right operand.
 template <class T>
 struct Windows {
+  using Panel = Right;
   const T* x;  // the group's first channel
   const Geometry& g;
 

@@ -1,0 +1,138 @@
+// Products of bf16 by pairs of terms (AVX512_BF16): two neighbouring terms are a unit of 32 bits, which is moved as a float would be. One
+// instruction multiplies and adds twice as many of them; a last term without a neighbour has zero beside it.
+#pragma once
+#include "gemm.h"
+
+#if defined(OPSCOPE_ISA_avx512)
+#define OPSCOPE_PAIRS 1
+
+namespace {
+
+struct Pairs {
+  // Not by its intrinsic: it would be compiled for processors that have the instruction alone, and the rest of the file with it.
+  static inline V fma(V x, V y, V sum) {
+#if defined(__GNUC__)
+    __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y));
+    return sum;
+#else
+    return _mm512_dpbf16_ps(sum, __builtin_bit_cast(__m512bh, x), __builtin_bit_cast(__m512bh, y));
+#endif
+  }
+};
+
+// bf16 that the processor itself rounds to; subnormal ones become zero.
+struct RoundedBF16 {
+  uint16_t bits;
+};
+inline __m256i vnarrow(const RoundedBF16*, V v) {
+#if defined(__GNUC__)
+  __m256i narrow;
+  __asm__("vcvtneps2bf16 %1, %0" : "=v"(narrow) : "v"(v));
+  return narrow;
+#else
+  return __builtin_bit_cast(__m256i, _mm512_cvtneps_pbh(v));
+#endif
+}
+inline RoundedBF16* rounded(BF16* p) { return reinterpret_cast<RoundedBF16*>(p); }
+
+inline int64_t pairs(int64_t terms) { return (terms + 1) / 2; }
+
+// The pairs of n <= W elements of two rows; `odd` null: zero.
+inline V vpairs(const BF16* even, const BF16* odd, int n) {
+  const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(vmask_n(n), even));
+  if (!odd) return _mm512_castsi512_ps(low);
+  return _mm512_castsi512_ps(_mm512_or_si512(low, _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(vmask_n(n), odd)), 16)));
+}
+
+// The pairs of two vectors that were widened to floats, and of two elements.
+inline V vpaired(V even, V odd) { return _mm512_castsi512_ps(_mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(even), 16), _mm512_castps_si512(odd))); }
+inline float pair_of(BF16 even, BF16 odd) { return bits_float(static_cast<uint32_t>(odd.bits) << 16 | even.bits); }
+
+// `units` pairs of a row of `left` elements.
+inline void copy_pairs(const BF16* from, int64_t units, int64_t left, float* to) {
+  const int64_t whole = least(units, left / 2);
+  __builtin_memcpy(to, from, static_cast<size_t>(whole) * sizeof(float));
+  if (whole < units) to[whole] = pair_of(from[2 * whole], {0});
+}
+
+// As LeftMatrix and RightMatrix (simd/operand.h) of `terms` terms, but terms of what follows are pairs.
+struct LeftPairs {
+  const BF16* a;
+  int64_t stride;  // between rows as stored
+  bool transposed;
+  int64_t terms;
+
+  LeftMatrix<float> as_floats() const { return {reinterpret_cast<const float*>(a), stride / 2, transposed}; }
+  bool lies(int64_t rows) const { return stride % 2 == 0 && terms % 2 == 0 && as_floats().lies(rows); }
+  int64_t block_rows(int64_t kc) const { return lies(MC) ? as_floats().block_rows(kc) : MC * 2 / 3; }
+  Left source(int64_t i, int64_t l) const { return lies(MC) ? as_floats().source(i, l) : Left{reinterpret_cast<const float*>(a), 0, false}; }
+  Left block(int64_t i, int64_t rows, int64_t l, int64_t kc, float* to) const {
+    if (lies(rows)) return as_floats().block(i, rows, l, kc, to);
+    if (transposed) {
+      for (int64_t p = 0; p < kc; p++) {
+        const int64_t term = 2 * (l + p);
+        const BF16 *const even = a + term * stride + i, *const odd = term + 1 < terms ? even + stride : nullptr;
+        for (int64_t r = 0; r < rows; r += W) {
+          const int n = static_cast<int>(least(W, rows - r));
+          vstore_n(to + p * MC + r, vpairs(even + r, odd ? odd + r : nullptr, n), n);
+        }
+      }
+      return {to, MC, true};
+    }
+    for (int64_t r = 0; r < rows; r++) {
+      const BF16* const from = a + (i + r) * stride + 2 * l;
+      for (int64_t p = 0; p < 2 * kc; p += 2 * LINE) vprefetch(from + ROWS_COPIED_AHEAD * stride + p);
+      copy_pairs(from, kc, terms - 2 * l, to + r * block_stride(kc));
+    }
+    return {to, block_stride(kc), false};
+  }
+};
+
+struct RightPairs {
+  using Panel = PanelOf<Pairs>;
+  const BF16* b;
+  int64_t stride;
+  bool transposed;
+  int64_t terms;
+
+  bool stays(int64_t, int64_t, int64_t) const { return false; }
+  int64_t lying(int64_t, int64_t, int) const { return 0; }
+  Panel place(int64_t, int64_t) const { return {}; }
+  void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+    if (transposed) return pack_transposed(b + j * stride + 2 * l, columns, kc, terms - 2 * l, to);
+    for (int64_t p = 0; p < kc; p++) {
+      const int64_t term = 2 * (l + p);
+      const BF16 *const even = b + term * stride + j, *const odd = term + 1 < terms ? even + stride : nullptr;
+      vprefetch(even + ROWS_AHEAD * stride);
+      vprefetch(even + (ROWS_AHEAD + 1) * stride);
+      for (int v = 0; v < NR; v += W) {
+        const int left = columns - v;
+        vstore(to + p * NR + v, left > 0 ? vpairs(even + v, odd ? odd + v : nullptr, left < W ? left : W) : vset(0));
+      }
+    }
+  }
+
+ private:
+  void pack_transposed(const BF16* from, int columns, int64_t kc, int64_t left, float* to) const {
+    constexpr int SIDE = TILE<uint32_t>;
+    float rows[SIDE * SIDE];
+    for (int64_t i = 0; i < SIDE * SIDE; i++) rows[i] = 0;
+    for (int q = 0; q < NR; q += SIDE)
+      for (int64_t p = 0; p < kc; p += SIDE) {
+        const int64_t units = least(SIDE, kc - p);
+        for (int r = 0; r < SIDE; r++) {
+          if (q + r < columns) copy_pairs(from + (q + r) * stride + 2 * p, units, left - 2 * p, rows + r * SIDE);
+          else
+            for (int64_t i = 0; i < units; i++) rows[r * SIDE + i] = 0;
+        }
+        float* const there = to + p * NR + q;
+        if (units == SIDE) transpose_tile(reinterpret_cast<const uint32_t*>(rows), SIDE, reinterpret_cast<uint32_t*>(there), NR);
+        else
+          for (int64_t i = 0; i < units; i++)
+            for (int r = 0; r < SIDE; r++) there[i * NR + r] = rows[r * SIDE + i];
+      }
+  }
+};
+
+}  // namespace
+#endif
