@@ -109,6 +109,8 @@ export type FaultNote = z.infer<typeof faultSchema>
 /** A sweep on the fleet; without devices on all that have its backends. */
 const fleetOrderSchema = z.object({ spec: sweepSpecSchema, devices: z.array(z.string().max(80)).min(1).max(10_000).optional(), anyOfModel: z.boolean() })
 
+const exportRequest = z.object({ id, format: z.string().min(1).max(60), /** What to leave out; the format's usual choice where absent. */ leaveOut: z.array(redactionSchema).max(REDACTIONS.length).optional() })
+
 export const REQUESTS = {
   'app:info': { request: none, reply: z.object({ environment: environmentSchema.omit({ devices: true }), firstStart: z.boolean(), notice: z.string().optional(), platform: z.string(), /** Of the system, for dates and numbers (BCP 47). */ locale: z.string(), /** A fault reported before this page was there. */ fault: faultSchema.optional(), interrupted: z.array(sessionSummarySchema) }) },
   'settings:get': { request: none, reply: settingsSchema },
@@ -141,6 +143,9 @@ export const REQUESTS = {
   'fleet:plan': { request: fleetOrderSchema, reply: z.object({ /** Picks, cases and time, as above Run. */ text: z.string() }) },
   /** Queues a sweep on the devices of the fleet that have its backends and implementations, or on these. */
   'fleet:run': { request: fleetOrderSchema.extend({ name: z.string().trim().min(1).max(MAX_SESSION_NAME).optional() }), reply: z.object({ sessionId: id, cases: z.number().int(), devices: z.number().int() }) },
+  /** Takes what is left of a session out of the queue; agents stop the cases of it that they measure. `undoable`: `fleet:restore` puts it back. */
+  'fleet:cancel': { request: z.object({ sessionId: id }), reply: z.object({ /** Taken out of the queue. */ cases: z.number().int(), undoable: z.boolean() }) },
+  'fleet:restore': { request: z.object({ sessionId: id }), reply: z.object({ cases: z.number().int() }) },
   'devices:list': { request: z.object({ refresh: z.boolean() }), reply: z.array(deviceSchema) },
   'ceilings:list': { request: none, reply: z.array(ceilingSchema) },
   /** Starts a run that measures the ceilings of these devices (all available ones when empty): of a processor those of the preferred level on one and on all threads, and of these choices; `all` of them. */
@@ -166,7 +171,9 @@ export const REQUESTS = {
   'sessions:restore': { request: z.object({ ids: z.array(id).min(1).max(10_000) }), reply: z.object({ restored: z.number().int() }) },
   'formats:list': { request: none, reply: z.array(formatInfoSchema) },
   /** `format` is checked against the formats there are. */
-  'sessions:export': { request: z.object({ id, format: z.string().min(1).max(60), /** What to leave out; the format's usual choice where absent. */ leaveOut: z.array(redactionSchema).max(REDACTIONS.length).optional() }), reply: fileReply },
+  'sessions:export': { request: exportRequest, reply: fileReply },
+  /** The same text on the clipboard. Not done: cancelled. */
+  'sessions:copy': { request: exportRequest, reply: z.discriminatedUnion('done', [z.object({ done: z.literal(true), bytes: z.number().int().nonnegative() }), z.object({ done: z.literal(false) })]) },
   /** What a session's file would tell of the machine or a person, by kind. */
   'sessions:identifying': { request: z.object({ id }), reply: z.array(z.object({ kind: redactionSchema, count: z.number().int().positive(), examples: z.array(z.string()) })) },
   /** Asks for files in a dialog. */

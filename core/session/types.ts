@@ -88,7 +88,8 @@ export const environmentSchema = factsSchema.extend({
 export type Environment = z.infer<typeof environmentSchema>
 export type MachineFacts = z.infer<typeof factsSchema>
 
-export const sessionStateSchema = z.enum(['running', 'done', 'stopped', 'interrupted'])
+/** `cancelled`: of a fleet, what was left was taken out of the queue. A session that is queued for a fleet is `running` while it is being queued, then `stopped`: nobody here measures it. */
+export const sessionStateSchema = z.enum(['running', 'done', 'stopped', 'interrupted', 'cancelled'])
 export type SessionState = z.infer<typeof sessionStateSchema>
 
 /** Longest name of a session, in characters. */

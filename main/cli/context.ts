@@ -127,6 +127,9 @@ export class Context {
     return this.#runner?.state().phase ?? 'idle'
   }
 
+  /** What the first request to stop does where no run is in progress; the second ends the program. */
+  onStop: (() => void) | undefined
+
   /** Stops the run in progress; its results are kept. */
   stop(): void {
     this.#runner?.stop()

@@ -21,6 +21,10 @@ export async function runCli(args: readonly string[], io: Io, signals: Signals):
     if (context.phase === 'running' || context.phase === 'paused') {
       context.remark('\nopscope: stopping; what is measured is kept. Again to end at once.')
       context.stop()
+    } else if (context.onStop) {
+      const stop = context.onStop
+      context.onStop = undefined
+      stop()
     } else {
       status = INTERRUPTED
       quit()

@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod'
 import type { Device, DeviceState } from '@core/backend'
 import { endedResult } from '@core/measure/result/record'
 import type { Result } from '@core/result'
@@ -13,7 +14,7 @@ import { caseWords } from '../runner/words'
 import { opened, workConsumer, type FleetLine, type LineLimits } from './connect'
 import { Gate } from './gate'
 import { runLane } from './lane'
-import { ASK_SUBJECT, DRAIN_SUBJECT, drainSchema, laneOf, modelLane, nameSubject, pack, PRESENCE_MS, presenceSubject, unpack, workSubject, type Offer, type Presence, type Work } from './messages'
+import { ASK_SUBJECT, CANCEL_SUBJECT, cancelSchema, DRAIN_SUBJECT, drainSchema, laneOf, modelLane, nameSubject, pack, PRESENCE_MS, presenceSubject, unpack, workSubject, type Offer, type Ordered, type Presence, type Work } from './messages'
 
 /** Devices of one model that may have work at once. */
 const MAX_SHARED = 10_000
@@ -37,6 +38,8 @@ export interface AgentOptions {
 /** What is known of a device beside what it is. */
 interface DeviceStatus {
   current?: Work | undefined
+  /** What measures it, once it is its turn. */
+  measuredBy?: Host | undefined
   since: number
   measured: number
   busySeconds: number
@@ -59,6 +62,8 @@ export class FleetAgent {
   readonly #gate = new Gate()
   readonly #lost = new LostDevices()
   readonly #states = new Map<Device, DeviceStatus>()
+  /** What it has or had of sessions that were cancelled. */
+  readonly #cancelled = new WeakSet<Work>()
   #draining = false
   #leaving = false
 
@@ -75,6 +80,15 @@ export class FleetAgent {
   leave(): void {
     this.#draining = this.#leaving = true
     for (const host of this.#hosts) host.cancel()
+  }
+
+  /** Stops the cases that it has of a session. */
+  #cancel({ client, session }: Ordered): void {
+    for (const { current, measuredBy } of this.#states.values()) {
+      if (current?.client !== client || current.session !== session) continue
+      this.#cancelled.add(current)
+      measuredBy?.cancel()
+    }
   }
 
   /** Measures until it is drained. Resolves with how many cases it measured. Rejects where this machine has no device to measure on. */
@@ -103,7 +117,10 @@ export class FleetAgent {
           host: name, consumers, js: line.js, ackWaitMs: limits.ackWaitMs, isDraining: () => this.#draining || state.gone === true, ...(this.options.warn ? { warn: this.options.warn } : {}),
           measure: (work) => this.#measure(work, device, host),
           started: (work) => Object.assign(state, { current: work, since: performance.now() }),
-          ended: () => Object.assign(state, { current: undefined, measured: state.measured + 1, busySeconds: state.busySeconds + (performance.now() - state.since) / 1000 }),
+          ended: (result) => {
+            if (result) Object.assign(state, { measured: state.measured + 1, busySeconds: state.busySeconds + (performance.now() - state.since) / 1000 })
+            state.current = undefined
+          },
         })
       }))
       if (!this.#draining) throw new Error('every device here was lost; look after them, then start the agent again')
@@ -132,16 +149,21 @@ export class FleetAgent {
     state.activity = 'waiting'
     const leave = await this.#gate.enter(!this.#isBeside(device))
     try {
-      if (this.#leaving) return undefined
+      if (this.#isNotWanted(work)) return undefined
+      state.measuredBy = host
       const result = await this.#measureNow(work, device, host, state)
       state.activity = result?.errorCode === 'device-lost' ? 'lost' : result?.labels?.some(({ kind }) => kind === 'throttled') ? 'throttled' : 'idle'
       const last = result?.deviceStates?.at(-1)?.state
       if (last) state.conditions = { ...(last.smClockMhz === undefined ? {} : { smClockMhz: last.smClockMhz }), ...(last.temperatureC === undefined ? {} : { temperatureC: last.temperatureC }) }
       return result
     } finally {
+      state.measuredBy = undefined
       leave()
     }
   }
+
+  /** Whether the case is to end without a result. */
+  #isNotWanted = (work: Work) => this.#leaving || this.#cancelled.has(work)
 
   async #measureNow(work: Work, device: Device, host: Host, state: DeviceStatus): Promise<Result | undefined> {
     const started = performance.now()
@@ -153,6 +175,7 @@ export class FleetAgent {
     state.activity = 'measuring'
     const request = { case: { ...c, device: device.id }, settings: work.settings, resultId: work.resultId, expectedSeconds: work.expectedSeconds, keep: false, sampleSeed: work.sampleSeed }
     const outcome = await host.measure(request, ({ phase }) => (state.activity = phase === 'waiting' ? 'waiting' : 'measuring'))
+    if (outcome.kind !== 'result' && this.#isNotWanted(work)) return undefined
     switch (outcome.kind) {
       case 'result':
         await this.#lost.after(outcome.result, host)
@@ -162,13 +185,13 @@ export class FleetAgent {
         }
         return outcome.result
       case 'cancelled':
-        return this.#leaving ? undefined : without('failed', 'the measurement was cancelled')
+        return without('failed', 'the measurement was cancelled')
       case 'error':
         return without('failed', outcome.message)
       case 'silent':
         return without('timeout', `no progress for ${outcome.seconds} s; worker restarted`)
       case 'gone':
-        return this.#leaving ? undefined : without('crashed', `the measurement process ended: ${outcome.reason}`, outcome.detail)
+        return without('crashed', `the measurement process ended: ${outcome.reason}`, outcome.detail)
       case 'absent':
         return without('skipped', `not tried, because its measurement process cannot be started: ${outcome.reason}`)
     }
@@ -183,20 +206,22 @@ export class FleetAgent {
       return error !== null
     }
     const asked = nc.subscribe(ASK_SUBJECT, { callback: (error, message) => void (isRefused(error) || message.respond(pack({ version: 1, host, facts, devices: [...devices] } satisfies Offer))) })
-    const drained = nc.subscribe(DRAIN_SUBJECT, {
-      callback: (error, message) => {
-        if (isRefused(error)) return
-        try {
-          const { host: wanted } = unpack(drainSchema, message.data)
-          if (wanted === undefined || wanted === host) this.drain()
-        } catch {
-          warn?.('a request to drain was not understood and is ignored')
-        }
-      },
-    })
+    const heed = <T>(subject: string, what: string, schema: ZodType<T>, act: (request: T) => void) =>
+      nc.subscribe(subject, {
+        callback: (error, message) => {
+          if (isRefused(error)) return
+          try {
+            act(unpack(schema, message.data))
+          } catch {
+            warn?.(`a request to ${what} was not understood and is ignored`)
+          }
+        },
+      })
+    const drained = heed(DRAIN_SUBJECT, 'drain', drainSchema, ({ host: wanted }) => (wanted === undefined || wanted === host) && this.drain())
+    const cancelled = heed(CANCEL_SUBJECT, 'cancel', cancelSchema, (session) => this.#cancel(session))
     const named = nc.subscribe(nameSubject(host), { callback: (error, message) => void (isRefused(error) || message.respond()) })
     return () => {
-      for (const one of [asked, drained, named]) one.unsubscribe()
+      for (const one of [asked, drained, cancelled, named]) one.unsubscribe()
     }
   }
 

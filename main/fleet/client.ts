@@ -5,7 +5,8 @@ import type { Device } from '@core/backend'
 import type { BenchmarkCase } from '@core/case'
 import type { MeasureSettings } from '@core/measure/settings'
 import type { FleetLine } from './connect'
-import { ALL_PRESENCE, ASK_SUBJECT, DRAIN_SUBJECT, laneOf, modelLane, offerSchema, pack, presenceSchema, unpack, WORK_STREAM, workSubject, type Offer, type Presence, type Work } from './messages'
+import { ALL_PRESENCE, ASK_SUBJECT, CANCEL_SUBJECT, DRAIN_SUBJECT, laneOf, modelLane, offerSchema, pack, presenceSchema, unpack, WORK_STREAM, workSubject, type Offer, type Ordered, type Presence, type Work } from './messages'
+import type { Removed } from './stored'
 
 /** How long agents have to answer a question, in ms. */
 const ANSWER_MS = 3000
@@ -115,6 +116,17 @@ export async function submit({ js }: Pick<FleetLine, 'js'>, { client, session, c
   await settle()
 }
 
+/** Puts work back into the queue as it was taken out of it. What could be queued is removed from the list; throws where the server takes no more. */
+export async function requeue({ js }: Pick<FleetLine, 'js'>, removed: Removed[]): Promise<void> {
+  // The ids of the work are remembered by the server: under them it would take this for a repetition.
+  const again = randomUUID()
+  while (removed.length > 0) {
+    const part = removed.slice(-PUBLISHED_AT_ONCE)
+    await Promise.all(part.map(({ subject, data, seq }) => js.publish(subject, data, { msgID: `${again} ${seq}`, timeout: 10_000 })))
+    removed.length -= part.length
+  }
+}
+
 /** What agents tell within a while, by host; the last word of each. */
 export async function presences({ nc }: Pick<FleetLine, 'nc'>, waitMs: number): Promise<Map<string, Presence>> {
   const heard = new Map<string, Presence>()
@@ -143,5 +155,11 @@ export async function queues({ jsm }: Pick<FleetLine, 'jsm'>): Promise<{ lane: s
 /** Asks agents to take no more work: all, or that of one machine. */
 export async function drain({ nc }: Pick<FleetLine, 'nc'>, host?: string): Promise<void> {
   nc.publish(DRAIN_SUBJECT, pack({ version: 1, ...(host === undefined ? {} : { host }) }))
+  await nc.flush()
+}
+
+/** Has agents stop the case that they measure of a session. Its work is not in the queue any more, so nobody measures it later. */
+export async function stopCases({ nc }: Pick<FleetLine, 'nc'>, session: Ordered): Promise<void> {
+  nc.publish(CANCEL_SUBJECT, pack({ version: 1, ...session }))
   await nc.flush()
 }

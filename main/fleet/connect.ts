@@ -4,7 +4,7 @@ import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType, t
 import { AuthorizationError, connect, credsAuthenticator, nanos, nkeyAuthenticator, UserAuthenticationExpiredError, type Authenticator, type NatsConnection } from '@nats-io/transport-node'
 import { z } from 'zod'
 import { writeFileAtomic } from '../write-file'
-import { RESULT_STREAM, WORK_STREAM } from './messages'
+import { ALL_WORK, RESULT_STREAM, WORK_STREAM } from './messages'
 
 /** How a fleet is reached. Files are named, their contents are not copied. */
 export const fleetSettingsSchema = z.strictObject({
@@ -132,7 +132,7 @@ export async function openLine(settings: FleetSettings, name: string, limits: Li
 
 /** Makes the two streams where they are missing. */
 export async function makeStreams({ jsm }: Pick<FleetLine, 'jsm'>, limits: LineLimits): Promise<void> {
-  await jsm.streams.add({ name: WORK_STREAM, subjects: ['opscope.work.>'], retention: RetentionPolicy.Workqueue, storage: StorageType.File, max_msg_size: MAX_WORK_BYTES, duplicate_window: nanos(limits.dedupeMs) })
+  await jsm.streams.add({ name: WORK_STREAM, subjects: [ALL_WORK], retention: RetentionPolicy.Workqueue, storage: StorageType.File, max_msg_size: MAX_WORK_BYTES, duplicate_window: nanos(limits.dedupeMs) })
   await jsm.streams.add({ name: RESULT_STREAM, subjects: ['opscope.results.>'], retention: RetentionPolicy.Workqueue, storage: StorageType.File, duplicate_window: nanos(limits.dedupeMs) })
 }
 

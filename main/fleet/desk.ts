@@ -12,11 +12,15 @@ import { devicesOf, drain, offers } from './client'
 import { LIMITS, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from './connect'
 import { gather, unfinished } from './gather'
 import type { Offer } from './messages'
-import { fleetSeconds, queueSweep } from './sweep'
+import type { Removed } from './stored'
+import { cancelSession, fleetSeconds, queueSweep, restoreSession } from './sweep'
 import { FleetWatch } from './watch'
 
 /** How often the page hears of the fleet at most, in ms; at least as often, so that what is silent is seen to be. */
 const TELL_MS = 1000
+
+/** Cancelled cases that are kept, so that a cancel can be undone. */
+const MAX_KEPT = 100_000
 
 export interface DeskOptions {
   history: History
@@ -47,6 +51,9 @@ export class FleetDesk {
   #collecting: AbortController | undefined
   /** Sessions that lacked results when the history was last looked through. */
   #sessions: readonly string[] = []
+  /** What was taken out of the queue, by session, the last one last. */
+  readonly #removed = new Map<string, Removed[]>()
+  #changing: Promise<unknown> = Promise.resolve()
   readonly #tell = new Coalescer(TELL_MS, () => this.#watched && this.options.changed(this.state()))
   readonly #ticking = setInterval(() => this.#tell.request(), TELL_MS)
 
@@ -56,7 +63,7 @@ export class FleetDesk {
 
   state(): FleetState {
     const settings = readFleet(this.options.folder)
-    const sessions = this.#sessions.flatMap((id) => this.#summary(id) ?? []).map(({ id, name, results, planned }) => ({ id, name, results, planned }))
+    const sessions = this.#sessions.flatMap((id) => this.#summary(id) ?? []).filter(({ state }) => state !== 'cancelled').map(({ id, name, results, planned }) => ({ id, name, results, planned }))
     if (!settings) return { ...NO_FLEET, sessions }
     return { server: settings.server, connection: this.#connection, ...(this.#problem === undefined ? {} : { problem: this.#problem }), ...(this.#watch?.view() ?? { hosts: [], shared: [], unserved: [] }), sessions, collecting: this.#collecting !== undefined }
   }
@@ -138,6 +145,60 @@ export class FleetDesk {
     return { sessionId: id, cases, devices: used }
   }
 
+  /** Takes what is left of a session out of the queue. Throws Error with the reason where that cannot be. `undoable`: `restore` may put it back. */
+  cancel = (id: string): Promise<{ cases: number; undoable: boolean }> => this.#inTurn(() => this.#cancel(id))
+
+  async #cancel(id: string): Promise<{ cases: number; undoable: boolean }> {
+    const line = await this.#connect()
+    const { history, folder, stored, notice } = this.options
+    const removed = this.#removed.get(id) ?? []
+    this.#removed.delete(id)
+    this.#removed.set(id, removed)
+    // Another collection would take results that this one is to wait for.
+    this.#collecting?.abort()
+    try {
+      await cancelSession({ line, folder, history, limits: LIMITS, id, removed, warn: (message) => notice({ level: 'warning', message: `Fleet: ${message.slice(0, 300)}.` }), newer: this.#tellNewer })
+    } finally {
+      stored([id])
+      void this.collect()
+    }
+    const cases = removed.length
+    for (let kept = this.#kept(); kept > MAX_KEPT && this.#removed.size > 0; kept = this.#kept()) this.#removed.delete(this.#removed.keys().next().value!)
+    return { cases, undoable: cases > 0 && this.#removed.has(id) }
+  }
+
+  /** Cancelling and its undo share what was taken out of the queue: one after the other. */
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const mine = this.#changing.then(change)
+    this.#changing = mine.catch(() => undefined)
+    return mine
+  }
+
+  #kept = () => [...this.#removed.values()].reduce((sum, { length }) => sum + length, 0)
+
+  /** Puts back what `cancel` took out of the queue. Throws Error with the reason where that cannot be. */
+  restore = (id: string): Promise<{ cases: number }> => this.#inTurn(() => this.#restore(id))
+
+  async #restore(id: string): Promise<{ cases: number }> {
+    const line = await this.#connect()
+    const { history, stored } = this.options
+    const removed = this.#removed.get(id) ?? []
+    const cases = removed.length
+    if (cases === 0) throw new Error('the cases of this session are not kept any more; run the sweep again')
+    try {
+      await restoreSession({ line, history, id, removed })
+    } catch (error) {
+      throw new Error(`${cases - removed.length} of ${cases} cases could be queued again: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    } finally {
+      if (removed.length === 0) this.#removed.delete(id)
+      stored([id])
+      void this.collect()
+    }
+    return { cases }
+  }
+
+  #tellNewer = (message: string) => this.options.notice({ level: 'warning', message: `Fleet: ${message}.` })
+
   /** Takes results until all sessions have theirs. Does nothing where that is under way or nothing is missing. */
   async collect(): Promise<void> {
     // Those queued meanwhile are collected too.
@@ -166,6 +227,7 @@ export class FleetDesk {
           if (!warned) notice({ level: 'warning', message: `Fleet: ${message.slice(0, 300)}.` })
           warned = true
         },
+        newer: this.#tellNewer,
         finished: (id) => {
           stored([id])
           notice({ level: 'info', message: `The fleet has measured all of “${history.summary(id).name}”.` })

@@ -34,8 +34,8 @@ export function clientOf(folder: string): string {
   return keptIn() ?? made
 }
 
-/** Sessions of fleets that lack results. */
-export const unfinished = (history: Pick<History, 'listSessions'>): SessionSummary[] => history.listSessions({ search: '', deleted: false }).filter(({ about, results, planned }) => about?.kind === 'fleet' && results < planned)
+/** Sessions of fleets that lack results and were not cancelled. */
+export const unfinished = (history: Pick<History, 'listSessions'>): SessionSummary[] => history.listSessions({ search: '', deleted: false }).filter(({ about, state, results, planned }) => about?.kind === 'fleet' && state !== 'cancelled' && results < planned)
 
 export interface GatherOptions {
   history: Pick<History, 'summary' | 'setState' | 'addNewResults'>
@@ -48,15 +48,21 @@ export interface GatherOptions {
   stored?: (session: string) => void
   /** A session has all its results. */
   finished?: (session: string) => void
+  /** A session was cancelled by another process: it is not waited for any longer. */
+  cancelled?: (session: string) => void
   warn?: (message: string) => void
+  /** Tells, once for each of its kind, of results that this version cannot read, or not all of. Default: `warn`. */
+  newer?: (message: string) => void
+  /** Ends when the server has no more results, too. */
+  untilEmpty?: boolean
   /** How often it is looked whether another process of this data folder has stored results, in ms. */
   lookMs?: number
 }
 
 const LOOK_MS = 2000
 
-/** Takes results until these sessions are complete, or the signal aborts. Returns how many are still to come. */
-export async function gather({ history, folder, line, limits, sessions, signal, stored, finished, warn, lookMs = LOOK_MS }: GatherOptions): Promise<number> {
+/** Takes results until these sessions are complete or cancelled, or the signal aborts. Returns how many are still to come. */
+export async function gather({ history, folder, line, limits, sessions, signal, stored, finished, cancelled, warn, newer, untilEmpty, lookMs = LOOK_MS }: GatherOptions): Promise<number> {
   const left = new Map(sessions.map((id) => [id, history.summary(id).planned - history.summary(id).results]))
   const stop = new AbortController()
   signal.addEventListener('abort', () => stop.abort(), { once: true })
@@ -71,9 +77,14 @@ export async function gather({ history, folder, line, limits, sessions, signal, 
   const look = setInterval(() => {
     for (const id of [...left.keys()]) {
       try {
-        const { planned, results } = history.summary(id)
+        const { planned, results, state } = history.summary(id)
         left.set(id, planned - results)
         if (results >= planned) finish(id)
+        else if (state === 'cancelled' && !untilEmpty) {
+          left.delete(id)
+          cancelled?.(id)
+          if (left.size === 0) stop.abort()
+        }
       } catch (error) {
         if (!(error instanceof NotFoundError)) warn?.(`the history could not be read: ${error instanceof Error ? error.message : String(error)}`)
         else if (left.delete(id) && left.size === 0) stop.abort()
@@ -82,7 +93,7 @@ export async function gather({ history, folder, line, limits, sessions, signal, 
   }, lookMs)
   if (left.size > 0 && !signal.aborted)
     await collect({
-      history, client: clientOf(folder), line, limits, signal: stop.signal, ...(warn ? { warn } : {}),
+      history, client: clientOf(folder), line, limits, signal: stop.signal, ...(warn ? { warn } : {}), ...(newer ? { newer } : {}), ...(untilEmpty ? { untilEmpty } : {}),
       stored: (id) => {
         stored?.(id)
         const rest = left.get(id)

@@ -1,8 +1,10 @@
 import type { Consumer, JetStreamClient, JsMsg } from '@nats-io/jetstream'
+import { headers } from '@nats-io/transport-node'
 import type { Result } from '@core/result'
 import { endedResult } from '@core/measure/result/record'
 import { findOp } from '@core/ops/registry'
-import { addressedSchema, pack, problemOf, resultSubject, unpack, workSchema, type Delivery, type Work } from './messages'
+import { version } from '../../package.json'
+import { addressedSchema, pack, problemOf, resultSubject, unpack, VERSION_HEADER, workSchema, type Delivery, type Work } from './messages'
 
 /** After so many agents have died over a case it is not tried again. */
 export const MAX_DELIVERIES = 4
@@ -16,12 +18,13 @@ export interface LaneOptions {
   consumers(): Promise<readonly Consumer[]>
   js: JetStreamClient
   ackWaitMs: number
-  /** Measures a case, or resolves with undefined when the agent is leaving: the work then goes to somebody else. */
+  /** Measures a case, or resolves with undefined when the agent is leaving, and the work then goes to somebody else, or when it was cancelled, and is not in the queue any more. */
   measure(work: Work): Promise<Result | undefined>
   /** Whether to take no more work. */
   isDraining(): boolean
   started?(work: Work): void
-  ended?(): void
+  /** With its result, or without one where it goes to somebody else or was cancelled. */
+  ended?(result: Result | undefined): void
   /** Tells of what costs a message and is nobody's result. */
   warn?(message: string): void
 }
@@ -64,15 +67,16 @@ async function take(message: JsMsg, options: LaneOptions): Promise<void> {
     return refuse(message, problemOf(error), options)
   }
   const alive = setInterval(() => stillWorking(message), options.ackWaitMs / 3)
+  let result: Result | undefined
   try {
     options.started?.(work)
-    const result = await resultOf(work, message, options)
+    result = await resultOf(work, message, options)
     if (!result) return message.nak()
     await deliver(work, result, options)
     await message.ackAck({ timeout: 5000 })
   } finally {
     clearInterval(alive)
-    options.ended?.()
+    options.ended?.(result)
   }
 }
 
@@ -110,7 +114,9 @@ async function resultOf(work: Work, message: JsMsg, options: LaneOptions): Promi
 /** Stores a result with the server, trying until it is there. Its id keeps a repetition from being stored twice. */
 async function deliver({ client, session, run }: Pick<Work, 'client' | 'session' | 'run'>, result: Result, { js, host, warn }: LaneOptions): Promise<void> {
   const whole: Result = run === undefined ? result : { ...result, run }
-  const send = (one: Result) => js.publish(resultSubject(client), pack({ version: 1, session, host, result: one } satisfies Delivery), { msgID: one.id, timeout: 10_000 })
+  const from = headers()
+  from.set(VERSION_HEADER, version)
+  const send = (one: Result) => js.publish(resultSubject(client), pack({ version: 1, session, host, result: one } satisfies Delivery), { msgID: one.id, timeout: 10_000, headers: from })
   for (let attempt = 0; ; attempt++) {
     try {
       await send(whole)

@@ -25,7 +25,12 @@ export const laneOf = (host: string, backend: string, device: string): string =>
 export const modelLane = (backend: string, name: string, driver: string | undefined): string => `any-${token(name)}-${hashed(`${backend} ${name} ${driver ?? ''}`)}`
 
 export const workSubject = (lane: string): string => `opscope.work.${lane}`
+export const ALL_WORK = 'opscope.work.>'
 export const resultSubject = (client: string): string => `opscope.results.${client}`
+/** Results that the version of their history could not read; they wait for a version that can. */
+export const unreadSubject = (client: string): string => `opscope.results.${client}.unread`
+/** Header of a result: the version of the agent that measured it. */
+export const VERSION_HEADER = 'Opscope-Version'
 /** How often an agent tells what it does, in ms. */
 export const PRESENCE_MS = 2000
 /** Agents tell every few seconds what they do; nobody need listen. */
@@ -37,6 +42,8 @@ export const ASK_SUBJECT = 'opscope.ask'
 export const nameSubject = (host: string): string => `opscope.name.${token(host)}-${hashed(host)}`
 /** Asks agents to take no more work: all, or the one named. */
 export const DRAIN_SUBJECT = 'opscope.drain'
+/** Asks agents to stop the case that they measure of a session, whose work was taken out of the queue. */
+export const CANCEL_SUBJECT = 'opscope.cancel'
 
 const id = z.string().regex(/^[\w-]{1,64}$/)
 
@@ -59,9 +66,16 @@ export type Work = z.infer<typeof workSchema>
 /** Enough of work to answer it, of other versions too. */
 export const addressedSchema = z.object({ client: id, session: id, resultId: id, case: benchmarkCaseSchema, settings: measureSettingsSchema.pick({ seed: true }), run: workSchema.shape.run })
 
+/** Whose history asked for what, and in which session. */
+export const orderedSchema = addressedSchema.pick({ client: true, session: true })
+export type Ordered = z.infer<typeof orderedSchema>
+
 /** A result on its way home. */
-export const deliverySchema = z.strictObject({ version: z.literal(1), session: id, host: z.string().regex(HOST_NAME), result: resultSchema })
+export const deliverySchema = z.object({ version: z.literal(1), session: id, host: z.string().regex(HOST_NAME), result: resultSchema })
 export type Delivery = z.infer<typeof deliverySchema>
+
+/** Enough of a result to tell that it is one, of other versions too. */
+const anyDeliverySchema = z.object({ host: deliverySchema.shape.host, result: z.object({ id }) }).or(z.object({ host: deliverySchema.shape.host.optional(), version: z.number().int().min(2) }))
 
 const activitySchema = z.object({
   backend: z.string().max(40),
@@ -87,6 +101,7 @@ export const offerSchema = z.object({ version: z.literal(1), host: z.string().re
 export type Offer = z.infer<typeof offerSchema>
 
 export const drainSchema = z.object({ version: z.literal(1), host: z.string().max(40).optional() })
+export const cancelSchema = orderedSchema.extend({ version: z.literal(1) })
 
 /** Largest message as JSON: a result with a million samples. */
 const MAX_JSON_BYTES = 2 ** 26
@@ -101,7 +116,20 @@ export function problemOf(error: unknown): string {
   return text.slice(0, 300)
 }
 
+const jsonOf = (bytes: Uint8Array): unknown => JSON.parse(inflateRawSync(bytes, { maxOutputLength: MAX_JSON_BYTES }).toString('utf8'))
+
 /** The message of these bytes. Throws where they are none, or it is not of the schema. */
-export function unpack<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
-  return schema.parse(JSON.parse(inflateRawSync(bytes, { maxOutputLength: MAX_JSON_BYTES }).toString('utf8')))
+export const unpack = <T>(schema: z.ZodType<T>, bytes: Uint8Array): T => schema.parse(jsonOf(bytes))
+
+/** A result that has arrived. `unread`: it is one, and this version cannot read it. */
+export type Arrival = { kind: 'result'; delivery: Delivery; /** Fields of the result that this version does not have. */ unknown: string[] } | { kind: 'unread'; host: string | undefined; problem: string }
+
+/** Reads a result, of other versions too. Throws where the bytes are no result. */
+export function unpackDelivery(bytes: Uint8Array): Arrival {
+  const raw = jsonOf(bytes)
+  const read = deliverySchema.safeParse(raw)
+  if (read.success) return { kind: 'result', delivery: read.data, unknown: Object.keys((raw as { result: object }).result).filter((key) => !(key in resultSchema.shape)) }
+  const known = anyDeliverySchema.safeParse(raw)
+  if (!known.success) throw read.error
+  return { kind: 'unread', host: known.data.host, problem: problemOf(read.error) }
 }

@@ -62,7 +62,7 @@ test('a session whose results another process of the data folder takes is not wa
   const { history } = openHistory(join(folder(), 'history.sqlite'))
   const { id } = history.createSession({ name: 'x', about: { kind: 'fleet' }, environment: testSession([]).environment, settings: PRESETS.quick, cases })
   const nothing = { fetch: async () => (await new Promise((later) => setTimeout(later, 20)), []) }
-  const line = { reconnects: () => 0, jsm: { consumers: { add: () => Promise.resolve() } }, js: { consumers: { get: () => Promise.resolve(nothing) } } } as unknown as FleetLine
+  const line = { reconnects: () => 0, jsm: { consumers: { add: () => Promise.resolve() }, streams: { getMessage: () => Promise.resolve(null) } }, js: { consumers: { get: () => Promise.resolve(nothing) } } } as unknown as FleetLine
   const finished: string[] = []
   const gathered = gather({ history, folder: folder(), line, limits: LIMITS, sessions: [id], signal: new AbortController().signal, finished: (one) => finished.push(one), lookMs: 10 })
   history.addNewResults(id, cases.map((c, i) => testResult({ id: `r${i}`, case: c })))
@@ -84,7 +84,7 @@ test('what was fetched when collecting ends is stored and acknowledged all the s
       yield { data: pack({ version: 1, session: id, host: 'n1', result: testResult({ id: `r${i}`, case: { ...c, device: 'cpu' } }) }), ack: () => (acknowledged += 1) }
     }
   }
-  const line = { reconnects: () => 0, jsm: { consumers: { add: () => Promise.resolve() } }, js: { consumers: { get: () => Promise.resolve({ fetch: () => Promise.resolve(fetched()) }) } } } as unknown as FleetLine
+  const line = { reconnects: () => 0, jsm: { consumers: { add: () => Promise.resolve() }, streams: { getMessage: () => Promise.resolve(null) } }, js: { consumers: { get: () => Promise.resolve({ fetch: () => Promise.resolve(fetched()) }) } } } as unknown as FleetLine
   await collect({ history, client: 'me', line, limits: LIMITS, signal: stop.signal })
   expect([history.summary(id).results, acknowledged]).toEqual([3, 3])
   history.close()

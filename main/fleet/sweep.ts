@@ -10,15 +10,16 @@ import type { Plan } from '@core/sweep/plan'
 import { readEnvironment } from '../environment'
 import type { History } from '../history/types'
 import { sessionName } from '../runner/words'
-import { devicesOf, QueueError, submit } from './client'
+import { devicesOf, QueueError, requeue, stopCases, submit } from './client'
 import type { FleetLine } from './connect'
-import { clientOf } from './gather'
+import { clientOf, gather, type GatherOptions } from './gather'
 import type { Offer } from './messages'
+import { removeWork, type Removed } from './stored'
 
 export interface SweepOrder {
   line: FleetLine
   folder: string
-  history: Pick<History, 'createSession' | 'setState' | 'setPlanned' | 'deleteSessions'>
+  history: Pick<History, 'createSession' | 'setState' | 'setPlanned' | 'deleteSessions' | 'summary'>
   presets: Settings['presets']
   /** The agents, and what `planSweep` made of the sweep on their devices. */
   found: readonly Offer[]
@@ -44,16 +45,57 @@ export async function queueSweep({ line, folder, history, presets, found, spec, 
   const machines = found.filter(({ host }) => used.some((device) => device.host === host)).map(({ host, facts }) => ({ name: host, facts }))
   const environment: Environment = { ...readEnvironment([]), devices: used, machines }
   const { id } = history.createSession({ name: name ?? `${sessionName(spec)} · fleet`.slice(0, 200), about: { kind: 'fleet' }, environment, settings, spec, cases })
-  // Nobody here measures it, so that no start of Opscope takes it for one whose process died.
-  history.setState(id, 'stopped')
+  // Nobody here measures it; only while it is queued is it this process's. Another one may have collected all of it by then.
+  const isQueued = () => history.summary(id).state === 'running' && history.setState(id, 'stopped')
   try {
     await submit(line, { client: clientOf(folder), session: id, cases, settings, repeats, secondsOf: (c) => estimateCaseSeconds(c, settings, [], devices), devices, anyOfModel })
   } catch (error) {
+    isQueued()
     if (!(error instanceof QueueError)) throw error
     // The session is what is queued: it would wait for the rest for ever.
     if (error.queued > 0) history.setPlanned(id, error.queued)
     else history.deleteSessions([id])
     throw new Error(`${error.queued} of ${cases.length} cases could be queued: ${error.message}`, { cause: error })
   }
+  isQueued()
   return { id, cases: cases.length, used: used.length, seconds: fleetSeconds(cases, settings, devices) }
+}
+
+export interface CancelOrder extends Pick<GatherOptions, 'line' | 'folder' | 'limits' | 'stored' | 'finished' | 'warn' | 'newer'> {
+  history: Pick<History, 'setState' | 'summary' | 'addNewResults'>
+  id: string
+  /** What was taken out of the queue is added here as it goes: `restoreSession` puts it back. */
+  removed: Removed[]
+}
+
+/**
+ * Takes what is left of a session out of the queue, has agents stop the cases of it that they measure, and takes the results that are
+ * on the server. The session is then cancelled, or done where all results were there. Throws Error with the reason where nothing can be
+ * cancelled; where the server goes away meanwhile the session stays as it is, and another attempt cancels the rest.
+ */
+export async function cancelSession({ line, folder, history, limits, id, removed, ...told }: CancelOrder): Promise<void> {
+  const { name, about, state, results, planned } = history.summary(id)
+  if (about?.kind !== 'fleet') throw new Error(`“${name}” was not queued for a fleet`)
+  if (state === 'running') throw new Error(`the cases of “${name}” are still being queued; try again once they are`)
+  if (results >= planned) throw new Error(`“${name}” has all its results; nothing of it is queued`)
+  const session = { client: clientOf(folder), session: id }
+  const before = removed.length
+  try {
+    await removeWork(line, session, removed)
+    await stopCases(line, session)
+  } catch (error) {
+    const count = removed.length - before
+    const reason = error instanceof Error ? error.message : String(error)
+    if (count === 0) throw new Error(`nothing was cancelled: the NATS server did not answer: ${reason}`, { cause: error })
+    throw new Error(`${count === 1 ? '1 case' : `${count} cases`} of “${name}” ${count === 1 ? 'was' : 'were'} taken out of the queue, then the NATS server was lost: ${reason}. Cancel again to take out the rest`, { cause: error })
+  }
+  history.setState(id, 'cancelled')
+  await gather({ history, folder, line, limits, sessions: [id], signal: new AbortController().signal, untilEmpty: true, ...told })
+}
+
+/** Puts back what was taken out of the queue: the same work, so that a result that was under way counts once. */
+export async function restoreSession({ line, history, id, removed }: Pick<CancelOrder, 'line' | 'history' | 'id' | 'removed'>): Promise<void> {
+  // Results of what is queued are to be taken, even where not all of it can be.
+  history.setState(id, 'stopped')
+  await requeue(line, removed)
 }

@@ -12,9 +12,11 @@ test('how long is left is what waits times the mean of a case, and what the case
   expect([shared, unserved]).toEqual([[{ model: 'H200', waiting: 4 }], []])
 })
 
-test('a device that has measured nothing has no time left to tell', () => {
+test('a device that has measured nothing, or has nothing to do, has no time left to tell', () => {
   const idle = presence('n1', { devices: [device({ state: 'idle', measured: 0, meanSeconds: undefined, current: undefined, seconds: undefined })] })
   expect(fleetView([{ presence: idle, at: 0 }], [queue('n1', 5)], 0).hosts[0]!.devices[0]).not.toHaveProperty('secondsLeft')
+  const done = presence('n1', { devices: [device({ state: 'idle', current: undefined, seconds: undefined })] })
+  expect(fleetView([{ presence: done, at: 0 }], [queue('n1', 0)], 0).hosts[0]!.devices[0]).not.toHaveProperty('secondsLeft')
 })
 
 test('hosts that are lost or stopped say why, and work that nobody is there for is told', () => {

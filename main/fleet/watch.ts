@@ -44,7 +44,7 @@ export function fleetView(heard: Iterable<Heard>, lanes: readonly Queue[], now: 
       const { driver: _driver, meanSeconds, ...rest } = device
       const ahead = state === 'up' ? waiting + model.waiting / model.devices : 0
       const running = device.current === undefined ? 0 : Math.max(0, (meanSeconds ?? 0) - (device.seconds ?? 0))
-      return { ...rest, waiting, ...(meanSeconds === undefined || state === 'silent' || state === 'left' ? {} : { secondsLeft: ahead * meanSeconds + running }) }
+      return { ...rest, waiting, ...(meanSeconds === undefined || state === 'silent' || state === 'left' || (ahead === 0 && device.current === undefined) ? {} : { secondsLeft: ahead * meanSeconds + running }) }
     })
     const reason = reasonOf(presence, state, silentMs, devices)
     return { host: presence.host, opscope: presence.opscope, state, devices, ...(reason === undefined ? {} : { reason }) }

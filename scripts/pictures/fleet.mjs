@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runnerImport } from 'vite'
 import { launch } from '../../test/e2e/launch.ts'
-import { leavePicks, messages, scripted } from '../../test/e2e/ui.ts'
+import { leavePicks, messages, scripted, view } from '../../test/e2e/ui.ts'
 import { goTo, sessionIds } from './recorded.mjs'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -24,6 +24,7 @@ const HOSTS = [
 export const fleet = {
   settleMs: 1200,
   inOrder: true,
+  messages: /^fleet-cancelled$/,
   async start() {
     const { Nats } = await load('test/servers/nats.ts')
     const nats = await Nats.start()
@@ -34,9 +35,12 @@ export const fleet = {
       for (const { host, devices, draining = false, leaving } of hosts) line.publish(presenceSubject(host), pack({ version: 1, host, opscope: '1.0.0', draining, ...(leaving ? { leaving } : {}), devices }))
     }
     const dataDir = mkdtempSync(join(tmpdir(), 'opscope-pictures-'))
-    leavePicks(dataDir, scripted(['steady', 'noisy'], '64, 1024, 16384, 262144'))
+    const long = { ...scripted(['slow']), measure: { rule: { id: 'fixed-time', seconds: 3600 }, maxSeconds: 3600 } }
+    leavePicks(dataDir, scripted(['steady', 'noisy'], '64, 1024, 16384, 262144'), { savedSweeps: [{ name: 'Long', spec: long }] })
     writeFileSync(join(dataDir, 'fleet.json'), JSON.stringify({ server: nats.url }))
     const opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
+    // Until the window has opened its first view, which would replace this one.
+    await view(opened.page, 'Devices')
     await goTo(opened.page, '#/fleet')
     await opened.page.getByText('connected', { exact: true }).waitFor({ timeout: 60_000 })
     tell(HOSTS)
@@ -47,7 +51,7 @@ export const fleet = {
       agents: {
         /** Starts a real agent, whose results are scripted. */
         async start(name) {
-          const agent = new Cli().start(['fleet', 'up', '--server', nats.url, '--name', name, '--backends', 'fake'])
+          const agent = new Cli().start(['fleet', 'up', '--server', nats.url, '--name', name, '--backends', 'fake'], { OPSCOPE_TEST_REAL_TIME: '1' })
           running.push(agent)
           await agent.says(`${name} measures for the fleet`)
         },
@@ -88,6 +92,22 @@ export const fleet = {
       const [id] = await sessionIds(page)
       await goTo(page, `#/compare?within=${id}&axis=host`)
       await page.getByRole('table', { name: 'Comparison by case' }).waitFor()
+    },
+    'fleet-queued': async ({ page }) => {
+      await goTo(page, '#/fleet')
+      await page.getByRole('button', { name: 'Run on the fleet…' }).click()
+      await page.getByRole('combobox', { name: 'Sweep' }).selectOption('Long')
+      await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByRole('button', { name: /^Cancel .+ fleet$/ }).waitFor({ timeout: 60_000 })
+      await page.getByRole('grid', { name: 'Hosts and devices' }).getByText('slow').first().waitFor({ timeout: 60_000 })
+    },
+    'fleet-cancelled': async ({ page }) => {
+      await page.getByRole('button', { name: /^Cancel .+ fleet$/ }).click()
+      await messages(page).getByRole('button', { name: 'Undo' }).waitFor({ timeout: 60_000 })
+    },
+    'fleet-history': async ({ page }) => {
+      await goTo(page, '#/history')
+      await page.getByText('cancelled').first().waitFor()
     },
   },
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { SweepSpec } from '@core/session/sweep-spec'
 import type { SessionSummary } from '@core/session/types'
 import { Cli, type Running } from '../e2e/cli'
 import { launch, type Launched } from '../e2e/launch'
@@ -44,11 +45,12 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
   it('are watched, run and drained in the Fleet view', async () => {
     nats = await Nats.start()
     const server = ['--server', nats.url]
-    agent = new Cli().start(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'])
+    agent = new Cli().start(['fleet', 'up', ...server, '--name', 'n1', '--backends', 'fake'], { OPSCOPE_TEST_REAL_TIME: '1' })
     await agent.says('n1 measures for the fleet')
     // A short sweep: the picks of a first start are measured for most of a minute.
     const dataDir = mkdtempSync(join(tmpdir(), 'opscope-fleet-'))
-    leavePicks(dataDir, scripted(['steady']))
+    const long: SweepSpec = { ...scripted(['slow']), measure: { rule: { id: 'fixed-time', seconds: 3600 }, maxSeconds: 3600 } }
+    leavePicks(dataDir, scripted(['steady']), { savedSweeps: [{ name: 'Long', spec: long }] })
     opened = await launch({ dataDir, env: { OPSCOPE_TEST_BACKEND: '1' } })
     const { app, page } = opened
     await app.evaluate(({ dialog }) => {
@@ -68,7 +70,23 @@ describe.skipIf(noNats !== undefined)(`results of a fleet${noNats ? ` (skipped: 
     await page.getByLabel(/^n1\/fake:0/).check()
     await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
     await messages(page).getByText(/The fleet has measured all of “.+ fleet”/).waitFor({ timeout: 60_000 })
+    // A sweep that would take hours is cancelled, queued again by Undo, and cancelled again.
+    await page.getByRole('button', { name: 'Run on the fleet…' }).click()
+    await page.getByRole('combobox', { name: 'Sweep' }).selectOption('Long')
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click()
+    const cancel = page.getByRole('button', { name: /^Cancel .+ fleet$/ })
+    await cancel.waitFor({ timeout: 30_000 })
+    await grid.getByText('slow', { exact: false }).waitFor({ timeout: 30_000 })
     expect(await violations(page)).toEqual([])
+    for (const again of [true, false]) {
+      await cancel.click()
+      await messages(page).getByText(/^3 cases of “.+ fleet” cancelled\./).waitFor({ timeout: 30_000 })
+      if (!again) break
+      await messages(page).getByRole('button', { name: 'Undo' }).click()
+      await messages(page).getByText('3 cases queued again.').waitFor({ timeout: 30_000 })
+    }
+    await cancel.waitFor({ state: 'hidden' })
+    await grid.getByText('slow', { exact: false }).waitFor({ state: 'hidden' })
     await grid.getByRole('button', { name: 'Drain' }).click()
     expect((await agent.ended).status).toBe(0)
     await grid.getByText(/Its agent was drained or stopped/).waitFor()

@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { jetstream } from '@nats-io/jetstream'
-import { nkeys } from '@nats-io/transport-node'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { headers, nkeys } from '@nats-io/transport-node'
 import { caseId } from '@core/case'
 import { createRandom } from '@core/stats/random'
 import type { SessionFile, SessionSummary } from '@core/session/types'
 import { PRESETS } from '@core/measure/settings'
-import { testCase } from '@core/testing'
-import { deliverySchema, laneOf, pack, resultSubject, unpack, workSubject } from '../../main/fleet/messages'
+import { testCase, testResult } from '@core/testing'
+import { queues } from '../../main/fleet/client'
+import { clientOf } from '../../main/fleet/gather'
+import { deliverySchema, laneOf, pack, RESULT_STREAM, resultSubject, unpack, unreadSubject, VERSION_HEADER, workSubject } from '../../main/fleet/messages'
 import { Cli, type Running } from '../e2e/cli'
 import { AgentHosts, canNamespace, Nats, noNats } from './nats'
 
@@ -84,7 +86,34 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     expect((await cli.json<SessionSummary[]>('sessions'))[0]).toMatchObject({ results: 3, state: 'done' })
   })
 
-  it('loses one message to each that is not work, or is of no catalogue', async () => {
+  it('cancels what is queued and what is measured, of agents that are away too, and every device goes on with other work', async () => {
+    const { nats, cli, up, server } = await fleet()
+    const [here, away] = [await up('n1', { OPSCOPE_TEST_REAL_TIME: '1' }), await up('n2', { OPSCOPE_TEST_REAL_TIME: '1' })]
+    const nc = await nats.connect()
+    const jsm = await jetstreamManager(nc)
+    const queue = async () => (await queues({ jsm })).filter(({ waiting, measuring }) => waiting + measuring > 0).map(({ waiting, measuring }) => ({ waiting, measuring }))
+    // Cases that would be measured for an hour.
+    const waits = cli.start(['fleet', 'run', ...server, '--name', 'Long', '--ops', 'add', '--sizes', `vector=${sizes(3)}`, '--impls', 'slow', '--modes', 'hot', '--rule', 'fixed-time=3600s', '--max-seconds', '3600'], ENV)
+    running.push(waits)
+    await waits.says('6 cases queued for 2 devices')
+    await expect.poll(queue, { timeout: 30_000 }).toEqual(Array(2).fill({ waiting: 2, measuring: 1 }))
+    away.child.kill('SIGKILL')
+    await away.ended
+    expect(await cli.run(['fleet', 'cancel', 'Long'], ENV)).toMatchObject({ status: 0, err: expect.stringMatching(/^opscope: 6 cases taken out of the queue, 0 of 6 cases measured: Long \(session .*\)\n$/) })
+    expect(await waits.ended).toMatchObject({ status: 130, err: expect.stringContaining('opscope: cancelled, 0 of 6 cases measured: Long') })
+    expect((await cli.json<SessionSummary[]>('sessions')).map(({ name, state, results }) => [name, state, results])).toEqual([['Long', 'cancelled', 0]])
+    await expect.poll(queue, { timeout: 30_000 }).toEqual([])
+    await nc.close()
+    // Neither waits for work that is gone: the agent that measured it, and the one that died over it.
+    await up('n2')
+    const after = await cli.run(sweep(sizes(2), '--name', 'After'), ENV)
+    expect([after.status, after.err]).toEqual([0, expect.stringContaining('4 cases: After')])
+    expect((await cli.run(['fleet', 'cancel', 'After'], ENV)).err).toBe('opscope: “After” has all its results; nothing of it is queued\n')
+    here.child.kill('SIGTERM')
+    expect(await here.ended).toMatchObject({ status: 0, err: expect.stringContaining('n1 has left the fleet; it measured 2 cases') })
+  })
+
+  it('loses one message to each that is not work, or is of no catalogue, and keeps results of a newer version on the server', async () => {
     const { nats, cli, up, hosts, server, session } = await fleet()
     const agent = await up('n1')
     await expect.poll(hosts, { timeout: 30_000 }).toEqual(['n1'])
@@ -97,9 +126,15 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
     nc.subscribe(resultSubject('newer'), { callback: (_error, message) => void answers.push(unpack(deliverySchema, message.data).result.message ?? '') })
     await js.publish(lane, pack({ version: 2, client: 'newer', session: 's', resultId: 'r', case: testCase({ backend: 'fake', device: 'fake:0' }), settings: PRESETS.quick, urgent: true }))
     await expect.poll(() => answers, { timeout: 30_000 }).toEqual([expect.stringMatching(/^The agent on n1 cannot read this work \(version: .*\)\. It should have the same version of Opscope as its sender\.$/)])
+    // A result that only a newer version can read stays on the server.
+    const client = clientOf(cli.folder)
+    const newer = headers()
+    newer.set(VERSION_HEADER, '9.0.0')
+    await js.publish(resultSubject(client), pack({ version: 1, session: 's', host: 'n1', result: { ...testResult(), status: 'postponed' } }), { headers: newer })
+    const { status, err: told } = await cli.run(sweep('64', ...server), ENV)
+    expect([status, told]).toEqual([0, expect.stringMatching(/opscope: results of n1 \(Opscope 9\.0\.0\) cannot be read by this version of Opscope \(.*\): result\.status: .*expected one of .*\. They stay on the NATS server/)])
+    expect((await (await jetstreamManager(nc)).streams.getMessage(RESULT_STREAM, { last_by_subj: unreadSubject(client) }))?.header.get(VERSION_HEADER)).toBe('9.0.0')
     await nc.close()
-    const { status } = await cli.run(sweep('64', ...server), ENV)
-    expect(status).toBe(0)
     expect((await session()).results).toHaveLength(1)
     agent.child.kill('SIGTERM')
     const { err } = await agent.ended
@@ -134,6 +169,7 @@ describe.skipIf(noNats !== undefined)(`a fleet on a real nats-server${noNats ? `
       await sleep(3000)
     }
     const cli = new Cli()
+    await expect.poll(async () => (JSON.parse((await cli.run(['fleet', 'status', ...server, '--json'], ENV)).out || '{"hosts":[]}') as { hosts: { host: string }[] }).hosts.map(({ host }) => host), { timeout: 30_000 }).toEqual(['n1'])
     expect((await cli.run(sweep(sizes(3), ...server), ENV)).status).toBe(0)
     expect((JSON.parse((await cli.run(['export', 'last', '--format', 'json'])).out) as SessionFile).results.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok'])
   })

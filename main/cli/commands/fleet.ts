@@ -8,11 +8,13 @@ import { HOST_WORDS, type FleetDevice } from '@core/fleet/state'
 import { planSweep } from '@core/sweep/plan'
 import { DEFAULT_GPU_ORDER } from '@core/settings'
 import { sweepSpecSchema } from '@core/session/sweep-spec'
+import type { SessionSummary } from '@core/session/types'
 import { aboutDuration, formatDuration } from '@core/units'
 import { readEnvironment } from '../../environment'
 import { FleetAgent } from '../../fleet/agent'
 import { PRESENCE_MS } from '../../fleet/messages'
-import { queueSweep } from '../../fleet/sweep'
+import { cancelSession, queueSweep } from '../../fleet/sweep'
+import type { Removed } from '../../fleet/stored'
 import { devicesOf, drain, offers, presences, queues } from '../../fleet/client'
 import { checkSettings, limitsOf, openLine, readFleet, writeFleet, type FleetLine, type FleetSettings } from '../../fleet/connect'
 import { gather, unfinished } from '../../fleet/gather'
@@ -63,10 +65,8 @@ async function lineOf(context: Context, options: ServerOptions, name: string): P
   return line
 }
 
-/** Resolves at the first signal to stop; the second one ends the program as always. */
-const onSignal = (act: () => void) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, act)
-}
+/** Exit status where a session was cancelled, as of a run that was stopped. */
+const STOPPED = 130
 
 /** `opscope fleet up`: this machine measures for a fleet until it is drained or stopped. */
 async function up(context: Context, options: ServerOptions & { name?: string; backends?: string; gpus?: string }): Promise<number> {
@@ -83,7 +83,7 @@ async function up(context: Context, options: ServerOptions & { name?: string; ba
       warn: (message) => context.remark(`opscope: ${message}`),
       ready: () => context.remark(`opscope: ${host} measures for the fleet; opscope fleet drain ${host} ends that in good order`),
     })
-    onSignal(() => agent.leave())
+    context.onStop = () => agent.leave()
     const measured = await agent.run()
     context.remark(`opscope: ${host} has left the fleet; it measured ${measured} ${measured === 1 ? 'case' : 'cases'}`)
     return 0
@@ -126,6 +126,7 @@ async function status(context: Context, options: ServerOptions & { json?: boolea
     for (const { host, reason } of hosts) if (reason !== undefined) context.remark(`opscope: ${host}: ${reason}`)
     for (const { model, waiting: count } of shared) context.remark(`opscope: ${casesQueued(count)} for any ${model}`)
     for (const { queue, waiting: count } of unserved) context.remark(`opscope: ${casesQueued(count)} for ${queue}, which has no connected agent`)
+    for (const session of unfinished(context.history)) context.remark(`opscope: ${measuredText(session)}`)
     return 0
   } finally {
     await line.close()
@@ -162,9 +163,10 @@ async function run(context: Context, options: FleetRunOptions): Promise<number> 
 async function gatherHere(context: Context, line: FleetLine, sessions: readonly string[], quietMs = Infinity): Promise<number> {
   const { history } = context
   const stop = new AbortController()
-  onSignal(() => stop.abort())
+  context.onStop = () => stop.abort()
   let heardAt = performance.now()
   let taken = 0
+  let cancelled = false
   const watch = setInterval(() => performance.now() - heardAt > quietMs && stop.abort(), 500)
   const left = await gather({
     history, folder: context.paths.folder, line, limits: limitsOf(context.io.env), sessions, signal: stop.signal, warn: (message) => context.remark(`opscope: ${message}`),
@@ -177,10 +179,33 @@ async function gatherHere(context: Context, line: FleetLine, sessions: readonly 
       const { planned, failures, name } = history.summary(id)
       context.remark(`opscope: ${planned} cases${failures > 0 ? `, ${failures} failed` : ''}: ${name} (session ${id})`)
     },
+    cancelled: (id) => {
+      cancelled = true
+      context.remark(`opscope: cancelled, ${measuredText(history.summary(id))}`)
+    },
   })
   clearInterval(watch)
-  if (left > 0) context.remark(`opscope: ${taken} results taken, ${left} are still to come; they wait on the server: opscope fleet collect`)
-  return left > 0 ? 1 : 0
+  if (left > 0) context.remark(`opscope: ${taken} results taken, ${left} are still to come; opscope fleet collect takes them later, opscope fleet cancel cancels what is queued`)
+  return cancelled ? STOPPED : left > 0 ? 1 : 0
+}
+
+const measuredText = ({ id, name, results, planned }: SessionSummary) => `${results} of ${planned} cases measured: ${name} (session ${id})`
+
+/** `opscope fleet cancel`: takes what is left of a session out of the queue. */
+async function cancel(context: Context, wanted: string, options: ServerOptions): Promise<number> {
+  const { history } = context
+  const sessions = context.sessions().filter(({ about }) => about?.kind === 'fleet')
+  if (sessions.length === 0) throw new UsageError('no session here was queued for a fleet')
+  const { id } = findSession(wanted, sessions)
+  const line = await lineOf(context, options, 'opscope cancel')
+  try {
+    const removed: Removed[] = []
+    await cancelSession({ line, folder: context.paths.folder, history, limits: limitsOf(context.io.env), id, removed, warn: (message) => context.remark(`opscope: ${message}`) })
+    context.remark(`opscope: ${removed.length} ${removed.length === 1 ? 'case' : 'cases'} taken out of the queue, ${measuredText(history.summary(id))}`)
+    return 0
+  } finally {
+    await line.close()
+  }
 }
 
 /** `opscope fleet spread`: cards of one model over the machines of a session. */
@@ -193,7 +218,7 @@ function spread(context: Context, wanted: string, options: { json?: boolean }): 
   return 0
 }
 
-/** `opscope fleet up|status|run|collect|drain|spread`. */
+/** `opscope fleet up|status|run|collect|cancel|drain|spread`. */
 export function addFleetCommands(program: Command, context: Context, done: (status: number) => void, sweepOptions: (command: Command) => Command): void {
   const fleet = program.command('fleet').description('measure on many machines through NATS JetStream')
 
@@ -223,6 +248,9 @@ export function addFleetCommands(program: Command, context: Context, done: (stat
         await line.close()
       }
     })
+
+  serverOptions(fleet.command('cancel').argument('<session>', 'id, the beginning of one, a name, or last').description('cancel the cases of a session that have no result: those queued, and those being measured'))
+    .action(async (session: string, options: ServerOptions) => done(await cancel(context, session, options)))
 
   fleet
     .command('spread')

@@ -1,8 +1,10 @@
 import { basename, join } from 'node:path'
+import { clipboard } from 'electron'
 import { identifying, usualRedactions } from '@core/formats/redact'
 import { exportFormat, FORMATS, formatInfo, importExtensions } from '@core/formats/registry'
 import { suiteOfSession } from '@core/suites'
 import type { Services } from '../../app/services'
+import { exportText } from '../../files/export-text'
 import { suiteFiles } from '../../files/suite-files'
 import { thisUser } from '../../paths'
 import { importAll, whyNotNow } from '../../import/import-files'
@@ -47,6 +49,14 @@ export const fileHandlers = ({ history, runner, dialogs, emit, opened, files, re
       const { value, problem } = await files.export({ id, format, leaveOut: leaveOut ?? [...usualRedactions({ forSharing })], users: thisUser().users, path })
       if (problem !== undefined) throw new RequestError('failed', problem)
       return value ? { done: true, name: basename(path) } : { done: false }
+    },
+    'sessions:copy': async ({ id, format, leaveOut }) => {
+      const { extension, forSharing } = formatOf(format)
+      const { value, problem } = await exportText(files, { id, format, leaveOut: leaveOut ?? [...usualRedactions({ forSharing })], users: thisUser().users }, extension)
+      if (problem !== undefined) throw new RequestError('failed', problem)
+      if (value === undefined) return { done: false }
+      await clipboard.writeText(value)
+      return { done: true, bytes: Buffer.byteLength(value) }
     },
     'suite:save': async ({ id, leaveOut }) => {
       const suite = suiteOfSession(history.getSession(id).session)

@@ -7,6 +7,10 @@ const sentence = (error: unknown) => {
   return `${text[0]?.toUpperCase()}${text.slice(1).replace(/[.]$/, '')}.`
 }
 
+const failed = (error: unknown): never => {
+  throw new RequestError('failed', sentence(error))
+}
+
 /** A fleet. A page cannot have main connect to anything: the user agrees to a server, and picks the file of its credentials, in dialogs of main's. */
 export const fleetHandlers = ({ fleet, dialogs }: Pick<Services, 'fleet' | 'dialogs'>) =>
   ({
@@ -33,7 +37,7 @@ export const fleetHandlers = ({ fleet, dialogs }: Pick<Services, 'fleet' | 'dial
       try {
         return { done: true, state: await (await fleet()).use(settings) }
       } catch (error) {
-        throw new RequestError('failed', sentence(error))
+        return failed(error)
       }
     },
     'fleet:drain': async ({ host }) => {
@@ -46,4 +50,6 @@ export const fleetHandlers = ({ fleet, dialogs }: Pick<Services, 'fleet' | 'dial
     },
     'fleet:plan': async (order) => (await fleet()).plan(order),
     'fleet:run': async (order) => (await fleet()).run(order),
+    'fleet:cancel': async ({ sessionId }) => (await fleet()).cancel(sessionId).catch(failed),
+    'fleet:restore': async ({ sessionId }) => (await fleet()).restore(sessionId).catch(failed),
   }) satisfies Partial<Handlers>

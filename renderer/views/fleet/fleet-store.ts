@@ -7,6 +7,8 @@ import type { Request } from '@core/ipc'
 import { call, listen } from '../../lib/api'
 import { useNotices } from '../../stores/notices'
 
+const casesText = (count: number) => `${formatInteger(count)} ${count === 1 ? 'case' : 'cases'}`
+
 /** A sweep, and the devices it is for; without them all that have its backends. */
 export interface Order {
   spec: SweepSpec
@@ -20,6 +22,8 @@ export const useFleet = defineStore('fleet', () => {
   const state = shallowRef<FleetState>(NO_FLEET)
   const loaded = ref(false)
   const problem = shallowRef<unknown>()
+  /** Sessions whose cases are being taken out of the queue. */
+  const cancelling = ref(new Set<string>())
   let unlisten: (() => void) | undefined
 
   const devices = computed(() => state.value.hosts.flatMap((host) => host.devices.map((device) => ({ ...device, host }))))
@@ -80,8 +84,28 @@ export const useFleet = defineStore('fleet', () => {
   /** Throws with the reason where nothing can be measured. */
   async function run(order: Order): Promise<void> {
     const { cases, devices: used } = await call('fleet:run', order)
-    notices.show({ level: 'info', message: `${formatInteger(cases)} ${cases === 1 ? 'case' : 'cases'} queued for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
+    notices.show({ level: 'info', message: `${casesText(cases)} queued for ${used} ${used === 1 ? 'device' : 'devices'}. Results are collected as they come.` })
   }
 
-  return { state, loaded, problem, devices, active, waiting, secondsLeft, watch, unwatch, use, drain, collect, plan, run }
+  /** Takes what is left of a session out of the queue; offers Undo. */
+  async function cancel({ id, name }: FleetState['sessions'][number]): Promise<void> {
+    if (cancelling.value.has(id)) return
+    cancelling.value.add(id)
+    try {
+      const { cases, undoable } = await call('fleet:cancel', { sessionId: id })
+      const done = cases > 0 ? `${casesText(cases)} of “${name}” cancelled. Results so far are kept.` : `No case of “${name}” is queued any more. Results so far are kept.`
+      notices.show({ level: 'info', message: done, ...(undoable ? { undo: () => restore(id) } : {}), open: `/session/${encodeURIComponent(id)}` })
+    } catch (error) {
+      notices.fail(error, 'cancel the cases of this session')
+    } finally {
+      cancelling.value.delete(id)
+    }
+  }
+
+  async function restore(id: string): Promise<void> {
+    const { cases } = await call('fleet:restore', { sessionId: id })
+    notices.show({ level: 'info', message: `${casesText(cases)} queued again.` })
+  }
+
+  return { state, loaded, problem, devices, active, waiting, secondsLeft, cancelling, watch, unwatch, use, drain, collect, plan, run, cancel }
 })

@@ -6,6 +6,7 @@ import { NO_FLEET, type FleetHost, type FleetState } from '@core/fleet/state'
 import { installMockApi, type MockApi } from '../../dev/mock-api'
 import type { Channel } from '@core/ipc'
 import { useDevices } from '../../stores/devices'
+import { useNotices } from '../../stores/notices'
 import { usePicks } from '../../stores/picks'
 import { useSettings } from '../../stores/settings'
 import { fleetRows, fleetSentence } from './fleet-rows'
@@ -108,6 +109,36 @@ it('says before a run what it comes to on the fleet, for the devices that are se
   document.querySelector<HTMLInputElement>('[role=dialog] input[value="n1/cuda:0"]')!.click()
   await vi.waitFor(() => expect(plan()).toBe('The fleet has no device of the backends in this sweep.'))
   expect((calls('fleet:plan').at(-1) as { devices: string[] }).devices).toEqual(['n1/cuda:0'])
+})
+
+it('cancels what is left of a session, undoes that, and says so where nothing is queued or the server is away', async () => {
+  await open(FLEET)
+  const notices = useNotices()
+  const last = () => notices.notices.at(-1)
+  const cancel = () => wrapper.get('[aria-label="Cancel Every card"]')
+  await cancel().trigger('click')
+  await flushPromises()
+  expect(calls('fleet:cancel')).toEqual([{ sessionId: 'session-1' }])
+  expect(last()).toMatchObject({ level: 'info', message: '36 cases of “Every card” cancelled. Results so far are kept.', open: '/session/session-1' })
+  await notices.undo()
+  expect(calls('fleet:restore')).toEqual([{ sessionId: 'session-1' }])
+  expect(last()?.message).toBe('36 cases queued again.')
+
+  const invoke = api.invoke.bind(api)
+  const answers = (reply: object) => (api.invoke = ((channel: Channel, request: never) => (channel === 'fleet:cancel' ? Promise.resolve(reply) : invoke(channel, request))) as typeof api.invoke)
+  answers({ ok: true, value: { cases: 0, undoable: false } })
+  await cancel().trigger('click')
+  await flushPromises()
+  expect(last()?.message).toBe('No case of “Every card” is queued any more. Results so far are kept.')
+  expect(last()?.undo).toBeUndefined()
+  answers({ ok: false, error: { code: 'failed', message: '2 cases of “Every card” were taken out of the queue, then the NATS server was lost: timeout. Cancel again to take out the rest.' } })
+  await cancel().trigger('click')
+  await flushPromises()
+  expect(last()).toMatchObject({ level: 'error', message: expect.stringContaining('Cancel again to take out the rest.') })
+
+  api.emit('fleet:state', { ...FLEET, connection: 'lost' })
+  await flushPromises()
+  expect(cancel().attributes()).toMatchObject({ disabled: '', title: 'The queue is on the NATS server, which is not connected' })
 })
 
 it('says why the server cannot be reached, and offers to try again', async () => {
