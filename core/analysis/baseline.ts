@@ -1,6 +1,7 @@
 import type { BenchmarkCase } from '../case'
-import { seriesKey } from '../backends'
+import { isLibrary, seriesKey } from '../backends'
 import { hardwareOf, processorOf } from '../session/environment'
+import { comparedWith, type Timed } from './opening'
 import { isEagerTorch, libraryOf } from './ratings/libraries'
 import { workOf } from './size'
 
@@ -58,4 +59,39 @@ export function defaultBaseline(present: readonly { backend: string; impl: strin
   if (torch) return seriesKey(torch)
   const keys = present.map(seriesKey)
   return preferred.find((key) => keys.includes(key)) ?? keys[0]
+}
+
+type Processor = ReturnType<typeof processorOf>
+
+/** What results are compared with where the user has not chosen: series keys, for each kind of processor and for all results; undefined where no two implementations share a case there. */
+export type AutoBaselines = Readonly<Record<Processor | 'all', string | undefined>>
+
+/** The automatic baselines of these valid results: those of the answer, charts, table and reports. */
+export function autoBaselines(points: readonly Timed[]): AutoBaselines {
+  const keyOf = (some: readonly Timed[]) => {
+    const found = comparedWith(some)
+    return found && seriesKey(found)
+  }
+  const on = (processor: Processor) => keyOf(points.filter(({ case: { device } }) => processorOf(device) === processor))
+  return { gpu: on('gpu'), cpu: on('cpu'), all: keyOf(points) }
+}
+
+/** The automatic baseline of a result on this kind of processor: that of the kind, else that of all. */
+export const autoBaselineOf = (auto: AutoBaselines, processor: Processor): string | undefined => auto[processor] ?? auto.all
+
+/** Whether each kind of processor has a baseline of its own. */
+export const isSplit = ({ gpu, cpu }: AutoBaselines): boolean => gpu !== undefined && cpu !== undefined && gpu !== cpu
+
+/** What the automatic baseline is: `PyTorch`, or `GPU PyTorch, CPU NumPy` where each kind of processor has its own; undefined where there is none. */
+export function autoBaselineTitle(auto: AutoBaselines): string | undefined {
+  if (isSplit(auto)) return (['gpu', 'cpu'] as const).map((processor) => `${processor.toUpperCase()} ${baselineTitle(auto[processor]!)}`).join(', ')
+  const only = auto.gpu ?? auto.cpu ?? auto.all
+  return only === undefined ? undefined : baselineTitle(only)
+}
+
+/** A series key as the name of a baseline: `PyTorch`, `torch.compile`, `cuda kernel`. */
+export function baselineTitle(key: string): string {
+  const [backend = '', impl = ''] = key.split(/\/(.*)/s)
+  if (/^(py)?torch$/i.test(impl)) return 'PyTorch'
+  return isLibrary(backend) ? (libraryOf({ impl }) === 'NumPy' ? 'NumPy' : impl) : `${backend} ${impl}`
 }

@@ -5,7 +5,7 @@ import { isEagerTorch } from './ratings/libraries'
 import { workOf } from './size'
 
 /** A measured case. Time in ns per call. */
-interface Timed {
+export interface Timed {
   case: BenchmarkCase
   medianNs: number
 }

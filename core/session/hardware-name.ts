@@ -11,3 +11,9 @@ export const shortHardware = (text: string): string =>
     .replace(/(?<=\S)\s+Processor\b(?! \w)/g, '')
     .replace(/\s{2,}/g, ' ')
     .trim()
+
+/**
+ * A difference between two environments (`environmentDifferences`) with short names of hardware in what it is about and in the names of sessions. The
+ * values stay whole: they may differ in the very part that a short name leaves out.
+ */
+export const shortDifference = (difference: string): string => difference.replace(/(?<=“)[^”]*(?=”)|^[^:“]*(?=:)/g, shortHardware)

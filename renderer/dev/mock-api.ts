@@ -130,6 +130,10 @@ export class MockApi implements OpscopeApi {
       case 'fleet:use': return { done: true, state: { ...this.fleet, server: (request as { server: string }).server, connection: 'up' } }
       case 'fleet:plan': return { text: '1 operation × 2 sizes × f32 × 3 implementations, hot: 12 cases, about 8 s' }
       case 'fleet:run': return { sessionId: 'session-1', cases: 12, devices: 3 }
+      case 'fleet:cancel':
+        this.fleet = { ...this.fleet, sessions: this.fleet.sessions.filter(({ id }) => id !== r.sessionId) }
+        return { cases: 36, undoable: true }
+      case 'fleet:restore': return { cases: 36 }
       case 'remotes:list': case 'remotes:remove': return []
       case 'remotes:add': return { done: true, remote: { name: 'gpubox', destination: (request as { destination: string }).destination } }
       case 'devices:list': return mockDevices
@@ -166,6 +170,7 @@ export class MockApi implements OpscopeApi {
       case 'suite:save': return { done: true, into: 'reports', names: ['comprehensive.md', 'comprehensive.svg'] }
       case 'suite:previous': return {}
       case 'sessions:export': return { done: true, name: 'session.json' }
+      case 'sessions:copy': return { done: true, bytes: 2048 }
       case 'formats:list': return FORMATS.map(formatInfo)
       case 'transfer:cancel': return { stopped: false }
       case 'sessions:take-opened': return { sweeps: [], imported: [], problems: [], warnings: [] }

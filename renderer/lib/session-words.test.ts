@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { tellingDates, dayText, fullDate, minuteText, setDateLocale, shortDate } from './session-words'
+import { tellingDates, dayText, fullDate, minuteText, setDateLocale, shortDate, stateText } from './session-words'
 
 const session = (id: string, name: string, createdAt: string) => ({ id, name, createdAt })
 
@@ -14,6 +14,11 @@ it('tells sessions of one name apart by when they were made, and leaves the othe
   expect(dates.get('a')).toMatch(/^20 Nov,? 10:00$/)
   expect(dates.get('b')).toMatch(/10:00:05$/)
   expect(new Set(dates.values()).size).toBe(3)
+})
+
+it('does not call a session stopped whose cases are on a fleet', () => {
+  expect(stateText({ state: 'stopped', failures: 0 })).toBe('stopped early')
+  expect((['stopped', 'cancelled', 'done'] as const).map((state) => stateText({ state, failures: 2, about: { kind: 'fleet' } }))).toEqual(['on the fleet, 2 failed', 'cancelled, 2 failed', 'complete, 2 failed'])
 })
 
 it('writes dates in one order everywhere: day, month, year, time', () => {

@@ -1,12 +1,15 @@
 import { computed, ref } from 'vue'
-import type { SessionState } from '@core/session/types'
+import type { Session, SessionState } from '@core/session/types'
 import { formatInteger } from '@core/units'
 
 /** States of a session as users read them. */
-export const STATE_WORDS: Readonly<Record<SessionState, string>> = { running: 'running', done: 'complete', stopped: 'stopped early', interrupted: 'interrupted' }
+const STATE_WORDS: Readonly<Record<SessionState, string>> = { running: 'running', done: 'complete', stopped: 'stopped early', interrupted: 'interrupted', cancelled: 'cancelled' }
+
+/** The state of a session in a word. One that is queued for a fleet was not stopped: its results are still to come. */
+export const stateWord = ({ state, about }: Pick<Session, 'state' | 'about'>): string => (state === 'stopped' && about?.kind === 'fleet' ? 'on the fleet' : STATE_WORDS[state])
 
 /** `complete, 8 failed`: the state of a session, and how many of its results are not valid. */
-export const stateText = ({ state, failures }: { state: SessionState; failures: number }): string => `${STATE_WORDS[state]}${failures > 0 ? `, ${formatInteger(failures)} failed` : ''}`
+export const stateText = ({ failures, ...session }: Pick<Session, 'state' | 'about'> & { failures: number }): string => `${stateWord(session)}${failures > 0 ? `, ${formatInteger(failures)} failed` : ''}`
 
 /** `a, b, c and 4 more`. */
 export function shortList(words: readonly string[], most = 3): string {

@@ -12,24 +12,33 @@ interface Asked {
   name: string
 }
 
-/** A file about to be written, with what in it identifies the machine or a person. */
+type Format = Reply<'formats:list'>[number]
+type Target = 'file' | 'clipboard'
+
+/** Extensions of text that is pasted elsewhere: other formats are files to be opened. */
+const PASTED = new Set(['csv', 'json', 'jsonl', 'md'])
+export const isCopyable = ({ extension }: Pick<Format, 'extension'>): boolean => PASTED.has(extension)
+
+/** A file, or text for the clipboard, about to be written, with what in it identifies the machine or a person. */
 export interface Review {
   name: string
-  format: Pick<Reply<'formats:list'>[number], 'title' | 'forSharing'>
+  format: Pick<Format, 'title' | 'forSharing'>
   found: Reply<'sessions:identifying'>
+  /** Where it goes: to a file that is chosen next, or to the clipboard. */
+  to: Target
   /** Writes it without these. */
   write(leaveOut: Redaction[]): Promise<void>
 }
 
-/** Writing a session as a file: which session, the formats there are, and what is left out of the file. */
+/** Writing a session as a file or onto the clipboard: which session, the formats there are, and what is left out. */
 export const useExporting = defineStore('exporting', () => {
   const sessions = useSessions()
   const notices = useNotices()
-  const all = shallowRef<Reply<'formats:list'>>([])
+  const all = shallowRef<Format[]>([])
   const formats = computed(() => all.value.filter((format) => format.exportable))
   /** The session whose format is being chosen. */
   const asked = shallowRef<Asked>()
-  /** What to look at before the file is written. */
+  /** What to look at before it is written. */
   const review = shallowRef<Review>()
   /** Whether files that are not made to be sent are looked at as well. */
   const reviewAll = ref(false)
@@ -43,7 +52,7 @@ export const useExporting = defineStore('exporting', () => {
     }
   }
 
-  /** Lets the user choose a format for this session, then a place for the file. */
+  /** Lets the user choose a format for this session, then a place for the file, or the clipboard. */
   function ask(id: string, name: string): void {
     const format = chosen
     chosen = undefined
@@ -58,33 +67,34 @@ export const useExporting = defineStore('exporting', () => {
     chosen = undefined
   }
 
-  async function choose(format: string): Promise<void> {
+  async function choose(format: string, to: Target = 'file'): Promise<void> {
     const session = asked.value
     asked.value = undefined
-    if (session) await begin(session, format)
+    if (session) await begin(session, format, to)
   }
 
-  /** Shows what would be told before it is written, where the file is made to be sent or the user wants to see it. */
-  async function begin(session: Asked, formatId: string): Promise<void> {
+  /** Shows what would be told before it is written, where the format is made to be sent or the user wants to see it. */
+  async function begin(session: Asked, formatId: string, to: Target = 'file'): Promise<void> {
     const format = formats.value.find(({ id }) => id === formatId)
-    if (!format || !(format.forSharing || reviewAll.value)) return sessions.exportSession(session.id, formatId)
-    await reviewed(session, format, (leaveOut) => sessions.exportSession(session.id, format.id, leaveOut))
+    const go = (leaveOut?: Redaction[]) => (format && to === 'clipboard' ? sessions.copySession(session.id, format, leaveOut) : sessions.exportSession(session.id, formatId, leaveOut))
+    if (!format || !(format.forSharing || reviewAll.value)) return go()
+    await reviewed(session, format, to, go)
   }
 
   /** All reports of a suite into a folder: the session itself is among them, so what would be told is always shown. */
-  const saveSuite = (session: Asked) => reviewed(session, { title: 'Reports', forSharing: true }, (leaveOut) => sessions.saveSuite(session.id, leaveOut))
+  const saveSuite = (session: Asked) => reviewed(session, { title: 'Reports', forSharing: true }, 'file', (leaveOut) => sessions.saveSuite(session.id, leaveOut))
 
-  async function reviewed({ id, name }: Asked, format: Review['format'], writeIt: (leaveOut?: Redaction[]) => Promise<void>): Promise<void> {
+  async function reviewed({ id, name }: Asked, format: Review['format'], to: Target, writeIt: (leaveOut?: Redaction[]) => Promise<void>): Promise<void> {
     try {
       const found = await call('sessions:identifying', { id })
       if (found.length === 0) return await writeIt()
-      review.value = { name, format, found, write: writeIt }
+      review.value = { name, format, found, to, write: writeIt }
     } catch (error) {
       notices.fail(error, 'read the session')
     }
   }
 
-  /** Writes the file that is being looked at, without these. */
+  /** Writes what is being looked at, without these. */
   async function write(leaveOut: Redaction[]): Promise<void> {
     const looked = review.value!
     review.value = undefined

@@ -6,7 +6,7 @@ import { MAX_DROPPED_BYTES } from '@core/ipc/names'
 import type { Split } from '@core/session/derive'
 import { facetChoices, filterSessions, NO_FILTER, type SessionFilter } from '@core/session/filter'
 import type { SessionSummary, Environment, Session } from '@core/session/types'
-import { formatInteger } from '@core/units'
+import { formatBytes, formatInteger } from '@core/units'
 import { call, listen } from '../lib/api'
 import { tellingDates } from '../lib/session-words'
 import { useCaptures } from '../views/capture/captures'
@@ -133,6 +133,16 @@ export const useSessions = defineStore('sessions', () => {
     }
   }
 
+  /** Puts what an export would write on the clipboard. */
+  async function copySession(id: string, format: Pick<Reply<'formats:list'>[number], 'id' | 'title'>, leaveOut?: Redaction[]): Promise<void> {
+    try {
+      const reply = await call('sessions:copy', { id, format: format.id, ...(leaveOut ? { leaveOut } : {}) })
+      if (reply.done) notices.show({ level: 'info', message: `Copied as ${format.title} (${formatBytes(reply.bytes)}).` })
+    } catch (error) {
+      notices.fail(error, 'copy the session')
+    }
+  }
+
   /** All reports of a suite into a folder that the user chooses. */
   async function saveSuite(id: string, leaveOut?: Redaction[]): Promise<void> {
     try {
@@ -193,7 +203,7 @@ export const useSessions = defineStore('sessions', () => {
     void load()
   }
 
-  return { list, filter, shown, choices, loaded, problem, load, update, setTags, merge, split, remove, exportSession, saveSuite, importSessions, importDropped, importOpened, start }
+  return { list, filter, shown, choices, loaded, problem, load, update, setTags, merge, split, remove, exportSession, copySession, saveSuite, importSessions, importDropped, importOpened, start }
 })
 
 /** The saved session that the session view shows. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { energyFile } from '../../test/e2e/energy-session.ts'
 import { launch } from '../../test/e2e/launch.ts'
 
 export const RESULTS = resolve(import.meta.dirname, '../../test/bench/results')
@@ -10,24 +11,6 @@ export const RESULTS = resolve(import.meta.dirname, '../../test/bench/results')
 export function recordedFile(folder, path) {
   const file = join(folder, `${path.replaceAll('/', '-')}.opscope.json`)
   writeFileSync(file, gunzipSync(readFileSync(join(RESULTS, `${path}.session.json.gz`))))
-  return file
-}
-
-/** The rows that the energy bench measured, as a session: figures without samples. */
-function energyFile(folder) {
-  const { rows } = JSON.parse(readFileSync(join(RESULTS, 'energy-cuda.json'), 'utf8'))
-  const like = JSON.parse(gunzipSync(readFileSync(join(RESULTS, 'python-session.json.gz')), 'utf8'))
-  const results = rows.map((row, i) => {
-    const [, dtype, k, m, n, device, impl] = /^matmul (\w+) k=(\d+),m=(\d+),n=(\d+), (\S+) (\S+)$/.exec(row.case)
-    const size = { m: Number(m), n: Number(n), k: Number(k) }
-    return {
-      id: `energy-${i}`, case: { op: 'matmul', params: size, dtype, backend: 'cuda', impl, device, mode: 'hot' }, status: 'ok', startedAt: like.results[0].startedAt, wallMs: 1000 * row.seconds, measuredMs: 0, seed: 0, samplesNs: [],
-      bytes: 2 * (size.m * size.k + size.k * size.n + size.m * size.n), flops: 2 * size.m * size.n * size.k, summary: { medianNs: row.medianNs },
-      energy: { joulesPerCall: row.joulesPerCall, lowJ: row.lowJ, highJ: row.highJ, windows: 5, seconds: row.seconds, calls: row.calls, watts: row.watts, idleWatts: row.idleWatts, source: 'energy counter' },
-    }
-  })
-  const file = join(folder, 'energy.opscope.json')
-  writeFileSync(file, JSON.stringify({ ...like, session: { ...like.session, id: 'energy', name: 'Energy of matmul on NVIDIA H200', planned: results.length }, results }))
   return file
 }
 
@@ -97,6 +80,7 @@ export const recorded = {
     'view-findings': async ({ page }) => (await page.keyboard.press('Escape'), await session(page, PYTHON), await page.getByTestId('findings-button').click()),
     'view-environment': async ({ page }) => (await session(page, PYTHON), await page.getByRole('button', { name: 'Environment' }).first().click()),
     'view-details': async ({ page }) => (await page.keyboard.press('Escape'), await firstRow(page, 'Enter')),
+    'view-export': async ({ page }) => (await session(page, APP), await page.keyboard.press('Control+s')),
     'view-columns': async ({ page }) => (await page.keyboard.press('Escape'), await page.getByRole('button', { name: /columns/i }).first().click()),
     'view-case': async ({ page }) => (await page.keyboard.press('Escape'), await firstRow(page, 'Control+Shift+H')),
     'view-licences': ({ page }) => goTo(page, '#/licences'),

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { violations } from './axe'
+import { ENERGY_SESSION, energyFile } from './energy-session'
 import { launch, type Launched } from './launch'
 import { dataRows, details, ended, grid, leavePicks, scripted, sessions, view } from './ui'
 
@@ -38,29 +39,32 @@ async function clean(): Promise<void> {
 }
 const close = () => page.keyboard.press('Escape')
 
+/** No violation in a chart, drawn and as a table. */
+async function cleanChart(id: string): Promise<void> {
+  const tab = page.getByTestId(`chart-tab-${id}`)
+  if (await tab.isVisible()) await tab.click()
+  else {
+    await page.getByTestId('chart-tabs-more').click()
+    await page.getByTestId(`chart-menu-${id}`).click()
+  }
+  const chart = page.getByRole('region', { name: 'Charts' })
+  await clean()
+  if (await page.getByTestId('chart-empty').isVisible()) return
+  expect(await chart.getByRole('img').first().getAttribute('aria-label')).toMatch(/^[A-Z].+: .+\. [\d,]+ results? of .+\.$/)
+  const table = chart.getByRole('button', { name: 'Table', exact: true })
+  await table.click()
+  await expect.poll(() => chart.getByTestId('chart-data').getByRole('row').count()).toBeGreaterThan(1)
+  await clean()
+  await table.click()
+}
+
 describe('a recorded session', () => {
   it('stands in the session view with its charts', async () => {
     await page.getByRole('button', { name: 'Compare inside this session' }).waitFor({ timeout: 60_000 })
     await clean()
   })
 
-  it.each(['throughput', 'roofline', 'speedup', 'heat-map', 'scaling', 'crossover', 'parallel', 'distribution'])('has the chart %s', async (id) => {
-    const tab = page.getByTestId(`chart-tab-${id}`)
-    if (await tab.isVisible()) await tab.click()
-    else {
-      await page.getByTestId('chart-tabs-more').click()
-      await page.getByTestId(`chart-menu-${id}`).click()
-    }
-    const chart = page.getByRole('region', { name: 'Charts' })
-    await clean()
-    if (await page.getByTestId('chart-empty').isVisible()) return
-    expect(await chart.getByRole('img').first().getAttribute('aria-label')).toMatch(/^[A-Z].+: .+\. [\d,]+ results? of .+\.$/)
-    const table = chart.getByRole('button', { name: 'Table', exact: true })
-    await table.click()
-    await expect.poll(() => chart.getByTestId('chart-data').getByRole('row').count()).toBeGreaterThan(1)
-    await clean()
-    await table.click()
-  })
+  it.each(['throughput', 'roofline', 'speedup', 'heat-map', 'scaling', 'crossover', 'parallel', 'distribution'])('has the chart %s', cleanChart)
 
   it('has findings, details of a row, and menus', async () => {
     await page.getByTestId('findings-button').click()
@@ -172,5 +176,18 @@ describe('dialogs', () => {
     await page.getByRole('dialog', { name: 'Opscope had an internal error' }).waitFor()
     await clean()
     await close()
+  })
+})
+
+describe('a session with energy', () => {
+  it('has the chart energy', async () => {
+    const file = energyFile(dataDir)
+    await opened.app.evaluate(({ dialog }, path) => void (dialog.showOpenDialog = (() => Promise.resolve({ canceled: false, filePaths: [path] })) as typeof dialog.showOpenDialog), file)
+    await view(page, 'History')
+    await page.getByRole('button', { name: 'Import…' }).click()
+    await dataRows(sessions(page)).filter({ hasText: ENERGY_SESSION }).dblclick()
+    await page.getByTestId('chart-tab-time').waitFor()
+    await cleanChart('energy')
+    expect(await page.getByTestId('chart-empty').isVisible()).toBe(false)
   })
 })

@@ -241,7 +241,7 @@ describe('charts of a real session', () => {
     await page.getByLabel('Shown operations').selectOption('add')
     await expect.poll(settled).not.toBe(before)
     await show('speedup')
-    await expect.poll(() => page.getByLabel('Baseline', { exact: true }).locator('option').allInnerTexts()).toContain('against Threads')
+    await expect.poll(() => page.getByLabel('Baseline', { exact: true }).locator('option').allInnerTexts()).toContain('over Threads')
   })
 
   it('says what is missing where a chart cannot be drawn', async () => {

@@ -62,6 +62,18 @@ describe('rows', () => {
   })
 })
 
+describe('a session', () => {
+  it('is copied as the text that an export would write', async () => {
+    await page.keyboard.press('Control+s')
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy as CSV' }).click()
+    await messages(page).getByText(/^Copied as CSV \(/).waitFor()
+    const lines = (await clipboard()).trim().split('\n')
+    expect(lines[0]).toContain('op,')
+    expect(lines).toHaveLength(10)
+    await dismissMessages(page)
+  })
+})
+
 describe('a report', () => {
   const path = file('report.html')
 

@@ -137,7 +137,7 @@ test.skipIf(!hasBoth)('NumPy and PyTorch beside our own kernels: run, and see ho
   expect(rows.map((row) => row['status'])).toEqual(Array(12).fill('ok'))
   for (const row of rows) expect(row['speedup']).toMatch(row['backend']!.includes('torch') ? /^–$/ : /^\d/)
   await page.getByRole('tab', { name: 'Speedup' }).click()
-  await expect.poll(() => page.getByRole('combobox', { name: 'Baseline' }).locator('option:checked').textContent()).toBe('against python torch')
+  await expect.poll(() => page.getByRole('combobox', { name: 'Baseline' }).locator('option:checked').textContent()).toBe('over PyTorch (automatic)')
   await expect.poll(() => coloursDrawn(page)).toBeGreaterThan(4)
   await grid(page).getByText('python torch').first().click()
   await page.keyboard.press('Enter')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import type { OpscopeApi } from '@core/ipc'
 import type { SweepSpec } from '@core/session/sweep-spec'
+import type { Settings } from '@core/settings'
 
 /** What a user does in the window, in terms of what they see. */
 
@@ -12,10 +13,10 @@ export const scripted = (impls: readonly string[], vector = '64, 128, 256'): Swe
   targets: [{ backend: 'fake', device: 'fake:0', impls: [...impls] }],
 })
 
-/** Leaves these picks in a data folder, as the last start of the app would have. */
-export function leavePicks(dataDir: string, sweep: SweepSpec): void {
+/** Leaves these picks, and more settings, in a data folder, as the last start of the app would have. */
+export function leavePicks(dataDir: string, sweep: SweepSpec, more: Partial<Settings> = {}): void {
   mkdirSync(dataDir, { recursive: true })
-  writeFileSync(join(dataDir, 'settings.json'), JSON.stringify({ sweep }))
+  writeFileSync(join(dataDir, 'settings.json'), JSON.stringify({ sweep, ...more }))
 }
 
 export const statusBar = (page: Page): Locator => page.getByRole('contentinfo', { name: 'Run progress' })

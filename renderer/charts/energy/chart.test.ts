@@ -18,6 +18,12 @@ it('has ticks between results that hardly differ', () => {
   expect(option.yAxis.axisLabel.customValues).toEqual([0.48, 0.5, 0.52, 0.54, 0.56])
 })
 
+it('tells implementations of one operation apart by their marks', () => {
+  const other = { ...measured, ...chartPoint({ impl: 'cublaslt', backend: 'cuda', n: 4096 }, 1000) }
+  const option = drawOf(chart, [measured, other]).option as NonNullable<ReturnType<typeof energyOption>>
+  expect(new Set(option.series.map(({ symbol }) => symbol)).size).toBe(2)
+})
+
 it.each([
   ['edp', 5e-4],
   ['power', 500],

@@ -4,6 +4,7 @@ import { fineTicks, logAxis } from '../drawing/option/axes'
 import { linesOf } from '../data/layers'
 import type { ChartPoint } from '../data/points'
 import type { ChartSeries } from '../data/series'
+import { distinctLooks } from '../drawing/option/looks'
 import { DIRECT_LABELS, frame, legendOf, tooltipHtml } from '../drawing/option/frame'
 import type { ChartTheme } from '../drawing/theme/theme'
 import type { ChartUnit } from '../unit'
@@ -73,7 +74,8 @@ function powerLines(x: { min: number; max: number }, y: { min: number; max: numb
 }
 
 /** One figure of energy against time or size, both logarithmic. Undefined when there is nothing to draw. */
-export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, { x: across = TIME, y: up = ENERGY, width }: { x?: Axis; y?: Axis; width?: number } = {}) {
+export function energyOption(measured: readonly ChartSeries[], theme: ChartTheme, selected: ReadonlySet<string>, { x: across = TIME, y: up = ENERGY, width }: { x?: Axis; y?: Axis; width?: number } = {}) {
+  const series = distinctLooks(measured, theme)
   const places = series.map(({ points }) =>
     points.flatMap(({ point, size }) => {
       if (!isMeasured(point)) return []
@@ -92,7 +94,7 @@ export function energyOption(series: readonly ChartSeries[], theme: ChartTheme, 
   return {
     ...base,
     grid: { ...base.grid, right: 32, top: height + 22 },
-    legend: { ...legend, show: true },
+    legend: { ...legend, itemHeight: 10, show: true },
     tooltip: {
       ...base.tooltip,
       formatter: (item: { value: [number, number, string]; seriesName: string }) => {

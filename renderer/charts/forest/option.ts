@@ -1,5 +1,6 @@
 import { sideText, thresholdFor, VERDICT_WORDS, VERDICTS, type CompareCell, type Comparison, type SideSummary, type Verdict } from '@core/compare'
 import { csvTable } from '@core/csv'
+import { shortHardware } from '@core/session/hardware-name'
 import { formatRatio, formatRatioRange, formatTime } from '@core/units'
 import { axisStyle } from '../drawing/option/axes'
 import { factorAxis, factorExtent, factorTicks } from '../drawing/option/factor-axis'
@@ -71,7 +72,7 @@ const interval = formatRatioRange
 export function forestOption({ comparison, rows, nameOf, marked, theme, width }: ForestContext) {
   if (!rows.length) return undefined
   const sides = comparison.sessions.map((_, i) => i).slice(1)
-  const title = `Speedup over ${clean(sideText(comparison, 0))}`
+  const title = `Speedup over ${clean(shortHardware(sideText(comparison, 0)))}`
   const { grids, labels } = layoutOf(sides.length, rows.length, width, Math.max(longestOf(rows, nameOf), title.length))
   const colors = colorsOf(theme)
   const thresholds = { threshold: comparison.threshold, byOp: comparison.opThresholds }
@@ -152,7 +153,7 @@ export function forestOption({ comparison, rows, nameOf, marked, theme, width }:
   return {
     ...base,
     toolbox: { ...base.toolbox, feature: { ...base.toolbox.feature, dataZoom: { ...base.toolbox.feature.dataZoom, yAxisIndex: 'none' as const } } },
-    title: [{ text: title, left: 12, top: TOP_PX - 20, padding: 0, textStyle: { fontSize: 11, fontWeight: 400 as const, color: theme.muted, width: labels - 24, overflow: 'truncate' as const } }, ...sides.map((side, i) => ({ text: single ? '' : clean(sideText(comparison, side)), left: grids[i]!.left, top: grids[i]!.top - TOP_PX + 8, padding: 0, textStyle: { fontSize: 12, fontWeight: 600 as const, color: theme.text, width: grids[i]!.width, overflow: 'truncate' as const } }))],
+    title: [{ text: title, left: 12, top: TOP_PX - 20, padding: 0, textStyle: { fontSize: 11, fontWeight: 400 as const, color: theme.muted, width: labels - 24, overflow: 'truncate' as const } }, ...sides.map((side, i) => ({ text: single ? '' : clean(shortHardware(sideText(comparison, side))), left: grids[i]!.left, top: grids[i]!.top - TOP_PX + 8, padding: 0, textStyle: { fontSize: 12, fontWeight: 600 as const, color: theme.text, width: grids[i]!.width, overflow: 'truncate' as const } }))],
     grid: grids.map(({ left, top, width: w, height }) => ({ left, top, width: w, height })),
     legend: { show: false },
     tooltip: { ...base.tooltip, formatter: (item: { value: Item }) => tip(item.value[4]) },

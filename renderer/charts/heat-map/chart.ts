@@ -53,7 +53,7 @@ export default {
   draw(context) {
     const shown = context.values['value'] as Shown
     const baseline = context.values['baseline'] ?? ''
-    const title = baselineControl(context).options.find(({ value }) => value === baseline)?.title.replace(/^against /, '') ?? ''
+    const title = baselineControl(context).options.find(({ value }) => value === baseline)?.title.replace(/^over /, '') ?? ''
     const values = shown === 'share' ? shares(context) : shown === 'spread' ? spreads(context) : speedups(context, baseline).map(({ point, ratio }) => ({ point, value: ratio }))
     const grid = gridOf(values)
     return { option: heatMapOption(grid, shown, title, context.theme, context.selected, context.size.width), height: heatMapHeight(grid.rows.length), empty: EMPTY(context, baseline)[shown], csv: () => heatMapCsv(grid, shown) }

@@ -16,7 +16,7 @@ const ABSOLUTE = 'absolute'
 export const valuesControl = (context: Pick<ChartContext, 'all' | 'others'>): Control => ({
   id: 'values',
   label: 'Values',
-  options: [{ value: ABSOLUTE, title: 'As measured' }, ...baselineControl(context).options.map(({ value, title }) => ({ value, title: title.replace(/^against /, 'Speedup over ') }))],
+  options: [{ value: ABSOLUTE, title: 'As measured' }, ...baselineControl(context).options.map(({ value, title }) => ({ value, title: title.replace(/^over /, 'Speedup over ') }))],
   preferred: ABSOLUTE,
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chartPoint, drawOf } from '../testing'
 import { variantsOf } from '../data/variants'
-import chart, { bundlesOf, crossingOf, dimensionsOf, jitter, brushedIds, thinLines } from './chart'
+import chart, { bundlesOf, crossingOf, dimensionsOf, jitter, brushedIds, marksOf, thinLines } from './chart'
 
 const points = ['add', 'mul'].flatMap((op) => [64, 1024].flatMap((n) => ['scalar', 'avx2'].map((impl) => chartPoint({ op, n, impl }, impl === 'scalar' ? n : n / 4))))
 
@@ -26,6 +26,31 @@ describe('parallel axes', () => {
     const [op] = dimensionsOf(points)
     const places = (impl: string) => points.filter((point) => point.case.op === 'add' && point.case.impl === impl).map((point) => crossing(op!, point))
     expect(Math.max(...places('scalar'))).toBeLessThan(Math.min(...places('avx2')))
+  })
+  it('bundle the lines of one size in the same way, and keep sizes apart', () => {
+    const size = dimensionsOf(points).find(({ id }) => id === 'size')!
+    const places = (n: number, impl: string) => points.filter((point) => point.case.params['n'] === n && point.case.impl === impl).map((point) => crossing(size, point))
+    for (const n of [64, 1024]) expect(Math.min(...places(n, 'scalar'))).toBeGreaterThan(Math.max(...places(n, 'avx2')))
+    expect(Math.min(...places(1024, 'avx2'))).toBeGreaterThan(Math.max(...places(64, 'scalar')))
+    expect(size.bounds!.min).toBeLessThan(Math.min(...places(64, 'avx2')))
+    expect(brushedIds(points, dimensionsOf(points), new Map([['size', [[size.bounds!.min, 200]] as [number, number][]]])).length).toBe(4)
+  })
+  it('have a mark for each implementation in each bundle with room for it, which the legend has too', () => {
+    const dimensions = dimensionsOf(points)
+    const bundles = bundlesOf(points, dimensions)
+    const axes = (length: number) => [...new Set(marksOf(dimensions, bundles, length).map(({ axis }) => dimensions[axis]!.id))]
+    expect(axes(300)).toEqual(['op', 'impl', 'size'])
+    // Only the axis on which every implementation has a place of its own.
+    expect(axes(20)).toEqual(['impl'])
+    for (const { y } of marksOf(dimensions, bundles, 300)) expect(y > 0 && y < 1).toBe(true)
+    const { legend, series } = drawOf(chart, points).option as { legend: { data: { name: string; icon: string }[] }; series: { type: string; name: string; symbol?: string; lineStyle?: { type: unknown } }[] }
+    expect(new Set(legend.data.map(({ icon }) => icon)).size).toBe(2)
+    for (const { name, icon } of legend.data) expect(series.find((one) => one.type === 'scatter' && one.name === name)!.symbol).toBe(icon)
+  })
+  it('have lines of one colour in different dashes', () => {
+    const threads = [1, 2, 4].flatMap((count) => [64, 1024].map((n) => chartPoint({ n, threads: count }, n / count)))
+    const { series } = drawOf(chart, threads).option as { series: { type: string; lineStyle?: { type: unknown } }[] }
+    expect(new Set(series.flatMap(({ type, lineStyle }) => (type === 'parallel' ? [String(lineStyle!.type)] : []))).size).toBe(3)
   })
   it('select what crosses every brushed interval', () => {
     const dimensions = dimensionsOf(points)

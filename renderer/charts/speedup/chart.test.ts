@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderSvg } from '../drawing/page/echarts'
 import { chartTheme } from '../drawing/theme/theme'
+import type { ChartPoint } from '../data/points'
 import { chartPoint, drawOf } from '../testing'
 import { factorAxis } from '../drawing/option/factor-axis'
 import chart, { chooseBars, MAX_BARS, speedupOption, barLooks } from './chart'
@@ -24,7 +25,7 @@ describe('speedups', () => {
   })
   it('can be against another session, by the same case', () => {
     const other = { id: 'before', name: 'Before', points: [chartPoint({ impl: 'avx2' }, 150)], roofs: [], datasheets: [] }
-    expect(baselineControl({ all: points, others: [other] }).options.map(({ title }) => title)).toEqual(['against Before', 'against cpu scalar', 'against cpu avx2', 'against cuda kernel'])
+    expect(baselineControl({ all: points, others: [other] }).options.map(({ title }) => title)).toEqual(['over Before', 'over cpu scalar (automatic)', 'over cpu scalar', 'over cpu avx2', 'over cuda kernel'])
     expect(speedups({ ...source, others: [other] }, 'session:before').map((one) => [one.variant.title, one.ratio])).toEqual([['cpu avx2', 1.5]])
   })
   it('count a repeated case once, by its last result', () => {
@@ -38,15 +39,35 @@ describe('PyTorch', () => {
   const avx2 = (threads: number, ns: number) => chartPoint({ threads }, ns)
   it('is the baseline where nobody has chosen one, compiled or not', () => {
     const compiled = chartPoint({ backend: 'python', impl: 'torch.compile', device: 'python:cpu' }, 90)
-    expect(baselineControl({ all: [avx2(1, 100), compiled, torch('python:cpu', 1, 120)], others: [] }).preferred).toBe('python torch')
-    expect(baselineControl({ all: [avx2(1, 100), compiled], others: [] }).preferred).toBe('cpu avx2')
+    const chosen = (all: ChartPoint[]) => {
+      const { options, preferred } = baselineControl({ all, others: [] })
+      return options.find(({ value }) => value === preferred)?.title
+    }
+    expect(chosen([avx2(1, 100), compiled, torch('python:cpu', 1, 120)])).toBe('over PyTorch (automatic)')
+    expect(chosen([avx2(1, 100), compiled])).toBe('over cpu avx2 (automatic)')
     expect(drawOf(chart, [avx2(1, 100), torch('python:cpu', 1, 120)]).csv()).toContain('cpu avx2,python torch,1.2,')
   })
   it('measured on several devices and with several threads is compared like for like', () => {
     const all = [avx2(1, 100), avx2(2, 50), points[4]!, torch('python:cpu', 1, 120), torch('python:cpu', 2, 80), torch('python:cuda:0', undefined, 75)]
     const { preferred } = baselineControl({ all, others: [] })
-    expect(preferred).toBe('like:python/torch')
-    expect(speedups({ all, points: all, others: [] }, preferred!).map((one) => [one.variant.title, one.ratio])).toEqual([['cpu avx2 1 thread', 1.2], ['cpu avx2 2 threads', 1.6], ['cuda kernel', 1.5]])
+    expect(preferred).toBe('auto')
+    for (const baseline of ['auto', 'like:python/torch']) expect(speedups({ all, points: all, others: [] }, baseline).map((one) => [one.variant.title, one.ratio])).toEqual([['cpu avx2 1 thread', 1.2], ['cpu avx2 2 threads', 1.6], ['cuda kernel', 1.5]])
+  })
+})
+
+describe('each kind of processor', () => {
+  const gpu = (backend: string, impl: string, ns: number) => chartPoint({ backend, impl, device: `${backend}:0`, threads: undefined }, ns)
+  const all = [chartPoint({ impl: 'scalar' }, 800), chartPoint({ impl: 'avx2' }, 100), gpu('cuda', 'kernel', 10), gpu('webgpu', 'wgsl', 20)]
+  it('has a baseline of its own where the user has not chosen one, as in the table and in its words', () => {
+    expect(baselineControl({ all, others: [] }).options.map(({ title }) => title)).toEqual(['over GPU cuda kernel, CPU cpu scalar (automatic)', 'over cpu scalar', 'over cpu avx2', 'over cuda kernel', 'over webgpu wgsl'])
+    expect(speedups({ all, points: all, others: [] }, 'auto').map((one) => [one.variant.title, one.baseTitle, one.ratio])).toEqual([['cpu avx2', 'cpu scalar', 8], ['webgpu wgsl', 'cuda kernel', 0.5]])
+    expect(speedups({ all, points: all, others: [] }, 'cpu scalar').map((one) => one.ratio)).toEqual([8, 80, 40])
+    expect(drawOf(chart, [], { all }).empty).toMatch(/^No case is left/)
+    expect(drawOf(chart, [all[0]!], { all }).empty).toMatch(/^Only the baseline itself is shown/)
+  })
+  it('is not compared with what a library took on the other one', () => {
+    const torch = chartPoint({ backend: 'python', impl: 'torch', device: 'python:cpu', threads: 1 }, 50)
+    expect(speedups({ all: [...all, torch], points: all, others: [] }, 'python torch').map((one) => one.variant.title)).toEqual(['cpu scalar', 'cpu avx2'])
   })
 })
 
@@ -72,10 +93,10 @@ describe('bars', () => {
     const bars = chooseBars(many, 'effect')
     expect(bars).toHaveLength(MAX_BARS)
     expect([bars[0]!.ratio, bars.at(-1)!.ratio]).toEqual([1.01 ** 499, 1])
-    expect(speedupOption(many, 'x', 'effect', theme, none, 900)!.legend.data[0]).toContain('of 500')
+    expect(speedupOption(many, 'effect', theme, none, 900)!.legend.data[0]).toContain('of 500')
   })
   it('carry intervals and result, and name the geometric mean with the cases behind it', () => {
-    const option = speedupOption(found, 'cpu scalar', 'effect', theme, none, 900)!
+    const option = speedupOption(found, 'effect', theme, none, 900)!
     const [ratio, row, low, high, id] = option.series[0]!.data[0]!
     expect([ratio, row, id]).toEqual([4, 1, points[1]!.id])
     expect(low).toBeLessThan(4)
@@ -85,7 +106,7 @@ describe('bars', () => {
   })
   it('are not made tiny by an interval that says nothing', () => {
     const vague = { ...found[0]!, low: 1e-5, high: 1e6 }
-    const { min, max } = speedupOption([vague, found[1]!], 'x', 'effect', theme, none, 900)!.xAxis
+    const { min, max } = speedupOption([vague, found[1]!], 'effect', theme, none, 900)!.xAxis
     expect([min, max]).toEqual([0.1, 20])
   })
   it('become a picture that grows with them', () => {

@@ -26,17 +26,16 @@ export default {
   ],
   draw(context) {
     const baseline = context.values['baseline'] ?? ''
-    const title = baselineControl(context).options.find(({ value }) => value === baseline)?.title.replace(/^against /, '') ?? ''
     const order: SpeedupOrder = context.values['order'] === 'operation' ? 'operation' : 'effect'
     const found = speedups(context, baseline)
     return {
-      option: speedupOption(found, title, order, context.theme, context.selected, context.size.width),
+      option: speedupOption(found, order, context.theme, context.selected, context.size.width),
       height: speedupHeight(Math.min(MAX_BARS, found.length)),
       empty: noSpeedup(context, baseline),
       ...(found.length > MAX_BARS
         ? { note: { text: `${MAX_BARS} of ${formatInteger(found.length)} speedups`, about: `${order === 'effect' ? 'The largest and the smallest are drawn' : 'The first are drawn'}; means and CSV have all. ${INTERVALS}` } }
         : found.length ? { note: { text: 'Geometric means; intervals from those of the medians', about: INTERVALS } } : {}),
-      csv: () => speedupCsv(found, title),
+      csv: () => speedupCsv(found),
     }
   },
 } satisfies ChartUnit
@@ -93,7 +92,7 @@ const drawBar = ({ fill, border }: Look, whisker: string, selected: ReadonlySet<
  * interval of the ratio as whiskers. A dashed line of a variant is the geometric mean over all of its results, drawn or
  * not; the legend says of how many. Undefined without speedups.
  */
-export function speedupOption(speedups: readonly Speedup[], baseline: string, order: SpeedupOrder, theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
+export function speedupOption(speedups: readonly Speedup[], order: SpeedupOrder, theme: ChartTheme, selected: ReadonlySet<string>, width: number) {
   const bars = chooseBars(speedups, order)
   if (!bars.length) return undefined
   const variants = [...new Map(speedups.map((one) => [one.variant.id, one.variant])).values()]
@@ -122,7 +121,7 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
         const one = byId.get(item.value[4])
         if (!one) return ''
         return tooltipHtml(`${nameOf(one.point.case)} · ${one.variant.title}`, [
-          [`Compared with ${baseline}`, speedupWords(one.ratio)],
+          [`Compared with ${one.baseTitle}`, speedupWords(one.ratio)],
           ['95 % CI', one.low === undefined || one.high === undefined ? '–' : `${formatRatio(one.low)} to ${formatRatio(one.high)}`],
           ['Median', formatTime(one.point.medianNs)],
           ['Baseline', `${formatTime(one.base.medianNs)} on ${placeOf(one.base.case)}`],
@@ -166,11 +165,11 @@ export function speedupOption(speedups: readonly Speedup[], baseline: string, or
 }
 
 /** Every speedup, drawn or not, as CSV. */
-const speedupCsv = (speedups: readonly Speedup[], baseline: string): string => {
+const speedupCsv = (speedups: readonly Speedup[]): string => {
   const nameOf = problemNames(speedups.map((one) => one.point))
   return csvTable(
     ['case', 'variant', 'baseline', 'speedup', 'low', 'high', 'median_ns', 'baseline_median_ns'],
-    speedups.map((one) => [nameOf(one.point.case), one.variant.title, baseline, one.ratio, one.low, one.high, one.point.medianNs, one.base.medianNs]),
+    speedups.map((one) => [nameOf(one.point.case), one.variant.title, one.baseTitle, one.ratio, one.low, one.high, one.point.medianNs, one.base.medianNs]),
   )
 }
 

@@ -1,8 +1,8 @@
-import { Baseline } from '@core/analysis/baseline'
-import { comparedWith } from '@core/analysis/opening'
+import { autoBaselineOf, autoBaselines, autoBaselineTitle, Baseline, baselineTitle, type AutoBaselines } from '@core/analysis/baseline'
 import { speedupOf } from '@core/analysis/timing'
 import { caseId, type BenchmarkCase } from '@core/case'
 import { seriesKey } from '@core/backends'
+import { processorOf } from '@core/session/environment'
 import { shortName } from '../data/layers'
 import { remembered, type ChartPoint } from '../data/points'
 import type { ChartContext, Control } from '../unit'
@@ -13,6 +13,8 @@ export interface Speedup {
   point: ChartPoint
   base: ChartPoint
   variant: Variant
+  /** Whose result the baseline is: `cuda kernel`, or the name of another session. */
+  baseTitle: string
   ratio: number
   low?: number
   high?: number
@@ -21,30 +23,46 @@ export interface Speedup {
 type Source = Pick<ChartContext, 'all' | 'points' | 'others'>
 
 const SESSION = 'session:'
-/** Before a series key: its results on the hardware and with the threads of each case, as the table's column has it. */
+/** Before the series key of an implementation that was measured in several ways: its results on the hardware and with the threads of each case. */
 const LIKE = 'like:'
+/** The baseline that the table has where nobody has chosen one. */
+const AUTO = 'auto'
+
+const autoOf = (all: readonly ChartPoint[]): AutoBaselines => remembered(all, 'automatic baselines', () => autoBaselines(all))
+const variantsOfKey = (all: readonly ChartPoint[], key: string) => variantsOf(all).variants.filter((one) => seriesKey(one) === key)
 
 /**
- * What can be the baseline: each session laid over, each implementation that was measured in several ways, like for like,
- * and each variant where there are several. Without a session laid over, PyTorch eager is preferred, else what shares the most work with others.
+ * What can be the baseline: each session laid over; what the table compares with by itself; each implementation, found by the rule of the table
+ * (`Baseline`); and each variant of those that were measured in several ways. Without a session laid over, the automatic one is preferred.
  */
 export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>): Control {
   const { variants } = variantsOf(all)
-  const keys = [...new Set(variants.map(seriesKey))]
-  const several = keys.filter((key) => keys.length > 1 && variants.filter((one) => seriesKey(one) === key).length > 1)
-  const compared = others.length ? undefined : remembered(all, 'compared with', () => comparedWith(all))
-  const first = compared && variants.find((one) => seriesKey(one) === seriesKey(compared))
-  const preferred = first && (several.includes(seriesKey(first)) ? `${LIKE}${seriesKey(first)}` : first.id)
+  const keys = variants.length > 1 ? [...new Set(variants.map(seriesKey))] : []
+  const auto = keys.length > 1 ? autoBaselineTitle(autoOf(all)) : undefined
   return {
     id: 'baseline',
     label: 'Baseline',
     options: [
-      ...others.map((layer) => ({ value: `${SESSION}${layer.id}`, title: `against ${shortName(layer.name)}` })),
-      ...several.map((key) => ({ value: `${LIKE}${key}`, title: `against ${key.replace('/', ' ')}, like for like` })),
-      ...(variants.length > 1 ? variants.map(({ id, title }) => ({ value: id, title: `against ${title}` })) : []),
+      ...others.map((layer) => ({ value: `${SESSION}${layer.id}`, title: `over ${shortName(layer.name)}` })),
+      ...(auto === undefined ? [] : [{ value: AUTO, title: `over ${auto} (automatic)` }]),
+      ...keys.flatMap((key) => {
+        const own = variantsOfKey(all, key)
+        const each = own.map(({ id, title }) => ({ value: id, title: `over ${title}` }))
+        if (keys.length === 1) return each
+        return own.length === 1 ? [{ value: own[0]!.id, title: `over ${baselineTitle(key)}` }] : [{ value: `${LIKE}${key}`, title: `over ${baselineTitle(key)}` }, ...each]
+      }),
     ],
-    ...(preferred !== undefined && variants.length > 1 ? { preferred } : {}),
+    ...(others.length === 0 && auto !== undefined ? { preferred: AUTO } : {}),
   }
+}
+
+/** The implementation that a case is compared with under this choice; undefined where the choice is one variant of several. */
+function keyFor(all: readonly ChartPoint[], baseline: string): ((c: BenchmarkCase) => string | undefined) | undefined {
+  if (baseline === AUTO) return ({ device }) => autoBaselineOf(autoOf(all), processorOf(device))
+  const { variants } = variantsOf(all)
+  const chosen = variants.find(({ id }) => id === baseline)
+  const key = baseline.startsWith(LIKE) ? baseline.slice(LIKE.length) : chosen && seriesKey(chosen)
+  return key === undefined || (chosen && variantsOfKey(all, key).length > 1) ? undefined : () => key
 }
 
 /**
@@ -53,37 +71,57 @@ export function baselineControl({ all, others }: Pick<Source, 'all' | 'others'>)
  */
 export function speedups({ all, points, others }: Source, baseline: string): Speedup[] {
   const session = others.find(({ id }) => baseline === `${SESSION}${id}`)
-  const find = () => findSpeedups(all, points, session?.points, baseline)
-  return session ? find() : remembered(points, `speedups ${baseline}`, find)
+  const find = (baseOf: FindBase, title?: string) => findSpeedups(all, points, baseOf, title)
+  return session ? find(baseIn(session.points, caseId), shortName(session.name)) : remembered(points, `speedups ${baseline}`, () => find(baseAmong(all, baseline)))
 }
 
-function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[], session: readonly ChartPoint[] | undefined, baseline: string): Speedup[] {
+type FindBase = (c: BenchmarkCase) => ChartPoint | undefined
+
+/** The last of these points whose case has the same key. */
+function baseIn(points: readonly ChartPoint[], keyOf: (c: BenchmarkCase) => string): FindBase {
+  const bases = new Map(points.map((point) => [keyOf(point.case), point]))
+  return (c) => bases.get(keyOf(c))
+}
+
+function baseAmong(all: readonly ChartPoint[], baseline: string): FindBase {
+  const { of } = variantsOf(all)
+  const keyOf = keyFor(all, baseline)
+  if (!keyOf) {
+    const found = baseIn(all.filter((point) => of(point.case) === baseline), workKey)
+    return (c) => (of(c) === baseline ? undefined : found(c))
+  }
+  const baselines = new Map<string, Baseline>()
+  return (c) => {
+    const key = keyOf(c)
+    if (key === undefined) return undefined
+    let known = baselines.get(key)
+    if (!known) {
+      baselines.set(key, (known = new Baseline(key)))
+      for (const [index, point] of all.entries()) known.add({ case: point.case, index, ok: true })
+    }
+    const match = known.of(c)
+    return match.ok ? all[match.index] : undefined
+  }
+}
+
+function findSpeedups(all: readonly ChartPoint[], points: readonly ChartPoint[], baseOf: FindBase, title: string | undefined): Speedup[] {
   const { variants, of } = variantsOf(all)
   const byId = new Map(variants.map((variant) => [variant.id, variant]))
-  const keyOf: (c: BenchmarkCase) => string = session ? caseId : workKey
-  const bases = new Map<string, ChartPoint>()
-  const alike = baseline.startsWith(LIKE) ? new Baseline(baseline.slice(LIKE.length)) : undefined
-  if (alike) for (const [index, point] of all.entries()) alike.add({ case: point.case, index, ok: true })
-  else for (const point of session ?? all) if (session || of(point.case) === baseline) bases.set(keyOf(point.case), point)
-  const baseOf = (c: BenchmarkCase) => {
-    const match = alike?.of(c)
-    return match ? (match.ok ? all[match.index] : undefined) : bases.get(keyOf(c))
-  }
   const last = new Map<string, Speedup>()
   for (const point of points) {
-    const variant = of(point.case)
-    const base = !session && variant === baseline ? undefined : baseOf(point.case)
+    const base = baseOf(point.case)
     const found = base && speedupOf(point, base)
-    if (found) last.set(caseId(point.case), { point, base, variant: byId.get(variant)!, ...found })
+    if (found) last.set(caseId(point.case), { point, base, variant: byId.get(of(point.case))!, baseTitle: title ?? byId.get(of(base.case))!.title, ...found })
   }
   return [...last.values()]
 }
 
 /** What is missing for a speedup, in a sentence. */
-export function noSpeedup({ all, points }: Source, baseline?: string): string {
+export function noSpeedup({ all, points }: Source, baseline = ''): string {
   const { variants, of } = variantsOf(all)
   if (variants.length < 2) return `Speedups need two implementations, backends or sessions that measured the same case; here is only ${variants[0]?.title ?? 'none'}. Measure with another, or lay a session over this one.`
-  const own = (point: ChartPoint) => of(point.case) === baseline || `${LIKE}${seriesKey(point.case)}` === baseline
+  const keyOf = keyFor(all, baseline)
+  const own = ({ case: c }: ChartPoint) => (keyOf ? keyOf(c) === seriesKey(c) : of(c) === baseline)
   if (points.length && points.every(own)) return 'Only the baseline itself is shown. Choose another implementation or baseline.'
   return points.length ? 'None of these cases has been measured with the baseline too. Choose another baseline, or show more.' : 'No case is left by what is chosen above.'
 }

@@ -174,7 +174,7 @@ describe('ResultsTable', () => {
     const choose = async (text: string) => {
       await head().get('[aria-label="Choose the baseline"]').trigger('click')
       await flushPromises()
-      const label = [...document.querySelectorAll('[role=radiogroup] label')].find((one) => one.textContent!.startsWith(text))!
+      const label = [...document.querySelectorAll('[role=radiogroup] label')].find((one) => one.textContent! === text)!
       label.querySelector('input')!.dispatchEvent(new Event('change'))
       await flushPromises()
     }
@@ -182,7 +182,7 @@ describe('ResultsTable', () => {
     await choose('cpu avx2')
     expect(head().text()).toContain('vs cpu avx2')
     expect(useSettings().values.columns['test']!.map(({ id }) => id)).toContain('speedup:cpu/avx2')
-    await choose('Automatic')
+    await choose('cuda kernel(automatic)')
     expect(head().text()).toContain('vs cuda kernel')
   })
 

@@ -49,7 +49,7 @@ export function useCopying(): { copy(text: string, cases: number, as: string): P
         return save(shown, kind, withoutLocale(() => textOf(shown)))
       }
       if (found.length === 0) await go([])
-      else exporting.review = { name: nameOf(comparison), format: { title, forSharing: true }, found, write: go }
+      else exporting.review = { name: nameOf(comparison), format: { title, forSharing: true }, found, to: 'file', write: go }
     } catch (error) {
       notices.fail(error, 'write the report')
     }

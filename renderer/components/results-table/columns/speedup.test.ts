@@ -6,7 +6,8 @@ import { efficiencyFrom, cellOf, tsv } from './cell'
 import { ResultRows } from '../../../stores/rows/result-rows'
 import { findColumn } from './columns'
 import { rowOrder } from '../row-order'
-import { autoBaselineTitle, preferImpls } from './speedup'
+import { autoBaselineTitle } from '@core/analysis/baseline'
+import { autoOf, preferImpls } from './speedup'
 
 const noEfficiency = efficiencyFrom([])
 const at = (backend: string, impl: string, device: string, medianNs: number, change = {}) => testResult({ id: `${impl}${device}`, case: testCase({ backend, impl, device, threads: undefined }), summary: { medianNs, ciLowNs: medianNs * 0.99, ciHighNs: medianNs * 1.01 }, ...change })
@@ -73,11 +74,11 @@ it('compares results with a baseline on their own kind of processor, and says wh
   const both = rowsOf(at('cpu', 'scalar', 'cpu', 800), at('cpu', 'avx2', 'cpu', 100), at('cuda', 'kernel', 'cuda:0', 10), at('webgpu', 'wgsl', 'webgpu:0', 20))
   const cells = [0, 1, 2, 3].map((row) => cellOf(shown('speedup', both), both, row, noEfficiency))
   expect(shown('speedup', both).title).toBe('vs baseline')
-  expect(autoBaselineTitle(both)).toBe('GPU cuda kernel, CPU cpu scalar')
+  expect(autoBaselineTitle(autoOf(both))).toBe('GPU cuda kernel, CPU cpu scalar')
   expect(cells[1]).toMatchObject({ text: '8.000x', hover: expect.stringMatching(/cpu scalar on cpu$/) as string })
   expect(cells[3]).toMatchObject({ text: '0.500x', hover: expect.stringMatching(/cuda kernel on cuda:0$/) as string })
   const alone = rowsOf(at('cpu', 'avx2', 'cpu', 100), at('cuda', 'kernel', 'cuda:0', 10), at('webgpu', 'wgsl', 'webgpu:0', 20))
   expect(shown('speedup', alone).title).toBe('vs cuda kernel')
-  expect(autoBaselineTitle(alone)).toBe('cuda kernel')
+  expect(autoBaselineTitle(autoOf(alone))).toBe('cuda kernel')
   expect(cellOf(shown('speedup', alone), alone, 0, noEfficiency)).toMatchObject({ text: '0.100x', hover: expect.stringContaining('another kind of processor') as string })
 })

@@ -1,7 +1,5 @@
-import { isLibrary, seriesKey } from '@core/backends'
-import { Baseline, defaultBaseline } from '@core/analysis/baseline'
-import { comparedWith } from '@core/analysis/opening'
-import { libraryOf } from '@core/analysis/ratings/libraries'
+import { seriesKey } from '@core/backends'
+import { autoBaselineOf, autoBaselines, autoBaselineTitle, Baseline, baselineTitle, defaultBaseline, isSplit, type AutoBaselines } from '@core/analysis/baseline'
 import { speedupOf, type RatioOfMedians, type Timing } from '@core/analysis/timing'
 import { ROUNDS } from '../../../charts/data/points'
 import type { Device } from '@core/backend'
@@ -19,22 +17,13 @@ export const speedupId = (key: string | undefined): string => (key === undefined
 /** The baseline in a column's id; `key` is absent where the column chooses by itself. Undefined for other columns. */
 export const baselineOfId = (id: string): { key?: string } | undefined => (id === 'speedup' ? {} : id.startsWith(PREFIX) ? { key: id.slice(PREFIX.length) } : undefined)
 
-/** `PyTorch`, `torch.compile`, `cuda kernel`. */
-export function baselineTitle(key: string): string {
-  const [backend = '', impl = ''] = key.split(/\/(.*)/s)
-  if (/^(py)?torch$/i.test(impl)) return 'PyTorch'
-  return isLibrary(backend) ? (libraryOf({ impl }) === 'NumPy' ? 'NumPy' : impl) : `${backend} ${impl}`
-}
-
-type Processor = ReturnType<typeof processorOf>
-
 interface Known {
   version: number
   /** Implementations met, in the order of the rows. */
   keys: { backend: string; impl: string }[]
   baselines: Map<string, Baseline>
-  /** What the results say is the baseline, for all of them and for each kind of processor; absent until it was asked for. */
-  auto: Map<Processor | 'all', string | undefined>
+  /** Absent until it was asked for. */
+  auto?: AutoBaselines
 }
 const known = new WeakMap<RowSource, Known>()
 /** Series keys that devices prefer, by the rows they measured. */
@@ -54,7 +43,7 @@ function lookThrough(rows: RowSource): Known {
     const key = `${backend}/${impl}`
     if (!keys.has(key)) keys.set(key, { backend, impl })
   }
-  const next: Known = { version: rows.version, keys: [...keys.values()], baselines: new Map(), auto: new Map() }
+  const next: Known = { version: rows.version, keys: [...keys.values()], baselines: new Map() }
   known.set(rows, next)
   return next
 }
@@ -62,36 +51,19 @@ function lookThrough(rows: RowSource): Known {
 /** What can be the baseline: series keys of the implementations that have rows. */
 export const baselineKeys = (rows: RowSource): string[] => lookThrough(rows).keys.map(seriesKey)
 
-/** What most of the results on one kind of processor, or on all of them, are compared with. */
-function compared(rows: RowSource, on: Processor | 'all'): string | undefined {
-  const { auto } = lookThrough(rows)
-  if (!auto.has(on)) {
-    const valid = Array.from({ length: rows.length }, (_, i) => i).filter((i) => rows.status(i) === 'ok' && (on === 'all' || processorOf(rows.case(i).device) === on))
-    const found = comparedWith(valid.map((i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') })))
-    auto.set(on, found && seriesKey(found))
+/** What the column that chooses by itself compares with; before any two implementations share a case, what a device prefers. */
+export function autoOf(rows: RowSource): AutoBaselines {
+  const look = lookThrough(rows)
+  if (!look.auto) {
+    const valid = Array.from({ length: rows.length }, (_, i) => i).filter((i) => rows.status(i) === 'ok')
+    const found = autoBaselines(valid.map((i) => ({ case: rows.case(i), medianNs: rows.number(i, 'medianNs') })))
+    look.auto = { ...found, all: found.all ?? defaultBaseline(look.keys, preferred.get(rows) ?? []) }
   }
-  return auto.get(on)
-}
-
-/**
- * The baseline of the column that chooses by itself: that of the answer, charts and reports, for results on this kind of processor where
- * two implementations share a case there, else for all; before any two share a case, what a device prefers.
- */
-export const autoBaseline = (rows: RowSource, processor?: Processor): string | undefined =>
-  (processor && compared(rows, processor)) ?? compared(rows, 'all') ?? defaultBaseline(lookThrough(rows).keys, preferred.get(rows) ?? [])
-
-/** The baselines that the column has for its rows. */
-const autoBaselines = (rows: RowSource): string[] => [...new Set((['gpu', 'cpu'] as const).flatMap((processor) => compared(rows, processor) ?? []))]
-
-/** What the column that chooses by itself compares with: `PyTorch`, or `GPU PyTorch, CPU NumPy` where each kind of processor has its own. */
-export function autoBaselineTitle(rows: RowSource): string | undefined {
-  if (autoBaselines(rows).length > 1) return (['gpu', 'cpu'] as const).map((processor) => `${processor.toUpperCase()} ${baselineTitle(autoBaseline(rows, processor)!)}`).join(', ')
-  const only = autoBaselines(rows)[0] ?? autoBaseline(rows)
-  return only === undefined ? undefined : baselineTitle(only)
+  return look.auto
 }
 
 function baseline(rows: RowSource, row: number, key: string | undefined): Baseline | undefined {
-  const wanted = key ?? autoBaseline(rows, processorOf(rows.case(row).device))
+  const wanted = key ?? autoBaselineOf(autoOf(rows), processorOf(rows.case(row).device))
   if (wanted === undefined) return undefined
   const { baselines } = lookThrough(rows)
   let found = baselines.get(wanted)
@@ -126,8 +98,8 @@ function build(key: string | undefined): NumberColumn {
     kind: 'number', quantity: 'speedup', suffix: 'x', width: 128,
     head: (rows) => {
       // Each kind of processor has its own; the tooltip of a figure names it.
-      if (key === undefined && autoBaselines(rows).length > 1) return 'vs baseline'
-      const title = key === undefined ? autoBaselineTitle(rows) : baselineTitle(key)
+      if (key === undefined && isSplit(autoOf(rows))) return 'vs baseline'
+      const title = key === undefined ? autoBaselineTitle(autoOf(rows)) : baselineTitle(key)
       return title === undefined ? 'Speedup' : `vs ${title}`
     },
     value: (rows, row) => {

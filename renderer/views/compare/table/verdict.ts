@@ -1,4 +1,5 @@
-import { energyRangeText, energyRatioText, energyVerdictText, pText, VERDICT_WORDS, type CompareAxis, type CompareCell, type Comparison, type EnergyVerdict } from '@core/compare'
+import { energyRangeText, energyRatioText, energyVerdictText, pText, sideText, VERDICT_WORDS, type CompareAxis, type CompareCell, type Comparison, type EnergyVerdict } from '@core/compare'
+import { shortHardware } from '@core/session/hardware-name'
 import type { NoiseFloor } from '@core/session/types'
 import type { BenchmarkCase } from '@core/case'
 import { ABSENT, formatEnergy, formatPercent, formatRatio, formatRatioRange, formatTime, localNumber, ratioPlaces } from '@core/units'
@@ -43,8 +44,8 @@ export function caseTexts(c: BenchmarkCase, axis: CompareAxis | undefined): { wh
   return { what: [c.op, variantText(c), shapeText(c), ...(axis === 'dtype' ? [] : [c.dtype])].filter(Boolean).join(' '), who: who.join(' ') }
 }
 
-/** Name of side i: its value of the axis, else its session. */
-export const sideName = ({ sessions }: Comparison, i: number): string => sessions[i]?.value ?? sessions[i]?.name ?? ''
+/** Name of side i where there is little room: its value of the axis, else its session. */
+export const sideName = (comparison: Comparison, i: number): string => shortHardware(sideText(comparison, i))
 
 type Row = Comparison['rows'][number]
 
