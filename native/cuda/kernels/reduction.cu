@@ -49,14 +49,14 @@ struct Places {
                                                                                   op##_of::Part* shares, unsigned* counters) { \
     reduce_columns<op##_of, width, T>(x, {out, parts, count}, reduce, inner, rows_per_split, shares, counters); \
   }
-#define KERNELS(T, op) \
+#define KERNELS(T, op, blocks) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_group(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, long long cols, int group) { \
     reduce_group<op##_of, T>(x, {out, parts, count}, rows, cols, group); \
   } \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_tile(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, int cols, int tile_rows, int group) { \
     reduce_tile<op##_of, T>(x, {out, parts, count}, rows, cols, tile_rows, group); \
   } \
-  FLAT(T, op, wide, LANES<T>) FLAT(T, op, one, 1) COLUMNS(T, op, wide, LANES<T>, 6) COLUMNS(T, op, one, 1, 1) \
+  FLAT(T, op, wide, LANES<T>) FLAT(T, op, one, 1) COLUMNS(T, op, wide, LANES<T>, blocks) COLUMNS(T, op, one, 1, blocks) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
                                                                       long long reduce, int lanes) {                                                               \
     reduce_groups<op##_of, T>(parts, {out, nullptr, count}, groups, cells, reduce, lanes);                                                                         \
@@ -64,7 +64,7 @@ struct Places {
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_pieces(const T* x, op##_of::Out<T>* out, long long count, long long groups, long long outer, long long reduce, long long inner, int lanes) { \
     reduce_pieces<op##_of, T>(x, {out, nullptr, count}, groups, outer, reduce, inner, lanes);                                                                      \
   }
-// Registers for as many blocks on a multiprocessor as row_split (reduction/shape.h) counts on.
+// Registers for as many blocks on a multiprocessor as row_split and column_split (reduction/shape.h) count on.
 #define ROW_KERNEL(T, op, blocks) \
   extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, \
                                                                     long long chunk, op##_of::Part* shares, unsigned* counters) {                                  \
@@ -88,14 +88,14 @@ struct Places {
       *out = from_float<T>(result);                                                                                                                                \
     }
 #define ROWS(op, blocks) ROW_KERNEL(f32, op, blocks) ROW_KERNEL(f16, op, blocks) ROW_KERNEL(bf16, op, blocks)
-#define ALL(op) KERNELS(f32, op) KERNELS(f16, op) KERNELS(bf16, op) ROWS(op, 4)
+#define ALL(op, rows, columns) KERNELS(f32, op, columns) KERNELS(f16, op, columns) KERNELS(bf16, op, columns) ROWS(op, rows)
 
-#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op)
+#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op, 4, 6)
 #define PRODUCT(op, ...) VALUES(op, __VA_ARGS__) static constexpr bool pair = true; }; ROWS(op, 2)
 #define POSITION(op, element_of)                                                                                                                                   \
   struct op##_of : Places {                                                                                                                                        \
     static __device__ __forceinline__ float value(float a) { return element_of; }                                                                                  \
     static __device__ __forceinline__ Part element(float a, float, unsigned place) { return ranked(value(a), place); }                                             \
   };                                                                                                                                                               \
-  ALL(op)
+  ALL(op, 2, 4)
 #include "reduction/table.h"

@@ -97,7 +97,7 @@ class Reduction {
   }
 
   void plan_rows(int64_t rows, int64_t cols) {
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::product ? 2 : 4, p_.device.major >= 9);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;
@@ -123,7 +123,7 @@ class Reduction {
   }
 
   void plan_columns(int64_t outer, int64_t reduce, int64_t inner) {
-    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner);
+    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4);
     const std::string width = split.width > 1 ? "_wide" : "_one";
     if (split.kind == ColumnSplit::Kind::each) {
       p_.launch(kernel("_each" + width), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));

@@ -10,12 +10,8 @@
 // Partial results are joined in a fixed order, so results repeat bit for bit.
 #pragma once
 #include "../common/cluster.cuh"
+#include "places.cuh"
 #include "range.cuh"
-
-template <int N>
-struct Count {
-  static constexpr int value = N;
-};
 
 template <class R>
 struct Join {
@@ -115,59 +111,92 @@ __device__ __forceinline__ void reduce_short(const T* x, const T* y, Results<R, 
   using Part = typename R::Part;
   __shared__ Part scratch[32];
   const long long row = blockIdx.y;
-  Part part[short_vectors];
+  const Range<R, T, int> range(x + row * cols, R::pair ? y + row * cols : x, static_cast<int>(cols), 0);
+  const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  Part total;
+  if constexpr (R::placed) {
+    total = range.template placed<short_vectors>(t, threads);
+  } else {
+    Part part[short_vectors];
 #pragma unroll
-  for (int u = 0; u < short_vectors; u++) part[u] = R::start();
-  const Part total = block_reduce(Range<R, T, int>(x + row * cols, R::pair ? y + row * cols : x, static_cast<int>(cols), 0).template rest<short_vectors, true>(part, static_cast<int>(threadIdx.x), threadIdx.x, static_cast<int>(blockDim.x)), R::start(), scratch, Join<R>());
+    for (int u = 0; u < short_vectors; u++) part[u] = R::start();
+    total = range.template rest<short_vectors, true>(part, t, t, threads);
+  }
+  total = block_reduce(total, R::start(), scratch, Join<R>());
   if (threadIdx.x == 0) results.put(row, total);
+}
+
+// W elements at p, as one access: all that a thread meets in a row of its columns.
+template <int W, class T>
+struct Access {
+  using Word = T;
+  static __device__ __forceinline__ Word load(const T* p) { return *p; }
+  static __device__ __forceinline__ void widen(const Word& v, float (&f)[W]) { f[0] = to_float(v); }
+};
+template <class T>
+struct Access<LANES<T>, T> {
+  using Word = uint4;
+  static __device__ __forceinline__ Word load(const T* p) { return load16_once(p); }
+  static __device__ __forceinline__ void widen(const Word& v, float (&f)[LANES<T>]) { unpack<T>(v, f); }
+};
+
+// Gives `see` the accesses at p of rows r, r + step, .. below `to`, with their rows: U of them are under way before the first is waited for.
+template <int U, int W, class T, class See>
+__device__ __forceinline__ void visit_rows(const T* p, long long r, long long to, long long step, long long inner, See see) {
+  using Each = Access<W, T>;
+  for (; r + step * (U - 1) < to; r += step * U) {
+    typename Each::Word v[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) v[u] = Each::load(p + (r + step * u) * inner);
+#pragma unroll
+    for (int u = 0; u < U; u++) see(v[u], r + step * u);
+  }
+  for (; r < to; r += step) see(Each::load(p + r * inner), r);
+}
+
+// Adds rows r, r + step, .. below `to` of the W columns at p to `part`.
+template <class R, int U, int W, class T>
+__device__ __forceinline__ void add_rows(typename R::Part (&part)[W], const T* p, long long r, long long to, long long step, long long inner) {
+  const auto add = [&](long long from, long long end) {
+    visit_rows<U, W>(p, from, end, step, inner, [&](const auto& v, long long row) {
+      float f[W];
+      Access<W, T>::widen(v, f);
+#pragma unroll
+      for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::element(f[j], 0.0f, static_cast<unsigned>(row)));
+    });
+  };
+  if constexpr (R::placed && W == LANES<T>) {
+    using Rows = Strip<R, T>;
+    for (; r < to; r += step * Rows::most_rows) {
+      const long long end = min(to, r + step * Rows::most_rows);
+      Rows rows;
+      unsigned at = 0;
+      visit_rows<U, W>(p, r, end, step, inner, [&](const uint4& v, long long) { rows.see(v, at++); });
+      if (rows.nan()) {
+        add(r, end);
+      } else {
+#pragma unroll
+        for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::ranked(rows.value(j), static_cast<unsigned>(r + step * rows.row(j))));
+      }
+    }
+  } else {
+    add(r, to);
+  }
 }
 
 // One thread for W columns of one of `outer`: all rows of them.
 template <class R, int W, class T>
 __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, long long outer, long long reduce, long long inner) {
-  using Part = typename R::Part;
-  constexpr int U = 8;
   // Whole accesses of a row: W divides inner.
   const long long across = inner / W, i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= outer * across) return;
   const long long o = (i | across) >> 32 ? i / across : static_cast<unsigned>(i) / static_cast<unsigned>(across), column = (i - o * across) * W;
-  const T* p = x + o * reduce * inner + column;
-  Part part[W];
+  typename R::Part part[W];
 #pragma unroll
   for (int j = 0; j < W; j++) part[j] = R::start();
-  const auto add = [&](const float (&f)[W], long long r) {
+  add_rows<R, 8, W>(part, x + o * reduce * inner + column, 0, reduce, 1, inner);
 #pragma unroll
-    for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::element(f[j], 0.0f, static_cast<unsigned>(r)));
-  };
-  const auto rows = [&](long long r, auto count) {
-    constexpr int N = decltype(count)::value;
-    if constexpr (W > 1) {
-      uint4 v[N];
-#pragma unroll
-      for (int u = 0; u < N; u++) v[u] = load16_once(p + (r + u) * inner);
-#pragma unroll
-      for (int u = 0; u < N; u++) {
-        float f[W];
-        unpack<T>(v[u], f);
-        add(f, r + u);
-      }
-    } else {
-      T v[N];
-#pragma unroll
-      for (int u = 0; u < N; u++) v[u] = p[(r + u) * inner];
-#pragma unroll
-      for (int u = 0; u < N; u++) {
-        const float f[1] = {to_float(v[u])};
-        add(f, r + u);
-      }
-    }
-  };
-  long long r = 0;
-  for (; r + U <= reduce; r += U) rows(r, Count<U>());
-  for (; r < reduce; r++) rows(r, Count<1>());
-#pragma unroll
-  for (int j = 0; j < W; j++)
-    results.put(o * inner + column + j, part[j]);
+  for (int j = 0; j < W; j++) results.put(o * inner + column + j, part[j]);
 }
 
 // Values of `active` threads, thread t's of column t % inner, to the first `inner` threads. `own` holds one per thread.
@@ -242,7 +271,8 @@ __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, l
 template <class R, int W, class T>
 __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
-  __shared__ Part own[8][32 * W + 1];
+  constexpr int tile = 32 * W;
+  __shared__ Part own[8][tile + 1];
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const long long column = (static_cast<long long>(blockIdx.x) * 32 + lane) * W;
   const unsigned splits = gridDim.y;
@@ -251,59 +281,39 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   Part part[W];
 #pragma unroll
   for (int j = 0; j < W; j++) part[j] = R::start();
-  if (column < inner) {
-    const T* p = x + (blockIdx.z * reduce) * inner + column;
-    constexpr int U = 4;
-    const auto add = [&](const uint4& v, long long r) {
-      float f[LANES<T>];
-      unpack<T>(v, f);
-#pragma unroll
-      for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::element(f[j], 0.0f, static_cast<unsigned>(r)));
-    };
-    long long r = from + group;
-    for (; r + 8 * (U - 1) < to; r += 8 * U) {
-      if constexpr (W == LANES<T>) {
-        uint4 v[U];
-#pragma unroll
-        for (int u = 0; u < U; u++) v[u] = load16_once(p + (r + 8 * u) * inner);
-#pragma unroll
-        for (int u = 0; u < U; u++) add(v[u], r + 8 * u);
-      } else {
-        T v[U];
-#pragma unroll
-        for (int u = 0; u < U; u++) v[u] = p[(r + 8 * u) * inner];
-#pragma unroll
-        for (int u = 0; u < U; u++) part[0] = R::join(part[0], R::element(to_float(v[u]), 0.0f, static_cast<unsigned>(r + 8 * u)));
-      }
-    }
-    for (; r < to; r += 8) {
-      if constexpr (W == LANES<T>)
-        add(load16_once(p + r * inner), r);
-      else
-        part[0] = R::join(part[0], R::element(to_float(p[r * inner]), 0.0f, static_cast<unsigned>(r)));
-    }
-  }
+  if (column < inner) add_rows<R, 4, W>(part, x + (blockIdx.z * reduce) * inner + column, from + group, to, 8, inner);
 #pragma unroll
   for (int j = 0; j < W; j++) own[group][j * 32 + lane] = part[j];
   __syncthreads();
   // One thread per column of the tile joins the eight shares.
-  const int tile = 32 * W;
   const long long tile_base = static_cast<long long>(blockIdx.x) * tile;
   const long long outer_base = blockIdx.z * inner;
   const unsigned cell = blockIdx.z * gridDim.x + blockIdx.x;
-  for (int c = threadIdx.x; c < tile; c += 256) {
-    Part total = R::start();
+  const int c = threadIdx.x % tile;
+  const bool has_result = threadIdx.x < tile && tile_base + c < inner;
+  Part total = R::start();
+  if (threadIdx.x < tile) {
 #pragma unroll
     for (int g = 0; g < 8; g++) total = R::join(total, own[g][c % W * 32 + c / W]);
-    if (splits > 1)
-      shares[(static_cast<long long>(cell) * splits + blockIdx.y) * tile + c] = total;
-    else if (tile_base + c < inner)
-      results.put(outer_base + tile_base + c, total);
+    if (splits > 1) shares[(static_cast<long long>(cell) * splits + blockIdx.y) * tile + c] = total;
   }
-  if (splits == 1 || !last_to_arrive(counters + cell, splits)) return;
-  for (int c = threadIdx.x; c < tile; c += 256) {
-    Part total = R::start();
-    for (unsigned s = 0; s < splits; s++) total = R::join(total, __ldcg(shares + (static_cast<long long>(cell) * splits + s) * tile + c));
-    if (tile_base + c < inner) results.put(outer_base + tile_base + c, total);
+  if (splits == 1) {
+    if (has_result) results.put(outer_base + tile_base + c, total);
+    return;
   }
+  if (!last_to_arrive(counters + cell, splits)) return;
+  // All threads read shares, those of a column one group after another.
+  constexpr int groups = 256 / tile;
+  const Part* of_cell = shares + static_cast<long long>(cell) * splits * tile + c;
+  total = R::start();
+#pragma unroll 8
+  for (unsigned s = threadIdx.x / tile; s < splits; s += groups) total = R::join(total, __ldcg(of_cell + static_cast<long long>(s) * tile));
+  if constexpr (groups > 1) {
+    own[threadIdx.x / tile][c] = total;
+    __syncthreads();
+    total = own[0][c];
+#pragma unroll
+    for (int g = 1; g < groups; g++) total = R::join(total, own[g][c]);
+  }
+  if (has_result) results.put(outer_base + tile_base + c, total);
 }

@@ -3,6 +3,7 @@
 #include "../common/reduce.cuh"
 #include "../common/vec.cuh"
 #include "../elementwise/functions.cuh"
+#include "places.cuh"
 
 // The contiguous range of n elements of x (and y), as 16-byte vectors between ragged ends of fewer elements than a vector has. `first` is the place of x[0]
 // within what is reduced; I: of counts and indices.
@@ -29,22 +30,6 @@ struct Range {
     unpack<T>(a, f);
     if constexpr (R::pair) unpack<T>(b, g);
     const unsigned place = first + static_cast<unsigned>(head + i * L);
-    if constexpr (R::placed) {
-      // The first of the largest is looked for only in a vector that has one above the largest so far.
-      float most = R::value(f[0]);
-#pragma unroll
-      for (int j = 1; j < L; j++) most = max_or_nan(most, R::value(f[j]));
-      if (R::order_of(most) < static_cast<unsigned>(into >> 32)) return;
-      // Unpacked anew: eight registers fewer where they are not looked for.
-      uint4 again = a;
-      asm volatile("" : "+r"(again.x), "+r"(again.y), "+r"(again.z), "+r"(again.w));
-      unpack<T>(again, f);
-      unsigned at = 0;
-#pragma unroll
-      for (int j = L - 1; j >= 0; j--) at = R::value(f[j]) == most || R::value(f[j]) != R::value(f[j]) ? j : at;
-      into = R::join(into, R::ranked(most, place + at));
-      return;
-    }
 #pragma unroll
     for (int j = 0; j < L; j += 2) into = R::join(into, R::join(R::element(f[j], g[j], place + j), R::element(f[j + 1], g[j + 1], place + j + 1)));
   }
@@ -76,10 +61,9 @@ struct Range {
 #pragma unroll
       for (int u = 0; u < N; u++) {
         // Without a branch, which a load would be moved behind.
-        Part& own = part[R::placed ? 0 : u];
-        Part with = own;
+        Part with = part[u];
         add(with, a[u], b[u], i + u * threads);
-        own = i + u * threads < vectors ? with : own;
+        part[u] = i + u * threads < vectors ? with : part[u];
       }
     }
     Part total = R::start();
@@ -89,6 +73,46 @@ struct Range {
     for (int u = 0; u < PARTS; u++) total = R::join(total, part[u]);
     return total;
   }
+
+  // Gives `see` vectors i, i + threads, .. below `end`, with their numbers: U of them are under way before the first is waited for.
+  template <int U, class See>
+  __device__ __forceinline__ void visit(I i, I end, int threads, See see) const {
+    for (; i < end; i += U * threads) {
+      uint4 a[U];
+#pragma unroll
+      for (int u = 0; u < U; u++) a[u] = of_x(min(i + u * threads, end - 1));
+#pragma unroll
+      for (int u = 0; u < U; u++)
+        if (i + u * threads < end) see(a[u], i + u * threads);
+    }
+  }
+
+  // The largest element of thread t and its place, in one word.
+  template <int U>
+  __device__ __forceinline__ Part placed(int t, int threads) const {
+    const I done = head + vectors * L;
+    const bool at_head = t < head, at_end = t < n - done;
+    T ends[2] = {};
+    if (at_head) ends[0] = x[t];
+    if (at_end) ends[1] = x[done + t];
+    using Rows = Strip<R, T>;
+    Part total = R::start();
+    for (I i = t; i < vectors; i += Rows::most_rows * threads) {
+      const I end = min(vectors, i + static_cast<I>(Rows::most_rows) * threads);
+      Rows rows;
+      unsigned at = 0;
+      visit<U>(i, end, threads, [&](const uint4& v, I) { rows.see(v, at++); });
+      if (rows.nan()) {
+        visit<1>(i, end, threads, [&](const uint4& v, I k) { add(total, v, {}, k); });
+      } else {
+#pragma unroll
+        for (int j = 0; j < L; j++) total = R::join(total, R::ranked(rows.value(j), first + static_cast<unsigned>(head + (i + static_cast<I>(rows.row(j)) * threads) * L + j)));
+      }
+    }
+    if (at_head) total = R::join(total, R::element(to_float(ends[0]), 0.0f, first + static_cast<unsigned>(t)));
+    if (at_end) total = R::join(total, R::element(to_float(ends[1]), 0.0f, first + static_cast<unsigned>(done + t)));
+    return total;
+  }
 };
 
 // Elements t, t + threads, ... of a range.
@@ -96,16 +120,20 @@ template <class R, class T>
 __device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y, long long n, unsigned first, int t, int threads) {
   constexpr int U = 4;
   const Range<R, T> range(x, y, n, first);
-  typename R::Part part[U];
+  if constexpr (R::placed) {
+    return range.template placed<U>(t, threads);
+  } else {
+    typename R::Part part[U];
 #pragma unroll
-  for (int u = 0; u < U; u++) part[u] = R::start();
-  long long i = t;
-  for (; i + (U - 1) * threads < range.vectors; i += U * threads) {
-    uint4 a[U], b[U];
+    for (int u = 0; u < U; u++) part[u] = R::start();
+    long long i = t;
+    for (; i + (U - 1) * threads < range.vectors; i += U * threads) {
+      uint4 a[U], b[U];
 #pragma unroll
-    for (int u = 0; u < U; u++) a[u] = range.of_x(i + u * threads), b[u] = range.of_y(i + u * threads);
+      for (int u = 0; u < U; u++) a[u] = range.of_x(i + u * threads), b[u] = range.of_y(i + u * threads);
 #pragma unroll
-    for (int u = 0; u < U; u++) range.add(part[R::placed ? 0 : u], a[u], b[u], i + u * threads);
+      for (int u = 0; u < U; u++) range.add(part[u], a[u], b[u], i + u * threads);
+    }
+    return range.template rest<U - 1, false>(part, i, t, threads);
   }
-  return range.template rest<U - 1, false>(part, i, t, threads);
 }

@@ -67,7 +67,8 @@ struct ColumnSplit {
   int64_t width, tile, tiles, rows, splits, step = 0;
 };
 
-inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner) {
+// `blocks` of the kernel for tiles fit on a multiprocessor.
+inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner, int blocks = 6) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes;
   const int64_t wide = inner % lanes == 0 ? lanes : 1, threads = outer * inner / wide;
@@ -83,10 +84,14 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     return {ColumnSplit::Kind::flat, width, inner, 1, each * rows_of_step, up(steps, each), step};
   }
   const int64_t tile = 32 * wide, tiles = up(inner, tile);
-  // Eight blocks of 256 threads fill a multiprocessor; a split has at least four rows for each of its eight groups.
-  const int64_t wanted = up(int64_t{sm_count} * 8, tiles * outer);
-  const int64_t most = std::max<int64_t>(1, reduce / 32);
-  const int64_t rows = up(reduce, std::clamp<int64_t>(std::min(wanted, most), 1, 256));
+  // As few splits as leave no large part of the GPU idle: blocks are as many as fit at once, or many times as many. A split has at least four rows for each of
+  // its eight groups.
+  const int64_t fit = int64_t{sm_count} * blocks, most = std::clamp<int64_t>(reduce / 32, 1, 256);
+  const auto busy = [&](int64_t splits) { return static_cast<double>(tiles * outer * splits) / static_cast<double>(up(tiles * outer * splits, fit) * fit); };
+  int64_t best = 1;
+  for (int64_t splits = 1; splits <= most && busy(best) < 0.95; splits++)
+    if (busy(splits) > busy(best)) best = splits;
+  const int64_t rows = up(reduce, best);
   return {ColumnSplit::Kind::tiled, wide, tile, tiles, rows, up(reduce, rows)};
 }
 
