@@ -1,7 +1,14 @@
-// out[i] = 0 with probability p, else x[i] / (1 - p): which elements, core/ops/dropout/op.ts states. 16 bytes per thread.
+// out[i] = 0 with probability p, else x[i] / (1 - p): which elements, core/ops/dropout/op.ts states. 16 bytes per thread, or twice as many.
 #include "common/vec.cuh"
 
 namespace {
+
+// In one instruction, where the compiler would take one for each half.
+__device__ __forceinline__ unsigned long long whole_product(unsigned a, unsigned b) {
+  unsigned long long product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+}
 
 // Philox 4x32-10 (core/philox.ts) of counter [low, high, 0, 0] and key [seed, 0].
 __device__ __forceinline__ uint4 philox(unsigned long long counter, unsigned seed) {
@@ -9,25 +16,27 @@ __device__ __forceinline__ uint4 philox(unsigned long long counter, unsigned see
   unsigned key0 = seed, key1 = 0;
 #pragma unroll
   for (int round = 0; round < 10; round++) {
-    const unsigned high0 = __umulhi(0xd2511f53u, c.x), high1 = __umulhi(0xcd9e8d57u, c.z);
-    c = make_uint4(high1 ^ c.y ^ key0, 0xcd9e8d57u * c.z, high0 ^ c.w ^ key1, 0xd2511f53u * c.x);
+    const unsigned long long product0 = whole_product(0xd2511f53u, c.x), product1 = whole_product(0xcd9e8d57u, c.z);
+    c = make_uint4(static_cast<unsigned>(product1 >> 32) ^ c.y ^ key0, static_cast<unsigned>(product1), static_cast<unsigned>(product0 >> 32) ^ c.w ^ key1, static_cast<unsigned>(product0));
     key0 += 0x9e3779b9u;
     key1 += 0xbb67ae85u;
   }
   return c;
 }
 
-template <class T>
-__device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
-  constexpr int L = LANES<T>;
+// Which elements stay, and what they become.
+struct Dropout {
+  float factor;
+  unsigned least;
+
   // The upper 24 bits of a word against p, as whole numbers: p below 1 leaves room for the shift.
-  const float factor = 1.0f / (1.0f - p);
-  const unsigned least = p < 1.0f ? __float2uint_ru(p * 16777216.0f) << 8 : ~0u;
-  const auto kept = [&](float value, unsigned word) { return word < least ? 0.0f : value * factor; };
-  const long long t = thread_of_grid(), i = t * L;
-  if (i + L <= n) {
-    const uint4 own = load16(x + i);
-    const unsigned key = *seed;
+  __device__ __forceinline__ explicit Dropout(float p) : factor(1.0f / (1.0f - p)), least(p < 1.0f ? __float2uint_ru(p * 16777216.0f) << 8 : ~0u) {}
+  __device__ __forceinline__ float of(float value, unsigned word) const { return word < least ? 0.0f : value * factor; }
+
+  // Elements i .. of one vector.
+  template <class T>
+  __device__ __forceinline__ uint4 of_vector(const uint4& own, long long i, unsigned key) const {
+    constexpr int L = LANES<T>;
     unsigned word[L];
 #pragma unroll
     for (int j = 0; j < L; j += 4) {
@@ -37,19 +46,54 @@ __device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__
     float f[L];
     unpack<T>(own, f);
 #pragma unroll
-    for (int j = 0; j < L; j++) f[j] = kept(f[j], word[j]);
-    store16(out + i, pack<T>(f));
-  } else if (const long long j = element_behind<T>(t, n); j < n) {
-    const float value = to_float(x[j]);
-    const uint4 w = philox(static_cast<unsigned long long>(j) / 4, *seed);
-    out[j] = from_float<T>(kept(value, j % 4 == 0 ? w.x : j % 4 == 1 ? w.y : j % 4 == 2 ? w.z : w.w));
+    for (int j = 0; j < L; j++) f[j] = of(f[j], word[j]);
+    return pack<T>(f);
   }
+
+  template <class T>
+  __device__ __forceinline__ T of_element(T own, long long i, unsigned key) const {
+    const uint4 w = philox(static_cast<unsigned long long>(i) / 4, key);
+    return from_float<T>(of(to_float(own), i % 4 == 0 ? w.x : i % 4 == 1 ? w.y : i % 4 == 2 ? w.z : w.w));
+  }
+};
+
+template <class T>
+__device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
+  constexpr int L = LANES<T>;
+  const Dropout drop(p);
+  const long long t = thread_of_grid(), i = t * L;
+  if (i + L <= n) {
+    const uint4 own = load16(x + i);
+    store16(out + i, drop.of_vector<T>(own, i, *seed));
+  } else if (const long long j = element_behind<T>(t, n); j < n) {
+    const T own = x[j];
+    out[j] = drop.of_element(own, j, *seed);
+  }
+}
+
+// Two vectors of a thread, 256 apart, so that one is read while words of the other are made. The elements behind the last vector are the first block's.
+template <class T>
+__device__ __forceinline__ void dropout_two(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
+  constexpr int L = LANES<T>;
+  const Dropout drop(p);
+  const long long vectors = n / L, first = static_cast<long long>(blockIdx.x) * 512 + threadIdx.x;
+  uint4 own[2];
+#pragma unroll
+  for (int v = 0; v < 2; v++)
+    if (first + v * 256 < vectors) own[v] = load16(x + (first + v * 256) * L);
+  const unsigned key = *seed;
+#pragma unroll
+  for (int v = 0; v < 2; v++)
+    if (first + v * 256 < vectors) store16(out + (first + v * 256) * L, drop.of_vector<T>(own[v], (first + v * 256) * L, key));
+  if (const long long j = vectors * L + threadIdx.x; blockIdx.x == 0 && j < n) out[j] = drop.of_element(x[j], j, key);
 }
 
 }  // namespace
 
-#define DROPOUT(T) \
-  extern "C" __global__ void __launch_bounds__(256) dropout_##T(const T* x, T* out, long long n, float p, const unsigned* seed) { dropout(x, out, n, p, seed); }
-DROPOUT(f32)
-DROPOUT(f16)
-DROPOUT(bf16)
+#define DROPOUT(T, name) \
+  extern "C" __global__ void __launch_bounds__(256) name##_##T(const T* x, T* out, long long n, float p, const unsigned* seed) { name(x, out, n, p, seed); }
+DROPOUT(f32, dropout)
+DROPOUT(f16, dropout)
+DROPOUT(bf16, dropout)
+DROPOUT(f16, dropout_two)
+DROPOUT(bf16, dropout_two)

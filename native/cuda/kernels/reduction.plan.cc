@@ -31,7 +31,11 @@ struct Geometry {
 
 Geometry geometry(const Dims& d) {
   if (d.size() == 1) return {1, d[0], 1, 1};
-  return {d[0], d[1], d[2], d.size() == 4 ? d[3] : 1};
+  const int64_t groups = d.size() == 4 ? d[3] : 1;
+  // Pieces that lie behind each other are one, and those of one element are rows.
+  if (d[0] == 1) return {1, groups * d[1], d[2], 1};
+  if (d[1] == 1) return {1, groups, d[0] * d[2], 1};
+  return {d[0], d[1], d[2], groups};
 }
 
 std::vector<TensorShape> tensors(const OpKernels& kernels, const Dims& d) {
@@ -51,6 +55,8 @@ void slices(int64_t count, const F& launch) {
 // Elements, and those of one result, up to which one launch that reads them in any order is sooner done than two (4005 of a result on an H200: 8.8 us, by
 // two launches 7.3 us).
 constexpr int64_t most_pieces = int64_t{1} << 16, most_of_cell = 512;
+// Results up to which a warp each leaves no part of the GPU waiting.
+constexpr int64_t most_few = 2048;
 
 // Plans the kernels of one case. Results go to the output, or where there are several groups to `parts`.
 class Reduction {
@@ -66,7 +72,7 @@ class Reduction {
     const int64_t outer = g_.groups * g_.outer;
     if (count_ == 1 && row_.kind != Row::product) return plan_single();
     if (g_.groups > 1 && outer * g_.reduce * g_.inner <= most_pieces && count_ <= most_of_cell) {
-      const int lanes = count_ >= 32 ? 32 : 1;
+      const int lanes = count_ >= 32 || (count_ >= 8 && g_.cells() <= most_few) ? 32 : 1;
       p_.launch(kernel("_pieces"), {ceil_div(g_.cells() * lanes, 256)}, 256, 0, p_.input(0), p_.output(), count_, static_cast<long long>(g_.groups), static_cast<long long>(g_.outer), static_cast<long long>(g_.reduce),
                 static_cast<long long>(g_.inner), lanes);
       return;

@@ -109,21 +109,20 @@ constexpr int short_vectors = 4;
 template <class R, class T>
 __device__ __forceinline__ void reduce_short(const T* x, const T* y, Results<R, T> results, long long cols) {
   using Part = typename R::Part;
-  __shared__ Part scratch[32];
   const long long row = blockIdx.y;
-  const Range<R, T, int> range(x + row * cols, R::pair ? y + row * cols : x, static_cast<int>(cols), 0);
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  Part total;
   if constexpr (R::placed) {
-    total = range.template placed<short_vectors>(t, threads);
+    const Part total = first_largest<R, T, short_vectors>(x + row * cols, static_cast<int>(cols), t, threads);
+    if (t == 0) results.put(row, total);
   } else {
+    __shared__ Part scratch[32];
     Part part[short_vectors];
 #pragma unroll
     for (int u = 0; u < short_vectors; u++) part[u] = R::start();
-    total = range.template rest<short_vectors, true>(part, t, t, threads);
+    const Range<R, T, int> range(x + row * cols, R::pair ? y + row * cols : x, static_cast<int>(cols), 0);
+    const Part total = block_reduce(range.template rest<short_vectors, true>(part, t, t, threads), R::start(), scratch, Join<R>());
+    if (t == 0) results.put(row, total);
   }
-  total = block_reduce(total, R::start(), scratch, Join<R>());
-  if (threadIdx.x == 0) results.put(row, total);
 }
 
 // W elements at p, as one access: all that a thread meets in a row of its columns.

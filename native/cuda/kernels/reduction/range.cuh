@@ -115,6 +115,61 @@ struct Range {
   }
 };
 
+struct MaxOrNan {
+  __device__ __forceinline__ float operator()(float a, float b) const { return max_or_nan(a, b); }
+};
+
+// The largest of n elements and its place in one word, for thread 0 of the block, whose threads hold up to N vectors each: the largest first, by one
+// instruction for an element, and then its place, by the threads that hold it.
+template <class R, class T, int N>
+__device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int t, int threads) {
+  __shared__ float scratch[32];
+  __shared__ unsigned first;
+  constexpr int L = LANES<T>;
+  const Range<R, T, int> range(x, x, n, 0);
+  const int done = range.head + range.vectors * L;
+  const auto key = [](float a) { return R::value(1.0f) > 0 ? a : -a; };
+  float ends[2] = {-INFINITY, -INFINITY};
+  uint4 a[N];
+  if (t < range.head) ends[0] = key(to_float(x[t]));
+  if (t < n - done) ends[1] = key(to_float(x[done + t]));
+  // Where nothing depends on how many there are, the compiler keeps the loads together: a thread without a vector takes the last.
+  if (range.vectors > 0) {
+#pragma unroll
+    for (int u = 0; u < N; u++) a[u] = range.of_x(min(t + u * threads, range.vectors - 1));
+  }
+  float own = max_or_nan(ends[0], ends[1]);
+  if (range.vectors > 0) {
+#pragma unroll
+    for (int u = 0; u < N; u++) {
+      float f[L];
+      unpack<T>(a[u], f);
+#pragma unroll
+      for (int j = 0; j < L; j++) own = max_or_nan(own, key(f[j]));
+    }
+  }
+  if (t == 0) first = ~0u;
+  const float most = block_reduce(own, -INFINITY, scratch, MaxOrNan());
+  __syncthreads();
+  const auto same = [&](float a) { return a == most || (a != a && most != most); };
+  if (same(own)) {
+    unsigned place = ~0u;
+    if (t < range.head && same(ends[0])) place = t;
+    if (t < n - done && same(ends[1])) place = min(place, static_cast<unsigned>(done + t));
+#pragma unroll
+    for (int u = 0; u < N; u++) {
+      float f[L];
+      unpack<T>(a[u], f);
+#pragma unroll
+      for (int j = 0; j < L; j++)
+        if (t + u * threads < range.vectors && same(key(f[j]))) place = min(place, static_cast<unsigned>(range.head + (t + u * threads) * L + j));
+    }
+    atomicMin(&first, place);
+  }
+  __syncthreads();
+  return R::ranked(most, first);
+}
+
 // Elements t, t + threads, ... of a range.
 template <class R, class T>
 __device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y, long long n, unsigned first, int t, int threads) {
