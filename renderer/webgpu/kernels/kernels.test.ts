@@ -60,10 +60,19 @@ describe('WGSL kernels', () => {
     expect(build('mean', [6_556_748, 2, 1, 3]).steps.length).toBeGreaterThan(1)
   })
 
+  it('take few columns, or few rows of many, without threads that idle', () => {
+    const groups = (rows: number, columns: number) => build('sum', [1, rows, columns]).steps.map((one) => one.groups)
+    expect(groups(750, 2)).toEqual([1])
+    expect(groups(249, 7)).toEqual([1])
+    expect(groups(9, 1 << 20)).toEqual([(1 << 18) / THREADS])
+    // Two columns, 128 rows at a time, at least eight of them for a thread.
+    expect(groups(1 << 20, 2)[0]).toBe((1 << 20) / (128 * 8))
+  })
+
   it('sum dweight and dbias of few tokens in one step', () => {
     const steps = (op: string, tokens: number) => build(op, [tokens, 4096]).steps.map(({ groups }) => groups)
     expect(steps('layer_norm_backward', 7)).toEqual([7, 2 * 32])
-    expect(steps('layer_norm_backward', 33).length).toBeGreaterThan(2)
+    expect(steps('layer_norm_backward', 64).length).toBeGreaterThan(2)
     expect(steps('rms_norm_backward', 7)).toEqual([7, 32])
   })
 
@@ -138,7 +147,23 @@ describe('products', () => {
   })
 })
 
+describe('convolutions', () => {
+  const line = (batch: number, channels: number, filters: number, kernel: number, length: number) =>
+    build('conv1d', [batch, channels, filters, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, length, kernel, 0, length - kernel + 1]).steps[0]!
+  it('of few filters, few terms or few tiles are sums of threads that share what they read', () => {
+    for (const one of [line(4, 64, 3, 3, 1000), line(4, 2, 200, 2, 1000), line(9, 128, 56, 3, 12)]) expect(one.wgsl).not.toContain('tile_a')
+    expect(line(64, 64, 64, 3, 4096).wgsl).toContain('tile_a')
+  })
+  it('have as many workgroups as fill a device where sums are long, and no idle threads where they are short', () => {
+    expect(line(1, 4096, 8, 3, 66).groups).toBe(32)
+    expect(line(1000, 2, 8, 2, 2).groups).toBe(Math.ceil(1000 / THREADS))
+  })
+})
+
 describe('attention', () => {
+  it('over few keys takes a thread for each query', () => {
+    expect(build('scaled_dot_product_attention', [2048, 32, 1, 4, 4, 16, 0]).steps[0]!.groups).toBe((2048 * 32 * 4) / THREADS)
+  })
   it('takes tiles of 64 queries, and smaller ones where there are few', () => {
     const groups = (queries: number) => build('scaled_dot_product_attention', [2, 4, 4, queries, 100, 40, 0]).steps[0]!.groups
     expect([groups(130), groups(64), groups(20)]).toEqual([24, 8, 16])

@@ -1,7 +1,7 @@
 import { step, widthFor } from '../../wgsl/header'
-import { mapped } from '../../wgsl/mapped'
 import { matmulText, tilesFor } from '../matmul/kernel'
 import { dimOf, type Kernel, type KernelShape } from '../types'
+import { directConvolution, directPlan } from './direct'
 
 /** Extents of one axis, in the order of the op's dims. */
 const AXIS = ['input', 'kernel', 'padding', 'output'] as const
@@ -38,13 +38,14 @@ ${[0, 1, 2, 3].map((j) => `  if (col + ${j}u < cols) { v[${j}] = met(image, col 
 }
 `
 
-/** Filters of a group below which a tile of a product would stand nearly empty. */
+/** Filters of a group, and terms of a sum, below which a tile of a product would stand nearly empty. */
 const FEW_FILTERS = 16
-/** Multiply-adds in all, and of an output, up to which a thread for each output is faster than tiles, which take longer to start. */
-const TINY = 1 << 15
-const SHORT = 256
+const FEW_TERMS = 8
+/** Tiles that leave most of a device idle, and multiply-adds up to which threads that share sums are faster then. */
+const FEW_TILES = 64
+const LITTLE = 2 ** 24
 
-/** A product of the filters with the gathered image (implicit GEMM), or one thread for each output where groups have few filters or there is hardly any work. */
+/** A product of the filters with the gathered image (implicit GEMM), or sums without tiles where these would stand nearly empty or be too few. */
 const convolution: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
@@ -52,25 +53,16 @@ const convolution: Kernel = {
     const volume = (at: number) => dimOf(shape, 6 + at) * dimOf(shape, 10 + at) * dimOf(shape, 14 + at)
     const [taps, outputs] = [volume(1), volume(3)]
     const [m, k] = [filters / groups, (channels / groups) * taps]
-    if (m < FEW_FILTERS || (k <= SHORT && batch * filters * outputs * k <= TINY)) {
-      return mapped({
-        tensors: [{ name: 'x', at: { input: 0 } }, { name: 'weight', at: { input: 1 } }, { name: 'out', at: 'output', write: true }],
-        functions: `${constants(shape)}${element('x')}`,
-        body: `  let f = i / outputs % filters;
-  let first = (i / outputs / filters * channels + f / (filters / groups) * per_group) * plane;
-  var sum = 0.0;
-  for (var c = 0u; c < per_group; c++) {
-    for (var t = 0u; t < taps; t++) { sum = fma(met(first + c * plane, i % outputs, t), f32(weight[(f * per_group + c) * taps + t]), sum); }
-  }
-  out[i] = own(sum);`,
-      }, shape.dtype, batch * filters * outputs)
-    }
-    const { tile, tilesM, tilesN } = tilesFor(batch * groups, m, outputs)
+    const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
+    const images = batch * groups
+    const { tile, tilesM, tilesN } = tilesFor(images, m, outputs)
+    if (m < FEW_FILTERS || k <= FEW_TERMS || (images * tilesM * tilesN < FEW_TILES && images * m * outputs * k <= LITTLE))
+      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${element('x')}`, images * outputs)
     const wgsl = matmulText({
-      dtype: shape.dtype === 'f16' ? 'f16' : 'f32', transA: false, transB: false, widthA: widthFor(k), widthB: 1, widthOut: widthFor(outputs), tile,
+      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: 1, widthOut: widthFor(outputs), tile,
       gathered: { loadB: `${constants(shape)}${element('b')}${LOAD_B}`, baseA: 'batch_number % groups * m * k' },
     })
-    return { scratchBytes: [], steps: [step(wgsl, [{ input: 1 }, { input: 0 }, 'output'], [m, outputs, k, tilesM, tilesN, batch * groups], batch * groups * tilesM * tilesN)] }
+    return { scratchBytes: [], steps: [step(wgsl, [{ input: 1 }, { input: 0 }, 'output'], [m, outputs, k, tilesM, tilesN, images], images * tilesM * tilesN)] }
   },
 }
 

@@ -153,24 +153,40 @@ export interface Times {
   plain?: BufferName
 }
 
-/** A workgroup is 32 vectors wide and 8 rows high. */
+/** Vectors beside each other in a workgroup, where there are as many; its other threads take rows below. */
 const COLUMNS_PER_GROUP = 32
-const ROWS = THREADS / COLUMNS_PER_GROUP
+/** Rows up to which a thread takes all rows of its columns, and columns from which on that fills the device. */
+const FEW_ROWS = 16
+const MANY_COLUMNS = 2 ** 15
 
-/** Workgroups beside each other along the inner axis. */
-export const columnGroups = (vectors: number): number => Math.ceil(vectors / COLUMNS_PER_GROUP)
+/** Vectors beside each other in a workgroup for a fold of `reduce` rows of `vectors`: a power of two. Threads of few columns take more rows at a time. */
+export const columnsOf = (reduce: number, vectors: number): number =>
+  reduce <= FEW_ROWS && vectors >= MANY_COLUMNS ? THREADS : Math.min(COLUMNS_PER_GROUP, powerOfTwoFrom(vectors))
+
+/** Rows of partial results that one thread for each column joins by itself. */
+const FEW_TO_JOIN = 8
+
+/** WGSL that joins the partial results of `high` rows of threads, `wide` threads each, in `rows`: the first FEW_TO_JOIN rows hold them after it. */
+function joinedRows(fold: Fold, wide: number, high: number): string {
+  const steps: string[] = []
+  for (let rows = high / 2; rows >= FEW_TO_JOIN; rows /= 2)
+    steps.push(`  if (lane < ${rows * wide}u) { rows[lane] = ${fold.join('rows[lane]', `rows[lane + ${rows * wide}u]`)}; }\n  workgroupBarrier();\n`)
+  return steps.join('')
+}
 
 /** Writes [outer, parts, inner] results. */
 export function foldAcross(fold: Fold, columns: Columns, types: Types, from: BufferName, to: BufferName, times?: Times): Step {
   const perPart = Math.ceil(columns.reduce / columns.parts)
-  const beside = columnGroups(columns.vectors)
+  const wide = columnsOf(columns.reduce, columns.vectors)
+  const high = THREADS / wide
+  const beside = Math.ceil(columns.vectors / wide)
   const vector = working(columns.width)
   const factors = times ? [{ name: 'y', type: storage(types.from, columns.width) }, { name: 'rstd', type: 'f32' }, ...(times.mean ? [{ name: 'mean', type: 'f32' }] : [])] : []
   const target = { type: storage(types.to, columns.width), write: true }
   const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', ...target }, ...(times?.plain ? [{ name: 'plain', ...target }] : [])]
   const factor = (row: string) => (times ? ` * (${vector}(y[base + (${row}) * vectors])${times.mean ? ` - mean[${row}]` : ''}) * rstd[${row}]` : '')
   const own = (row: string) => `${vector}(x[base + (${row}) * vectors])`
-  const fold4 = (value: (row: string) => string) => folded(fold, 'r', ROWS, Math.ceil(perPart / ROWS), value)
+  const fold4 = (value: (row: string) => string) => folded(fold, 'r', high, Math.ceil(perPart / high), value)
   const weighted = fold4((row) => `${own(row)}${factor(row)}`)
   const written = (name: string, at: string) => `${name}[${at}] = ${target.type}(${fold.finish('total', 'scalar(0u)')});`
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}
@@ -178,12 +194,12 @@ var<workgroup> rows: array<${vector}, ${THREADS}>;
 ${entry(`  let vectors = dim(0u);
   let reduce = dim(1u);
   let parts = dim(2u);
-  let column = group % dim(4u) * ${COLUMNS_PER_GROUP}u + lane % ${COLUMNS_PER_GROUP}u;
+  let column = group % dim(4u) * ${wide}u + lane % ${wide}u;
   let piece = group / dim(4u);
   let live = column < vectors && piece < dim(5u);
   let base = ${times?.plain ? 'column' : 'piece / parts * reduce * vectors + column'};
   let end = min((piece % parts + 1u) * dim(3u), reduce);
-  var r = piece % parts * dim(3u) + lane / ${COLUMNS_PER_GROUP}u;
+  var r = piece % parts * dim(3u) + lane / ${wide}u;
   var s0 = ${vector}(${fold.start});
   var s1 = s0;
   var s2 = s0;
@@ -195,9 +211,9 @@ ${times?.plain ? `    if (piece == 0u) {\n${weighted}\n    } else {\n${fold4(own
   let right = ${fold.join('s2', 's3')};
   rows[lane] = ${fold.join('left', 'right')};
   workgroupBarrier();
-  if (live && lane < ${COLUMNS_PER_GROUP}u) {
+${joinedRows(fold, wide, high)}  if (live && lane < ${wide}u) {
     var total = rows[lane];
-    for (var other = 1u; other < ${ROWS}u; other++) { total = ${fold.join('total', `rows[lane + other * ${COLUMNS_PER_GROUP}u]`)}; }
+    for (var other = 1u; other < ${Math.min(high, FEW_TO_JOIN)}u; other++) { total = ${fold.join('total', `rows[lane + other * ${wide}u]`)}; }
     ${times?.plain ? `if (piece == 0u) { ${written('out', 'column')} } else { ${written('plain', 'column')} }` : written('out', 'piece * vectors + column')}
   }`)}`
   const pieces = columns.outer * columns.parts + (times?.plain ? 1 : 0)

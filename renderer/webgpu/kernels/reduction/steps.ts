@@ -1,17 +1,27 @@
-import { widthFor, type Width } from '../../wgsl/header'
+import { THREADS, widthFor, type Width } from '../../wgsl/header'
 import type { BufferName, Step } from '../types'
-import { columnGroups, foldAcross, foldAlong, foldAt, type Times, type Pair, type Fold } from './fold'
+import { columnsOf, foldAcross, foldAlong, foldAt, type Times, type Pair, type Fold } from './fold'
 
 export type Float = 'f32' | 'f16'
 
 /** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. */
 const ENOUGH_GROUPS = 4096
-/** Shortest piece worth a workgroup of its own, in vectors and in rows. */
+/** Shortest piece worth a workgroup of its own, in vectors of a row, and in rows of the columns of each thread. */
 export const SHORTEST_RUN = 1024
-export const SHORTEST_COLUMN = 32
+const SHORTEST_COLUMN = 4
+/** The same where a workgroup has few columns: their loads are few lines of memory, and a second step costs as much as many of them. */
+const SHORTEST_NARROW = 8
 
 /** Pieces that a length is cut into, for `others` results beside each other. */
-export const pieces = (length: number, shortest: number, others: number) => Math.max(1, Math.min(Math.ceil(length / shortest), Math.floor(ENOUGH_GROUPS / others)))
+export const pieces = (length: number, shortest: number, others: number) => Math.max(1, Math.min(Math.floor(length / shortest), Math.floor(ENOUGH_GROUPS / others)))
+
+/** Pieces of the rows of a fold over the middle axis of [outer, reduce, vectors]. */
+export function columnParts(outer: number, reduce: number, vectors: number): number {
+  const wide = columnsOf(reduce, vectors)
+  // Few rows of many columns: a thread takes all rows.
+  if (wide === THREADS) return 1
+  return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide))
+}
 
 /** A tensor on the way through the steps: what it holds and how. */
 export interface Held {
@@ -57,7 +67,7 @@ export class FoldSteps {
   columns(x: Held, outer: number, reduce: number, inner: number, last: boolean, times?: Times): Held {
     const width = widthFor(inner)
     const vectors = inner / width
-    const parts = pieces(reduce, SHORTEST_COLUMN, outer * columnGroups(vectors))
+    const parts = columnParts(outer, reduce, vectors)
     const columns = { outer, reduce, vectors, width, parts, count: this.count }
     if (parts === 1) return this.#across(x, columns, last, outer * inner, times)
     const partial = this.#across(x, columns, false, outer * parts * inner, times)

@@ -1,6 +1,6 @@
 import { type BufferName, dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
-import { columnGroups, type Fold, FOLDS, lanesFor, type Pair } from './fold'
-import { type Float, FoldSteps, type Held, pieces, SHORTEST_COLUMN, SHORTEST_RUN } from './steps'
+import { columnsOf, type Fold, FOLDS, lanesFor, type Pair } from './fold'
+import { columnParts, type Float, FoldSteps, type Held, pieces, SHORTEST_RUN } from './steps'
 import { entry, header, step, storage, THREADS, widthFor, type Width } from '../../wgsl/header'
 import { shuffled } from '../../wgsl/rows'
 
@@ -18,9 +18,6 @@ export interface Search {
 type Source = { x: BufferName; type: 'f32' | 'f16' } | { values: BufferName; indices: BufferName }
 /** Where they go: the indices alone, or pairs for the next step. */
 type Target = { indices: BufferName } | { values: BufferName; indices: BufferName }
-
-const COLUMNS = 32
-const ROWS = THREADS / COLUMNS
 
 /** Elements of a part: whole vectors where rows are. */
 const partLength = (reduce: number, parts: number) => Math.ceil(reduce / parts / widthFor(reduce)) * widthFor(reduce)
@@ -49,9 +46,10 @@ export function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, sp
   const perPart = partLength(reduce, parts)
   // Threads that search one output, and how far apart they lie.
   const width: Width = pairs || across ? 1 : widthFor(reduce)
-  const lanes = across ? ROWS : lanesFor(Math.ceil(perPart / width), outer * parts)
-  const apart = across ? COLUMNS : 1
-  const beside = across ? Math.ceil(inner / COLUMNS) : 1
+  const columns = columnsOf(reduce, inner)
+  const lanes = across ? THREADS / columns : lanesFor(Math.ceil(perPart / width), outer * parts)
+  const apart = across ? columns : 1
+  const beside = across ? Math.ceil(inner / columns) : 1
   const keeps = 'values' in target
   const inputs = pairs ? [{ name: 'x', type: 'f32' }, { name: 'known', type: 'i32' }] : [{ name: 'x', type: storage(source.type, width) }]
   const bindings = [...inputs, ...(keeps ? [{ name: 'best', type: 'f32', write: true }] : []), { name: 'out', type: 'i32', write: true }]
@@ -76,7 +74,7 @@ export function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, sp
   }
 `
   const place = across
-    ? `  let column = group % dim(4u) * ${COLUMNS}u + lane % ${COLUMNS}u;\n  let piece = group / dim(4u);\n  let l = lane / ${COLUMNS}u;`
+    ? `  let column = group % dim(4u) * ${columns}u + lane % ${columns}u;\n  let piece = group / dim(4u);\n  let l = lane / ${columns}u;`
     : `  let column = 0u;\n  let piece = group * ${THREADS / lanes}u + lane / ${lanes}u;\n  let l = lane % ${lanes}u;`
   const wgsl = `${header(bindings, !pairs && source.type === 'f16', size !== undefined)}
 ${exchanged === '' ? '' : `var<workgroup> values: array<f32, ${THREADS}>;\nvar<workgroup> indices: array<i32, ${THREADS}>;\n`}fn wins(v: f32, i: i32, over: f32, at: i32) -> bool { return at < 0 || v ${better} over || (v == over && i < at); }
@@ -166,7 +164,7 @@ const extreme = (better: '>' | '<'): Kernel => ({
       source = pairs
     }
     const rows = groups * outer
-    const parts = inner === 1 ? pieces(reduce, 4 * SHORTEST_RUN, rows) : pieces(reduce, SHORTEST_COLUMN, rows * columnGroups(inner))
+    const parts = inner === 1 ? pieces(reduce, 4 * SHORTEST_RUN, rows) : columnParts(rows, reduce, inner)
     const whole = groups === 1
     search({ outer: rows, reduce, inner, parts }, outputs * parts, parts === 1 && whole)
     if (parts > 1) search({ outer: rows, reduce: parts, inner, parts: 1 }, outputs, whole)

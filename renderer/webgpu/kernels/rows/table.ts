@@ -1,6 +1,7 @@
+import { widthFor } from '../../wgsl/header'
 import { joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
 import { FOLDS, type Times } from '../reduction/fold'
-import { FoldSteps, SHORTEST_COLUMN } from '../reduction/steps'
+import { columnParts, FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { fusedNormBackward } from './norm-backward'
 
@@ -58,7 +59,7 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
       return steps
     }
     // The sums of few tokens are one step, which dbias joins.
-    const together = layer && dimOf(shape, 0) <= SHORTEST_COLUMN
+    const together = layer && columnParts(1, dimOf(shape, 0), dimOf(shape, 1) / widthFor(dimOf(shape, 1))) === 1
     const dweight = sums(1, { x: { input: 1 }, rstd: saved.at(-1)!.from, ...(layer ? { mean: saved[0]!.from } : {}), ...(together ? { plain: { output: 2 } } : {}) })
     return joinPrograms([dx, dweight, ...(layer && !together ? [sums(2)] : [])])
   },

@@ -1,6 +1,7 @@
 import { CaseError } from '@core/backend'
 import { entry, header, step, storage } from '../../wgsl/header'
 import { dimOf, type Kernel } from '../types'
+import { isShort, shortAttention } from './short'
 import { TILE, tiledText } from './tiled'
 
 /** Queries and keys of a tile: a thread has one score of it, and every SIDE-th element of a query's result. */
@@ -89,11 +90,14 @@ const kernel: Kernel = {
   build: (shape) => {
     const [batch, heads, kvHeads, seqQ, seqK, headDim] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4), dimOf(shape, 5)]
     if (headDim > MAX_HEAD_DIM) throw new CaseError('unsupported', `The WGSL attention kernel takes heads of at most ${MAX_HEAD_DIM}; this case has ${headDim}.`)
+    const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
+    const [causal, scale] = [dimOf(shape, 6) === 1, 1 / Math.sqrt(headDim)]
+    if (isShort(seqK, headDim)) return shortAttention(dtype, batch * heads * seqQ, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     const tile = seqQ >= FEW_QUERIES ? TILE : SIDE
     const tiles = Math.ceil(seqQ / tile)
-    const wgsl = (tile === TILE ? tiledText : text)(shape.dtype === 'f16' ? 'f16' : 'f32', headDim, dimOf(shape, 6) === 1)
+    const wgsl = (tile === TILE ? tiledText : text)(dtype, headDim, causal)
     const dims = [seqQ, seqK, tiles, batch * heads, heads, kvHeads]
-    return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], dims, batch * heads * tiles, [1 / Math.sqrt(headDim)])] }
+    return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], dims, batch * heads * tiles, [scale])] }
   },
 }
 export default kernel

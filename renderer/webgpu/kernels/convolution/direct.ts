@@ -1,0 +1,72 @@
+import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import type { Program } from '../types'
+
+/** Most filters that a thread computes at its position: each element of x is read once for all of them. */
+const FILTERS = 8
+/** Terms of a sum from which on several threads share it, terms that are worth a thread then, and workgroups that fill a device. */
+const LONG = 64
+const LEAST_TERMS = 8
+const FILLED = 128
+
+/** What the threads of a workgroup have: positions beside each other, `shares` of the sums of each, and as many filters of each position. */
+export interface DirectPlan {
+  positions: number
+  shares: number
+  filters: number
+  /** Of the filters of one group of the convolution. */
+  filterGroups: number
+  workgroups: number
+}
+
+/** Plan for `all` positions (of all images and groups), `filters` of each, sums of `terms`. */
+export function directPlan(all: number, filters: number, terms: number): DirectPlan {
+  const own = Math.min(filters, FILTERS)
+  const filterGroups = Math.ceil(filters / own)
+  const planned = (positions: number): DirectPlan => ({ positions, shares: THREADS / positions, filters: own, filterGroups, workgroups: Math.ceil((all * filterGroups) / positions) })
+  if (terms < LONG) return planned(THREADS)
+  // Sums are shared by more threads until there are enough workgroups.
+  const choices = [32, 8, 2].map(planned).filter(({ shares }) => terms >= shares * LEAST_TERMS)
+  return choices.find(({ workgroups }) => workgroups >= FILLED) ?? choices.at(-1) ?? planned(32)
+}
+
+/**
+ * A convolution without tiles, where these would stand nearly empty or be too few: a thread computes some filters at one position, or a share of
+ * their sums. `gathered` is WGSL of the extents and of `met(base, output, tap)`; see table.ts.
+ */
+export function directConvolution(dtype: 'f32' | 'f16', plan: DirectPlan, gathered: string, all: number): Program {
+  const type = storage(dtype, 1)
+  const { positions, shares, filters, filterGroups, workgroups } = plan
+  const each = (text: (f: number) => string) => Array.from({ length: filters }, (_, f) => text(f)).join('\n')
+  const written = (f: number) => `out[at + ${f}u * outputs] = ${type}(sum_${f});`
+  const joined = (f: number) => `  sums[lane] = sum_${f};
+  workgroupBarrier();
+  if (live && share == 0u && first + ${f}u < of_group) {
+    for (var other = 1u; other < ${shares}u; other++) { sum_${f} += sums[lane + other * ${positions}u]; }
+    ${written(f)}
+  }
+  workgroupBarrier();`
+  const alone = (f: number) => `  if (live && first + ${f}u < of_group) { ${written(f)} }`
+  const wgsl = `${header([{ name: 'x', type }, { name: 'weight', type }, { name: 'out', type, write: true }], dtype === 'f16')}
+${gathered}
+const of_group = filters / groups;
+const terms = per_group * taps;
+${shares > 1 ? `var<workgroup> sums: array<f32, ${THREADS}>;` : ''}
+${entry(`  let index = group * ${positions}u + lane % ${positions}u;
+  let share = lane / ${positions}u;
+  let live = index < dim(0u);
+  let position = index % outputs;
+  let first = index / outputs % ${filterGroups}u * ${filters}u;
+  let image = index / (outputs * ${filterGroups}u);
+  let base_x = (image / groups * channels + image % groups * per_group) * plane;
+  let base_filter = image % groups * of_group;
+${each((f) => `  var sum_${f} = 0.0;\n  let row_${f} = (base_filter + min(first + ${f}u, of_group - 1u)) * terms;`)}
+  if (live) {
+    for (var e = share; e < terms; e += ${shares}u) {
+      let value = met(base_x + e / taps * plane, position, e % taps);
+${each((f) => `      sum_${f} = fma(value, f32(weight[row_${f} + e]), sum_${f});`)}
+    }
+  }
+  let at = (image / groups * filters + base_filter + first) * outputs + position;
+${each(shares > 1 ? joined : alone)}`)}`
+  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, 'output'], [all * filterGroups], workgroups)] }
+}
