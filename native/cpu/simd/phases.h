@@ -3,39 +3,10 @@
 // a row. Tiles read them there, across rows as well, and what falls between two rows of outputs is computed and left out; or, where that would
 // be much, panels are packed from the copy without a look at edges and strides.
 #pragma once
+#include "padded_rows.h"
 #include "windows.h"
 
 namespace {
-
-// Rows of the input as they are copied: of one channel..
-template <class T>
-struct OneChannel {
-  static constexpr int64_t CHANNELS = 1;
-  using Unit = Floats;
-  static T* output(T* out) { return out; }
-  const T* x;
-  OneChannel(const T* channel, int64_t, bool) : x(channel) {}
-  V next(int64_t i) const { return vload(x + i); }
-  V even(int64_t i) const { return vload_even(x + i); }
-  V some(int64_t i, int n) const { return take(x + i, n); }
-  V some_even(int64_t i, int n) const { return vload_even_between(x + i, 0, n, 0); }
-  float one(int64_t i) const { return to_float(x[i]); }
-};
-#if defined(OPSCOPE_PAIRS)
-// .. or of two as pairs; the last channel may have none beside it.
-struct TwoChannels {
-  static constexpr int64_t CHANNELS = 2;
-  using Unit = Pairs;
-  static RoundedBF16* output(BF16* out) { return rounded(out); }
-  const BF16 *x, *other;
-  TwoChannels(const BF16* channel, int64_t plane, bool last) : x(channel), other(last ? nullptr : channel + plane) {}
-  V next(int64_t i) const { return vpaired(vload(x + i), other ? vload(other + i) : vset(0)); }
-  V even(int64_t i) const { return vpaired(vload_even(x + i), other ? vload_even(other + i) : vset(0)); }
-  V some(int64_t i, int n) const { return vpairs(x + i, other ? other + i : nullptr, n); }
-  V some_even(int64_t i, int n) const { return vpaired(vload_even_between(x + i, 0, n, 0), other ? vload_even_between(other + i, 0, n, 0) : vset(0)); }
-  float one(int64_t i) const { return pair_of(x[i], other ? other[i] : BF16{0}); }
-};
-#endif
 
 // One axis of a part of `outputs` outputs: `cells` of each of the phases.
 struct PhaseAxis {
@@ -52,81 +23,105 @@ constexpr int64_t MOST_FLOATS = 4 << 20;  // of one thread
 constexpr int64_t PLANES_FLOATS = 1 << 18; // of several planes that are copied together: about a second-level cache
 constexpr int64_t PACKING = 12, PACKING_RUNS = NR * 8 / 5;  // takes about as long as so many rows of a product, these by the outputs of a row; rows that start within lines take 1.05x
 
-// How a convolution is cut into parts, each of some whole planes of outputs (one depth of an image) or some rows or columns of one, and what
-// one thread needs for them. Cells lie by channel, phase, depth, plane, row and column.
+// How a convolution is cut into parts, each of some whole planes of outputs (some depths of one image, or all depths of some) or some rows or
+// columns of one, and what one thread needs for them. Cells lie by channel, phase, depth, image, row and column, so that outputs of one depth
+// and image after another are `plane` cells apart.
 struct Parts {
   const Geometry& g;
   int64_t across, down;  // parts of a plane
-  int64_t columns, rows, planes;  // of a part
-  PhaseAxis d, h, w;
-  int64_t plane, phase;  // cells of one depth of a plane, and of all
+  int64_t columns, rows, depths, images;  // of a part
+  PhaseAxis h, w;
+  int64_t plane;         // cells of one depth of an image
   bool packs;            // panels are packed, for many vectors would lie between rows of outputs
+  bool by_planes;        // tiles end with a plane, for many vectors would lie between planes
   bool copies_planes;    // parts are whole planes of the input without padding
   // Floats: the copied input and a slab (vectors reach behind their ends), sums, a block of filters, and where each term lies.
   int64_t input_floats, slab_floats, sum_stride, sum_floats, block_floats, floats;
 
   Parts(const Geometry& geometry, int threads) : Parts(geometry, threads, (geometry.width.output + most_columns(geometry) - 1) / most_columns(geometry)) {}
-  int64_t all_planes() const { return g.batch * g.depth.output; }
-  int64_t count() const { return g.groups * ((all_planes() + planes - 1) / planes) * down * across; }
-  int64_t flat(int64_t some_planes, int64_t some_rows, int64_t some_columns) const { return (some_planes - 1) * plane + (some_rows - 1) * w.cells + some_columns; }
+  int64_t count() const { return g.groups * parts_of(g.batch, images) * parts_of(g.depth.output, depths) * down * across; }
+  int64_t flat(int64_t planes, int64_t some_rows, int64_t some_columns) const { return (planes - 1) * plane + (some_rows - 1) * w.cells + some_columns; }
   bool fits() const { return input_floats <= MOST_FLOATS && floats <= MOST_FLOATS; }
 
-  void offsets(int32_t* to) const {
-    const int64_t s = g.stride;
+  // Of a part of so many images.
+  void offsets(int64_t some_images, int32_t* to) const {
+    const int64_t s = g.stride, depth = some_images * plane, phase = depth_axis(depths).cells * depth, depth_phases = depth_axis(depths).phases;
     for (int64_t c = 0; c < g.group_channels(); c++, to += g.volume())
       for (int64_t kd = 0; kd < g.depth.kernel; kd++)
         for (int64_t kh = 0; kh < g.height.kernel; kh++)
           for (int64_t kw = 0; kw < g.width.kernel; kw++) {
             const int64_t at_d = kd * g.dilation, at_h = kh * g.dilation, at_w = kw * g.dilation;
-            const int64_t nth = ((c * d.phases + at_d % s) * h.phases + at_h % s) * w.phases + at_w % s;
-            to[kd * g.depth.kernel_step + kh * g.height.kernel_step + kw * g.width.kernel_step] = static_cast<int32_t>(nth * phase + at_d / s * planes * plane + at_h / s * w.cells + at_w / s);
+            const int64_t nth = ((c * depth_phases + at_d % s) * h.phases + at_h % s) * w.phases + at_w % s;
+            to[kd * g.depth.kernel_step + kh * g.height.kernel_step + kw * g.width.kernel_step] = static_cast<int32_t>(nth * phase + at_d / s * depth + at_h / s * w.cells + at_w / s);
           }
   }
 
-  // The input of one group, of `channels` channels, that `some` planes from `first` on meet, from output (row, column) of each on.
+  // The input of one group, of `channels` channels, that `some` images from `first` on meet, from output (depth, row, column) of each on. Written
+  // in order, by whole vectors that reach over what comes next.
   template <class Rows, class T>
-  void copy(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t row, int64_t column, float* to) const {
+  void copy(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, int64_t depth, int64_t row, int64_t column, float* to) const {
     if (copies_planes) return copy_planes<Rows>(x, channels, group, first, some, to);
-    for (int64_t n = 0; n < some; n++) {
-      const int64_t image = (first + n) / g.depth.output, depth = (first + n) % g.depth.output;
-      const T* channel = x + (image * g.groups + group) * channels * g.in_plane();
-      float* cells = to + n * plane;
-      for (int64_t c = 0; c < channels; c += Rows::CHANNELS, channel += Rows::CHANNELS * g.in_plane())
-        for (int64_t pd = 0; pd < d.phases; pd++)
-          for (int64_t ph = 0; ph < h.phases; ph++)
-            for (int64_t pw = 0; pw < w.phases; pw++)
-              for (int64_t i = 0; i < d.cells; i++, cells += planes * plane)
-                for (int64_t j = 0; j < h.cells; j++) {
-                  const int64_t at_d = (depth + i) * g.stride + pd - g.depth.padding, at_h = (row + j) * g.stride + ph - g.height.padding;
-                  const bool inside = at_d >= 0 && at_d < g.depth.input && at_h >= 0 && at_h < g.height.input;
-                  const Rows from(channel + (inside ? at_d * g.depth.step + at_h * g.height.step : 0), g.in_plane(), c + 1 == channels);
-                  copy_row(from, column * g.stride + pw - g.width.padding, inside ? g.width.input : 0, cells + j * w.cells);
+    const PhaseAxis d = depth_axis(depths);
+    const int64_t image = g.groups * channels * g.in_plane();
+    const T* channel = x + (first * g.groups + group) * channels * g.in_plane();
+    for (int64_t c = 0; c < channels; c += Rows::CHANNELS, channel += Rows::CHANNELS * g.in_plane())
+      for (int64_t pd = 0; pd < d.phases; pd++)
+        for (int64_t ph = 0; ph < h.phases; ph++)
+          for (int64_t pw = 0; pw < w.phases; pw++) {
+            const int64_t first_w = column * g.stride + pw - g.width.padding;
+            const Row of_row{g.stride, g.width.step, w.cells, first_w, of_axis(first_w, g.width.input, w.cells)};
+            const int64_t first_h = row * g.stride + ph - g.height.padding;
+            const Range met = of_axis(first_h, g.height.input, h.cells);
+            const auto copy_rows = [&](const auto& one) {
+              for (int64_t i = 0; i < d.cells; i++) {
+                const int64_t at_d = (depth + i) * g.stride + pd - g.depth.padding;
+                const Range own = at_d >= 0 && at_d < g.depth.input ? met : Range{h.cells, h.cells};
+                for (int64_t n = 0; n < some; n++) {
+                  const T* from = channel + n * image + at_d * g.depth.step + (first_h + own.begin * g.stride) * g.height.step;
+                  to = zeroed(to, own.begin * w.cells);
+                  for (int64_t j = own.begin; j < own.end; j++, from += g.stride * g.height.step, to += w.cells) one.copy(Rows(from, g.in_plane(), c + 1 == channels), to);
+                  to = zeroed(to, (h.cells - own.end) * w.cells);
                 }
-    }
+              }
+            };
+            if (!of_row.vector()) copy_rows(of_row);
+            else if (g.stride == 1) copy_rows(RowOfVector<false>(of_row));
+            else copy_rows(RowOfVector<true>(of_row));
+          }
   }
 
  private:
   Parts(const Geometry& geometry, int threads, int64_t parts_across)
       : Parts(geometry, threads, parts_across, parts_down(geometry, threads, parts_across), (geometry.width.output + parts_across - 1) / parts_across) {}
   Parts(const Geometry& geometry, int threads, int64_t parts_across, int64_t parts_down, int64_t part_columns)
-      : g(geometry), across(parts_across), down(parts_down), columns(part_columns), rows((geometry.height.output + parts_down - 1) / parts_down), d(g, g.depth, 1), h(g, g.height, rows), w(g, g.width, columns) {
+      : g(geometry), across(parts_across), down(parts_down), columns(part_columns), rows((geometry.height.output + parts_down - 1) / parts_down), h(g, g.height, rows), w(g, g.width, columns) {
     const Products s = g.products();
-    const int64_t shared = g.groups >= threads ? all_planes() : (all_planes() + threads - 1) / threads;
+    const int64_t all_planes = g.batch * g.depth.output, shared = g.groups >= threads ? all_planes : parts_of(all_planes, threads);
     // Few, for the first-level cache, but more where each part reads many filters again.
-    const int64_t most = (s.m < 128 ? 256 : least(2 * s.m, LEAST_COLUMNS)) / (rows * columns);
-    const int64_t cached = PLANES_FLOATS / times(times(g.group_channels(), d.cells * d.phases), times(times(h.cells, h.phases), times(w.cells, w.phases))), enough = (NR + rows * columns - 1) / (rows * columns);
-    planes = across * down > 1 || most < 1 ? 1 : least(shared, least(most, cached < enough ? enough : cached));
+    const int64_t most = (s.m < 128 ? 256 : least(2 * s.m, LEAST_COLUMNS)) / (rows * columns), enough = parts_of(NR, rows * columns);
     plane = times(h.cells, w.cells);
-    phase = times(d.cells * planes, plane);
-    copies_planes = across * down == 1 && g.width.step == 1 && g.depth.input == 1 && plane == g.in_plane() && d.phases * h.phases * w.phases == 1 && g.depth.padding + g.height.padding + g.width.padding == 0 && w.cells == g.width.input;
-    const int64_t filters = s.m, outputs = planes * rows * columns, all = (flat(planes, rows, columns) + W - 1) / W, used = (outputs + W - 1) / W;
-    packs = 21 * all * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
-    input_floats = up(least(times(g.group_channels() * d.phases * h.phases * w.phases, phase), MOST_FLOATS) + 2 * NR, LINE);
+    int64_t planes = across * down > 1 || most < 1 ? 1 : least(shared, most);
+    for (take_planes(planes); planes > enough && copied_floats() > PLANES_FLOATS; take_planes(planes)) planes = planes * 3 / 4;
+    planes = depths * images;
+    copies_planes = across * down == 1 && g.width.step == 1 && g.depth.input == 1 && plane == g.in_plane() && depth_axis(1).phases * h.phases * w.phases == 1 && g.depth.padding + g.height.padding + g.width.padding == 0 && w.cells == g.width.input;
+    const int64_t filters = s.m, outputs = planes * rows * columns, joined = parts_of(flat(planes, rows, columns), W), apart = planes * parts_of(flat(1, rows, columns), W), used = parts_of(outputs, W);
+    by_planes = apart < joined;
+    packs = 21 * least(joined, apart) * filters > 20 * used * (filters + PACKING + PACKING_RUNS / columns);
+    input_floats = up(least(copied_floats(), MOST_FLOATS) + 2 * NR, LINE);
     slab_floats = packs ? up(s.terms() * up(outputs, NR) + W, LINE) : 0;
     sum_stride = packs ? outputs : up(flat(planes, rows, columns), LINE) + LINE;
     sum_floats = up(filters * sum_stride, LINE);
     block_floats = s.a_floats();
     floats = input_floats + slab_floats + sum_floats + block_floats + up(s.k, LINE);
+  }
+
+  static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
+  PhaseAxis depth_axis(int64_t outputs) const { return {g, g.depth, outputs}; }
+  int64_t copied_floats() const { return times(times(g.group_channels(), h.phases * w.phases), times(times(depth_axis(depths).phases, depth_axis(depths).cells), times(images, plane))); }
+  // As equal parts of up to so many planes as there are: those of one image share what they meet.
+  void take_planes(int64_t planes) {
+    depths = parts_of(g.depth.output, parts_of(g.depth.output, planes));
+    images = depths < g.depth.output ? 1 : parts_of(g.batch, parts_of(g.batch, planes / depths));
   }
 
   static int64_t most_columns(const Geometry& g) {
@@ -149,32 +144,24 @@ struct Parts {
   void copy_planes(const T* x, int64_t channels, int64_t group, int64_t first, int64_t some, float* to) const {
     const int64_t image = g.groups * channels * plane;
     x += (first * g.groups + group) * channels * plane;
-    for (int64_t c = 0; c < channels; c += Rows::CHANNELS, to += phase)
+    for (int64_t c = 0; c < channels; c += Rows::CHANNELS, to += some * plane)
       for (int64_t n = 0; n < some; n++) {
         const Rows from(x + n * image + c * plane, plane, c + 1 == channels);
         float* const cells = to + n * plane;
         int64_t i = 0;
         for (; i + W <= plane; i += W) vstore(cells + i, from.next(i));
-        if (i < plane) vstore_n(cells + i, from.some(i, static_cast<int>(plane - i)), static_cast<int>(plane - i));
+        if (i < plane) vstore(cells + i, from.load(i, Lanes(0, static_cast<int>(plane - i))));
       }
   }
 
-  // Every stride-th element of a row of `width` elements, from place `first` on, which may lie in the padding.
-  template <class Rows>
-  void copy_row(const Rows& from, int64_t first, int64_t width, float* to) const {
-    const int64_t s = g.stride, cells = w.cells, step = g.width.step;
-    const int64_t begin = least(cells, first < 0 ? (s - 1 - first) / s : 0), past = width <= first ? 0 : least(cells, (width - 1 - first) / s + 1), end = past > begin ? past : begin;
-    for (int64_t i = 0; i < begin; i++) to[i] = 0;
-    int64_t i = begin;
-    if (s <= 2 && step == 1) {
-      for (; i + W <= end; i += W) vstore(to + i, s == 1 ? from.next(first + i) : from.even(first + 2 * i));
-      if constexpr (W >= 16) {
-        if (const int rest = static_cast<int>(end - i); rest > 0) vstore_n(to + i, s == 1 ? from.some(first + i, rest) : from.some_even(first + 2 * i, rest), rest);
-        i = end;
-      }
-    }
-    for (; i < end; i++) to[i] = from.one((first + i * s) * step);
-    for (i = end; i < cells; i++) to[i] = 0;
+  // Which of the cells of an axis lie inside the input, where the first is at place `first` of it.
+  Range of_axis(int64_t first, int64_t extent, int64_t cells) const {
+    const int64_t past = extent <= first ? 0 : least(cells, (extent - 1 - first) / g.stride + 1), begin = least(cells, first < 0 ? (g.stride - 1 - first) / g.stride : 0);
+    return {begin, past > begin ? past : begin};
+  }
+  static float* zeroed(float* to, int64_t n) {
+    for (int64_t i = 0; i < n; i += W) vstore(to + i, vset(0));
+    return to + n;
   }
 };
 
@@ -224,18 +211,19 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
   float* const copy = call.scratch + call.thread * p.floats;
   float *const slab = copy + p.input_floats, *const sums = slab + p.slab_floats, *const block = sums + p.sum_floats;
   int32_t* const offsets = reinterpret_cast<int32_t*>(block + p.block_floats);
-  p.offsets(offsets);
+  const int64_t depth_parts = (g.depth.output + p.depths - 1) / p.depths;
+  int64_t images_before = 0;
   const Range mine = part(p.count(), 1, call.thread, call.threads);
   for (int64_t nth = mine.begin; nth < mine.end; nth++) {
-    const int64_t across = nth % p.across, down = nth / p.across % p.down, left_over = nth / (p.across * p.down), first = left_over / g.groups * p.planes, group = left_over % g.groups;
-    const int64_t row = down * p.rows, column = across * p.columns;
-    const int64_t planes = least(p.planes, p.all_planes() - first), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
+    const int64_t across = nth % p.across, down = nth / p.across % p.down, left_over = nth / (p.across * p.down), group = left_over % g.groups;
+    const int64_t depth = left_over / g.groups % depth_parts * p.depths, image = left_over / g.groups / depth_parts * p.images, row = down * p.rows, column = across * p.columns;
+    const int64_t images = least(p.images, g.batch - image), planes = images * least(p.depths, g.depth.output - depth), rows = least(p.rows, g.height.output - row), columns = least(p.columns, g.width.output - column);
     if (rows <= 0 || columns <= 0) continue;
-    p.template copy<Rows>(input<T>(call, 0), channels, group, first, planes, row, column, copy);
+    if (images != images_before) p.offsets(images_before = images, offsets);
+    p.template copy<Rows>(input<T>(call, 0), channels, group, image, images, depth, row, column, copy);
     const auto a = filters_of(group);
     const auto output_of = [&](int64_t n) {
-      const int64_t image = (first + n) / g.depth.output, depth = (first + n) % g.depth.output;
-      return output<T>(call) + (image * g.groups + group) * filters * g.stored_plane + g.output_first + depth * g.depth.output_step + row * g.height.output_step + column * step;
+      return output<T>(call) + ((image + n % images) * g.groups + group) * filters * g.stored_plane + g.output_first + (depth + n / images) * g.depth.output_step + row * g.height.output_step + column * step;
     };
     if (p.packs) {
       const int64_t outputs = planes * rows * columns;
@@ -250,14 +238,15 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
         }
       multiply_to({sums, stride});
     } else {
-      const int64_t flat = p.flat(planes, rows, columns);
+      const int64_t flat = p.flat(p.by_planes ? 1 : planes, rows, columns), past = p.by_planes ? planes * p.plane : flat, next = p.by_planes ? p.plane : flat;
       for (int64_t l = 0; l < s.k; l += terms) {
         const int64_t kc = least(terms, s.k - l), height = even_part(filters, a.block_rows(kc));
         for (int64_t f = 0; f < filters; f += height) {
           const int64_t count = least(height, filters - f);
           const Left left = a.block(f, count, l, kc, block);
-          for (int64_t j = 0; j < flat; j += NR)
-            multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, flat - j)), l == 0);
+          for (int64_t from = 0; from < past; from += next)
+            for (int64_t j = from; j < from + flat; j += NR)
+              multiply_panel(left, count, ScatteredOf<Unit>{copy + j, offsets + l}, kc, sums + f * stride + j, stride, static_cast<int>(least(NR, from + flat - j)), l == 0);
         }
       }
     }

@@ -73,10 +73,10 @@ struct Geometry {
     longest = last;
     return g;
   }
-  // An axis of a few outputs two fifths or more of whose kernel lie in the padding; null where there is none, or where what is computed in
-  // vain is little beside what another copy of the filters takes.
+  // An axis of a few outputs two fifths or more of whose kernel lie in the padding, or a third where each output of it has rows of outputs that
+  // lie together; null where there is none, or where what is computed in vain is little beside what another copy of the filters takes.
   Axis Geometry::* mostly_padding() const {
-    constexpr int64_t FEW = 8, LEAST_OUTPUTS = 64, LEAST_PRODUCTS = 100000;
+    constexpr int64_t FEW = 8, LEAST_OUTPUTS = 64, LEAST_PRODUCTS = 100000, LEAST_ROW = 4;
     const int64_t outputs = batch * out_plane(), all = times(outputs, times(filters, group_channels() * volume()));
     Axis Geometry::* const axes[] = {&Geometry::depth, &Geometry::height, &Geometry::width};
     for (Axis Geometry::* which : axes) {
@@ -88,7 +88,8 @@ struct Geometry {
         met += own.end - own.begin;
       }
       const Range any = taps(axis);
-      if (5 * met < 3 * axis.output * (any.end - any.begin)) return which;
+      const bool rows = axis.output_step >= LEAST_ROW && outputs / axis.output >= 2 * LEAST_OUTPUTS;
+      if (10 * met < (rows ? 7 : 6) * axis.output * (any.end - any.begin)) return which;
     }
     return nullptr;
   }
