@@ -151,8 +151,10 @@ void launch_wgmma(Planner& p, const Product& product) {
 
 void launch_shallow(Planner& p, const ProductShape& s) {
   const bool wide = s.n % lanes_of(p) == 0;
-  const int64_t across = wide ? s.n / lanes_of(p) : s.n, threads = s.batch * ceil_div(s.m, shallow_rows) * across;
-  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + (wide ? "_wide" : "_one")), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
+  const ShallowPairs pairs = !wide && dtype_bytes(p.spec.dtype) == 2 ? shallow_pairs(s.m, s.n) : ShallowPairs{};
+  const int64_t across = wide ? s.n / lanes_of(p) : pairs.rows > 0 ? ceil_div(s.n / 2 + 1, pairs.pairs) : s.n, threads = s.batch * ceil_div(s.m, pairs.rows > 0 ? pairs.rows : shallow_rows) * across;
+  const std::string kind = wide ? "wide" : pairs.rows > 0 ? "pairs_" + std::to_string(pairs.rows) : "one";
+  p.launch(p.kernel_in("matmul_shallow", "matmul_shallow_" + p.dtype() + "_" + kind), {ceil_div(threads, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s.m, s.n, s.k, static_cast<int>(s.trans_a),
            static_cast<int>(s.trans_b), static_cast<int>(s.batch_a), static_cast<long long>(across), static_cast<long long>(threads));
 }
 

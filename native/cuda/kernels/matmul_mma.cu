@@ -25,7 +25,7 @@ __device__ __forceinline__ void matmul(const T* a, const T* b, T* c, int m, int 
   typename A::template Loader<THREADS> load_a(a, TRANS_A ? m : k, m0, m, first, k);
   typename B::template Loader<THREADS> load_b(b, TRANS_B ? k : n, n0, n, first, k);
   WarpTile<T, BM, BN, WM, WN> tile;
-  tile.template multiply<A, B>(steps, load_a, load_b);
+  tile.template multiply<A, B, BM == 64 ? 7 : 1>(steps, load_a, load_b);
   const bool pair = n % 2 == 0;
   const auto store = [&](auto* out) {
     tile.each_pair([&](int i, int j, float x, float y) {

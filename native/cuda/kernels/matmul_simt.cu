@@ -57,9 +57,9 @@ __device__ __forceinline__ void matmul(const float* a, const float* b, float* c,
   const int m0 = tm * BM, n0 = tn * BN;
   const long long lda = TRANS_A ? m : k, ldb = TRANS_B ? k : n;
   const bool aligned_a = lda % 4 == 0, aligned_b = ldb % 4 == 0;
-  // A warp covers 4 rows by 8 columns of threads: its wide loads touch the fewest banks.
+  // A warp covers 4 rows by 8 columns of threads: neighbours read the same of A, neighbours but one the same of B, so that half a warp is one pass of a wide load.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int ty = warp / 2 * 4 + lane / 8, tx = warp % 2 * 8 + lane % 8;
+  const int ty = warp / 2 * 4 + (lane >> 1 & 3), tx = warp % 2 * 8 + ((lane & 1) | (lane >> 2 & 6));
   // This block's share of k, in steps.
   const int all = (k + BK - 1) / BK, each = (all + splits - 1) / splits, first = split * each, steps = min(each, all - first);
 

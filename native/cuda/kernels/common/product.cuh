@@ -29,8 +29,14 @@ struct Operand {
   template <int THREADS>
   struct Loader {
     static constexpr int EACH = BYTES / 16 / THREADS;
+    // A chunk as it was read: for 16 bits the words it lies in, which are shifted only when it is stored, so that nothing waits for them before.
+    struct Chunk {
+      uint32_t words[sizeof(T) == 2 ? 5 : 4];
+      int valid;  // elements
+      bool odd;   // starts in the middle of a word
+    };
     struct Held {
-      uint4 part[sizeof(T) == 4 ? 1 : EACH];
+      Chunk part[sizeof(T) == 4 ? 1 : EACH];
     };
     const T* base;
     long long ld;  // elements from one row to the next
@@ -61,25 +67,18 @@ struct Operand {
             copy_async_4(shared_address(shared + offset(row, chunk) + 4 * w), bytes > 0 ? reinterpret_cast<const char*>(from) + 4 * w : reinterpret_cast<const char*>(base), bytes);
           }
         } else if constexpr (sizeof(T) == 2) {
-          // The words that hold the chunk, shifted where it starts in the middle of one.
-          const bool odd = reinterpret_cast<unsigned long long>(from) & 2;
-          const uint32_t* words = reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(from) - (odd ? 2 : 0));
-          const int count = valid > 0 ? (valid + odd + 1) / 2 : 0;
-          uint32_t w[5];
+          Chunk& part = held.part[c];
+          part.valid = valid;
+          part.odd = reinterpret_cast<unsigned long long>(from) & 2;
+          const uint32_t* words = reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(from) - (part.odd ? 2 : 0));
+          const int count = valid > 0 ? (valid + part.odd + 1) / 2 : 0;
 #pragma unroll
-          for (int j = 0; j < 5; j++) w[j] = j < count ? words[j] : 0;
-          uint32_t out[4];
-#pragma unroll
-          for (int j = 0; j < 4; j++) {
-            const uint32_t pair = odd ? __funnelshift_r(w[j], w[j + 1], 16) : w[j];
-            out[j] = 2 * j + 1 < valid ? pair : 2 * j < valid ? pair & 0xffff : 0;
-          }
-          held.part[c] = make_uint4(out[0], out[1], out[2], out[3]);
+          for (int j = 0; j < 5; j++) part.words[j] = j < count ? words[j] : 0;
         } else if constexpr (sizeof(T) == 1) {
           T part[L];
 #pragma unroll
           for (int j = 0; j < L; j++) part[j] = j < valid ? from[j] : T{};
-          held.part[c] = *reinterpret_cast<const uint4*>(part);
+          memcpy(held.part[c].words, part, 16);
         }
       }
     }
@@ -90,7 +89,17 @@ struct Operand {
 #pragma unroll
         for (int c = 0; c < EACH; c++) {
           const int id = c * THREADS + threadIdx.x;
-          *reinterpret_cast<uint4*>(shared + offset(id / CHUNKS_PER_ROW, id % CHUNKS_PER_ROW)) = held.part[c];
+          const Chunk& part = held.part[c];
+          uint32_t out[4];
+#pragma unroll
+          for (int j = 0; j < 4; j++) {
+            out[j] = part.words[j];
+            if constexpr (sizeof(T) == 2) {
+              if (part.odd) out[j] = __funnelshift_r(part.words[j], part.words[j + 1], 16);
+              if (2 * j + 1 >= part.valid) out[j] = 2 * j < part.valid ? out[j] & 0xffff : 0;
+            }
+          }
+          *reinterpret_cast<uint4*>(shared + offset(id / CHUNKS_PER_ROW, id % CHUNKS_PER_ROW)) = make_uint4(out[0], out[1], out[2], out[3]);
         }
       }
     }
@@ -146,8 +155,9 @@ struct WarpTile {
   static __device__ __forceinline__ int row0() { return static_cast<int>(threadIdx.x) / 32 % WM * (BM / WM); }
   static __device__ __forceinline__ int column0() { return static_cast<int>(threadIdx.x) / 32 / WM * (BN / WN); }
 
-  // `load_a`, `load_b`: loaders of the operands (Operand::Loader): begin(shared memory, step, held), finish(shared memory, held).
-  template <class A, class B, class LoadA, class LoadB>
+  // `load_a`, `load_b`: loaders of the operands (Operand::Loader): begin(shared memory, step, held), finish(shared memory, held). Of the first
+  // stages, FIRST are on their way through registers at a time.
+  template <class A, class B, int FIRST = 1, class LoadA, class LoadB>
   __device__ __forceinline__ void multiply(int steps, LoadA& load_a, LoadB& load_b) {
     extern __shared__ __align__(128) char shared[];
     char* shared_a = shared;
@@ -170,7 +180,24 @@ struct WarpTile {
       copy_commit();
     };
 #pragma unroll
-    for (int s = 0; s < STAGES - 1; s++) begin(s), finish(s);
+    for (int s = 0; s < STAGES - 1; s += FIRST) {
+      typename LoadA::Held part_a[FIRST];
+      typename LoadB::Held part_b[FIRST];
+#pragma unroll
+      for (int i = 0; i < FIRST && s + i < STAGES - 1; i++) {
+        if (s + i < steps) {
+          load_a.begin(shared_a + (s + i) * A::BYTES, s + i, part_a[i]);
+          load_b.begin(shared_b + (s + i) * B::BYTES, s + i, part_b[i]);
+        }
+        copy_commit();
+      }
+#pragma unroll
+      for (int i = 0; i < FIRST && s + i < STAGES - 1; i++)
+        if (s + i < steps) {
+          load_a.finish(shared_a + (s + i) * A::BYTES, part_a[i]);
+          load_b.finish(shared_b + (s + i) * B::BYTES, part_b[i]);
+        }
+    }
     for (int step = 0; step < steps; step++) {
       copy_wait<STAGES - 2>();
       __syncthreads();

@@ -5,6 +5,15 @@ namespace opscope::cuda {
 
 constexpr int shallow_rows = 4;  // of the result, of a thread
 
+// 16-bit rows that do not start on 16 bytes: results are stored in pairs, which lie on 4 bytes, `pairs` of them by a thread in each of `rows` rows.
+struct ShallowPairs {
+  int rows, pairs;  // as kernels are built: 8 and 1, or 4 and 2; none for narrow results
+};
+inline ShallowPairs shallow_pairs(int m, int n) {
+  if (n < 64) return {};
+  return m >= 8 ? ShallowPairs{8, 1} : ShallowPairs{4, 2};
+}
+
 // `result_bytes`: smaller results are done sooner by tiles, whose operands a block reads together.
 inline bool is_shallow(int k, long long result_bytes) { return k <= 8 && result_bytes >= 4LL << 20; }
 

@@ -188,6 +188,7 @@ void products() {
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
   expect(wgmma_plan(132, {1, 128, 128, 65536, false, false}, 64).splits > 30 && wgmma_plan(132, {1, 4096, 4096, 4096, false, false}, 64).splits == 1, "k is split where tiles are few");
+  expect(shallow_pairs(4096, 5).rows == 0 && shallow_pairs(4096, 1001).rows == 8 && shallow_pairs(3, 100'001).rows == 4, "narrow results are stored one by one, others in pairs of as many rows as they have");
   expect(is_shallow(2, 128LL << 20) && !is_shallow(9, 128LL << 20) && !is_shallow(2, 4096), "a few elements of k and a large result take threads of their own, a small result tiles");
 }
 
