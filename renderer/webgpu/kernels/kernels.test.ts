@@ -73,7 +73,9 @@ describe('WGSL kernels', () => {
     const steps = (op: string, tokens: number) => build(op, [tokens, 4096]).steps.map(({ groups }) => groups)
     expect(steps('layer_norm_backward', 7)).toEqual([7, 2 * 32])
     expect(steps('layer_norm_backward', 64).length).toBeGreaterThan(2)
-    expect(steps('rms_norm_backward', 7)).toEqual([7, 32])
+    expect(steps('rms_norm_backward', 20)).toEqual([20, 32])
+    // dx and dweight of little are one dispatch.
+    expect(steps('rms_norm_backward', 7)).toEqual([7 + 32])
   })
 
   it('train a batch_norm of small channels in one dispatch, and of others by planes', () => {
@@ -116,6 +118,8 @@ describe('the plans of sort, topk and scatter_add', () => {
     const { steps, scratchBytes } = build('topk', [4, 8192, 8])
     expect(steps.map(({ groups }) => groups)).toEqual([16, 1])
     expect(scratchBytes).toEqual([4 * 4 * 8 * 8])
+    // Of blocks that are kept whole, the better half of two until one is left.
+    expect(build('topk', [4, 20_000, 1500]).steps.map(({ groups }) => groups)).toEqual([40, 20, 12, 8, 4])
     expect(build('topk', [4, 8192, 5000]).steps.length).toBeGreaterThan(2)
   })
 
@@ -138,11 +142,13 @@ describe('products', () => {
 
   it('take long sums for few outputs in parts, each of whole steps, and add them up', () => {
     const { steps, scratchBytes } = build('matmul', [1, 512, 7, 115435, 1, 0])
-    expect(steps.map(({ groups }) => groups)).toEqual([8 * 64, Math.ceil((512 * 7) / THREADS)])
-    expect(scratchBytes).toEqual([4 * 64 * 512 * 7])
+    expect(steps[0]!.groups).toBe(8 * 64)
+    expect(scratchBytes[0]).toBe(4 * 64 * 512 * 7)
     const [, , k, , , , parts, chunk] = steps[0]!.dims as number[]
     expect([parts, chunk! % 32, parts! * chunk! >= k!]).toEqual([64, 0, true])
     expect(build('matmul', [1, 64, 64, 500, 0, 0]).steps).toHaveLength(1)
+    // Few rows or columns fill no tile: all threads share k.
+    expect(build('matmul', [1, 3, 9, 1_735_271, 0, 1]).steps.map(({ groups }) => groups)).toEqual([754, 27])
     expect(build('matmul', [1, 2048, 2048, 65536, 0, 0]).steps).toHaveLength(1)
   })
 })

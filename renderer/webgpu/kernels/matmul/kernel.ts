@@ -1,6 +1,8 @@
 import { step, widthFor, entry, header, storage, THREADS, working, type Width } from '../../wgsl/header'
-import { mapped } from '../../wgsl/mapped'
+import { FOLDS } from '../reduction/fold'
+import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
+import { longProduct } from './long'
 import { thinProduct } from './thin'
 
 const kernel: Kernel = {
@@ -8,7 +10,7 @@ const kernel: Kernel = {
   build: (shape) => {
     const [batch, m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
     const [transA, transB] = [dimOf(shape, 4) === 1, dimOf(shape, 5) === 1]
-    const thin = thinProduct(shape)
+    const thin = thinProduct(shape) ?? longProduct(shape)
     if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
     const parts = partsOf(batch * tilesM * tilesN, k)
@@ -81,15 +83,9 @@ export const partsOf = (tiles: number, k: number): number => (tiles >= ENOUGH_TI
 /** Adds up the parts that `first` writes to scratch 0. */
 function joinedParts(first: Step, shape: KernelShape, parts: number): Program {
   const [batch, outputs] = [dimOf(shape, 0), dimOf(shape, 1) * dimOf(shape, 2)]
-  const sum = mapped({
-    tensors: [{ name: 'parts', at: { scratch: 0 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
-    body: `  let first = i / dim(1u) * dim(2u) * dim(1u) + i % dim(1u);
-  var sum = 0.0;
-  for (var p = 0u; p < dim(2u); p++) { sum += parts[first + p * dim(1u)]; }
-  out[i] = own(sum);`,
-    dims: [outputs, parts],
-  }, shape.dtype, batch * outputs)
-  return { scratchBytes: [4 * batch * parts * outputs], steps: [first, ...sum.steps] }
+  const sum = new FoldSteps(shape.subgroups, FOLDS['sum']!, shape.dtype === 'f16' ? 'f16' : 'f32', parts, 'output', 1)
+  sum.columns({ from: { scratch: 0 }, type: 'f32' }, batch, parts, outputs, true)
+  return { scratchBytes: [4 * batch * parts * outputs, ...sum.scratchBytes], steps: [first, ...sum.steps] }
 }
 
 const SIDE = [0, 1, 2, 3]

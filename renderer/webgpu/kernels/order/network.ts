@@ -83,6 +83,8 @@ export interface Rows {
   paddedBits: number
   /** How many of each row, or of each block for `best`, are written. */
   first: number
+  /** Every block ascends and stands for itself, also where all of it is kept. */
+  alone?: boolean
 }
 
 /** dims: rows, length, padded bits, blocks of a row (0 where rows share a block), first, run. */
@@ -90,10 +92,13 @@ const ELEMENT = `    let i = k * ${THREADS}u + lane;
     let row = select((base + i) >> dim(2u), group / max(dim(3u), 1u), dim(3u) > 0u);
     let column = select((base + i) & mask, group % max(dim(3u), 1u) * ${BLOCK}u + i, dim(3u) > 0u);`
 
+/** The pair that stands at i, as the value and place at `column` of a row's first. */
+const writeResult = (type: 'f32' | 'f16', column: string): string => `values[row * dim(4u) + ${column}] = ${storage(type, 1)}(value_of(keys[placed(i)])); indices[row * dim(4u) + ${column}] = i32(places[placed(i)]);`
+
 /**
  * Sorts blocks, or with `run` ends the merges of runs of 2^run whose longer reaches are done. Rows shorter than a block share one.
  */
-export function sortBlocks(descending: boolean, { rows, length, paddedBits, first }: Rows, source: Source, target: Target, run = 0): Step {
+export function sortBlocks(descending: boolean, { rows, length, paddedBits, first, alone = first < BLOCK }: Rows, source: Source, target: Target, run = 0): Step {
   const elements = 'x' in source
   const f16 = (elements && source.type === 'f16') || (typeof target === 'object' && 'values' in target && target.type === 'f16')
   const bindings: Binding[] = [elements ? { name: 'x', type: storage(source.type, 1) } : { name: 'pairs', type: 'vec2<u32>', ...(target === 'back' ? { write: true } : {}) }]
@@ -103,26 +108,26 @@ export function sortBlocks(descending: boolean, { rows, length, paddedBits, firs
   else if ('best' in target) {
     bindings.push({ name: 'best', type: 'vec2<u32>', write: true })
     buffers.push(target.best)
-    write = elements && first >= BLOCK
+    write = elements && !alone
       ? '    if (row < dim(0u)) { best[(row << dim(2u)) + column] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
       : '    if (row < dim(0u) && i < dim(4u)) { best[group * dim(4u) + i] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
   } else {
     bindings.push({ name: 'values', type: storage(target.type, 1), write: true }, { name: 'indices', type: 'i32', write: true })
     buffers.push(target.values, target.places)
-    write = `    if (row < dim(0u) && column < dim(4u)) { values[row * dim(4u) + column] = ${storage(target.type, 1)}(value_of(keys[placed(i)])); indices[row * dim(4u) + column] = i32(places[placed(i)]); }`
+    write = `    if (row < dim(0u) && column < dim(4u)) { ${writeResult(target.type, 'column')} }`
   }
   const read = elements
     ? 'pair = vec2<u32>(key_of(f32(x[row * dim(1u) + column])), column);'
     : 'pair = pairs[row * dim(1u) + column];'
-  const perRow = paddedBits > BLOCK_BITS ? Math.ceil((run > 0 || first >= BLOCK ? 2 ** paddedBits : length) / BLOCK) : 0
+  const perRow = paddedBits > BLOCK_BITS ? Math.ceil((run > 0 || !alone ? 2 ** paddedBits : length) / BLOCK) : 0
   const sort = run > 0
     ? `  network(dim(5u), ${BLOCK_BITS}u, first, mask, lane);`
     : `${FIRST_RUNS}  for (var run = 4u; run <= min(dim(2u), ${BLOCK_BITS}u); run++) { network(run, run, first, mask, lane); }`
   const wgsl = `${header(bindings, f16)}${KEYS(descending)}${NETWORK}
 ${entry(`  let mask = (1u << dim(2u)) - 1u;
   let base = group * ${BLOCK}u;
-  // The place of the block in its row: it decides which runs ascend. Blocks whose first pairs alone are kept all ascend.
-  let first = ${typeof target === 'object' && 'best' in target && first < BLOCK ? '0u' : 'base'};
+  // The place of the block in its row: it decides which runs ascend. Blocks that stand for themselves all ascend.
+  let first = ${typeof target === 'object' && 'best' in target && alone ? '0u' : 'base'};
   for (var k = 0u; k < ${BLOCK / THREADS}u; k++) {
 ${ELEMENT}
     var pair = vec2<u32>(0xffffffffu, 0xffffffffu - column);
@@ -154,6 +159,39 @@ ${numbers(bits).reverse().map((bit) => reach(bits, bit, () => 'up')).join('\n')}
 ${numbers(held).map((j) => `  pairs[at${j}] = vec2<u32>(k${j}, p${j});`).join('\n')}`)}`
   const threads = (rows * 2 ** paddedBits) / held
   return step(wgsl, [pairs], [threads, paddedBits, top - bits, run], Math.ceil(threads / THREADS))
+}
+
+/**
+ * Halves the ascending blocks of each row: of two, the pairs that stand first. One block met by the other in reverse leaves them as a
+ * bitonic run, which one merge sorts.
+ */
+export function keepBest(descending: boolean, rows: number, blocks: number, first: number, pairs: BufferName, target: Exclude<Target, 'back'>): Step {
+  const half = Math.ceil(blocks / 2)
+  const best = 'best' in target
+  const type = best ? 'f32' : target.type
+  const bindings: Binding[] = [{ name: 'pairs', type: 'vec2<u32>' }, ...(best ? [{ name: 'best', type: 'vec2<u32>', write: true }] : [{ name: 'values', type: storage(type, 1), write: true }, { name: 'indices', type: 'i32', write: true }])]
+  const wgsl = `${header(bindings, type === 'f16')}${KEYS(descending)}${NETWORK}
+${entry(`  let row = group / dim(2u);
+  let block = group % dim(2u);
+  if (row >= dim(0u)) { return; }
+  let begin = (row * dim(1u) + 2u * block) * ${BLOCK}u;
+  for (var k = 0u; k < ${BLOCK / THREADS}u; k++) {
+    let i = k * ${THREADS}u + lane;
+    var pair = pairs[begin + i];
+    if (2u * block + 1u < dim(1u)) {
+      let other = pairs[begin + ${2 * BLOCK - 1}u - i];
+      if (other.x < pair.x || (other.x == pair.x && other.y < pair.y)) { pair = other; }
+    }
+    keys[placed(i)] = pair.x;
+    places[placed(i)] = pair.y;
+  }
+  workgroupBarrier();
+  network(${BLOCK_BITS}u, ${BLOCK_BITS}u, 0u, ${BLOCK - 1}u, lane);
+  for (var k = 0u; k < ${BLOCK / THREADS}u; k++) {
+    let i = k * ${THREADS}u + lane;
+    ${best ? `best[group * ${BLOCK}u + i] = vec2<u32>(keys[placed(i)], places[placed(i)]);` : `if (i < dim(4u)) { ${writeResult(type, 'i')} }`}
+  }`)}`
+  return step(wgsl, [pairs, ...(best ? [target.best] : [target.values, target.places])], [rows, blocks, half, 0, first], rows * half)
 }
 
 export { HELD_BITS }

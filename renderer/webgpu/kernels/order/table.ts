@@ -1,7 +1,7 @@
 import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
-import { BLOCK, BLOCK_BITS, HELD_BITS, mergeFar, sortBlocks, type Source } from './network'
+import { BLOCK, BLOCK_BITS, HELD_BITS, keepBest, mergeFar, sortBlocks, type Source } from './network'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
 const SHORTEST_BITS = 3
@@ -44,7 +44,8 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const paddedBits = bitsFor(cols)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
-  return kept <= BLOCK / 2 ? best(rows, cols, first, kept, x, out, descending) : whole(rows, cols, first, x, out, descending)
+  if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
+  return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : whole(rows, cols, first, x, out, descending)
 }
 
 type Out = Extract<Parameters<typeof sortBlocks>[3], { values: BufferName }>
@@ -63,6 +64,20 @@ function best(rows: number, cols: number, first: number, kept: number, x: Source
     source = { pairs }
   }
   steps.push(sortBlocks(descending, { rows, length, paddedBits: bitsFor(length), first }, source, out))
+  return { scratchBytes, steps }
+}
+
+/** Whole blocks, of two the better half again and again: of one block there would be nothing to leave out. */
+function halved(rows: number, cols: number, first: number, x: Source, out: Out, descending: boolean): Program {
+  let blocks = Math.ceil(cols / BLOCK)
+  const scratchBytes = [8 * rows * blocks * BLOCK]
+  const steps = [sortBlocks(descending, { rows, length: cols, paddedBits: bitsFor(cols), first: BLOCK, alone: true }, x, { best: { scratch: 0 } })]
+  for (let from = 0; blocks > 1; from = 1 - from) {
+    const half = Math.ceil(blocks / 2)
+    if (half > 1 && scratchBytes.length === 1) scratchBytes.push(8 * rows * half * BLOCK)
+    steps.push(keepBest(descending, rows, blocks, first, { scratch: from }, half === 1 ? out : { best: { scratch: 1 - from } }))
+    blocks = half
+  }
   return { scratchBytes, steps }
 }
 
