@@ -84,45 +84,58 @@ __device__ __forceinline__ void whole_channel(const T* x, const float* weight, c
   if (blocks > 1) cluster_wait();
 }
 
-// A vector of elements per thread.
+// What a channel's elements are turned into: (x - center) * scale + shift.
+struct Channel {
+  float center, scale, shift;
+};
+
+// A vector of elements per thread, which is read before its channel is worked out.
 template <class T>
 __device__ __forceinline__ void apply(const T* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias, const float* __restrict__ mean, const float* __restrict__ spread,
                                       T* __restrict__ out, long long channels, long long plane, long long n, float eps, int training) {
   constexpr int L = LANES<T>;
   const long long i = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * L;
   if (i >= n) return;
+  const int count = static_cast<int>(min(static_cast<long long>(L), n - i));
+  uint4 kept = {0, 0, 0, 0};
+  if (count == L) kept = load16(x + i);
+  // Inference has the variance, training 1 / sqrt(variance + eps).
+  const auto of = [&](long long channel) {
+    const float s = spread[channel];
+    return Channel{mean[channel], (training ? s : rsqrtf(s + eps)) * weight[channel], bias[channel]};
+  };
+  const auto applied = [](float v, const Channel& c) { return fmaf(v - c.center, c.scale, c.shift); };
   const bool small = (n >> 32) == 0;
   const long long run = small ? static_cast<unsigned>(i) / static_cast<unsigned>(plane) : i / plane;
   long long place = i - run * plane, channel = small ? static_cast<unsigned>(run) % static_cast<unsigned>(channels) : run % channels;
+  Channel own = of(channel);
   float f[L];
-  const bool whole = i + L <= n;
-  if (whole) take(x + i, f);
-  if (whole && place + L <= plane) {
-    // One channel for all of the vector.
-    const float scale = (training ? spread[channel] : 1.0f / sqrtf(spread[channel] + eps)) * weight[channel], shift = bias[channel], center = mean[channel];
+  if (count == L && place + L <= 2 * plane) {
+    unpack<T>(kept, f);
+    if (place + L <= plane) {
 #pragma unroll
-    for (int j = 0; j < L; j++) f[j] = fmaf(f[j] - center, scale, shift);
+      for (int j = 0; j < L; j++) f[j] = applied(f[j], own);
+    } else {
+      const Channel next = of(channel + 1 == channels ? 0 : channel + 1);
+      const int left = static_cast<int>(plane - place);
+#pragma unroll
+      for (int j = 0; j < L; j++) f[j] = applied(f[j], j < left ? own : next);
+    }
     return give(out + i, f);
   }
-  // All loads before their first use: a vector of several channels waits for memory once.
-  float scale[L], shift[L], center[L], spread_of[L];
 #pragma unroll
   for (int j = 0; j < L; j++) {
-    if (!whole) f[j] = i + j < n ? to_float(x[i + j]) : 0.0f;
-    scale[j] = weight[channel], shift[j] = bias[channel], center[j] = mean[channel], spread_of[j] = spread[channel];
+    f[j] = j < count ? applied(to_float(x[i + j]), own) : 0.0f;
     if (++place == plane) {
       place = 0;
       if (++channel == channels) channel = 0;
+      own = of(channel);
     }
   }
+  if (count == L) return give(out + i, f);
 #pragma unroll
-  for (int j = 0; j < L; j++) {
-    // Inference has the variance, training 1 / sqrt(variance + eps).
-    const float rstd = training ? spread_of[j] : 1.0f / sqrtf(spread_of[j] + eps);
-    f[j] = fmaf((f[j] - center[j]) * rstd, scale[j], shift[j]);
-    if (!whole && i + j < n) out[i + j] = from_float<T>(f[j]);
-  }
-  if (whole) give(out + i, f);
+  for (int j = 0; j < L; j++)
+    if (j < count) out[i + j] = from_float<T>(f[j]);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Largest element or mean of windows of planes. pool_<max|avg>_<t>: one thread per output; _warp: one warp, for large windows; _four: a thread for four
-// outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than 2^31 - 1024; _four_2 and _four_3: of windows as wide.
-#include "pooling.h"
+// outputs, a block apart, of windows that are not adaptive, where inputs and outputs are less than 2^31 - 1024; _four_2 and _four_3: of windows as wide;
+// _tile_<rows>_<columns>_<stride>: tiles of such windows in shared memory.
 #include "common/reduce.cuh"
-#include "common/vec.cuh"
+#include "pooling/tile.cuh"
 
 namespace {
 
@@ -33,29 +33,17 @@ __device__ __forceinline__ void pool(const T* __restrict__ x, T* __restrict__ ou
   const Span across = span_of(i - row * s.out_width, s.width, s.out_width, s.kernel, s.stride, s.padding);
   const T* from = x + plane * s.height * s.width;
   float total = MAX ? -INFINITY : 0.0f;
-  // Keeps NaN, which fmaxf() drops.
-  const auto of_two = [](float a, float b) { return MAX ? (b > a || b != b ? b : a) : a + b; };
-  const auto join = [&](float v) { total = of_two(total, v); };
+  const auto join = [&](float v) { total = of_two<MAX>(total, v); };
   if (WARP) {
     const long long wide = across.end - across.first, count = (down.end - down.first) * wide;
     for (long long k = lane; k < count; k += 32) join(to_float(from[(down.first + k / wide) * s.width + across.first + k % wide]));
-    total = warp_reduce(total, of_two);
+    total = warp_reduce(total, of_two<MAX, float>);
     if (lane != 0) return;
   } else {
     for (long long r = down.first; r < down.end; r++)
       for (long long c = across.first; c < across.end; c++) join(to_float(from[r * s.width + c]));
   }
   out[i] = from_float<T>(MAX ? total : total / static_cast<float>(down.counted * across.counted));
-}
-
-// Of two, where NaN is larger than all.
-__device__ __forceinline__ float larger(float a, float b) {
-#ifdef __CUDA_ARCH__
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
-  return a;
-#else
-  return b > a || b != b ? b : a;
-#endif
 }
 
 // The outputs of a thread are a block apart, so that neighbouring threads read and write neighbouring elements; only the first one's place takes divisions.
@@ -98,7 +86,7 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
 #pragma unroll
       for (int u = 0; u < V; u++) v[u] = static_cast<unsigned>(left[u] + c) < static_cast<unsigned>(end[u]) ? to_float(line[u][c]) : MAX ? -INFINITY : 0.0f;
 #pragma unroll
-      for (int u = 0; u < V; u++) total[u] = MAX ? larger(total[u], v[u]) : total[u] + v[u];
+      for (int u = 0; u < V; u++) total[u] = of_two<MAX>(total[u], v[u]);
     }
   }
   const float counted = static_cast<float>(down * across);
@@ -115,9 +103,14 @@ __device__ __forceinline__ void pool_four(const T* __restrict__ x, T* __restrict
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 0>(x, out, s); }     \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_2(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 2>(x, out, s); }   \
   extern "C" __global__ void __launch_bounds__(256) pool_##kind##_##T##_four_3(const T* x, T* out, const PoolSizes s) { pool_four<MAX, 3>(x, out, s); }
-POOL(f32, max, true)
-POOL(f16, max, true)
-POOL(bf16, max, true)
-POOL(f32, avg, false)
-POOL(f16, avg, false)
-POOL(bf16, avg, false)
+#define TILE(T, kind, MAX, KD, K, SD, S) \
+  extern "C" __global__ void __launch_bounds__(128) pool_##kind##_##T##_tile_##KD##_##K##_##S(const T* x, T* out, const PoolTile s) { pool_tile<MAX, KD, K, SD, S>(x, out, s); }
+#define POOLS(T, kind, MAX)                                                                                                                                          \
+  POOL(T, kind, MAX)                                                                                                                                                 \
+  TILE(T, kind, MAX, 1, 2, 1, 2) TILE(T, kind, MAX, 1, 3, 1, 2) TILE(T, kind, MAX, 2, 2, 2, 2) TILE(T, kind, MAX, 3, 3, 2, 2) TILE(T, kind, MAX, 3, 3, 1, 1)
+POOLS(f32, max, true)
+POOLS(f16, max, true)
+POOLS(bf16, max, true)
+POOLS(f32, avg, false)
+POOLS(f16, avg, false)
+POOLS(bf16, avg, false)

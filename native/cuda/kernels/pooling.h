@@ -1,12 +1,24 @@
 // The extents of a pooling, for host and device. A kernel of 0 along an axis: adaptive windows.
 #pragma once
 
-// Threads of a block, and outputs of a thread that has several.
-constexpr int pool_threads = 256, pool_outputs = 4;
+// Threads of a block, of one that has a tile, and outputs of a thread that has several.
+constexpr int pool_threads = 256, pool_tile_threads = 128, pool_outputs = 4;
 
 struct PoolSizes {
   long long outputs, height, width, out_height, out_width;
   long long kernel_down, stride_down, padding_down, kernel, stride, padding;
   // From an output to the one that lies a block's threads behind it, before carries.
   int next_planes, next_down, next_across;
+};
+
+// A tile of windows that are not adaptive (pooling/tile.cuh).
+struct PoolTile {
+  long long planes;
+  int height, width, out_height, out_width;
+  int kernel_down, stride_down, padding_down, kernel, stride, padding;
+  int together;       // planes of a tile
+  int bands, rows;    // bands of a plane, and rows of outputs of each
+  int splits, cols;   // splits of the row of a signal, and outputs of each
+  int chunk;          // outputs of a thread, one below the other
+  int out_at;         // element of shared memory where outputs lie
 };

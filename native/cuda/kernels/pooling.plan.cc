@@ -1,10 +1,9 @@
 // Poolings. dims: [planes, height, width, outHeight, outWidth] and, but for adaptive windows, [.., kernel, stride, padding]; signals have
 // height 1, and windows along their width alone.
-#include "pooling.h"
-
 #include <algorithm>
 
 #include "elementwise/launch.h"
+#include "pooling/shape.h"
 #include "reduction/launch.h"
 
 namespace opscope::cuda {
@@ -42,21 +41,31 @@ void plan(Planner& p) {
   }
   // Elements of a window, about.
   const int64_t window = row.dims == 8 ? dim(5) * (row.signals ? 1 : dim(5)) : ceil_div(dim(1), dim(3)) * ceil_div(dim(2), dim(4));
-  // Threads of several outputs count with 32 bits: more planes take further launches.
+  // Threads of several outputs, and tiles, count with 32 bits.
   constexpr int64_t most = (int64_t{1} << 31) - pool_outputs * pool_threads - 1;
-  const int64_t plane = std::max<int64_t>(dim(1) * dim(2), dim(3) * dim(4));
+  const int64_t plane = std::max<int64_t>(dim(1) * dim(2), dim(3) * dim(4)), size = static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const bool warp = window >= 64, four = !warp && row.dims == 8 && s.outputs >= int64_t{1} << 18 && plane <= most;
   const std::string name = std::string("pool_") + (row.max ? "max_" : "avg_") + p.dtype();
+  if (row.dims == 8 && plane <= most) {
+    const auto whole = [&](size_t i) { return static_cast<int>(p.dim(i)); };
+    const bool signals = row.signals;
+    const PoolTiling tiling = pool_tiling(size, {dim(0), whole(1), whole(2), whole(3), whole(4), signals ? 1 : whole(5), signals ? 1 : whole(6), signals ? 0 : whole(7), whole(5), whole(6), whole(7), 0, 0, 0, 0, 0, 0, 0});
+    if (tiling.blocks > 0) {
+      p.launch(p.kernel_in("pooling", name + pool_tile_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), p.output(), tiling.tile);
+      return;
+    }
+  }
   if (!four) {
     p.launch(p.kernel_in("pooling", name + (warp ? "_warp" : "")), {ceil_div(s.outputs * (warp ? 32 : 1), pool_threads)}, pool_threads, 0, p.input(0), p.output(), s);
     return;
   }
-  const int64_t lines = pool_threads / dim(4), bytes = static_cast<int64_t>(dtype_bytes(p.spec.dtype)), together = most / plane;
+  // More planes take further launches.
+  const int64_t lines = pool_threads / dim(4), together = most / plane;
   s.next_across = static_cast<int>(pool_threads % dim(4)), s.next_down = static_cast<int>(lines % dim(3)), s.next_planes = static_cast<int>(lines / dim(3));
   for (int64_t from = 0; from < dim(0); from += together) {
     s.outputs = std::min<int64_t>(together, dim(0) - from) * dim(3) * dim(4);
     p.launch(p.kernel_in("pooling", name + (s.kernel == 2 ? "_four_2" : s.kernel == 3 ? "_four_3" : "_four")), {ceil_div(s.outputs, pool_outputs * pool_threads)}, pool_threads, 0,
-             p.input(0) + static_cast<CUdeviceptr>(from * dim(1) * dim(2) * bytes), p.output() + static_cast<CUdeviceptr>(from * dim(3) * dim(4) * bytes), s);
+             p.input(0) + static_cast<CUdeviceptr>(from * dim(1) * dim(2) * size), p.output() + static_cast<CUdeviceptr>(from * dim(3) * dim(4) * size), s);
   }
 }
 

@@ -1,5 +1,6 @@
 // Row operations: what rows.cu computes, and which kernels a case takes (rows/shape.h). dims: [rows, cols], for group_norm
 // [batch, channels, plane, groups].
+#include "group_norm/shape.h"
 #include "rows/launch.h"
 
 namespace opscope::cuda {
@@ -14,9 +15,19 @@ void plan_rows(Planner& p) {
 
 void plan_group_norm(Planner& p) {
   const int64_t groups = p.dim(3);
-  RowArguments a = arguments_of(p, p.dim(0) * groups, p.dim(1) / groups * p.dim(2));
+  const int64_t channels = p.dim(1) / groups, plane = p.dim(2), cols = channels * plane;
+  const GroupShape whole = group_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0) * groups, channels, plane, p.device.major >= 9);
+  if (whole.vectors > 0) {
+    const Division by_plane = division_by(plane);
+    const GroupNormArguments g = {p.input(0), p.input(1), p.input(2), p.output(), static_cast<int>(cols), static_cast<int>(plane), static_cast<int>(channels), static_cast<int>(groups), static_cast<int>(whole.part), whole.parts,
+                                  by_plane.factor, by_plane.shift, static_cast<float>(p.scalar(0))};
+    const std::string kernel = "group_norm_" + p.dtype() + "_" + std::to_string(whole.vectors) + (whole.ragged ? "_ragged" : "") + (whole.parts > 1 ? "_cluster" : "");
+    p.launch(p.kernel_in("group_norm", kernel), {whole.blocks}, whole.threads, static_cast<unsigned>(channels * 8), g).cluster(static_cast<unsigned>(whole.parts));
+    return;
+  }
+  RowArguments a = arguments_of(p, p.dim(0) * groups, cols);
   a.groups = static_cast<int>(groups);
-  a.plane = p.dim(2);
+  a.plane = plane;
   launch_rows(p, a, 1, true);
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/plan.h"
 #include "kernels/rows/shape.h"
 #include "kernels/scaled_dot_product_attention.h"
+#include "kernels/test/planes.h"
 #include "module/fatbins.h"
 #include "module/nvrtc.h"
 #include "module/sources.h"
@@ -24,7 +25,6 @@ using namespace opscope::cuda;
 namespace {
 
 int failed = 0;
-
 void expect(bool right, const std::string& what) {
   std::printf("%s: %s\n", what.c_str(), right ? "right" : "WRONG");
   failed += !right;
@@ -338,6 +338,7 @@ int main() {
   shapes();
   row_splits();
   norm_shapes();
+  planes(expect);
   softmax_rows();
   products();
   convolutions();

@@ -1,0 +1,68 @@
+// How windows that are not adaptive are spread over tiles (pooling/tile.cuh); see plan_test.cc for what holds over the whole range. Pure.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "../pooling.h"
+
+namespace opscope::cuda {
+
+struct PoolTiling {
+  PoolTile tile;
+  int64_t blocks = 0;  // 0: other kernels take the case
+  int64_t shared = 0;  // bytes
+};
+
+// The kernel for such windows (pooling.cu), behind the name of kind and dtype; empty where there is none.
+inline std::string pool_tile_kernel(const PoolTile& t) {
+  const bool signals = t.kernel_down == 1 && t.height == 1, square = t.kernel_down == t.kernel && t.stride_down == t.stride;
+  const bool own = ((signals || square) && t.stride == 2 && (t.kernel == 2 || t.kernel == 3)) || (square && t.stride == 1 && t.kernel == 3);
+  return own ? "_tile_" + std::to_string(t.kernel_down) + "_" + std::to_string(t.kernel) + "_" + std::to_string(t.stride) : "";
+}
+
+// Input of a tile in bytes: about a dozen blocks on a multiprocessor at most, and enough of them for small inputs (H200, bf16: 256 planes of 56x56 5.3 us by tiles
+// of 4 KiB, 5.8 by 16; 8192 planes of 112x112 77 us by 8, 69 by 16).
+constexpr int64_t most_of_pool_tile = 16 << 10;
+inline int64_t pool_tile_bytes(int64_t bytes) { return bytes < int64_t{4} << 20 ? 4 << 10 : bytes < int64_t{32} << 20 ? 8 << 10 : most_of_pool_tile; }
+
+// `size`: bytes of an element. The tile has planes, extents and windows.
+inline PoolTiling pool_tiling(int64_t size, PoolTile t) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t lanes = 16 / size, plane = int64_t{t.height} * t.width, out_plane = int64_t{t.out_height} * t.out_width;
+  int64_t room = pool_tile_bytes(t.planes * plane * size) / size;
+  while (t.height > 1 && int64_t{t.kernel_down} * t.width > room && room * size < most_of_pool_tile) room *= 2;
+  // No kernel, or rows that do not fit.
+  if (pool_tile_kernel(t).empty() || (t.height > 1 && int64_t{t.kernel_down} * t.width > room)) return {};
+  t.together = t.bands = t.splits = 1;
+  t.rows = t.out_height;
+  t.cols = t.out_width;
+  int64_t elements = plane;
+  if (plane * 2 <= room) {
+    t.together = static_cast<int>(std::min<int64_t>(t.planes, room / std::max(plane, out_plane)));
+    elements = t.together * plane;
+  } else if (t.height > 1) {
+    const int64_t rows = std::max<int64_t>(1, (room / t.width - t.kernel_down) / t.stride_down + 1);
+    t.bands = static_cast<int>(over(t.out_height, rows));
+    t.rows = static_cast<int>(over(t.out_height, t.bands));
+    t.bands = static_cast<int>(over(t.out_height, t.rows));
+    elements = std::min<int64_t>(t.height, int64_t{t.rows - 1} * t.stride_down + t.kernel_down) * t.width;
+  } else {
+    t.bands = t.out_height;
+    t.rows = 1;
+    const int64_t cols = std::max<int64_t>(1, (room - t.kernel) / t.stride + 1);
+    t.splits = static_cast<int>(over(t.out_width, cols));
+    t.cols = static_cast<int>(over(t.out_width, t.splits));
+    t.splits = static_cast<int>(over(t.out_width, t.cols));
+    elements = int64_t{t.cols - 1} * t.stride + t.kernel;
+  }
+  // A column of windows for each thread, where there are so many.
+  const int64_t columns = std::max<int64_t>(1, pool_tile_threads / (int64_t{t.together} * t.cols));
+  t.chunk = static_cast<int>(over(t.rows, columns));
+  // The first and the last vector begin and end elsewhere than the tile, and a vector before and behind it is read.
+  t.out_at = static_cast<int>((over(elements, lanes) + 2) * lanes);
+  const int64_t outputs = int64_t{t.together} * t.rows * t.cols;
+  return {t, over(t.planes, t.together) * t.bands * t.splits, (t.out_at + lanes + over(outputs + lanes, lanes) * lanes) * size};
+}
+
+}  // namespace opscope::cuda
