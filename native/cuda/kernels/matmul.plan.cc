@@ -1,12 +1,15 @@
 // dims: [batch, m, n, k, transA, transB]. Which product kernel runs where (matmul/shape.h):
 //   matmul_skinny   m or n of a few elements
 //   matmul_shallow  k of a few elements, and a large result
-//   matmul_simt     f32
+//   matmul_f32      f32 on sm_90, products that fill the GPU; operands whose rows do not start on 16 bytes are copied so first, and those with k
+//                   contiguous turned, where the product is large enough to pay for it
+//   matmul_simt     other f32
 //   matmul_wgmma    f16, bf16, tf32 on sm_90; operands whose rows do not start on 16 bytes are copied so first, where the product is
 //                   large enough to pay for it
 //   matmul_mma      other f16, bf16, tf32
 #include <algorithm>
 
+#include "matmul/f32.h"
 #include "matmul/launch.h"
 #include "matmul/shallow.h"
 #include "matmul/skinny.h"
@@ -99,11 +102,11 @@ Operand spaced(Planner& p, int64_t batch, Operand x) {
   return {out, x.rows, x.cols, pitch};
 }
 
-// An f32 operand turned, for tf32 whose K is not contiguous.
+// An f32 operand turned (and rounded, in tf32).
 Operand turned(Planner& p, int64_t batch, const Operand& x) {
   const int64_t pitch = spaced_pitch(p, x.rows);
   const CUdeviceptr out = p.workspace(batch * x.cols * pitch * 4);
-  p.launch(p.kernel_in("matmul_parts", "turn_f32"), {ceil_div(x.cols, 32), ceil_div(x.rows, 32), batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch));
+  p.launch(p.kernel_in("matmul_parts", "matmul_turned_" + p.dtype()), {ceil_div(x.cols, 32), ceil_div(x.rows, 32), batch}, 256, 0, x.address, out, x.rows, x.cols, static_cast<int>(pitch));
   return {out, x.cols, x.rows, pitch};
 }
 
@@ -149,6 +152,26 @@ void launch_wgmma(Planner& p, const Product& product) {
   launch_join(p, shares, product.c, product.results(), plan.splits);
 }
 
+// A product in f32 by matmul_f32.
+void launch_f32(Planner& p, const Product& product) {
+  const ProductShape& s = product.s;
+  const F32Plan plan = f32_plan(p.device.sm_count, s);
+  Operand a = s.trans_a ? Operand{product.a, s.k, s.m, s.m} : Operand{product.a, s.m, s.k, s.k}, b = s.trans_b ? Operand{product.b, s.n, s.k, s.k} : Operand{product.b, s.k, s.n, s.n};
+  if (plan.turns_a) a = turned(p, s.batch_a, a);
+  else if (a.pitch % 4 != 0) a = spaced(p, s.batch_a, a);
+  if (plan.turns_b) b = turned(p, s.batch, b);
+  else if (b.pitch % 4 != 0) b = spaced(p, s.batch, b);
+  const bool a_rows = !s.trans_a && !plan.turns_a, b_rows = s.trans_b && !plan.turns_b;  // of k
+  const unsigned rows = static_cast<unsigned>(plan.rows), columns = static_cast<unsigned>(plan.columns), stages = plan.name == 256 ? 4 : plan.name == 128 ? 3 : 6, shared = stages * (rows + columns) * 128;
+  const auto map = [](const Operand& x, int64_t batch, bool rows_of_k, unsigned tile) { return tensor_map(x.address, Dtype::f32, {batch, x.rows, x.cols, x.pitch}, rows_of_k ? tile : 32, rows_of_k ? 0 : tile); };
+  const auto tiles_m = static_cast<int>(ceil_div(s.m, plan.rows)), tiles_n = static_cast<int>(ceil_div(s.n, plan.columns));
+  const CUdeviceptr shares = shares_of(p, product.results(), plan.splits);
+  const CUfunction f = p.kernel_in("matmul_f32", "matmul_f32_" + std::to_string(plan.name) + "_" + (a_rows ? "n" : "t") + (b_rows ? "t" : "n"), shared);
+  p.launch(f, {s.batch * tiles_m * tiles_n * plan.splits}, plan.name == 128 ? 128 : 256, shared, map(a, s.batch_a, a_rows, rows), map(b, s.batch, b_rows, columns), product.c, s.m, s.n, s.k, tiles_m, tiles_n, shares,
+           static_cast<int>(plan.splits), static_cast<int>(s.batch_a));
+  launch_join(p, shares, product.c, product.results(), plan.splits);
+}
+
 void launch_shallow(Planner& p, const ProductShape& s) {
   const bool wide = s.n % lanes_of(p) == 0;
   const ShallowPairs pairs = !wide && dtype_bytes(p.spec.dtype) == 2 ? shallow_pairs(s.m, s.n) : ShallowPairs{};
@@ -171,7 +194,9 @@ void plan(Planner& p) {
 
 void launch_product(Planner& p, const ProductShape& s, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c) {
   const Product product = {s, a, b, c};
-  if (p.spec.dtype == Dtype::f32)
+  if (p.spec.dtype == Dtype::f32 && p.device.major == 9 && p.device.minor == 0 && f32_plan(p.device.sm_count, s).rows > 0)
+    launch_f32(p, product);
+  else if (p.spec.dtype == Dtype::f32)
     // 32 rows of K, and their padding (matmul_simt.cu).
     launch_tiles(p, product, "matmul_simt", {{256, 128, 256, 3}, {128, 128, 256, 3}, {64, 64, 256, 6}}, 32 * 4 + 16, 32);
   else if (wgmma_fits(p, s))

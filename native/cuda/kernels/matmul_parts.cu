@@ -1,20 +1,26 @@
 // What products need beside their kernels: operands as those want them, and the sum of shares of k.
 #include "common/mma.cuh"
 
-// out [batch, cols, pitch] = x [batch, rows, cols] turned, rounded to tf32; pitch >= rows. grid: (columns / 32, rows / 32, batch), 256 threads.
-extern "C" __global__ void __launch_bounds__(256) turn_f32(const float* x, float* out, int rows, int cols, int pitch) {
+// out [batch, cols, pitch] = x [batch, rows, cols] turned, in tf32 rounded to it; pitch >= rows. grid: (columns / 32, rows / 32, batch), 256 threads.
+template <bool ROUND>
+__device__ __forceinline__ void turn(const float* __restrict__ x, float* __restrict__ out, int rows, int cols, int pitch) {
   __shared__ float tile[32][33];
-  const long long offset = static_cast<long long>(blockIdx.z) * rows * cols;
+  x += static_cast<long long>(blockIdx.z) * rows * cols;
   out += static_cast<long long>(blockIdx.z) * cols * pitch;
   const int lane = threadIdx.x % 32, line = threadIdx.x / 32, r0 = blockIdx.y * 32, c0 = blockIdx.x * 32;
 #pragma unroll
   for (int i = line; i < 32; i += 8)
-    if (r0 + i < rows && c0 + lane < cols) tile[i][lane] = __uint_as_float(round_tf32(__float_as_uint(x[offset + static_cast<long long>(r0 + i) * cols + c0 + lane])));
+    if (r0 + i < rows && c0 + lane < cols) {
+      const float v = x[static_cast<long long>(r0 + i) * cols + c0 + lane];
+      tile[i][lane] = ROUND ? __uint_as_float(round_tf32(__float_as_uint(v))) : v;
+    }
   __syncthreads();
 #pragma unroll
   for (int i = line; i < 32; i += 8)
     if (c0 + i < cols && r0 + lane < rows) out[static_cast<long long>(c0 + i) * pitch + r0 + lane] = tile[lane][i];
 }
+extern "C" __global__ void __launch_bounds__(256) matmul_turned_f32(const float* x, float* out, int rows, int cols, int pitch) { turn<false>(x, out, rows, cols, pitch); }
+extern "C" __global__ void __launch_bounds__(256) matmul_turned_tf32(const float* x, float* out, int rows, int cols, int pitch) { turn<true>(x, out, rows, cols, pitch); }
 
 // out [rows, pitch] = x [rows, cols], so that every row starts on 16 bytes; what lies behind a row is not read. One vector of out per thread.
 template <class U>

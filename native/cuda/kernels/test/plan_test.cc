@@ -7,6 +7,7 @@
 
 #include "kernels/common/row.h"
 #include "kernels/convolution/shape.h"
+#include "kernels/matmul/f32.h"
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/order/shape.h"
@@ -161,7 +162,7 @@ void softmax_rows() {
 
 // Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
 void products() {
-  bool shares = true, skinny = true, filled = true;
+  bool shares = true, skinny = true, filled = true, f32 = true;
   for (const int m : {1, 2, 5, 16, 17, 100, 128, 1000, 4096})
     for (const int n : {1, 3, 16, 33, 64, 512, 1001, 8192})
       for (const int k : {1, 7, 64, 1000, 4096, 100'001})
@@ -174,6 +175,11 @@ void products() {
               const WgmmaPlan plan = wgmma_plan(132, s, step);
               shares = shares && (plan.width == 64 || plan.width == 128 || plan.width == 256) && up(steps, plan.splits) * (plan.splits - 1) < steps;
             }
+            const F32Plan tiles = f32_plan(132, s);
+            const int64_t steps = up(k, 32);
+            const bool known = (tiles.name == 256 && tiles.rows == 256 && tiles.columns == 128) || (tiles.name == 128 && tiles.rows == 128 && tiles.columns == 128) || (tiles.name == 64 && tiles.rows == 128 && tiles.columns == 64);
+            // What is not turned starts on 16 bytes, or is copied to such rows as it lies.
+            f32 = f32 && (tiles.rows == 0 || (known && tiles.splits >= 1 && up(steps, tiles.splits) * (tiles.splits - 1) < steps && (s.trans_a ? !tiles.turns_a : tiles.turns_a || k % 4 == 0) && (s.trans_b ? tiles.turns_b || k % 4 == 0 : !tiles.turns_b)));
             for (const int64_t bytes : {2, 4}) {
               if (!is_skinny(s, bytes == 4)) continue;
               const SkinnyPlan plan = skinny_plan(132, bytes, s);
@@ -184,6 +190,9 @@ void products() {
             }
           }
   expect(shares, "shares of k cover it once");
+  expect(f32, "f32 products are split so that no share is empty, and rows of k that start off 16 bytes are turned");
+  expect(f32_plan(132, {1, 4096, 4096, 4096, false, true}).turns_b && f32_plan(132, {1, 1024, 1024, 1024, true, false}).name == 64 && f32_plan(132, {1, 32, 32, 32, false, false}).rows == 0 && f32_plan(132, {1, 33, 8192, 4096, false, false}).rows == 0,
+         "large f32 products have k turned away, middle ones narrow tiles, tiny and narrow ones the tiles of matmul_simt");
   expect(skinny, "tiles and shares of a matrix times few vectors cover it once, in whole vectors where it says so");
   expect(filled, "a large matrix times few vectors takes the whole GPU");
   expect(is_skinny({1, 1, 4096, 4096, false, false}, false) && is_skinny({1, 4096, 16, 4096, false, false}, true) && !is_skinny({1, 16, 4096, 4096, false, false}, false), "short sides that tensor cores serve are theirs");
