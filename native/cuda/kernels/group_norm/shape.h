@@ -26,11 +26,11 @@ inline GroupShape group_shape(int sm_count, int64_t lanes, int64_t groups, int64
   const bool ragged = cols % lanes != 0;
   // A group with ragged ends may touch one vector more.
   const int64_t vectors = over(cols + (ragged ? lanes - 1 : 0), lanes);
-  if (cols < group_least * lanes || vectors > most * group_threads * group_vectors || plane < lanes || channels > group_channels) return {};
+  if (vectors < group_least || vectors > most * group_threads * group_vectors || plane < lanes || channels > group_channels) return {};
   int64_t parts = 1;
   while (over(vectors, parts) > group_threads * group_vectors) parts *= 2;
   // Few groups: more blocks for each.
-  while (parts < most && groups * parts * 2 <= sm_count && vectors >= parts * 2 * group_threads) parts *= 2;
+  while (parts < most && groups * parts * 2 <= sm_count && vectors >= parts * 4 * group_threads) parts *= 2;
   const int64_t part = over(vectors, parts);
   const bool four = part <= 256 || (part <= group_threads * 4 && groups * parts <= sm_count * 2) || (lanes == 4 && part <= 1024);
   const int each = four ? 4 : 8;
