@@ -98,9 +98,16 @@ void few_terms(const Call& c, const Size& s) {
   if constexpr (STREAM) vfence();
 }
 
-// Where both operands are stored transposed, what they are stored as have a product too: that of the operands, transposed. Few columns do not repay
-// what turning both operands takes.
-inline bool other_way(const Size& s) { return s.trans_a && s.trans_b && s.p.k >= 256 && s.p.n <= 96; }
+// Where the left operand is stored transposed, the product of what is stored may be better: that of the operands, transposed. Both stored so: few
+// columns do not repay what turning both takes. The left one alone: its columns fill vectors, which those of a narrow result do not.
+inline bool other_way(const Size& s, size_t element_bytes) {
+  constexpr int64_t NARROW = W * 3 / 4;
+  if (!s.trans_a) return false;
+  if (s.trans_b) return s.p.k >= 256 && s.p.n <= 96;
+  // 16-bit operands are widened and packed first.
+  const bool lies = element_bytes == sizeof(float);
+  return s.p.n <= NARROW && s.p.m >= (lies ? 2 * s.p.n : 2 * W) && s.p.k >= (lies ? 64 : 128);
+}
 inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 
 // The operands as floats, and as pairs of bf16.
@@ -129,13 +136,13 @@ void run(const Call& c) {
   if (by_rows_of_results(s)) return c.stream && cols % LINE == 0 ? few_terms<FEW_TERMS_OF_ROW, true, T>(c, s) : few_terms<FEW_TERMS_OF_ROW, false, T>(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
-  if (other_way(s)) {
+  if (other_way(s, sizeof(T))) {
     run_products(c, Operands::products(turned(s.p)), true, [=](int64_t i, float* sums, const auto& multiply_by) {
       T* const to = out + i * rows * cols;
       const auto finished = [=](int64_t column, int64_t row, const float* from, int64_t n) {
         for (int64_t q = 0; q < n; q++) set(to + (row + q) * cols + column, from[q]);
       };
-      multiply_by(Operands::left(b + i * inner * cols, inner, false, inner), Operands::right(a + i * rows * inner, rows, false, inner), Rounded<decltype(finished)>{sums, finished});
+      multiply_by(Operands::left(b + i * inner * cols, s.trans_b ? inner : cols, !s.trans_b, inner), Operands::right(a + i * rows * inner, rows, false, inner), Rounded<decltype(finished)>{sums, finished});
     });
     return;
   }
@@ -161,8 +168,8 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
   if (size.p.m == 1 || size.p.n == 1 || by_dots(size) || by_rows_of_results(size)) return 0;
-  const bool rounded = bytes < sizeof(float) || other_way(size);
-  const Products s = other_way(size) ? turned(size.p) : size.p;
+  const bool rounded = bytes < sizeof(float) || other_way(size, bytes);
+  const Products s = other_way(size, bytes) ? turned(size.p) : size.p;
   const size_t floats = s.scratch(threads, rounded), paired = Products{s.batch, s.m, s.n, (s.k + 1) / 2}.scratch(threads, rounded);
   return paired > floats ? paired : floats;  // either may be cut into the longer parts
 }

@@ -46,6 +46,7 @@ struct Left {
 constexpr int64_t block_stride(int64_t terms) { return (terms + LINE - 1) / LINE * LINE + LINE; }  // rows start in different sets of the first cache
 
 constexpr int64_t ROWS_COPIED_AHEAD = 3;
+constexpr int64_t NARROW_STRIDE = 4 * LINE;  // terms so close to one another are read as they lie
 
 // A row-major matrix as the left operand.
 template <class T>
@@ -70,6 +71,8 @@ struct LeftMatrix {
   Left block(int64_t i, int64_t rows, int64_t l, int64_t kc, float* to) const {
     if constexpr (sizeof(T) == sizeof(float))
       if (lies(rows)) return {a + i * stride + l, stride, false, true};
+    if constexpr (sizeof(T) == sizeof(float))
+      if (transposed && stride <= NARROW_STRIDE) return {a + l * stride + i, stride, true};
     if (transposed && rows < 8) {
       for (int64_t p = 0; p < kc; p++)
         for (int64_t r = 0; r < rows; r++) to[r * block_stride(kc) + p] = to_float(a[(l + p) * stride + i + r]);

@@ -50,9 +50,11 @@ inline float pair_of(BF16 even, BF16 odd) { return bits_float(static_cast<uint32
 
 // `units` pairs of a row of `left` elements.
 inline void copy_pairs(const BF16* from, int64_t units, int64_t left, float* to) {
-  const int64_t whole = least(units, left / 2);
-  __builtin_memcpy(to, from, static_cast<size_t>(whole) * sizeof(float));
-  if (whole < units) to[whole] = pair_of(from[2 * whole], {0});
+  for (int64_t p = 0; p < units; p += W) {
+    const int64_t some = least(2 * W, left - 2 * p);
+    const __mmask32 met = static_cast<__mmask32>((uint64_t{1} << some) - 1);
+    _mm512_mask_storeu_epi32(to + p, vmask_n(static_cast<int>(least(W, units - p))), _mm512_maskz_loadu_epi16(met, from + 2 * p));
+  }
 }
 
 // As LeftMatrix and RightMatrix (simd/operand.h) of `terms` terms, but terms of what follows are pairs.
