@@ -171,7 +171,8 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   LAYER_NORM_ROW(T, 1, block, false, 1024)                                                                                                   \
   LAYER_NORM_ROW(T, 2, block, false, 1024)                                                                                                   \
   LAYER_NORM_ROW(T, 4, block, false, 512)                                                                                                    \
-  LAYER_NORM_ROW(T, 8, block, false, 1024)                                                                                                   \
+  LAYER_NORM_ROW(T, 8, block, false, 256)                                                                                                    \
+  LAYER_NORM_ROW(T, 8, wide, false, 1024)                                                                                                    \
   LAYER_NORM_CLUSTER(T)                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_part(const T* x, float2* summaries, int cols, int chunks) {             \
     layer_norm_part<T>(x, summaries, cols, chunks);                                                                                          \

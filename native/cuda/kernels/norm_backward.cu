@@ -44,6 +44,8 @@ template <bool CENTERED, int V, class T>
 __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const T* __restrict__ x, const T* __restrict__ weight, const float* __restrict__ mean, const float* __restrict__ rstd,
                                               T* __restrict__ out, float* __restrict__ parts, long long tokens, int dim) {
   constexpr int L = LANES<T>;
+  // What is worked out of a row stays in registers until its sums are known, where these are enough.
+  constexpr bool KEEPS = V * L <= 16;
   extern __shared__ uint4 shared[];
   float2* scratch = reinterpret_cast<float2*>(shared);
   const int thread = threadIdx.x, threads = blockDim.x, vectors = dim / L, warps = threads / 32;
@@ -79,6 +81,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
     fetch(row + static_cast<long long>(S - 1) * gridDim.x, stage == 0 ? S - 1 : stage - 1);
     fetch_wait();
     float2 sums = make_float2(0.0f, 0.0f);
+    [[maybe_unused]] float kept_g[V][L], kept_h[V][L];
 #pragma unroll
     for (int u = 0; u < V; u++) {
       if (thread + u * threads >= vectors) break;
@@ -89,6 +92,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
 #pragma unroll
       for (int j = 0; j < L; j++) {
         const float own_h = (h[j] - m) * scale, own_g = g[j] * f[j];
+        if constexpr (KEEPS) kept_g[u][j] = own_g, kept_h[u][j] = own_h;
         weight_sum[u][j] = fmaf(g[j], own_h, weight_sum[u][j]);
         if (CENTERED) bias_sum[u][j] += g[j], sums.x += own_g;
         sums.y = fmaf(own_g, own_h, sums.y);
@@ -102,17 +106,23 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
       sums = sum_of_warp(thread % 32 < warps ? scratch[side * 32 + thread % 32] : make_float2(0.0f, 0.0f));
       side ^= 1;
     }
-    const float of_one = -scale * sums.x * share, of_x = -scale * scale * sums.y * share;
+    const float of_one = -scale * sums.x * share, of_h = -scale * sums.y * share, of_x = of_h * scale;
 #pragma unroll
     for (int u = 0; u < V; u++) {
       const int i = thread + u * threads;
       if (i >= vectors) break;
-      float g[L], h[L], f[L];
-      unpack<T>(*place(stage, 0, u), g);
-      unpack<T>(*place(stage, 1, u), h);
-      unpack<T>(w[u], f);
+      float g[L];
+      if constexpr (KEEPS) {
 #pragma unroll
-      for (int j = 0; j < L; j++) g[j] = fmaf(g[j] * f[j], scale, fmaf(h[j] - m, of_x, of_one));
+        for (int j = 0; j < L; j++) g[j] = fmaf(kept_g[u][j], scale, fmaf(kept_h[u][j], of_h, of_one));
+      } else {
+        float h[L], f[L];
+        unpack<T>(*place(stage, 0, u), g);
+        unpack<T>(*place(stage, 1, u), h);
+        unpack<T>(w[u], f);
+#pragma unroll
+        for (int j = 0; j < L; j++) g[j] = fmaf(g[j] * f[j], scale, fmaf(h[j] - m, of_x, of_one));
+      }
       store16(out + row * dim + i * L, pack<T>(g));
     }
     if (++stage == S) stage = 0;
@@ -192,8 +202,8 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
 
 }  // namespace
 
-#define NORM(T, name, CENTERED, V, BLOCKS)                                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(norm_threads, BLOCKS) norm_backward_##name##_##T##_##V(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out, float* parts, \
+#define NORM(T, name, CENTERED, V)                                                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(norm_threads) norm_backward_##name##_##T##_##V(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out, float* parts, \
                                                                                                       long long tokens, int dim) {                                                      \
     norm_backward<CENTERED, V>(grad, x, weight, mean, rstd, out, parts, tokens, dim);                                                                                                   \
   }
@@ -202,7 +212,7 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
                                                                                                       T* weight_out, T* bias_out, int tokens, int dim, int group) {                     \
     norm_backward_small<CENTERED>(grad, x, weight, mean, rstd, out, weight_out, bias_out, tokens, dim, group);                                                                          \
   }
-#define NORMS(T) NORM_SMALL(T, layer, true) NORM_SMALL(T, rms, false) NORM(T, layer, true, 1, 2) NORM(T, layer, true, 2, 1) NORM(T, layer, true, 4, 1) NORM(T, rms, false, 1, 2) NORM(T, rms, false, 2, 1) NORM(T, rms, false, 4, 1)
+#define NORMS(T) NORM_SMALL(T, layer, true) NORM_SMALL(T, rms, false) NORM(T, layer, true, 1) NORM(T, layer, true, 2) NORM(T, layer, true, 4) NORM(T, rms, false, 1) NORM(T, rms, false, 2) NORM(T, rms, false, 4)
 NORMS(f32)
 NORMS(f16)
 NORMS(bf16)

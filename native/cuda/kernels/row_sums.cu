@@ -27,6 +27,17 @@ __device__ __forceinline__ void rows_mean(const float* __restrict__ x, float* pa
   if (threadIdx.x == 0) *out = from_float<T>(s.sum / static_cast<float>(n));
 }
 
+// The same by one block.
+template <class T>
+__device__ __forceinline__ void rows_mean_once(const float* __restrict__ x, long long n, T* out) {
+  __shared__ float scratch[32];
+  float sum = 0;
+#pragma unroll 4
+  for (long long i = threadIdx.x; i < n; i += 1024) sum += x[i];
+  sum = block_reduce(sum, 0.0f, scratch, AddOp());
+  if (threadIdx.x == 0) *out = from_float<T>(sum / static_cast<float>(n));
+}
+
 // ---- sums over tokens of grad * (x - mean) * rstd and of grad ----
 
 // grid: (tiles of 32 columns, splits); 256 threads = 32 columns x 8 rows. parts: [splits][2][dim], for norm_columns_join; one split writes
@@ -78,6 +89,7 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
 
 #define PLAIN(T)                                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(256) rows_mean_##T(const float* x, float* parts, unsigned* counter, long long n, T* out) { rows_mean(x, parts, counter, n, out); } \
+  extern "C" __global__ void __launch_bounds__(1024) rows_mean_once_##T(const float* x, long long n, T* out) { rows_mean_once(x, n, out); }                                     \
   extern "C" __global__ void __launch_bounds__(256) norm_columns_##T(const T* grad, const T* x, const float* mean, const float* rstd, float* parts, long long tokens,         \
                                                                      long long dim, long long per_split, T* dweight, T* dbias) {                                                              \
     norm_columns(grad, x, mean, rstd, parts, tokens, dim, per_split, dweight, dbias);                                                                                         \

@@ -298,7 +298,7 @@ ROWS(group_norm, GroupNorm, 1, true)
 ROWS(layer_norm_backward, LayerNormBackward, 2, true)
 ROWS(rms_norm_backward, RmsNormBackward, 2, true)
 
-HELD_LONG(cross_entropy, CrossEntropy)
+HELD(cross_entropy, CrossEntropy)
 HELD_LONG(cross_entropy_backward, CrossEntropyBackward)
 HELD(softmax_backward, SoftmaxBackward)
 HELD_LONG(rms_norm, RmsNorm)

@@ -133,7 +133,8 @@ __device__ __forceinline__ void softmax_join(const T* x, T* out, const float2* s
   SOFTMAX_ROW(op, LOG, T, 1, block, false, 1024)                                                                                                                  \
   SOFTMAX_ROW(op, LOG, T, 2, block, false, 1024)                                                                                                                  \
   SOFTMAX_ROW(op, LOG, T, 4, block, false, 512)                                                                                                                   \
-  SOFTMAX_ROW(op, LOG, T, 8, block, false, 1024)                                                                                                                  \
+  SOFTMAX_ROW(op, LOG, T, 8, block, false, 256)                                                                                                                   \
+  SOFTMAX_ROW(op, LOG, T, 8, wide, false, 1024)                                                                                                                   \
   SOFTMAX_CLUSTER(op, LOG, T)                                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_join(const T* x, T* out, const float2* summaries, int cols, int chunks) {                          \
     softmax_join<LOG, T>(x, out, summaries, cols, chunks);                                                                                                        \

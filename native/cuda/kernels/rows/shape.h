@@ -86,6 +86,22 @@ inline RowsSplit rows_split(int sm_count, int64_t lanes, int64_t rows, int64_t c
   return {static_cast<int>(threads), threads, rows};
 }
 
+// The losses of rows by a block each (cross_entropy.cu).
+struct LossShape {
+  int vectors = 0;  // of a thread, on their way at a time; 0: other kernels take the case
+  unsigned threads = 0;
+};
+
+inline LossShape loss_shape(int sm_count, int64_t lanes, int64_t rows, int64_t cols, bool clusters) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t vectors = cols / lanes;
+  if (cols % lanes != 0 || vectors <= warp_vectors || vectors >= int64_t{1} << 28 || rows_split(sm_count, lanes, rows, cols, clusters).parts > 1) return {};
+  // Few rows: more threads for each.
+  const bool few = rows <= int64_t{sm_count} * 2;
+  const int64_t each = few ? 2 : vectors <= 1024 ? 4 : 8, most = few ? 512 : vectors <= 1024 ? 128 : 256;
+  return {each == 8 ? 8 : 4, static_cast<unsigned>(std::min(most, over(over(vectors, each), 32) * 32))};
+}
+
 // How the gradients of a norm are computed with each tensor read once.
 struct NormShape {
   int vectors = 0;      // of a thread; 0: other kernels take the case
@@ -98,13 +114,14 @@ inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, in
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t vectors = dim / lanes;
   if (dim % lanes != 0 || vectors < 32 || vectors > 4 * norm_threads || tokens < 1) return {};
-  const int each = vectors <= norm_threads ? 1 : vectors <= 2 * norm_threads ? 2 : 4;
+  // Two vectors of a thread: half as many threads wait for each other (bf16 4096x4096 on an H200: 40 us, one vector 47).
+  const int each = vectors <= 64 ? 1 : vectors <= 2 * norm_threads ? 2 : 4;
   const int64_t threads = over(over(vectors, each), 32) * 32, shared = norm_scratch_bytes + int64_t{norm_stages} * 2 * each * threads * 16;
   if (shared > most_shared) return {};
   // As many blocks as run at a time, or fewer: what each adds up is read again, and few rows are sooner done than many blocks joined.
   int64_t rows = 4;
   while (rows * rows * 16 < tokens) rows++;
-  const int64_t resident = each == 1 ? std::min<int64_t>(16, 1024 / threads) : 1;
+  const int64_t resident = std::min<int64_t>(16, norm_threads / threads);
   return {each, static_cast<unsigned>(threads), std::min(sm_count * resident, over(tokens, rows)), shared};
 }
 

@@ -1,19 +1,17 @@
 // What operations are registered from their own files and the tables, what cases they refuse, and what a launch can hold:
 //   cmake --build native/build --target opscope_cuda_plan_test && native/build/opscope_cuda_plan_test
 // Needs the CUDA headers and no GPU.
-#include <cstdio>
 #include <set>
 #include <string>
 
-#include "kernels/common/row.h"
 #include "kernels/convolution/shape.h"
 #include "kernels/matmul/f32.h"
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/order/shape.h"
 #include "kernels/plan.h"
-#include "kernels/rows/shape.h"
 #include "kernels/scaled_dot_product_attention.h"
+#include "kernels/test/expect.h"
 #include "kernels/test/planes.h"
 #include "module/fatbins.h"
 #include "module/nvrtc.h"
@@ -24,12 +22,6 @@ using namespace opscope;
 using namespace opscope::cuda;
 
 namespace {
-
-int failed = 0;
-void expect(bool right, const std::string& what) {
-  std::printf("%s: %s\n", what.c_str(), right ? "right" : "WRONG");
-  failed += !right;
-}
 
 TensorDesc tensor(int64_t elements, Role role, Storage storage = Storage::f32) {
   TensorDesc made;
@@ -68,7 +60,7 @@ void registered() {
                          "transpose", "dropout", "adamw_step", "max_pool1d", "adaptive_avg_pool2d", "embedding", "gather", "scatter_add", "rope", "cumsum", "sort", "topk", "conv1d", "conv3d",
                          "scaled_dot_product_attention", "scaled_matmul", "mse_loss", "sum_to_shape"})
     expect(ops.count(op) == 1, std::string(op) + " is registered");
-  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "norm_backward", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
+  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "norm_backward", "cross_entropy", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
   expect(std::string(built_archs()).find_first_of("0123456789") == 0, "the build says for which GPUs its kernels are");
 }
 
@@ -90,74 +82,6 @@ void shapes() {
   expect(refusal(spec_of("copy", {6}, {in_of(6), in_of(6)})).find("should be out, is in") != std::string::npos, "an output that is none is refused");
   expect(refusal(spec_of("copy", {6}, {in_of(6), out_of(7)})).find("should have 6 elements, received 7") != std::string::npos, "sizes that do not fit together are refused");
   expect(refusal(spec_of("matmul", {1 << 30, 1 << 30, 1 << 30, 1 << 30, 0, 0}, {in_of(1), in_of(1), out_of(1)})).find("4e18") != std::string::npos, "dims whose product overflows are refused");
-}
-
-// Every row is met once, whatever its length and number: groups divide blocks, parts cover rows and hold whole vectors.
-void row_splits() {
-  bool whole = true, grids = true;
-  for (const int64_t lanes : {4, 8})
-    for (int64_t cols = 1; cols <= int64_t{1} << 32; cols = cols * 3 / 2 + 1)
-      for (int64_t rows = 1; rows <= (int64_t{1} << 33) / cols; rows = rows * 5 + 2) {
-        for (const auto& [clusters, inputs, holds] : {std::tuple{false, 1, false}, {true, 1, false}, {true, 2, false}, {true, 1, true}, {true, 2, true}}) {
-          const RowsSplit s = rows_split(132, lanes, rows, cols, clusters, inputs, holds);
-          if (s.held > 0) whole = whole && s.parts == 1 && !s.tiled && cols % lanes == 0 && s.held * s.group * lanes >= cols && s.threads <= 512 && (s.held == 1 || s.held == 2 || s.held == 4 || (s.held == 8 && inputs == 1));
-          const bool sub_warp = s.group <= 32;
-          whole = whole && (sub_warp ? s.threads % static_cast<unsigned>(s.group) == 0 && (s.group & (s.group - 1)) == 0 : s.threads == static_cast<unsigned>(s.group) && s.group % 32 == 0);
-          if (s.tiled) whole = whole && s.part % 8 == 0 && s.part >= 8 && s.blocks * s.part >= rows && (s.blocks - 1) * s.part < rows && s.part * cols <= 3 * tile_bytes / 16 * lanes / 2 && cols % lanes != 0;
-          else if (s.parts == 1) whole = whole && s.blocks * (s.threads / static_cast<unsigned>(s.group)) >= rows;
-          else whole = whole && !sub_warp && s.part % lanes == 0 && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && s.blocks == rows * s.parts;
-          grids = grids && s.threads <= 1024 && s.blocks <= Launch::max_blocks_x;
-          if (s.cluster) whole = whole && clusters && (s.parts == 2 || s.parts == 4 || s.parts == 8);
-        }
-      }
-  expect(whole, "rows are covered, by groups that divide their blocks or by parts of whole vectors");
-  expect(grids, "rows of up to 2^33 elements fit a grid");
-  expect(rows_split(132, 4, 1 << 20, 4).group == 1 && rows_split(132, 4, 1 << 20, 8).group == 2, "short rows take as few threads as they have vectors");
-  expect(rows_split(132, 4, 1 << 20, 3).tiled && rows_split(132, 8, 1000, 61).tiled && !rows_split(132, 8, 1000, 64).tiled && !rows_split(132, 8, 1000, 1001).tiled, "short rows that do not start on 16 bytes share a tile");
-  expect(rows_split(132, 4, 1, 1 << 24).parts > 132, "one long row takes the whole GPU");
-}
-
-// Gradients of norms: a block holds its row, has one to begin with, and fits its shared memory.
-void norm_shapes() {
-  bool held = true, short_ones = true;
-  for (const int64_t lanes : {4, 8})
-    for (int64_t dim = 1; dim <= 100'000; dim += dim % 97 + 1)
-      for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 + 1) {
-        const NormShape s = norm_shape(132, 232'448, lanes, tokens, dim);
-        if (s.vectors == 0) {
-          short_ones = short_ones && (dim % lanes != 0 || dim / lanes < 32 || dim / lanes > 2048);
-          continue;
-        }
-        held = held && s.threads % 32 == 0 && s.threads <= 512 && s.threads * s.vectors * lanes >= dim && s.blocks >= 1 && s.blocks <= tokens && s.shared <= 232'448;
-      }
-  expect(held, "a block holds a row of the gradients of a norm, and no block is without one");
-  expect(short_ones, "gradients of norms of aligned rows of 32 to 2048 vectors read each tensor once");
-  expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
-}
-
-// softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
-void softmax_rows() {
-  Traits device = {};
-  device.sm_count = 132;
-  bool whole = true;
-  for (const int64_t lanes : {4, 8})
-    for (int64_t cols = 1; cols <= int64_t{1} << 20; cols = cols * 5 / 4 + 1)
-      for (int64_t rows = 1; rows <= int64_t{1} << 22; rows = rows * 3 / 2 + 1)
-        if (from_rows(device, lanes, rows, cols)) whole = whole && rows_split(device.sm_count, lanes, rows, cols, true).parts == 1;
-  expect(whole, "rows that softmax and layer_norm leave to the row operations are not split");
-  device.major = 9;
-  bool held = true;
-  for (const Dtype dtype : real_dtypes)
-    for (int64_t cols = 1; cols <= int64_t{1} << 20; cols = cols * 5 / 4 + 1)
-      for (int64_t rows = 1; rows <= int64_t{1} << 12; rows = rows * 3 / 2 + 1) {
-        const RowShape s = row_shape(device, dtype, rows, cols);
-        const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(dtype));
-        if (s.kind == RowShape::Kind::cluster)
-          held = held && (s.chunks == 2 || s.chunks == 4 || s.chunks == 8) && s.blocks == rows * s.chunks && s.threads % 32 == 0 && s.threads <= 512 && s.threads * s.vectors * s.chunks * lanes >= cols + (cols % lanes ? lanes - 1 : 0);
-      }
-  expect(held, "a cluster holds its row, whatever its alignment");
-  expect(row_shape(device, Dtype::f32, 65, 32'768).kind == RowShape::Kind::cluster && row_shape(device, Dtype::f32, 4096, 4096).kind == RowShape::Kind::block && row_shape(device, Dtype::f32, 4, 100'000).kind == RowShape::Kind::chunks,
-         "few rows at the edge of a block's registers take a cluster, longer ones parts");
 }
 
 // Shares cover k once, none is empty, and few tiles of a long k take the whole GPU.
@@ -345,10 +269,8 @@ void sources() {
 int main() {
   registered();
   shapes();
-  row_splits();
-  norm_shapes();
+  row_shapes();
   planes(expect);
-  softmax_rows();
   products();
   convolutions();
   orders();

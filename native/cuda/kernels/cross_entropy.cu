@@ -1,0 +1,71 @@
+// The losses of cross_entropy over rows that start on 16 bytes and have more than `warp_vectors` vectors (rows/shape.h): cross_entropy_<t>_<V>, a block for a row,
+// V vectors of a thread on their way before the first is worked on. Other rows are those of rows.cu. rows.plan.cc launches both.
+#include "rows/stats.cuh"
+
+namespace {
+
+template <class T, int V>
+__device__ __forceinline__ void cross_entropy(const RowArguments& a) {
+  using Stats = ByMaxSum::Stats;
+  constexpr int L = LANES<T>;
+  __shared__ Stats scratch[32];
+  const int thread = threadIdx.x, threads = blockDim.x, vectors = static_cast<int>(a.cols / L);
+  const long long row = blockIdx.x;
+  const T* x = reinterpret_cast<const T*>(a.in[0]) + row * a.cols;
+  if (a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
+  Stats s = ByMaxSum::start();
+  float shown = 0;
+  for (int first = 0; first < vectors; first += V * threads) {
+    uint4 kept[V];
+    // f(a vector's elements) for each vector that there is.
+    const auto each = [&](auto f) {
+#pragma unroll
+      for (int u = 0; u < V; u++) {
+        if (first + thread + u * threads >= vectors) break;
+        float v[L];
+        unpack<T>(kept[u], v);
+        f(v);
+      }
+    };
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      const int i = first + thread + u * threads;
+      kept[u] = i < vectors ? load16_once(x + static_cast<long long>(i) * L) : uint4{0, 0, 0, 0};
+    }
+    // The logit of the target comes with the row, not after it.
+    if (first == 0) {
+      const int target = reinterpret_cast<const int*>(a.in[1])[row];
+      shown = to_float(x[target < 0 || target >= a.cols ? 0 : target]);
+    }
+    float max = s.max;
+    each([&](auto& v) {
+#pragma unroll
+      for (int j = 0; j < L; j++) max = fmaxf(max, v[j]);
+    });
+#ifdef __CUDA_ARCH__
+    // The compiler would keep the unpacked elements for what comes next, in twice the registers.
+#pragma unroll
+    for (int u = 0; u < V; u++) asm volatile("" : "+r"(kept[u].x), "+r"(kept[u].y), "+r"(kept[u].z), "+r"(kept[u].w));
+#endif
+    const float shift = ByMaxSum::shift(max);
+    // Two sums: half as many additions wait for each other.
+    float even = s.sum * exp_fast(s.max - shift), odd = 0;
+    each([&](auto& v) {
+#pragma unroll
+      for (int j = 0; j < L; j += 2) even += exp_fast(v[j] - shift), odd += exp_fast(v[j + 1] - shift);
+    });
+    s = {max, even + odd};
+  }
+  s = join_group<ByMaxSum>(s, threads, scratch);
+  if (thread == 0) reinterpret_cast<float*>(a.per_row)[row] = s.max - shown + logf(s.sum);
+  if (a.parts_at) mean_of_rows<T>(a);
+}
+
+}  // namespace
+
+#define CROSS_ENTROPY(T)                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(512) cross_entropy_##T##_4(const RowArguments a) { cross_entropy<T, 4>(a); }            \
+  extern "C" __global__ void __launch_bounds__(256) cross_entropy_##T##_8(const RowArguments a) { cross_entropy<T, 8>(a); }
+CROSS_ENTROPY(f32)
+CROSS_ENTROPY(f16)
+CROSS_ENTROPY(bf16)

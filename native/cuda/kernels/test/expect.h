@@ -1,0 +1,14 @@
+// What the parts of opscope_cuda_plan_test share.
+#pragma once
+#include <cstdio>
+#include <string>
+
+inline int failed = 0;
+
+inline void expect(bool right, const std::string& what) {
+  std::printf("%s: %s\n", what.c_str(), right ? "right" : "WRONG");
+  failed += !right;
+}
+
+// rows_test.cc
+void row_shapes();

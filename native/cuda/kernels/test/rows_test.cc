@@ -1,0 +1,104 @@
+// How operations over rows are spread over the GPU (rows/shape.h, common/row.h): a part of opscope_cuda_plan_test.
+#include "kernels/common/row.h"
+#include "kernels/rows/shape.h"
+#include "kernels/test/expect.h"
+
+using namespace opscope;
+using namespace opscope::cuda;
+
+namespace {
+
+// Every row is met once, whatever its length and number: groups divide blocks, parts cover rows and hold whole vectors.
+void row_splits() {
+  bool whole = true, grids = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= int64_t{1} << 32; cols = cols * 3 / 2 + 1)
+      for (int64_t rows = 1; rows <= (int64_t{1} << 33) / cols; rows = rows * 5 + 2) {
+        for (const auto& [clusters, inputs, holds] : {std::tuple{false, 1, false}, {true, 1, false}, {true, 2, false}, {true, 1, true}, {true, 2, true}}) {
+          const RowsSplit s = rows_split(132, lanes, rows, cols, clusters, inputs, holds);
+          if (s.held > 0) whole = whole && s.parts == 1 && !s.tiled && cols % lanes == 0 && s.held * s.group * lanes >= cols && s.threads <= 512 && (s.held == 1 || s.held == 2 || s.held == 4 || (s.held == 8 && inputs == 1));
+          const bool sub_warp = s.group <= 32;
+          whole = whole && (sub_warp ? s.threads % static_cast<unsigned>(s.group) == 0 && (s.group & (s.group - 1)) == 0 : s.threads == static_cast<unsigned>(s.group) && s.group % 32 == 0);
+          if (s.tiled) whole = whole && s.part % 8 == 0 && s.part >= 8 && s.blocks * s.part >= rows && (s.blocks - 1) * s.part < rows && s.part * cols <= 3 * tile_bytes / 16 * lanes / 2 && cols % lanes != 0;
+          else if (s.parts == 1) whole = whole && s.blocks * (s.threads / static_cast<unsigned>(s.group)) >= rows;
+          else whole = whole && !sub_warp && s.part % lanes == 0 && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && s.blocks == rows * s.parts;
+          grids = grids && s.threads <= 1024 && s.blocks <= Launch::max_blocks_x;
+          if (s.cluster) whole = whole && clusters && (s.parts == 2 || s.parts == 4 || s.parts == 8);
+        }
+      }
+  expect(whole, "rows are covered, by groups that divide their blocks or by parts of whole vectors");
+  expect(grids, "rows of up to 2^33 elements fit a grid");
+  expect(rows_split(132, 4, 1 << 20, 4).group == 1 && rows_split(132, 4, 1 << 20, 8).group == 2, "short rows take as few threads as they have vectors");
+  expect(rows_split(132, 4, 1 << 20, 3).tiled && rows_split(132, 8, 1000, 61).tiled && !rows_split(132, 8, 1000, 64).tiled && !rows_split(132, 8, 1000, 1001).tiled, "short rows that do not start on 16 bytes share a tile");
+  expect(rows_split(132, 4, 1, 1 << 24).parts > 132, "one long row takes the whole GPU");
+}
+
+// Gradients of norms: a block holds its row, has one to begin with, and fits its shared memory.
+void norm_shapes() {
+  bool held = true, short_ones = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t dim = 1; dim <= 100'000; dim += dim % 97 + 1)
+      for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 + 1) {
+        const NormShape s = norm_shape(132, 232'448, lanes, tokens, dim);
+        if (s.vectors == 0) {
+          short_ones = short_ones && (dim % lanes != 0 || dim / lanes < 32 || dim / lanes > 2048);
+          continue;
+        }
+        held = held && s.threads % 32 == 0 && s.threads <= 512 && s.threads * s.vectors * lanes >= dim && s.blocks >= 1 && s.blocks <= tokens && s.shared <= 232'448;
+      }
+  expect(held, "a block holds a row of the gradients of a norm, and no block is without one");
+  expect(short_ones, "gradients of norms of aligned rows of 32 to 2048 vectors read each tensor once");
+  expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
+}
+
+// softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
+void softmax_rows() {
+  Traits device = {};
+  device.sm_count = 132;
+  bool whole = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= int64_t{1} << 20; cols = cols * 5 / 4 + 1)
+      for (int64_t rows = 1; rows <= int64_t{1} << 22; rows = rows * 3 / 2 + 1)
+        if (from_rows(device, lanes, rows, cols)) whole = whole && rows_split(device.sm_count, lanes, rows, cols, true).parts == 1;
+  expect(whole, "rows that softmax and layer_norm leave to the row operations are not split");
+  device.major = 9;
+  bool held = true;
+  for (const Dtype dtype : real_dtypes)
+    for (int64_t cols = 1; cols <= int64_t{1} << 20; cols = cols * 5 / 4 + 1)
+      for (int64_t rows = 1; rows <= int64_t{1} << 12; rows = rows * 3 / 2 + 1) {
+        const RowShape s = row_shape(device, dtype, rows, cols);
+        const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(dtype));
+        for (const RowShape& b : {s, row_shape(device, dtype, rows, cols, eight_from)})
+          if (b.kind == RowShape::Kind::block)
+            held = held && b.blocks == rows && b.threads <= (b.vectors == 4 ? 512u : 1024u) && b.threads * b.vectors * lanes >= cols + (cols % lanes ? lanes - 1 : 0);
+        if (s.kind == RowShape::Kind::cluster)
+          held = held && (s.chunks == 2 || s.chunks == 4 || s.chunks == 8) && s.blocks == rows * s.chunks && s.threads % 32 == 0 && s.threads <= 512 && s.threads * s.vectors * s.chunks * lanes >= cols + (cols % lanes ? lanes - 1 : 0);
+      }
+  expect(held, "a block or a cluster holds its row, whatever its alignment");
+  expect(row_shape(device, Dtype::f32, 65, 32'768).kind == RowShape::Kind::cluster && row_shape(device, Dtype::f32, 4096, 4096).kind == RowShape::Kind::block && row_shape(device, Dtype::f32, 4, 100'000).kind == RowShape::Kind::chunks,
+         "few rows at the edge of a block's registers take a cluster, longer ones parts");
+  expect(row_shape(device, Dtype::bf16, 8192, 8192, eight_from).threads == 128 && row_shape(device, Dtype::bf16, 8192, 8192).threads == 256, "many rows take small blocks, larger ones where weights are kept beside them");
+}
+
+// Losses by a block for a row: aligned rows that no other block shares.
+void loss_shapes() {
+  bool fits = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= int64_t{1} << 22; cols = cols * 4 / 3 + 1)
+      for (const int64_t aligned : {cols, cols * lanes})
+        for (int64_t rows = 1; rows <= int64_t{1} << 22; rows = rows * 3 + 1)
+          if (const LossShape s = loss_shape(132, lanes, rows, aligned, true); s.vectors > 0)
+            fits = fits && aligned % lanes == 0 && s.threads % 32 == 0 && s.threads >= 32 && s.threads <= (s.vectors == 4 ? 512u : 256u) && rows_split(132, lanes, rows, aligned, true).parts == 1;
+  expect(fits, "blocks of a loss are as many threads as their kernels take");
+  expect(loss_shape(132, 8, 8192, 8192, true).vectors == 4 && loss_shape(132, 4, 8192, 8192, true).vectors == 8 && loss_shape(132, 4, 8192, 8191, true).vectors == 0 && loss_shape(132, 4, 5, 50256, true).vectors == 0,
+         "rows that start on 16 bytes and that one block takes");
+}
+
+}  // namespace
+
+void row_shapes() {
+  row_splits();
+  norm_shapes();
+  softmax_rows();
+  loss_shapes();
+}
