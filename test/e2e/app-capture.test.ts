@@ -31,8 +31,13 @@ describe.skipIf(!hasTorch)(`shapes of a script in the window, with ${PYTHON}, wh
 
   it('lists what a script called, and what is outside the catalogue', async () => {
     await answer(resolve(import.meta.dirname, '../fixtures/capture/encoder.py'))
-    await page.evaluate(() => void (location.hash = '#/capture'))
-    await page.getByRole('button', { name: 'Choose a script and run it…' }).click({ timeout: 60_000 })
+    const choose = page.getByRole('button', { name: 'Choose a script and run it…' })
+    // The app may still be going where it was left.
+    await expect.poll(async () => {
+      await page.evaluate(() => void (location.hash = '#/capture'))
+      return choose.isVisible()
+    }, { timeout: 60_000 }).toBe(true)
+    await choose.click()
     await region('In the catalogue').getByRole('row', { name: 'layer_norm 32x64 f32 2' }).waitFor({ timeout: 60_000 })
     await region('Outside the catalogue').getByRole('row', { name: /aten\.special_bessel_j0\.default no such operation 1/ }).waitFor()
     await page.getByText('Output of the script').click()
