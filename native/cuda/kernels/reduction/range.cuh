@@ -167,7 +167,8 @@ __device__ __forceinline__ typename R::Part first_largest(const T* x, int n, int
     atomicMin(&first, place);
   }
   __syncthreads();
-  return R::ranked(most, first);
+  // Zeros of either sign are equal.
+  return R::ranked(0.0f + most, first);
 }
 
 // Elements t, t + threads, ... of a range.
