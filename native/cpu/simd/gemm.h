@@ -3,7 +3,7 @@
 // The blocking of Goto & van de Geijn ("Anatomy of high-performance matrix multiplication", 2008): blocks of A and panels of B of up to
 // KC * 3 / 2 terms. Operands are read as they lie where copies would not pay (simd/operand.h); the right one is else copied into panels of NR
 // columns. Rows are shared out evenly over tiles of up to MR, and the last panel has one vector of columns where that is enough. While a
-// tile is computed, what the next one meets is fetched (simd/tile.h). Many small products: every thread takes whole ones. Else threads share
+// tile is computed, what the next one meets is fetched (simd/tile.h), and a share of the next panel of B where B is large. Many small products: every thread takes whole ones. Else threads share
 // the rows and pack each slab of B together into one of two buffers, so that one barrier per slab is enough, or (few rows) the columns.
 #pragma once
 #include "tile.h"
@@ -52,17 +52,18 @@ struct Rounded {
 };
 
 // Rows of C against a slab of B (columns jc + cols of it). `packs`: the slab's panels are packed here, each before its first use, into the same
-// place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. `whole`: the slab has all terms,
-// so that sums that wait are finished a block at a time, in the same place, while they are in the caches.
+// place where one block of A meets all of them; else they lie in the slab, but for those that stay where they are. Where the slab has all terms,
+// sums that wait are finished a block at a time, in the same place, while they are in the caches.
 template <class A, class B, class Out>
-void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, float* slab, float* block, bool whole) {
+void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Range rows, int64_t jc, int64_t nc, Range cols, int64_t l, int64_t kc, int64_t all_terms, float* slab, float* block) {
   constexpr int64_t WAITING = 1 << 16;
-  const bool reused = whole && Out::WAITS;
+  constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000;  // of the right operand: then its panels are fetched ahead
+  const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
   float* const c = out.sums(jc) + rows.begin * stride;
   const int64_t most = reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
   const int64_t height = all <= least(MC * 2 / 3, most) ? all : even_part(all, most);
-  const bool once = packs && height >= all;
+  const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
     float* const own = c + (reused ? 0 : (i - rows.begin) * stride);
@@ -73,14 +74,24 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
       if (packs && lying < kc && i == rows.begin) b.pack(jc + j, columns, l + lying, kc - lying, panel);
       float* const at = own + j;
-      if (count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR) {
-        low_rows<LOW>(static_cast<int>(count), left, b.place(jc + j, l), kc, at, stride, l == 0);
+      const bool low = count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR;
+      const int64_t end = j + (low ? 2 * NR : NR);
+      const bool last = end >= cols.end, ends = i + count >= rows.end;
+      // The panel that follows where no block of A has met it, or the first one of the terms that follow.
+      Lines follows;
+      if (!last && i == rows.begin && far) {
+        const int following = static_cast<int>(least(end - j, cols.end - end));
+        follows = packs || stays ? b.source(jc + end, following, l, kc) : lines_of(slab + (end - cols.begin) * kc, NR, kc, NR);
+      } else if (last && ends && far && (packs || stays) && l + kc < all_terms) {
+        follows = b.source(jc + cols.begin, static_cast<int>(least(end - j, cols.end - cols.begin)), l + kc, least(kc, all_terms - l - kc));
+      }
+      if (low) {
+        low_rows<LOW>(static_cast<int>(count), left, b.place(jc + j, l), kc, at, stride, l == 0, follows);
         j += NR;
         continue;
       }
-      const bool last = j + NR >= cols.end, ends = i + count >= rows.end;
       const Left next = last ? (ends ? a.source(rows.begin, l + kc) : a.source(i + count, l)) : left;
-      const Later later{next, !last ? at + NR : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin};
+      const Later later{next, !last ? at + NR : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows};
       if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
       if (lying < kc) multiply_panel(left.from(lying), count, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
     }
@@ -106,7 +117,7 @@ void product(const Call& call, const Products& s, const A& a, const B& b, const 
         if (const int64_t lying = stays ? b.lying(l, kc, columns) : 0; lying < kc) b.pack(jc + j, columns, l + lying, kc - lying, slab + j * kc);
       }
       if (threads > 1 && (!packs || s.n > NC)) call.barrier(call.team);
-      multiply(a, b, stays, packs, out, rows, jc, nc, cols, l, kc, slab, block, terms >= s.k);
+      multiply(a, b, stays, packs, out, rows, jc, nc, cols, l, kc, s.k, slab, block);
     }
     if (terms < s.k) out.finish(out.sums(jc) + rows.begin * out.sum_stride(nc), rows, jc, cols, nc);
   }

@@ -43,6 +43,18 @@ struct Left {
   const float* row(int64_t i) const { return data + (by_terms ? i : i * stride); }
 };
 
+// Memory that will be met: `rows` rows of `bytes` bytes, `stride` bytes apart.
+struct Lines {
+  uintptr_t start = 0;
+  int64_t stride = 0, rows = 0, bytes = 0;
+  Lines part(int64_t nth, int64_t count) const { return {start + rows * nth / count * stride, stride, rows * (nth + 1) / count - rows * nth / count, bytes}; }
+};
+template <class T>
+inline Lines lines_of(const T* data, int64_t stride, int64_t rows, int64_t columns) {
+  constexpr int64_t BYTES = sizeof(T);
+  return {reinterpret_cast<uintptr_t>(data), stride * BYTES, rows, columns * BYTES};
+}
+
 constexpr int64_t block_stride(int64_t terms) { return (terms + LINE - 1) / LINE * LINE + LINE; }  // rows start in different sets of the first cache
 
 constexpr int64_t ROWS_COPIED_AHEAD = 3;
@@ -144,6 +156,8 @@ struct RightMatrix {
     return kc < FEW_TERMS || left < 0 ? 0 : least(kc, left);
   }
   Right place(int64_t j, int64_t l) const { return {reinterpret_cast<const float*>(b + l * stride + j), stride}; }
+  // What pack() reads.
+  Lines source(int64_t j, int columns, int64_t l, int64_t kc) const { return transposed ? lines_of(b + j * stride + l, stride, columns, kc) : lines_of(b + l * stride + j, stride, kc, columns); }
 
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
     if (transposed) return pack_transposed(b + j * stride + l, columns, kc, to);

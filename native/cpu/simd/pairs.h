@@ -100,6 +100,10 @@ struct RightPairs {
   bool stays(int64_t, int64_t, int64_t) const { return false; }
   int64_t lying(int64_t, int64_t, int) const { return 0; }
   Panel place(int64_t, int64_t) const { return {}; }
+  Lines source(int64_t j, int columns, int64_t l, int64_t kc) const {
+    const int64_t some = least(2 * kc, terms - 2 * l);
+    return transposed ? lines_of(b + j * stride + 2 * l, stride, columns, some) : lines_of(b + 2 * l * stride + j, stride, some, columns);
+  }
   void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
     if (transposed) return pack_transposed(b + j * stride + 2 * l, columns, kc, terms - 2 * l, to);
     for (int64_t p = 0; p < kc; p++) {

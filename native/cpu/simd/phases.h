@@ -175,6 +175,7 @@ struct Copied {
   int64_t rows, columns;
 
   int64_t lying(int64_t, int64_t, int) const { return 0; }
+  Lines source(int64_t, int, int64_t, int64_t) const { return {}; }
   Panel place(int64_t, int64_t) const { return {}; }
   // Whole vectors, over what the next run or row writes; missing columns are left as they are.
   void pack(int64_t j, int count, int64_t l, int64_t kc, float* to) const {
@@ -229,7 +230,7 @@ void run_parts(const Call& call, const Parts& p, int64_t channels, F filters_of)
       const int64_t outputs = planes * rows * columns;
       const auto multiply_to = [&](const Direct& to) {
         for (int64_t l = 0; l < s.k; l += terms)
-          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, {0, filters}, 0, outputs, {0, outputs}, l, least(terms, s.k - l), slab, block, false);
+          multiply(a, Copied<Unit>{p, copy, offsets, rows, columns}, false, true, to, {0, filters}, 0, outputs, {0, outputs}, l, least(terms, s.k - l), s.k, slab, block);
       };
       if constexpr (sizeof(T) == sizeof(float))
         if (planes == 1 && step == 1 && (rows == 1 || columns == g.height.output_step)) {

@@ -10,11 +10,12 @@ constexpr int64_t SHORT = W < 8 ? INT64_MAX : W < 16 ? 128 : 56;  // of terms: w
 // Rows of the left operand that share a pointer; the others are reached from it by once and twice the stride.
 constexpr int SHARED_POINTER = 3;
 
-// What the next tile meets, fetched while this one is computed: its rows of A (unless by terms) and of C.
+// What the next tile meets, fetched while this one is computed: its rows of A (unless by terms) and of C. b: a share of the panel of B that follows.
 struct Ahead {
   const float* a;
   int64_t a_stride;
   const float* c;
+  Lines b = {};
 };
 
 // How a tile meets the left operand: by rows, by rows with the next tile's fetched meanwhile, or by terms.
@@ -29,10 +30,17 @@ enum class Walk { rows, rows_ahead, terms };
     vprefetch((row) + VECTORS * W - 1);                                            \
   } while (false)
 
+// The rows of part `nth` of `count` parts of these lines, into the second-level cache.
+#define OPSCOPE_PREFETCH_LINES(lines, nth, count)                                                                        \
+  for (int64_t line_row = (lines).rows * (nth) / (count); line_row < (lines).rows * ((nth) + 1) / (count); line_row++) { \
+    const uintptr_t row_start = (lines).start + line_row * (lines).stride, row_end = row_start + (lines).bytes;          \
+    for (uintptr_t line = row_start & ~uintptr_t{63}; line < row_end; line += 64) vprefetch_far(reinterpret_cast<const void*>(line)); \
+  }
+
 // c[ROWS x columns] = (`first`) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
 template <int ROWS, int VECTORS, Walk WALK, class B>
-OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, Ahead next) {
-  constexpr bool BY_TERMS = WALK == Walk::terms, AHEAD = WALK == Walk::rows_ahead;
+OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+  constexpr bool BY_TERMS = WALK == Walk::terms, AHEAD = WALK == Walk::rows_ahead, IN_PARTS = WALK != Walk::rows;
   constexpr int POINTERS = BY_TERMS ? 1 : (ROWS + SHARED_POINTER - 1) / SHARED_POINTER;
   const float* at[POINTERS];
 #pragma GCC unroll 16
@@ -45,11 +53,12 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, fl
     for (int v = 0; v < VECTORS; v++) sum[i][v] = vset(0);
   }
   int64_t p = 0;
-  // Ahead: the terms in as many parts as there are rows, and with each part a row of the next tile, ROWS terms of it with each term.
-  for (int part = AHEAD ? 1 : ROWS; part <= ROWS; part++) {
+  // The terms in as many parts as there are rows, and with each part a row of the next tile, ROWS terms of it with each term.
+  for (int part = IN_PARTS ? 1 : ROWS; part <= ROWS; part++) {
     if (AHEAD) OPSCOPE_PREFETCH_ROW(next.c + (part - 1) * c_stride);
+    if constexpr (IN_PARTS) OPSCOPE_PREFETCH_LINES(next.b, part - 1, ROWS);
     const float* row_ahead = next.a + (part - 1) * next.a_stride;
-    for (const int64_t end = AHEAD ? kc * part / ROWS : kc; p < end; p++) {
+    for (const int64_t end = IN_PARTS ? kc * part / ROWS : kc; p < end; p++) {
       V row[VECTORS];
 #pragma GCC unroll 4
       for (int v = 0; v < VECTORS; v++) row[v] = vload(b.row() + v * W);
@@ -101,10 +110,11 @@ inline void tile(int rows, const float* a, int64_t a_stride, const B& b, int64_t
 }
 
 template <int ROWS, class B>
-inline void low_rows(int rows, const Left& a, const B& b, int64_t kc, float* c, int64_t c_stride, bool first) {
+inline void low_rows(int rows, const Left& a, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Lines& lines) {
   if constexpr (ROWS > 1)
-    if (rows < ROWS) return low_rows<ROWS - 1>(rows, a, b, kc, c, c_stride, first);
-  tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, {});
+    if (rows < ROWS) return low_rows<ROWS - 1>(rows, a, b, kc, c, c_stride, first, lines);
+  if (lines.rows > 0) tile_of<ROWS, 2 * NV, Walk::rows_ahead>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, {a.data, a.stride, c + 2 * NR, lines});
+  else tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, {});
 }
 
 // What follows a panel: where its columns of C start, and the rows of A that its tiles or (`instead` of those of this panel) the next block meet.
@@ -113,20 +123,21 @@ struct Later {
   Left a;
   const float* c;
   bool instead, unmet;
+  Lines b = {};
 };
 
 // c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B.
 template <class B>
 inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Later& later) {
   const int64_t tiles = (rows + MR - 1) / MR;
-  const bool ahead = kc >= SHORT && (W >= 16 || later.instead || later.unmet);
+  const bool ahead = kc >= SHORT && (W >= 16 || later.instead || later.unmet || later.b.rows > 0);
   for (int64_t t = 0; t < tiles; t++) {
     const int64_t i = rows * t / tiles, end = rows * (t + 1) / tiles;
     const int height = static_cast<int>(end - i);
     const bool inside = end < rows;
-    const Ahead next{later.instead ? later.a.row(i) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c};
+    const Ahead next{later.instead ? later.a.row(i) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c, later.b.rows > 0 ? later.b.part(t, tiles) : Lines{}};
     if (a.by_terms) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
-    else if (!ahead || height < MR / 2) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
+    else if (!ahead || (height < MR / 2 && next.b.rows == 0)) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
     else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
   }
 }

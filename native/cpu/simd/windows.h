@@ -153,6 +153,7 @@ struct Windows {
   bool stays(int64_t, int64_t, int64_t) const { return false; }
   Right place(int64_t, int64_t) const { return {}; }
   int64_t lying(int64_t, int64_t, int) const { return 0; }
+  Lines source(int64_t, int, int64_t, int64_t) const { return {}; }
 
   // Outputs of one row in a panel, from column `at` on; at one place of the kernel, output q of them meets from[q * stride] where q is
   // in begin .. end, and padding elsewhere.
