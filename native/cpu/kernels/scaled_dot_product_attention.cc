@@ -23,7 +23,14 @@ struct Sizes {
     if (causal) keys = least(keys, 1);
     causal = false;
   }
-  int64_t blocks() const { return (queries + QUERIES - 1) / QUERIES; }
+  // Queries of a block: few where so few queries or keys do not repay copies of keys and values.
+  int64_t block() const {
+    constexpr int64_t FEW_KEYS = 8;
+    if (keys > FEW_KEYS && queries > 2 * DOT_ROWS && (keys > 3 * FEW_KEYS || queries > 3 * DOT_ROWS)) return QUERIES;
+    const int64_t blocks = (queries + DOT_ROWS - 1) / DOT_ROWS;
+    return (queries + blocks - 1) / blocks;
+  }
+  int64_t blocks() const { return (queries + block() - 1) / block(); }
 };
 
 // What one thread needs, in the scratch.
@@ -107,9 +114,9 @@ void run(const Call& c) {
   const Buffers b(s, c.scratch + c.thread * Buffers::floats(s));
   const Range r = part(s.batch * s.heads * s.blocks(), 1, c.thread, c.threads);
   for (int64_t i = r.begin; i < r.end; i++) {
-    const int64_t head = i / s.blocks(), first = (i - head * s.blocks()) * QUERIES;
+    const int64_t head = i / s.blocks(), first = (i - head * s.blocks()) * s.block();
     const int64_t source = (head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads)) * s.stored_keys * s.dim;
-    attend(s, input<T>(c, 0) + head * s.queries * s.dim, input<T>(c, 1) + source, input<T>(c, 2) + source, output<T>(c) + head * s.queries * s.dim, first, least(QUERIES, s.queries - first), b);
+    attend(s, input<T>(c, 0) + head * s.queries * s.dim, input<T>(c, 1) + source, input<T>(c, 2) + source, output<T>(c) + head * s.queries * s.dim, first, least(s.block(), s.queries - first), b);
   }
 }
 
