@@ -18,6 +18,7 @@ struct Call {
   bool stream;            // the tensors exceed two thirds of the last-level cache: prefer non-temporal stores
   void (*barrier)(void*); // waits for all threads of the team
   void* team;
+  bool stream_of_many;    // three eighths of it: prefer them where two tensors or more are read for one of their size that is written
 };
 
 using Run = void (*)(const Call&);

@@ -43,7 +43,7 @@ inline void map(const Call& c, F f) {
 template <class T, class F>
 inline void run_map(const Call& c, int scalars) {
   const F f = with_scalars<F>(c, scalars);
-  if (c.stream) map<T, true>(c, f);
+  if (c.stream || (c.stream_of_many && arity(&F::operator()) > 1)) map<T, true>(c, f);
   else map<T, false>(c, f);
   vfence();
 }
