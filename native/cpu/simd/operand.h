@@ -193,6 +193,10 @@ struct RightMatrix {
         auto* const there = reinterpret_cast<uint32_t*>(to + p * NR + q);
         if (sizeof(T) == sizeof(float) && some == SIDE) {
           transpose_tile(reinterpret_cast<const uint32_t*>(from + q * stride + p), stride, there, NR);
+#if defined(OPSCOPE_TRANSPOSE_ROWS)
+        } else if (sizeof(T) == 2 && some == SIDE) {
+          if constexpr (sizeof(T) == 2) transpose_rows([&](int row, int half) { return four_floats(from + (q + row) * stride + p + 4 * half); }, there, NR);
+#endif
         } else {
           float rows[SIDE * SIDE] = {};
           for (int r = 0; r < some; r++) {

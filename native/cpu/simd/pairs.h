@@ -126,6 +126,11 @@ struct RightPairs {
     for (int q = 0; q < NR; q += SIDE)
       for (int64_t p = 0; p < kc; p += SIDE) {
         const int64_t units = least(SIDE, kc - p);
+        if (units == SIDE && q + SIDE <= columns && left - 2 * p >= 2 * SIDE) {
+          const BF16* const tile = from + q * stride + 2 * p;
+          transpose_rows([&](int row, int half) { return four_floats(reinterpret_cast<const float*>(tile + row * stride + 8 * half)); }, reinterpret_cast<uint32_t*>(to + p * NR + q), NR);
+          continue;
+        }
         for (int r = 0; r < SIDE; r++) {
           if (q + r < columns) copy_pairs(from + (q + r) * stride + 2 * p, units, left - 2 * p, rows + r * SIDE);
           else

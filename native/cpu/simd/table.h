@@ -60,7 +60,7 @@ bool broadcast_shape(const int64_t* d, int count, int64_t* sizes) {
   return true;
 }
 
-constexpr int64_t SHORT_ROW = 64, EXPANDED = SHORT_ROW * LINE, STREAMED_ROW = 4096;
+constexpr int64_t SHORT_ROW = 64, EXPANDED = SHORT_ROW * LINE, STREAMED_ROW = 4096, ALIGNED_ROW = W < 16 ? 1000 : 128;
 
 // Rows too short to be worked on one by one: the second tensor is written out for as many whole rows as the buffer holds, and as end with a line.
 template <class T, bool STREAM, class F>
@@ -117,8 +117,8 @@ inline void map_rows(const Call& c, F f) {
   const Range r = part(n, LINE, c.thread, c.threads);
   for (int64_t begin = r.begin; begin < r.end;) {
     const int64_t row = begin / cols, first = row * cols, whole = least(first + cols, r.end);
-    // What is streamed starts with a line.
-    const bool aligned = !STREAM || begin % LINE == 0;
+    // What is streamed, and vectors of long rows, start with a line.
+    const bool aligned = (!STREAM && cols < ALIGNED_ROW) || begin % LINE == 0;
     const int64_t end = aligned ? whole : least(whole, begin / LINE * LINE + LINE);
     if (!aligned) {
       if (by_row) map2<false>(a + first, b, out + first, begin - first, end - first, f);

@@ -69,14 +69,17 @@ inline void transpose_tile(const uint32_t* x, int64_t xs, uint32_t* out, int64_t
 template <>
 constexpr int64_t TILE<uint32_t> = 4;
 #else
-inline void transpose_tile(const uint32_t* x, int64_t xs, uint32_t* out, int64_t os) {
+#define OPSCOPE_TRANSPOSE_ROWS 1
+inline __m128 four_floats(const float* p) { return _mm_loadu_ps(p); }
+inline __m128 four_floats(const F16* p) { return _mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
+inline __m128 four_floats(const BF16* p) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))), 16)); }
+// 8 x 8 of 32 bits; four(row, half): half a row.
+template <class F>
+inline void transpose_rows(const F& four, uint32_t* out, int64_t os) {
   __m256 a[8], b[8];
   // Halves of rows i and i + 4 side by side, so that the rest stays within halves.
   for (int i = 0; i < 4; i++)
-    for (int half = 0; half < 2; half++) {
-      const auto at = [&](int row) { return _mm_loadu_ps(reinterpret_cast<const float*>(x + row * xs + 4 * half)); };
-      a[4 * half + i] = _mm256_insertf128_ps(_mm256_castps128_ps256(at(i)), at(i + 4), 1);
-    }
+    for (int half = 0; half < 2; half++) a[4 * half + i] = _mm256_insertf128_ps(_mm256_castps128_ps256(four(i, half)), four(i + 4, half), 1);
   for (int half = 0; half < 8; half += 4) {
     b[half] = _mm256_unpacklo_ps(a[half], a[half + 1]);
     b[half + 1] = _mm256_unpackhi_ps(a[half], a[half + 1]);
@@ -88,6 +91,9 @@ inline void transpose_tile(const uint32_t* x, int64_t xs, uint32_t* out, int64_t
     a[half + 3] = _mm256_shuffle_ps(b[half + 1], b[half + 3], 0xee);
   }
   for (int i = 0; i < 8; i++) _mm256_storeu_ps(reinterpret_cast<float*>(out + i * os), a[i]);
+}
+inline void transpose_tile(const uint32_t* x, int64_t xs, uint32_t* out, int64_t os) {
+  transpose_rows([=](int row, int half) { return four_floats(reinterpret_cast<const float*>(x + row * xs + 4 * half)); }, out, os);
 }
 #endif
 
