@@ -77,8 +77,8 @@ const formatInfoSchema = z.object({ id: z.string(), title: z.string(), descripti
 
 const redactionSchema = z.enum(REDACTIONS)
 
-/** Work on a file that takes long enough to be shown: adding it to the history, reading it to compare, writing it. */
-const fileWorkSchema = z.enum(['import', 'open', 'export'])
+/** Work on a file that takes long enough to be shown: adding it to the history, reading it to compare, writing it, copying what it would hold. */
+const fileWorkSchema = z.enum(['import', 'open', 'export', 'copy'])
 export type FileWork = z.infer<typeof fileWorkSchema>
 
 const pairsOfSession = z.object({ sessionId: id, pairs: z.array(z.object({ baseline: id, side: id })).min(1).max(2000) })

@@ -51,6 +51,15 @@ test('a cancelled export has neither a file nor a problem, and leaves no part of
   expect(told.at(-1)).toEqual({ work: 'export', name: 'out.json' })
 })
 
+test('a copy is told by the name of its session, not by the file it goes through', async () => {
+  const { files, told } = scripted((_, tell) => {
+    tell({ kind: 'progress', share: 0.5 })
+    tell({ kind: 'failed', message: 'disk full' })
+  })
+  expect(await files.export({ ...wanted(target()), copyOf: 'Night run' })).toEqual({ problem: 'Night run could not be copied (disk full).' })
+  expect(told).toEqual([{ work: 'copy', name: 'Night run', share: 0 }, { work: 'copy', name: 'Night run', share: 0.5 }, { work: 'copy', name: 'Night run' }])
+})
+
 test('an export is cancelled until its process says that all is written, and done from then on', async () => {
   let whole: () => void = () => undefined
   const written = new Promise<void>((resolve) => (whole = resolve))

@@ -26,6 +26,14 @@ export interface ExportRequest {
   leaveOut: readonly Redaction[]
   users: readonly string[]
   path: string
+  /** Name of the session whose text is copied: the user is told of it instead of the file. */
+  copyOf?: string
+}
+
+/** What the user is told about a piece of work: nothing of its progress where it has no `work`. */
+interface Told {
+  work: FileWork | 'identify'
+  name: string
 }
 
 /** Reads and writes files of sessions in a process of their own, one at a time, and tells the page how far it is. */
@@ -51,8 +59,11 @@ const FAILED: Record<FileWork | 'identify', (name: string, reason: string) => st
   import: (name, reason) => `${name}: could not be added to the history (${reason}); nothing of it was imported`,
   open: (name, reason) => `${name}: could not be read (${reason})`,
   export: (name, reason) => `${name} could not be written; nothing was changed (${reason}).`,
+  copy: (name, reason) => `${name} could not be copied (${reason}).`,
   identify: (_, reason) => `The session could not be read (${reason}).`,
 }
+
+const failed = ({ work, name }: Told, reason: string) => FAILED[work](name, reason)
 
 export function createFilesApart(historyFile: string, emit: Emit, start: StartFiles = startProcess): FilesApart {
   /** Whether that came before the end. */
@@ -60,8 +71,12 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
   let current: Promise<unknown> = Promise.resolve()
   let last: Promise<unknown> = Promise.resolve()
 
+  function tell({ work, name }: Told, share?: number): void {
+    if (work !== 'identify') emit('transfer:progress', { work, name, ...(share === undefined ? {} : { share }) })
+  }
+
   /** `T`: what this kind of job gives. */
-  function ended<T extends FileJobResult[FileJob['kind']]>(child: HostProcess<FileJob>, job: FileJob, name: string, onResults: (results: Result[]) => void): Promise<Ended<T>> {
+  function ended<T extends FileJobResult[FileJob['kind']]>(child: HostProcess<FileJob>, job: FileJob, told: Told, onResults: (results: Result[]) => void): Promise<Ended<T>> {
     let warnings: string[] | undefined
     /** The file counts as written from here on, and from here on alone: a cancel comes before this or too late. */
     const done = (value: T): Ended<T> => {
@@ -69,7 +84,7 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
         if (job.kind === 'export') putInPlace(job.path, job.temporary)
         return { value, ...(warnings ? { warnings } : {}) }
       } catch (error) {
-        return { problem: FAILED[job.kind](name, error instanceof Error ? error.message : String(error)) }
+        return { problem: failed(told, error instanceof Error ? error.message : String(error)) }
       }
     }
     return new Promise((resolve) => {
@@ -90,27 +105,27 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
         const answer = message as FileJobAnswer
         if (outcome) return
         if (answer.kind === 'progress') {
-          if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name, share: answer.share })
+          tell(told, answer.share)
         } else if (answer.kind === 'warnings') warnings = answer.warnings
         else if (answer.kind === 'results') onResults(answer.results)
         else if (answer.kind === 'done') end(done(answer.value as T))
-        else end({ problem: answer.kind === 'refused' ? answer.message : FAILED[job.kind](name, answer.message) })
+        else end({ problem: answer.kind === 'refused' ? answer.message : failed(told, answer.message) })
       })
-      child.onExit((reason) => resolve(outcome ?? { problem: FAILED[job.kind](name, ['the process that works on it ended', reason, stderr.trim()].filter(Boolean).join('; ')) }))
+      child.onExit((reason) => resolve(outcome ?? { problem: failed(told, ['the process that works on it ended', reason, stderr.trim()].filter(Boolean).join('; ')) }))
       child.post(job)
     })
   }
 
-  async function work<T extends FileJobResult[FileJob['kind']]>(job: FileJob, name: string, onResults: (results: Result[]) => void = () => undefined): Promise<Ended<T>> {
-    if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name, share: 0 })
+  async function work<T extends FileJobResult[FileJob['kind']]>(job: FileJob, told: Told, onResults: (results: Result[]) => void = () => undefined): Promise<Ended<T>> {
+    tell(told, 0)
     try {
-      return await ended<T>(await start(), job, name, onResults)
+      return await ended<T>(await start(), job, told, onResults)
     } catch (error) {
-      return { problem: FAILED[job.kind](name, error instanceof Error ? error.message : String(error)) }
+      return { problem: failed(told, error instanceof Error ? error.message : String(error)) }
     } finally {
       cancel = undefined
       if (job.kind === 'export') rmSync(job.temporary, { force: true })
-      if (job.kind !== 'identify') emit('transfer:progress', { work: job.kind, name })
+      tell(told)
     }
   }
 
@@ -126,20 +141,22 @@ export function createFilesApart(historyFile: string, emit: Emit, start: StartFi
   }
 
   return {
-    import: (name, from) => inTurn(() => work<FileJobResult['import']>({ kind: 'import', history: historyFile, name, from }, name)),
+    import: (name, from) => inTurn(() => work<FileJobResult['import']>({ kind: 'import', history: historyFile, name, from }, { work: 'import', name })),
     open: (name, from) =>
       inTurn(async () => {
         const results: Result[] = []
-        const { value, problem, warnings } = await work<FileJobResult['open']>({ kind: 'open', name, from }, name, (more) => results.push(...more))
+        const { value, problem, warnings } = await work<FileJobResult['open']>({ kind: 'open', name, from }, { work: 'open', name }, (more) => results.push(...more))
         return value ? { value: { ...value, results }, ...(warnings ? { warnings } : {}) } : problem === undefined ? {} : { problem }
       }),
     export: (request) =>
       inTurn(async () => {
-        const ended = await work<FileJobResult['export']>({ kind: 'export', history: historyFile, temporary: temporaryFor(request.path), ...request }, basename(request.path))
+        const { copyOf, ...rest } = request
+        const told: Told = copyOf === undefined ? { work: 'export', name: basename(request.path) } : { work: 'copy', name: copyOf }
+        const ended = await work<FileJobResult['export']>({ kind: 'export', history: historyFile, temporary: temporaryFor(request.path), ...rest }, told)
         // What a finished export gives is its file alone.
         return 'value' in ended ? { value: true } : ended.problem === undefined ? {} : { problem: ended.problem }
       }),
-    identify: (id, users) => inTurn(() => work<FileJobResult['identify']>({ kind: 'identify', history: historyFile, id, users }, '')),
+    identify: (id, users) => inTurn(() => work<FileJobResult['identify']>({ kind: 'identify', history: historyFile, id, users }, { work: 'identify', name: '' })),
     async cancel() {
       if (!cancel) return false
       const over = current

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { ExportRequest, FilesApart } from './apart'
 import { exportText, MAX_CLIPBOARD_BYTES } from './export-text'
 
-const request = { id: 's', format: 'csv', leaveOut: ['host'], users: [] } as const
+const request = { id: 's', format: 'csv', leaveOut: ['host'], users: [], copyOf: 'Night run' } as const
 
 /** Exports by `write`, and what it was asked. */
 function exporting(write: (path: string) => Awaited<ReturnType<FilesApart['export']>>) {

@@ -8,7 +8,7 @@ import type { Ended, ExportRequest, FilesApart } from './apart'
 export const MAX_CLIPBOARD_BYTES = 2 ** 25
 
 /** The text that an export would write, for the clipboard, through a file in a folder that only this user reads. `extension`: of that file, without the dot. */
-export async function exportText(files: Pick<FilesApart, 'export'>, request: Omit<ExportRequest, 'path'>, extension: string): Promise<Ended<string>> {
+export async function exportText(files: Pick<FilesApart, 'export'>, request: Omit<ExportRequest, 'path'> & { copyOf: string }, extension: string): Promise<Ended<string>> {
   const folder = mkdtempSync(join(tmpdir(), 'opscope-copy-'))
   try {
     const path = join(folder, `clipboard.${extension}`)

@@ -52,7 +52,7 @@ export const fileHandlers = ({ history, runner, dialogs, emit, opened, files, re
     },
     'sessions:copy': async ({ id, format, leaveOut }) => {
       const { extension, forSharing } = formatOf(format)
-      const { value, problem } = await exportText(files, { id, format, leaveOut: leaveOut ?? [...usualRedactions({ forSharing })], users: thisUser().users }, extension)
+      const { value, problem } = await exportText(files, { id, format, leaveOut: leaveOut ?? [...usualRedactions({ forSharing })], users: thisUser().users, copyOf: history.summary(id).name }, extension)
       if (problem !== undefined) throw new RequestError('failed', problem)
       if (value === undefined) return { done: false }
       await clipboard.writeText(value)
