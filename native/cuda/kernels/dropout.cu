@@ -24,13 +24,11 @@ __device__ __forceinline__ uint4 philox(unsigned long long counter, unsigned see
   return c;
 }
 
-// Which elements stay, and what they become.
+// Which elements stay, and what they become (dropout.plan.cc): those whose word is at least `least`, times `factor`.
 struct Dropout {
   float factor;
   unsigned least;
 
-  // The upper 24 bits of a word against p, as whole numbers: p below 1 leaves room for the shift.
-  __device__ __forceinline__ explicit Dropout(float p) : factor(1.0f / (1.0f - p)), least(p < 1.0f ? __float2uint_ru(p * 16777216.0f) << 8 : ~0u) {}
   __device__ __forceinline__ float of(float value, unsigned word) const { return word < least ? 0.0f : value * factor; }
 
   // Elements i .. of one vector.
@@ -58,9 +56,8 @@ struct Dropout {
 };
 
 template <class T>
-__device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
+__device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__ out, long long n, Dropout drop, const unsigned* seed) {
   constexpr int L = LANES<T>;
-  const Dropout drop(p);
   const long long t = thread_of_grid(), i = t * L;
   if (i + L <= n) {
     const uint4 own = load16(x + i);
@@ -73,9 +70,8 @@ __device__ __forceinline__ void dropout(const T* __restrict__ x, T* __restrict__
 
 // Two vectors of a thread, 256 apart, so that one is read while words of the other are made. The elements behind the last vector are the first block's.
 template <class T>
-__device__ __forceinline__ void dropout_two(const T* __restrict__ x, T* __restrict__ out, long long n, float p, const unsigned* seed) {
+__device__ __forceinline__ void dropout_two(const T* __restrict__ x, T* __restrict__ out, long long n, Dropout drop, const unsigned* seed) {
   constexpr int L = LANES<T>;
-  const Dropout drop(p);
   const long long vectors = n / L, first = static_cast<long long>(blockIdx.x) * 512 + threadIdx.x;
   uint4 own[2];
 #pragma unroll
@@ -91,7 +87,7 @@ __device__ __forceinline__ void dropout_two(const T* __restrict__ x, T* __restri
 }  // namespace
 
 #define DROPOUT(T, name) \
-  extern "C" __global__ void __launch_bounds__(256) name##_##T(const T* x, T* out, long long n, float p, const unsigned* seed) { name(x, out, n, p, seed); }
+  extern "C" __global__ void __launch_bounds__(256) name##_##T(const T* x, T* out, long long n, float factor, unsigned least, const unsigned* seed) { name(x, out, n, {factor, least}, seed); }
 DROPOUT(f32, dropout)
 DROPOUT(f16, dropout)
 DROPOUT(bf16, dropout)
