@@ -42,11 +42,7 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
 #pragma unroll
       for (int j = 0; j < L; j++) max = fmaxf(max, v[j]);
     });
-#ifdef __CUDA_ARCH__
-    // The compiler would keep the unpacked elements for what comes next, in twice the registers.
-#pragma unroll
-    for (int u = 0; u < V; u++) asm volatile("" : "+r"(kept[u].x), "+r"(kept[u].y), "+r"(kept[u].z), "+r"(kept[u].w));
-#endif
+    keep_packed(kept);
     const float shift = ByMaxSum::shift(max);
     // Two sums: half as many additions wait for each other.
     float even = s.sum * exp_fast(s.max - shift), odd = 0;

@@ -8,15 +8,6 @@ namespace {
 // Of the block's threads, in every thread.
 __device__ __forceinline__ float total_of_block(float v, float* scratch) { return block_reduce(v, 0.0f, scratch, AddOp()); }
 
-// The compiler would keep the unpacked elements for what comes next, in twice the registers.
-template <int V>
-__device__ __forceinline__ void keep_packed(uint4 (&kept)[V]) {
-#ifdef __CUDA_ARCH__
-#pragma unroll
-  for (int u = 0; u < V; u++) asm volatile("" : "+r"(kept[u].x), "+r"(kept[u].y), "+r"(kept[u].z), "+r"(kept[u].w));
-#endif
-}
-
 template <class T, int V, bool RAGGED, bool CLUSTER>
 __device__ __forceinline__ void group_norm(const GroupNormArguments& a) {
   constexpr int L = LANES<T>;

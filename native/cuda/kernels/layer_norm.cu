@@ -2,7 +2,9 @@
 // registers where it fits (see common/row.h); the variance is taken around the mean, in a second pass over registers.
 // How to build and run: scripts/gpu/kernels.sh.
 #include "common/cluster.cuh"
+#include "common/fetch.cuh"
 #include "common/row.cuh"
+#include "layer_norm.h"
 
 namespace {
 
@@ -79,13 +81,6 @@ __device__ __forceinline__ void layer_norm_row(const T* x, const T* weight, cons
   part_write(part, weight, bias, out, row, thread, threads, mean, rsqrtf(squares / cols + eps));
 }
 
-// Elements of the row in the `vectors` that start at vector `first`.
-template <class T>
-__device__ __forceinline__ int chunk_elements(const RowSpan<T>& row, int first, int vectors = 1024) {
-  const int from = max(0, row.column(first, 0)), to = min(row.cols, row.column(first + vectors, 0));
-  return max(0, to - from);
-}
-
 // Number of elements, mean, and sum of (x - mean)^2 (Chan, Golub & LeVeque 1983).
 struct Moments {
   float count, mean, squares;
@@ -98,6 +93,101 @@ struct JoinMoments {
     return {count, fmaf(away, share, p.mean), p.squares + q.squares + away * away * p.count * share};
   }
 };
+
+// Blocks that stay and take every gridDim.x-th row, for many rows that start on 16 bytes: weight and bias are read once for all of them, and the next rows are on
+// their way to shared memory while one is worked on. V vectors of a row for each thread, S rows of a block.
+template <class T, int V, int S>
+__device__ __forceinline__ void layer_norm_stay(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias, float eps, T* __restrict__ out, long long rows, int cols) {
+  constexpr int L = LANES<T>;
+  extern __shared__ uint4 ring[];
+  __shared__ Moments scratch[2][32];
+  const int thread = threadIdx.x, threads = blockDim.x, vectors = cols / L, warps = threads / 32;
+  const auto place = [&](int stage, int u) { return ring + (stage * V + u) * threads + thread; };
+  const auto fetch = [&](long long row, int stage) {
+    if (row < rows) {
+#pragma unroll
+      for (int u = 0; u < V; u++)
+        if (thread + u * threads < vectors) fetch16(place(stage, u), x + row * cols + (thread + u * threads) * L);
+    }
+    fetch_end();
+  };
+#pragma unroll
+  for (int s = 0; s + 1 < S; s++) fetch(blockIdx.x + static_cast<long long>(s) * gridDim.x, s);
+  uint4 w[V], b[V];
+#pragma unroll
+  for (int u = 0; u < V; u++) {
+    const bool has = thread + u * threads < vectors;
+    w[u] = has ? load16(weight + (thread + u * threads) * L) : uint4{0, 0, 0, 0};
+    b[u] = has ? load16(bias + (thread + u * threads) * L) : uint4{0, 0, 0, 0};
+  }
+  // Elements of this warp in a row.
+  const int own = thread / 32 * 32;
+  int in_warp = 0;
+#pragma unroll
+  for (int u = 0; u < V; u++) in_warp += max(0, min(32, vectors - own - u * threads)) * L;
+  const float count = static_cast<float>(in_warp), share = in_warp > 0 ? 1.0f / count : 0.0f;
+  int lanes = 1;
+  while (lanes < warps) lanes *= 2;
+  int stage = 0, side = 0;
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+    fetch(row + static_cast<long long>(S - 1) * gridDim.x, stage == 0 ? S - 1 : stage - 1);
+    fetch_wait<S - 1>();
+    uint4 kept[V];
+#pragma unroll
+    for (int u = 0; u < V; u++) kept[u] = thread + u * threads < vectors ? *place(stage, u) : uint4{0, 0, 0, 0};
+    float sum = 0, squares = 0;
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      float f[L];
+      unpack<T>(kept[u], f);
+#pragma unroll
+      for (int j = 0; j < L; j++) sum += f[j];
+    }
+    keep_packed(kept);
+    Moments s = {count, warp_reduce(sum, AddOp()) * share, 0};
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      if (thread + u * threads >= vectors) break;
+      float f[L];
+      unpack<T>(kept[u], f);
+#pragma unroll
+      for (int j = 0; j < L; j++) squares = fmaf(f[j] - s.mean, f[j] - s.mean, squares);
+    }
+    keep_packed(kept);
+    s.squares = warp_reduce(squares, AddOp());
+    if (warps > 1) {
+      // Two sides in turn: who writes one has passed the barrier after which all have read it.
+      if (thread % 32 == 0) scratch[side][thread / 32] = s;
+      __syncthreads();
+      s = thread % 32 < warps ? scratch[side][thread % 32] : Moments{0, 0, 0};
+      for (int offset = lanes / 2; offset > 0; offset /= 2) s = JoinMoments()(s, {__shfl_xor_sync(0xffffffffu, s.count, offset), __shfl_xor_sync(0xffffffffu, s.mean, offset), __shfl_xor_sync(0xffffffffu, s.squares, offset)});
+      s.mean = __shfl_sync(0xffffffffu, s.mean, 0), s.squares = __shfl_sync(0xffffffffu, s.squares, 0);
+      side ^= 1;
+    }
+    const float scale = rsqrtf(s.squares / static_cast<float>(cols) + eps);
+    keep_packed(w);
+    keep_packed(b);
+#pragma unroll
+    for (int u = 0; u < V; u++) {
+      if (thread + u * threads >= vectors) break;
+      float f[L], ww[L], bb[L];
+      unpack<T>(kept[u], f);
+      unpack<T>(w[u], ww);
+      unpack<T>(b[u], bb);
+#pragma unroll
+      for (int j = 0; j < L; j++) f[j] = fmaf((f[j] - s.mean) * scale, ww[j], bb[j]);
+      store16(out + row * cols + static_cast<long long>(thread + u * threads) * L, pack<T>(f));
+    }
+    if (++stage == S) stage = 0;
+  }
+}
+
+// Elements of the row in the `vectors` that start at vector `first`.
+template <class T>
+__device__ __forceinline__ int chunk_elements(const RowSpan<T>& row, int first, int vectors = 1024) {
+  const int from = max(0, row.column(first, 0)), to = min(row.cols, row.column(first + vectors, 0));
+  return max(0, to - from);
+}
 
 // A cluster of `blocks` per row.
 template <class T, int V>
@@ -164,6 +254,10 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   extern "C" __global__ void __launch_bounds__(512) layer_norm_##T##_cluster(const T* x, const T* weight, const T* bias, float eps, T* out, int cols, int blocks) { \
     layer_norm_cluster<T, 4>(x, weight, bias, eps, out, cols, blocks);                                                                       \
   }
+#define LAYER_NORM_STAY(T, S, MAX)                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(MAX) layer_norm_##T##_stay_##S(const T* x, const T* weight, const T* bias, float eps, T* out, long long rows, int cols) { \
+    layer_norm_stay<T, stay_vectors, S>(x, weight, bias, eps, out, rows, cols);                                                              \
+  }
 #define LAYER_NORM(T)                                                                                                                        \
   LAYER_NORM_ROW(T, 1, warp, true, 128)                                                                                                      \
   LAYER_NORM_ROW(T, 2, warp, true, 128)                                                                                                      \
@@ -174,6 +268,8 @@ __device__ __forceinline__ void layer_norm_join(const T* x, const T* weight, con
   LAYER_NORM_ROW(T, 8, block, false, 256)                                                                                                    \
   LAYER_NORM_ROW(T, 8, wide, false, 1024)                                                                                                    \
   LAYER_NORM_CLUSTER(T)                                                                                                                      \
+  LAYER_NORM_STAY(T, 2, 256)                                                                                                                 \
+  LAYER_NORM_STAY(T, 3, 128)                                                                                                                 \
   extern "C" __global__ void __launch_bounds__(256) layer_norm_##T##_part(const T* x, float2* summaries, int cols, int chunks) {             \
     layer_norm_part<T>(x, summaries, cols, chunks);                                                                                          \
   }                                                                                                                                          \

@@ -1,32 +1,19 @@
 // Gradients of layer_norm and rms_norm where rows start on 16 bytes and are neither short nor longer than the registers of a block hold sums for
-// (rows/shape.h): norm_backward_<layer|rms>_<t>_<V>. A block takes every gridDim.x-th row; V vectors of a row for each thread, which fetches its own
-// part of the rows to come while it works, and keeps what its columns add up to. Each tensor is read once. The sums of all blocks are joined by
-// norm_columns_join (row_sums.cu), in their order, so results repeat bit for bit.
+// (rows/shape.h): norm_backward_<layer|rms>_<t>_<V>. A block has one or several groups of threads, each with a row of its own at a time; V vectors of a row for
+// each thread, which fetches its own part of the rows to come while it works, and keeps what its columns add up to. Each tensor is read once. The groups of a
+// block join their sums in shared memory, and norm_columns_join (row_sums.cu) joins those of all blocks, in a fixed order, so results repeat bit for bit.
 // norm_backward_<layer|rms>_<t>_small: tensors of up to `norm_small` elements, by one block and one launch.
 #include "norm_backward.h"
+#include "common/early.cuh"
+#include "common/fetch.cuh"
 #include "common/vec.cuh"
 
 namespace {
 
-constexpr int S = norm_stages;
-
-// A copy that goes on while the thread works. Nothing that touches memory moves across: what a thread has read of its part is read before the copy into it starts.
-__device__ __forceinline__ void fetch16(uint4* to, const void* from) {
+// Waits for the other threads of a group.
+__device__ __forceinline__ void group_sync(int group, int threads) {
 #ifdef __CUDA_ARCH__
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
-#else
-  *to = load16(from);
-#endif
-}
-__device__ __forceinline__ void fetch_end() {
-#ifdef __CUDA_ARCH__
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-// Until all fetches of this thread but the last S - 1 have arrived.
-__device__ __forceinline__ void fetch_wait() {
-#ifdef __CUDA_ARCH__
-  asm volatile("cp.async.wait_group %0;" ::"n"(S - 1) : "memory");
+  asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "r"(threads) : "memory");
 #endif
 }
 
@@ -39,17 +26,19 @@ __device__ __forceinline__ float2 sum_of_warp(float2 v) {
   return v;
 }
 
-// parts: [gridDim.x][2][dim], the sums of each block for weight and bias. Shared memory: 64 pairs of sums, then S rows of grad and of x.
-template <bool CENTERED, int V, class T>
+// `threads` of a group. parts: [gridDim.x][2][dim], the sums of each block for weight and bias. Shared memory: 64 pairs of sums, then S rows of grad and of x for
+// each group, and when these are done the sums of the groups.
+template <bool CENTERED, int V, int S = norm_stages, class T>
 __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const T* __restrict__ x, const T* __restrict__ weight, const float* __restrict__ mean, const float* __restrict__ rstd,
-                                              T* __restrict__ out, float* __restrict__ parts, long long tokens, int dim) {
+                                              T* __restrict__ out, float* __restrict__ parts, long long tokens, int dim, int threads) {
   constexpr int L = LANES<T>;
   // What is worked out of a row stays in registers until its sums are known, where these are enough.
   constexpr bool KEEPS = V * L <= 16;
   extern __shared__ uint4 shared[];
-  float2* scratch = reinterpret_cast<float2*>(shared);
-  const int thread = threadIdx.x, threads = blockDim.x, vectors = dim / L, warps = threads / 32;
-  uint4* own = shared + norm_scratch_bytes / 16 + thread;
+  const int group = threadIdx.x / threads, groups = blockDim.x / threads, thread = threadIdx.x - group * threads, vectors = dim / L, warps = threads / 32;
+  float2* scratch = reinterpret_cast<float2*>(shared) + group * warps;
+  uint4 *rows_at = shared + norm_scratch_bytes / 16, *own = rows_at + group * (S * 2 * V * threads) + thread;
+  const long long begin = blockIdx.x * static_cast<long long>(groups) + group, step = gridDim.x * static_cast<long long>(groups);
   // Vector u of this thread of row `stage` of grad (0) or x (1).
   const auto place = [&](int stage, int tensor, int u) { return own + ((stage * 2 + tensor) * V + u) * threads; };
   const auto fetch = [&](long long row, int stage) {
@@ -65,21 +54,22 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
     fetch_end();
   };
 #pragma unroll
-  for (int s = 0; s + 1 < S; s++) fetch(blockIdx.x + static_cast<long long>(s) * gridDim.x, s);
+  for (int s = 0; s + 1 < S; s++) fetch(begin + s * step, s);
   float weight_sum[V][L] = {}, bias_sum[V][L] = {};
   uint4 w[V];
 #pragma unroll
   for (int u = 0; u < V; u++) w[u] = thread + u * threads < vectors ? load16(weight + (thread + u * threads) * L) : uint4{0, 0, 0, 0};
   const float share = 1.0f / static_cast<float>(dim);
   int stage = 0, side = 0;
-  float next_mean = CENTERED ? mean[blockIdx.x] : 0.0f, next_rstd = rstd[blockIdx.x];
-  for (long long row = blockIdx.x; row < tokens; row += gridDim.x) {
+  const long long first = min(begin, tokens - 1);
+  float next_mean = CENTERED ? mean[first] : 0.0f, next_rstd = rstd[first];
+  for (long long row = begin; row < tokens; row += step) {
     const float m = next_mean, scale = next_rstd;
-    const long long next = row + gridDim.x < tokens ? row + gridDim.x : row;
+    const long long next = row + step < tokens ? row + step : row;
     if (CENTERED) next_mean = mean[next];
     next_rstd = rstd[next];
-    fetch(row + static_cast<long long>(S - 1) * gridDim.x, stage == 0 ? S - 1 : stage - 1);
-    fetch_wait();
+    fetch(row + (S - 1) * step, stage == 0 ? S - 1 : stage - 1);
+    fetch_wait<S - 1>();
     float2 sums = make_float2(0.0f, 0.0f);
     [[maybe_unused]] float kept_g[V][L], kept_h[V][L];
 #pragma unroll
@@ -102,7 +92,7 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
     if (warps > 1) {
       // Two sides in turn: who writes one has passed the barrier after which all have read it.
       if (thread % 32 == 0) scratch[side * 32 + thread / 32] = sums;
-      __syncthreads();
+      group_sync(group, threads);
       sums = sum_of_warp(thread % 32 < warps ? scratch[side * 32 + thread % 32] : make_float2(0.0f, 0.0f));
       side ^= 1;
     }
@@ -127,7 +117,13 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
     }
     if (++stage == S) stage = 0;
   }
+  next_may_start();
   float* total = parts + blockIdx.x * 2LL * dim;
+  if (groups > 1) {
+    // No fetch is under way any more: the last of a group is one that it waited for, or of no row.
+    __syncthreads();
+    total = reinterpret_cast<float*>(rows_at) + group * 2 * dim;
+  }
 #pragma unroll
   for (int u = 0; u < V; u++) {
     const int i = thread + u * threads;
@@ -137,6 +133,17 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
       store16(total + i * L + j, pack<float>({weight_sum[u][j], weight_sum[u][j + 1], weight_sum[u][j + 2], weight_sum[u][j + 3]}));
       if (CENTERED) store16(total + dim + i * L + j, pack<float>({bias_sum[u][j], bias_sum[u][j + 1], bias_sum[u][j + 2], bias_sum[u][j + 3]}));
     }
+  }
+  if (groups == 1) return;
+  __syncthreads();
+  const float4* all = reinterpret_cast<const float4*>(rows_at);
+  for (int i = threadIdx.x; i < (CENTERED ? 2 : 1) * dim / 4; i += blockDim.x) {
+    float4 sum = all[i];
+    for (int k = 1; k < groups; k++) {
+      const float4 more = all[k * (dim / 2) + i];
+      sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+    }
+    reinterpret_cast<float4*>(parts + blockIdx.x * 2LL * dim)[i] = sum;
   }
 }
 
@@ -204,8 +211,8 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
 
 #define NORM(T, name, CENTERED, V)                                                                                                                                              \
   extern "C" __global__ void __launch_bounds__(norm_threads) norm_backward_##name##_##T##_##V(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out, float* parts, \
-                                                                                                      long long tokens, int dim) {                                                      \
-    norm_backward<CENTERED, V>(grad, x, weight, mean, rstd, out, parts, tokens, dim);                                                                                                   \
+                                                                                                      long long tokens, int dim, int threads) {                                         \
+    norm_backward<CENTERED, V>(grad, x, weight, mean, rstd, out, parts, tokens, dim, threads);                                                                                          \
   }
 #define NORM_SMALL(T, name, CENTERED)                                                                                                                                                   \
   extern "C" __global__ void __launch_bounds__(norm_small_threads) norm_backward_##name##_##T##_small(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out,             \

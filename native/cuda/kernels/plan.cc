@@ -73,7 +73,7 @@ void Launch::enqueue(CUstream stream) const {
   if (library_) return library_(stream);
   void* pointers[max_arguments];
   for (size_t i = 0; i < arguments_.size(); i++) pointers[i] = const_cast<std::byte*>(arguments_[i].bytes.data());
-  CUlaunchAttribute attributes[1] = {};
+  CUlaunchAttribute attributes[2] = {};
   CUlaunchConfig config = {};
   config.gridDimX = grid_[0];
   config.gridDimY = grid_[1];
@@ -82,11 +82,16 @@ void Launch::enqueue(CUstream stream) const {
   config.blockDimY = config.blockDimZ = 1;
   config.sharedMemBytes = shared_bytes_;
   config.hStream = stream;
+  config.attrs = attributes;
   if (cluster_ > 1) {
-    attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attributes[0].value.clusterDim = {cluster_, 1, 1};
-    config.attrs = attributes;
-    config.numAttrs = 1;
+    CUlaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim = {cluster_, 1, 1};
+  }
+  if (early_) {
+    CUlaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
   }
   check(api().LaunchKernelEx(&config, function_, pointers, nullptr), "launching a kernel");
 }

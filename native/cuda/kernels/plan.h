@@ -46,6 +46,11 @@ class Launch {
     cluster_ = blocks;
     return *this;
   }
+  // May start while the launch before it ends, where `device` can (sm_90 and newer): its kernel waits before it reads what that one writes (common/early.cuh).
+  Launch& early(const Traits& device) {
+    early_ = device.major >= 9;
+    return *this;
+  }
   void enqueue(CUstream stream) const;
   // What the driver says about this launch on the device of `context`.
   LaunchInfo info(const Context& context) const;
@@ -60,6 +65,7 @@ class Launch {
   CUfunction function_;
   unsigned grid_[3] = {1, 1, 1};
   unsigned threads_, shared_bytes_, cluster_ = 1;
+  bool early_ = false;
   size_t argument_bytes_ = 0;
   std::vector<Argument> arguments_;
   std::function<void(CUstream)> library_;

@@ -1,4 +1,5 @@
 // What row operations need beside their rows: the mean of one float per row, and sums over rows.
+#include "common/early.cuh"
 #include "rows/stats.cuh"
 
 // ---- the mean of one float per row ----
@@ -32,8 +33,9 @@ template <class T>
 __device__ __forceinline__ void rows_mean_once(const float* __restrict__ x, long long n, T* out) {
   __shared__ float scratch[32];
   float sum = 0;
+  wait_for_last();
 #pragma unroll 4
-  for (long long i = threadIdx.x; i < n; i += 1024) sum += x[i];
+  for (long long i = threadIdx.x; i < n; i += 1024) sum += __ldcg(x + i);
   sum = block_reduce(sum, 0.0f, scratch, AddOp());
   if (threadIdx.x == 0) *out = from_float<T>(sum / static_cast<float>(n));
 }
@@ -75,9 +77,10 @@ __device__ __forceinline__ void norm_columns_join(const float* __restrict__ part
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const long long column = blockIdx.x * 32LL + lane;
   float sum = 0;
+  wait_for_last();
   if (column < dim) {
 #pragma unroll 8
-    for (int s = group; s < splits; s += 16) sum += parts[(s * 2LL + blockIdx.y) * dim + column];
+    for (int s = group; s < splits; s += 16) sum += __ldcg(parts + (s * 2LL + blockIdx.y) * dim + column);
   }
   own[group][lane] = sum;
   __syncthreads();

@@ -44,7 +44,7 @@ void plan_cross_entropy(Planner& p) {
   }
   // One block that waits for no other, where it is soon done (4096 rows on an H200: 2 us less than two blocks and a counter).
   if (a.rows <= most_averaged) {
-    p.launch(p.kernel_in("row_sums", "rows_mean_once_" + p.dtype()), {1}, 1024, 0, a.per_row, a.rows, p.output());
+    p.launch(p.kernel_in("row_sums", "rows_mean_once_" + p.dtype()), {1}, 1024, 0, a.per_row, a.rows, p.output()).early(p.device);
     return;
   }
   const int64_t blocks = std::clamp<int64_t>(ceil_div(a.rows, 2048), 1, 1024);
@@ -56,7 +56,7 @@ void plan_norm_backward(Planner& p, bool centered) {
   const int64_t tokens = p.dim(0), dim = p.dim(1), tiles = ceil_div(dim, 32);
   const CUdeviceptr absent = 0, mean = centered ? p.input(3) : absent, rstd = p.input(centered ? 4 : 3), dbias = centered ? p.output(2) : absent;
   const auto join = [&](CUdeviceptr parts, int64_t splits) {
-    p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {tiles, centered ? 2 : 1}, 512, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), dbias);
+    p.launch(p.kernel_in("row_sums", "norm_columns_join_" + p.dtype()), {tiles, centered ? 2 : 1}, 512, 0, parts, static_cast<int>(splits), static_cast<long long>(dim), p.output(1), dbias).early(p.device);
   };
   const std::string kernel = std::string("norm_backward_") + (centered ? "layer_" : "rms_") + p.dtype() + "_";
   if (tokens * dim <= norm_small) {
@@ -73,8 +73,8 @@ void plan_norm_backward(Planner& p, bool centered) {
   if (whole.vectors > 0 && (bytes <= int64_t{1} << 18 || bytes >= int64_t{1} << 22)) {
     const CUdeviceptr parts = p.workspace(whole.blocks * 2 * dim * 4);
     const auto shared = static_cast<unsigned>(whole.shared);
-    p.launch(p.kernel_in("norm_backward", kernel + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads, shared,
-             p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim));
+    p.launch(p.kernel_in("norm_backward", kernel + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads * whole.groups, shared,
+             p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim), static_cast<int>(whole.threads));
     join(parts, whole.blocks);
     return;
   }

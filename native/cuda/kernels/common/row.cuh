@@ -58,8 +58,7 @@ struct RowPart {
   // Forgets what was derived from the vectors. Without it the compiler keeps the unpacked f32 values of one pass for the
   // next, which takes twice the registers of the row itself.
   __device__ __forceinline__ void stay_packed() {
-#pragma unroll
-    for (int u = 0; u < V; u++) asm volatile("" : "+r"(v[u].x), "+r"(v[u].y), "+r"(v[u].z), "+r"(v[u].w));
+    keep_packed(v);
   }
 
   // f(value, vector index, lane) for every element, those outside the row included.

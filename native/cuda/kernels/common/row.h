@@ -3,12 +3,14 @@
 //   <op>_<t>_block_<V>, <op>_<t>_wide_8  one block per row; wide: of more than 256 threads
 //   rows_<op>_<t>, rows_<op>_<t>_tile   rows of a few elements (rows/shape.h)
 //   <op>_<t>_cluster   few rows of 4,096 to 8,192 vectors: a cluster of blocks per row (sm_90 and newer)
+//   layer_norm_<t>_stay_<S>   many rows of 129 to 1,024 vectors that start on 16 bytes: blocks that take one row after another
 //   <op>_<t>_part, <op>_<t>_join   rows longer than a block's registers, or too few rows to fill the GPU:
 //                       chunks of 1024 vectors are summarised, then every chunk joins its row's summaries and writes
 #pragma once
 #include <algorithm>
 
 #include "../elementwise/launch.h"
+#include "../layer_norm.h"
 #include "../plan.h"
 #include "../rows/launch.h"
 
@@ -67,6 +69,24 @@ inline RowShape row_shape(const Traits& device, Dtype dtype, int64_t rows, int64
   // Ragged rows of 16 bits lose by eight (log_softmax bf16 10000x5001: 66 us, with four 55).
   if (vectors <= 2048 && (vectors <= eight || rows <= device.sm_count * 2 || cols % lanes != 0)) return {RowShape::Kind::block, warps(ceil_div(vectors, 4)), 4, rows};
   return {RowShape::Kind::block, warps(ceil_div(vectors, 8)), 8, rows};
+}
+
+// layer_norm by blocks that stay.
+struct StayShape {
+  int stages = 0;  // rows of a block in shared memory; 0: other kernels take the case
+  unsigned threads = 0;
+  int64_t blocks = 0, shared = 0;
+};
+
+// `lanes`: elements of 16 bytes. Shorter rows have a warp each, and few rows as many threads as they have vectors.
+inline StayShape layer_norm_stays(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
+  const int64_t vectors = cols / lanes;
+  if (cols % lanes != 0 || vectors <= 128 || vectors > 1024 || rows < int64_t{sm_count} * 4) return {};
+  const int64_t threads = (vectors + stay_vectors * 32 - 1) / (stay_vectors * 32) * 32;
+  const int stages = threads <= 128 ? 3 : 2;
+  // Blocks that fit at once: the registers of a multiprocessor hold 512 threads with four vectors of row, weight and bias each.
+  const int64_t fit = sm_count * (512 / threads);
+  return {stages, static_cast<unsigned>(threads), fit < rows ? fit : rows, stages * stay_vectors * threads * 16};
 }
 
 // What rows.cu does better: many rows of a few elements (few of them take 4.3 us by a warp each and 5.3 us in a tile on an H200), and many rows so long that a block which keeps one in registers is alone on its

@@ -89,3 +89,12 @@ __device__ __forceinline__ uint4 load16_once(const void* p) {
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
+
+// The compiler would keep the unpacked elements for what comes next, in twice the registers.
+template <int V>
+__device__ __forceinline__ void keep_packed(uint4 (&kept)[V]) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+  for (int u = 0; u < V; u++) asm volatile("" : "+r"(kept[u].x), "+r"(kept[u].y), "+r"(kept[u].z), "+r"(kept[u].w));
+#endif
+}

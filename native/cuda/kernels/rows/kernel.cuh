@@ -179,13 +179,8 @@ __device__ __forceinline__ void rows_held(const RowArguments& a) {
   };
   Stats s = P::start();
   each([&](int i, auto& v) { p.add(s, i, v); });
-#ifdef __CUDA_ARCH__
-  // The compiler would keep the unpacked elements for what comes next, in twice the registers.
 #pragma unroll
-  for (int u = 0; u < V; u++)
-#pragma unroll
-    for (int k = 0; k < K; k++) asm volatile("" : "+r"(kept[k][u].x), "+r"(kept[k][u].y), "+r"(kept[k][u].z), "+r"(kept[k][u].w));
-#endif
+  for (int k = 0; k < K; k++) keep_packed(kept[k]);
   s = join_group<P>(s, a.group, scratch);
   each([&](int i, auto& v) { p.write(s, i, v); });
   if (n > 0 && thread == 0) p.finish(s);

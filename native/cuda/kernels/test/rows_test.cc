@@ -33,7 +33,7 @@ void row_splits() {
   expect(rows_split(132, 4, 1, 1 << 24).parts > 132, "one long row takes the whole GPU");
 }
 
-// Gradients of norms: a block holds its row, has one to begin with, and fits its shared memory.
+// Gradients of norms: a block holds a row for each of its groups, has one to begin with, and its shared memory holds its rows and then the sums of its groups.
 void norm_shapes() {
   bool held = true, short_ones = true;
   for (const int64_t lanes : {4, 8})
@@ -44,11 +44,14 @@ void norm_shapes() {
           short_ones = short_ones && (dim % lanes != 0 || dim / lanes < 32 || dim / lanes > 2048);
           continue;
         }
-        held = held && s.threads % 32 == 0 && s.threads <= 512 && s.threads * s.vectors * lanes >= dim && s.blocks >= 1 && s.blocks <= tokens && s.shared <= 232'448;
+        held = held && s.threads % 32 == 0 && s.groups >= 1 && s.groups <= 8 && s.threads * s.groups <= 512 && s.threads * s.vectors * lanes >= dim && s.blocks >= 1 && (s.blocks - 1) * s.groups < tokens &&
+               s.shared <= 232'448 && (s.groups == 1 || int64_t{s.groups} * 2 * dim * 4 <= s.shared - norm_scratch_bytes);
       }
   expect(held, "a block holds a row of the gradients of a norm, and no block is without one");
   expect(short_ones, "gradients of norms of aligned rows of 32 to 2048 vectors read each tensor once");
   expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
+  expect(norm_shape(132, 232'448, 8, 20'000, 1000).groups == 8 && norm_shape(132, 232'448, 8, 4096, 8192).groups == 1 && norm_shape(132, 232'448, 8, 20, 1000).groups == 1,
+         "a block has several short rows of the gradients of a norm at a time, where there are many");
 }
 
 // softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
@@ -80,6 +83,21 @@ void softmax_rows() {
   expect(row_shape(device, Dtype::bf16, 8192, 8192, eight_from).threads == 128 && row_shape(device, Dtype::bf16, 8192, 8192).threads == 256, "many rows take small blocks, larger ones where weights are kept beside them");
 }
 
+// Blocks of layer_norm that stay hold their rows, and each has one.
+void stays() {
+  bool held = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = lanes; cols <= 20'000; cols += lanes * 3)
+      for (int64_t rows = 1; rows <= int64_t{1} << 31; rows = rows * 3 + 1)
+        if (const StayShape s = layer_norm_stays(132, lanes, rows, cols); s.stages > 0)
+          held = held && (s.stages == 2 || s.stages == 3) && s.threads % 32 == 0 && s.threads <= (s.stages == 3 ? 128u : 256u) && int64_t{s.threads} * stay_vectors * lanes >= cols && s.blocks >= 1 && s.blocks <= rows &&
+                 s.shared == int64_t{s.stages} * stay_vectors * s.threads * 16 && s.shared <= 40 << 10;
+  expect(held, "blocks of layer_norm that stay hold their rows");
+  expect(layer_norm_stays(132, 8, 4096, 4096).stages == 3 && layer_norm_stays(132, 8, 4096, 8192).stages == 2 && layer_norm_stays(132, 8, 100, 4096).stages == 0 && layer_norm_stays(132, 8, 4096, 4097).stages == 0 &&
+             layer_norm_stays(132, 8, 4096, 512).stages == 0,
+         "many rows that start on 16 bytes are taken by blocks that stay");
+}
+
 // Losses by a block for a row: aligned rows that no other block shares.
 void loss_shapes() {
   bool fits = true;
@@ -101,4 +119,5 @@ void row_shapes() {
   norm_shapes();
   softmax_rows();
   loss_shapes();
+  stays();
 }
