@@ -1,7 +1,7 @@
-// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, and _each, _flat and _columns with the width of an access: _wide or _one
-// (reduction/kernel.cuh).
+// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, and _each, _flat and _columns with the width of an access: _wide or _one; of values also
+// _columns_cluster (reduction/kernel.cuh, columns.cuh).
 #include "elementwise/functions.cuh"
-#include "reduction/kernel.cuh"
+#include "reduction/columns.cuh"
 #include "reduction/pieces.cuh"
 
 namespace {
@@ -87,10 +87,15 @@ struct Places {
     static __device__ __forceinline__ void put(T* out, float p, [[maybe_unused]] long long n) {                                                                    \
       *out = from_float<T>(result);                                                                                                                                \
     }
+#define CLUSTER(T, op) \
+  extern "C" __global__ void __launch_bounds__(256, 4) op##_##T##_columns_cluster(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, long long rows_per_split, \
+                                                                                int cluster) { \
+    reduce_columns_cluster<op##_of, LANES<T>, T>(x, {out, parts, count}, reduce, inner, rows_per_split, cluster); \
+  }
 #define ROWS(op, blocks) ROW_KERNEL(f32, op, blocks) ROW_KERNEL(f16, op, blocks) ROW_KERNEL(bf16, op, blocks)
 #define ALL(op, rows, columns) KERNELS(f32, op, columns) KERNELS(f16, op, columns) KERNELS(bf16, op, columns) ROWS(op, rows)
 
-#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op, 4, 6)
+#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op, 4, 6) CLUSTER(f32, op) CLUSTER(f16, op) CLUSTER(bf16, op)
 #define PRODUCT(op, ...) VALUES(op, __VA_ARGS__) static constexpr bool pair = true; }; ROWS(op, 2)
 #define POSITION(op, element_of)                                                                                                                                   \
   struct op##_of : Places {                                                                                                                                        \

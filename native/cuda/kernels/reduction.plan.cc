@@ -129,10 +129,18 @@ class Reduction {
   }
 
   void plan_columns(int64_t outer, int64_t reduce, int64_t inner) {
-    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4);
+    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4, row_.kind == Row::values && p_.device.major >= 9);
     const std::string width = split.width > 1 ? "_wide" : "_one";
     if (split.kind == ColumnSplit::Kind::each) {
       p_.launch(kernel("_each" + width), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
+      return;
+    }
+    if (split.kind == ColumnSplit::Kind::cluster) {
+      slices(outer, [&](int64_t first, int64_t count) {
+        p_.launch(kernel("_columns_cluster"), {split.tiles * split.splits, 1, count}, 256, 0, input_at(0, first * reduce * inner), out_at(first * inner), parts_at(first * inner), count_, static_cast<long long>(reduce),
+                  static_cast<long long>(inner), static_cast<long long>(split.rows), static_cast<int>(split.splits))
+            .cluster(static_cast<unsigned>(split.splits));
+      });
       return;
     }
     const int64_t shares_each = split.tiles * split.splits * split.tile * part_bytes_;

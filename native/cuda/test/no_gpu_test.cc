@@ -175,11 +175,12 @@ void reductions() {
           tiles_aligned = tiles_aligned && row.group >= 1 && row.group <= 32 && (row.group & (row.group - 1)) == 0 &&
                           (row.kind == RowSplit::Kind::group ? length * bytes % 16 == 0 : row.chunk >= 8 && row.chunk % 8 == 0 && row.chunk * length * bytes <= 48 << 10);
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
-          const ColumnSplit column = column_split(132, bytes, outer, length, inner);
+          const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
           if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && column.tiles * column.width == outer * inner && aligned;
           else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
           if (column.kind == ColumnSplit::Kind::tiled) columns_covered = columns_covered && aligned;
+          if (column.kind == ColumnSplit::Kind::cluster) columns_covered = columns_covered && clusters && aligned && column.width > 1 && (column.splits == 4 || column.splits == 8);
           // Steps are of whole rows and whole accesses, and slices and shares start at one.
           if (column.kind == ColumnSplit::Kind::flat)
             flat_whole = flat_whole && inner <= flat_columns && column.step > 0 && column.step <= 256 * column.width && column.step % inner == 0 && column.step % column.width == 0 && column.rows * inner % column.step == 0 &&
@@ -195,6 +196,9 @@ void reductions() {
   expect(row_split(132, 4, 1000, 128).group == 32 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
   expect(column_split(132, 4, 1, 3, 1 << 20).kind == Kind::each && column_split(132, 4, 1, 1 << 20, 3).kind == Kind::flat && column_split(132, 4, 1, 4096, 4096).kind == Kind::tiled, "few rows, few columns and many of both each have their kernel");
+  expect(column_split(132, 4, 1, 4096, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&
+             column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
+         "the shares of a tile are a cluster where so many blocks fill the GPU");
   expect(column_split(132, 4, 1, 1 << 20, 3).splits > 132, "few columns of many rows take the whole GPU");
 }
 

@@ -1,0 +1,240 @@
+// Reductions of x [outer, reduce, inner] to out [outer, inner] where inner > 1, as in kernel.cuh.
+//   reduce_each     a thread owns W columns
+//   reduce_flat     few columns: a block owns a share of the rows; the last block joins the shares
+//   reduce_columns  a block owns 32 columns of W elements and a share of the rows; the last block joins the shares
+//   reduce_columns_cluster  the same by clusters of blocks that join their shares in shared memory
+#pragma once
+#include "kernel.cuh"
+
+// W elements at p, as one access: all that a thread meets in a row of its columns.
+template <int W, class T>
+struct Access {
+  using Word = T;
+  static __device__ __forceinline__ Word load(const T* p) { return *p; }
+  static __device__ __forceinline__ void widen(const Word& v, float (&f)[W]) { f[0] = to_float(v); }
+};
+template <class T>
+struct Access<LANES<T>, T> {
+  using Word = uint4;
+  static __device__ __forceinline__ Word load(const T* p) { return load16_once(p); }
+  static __device__ __forceinline__ void widen(const Word& v, float (&f)[LANES<T>]) { unpack<T>(v, f); }
+};
+
+// Gives `see` the accesses at p of rows r, r + step, .. below `to`, with their rows: U of them are under way before the first is waited for.
+template <int U, int W, class T, class See>
+__device__ __forceinline__ void visit_rows(const T* p, long long r, long long to, long long step, long long inner, See see) {
+  using Each = Access<W, T>;
+  for (; r + step * (U - 1) < to; r += step * U) {
+    typename Each::Word v[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) v[u] = Each::load(p + (r + step * u) * inner);
+#pragma unroll
+    for (int u = 0; u < U; u++) see(v[u], r + step * u);
+  }
+  // The last rows together too: one that is behind the end is read from the last, and not seen.
+  if (r >= to) return;
+  typename Each::Word v[U];
+#pragma unroll
+  for (int u = 0; u < U; u++) v[u] = Each::load(p + min(r + step * u, to - 1) * inner);
+#pragma unroll
+  for (int u = 0; u < U; u++)
+    if (r + step * u < to) see(v[u], r + step * u);
+}
+
+// Adds rows r, r + step, .. below `to` of the W columns at p to `part`.
+template <class R, int U, int W, class T>
+__device__ __forceinline__ void add_rows(typename R::Part (&part)[W], const T* p, long long r, long long to, long long step, long long inner) {
+  const auto add = [&](long long from, long long end) {
+    visit_rows<U, W>(p, from, end, step, inner, [&](const auto& v, long long row) {
+      float f[W];
+      Access<W, T>::widen(v, f);
+#pragma unroll
+      for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::element(f[j], 0.0f, static_cast<unsigned>(row)));
+    });
+  };
+  if constexpr (R::placed && W == LANES<T>) {
+    using Rows = Strip<R, T>;
+    for (; r < to; r += step * Rows::most_rows) {
+      const long long end = min(to, r + step * Rows::most_rows);
+      Rows rows;
+      unsigned at = 0;
+      visit_rows<U, W>(p, r, end, step, inner, [&](const uint4& v, long long) { rows.see(v, at++); });
+      if (rows.nan()) {
+        add(r, end);
+      } else {
+#pragma unroll
+        for (int j = 0; j < W; j++) part[j] = R::join(part[j], R::ranked(rows.value(j), static_cast<unsigned>(r + step * rows.row(j))));
+      }
+    }
+  } else {
+    add(r, to);
+  }
+}
+
+// One thread for W columns of one of `outer`: all rows of them.
+template <class R, int W, class T>
+__device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, long long outer, long long reduce, long long inner) {
+  // Whole accesses of a row: W divides inner.
+  const long long across = inner / W, i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= outer * across) return;
+  const long long o = (i | across) >> 32 ? i / across : static_cast<unsigned>(i) / static_cast<unsigned>(across), column = (i - o * across) * W;
+  typename R::Part part[W];
+#pragma unroll
+  for (int j = 0; j < W; j++) part[j] = R::start();
+  add_rows<R, 8, W>(part, x + o * reduce * inner + column, 0, reduce, 1, inner);
+#pragma unroll
+  for (int j = 0; j < W; j++) results.put(o * inner + column + j, part[j]);
+}
+
+// Values of `active` threads, thread t's of column t % inner, to the first `inner` threads. `own` holds one per thread.
+template <class R>
+__device__ __forceinline__ typename R::Part join_columns(typename R::Part p, typename R::Part* own, int inner, int active) {
+  const int t = threadIdx.x;
+  if (t < active) own[t] = p;
+  for (int rows = active / inner; rows > 1; rows = (rows + 1) / 2) {
+    __syncthreads();
+    const int half = (rows + 1) / 2;
+    if (t < (rows - half) * inner) own[t] = R::join(own[t], own[t + half * inner]);
+  }
+  __syncthreads();
+  return t < inner ? own[t] : R::start();
+}
+
+// grid: (splits, outer); 256 threads. `step` elements, of whole rows, are met at a time by the first step / W threads.
+template <class R, int W, class T>
+__device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, long long reduce, int inner, long long rows_per_split, int step, typename R::Part* shares, unsigned* counters) {
+  using Part = typename R::Part;
+  __shared__ Part all[256 * W], own[256], second[256];
+  const int t = threadIdx.x, active = 256 / inner * inner, rows_of_step = step / inner;
+  const unsigned splits = gridDim.x;
+  if (splits > 1 && t == 0) fetch_ahead(counters + blockIdx.y);
+  const long long from = blockIdx.x * rows_per_split * inner, to = min(reduce, (blockIdx.x + 1) * rows_per_split) * inner;
+  const T* p = x + blockIdx.y * reduce * inner;
+  Part part[W];
+  unsigned place[W];
+#pragma unroll
+  for (int j = 0; j < W; j++) part[j] = R::start(), place[j] = static_cast<unsigned>(blockIdx.x * rows_per_split + (t * W + j) / inner);
+  const auto add = [&](const float (&f)[W], long long i) {
+#pragma unroll
+    for (int j = 0; j < W; j++) {
+      if (i + j < to) part[j] = R::join(part[j], R::element(f[j], 0.0f, place[j]));
+      place[j] += rows_of_step;
+    }
+  };
+  if (t * W < step) {
+#pragma unroll 4
+    for (long long i = from + t * W; i < to; i += step) {
+      float f[W];
+      if constexpr (W > 1) unpack<T>(load16_once(p + i), f);
+      else f[0] = to_float(p[i]);
+      add(f, i);
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < W; j++) all[t * W + j] = part[j];
+  __syncthreads();
+  Part total = R::start();
+  if (t < active)
+    for (int e = t; e < step; e += active) total = R::join(total, all[e]);
+  total = join_columns<R>(total, own, inner, active);
+  const long long cell = static_cast<long long>(blockIdx.y) * inner + t;
+  if (splits == 1) {
+    if (t < inner) results.put(cell, total);
+    return;
+  }
+  Part* of_cell = shares + static_cast<long long>(blockIdx.y) * splits * inner;
+  if (t < inner) of_cell[blockIdx.x * inner + t] = total;
+  if (!last_to_arrive(counters + blockIdx.y, splits)) return;
+  total = R::start();
+  if (t < active) {
+#pragma unroll 8
+    for (int e = t; e < static_cast<int>(splits) * inner; e += active) total = R::join(total, __ldcg(of_cell + e));
+  }
+  total = join_columns<R>(total, second, inner, active);
+  if (t < inner) results.put(cell, total);
+}
+
+// grid: (column tiles of 32 * W, splits, outer); 256 threads = 32 columns groups x 8 rows. W elements per access.
+template <class R, int W, class T>
+__device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, typename R::Part* shares, unsigned* counters) {
+  using Part = typename R::Part;
+  constexpr int tile = 32 * W;
+  __shared__ Part own[8][tile + 1];
+  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+  const long long column = (static_cast<long long>(blockIdx.x) * 32 + lane) * W;
+  const unsigned splits = gridDim.y;
+  if (splits > 1 && threadIdx.x == 0) fetch_ahead(counters + blockIdx.z * gridDim.x + blockIdx.x);
+  const long long from = blockIdx.y * rows_per_split, to = min(reduce, from + rows_per_split);
+  Part part[W];
+#pragma unroll
+  for (int j = 0; j < W; j++) part[j] = R::start();
+  if (column < inner) add_rows<R, 4, W>(part, x + (blockIdx.z * reduce) * inner + column, from + group, to, 8, inner);
+#pragma unroll
+  for (int j = 0; j < W; j++) own[group][j * 32 + lane] = part[j];
+  __syncthreads();
+  // One thread per column of the tile joins the eight shares.
+  const long long tile_base = static_cast<long long>(blockIdx.x) * tile;
+  const long long outer_base = blockIdx.z * inner;
+  const unsigned cell = blockIdx.z * gridDim.x + blockIdx.x;
+  const int c = threadIdx.x % tile;
+  const bool has_result = threadIdx.x < tile && tile_base + c < inner;
+  Part total = R::start();
+  if (threadIdx.x < tile) {
+#pragma unroll
+    for (int g = 0; g < 8; g++) total = R::join(total, own[g][c % W * 32 + c / W]);
+    if (splits > 1) shares[(static_cast<long long>(cell) * splits + blockIdx.y) * tile + c] = total;
+  }
+  if (splits == 1) {
+    if (has_result) results.put(outer_base + tile_base + c, total);
+    return;
+  }
+  if (!last_to_arrive(counters + cell, splits)) return;
+  // All threads read shares, those of a column one group after another.
+  constexpr int groups = 256 / tile;
+  const Part* of_cell = shares + static_cast<long long>(cell) * splits * tile + c;
+  total = R::start();
+#pragma unroll 8
+  for (unsigned s = threadIdx.x / tile; s < splits; s += groups) total = R::join(total, __ldcg(of_cell + static_cast<long long>(s) * tile));
+  if constexpr (groups > 1) {
+    own[threadIdx.x / tile][c] = total;
+    __syncthreads();
+    total = own[0][c];
+#pragma unroll
+    for (int g = 1; g < groups; g++) total = R::join(total, own[g][c]);
+  }
+  if (has_result) results.put(outer_base + tile_base + c, total);
+}
+
+// grid: (column tiles of 32 * W x `cluster`, 1, outer); 256 threads as above. The blocks of a tile are a cluster, of which each joins a share of the columns.
+template <class R, int W, class T>
+__device__ __forceinline__ void reduce_columns_cluster(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, int cluster) {
+  using Part = typename R::Part;
+  constexpr int tile = 32 * W;
+  __shared__ Part own[8][tile + 1], joined[tile];
+  const int lane = threadIdx.x % 32, group = threadIdx.x / 32, split = static_cast<int>(blockIdx.x) % cluster;
+  const long long first = static_cast<long long>(blockIdx.x / cluster) * tile, column = first + lane * W, from = split * rows_per_split, to = min(reduce, from + rows_per_split);
+  Part part[W];
+#pragma unroll
+  for (int j = 0; j < W; j++) part[j] = R::start();
+  if (column < inner) add_rows<R, 8, W>(part, x + (blockIdx.z * reduce) * inner + column, from + group, to, 8, inner);
+#pragma unroll
+  for (int j = 0; j < W; j++) own[group][j * 32 + lane] = part[j];
+  __syncthreads();
+  for (int k = threadIdx.x; k < tile; k += 256) {
+    Part total = R::start();
+#pragma unroll
+    for (int g = 0; g < 8; g++) total = R::join(total, own[g][k % W * 32 + k / W]);
+    joined[k] = total;
+  }
+  cluster_arrive();
+  cluster_wait();
+  const int each = tile / cluster, k = split * each + static_cast<int>(threadIdx.x);
+  if (static_cast<int>(threadIdx.x) < each && first + k < inner) {
+    Part total = R::start();
+    for (int rank = 0; rank < cluster; rank++) total = R::join(total, of_block(joined[k], rank));
+    results.put(blockIdx.z * inner + first + k, total);
+  }
+  // No block ends before the others have read what it has.
+  cluster_arrive();
+  cluster_wait();
+}
