@@ -19,6 +19,7 @@ import { openSides, type HostSide } from './proof/host-sides'
  *   beside=cuda:0/kernel,cuda:0/cublaslt,python:cuda:0/torch,webgpu:0/onnxruntime-web,webgpu:0/tfjs   those that are missing are left out
  *   parts=cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30   in this order, each begins no case after so many seconds
  *   seed=N count=N               which shapes fuzz and conformance draw
+ *   cases=FILE                   fuzz has these instead, a list of { op, dtype, params }
  *   ops=sum,softmax              these operations alone in cold, hot and peers
  *   sizes=xlarge                 the preset of the catalogue's sizes; those of products, attention and images are of `large`
  *   log=FILE                     writes each row when it is measured; the next run with the same file measures those that are missing
@@ -39,7 +40,7 @@ const webgpuVsCuda: Bench = async ({ args, say }) => {
   const rows: Row[] = []
   try {
     const only = args['ops']?.split(',')
-    const places = { seed: Number(args['seed'] ?? 1), count: Number(args['count'] ?? 2000), sizes: args['sizes'] ?? 'xlarge' }
+    const places = { seed: Number(args['seed'] ?? 1), count: Number(args['count'] ?? 2000), sizes: args['sizes'] ?? 'xlarge', cases: args['cases'] === undefined ? undefined : await namedCases(args['cases']) }
     for (const word of (args['parts'] ?? 'cold:60,energy:45,hot:40,fuzz:30,conformance:25,peers:30').split(',')) {
       const [part = '', seconds = '60'] = word.split(':')
       const until = performance.now() + Number(seconds) * 1000
@@ -108,7 +109,18 @@ const kernelsOf = ({ device, impl }: HostSide) => device.impls.find(({ id }) => 
 const takes = (side: HostSide, { op, dtype }: Asked) => kernelsOf(side)[op]?.includes(dtype) === true
 const isWeb = ({ device }: HostSide) => device.backend === 'webgpu'
 
-function partOf(part: string, own: HostSide, others: readonly HostSide[], { seed, count, sizes }: { seed: number; count: number; sizes: string }): Part {
+/** Which cases the parts take. */
+interface Places {
+  seed: number
+  count: number
+  sizes: string
+  cases: readonly Asked[] | undefined
+}
+
+/** A list of cases with their parameters checked. */
+const namedCases = async (file: string): Promise<Asked[]> => (JSON.parse(await readFile(file, 'utf8')) as Drawn[]).map((one) => ({ ...one, params: getOp(one.op).params.parse(one.params) }))
+
+function partOf(part: string, own: HostSide, others: readonly HostSide[], { seed, count, sizes, cases }: Places): Part {
   const drawable = (kernels: readonly Readonly<Record<string, readonly Dtype[]>>[], only?: Dtype): Drawable[] =>
     OPS.filter(({ family }) => family !== 'composite').flatMap((op) => {
       const dtypes = op.dtypes.filter((dtype) => (only === undefined || dtype === only) && kernels.every((table) => table[op.id]?.includes(dtype)))
@@ -119,7 +131,7 @@ function partOf(part: string, own: HostSide, others: readonly HostSide[], { seed
   if (part === 'cold' || part === 'hot') return { cases: catalogue(own, sizes), sides: [own, ...native], settings: TIMED }
   if (part === 'peers') return { cases: catalogue(own, sizes === 'xlarge' ? 'large' : sizes).filter((one) => web.some((side) => takes(side, one))), sides: [own, ...web], settings: TIMED }
   if (part === 'energy') return { cases: ENERGY, sides: [own, ...native.slice(0, 1)], settings: { ...TIMED, energy: true } }
-  if (part === 'fuzz') return { cases: drawCases(seed, count, drawable([own, ...native.slice(0, 1)].map(kernelsOf), 'f32'), FUZZ), sides: [own, ...native.slice(0, 1)], settings: TIMED }
+  if (part === 'fuzz') return { cases: cases ?? drawCases(seed, count, drawable([own, ...native.slice(0, 1)].map(kernelsOf), 'f32'), FUZZ), sides: [own, ...native.slice(0, 1)], settings: TIMED }
   if (part === 'conformance') {
     const impls = own.device.impls.filter(({ id, available }) => available.ok && id.startsWith('wgsl'))
     const drawn = impls.map(({ id, kernels }, i) => drawCases(seed + i, count, drawable([kernels]), CONFORMANCE).map((one): Asked => ({ ...one, impl: id })))

@@ -108,10 +108,17 @@ describe('the plans of sort, topk and scatter_add', () => {
     expect(build('sort', [1000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([63])
     // A thread for each element of rows that are shorter.
     expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(10_000 / THREADS)])
-    const long = build('sort', [3, 5000, 0])
-    // Blocks, then for runs of 4096 and 8192 the far reaches and the blocks again.
-    expect(long.steps).toHaveLength(5)
-    expect(long.scratchBytes).toEqual([3 * 8192 * 8])
+  })
+
+  it('sort longer rows by their digits: in one workgroup, or in parts that are counted first', () => {
+    const steps = (dims: readonly number[], dtype: 'f32' | 'f16' = 'f32') => build('sort', dims, dtype).steps.map(({ groups }) => groups)
+    expect(steps([7, 2816, 0])).toEqual([7])
+    // Counted and written for each of four digits; f16 has three.
+    expect(steps([3, 5000, 0])).toEqual(Array.from({ length: 8 }, () => 6))
+    expect(steps([3, 5000, 0], 'f16')).toHaveLength(6)
+    // Counts of many parts are added up by a step of their own.
+    expect(steps([2, 1_000_003, 1]).slice(0, 3)).toEqual([2 * 356, 64, 2 * 356])
+    expect(build('sort', [3, 5000, 0]).scratchBytes).toEqual([60_000, 60_000, 60_000, 60_000, 6 * 1024])
   })
 
   it('keep no more of each block than topk asks for', () => {

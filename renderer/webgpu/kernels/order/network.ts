@@ -1,24 +1,12 @@
 import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/header'
 import type { BufferName, Step } from '../types'
+import { keyFunctions, numbers } from './keys'
 
 /** Pairs of key and place that fit the 16 KiB of workgroup memory that every adapter has; eight for each thread. */
 export const BLOCK_BITS = 11
 export const BLOCK = 2 ** BLOCK_BITS
 /** Reaches that a thread compares in registers between two exchanges: 2^3 pairs. */
 const HELD_BITS = 3
-
-/** A real number as a u32 that sorts like it, and back. Zeros are equal; a descending order turns all bits over. */
-const KEYS = (descending: boolean) => `fn key_of(value: f32) -> u32 {
-  let bits = select(bitcast<u32>(value), 0u, value == 0.0);
-  return ${descending ? '~' : ''}select(bits | 0x80000000u, ~bits, bits >= 0x80000000u);
-}
-fn value_of(key: u32) -> f32 {
-  let bits = ${descending ? '~' : ''}key;
-  return bitcast<f32>(select(~bits, bits & 0x7fffffffu, bits >= 0x80000000u));
-}
-`
-
-const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
 /** Compares the held pairs a and b: the smaller in front where `up`. Equal keys stand by their places. */
 const exchange = (a: number, b: number, up: string): string =>
@@ -72,8 +60,14 @@ ${numbers(8).map((j) => `    keys[at${j}] = k${j}; places[at${j}] = p${j};`).joi
 
 /** Where the pairs of a block come from: elements of x, or pairs that an earlier step left. */
 export type Source = { x: BufferName; type: 'f32' | 'f16' } | { pairs: BufferName }
-/** Where they go: back to where they came from, the first of each block to other pairs, or values and places of the first of each row. */
-export type Target = 'back' | { best: BufferName } | { values: BufferName; places: BufferName; type: 'f32' | 'f16' }
+/** Values and places of the first of each row. */
+export interface Sorted {
+  values: BufferName
+  places: BufferName
+  type: 'f32' | 'f16'
+}
+/** Where they go: the first of each block to other pairs, or the result. */
+export type Target = { best: BufferName } | Sorted
 
 export interface Rows {
   rows: number
@@ -83,11 +77,9 @@ export interface Rows {
   paddedBits: number
   /** How many of each row, or of each block for `best`, are written. */
   first: number
-  /** Every block ascends and stands for itself, also where all of it is kept. */
-  alone?: boolean
 }
 
-/** dims: rows, length, padded bits, blocks of a row (0 where rows share a block), first, run. */
+/** dims: rows, length, padded bits, blocks of a row (0 where rows share a block), first. */
 const ELEMENT = `    let i = k * ${THREADS}u + lane;
     let row = select((base + i) >> dim(2u), group / max(dim(3u), 1u), dim(3u) > 0u);
     let column = select((base + i) & mask, group % max(dim(3u), 1u) * ${BLOCK}u + i, dim(3u) > 0u);`
@@ -95,39 +87,27 @@ const ELEMENT = `    let i = k * ${THREADS}u + lane;
 /** The pair that stands at i, as the value and place at `column` of a row's first. */
 const writeResult = (type: 'f32' | 'f16', column: string): string => `values[row * dim(4u) + ${column}] = ${storage(type, 1)}(value_of(keys[placed(i)])); indices[row * dim(4u) + ${column}] = i32(places[placed(i)]);`
 
-/**
- * Sorts blocks, or with `run` ends the merges of runs of 2^run whose longer reaches are done. Rows shorter than a block share one.
- */
-export function sortBlocks(descending: boolean, { rows, length, paddedBits, first, alone = first < BLOCK }: Rows, source: Source, target: Target, run = 0): Step {
+/** Sorts blocks. Rows shorter than a block share one; those of longer rows all ascend. */
+export function sortBlocks(descending: boolean, { rows, length, paddedBits, first }: Rows, source: Source, target: Target): Step {
   const elements = 'x' in source
-  const f16 = (elements && source.type === 'f16') || (typeof target === 'object' && 'values' in target && target.type === 'f16')
-  const bindings: Binding[] = [elements ? { name: 'x', type: storage(source.type, 1) } : { name: 'pairs', type: 'vec2<u32>', ...(target === 'back' ? { write: true } : {}) }]
-  const buffers: BufferName[] = [elements ? source.x : source.pairs]
-  let write: string
-  if (target === 'back') write = '    if (row < dim(0u)) { pairs[row * dim(1u) + column] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
-  else if ('best' in target) {
-    bindings.push({ name: 'best', type: 'vec2<u32>', write: true })
-    buffers.push(target.best)
-    write = elements && !alone
-      ? '    if (row < dim(0u)) { best[(row << dim(2u)) + column] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
-      : '    if (row < dim(0u) && i < dim(4u)) { best[group * dim(4u) + i] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
-  } else {
-    bindings.push({ name: 'values', type: storage(target.type, 1), write: true }, { name: 'indices', type: 'i32', write: true })
-    buffers.push(target.values, target.places)
-    write = `    if (row < dim(0u) && column < dim(4u)) { ${writeResult(target.type, 'column')} }`
-  }
+  const best = 'best' in target
+  const f16 = (elements && source.type === 'f16') || (!best && target.type === 'f16')
+  const bindings: Binding[] = [
+    elements ? { name: 'x', type: storage(source.type, 1) } : { name: 'pairs', type: 'vec2<u32>' },
+    ...(best ? [{ name: 'best', type: 'vec2<u32>', write: true }] : [{ name: 'values', type: storage(target.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }]),
+  ]
+  const write = best
+    ? '    if (row < dim(0u) && i < dim(4u)) { best[group * dim(4u) + i] = vec2<u32>(keys[placed(i)], places[placed(i)]); }'
+    : `    if (row < dim(0u) && column < dim(4u)) { ${writeResult(target.type, 'column')} }`
   const read = elements
     ? 'pair = vec2<u32>(key_of(f32(x[row * dim(1u) + column])), column);'
     : 'pair = pairs[row * dim(1u) + column];'
-  const perRow = paddedBits > BLOCK_BITS ? Math.ceil((run > 0 || !alone ? 2 ** paddedBits : length) / BLOCK) : 0
-  const sort = run > 0
-    ? `  network(dim(5u), ${BLOCK_BITS}u, first, mask, lane);`
-    : `${FIRST_RUNS}  for (var run = 4u; run <= min(dim(2u), ${BLOCK_BITS}u); run++) { network(run, run, first, mask, lane); }`
-  const wgsl = `${header(bindings, f16)}${KEYS(descending)}${NETWORK}
+  const perRow = paddedBits > BLOCK_BITS ? Math.ceil(length / BLOCK) : 0
+  const wgsl = `${header(bindings, f16)}${keyFunctions(descending)}${NETWORK}
 ${entry(`  let mask = (1u << dim(2u)) - 1u;
   let base = group * ${BLOCK}u;
-  // The place of the block in its row: it decides which runs ascend. Blocks that stand for themselves all ascend.
-  let first = ${typeof target === 'object' && 'best' in target && alone ? '0u' : 'base'};
+  // The place of the block in its row: it decides which runs ascend.
+  let first = ${best ? '0u' : 'base'};
   for (var k = 0u; k < ${BLOCK / THREADS}u; k++) {
 ${ELEMENT}
     var pair = vec2<u32>(0xffffffffu, 0xffffffffu - column);
@@ -136,41 +116,25 @@ ${ELEMENT}
     places[placed(i)] = pair.y;
   }
   workgroupBarrier();
-${sort}
+${FIRST_RUNS}  for (var run = 4u; run <= min(dim(2u), ${BLOCK_BITS}u); run++) { network(run, run, first, mask, lane); }
   for (var k = 0u; k < ${BLOCK / THREADS}u; k++) {
 ${ELEMENT}
 ${write}
   }`)}`
   const groups = perRow > 0 ? rows * perRow : Math.ceil((rows * 2 ** paddedBits) / BLOCK)
-  return step(wgsl, buffers, [rows, length, paddedBits, perRow, first, run], groups)
-}
-
-/** Reaches 2^(top - 1) down to 2^(top - bits) of runs of 2^run, over pairs in memory. */
-export function mergeFar(pairs: BufferName, rows: number, paddedBits: number, run: number, top: number, bits: number): Step {
-  const held = 2 ** bits
-  const wgsl = `${header([{ name: 'pairs', type: 'vec2<u32>', write: true }], false)}
-${entry(`  let t = group * ${THREADS}u + lane;
-  let low = dim(2u);
-  let base = ((t >> low) << (low + ${bits}u)) | (t & ((1u << low) - 1u));
-  if (t >= dim(0u)) { return; }
-  let up = (((base & ((1u << dim(1u)) - 1u)) >> dim(3u)) & 1u) == 0u;
-${numbers(held).map((j) => `  let at${j} = base + (${j}u << low); let pair${j} = pairs[at${j}]; var k${j} = pair${j}.x; var p${j} = pair${j}.y;`).join('\n')}
-${numbers(bits).reverse().map((bit) => reach(bits, bit, () => 'up')).join('\n')}
-${numbers(held).map((j) => `  pairs[at${j}] = vec2<u32>(k${j}, p${j});`).join('\n')}`)}`
-  const threads = (rows * 2 ** paddedBits) / held
-  return step(wgsl, [pairs], [threads, paddedBits, top - bits, run], Math.ceil(threads / THREADS))
+  return step(wgsl, [elements ? source.x : source.pairs, ...(best ? [target.best] : [target.values, target.places])], [rows, length, paddedBits, perRow, first], groups)
 }
 
 /**
  * Halves the ascending blocks of each row: of two, the pairs that stand first. One block met by the other in reverse leaves them as a
  * bitonic run, which one merge sorts.
  */
-export function keepBest(descending: boolean, rows: number, blocks: number, first: number, pairs: BufferName, target: Exclude<Target, 'back'>): Step {
+export function keepBest(descending: boolean, rows: number, blocks: number, first: number, pairs: BufferName, target: Target): Step {
   const half = Math.ceil(blocks / 2)
   const best = 'best' in target
   const type = best ? 'f32' : target.type
   const bindings: Binding[] = [{ name: 'pairs', type: 'vec2<u32>' }, ...(best ? [{ name: 'best', type: 'vec2<u32>', write: true }] : [{ name: 'values', type: storage(type, 1), write: true }, { name: 'indices', type: 'i32', write: true }])]
-  const wgsl = `${header(bindings, type === 'f16')}${KEYS(descending)}${NETWORK}
+  const wgsl = `${header(bindings, type === 'f16')}${keyFunctions(descending)}${NETWORK}
 ${entry(`  let row = group / dim(2u);
   let block = group % dim(2u);
   if (row >= dim(0u)) { return; }
@@ -193,5 +157,3 @@ ${entry(`  let row = group / dim(2u);
   }`)}`
   return step(wgsl, [pairs, ...(best ? [target.best] : [target.values, target.places])], [rows, blocks, half, 0, first], rows * half)
 }
-
-export { HELD_BITS }

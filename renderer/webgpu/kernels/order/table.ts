@@ -1,7 +1,8 @@
 import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
-import { BLOCK, BLOCK_BITS, HELD_BITS, keepBest, mergeFar, sortBlocks, type Source } from './network'
+import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
+import { sortDigits } from './radix'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
 const SHORTEST_BITS = 3
@@ -34,27 +35,25 @@ function ranked(shape: KernelShape, descending: boolean, first: number): Program
   }, shape.dtype, rows * cols)
 }
 
-/** The first `first` pairs of each sorted row of x: all in one step where a row fits a block. */
+/** The first `first` pairs of each sorted row of x: in one step where a row fits a block, whole rows that do not by their digits. */
 function sorted(shape: KernelShape, descending: boolean, first: number): Program {
   const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
   const type = floatOf(shape)
   const out = { values: 'output' as const, places: { output: 1 }, type } as const
-  const x: Source = { x: { input: 0 }, type }
+  const x = { x: { input: 0 }, type } as const
   if (cols <= SHORT_ROW) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
   if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
-  return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : whole(rows, cols, first, x, out, descending)
+  return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out)
 }
 
-type Out = Extract<Parameters<typeof sortBlocks>[3], { values: BufferName }>
-
 /** The first `kept` of each block, then of blocks of these, until those of a row fit a block. */
-function best(rows: number, cols: number, first: number, kept: number, x: Source, out: Out, descending: boolean): Program {
+function best(rows: number, cols: number, first: number, kept: number, x: Source, out: Sorted, descending: boolean): Program {
   const scratchBytes: number[] = []
   const steps: Step[] = []
-  let source = x
+  let source: Source = x
   let length = cols
   while (length > BLOCK) {
     const pairs: BufferName = { scratch: scratchBytes.length }
@@ -68,10 +67,10 @@ function best(rows: number, cols: number, first: number, kept: number, x: Source
 }
 
 /** Whole blocks, of two the better half again and again: of one block there would be nothing to leave out. */
-function halved(rows: number, cols: number, first: number, x: Source, out: Out, descending: boolean): Program {
+function halved(rows: number, cols: number, first: number, x: Source, out: Sorted, descending: boolean): Program {
   let blocks = Math.ceil(cols / BLOCK)
   const scratchBytes = [8 * rows * blocks * BLOCK]
-  const steps = [sortBlocks(descending, { rows, length: cols, paddedBits: bitsFor(cols), first: BLOCK, alone: true }, x, { best: { scratch: 0 } })]
+  const steps = [sortBlocks(descending, { rows, length: cols, paddedBits: bitsFor(cols), first: BLOCK }, x, { best: { scratch: 0 } })]
   for (let from = 0; blocks > 1; from = 1 - from) {
     const half = Math.ceil(blocks / 2)
     if (half > 1 && scratchBytes.length === 1) scratchBytes.push(8 * rows * half * BLOCK)
@@ -79,24 +78,6 @@ function halved(rows: number, cols: number, first: number, x: Source, out: Out, 
     blocks = half
   }
   return { scratchBytes, steps }
-}
-
-/** Blocks sorted as pairs in scratch 0, then merged into longer runs. */
-function whole(rows: number, cols: number, first: number, x: Source, out: Out, descending: boolean): Program {
-  const paddedBits = bitsFor(cols)
-  const pairs: BufferName = { scratch: 0 }
-  const length = 2 ** paddedBits
-  const steps = [sortBlocks(descending, { rows, length: cols, paddedBits, first: BLOCK }, x, { best: pairs })]
-  for (let run = BLOCK_BITS + 1; run <= paddedBits; run++) {
-    for (let top = run; top > BLOCK_BITS; ) {
-      const bits = Math.min(HELD_BITS, top - BLOCK_BITS)
-      steps.push(mergeFar(pairs, rows, paddedBits, run, top, bits))
-      top -= bits
-    }
-    const last = run === paddedBits
-    steps.push(sortBlocks(descending, { rows, length, paddedBits, first: last ? first : BLOCK }, { pairs }, last ? out : 'back', run))
-  }
-  return { scratchBytes: [8 * rows * length], steps }
 }
 
 const kernels: Readonly<Record<string, Kernel>> = {
