@@ -56,7 +56,7 @@ ${numbers(16).map((j) => `  ahead += select(0u, exchange[${j}], ${j}u < (lane >>
  */
 const ranked = (digit: (k: number) => string): string => `  for (var w = lane; w < ${4 * THREADS}u; w += ${THREADS}u) { atomicStore(&counters[w], 0u); }
   workgroupBarrier();
-${each((k) => `let d${k} = (${digit(k)}) & 15u; let before${k} = atomicAdd(&counters[d${k} * 64u + lane / 4u], 1u << (lane % 4u * 8u)) >> (lane % 4u * 8u) & 255u;`)}
+${each((k) => `let d${k} = (${digit(k)}) & 15u; let before${k} = (atomicAdd(&counters[d${k} * 64u + lane / 4u], 1u << (lane % 4u * 8u)) >> (lane % 4u * 8u)) & 255u;`)}
   workgroupBarrier();
   var own = 0u;
   for (var w = 4u * lane; w < 4u * lane + 4u; w++) {
@@ -67,7 +67,7 @@ ${each((k) => `let d${k} = (${digit(k)}) & 15u; let before${k} = atomicAdd(&coun
   let ahead = ahead_of(own, lane);
   bases[lane] = ahead;
   workgroupBarrier();
-${each((k) => `let r${k} = bases[d${k} * 16u + lane / 16u] + (atomicLoad(&counters[d${k} * 64u + lane / 4u]) >> (lane % 4u * 8u) & 255u) + before${k};`)}`
+${each((k) => `let r${k} = bases[d${k} * 16u + lane / 16u] + ((atomicLoad(&counters[d${k} * 64u + lane / 4u]) >> (lane % 4u * 8u)) & 255u) + before${k};`)}`
 
 /** Threads read the elements of neighbouring places, each EACH of them. */
 const neighbours = (name: string): string => each((k) => `${name}${k} = exchange[lane * ${EACH}u + ${k}u];`)
@@ -95,7 +95,7 @@ ${entry(`${PLACES}
   for (var w = lane; w < ${4 * DIGITS}u; w += ${THREADS}u) { atomicStore(&counters[w], 0u); }
 ${each((k) => `let key${k} = ${keyAt(from, `base + min(${k * THREADS}u + lane, count - 1u)`)};`)}
   workgroupBarrier();
-${each((k) => `if (${k * THREADS}u + lane < count) { atomicAdd(&counters[(key${k} >> dim(3u) & ${DIGITS - 1}u) * 4u + lane % 4u], 1u); }`)}
+${each((k) => `if (${k * THREADS}u + lane < count) { atomicAdd(&counters[((key${k} >> dim(3u)) & ${DIGITS - 1}u) * 4u + lane % 4u], 1u); }`)}
   workgroupBarrier();
   counts[group * ${DIGITS}u + lane] = ${numbers(4).map((j) => `atomicLoad(&counters[lane * 4u + ${j}u])`).join(' + ')};`)}`
   return step(wgsl, ['x' in from ? from.x : from.keys, counts], dimsOf(cut, bit), cut.rows * cut.parts)
@@ -115,10 +115,10 @@ ${entry(`  let parts = dim(1u);
   if (row >= dim(0u)) { return; }
   let digit = group % ${DIGITS / BESIDE}u * ${BESIDE}u + lane % ${BESIDE}u;
   let base = row * parts * ${DIGITS}u + digit;
-  let from = lane / ${BESIDE}u * dim(2u);
-  let end = min(from + dim(2u), parts);
+  let begin = lane / ${BESIDE}u * dim(2u);
+  let end = min(begin + dim(2u), parts);
   var sum = 0u;
-  for (var p = from; p < end; p += ${AT_ONCE}u) {
+  for (var p = begin; p < end; p += ${AT_ONCE}u) {
 ${read}
     sum += ${numbers(AT_ONCE).map((j) => `c${j}`).join(' + ')};
   }
@@ -127,7 +127,7 @@ ${read}
   var ahead = 0u;
   for (var j = lane % ${BESIDE}u; j < lane; j += ${BESIDE}u) { ahead += sums[j]; }
   if (lane / ${BESIDE}u == ${BELOW - 1}u) { totals[row * ${DIGITS}u + digit] = ahead + sum; }
-  for (var p = from; p < end; p += ${AT_ONCE}u) {
+  for (var p = begin; p < end; p += ${AT_ONCE}u) {
 ${read}
 ${numbers(AT_ONCE).map((j) => `    if (p + ${j}u < end) { counts[base + (p + ${j}u) * ${DIGITS}u] = ahead; } ahead += c${j};`).join('\n')}
   }`)}`
@@ -163,7 +163,7 @@ ${ahead}
   let start = ahead_of(total, lane) + ahead_in_digit;
   workgroupBarrier();
   // The digit and the place of each key: places of the padding are the last.
-${each((k) => `exchange[i${k}] = (key${k} >> dim(3u) & ${DIGITS - 1}u) << ${PLACE_BITS}u | i${k};`)}
+${each((k) => `exchange[i${k}] = (((key${k} >> dim(3u)) & ${DIGITS - 1}u) << ${PLACE_BITS}u) | i${k};`)}
   workgroupBarrier();
 ${each((k) => `var e${k} = 0u;`)}
   for (var half = ${PLACE_BITS}u; half < ${PLACE_BITS + DIGIT_BITS}u; half += ${DIGIT_BITS / 2}u) {
@@ -172,7 +172,7 @@ ${ranked((k) => `e${k} >> half`)}
 ${each((k) => `exchange[r${k}] = e${k};`)}
     workgroupBarrier();
   }
-${each((k) => `e${k} = exchange[i${k}]; if (i${k} == 0u || e${k} >> ${PLACE_BITS}u != exchange[max(i${k}, 1u) - 1u] >> ${PLACE_BITS}u) { bases[e${k} >> ${PLACE_BITS}u] = i${k}; }`)}
+${each((k) => `e${k} = exchange[i${k}]; if (i${k} == 0u || (e${k} >> ${PLACE_BITS}u) != (exchange[max(i${k}, 1u) - 1u] >> ${PLACE_BITS}u)) { bases[e${k} >> ${PLACE_BITS}u] = i${k}; }`)}
   workgroupBarrier();
   bases[lane] = start - bases[lane];
 ${each((k) => `exchange[i${k}] = key${k};`)}
