@@ -112,7 +112,7 @@ describe('the plans of sort, topk and scatter_add', () => {
 
   it('sort longer rows by their digits: in one workgroup, or in parts that are counted first', () => {
     const steps = (dims: readonly number[], dtype: 'f32' | 'f16' = 'f32') => build('sort', dims, dtype).steps.map(({ groups }) => groups)
-    expect(steps([7, 2816, 0])).toEqual([7])
+    expect(steps([7, 3840, 0])).toEqual([7])
     // Counted and written for each of four digits; f16 has three.
     expect(steps([3, 5000, 0])).toEqual(Array.from({ length: 8 }, () => 6))
     expect(steps([3, 5000, 0], 'f16')).toHaveLength(6)
@@ -166,6 +166,13 @@ describe('convolutions', () => {
   it('of few filters, few terms or few tiles are sums of threads that share what they read', () => {
     for (const one of [line(4, 64, 3, 3, 1000), line(4, 2, 200, 2, 1000), line(9, 128, 56, 3, 12)]) expect(one.wgsl).not.toContain('tile_a')
     expect(line(64, 64, 64, 3, 4096).wgsl).toContain('tile_a')
+  })
+  it('of planes that would leave tiles empty take the outputs of all images beside each other', () => {
+    const one = line(32769, 5, 16, 5, 5)
+    expect(one.wgsl).toContain('tile_a')
+    expect(one.groups).toBe(Math.ceil(32769 / 128))
+    // Whole tiles stay with their image.
+    expect(line(64, 64, 64, 3, 4098).dims[1]).toBe(4096)
   })
   it('have as many workgroups as fill a device where sums are long, and no idle threads where they are short', () => {
     expect(line(1, 4096, 8, 3, 66).groups).toBe(32)

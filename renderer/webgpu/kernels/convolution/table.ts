@@ -38,6 +38,26 @@ ${[0, 1, 2, 3].map((j) => `  if (col + ${j}u < cols) { v[${j}] = met(image, col 
 }
 `
 
+/** The same with the outputs of all images beside each other; `base` counts groups. */
+const LOAD_FOLDED = `fn load_b(base: u32, row: u32, col: u32, rows: u32, cols: u32) -> vec4<f32> {
+  var v = vec4<f32>(0.0);
+  if (row >= rows) { return v; }
+  let channel = base * per_group + row / taps;
+  let tap = row % taps;
+${[0, 1, 2, 3].map((j) => `  if (col + ${j}u < cols) { v[${j}] = met(((col + ${j}u) / outputs * channels + channel) * plane, (col + ${j}u) % outputs, tap); }`).join('\n')}
+  return v;
+}
+`
+const PLACE_FOLDED = `fn place(base: u32, row: u32, col: u32) -> u32 { return (col / outputs * filters + base * (filters / groups) + row) * outputs + col % outputs; }
+`
+
+/** Columns of the narrowest tile, and how much of the tiles of an image may stand empty. */
+const NARROWEST = 64
+const MOST_EMPTY = 1 / 8
+
+/** Whether tiles take outputs of several images: those of one would leave much of them empty. */
+export const isFolded = (batch: number, outputs: number): boolean => batch > 1 && outputs / (Math.ceil(outputs / NARROWEST) * NARROWEST) < 1 - MOST_EMPTY
+
 /** Filters of a group, and terms of a sum, below which a tile of a product would stand nearly empty. */
 const FEW_FILTERS = 16
 const FEW_TERMS = 8
@@ -55,14 +75,16 @@ const convolution: Kernel = {
     const [m, k] = [filters / groups, (channels / groups) * taps]
     const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
     const images = batch * groups
-    const { tile, tilesM, tilesN } = tilesFor(images, m, outputs)
-    if (m < FEW_FILTERS || k <= FEW_TERMS || (images * tilesM * tilesN < FEW_TILES && images * m * outputs * k <= LITTLE))
+    const folded = isFolded(batch, outputs)
+    const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
+    const { tile, tilesM, tilesN } = tilesFor(products, m, n)
+    if (m < FEW_FILTERS || k <= FEW_TERMS || (products * tilesM * tilesN < FEW_TILES && images * m * outputs * k <= LITTLE))
       return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${element('x')}`, images * outputs)
     const wgsl = matmulText({
-      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: 1, widthOut: widthFor(outputs), tile,
-      gathered: { loadB: `${constants(shape)}${element('b')}${LOAD_B}`, baseA: 'batch_number % groups * m * k' },
+      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: 1, widthOut: folded ? 1 : widthFor(outputs), tile,
+      gathered: { loadB: `${constants(shape)}${element('b')}${folded ? LOAD_FOLDED : LOAD_B}`, baseA: 'batch_number % groups * m * k', ...(folded ? { place: PLACE_FOLDED } : {}) },
     })
-    return { scratchBytes: [], steps: [step(wgsl, [{ input: 1 }, { input: 0 }, 'output'], [m, outputs, k, tilesM, tilesN, images], images * tilesM * tilesN)] }
+    return { scratchBytes: [], steps: [step(wgsl, [{ input: 1 }, { input: 0 }, 'output'], [m, n, k, tilesM, tilesN, products], products * tilesM * tilesN)] }
   },
 }
 

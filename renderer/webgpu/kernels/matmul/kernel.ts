@@ -48,8 +48,11 @@ export interface Variant {
   widthA: Width
   widthB: Width
   widthOut: Width
-  /** Reads of B that are no matrix in memory: a WGSL function load_b, which gets the number of the product as its base, and where A begins. */
-  gathered?: { loadB: string; baseA: string }
+  /**
+   * Reads of B that are no matrix in memory: a WGSL function load_b, which gets the number of the product as its base, and where A begins. With
+   * `place`, a function place(product, row, column), results are no matrix either; then widthOut is 1.
+   */
+  gathered?: { loadB: string; baseA: string; place?: string }
   tile: Tile
   /** Each product in several parts along k, which lie behind each other in f32: dim(6) parts of dim(7) steps, a multiple of every depth. */
   split?: boolean
@@ -163,7 +166,7 @@ ${each((r, i, c) => `        sum_${r}_${i}_${c} = fma(vec4<f32>(a${r}[${i}]), b$
   const store =
     v.widthOut === 4
       ? `  if (row < rows && col < cols) { out[(base + row * cols + col) / 4u] = ${storage(result, 4)}(value); }`
-      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[base + row * cols + col + ${j}u] = ${storage(result, 1)}(value[${j}]); }`).join('\n')}`
+      : `  if (row >= rows) { return; }\n${SIDE.map((j) => `  if (col + ${j}u < cols) { out[${v.gathered?.place ? `place(base, row, col + ${j}u)` : `base + row * cols + col + ${j}u`}] = ${storage(result, 1)}(value[${j}]); }`).join('\n')}`
   const array = (size: number) => `array<array<${working(4)}, ${size / 4}>, ${depth}>`
   const loop = `  loop {
     if (at < end) {
@@ -183,7 +186,7 @@ var<workgroup> tile_a: ${array(rows)};
 var<workgroup> tile_b: ${array(columns)};
 ${loader('a', v.widthA)}
 ${v.gathered?.loadB ?? loader('b', v.widthB)}
-fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
+${v.gathered?.place ?? ''}fn store(base: u32, row: u32, col: u32, rows: u32, cols: u32, value: vec4<f32>) {
 ${store}
 }
 ${entry(`  let m = dim(0u);
@@ -204,7 +207,7 @@ ${entry(`  let m = dim(0u);
   let end = ${v.split ? 'min(k, start + dim(7u))' : 'k'};
   let base_a = ${v.gathered?.baseA ?? 'product * m * k'};
   let base_b = ${v.gathered ? 'product' : 'product * k * n'};
-  let base_out = batch_number * m * n;
+  let base_out = ${v.gathered?.place ? 'product' : 'batch_number * m * n'};
   let x = lane % 16u;
   let y = lane / 16u;
 ${each((r, i, c) => `  var sum_${r}_${i}_${c} = vec4<f32>(0.0);`)}

@@ -2,6 +2,7 @@ import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/
 import type { BufferName, Program, Step } from '../types'
 import { keyFunctions, lowestBit, numbers } from './keys'
 import type { Sorted } from './network'
+import { apart, inTurn, memoryText, ranked } from './ranked'
 
 /**
  * Sorting by digits of the keys, from the lowest (least significant digit first: Knuth 1973, 5.2.5): for each digit of eight bits, every
@@ -22,7 +23,12 @@ export const FEW_PARTS = 32
 /** Counts that a thread reads before it adds any of them. */
 const AT_ONCE = 8
 
-const each = (text: (k: number) => string): string => numbers(EACH).map((k) => `  ${text(k)}`).join('\n')
+/** The same where keys and counters take turns in workgroup memory. Odd, so that threads that read neighbours meet different banks; a byte counts 16 threads. */
+const EACH_ALONE = 15
+/** Longest row that a workgroup sorts alone. */
+const LONGEST_ALONE = EACH_ALONE * THREADS
+
+const each = (text: (k: number) => string, count = EACH): string => numbers(count).map((k) => `  ${text(k)}`).join('\n')
 
 /** The part of its row that a workgroup has. dims: rows, length, parts of a row, lowest bit of the digit, first. */
 const PLACES = `  let parts = dim(2u);
@@ -32,42 +38,6 @@ const PLACES = `  let parts = dim(2u);
   let begin = part * ${PART}u;
   let count = min(${PART}u, dim(1u) - begin);
   let base = row * dim(1u) + begin;`
-
-/** Workgroup memory; the counters have a byte for each thread and half digit, the bases a word for sixteen threads. */
-const MEMORY = `var<workgroup> exchange: array<u32, ${PART}>;
-var<workgroup> counters: array<atomic<u32>, ${4 * THREADS}>;
-var<workgroup> bases: array<u32, ${THREADS}>;
-fn ahead_of(value: u32, lane: u32) -> u32 {
-  bases[lane] = value;
-  workgroupBarrier();
-  var ahead = 0u;
-  var all = 0u;
-${numbers(16).map((j) => `  { let other = bases[(lane & 240u) + ${j}u]; ahead += select(0u, other, ${j}u < (lane & 15u)); all += other; }`).join('\n')}
-  if ((lane & 15u) == 0u) { exchange[lane >> 4u] = all; }
-  workgroupBarrier();
-${numbers(16).map((j) => `  ahead += select(0u, exchange[${j}], ${j}u < (lane >> 4u));`).join('\n')}
-  return ahead;
-}
-`
-
-/**
- * The places r0.. of the elements that a thread holds as neighbours, ordered by four bits of each: `digit` names them. Every thread counts in bytes
- * of its own. Ends without a barrier: the next access to the exchange is a write of r0.., which no thread still reads.
- */
-const ranked = (digit: (k: number) => string): string => `  for (var w = lane; w < ${4 * THREADS}u; w += ${THREADS}u) { atomicStore(&counters[w], 0u); }
-  workgroupBarrier();
-${each((k) => `let d${k} = (${digit(k)}) & 15u; let before${k} = (atomicAdd(&counters[d${k} * 64u + lane / 4u], 1u << (lane % 4u * 8u)) >> (lane % 4u * 8u)) & 255u;`)}
-  workgroupBarrier();
-  var own = 0u;
-  for (var w = 4u * lane; w < 4u * lane + 4u; w++) {
-    let through = atomicLoad(&counters[w]) * 0x01010101u;
-    atomicStore(&counters[w], (through << 8u) + own * 0x01010101u);
-    own += through >> 24u;
-  }
-  let ahead = ahead_of(own, lane);
-  bases[lane] = ahead;
-  workgroupBarrier();
-${each((k) => `let r${k} = bases[d${k} * 16u + lane / 16u] + ((atomicLoad(&counters[d${k} * 64u + lane / 4u]) >> (lane % 4u * 8u)) & 255u) + before${k};`)}`
 
 /** Threads read the elements of neighbouring places, each EACH of them. */
 const neighbours = (name: string): string => each((k) => `${name}${k} = exchange[lane * ${EACH}u + ${k}u];`)
@@ -156,7 +126,7 @@ function scattering(descending: boolean, cut: Cut, bit: number, from: From, to: 
 ${numbers(AT_ONCE).map((j) => `    let c${j} = select(0u, counts[(row * parts + min(p + ${j}u, parts - 1u)) * ${DIGITS}u + lane], p + ${j}u < parts);`).join('\n')}
 ${numbers(AT_ONCE).map((j) => `    total += c${j}; ahead_in_digit += select(0u, c${j}, p + ${j}u < part);`).join('\n')}
   }`
-  const wgsl = `${header([...bindingsOf(from), { name: 'counts', type: 'u32' }, ...(totals ? [{ name: 'totals', type: 'u32' }] : []), ...targets(to)], isF16(from, to))}${keyFunctions(descending)}${MEMORY}
+  const wgsl = `${header([...bindingsOf(from), { name: 'counts', type: 'u32' }, ...(totals ? [{ name: 'totals', type: 'u32' }] : []), ...targets(to)], isF16(from, to))}${keyFunctions(descending)}${memoryText(apart(PART))}
 ${entry(`${PLACES}
 ${each((k) => `let i${k} = ${k * THREADS}u + lane; let key${k} = select(0xffffffffu, ${keyAt(from, `base + min(i${k}, count - 1u)`)}, i${k} < count);${carried ? ` let place${k} = places[base + min(i${k}, count - 1u)];` : ''}`)}
 ${ahead}
@@ -168,7 +138,7 @@ ${each((k) => `exchange[i${k}] = (((key${k} >> dim(3u)) & ${DIGITS - 1}u) << ${P
 ${each((k) => `var e${k} = 0u;`)}
   for (var half = ${PLACE_BITS}u; half < ${PLACE_BITS + DIGIT_BITS}u; half += ${DIGIT_BITS / 2}u) {
 ${neighbours('e')}
-${ranked((k) => `e${k} >> half`)}
+${ranked((k) => `e${k} >> half`, apart(PART), EACH)}
 ${each((k) => `exchange[r${k}] = e${k};`)}
     workgroupBarrier();
   }
@@ -185,24 +155,28 @@ ${each((k) => `if (${written(k)}) { ${place(`exchange[from${k}]`, k)} }`)}` : ''
   return step(wgsl, [...buffersOf(from), counts, ...(totals ? [totals] : []), ...buffersOf(to)], dimsOf(cut, bit), cut.rows * cut.parts)
 }
 
-/** Rows of at most PART elements, each sorted by a workgroup by all its digits of four bits. */
+/** Rows of at most LONGEST_ALONE elements, each sorted by a workgroup by all its digits of four bits. */
 function alone(descending: boolean, cut: Cut, x: Extract<From, { x: BufferName }>, to: Sorted): Step {
-  const wgsl = `${header([...bindingsOf(x), ...targets(to)], isF16(x, to))}${keyFunctions(descending)}${MEMORY}
-${entry(`${PLACES}
-${each((k) => `{ let i = ${k * THREADS}u + lane; exchange[i] = select(0xffffffffu, ${keyAt(x, 'base + min(i, count - 1u)')}, i < count); }`)}
+  const ofThread = (text: (k: number) => string) => each(text, EACH_ALONE)
+  const exchanged = (name: string) => `  workgroupBarrier();
+${ofThread((k) => `atomicStore(&memory[r${k}], ${name}${k});`)}
   workgroupBarrier();
-${each((k) => `var key${k} = exchange[lane * ${EACH}u + ${k}u]; var place${k} = lane * ${EACH}u + ${k}u;`)}
+${ofThread((k) => `${name}${k} = atomicLoad(&memory[lane * ${EACH_ALONE}u + ${k}u]);`)}`
+  const wgsl = `${header([...bindingsOf(x), ...targets(to)], isF16(x, to))}${keyFunctions(descending)}${memoryText(inTurn(LONGEST_ALONE))}
+${entry(`  if (group >= dim(0u)) { return; }
+  let length = dim(1u);
+  let base = group * length;
+${ofThread((k) => `{ let i = ${k * THREADS}u + lane; atomicStore(&memory[i], select(0xffffffffu, ${keyAt(x, 'base + min(i, length - 1u)')}, i < length)); }`)}
+  workgroupBarrier();
+${ofThread((k) => `var key${k} = atomicLoad(&memory[lane * ${EACH_ALONE}u + ${k}u]); var place${k} = lane * ${EACH_ALONE}u + ${k}u;`)}
   for (var bit = dim(3u); bit < 32u; bit += ${DIGIT_BITS / 2}u) {
-${ranked((k) => `key${k} >> bit`)}
-${each((k) => `exchange[r${k}] = key${k};`)}
     workgroupBarrier();
-${neighbours('key')}
-    workgroupBarrier();
-${each((k) => `exchange[r${k}] = place${k};`)}
-    workgroupBarrier();
-${neighbours('place')}
+${ranked((k) => `key${k} >> bit`, inTurn(LONGEST_ALONE), EACH_ALONE)}
+${exchanged('key')}
+${exchanged('place')}
   }
-${each((k) => `if (lane * ${EACH}u + ${k}u < dim(4u)) { values[row * dim(4u) + lane * ${EACH}u + ${k}u] = ${storage(to.type, 1)}(value_of(key${k})); indices[row * dim(4u) + lane * ${EACH}u + ${k}u] = i32(place${k}); }`)}`)}`
+  let first = group * dim(4u);
+${ofThread((k) => `if (lane * ${EACH_ALONE}u + ${k}u < dim(4u)) { values[first + lane * ${EACH_ALONE}u + ${k}u] = ${storage(to.type, 1)}(value_of(key${k})); indices[first + lane * ${EACH_ALONE}u + ${k}u] = i32(place${k}); }`)}`)}`
   return step(wgsl, [...buffersOf(x), ...buffersOf(to)], dimsOf(cut, Math.floor(lowestBit(x.type) / 4) * 4), cut.rows)
 }
 
@@ -210,7 +184,7 @@ ${each((k) => `if (lane * ${EACH}u + ${k}u < dim(4u)) { values[row * dim(4u) + l
 export function sortDigits(descending: boolean, rows: number, length: number, first: number, x: Extract<From, { x: BufferName }>, to: Sorted): Program {
   const parts = Math.ceil(length / PART)
   const cut = { rows, length, parts, first }
-  if (parts === 1) return { scratchBytes: [], steps: [alone(descending, cut, x, to)] }
+  if (length <= LONGEST_ALONE) return { scratchBytes: [], steps: [alone(descending, cut, x, to)] }
   const bytes = 4 * rows * length
   const [counts, totals] = [{ scratch: 4 }, parts > FEW_PARTS ? { scratch: 5 } : undefined]
   const steps: Step[] = []

@@ -1,6 +1,8 @@
 import { entry, header, step, THREADS } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
 import { joinPrograms } from '../../wgsl/row-op'
+import { FOLDS } from '../reduction/fold'
+import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type Program } from '../types'
 
 /** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. */
@@ -54,12 +56,14 @@ function inParts(rows: number, dim: number, indices: number, columns: number): P
   const parts = Math.max(1, Math.min(Math.ceil((indices * columns) / PER_GROUP), Math.floor(ENOUGH_GROUPS / slabs), indices))
   const each = Math.ceil(indices / parts)
   const partial = step(PARTIAL, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [rows, dim, indices, columns, slabs, each, Math.ceil(indices / each)], slabs * Math.ceil(indices / each))
-  const sums = mapped({
-    tensors: [{ name: 'x', at: { input: 0 } }, { name: 'partial', at: { scratch: 0 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
-    body: '  var sum = x[i];\n  for (var part = 0u; part < dim(1u); part++) { sum += partial[part * dim(0u) + i]; }\n  out[i] = sum;',
-    dims: [Math.ceil(indices / each)],
+  const taken = Math.ceil(indices / each)
+  const sum = new FoldSteps(undefined, FOLDS['sum']!, 'f32', taken, { scratch: 1 }, 2)
+  sum.columns({ from: { scratch: 0 }, type: 'f32' }, 1, taken, rows * dim, true)
+  const added = mapped({
+    tensors: [{ name: 'x', at: { input: 0 } }, { name: 'sum', at: { scratch: 1 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
+    body: '  out[i] = x[i] + sum[i];',
   }, 'f32', rows * dim)
-  return { scratchBytes: [4 * rows * dim * Math.ceil(indices / each)], steps: [partial, ...sums.steps] }
+  return { scratchBytes: [4 * rows * dim * taken, 4 * rows * dim, ...sum.scratchBytes], steps: [partial, ...sum.steps, ...added.steps] }
 }
 
 /** A copy of x with every source added to its place; the order of the additions is open. */
