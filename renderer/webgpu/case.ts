@@ -20,7 +20,7 @@ const MAX_U32 = 0xffff_ffff
 
 /** The steps of a problem. Throws a CaseError where there is no kernel for it. */
 function programFor(problem: Problem, { kernels }: Implementation, gpu: Gpu): Program {
-  const { device, subgroups } = gpu
+  const { device, subgroups, threads } = gpu
   const { op, dtype, mode } = problem.case
   const kernel = kernels.get(op)
   if (!kernel) throw new CaseError('unsupported', `There is no WGSL kernel for "${op}".`)
@@ -29,7 +29,7 @@ function programFor(problem: Problem, { kernels }: Implementation, gpu: Gpu): Pr
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MAX_U32)
   if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MAX_U32}; this case asks for ${large}.`)
-  return programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups }, problem.tensors, maxTensorBytes(gpu))
+  return programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups, threads }, problem.tensors, maxTensorBytes(gpu))
 }
 
 function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {

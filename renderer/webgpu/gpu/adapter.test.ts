@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { distinctChoices, findAdapter } from './adapter'
+import { distinctChoices, findAdapter, largestWorkgroup } from './adapter'
 
 const offering = (requestAdapter: () => Promise<unknown>) => vi.stubGlobal('navigator', { gpu: { requestAdapter } })
 
@@ -55,5 +55,12 @@ describe('distinctChoices', () => {
   it('leaves out what the browser does not have', async () => {
     adapters(({ powerPreference }) => (powerPreference ? `${powerPreference} GPU` : null))
     expect(await ids()).toEqual(['webgpu:0', 'webgpu:low-power'])
+  })
+})
+
+describe('largestWorkgroup', () => {
+  it('is a power of two within the limits of the device, and no more than 1024', () => {
+    const threads = (invocations: number, wide: number) => largestWorkgroup({ maxComputeInvocationsPerWorkgroup: invocations, maxComputeWorkgroupSizeX: wide })
+    expect([threads(256, 256), threads(1000, 1024), threads(1024, 1024), threads(2048, 1536)]).toEqual([256, 512, 1024, 1024])
   })
 })

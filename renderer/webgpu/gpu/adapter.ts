@@ -76,7 +76,7 @@ export async function distinctChoices(): Promise<AdapterChoice[]> {
 /** Optional features the kernels and the timing use when they are there. */
 const WANTED_FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'shader-f16', 'subgroups']
 
-/** Limits of buffers, and of compute shaders: ours stay within those that every adapter has, libraries use more. */
+/** Limits of buffers, and of compute shaders: some of ours use larger workgroups, libraries use more of the others. */
 const WANTED_LIMITS = [
   'maxStorageBufferBindingSize', 'maxBufferSize', 'maxStorageBuffersPerShaderStage', 'maxComputeWorkgroupStorageSize', 'maxComputeInvocationsPerWorkgroup',
   'maxComputeWorkgroupSizeX', 'maxComputeWorkgroupSizeY', 'maxComputeWorkgroupSizeZ', 'maxComputeWorkgroupsPerDimension',
@@ -100,6 +100,13 @@ export async function openDevice(adapter: GPUAdapter, { subgroups, defaultLimits
     requiredLimits: defaultLimits ? {} : Object.fromEntries(WANTED_LIMITS.map((name) => [name, limits[name]])),
   })
 }
+
+/** More threads of a workgroup would have too few registers each. */
+const MAX_THREADS = 1024
+
+/** The largest power of two that a workgroup may have of threads in a row, up to MAX_THREADS. */
+export const largestWorkgroup = ({ maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX }: Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupSizeX'>): number =>
+  2 ** Math.floor(Math.log2(Math.min(MAX_THREADS, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX)))
 
 export const wordsOf = (adapter: GPUAdapter): AdapterWords => adapter.info
 

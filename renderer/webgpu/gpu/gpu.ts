@@ -1,5 +1,5 @@
 import { CaseError } from '@core/backend'
-import { ADAPTER_CHOICES, findAdapter, isSoftware, openDevice, wordsOf, type AdapterChoice, type DeviceOptions } from './adapter'
+import { ADAPTER_CHOICES, findAdapter, isSoftware, largestWorkgroup, openDevice, wordsOf, type AdapterChoice, type DeviceOptions } from './adapter'
 import { findSubgroups } from './subgroups'
 
 /** A device in use, with the pipelines compiled on it. */
@@ -11,6 +11,8 @@ export interface Gpu {
   readonly bindingBytes: number
   /** Threads of the smallest subgroup, where kernels may use subgroups. */
   readonly subgroups: number | undefined
+  /** Threads of the largest workgroup that kernels use. */
+  readonly threads: number
   /** A few bytes that steps name as written to run one after the other; nothing of use is in them. */
   readonly fence: GPUBuffer
   /** Why the device is gone, in the browser's words; undefined while it works. */
@@ -35,6 +37,7 @@ async function createGpu(adapter: GPUAdapter, options: DeviceOptions): Promise<G
     adapter,
     device,
     subgroups,
+    threads: largestWorkgroup(device.limits),
     bindingBytes: Math.min(options.bindingBytes ?? Infinity, device.limits.maxStorageBufferBindingSize),
     software: isSoftware(wordsOf(adapter)),
     fence: device.createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE, label: 'fence' }),

@@ -4,6 +4,7 @@ import { ALL_OPS, getOp } from '@core/ops/registry'
 import { bindingTypes, dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'
 import { implementationsOf, KERNELS, supportedKernels } from './registry'
+import { planAcross } from './matmul/across'
 import { uniformWords, type Program } from './types'
 
 const build = (op: string, dims: readonly number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
@@ -72,7 +73,7 @@ describe('WGSL kernels', () => {
   it('sum dweight and dbias of few tokens in one step', () => {
     const steps = (op: string, tokens: number) => build(op, [tokens, 4096]).steps.map(({ groups }) => groups)
     expect(steps('layer_norm_backward', 7)).toEqual([7, 2 * 32])
-    expect(steps('layer_norm_backward', 64).length).toBeGreaterThan(2)
+    expect(steps('layer_norm_backward', 640).length).toBeGreaterThan(2)
     expect(steps('rms_norm_backward', 20)).toEqual([20, 32])
     // dx and dweight of little are one dispatch.
     expect(steps('rms_norm_backward', 7)).toEqual([7 + 32])
@@ -148,12 +149,17 @@ describe('products', () => {
   })
 
   it('take long sums for few outputs in parts, each of whole steps, and add them up', () => {
-    const { steps, scratchBytes } = build('matmul', [1, 512, 7, 115435, 1, 0])
+    const { steps, scratchBytes } = build('matmul', [1, 512, 17, 115435, 1, 0])
     expect(steps[0]!.groups).toBe(8 * 64)
-    expect(scratchBytes[0]).toBe(4 * 64 * 512 * 7)
+    expect(scratchBytes[0]).toBe(4 * 64 * 512 * 17)
     const [, , k, , , , parts, chunk] = steps[0]!.dims as number[]
     expect([parts, chunk! % 32, parts! * chunk! >= k!]).toEqual([64, 0, true])
     expect(build('matmul', [1, 64, 64, 500, 0, 0]).steps).toHaveLength(1)
+    // Neighbouring threads have neighbouring columns of the longer operand, and rows of threads share k.
+    expect(build('matmul', [1, 8192, 1, 8192, 1, 0]).steps.map(({ groups }) => groups)).toEqual([256 * 4, 64])
+    expect(build('matmul', [1, 65, 1, 511, 1, 0]).steps.map(({ groups }) => groups)).toEqual([9])
+    expect(planAcross([1, 4099, 3, 700, 1, 0])).toMatchObject({ right: false, size: 3, count: 1, parts: 1 })
+    expect([planAcross([1, 65, 1, 511, 0, 0]), planAcross([1, 65, 17, 511, 1, 0])]).toEqual([undefined, undefined])
     // Few rows or columns fill no tile: all threads share k.
     expect(build('matmul', [1, 3, 9, 1_735_271, 0, 1]).steps.map(({ groups }) => groups)).toEqual([754, 27])
     expect(build('matmul', [1, 2048, 2048, 65536, 0, 0]).steps).toHaveLength(1)
@@ -185,12 +191,22 @@ describe('attention', () => {
     expect(build('scaled_dot_product_attention', [2048, 32, 1, 4, 4, 16, 0]).steps[0]!.groups).toBe((2048 * 32 * 4) / THREADS)
   })
   it('takes tiles of 64 queries, and smaller ones where there are few', () => {
-    const groups = (queries: number) => build('scaled_dot_product_attention', [2, 4, 4, queries, 100, 40, 0]).steps[0]!.groups
-    expect([groups(130), groups(64), groups(20)]).toEqual([24, 8, 16])
+    const groups = (queries: number) => build('scaled_dot_product_attention', [20, 4, 4, queries, 100, 40, 0]).steps[0]!.groups
+    expect([groups(130), groups(64), groups(20)]).toEqual([240, 80, 160])
+  })
+
+  it('shares the keys of few queries between workgroups, which a second step joins', () => {
+    const groups = (heads: number, queries: number, keys: number, causal = 0) => build('scaled_dot_product_attention', [1, heads, heads, queries, keys, 64, causal]).steps.map((one) => one.groups)
+    expect(groups(1, 1, 17)).toEqual([1])
+    expect(groups(1, 1, 4241)).toEqual([17, 1])
+    expect(groups(1024, 1, 2048)).toEqual([1024])
+    expect(groups(8, 7, 65537)).toEqual([56 * 18, 56])
+    // Causal: a query sees no key behind it.
+    expect(groups(2, 4, 4096, 1)).toEqual([8])
   })
 
   it('reads of few queries all that a step needs before its first barrier, four keys of values at once in short heads', () => {
-    const text = (headDim: number) => build('scaled_dot_product_attention', [1, 1, 1, 16, 16, headDim, 1]).steps[0]!.wgsl
+    const text = (headDim: number) => build('scaled_dot_product_attention', [1, 66, 66, 16, 16, headDim, 1]).steps[0]!.wgsl
     const before = (wgsl: string) => wgsl.slice(wgsl.indexOf('for (var at'), wgsl.indexOf('workgroupBarrier'))
     expect([32, 128].map((headDim) => before(text(headDim)).split(/\b[qk]\[/).length - 1)).toEqual([4, 8])
     expect([128, 256].map((headDim) => text(headDim).split('f32(v[').length - 1)).toEqual([4 * 8, 16])
@@ -238,6 +254,21 @@ describe('planRows', () => {
     expect(planRows(1000, 4)).toMatchObject({ lanes: 1, rowsPerGroup: THREADS, kept: 1 })
     expect(planRows(1000, 4096)).toMatchObject({ width: 4, lanes: THREADS, rowsPerGroup: 1, kept: 4 })
     expect(planRows(4, 200_000).kept).toBeUndefined()
+  })
+  it('gives few rows, and rows that fit the registers only so, a larger workgroup where the device has one', () => {
+    const plan = (rows: number, length: number, tensors = 1) => planRows(rows, length, { threads: 1024, tensors })
+    expect(plan(9, 16383)).toMatchObject({ lanes: 1024, threads: 1024, kept: 16, groups: 9 })
+    expect(plan(40, 2049)).toMatchObject({ lanes: 1024, kept: 3 })
+    expect(plan(3, 512)).toMatchObject({ lanes: 128, threads: 256, kept: 1 })
+    expect(plan(4096, 1023)).toMatchObject({ lanes: 256, kept: 4 })
+    expect(plan(4096, 16383)).toMatchObject({ lanes: 1024, kept: 16 })
+    expect(plan(9, 16383, 3).kept).toBeUndefined()
+  })
+  it('reduces few rows in one dispatch of large workgroups', () => {
+    const groups = (dims: readonly number[], threads?: number) => KERNELS.get('mean')!.build({ dtype: 'f32', dims, scalars: [], threads }).steps.map((one) => one.groups)
+    expect(groups([3, 8191, 1])).toEqual([21, 1])
+    expect(groups([3, 8191, 1], 1024)).toEqual([3])
+    expect(groups([3, 100_003, 1], 1024)).toHaveLength(2)
   })
 })
 

@@ -39,7 +39,12 @@ export interface KernelShape {
   scalars: readonly number[]
   /** Threads of the smallest subgroup, a power of two, where the device has subgroups. */
   subgroups?: number | undefined
+  /** Threads of the largest workgroup, a power of two; THREADS where absent. */
+  threads?: number | undefined
 }
+
+/** What a plan needs of the device. */
+export type DeviceLimits = Pick<KernelShape, 'subgroups' | 'threads'>
 
 /**
  * WGSL kernels of one op: the default export of `renderer/webgpu/kernels/<op>/kernel.ts`, or an entry (op id -> kernel) of the

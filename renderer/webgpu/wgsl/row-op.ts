@@ -1,7 +1,7 @@
 import type { Dtype } from '@core/case'
-import type { BufferName, KernelShape, Program, Step } from '../kernels/types'
+import type { BufferName, DeviceLimits, KernelShape, Program, Step } from '../kernels/types'
 import { entry, header, step, storage, THREADS, type Binding, type Width } from './header'
-import { EXCHANGE, maxOf, planRows, reduction, sumOf, type RowPlan } from './rows'
+import { exchange, maxOf, planRows, reduction, sumOf, type RowPlan } from './rows'
 
 /** A tensor that a row operation reads: by element of the row, by column (the same for every row), or as given (`raw`, under its own name). */
 export interface RowTensor {
@@ -128,9 +128,9 @@ class RowText {
   #module(bindings: readonly Binding[], body: string): string {
     const { op, plan, dtype } = this
     const declared = this.#named(body).map(({ name, by, type }): Binding => ({ name: by === 'raw' ? name : `${name}_in`, type: type ?? storage(dtype, by === 'raw' ? 1 : plan.width) }))
-    return `${header([...declared, ...bindings], dtype === 'f16', this.subgroups !== undefined)}${plan.width === 4 ? 'alias VF = vec4<f32>; alias VU = vec4<u32>;\n' : 'alias VF = f32; alias VU = u32;\n'}${EXCHANGE}
+    return `${header([...declared, ...bindings], dtype === 'f16', this.subgroups !== undefined)}${plan.width === 4 ? 'alias VF = vec4<f32>; alias VU = vec4<u32>;\n' : 'alias VF = f32; alias VU = u32;\n'}${exchange(plan.threads)}
 ${reduction('max', plan.lanes, (a, b) => `max(${a}, ${b})`, this.subgroups)}${reduction('sum', plan.lanes, (a, b) => `${a} + ${b}`, this.subgroups)}${this.#functions}
-${entry(`${this.#places}\n${op.before ?? ''}\n${body}`)}`
+${entry(`${this.#places}\n${op.before ?? ''}\n${body}`, plan.threads)}`
   }
 
   get #places(): string {
@@ -195,8 +195,8 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`)}`
 }
 
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
-export function rowSteps(op: RowOp, { dtype, subgroups }: Pick<KernelShape, 'dtype' | 'subgroups'>, rows: number, length: number, scratchFrom = 0): Program {
-  const plan = planRows(rows, length, op.kept)
+export function rowSteps(op: RowOp, { dtype, subgroups, threads }: Pick<KernelShape, 'dtype'> & DeviceLimits, rows: number, length: number, scratchFrom = 0): Program {
+  const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads })
   const parts = partsOf(rows, plan)
   const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? [])]
   const text = new RowText(op, plan, dtype, parts, subgroups)

@@ -5,8 +5,10 @@ export interface RowPlan {
   width: Width
   /** Vectors of `width` elements in a row. */
   vectors: number
-  /** A power of two up to THREADS. */
+  /** A power of two. */
   lanes: number
+  /** Threads of a workgroup: more than THREADS where a row has as many. */
+  threads: number
   rowsPerGroup: number
   groups: number
   /** Vectors each lane keeps in registers, so that the row is read once; undefined where a row is too long for that. */
@@ -16,15 +18,35 @@ export interface RowPlan {
 const WANTED_PER_LANE = 4
 /** 16 vectors of four f32 are 64 registers: more would cost occupancy. */
 const MAX_KEPT = 16
+/** Vectors of all rows up to which a thread takes one: they leave the device idle anyway, and the text is shorter. */
+const FEW_VECTORS = 2 ** 16
+/** Rows up to which large workgroups leave no more of a device idle than others. */
+const FEW_ROWS = 264
+/** f32 that the threads of a workgroup keep together: half the registers of a multiprocessor. */
+const KEPT_OF_GROUP = 2 ** 15
 
-/** Plan for `rows` rows of `length` elements, of which a thread keeps at most `kept` vectors. */
-export function planRows(rows: number, length: number, kept = MAX_KEPT): RowPlan {
+export interface RowLimits {
+  /** Most vectors of each tensor that a thread keeps. */
+  kept?: number | undefined
+  /** Tensors of which it keeps a row. */
+  tensors?: number
+  /** Threads of the largest workgroup. */
+  threads?: number | undefined
+}
+
+/** Plan for `rows` rows of `length` elements. Workgroups are larger than THREADS where rows are few, or fit their registers only so. */
+export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensors = 1, threads = THREADS }: RowLimits = {}): RowPlan {
   const width = widthFor(length)
   const vectors = length / width
-  const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE)))
-  const rowsPerGroup = THREADS / lanes
-  const perLane = Math.ceil(vectors / lanes)
-  return { width, vectors, lanes, rowsPerGroup, groups: Math.ceil(rows / rowsPerGroup), kept: perLane <= kept ? perLane : undefined }
+  const wanted = powerOfTwoFrom(rows * vectors <= FEW_VECTORS ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
+  const usual = Math.min(THREADS, wanted)
+  const large = Math.min(threads, rows <= FEW_ROWS ? Math.max(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE))) : threads)
+  const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.floor(KEPT_OF_GROUP / lanes / width / tensors))
+  const spread = large > THREADS && vectors > THREADS && fits(large) && (rows <= FEW_ROWS || !fits(usual))
+  const lanes = spread ? large : usual
+  const group = Math.max(THREADS, lanes)
+  const rowsPerGroup = group / lanes
+  return { width, vectors, lanes, threads: group, rowsPerGroup, groups: Math.ceil(rows / rowsPerGroup), kept: fits(lanes) ? Math.ceil(vectors / lanes) : undefined }
 }
 
 /** The smallest power of two that is at least `n`. */
@@ -74,8 +96,12 @@ ${Array.from({ length: lanes / size - 1 }, (_, i) => `  result = ${combine('resu
 export function reduction(name: string, lanes: number, combine: (a: string, b: string) => string, subgroups?: number): string {
   if (bySubgroups(lanes, subgroups)) return subgroupReduction(name, lanes, subgroups, combine)
   const steps: string[] = []
-  for (let stride = lanes / 2; stride >= 1; stride /= 2) {
-    steps.push(`  if (lane % ${lanes}u < ${stride}u) { exchange[lane] = ${combine('exchange[lane]', `exchange[lane + ${stride}u]`)}; }\n  workgroupBarrier();`)
+  // Four at a time: half the barriers.
+  for (let left = lanes; left > 1; ) {
+    const joined = left % 4 === 0 ? 4 : 2
+    left /= joined
+    const [a, b, c, d] = ['exchange[lane]', ...[1, 2, 3].map((i) => `exchange[lane + ${i * left}u]`)] as [string, string, string, string]
+    steps.push(`  if (lane % ${lanes}u < ${left}u) { exchange[lane] = ${joined === 4 ? combine(`(${combine(a, b)})`, `(${combine(c, d)})`) : combine(a, b)}; }\n  workgroupBarrier();`)
   }
   if (lanes === 1) return `fn reduce_${name}(value: f32, lane: u32) -> f32 { return value; }\n`
   return `fn reduce_${name}(value: f32, lane: u32) -> f32 {
@@ -90,7 +116,8 @@ ${steps.join('\n')}
 }
 
 /** The workgroup memory that `reduce_*` uses. */
-export const EXCHANGE = `var<workgroup> exchange: array<f32, ${THREADS}>;\n`
+export const exchange = (threads = THREADS): string => `var<workgroup> exchange: array<f32, ${threads}>;\n`
+export const EXCHANGE = exchange()
 
 /** WGSL sum and maximum of the elements of one vector. */
 export const sumOf = (vector: string, width: Width): string => (width === 4 ? `dot(${vector}, vec4<f32>(1.0))` : vector)

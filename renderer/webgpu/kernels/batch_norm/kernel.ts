@@ -29,7 +29,7 @@ function perChannel(shape: KernelShape, sum: string, before: string, tensors: Ro
   const [batch, channels, plane] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
   const planes = rowSteps({ tensors: [{ name: 'x', from: { input: 0 }, by: 'row' }, ...tensors], before, passes: [{ sums: { part: sum } }], result: { once: 'part', to: { scratch: 0 }, type: 'f32' }, dims: [channels] }, shape, batch * channels, plane, 1)
   const scratchBytes = [4 * batch * channels, ...planes.scratchBytes]
-  const folded = new FoldSteps(shape.subgroups, { ...FOLDS['sum']!, finish }, 'f32', batch * plane, target, scratchBytes.length)
+  const folded = new FoldSteps(shape, { ...FOLDS['sum']!, finish }, 'f32', batch * plane, target, scratchBytes.length)
   folded.columns({ from: { scratch: 0 }, type: 'f32' }, 1, batch, channels, true)
   // The epsilon of the last step is a scalar beside the count.
   const steps = folded.steps.map((one) => ({ ...one, scalars: [...(one.scalars ?? []), ...shape.scalars] }))

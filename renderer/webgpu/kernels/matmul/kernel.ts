@@ -2,6 +2,7 @@ import { step, widthFor, entry, header, storage, THREADS, working, type Width } 
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program, type Step } from '../types'
+import { acrossProduct } from './across'
 import { longProduct } from './long'
 import { thinProduct } from './thin'
 
@@ -10,7 +11,7 @@ const kernel: Kernel = {
   build: (shape) => {
     const [batch, m, n, k] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3)]
     const [transA, transB] = [dimOf(shape, 4) === 1, dimOf(shape, 5) === 1]
-    const thin = thinProduct(shape) ?? longProduct(shape)
+    const thin = acrossProduct(shape) ?? thinProduct(shape) ?? longProduct(shape)
     if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
     const parts = partsOf(batch * tilesM * tilesN, k)
@@ -86,7 +87,7 @@ export const partsOf = (tiles: number, k: number): number => (tiles >= ENOUGH_TI
 /** Adds up the parts that `first` writes to scratch 0. */
 function joinedParts(first: Step, shape: KernelShape, parts: number): Program {
   const [batch, outputs] = [dimOf(shape, 0), dimOf(shape, 1) * dimOf(shape, 2)]
-  const sum = new FoldSteps(shape.subgroups, FOLDS['sum']!, shape.dtype === 'f16' ? 'f16' : 'f32', parts, 'output', 1)
+  const sum = new FoldSteps(shape, FOLDS['sum']!, shape.dtype === 'f16' ? 'f16' : 'f32', parts, 'output', 1)
   sum.columns({ from: { scratch: 0 }, type: 'f32' }, batch, parts, outputs, true)
   return { scratchBytes: [4 * batch * parts * outputs, ...sum.scratchBytes], steps: [first, ...sum.steps] }
 }

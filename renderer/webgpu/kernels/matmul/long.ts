@@ -2,6 +2,7 @@ import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type KernelShape, type Program } from '../types'
+import { evenly } from './evenly'
 
 /** Rows or columns of a product up to which tiles would stand nearly empty, and steps of k from which on threads share them. */
 const FEW = 16
@@ -14,12 +15,6 @@ const FILLED = 1024
 const LEAST_STEPS = 2048
 /** Sums that a workgroup joins at a time. */
 const JOINED = 8
-
-/** Parts of at most `most` that differ by one at most: how many, and the longest. */
-function evenly(length: number, most: number): { count: number; size: number } {
-  const count = Math.ceil(length / most)
-  return { count, size: Math.ceil(length / count) }
-}
 
 /**
  * A product of few rows or columns and a long k: every thread takes every so many steps of k for a block of outputs. A longer side must have
@@ -82,7 +77,7 @@ ${rounds.map((names, round) => `${names.map((name, j) => `  memory[${j * THREADS
   workgroupBarrier();`).join('\n')}`)}`
   const first = step(wgsl, [{ input: 0 }, { input: 1 }, parts > 1 ? { scratch: 0 } : 'output'], [m, n, k, chunk, blocks, parts, batch, short.count], batch * parts * blocks)
   if (parts === 1) return { scratchBytes: [], steps: [first] }
-  const sum = new FoldSteps(shape.subgroups, FOLDS['sum']!, dtype, parts, 'output', 1)
+  const sum = new FoldSteps(shape, FOLDS['sum']!, dtype, parts, 'output', 1)
   sum.rows({ from: { scratch: 0 }, type: 'f32' }, batch * m * n, parts, true)
   return { scratchBytes: [4 * batch * m * n * parts, ...sum.scratchBytes], steps: [first, ...sum.steps] }
 }

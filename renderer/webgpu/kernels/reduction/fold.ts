@@ -1,6 +1,6 @@
 import { entry, header, step, storage, THREADS, working, type Width } from '../../wgsl/header'
-import { maxOf, sumOf, EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
-import type { BufferName, Step } from '../types'
+import { maxOf, sumOf, exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
+import type { BufferName, DeviceLimits, Step } from '../types'
 
 /** What a reduction does with its elements; WGSL on f32 or vec4<f32>, whichever the kernel works in. */
 export interface Fold {
@@ -44,9 +44,8 @@ export interface Stage {
 /** The fold as one step of several applies it. */
 export const foldAt = (fold: Fold, { first, last }: Stage): Fold => ({ ...fold, take: first ? fold.take : same, finish: last ? fold.finish : same })
 
-/** Element types of one step; partial results are f32. And the smallest subgroup, where there are any. */
-interface Types {
-  subgroups: number | undefined
+/** Element types of one step, whose partial results are f32, and what the device allows. */
+interface Types extends DeviceLimits {
   from: 'f32' | 'f16'
   to: 'f32' | 'f16'
 }
@@ -75,9 +74,9 @@ const WANTED_PER_LANE = 4
 /** Threads up to which each takes one vector: they leave the device idle anyway, and loads wait for memory once instead of four times. */
 const FEW_THREADS = 2 ** 16
 
-/** Threads that share a run of `length` loads, of which there are `runs`. */
-export function lanesFor(length: number, runs: number): number {
-  const one = Math.min(THREADS, powerOfTwoFrom(length))
+/** Threads that share a run of `length` loads, of which there are `runs`: at most `most`. */
+export function lanesFor(length: number, runs: number, most = THREADS): number {
+  const one = Math.min(most, powerOfTwoFrom(length))
   return one * runs <= FEW_THREADS ? one : Math.min(THREADS, powerOfTwoFrom(Math.ceil(length / WANTED_PER_LANE)))
 }
 
@@ -102,16 +101,17 @@ function folded(fold: Fold, at: string, stride: number, longest: number, value: 
 export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName, to: BufferName, pair?: Pair): Step {
   const perPart = Math.ceil(runs.vectors / runs.parts)
   const results = runs.rows * runs.parts
-  const lanes = lanesFor(perPart, results)
+  const lanes = lanesFor(perPart, results, types.threads)
+  const threads = Math.max(THREADS, lanes)
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
   const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
   const { run } = runs
   const read = (name: string, at: string) => `${vector}(${name}[base + ${run === undefined ? at : `(${at}) / dim(4u) * dim(5u) + (${at}) % dim(4u)`}])`
   const value = (at: string) => (pair ? pair.of(read('x', at), read('y', at)) : read('x', at))
-  const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16', types.subgroups !== undefined)}${EXCHANGE}
+  const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16', types.subgroups !== undefined)}${exchange(threads)}
 ${reduction('all', lanes, fold.join, types.subgroups)}
-${entry(`  let index = group * ${THREADS / lanes}u + lane / ${lanes}u;
+${entry(`  let index = group * ${threads / lanes}u + lane / ${lanes}u;
   let parts = dim(2u);
   let base = index / parts * dim(${run === undefined ? 1 : 4}u);
   let end = min((index % parts + 1u) * dim(3u), dim(1u));
@@ -128,8 +128,8 @@ ${folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value)}
   let right = ${fold.join('s2', 's3')};
   let joined = ${fold.join('left', 'right')};
   let total = reduce_all(${fold.within('joined', runs.width)}, lane);
-  if (live && lane % ${lanes}u == 0u) { out[index] = ${storage(types.to, 1)}(${fold.finish('total', 'scalar(0u)')}); }`)}`
-  return step(wgsl, pair ? [from, pair.from, to] : [from, to], [results, runs.vectors, runs.parts, perPart, ...(run === undefined ? [] : [run, runs.rows * run])], Math.ceil(results / (THREADS / lanes)), [runs.count])
+  if (live && lane % ${lanes}u == 0u) { out[index] = ${storage(types.to, 1)}(${fold.finish('total', 'scalar(0u)')}); }`, threads)}`
+  return step(wgsl, pair ? [from, pair.from, to] : [from, to], [results, runs.vectors, runs.parts, perPart, ...(run === undefined ? [] : [run, runs.rows * run])], Math.ceil(results / (threads / lanes)), [runs.count])
 }
 
 /** Folds over the middle axis of [outer, reduce, inner], which is cut into `parts` pieces. */
@@ -163,6 +163,16 @@ const MANY_COLUMNS = 2 ** 15
 export const columnsOf = (reduce: number, vectors: number): number =>
   reduce <= FEW_ROWS && vectors >= MANY_COLUMNS ? THREADS : Math.min(COLUMNS_PER_GROUP, powerOfTwoFrom(vectors))
 
+/** Workgroups up to which larger ones leave no more of a device idle. */
+const FEW_GROUPS = 132
+/** Rows that a thread takes at least where workgroups are larger. */
+const LEAST_ROWS = 4
+
+/** Threads of a workgroup of `wide` columns, of which there are `groups` with `reduce` rows each. */
+function threadsAcross(wide: number, reduce: number, groups: number, most = THREADS): number {
+  return groups > FEW_GROUPS ? THREADS : Math.max(THREADS, Math.min(most, powerOfTwoFrom(Math.ceil((reduce * wide) / LEAST_ROWS))))
+}
+
 /** Rows of partial results that one thread for each column joins by itself. */
 const FEW_TO_JOIN = 8
 
@@ -178,8 +188,9 @@ function joinedRows(fold: Fold, wide: number, high: number): string {
 export function foldAcross(fold: Fold, columns: Columns, types: Types, from: BufferName, to: BufferName, times?: Times): Step {
   const perPart = Math.ceil(columns.reduce / columns.parts)
   const wide = columnsOf(columns.reduce, columns.vectors)
-  const high = THREADS / wide
   const beside = Math.ceil(columns.vectors / wide)
+  const threads = threadsAcross(wide, perPart, beside * columns.outer * columns.parts, types.threads)
+  const high = threads / wide
   const vector = working(columns.width)
   const factors = times ? [{ name: 'y', type: storage(types.from, columns.width) }, { name: 'rstd', type: 'f32' }, ...(times.mean ? [{ name: 'mean', type: 'f32' }] : [])] : []
   const target = { type: storage(types.to, columns.width), write: true }
@@ -190,7 +201,7 @@ export function foldAcross(fold: Fold, columns: Columns, types: Types, from: Buf
   const weighted = fold4((row) => `${own(row)}${factor(row)}`)
   const written = (name: string, at: string) => `${name}[${at}] = ${target.type}(${fold.finish('total', 'scalar(0u)')});`
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}
-var<workgroup> rows: array<${vector}, ${THREADS}>;
+var<workgroup> rows: array<${vector}, ${threads}>;
 ${entry(`  let vectors = dim(0u);
   let reduce = dim(1u);
   let parts = dim(2u);
@@ -215,7 +226,7 @@ ${joinedRows(fold, wide, high)}  if (live && lane < ${wide}u) {
     var total = rows[lane];
     for (var other = 1u; other < ${Math.min(high, FEW_TO_JOIN)}u; other++) { total = ${fold.join('total', `rows[lane + other * ${wide}u]`)}; }
     ${times?.plain ? `if (piece == 0u) { ${written('out', 'column')} } else { ${written('plain', 'column')} }` : written('out', 'piece * vectors + column')}
-  }`)}`
+  }`, threads)}`
   const pieces = columns.outer * columns.parts + (times?.plain ? 1 : 0)
   return step(wgsl, [from, ...(times ? [times.x, times.rstd, ...(times.mean ? [times.mean] : [])] : []), to, ...(times?.plain ? [times.plain] : [])], [columns.vectors, columns.reduce, columns.parts, perPart, beside, pieces], beside * pieces, [columns.count])
 }

@@ -1,5 +1,5 @@
 import { THREADS, widthFor, type Width } from '../../wgsl/header'
-import type { BufferName, Step } from '../types'
+import type { BufferName, DeviceLimits, Step } from '../types'
 import { columnsOf, foldAcross, foldAlong, foldAt, type Times, type Pair, type Fold } from './fold'
 
 export type Float = 'f32' | 'f16'
@@ -11,15 +11,24 @@ export const SHORTEST_RUN = 1024
 const SHORTEST_COLUMN = 4
 /** The same where a workgroup has few columns: their loads are few lines of memory, and a second step costs as much as many of them. */
 const SHORTEST_NARROW = 8
+/** Rows of a thread up to which a second step costs more than it saves. */
+const ROWS_ALONE = 16
 
 /** Pieces that a length is cut into, for `others` results beside each other. */
 export const pieces = (length: number, shortest: number, others: number) => Math.max(1, Math.min(Math.floor(length / shortest), Math.floor(ENOUGH_GROUPS / others)))
+
+/** Vectors of a run for each thread of the largest workgroup up to which a second step costs more than it saves. */
+const LONGEST_ALONE = 8
+
+/** Pieces of each of `rows` runs of neighbouring vectors. */
+export const runParts = (vectors: number, rows: number, threads = THREADS): number =>
+  vectors <= LONGEST_ALONE * threads && threads > THREADS ? 1 : pieces(vectors, SHORTEST_RUN, rows)
 
 /** Pieces of the rows of a fold over the middle axis of [outer, reduce, vectors]. */
 export function columnParts(outer: number, reduce: number, vectors: number): number {
   const wide = columnsOf(reduce, vectors)
   // Few rows of many columns: a thread takes all rows.
-  if (wide === THREADS) return 1
+  if (wide === THREADS || reduce <= ROWS_ALONE * (THREADS / wide)) return 1
   return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide))
 }
 
@@ -35,7 +44,7 @@ export class FoldSteps {
   readonly steps: Step[] = []
 
   constructor(
-    private readonly subgroups: number | undefined,
+    private readonly device: DeviceLimits,
     private readonly fold: Fold,
     private readonly to: Float,
     private readonly count: number,
@@ -49,7 +58,7 @@ export class FoldSteps {
     const padded = rows === 1 && this.fold.start === '0.0' && this.steps.length === 0
     const width: Width = padded ? 4 : widthFor(length)
     const vectors = Math.ceil(length / width)
-    const parts = pieces(vectors, SHORTEST_RUN, rows)
+    const parts = runParts(vectors, rows, this.device.threads)
     const runs = { rows, vectors, width, parts, count: this.count }
     if (parts === 1) return this.#along(x, runs, last, rows, pair)
     const partial = this.#along(x, runs, false, rows * parts, pair)
@@ -82,13 +91,13 @@ export class FoldSteps {
 
   #along(x: Held, runs: Parameters<typeof foldAlong>[1], last: boolean, elements: number, pair?: Pair): Held {
     const to = this.#target(last, elements)
-    this.steps.push(foldAlong(foldAt(this.fold, { first: this.steps.length === 0, last }), runs, { from: x.type, to: to.type, subgroups: this.subgroups }, x.from, to.from, pair))
+    this.steps.push(foldAlong(foldAt(this.fold, { first: this.steps.length === 0, last }), runs, { from: x.type, to: to.type, ...this.device }, x.from, to.from, pair))
     return to
   }
 
   #across(x: Held, columns: Parameters<typeof foldAcross>[1], last: boolean, elements: number, times?: Times): Held {
     const to = this.#target(last, elements)
-    this.steps.push(foldAcross(foldAt(this.fold, { first: this.steps.length === 0, last }), columns, { from: x.type, to: to.type, subgroups: this.subgroups }, x.from, to.from, times))
+    this.steps.push(foldAcross(foldAt(this.fold, { first: this.steps.length === 0, last }), columns, { from: x.type, to: to.type, ...this.device }, x.from, to.from, times))
     return to
   }
 }

@@ -123,7 +123,7 @@ const folding = (fold: Fold): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape): Program => {
     const { outer, reduce, inner, groups } = geometryOf(shape)
-    const steps = new FoldSteps(shape.subgroups, fold, floatOf(shape), groups * reduce)
+    const steps = new FoldSteps(shape, fold, floatOf(shape), groups * reduce)
     const x: Held = { from: { input: 0 }, type: floatOf(shape) }
     const whole = groups === 1
     if (!whole && inner === 1 && groups * reduce <= SHORTEST_RUN && groups * outer * reduce <= GROUPED_ELEMENTS) {
@@ -141,7 +141,7 @@ const paired = (fold: Fold, of: Pair['of']): Kernel => ({
   dtypes: ['f32', 'f16'],
   build: (shape): Program => {
     const n = dimOf(shape, 0)
-    const steps = new FoldSteps(shape.subgroups, fold, floatOf(shape), n)
+    const steps = new FoldSteps(shape, fold, floatOf(shape), n)
     steps.rows({ from: { input: 0 }, type: floatOf(shape) }, 1, n, true, { from: { input: 1 }, of })
     return steps
   },

@@ -60,7 +60,7 @@ ${each((k) => `  if (has_${k}) { sums[piece * vectors + l + ${k * lanes}u] = dwe
   const steps = [step(wgsl, buffers, [tokens, vectors, length, pieces], ENOUGH_PIECES)]
   const target: BufferName = layer ? { scratch: 1 } : { output: 1 }
   if (layer) scratchBytes.push(4 * kinds * length)
-  const fold = new FoldSteps(shape.subgroups, FOLDS['sum']!, layer ? 'f32' : dtype, pieces, target, scratchBytes.length)
+  const fold = new FoldSteps(shape, FOLDS['sum']!, layer ? 'f32' : dtype, pieces, target, scratchBytes.length)
   fold.columns({ from: { scratch: 0 }, type: 'f32' }, kinds, pieces, length, true)
   scratchBytes.push(...fold.scratchBytes)
   steps.push(...fold.steps)

@@ -30,7 +30,7 @@ const crossEntropy: Kernel = {
       result: { once: 'highest + log(total) - f32(logits[row * dim(2u) + u32(target_of[row])])', to: { scratch: 0 }, type: 'f32' },
     }, 1)
     const scratchBytes = [4 * tokens, ...losses.scratchBytes]
-    const mean = new FoldSteps(shape.subgroups, FOLDS['mean']!, floatOf(shape), tokens, 'output', scratchBytes.length)
+    const mean = new FoldSteps(shape, FOLDS['mean']!, floatOf(shape), tokens, 'output', scratchBytes.length)
     mean.rows({ from: { scratch: 0 }, type: 'f32' }, 1, tokens, true)
     return { scratchBytes: [...scratchBytes, ...mean.scratchBytes], steps: [...losses.steps, ...mean.steps] }
   },
@@ -55,7 +55,7 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
       result: { each: `rstd * (grad * weight${layer ? ' - plain / length' : ''} - ${h} * (along / length))`, to: 'output' },
     })
     const sums = (output: number, times?: Times): Program => {
-      const steps = new FoldSteps(shape.subgroups, FOLDS['sum']!, floatOf(shape), dimOf(shape, 0), { output })
+      const steps = new FoldSteps(shape, FOLDS['sum']!, floatOf(shape), dimOf(shape, 0), { output })
       steps.columns({ from: { input: 0 }, type: floatOf(shape) }, 1, dimOf(shape, 0), dimOf(shape, 1), true, times)
       return steps
     }

@@ -1,6 +1,7 @@
 import { CaseError } from '@core/backend'
 import { entry, header, step, storage } from '../../wgsl/header'
 import { dimOf, type Kernel } from '../types'
+import { fewAttention, isFew } from './few'
 import { isShort, shortAttention } from './short'
 import { TILE, tiledText } from './tiled'
 
@@ -95,6 +96,8 @@ const kernel: Kernel = {
     if (isShort(seqK, headDim)) return shortAttention(dtype, batch * heads * seqQ, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     const tile = seqQ >= FEW_QUERIES ? TILE : SIDE
     const tiles = Math.ceil(seqQ / tile)
+    const few = { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } as const
+    if (isFew(few, batch * heads * tiles)) return fewAttention(few, shape)
     const wgsl = (tile === TILE ? tiledText : text)(dtype, headDim, causal)
     const dims = [seqQ, seqK, tiles, batch * heads, heads, kvHeads]
     return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], dims, batch * heads * tiles, [scale])] }

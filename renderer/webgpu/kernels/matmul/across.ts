@@ -1,0 +1,115 @@
+import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
+import { FOLDS } from '../reduction/fold'
+import { FoldSteps } from '../reduction/steps'
+import { dimOf, type KernelShape, type Program } from '../types'
+import { evenly } from './evenly'
+
+/** Rows or columns of a product up to which tiles would stand nearly empty, and steps of k from which on threads share them. */
+const FEW = 16
+const SHORT = 64
+/** Rows or columns of the short operand that a thread takes. */
+const MOST_SHORT = 8
+/** Vectors beside each other in a workgroup: fewer where workgroups of the widest would leave a device idle. */
+const WIDTHS = [32, 16, 8] as const
+const ENOUGH = 264
+const FILLED = 1024
+/** Steps of k up to which a thread is faster alone than with the step that joins parts, and those of a part at least. */
+const ALONE = 32
+const LEAST_STEPS = 16
+/** Sums that a workgroup joins at a time: as many as its memory holds. */
+const JOINED = 4
+
+/** How a product of few rows or columns is shared. */
+export interface AcrossPlan {
+  /** Whether the right operand is the long one. */
+  right: boolean
+  /** Vectors beside each other, and rows of threads below, in a workgroup. */
+  wide: number
+  high: number
+  /** Workgroups beside each other, groups of the short operand's rows or columns, and how many each has. */
+  beside: number
+  count: number
+  size: number
+  /** Parts along k, and steps of each. */
+  parts: number
+  chunk: number
+}
+
+/** The plan of a product whose long operand has its elements side by side across k. Undefined for others. */
+export function planAcross([batch, m, n, k, transA, transB]: readonly [number, number, number, number, number, number]): AcrossPlan | undefined {
+  const right = m <= FEW && n > FEW && transB === 0
+  if (k <= SHORT || !(right || (n <= FEW && m > FEW && transA === 1))) return undefined
+  const [short, long] = right ? [m, n] : [n, m]
+  const { count, size } = evenly(short, MOST_SHORT)
+  const vectors = long / widthFor(long)
+  const groupsOf = (wide: number) => batch * count * Math.ceil(vectors / wide)
+  const wide = WIDTHS.find((one) => groupsOf(one) >= ENOUGH) ?? WIDTHS.at(-1)!
+  const high = THREADS / wide
+  const wanted = k <= ALONE * high ? 1 : Math.max(1, Math.min(Math.floor(FILLED / groupsOf(wide)), Math.floor(k / (LEAST_STEPS * high))))
+  const chunk = Math.ceil(k / wanted)
+  return { right, wide, high, beside: Math.ceil(vectors / wide), count, size, parts: Math.ceil(k / chunk), chunk }
+}
+
+/** A product of few rows or columns: neighbouring threads have neighbouring columns of the long operand, and rows of threads share k. */
+export function acrossProduct(shape: KernelShape): Program | undefined {
+  const dims = [0, 1, 2, 3, 4, 5].map((i) => dimOf(shape, i)) as [number, number, number, number, number, number]
+  const plan = planAcross(dims)
+  if (!plan) return undefined
+  const [batch, m, n, k] = dims
+  const { parts, beside, count, chunk } = plan
+  const first = step(text(shape, dims, plan), [{ input: plan.right ? 0 : 1 }, { input: plan.right ? 1 : 0 }, parts > 1 ? { scratch: 0 } : 'output'], [m, n, k, chunk, beside, count, parts, batch], batch * parts * beside * count)
+  if (parts === 1) return { scratchBytes: [], steps: [first] }
+  const sum = new FoldSteps(shape, FOLDS['sum']!, shape.dtype === 'f16' ? 'f16' : 'f32', parts, 'output', 1)
+  sum.columns({ from: { scratch: 0 }, type: 'f32' }, batch, parts, m * n, true)
+  return { scratchBytes: [4 * batch * m * n * parts, ...sum.scratchBytes], steps: [first, ...sum.steps] }
+}
+
+function text({ dtype: given }: KernelShape, [, m, n, , transA, transB]: readonly [number, number, number, number, number, number], { right, wide, high, size, parts }: AcrossPlan): string {
+  const dtype = given === 'f16' ? 'f16' : 'f32'
+  const width = widthFor(right ? n : m)
+  const [single, type, vector] = [storage(dtype, 1), storage(dtype, width), working(width)]
+  const result = parts > 1 ? 'f32' : dtype
+  const out = storage(result, right ? width : 1)
+  const shorts = Array.from({ length: size }, (_, i) => i)
+  const loads = Array.from({ length: size <= 2 ? 8 : 4 }, (_, u) => u)
+  const shortAt = (i: number, l: string) =>
+    right ? (transA === 1 ? `(product * k + ${l}) * m + own_${i}` : `(product * m + own_${i}) * k + ${l}`) : transB === 1 ? `(product * n + own_${i}) * k + ${l}` : `(product * k + ${l}) * n + own_${i}`
+  const written = (i: number, sum: string) => {
+    const at = right ? `(base + own_${i}) * vectors + column` : `(base + column * ${width}u) * n + own_${i}`
+    if (right || width === 1) return `out[${at}] = ${out}(${sum});`
+    return ['x', 'y', 'z', 'w'].map((side, j) => `out[${at} + ${j}u * n] = ${out}(${sum}.${side});`).join(' ')
+  }
+  const joins: string[] = []
+  for (let at = 0; at < size; at += JOINED) {
+    const own = shorts.slice(at, at + JOINED)
+    joins.push(`${own.map((i, j) => `  rows[${j * THREADS}u + lane] = sum_${i};`).join('\n')}\n  workgroupBarrier();`)
+    for (let left = high; left > 1; ) {
+      const by = left % 4 === 0 ? 4 : 2
+      left /= by
+      joins.push(`  if (lane < ${left * wide}u) {\n${own.map((_, j) => `    rows[${j * THREADS}u + lane] ${by === 4 ? `= (rows[${j * THREADS}u + lane] + rows[${j * THREADS + left * wide}u + lane]) + (rows[${j * THREADS + 2 * left * wide}u + lane] + rows[${j * THREADS + 3 * left * wide}u + lane])` : `+= rows[${j * THREADS + left * wide}u + lane]`};`).join('\n')}\n  }\n  workgroupBarrier();`)
+    }
+    joins.push(`  if (lane < ${wide}u && live) {\n${own.map((i, j) => `    if (first + ${i}u < ${right ? 'm' : 'n'}) { let done_${i} = rows[${j * THREADS}u + lane]; ${written(i, `done_${i}`)} }`).join('\n')}\n  }\n  workgroupBarrier();`)
+  }
+  return `${header([{ name: 'short', type: single }, { name: 'long', type }, { name: 'out', type: out, write: true }], dtype === 'f16')}
+var<workgroup> rows: array<${vector}, ${Math.min(JOINED, size) * THREADS}>;
+${entry(`  let m = dim(0u);
+  let n = dim(1u);
+  let k = dim(2u);
+  let vectors = ${right ? 'n' : 'm'} / ${width}u;
+  let column = group % dim(4u) * ${wide}u + lane % ${wide}u;
+  let first = group / dim(4u) % dim(5u) * ${size}u;
+  let part = group / dim(4u) / dim(5u) % dim(6u);
+  let product = group / dim(4u) / dim(5u) / dim(6u);
+  if (product >= dim(7u)) { return; }
+  let live = column < vectors;
+  let base = (product * dim(6u) + part) * m;
+  let end = min(k, (part + 1u) * dim(3u));
+  let column_read = min(column, vectors - 1u);
+${shorts.map((i) => `  let own_${i} = min(first + ${i}u, ${right ? 'm' : 'n'} - 1u);\n  var sum_${i} = ${vector}(0.0);`).join('\n')}
+  for (var l = part * dim(3u) + lane / ${wide}u; l < end; l += ${high * loads.length}u) {
+${loads.map((u) => `    let l_${u} = min(l + ${u * high}u, end - 1u); let w_${u} = ${vector}(long[(product * k + l_${u}) * vectors + column_read]); let in_${u} = l + ${u * high}u < end;`).join('\n')}
+${loads.map((u) => shorts.map((i) => `    let s_${u}_${i} = select(0.0, f32(short[${shortAt(i, `l_${u}`)}]), in_${u});`).join('\n')).join('\n')}
+${loads.map((u) => shorts.map((i) => `    sum_${i} += s_${u}_${i} * w_${u};`).join('\n')).join('\n')}
+  }
+${joins.join('\n')}`)}`
+}

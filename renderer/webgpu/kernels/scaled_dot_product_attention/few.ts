@@ -1,0 +1,169 @@
+import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
+import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
+import type { KernelShape, Program, Step } from '../types'
+
+/** Queries of a head up to which tiles of 16 would stand nearly empty. */
+const FEW_QUERIES = 4
+/** Workgroups of tiles below which most of a device is idle, and keys for each query from which on that counts. */
+const FEW_GROUPS = 66
+const KEYS_EACH = 4
+/** Queries of all heads up to which each may read the keys by itself. */
+const MOST_QUERIES = 2048
+/** Keys whose scores a workgroup has at a time, one for each thread. */
+const CHUNK = THREADS
+/** Threads that share a key's score, where its row has as many vectors. */
+const SHARING = 4
+/** Workgroups that fill a device, and elements of keys up to which one workgroup is faster than several and their join. */
+const FILLED = 1024
+const ALONE = 2 ** 15
+
+export interface FewAttention {
+  dtype: 'f32' | 'f16'
+  batch: number
+  heads: number
+  kvHeads: number
+  seqQ: number
+  seqK: number
+  headDim: number
+  causal: boolean
+  scale: number
+}
+
+/** Whether workgroups should take the keys of one query rather than tiles of queries, of which there would be `tiles`. */
+export const isFew = ({ batch, heads, seqQ, seqK }: FewAttention, tiles: number): boolean =>
+  seqQ <= FEW_QUERIES || (tiles < FEW_GROUPS && seqK >= KEYS_EACH * seqQ && batch * heads * seqQ <= MOST_QUERIES)
+
+/** Parts of the keys of each query, in whole chunks. */
+export function keyParts({ batch, heads, seqQ, seqK, headDim, causal }: FewAttention): { parts: number; perPart: number } {
+  const seen = causal ? Math.min(seqK, seqQ) : seqK
+  const chunks = Math.ceil(seen / CHUNK)
+  const wanted = seen * headDim <= ALONE ? 1 : Math.max(1, Math.min(chunks, Math.floor(FILLED / (batch * heads * seqQ))))
+  const perPart = Math.ceil(chunks / wanted) * CHUNK
+  return { parts: Math.ceil(seen / perPart), perPart }
+}
+
+/**
+ * Attention of few queries: a workgroup has a part of one query's keys, 256 at a time: their scores by four threads each, then the values by
+ * rows of threads side by side (Dao et al. 2023, Flash-Decoding). A second step joins the parts in their order.
+ */
+export function fewAttention(of: FewAttention, device: Pick<KernelShape, 'subgroups'>): Program {
+  const { dtype, batch, heads, kvHeads, seqQ, seqK, headDim } = of
+  const { parts, perPart } = keyParts(of)
+  const queries = batch * heads * seqQ
+  const first = step(partText(of, device, parts > 1), [{ input: 0 }, { input: 1 }, { input: 2 }, parts > 1 ? { scratch: 0 } : 'output'], [seqQ, seqK, parts, perPart, queries, heads, kvHeads], queries * parts, [of.scale])
+  if (parts === 1) return { scratchBytes: [], steps: [first] }
+  return { scratchBytes: [4 * queries * parts * (headDim + 2)], steps: [first, joinStep(dtype, headDim, queries, parts, device)] }
+}
+
+/** Threads for `vectors` beside each other, and how many rows of them a workgroup has. */
+function rowsOf(vectors: number): { wide: number; high: number; columns: readonly number[] } {
+  const wide = Math.min(THREADS, powerOfTwoFrom(vectors))
+  return { wide, high: THREADS / wide, columns: Array.from({ length: Math.ceil(vectors / wide) }, (_, c) => c * wide) }
+}
+
+/** WGSL that adds up `sum_<c>` over the rows of threads in `rows`; the first row has the result. */
+function joined({ wide, high, columns }: ReturnType<typeof rowsOf>): string {
+  if (high === 1) return ''
+  const steps: string[] = []
+  for (let left = high; left > 1; ) {
+    const by = left % 4 === 0 ? 4 : 2
+    left /= by
+    const others = Array.from({ length: by }, (_, i) => (i === 0 ? 'rows[lane]' : `rows[lane + ${i * left * wide}u]`))
+    steps.push(`  if (lane < ${left * wide}u) { rows[lane] = ${by === 4 ? `(${others[0]} + ${others[1]}) + (${others[2]} + ${others[3]})` : others.join(' + ')}; }\n  workgroupBarrier();`)
+  }
+  return columns.map((c) => `  rows[lane] = sum_${c};\n  workgroupBarrier();\n${steps.join('\n')}\n  sum_${c} = rows[lane];\n  workgroupBarrier();`).join('\n')
+}
+
+function partText({ dtype, headDim, causal }: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>, split: boolean): string {
+  const width = widthFor(headDim)
+  const [type, vector] = [storage(dtype, width), working(width)]
+  const vectors = headDim / width
+  const sharing = Math.min(SHARING, powerOfTwoFrom(vectors))
+  const rows = rowsOf(vectors)
+  const { wide, high, columns } = rows
+  const dot = (a: string, b: string) => (width === 4 ? `dot(${a}, ${b})` : `${a} * ${b}`)
+  const each = (text: (c: number) => string) => columns.map(text).join('\n')
+  const place = (c: number) => `lane % ${wide}u + ${c}u`
+  const has = (c: number) => (wide * columns.length === vectors ? 'true' : `${place(c)} < ${vectors}u`)
+  const lanes = ['x', 'y', 'z', 'w'].slice(0, width)
+  const written = split
+    ? `let to = group * ${headDim + 2}u;
+    if (lane == 0u) { out[to] = top; out[to + 1u] = total; }
+${each((c) => `    if (${has(c)}) { ${width === 4 ? lanes.map((l, i) => `out[to + 2u + 4u * (${place(c)}) + ${i}u] = sum_${c}.${l};`).join(' ') : `out[to + 2u + ${place(c)}] = sum_${c};`} }`)}`
+    : each((c) => `    if (${has(c)}) { out[query * ${vectors}u + ${place(c)}] = ${type}(sum_${c} / total); }`)
+  const target = split ? 'f32' : type
+  return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: target, write: true }], dtype === 'f16', subgroups !== undefined)}${EXCHANGE}
+var<workgroup> asked: array<${vector}, ${vectors}>;
+var<workgroup> shares: array<f32, ${CHUNK * sharing}>;
+var<workgroup> weights: array<f32, ${CHUNK}>;
+${high > 1 ? `var<workgroup> rows: array<${vector}, ${THREADS}>;\n` : ''}${reduction('max', THREADS, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`, subgroups)}
+${entry(`  let query = group / dim(2u);
+  let part = group % dim(2u);
+  if (query >= dim(4u)) { return; }
+  let head = query / dim(0u);
+  let heads = dim(5u);
+  let base = (head / heads * dim(6u) + head % heads / (heads / dim(6u))) * dim(1u);
+  let end = min(${causal ? 'min(dim(1u), query % dim(0u) + 1u)' : 'dim(1u)'}, (part + 1u) * dim(3u));
+  for (var d = lane; d < ${vectors}u; d += ${THREADS}u) { asked[d] = ${vector}(q[query * ${vectors}u + d]) * scalar(0u); }
+  workgroupBarrier();
+  var top = -1e30;
+  var total = 0.0;
+${each((c) => `  var sum_${c} = ${vector}(0.0);`)}
+  for (var start = part * dim(3u); start < end; start += ${CHUNK}u) {
+    let count = min(end - start, ${CHUNK}u);
+    for (var j = lane / ${sharing}u; j < count; j += ${THREADS / sharing}u) {
+      let row = (base + start + j) * ${vectors}u;
+      var share = 0.0;
+      for (var d = lane % ${sharing}u; d < ${vectors}u; d += ${sharing}u) { share += ${dot('asked[d]', `${vector}(k[row + d])`)}; }
+      shares[j * ${sharing}u + lane % ${sharing}u] = share;
+    }
+    workgroupBarrier();
+    var score = -1e30;
+    if (lane < count) { score = ${Array.from({ length: sharing }, (_, i) => `shares[lane * ${sharing}u + ${i}u]`).join(' + ')}; }
+    let next = max(top, reduce_max(score, lane));
+    let weight = select(0.0, exp(score - next), lane < count);
+    weights[lane] = weight;
+    let kept = exp(top - next);
+    top = next;
+    total = total * kept + reduce_sum(weight, lane);
+${each((c) => `    sum_${c} *= kept;`)}
+    for (var j = lane / ${wide}u; j < count; j += ${high * 4}u) {
+${[0, 1, 2, 3].map((u) => `      let at_${u} = min(j + ${u * high}u, count - 1u); let w_${u} = select(0.0, weights[at_${u}], j + ${u * high}u < count);`).join('\n')}
+${each((c) => `      if (${has(c)}) { ${[0, 1, 2, 3].map((u) => `let v_${u} = ${vector}(v[(base + start + at_${u}) * ${vectors}u + ${place(c)}]);`).join(' ')} ${[0, 1, 2, 3].map((u) => `sum_${c} += w_${u} * v_${u};`).join(' ')} }`)}
+    }
+    workgroupBarrier();
+  }
+${joined(rows)}
+  if (lane < ${wide}u) {
+    ${written}
+  }`)}`
+}
+
+/** Joins the parts of each query: their largest scores, sums of weights and weighted values. */
+function joinStep(dtype: 'f32' | 'f16', headDim: number, queries: number, parts: number, { subgroups }: Pick<KernelShape, 'subgroups'>): Step {
+  const type = storage(dtype, 1)
+  const rows = rowsOf(headDim)
+  const { wide, high, columns } = rows
+  const each = (text: (c: number) => string) => columns.map(text).join('\n')
+  const has = (c: number) => `lane % ${wide}u + ${c}u < ${headDim}u`
+  const wgsl = `${header([{ name: 'parts', type: 'f32' }, { name: 'out', type, write: true }], dtype === 'f16', subgroups !== undefined)}${EXCHANGE}
+${high > 1 ? `var<workgroup> rows: array<f32, ${THREADS}>;\n` : ''}${reduction('max', THREADS, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`, subgroups)}
+${entry(`  let count = dim(0u);
+  if (group >= dim(1u)) { return; }
+  let base = group * count;
+  var highest = -1e30;
+  for (var p = lane; p < count; p += ${THREADS}u) { highest = max(highest, parts[(base + p) * ${headDim + 2}u]); }
+  let top = reduce_max(highest, lane);
+  var weights = 0.0;
+  for (var p = lane; p < count; p += ${THREADS}u) { let at = (base + p) * ${headDim + 2}u; weights += exp(parts[at] - top) * parts[at + 1u]; }
+  let total = reduce_sum(weights, lane);
+${each((c) => `  var sum_${c} = 0.0;`)}
+  for (var p = lane / ${wide}u; p < count; p += ${high}u) {
+    let at = (base + p) * ${headDim + 2}u;
+    let factor = exp(parts[at] - top);
+${each((c) => `    if (${has(c)}) { sum_${c} += factor * parts[at + 2u + lane % ${wide}u + ${c}u]; }`)}
+  }
+${joined(rows)}
+${each((c) => `  if (lane < ${wide}u && ${has(c)}) { out[group * ${headDim}u + lane + ${c}u] = ${type}(sum_${c} / total); }`)}`)}`
+  return step(wgsl, [{ scratch: 0 }, 'output'], [parts, queries], queries, [])
+}
