@@ -17,6 +17,8 @@ export interface Tensor {
 
 const ALIGNMENT = 16
 const MAX_GROUPS = 65535
+/** Bytes of a uniform that every device binds. */
+const UNIFORM_BYTES = 65536
 
 /** Bytes a tensor takes, padding included. */
 export const tensorBytes = (elements: number, storage: StorageType): number => Math.ceil((elements * STORAGE_BYTES[storage]) / ALIGNMENT) * ALIGNMENT
@@ -34,7 +36,7 @@ export function checkSize(gpu: Gpu, bytes: number, what: string, inParts = false
 export function createTensor(gpu: Gpu, elements: number, storage: StorageType, label: string, inParts = false): Tensor {
   const size = tensorBytes(elements, storage)
   checkSize(gpu, size, `The tensor ${label}`, inParts)
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST | (size <= UNIFORM_BYTES ? GPUBufferUsage.UNIFORM : 0)
   return { buffer: gpu.device.createBuffer({ size, usage, label }), elements, storage }
 }
 

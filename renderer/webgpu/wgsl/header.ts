@@ -24,14 +24,19 @@ export interface Binding {
   /** Element type in WGSL. */
   type: string
   write?: boolean
+  /** Read through a uniform of so many vectors of four f32, where storage buffers are too few: elements as `uniformAt` has them. */
+  uniform?: number
 }
+
+/** Element `at` of a tensor that is bound as a uniform. */
+export const uniformAt = (name: string, at: string): string => `${name}[(${at}) / 4u][(${at}) % 4u]`
 
 /**
  * Directives, bindings and the helpers every kernel uses. `dims` is the uniform after the last buffer;
  * `group_index` undoes the two-dimensional dispatch that many workgroups need.
  */
 export function header(bindings: readonly Binding[], f16: boolean, subgroups = false): string {
-  const buffers = bindings.map((b, i) => `@group(0) @binding(${i}) var<storage, ${b.write ? 'read_write' : 'read'}> ${b.name}: array<${b.type}>;`)
+  const buffers = bindings.map((b, i) => b.uniform !== undefined ? `@group(0) @binding(${i}) var<uniform> ${b.name}: array<vec4<f32>, ${b.uniform}>;` : `@group(0) @binding(${i}) var<storage, ${b.write ? 'read_write' : 'read'}> ${b.name}: array<${b.type}>;`)
   return `${f16 ? 'enable f16;\n' : ''}${subgroups ? 'enable subgroups;\n' : ''}${buffers.join('\n')}
 @group(0) @binding(${bindings.length}) var<uniform> dims: array<vec4<u32>, ${(MAX_STEP_DIMS + MAX_STEP_SCALARS) / 4}>;
 fn dim(i: u32) -> u32 { return dims[i / 4u][i % 4u]; }

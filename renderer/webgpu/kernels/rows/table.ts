@@ -4,7 +4,7 @@ import { FOLDS, type Times } from '../reduction/fold'
 import { columnParts, FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { fusedNormBackward } from './norm-backward'
-import { smallRmsNormBackward } from './small-norm-backward'
+import { smallNormBackward } from './small-norm-backward'
 
 const row = (name: string, input: number): RowTensor => ({ name, from: { input }, by: 'row' })
 const column = (name: string, input: number): RowTensor => ({ name, from: { input }, by: 'column' })
@@ -45,7 +45,7 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
   build: (shape) => {
     const h = NORMED[kind]
     const layer = kind === 'layer'
-    const fused = (layer ? undefined : smallRmsNormBackward(shape)) ?? fusedNormBackward(shape, layer)
+    const fused = smallNormBackward(shape, layer) ?? fusedNormBackward(shape, layer)
     if (fused) return fused
     const saved = layer ? [raw('mean_of', 3, 'f32'), raw('rstd_of', 4, 'f32')] : [raw('rstd_of', 3, 'f32')]
     const dx = over(shape, {

@@ -57,7 +57,7 @@ function inParts(rows: number, dim: number, indices: number, columns: number): P
   const each = Math.ceil(indices / parts)
   const partial = step(PARTIAL, [{ input: 1 }, { input: 2 }, { scratch: 0 }], [rows, dim, indices, columns, slabs, each, Math.ceil(indices / each)], slabs * Math.ceil(indices / each))
   const taken = Math.ceil(indices / each)
-  const sum = new FoldSteps(undefined, FOLDS['sum']!, 'f32', taken, { scratch: 1 }, 2)
+  const sum = new FoldSteps({}, FOLDS['sum']!, 'f32', taken, { scratch: 1 }, 2)
   sum.columns({ from: { scratch: 0 }, type: 'f32' }, 1, taken, rows * dim, true)
   const added = mapped({
     tensors: [{ name: 'x', at: { input: 0 } }, { name: 'sum', at: { scratch: 1 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
