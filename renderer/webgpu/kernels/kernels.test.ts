@@ -95,6 +95,20 @@ describe('WGSL kernels', () => {
     expect(build('adaptive_avg_pool2d', dims(7)).steps[0]!.wgsl).not.toBe(build('mean', [6, 56 * 56, 1]).steps[0]!.wgsl)
   })
 
+  it('pool four outputs a thread where rows are whole vectors, and large windows by several threads', () => {
+    const op = (id: string, params: Record<string, number>) => build(id, getOp(id).dims(getOp(id).params.parse(params))).steps[0]!
+    const line = (length: number) => op('max_pool1d', { batch: 3, channels: 5, length, kernel: 3, stride: 2, padding: 1 })
+    expect([line(8192).groups, line(8190).groups]).toEqual([15 * 4, 15 * 16])
+    // Vectors before, at and behind the first output's: the padding is in the first.
+    expect(line(8192).wgsl.split('x[').length - 1).toBe(3)
+    expect(op('adaptive_avg_pool2d', { batch: 32, channels: 64, height: 112, width: 112, outHeight: 7, outWidth: 7 }).groups).toBe((32 * 64 * 49) / 4)
+    expect(op('adaptive_avg_pool2d', { batch: 1, channels: 1, height: 6, width: 6, outHeight: 3, outWidth: 3 }).groups).toBe(1)
+  })
+
+  it('gather four elements a thread', () => {
+    expect(build('gather', [1048, 1, 16777]).steps[0]!.groups).toBe(Math.ceil(16777 / 4 / THREADS))
+  })
+
   it('cover every element of an odd length', () => {
     for (const n of [1, 3, 12345, 5_000_003]) {
       const step = build('exp', [n]).steps[0]!

@@ -46,16 +46,27 @@ const rope: Kernel = {
   },
 }
 
+/** Four elements a thread, all on their way at once. The last vector may reach into the padding, whose indices are 0. */
+const gather: Kernel = {
+  dtypes: FLOATS,
+  build: (shape) => {
+    const dim = dimOf(shape, 1)
+    const element = (side: string, j: number) => `f32(x[u32(at.${side})${dim === 1 ? '' : ` * dim(1u) + (4u * i + ${j}u) % dim(1u)`}])`
+    return mapped({
+      tensors: [{ name: 'x', at: { input: 0 } }, { name: 'indices', at: { input: 1 }, type: 'fourI32' }, { name: 'out', at: 'output', type: 'own4', write: true }],
+      body: `  let at = indices[i];\n  out[i] = own4(vec4<f32>(${['x', 'y', 'z', 'w'].map(element).join(', ')}));`,
+      dims: [dim],
+    }, shape.dtype, Math.ceil((dimOf(shape, 2) * dim) / 4))
+  },
+}
+
 /** Indices of rows, or of elements; dims of the op stand from dim(2) on: rows, dim, indices. */
 const kernels: Readonly<Record<string, Kernel>> = {
   embedding: byRow((wide) => ({
     tensors: [{ name: 'indices', at: { input: 0 }, type: 'i32' }, { name: 'weight', at: { input: 1 }, type: vector(wide) }, { name: 'out', at: 'output', type: vector(wide), write: true }],
     body: '  let vectors = dim(1u);\n  out[i] = weight[u32(indices[i / vectors]) * vectors + i % vectors];',
   }), (shape) => dimOf(shape, 2), (shape) => dimOf(shape, 1)),
-  gather: byRow(() => ({
-    tensors: [{ name: 'x', at: { input: 0 } }, { name: 'indices', at: { input: 1 }, type: 'i32' }, { name: 'out', at: 'output', write: true }],
-    body: '  out[i] = x[u32(indices[i]) * dim(3u) + i % dim(3u)];',
-  }), (shape) => dimOf(shape, 2) * dimOf(shape, 1), () => 1),
+  gather,
   rope,
 }
 export default kernels

@@ -1,6 +1,8 @@
 import { mapped } from '../../wgsl/mapped'
 import reductions from '../reduction/table'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
+import { sharedPooling } from './shared'
+import { widePooling } from './wide'
 
 type Windows = 'signal' | 'image' | 'adaptive'
 
@@ -21,6 +23,8 @@ const MOST_UNROLLED = 9
 /** The even windows of one case with its sizes as constants: divisions by them are multiplications, and the reads of a window do not wait for each other. */
 function unrolled(shape: KernelShape, windows: 'signal' | 'image', max: boolean): Program {
   const [planes, height, width, outHeight, outWidth, kernel, stride, padding] = Array.from({ length: 8 }, (_, i) => dimOf(shape, i)) as [number, number, number, number, number, number, number, number]
+  const vectors = widePooling(shape, { planes, height, width, outHeight, outWidth, kernel, stride, padding, signal: windows === 'signal' }, max)
+  if (vectors) return vectors
   const [tall, wide] = [windows === 'signal' ? 1 : kernel, kernel]
   const taps = Array.from({ length: tall * wide }, (_, i) => [Math.floor(i / wide), i % wide] as const)
   const neutral = max ? '-3.4028234663852886e38' : '0.0'
@@ -47,6 +51,8 @@ const pooling = (windows: Windows, max: boolean): Kernel => ({
     const [planes, height, width, outHeight, outWidth] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2), dimOf(shape, 3), dimOf(shape, 4)]
     // One window is a plane: a row of a reduction, which many threads share.
     if (windows === 'adaptive' && outHeight * outWidth === 1) return reductions[max ? 'max' : 'mean']!.build({ ...shape, dims: [planes, height * width, 1] })
+    const shared = windows === 'adaptive' ? sharedPooling(shape, [planes, height, width, outHeight, outWidth], max) : undefined
+    if (shared) return shared
     if (windows !== 'adaptive' && dimOf(shape, 5) ** (windows === 'signal' ? 1 : 2) <= MOST_UNROLLED) return unrolled(shape, windows, max)
     const rows = windows === 'signal' ? '  let top = 0u;\n  let bottom = 1u;' : '  let top = first(o_row, dim(1u), dim(3u));\n  let bottom = end(o_row, dim(1u), dim(3u));'
     return mapped({
