@@ -83,7 +83,9 @@ Run run_for(const Kernel& kernel, Dtype dtype) {
   switch (dtype) {
     case Dtype::f32: return kernel.run.f32;
     case Dtype::f16: return kernel.run.f16;
-    case Dtype::bf16: return kernel.run.bf16_pairs && multiplies_bf16_pairs() ? kernel.run.bf16_pairs : kernel.run.bf16;
+    case Dtype::bf16:
+      if (kernel.run.bf16_tiles && multiplies_bf16_tiles()) return kernel.run.bf16_tiles;
+      return kernel.run.bf16_pairs && multiplies_bf16_pairs() ? kernel.run.bf16_pairs : kernel.run.bf16;
     case Dtype::i8: return kernel.run.i8;
     case Dtype::f8e4m3: return kernel.run.f8e4m3;
     default: return nullptr;

@@ -13,6 +13,10 @@
 #endif
 #include <immintrin.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace opscope::cpu {
 
@@ -88,6 +92,22 @@ bool multiplies_bf16_pairs() {
   return has;
 }
 
+bool multiplies_bf16_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  static const bool has = [] {
+    if (!multiplies_bf16_pairs()) return false;
+    const uint32_t amx_bits = 1u << 22 | 1u << 24;  // AMX-BF16, AMX-TILE
+    const uint64_t tile_state = 1u << 17 | 1u << 18;
+    if ((cpuid(7).d & amx_bits) != amx_bits || (saved_state() & tile_state) != tile_state) return false;
+    constexpr int REQUEST_STATE = 0x1023, TILE_DATA = 18;  // ARCH_REQ_XCOMP_PERM of asm/prctl.h, from Linux 5.16 on
+    return syscall(SYS_arch_prctl, REQUEST_STATE, TILE_DATA) == 0;
+  }();
+  return has;
+#else
+  return false;
+#endif
+}
+
 std::string brand() {
   if (cpuid(0x80000000u).a < 0x80000004u) return "CPU";
   char text[49] = {};
@@ -129,6 +149,7 @@ const std::vector<Isa>& isas() {
 }
 
 bool multiplies_bf16_pairs() { return false; }
+bool multiplies_bf16_tiles() { return false; }
 
 std::string brand() {
   std::ifstream file("/proc/cpuinfo");

@@ -18,6 +18,9 @@ const std::vector<Isa>& isas();
 // Whether the processor multiplies pairs of bf16 (AVX512_BF16).
 bool multiplies_bf16_pairs();
 
+// Whether the processor multiplies tiles of bf16 (AMX), and the system lets this process use their registers; the first call asks it to.
+bool multiplies_bf16_tiles();
+
 // The processor's own words for itself, e.g. "AMD EPYC 9654"; "CPU" when it has none.
 std::string brand();
 

@@ -27,6 +27,7 @@ using Run = void (*)(const Call&);
 struct Runs {
   Run f32 = nullptr, f16 = nullptr, bf16 = nullptr, i8 = nullptr, f8e4m3 = nullptr;
   Run bf16_pairs = nullptr;  // in place of bf16 where the processor multiplies pairs of bf16 (AVX512_BF16)
+  Run bf16_tiles = nullptr;  // in place of both where it multiplies tiles of them (AMX) and the system lets this process use these
 };
 
 struct Kernel {

@@ -1,7 +1,7 @@
 // C = A B for [batch, m, n, k], either operand stored transposed. dims: [batch, m, n, k, transA, transB].
 // A row or a column by itself (m or n of 1) is read once, as it lies; all else goes through simd/gemm.h.
 #include "simd/dots.h"
-#include "simd/pairs.h"
+#include "simd/tiles.h"
 
 namespace {
 
@@ -110,9 +110,11 @@ inline bool other_way(const Size& s, size_t element_bytes) {
 }
 inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 
-// The operands as floats, and as pairs of bf16.
+// The operands as floats, as pairs of bf16, and as tiles of such pairs. State: what the thread needs meanwhile.
+struct NoState {};
 template <class T>
 struct Widened {
+  using State = NoState;
   static Products products(const Products& p) { return p; }
   static T* output(T* out) { return out; }
   static LeftMatrix<T> left(const T* a, int64_t stride, bool transposed, int64_t) { return {a, stride, transposed}; }
@@ -120,10 +122,20 @@ struct Widened {
 };
 #if defined(OPSCOPE_PAIRS)
 struct Paired {
+  using State = NoState;
   static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
   static RoundedBF16* output(BF16* out) { return rounded(out); }
   static LeftPairs left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
   static RightPairs right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
+};
+#endif
+#if defined(OPSCOPE_TILES)
+struct Tiled {
+  using State = Tiles;
+  static Products products(const Products& p) { return in_tiles(p); }
+  static RoundedBF16* output(BF16* out) { return rounded(out); }
+  static LeftOfTiles left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
+  static RightOfTiles right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {{b, stride, transposed, terms}}; }
 };
 #endif
 
@@ -136,6 +148,7 @@ void run(const Call& c) {
   if (by_rows_of_results(s)) return c.stream && cols % LINE == 0 ? few_terms<FEW_TERMS_OF_ROW, true, T>(c, s) : few_terms<FEW_TERMS_OF_ROW, false, T>(c, s);
   const T *a = input<T>(c, 0), *b = input<T>(c, 1);
   T* const out = output<T>(c);
+  [[maybe_unused]] const typename Operands::State state{};
   if (other_way(s, sizeof(T))) {
     run_products(c, Operands::products(turned(s.p)), true, [=](int64_t i, float* sums, const auto& multiply_by) {
       T* const to = out + i * rows * cols;
@@ -156,6 +169,11 @@ constexpr opscope::cpu::Run PAIRED = run<BF16, Paired>;
 #else
 constexpr opscope::cpu::Run PAIRED = nullptr;
 #endif
+#if defined(OPSCOPE_TILES)
+constexpr opscope::cpu::Run TILED = run<BF16, Tiled>;
+#else
+constexpr opscope::cpu::Run TILED = nullptr;
+#endif
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
   const Products s = size_of(d).p;
@@ -170,10 +188,15 @@ size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   if (size.p.m == 1 || size.p.n == 1 || by_dots(size) || by_rows_of_results(size)) return 0;
   const bool rounded = bytes < sizeof(float) || other_way(size, bytes);
   const Products s = other_way(size, bytes) ? turned(size.p) : size.p;
-  const size_t floats = s.scratch(threads, rounded), paired = Products{s.batch, s.m, s.n, (s.k + 1) / 2}.scratch(threads, rounded);
-  return paired > floats ? paired : floats;  // either may be cut into the longer parts
+  const auto larger = [](size_t a, size_t b) { return a > b ? a : b; };
+  // Any of them may be cut into the longest parts.
+  size_t floats = larger(s.scratch(threads, rounded), Products{s.batch, s.m, s.n, (s.k + 1) / 2}.scratch(threads, rounded));
+#if defined(OPSCOPE_TILES)
+  if (bytes == sizeof(BF16)) floats = larger(floats, in_tiles(s).scratch(threads, rounded));
+#endif
+  return floats;
 }
 
 }  // namespace
 
-OPSCOPE_KERNEL(matmul, "tt>t", 6, 6, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})
+OPSCOPE_KERNEL(matmul, "tt>t", 6, 6, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})

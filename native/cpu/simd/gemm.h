@@ -13,8 +13,9 @@ namespace {
 // Products of the same extents.
 struct Products {
   int64_t batch, m, n, k;
+  int64_t most_terms = KC, whole_terms = 1, whole_rows = MR;  // of a slab; terms and a thread's rows come in multiples of the last two
 
-  int64_t terms() const { return even_part(k, KC); }
+  int64_t terms() const { return up(even_part(k, most_terms), whole_terms); }
   // Floats of the buffers for one slab of B and one block of A, in whole cache lines, and of sums that wait to be rounded.
   int64_t b_floats() const { return up(terms() * up(least(n, NC), NR), LINE); }
   int64_t a_floats() const { return block_stride(terms()) * MC; }
@@ -102,11 +103,11 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
 // One product by `threads` threads: those that share the rows pack two slabs of B together, others pack what they meet.
 template <class A, class B, class Out>
 void product(const Call& call, const Products& s, const A& a, const B& b, const Out& out, float* slabs, float* block, int thread, int threads, int& phase) {
-  const bool by_rows = s.m >= 2 * MR * threads || s.m > s.n, stays = b.stays(s.m, s.k, s.n), packs = threads == 1 || !by_rows;
+  const bool by_rows = s.m >= 2 * s.whole_rows * threads || s.m > s.n, stays = b.stays(s.m, s.k, s.n), packs = threads == 1 || !by_rows;
   const int64_t terms = s.terms();
   for (int64_t jc = 0; jc < s.n; jc += NC) {
     const int64_t nc = least(NC, s.n - jc);
-    const Range rows = by_rows ? part(s.m, MR, thread, threads) : Range{0, s.m}, mine = part(nc, NR, thread, threads), cols = by_rows ? Range{0, nc} : mine;
+    const Range rows = by_rows ? part(s.m, s.whole_rows, thread, threads) : Range{0, s.m}, mine = part(nc, NR, thread, threads), cols = by_rows ? Range{0, nc} : mine;
     for (int64_t l = 0; l < s.k; l += terms) {
       const int64_t kc = least(terms, s.k - l);
       // Threads that pack for themselves have places of their own, wherever the others are.
