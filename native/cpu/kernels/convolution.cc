@@ -5,25 +5,29 @@
 // are windows, which is never made: the windows are read in a padded copy of the input (simd/phases.h), or panels are packed from the input
 // (simd/windows.h), or the input is the matrix.
 #include "simd/phases.h"
+#include "simd/tiles.h"
 
 namespace {
 
 // Filters without the parts that meet nothing, as the product takes them: elements as they are..
 template <class T>
 struct AsStored {
+  using State = NoState;
   static constexpr bool PAIRS = false;
   using Element = T;
   using Rows = OneChannel<T>;
   static Geometry units(const Geometry& g) { return g; }
   static T* output(T* out) { return out; }
   static T element(const T* channel, int64_t, bool) { return *channel; }
-  static LeftMatrix<T> left(const T* a, int64_t terms) { return {a, terms, false}; }
+  static LeftMatrix<T> filters(const T* a, int64_t terms) { return {a, terms, false}; }
+  static LeftMatrix<T> left(const T* a, int64_t terms) { return filters(a, terms); }
   static RightMatrix<T> right(const T* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
   static Products products(const Products& p) { return p; }
 };
 #if defined(OPSCOPE_PAIRS)
 // .. or of two channels as pairs.
 struct InPairs {
+  using State = NoState;
   static constexpr bool PAIRS = true;
   using Element = float;
   using Rows = TwoChannels;
@@ -40,9 +44,19 @@ struct InPairs {
     }
   }
   static float element(const BF16* channel, int64_t volume, bool last) { return pair_of(*channel, last ? BF16{0} : channel[volume]); }
-  static LeftPairs left(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
+  static LeftPairs filters(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
+  static LeftPairs left(const BF16* a, int64_t terms) { return filters(a, terms); }
   static RightPairs right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {b, stride, transposed, terms}; }
   static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
+};
+#endif
+#if defined(OPSCOPE_TILES)
+// .. the same, but where the input is the matrix: as tiles of them.
+struct InTiles : InPairs {
+  using State = Tiles;
+  static LeftOfTiles left(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
+  static RightOfTiles right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {{b, stride, transposed, terms}}; }
+  static Products products(const Products& p) { return in_tiles(p); }
 };
 #endif
 
@@ -92,13 +106,14 @@ void run_slice(const Call& call, const Geometry& whole) {
   if (fits) {
     const Products units = g.products(), all = trimmed.products();
     const auto with = [&](const auto& filters_of) { run_parts<typename F::Rows, T>(c, parts, trimmed.group_channels(), filters_of); };
-    if (floats == 0) return with([w = input<T>(call, 1), all](int64_t group) { return F::left(w + group * all.m * all.k, all.k); });
+    if (floats == 0) return with([w = input<T>(call, 1), all](int64_t group) { return F::filters(w + group * all.m * all.k, all.k); });
     return with([w = copy_filters<F, T>(call, whole, g), units](int64_t group) { return LeftMatrix<typename F::Element>{w + group * units.m * units.k, units.k, false}; });
   }
   const T* const weight = floats > 0 ? copy_filters<AsStored<T>, T>(call, whole, trimmed) : input<T>(call, 1);
   const T* const x = input<T>(c, 0);
   const Products s = trimmed.products();
   T* const out = output<T>(c);
+  [[maybe_unused]] const typename F::State state{};
   run_products(c, F::products(s), sizeof(T) < sizeof(float), [=, &trimmed](int64_t i, float* sums, const auto& multiply_by) {
     const int64_t group = i % trimmed.groups;
     const T* of_group = x + i * trimmed.group_channels() * trimmed.in_plane();
@@ -114,6 +129,7 @@ Products images(const Geometry& g) { return {1, g.batch, g.filters, g.channels *
 template <class T, class F>
 void run_images(const Call& c, const Geometry& g) {
   const Products s = images(g);
+  [[maybe_unused]] const typename F::State state{};
   run_products(c, F::products(s), sizeof(T) < sizeof(float), [&](int64_t, float* sums, const auto& multiply_by) {
     multiply_into(F::output(output<T>(c)), s.n, sums, F::left(input<T>(c, 0), s.k), F::right(input<T>(c, 1), s.k, true, s.k), multiply_by);
   });
@@ -142,6 +158,11 @@ void run(const Call& call) {
 constexpr opscope::cpu::Run PAIRED = run<BF16, InPairs>;
 #else
 constexpr opscope::cpu::Run PAIRED = nullptr;
+#endif
+#if defined(OPSCOPE_TILES)
+constexpr opscope::cpu::Run TILED = run<BF16, InTiles>;
+#else
+constexpr opscope::cpu::Run TILED = nullptr;
 #endif
 
 bool shape(const int64_t* d, int, int64_t* sizes) {
@@ -177,18 +198,19 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Geometry whole(d);
   const bool rounded = bytes < sizeof(float);
-  const size_t own = scratch_of<AsStored<float>>(whole, threads, bytes, rounded);
+  size_t most = scratch_of<AsStored<float>>(whole, threads, bytes, rounded);
+  [[maybe_unused]] const auto also = [&](size_t other) { most = other > most ? other : most; };
 #if defined(OPSCOPE_PAIRS)
-  if (rounded) {
-    const size_t paired = scratch_of<InPairs>(whole, threads, sizeof(float), true);
-    return paired > own ? paired : own;
-  }
+  if (rounded) also(scratch_of<InPairs>(whole, threads, sizeof(float), true));
 #endif
-  return own;
+#if defined(OPSCOPE_TILES)
+  if (rounded) also(scratch_of<InTiles>(whole, threads, sizeof(float), true));
+#endif
+  return most;
 }
 
 }  // namespace
 
-OPSCOPE_KERNEL(conv1d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})
-OPSCOPE_KERNEL(conv2d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})
-OPSCOPE_KERNEL(conv3d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED})
+OPSCOPE_KERNEL(conv1d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
+OPSCOPE_KERNEL(conv2d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})
+OPSCOPE_KERNEL(conv3d, "tt>t", 18, 18, 0, shape, scratch, {run<float>, run<F16>, run<BF16>, nullptr, nullptr, PAIRED, TILED})

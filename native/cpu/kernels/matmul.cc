@@ -110,8 +110,7 @@ inline bool other_way(const Size& s, size_t element_bytes) {
 }
 inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 
-// The operands as floats, as pairs of bf16, and as tiles of such pairs. State: what the thread needs meanwhile.
-struct NoState {};
+// The operands as floats, as pairs of bf16, and as tiles of such pairs.
 template <class T>
 struct Widened {
   using State = NoState;

@@ -6,6 +6,13 @@
 #pragma once
 #include "pairs.h"
 
+namespace {
+
+// What a thread has while it multiplies operands of a kind: nothing, or Tiles.
+struct NoState {};
+
+}  // namespace
+
 #if defined(OPSCOPE_PAIRS) && defined(__GNUC__) && defined(__linux__)
 #define OPSCOPE_TILES 1
 
