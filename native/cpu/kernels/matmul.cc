@@ -114,6 +114,7 @@ inline Products turned(const Products& p) { return {p.batch, p.n, p.m, p.k}; }
 template <class T>
 struct Widened {
   using State = NoState;
+  static constexpr bool TILES = false;
   static Products products(const Products& p) { return p; }
   static T* output(T* out) { return out; }
   static LeftMatrix<T> left(const T* a, int64_t stride, bool transposed, int64_t) { return {a, stride, transposed}; }
@@ -122,6 +123,7 @@ struct Widened {
 #if defined(OPSCOPE_PAIRS)
 struct Paired {
   using State = NoState;
+  static constexpr bool TILES = false;
   static Products products(const Products& p) { return {p.batch, p.m, p.n, pairs(p.k)}; }
   static RoundedBF16* output(BF16* out) { return rounded(out); }
   static LeftPairs left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
@@ -131,6 +133,7 @@ struct Paired {
 #if defined(OPSCOPE_TILES)
 struct Tiled {
   using State = Tiles;
+  static constexpr bool TILES = true;
   static Products products(const Products& p) { return in_tiles(p); }
   static RoundedBF16* output(BF16* out) { return rounded(out); }
   static LeftOfTiles left(const BF16* a, int64_t stride, bool transposed, int64_t terms) { return {a, stride, transposed, terms}; }
@@ -138,10 +141,19 @@ struct Tiled {
 };
 #endif
 
+#if defined(OPSCOPE_TILES)
+// Setting up tiles takes as long as this many products of two elements: 0.1 us.
+inline bool few_for_tiles(const Products& p) { return times(times(p.batch, p.m), times(p.n, p.k)) < 16384; }
+#endif
+
 template <class T, class Operands = Widened<T>>
 void run(const Call& c) {
   const Size s = size_of(c.dims);
   const int64_t rows = s.p.m, cols = s.p.n, inner = s.p.k;
+#if defined(OPSCOPE_TILES)
+  if constexpr (Operands::TILES)
+    if (few_for_tiles(s.p)) return run<T, Paired>(c);
+#endif
   if (rows == 1 || cols == 1) return run_vectors<T>(c, s);
   if (by_dots(s)) return run_dots<T>(c, s);
   if (by_rows_of_results(s)) return c.stream && cols % LINE == 0 ? few_terms<FEW_TERMS_OF_ROW, true, T>(c, s) : few_terms<FEW_TERMS_OF_ROW, false, T>(c, s);

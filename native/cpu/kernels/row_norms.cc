@@ -88,8 +88,8 @@ struct PairsOfRows {
     for (int64_t q = 0; q < TOGETHER; q++) rstd[q] = vset(rstd_of({count, 0, vsum(sums[q])}, p.eps));
   }
 
-  // Writes the rows from x on; NEXT: adds up those behind them.
-  template <bool NEXT, bool STREAM>
+  // Writes the rows from x on; NEXT: adds up those behind them. FETCH: brings their places in the output, where rows start within lines.
+  template <bool NEXT, bool STREAM, bool FETCH>
   void write(const T* x, T* out) {
     const T* const next = x + TOGETHER * p.cols;
     V added[TOGETHER];
@@ -100,6 +100,7 @@ struct PairsOfRows {
       const V w = vload(p.weight + i), b = vload(p.bias + i);
       for (int64_t q = 0; q < TOGETHER; q++) {
         if constexpr (NEXT) added[q] = vadd(added[q], vload(next + q * p.cols + i));
+        if constexpr (NEXT && FETCH) vprefetch(out + (TOGETHER + q) * p.cols + i);
         put<STREAM>(out + q * p.cols + i, normed(vload(x + q * p.cols + i), q, w, b));
       }
     }
@@ -148,7 +149,7 @@ void norm_four_rows(const LayerNorm<T>& p, Range r) {
   for (; row < r.end; row++) write_row<false>(p.out + row * p.cols, p.cols, p.value(row, 0, p.of(row, 0, p.cols)));
 }
 
-template <bool STREAM, class T>
+template <bool STREAM, bool FETCH, class T>
 void norm_pairs_of_rows(const LayerNorm<T>& p, Range r) {
   PairsOfRows<T> pair{p, {}, {}, {}};
   int64_t row = r.begin;
@@ -158,8 +159,8 @@ void norm_pairs_of_rows(const LayerNorm<T>& p, Range r) {
     const T* const x = p.x + row * p.cols;
     T* const out = p.out + row * p.cols;
     pair.find(x);
-    if (row + 2 * TOGETHER <= r.end) pair.template write<true, STREAM>(x, out);
-    else pair.template write<false, STREAM>(x, out);
+    if (row + 2 * TOGETHER <= r.end) pair.template write<true, STREAM, FETCH>(x, out);
+    else pair.template write<false, STREAM, FETCH>(x, out);
   }
   for (; row < r.end; row++) write_part<STREAM>(p, row, 0, p.cols, p.of(row, 0, p.cols));
   vfence();
@@ -170,7 +171,7 @@ bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
   constexpr int64_t SHORT = 1024, SHORT_STREAMED = 640 / sizeof(T);
   if (p.cols > (c.stream ? SHORT_STREAMED : SHORT) || rows_shared(p.rows, p.cols, c.threads)) return false;
   const Range r = part(p.rows, 1, c.thread, c.threads);
-  if (c.stream && p.cols % LINE == 0) return norm_pairs_of_rows<true>(p, r), true;
+  if (c.stream && p.cols % LINE == 0) return norm_pairs_of_rows<true, false>(p, r), true;
   if constexpr (W >= LINE) {
     switch ((p.cols + W - 1) / W) {
       case 1: return norm_of_vectors<1>(p, r), true;
@@ -180,7 +181,8 @@ bool norm_cached_rows(const Call& c, const LayerNorm<T>& p) {
     }
   }
   if (W < LINE && p.cols < 8 * W) return norm_four_rows(p, r), true;
-  return norm_pairs_of_rows<false>(p, r), true;
+  if (W >= LINE && sizeof(T) == sizeof(float) && p.cols % LINE != 0 && p.cols >= 256) return norm_pairs_of_rows<false, true>(p, r), true;
+  return norm_pairs_of_rows<false, false>(p, r), true;
 }
 
 template <class T>

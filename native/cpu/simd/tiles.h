@@ -20,10 +20,9 @@ namespace {
 
 constexpr int TILE_ROWS = 16;
 constexpr int64_t TILE_UNITS = 16, TILE_FLOATS = TILE_ROWS * TILE_UNITS;  // units are pairs of terms
-#if !defined(OPSCOPE_TILE_TERMS)
-#define OPSCOPE_TILE_TERMS 384
-#endif
-constexpr int64_t TILE_KC = OPSCOPE_TILE_TERMS;    // units of a slab
+constexpr int64_t TILE_KC = 512;                // units of a slab
+constexpr int64_t GROUP_FLOATS = 1 << 17;       // of panels that the rows of a block meet one after the other: a quarter of a second-level cache of 2 MiB
+constexpr int64_t PACKED_TOGETHER = 4;          // panels: rows of one alone are a line, often in a page of its own
 constexpr int64_t PAIR_ROWS = 2 * TILE_ROWS;  // two groups of rows are multiplied at once
 constexpr int64_t BLOCK_ROWS = MC / PAIR_ROWS * PAIR_ROWS;
 constexpr int64_t LYING_PANELS = 2;  // fewer than three of them do not repay a copy of the left operand
@@ -132,10 +131,44 @@ struct RightOfTiles {
 
   bool stays(int64_t, int64_t, int64_t) const { return false; }
   int64_t lying(int64_t, int64_t, int) const { return 0; }
-  void pack(int64_t j, int columns, int64_t l, int64_t kc, float* to) const {
+  // Any number of columns, in panels one behind another.
+  void pack(int64_t j, int64_t columns, int64_t l, int64_t kc, float* to) const {
     const int64_t met = least(kc, pairs(pairs_of.terms) - l);
-    pairs_of.pack(j, columns, l, met, to);
-    for (int64_t at = met * NR; at < kc * NR; at += W) vstore(to + at, vset(0));
+    for (int64_t at = 0; at < columns; at += PACKED_TOGETHER * NR) {
+      const int64_t some = least(PACKED_TOGETHER * NR, columns - at);
+      float* const panels = to + at * kc;
+      if (!pairs_of.transposed) pack_rows(j + at, some, l, met, kc, panels);
+      for (int64_t q = 0; q < some; q += NR) {
+        float* const panel = panels + q * kc;
+        if (pairs_of.transposed) pairs_of.pack(j + at + q, static_cast<int>(least(NR, some - q)), l, met, panel);
+        for (int64_t rest = met * NR; rest < kc * NR; rest += W) vstore(panel + rest, vset(0));
+      }
+    }
+  }
+
+ private:
+  void pack_rows(int64_t j, int64_t columns, int64_t l, int64_t met, int64_t kc, float* to) const {
+    const __m512i halves = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);  // those that interleaving keeps in order
+    const int64_t stride = pairs_of.stride;
+    for (int64_t p = 0; p < met; p++, to += NR) {
+      const int64_t term = 2 * (l + p);
+      const BF16 *const even = pairs_of.b + term * stride + j, *const odd = term + 1 < pairs_of.terms ? even + stride : nullptr;
+      for (int64_t q = 0; q < columns; q += NR) {
+        float* const row = to + q * kc;
+        vprefetch(even + ROWS_AHEAD * stride + q);
+        vprefetch(even + (ROWS_AHEAD + 1) * stride + q);
+        if (columns - q >= NR && odd) {
+          const __m512i x = _mm512_permutexvar_epi64(halves, _mm512_loadu_si512(even + q)), y = _mm512_permutexvar_epi64(halves, _mm512_loadu_si512(odd + q));
+          vstore(row, _mm512_castsi512_ps(_mm512_unpacklo_epi16(x, y)));
+          vstore(row + W, _mm512_castsi512_ps(_mm512_unpackhi_epi16(x, y)));
+          continue;
+        }
+        for (int v = 0; v < NR; v += W) {
+          const int left = static_cast<int>(least(W, columns - q - v));
+          vstore(row + v, left > 0 ? vpairs(even + q + v, odd ? odd + q + v : nullptr, left) : vset(0));
+        }
+      }
+    }
   }
 };
 
@@ -188,6 +221,7 @@ void multiply(const LeftOfTiles& a, const RightOfTiles& b, bool, bool packs, con
   alignas(64) float results[PAIR_ROWS * NR];
   const bool whole = kc >= all_terms, in_place = cols.end - cols.begin <= LYING_PANELS * NR;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin, height = up(even_part(all, BLOCK_ROWS * 2 / 3), PAIR_ROWS);
+  const int64_t group = up(least(cols.end - cols.begin, GROUP_FLOATS / kc), PACKED_TOGETHER * NR);
   const bool once = packs && height >= all;
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t end = least(i + height, rows.end);
@@ -197,15 +231,18 @@ void multiply(const LeftOfTiles& a, const RightOfTiles& b, bool, bool packs, con
       const int64_t lying = lying_of((r - i) / PAIR_ROWS * PAIR_ROWS + i) * TILE_UNITS;
       if (lying < kc) a.pack(r, static_cast<int>(least(TILE_ROWS, end - r)), l + lying, kc - lying, at_row(r));
     }
-    for (int64_t j = cols.begin; j < cols.end; j += NR) {
-      const int columns = static_cast<int>(least(NR, cols.end - j));
-      float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
-      if (packs && i == rows.begin) b.pack(jc + j, columns, l, kc, panel);
+    for (int64_t from = cols.begin; from < cols.end; from += group) {
+      const int64_t to = least(from + group, cols.end);
+      float* const panels = slab + (once ? 0 : from - cols.begin) * kc;
+      if (packs && i == rows.begin) b.pack(jc + from, to - from, l, kc, panels);
       for (int64_t r = i; r < end; r += PAIR_ROWS) {
         const int64_t count = least(PAIR_ROWS, end - r);
-        multiply_pair(count, columns, {a.place(r, l), a.place(r + TILE_ROWS, l)}, lying_of(r), at_row(r), kc, panel, results);
-        if (whole) out.finish(results, {r, r + count}, jc + j, {0, columns}, NR);
-        else add_tiles(results, count, columns, l == 0, out.sums(jc) + r * stride + j, stride);
+        for (int64_t j = from; j < to; j += NR) {
+          const int columns = static_cast<int>(least(NR, to - j));
+          multiply_pair(count, columns, {a.place(r, l), a.place(r + TILE_ROWS, l)}, lying_of(r), at_row(r), kc, panels + (j - from) * kc, results);
+          if (whole) out.finish(results, {r, r + count}, jc + j, {0, columns}, NR);
+          else add_tiles(results, count, columns, l == 0, out.sums(jc) + r * stride + j, stride);
+        }
       }
     }
   }
