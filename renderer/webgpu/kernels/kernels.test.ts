@@ -259,7 +259,7 @@ describe('the programs of every kernel', () => {
     const { steps, scratchBytes } = KERNELS.get('softmax')!.build({ dtype: 'f32', dims: [2, 4_000_000], scalars: [] })
     expect(steps.map(({ groups }) => groups)).toEqual([512, 512])
     expect(scratchBytes).toEqual([4096])
-    expect(KERNELS.get('layer_norm')!.build({ dtype: 'f32', dims: [2, 4_000_000], scalars: [1e-5] }).steps).toHaveLength(3)
+    expect(KERNELS.get('layer_norm')!.build({ dtype: 'f32', dims: [2, 4_000_000], scalars: [1e-5] }).steps).toHaveLength(2)
     expect(KERNELS.get('softmax')!.build({ dtype: 'f32', dims: [5000, 40_000], scalars: [] }).steps).toHaveLength(1)
   })
 })

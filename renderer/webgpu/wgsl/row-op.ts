@@ -16,9 +16,10 @@ export interface RowTensor {
  * What is found out about a row, as f32 names that later expressions use. Expressions see each tensor of the row as a VF (f32 or
  * vec4<f32>), `index` (the columns, a VU), `length` (f32), `row` (u32) and the results of earlier passes.
  * sums: several at once. softmax: the largest value and the sum of e^(value - largest), in one reading where the row is read again
- * for every pass (Milakov & Gimelshein 2018).
+ * for every pass (Milakov & Gimelshein 2018). moments: the sum, and the sum of squares around the mean, which workgroups that share a row
+ * take around the means of their parts and join (Chan, Golub & LeVeque 1979).
  */
-export type RowPass = { sums: Readonly<Record<string, string>> } | { softmax: string; highest: string; total: string }
+export type RowPass = { sums: Readonly<Record<string, string>> } | { softmax: string; highest: string; total: string } | { moments: string; sum: string; squares: string }
 
 /** One operation on rows of neighbouring elements. */
 export interface RowOp {
@@ -56,7 +57,7 @@ const partsOf = (rows: number, plan: RowPlan): number =>
 const uses = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(text)
 
 /** Names of a pass's results. */
-const namesOf = (pass: RowPass): string[] => ('sums' in pass ? Object.keys(pass.sums) : [pass.highest, pass.total])
+const namesOf = (pass: RowPass): string[] => ('sums' in pass ? Object.keys(pass.sums) : 'moments' in pass ? [pass.sum, pass.squares] : [pass.highest, pass.total])
 
 /** Text of the kernels of one operation for one plan. */
 class RowText {
@@ -96,6 +97,7 @@ class RowText {
   /** What this thread's part of a pass gives, as f32 `<name>_part`. */
   #partial(pass: RowPass): string {
     const { width, kept } = this.plan
+    if ('moments' in pass) return this.#partial({ sums: { [pass.sum]: pass.moments } })
     if ('sums' in pass) {
       const sums = Object.entries(pass.sums)
       const body = sums.map(([name, expression]) => `${name}_sum += ${expression};`).join(' ')
@@ -106,8 +108,12 @@ class RowText {
     return `  var ${highest}_part = ${LOWEST}; var ${total}_part = 0.0;\n${this.#each(`let value = ${softmax}; let next = max(${highest}_part, ${maxOf('value', width)}); let e = exp(value - next); ${total}_part = ${total}_part * exp(${highest}_part - next) + ${sumOf('e', width)}; ${highest}_part = next;`)}`
   }
 
-  /** The parts of all threads of a row joined under the pass's own names. */
-  #joined(pass: RowPass): string {
+  /** The parts of all threads of a row joined under the pass's own names; `count` elements are those of a mean. */
+  #joined(pass: RowPass, count = 'length'): string {
+    if ('moments' in pass) {
+      const around = `(${pass.moments} - VF(${pass.sum} / ${count}))`
+      return [this.#joined({ sums: { [pass.sum]: '' } }), this.#partial({ sums: { [pass.squares]: `${around} * ${around}` } }), this.#joined({ sums: { [pass.squares]: '' } })].join('\n')
+    }
     if ('sums' in pass) return Object.keys(pass.sums).map((name) => `  let ${name} = reduce_sum(${name}_part, lane);`).join('\n')
     const { softmax, highest, total } = pass
     const largest = `  let ${highest} = reduce_max(${highest}_part, lane);`
@@ -117,8 +123,25 @@ class RowText {
 
   /** Reads what the workgroups of a row left of a pass, as `<name>_part`: one of them for each thread. */
   #collected(pass: RowPass): string {
-    const start = (name: string) => ('sums' in pass || name === pass.total ? '0.0' : LOWEST)
+    const start = (name: string) => (!('softmax' in pass) || name === pass.total ? '0.0' : LOWEST)
     return namesOf(pass).map((name) => `  var ${name}_part = ${start(name)}; if (lane < parts) { ${name}_part = ${this.#place(name, 'row * parts + lane')}; }`).join('\n')
+  }
+
+  /** What the workgroups of a row left of a pass, joined. */
+  #gathered(pass: RowPass): string {
+    const collected = this.#collected(pass)
+    if (!('moments' in pass)) return `${collected}\n${this.#joined(pass)}`
+    const { sum, squares } = pass
+    return `${collected}
+${this.#joined({ sums: { [sum]: '' } })}
+  var ${squares}_moved = 0.0;
+  if (lane < parts && lane * dim(4u) < vectors) { let count = ${this.#elements('lane * dim(4u)', 'min((lane + 1u) * dim(4u), vectors)')}; let off = ${sum}_part / count - ${sum} / length; ${squares}_moved = ${squares}_part + count * off * off; }
+  let ${squares} = reduce_sum(${squares}_moved, lane);`
+  }
+
+  /** The elements of a part, as f32. */
+  #elements(begin: string, end: string): string {
+    return `f32(${this.plan.width}u * max(1u, ${end} - min(${begin}, ${end})))`
   }
 
   get #functions(): string {
@@ -180,7 +203,7 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`, plan.threads)}`
 
   /** A step that leaves a pass's parts in the scratch buffer, or with `pass` undefined the last one. */
   part(done: readonly RowPass[], pass: RowPass | undefined, scratch: BufferName): { text: string; buffers: BufferName[] } {
-    const earlier = done.flatMap((before) => [this.#collected(before), this.#joined(before)])
+    const earlier = done.map((before) => this.#gathered(before))
     const results = this.#results
     const last = pass ? [this.#partial(pass), this.#joinedOver(pass)] : [this.op.after ?? '', results.text]
     const body = [...earlier, ...last].join('\n')
@@ -190,7 +213,7 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`, plan.threads)}`
 
   /** A pass joined over one workgroup, and left for the others. */
   #joinedOver(pass: RowPass): string {
-    return `${this.#joined(pass)}\n  if (live && lane == 0u) { ${namesOf(pass).map((name) => `${this.#place(name, 'group')} = ${name};`).join(' ')} }`
+    return `${this.#joined(pass, this.#elements('begin', 'end'))}\n  if (live && lane == 0u) { ${namesOf(pass).map((name) => `${this.#place(name, 'group')} = ${name};`).join(' ')} }`
   }
 }
 

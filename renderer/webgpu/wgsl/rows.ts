@@ -72,10 +72,13 @@ export function shuffled(lanes: number, size: number, combine: (stride: string) 
   return lines.join('\n')
 }
 
-function subgroupReduction(name: string, lanes: number, size: number, combine: (a: string, b: string) => string): string {
+/** What threads combine: a number, or two at once between the same barriers. */
+type Reduced = 'f32' | 'vec2<f32>'
+
+function subgroupReduction(name: string, lanes: number, size: number, combine: (a: string, b: string) => string, type: Reduced): string {
   const within = `  var joined = value;\n${shuffled(lanes, size, (stride) => `joined = ${combine('joined', `subgroupShuffleXor(joined, ${stride})`)};`)}`
-  if (lanes <= size) return `fn reduce_${name}(value: f32, lane: u32) -> f32 {\n${within}\n  return joined;\n}\n`
-  return `fn reduce_${name}(value: f32, lane: u32) -> f32 {
+  if (lanes <= size) return `fn reduce_${name}(value: ${type}, lane: u32) -> ${type} {\n${within}\n  return joined;\n}\n`
+  return `fn reduce_${name}(value: ${type}, lane: u32) -> ${type} {
 ${within}
   if (lane % ${size}u == 0u) { exchange[lane / ${size}u] = joined; }
   workgroupBarrier();
@@ -93,8 +96,8 @@ ${Array.from({ length: lanes / size - 1 }, (_, i) => `  result = ${combine('resu
  * every one of them the result. Contains barriers, or with `subgroups` (threads of the smallest one) shuffles: call it
  * where all threads of the workgroup pass.
  */
-export function reduction(name: string, lanes: number, combine: (a: string, b: string) => string, subgroups?: number): string {
-  if (bySubgroups(lanes, subgroups)) return subgroupReduction(name, lanes, subgroups, combine)
+export function reduction(name: string, lanes: number, combine: (a: string, b: string) => string, subgroups?: number, type: Reduced = 'f32'): string {
+  if (bySubgroups(lanes, subgroups)) return subgroupReduction(name, lanes, subgroups, combine, type)
   const steps: string[] = []
   // Four at a time: half the barriers.
   for (let left = lanes; left > 1; ) {
@@ -103,8 +106,8 @@ export function reduction(name: string, lanes: number, combine: (a: string, b: s
     const [a, b, c, d] = ['exchange[lane]', ...[1, 2, 3].map((i) => `exchange[lane + ${i * left}u]`)] as [string, string, string, string]
     steps.push(`  if (lane % ${lanes}u < ${left}u) { exchange[lane] = ${joined === 4 ? combine(`(${combine(a, b)})`, `(${combine(c, d)})`) : combine(a, b)}; }\n  workgroupBarrier();`)
   }
-  if (lanes === 1) return `fn reduce_${name}(value: f32, lane: u32) -> f32 { return value; }\n`
-  return `fn reduce_${name}(value: f32, lane: u32) -> f32 {
+  if (lanes === 1) return `fn reduce_${name}(value: ${type}, lane: u32) -> ${type} { return value; }\n`
+  return `fn reduce_${name}(value: ${type}, lane: u32) -> ${type} {
   exchange[lane] = value;
   workgroupBarrier();
 ${steps.join('\n')}
@@ -116,7 +119,7 @@ ${steps.join('\n')}
 }
 
 /** The workgroup memory that `reduce_*` uses. */
-export const exchange = (threads = THREADS): string => `var<workgroup> exchange: array<f32, ${threads}>;\n`
+export const exchange = (threads = THREADS, type: Reduced = 'f32'): string => `var<workgroup> exchange: array<${type}, ${threads}>;\n`
 export const EXCHANGE = exchange()
 
 /** WGSL sum and maximum of the elements of one vector. */

@@ -1,6 +1,6 @@
-import { entry, header, step, storage, working } from '../../wgsl/header'
+import { entry, header, step, storage, THREADS, working } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
-import { EXCHANGE, planRows, reduction, sumOf } from '../../wgsl/rows'
+import { exchange, planRows, reduction, sumOf } from '../../wgsl/rows'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
 import { dimOf, type BufferName, type KernelShape, type Program } from '../types'
@@ -27,13 +27,13 @@ export function fusedNormBackward(shape: KernelShape, layer: boolean): Program |
   const [type, vf] = [storage(dtype, width), working(width)]
   const each = (text: (k: number) => string) => Array.from({ length: held }, (_, k) => text(k)).join('\n')
   const h = (k: number) => (layer ? `(x_${k} - mean) * rstd` : `x_${k} * rstd`)
-  const sums = layer ? ['along', 'plain'] : ['along']
+  const reduced = layer ? 'vec2<f32>' : 'f32'
   const bindings = [
     { name: 'grad_in', type }, { name: 'x_in', type }, { name: 'weight_in', type }, ...(layer ? [{ name: 'mean_of', type: 'f32' }] : []), { name: 'rstd_of', type: 'f32' },
     { name: 'out', type, write: true }, { name: 'sums', type: vf, write: true },
   ]
   const kinds = layer ? 2 : 1
-  const wgsl = `${header(bindings, dtype === 'f16', shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
+  const wgsl = `${header(bindings, dtype === 'f16', shape.subgroups !== undefined)}${exchange(THREADS, reduced)}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups, reduced)}
 ${entry(`  let l = lane % ${lanes}u;
   let tokens = dim(0u);
   let vectors = dim(1u);
@@ -51,7 +51,7 @@ ${each((k) => `  var dweight_${k} = ${vf}(0.0);${layer ? ` var dbias_${k} = ${vf
 ${each((k) => `    var grad_${k} = ${vf}(0.0); var x_${k} = ${vf}(${layer ? 'mean' : '0.0'}); if (live && has_${k}) { grad_${k} = ${vf}(grad_in[base + ${k * lanes}u]); x_${k} = ${vf}(x_in[base + ${k * lanes}u]); }`)}
     var along_sum = ${vf}(0.0);${layer ? ` var plain_sum = ${vf}(0.0);` : ''}
 ${each((k) => `    { let h = ${h(k)}; let g = grad_${k} * weight_${k}; along_sum += g * h; dweight_${k} += grad_${k} * h;${layer ? ` plain_sum += g; dbias_${k} += grad_${k};` : ''} }`)}
-${sums.map((name) => `    let ${name} = reduce_sum(${sumOf(`${name}_sum`, width)}, lane) / length;`).join('\n')}
+${layer ? `    let both = reduce_sum(vec2<f32>(${sumOf('along_sum', width)}, ${sumOf('plain_sum', width)}), lane) / length; let along = both.x; let plain = both.y;` : `    let along = reduce_sum(${sumOf('along_sum', width)}, lane) / length;`}
 ${each((k) => `    if (live && has_${k}) { out[base + ${k * lanes}u] = ${type}(rstd * (grad_${k} * weight_${k}${layer ? ' - plain' : ''} - ${h(k)} * along)); }`)}
   }
 ${each((k) => `  if (has_${k}) { sums[piece * vectors + l + ${k * lanes}u] = dweight_${k};${layer ? ` sums[(pieces + piece) * vectors + l + ${k * lanes}u] = dbias_${k};` : ''} }`)}`)}`

@@ -80,7 +80,7 @@ const groupNorm: Kernel = {
     return rowSteps({
       tensors: [row('x', 0), raw('weight', 1), raw('bias', 2)],
       functions: (width) => ['weight', 'bias'].map((name) => `fn ${name}_at(row: u32, at: VU) -> VF { return ${valueAt(name, width === 4)}; }\n`).join(''),
-      passes: [{ sums: { sum: 'x' } }, { sums: { squares: '(x - VF(sum / length)) * (x - VF(sum / length))' } }],
+      passes: [{ moments: 'x', sum: 'sum', squares: 'squares' }],
       after: '  let mean = sum / length; let rstd = inverseSqrt(squares / length + scalar(0u));',
       result: { each: '(x - mean) * rstd * weight_at(row, index) + bias_at(row, index)', to: 'output' },
       scalars: shape.scalars,
@@ -96,7 +96,7 @@ const kernels: Readonly<Record<string, Kernel>> = {
   // The variance is taken around the mean, so it cannot cancel.
   layer_norm: rowKernel({
     tensors: [row('x', 0), column('weight', 1), column('bias', 2)],
-    passes: [{ sums: { sum: 'x' } }, { sums: { squares: '(x - VF(sum / length)) * (x - VF(sum / length))' } }],
+    passes: [{ moments: 'x', sum: 'sum', squares: 'squares' }],
     after: '  let mean = sum / length; let rstd = inverseSqrt(squares / length + scalar(0u));',
     result: { each: '(x - mean) * rstd * weight + bias', to: 'output' },
   }),
