@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "convolution/shape.h"
+#include "convolution/tiles.h"
 #include "matmul/launch.h"
 
 namespace opscope::cuda {
@@ -34,32 +34,30 @@ int packed_axes(const Dims& d, const ConvSizes& s) {
   return reach(s.depth) < 1 << 10 && reach(s.height) < 1 << 11 && reach(s.width) < 1 << 11 ? 3 : 0;
 }
 
-// Shares of the sum of each output, where tiles alone do not fill the GPU; `steps` of the sum, at least four of them in a share.
-int64_t splits_of(const Planner& p, int64_t tiles, int64_t steps) { return std::min<int64_t>(k_splits(p.device.sm_count * 2, tiles, steps, 4), 64); }
-
-void plan_mma(Planner& p, const ConvSizes& s, int axes, int64_t terms) {
-  const int64_t columns = int64_t{s.batch} * s.depth.output * s.height.output * s.width.output, filters = s.filters / s.groups;
-  const auto tiles = [&](int64_t side) { return ceil_div(columns, side) * ceil_div(filters, side) * s.groups; };
-  const bool large = filters > 64 && tiles(128) * 10 >= p.device.sm_count * 9;
-  const int64_t side = large ? 128 : 64;
+void plan_mma(Planner& p, const ConvSizes& s, int axes, const ConvShape& shape) {
+  const ConvTiling tiling = conv_mma_tiling(p.device.sm_count, shape);
+  const int64_t side = tiling.tile->filters, splits = std::min(tiling.splits, Launch::max_blocks_yz / s.groups);
   // Stages of 64 bytes of the sum (common/product.cuh).
-  const unsigned shared = (large ? 4 : 8) * 2 * static_cast<unsigned>(side) * 64;
-  const int64_t splits = std::min(splits_of(p, tiles(side), ceil_div(terms, 32)), Launch::max_blocks_yz / s.groups);
-  const CUdeviceptr shares = shares_of(p, columns * s.filters, splits);
-  p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared), {ceil_div(columns, side), ceil_div(filters, side), s.groups * splits},
-           large ? 256 : 128, shared, p.input(0), p.input(1), p.output(), s, shares, static_cast<int>(splits));
-  launch_join(p, shares, p.output(), columns * s.filters, splits);
+  const unsigned shared = (side == 128 ? 4 : 8) * 2 * static_cast<unsigned>(side) * 64;
+  const CUdeviceptr shares = shares_of(p, shape.outputs(), splits);
+  p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared),
+           {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, p.input(0), p.input(1), p.output(), s, shares, static_cast<int>(splits));
+  launch_join(p, shares, p.output(), shape.outputs(), splits);
 }
 
-void plan_tiles(Planner& p, const ConvSizes& s, int64_t columns, int64_t terms) {
-  constexpr int64_t tile = 64;
-  const int64_t filters = ceil_div(s.filters / s.groups, tile), splits = splits_of(p, ceil_div(columns, tile) * filters * s.groups, ceil_div(terms, 16));
-  const CUdeviceptr shares = shares_of(p, columns * s.filters, splits);
-  const int64_t most = Launch::max_blocks_yz / splits;
+void plan_tiles(Planner& p, const ConvSizes& s, const ConvShape& shape) {
+  const bool f32 = p.spec.dtype == Dtype::f32;
+  const ConvTiling tiling = f32 ? conv_tiling(p.device.sm_count, shape) : conv_splits(p.device.sm_count, shape, conv_tile_16bit);
+  const ConvTile& tile = *tiling.tile;
+  const int64_t in_image = int64_t{s.channels} / s.groups * s.depth.input * s.height.input * s.width.input, volume = int64_t{s.depth.kernel} * s.height.kernel * s.width.kernel;
+  const bool masked = f32 && volume <= most_masked && in_image < int64_t{1} << 31;
+  const int64_t most = Launch::max_blocks_yz / tiling.splits;
+  const CUdeviceptr shares = shares_of(p, shape.outputs(), tiling.splits);
+  const CUfunction kernel = p.kernel_in("convolution", "convolution_" + p.dtype() + "_" + tile.name + (masked ? "" : "_far"));
   for (int64_t first = 0; first < s.groups; first += most)
-    p.launch(p.kernel_in("convolution", "convolution_" + p.dtype()), {ceil_div(columns, tile), filters, std::min(most, s.groups - first) * splits}, 256, 0, p.input(0), p.input(1), p.output(), s, static_cast<int>(first),
-             shares, static_cast<int>(splits));
-  launch_join(p, shares, p.output(), columns * s.filters, splits);
+    p.launch(kernel, {ceil_div(shape.columns, tile.outputs), ceil_div(shape.filters, tile.filters), std::min(most, s.groups - first) * tiling.splits}, tile.warps * 32, 0, p.input(0), p.input(1), p.output(), s,
+             static_cast<int>(first), shares, static_cast<int>(tiling.splits));
+  launch_join(p, shares, p.output(), shape.outputs(), tiling.splits);
 }
 
 void plan_direct(Planner& p, const ConvSizes& s, const ConvShape& shape, int group) {
@@ -109,15 +107,15 @@ void plan(Planner& p) {
   }
   const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, terms = p.dim(1) / p.dim(3) * s.depth.kernel * s.height.kernel * s.width.kernel;
   if (plane >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
-  const ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0};
+  const ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0, p.dim(1) / p.dim(3)};
   switch (conv_kind(p.device.sm_count, shape)) {
     case ConvKind::direct: return plan_direct(p, s, shape, 1);
     case ConvKind::direct_warp: return plan_direct(p, s, shape, 32);
     case ConvKind::point: return plan_point(p, s, plane);
     case ConvKind::product:
       return launch_product(p, {p.dim(0) * p.dim(3), static_cast<int>(shape.filters), static_cast<int>(plane), static_cast<int>(terms), false, false, p.dim(3)}, p.input(1), p.input(0), p.output());
-    case ConvKind::mma: return plan_mma(p, s, packed_axes(p.spec.dims, s), terms);
-    case ConvKind::tiles: return plan_tiles(p, s, shape.columns, terms);
+    case ConvKind::mma: return plan_mma(p, s, packed_axes(p.spec.dims, s), shape);
+    case ConvKind::tiles: return plan_tiles(p, s, shape);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "kernels/convolution/shape.h"
+#include "kernels/convolution/tiles.h"
 #include "kernels/matmul/f32.h"
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
@@ -140,8 +140,25 @@ void convolutions() {
                 if (kind == ConvKind::mma) possible = possible && tensor_cores;
               }
   expect(possible, "kernels for products and for tensor cores get what they can compute");
-  expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {340'416, 32, 1, 8, 1728, false, false}) == ConvKind::tiles, "few filters are no tile, more of them are");
+  expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
   expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");
+  bool covered = true;
+  for (const int64_t columns : {1LL, 49LL, 100'003LL, 1LL << 33})
+    for (const int64_t filters : {1LL, 11LL, 512LL, 5'000'000LL})
+      for (const int64_t groups : {1, 4096})
+        for (const int64_t terms : {1LL, 17LL, 4608LL, 1LL << 30}) {
+          const ConvShape shape = {columns, filters, groups, terms, 1, false, true, 1};
+          for (const ConvTiling& tiling : {conv_tiling(132, shape), conv_mma_tiling(132, shape), conv_splits(132, shape, conv_tile_16bit)}) {
+            const int64_t steps = up(up(terms, tiling.tile->depth), tiling.tile->slices), each = up(steps, tiling.splits);
+            covered = covered && tiling.splits >= 1 && tiling.splits <= most_conv_splits && each * (tiling.splits - 1) < steps && tiling.cost > 0;
+          }
+          covered = covered && (filters < 5'000'000 || conv_tiling(132, shape).tile->filters == 64);
+        }
+  expect(covered, "no share of a sum is empty, and a launch holds the tiles");
+  const auto takes = [](const ConvShape& shape, int filters, bool split) { return conv_tiling(132, shape).tile->filters == filters && (conv_tiling(132, shape).splits > 1) == split; };
+  expect(takes({50'176, 64, 1, 576, 3136, false, false, 64}, 64, false) && takes({392, 512, 1, 4608, 49, false, false, 512}, 64, true) && takes({30'592, 31, 1, 2058, 239, false, false, 686}, 32, true) &&
+             takes({46'395, 11, 47, 27, 45, false, false, 1}, 16, false),
+         "tiles have as many filters as there are, and share the sum where outputs are few");
   bool filled = true;
   for (const int64_t columns : {1, 1000, 100'000, 10'000'000})
     for (const int64_t filters : {1, 2, 3, 5, 8, 17})
@@ -160,7 +177,7 @@ void convolutions() {
              !conv_takes_window(132, {11'160'315, 5, 1, 2000, 21'755, false, false}, 8),
          "several positions of a thread where outputs are many and the weights lie in shared memory");
   expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
-  expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && k_splits(264, 7, 2048, 4) > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
+  expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && conv_mma_tiling(132, {432, 17, 1, 65'536, 24, false, true}).splits > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
   expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
 }
 

@@ -1,0 +1,114 @@
+// Which kernel a convolution takes, its tiles, and into how many shares its sum is split: what a model of the time says. Pure; see plan_test.cc.
+#pragma once
+#include <cmath>
+
+#include "../matmul/shape.h"
+#include "shape.h"
+
+namespace opscope::cuda {
+
+enum class ConvKind {
+  direct,       // a thread for each output (convolution_direct.cu, convolution_window.cu)
+  direct_warp,  // a warp for each output
+  point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
+  product,      // a batched product (matmul.plan.cc)
+  mma,          // tiles on tensor cores (convolution_mma.cu)
+  tiles,        // tiles in f32 (convolution.cu)
+};
+
+// Filters and outputs of a block, elements of the sum in a step, parts of a block that share the sum, warps, and what an H200 gave: multiply-adds of a
+// multiprocessor in a microsecond, microseconds of a step when a block has the multiprocessor to itself, steps that beginning and end take, blocks of a multiprocessor.
+struct ConvTile {
+  const char* name;
+  int filters, outputs, depth, slices, warps;
+  double rate, latency, ends;
+  int resident;
+};
+
+constexpr ConvTile conv_tiles[] = {
+  {"64x128", 64, 128, 16, 1, 4, 146'000, 0.9, 3.0, 4}, {"64x32", 64, 32, 16, 1, 2, 121'000, 0.62, 3.1, 8}, {"32x128", 32, 128, 16, 1, 2, 128'000, 1.15, 3.0, 6},
+  {"16x128", 16, 128, 16, 1, 2, 84'400, 0.87, 1.8, 8}, {"16x64x4", 16, 64, 16, 4, 4, 86'600, 0.9, 1.3, 4}, {"32x32x4", 32, 32, 16, 4, 4, 91'300, 0.81, 1.0, 4},
+};
+// The one that 16-bit types have where tensor cores cannot serve them.
+constexpr const ConvTile& conv_tile_16bit = conv_tiles[1];
+constexpr ConvTile conv_mma_64 = {"64", 64, 64, 32, 1, 4, 199'000, 1.34, 2.1, 4}, conv_mma_128 = {"128", 128, 128, 32, 1, 8, 390'000, 4.1, 2.0, 2};
+
+// Elements of a kernel up to which a mask says which of them lie inside of the input (convolution.cu).
+constexpr int64_t most_masked = 32;
+constexpr int64_t most_conv_splits = 64;
+
+// Microseconds.
+constexpr double conv_launch = 2.2, conv_join = 4.1, conv_join_elements = 2.65e6;
+
+struct ConvTiling {
+  const ConvTile* tile;
+  int64_t splits;
+  double cost;
+};
+
+inline double conv_tile_cost(int sm_count, const ConvShape& c, const ConvTile& t, int64_t splits) {
+  const int64_t blocks = up(c.columns, t.outputs) * up(c.filters, t.filters) * c.groups * splits, rounds = up(blocks, sm_count);
+  const double steps = static_cast<double>(up(up(c.terms, t.depth), splits * t.slices)) + t.ends, products = static_cast<double>(t.slices * t.filters * t.outputs * t.depth);
+  const double work = static_cast<double>(rounds) * steps * products / t.rate, waiting = steps * t.latency * static_cast<double>(up(rounds, t.resident));
+  return conv_launch + std::hypot(work, waiting) + (splits > 1 ? conv_join + static_cast<double>(splits * c.outputs()) / conv_join_elements : 0);
+}
+
+// The best number of shares, none of them empty.
+inline ConvTiling conv_splits(int sm_count, const ConvShape& c, const ConvTile& t) {
+  ConvTiling best = {&t, 1, conv_tile_cost(sm_count, c, t, 1)};
+  const int64_t steps = up(up(c.terms, t.depth), t.slices);
+  for (int64_t wanted = 2; wanted <= std::min(most_conv_splits, steps); wanted++) {
+    const int64_t splits = up(steps, up(steps, wanted));
+    if (const double cost = conv_tile_cost(sm_count, c, t, splits); cost < best.cost) best = {&t, splits, cost};
+  }
+  return best;
+}
+
+// Blocks of 16 filters exceed what a launch can hold where a group has millions of them.
+inline ConvTiling conv_tiling(int sm_count, const ConvShape& c) {
+  ConvTiling best = conv_splits(sm_count, c, conv_tiles[0]);
+  for (const ConvTile& t : conv_tiles)
+    if (up(c.filters, t.filters) <= 65'535)
+      if (const ConvTiling tiling = conv_splits(sm_count, c, t); tiling.cost < best.cost) best = tiling;
+  return best;
+}
+
+inline ConvTiling conv_mma_tiling(int sm_count, const ConvShape& c) {
+  const bool large = c.filters > 64 && up(c.columns, 128) * up(c.filters, 128) * c.groups * 10 >= int64_t{sm_count} * 9;
+  return conv_splits(sm_count, c, large ? conv_mma_128 : conv_mma_64);
+}
+
+// Of the kernels without tiles: microseconds of a thread, of each term of its sum and of each term of each filter beyond what is read for all of them, and of a term
+// where nothing else is to be done.
+struct ConvThreads {
+  double thread, term, product, latency;
+};
+constexpr ConvThreads conv_window_cost = {1.4e-5, 5.1e-7, 8.4e-8, 0.17}, conv_direct_cost = {1.9e-5, 1.1e-6, 1.5e-6, 0.11}, conv_warp_cost = {2.8e-5, 2.1e-6, 4.4e-7, 0.1},
+                      conv_shared_cost = {1.8e-5, 1.6e-6, 3.2e-8, 0.07};
+
+// group: threads of an output, 1 or 32.
+inline double conv_threads_cost(int sm_count, const ConvShape& c, int group) {
+  const int together = conv_filters_together(sm_count, c, group), shared = conv_filters_together(sm_count, c, 8);
+  const auto cost = [&](const ConvThreads& t, int filters, int64_t positions, int64_t lanes, int64_t terms) {
+    const double threads = static_cast<double>(up(c.columns, positions) * positions * c.groups * up(c.filters, filters) * lanes) * 132 / sm_count, sum = static_cast<double>(terms);
+    return conv_launch + std::hypot(threads * (t.thread + sum * (t.term + filters * t.product)), sum * t.latency);
+  };
+  if (group == 1 && conv_takes_window(sm_count, c, together)) return cost(conv_window_cost, together, together == 1 ? 1024 : 512, 1, c.terms);
+  if (group == 1) return cost(conv_direct_cost, together, 1, 1, c.terms);
+  if (conv_shares_window(sm_count, c, c.channels, shared)) return cost(conv_shared_cost, shared, 1, 8, up(c.channels, 8) * (c.terms / c.channels));
+  return cost(conv_warp_cost, together, 1, 32, up(c.terms, 32));
+}
+
+inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
+  const double products = static_cast<double>(c.outputs()) * static_cast<double>(c.terms);
+  constexpr double few_products = 1e7;
+  constexpr int64_t narrow = 16, least_plane = 64;
+  if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products)) return ConvKind::point;
+  if (c.point && c.plane >= least_plane) return ConvKind::product;
+  const bool mma = c.tensor_cores && c.terms >= 8;
+  const double thread = conv_threads_cost(sm_count, c, 1), warp = conv_threads_cost(sm_count, c, 32), tiles = (mma ? conv_mma_tiling(sm_count, c) : conv_tiling(sm_count, c)).cost;
+  if (tiles < std::min(thread, warp)) return mma ? ConvKind::mma : ConvKind::tiles;
+  return thread <= warp ? ConvKind::direct : ConvKind::direct_warp;
+}
+
+}  // namespace opscope::cuda
