@@ -16,16 +16,21 @@ void plan_rows(Planner& p) {
 void plan_group_norm(Planner& p) {
   const int64_t groups = p.dim(3);
   const int64_t channels = p.dim(1) / groups, plane = p.dim(2), cols = channels * plane;
-  const GroupShape whole = group_shape(p.device.sm_count, lanes_of(p.spec.dtype), p.dim(0) * groups, channels, plane, p.device.major >= 9);
-  if (whole.vectors > 0) {
+  const int64_t lanes = lanes_of(p.spec.dtype), all = p.dim(0) * groups;
+  const bool clusters = p.device.major >= 9;
+  GroupNormArguments g = {p.input(0), p.input(1), p.input(2), p.output(), static_cast<int>(cols), static_cast<int>(plane), static_cast<int>(channels), static_cast<int>(groups), 0, 1, 0, 0, all, 0, 0, static_cast<float>(p.scalar(0))};
+  const auto launch = [&](const char* module, const std::string& kernel, int64_t blocks, unsigned threads, int64_t part, int parts, int64_t shared) {
     const Division by_plane = division_by(plane);
-    const GroupNormArguments g = {p.input(0), p.input(1), p.input(2), p.output(), static_cast<int>(cols), static_cast<int>(plane), static_cast<int>(channels), static_cast<int>(groups), static_cast<int>(whole.part), whole.parts,
-                                  by_plane.factor, by_plane.shift, static_cast<float>(p.scalar(0))};
-    const std::string kernel = "group_norm_" + p.dtype() + "_" + std::to_string(whole.vectors) + (whole.ragged ? "_ragged" : "") + (whole.parts > 1 ? "_cluster" : "");
-    p.launch(p.kernel_in("group_norm", kernel), {whole.blocks}, whole.threads, static_cast<unsigned>(channels * 8), g).cluster(static_cast<unsigned>(whole.parts));
-    return;
+    g.factor = by_plane.factor, g.shift = by_plane.shift, g.part = static_cast<int>(part), g.parts = parts;
+    p.launch(p.kernel_in(module, kernel, static_cast<unsigned>(shared)), {blocks}, threads, static_cast<unsigned>(shared), g).cluster(static_cast<unsigned>(parts));
+  };
+  if (const LongGroupShape s = clusters ? long_group_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes, all, channels, plane) : LongGroupShape{}; s.part > 0) {
+    g.piece = s.piece, g.pieces = s.pieces;
+    return launch("group_norm_long", "group_norm_long_" + p.dtype() + (s.ragged ? "_ragged" : ""), s.blocks, s.threads, s.part, s.parts, s.shared);
   }
-  RowArguments a = arguments_of(p, p.dim(0) * groups, cols);
+  if (const GroupShape s = group_shape(p.device.sm_count, lanes, all, channels, plane, clusters); s.vectors > 0)
+    return launch("group_norm", "group_norm_" + p.dtype() + "_" + std::to_string(s.vectors) + (s.ragged ? "_ragged" : "") + (s.parts > 1 ? "_cluster" : ""), s.blocks, s.threads, s.part, s.parts, channels * 8);
+  RowArguments a = arguments_of(p, all, cols);
   a.groups = static_cast<int>(groups);
   a.plane = plane;
   launch_rows(p, a, 1, true);

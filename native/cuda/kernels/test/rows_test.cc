@@ -1,5 +1,6 @@
 // How operations over rows are spread over the GPU (rows/shape.h, common/row.h): a part of opscope_cuda_plan_test.
 #include "kernels/common/row.h"
+#include "kernels/group_norm/shape.h"
 #include "kernels/rows/shape.h"
 #include "kernels/test/expect.h"
 
@@ -112,9 +113,35 @@ void loss_shapes() {
          "rows that start on 16 bytes and that one block takes");
 }
 
+// Long groups of group_norm: the parts of a group cover it wherever its line of 128 bytes starts, the pieces of its warps cover a part, and no block is without a group.
+void long_groups() {
+  bool held = true, places = true;
+  int taken = 0;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t plane = lanes; plane <= int64_t{1} << 24; plane = plane * 9 / 8 + 1)
+      for (const int64_t channels : {1, 2, 7, 64, 1000, 1024})
+        for (int64_t groups = 1; groups <= 100'000; groups = groups * 3 / 2 + 7) {
+          const LongGroupShape s = long_group_shape(132, 232'448, lanes, groups, channels, plane);
+          if (s.part == 0) continue;
+          taken++;
+          const int64_t cols = channels * plane, line = 8 * lanes, before = cols % line == 0 ? 0 : s.ragged ? line - 1 : line - lanes, warps = s.threads / 32;
+          held = held && s.part % 8 == 0 && s.part * s.parts * lanes >= cols + before && s.ragged == (cols % lanes != 0) && s.piece % 8 == 0 && s.piece <= group_piece && s.pieces * warps <= group_pieces &&
+                 s.pieces * s.piece * warps >= s.part && s.shared >= s.part * 16 + 16 * channels && s.shared + group_fixed_bytes <= 232'448;
+          places = places && s.threads % 32 == 0 && s.threads <= group_threads && (s.parts == 1 || s.parts == group_parts) && s.blocks % s.parts == 0 && s.blocks >= s.parts && s.blocks <= groups * s.parts;
+        }
+  expect(held && taken > 1000, "shared memory holds a long group, wherever it starts");
+  expect(places, "each block of long groups has one");
+  const auto of = [](int64_t lanes, int64_t groups, int64_t channels, int64_t plane) { return long_group_shape(132, 232'448, lanes, groups, channels, plane); };
+  expect(of(8, 2048, 8, 12'544).blocks == 132 && of(4, 2048, 8, 12'544).blocks == 132 && of(4, 2048, 8, 12'544).parts == 2 && of(4, 1024, 8, 3136).blocks == 264 && of(8, 1472, 11, 3025).blocks == 1472 &&
+             of(4, 1200, 5, 4099).blocks == 1200,
+         "long groups are taken by blocks that stay, unless three fit on a multiprocessor or many would have none at last");
+  expect(of(8, 4096, 16, 784).part == 0 && of(4, 64, 10, 4096).part == 0 && of(4, 256, 16, 16'384).part == 0, "short groups, few and those of more than two blocks are left to others");
+}
+
 }  // namespace
 
 void row_shapes() {
+  long_groups();
   row_splits();
   norm_shapes();
   softmax_rows();
