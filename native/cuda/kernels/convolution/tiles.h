@@ -25,13 +25,13 @@ struct ConvTile {
   int resident;
 };
 
-constexpr ConvTile conv_tiles[] = {
+inline constexpr ConvTile conv_tiles[] = {
   {"64x128", 64, 128, 16, 1, 4, 146'000, 0.9, 3.0, 4}, {"64x32", 64, 32, 16, 1, 2, 121'000, 0.62, 3.1, 8}, {"32x128", 32, 128, 16, 1, 2, 128'000, 1.15, 3.0, 6},
   {"16x128", 16, 128, 16, 1, 2, 84'400, 0.87, 1.8, 8}, {"16x64x4", 16, 64, 16, 4, 4, 86'600, 0.9, 1.3, 4}, {"32x32x4", 32, 32, 16, 4, 4, 91'300, 0.81, 1.0, 4},
 };
 // The one that 16-bit types have where tensor cores cannot serve them.
-constexpr const ConvTile& conv_tile_16bit = conv_tiles[1];
-constexpr ConvTile conv_mma_64 = {"64", 64, 64, 32, 1, 4, 199'000, 1.34, 2.1, 4}, conv_mma_128 = {"128", 128, 128, 32, 1, 8, 390'000, 4.1, 2.0, 2};
+inline constexpr const ConvTile& conv_tile_16bit = conv_tiles[1];
+inline constexpr ConvTile conv_mma_64 = {"64", 64, 64, 32, 1, 4, 199'000, 1.34, 2.1, 4}, conv_mma_128 = {"128", 128, 128, 32, 1, 8, 390'000, 4.1, 2.0, 2};
 
 // Elements of a kernel up to which a mask says which of them lie inside of the input (convolution.cu).
 constexpr int64_t most_masked = 32;
