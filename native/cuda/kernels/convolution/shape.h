@@ -34,10 +34,13 @@ inline bool conv_takes_window(int sm_count, const ConvShape& c, int together) {
 }
 
 // Whether outputs with long sums are computed 32 positions a block, whose warps share `channels` of a group (convolution_window.cu), rather than by a warp each: where
-// there are a few channels for every warp, and two blocks for every multiprocessor.
+// there are a few channels for every warp, and two blocks for every multiprocessor. Ten channels of a warp with several elements of the kernel each are read so soon that
+// half a block is enough, and that the weights may keep other blocks off the multiprocessor.
 inline bool conv_shares_window(int sm_count, const ConvShape& c, int64_t channels, int together) {
-  constexpr int64_t most_weights = 8 << 10, warps = 8;
-  return channels >= 2 * warps && c.terms * together <= most_weights && c.columns * c.groups * ((c.filters + together - 1) / together) >= int64_t{sm_count} * 64;
+  constexpr int64_t warps = 8;
+  const bool soon = channels <= warps * 10 && c.terms > channels;
+  const int64_t most_weights = (soon ? 20 : 8) << 10, least = soon ? 16 : 64;
+  return channels >= 2 * warps && c.terms * together <= most_weights && c.columns * c.groups * ((c.filters + together - 1) / together) >= sm_count * least;
 }
 
 }  // namespace opscope::cuda

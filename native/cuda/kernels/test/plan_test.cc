@@ -173,6 +173,9 @@ void convolutions() {
   expect(conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 55, 2) && !conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 5, 2) && !conv_shares_window(132, {600, 2, 1, 165, 600, false, true}, 55, 2) &&
              !conv_shares_window(132, {25'312, 8, 1, 2000, 791, false, true}, 500, 8),
          "warps of a block share many channels of enough outputs");
+  expect(conv_shares_window(132, {256, 32, 1, 144, 256, false, false}, 16, 1) && !conv_shares_window(132, {256, 32, 1, 4608, 256, false, false}, 512, 1) && !conv_shares_window(132, {2052, 2, 1, 129, 4, false, false}, 129, 1) &&
+             conv_kind(132, {256, 32, 1, 144, 256, false, false, 16}) == ConvKind::direct_warp,
+         "fewer outputs are enough where each warp has few channels");
   expect(conv_takes_window(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 8) && conv_takes_window(132, {300'000, 1, 16, 9, 4032, false, false}, 1) && !conv_takes_window(132, {100'000, 1, 1, 9, 4032, false, false}, 1) &&
              !conv_takes_window(132, {11'160'315, 5, 1, 2000, 21'755, false, false}, 8),
          "several positions of a thread where outputs are many and the weights lie in shared memory");
