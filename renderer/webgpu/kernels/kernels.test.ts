@@ -75,6 +75,8 @@ describe('WGSL kernels', () => {
     expect(steps('layer_norm_backward', 20)).toEqual([20, 2 * 32])
     expect(steps('layer_norm_backward', 7)).toEqual([7 + 32])
     expect(steps('layer_norm_backward', 640).length).toBeGreaterThan(2)
+    expect(build('layer_norm_backward', [500, 300]).steps.length).toBeGreaterThan(2)
+    expect(KERNELS.get('layer_norm_backward')!.build({ dtype: 'f32', dims: [500, 300], scalars: [], threads: 1024 }).steps).toHaveLength(2)
     expect(steps('rms_norm_backward', 20)).toEqual([20, 32])
     // dx and dweight of little are one dispatch.
     expect(steps('rms_norm_backward', 7)).toEqual([7 + 32])
@@ -176,7 +178,11 @@ describe('products', () => {
     expect(planAcross([1, 4099, 3, 700, 1, 0])).toMatchObject({ right: false, size: 3, count: 1, parts: 1 })
     expect([planAcross([1, 65, 1, 511, 0, 0]), planAcross([1, 65, 17, 511, 1, 0])]).toEqual([undefined, undefined])
     // Few rows or columns fill no tile: all threads share k.
-    expect(build('matmul', [1, 3, 9, 1_735_271, 0, 1]).steps.map(({ groups }) => groups)).toEqual([754, 27])
+    expect(build('matmul', [1, 3, 9, 1_735_271, 0, 1]).steps.map(({ groups }) => groups)).toEqual([848, 14])
+    // A long row is read as vectors, by few rows at a time.
+    expect(build('matmul', [1, 8192, 1, 8192, 0, 0]).steps.map(({ groups }) => groups)).toEqual([1024])
+    expect(build('matmul', [1, 8192, 1, 8192, 0, 0]).steps[0]!.wgsl).toContain('array<vec4<f32>>')
+    expect(build('matmul', [1, 5, 7, 200, 0, 0]).steps.map(({ groups }) => groups)).toEqual([2])
     expect(build('matmul', [1, 2048, 2048, 65536, 0, 0]).steps).toHaveLength(1)
   })
 })

@@ -51,11 +51,10 @@ const gather: Kernel = {
   dtypes: FLOATS,
   build: (shape) => {
     const dim = dimOf(shape, 1)
-    const element = (side: string, j: number) => `f32(x[u32(at.${side})${dim === 1 ? '' : ` * dim(1u) + (4u * i + ${j}u) % dim(1u)`}])`
+    const element = (side: string, j: number) => `f32(x[u32(at.${side})${dim === 1 ? '' : ` * ${dim}u + (4u * i + ${j}u) % ${dim}u`}])`
     return mapped({
       tensors: [{ name: 'x', at: { input: 0 } }, { name: 'indices', at: { input: 1 }, type: 'fourI32' }, { name: 'out', at: 'output', type: 'own4', write: true }],
       body: `  let at = indices[i];\n  out[i] = own4(vec4<f32>(${['x', 'y', 'z', 'w'].map(element).join(', ')}));`,
-      dims: [dim],
     }, shape.dtype, Math.ceil((dimOf(shape, 2) * dim) / 4))
   },
 }

@@ -14,7 +14,10 @@ const SMALL = 16
 /** A product without tiles, where these would stand nearly empty: few rows, or hardly any work. Undefined for others. */
 export function thinProduct(shape: KernelShape): Program | undefined {
   const [batch, m, n, k, transA, transB] = [0, 1, 2, 3, 4, 5].map((i) => dimOf(shape, i)) as [number, number, number, number, number, number]
-  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : k <= 4 * SHORT && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL)) ? 1 : undefined
+  // Of a longer k threads share the steps (long.ts), unless outputs are many.
+  const shared = k > SHORT && Math.min(m, n) <= SMALL && batch * m * n < MANY_COLUMNS
+  const isTiny = k <= 4 * SHORT && !shared && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL))
+  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny ? 1 : undefined
   if (rows === undefined) return undefined
   const each = (text: (r: number) => string) => Array.from({ length: rows }, (_, r) => text(r)).join('\n')
   // dims 1 to 4: m, n, k, groups of rows.

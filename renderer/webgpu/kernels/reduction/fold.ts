@@ -169,7 +169,7 @@ const FEW_GROUPS = 132
 const LEAST_ROWS = 4
 
 /** Threads of a workgroup of `wide` columns, of which there are `groups` with `reduce` rows each. */
-function threadsAcross(wide: number, reduce: number, groups: number, most = THREADS): number {
+export function threadsAcross(wide: number, reduce: number, groups: number, most = THREADS): number {
   return groups > FEW_GROUPS ? THREADS : Math.max(THREADS, Math.min(most, powerOfTwoFrom(Math.ceil((reduce * wide) / LEAST_ROWS))))
 }
 

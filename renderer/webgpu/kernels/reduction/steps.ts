@@ -1,6 +1,6 @@
 import { THREADS, widthFor, type Width } from '../../wgsl/header'
 import type { BufferName, DeviceLimits, Step } from '../types'
-import { columnsOf, foldAcross, foldAlong, foldAt, type Times, type Pair, type Fold } from './fold'
+import { columnsOf, foldAcross, foldAlong, foldAt, threadsAcross, type Times, type Pair, type Fold } from './fold'
 
 export type Float = 'f32' | 'f16'
 
@@ -25,10 +25,10 @@ export const runParts = (vectors: number, rows: number, threads = THREADS): numb
   vectors <= LONGEST_ALONE * threads && threads > THREADS ? 1 : pieces(vectors, SHORTEST_RUN, rows)
 
 /** Pieces of the rows of a fold over the middle axis of [outer, reduce, vectors]. */
-export function columnParts(outer: number, reduce: number, vectors: number): number {
+export function columnParts(outer: number, reduce: number, vectors: number, threads = THREADS): number {
   const wide = columnsOf(reduce, vectors)
   // Few rows of many columns: a thread takes all rows.
-  if (wide === THREADS || reduce <= ROWS_ALONE * (THREADS / wide)) return 1
+  if (wide === THREADS || reduce <= (ROWS_ALONE * threadsAcross(wide, reduce, outer * Math.ceil(vectors / wide), threads)) / wide) return 1
   return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide))
 }
 
@@ -76,7 +76,7 @@ export class FoldSteps {
   columns(x: Held, outer: number, reduce: number, inner: number, last: boolean, times?: Times): Held {
     const width = widthFor(inner)
     const vectors = inner / width
-    const parts = columnParts(outer, reduce, vectors)
+    const parts = columnParts(outer, reduce, vectors, this.device.threads)
     const columns = { outer, reduce, vectors, width, parts, count: this.count }
     if (parts === 1) return this.#across(x, columns, last, outer * inner, times)
     const partial = this.#across(x, columns, false, outer * parts * inner, times)

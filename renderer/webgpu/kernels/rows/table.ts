@@ -60,7 +60,7 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
       return steps
     }
     // The sums of few tokens are one step, which dbias joins.
-    const together = layer && columnParts(1, dimOf(shape, 0), dimOf(shape, 1) / widthFor(dimOf(shape, 1))) === 1
+    const together = layer && columnParts(1, dimOf(shape, 0), dimOf(shape, 1) / widthFor(dimOf(shape, 1)), shape.threads) === 1
     const dweight = sums(1, { x: { input: 1 }, rstd: saved.at(-1)!.from, ...(layer ? { mean: saved[0]!.from } : {}), ...(together ? { plain: { output: 2 } } : {}) })
     return joinPrograms([dx, dweight, ...(layer && !together ? [sums(2)] : [])])
   },

@@ -13,6 +13,8 @@ const MOST_QUERIES = 2048
 const CHUNK = THREADS
 /** Threads that share a key's score, where its row has as many vectors. */
 const SHARING = 4
+/** Keys whose values a thread reads together. */
+const KEYS = [0, 1, 2, 3]
 /** Workgroups that fill a device, and elements of keys up to which one workgroup is faster than several and their join. */
 const FILLED = 1024
 const ALONE = 2 ** 15
@@ -74,10 +76,15 @@ function joined({ wide, high, columns }: ReturnType<typeof rowsOf>): string {
   return columns.map((c) => `  rows[lane] = sum_${c};\n  workgroupBarrier();\n${steps.join('\n')}\n  sum_${c} = rows[lane];\n  workgroupBarrier();`).join('\n')
 }
 
-function partText({ dtype, headDim, causal }: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>, split: boolean): string {
+function partText({ dtype, headDim, causal, seqQ, seqK }: FewAttention, { subgroups }: Pick<KernelShape, 'subgroups'>, split: boolean): string {
   const width = widthFor(headDim)
   const [type, vector] = [storage(dtype, width), working(width)]
   const vectors = headDim / width
+  // Of few keys the query is not shared first: it comes together with them.
+  const seen = causal ? Math.min(seqK, seqQ) : seqK
+  const direct = seen <= CHUNK
+  const lanes = Math.min(CHUNK, powerOfTwoFrom(seen))
+  const asked = direct ? `(${vector}(q[query * ${vectors}u + d]) * scalar(0u))` : 'asked[d]'
   const sharing = Math.min(SHARING, powerOfTwoFrom(vectors))
   const rows = rowsOf(vectors)
   const { wide, high, columns } = rows
@@ -85,18 +92,18 @@ function partText({ dtype, headDim, causal }: FewAttention, { subgroups }: Pick<
   const each = (text: (c: number) => string) => columns.map(text).join('\n')
   const place = (c: number) => `lane % ${wide}u + ${c}u`
   const has = (c: number) => (wide * columns.length === vectors ? 'true' : `${place(c)} < ${vectors}u`)
-  const lanes = ['x', 'y', 'z', 'w'].slice(0, width)
+  const sides = ['x', 'y', 'z', 'w'].slice(0, width)
+  const values = (declare: string) => each((c) => KEYS.map((u) => `    ${declare}v_${c}_${u} = ${vector}(v[(base + start + min(j + ${u * high}u, count - 1u)) * ${vectors}u + min(${place(c)}, ${vectors - 1}u)]);`).join('\n'))
   const written = split
     ? `let to = group * ${headDim + 2}u;
     if (lane == 0u) { out[to] = top; out[to + 1u] = total; }
-${each((c) => `    if (${has(c)}) { ${width === 4 ? lanes.map((l, i) => `out[to + 2u + 4u * (${place(c)}) + ${i}u] = sum_${c}.${l};`).join(' ') : `out[to + 2u + ${place(c)}] = sum_${c};`} }`)}`
+${each((c) => `    if (${has(c)}) { ${width === 4 ? sides.map((l, i) => `out[to + 2u + 4u * (${place(c)}) + ${i}u] = sum_${c}.${l};`).join(' ') : `out[to + 2u + ${place(c)}] = sum_${c};`} }`)}`
     : each((c) => `    if (${has(c)}) { out[query * ${vectors}u + ${place(c)}] = ${type}(sum_${c} / total); }`)
   const target = split ? 'f32' : type
   return `${header([{ name: 'q', type }, { name: 'k', type }, { name: 'v', type }, { name: 'out', type: target, write: true }], dtype === 'f16', subgroups !== undefined)}${EXCHANGE}
-var<workgroup> asked: array<${vector}, ${vectors}>;
-var<workgroup> shares: array<f32, ${CHUNK * sharing}>;
+${direct ? '' : `var<workgroup> asked: array<${vector}, ${vectors}>;\n`}var<workgroup> shares: array<f32, ${CHUNK * sharing}>;
 var<workgroup> weights: array<f32, ${CHUNK}>;
-${high > 1 ? `var<workgroup> rows: array<${vector}, ${THREADS}>;\n` : ''}${reduction('max', THREADS, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`, subgroups)}
+${high > 1 ? `var<workgroup> rows: array<${vector}, ${THREADS}>;\n` : ''}${reduction('max', lanes, (a, b) => `max(${a}, ${b})`, subgroups)}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, subgroups)}
 ${entry(`  let query = group / dim(2u);
   let part = group % dim(2u);
   if (query >= dim(4u)) { return; }
@@ -104,32 +111,40 @@ ${entry(`  let query = group / dim(2u);
   let heads = dim(5u);
   let base = (head / heads * dim(6u) + head % heads / (heads / dim(6u))) * dim(1u);
   let end = min(${causal ? 'min(dim(1u), query % dim(0u) + 1u)' : 'dim(1u)'}, (part + 1u) * dim(3u));
-  for (var d = lane; d < ${vectors}u; d += ${THREADS}u) { asked[d] = ${vector}(q[query * ${vectors}u + d]) * scalar(0u); }
+${direct ? '' : `  for (var d = lane; d < ${vectors}u; d += ${THREADS}u) { asked[d] = ${vector}(q[query * ${vectors}u + d]) * scalar(0u); }
   workgroupBarrier();
-  var top = -1e30;
+`}  var top = -1e30;
   var total = 0.0;
 ${each((c) => `  var sum_${c} = ${vector}(0.0);`)}
   for (var start = part * dim(3u); start < end; start += ${CHUNK}u) {
     let count = min(end - start, ${CHUNK}u);
-    for (var j = lane / ${sharing}u; j < count; j += ${THREADS / sharing}u) {
-      let row = (base + start + j) * ${vectors}u;
+    // The first values are on their way while scores are found.
+    var j = lane / ${wide}u;
+${values('var ')}
+    for (var key = lane / ${sharing}u; key < count; key += ${THREADS / sharing}u) {
+      let row = (base + start + key) * ${vectors}u;
       var share = 0.0;
-      for (var d = lane % ${sharing}u; d < ${vectors}u; d += ${sharing}u) { share += ${dot('asked[d]', `${vector}(k[row + d])`)}; }
-      shares[j * ${sharing}u + lane % ${sharing}u] = share;
+      for (var d = lane % ${sharing}u; d < ${vectors}u; d += ${sharing}u) { share += ${dot(asked, `${vector}(k[row + d])`)}; }
+      shares[key * ${sharing}u + lane % ${sharing}u] = share;
     }
     workgroupBarrier();
     var score = -1e30;
-    if (lane < count) { score = ${Array.from({ length: sharing }, (_, i) => `shares[lane * ${sharing}u + ${i}u]`).join(' + ')}; }
+    // The threads that share a reduction have all keys, the same in each of several.
+    let own = lane % ${lanes}u;
+    if (own < count) { score = ${Array.from({ length: sharing }, (_, i) => `shares[own * ${sharing}u + ${i}u]`).join(' + ')}; }
     let next = max(top, reduce_max(score, lane));
-    let weight = select(0.0, exp(score - next), lane < count);
-    weights[lane] = weight;
+    let weight = select(0.0, exp(score - next), own < count);
+    if (lane < ${lanes}u) { weights[lane] = weight; }
     let kept = exp(top - next);
     top = next;
     total = total * kept + reduce_sum(weight, lane);
 ${each((c) => `    sum_${c} *= kept;`)}
-    for (var j = lane / ${wide}u; j < count; j += ${high * 4}u) {
-${[0, 1, 2, 3].map((u) => `      let at_${u} = min(j + ${u * high}u, count - 1u); let w_${u} = select(0.0, weights[at_${u}], j + ${u * high}u < count);`).join('\n')}
-${each((c) => `      if (${has(c)}) { ${[0, 1, 2, 3].map((u) => `let v_${u} = ${vector}(v[(base + start + at_${u}) * ${vectors}u + ${place(c)}]);`).join(' ')} ${[0, 1, 2, 3].map((u) => `sum_${c} += w_${u} * v_${u};`).join(' ')} }`)}
+${lanes < 2 || subgroups !== undefined ? '    workgroupBarrier();\n' : ''}    loop {
+${KEYS.map((u) => `      let w_${u} = select(0.0, weights[min(j + ${u * high}u, count - 1u)], j + ${u * high}u < count);`).join('\n')}
+${each((c) => KEYS.map((u) => `      sum_${c} += w_${u} * v_${c}_${u};`).join(' '))}
+      j += ${high * KEYS.length}u;
+      if (j >= count) { break; }
+${values('')}
     }
     workgroupBarrier();
   }
