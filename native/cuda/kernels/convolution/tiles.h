@@ -107,6 +107,8 @@ inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
   if (c.point && c.plane >= least_plane) return ConvKind::product;
   const bool mma = c.tensor_cores && c.terms >= 8;
   const double thread = conv_threads_cost(sm_count, c, 1), warp = conv_threads_cost(sm_count, c, 32), tiles = (mma ? conv_mma_tiling(sm_count, c) : conv_tiling(sm_count, c)).cost;
+  // Tiles in f32 of 16-bit types are for what neither tensor cores nor threads serve.
+  if (c.tensor_cores && !mma && (c.terms <= 4 || products < few_products)) return thread <= warp ? ConvKind::direct : ConvKind::direct_warp;
   if (tiles < std::min(thread, warp)) return mma ? ConvKind::mma : ConvKind::tiles;
   return thread <= warp ? ConvKind::direct : ConvKind::direct_warp;
 }

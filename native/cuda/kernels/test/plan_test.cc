@@ -141,7 +141,7 @@ void convolutions() {
               }
   expect(possible, "kernels for products and for tensor cores get what they can compute");
   expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
-  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");
+  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");
   bool covered = true;
   for (const int64_t columns : {1LL, 49LL, 100'003LL, 1LL << 33})
     for (const int64_t filters : {1LL, 11LL, 512LL, 5'000'000LL})
