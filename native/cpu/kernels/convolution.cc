@@ -13,7 +13,9 @@ namespace {
 template <class T>
 struct AsStored {
   using State = NoState;
+  static constexpr bool TILES = false;
   static constexpr bool PAIRS = false;
+  static bool packs_windows(const Geometry&) { return false; }
   using Element = T;
   using Rows = OneChannel<T>;
   static Geometry units(const Geometry& g) { return g; }
@@ -28,6 +30,8 @@ struct AsStored {
 // .. or of two channels as pairs.
 struct InPairs {
   using State = NoState;
+  static constexpr bool TILES = false;
+  static bool packs_windows(const Geometry&) { return false; }
   static constexpr bool PAIRS = true;
   using Element = float;
   using Rows = TwoChannels;
@@ -51,12 +55,40 @@ struct InPairs {
 };
 #endif
 #if defined(OPSCOPE_TILES)
-// .. the same, but where the input is the matrix: as tiles of them.
+// .. the same, but as tiles of pairs of terms where the input is the matrix, or where panels packed from it repay what that takes.
 struct InTiles : InPairs {
   using State = Tiles;
+  static constexpr bool TILES = true;
+  static bool packs_windows(const Geometry& trimmed) {
+    return !trimmed.plain() && trimmed.out_plane() == trimmed.stored_plane && trimmed.out_plane() >= NR / 2 && trimmed.group_filters() >= TILE_ROWS && trimmed.group_channels() * trimmed.volume() >= TILE_UNITS;
+  }
   static LeftOfTiles left(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
   static RightOfTiles right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {{b, stride, transposed, terms}}; }
   static Products products(const Products& p) { return in_tiles(p); }
+};
+#endif
+
+#if defined(OPSCOPE_TILES)
+// The windows of a group of an image, of `terms` terms, as RightOfTiles.
+struct WindowsOfTiles {
+  Windows<BF16> windows;
+  int64_t terms;
+
+  bool stays(int64_t, int64_t, int64_t) const { return false; }
+  int64_t lying(int64_t, int64_t, int) const { return 0; }
+  void pack(int64_t j, int64_t columns, int64_t l, int64_t kc, float* to) const {
+    constexpr int64_t AT_ONCE = 128;  // pairs of terms, widened within the first-level cache
+    alignas(64) float widened[2 * AT_ONCE * NR];
+    for (int64_t at = 0; at < columns; at += NR)
+      for (int64_t p = 0; p < kc; p += AT_ONCE) {
+        const int64_t units = least(AT_ONCE, kc - p), first = 2 * (l + p), left = terms - first, met = left < 0 ? 0 : least(2 * units, left);
+        if (met > 0) windows.pack(j + at, static_cast<int>(least(NR, columns - at)), first, met, widened);
+        for (int64_t rest = met * NR; rest < 2 * units * NR; rest += W) vstore(widened + rest, vset(0));
+        float* const panel = to + at * kc + p * NR;
+        for (int64_t q = 0; q < units; q++)
+          for (int v = 0; v < NR; v += W) vstore(panel + q * NR + v, vpaired(vload(widened + 2 * q * NR + v), vload(widened + (2 * q + 1) * NR + v)));
+      }
+  }
 };
 #endif
 
@@ -97,9 +129,9 @@ template <class T, class F>
 void run_slice(const Call& call, const Geometry& whole) {
   const Geometry trimmed = whole.trimmed(), g = F::units(trimmed.turned());
   const Parts parts(g, call.threads);
-  const bool fits = !trimmed.plain() && parts.fits();
+  const bool packs = F::packs_windows(trimmed), fits = !packs && !trimmed.plain() && parts.fits();
   if constexpr (F::PAIRS)
-    if (!fits && !trimmed.plain()) return run<T>(call);
+    if (!fits && !packs && !trimmed.plain()) return run<T>(call);
   const int64_t floats = filter_floats(whole, g, F::PAIRS && fits, sizeof(typename F::Element));
   Call c = call;
   c.scratch += floats;
@@ -119,6 +151,9 @@ void run_slice(const Call& call, const Geometry& whole) {
     const T* of_group = x + i * trimmed.group_channels() * trimmed.in_plane();
     const auto left = F::left(weight + group * s.m * s.k, s.k);
     if (trimmed.plain()) return multiply_into(F::output(out + i * s.m * s.n), s.n, sums, left, F::right(of_group, s.n, false, s.k), multiply_by);
+#if defined(OPSCOPE_TILES)
+    if constexpr (F::TILES) return multiply_into(F::output(out + i * s.m * s.n), s.n, sums, left, WindowsOfTiles{{of_group, trimmed}, s.k}, multiply_by);
+#endif
     if constexpr (!F::PAIRS) multiply_into(out + i * s.m * s.n, s.n, sums, left, Windows<T>{of_group, trimmed}, multiply_by);
   });
 }
@@ -186,7 +221,7 @@ size_t scratch_of(const Geometry& whole, int threads, size_t bytes, bool rounded
   const auto add = [&](const Geometry& slice) {
     const Geometry trimmed = slice.trimmed(), g = F::units(trimmed.turned());
     const Parts parts(g, threads);
-    const bool fits = !trimmed.plain() && parts.fits();
+    const bool fits = !F::packs_windows(trimmed) && !trimmed.plain() && parts.fits();
     const size_t own = static_cast<size_t>(filter_floats(slice, g, F::PAIRS && fits, bytes)) + (fits ? static_cast<size_t>(parts.floats * threads) : F::products(trimmed.products()).scratch(threads, rounded));
     if (own > most) most = own;
   };
