@@ -77,9 +77,11 @@ inline V vsigmoid(V x) {
   return vdiv(vset(1), vadd(vset(1), vldexp(vnfma(power, p, power), s.n)));
 }
 
-// As vtanh() of math.h; 2 |x| = n ln 2 + 2 r, where n is at most 26, so that ln 2 needs no second float.
+// As vtanh() of math.h; 2 |x| = n ln 2 + 2 r, where n is at most 26, so that ln 2 needs no second float. The lowest bits of `shifted` are the
+// exponent of 2^(n + 1).
 inline V vtanh(V x) {
-  const V size = vmin(vset(9.02f), vabs(x)), shifted = vfma(size, vset(2 * LOG2_E), vset(ROUND)), n = vsub(shifted, vset(ROUND)), r = vnfma(n, vset(0.34657359f), size);
+  constexpr float BIASED = ROUND + 128;
+  const V size = vmin(vset(9.02f), vabs(x)), shifted = vfma(size, vset(2 * LOG2_E), vset(BIASED)), n = vsub(shifted, vset(BIASED)), r = vnfma(n, vset(0.34657359f), size);
   V p = vset(32 * 0.0013813239f);
   p = vfma(p, r, vset(16 * 0.0083694197f));
   p = vfma(p, r, vset(8 * 0.041668456f));
@@ -87,7 +89,7 @@ inline V vtanh(V x) {
   p = vfma(p, r, vset(2 * 0.49999994f));
   // e^2r - 1 is twice this.
   p = vfma(vmul(r, r), p, r);
-  const V power = vldexp(vset(1), n), t = vfma(power, vadd(p, p), vsub(power, vset(1))), size_of = vdiv(t, vadd(t, vset(2)));
+  const V twice = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(shifted), 23)), t = vfma(twice, p, vfma(twice, vset(0.5f), vset(-1))), size_of = vdiv(t, vadd(t, vset(2)));
   return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(size_of), _mm512_castps_si512(x), _mm512_set1_epi32(INT32_MIN), 0xd8));
 }
 
