@@ -60,7 +60,9 @@ struct InTiles : InPairs {
   using State = Tiles;
   static constexpr bool TILES = true;
   static bool packs_windows(const Geometry& trimmed) {
-    return !trimmed.plain() && trimmed.out_plane() == trimmed.stored_plane && trimmed.out_plane() >= NR / 2 && trimmed.group_filters() >= TILE_ROWS && trimmed.group_channels() * trimmed.volume() >= TILE_UNITS;
+    constexpr int64_t FEW_FILTERS = 32, MANY_FILTERS = 256, FEW_OUTPUTS = 64;
+    const bool repays = trimmed.group_filters() >= MANY_FILTERS || (trimmed.group_filters() >= FEW_FILTERS && trimmed.out_plane() >= FEW_OUTPUTS);
+    return repays && !trimmed.plain() && trimmed.out_plane() == trimmed.stored_plane && trimmed.out_plane() >= NR / 2 && trimmed.group_channels() * trimmed.volume() >= TILE_UNITS;
   }
   static LeftOfTiles left(const BF16* a, int64_t terms) { return {a, terms, false, terms}; }
   static RightOfTiles right(const BF16* b, int64_t stride, bool transposed, int64_t terms) { return {{b, stride, transposed, terms}}; }
@@ -182,6 +184,9 @@ template <class T, class F>
 void run(const Call& call) {
   const Geometry whole(call.dims);
   if (whole.meets_images()) return run_images<T, F>(call, whole);
+  // Processors with tiles multiply pairs more slowly than floats.
+  if constexpr (F::TILES)
+    if (const Geometry trimmed = whole.trimmed(); is_sliced<F>(whole, call.threads) || (!trimmed.plain() && !F::packs_windows(trimmed))) return run<T>(call);
   if (!is_sliced<F>(whole, call.threads)) return run_slice<T, F>(call, whole);
   each_slice(whole, [&](const Geometry& slice) {
     run_slice<T, F>(call, slice);
