@@ -2,7 +2,8 @@ import { entry, header, step, storage, THREADS, type Binding } from '../../wgsl/
 import type { BufferName, Program, Step } from '../types'
 import { keyFunctions, lowestBit, numbers } from './keys'
 import type { Sorted } from './network'
-import { apart, inTurn, memoryText, ranked } from './ranked'
+import { isMerged, sortByParts } from './parts'
+import { apart, memoryText, ranked } from './ranked'
 
 /**
  * Sorting by digits of the keys, from the lowest (least significant digit first: Knuth 1973, 5.2.5): for each digit of eight bits, every
@@ -23,12 +24,7 @@ export const FEW_PARTS = 32
 /** Counts that a thread reads before it adds any of them. */
 const AT_ONCE = 8
 
-/** The same where keys and counters take turns in workgroup memory. Odd, so that threads that read neighbours meet different banks; a byte counts 16 threads. */
-const EACH_ALONE = 15
-/** Longest row that a workgroup sorts alone. */
-const LONGEST_ALONE = EACH_ALONE * THREADS
-
-const each = (text: (k: number) => string, count = EACH): string => numbers(count).map((k) => `  ${text(k)}`).join('\n')
+const each = (text: (k: number) => string): string => numbers(EACH).map((k) => `  ${text(k)}`).join('\n')
 
 /** The part of its row that a workgroup has. dims: rows, length, parts of a row, lowest bit of the digit, first. */
 const PLACES = `  let parts = dim(2u);
@@ -155,36 +151,11 @@ ${each((k) => `if (${written(k)}) { ${place(`exchange[from${k}]`, k)} }`)}` : ''
   return step(wgsl, [...buffersOf(from), counts, ...(totals ? [totals] : []), ...buffersOf(to)], dimsOf(cut, bit), cut.rows * cut.parts)
 }
 
-/** Rows of at most LONGEST_ALONE elements, each sorted by a workgroup by all its digits of four bits. */
-function alone(descending: boolean, cut: Cut, x: Extract<From, { x: BufferName }>, to: Sorted): Step {
-  const ofThread = (text: (k: number) => string) => each(text, EACH_ALONE)
-  const exchanged = (name: string) => `  workgroupBarrier();
-${ofThread((k) => `atomicStore(&memory[r${k}], ${name}${k});`)}
-  workgroupBarrier();
-${ofThread((k) => `${name}${k} = atomicLoad(&memory[lane * ${EACH_ALONE}u + ${k}u]);`)}`
-  const wgsl = `${header([...bindingsOf(x), ...targets(to)], isF16(x, to))}${keyFunctions(descending)}${memoryText(inTurn(LONGEST_ALONE))}
-${entry(`  if (group >= dim(0u)) { return; }
-  let length = dim(1u);
-  let base = group * length;
-${ofThread((k) => `{ let i = ${k * THREADS}u + lane; atomicStore(&memory[i], select(0xffffffffu, ${keyAt(x, 'base + min(i, length - 1u)')}, i < length)); }`)}
-  workgroupBarrier();
-${ofThread((k) => `var key${k} = atomicLoad(&memory[lane * ${EACH_ALONE}u + ${k}u]); var place${k} = lane * ${EACH_ALONE}u + ${k}u;`)}
-  for (var bit = dim(3u); bit < 32u; bit += ${DIGIT_BITS / 2}u) {
-    workgroupBarrier();
-${ranked((k) => `key${k} >> bit`, inTurn(LONGEST_ALONE), EACH_ALONE)}
-${exchanged('key')}
-${exchanged('place')}
-  }
-  let first = group * dim(4u);
-${ofThread((k) => `if (lane * ${EACH_ALONE}u + ${k}u < dim(4u)) { values[first + lane * ${EACH_ALONE}u + ${k}u] = ${storage(to.type, 1)}(value_of(key${k})); indices[first + lane * ${EACH_ALONE}u + ${k}u] = i32(place${k}); }`)}`)}`
-  return step(wgsl, [...buffersOf(x), ...buffersOf(to)], dimsOf(cut, Math.floor(lowestBit(x.type) / 4) * 4), cut.rows)
-}
-
 /** The first of each row of x, sorted by digits. */
 export function sortDigits(descending: boolean, rows: number, length: number, first: number, x: Extract<From, { x: BufferName }>, to: Sorted): Program {
   const parts = Math.ceil(length / PART)
   const cut = { rows, length, parts, first }
-  if (length <= LONGEST_ALONE) return { scratchBytes: [], steps: [alone(descending, cut, x, to)] }
+  if (isMerged(rows, length)) return sortByParts(descending, rows, length, first, x, to)
   const bytes = 4 * rows * length
   const [counts, totals] = [{ scratch: 4 }, parts > FEW_PARTS ? { scratch: 5 } : undefined]
   const steps: Step[] = []

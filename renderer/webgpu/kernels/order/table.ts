@@ -2,6 +2,7 @@ import { mapped } from '../../wgsl/mapped'
 import { powerOfTwoFrom } from '../../wgsl/rows'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, type Step } from '../types'
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
+import { LONGEST_PART, sortByParts } from './parts'
 import { sortDigits } from './radix'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
@@ -9,6 +10,9 @@ const SHORTEST_BITS = 3
 
 const bitsFor = (length: number) => Math.max(SHORTEST_BITS, Math.log2(powerOfTwoFrom(length)))
 const floatOf = (shape: KernelShape) => (shape.dtype === 'f16' ? 'f16' : 'f32')
+
+/** Rows up to this length are sorted by a network over all pairs. */
+const LONGEST_NETWORK = 1024
 
 /** Rows up to this length are sorted by a thread for each element, which counts those in front of it. */
 const SHORT_ROW = 32
@@ -35,7 +39,7 @@ function ranked(shape: KernelShape, descending: boolean, first: number): Program
   }, shape.dtype, rows * cols)
 }
 
-/** The first `first` pairs of each sorted row of x: in one step where a row fits a block, whole rows that do not by their digits. */
+/** The first `first` pairs of each sorted row of x: in one step where a row fits a workgroup, whole rows that do not by their digits. */
 function sorted(shape: KernelShape, descending: boolean, first: number): Program {
   const [rows, cols] = [dimOf(shape, 0), dimOf(shape, 1)]
   const type = floatOf(shape)
@@ -43,6 +47,7 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const x = { x: { input: 0 }, type } as const
   if (cols <= SHORT_ROW) return ranked(shape, descending, first)
   const paddedBits = bitsFor(cols)
+  if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, x, out)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
   if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)

@@ -1,0 +1,118 @@
+import { entry, header, step, storage, THREADS } from '../../wgsl/header'
+import type { BufferName, Program, Step } from '../types'
+import { keyFunctions, lowestBit, numbers } from './keys'
+import type { Sorted } from './network'
+import { apart, inTurn, memoryText, ranked } from './ranked'
+
+/**
+ * Rows of a few parts, each of them sorted by a workgroup by all digits of four bits of its keys. The parts of a row are merged by rank: an
+ * element stands behind as many as are in front of it in its own part and, by binary search, in the others.
+ */
+
+/** Keys of a thread. Odd, so that threads that read neighbours meet different banks; a byte counts 15 of each. */
+const HELD = [5, 7, 9, 11, 13, 15]
+/** Keys of a thread that fit 16 KiB of workgroup memory together with the counters; more of them take turns with these. */
+const HELD_APART = 11
+export const LONGEST_PART = HELD.at(-1)! * THREADS
+
+/** Parts of a row that are merged whatever the number of rows; more of them up to so many elements, where passes over the digits wait for each other. */
+const FEW_MERGED = 4
+const MOST_MERGED = 8
+const MOST_ELEMENTS_MERGED = 3 * 2 ** 19
+
+/** Whether rows are sorted by parts. */
+export function isMerged(rows: number, length: number): boolean {
+  const parts = Math.ceil(length / LONGEST_PART)
+  return parts <= FEW_MERGED || (parts <= MOST_MERGED && rows * length <= MOST_ELEMENTS_MERGED)
+}
+
+/** Bits of a key's place in its part. Keys are sorted by their low bits and then by the others, each beside the place in one word. */
+const PLACE_BITS = 12
+const PLACE_MASK = 2 ** PLACE_BITS - 1
+
+interface Elements {
+  x: BufferName
+  type: 'f32' | 'f16'
+}
+interface Cut {
+  rows: number
+  length: number
+  parts: number
+  /** Elements of a part; the last may have fewer. */
+  size: number
+  first: number
+}
+
+/** Sorts each part, for the result where a row has one, else for scratch 0 (keys) and 1 (places). dims: rows, length, parts, first round, size, first. */
+function sortParts(descending: boolean, { rows, length, parts, size, first }: Cut, x: Elements, to: Sorted): Step {
+  const held = HELD.find((count) => count * THREADS >= size)!
+  const own = held <= HELD_APART
+  const m = own ? apart(held * THREADS) : inTurn(held * THREADS)
+  const each = (text: (k: number) => string) => numbers(held).map((k) => `  ${text(k)}`).join('\n')
+  const place = (at: string) => `${own ? 'exchange' : 'memory'}[${at}]`
+  const read = (at: string) => m.read(place(at))
+  const write = (at: string, value: string) => m.write(place(at), value)
+  const turn = own ? '' : '  workgroupBarrier();\n'
+  const alone = parts === 1
+  const written = alone
+    ? (k: number) => `if (i${k} < dim(5u)) { values[row * dim(5u) + i${k}] = ${storage(to.type, 1)}(value_of(${read(`e${k}`)})); indices[row * dim(5u) + i${k}] = i32(e${k}); }`
+    : (k: number) => `if (i${k} < count) { keys_out[base + i${k}] = ${read(`e${k}`)}; places_out[base + i${k}] = begin + e${k}; }`
+  const targets = alone ? [{ name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }] : [{ name: 'keys_out', type: 'u32', write: true }, { name: 'places_out', type: 'u32', write: true }]
+  const wgsl = `${header([{ name: 'x', type: storage(x.type, 1) }, ...targets], x.type === 'f16' || (alone && to.type === 'f16'))}${keyFunctions(descending)}${memoryText(m)}
+${entry(`  let row = group / dim(2u);
+  if (row >= dim(0u)) { return; }
+  let begin = group % dim(2u) * dim(4u);
+  let count = min(dim(4u), dim(1u) - begin);
+  let base = row * dim(1u) + begin;
+${each((k) => `let i${k} = ${k * THREADS}u + lane; let key${k} = select(0xffffffffu, key_of(f32(x[base + min(i${k}, count - 1u)])), i${k} < count); var e${k} = lane * ${held}u + ${k}u;`)}
+  for (var round = dim(3u); round < 2u; round++) {
+    workgroupBarrier();
+${each((k) => write(`i${k}`, `key${k}`))}
+    workgroupBarrier();
+${each((k) => `{ let place = e${k} & ${PLACE_MASK}u; let key = ${read('place')}; e${k} = select(key << ${PLACE_BITS}u, key & ~${PLACE_MASK}u, round == 1u) | place; }`)}
+    for (var bit = ${PLACE_BITS}u; bit < select(${2 * PLACE_BITS}u, 32u, round == 1u); bit += 4u) {
+${turn}${ranked((k) => `e${k} >> bit`, m, held)}
+${turn}${each((k) => write(`r${k}`, `e${k}`))}
+      workgroupBarrier();
+${each((k) => `e${k} = ${read(`lane * ${held}u + ${k}u`)};`)}
+    }
+  }
+${each((k) => `e${k} = ${read(`i${k}`)} & ${PLACE_MASK}u;`)}
+  workgroupBarrier();
+${each((k) => write(`i${k}`, `key${k}`))}
+  workgroupBarrier();
+${each(written)}`)}`
+  return step(wgsl, [x.x, ...(alone ? [to.values, to.places] : [{ scratch: 0 }, { scratch: 1 }])], [rows, length, parts, lowestBit(x.type) < PLACE_BITS ? 0 : 1, size, first], rows * parts)
+}
+
+/** Each element of sorted parts to its place in the row, where that is among the first. dims: rows, length, size, first step of a search, first. */
+function mergeParts(descending: boolean, { rows, length, parts, size, first }: Cut, to: Sorted): Step {
+  const others = (text: (j: number) => string) => numbers(parts - 1).map((j) => `  ${text(j)}`).join('\n')
+  const wgsl = `${header([{ name: 'keys', type: 'u32' }, { name: 'places', type: 'u32' }, { name: 'values', type: storage(to.type, 1), write: true }, { name: 'indices', type: 'i32', write: true }], to.type === 'f16')}${keyFunctions(descending)}
+${entry(`  let i = group * ${THREADS}u + lane;
+  let row = i / dim(1u);
+  if (row >= dim(0u)) { return; }
+  let column = i % dim(1u);
+  let size = dim(2u);
+  let own = column / size;
+  let key = keys[i];
+${others((j) => `let part${j} = (own + ${j + 1}u) % ${parts}u; let base${j} = row * dim(1u) + part${j} * size; let count${j} = min(size, dim(1u) - part${j} * size); var ahead${j} = 0u;`)}
+  for (var reach = dim(3u); reach > 0u; reach >>= 1u) {
+${others((j) => `let other${j} = keys[base${j} + min(ahead${j} + reach, count${j}) - 1u];`)}
+${others((j) => `if (ahead${j} + reach <= count${j} && (other${j} < key || (other${j} == key && part${j} < own))) { ahead${j} += reach; }`)}
+  }
+  let rank = column - own * size${numbers(parts - 1).map((j) => ` + ahead${j}`).join('')};
+  if (rank < dim(4u)) {
+    values[row * dim(4u) + rank] = ${storage(to.type, 1)}(value_of(key));
+    indices[row * dim(4u) + rank] = i32(places[i]);
+  }`)}`
+  return step(wgsl, [{ scratch: 0 }, { scratch: 1 }, to.values, to.places], [rows, length, size, 2 ** Math.floor(Math.log2(size)), first], Math.ceil((rows * length) / THREADS))
+}
+
+/** The first of each row of x, where rows are merged. */
+export function sortByParts(descending: boolean, rows: number, length: number, first: number, x: Elements, to: Sorted): Program {
+  const parts = Math.ceil(length / LONGEST_PART)
+  const cut = { rows, length, parts, size: Math.ceil(length / parts), first }
+  if (parts === 1) return { scratchBytes: [], steps: [sortParts(descending, cut, x, to)] }
+  return { scratchBytes: [4 * rows * length, 4 * rows * length], steps: [sortParts(descending, cut, x, to), mergeParts(descending, cut, to)] }
+}
