@@ -218,6 +218,10 @@ describe('convolutions', () => {
     const one = line(32769, 5, 16, 5, 5)
     expect(one.wgsl).toContain('tile_a')
     expect(one.groups).toBe(Math.ceil(32769 / 128))
+    // A few tiles with long sums share them, and put the outputs back to their images.
+    const long = build('conv1d', [64, 50_000, 63, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1])
+    expect(long.steps[0]!.groups).toBe(195)
+    expect(long.steps.at(-1)!.buffers).toEqual([{ scratch: 1 }, 'output'])
     // Whole tiles stay with their image.
     expect(line(64, 64, 64, 3, 4098).dims[1]).toBe(4096)
   })

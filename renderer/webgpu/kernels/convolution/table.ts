@@ -1,6 +1,7 @@
 import { step, widthFor } from '../../wgsl/header'
-import { matmulText, tilesFor } from '../matmul/kernel'
-import { dimOf, type Kernel, type KernelShape } from '../types'
+import { mapped } from '../../wgsl/mapped'
+import { chunkOf, joinedParts, matmulText, partsOf, tilesFor } from '../matmul/kernel'
+import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { directConvolution, directPlan } from './direct'
 
 /** Extents of one axis, in the order of the op's dims. */
@@ -58,6 +59,14 @@ const MOST_EMPTY = 1 / 8
 /** Whether tiles take outputs of several images: those of one would leave much of them empty. */
 export const isFolded = (batch: number, outputs: number): boolean => batch > 1 && outputs / (Math.ceil(outputs / NARROWEST) * NARROWEST) < 1 - MOST_EMPTY
 
+/** Scratch 1, [filter, image, output], to [image, filter, output]. */
+const unfolded = (shape: KernelShape, filters: number, outputs: number, n: number): Program =>
+  mapped({
+    tensors: [{ name: 'sums', at: { scratch: 1 }, type: 'f32' }, { name: 'out', at: 'output', write: true }],
+    body: '  out[i] = own(sums[i / dim(2u) % dim(1u) * dim(3u) + i / (dim(1u) * dim(2u)) * dim(2u) + i % dim(2u)]);',
+    dims: [filters, outputs, n],
+  }, shape.dtype, filters * n)
+
 /** Filters of a group, and terms of a sum, below which a tile of a product would stand nearly empty. */
 const FEW_FILTERS = 16
 const FEW_TERMS = 8
@@ -80,11 +89,17 @@ const convolution: Kernel = {
     const { tile, tilesM, tilesN } = tilesFor(products, m, n)
     if (m < FEW_FILTERS || k <= FEW_TERMS || (products * tilesM * tilesN < FEW_TILES && images * m * outputs * k <= LITTLE))
       return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${element('x')}`, images * outputs)
+    const parts = partsOf(products * tilesM * tilesN, k)
+    const split = parts > 1
     const wgsl = matmulText({
-      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: 1, widthOut: folded ? 1 : widthFor(outputs), tile,
-      gathered: { loadB: `${constants(shape)}${element('b')}${folded ? LOAD_FOLDED : LOAD_B}`, baseA: 'batch_number % groups * m * k', ...(folded ? { place: PLACE_FOLDED } : {}) },
+      dtype, transA: false, transB: false, widthA: widthFor(k), widthB: 1, widthOut: split ? widthFor(n) : folded ? 1 : widthFor(outputs), tile, split,
+      gathered: { loadB: `${constants(shape)}${element('b')}${folded ? LOAD_FOLDED : LOAD_B}`, baseA: 'product % groups * m * k', ...(folded && !split ? { place: PLACE_FOLDED } : {}) },
     })
-    return { scratchBytes: [], steps: [step(wgsl, [{ input: 1 }, { input: 0 }, 'output'], [m, n, k, tilesM, tilesN, products], products * tilesM * tilesN)] }
+    const made = step(wgsl, [{ input: 1 }, { input: 0 }, split ? { scratch: 0 } : 'output'], [m, n, k, tilesM, tilesN, products * parts, parts, chunkOf(k, parts)], products * parts * tilesM * tilesN)
+    if (!split) return { scratchBytes: [], steps: [made] }
+    if (!folded) return joinedParts(made, shape, products, m * n, parts)
+    const joined = joinedParts(made, shape, products, m * n, parts, { scratch: 1 })
+    return { ...joined, steps: [...joined.steps, ...unfolded(shape, filters, outputs, n).steps] }
   },
 }
 

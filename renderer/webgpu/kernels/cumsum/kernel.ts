@@ -1,6 +1,6 @@
 import { entry, header, step, storage, THREADS, widthFor, working, type Width } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
-import { EXCHANGE, reduction, sumOf } from '../../wgsl/rows'
+import { EXCHANGE, powerOfTwoFrom, reduction, sumOf } from '../../wgsl/rows'
 import { dimOf, type Kernel } from '../types'
 
 /** Runs of THREADS vectors that a workgroup adds up together: one component of a vec4 for each. */
@@ -12,8 +12,8 @@ const ENOUGH_GROUPS = 1024
 /** Threads whose sums one of them adds up. */
 const SIDE = 16
 
-/** Of each of four runs the sum of the threads in front of each one, and of all: groups of SIDE threads first, then those of the groups. */
-const SCAN = `var<workgroup> sums: array<vec4<f32>, ${THREADS + SIDE}>;
+/** Of each of four runs the sum of the threads in front of each one, and of all, among `lanes` neighbours: groups of SIDE threads first, then those of the groups. */
+const scanText = (lanes: number) => `var<workgroup> sums: array<vec4<f32>, ${THREADS + SIDE}>;
 var<workgroup> tops: array<vec4<f32>, ${THREADS / SIDE}>;
 struct Scanned { before: vec4<f32>, all: vec4<f32> }
 fn scan(value: vec4<f32>, lane: u32) -> Scanned {
@@ -31,7 +31,8 @@ fn scan(value: vec4<f32>, lane: u32) -> Scanned {
   }
   workgroupBarrier();
   var scanned = Scanned(sums[lane + lane / ${SIDE}u], vec4<f32>(0.0));
-  for (var g = 0u; g < ${THREADS / SIDE}u; g++) {
+  let own = lane / ${lanes}u * ${lanes / SIDE}u;
+  for (var g = own; g < own + ${lanes / SIDE}u; g++) {
     let top = tops[g];
     if (g < lane / ${SIDE}u) { scanned.before += top; }
     scanned.all += top;
@@ -59,8 +60,12 @@ ${entry(`${PLACE}
 
 const SIDES = ['x', 'y', 'z', 'w'].slice(0, RUNS)
 
+/** Vectors summed up within themselves, and the sums of all of them. */
+const within = (width: Width) => `${width === 4 ? SIDES.map((_, q) => `    v${q}.y += v${q}.x; v${q}.z += v${q}.y; v${q}.w += v${q}.z;`).join('\n') : ''}
+    let own = vec4<f32>(${SIDES.map((_, q) => (width === 4 ? `v${q}.w` : `v${q}`)).join(', ')});`
+
 /** The running sums of a part, RUNS times THREADS vectors at a time. */
-const sums = (dtype: 'f32' | 'f16', width: Width, split: boolean) => `${header([{ name: 'x', type: storage(dtype, width) }, ...(split ? [{ name: 'totals', type: 'f32' }] : []), { name: 'out', type: storage(dtype, width), write: true }], dtype === 'f16')}${SCAN}${split ? `${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`)}` : ''}
+const sums = (dtype: 'f32' | 'f16', width: Width, split: boolean) => `${header([{ name: 'x', type: storage(dtype, width) }, ...(split ? [{ name: 'totals', type: 'f32' }] : []), { name: 'out', type: storage(dtype, width), write: true }], dtype === 'f16')}${scanText(THREADS)}${split ? `${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`)}` : ''}
 ${entry(`${PLACE}
   var carry = 0.0;
 ${split ? `  var earlier = 0.0;
@@ -69,11 +74,19 @@ ${split ? `  var earlier = 0.0;
   for (var chunk = 0u; chunk < dim(3u); chunk += ${THREADS * RUNS}u) {
     let first = begin + chunk + lane;
 ${SIDES.map((_, q) => `    var v${q} = ${working(width)}(0.0); if (first + ${q * THREADS}u < end) { v${q} = ${working(width)}(x[base + first + ${q * THREADS}u]); }`).join('\n')}
-${width === 4 ? SIDES.map((_, q) => `    v${q}.y += v${q}.x; v${q}.z += v${q}.y; v${q}.w += v${q}.z;`).join('\n') : ''}
-    let own = vec4<f32>(${SIDES.map((_, q) => (width === 4 ? `v${q}.w` : `v${q}`)).join(', ')});
+${within(width)}
     let scanned = scan(own, lane);
 ${SIDES.map((side, q) => `    if (first + ${q * THREADS}u < end) { out[base + first + ${q * THREADS}u] = ${storage(dtype, width)}(v${q} + (carry + scanned.before.${side})); }\n    carry += scanned.all.${side};`).join('\n')}
   }`)}`
+
+/** Rows of at most `lanes` vectors, of which a workgroup has RUNS for each as many threads. dims: rows, vectors. */
+const shortSums = (dtype: 'f32' | 'f16', width: Width, lanes: number) => `${header([{ name: 'x', type: storage(dtype, width) }, { name: 'out', type: storage(dtype, width), write: true }], dtype === 'f16')}${scanText(lanes)}
+${entry(`    let i = lane % ${lanes}u;
+    let first = group * ${(THREADS / lanes) * RUNS}u + lane / ${lanes}u;
+${SIDES.map((_, q) => `    let row${q} = first + ${(q * THREADS) / lanes}u; let live${q} = row${q} < dim(0u) && i < dim(1u); var v${q} = ${working(width)}(0.0); if (live${q}) { v${q} = ${working(width)}(x[row${q} * dim(1u) + i]); }`).join('\n')}
+${within(width)}
+    let scanned = scan(own, lane);
+${SIDES.map((side, q) => `    if (live${q}) { out[row${q} * dim(1u) + i] = ${storage(dtype, width)}(v${q} + scanned.before.${side}); }`).join('\n')}`)}`
 
 const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
@@ -83,6 +96,10 @@ const kernel: Kernel = {
     if (cols <= SHORT) return mapped({ tensors: [{ name: 'x', at: { input: 0 } }, { name: 'out', at: 'output', write: true }], body: '  var sum = 0.0;\n  for (var k = i * dim(1u); k < (i + 1u) * dim(1u); k++) { sum += f32(x[k]); out[k] = own(sum); }', dims: [cols] }, dtype, rows)
     const width = widthFor(cols)
     const vectors = cols / width
+    if (vectors <= THREADS) {
+      const lanes = Math.max(SIDE, powerOfTwoFrom(vectors))
+      return { scratchBytes: [], steps: [step(shortSums(dtype, width, lanes), [{ input: 0 }, 'output'], [rows, vectors], Math.ceil(rows / ((THREADS / lanes) * RUNS)))] }
+    }
     const parts = Math.max(1, Math.min(Math.ceil(vectors / (THREADS * RUNS)), Math.floor(ENOUGH_GROUPS / rows)))
     const dims = [rows, vectors, parts, Math.ceil(vectors / parts)]
     if (parts === 1) return { scratchBytes: [], steps: [step(sums(dtype, width, false), [{ input: 0 }, 'output'], dims, rows)] }

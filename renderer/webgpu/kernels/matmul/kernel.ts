@@ -15,7 +15,7 @@ const kernel: Kernel = {
     if (thin) return thin
     const { tile, tilesM, tilesN } = tilesFor(batch, m, n)
     const parts = partsOf(batch * tilesM * tilesN, k)
-    const chunk = Math.ceil(k / parts / DEPTHS) * DEPTHS
+    const chunk = chunkOf(k, parts)
     const wgsl = matmulText({
       dtype: shape.dtype === 'f16' ? 'f16' : 'f32',
       transA,
@@ -26,7 +26,7 @@ const kernel: Kernel = {
       tile,
       split: parts > 1,
     })
-    if (parts > 1) return joinedParts(step(wgsl, [{ input: 0 }, { input: 1 }, { scratch: 0 }], [m, n, k, tilesM, tilesN, batch * parts, parts, chunk], batch * parts * tilesM * tilesN), shape, parts)
+    if (parts > 1) return joinedParts(step(wgsl, [{ input: 0 }, { input: 1 }, { scratch: 0 }], [m, n, k, tilesM, tilesN, batch * parts, parts, chunk], batch * parts * tilesM * tilesN), shape, batch, m * n, parts)
     return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, 'output'], [m, n, k, tilesM, tilesN, batch], batch * tilesM * tilesN)] }
   },
 }
@@ -84,12 +84,15 @@ const LEAST_STEPS = 256
 /** Parts along k: 1 unless the tiles of the output are too few for a device and k is long. */
 export const partsOf = (tiles: number, k: number): number => (tiles >= ENOUGH_TILES ? 1 : Math.max(1, Math.min(Math.floor(FILLED / tiles), Math.floor(k / LEAST_STEPS))))
 
-/** Adds up the parts that `first` writes to scratch 0. */
-function joinedParts(first: Step, shape: KernelShape, parts: number): Program {
-  const [batch, outputs] = [dimOf(shape, 0), dimOf(shape, 1) * dimOf(shape, 2)]
-  const sum = new FoldSteps(shape, FOLDS['sum']!, shape.dtype === 'f16' ? 'f16' : 'f32', parts, 'output', 1)
-  sum.columns({ from: { scratch: 0 }, type: 'f32' }, batch, parts, outputs, true)
-  return { scratchBytes: [4 * batch * parts * outputs, ...sum.scratchBytes], steps: [first, ...sum.steps] }
+/** Steps of each of `parts` parts, a multiple of the depth of every tile. */
+export const chunkOf = (k: number, parts: number): number => Math.ceil(k / parts / DEPTHS) * DEPTHS
+
+/** Adds up the parts of `outputs` sums of each product that `first` writes to scratch 0; into scratch 1 as f32 where the target is that. */
+export function joinedParts(first: Step, shape: KernelShape, products: number, outputs: number, parts: number, target: 'output' | { scratch: 1 } = 'output'): Program {
+  const own = target === 'output'
+  const sum = new FoldSteps(shape, FOLDS['sum']!, own && shape.dtype === 'f16' ? 'f16' : 'f32', parts, target, own ? 1 : 2)
+  sum.columns({ from: { scratch: 0 }, type: 'f32' }, products, parts, outputs, true)
+  return { scratchBytes: [4 * products * parts * outputs, ...(own ? [] : [4 * products * outputs]), ...sum.scratchBytes], steps: [first, ...sum.steps] }
 }
 
 const SIDE = [0, 1, 2, 3]
