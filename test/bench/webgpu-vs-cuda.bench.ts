@@ -192,6 +192,31 @@ const pairsWith = (rows: readonly Row[], other: string) =>
     return typeof own === 'number' && typeof theirs === 'number' ? [{ row, speed: theirs / own }] : []
   })
 
+/** Slower by this factor is a fault of a kernel (the aim of the drawn shapes). */
+const FAR_BEHIND = 2
+
+/** Drawn shapes are mostly small: what the smallest call costs on our side beyond theirs is no matter of a kernel, in ns. */
+function callCost(rows: readonly Row[], other: string): number {
+  const least = (name: string) => Math.min(...pairsWith(rows, other).map(({ row }) => Number(row[`${name} ns`])))
+  return Math.max(0, least(OWN) - least(other))
+}
+
+/** Pairs with the speed that is left when our side's larger cost of a call is taken off. */
+const beyondCall = (rows: readonly Row[], other: string) => {
+  const cost = callCost(rows, other)
+  return pairsWith(rows, other).map(({ row }) => ({ row, speed: Number(row[`${other} ns`]) / (Number(row[`${OWN} ns`]) - cost) }))
+}
+
+function farBehind(part: string, rows: readonly Row[], other: string): Figure[] {
+  if (part !== 'fuzz') return []
+  const slow = (pairs: readonly { speed: number }[]) => pairs.filter(({ speed }) => speed < 1 / FAR_BEHIND).length
+  return [
+    { name: `fuzz: the smallest call, beyond that of ${other}`, value: callCost(rows, other) / 1000, unit: 'us', published: true },
+    { name: `fuzz: cases more than ${FAR_BEHIND}x slower than ${other}`, value: slow(pairsWith(rows, other)), unit: '', published: true },
+    { name: `fuzz: the same without what the smallest call costs beyond that of ${other}`, value: slow(beyondCall(rows, other)), unit: '', aim: 0, better: 'less' },
+  ]
+}
+
 /** Operations whose time is more than that of their memory traffic. */
 const BOUND_BY_ARITHMETIC = new Set(['matmul', 'attention', 'convolution', 'order', 'composite'])
 const isMemoryBound = ({ op }: Row) => !BOUND_BY_ARITHMETIC.has(getOp(op).family)
@@ -221,7 +246,7 @@ function figuresOf(rows: readonly Row[]): Figure[] {
     ]
     if (part === 'conformance') return common
     if (part === 'energy') return [...common, ...own.flatMap(energies)]
-    return [...common, ...othersIn(own).flatMap((other) => speeds(part, own, other)), ...(part === 'cold' || part === 'hot' ? sharesOfCopy(part, own) : [])]
+    return [...common, ...othersIn(own).flatMap((other) => [...speeds(part, own, other), ...farBehind(part, own, other)]), ...(part === 'cold' || part === 'hot' ? sharesOfCopy(part, own) : [])]
   })
 }
 
@@ -279,8 +304,8 @@ function report(rows: readonly Row[], say: (text: string) => void): void {
   for (const row of rows) for (const [key, value] of Object.entries(row)) if (key.endsWith(' ended')) say(`${named(row)}: ${key.slice(0, -6)} ${String(value)}`)
   for (const part of new Set(rows.map((row) => row.part)))
     for (const other of othersIn(rows.filter((row) => row.part === part))) {
-      say(`${part}: farthest behind ${other}:`)
-      for (const { row, speed } of pairsWith(rows.filter((one) => one.part === part), other).sort((a, b) => a.speed - b.speed).slice(0, 10)) say(`  ${speed.toFixed(3)}x  ${(Number(row[`${OWN} ns`]) / 1000).toFixed(1)} us  ${named(row)}`)
+      say(`${part}: farthest behind ${other}${part === 'fuzz' ? ' without what the smallest call costs beyond one there' : ''}:`)
+      for (const { row, speed } of (part === 'fuzz' ? beyondCall : pairsWith)(rows.filter((one) => one.part === part), other).sort((a, b) => a.speed - b.speed).slice(0, 10)) say(`  ${speed.toFixed(3)}x  ${(Number(row[`${OWN} ns`]) / 1000).toFixed(1)} us  ${named(row)}`)
     }
 }
 
