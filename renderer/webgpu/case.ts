@@ -6,6 +6,7 @@ import { programInParts } from './kernels/in-parts'
 import type { Implementation } from './kernels/registry'
 import { runs, type Program } from './kernels/types'
 import { hostWatch } from './host'
+import { withConstants } from './wgsl/constants'
 import { bind, createRing, type Ring } from './sets/bind'
 import { allocate, fillInputs, release, sizeOf, type Memory } from './sets/memory'
 import { MAX_CALLS, samplesPerSubmission, type Calls } from './timing/calls'
@@ -29,7 +30,7 @@ function programFor(problem: Problem, { kernels }: Implementation, gpu: Gpu): Pr
   if (mode === 'graph') throw new CaseError('unsupported', 'WebGPU has no graphs of calls; choose cold, hot or rotated.')
   const large = problem.dims.find((dim) => dim > MAX_U32)
   if (large !== undefined) throw new CaseError('unsupported', `The WGSL kernels count to ${MAX_U32}; this case asks for ${large}.`)
-  return programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups, threads }, problem.tensors, maxTensorBytes(gpu))
+  return withConstants(programInParts(kernel, { dtype, dims: problem.dims, scalars: problem.scalars, subgroups, threads }, problem.tensors, maxTensorBytes(gpu)))
 }
 
 function notesFor(problem: Problem, clock: Clock, memory: Memory): string[] {

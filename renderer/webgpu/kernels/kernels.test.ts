@@ -38,12 +38,26 @@ describe('WGSL kernels', () => {
     expect(build('layer_norm', [8, 1001], 'f16').steps[0]!.wgsl).toContain('x_in: array<f16>')
   })
 
-  it('add a long sum in two steps and a short one in one', () => {
+  it('add a long sum in one step, whose last workgroup joins the pieces of the others', () => {
     const long = build('sum', [1, 1 << 24, 1])
-    expect(long.steps).toHaveLength(2)
-    expect(long.scratchBytes).toEqual([long.steps[0]!.groups * 4])
-    expect(build('sum', [1, 1000, 1]).steps).toHaveLength(1)
-    expect(build('sum', [4096, 1024, 1]).steps).toHaveLength(1)
+    expect(long.steps.map(({ groups }) => groups)).toEqual([2048])
+    // A word for each piece, and a counter.
+    expect(long.scratchBytes).toEqual([4 * 2048 + 4])
+    expect(build('sum', [1, 1000, 1])).toMatchObject({ scratchBytes: [], steps: [{ groups: 1 }] })
+    expect(build('sum', [4096, 1024, 1]).scratchBytes).toEqual([])
+    expect(build('dot', [443_673]).steps.map(({ groups }) => groups)).toEqual([108])
+    // Rows of several groups are pieces of one result, as far as one workgroup can join them.
+    expect(build('max', [2, 37_211, 1, 5]).steps).toHaveLength(1)
+    expect(build('max', [2, 12_000, 1, 5000]).steps.length).toBeGreaterThan(1)
+    // Of columns as well, unless their pieces are too many for the threads of one workgroup.
+    expect(build('sum', [1, 1024, 1024]).steps.map(({ groups }) => groups)).toEqual([8 * 32])
+    expect(build('sum', [1, 1_000_000, 4]).steps).toHaveLength(1)
+  })
+
+  it('find an extreme in one step', () => {
+    for (const dims of [[85, 20_607, 1], [1, 300_000, 1], [1, 65_536, 7], [65, 23, 1, 16]]) expect(build('argmax', dims).steps, dims.join(' ')).toHaveLength(1)
+    expect(build('argmax', [65, 23, 1, 16]).scratchBytes).toEqual([4 * (2 * 65 * 16 + 65)])
+    expect(build('argmax', [65, 23, 1, 5000]).steps).toHaveLength(2)
   })
 
   it('wait for memory once where few threads run: each takes one vector of a short run', () => {
@@ -74,8 +88,9 @@ describe('WGSL kernels', () => {
     const steps = (op: string, tokens: number) => build(op, [tokens, 4096]).steps.map(({ groups }) => groups)
     expect(steps('layer_norm_backward', 20)).toEqual([20, 2 * 32])
     expect(steps('layer_norm_backward', 7)).toEqual([7 + 32])
-    expect(steps('layer_norm_backward', 640).length).toBeGreaterThan(2)
-    expect(build('layer_norm_backward', [500, 300]).steps.length).toBeGreaterThan(2)
+    // Pieces of both sums are joined within the same step.
+    expect(steps('layer_norm_backward', 640)).toHaveLength(2)
+    expect(build('layer_norm_backward', [500, 300]).steps).toHaveLength(2)
     expect(KERNELS.get('layer_norm_backward')!.build({ dtype: 'f32', dims: [500, 300], scalars: [], threads: 1024 }).steps).toHaveLength(2)
     expect(steps('rms_norm_backward', 20)).toEqual([20, 32])
     // dx and dweight of little are one dispatch.
@@ -311,9 +326,9 @@ describe('planRows', () => {
   })
   it('reduces few rows in one dispatch of large workgroups', () => {
     const groups = (dims: readonly number[], threads?: number) => KERNELS.get('mean')!.build({ dtype: 'f32', dims, scalars: [], threads }).steps.map((one) => one.groups)
-    expect(groups([3, 8191, 1])).toEqual([21, 1])
+    expect(groups([3, 8191, 1])).toEqual([21])
     expect(groups([3, 8191, 1], 1024)).toEqual([3])
-    expect(groups([3, 100_003, 1], 1024)).toHaveLength(2)
+    expect(groups([3, 100_003, 1], 1024)).toHaveLength(1)
   })
 })
 

@@ -13,7 +13,7 @@ export interface BufferSet {
 /** Everything of a case that lies on the device: one set of tensors, or in mode rotated many with the same inputs. */
 export interface Memory {
   sets: BufferSet[]
-  /** Shared by all sets: a call leaves nothing in it that a later one needs. */
+  /** Shared by all sets. New buffers are zero: what a call needs to be zero, it leaves so. */
   scratch: GPUBuffer[]
   uniforms: GPUBuffer[]
   /** Where in which uniforms the seed of the last fill stands. */

@@ -66,10 +66,11 @@ export function composed(tensors: readonly string[], parts: readonly CompositePa
     const last = i === parts.length - 1
     const out: BufferName = last ? 'output' : { scratch: scratch.take(bytesOf(output!.elements)) }
     const program = kernelOf(op).build({ dtype, dims: op.dims(p), scalars: op.scalars?.(p) ?? [], subgroups })
-    const own = program.scratchBytes.map((bytes) => scratch.take(bytes))
+    // Not shared: partial results that workgroups join (arrivals.ts) need the zeros that they leave.
+    const own = program.scratchBytes.map((bytes) => scratch.bytes.push(bytes) - 1)
     const placed = (buffer: BufferName): BufferName => (buffer === 'output' ? out : 'input' in buffer ? sources[buffer.input]! : 'output' in buffer ? out : { scratch: own[buffer.scratch]! })
     steps.push(...program.steps.map((step) => ({ ...step, buffers: step.buffers.map(placed) })))
-    for (const slot of [...views, ...own]) scratch.giveBack(slot)
+    for (const slot of views) scratch.giveBack(slot)
     if (out !== 'output' && 'scratch' in out) made.set(`${name}.${output!.name}`, out.scratch)
     for (const [source, at] of made) {
       if ((lastUse.get(source) ?? -1) > i) continue

@@ -20,7 +20,7 @@ fn philox(block: u32, seed: u32, rounds: u32) -> vec4<u32> {
 `
 
 const ROUNDS = 10
-/** Elements up to which the rounds are a loop: a call of so few waits for the kernel's own text, which is shorter then. */
+/** Elements up to which the rounds are a loop: a call of so few waits for the kernel's own text, which is shorter then. Written so that no constant takes the place of their number (wgsl/constants.ts). */
 const FEW = 2 ** 20
 
 /** One block of random numbers for four elements; the rule stands in core/ops/dropout. */
@@ -31,7 +31,7 @@ const kernel: Kernel = {
     const { scratchBytes, steps } = mapped({
       tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }],
       functions: PHILOX,
-      body: `  let kept = vec4<f32>(philox(i, dim(1u), ${dimOf(shape, 0) <= FEW ? 'dim(2u)' : `${ROUNDS}u`}) >> vec4<u32>(8u)) >= vec4<f32>(scalar(0u));\n  out[i] = own4(select(vec4<f32>(0.0), vec4<f32>(x[i]) * scalar(1u), kept));`,
+      body: `  let kept = vec4<f32>(philox(i, dim(1u), ${dimOf(shape, 0) <= FEW ? 'dim(2)' : `${ROUNDS}u`}) >> vec4<u32>(8u)) >= vec4<f32>(scalar(0u));\n  out[i] = own4(select(vec4<f32>(0.0), vec4<f32>(x[i]) * scalar(1u), kept));`,
       dims: [0, ROUNDS],
       scalars: [p * 2 ** 24, 1 / (1 - p)],
     }, shape.dtype, Math.ceil(dimOf(shape, 0) / 4))

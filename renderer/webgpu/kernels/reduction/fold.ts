@@ -1,4 +1,5 @@
 import { entry, header, step, storage, THREADS, working, type Width } from '../../wgsl/header'
+import { ARRIVAL_FUNCTIONS, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
 import { maxOf, sumOf, exchange, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import type { BufferName, DeviceLimits, Step } from '../types'
 
@@ -60,6 +61,8 @@ export interface Runs {
   count: number
   /** Vectors that a row has side by side, where its others follow `rows` times as far on. Only with one piece a row. */
   run?: number
+  /** Where pieces wait for the last workgroup of their result, which joins those of all `groups` rows: rows are [groups, results]. */
+  joined?: { arrivals: BufferName; groups: number }
 }
 
 /** A second tensor whose elements join those of the first before they are folded. */
@@ -97,21 +100,35 @@ function folded(fold: Fold, at: string, stride: number, longest: number, value: 
   return `${loop}    if (${at} < end) { ${loads} ${left.map((k) => (k === 0 ? join(k) : `if (${place(k)} < end) { ${join(k)} }`)).join(' ')} }`
 }
 
-/** Writes rows * parts results, the parts of a row side by side. With `pair`, elements are made of two tensors. */
+/** Writes rows * parts results, the parts of a row side by side, or where they are joined one for each row. With `pair`, elements are made of two tensors. */
 export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName, to: BufferName, pair?: Pair): Step {
   const perPart = Math.ceil(runs.vectors / runs.parts)
   const results = runs.rows * runs.parts
-  const lanes = lanesFor(perPart, results, types.threads)
+  const { run, joined } = runs
+  const lanes = joined ? Math.max(THREADS, lanesFor(perPart, results, types.threads)) : lanesFor(perPart, results, types.threads)
   const threads = Math.max(THREADS, lanes)
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
-  const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }]
-  const { run } = runs
+  const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }, ...(joined ? [ARRIVALS] : [])]
   const read = (name: string, at: string) => `${vector}(${name}[base + ${run === undefined ? at : `(${at}) / dim(4u) * dim(5u) + (${at}) % dim(4u)`}])`
   const value = (at: string) => (pair ? pair.of(read('x', at), read('y', at)) : read('x', at))
+  const target = storage(types.to, 1)
+  const written = joined
+    ? `  // Rows of a result lie dim(4) apart; its pieces side by side.
+  let row = index / parts % dim(4u);
+  let count = dim(0u) / dim(4u);
+  let places = row * count;
+  if (lane == 0u) { leave(places + index / parts / dim(4u) * parts + index % parts, total); }
+  if (is_last(dim(0u) + row, count, lane)) {
+    var rest = ${fold.start};
+${eachArrival('lane', 'count', `${threads}u`, (i) => `places + ${i}`, (value) => `rest = ${fold.join('rest', value)};`)}
+    let whole = reduce_all(rest, lane);
+    if (lane == 0u) { out[row] = ${target}(${fold.finish('whole', 'scalar(0u)')}); }
+  }`
+    : `  if (live && lane % ${lanes}u == 0u) { out[index] = ${target}(${fold.finish('total', 'scalar(0u)')}); }`
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16', types.subgroups !== undefined)}${exchange(threads)}
-${reduction('all', lanes, fold.join, types.subgroups)}
-${entry(`  let index = group * ${threads / lanes}u + lane / ${lanes}u;
+${reduction('all', lanes, fold.join, types.subgroups)}${joined ? ARRIVAL_FUNCTIONS : ''}
+${entry(`  let index = ${joined ? 'group' : `group * ${threads / lanes}u + lane / ${lanes}u`};${joined ? '\n  if (index >= dim(0u)) { return; }' : ''}
   let parts = dim(2u);
   let base = index / parts * dim(${run === undefined ? 1 : 4}u);
   let end = min((index % parts + 1u) * dim(3u), dim(1u));
@@ -128,8 +145,8 @@ ${folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value)}
   let right = ${fold.join('s2', 's3')};
   let joined = ${fold.join('left', 'right')};
   let total = reduce_all(${fold.within('joined', runs.width)}, lane);
-  if (live && lane % ${lanes}u == 0u) { out[index] = ${storage(types.to, 1)}(${fold.finish('total', 'scalar(0u)')}); }`, threads)}`
-  return step(wgsl, pair ? [from, pair.from, to] : [from, to], [results, runs.vectors, runs.parts, perPart, ...(run === undefined ? [] : [run, runs.rows * run])], Math.ceil(results / (threads / lanes)), [runs.count])
+${written}`, threads)}`
+  return step(wgsl, [from, ...(pair ? [pair.from] : []), to, ...(joined ? [joined.arrivals] : [])], [results, runs.vectors, runs.parts, perPart, ...(run === undefined ? [] : [run, runs.rows * run]), ...(joined ? [runs.rows / joined.groups] : [])], Math.ceil(results / (threads / lanes)), [runs.count])
 }
 
 /** Folds over the middle axis of [outer, reduce, inner], which is cut into `parts` pieces. */
@@ -142,6 +159,8 @@ export interface Columns {
   parts: number
   /** Elements that each result stands for, for means. */
   count: number
+  /** Where pieces wait for the last workgroup of their columns, which joins them: [outer, inner] results. */
+  arrivals?: BufferName
 }
 
 /** What each element is multiplied with: the element of `x` less its row's mean, times its row's rstd. */
@@ -149,7 +168,7 @@ export interface Times {
   x: BufferName
   rstd: BufferName
   mean?: BufferName
-  /** Where the sums of the elements themselves go, by as many workgroups more. Only with one piece. */
+  /** Where the sums of the elements themselves go, by as many workgroups more. Only where pieces are joined, or with one. */
   plain?: BufferName
 }
 
@@ -184,31 +203,54 @@ function joinedRows(fold: Fold, wide: number, high: number): string {
   return steps.join('')
 }
 
-/** Writes [outer, parts, inner] results. */
+/** Writes [outer, parts, inner] results, or [outer, inner] where pieces are joined. */
 export function foldAcross(fold: Fold, columns: Columns, types: Types, from: BufferName, to: BufferName, times?: Times): Step {
-  const perPart = Math.ceil(columns.reduce / columns.parts)
+  const { arrivals, parts } = columns
+  const perPart = Math.ceil(columns.reduce / parts)
   const wide = columnsOf(columns.reduce, columns.vectors)
   const beside = Math.ceil(columns.vectors / wide)
-  const threads = threadsAcross(wide, perPart, beside * columns.outer * columns.parts, types.threads)
+  const threads = threadsAcross(wide, perPart, beside * columns.outer * parts, types.threads)
   const high = threads / wide
   const vector = working(columns.width)
   const factors = times ? [{ name: 'y', type: storage(types.from, columns.width) }, { name: 'rstd', type: 'f32' }, ...(times.mean ? [{ name: 'mean', type: 'f32' }] : [])] : []
   const target = { type: storage(types.to, columns.width), write: true }
-  const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', ...target }, ...(times?.plain ? [{ name: 'plain', ...target }] : [])]
+  const bindings = [{ name: 'x', type: storage(types.from, columns.width) }, ...factors, { name: 'out', ...target }, ...(times?.plain ? [{ name: 'plain', ...target }] : []), ...(arrivals ? [ARRIVALS] : [])]
   const factor = (row: string) => (times ? ` * (${vector}(y[base + (${row}) * vectors])${times.mean ? ` - mean[${row}]` : ''}) * rstd[${row}]` : '')
   const own = (row: string) => `${vector}(x[base + (${row}) * vectors])`
   const fold4 = (value: (row: string) => string) => folded(fold, 'r', high, Math.ceil(perPart / high), value)
   const weighted = fold4((row) => `${own(row)}${factor(row)}`)
   const written = (name: string, at: string) => `${name}[${at}] = ${target.type}(${fold.finish('total', 'scalar(0u)')});`
+  const result = (at: string) => (times?.plain ? `if (kind == 0u) { ${written('out', 'column')} } else { ${written('plain', 'column')} }` : written('out', at))
+  const sides = columns.width === 4 ? ['.x', '.y', '.z', '.w'] : ['']
+  const total = `    var total = rows[lane];
+    for (var other = 1u; other < ${Math.min(high, FEW_TO_JOIN)}u; other++) { total = ${fold.join('total', `rows[lane + other * ${wide}u]`)}; }`
+  const joined = `  let places = (piece / parts * parts * vectors + column) * ${columns.width}u;
+  if (live && lane < ${wide}u) {
+${total}
+${sides.map((side, j) => `    leave(places + piece % parts * vectors * ${columns.width}u + ${j}u, total${side});`).join('\n')}
+  }
+  if (is_last(dim(5u) * vectors * ${columns.width}u + piece / parts * dim(4u) + group % dim(4u), parts, lane)) {
+    var rest = ${vector}(${fold.start});
+    if (live) {
+${eachArrival(`lane / ${wide}u`, 'parts', `${high}u`, (i, j) => `places + (${i}) * vectors * ${columns.width}u + ${j}u`, (value, j) => `rest${sides[j]} = ${fold.join(`rest${sides[j]}`, value)};`, { words: sides.length })}
+    }
+    rows[lane] = rest;
+    workgroupBarrier();
+  ${joinedRows(fold, wide, high)}
+    if (live && lane < ${wide}u) {
+  ${total}
+      ${result('piece / parts * vectors + column')}
+    }
+  }`
   const wgsl = `${header(bindings, types.from === 'f16' || types.to === 'f16')}
 var<workgroup> rows: array<${vector}, ${threads}>;
-${entry(`  let vectors = dim(0u);
+${arrivals ? ARRIVAL_FUNCTIONS : ''}${entry(`  let vectors = dim(0u);
   let reduce = dim(1u);
   let parts = dim(2u);
   let column = group % dim(4u) * ${wide}u + lane % ${wide}u;
   let piece = group / dim(4u);
-  let live = column < vectors && piece < dim(5u);
-  let base = ${times?.plain ? 'column' : 'piece / parts * reduce * vectors + column'};
+${arrivals ? '  if (piece >= dim(5u)) { return; }\n' : ''}  let live = column < vectors && piece < dim(5u);
+${times?.plain ? '  let kind = piece / parts;\n' : ''}  let base = ${times?.plain ? 'column' : 'piece / parts * reduce * vectors + column'};
   let end = min((piece % parts + 1u) * dim(3u), reduce);
   var r = piece % parts * dim(3u) + lane / ${wide}u;
   var s0 = ${vector}(${fold.start});
@@ -216,17 +258,17 @@ ${entry(`  let vectors = dim(0u);
   var s2 = s0;
   var s3 = s0;
   if (live) {
-${times?.plain ? `    if (piece == 0u) {\n${weighted}\n    } else {\n${fold4(own)}\n    }` : weighted}
+${times?.plain ? `    if (kind == 0u) {\n${weighted}\n    } else {\n${fold4(own)}\n    }` : weighted}
   }
   let left = ${fold.join('s0', 's1')};
   let right = ${fold.join('s2', 's3')};
   rows[lane] = ${fold.join('left', 'right')};
   workgroupBarrier();
-${joinedRows(fold, wide, high)}  if (live && lane < ${wide}u) {
-    var total = rows[lane];
-    for (var other = 1u; other < ${Math.min(high, FEW_TO_JOIN)}u; other++) { total = ${fold.join('total', `rows[lane + other * ${wide}u]`)}; }
-    ${times?.plain ? `if (piece == 0u) { ${written('out', 'column')} } else { ${written('plain', 'column')} }` : written('out', 'piece * vectors + column')}
-  }`, threads)}`
-  const pieces = columns.outer * columns.parts + (times?.plain ? 1 : 0)
-  return step(wgsl, [from, ...(times ? [times.x, times.rstd, ...(times.mean ? [times.mean] : [])] : []), to, ...(times?.plain ? [times.plain] : [])], [columns.vectors, columns.reduce, columns.parts, perPart, beside, pieces], beside * pieces, [columns.count])
+${joinedRows(fold, wide, high)}${arrivals ? joined : `  if (live && lane < ${wide}u) {
+${total}
+    ${result('piece * vectors + column')}
+  }`}`, threads)}`
+  const pieces = (columns.outer + (times?.plain ? 1 : 0)) * parts
+  const buffers = [from, ...(times ? [times.x, times.rstd, ...(times.mean ? [times.mean] : [])] : []), to, ...(times?.plain ? [times.plain] : []), ...(arrivals ? [arrivals] : [])]
+  return step(wgsl, buffers, [columns.vectors, columns.reduce, parts, perPart, beside, pieces], beside * pieces, [columns.count])
 }

@@ -1,11 +1,24 @@
 import { THREADS, widthFor, type Width } from '../../wgsl/header'
+import { arrivalBytes } from '../../wgsl/arrivals'
 import type { BufferName, DeviceLimits, Step } from '../types'
-import { columnsOf, foldAcross, foldAlong, foldAt, threadsAcross, type Times, type Pair, type Fold } from './fold'
+import { columnsOf, foldAcross, foldAlong, foldAt, type Runs, threadsAcross, type Times, type Pair, type Fold } from './fold'
 
 export type Float = 'f32' | 'f16'
 
+/** [groups, outer, reduce, inner] of x: results are folds over groups and reduce. */
+export interface Geometry {
+  outer: number
+  reduce: number
+  inner: number
+  groups: number
+}
+
 /** Workgroups that fill any device known here several times over; more pieces would only lengthen the second step. */
 const ENOUGH_GROUPS = 4096
+/** Pieces of a result that its last workgroup joins: beyond, a second step is as fast. */
+const MOST_JOINED = 2048
+/** Loads of partial results that each thread of a workgroup of columns waits for at most. */
+const MOST_AWAITED = 64
 /** Shortest piece worth a workgroup of its own, in vectors of a row, and in rows of the columns of each thread. */
 export const SHORTEST_RUN = 1024
 const SHORTEST_COLUMN = 4
@@ -32,6 +45,18 @@ export function columnParts(outer: number, reduce: number, vectors: number, thre
   return pieces(reduce, (THREADS / wide) * (wide < 32 ? SHORTEST_NARROW : SHORTEST_COLUMN), outer * Math.ceil(vectors / wide))
 }
 
+/** Workgroups that still fill a device where pieces are fewer, so that their last workgroup can join them. */
+const FILLED = 512
+
+/** How the rows of [outer, reduce, vectors] of `width` elements are cut, and whether the last workgroup of some columns joins their pieces. */
+export function columnPlan(outer: number, reduce: number, vectors: number, width: Width, threads = THREADS): { parts: number; joined: boolean } {
+  const parts = columnParts(outer, reduce, vectors, threads)
+  if (parts === 1) return { parts, joined: false }
+  const beside = Math.ceil(vectors / columnsOf(reduce, vectors)) * outer
+  const most = Math.floor((MOST_AWAITED * THREADS) / columnsOf(reduce, vectors) / width)
+  return parts <= most || beside * most >= FILLED ? { parts: Math.min(parts, most), joined: true } : { parts, joined: false }
+}
+
 /** A tensor on the way through the steps: what it holds and how. */
 export interface Held {
   from: BufferName
@@ -52,17 +77,29 @@ export class FoldSteps {
     private readonly scratchFrom = 0,
   ) {}
 
-  /** Rows of neighbouring elements, into `results` numbers: in one step, or in pieces first where one would leave most of the device idle. */
+  /** Rows of neighbouring elements, into a number each: by one workgroup or more, the last of which joins their pieces. */
   rows(x: Held, rows: number, length: number, last: boolean, pair?: Pair): Held {
+    const runs = this.#runs(rows, length)
+    return runs.parts === 1 ? this.#along(x, runs, last, rows, pair) : this.#joined(x, runs, last, 1, pair)
+  }
+
+  /** Rows of [groups, outer], those of all groups into one number for each of the outer axis, in one step; undefined where that is too much to join. */
+  rowsOfGroups(x: Held, groups: number, outer: number, length: number): Held | undefined {
+    const runs = this.#runs(groups * outer, length)
+    return groups * runs.parts > MOST_JOINED || runs.rows * runs.parts > ENOUGH_GROUPS ? undefined : this.#joined(x, runs, true, groups)
+  }
+
+  #runs(rows: number, length: number): Runs {
     // A single row may end in the padding of its tensor, which is zero (tensors.ts): only where zero changes nothing.
     const padded = rows === 1 && this.fold.start === '0.0' && this.steps.length === 0
     const width: Width = padded ? 4 : widthFor(length)
     const vectors = Math.ceil(length / width)
-    const parts = runParts(vectors, rows, this.device.threads)
-    const runs = { rows, vectors, width, parts, count: this.count }
-    if (parts === 1) return this.#along(x, runs, last, rows, pair)
-    const partial = this.#along(x, runs, false, rows * parts, pair)
-    return this.#along(partial, { rows, vectors: parts, width: 1, parts: 1, count: this.count }, last, rows)
+    return { rows, vectors, width, parts: Math.min(MOST_JOINED, runParts(vectors, rows, this.device.threads)), count: this.count }
+  }
+
+  #joined(x: Held, runs: Runs, last: boolean, groups: number, pair?: Pair): Held {
+    const results = runs.rows / groups
+    return this.#along(x, { ...runs, joined: { arrivals: this.#arrivals(runs.rows * runs.parts, results), groups } }, last, results, pair)
   }
 
   /** Folds over the first and the last axis of [groups, outer, reduce] at once. */
@@ -76,11 +113,20 @@ export class FoldSteps {
   columns(x: Held, outer: number, reduce: number, inner: number, last: boolean, times?: Times): Held {
     const width = widthFor(inner)
     const vectors = inner / width
-    const parts = columnParts(outer, reduce, vectors, this.device.threads)
+    const { parts, joined } = columnPlan(outer, reduce, vectors, width, this.device.threads)
     const columns = { outer, reduce, vectors, width, parts, count: this.count }
     if (parts === 1) return this.#across(x, columns, last, outer * inner, times)
+    if (joined) {
+      const kinds = outer + (times?.plain ? 1 : 0)
+      return this.#across(x, { ...columns, arrivals: this.#arrivals(kinds * parts * inner, kinds * Math.ceil(vectors / columnsOf(reduce, vectors))) }, last, outer * inner, times)
+    }
     const partial = this.#across(x, columns, false, outer * parts * inner, times)
     return this.#across(partial, { ...columns, reduce: parts, parts: 1 }, last, outer * inner)
+  }
+
+  #arrivals(results: number, counters: number): BufferName {
+    this.scratchBytes.push(arrivalBytes(results, counters))
+    return { scratch: this.scratchFrom + this.scratchBytes.length - 1 }
   }
 
   #target(last: boolean, elements: number): Held {

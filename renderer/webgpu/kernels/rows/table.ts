@@ -1,7 +1,7 @@
 import { widthFor } from '../../wgsl/header'
 import { joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
 import { FOLDS, type Times } from '../reduction/fold'
-import { columnParts, FoldSteps } from '../reduction/steps'
+import { columnPlan, FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 import { fusedNormBackward } from './norm-backward'
 import { smallNormBackward } from './small-norm-backward'
@@ -59,8 +59,10 @@ const normBackward = (kind: keyof typeof NORMED): Kernel => ({
       steps.columns({ from: { input: 0 }, type: floatOf(shape) }, 1, dimOf(shape, 0), dimOf(shape, 1), true, times)
       return steps
     }
-    // The sums of few tokens are one step, which dbias joins.
-    const together = layer && columnParts(1, dimOf(shape, 0), dimOf(shape, 1) / widthFor(dimOf(shape, 1)), shape.threads) === 1
+    // Sums that are one step are those of dweight and of dbias.
+    const width = widthFor(dimOf(shape, 1))
+    const { parts, joined } = columnPlan(1, dimOf(shape, 0), dimOf(shape, 1) / width, width, shape.threads)
+    const together = layer && (parts === 1 || joined)
     const dweight = sums(1, { x: { input: 1 }, rstd: saved.at(-1)!.from, ...(layer ? { mean: saved[0]!.from } : {}), ...(together ? { plain: { output: 2 } } : {}) })
     return joinPrograms([dx, dweight, ...(layer && !together ? [sums(2)] : [])])
   },

@@ -8,14 +8,14 @@ const REST = [128, 64, 32, 16, 8, 4, 2, 1]
 
 const steps = (count: number) => '    y = fma(y, a, b);\n'.repeat(count)
 
-/** See core/ops/spin for what is computed. */
+/** See core/ops/spin for what is computed. Iterations are written so that no constant takes their place (wgsl/constants.ts). */
 const WGSL = `${header([{ name: 'x', type: 'f32' }, { name: 'out', type: 'f32', write: true }], false)}
 ${entry(`  let i = group * ${THREADS}u + lane;
   if (i >= dim(0u)) { return; }
   let a = 0.999f;
   let b = 0.001f;
   var y = x[i];
-  let iterations = dim(1u);
+  let iterations = dim(1);
   for (var turn = 0u; turn < iterations / ${UNROLL}u; turn++) {
 ${steps(UNROLL)}  }
 ${REST.map((count) => `  if ((iterations & ${count}u) != 0u) {\n${steps(count)}  }\n`).join('')}  out[i] = y;`)}`

@@ -1,0 +1,158 @@
+import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
+import { entry, header, step, storage, THREADS, widthFor, type Width } from '../../wgsl/header'
+import { shuffled } from '../../wgsl/rows'
+import type { BufferName, Program, Step } from '../types'
+import { columnsOf, lanesFor } from './fold'
+import { columnParts, type Float, type Geometry, pieces, SHORTEST_RUN } from './steps'
+
+/** Where the extreme element of each output is looked for: x [outer, reduce, inner], the middle axis cut into `parts` pieces. */
+interface Search {
+  outer: number
+  reduce: number
+  inner: number
+  parts: number
+  /** What the index of a pair grows by with its place along the middle axis: the elements that each pair was found among. 0 where absent. */
+  span?: number
+  /** Where pairs wait for the last workgroup of their output, which searches those of all `groups`: outer is [groups, outputs]. */
+  joined?: { arrivals: BufferName; groups: number }
+}
+
+/** Where values and their indices come from: elements of x, or the pairs that an earlier step left. */
+type Source = { x: BufferName; type: 'f32' | 'f16' } | { values: BufferName; indices: BufferName }
+/** Where they go: the indices alone, or pairs for the next step. */
+type Target = { indices: BufferName } | { values: BufferName; indices: BufferName }
+
+/** Elements of a part: whole vectors where rows are. */
+const partLength = (reduce: number, parts: number) => Math.ceil(reduce / parts / widthFor(reduce)) * widthFor(reduce)
+
+/** A thread's search of its vectors, two on their way at once. Its elements come in order, so the first of equals is kept without comparing indices. */
+const vectors = (better: '>' | '<', lanes: number) => {
+  const search = (v: string, at: string) => ['x', 'y', 'z', 'w'].map((side, j) => `if (${v}.${side} ${better} value) { value = ${v}.${side}; index = i32(4u * (${at}) + ${j}u); }`).join(' ')
+  const vector = (at: string) => `vec4<f32>(x[base / 4u + ${at}])`
+  return `    var i = piece % parts * dim(3u) / 4u + l;
+    let last = end / 4u;
+    if (i < last) { value = ${vector('i')}.x; index = i32(4u * i); }
+    for (; i + ${3 * lanes}u < last; i += ${4 * lanes}u) {
+      ${[0, 1, 2, 3].map((q) => `let v${q} = ${vector(`i + ${q * lanes}u`)};`).join(' ')}
+      ${[0, 1, 2, 3].map((q) => search(`v${q}`, `i + ${q * lanes}u`)).join('\n      ')}
+    }
+    for (; i < last; i += ${lanes}u) { let v = ${vector('i')}; ${search('v', 'i')} }`
+}
+
+/**
+ * The index of the largest (`>`) or smallest (`<`) element, the first of equals. Neighbouring outputs are a workgroup's
+ * columns where there are any, so that reads are contiguous; else as many neighbouring threads search an output as it has elements for.
+ */
+function findExtreme(better: '>' | '<', { outer, reduce, inner, parts, span = 0, joined }: Search, source: Source, target: Target, subgroups?: number): Step {
+  const across = inner > 1
+  const pairs = 'values' in source
+  const perPart = partLength(reduce, parts)
+  // Threads that search one output, and how far apart they lie.
+  const width: Width = pairs || across ? 1 : widthFor(reduce)
+  const columns = columnsOf(reduce, inner)
+  const lanes = across ? THREADS / columns : joined ? THREADS : lanesFor(Math.ceil(perPart / width), outer * parts)
+  const apart = across ? columns : 1
+  const beside = across ? Math.ceil(inner / columns) : 1
+  const keeps = 'values' in target
+  const inputs = pairs ? [{ name: 'x', type: 'f32' }, { name: 'known', type: 'i32' }] : [{ name: 'x', type: storage(source.type, width) }]
+  const bindings = [...inputs, ...(keeps ? [{ name: 'best', type: 'f32', write: true }] : []), { name: 'out', type: 'i32', write: true }, ...(joined ? [ARRIVALS] : [])]
+  // Only neighbours can share a subgroup.
+  const size = across || lanes === 1 ? undefined : subgroups
+  const within = size === undefined ? '' : `${shuffled(lanes, size, (stride) => `{ let v = subgroupShuffleXor(value, ${stride}); let i = subgroupShuffleXor(index, ${stride}); if (i >= 0 && wins(v, i, value, index)) { value = v; index = i; } }`)}\n`
+  const exchanged = (size !== undefined && size >= lanes) || lanes === 1 ? '' : `  values[lane] = value;
+  indices[lane] = index;
+  workgroupBarrier();
+  for (var stride = ${lanes / 2}u; stride >= ${size ?? 1}u; stride /= 2u) {
+    if (l < stride) {
+      let other = lane + stride * ${apart}u;
+      if (indices[other] >= 0 && wins(values[other], indices[other], value, index)) {
+        value = values[other];
+        index = indices[other];
+        values[lane] = value;
+        indices[lane] = index;
+      }
+    }
+    workgroupBarrier();
+  }
+`
+  const place = across
+    ? `  let column = group % dim(4u) * ${columns}u + lane % ${columns}u;\n  let piece = group / dim(4u);\n  let l = lane / ${columns}u;`
+    : `  let column = 0u;\n  let piece = ${joined ? 'group' : `group * ${THREADS / lanes}u + lane / ${lanes}u`};\n  let l = lane % ${lanes}u;`
+  // Two words for each pair, those of an output side by side; indices count on from group to group.
+  const left = `  let output = piece / parts % dim(7u);
+  let pairs = dim(5u) / dim(7u);
+  let first = output * pairs * inner + column;
+  let behind = piece / parts / dim(7u);
+  if (live && l == 0u) {
+    let at = 2u * (first + (behind * parts + piece % parts) * inner);
+    leave(at, value);
+    leave_word(at + 1u, select(0xfffffffeu, u32(index) + behind * reduce, index >= 0));
+  }
+  if (is_last(2u * dim(5u) * inner + output * dim(4u) + ${across ? 'group % dim(4u)' : '0u'}, pairs, lane)) {
+    value = 0.0;
+    index = -1;
+    if (live) {
+${eachArrival('l', 'pairs', `${lanes}u`, (i, j) => `2u * (first + (${i}) * inner) + ${j}u`, (word, j) => (j === 0 ? `v = bitcast<f32>(${word});` : `let at = i32(${word}); if (at >= 0 && wins(v, at, value, index)) { value = v; index = at; }`), { words: 2, awaited: 'awaited_word' })}
+    }
+${within}${exchanged}
+    if (live && l == 0u) { out[output * inner + column] = index; }
+  }`
+  const wgsl = `${header(bindings, !pairs && source.type === 'f16', size !== undefined)}
+${exchanged === '' ? '' : `var<workgroup> values: array<f32, ${THREADS}>;\nvar<workgroup> indices: array<i32, ${THREADS}>;\n`}${joined ? ARRIVAL_FUNCTIONS : ''}fn wins(v: f32, i: i32, over: f32, at: i32) -> bool { return at < 0 || v ${better} over || (v == over && i < at); }
+${entry(`  let inner = dim(0u);
+  let reduce = dim(1u);
+  let parts = dim(2u);
+${place}
+${joined ? '  if (piece >= dim(5u)) { return; }\n' : ''}  let live = column < inner && piece < dim(5u);
+  let base = piece / parts * reduce * inner + column;
+  let end = min((piece % parts + 1u) * dim(3u), reduce);
+  var value = 0.0;
+  var index = -1;
+  if (live) {
+${width === 4 ? vectors(better, lanes) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${lanes}u) {
+      let v = f32(x[base + r * inner]);
+      let i = ${pairs ? 'known[base + r * inner] + i32(r * dim(6u))' : 'i32(r)'};
+      if (${pairs ? 'known[base + r * inner] >= 0 && ' : ''}wins(v, i, value, index)) { value = v; index = i; }
+    }`}
+  }
+${within}${exchanged}${joined ? `  var v = 0.0;\n${left}` : `  if (live && l == 0u) {
+    ${keeps ? 'best[piece * inner + column] = value;' : ''}
+    out[piece * inner + column] = index;
+  }`}`)}`
+  const buffers: BufferName[] = [...(pairs ? [source.values, source.indices] : [source.x]), ...(keeps ? [target.values] : []), target.indices, ...(joined ? [joined.arrivals] : [])]
+  const pieces = outer * parts
+  const groups = across ? beside * pieces : Math.ceil(pieces / (THREADS / lanes))
+  return step(wgsl, buffers, [inner, reduce, parts, perPart, beside, pieces, span, ...(joined ? [outer / joined.groups] : [])], groups)
+}
+
+/** Pairs of an output that its last workgroup searches, workgroups that they come from, and loads that a thread of a workgroup of columns waits for. */
+const MOST_JOINED = 2048
+const MOST_GROUPS = 4096
+const MOST_AWAITED = 64
+
+/** The indices of the largest (`>`) or smallest elements over groups and reduce. */
+export function extremes(better: '>' | '<', { outer, reduce, inner, groups }: Geometry, type: Float, subgroups?: number): Program {
+  const rows = groups * outer
+  const parts = inner === 1 ? Math.min(MOST_JOINED, pieces(reduce, 4 * SHORTEST_RUN, rows)) : Math.min(columnParts(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
+  const x: Source = { x: { input: 0 }, type }
+  if (parts * groups === 1) return { scratchBytes: [], steps: [findExtreme(better, { outer, reduce, inner, parts }, x, { indices: 'output' }, subgroups)] }
+  if (groups === 1 || (inner === 1 && groups * parts <= MOST_JOINED && rows * parts <= MOST_GROUPS)) {
+    const counters = outer * (inner === 1 ? 1 : Math.ceil(inner / columnsOf(reduce, inner)))
+    const search = { outer: rows, reduce, inner, parts, joined: { arrivals: { scratch: 0 }, groups } }
+    return { scratchBytes: [arrivalBytes(2 * rows * parts * inner, counters)], steps: [findExtreme(better, search, x, { indices: 'output' }, subgroups)] }
+  }
+  // Pairs of values and indices on the way: each step leaves fewer of them, the last one the indices alone.
+  const scratchBytes: number[] = []
+  const steps: Step[] = []
+  let source: Source = x
+  const search = (one: Search, results: number) => {
+    const found = { values: { scratch: scratchBytes.length }, indices: { scratch: scratchBytes.length + 1 } }
+    steps.push(findExtreme(better, one, source, found, subgroups))
+    scratchBytes.push(results * 4, results * 4)
+    source = found
+  }
+  search({ outer: rows, reduce, inner, parts }, rows * inner * parts)
+  if (parts > 1) search({ outer: rows, reduce: parts, inner, parts: 1 }, rows * inner)
+  steps.push(findExtreme(better, { outer: 1, reduce: groups, inner: outer * inner, parts: 1, span: reduce }, source, { indices: 'output' }, subgroups))
+  return { scratchBytes, steps }
+}
