@@ -7,6 +7,10 @@ const FILTERS = 8
 const LONG = 64
 const LEAST_TERMS = 8
 const FILLED = 128
+/** Workgroups of threads that take a sum alone, so that its terms are those of a whole workgroup, from which on none need share it. */
+const MANY = 1056
+/** Terms whose elements and weights a thread loads together. */
+const AT_ONCE = 4
 
 /** What the threads of a workgroup have: positions beside each other, `shares` of the sums of each, and as many filters of each position. */
 export interface DirectPlan {
@@ -23,7 +27,7 @@ export function directPlan(all: number, filters: number, terms: number): DirectP
   const own = Math.min(filters, FILTERS)
   const filterGroups = Math.ceil(filters / own)
   const planned = (positions: number): DirectPlan => ({ positions, shares: THREADS / positions, filters: own, filterGroups, workgroups: Math.ceil((all * filterGroups) / positions) })
-  if (terms < LONG) return planned(THREADS)
+  if (terms < LONG || planned(THREADS).workgroups >= MANY) return planned(THREADS)
   // Sums are shared by more threads until there are enough workgroups.
   const choices = [32, 8, 2].map(planned).filter(({ shares }) => terms >= shares * LEAST_TERMS)
   return choices.find(({ workgroups }) => workgroups >= FILLED) ?? choices.at(-1) ?? planned(32)
@@ -37,20 +41,24 @@ export function directConvolution(dtype: 'f32' | 'f16', plan: DirectPlan, gather
   const type = storage(dtype, 1)
   const { positions, shares, filters, filterGroups, workgroups } = plan
   const each = (text: (f: number) => string) => Array.from({ length: filters }, (_, f) => text(f)).join('\n')
-  const written = (f: number) => `out[at + ${f}u * outputs] = ${type}(sum_${f});`
-  const joined = (f: number) => `  sums[lane] = sum_${f};
-  workgroupBarrier();
-  if (live && share == 0u && first + ${f}u < of_group) {
-    for (var other = 1u; other < ${shares}u; other++) { sum_${f} += sums[lane + other * ${positions}u]; }
-    ${written(f)}
+  const written = (f: number, sum: string) => `if (first + ${f}u < of_group) { out[at + ${f}u * outputs] = ${type}(${sum}); }`
+  const joins: string[] = []
+  for (let left = shares; left > 1; ) {
+    const by = left % 4 === 0 ? 4 : 2
+    left /= by
+    const others = (f: number) => Array.from({ length: by }, (_, i) => `sums[lane + ${f * THREADS + i * left * positions}u]`).join(' + ')
+    joins.push(`  workgroupBarrier();\n  if (lane < ${left * positions}u) {\n${each((f) => `    sums[lane + ${f * THREADS}u] = ${others(f)};`)}\n  }`)
   }
-  workgroupBarrier();`
-  const alone = (f: number) => `  if (live && first + ${f}u < of_group) { ${written(f)} }`
+  const terms = Array.from({ length: AT_ONCE }, (_, u) => u)
+  // Terms behind the last one are read again and dropped.
+  const load = (u: number) => `      let e_${u} = ${u === 0 ? 'e' : `min(e + ${u * shares}u, terms - 1u)`};
+      let x_${u} = ${u === 0 ? 'met' : `select(0.0, met`}(base_x + e_${u} / taps * plane, position, e_${u} % taps)${u === 0 ? '' : `, e + ${u * shares}u < terms)`};
+${each((f) => `      let w_${u}_${f} = f32(weight[row_${f} + e_${u}]);`)}`
   const wgsl = `${header([{ name: 'x', type }, { name: 'weight', type }, { name: 'out', type, write: true }], dtype === 'f16')}
 ${gathered}
 const of_group = filters / groups;
 const terms = per_group * taps;
-${shares > 1 ? `var<workgroup> sums: array<f32, ${THREADS}>;` : ''}
+${shares > 1 ? `var<workgroup> sums: array<f32, ${filters * THREADS}>;` : ''}
 ${entry(`  let index = group * ${positions}u + lane % ${positions}u;
   let share = lane / ${positions}u;
   let live = index < dim(0u);
@@ -61,12 +69,12 @@ ${entry(`  let index = group * ${positions}u + lane % ${positions}u;
   let base_filter = image % groups * of_group;
 ${each((f) => `  var sum_${f} = 0.0;\n  let row_${f} = (base_filter + min(first + ${f}u, of_group - 1u)) * terms;`)}
   if (live) {
-    for (var e = share; e < terms; e += ${shares}u) {
-      let value = met(base_x + e / taps * plane, position, e % taps);
-${each((f) => `      sum_${f} = fma(value, f32(weight[row_${f} + e]), sum_${f});`)}
+    for (var e = share; e < terms; e += ${AT_ONCE * shares}u) {
+${terms.map(load).join('\n')}
+${terms.map((u) => each((f) => `      sum_${f} = fma(x_${u}, w_${u}_${f}, sum_${f});`)).join('\n')}
     }
   }
   let at = (image / groups * filters + base_filter + first) * outputs + position;
-${each(shares > 1 ? joined : alone)}`)}`
+${shares > 1 ? `${each((f) => `  sums[lane + ${f * THREADS}u] = sum_${f};`)}\n${joins.join('\n')}\n  if (live && share == 0u) {\n${each((f) => `    ${written(f, `sums[lane + ${f * THREADS}u]`)}`)}\n  }` : `  if (live) {\n${each((f) => `    ${written(f, `sum_${f}`)}`)}\n  }`}`)}`
   return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, 'output'], [all * filterGroups], workgroups)] }
 }

@@ -18,13 +18,14 @@ const outputs = d_output * h_output * w_output;
 `
 }
 
-/** The element of x that output `o` meets with tap `t` of the plane from `base` on; 0 in the padding. */
-const element = (x: string) => `fn met(base: u32, o: u32, t: u32) -> f32 {
+/** The element of x that output `o` meets with tap `t` of the plane from `base` on; 0 in the padding, where with `always` an element is read all the same: several are on their way at once. */
+const element = (x: string, always = false) => `fn met(base: u32, o: u32, t: u32) -> f32 {
   let d = i32(o / (h_output * w_output) * stride + t / (h_kernel * w_kernel) * dilation) - i32(d_padding);
   let h = i32(o / w_output % h_output * stride + t / w_kernel % h_kernel * dilation) - i32(h_padding);
   let w = i32(o % w_output * stride + t % w_kernel * dilation) - i32(w_padding);
-  if (d < 0 || h < 0 || w < 0 || d >= i32(d_input) || h >= i32(h_input) || w >= i32(w_input)) { return 0.0; }
-  return f32(${x}[base + (u32(d) * h_input + u32(h)) * w_input + u32(w)]);
+  let outside = d < 0 || h < 0 || w < 0 || d >= i32(d_input) || h >= i32(h_input) || w >= i32(w_input);
+  ${always ? `return select(f32(${x}[base + select((u32(d) * h_input + u32(h)) * w_input + u32(w), 0u, outside)]), 0.0, outside);` : `if (outside) { return 0.0; }
+  return f32(${x}[base + (u32(d) * h_input + u32(h)) * w_input + u32(w)]);`}
 }
 `
 
@@ -88,7 +89,7 @@ const convolution: Kernel = {
     const [products, n] = folded ? [groups, batch * outputs] : [images, outputs]
     const { tile, tilesM, tilesN } = tilesFor(products, m, n)
     if (m < FEW_FILTERS || k <= FEW_TERMS || (products * tilesM * tilesN < FEW_TILES && images * m * outputs * k <= LITTLE))
-      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${element('x')}`, images * outputs)
+      return directConvolution(dtype, directPlan(images * outputs, m, k), `${constants(shape)}${element('x', true)}`, images * outputs)
     const parts = partsOf(products * tilesM * tilesN, k)
     const split = parts > 1
     const wgsl = matmulText({

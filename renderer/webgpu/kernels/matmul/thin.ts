@@ -8,6 +8,10 @@ const MANY_COLUMNS = 1 << 14
 const SHORT = 64
 /** Multiply-adds up to which a thread for each output is faster than tiles, which take longer to start. */
 const TINY = 1 << 15
+/** Steps of k of which an output takes no longer than it is written, where its row is no whole number of vectors. */
+const FEW_STEPS = 8
+/** Steps of k that a thread loads together. */
+const AT_ONCE = 4
 /** Products of which many would each fill a corner of a tile. */
 const SMALL = 16
 
@@ -17,8 +21,9 @@ export function thinProduct(shape: KernelShape): Program | undefined {
   // Of a longer k threads share the steps (long.ts), unless outputs are many.
   const shared = k > SHORT && Math.min(m, n) <= SMALL && batch * m * n < MANY_COLUMNS
   const isTiny = k <= 4 * SHORT && !shared && (batch * m * n * k <= TINY || (m <= SMALL && n <= SMALL))
-  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny ? 1 : undefined
+  const rows = m <= FEW_ROWS && transB === 0 && (k <= SHORT || batch * n >= MANY_COLUMNS) ? m : isTiny || (k <= FEW_STEPS && n % 4 !== 0) ? 1 : undefined
   if (rows === undefined) return undefined
+  const steps = Array.from({ length: Math.min(AT_ONCE, k) }, (_, u) => u)
   const each = (text: (r: number) => string) => Array.from({ length: rows }, (_, r) => text(r)).join('\n')
   // dims 1 to 4: m, n, k, groups of rows.
   return mapped({
@@ -30,9 +35,11 @@ export function thinProduct(shape: KernelShape): Program | undefined {
   let first = i / n % dim(4u) * ${rows}u;
   let product = i / n / dim(4u);
 ${each((r) => `  var sum_${r} = 0.0;`)}
-  for (var l = 0u; l < k; l++) {
-    let x = f32(b[${transB === 1 ? '(product * n + column) * k + l' : '(product * k + l) * n + column'}]);
-${each((r) => `    sum_${r} = fma(f32(a[${transA === 1 ? `(product * k + l) * m + first + ${r}u` : `(product * m + first + ${r}u) * k + l`}]), x, sum_${r});`)}
+  for (var l = 0u; l < k; l += ${steps.length}u) {
+${steps.map((u) => `    let l_${u} = ${u === 0 ? 'l' : `min(l + ${u}u, k - 1u)`};
+    let x_${u} = ${u === 0 ? '' : 'select(0.0, '}f32(b[${transB === 1 ? `(product * n + column) * k + l_${u}` : `(product * k + l_${u}) * n + column`}])${u === 0 ? '' : `, l + ${u}u < k)`};
+${each((r) => `    let a_${u}_${r} = f32(a[${transA === 1 ? `(product * k + l_${u}) * m + first + ${r}u` : `(product * m + first + ${r}u) * k + l_${u}`}]);`)}`).join('\n')}
+${steps.map((u) => each((r) => `    sum_${r} = fma(a_${u}_${r}, x_${u}, sum_${r});`)).join('\n')}
   }
 ${each((r) => `  out[(product * m + first + ${r}u) * n + column] = own(sum_${r});`)}`,
     dims: [m, n, k, m / rows],

@@ -109,10 +109,9 @@ ${joined ? '  if (piece >= dim(5u)) { return; }\n' : ''}  let live = column < in
   var value = 0.0;
   var index = -1;
   if (live) {
-${width === 4 ? vectors(better, lanes) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${lanes}u) {
-      let v = f32(x[base + r * inner]);
-      let i = ${pairs ? 'known[base + r * inner] + i32(r * dim(6u))' : 'i32(r)'};
-      if (${pairs ? 'known[base + r * inner] >= 0 && ' : ''}wins(v, i, value, index)) { value = v; index = i; }
+${width === 4 ? vectors(better, lanes) : `    for (var r = piece % parts * dim(3u) + l; r < end; r += ${4 * lanes}u) {
+${[0, 1, 2, 3].map((u) => `      let r_${u} = ${u === 0 ? 'r' : `min(r + ${u * lanes}u, end - 1u)`}; let v_${u} = f32(x[base + r_${u} * inner]);${pairs ? ` let known_${u} = known[base + r_${u} * inner];` : ''}`).join('\n')}
+${[0, 1, 2, 3].map((u) => `      { let i = ${pairs ? `known_${u} + i32(r_${u} * dim(6u))` : `i32(r_${u})`}; if (${u === 0 ? '' : `r + ${u * lanes}u < end && `}${pairs ? `known_${u} >= 0 && ` : ''}wins(v_${u}, i, value, index)) { value = v_${u}; index = i; } }`).join('\n')}
     }`}
   }
 ${within}${exchanged}${joined ? `  var v = 0.0;\n${left}` : `  if (live && l == 0u) {

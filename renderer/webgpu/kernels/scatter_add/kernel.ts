@@ -1,9 +1,10 @@
 import { entry, header, step, THREADS } from '../../wgsl/header'
 import { mapped } from '../../wgsl/mapped'
+import { EXCHANGE, powerOfTwoFrom, reduction } from '../../wgsl/rows'
 import { joinPrograms } from '../../wgsl/row-op'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
-import { dimOf, type Kernel, type Program } from '../types'
+import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
 
 /** WGSL adds only integers atomically: a float is exchanged until no other thread came in between. */
 const added = (cell: string, value: string) => `  var old = atomicLoad(&${cell});
@@ -66,11 +67,39 @@ function inParts(rows: number, dim: number, indices: number, columns: number): P
   return { scratchBytes: [4 * rows * dim * taken, 4 * rows * dim, ...sum.scratchBytes], steps: [partial, ...sum.steps, ...added.steps] }
 }
 
+/** Comparisons of cells with indices that take no longer than a second dispatch, and those of a thread. */
+const MOST_COMPARED = 2 ** 24
+const COMPARED = 64
+
+/** Little to add: threads share each cell of the output, and look for the sources of its row. Undefined where that is much. */
+function searched(shape: KernelShape, rows: number, dim: number, indices: number): Program | undefined {
+  if (rows * dim * indices > MOST_COMPARED) return undefined
+  const lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(indices / COMPARED)))
+  const cells = THREADS / lanes
+  const four = [0, 1, 2, 3]
+  const wgsl = `${header([{ name: 'x', type: 'f32' }, { name: 'indices', type: 'i32' }, { name: 'src', type: 'f32' }, { name: 'out', type: 'f32', write: true }], false, shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', lanes, (a, b) => `${a} + ${b}`, shape.subgroups)}
+${entry(`  let cell = group * ${cells}u + lane / ${lanes}u;
+  let live = cell < dim(0u);
+  let row = i32(cell / dim(1u));
+  let column = cell % dim(1u);
+  let before = x[min(cell, dim(0u) - 1u)];
+  var sum = 0.0;
+  for (var s = lane % ${lanes}u; s < dim(2u); s += ${4 * lanes}u) {
+${four.map((u) => `    let at_${u} = indices[min(s + ${u * lanes}u, dim(2u) - 1u)];`).join('\n')}
+${four.map((u) => `    if (at_${u} == row && s + ${u * lanes}u < dim(2u)) { sum += src[(s + ${u * lanes}u) * dim(1u) + column]; }`).join('\n')}
+  }
+  let total = reduce_sum(sum, lane);
+  if (live && lane % ${lanes}u == 0u) { out[cell] = before + total; }`)}`
+  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, { input: 2 }, 'output'], [rows * dim, dim, indices], Math.ceil((rows * dim) / cells))] }
+}
+
 /** A copy of x with every source added to its place; the order of the additions is open. */
 const kernel: Kernel = {
   dtypes: ['f32'],
   build: (shape) => {
     const [rows, dim, indices] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
+    const few = searched(shape, rows, dim, indices)
+    if (few) return few
     const columns = Math.min(dim, Math.floor(CELLS / rows))
     if (indices > CROWDED * rows && columns >= Math.min(dim, FEWEST_COLUMNS)) return inParts(rows, dim, indices, columns)
     const copy = mapped({ tensors: [{ name: 'x', at: { input: 0 }, type: 'own4' }, { name: 'out', at: 'output', type: 'own4', write: true }], body: '  out[i] = x[i];' }, shape.dtype, Math.ceil((rows * dim) / 4))
