@@ -1,5 +1,6 @@
 import type { Dtype } from '@core/case'
 import type { BufferName, DeviceLimits, KernelShape, Program, Step } from '../kernels/types'
+import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from './arrivals'
 import { entry, header, step, storage, THREADS, type Binding, type Width } from './header'
 import { exchange, maxOf, planRows, reduction, sumOf, type RowPlan } from './rows'
 
@@ -16,8 +17,8 @@ export interface RowTensor {
  * What is found out about a row, as f32 names that later expressions use. Expressions see each tensor of the row as a VF (f32 or
  * vec4<f32>), `index` (the columns, a VU), `length` (f32), `row` (u32) and the results of earlier passes.
  * sums: several at once. softmax: the largest value and the sum of e^(value - largest), in one reading where the row is read again
- * for every pass (Milakov & Gimelshein 2018). moments: the sum, and the sum of squares around the mean, which workgroups that share a row
- * take around the means of their parts and join (Chan, Golub & LeVeque 1979).
+ * for every pass (Milakov & Gimelshein 2018). moments: the sum, and the sum of squares around the mean, which workgroups that share a row, and threads
+ * that do not keep it, take around the means of their parts and join (Chan, Golub & LeVeque 1979).
  */
 export type RowPass = { sums: Readonly<Record<string, string>> } | { softmax: string; highest: string; total: string } | { moments: string; sum: string; squares: string }
 
@@ -31,8 +32,8 @@ export interface RowOp {
   passes: readonly RowPass[]
   /** Lines after the passes, once for a row. */
   after?: string
-  /** The results of a row: a VF for each element, or one f32 for the row. */
-  result: { each: string; to: BufferName } | { once: string; to: BufferName; type: 'f32' | 'case' }
+  /** The results: a VF for each element, one f32 for each row, or their mean over all rows, which fits `isMeanInOne` and one pass. */
+  result: { each: string; to: BufferName } | { once: string; to: BufferName; type: 'f32' | 'case' } | { mean: string; to: BufferName; arrivals: BufferName }
   /** Integers behind the row's own, from dim(ROW_DIMS) on. */
   dims?: readonly number[]
   scalars?: readonly number[]
@@ -58,6 +59,9 @@ const uses = (text: string, name: string): boolean => new RegExp(`\\b${name}\\b`
 
 /** Names of a pass's results. */
 const namesOf = (pass: RowPass): string[] => ('sums' in pass ? Object.keys(pass.sums) : 'moments' in pass ? [pass.sum, pass.squares] : [pass.highest, pass.total])
+
+/** What a result of a pass is where there is nothing. */
+const startOf = (pass: RowPass, name: string): string => (!('softmax' in pass) || name === pass.total ? '0.0' : LOWEST)
 
 /** Text of the kernels of one operation for one plan. */
 class RowText {
@@ -97,7 +101,13 @@ class RowText {
   /** What this thread's part of a pass gives, as f32 `<name>_part`. */
   #partial(pass: RowPass): string {
     const { width, kept } = this.plan
-    if ('moments' in pass) return this.#partial({ sums: { [pass.sum]: pass.moments } })
+    if ('moments' in pass && kept !== undefined) return this.#partial({ sums: { [pass.sum]: pass.moments } })
+    if ('moments' in pass) {
+      // Mean and squares around it as elements come (Welford 1962): the row is read once.
+      const { moments, sum, squares } = pass
+      const body = `seen += 1.0; let off = ${moments} - ${sum}_mean; ${sum}_mean += off * (1.0 / seen); ${squares}_sum += off * (${moments} - ${sum}_mean);`
+      return `  var seen = 0.0; var ${sum}_mean = VF(0.0); var ${squares}_sum = VF(0.0);\n${this.#each(body)}\n  var ${sum}_part = seen * ${sumOf(`${sum}_mean`, width)};`
+    }
     if ('sums' in pass) {
       const sums = Object.entries(pass.sums)
       const body = sums.map(([name, expression]) => `${name}_sum += ${expression};`).join(' ')
@@ -110,6 +120,11 @@ class RowText {
 
   /** The parts of all threads of a row joined under the pass's own names; `count` elements are those of a mean. */
   #joined(pass: RowPass, count = 'length'): string {
+    if ('moments' in pass && this.plan.kept === undefined) {
+      const { sum, squares } = pass
+      const off = `(${sum}_mean - VF(${sum} / ${count}))`
+      return `${this.#joined({ sums: { [sum]: '' } })}\n  let ${squares}_part = ${sumOf(`(${squares}_sum + seen * ${off} * ${off})`, this.plan.width)};\n${this.#joined({ sums: { [squares]: '' } })}`
+    }
     if ('moments' in pass) {
       const around = `(${pass.moments} - VF(${pass.sum} / ${count}))`
       return [this.#joined({ sums: { [pass.sum]: '' } }), this.#partial({ sums: { [pass.squares]: `${around} * ${around}` } }), this.#joined({ sums: { [pass.squares]: '' } })].join('\n')
@@ -123,8 +138,7 @@ class RowText {
 
   /** Reads what the workgroups of a row left of a pass, as `<name>_part`: one of them for each thread. */
   #collected(pass: RowPass): string {
-    const start = (name: string) => (!('softmax' in pass) || name === pass.total ? '0.0' : LOWEST)
-    return namesOf(pass).map((name) => `  var ${name}_part = ${start(name)}; if (lane < parts) { ${name}_part = ${this.#place(name, 'row * parts + lane')}; }`).join('\n')
+    return namesOf(pass).map((name) => `  var ${name}_part = ${startOf(pass, name)}; if (lane < parts) { ${name}_part = ${this.#place(name, 'row * parts + lane')}; }`).join('\n')
   }
 
   /** What the workgroups of a row left of a pass, joined. */
@@ -152,7 +166,7 @@ ${this.#joined({ sums: { [sum]: '' } })}
     const { op, plan, dtype } = this
     const declared = this.#named(body).map(({ name, by, type }): Binding => ({ name: by === 'raw' ? name : `${name}_in`, type: type ?? storage(dtype, by === 'raw' ? 1 : plan.width) }))
     return `${header([...declared, ...bindings], dtype === 'f16', this.subgroups !== undefined)}${plan.width === 4 ? 'alias VF = vec4<f32>; alias VU = vec4<u32>;\n' : 'alias VF = f32; alias VU = u32;\n'}${exchange(plan.threads)}
-${reduction('max', plan.lanes, (a, b) => `max(${a}, ${b})`, this.subgroups)}${reduction('sum', plan.lanes, (a, b) => `${a} + ${b}`, this.subgroups)}${this.#functions}
+${reduction('max', plan.lanes, (a, b) => `max(${a}, ${b})`, this.subgroups)}${reduction('sum', plan.lanes, (a, b) => `${a} + ${b}`, this.subgroups)}${/\breduce_group\b/.test(body) ? reduction('group', plan.threads, (a, b) => `${a} + ${b}`, this.subgroups) : ''}${/\bis_last\b/.test(body) ? ARRIVAL_FUNCTIONS : ''}${this.#functions}
 ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`, plan.threads)}`
   }
 
@@ -184,6 +198,7 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`, plan.threads)}`
       const type = storage(this.dtype, this.plan.width)
       return { text: this.#each(`out[base + i] = ${type}(${result.each});`), binding: { name: 'out', type, write: true } }
     }
+    if ('mean' in result) return { text: this.#mean(result.mean), binding: { name: 'out', type: scalarType, write: true } }
     const type = result.type === 'f32' ? 'f32' : scalarType
     const first = this.parts > 1 ? 'live && lane == 0u && group % parts == 0u' : 'live && l == 0u'
     return { text: `  if (${first}) { out[row] = ${type}(${result.once}); }`, binding: { name: 'out', type, write: true } }
@@ -193,7 +208,57 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`, plan.threads)}`
   whole(): { text: string; buffers: BufferName[] } {
     const results = this.#results
     const body = [this.#kept, ...this.op.passes.flatMap((pass) => [this.#partial(pass), this.#joined(pass)]), this.op.after ?? '', results.text].join('\n')
-    return { text: this.#module([results.binding], body), buffers: this.#buffers(body, [this.op.result.to]) }
+    return this.#withArrivals(results.binding, body)
+  }
+
+  /** The only step where the last workgroup of a row joins its parts, and the last of all the mean. */
+  meanOfParts(expression: string): { text: string; buffers: BufferName[] } {
+    const [pass] = this.op.passes as [RowPass]
+    const names = namesOf(pass)
+    const behind = `dim(0u) * parts * ${names.length}u`
+    const body = `  if (!live) { return; }
+${this.#partial(pass)}
+${this.#joined(pass, this.#elements('begin', 'end'))}
+  if (lane == 0u) { ${names.map((name, j) => `leave(group * ${names.length}u + ${j}u, ${name});`).join(' ')} }
+  if (is_last(${behind} + row, parts, lane)) {
+    let place = (row * parts + lane) * ${names.length}u;
+${names.map((name, j) => `    ${name}_part = ${startOf(pass, name)}; if (lane < parts) { ${name}_part = awaited(place + ${j}u, atomicLoad(&arrivals[place + ${j}u])); }`).join('\n')}
+${this.#joined(pass)}
+${this.op.after ?? ''}
+    if (lane == 0u) { leave(${behind} + dim(0u) + row, ${expression}); }
+${this.#meanOf(`${behind} + dim(0u)`, 'dim(0u)', 'reduce_sum')}
+  }`
+    return this.#withArrivals(this.#results.binding, body)
+  }
+
+  #withArrivals(result: Binding, body: string): { text: string; buffers: BufferName[] } {
+    const { result: to } = this.op
+    const shared = 'mean' in to && uses(body, 'is_last')
+    return { text: this.#module([result, ...(shared ? [ARRIVALS] : [])], body), buffers: this.#buffers(body, [to.to, ...(shared ? [to.arrivals] : [])]) }
+  }
+
+  /** The mean of `expression` over the rows of all workgroups. */
+  #mean(expression: string): string {
+    const { lanes, threads, groups } = this.plan
+    const reduce = lanes === threads ? 'reduce_sum' : 'reduce_group'
+    const own = `  let of_row = ${expression};\n  let of_group = ${lanes === threads ? 'of_row' : `${reduce}(select(0.0, of_row, live && l == 0u), lane)`};`
+    if (groups === 1) return `${own}\n  if (lane == 0u) { out[0] = ${storage(this.dtype, 1)}(of_group / f32(dim(0u))); }`
+    const count = `dim(${this.#groupsAt}u)`
+    return `${own}\n  if (group >= ${count}) { return; }\n  if (lane == 0u) { leave(group, of_group); }\n${this.#meanOf('0u', count, reduce)}`
+  }
+
+  get #groupsAt(): number {
+    return ROW_DIMS + (this.op.dims?.length ?? 0)
+  }
+
+  /** The last of `count` workgroups adds up what they left from `at` on; their counter lies behind that. */
+  #meanOf(at: string, count: string, reduce: string): string {
+    return `  if (is_last(${at} + ${count}, ${count}, lane)) {
+    var rest = 0.0;
+${eachArrival('lane', count, `${this.plan.threads}u`, (i) => `${at} + ${i}`, (value) => `rest += ${value};`)}
+    let all = ${reduce}(rest, lane);
+    if (lane == 0u) { out[0] = ${storage(this.dtype, 1)}(all / f32(dim(0u))); }
+  }`
   }
 
   /** Where the parts of a result lie: all results share one scratch buffer, because a step may bind only so many. */
@@ -217,13 +282,28 @@ ${entry(`${this.#places}\n${op.before ?? ''}\n${body}`, plan.threads)}`
   }
 }
 
+/** Workgroups whose results the last of them joins. */
+const MOST_JOINED = 2048
+
+/** Whether the mean over all rows is one step: as far as one workgroup can join the others' results. */
+export function isMeanInOne(rows: number, length: number, { threads }: DeviceLimits): boolean {
+  const plan = planRows(rows, length, { threads })
+  const parts = partsOf(rows, plan)
+  return (parts > 1 ? rows * parts : plan.groups) <= MOST_JOINED
+}
+
 /** The steps of a row operation over `rows` rows of `length` elements. Scratch space is numbered from `scratchFrom`. */
 export function rowSteps(op: RowOp, { dtype, subgroups, threads }: Pick<KernelShape, 'dtype'> & DeviceLimits, rows: number, length: number, scratchFrom = 0): Program {
   const plan = planRows(rows, length, { kept: op.kept, tensors: op.tensors.filter(({ by }) => by === 'row').length, threads })
   const parts = partsOf(rows, plan)
-  const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? [])]
+  const dims = [rows, plan.vectors, length, parts, Math.ceil(plan.vectors / parts), ...(op.dims ?? []), ...('mean' in op.result ? [plan.groups] : [])]
   const text = new RowText(op, plan, dtype, parts, subgroups)
   const made = ({ text: wgsl, buffers }: { text: string; buffers: BufferName[] }): Step => step(wgsl, buffers, dims, parts > 1 ? rows * parts : plan.groups, op.scalars)
+  if ('mean' in op.result) {
+    const step = made(parts === 1 ? text.whole() : text.meanOfParts(op.result.mean))
+    const results = parts === 1 ? plan.groups : rows * (parts * namesOf(op.passes[0]!).length + 1)
+    return { scratchBytes: plan.groups === 1 && parts === 1 ? [] : [arrivalBytes(results, parts === 1 ? 1 : rows + 1)], steps: [step] }
+  }
   if (parts === 1) return { scratchBytes: [], steps: [made(text.whole())] }
   const scratch = { scratch: scratchFrom }
   const steps = op.passes.map((pass, i) => made(text.part(op.passes.slice(0, i), pass, scratch)))

@@ -1,5 +1,5 @@
 import { widthFor } from '../../wgsl/header'
-import { joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
+import { isMeanInOne, joinPrograms, rowSteps, type RowOp, type RowPass, type RowTensor } from '../../wgsl/row-op'
 import { FOLDS, type Times } from '../reduction/fold'
 import { columnPlan, FoldSteps } from '../reduction/steps'
 import { dimOf, type Kernel, type KernelShape, type Program } from '../types'
@@ -24,11 +24,11 @@ const crossEntropy: Kernel = {
   dtypes: FLOATS,
   build: (shape) => {
     const tokens = dimOf(shape, 0)
-    const losses = over(shape, {
-      tensors: [row('x', 0), raw('logits', 0), raw('target_of', 1, 'i32')],
-      passes: [SOFTMAX],
-      result: { once: 'highest + log(total) - f32(logits[row * dim(2u) + u32(target_of[row])])', to: { scratch: 0 }, type: 'f32' },
-    }, 1)
+    const loss = 'highest + log(total) - hit'
+    // Read before the passes, so that no load waits for them.
+    const op = { tensors: [row('x', 0), raw('logits', 0), raw('target_of', 1, 'i32')], before: '  let hit = f32(logits[row * dim(2u) + u32(target_of[row])]);', passes: [SOFTMAX] }
+    if (isMeanInOne(tokens, dimOf(shape, 1), shape)) return over(shape, { ...op, result: { mean: loss, to: 'output', arrivals: { scratch: 0 } } })
+    const losses = over(shape, { ...op, result: { once: loss, to: { scratch: 0 }, type: 'f32' } }, 1)
     const scratchBytes = [4 * tokens, ...losses.scratchBytes]
     const mean = new FoldSteps(shape, FOLDS['mean']!, floatOf(shape), tokens, 'output', scratchBytes.length)
     mean.rows({ from: { scratch: 0 }, type: 'f32' }, 1, tokens, true)
