@@ -2,8 +2,9 @@ import { mapped } from '../../wgsl/mapped'
 import { joinPrograms, ROW_DIMS, rowSteps, type RowOp } from '../../wgsl/row-op'
 import { FOLDS } from '../reduction/fold'
 import { FoldSteps } from '../reduction/steps'
-import { entry, header, step, storage, THREADS } from '../../wgsl/header'
-import { EXCHANGE, reduction } from '../../wgsl/rows'
+import { entry, header, step, storage, THREADS, widthFor, working } from '../../wgsl/header'
+import { EXCHANGE, reduction, sumOf } from '../../wgsl/rows'
+import { byParts } from './parts'
 import { dimOf, type BufferName, type Kernel, type KernelShape, type Program } from '../types'
 
 /** Places of batch, channels and plane of the op's dims among those of a mapped kernel. */
@@ -36,8 +37,8 @@ function perChannel(shape: KernelShape, sum: string, before: string, tensors: Ro
   return { scratchBytes: [...scratchBytes, ...folded.scratchBytes], steps: [...planes.steps, ...steps] }
 }
 
-/** Elements of a channel that a thread keeps in registers. */
-const MAX_KEPT = 16
+/** Elements, or vectors of four, of a channel that a thread keeps in registers. */
+const MAX_KEPT = { 1: 40, 4: 16 }
 /** Elements of all planes shorter than a sector of memory that are read by channel: caches hold them. */
 const SHORT_PLANE = 8
 const CACHED_ELEMENTS = 2 ** 20
@@ -45,29 +46,30 @@ const CACHED_ELEMENTS = 2 ** 20
 /** Training of channels that fit the registers of a workgroup: statistics and output in one dispatch, where seven would follow each other. */
 function byChannel(shape: KernelShape): Program | undefined {
   const [batch, channels, plane] = [dimOf(shape, 0), dimOf(shape, 1), dimOf(shape, 2)]
-  const count = batch * plane
-  const kept = Math.ceil(count / THREADS)
-  if (kept > MAX_KEPT || (plane < SHORT_PLANE && count * channels > CACHED_ELEMENTS)) return undefined
-  const type = storage(shape.dtype, 1)
+  const width = widthFor(plane)
+  const row = plane / width
+  const kept = Math.ceil((batch * row) / THREADS)
+  if (kept > MAX_KEPT[width] || (plane < SHORT_PLANE && batch * plane * channels > CACHED_ELEMENTS)) return undefined
+  const [type, vector] = [storage(shape.dtype, width), working(width)]
   const each = (text: (k: number) => string) => Array.from({ length: kept }, (_, k) => text(k)).join('\n')
   const bindings = [{ name: 'x', type }, { name: 'weight', type: 'f32' }, { name: 'bias', type: 'f32' }, { name: 'out', type, write: true }, { name: 'mean_out', type: 'f32', write: true }, { name: 'rstd_out', type: 'f32', write: true }]
   const wgsl = `${header(bindings, shape.dtype === 'f16', shape.subgroups !== undefined)}${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`, shape.subgroups)}
 ${entry(`  let channels = dim(1u);
-  let plane = dim(2u);
-  let n = dim(0u) * plane;
+  let n = dim(0u) * ${row}u;
+  let count = f32(${width}u * n);
   let channel = min(group, channels - 1u);
   let live = group < channels;
   let factor = weight[channel];
   let shift = bias[channel];
-${each((k) => `  let e_${k} = lane + ${k * THREADS}u; let has_${k} = live && e_${k} < n; let at_${k} = (e_${k} / plane * channels + channel) * plane + e_${k} % plane;
-  var x_${k} = 0.0; if (has_${k}) { x_${k} = f32(x[at_${k}]); }`)}
-  var sum = 0.0;
+${each((k) => `  let e_${k} = lane + ${k * THREADS}u; let has_${k} = live && e_${k} < n; let at_${k} = (e_${k} / ${row}u * channels + channel) * ${row}u + e_${k} % ${row}u;
+  var x_${k} = ${vector}(0.0); if (has_${k}) { x_${k} = ${vector}(x[at_${k}]); }`)}
+  var sum = ${vector}(0.0);
 ${each((k) => `  sum += x_${k};`)}
-  let mean = reduce_sum(sum, lane) / f32(n);
+  let mean = reduce_sum(${sumOf('sum', width)}, lane) / count;
   // Around the mean, so that the variance cannot cancel.
-  var squares = 0.0;
+  var squares = ${vector}(0.0);
 ${each((k) => `  if (has_${k}) { squares += (x_${k} - mean) * (x_${k} - mean); }`)}
-  let rstd = inverseSqrt(reduce_sum(squares, lane) / f32(n) + scalar(0u));
+  let rstd = inverseSqrt(reduce_sum(${sumOf('squares', width)}, lane) / count + scalar(0u));
 ${each((k) => `  if (has_${k}) { out[at_${k}] = ${type}((x_${k} - mean) * (rstd * factor) + shift); }`)}
   if (live && lane == 0u) { mean_out[channel] = mean; rstd_out[channel] = rstd; }`)}`
   const buffers: BufferName[] = [{ input: 0 }, { input: 1 }, { input: 2 }, 'output', { output: 1 }, { output: 2 }]
@@ -78,7 +80,7 @@ const kernel: Kernel = {
   dtypes: ['f32', 'f16'],
   build: (shape) => {
     if (dimOf(shape, 3) === 0) return normalised(shape, { input: 3 }, { input: 4 }, 'inverseSqrt(spread[channel] + scalar(0u))')
-    const whole = byChannel(shape)
+    const whole = byChannel(shape) ?? byParts(shape)
     if (whole) return whole
     const [mean, rstd] = [{ output: 1 }, { output: 2 }]
     return joinPrograms([
