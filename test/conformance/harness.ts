@@ -88,6 +88,36 @@ export function checkInputs(backend: Backend, device: Device, dtypes: readonly D
   })
 }
 
+/** topk of rows that have few different values takes the first of equal ones. */
+export function checkTies(backend: Backend, device: Device): void {
+  const op = getOp('topk')
+  const impl = device.impls.find((candidate) => candidate.available.ok && candidate.kernels['topk']?.includes('f32'))
+  if (!impl) throw new Error(`${device.name} has no topk kernel in f32`)
+  // Values of a row: one; two; and so many that most of those that are kept differ.
+  for (const below of [1, 2, 400]) {
+    it(`topk of rows of ${below} different values`, { timeout: 300_000 }, async () => {
+      const [rows, cols, k] = [2, 270_001, 1500]
+      const problem = problemOf(op, makeCase(device, impl, op, { rows, cols, k }, 'f32', device.threads.at(-1)), SEED)
+      const fill: FillSpec = { kind: 'integers', below, low: 0 }
+      const prepared = await backend.open({ ...problem, tensors: problem.tensors.map((tensor) => (tensor.role === 'in' ? { ...tensor, fill } : tensor)) })
+      try {
+        const x = fillRange(SEED, 0, fill, 'f32', 0, rows * cols)
+        const expected = Array.from({ length: rows }, (_, row) =>
+          Array.from({ length: cols }, (_, column) => column).sort((a, b) => x[row * cols + b]! - x[row * cols + a]! || a - b).slice(0, k)).flat()
+        // Twice: what a run leaves in scratch memory must not change the next.
+        for (let round = 0; round < 2; round++) {
+          await prepared.poison()
+          await prepared.run()
+          expect(Array.from(await prepared.read(1, 0, rows * k))).toEqual(expected)
+          expect(Array.from(await prepared.read(0, 0, rows * k))).toEqual(expected.map((column, i) => x[Math.floor(i / k) * cols + column]))
+        }
+      } finally {
+        await prepared.dispose()
+      }
+    })
+  }
+}
+
 /** The kernels' dropout zeroes the very elements that core/ops/dropout states, for the seed of the problem and that of a refill. */
 export function checkDropoutMask(backend: Backend, device: Device, dtypes: readonly Dtype[]): void {
   const op = getOp('dropout')

@@ -20,7 +20,7 @@ const reach = (bits: number, bit: number, up: (low: number) => string): string =
 const PLACED = 'fn placed(i: u32) -> u32 { let g = i >> 5u; return i ^ ((g & 7u) ^ ((g & 3u) << 3u)); }\n'
 
 /** Bitonic sorting (Batcher 1968): `network(run, top, ...)` does the reaches below 2^top of runs of 2^run, three between two exchanges. */
-const NETWORK = `var<workgroup> keys: array<u32, ${BLOCK}>;
+export const NETWORK = `var<workgroup> keys: array<u32, ${BLOCK}>;
 var<workgroup> places: array<u32, ${BLOCK}>;
 ${PLACED}fn network(run: u32, reaches: u32, first: u32, mask: u32, lane: u32) {
   var top = reaches;
@@ -44,7 +44,7 @@ ${numbers(8).map((j) => `    keys[at${j}] = k${j}; places[at${j}] = p${j};`).joi
 `
 
 /** The first three runs, of neighbours that a thread holds. */
-const FIRST_RUNS = `  {
+export const FIRST_RUNS = `  {
     let up = ((((first + lane * 8u) & mask) >> 3u) & 1u) == 0u;
 ${numbers(8).map((j) => `    let at${j} = placed(lane * 8u + ${j}u); var k${j} = keys[at${j}]; var p${j} = places[at${j}];`).join('\n')}
 ${reach(3, 0, (j) => ((j & 2) === 0 ? 'true' : 'false'))}
@@ -85,7 +85,7 @@ const ELEMENT = `    let i = k * ${THREADS}u + lane;
     let column = select((base + i) & mask, group % max(dim(3u), 1u) * ${BLOCK}u + i, dim(3u) > 0u);`
 
 /** The pair that stands at i, as the value and place at `column` of a row's first. */
-const writeResult = (type: 'f32' | 'f16', column: string): string => `values[row * dim(4u) + ${column}] = ${storage(type, 1)}(value_of(keys[placed(i)])); indices[row * dim(4u) + ${column}] = i32(places[placed(i)]);`
+export const writeResult = (type: 'f32' | 'f16', column: string): string => `values[row * dim(4u) + ${column}] = ${storage(type, 1)}(value_of(keys[placed(i)])); indices[row * dim(4u) + ${column}] = i32(places[placed(i)]);`
 
 /** Sorts blocks. Rows shorter than a block share one; those of longer rows all ascend. */
 export function sortBlocks(descending: boolean, { rows, length, paddedBits, first }: Rows, source: Source, target: Target): Step {

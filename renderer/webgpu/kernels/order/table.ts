@@ -4,6 +4,7 @@ import { dimOf, type BufferName, type Kernel, type KernelShape, type Program, ty
 import { BLOCK, BLOCK_BITS, keepBest, sortBlocks, type Sorted, type Source } from './network'
 import { LONGEST_PART, sortByParts } from './parts'
 import { sortDigits } from './radix'
+import { isSelected, selectFirst } from './select'
 
 /** Rows are padded to as many elements at least, those that a thread holds. */
 const SHORTEST_BITS = 3
@@ -49,6 +50,7 @@ function sorted(shape: KernelShape, descending: boolean, first: number): Program
   const paddedBits = bitsFor(cols)
   if (cols > LONGEST_NETWORK && cols <= LONGEST_PART) return sortByParts(descending, rows, cols, first, x, out)
   if (paddedBits <= BLOCK_BITS) return { scratchBytes: [], steps: [sortBlocks(descending, { rows, length: cols, paddedBits, first }, x, out)] }
+  if (isSelected(rows, cols, first)) return selectFirst(descending, rows, cols, first, x, out)
   const kept = Math.max(2 ** SHORTEST_BITS, powerOfTwoFrom(first))
   if (kept === BLOCK) return halved(rows, cols, first, x, out, descending)
   return kept < BLOCK ? best(rows, cols, first, kept, x, out, descending) : sortDigits(descending, rows, cols, first, x, out)

@@ -93,7 +93,7 @@ const kernel: Kernel = {
     if (headDim > MAX_HEAD_DIM) throw new CaseError('unsupported', `The WGSL attention kernel takes heads of at most ${MAX_HEAD_DIM}; this case has ${headDim}.`)
     const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
     const [causal, scale] = [dimOf(shape, 6) === 1, 1 / Math.sqrt(headDim)]
-    if (isShort(seqK, headDim)) return shortAttention(dtype, batch * heads * seqQ, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
+    if (isShort(batch * heads * seqQ, seqK, headDim)) return shortAttention(dtype, batch * heads * seqQ, [seqQ, seqK, heads, kvHeads, headDim], causal, scale)
     const tile = seqQ >= FEW_QUERIES ? TILE : SIDE
     const tiles = Math.ceil(seqQ / tile)
     const few = { dtype, batch, heads, kvHeads, seqQ, seqK, headDim, causal, scale } as const
