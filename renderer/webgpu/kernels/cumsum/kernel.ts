@@ -9,6 +9,8 @@ const RUNS = 4
 const SHORT = 32
 /** Workgroups that fill any device known here. */
 const ENOUGH_GROUPS = 1024
+/** Runs of all threads that one workgroup takes before others would help: they would need a second dispatch. */
+const ALONE = 4
 /** Threads whose sums one of them adds up. */
 const SIDE = 16
 
@@ -64,6 +66,9 @@ const SIDES = ['x', 'y', 'z', 'w'].slice(0, RUNS)
 const within = (width: Width) => `${width === 4 ? SIDES.map((_, q) => `    v${q}.y += v${q}.x; v${q}.z += v${q}.y; v${q}.w += v${q}.z;`).join('\n') : ''}
     let own = vec4<f32>(${SIDES.map((_, q) => (width === 4 ? `v${q}.w` : `v${q}`)).join(', ')});`
 
+/** Vector `q` of a thread from `first` on, 0 behind the end: what is read there is dropped. */
+const load = (dtype: 'f32' | 'f16', width: Width, q: number, first: string) => `select(${working(width)}(0.0), ${working(width)}(x[base + min(${first} + ${q * THREADS}u, max(end, 1u) - 1u)]), ${first} + ${q * THREADS}u < end);`
+
 /** The running sums of a part, RUNS times THREADS vectors at a time. */
 const sums = (dtype: 'f32' | 'f16', width: Width, split: boolean) => `${header([{ name: 'x', type: storage(dtype, width) }, ...(split ? [{ name: 'totals', type: 'f32' }] : []), { name: 'out', type: storage(dtype, width), write: true }], dtype === 'f16')}${scanText(THREADS)}${split ? `${EXCHANGE}${reduction('sum', THREADS, (a, b) => `${a} + ${b}`)}` : ''}
 ${entry(`${PLACE}
@@ -71,9 +76,13 @@ ${entry(`${PLACE}
 ${split ? `  var earlier = 0.0;
   for (var i = lane; i < part; i += ${THREADS}u) { earlier += totals[row * dim(2u) + i]; }
   carry = reduce_sum(earlier, lane);` : ''}
+${SIDES.map((_, q) => `  var next${q} = ${load(dtype, width, q, 'begin + lane')}`).join('\n')}
   for (var chunk = 0u; chunk < dim(3u); chunk += ${THREADS * RUNS}u) {
     let first = begin + chunk + lane;
-${SIDES.map((_, q) => `    var v${q} = ${working(width)}(0.0); if (first + ${q * THREADS}u < end) { v${q} = ${working(width)}(x[base + first + ${q * THREADS}u]); }`).join('\n')}
+${SIDES.map((_, q) => `    var v${q} = next${q};`).join('\n')}
+    // The next ones are on their way while these are added up.
+    let after = first + ${THREADS * RUNS}u;
+${SIDES.map((_, q) => `    next${q} = ${load(dtype, width, q, 'after')}`).join('\n')}
 ${within(width)}
     let scanned = scan(own, lane);
 ${SIDES.map((side, q) => `    if (first + ${q * THREADS}u < end) { out[base + first + ${q * THREADS}u] = ${storage(dtype, width)}(v${q} + (carry + scanned.before.${side})); }\n    carry += scanned.all.${side};`).join('\n')}
@@ -100,7 +109,7 @@ const kernel: Kernel = {
       const lanes = Math.max(SIDE, powerOfTwoFrom(vectors))
       return { scratchBytes: [], steps: [step(shortSums(dtype, width, lanes), [{ input: 0 }, 'output'], [rows, vectors], Math.ceil(rows / ((THREADS / lanes) * RUNS)))] }
     }
-    const parts = Math.max(1, Math.min(Math.ceil(vectors / (THREADS * RUNS)), Math.floor(ENOUGH_GROUPS / rows)))
+    const parts = vectors <= ALONE * THREADS * RUNS ? 1 : Math.max(1, Math.min(Math.ceil(vectors / (THREADS * RUNS)), Math.floor(ENOUGH_GROUPS / rows)))
     const dims = [rows, vectors, parts, Math.ceil(vectors / parts)]
     if (parts === 1) return { scratchBytes: [], steps: [step(sums(dtype, width, false), [{ input: 0 }, 'output'], dims, rows)] }
     return {
