@@ -1,3 +1,4 @@
+import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wgsl/arrivals'
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import type { Program } from '../types'
 
@@ -9,6 +10,8 @@ const LEAST_TERMS = 8
 const FILLED = 128
 /** Workgroups of threads that take a sum alone, so that its terms are those of a whole workgroup, from which on none need share it. */
 const MANY = 1056
+/** Rows of threads that join sums of parts: one thread adds up what they have. */
+const MOST_HIGH = 16
 /** Terms whose elements and weights a thread loads together. */
 const AT_ONCE = 4
 
@@ -19,18 +22,27 @@ export interface DirectPlan {
   filters: number
   /** Of the filters of one group of the convolution. */
   filterGroups: number
+  /** Workgroups, those that share the sums of the same outputs included. */
   workgroups: number
+  /** Parts of the terms, each of a workgroup; the last of them joins the others' sums. */
+  parts: number
 }
+
+/** Workgroups up to which several share long sums, and terms of each thread that are worth it. */
+const FEW_GROUPS = 132
+const LEAST_SHARED = 16
 
 /** Plan for `all` positions (of all images and groups), `filters` of each, sums of `terms`. */
 export function directPlan(all: number, filters: number, terms: number): DirectPlan {
   const own = Math.min(filters, FILTERS)
   const filterGroups = Math.ceil(filters / own)
-  const planned = (positions: number): DirectPlan => ({ positions, shares: THREADS / positions, filters: own, filterGroups, workgroups: Math.ceil((all * filterGroups) / positions) })
+  const planned = (positions: number): DirectPlan => ({ positions, shares: THREADS / positions, filters: own, filterGroups, workgroups: Math.ceil((all * filterGroups) / positions), parts: 1 })
   if (terms < LONG || planned(THREADS).workgroups >= MANY) return planned(THREADS)
   // Sums are shared by more threads until there are enough workgroups.
   const choices = [32, 8, 2].map(planned).filter(({ shares }) => terms >= shares * LEAST_TERMS)
-  return choices.find(({ workgroups }) => workgroups >= FILLED) ?? choices.at(-1) ?? planned(32)
+  const plan = choices.find(({ workgroups }) => workgroups >= FILLED) ?? choices.at(-1) ?? planned(32)
+  const parts = plan.workgroups > FEW_GROUPS ? 1 : Math.max(1, Math.min(Math.floor((4 * FEW_GROUPS) / plan.workgroups), Math.floor(terms / (plan.shares * LEAST_SHARED))))
+  return { ...plan, parts, workgroups: plan.workgroups * parts }
 }
 
 /**
@@ -39,7 +51,8 @@ export function directPlan(all: number, filters: number, terms: number): DirectP
  */
 export function directConvolution(dtype: 'f32' | 'f16', plan: DirectPlan, gathered: string, all: number): Program {
   const type = storage(dtype, 1)
-  const { positions, shares, filters, filterGroups, workgroups } = plan
+  const { positions, shares, filters, filterGroups, workgroups, parts } = plan
+  const split = parts > 1
   const each = (text: (f: number) => string) => Array.from({ length: filters }, (_, f) => text(f)).join('\n')
   const written = (f: number, sum: string) => `if (first + ${f}u < of_group) { out[at + ${f}u * outputs] = ${type}(${sum}); }`
   const joins: string[] = []
@@ -49,17 +62,36 @@ export function directConvolution(dtype: 'f32' | 'f16', plan: DirectPlan, gather
     const others = (f: number) => Array.from({ length: by }, (_, i) => `sums[lane + ${f * THREADS + i * left * positions}u]`).join(' + ')
     joins.push(`  workgroupBarrier();\n  if (lane < ${left * positions}u) {\n${each((f) => `    sums[lane + ${f * THREADS}u] = ${others(f)};`)}\n  }`)
   }
+  // Sums of the parts: those of a part side by side, of which several rows of threads take every so many.
+  const own = positions * filters
+  const high = Math.min(MOST_HIGH, Math.floor(THREADS / own))
+  const joined = `  let places = block * ${own * parts}u;
+  if (share == 0u) {
+${each((f) => `    leave(places + part * ${own}u + ${f * positions}u + lane, sums[lane + ${f * THREADS}u]);`)}
+  }
+  if (is_last(dim(1u) * ${own * parts}u + block, ${parts}u, lane)) {
+    var rest = 0.0;
+    if (lane < ${own * high}u) {
+${eachArrival(`lane / ${own}u`, `${parts}u`, `${high}u`, (i) => `places + (${i}) * ${own}u + lane % ${own}u`, (value) => `rest += ${value};`)}
+    }
+    workgroupBarrier();
+    sums[lane] = rest;
+    workgroupBarrier();
+    if (live && share == 0u) {
+${each((f) => `      { var total = 0.0; for (var h = 0u; h < ${high}u; h++) { total += sums[lane + ${f * positions}u + h * ${own}u]; } ${written(f, 'total')} }`)}
+    }
+  }`
   const terms = Array.from({ length: AT_ONCE }, (_, u) => u)
   // Terms behind the last one are read again and dropped.
-  const load = (u: number) => `      let e_${u} = ${u === 0 ? 'e' : `min(e + ${u * shares}u, terms - 1u)`};
-      let x_${u} = ${u === 0 ? 'met' : `select(0.0, met`}(base_x + e_${u} / taps * plane, position, e_${u} % taps)${u === 0 ? '' : `, e + ${u * shares}u < terms)`};
+  const load = (u: number) => `      let e_${u} = ${u === 0 ? 'e' : `min(e + ${u * shares}u, end - 1u)`};
+      let x_${u} = ${u === 0 ? 'met' : `select(0.0, met`}(base_x + e_${u} / taps * plane, position, e_${u} % taps)${u === 0 ? '' : `, e + ${u * shares}u < end)`};
 ${each((f) => `      let w_${u}_${f} = f32(weight[row_${f} + e_${u}]);`)}`
-  const wgsl = `${header([{ name: 'x', type }, { name: 'weight', type }, { name: 'out', type, write: true }], dtype === 'f16')}
+  const wgsl = `${header([{ name: 'x', type }, { name: 'weight', type }, { name: 'out', type, write: true }, ...(split ? [ARRIVALS] : [])], dtype === 'f16')}
 ${gathered}
 const of_group = filters / groups;
 const terms = per_group * taps;
-${shares > 1 ? `var<workgroup> sums: array<f32, ${filters * THREADS}>;` : ''}
-${entry(`  let index = group * ${positions}u + lane % ${positions}u;
+${split ? `const chunk = (terms + ${parts - 1}u) / ${parts}u;\n` : ''}${shares > 1 ? `var<workgroup> sums: array<f32, ${filters * THREADS}>;` : ''}
+${split ? ARRIVAL_FUNCTIONS : ''}${entry(`${split ? `  let block = group / ${parts}u;\n  if (block >= dim(1u)) { return; }\n  let part = group % ${parts}u;\n` : ''}  let index = ${split ? 'block' : 'group'} * ${positions}u + lane % ${positions}u;
   let share = lane / ${positions}u;
   let live = index < dim(0u);
   let position = index % outputs;
@@ -68,13 +100,15 @@ ${entry(`  let index = group * ${positions}u + lane % ${positions}u;
   let base_x = (image / groups * channels + image % groups * per_group) * plane;
   let base_filter = image % groups * of_group;
 ${each((f) => `  var sum_${f} = 0.0;\n  let row_${f} = (base_filter + min(first + ${f}u, of_group - 1u)) * terms;`)}
+  let end = ${split ? 'min(terms, (part + 1u) * chunk)' : 'terms'};
   if (live) {
-    for (var e = share; e < terms; e += ${AT_ONCE * shares}u) {
+    for (var e = ${split ? `part * chunk + ` : ''}share; e < end; e += ${AT_ONCE * shares}u) {
 ${terms.map(load).join('\n')}
 ${terms.map((u) => each((f) => `      sum_${f} = fma(x_${u}, w_${u}_${f}, sum_${f});`)).join('\n')}
     }
   }
   let at = (image / groups * filters + base_filter + first) * outputs + position;
-${shares > 1 ? `${each((f) => `  sums[lane + ${f * THREADS}u] = sum_${f};`)}\n${joins.join('\n')}\n  if (live && share == 0u) {\n${each((f) => `    ${written(f, `sums[lane + ${f * THREADS}u]`)}`)}\n  }` : `  if (live) {\n${each((f) => `    ${written(f, `sum_${f}`)}`)}\n  }`}`)}`
-  return { scratchBytes: [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, 'output'], [all * filterGroups], workgroups)] }
+${shares > 1 ? `${each((f) => `  sums[lane + ${f * THREADS}u] = sum_${f};`)}\n${joins.join('\n')}\n${split ? joined : `  if (live && share == 0u) {\n${each((f) => `    ${written(f, `sums[lane + ${f * THREADS}u]`)}`)}\n  }`}` : `  if (live) {\n${each((f) => `    ${written(f, `sum_${f}`)}`)}\n  }`}`)}`
+  const blocks = workgroups / parts
+  return { scratchBytes: split ? [arrivalBytes(workgroups * own, blocks)] : [], steps: [step(wgsl, [{ input: 0 }, { input: 1 }, 'output', ...(split ? [{ scratch: 0 }] : [])], [all * filterGroups, blocks], workgroups)] }
 }
