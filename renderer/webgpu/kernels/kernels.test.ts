@@ -84,25 +84,40 @@ describe('WGSL kernels', () => {
     expect(groups(1 << 20, 2)[0]).toBe((1 << 20) / (128 * 8))
   })
 
-  it('sum dweight and dbias of few tokens in one step', () => {
-    const steps = (op: string, tokens: number) => build(op, [tokens, 4096]).steps.map(({ groups }) => groups)
-    expect(steps('layer_norm_backward', 20)).toEqual([20, 2 * 32])
-    expect(steps('layer_norm_backward', 7)).toEqual([7 + 32])
-    // Pieces of both sums are joined within the same step.
-    expect(steps('layer_norm_backward', 640)).toHaveLength(2)
-    expect(build('layer_norm_backward', [500, 300]).steps).toHaveLength(2)
-    expect(KERNELS.get('layer_norm_backward')!.build({ dtype: 'f32', dims: [500, 300], scalars: [], threads: 1024 }).steps).toHaveLength(2)
-    expect(steps('rms_norm_backward', 20)).toEqual([20, 32])
-    // dx and dweight of little are one dispatch.
-    expect(steps('rms_norm_backward', 7)).toEqual([7 + 32])
+  it('take the gradients of a norm in one dispatch up to 1Mi elements, and both sums over many tokens in one step', () => {
+    const groups = (op: string, tokens: number, dim = 4096) => build(op, [tokens, dim]).steps.map((one) => one.groups)
+    expect(groups('layer_norm_backward', 7)).toEqual([7 + 32])
+    expect(groups('rms_norm_backward', 7)).toEqual([7 + 32])
+    // Four pieces of the tokens for each 8 columns, which leave two sums of each.
+    expect(groups('layer_norm_backward', 935, 365)).toEqual([468 + 4 * 46])
+    expect(build('layer_norm_backward', [935, 365]).scratchBytes).toEqual([4 * (2 * 4 * 365 + 46)])
+    expect(groups('rms_norm_backward', 20_483, 11)).toHaveLength(1)
+    expect(groups('layer_norm_backward', 20_483, 11).length).toBeGreaterThan(1)
+    expect(groups('layer_norm_backward', 640)).toHaveLength(2)
+    expect(groups('layer_norm_backward', 500, 300)).toHaveLength(1)
   })
 
-  it('train a batch_norm of small channels in one dispatch, and of others by planes', () => {
+  it('train a batch_norm of small channels in one dispatch, and of others in two, by parts of channels', () => {
     expect(build('batch_norm', [33, 11, 59, 1]).steps.map(({ groups }) => groups)).toEqual([11])
+    expect(build('batch_norm', [65, 32, 64, 1]).steps.map(({ groups }) => groups)).toEqual([32])
     expect(build('batch_norm', [33, 11, 59, 0]).steps).toHaveLength(1)
-    expect(build('batch_norm', [32, 256, 3136, 1]).steps.length).toBeGreaterThan(3)
+    expect(build('batch_norm', [32, 256, 3136, 1]).steps.map(({ groups }) => groups)).toEqual([256 * 5, 256 * 5])
     // Columns of a large matrix are not read by single elements.
     expect(build('batch_norm', [4096, 8192, 1, 1]).steps.length).toBeGreaterThan(3)
+  })
+
+  it('take the mean loss of tokens in one dispatch as far as one workgroup can join the others', () => {
+    for (const dims of [[9, 2], [61, 83], [2, 131_072], [513, 1135]]) expect(build('cross_entropy', dims).steps, dims.join(' ')).toHaveLength(1)
+    expect(build('cross_entropy', [3, 2]).scratchBytes).toEqual([])
+    expect(build('cross_entropy', [5, 1024]).scratchBytes).toEqual([4 * (5 + 1)])
+    // Two results of each part, a counter and a loss for each row, and a counter.
+    const long = build('cross_entropy', [2, 131_072])
+    expect(long.scratchBytes).toEqual([4 * (2 * (2 * (long.steps[0]!.groups / 2) + 1) + 3)])
+    expect(build('cross_entropy', [50_000, 2048]).steps).toHaveLength(2)
+  })
+
+  it('add up rows of up to four runs of all threads in one dispatch', () => {
+    expect([4096, 4097].map((cols) => build('cumsum', [5, 4 * cols]).steps.length)).toEqual([1, 2])
   })
 
   it('pool a whole plane as a reduction, and several windows of one by a thread each', () => {
@@ -132,61 +147,6 @@ describe('WGSL kernels', () => {
       const threads = Number(/@workgroup_size\((\d+)\)/.exec(step.wgsl)![1])
       expect(step.groups * threads * 4).toBeGreaterThanOrEqual(n)
     }
-  })
-})
-
-describe('the plans of sort, topk and scatter_add', () => {
-  it('sort a row that fits a block in one step, and merge the blocks of longer ones', () => {
-    expect(build('sort', [5, 2048, 0])).toMatchObject({ scratchBytes: [], steps: [{ groups: 5 }] })
-    expect(build('sort', [1000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([63])
-    // A thread for each element of rows that are shorter.
-    expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(10_000 / THREADS)])
-  })
-
-  it('sort longer rows by their digits: in one workgroup, in a few parts that are merged, or in parts that are counted first', () => {
-    const steps = (dims: readonly number[], dtype: 'f32' | 'f16' = 'f32') => build('sort', dims, dtype).steps.map(({ groups }) => groups)
-    expect(steps([7, 3840, 0])).toEqual([7])
-    // Two parts of 2500, and a thread for each element to its place.
-    expect(steps([3, 5000, 0])).toEqual([6, Math.ceil(15_000 / THREADS)])
-    expect(build('sort', [3, 5000, 0]).scratchBytes).toEqual([60_000, 60_000])
-    // More than four parts of a row are merged while the elements are few.
-    expect(steps([3, 28_001, 0])).toHaveLength(2)
-    expect(steps([200, 28_001, 0])).toHaveLength(8)
-    expect(steps([2048, 8192, 0])).toHaveLength(2)
-    // topk of a row that fits a workgroup as well.
-    expect(build('topk', [12, 3001, 1]).steps.map(({ groups }) => groups)).toEqual([12])
-    // Counted and written for each of four digits; f16 has three.
-    expect(steps([3, 50_000, 0])).toEqual(Array.from({ length: 8 }, () => 3 * 18))
-    expect(steps([3, 50_000, 0], 'f16')).toHaveLength(6)
-    // Counts of many parts are added up by a step of their own.
-    expect(steps([2, 1_000_003, 1]).slice(0, 3)).toEqual([2 * 356, 64, 2 * 356])
-    expect(build('sort', [3, 50_000, 0]).scratchBytes).toEqual([600_000, 600_000, 600_000, 600_000, 3 * 18 * 1024])
-  })
-
-  it('share rows out so that no workgroup sorts many more elements than another', () => {
-    for (const length of [1025, 2049, 3841, 7681, 20_011, 30_720]) {
-      const { steps } = build('sort', [1, length, 0])
-      const [, , parts = 0, , size = 0] = steps[0]!.dims
-      expect(parts * size).toBeGreaterThanOrEqual(length)
-      expect((parts - 1) * size).toBeLessThan(length)
-      expect(size).toBeLessThanOrEqual(3840)
-    }
-  })
-
-  it('keep no more of each block than topk asks for', () => {
-    const { steps, scratchBytes } = build('topk', [4, 8192, 8])
-    expect(steps.map(({ groups }) => groups)).toEqual([16, 1])
-    expect(scratchBytes).toEqual([4 * 4 * 8 * 8])
-    // Of blocks that are kept whole, the better half of two until one is left.
-    expect(build('topk', [4, 20_000, 1500]).steps.map(({ groups }) => groups)).toEqual([40, 20, 12, 8, 4])
-    // More than a block: whole rows.
-    expect(build('topk', [4, 8192, 5000]).steps.map(({ groups }) => groups)).toEqual(build('sort', [4, 8192, 1]).steps.map(({ groups }) => groups))
-  })
-
-  it('add many sources for few rows up in parts, and few for many rows where they belong', () => {
-    const crowded = build('scatter_add', [116, 5, 18749])
-    expect(crowded.scratchBytes[0]).toBe(crowded.steps[0]!.groups * 116 * 5 * 4)
-    expect(build('scatter_add', [50257, 768, 16384]).scratchBytes).toEqual([])
   })
 })
 
@@ -241,35 +201,11 @@ describe('convolutions', () => {
     expect(line(64, 64, 64, 3, 4098).dims[1]).toBe(4096)
   })
   it('have as many workgroups as fill a device where sums are long, and no idle threads where they are short', () => {
-    expect(line(1, 4096, 8, 3, 66).groups).toBe(32)
+    // 64 positions, two at a time, and six parts of their sums, which the last of six workgroups joins.
+    const split = build('conv1d', [1, 4096, 8, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 66, 3, 0, 64])
+    expect(split.steps.map((one) => one.groups)).toEqual([32 * 6])
+    expect(split.scratchBytes).toEqual([4 * (32 * 6 * 16 + 32)])
     expect(line(1000, 2, 8, 2, 2).groups).toBe(Math.ceil(1000 / THREADS))
-  })
-})
-
-describe('attention', () => {
-  it('over few keys takes a thread for each query', () => {
-    expect(build('scaled_dot_product_attention', [2048, 32, 1, 4, 4, 16, 0]).steps[0]!.groups).toBe((2048 * 32 * 4) / THREADS)
-  })
-  it('takes tiles of 64 queries, and smaller ones where there are few', () => {
-    const groups = (queries: number) => build('scaled_dot_product_attention', [20, 4, 4, queries, 100, 40, 0]).steps[0]!.groups
-    expect([groups(130), groups(64), groups(20)]).toEqual([240, 80, 160])
-  })
-
-  it('shares the keys of few queries between workgroups, which a second step joins', () => {
-    const groups = (heads: number, queries: number, keys: number, causal = 0) => build('scaled_dot_product_attention', [1, heads, heads, queries, keys, 64, causal]).steps.map((one) => one.groups)
-    expect(groups(1, 1, 17)).toEqual([1])
-    expect(groups(1, 1, 4241)).toEqual([17, 1])
-    expect(groups(1024, 1, 2048)).toEqual([1024])
-    expect(groups(8, 7, 65537)).toEqual([56 * 18, 56])
-    // Causal: a query sees no key behind it.
-    expect(groups(2, 4, 4096, 1)).toEqual([8])
-  })
-
-  it('reads of few queries all that a step needs before its first barrier, four keys of values at once in short heads', () => {
-    const text = (headDim: number) => build('scaled_dot_product_attention', [1, 66, 66, 16, 16, headDim, 1]).steps[0]!.wgsl
-    const before = (wgsl: string) => wgsl.slice(wgsl.indexOf('for (var at'), wgsl.indexOf('workgroupBarrier'))
-    expect([32, 128].map((headDim) => before(text(headDim)).split(/\b[qk]\[/).length - 1)).toEqual([4, 8])
-    expect([128, 256].map((headDim) => text(headDim).split('f32(v[').length - 1)).toEqual([4 * 8, 16])
   })
 })
 

@@ -9,6 +9,8 @@ const FEW_GROUPS = 66
 const KEYS_EACH = 4
 /** Queries of all heads up to which each may read the keys by itself. */
 const MOST_QUERIES = 2048
+/** Elements of keys that all queries read together up to which that takes no longer than a tile, whose steps wait for each other. */
+const MOST_READ = 2 ** 23
 /** Keys whose scores a workgroup has at a time, one for each thread. */
 const CHUNK = THREADS
 /** Threads that share a key's score, where its row has as many vectors. */
@@ -32,8 +34,10 @@ export interface FewAttention {
 }
 
 /** Whether workgroups should take the keys of one query rather than tiles of queries, of which there would be `tiles`. */
-export const isFew = ({ batch, heads, seqQ, seqK }: FewAttention, tiles: number): boolean =>
-  seqQ <= FEW_QUERIES || (tiles < FEW_GROUPS && seqK >= KEYS_EACH * seqQ && batch * heads * seqQ <= MOST_QUERIES)
+export function isFew({ batch, heads, seqQ, seqK, headDim }: FewAttention, tiles: number): boolean {
+  const queries = batch * heads * seqQ
+  return seqQ <= FEW_QUERIES || (tiles < FEW_GROUPS && queries <= MOST_QUERIES && (seqK >= KEYS_EACH * seqQ || queries * seqK * headDim <= MOST_READ))
+}
 
 /** Parts of the keys of each query, in whole chunks. */
 export function keyParts({ batch, heads, seqQ, seqK, headDim, causal }: FewAttention): { parts: number; perPart: number } {

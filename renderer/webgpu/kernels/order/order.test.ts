@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { THREADS } from '../../wgsl/header'
+import { KERNELS } from '../registry'
+
+const build = (op: string, dims: readonly number[], dtype: 'f32' | 'f16' = 'f32') => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
+
+describe('the plans of sort, topk and scatter_add', () => {
+  it('sort a row that fits a block in one step, and merge the blocks of longer ones', () => {
+    expect(build('sort', [5, 2048, 0])).toMatchObject({ scratchBytes: [], steps: [{ groups: 5 }] })
+    expect(build('sort', [1000, 100, 1]).steps.map(({ groups }) => groups)).toEqual([63])
+    // A thread for each element of rows that are shorter.
+    expect(build('sort', [1000, 10, 1]).steps.map(({ groups }) => groups)).toEqual([Math.ceil(10_000 / THREADS)])
+  })
+
+  it('sort longer rows by their digits: in one workgroup, in a few parts that are merged, or in parts that are counted first', () => {
+    const steps = (dims: readonly number[], dtype: 'f32' | 'f16' = 'f32') => build('sort', dims, dtype).steps.map(({ groups }) => groups)
+    expect(steps([7, 3840, 0])).toEqual([7])
+    // Two parts of 2500, and a thread for each element to its place.
+    expect(steps([3, 5000, 0])).toEqual([6, Math.ceil(15_000 / THREADS)])
+    expect(build('sort', [3, 5000, 0]).scratchBytes).toEqual([60_000, 60_000])
+    // More than four parts of a row are merged while the elements are few.
+    expect(steps([3, 28_001, 0])).toHaveLength(2)
+    expect(steps([200, 28_001, 0])).toHaveLength(8)
+    expect(steps([2048, 8192, 0])).toHaveLength(2)
+    // topk of a row that fits a workgroup as well.
+    expect(build('topk', [12, 3001, 1]).steps.map(({ groups }) => groups)).toEqual([12])
+    // Counted and written for each of four digits; f16 has three.
+    expect(steps([3, 50_000, 0])).toEqual(Array.from({ length: 8 }, () => 3 * 18))
+    expect(steps([3, 50_000, 0], 'f16')).toHaveLength(6)
+    // Counts of many parts are added up by a step of their own.
+    expect(steps([2, 1_000_003, 1]).slice(0, 3)).toEqual([2 * 356, 64, 2 * 356])
+    expect(build('sort', [3, 50_000, 0]).scratchBytes).toEqual([600_000, 600_000, 600_000, 600_000, 3 * 18 * 1024])
+  })
+
+  it('share rows out so that no workgroup sorts many more elements than another', () => {
+    for (const length of [1025, 2049, 3841, 7681, 20_011, 30_720]) {
+      const { steps } = build('sort', [1, length, 0])
+      const [, , parts = 0, , size = 0] = steps[0]!.dims
+      expect(parts * size).toBeGreaterThanOrEqual(length)
+      expect((parts - 1) * size).toBeLessThan(length)
+      expect(size).toBeLessThanOrEqual(3840)
+    }
+  })
+
+  it('keep no more of each block than topk asks for', () => {
+    const { steps, scratchBytes } = build('topk', [4, 8192, 8])
+    expect(steps.map(({ groups }) => groups)).toEqual([16, 1])
+    expect(scratchBytes).toEqual([4 * 4 * 8 * 8])
+    // Of blocks that are kept whole, the better half of two until one is left.
+    expect(build('topk', [4, 20_000, 1500]).steps.map(({ groups }) => groups)).toEqual([40, 20, 12, 8, 4])
+    // More than a block: whole rows.
+    expect(build('topk', [4, 8192, 5000]).steps.map(({ groups }) => groups)).toEqual(build('sort', [4, 8192, 1]).steps.map(({ groups }) => groups))
+  })
+
+  it('select the first of long rows by digits: three are counted, then candidates are collected and sorted', () => {
+    const { steps, scratchBytes } = build('topk', [4, 5_694_653, 496])
+    expect(steps.map(({ groups }) => groups)).toEqual([1048, 1048, 1048, 1048, 4])
+    expect(scratchBytes).toEqual([4 * 4 * (3 * 2048 + 1), 4 * 4 * 4 * 3, 8 * 4 * 2048])
+    // Little, short rows, and most of a row are sorted.
+    for (const dims of [[1, 262_144, 465], [500, 9000, 20], [4, 1_000_000, 5000]]) expect(build('topk', dims).steps.at(-1)!.buffers, dims.join(' ')).not.toContainEqual({ input: 0 })
+  })
+
+  it('add many sources for few rows up in parts, and few for many rows where they belong', () => {
+    const crowded = build('scatter_add', [116, 5, 118749])
+    expect(crowded.scratchBytes[0]).toBe(crowded.steps[0]!.groups * 116 * 5 * 4)
+    expect(build('scatter_add', [50257, 768, 16384]).scratchBytes).toEqual([])
+    // Of little, threads that share each cell look for its sources: here four, eight and one.
+    expect([[2, 2, 166], [12_522, 1, 1025], [123, 31, 7]].map((dims) => build('scatter_add', dims).steps.map(({ groups }) => groups))).toEqual([[1], [Math.ceil(12_522 / 8)], [15]])
+  })
+})
