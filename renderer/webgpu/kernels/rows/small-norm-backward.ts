@@ -12,7 +12,7 @@ const WANTED_TOKENS = 4
 const MOST_TOKENS = 8
 /** Tokens of a uniform, and pieces of the tokens whose sums a workgroup joins. */
 const MOST_UNIFORM = 16_384
-const MOST_PIECES = 64
+const MOST_PIECES = 128
 
 /**
  * dx of a normalization by some workgroups, and by others the sums over tokens for dweight and, with a mean, dbias: pieces of the tokens,
