@@ -72,31 +72,41 @@ export interface Pair {
   of: (a: string, b: string) => string
 }
 
-/** Vectors a thread folds before threads are combined, where the results fill the device. */
+/** Vectors a thread folds before threads are combined, where the results fill the device; and those of shorter runs, where so many threads are left. */
 const WANTED_PER_LANE = 4
+const MOST_PER_LANE = 16
+const SHORT_RUN = 1024
+const MANY_THREADS = 2 ** 19
 /** Threads up to which each takes one vector: they leave the device idle anyway, and loads wait for memory once instead of four times. */
 const FEW_THREADS = 2 ** 16
 
 /** Threads that share a run of `length` loads, of which there are `runs`: at most `most`. */
 export function lanesFor(length: number, runs: number, most = THREADS): number {
   const one = Math.min(most, powerOfTwoFrom(length))
-  return one * runs <= FEW_THREADS ? one : Math.min(THREADS, powerOfTwoFrom(Math.ceil(length / WANTED_PER_LANE)))
+  if (one * runs <= FEW_THREADS) return one
+  let lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(length / WANTED_PER_LANE)))
+  // Combining threads of short runs takes as long as reading them: fewer of them read more.
+  while (length <= SHORT_RUN && lanes * MOST_PER_LANE >= 2 * length && (lanes / 2) * runs >= MANY_THREADS) lanes /= 2
+  return lanes
 }
 
+/** Fours of loads of a thread from which on workgroups take turns. */
+const MANY_FOURS = 2
 /** Loads that a loop by fours leaves. */
 const MOST_LEFT = 3
 
 /**
  * WGSL that folds every element from `at` to before `end`, `stride` apart, into s0 to s3. Four reads are in flight at a time, and so are
- * the ones left over: past the end they read the last element again, and drop it. `longest` is the most elements of a thread.
+ * the ones left over: past the end they read the last element again, and drop it. `longest` is the most elements of a thread, `turn`
+ * the way from one four to the next.
  */
-function folded(fold: Fold, at: string, stride: number, longest: number, value: (at: string) => string): string {
+function folded(fold: Fold, at: string, stride: number, longest: number, value: (at: string) => string, turn = `${4 * stride}u`): string {
   const place = (k: number) => (k === 0 ? at : `${at} + ${k * stride}u`)
   const join = (k: number) => `s${k} = ${fold.join(`s${k}`, fold.take(`v${k}`))};`
   const four = [0, 1, 2, 3].map((k) => `let v${k} = ${value(place(k))};`).join(' ')
   const left = Array.from({ length: Math.min(MOST_LEFT, longest) }, (_, k) => k)
   const loads = left.map((k) => `let v${k} = ${value(k === 0 ? at : `min(${place(k)}, end - 1u)`)};`).join(' ')
-  const loop = longest > MOST_LEFT ? `    for (; ${place(3)} < end; ${at} += ${4 * stride}u) { ${four} ${[0, 1, 2, 3].map(join).join(' ')} }\n` : ''
+  const loop = longest > MOST_LEFT ? `    for (; ${place(3)} < end; ${at} += ${turn}) { ${four} ${[0, 1, 2, 3].map(join).join(' ')} }\n` : ''
   return `${loop}    if (${at} < end) { ${loads} ${left.map((k) => (k === 0 ? join(k) : `if (${place(k)} < end) { ${join(k)} }`)).join(' ')} }`
 }
 
@@ -107,6 +117,8 @@ export function foldAlong(fold: Fold, runs: Runs, types: Types, from: BufferName
   const { run, joined } = runs
   const lanes = joined ? Math.max(THREADS, lanesFor(perPart, results, types.threads)) : lanesFor(perPart, results, types.threads)
   const threads = Math.max(THREADS, lanes)
+  // Workgroups that run beside each other read beside each other: all of them together read memory in order.
+  const inTurn = joined !== undefined && runs.parts > 1 && perPart >= MANY_FOURS * 4 * lanes
   const type = storage(types.from, runs.width)
   const vector = working(runs.width)
   const bindings = [{ name: 'x', type }, ...(pair ? [{ name: 'y', type }] : []), { name: 'out', type: storage(types.to, 1), write: true }, ...(joined ? [ARRIVALS] : [])]
@@ -131,15 +143,15 @@ ${reduction('all', lanes, fold.join, types.subgroups)}${joined ? ARRIVAL_FUNCTIO
 ${entry(`  let index = ${joined ? 'group' : `group * ${threads / lanes}u + lane / ${lanes}u`};${joined ? '\n  if (index >= dim(0u)) { return; }' : ''}
   let parts = dim(2u);
   let base = index / parts * dim(${run === undefined ? 1 : 4}u);
-  let end = min((index % parts + 1u) * dim(3u), dim(1u));
-  var i = index % parts * dim(3u) + lane % ${lanes}u;
+  let end = ${inTurn ? 'dim(1u)' : 'min((index % parts + 1u) * dim(3u), dim(1u))'};
+  var i = index % parts * ${inTurn ? `${4 * lanes}u` : 'dim(3u)'} + lane % ${lanes}u;
   var s0 = ${vector}(${fold.start});
   var s1 = s0;
   var s2 = s0;
   var s3 = s0;
   let live = index < dim(0u);
   if (live) {
-${folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value)}
+${folded(fold, 'i', lanes, Math.ceil(perPart / lanes), value, inTurn ? `parts * ${4 * lanes}u` : undefined)}
   }
   let left = ${fold.join('s0', 's1')};
   let right = ${fold.join('s2', 's3')};

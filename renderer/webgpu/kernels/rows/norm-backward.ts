@@ -7,6 +7,8 @@ import { dimOf, type BufferName, type KernelShape, type Program } from '../types
 
 /** Most vectors of a row that a thread holds of each tensor. */
 const MAX_HELD = 8
+/** Vectors from which on the elements of two sums leave no registers for those of the row, which are read again: caches hold them. */
+const READ_AGAIN = 4
 /** Pieces of rows that fill any device known here, and rows of each from which on their sums are worth their own step. */
 const ENOUGH_PIECES = 512
 const FEWEST_ROWS = 4
@@ -26,6 +28,9 @@ export function fusedNormBackward(shape: KernelShape, layer: boolean): Program |
   const dtype = shape.dtype === 'f16' ? 'f16' : 'f32'
   const [type, vf] = [storage(dtype, width), working(width)]
   const each = (text: (k: number) => string) => Array.from({ length: held }, (_, k) => text(k)).join('\n')
+  const again = layer && held >= READ_AGAIN
+  const weight = (k: number) => `${vf}(weight_in[min(l + ${k * lanes}u, vectors - 1u)])`
+  const loads = (k: number) => `var grad_${k} = ${vf}(0.0); var x_${k} = ${vf}(${layer ? 'mean' : '0.0'}); if (live && has_${k}) { grad_${k} = ${vf}(grad_in[base + ${k * lanes}u]); x_${k} = ${vf}(x_in[base + ${k * lanes}u]); }`
   const h = (k: number) => (layer ? `(x_${k} - mean) * rstd` : `x_${k} * rstd`)
   const reduced = layer ? 'vec2<f32>' : 'f32'
   const bindings = [
@@ -41,18 +46,17 @@ ${entry(`  let l = lane % ${lanes}u;
   let pieces = dim(3u);
   let piece = group * ${rowsPerGroup}u + lane / ${lanes}u;
 ${each((k) => `  var dweight_${k} = ${vf}(0.0);${layer ? ` var dbias_${k} = ${vf}(0.0);` : ''}
-  let has_${k} = l + ${k * lanes}u < vectors;
-  var weight_${k} = ${vf}(0.0); if (has_${k}) { weight_${k} = ${vf}(weight_in[l + ${k * lanes}u]); }`)}
+  let has_${k} = l + ${k * lanes}u < vectors;`)}
   for (var first = 0u; first < tokens; first += pieces) {
     let live = first + piece < tokens;
     let row = min(first + piece, tokens - 1u);
     let base = row * vectors + l;
     let rstd = rstd_of[row];${layer ? ' let mean = mean_of[row];' : ''}
-${each((k) => `    var grad_${k} = ${vf}(0.0); var x_${k} = ${vf}(${layer ? 'mean' : '0.0'}); if (live && has_${k}) { grad_${k} = ${vf}(grad_in[base + ${k * lanes}u]); x_${k} = ${vf}(x_in[base + ${k * lanes}u]); }`)}
+${again ? '' : each((k) => `    ${loads(k)}`)}
     var along_sum = ${vf}(0.0);${layer ? ` var plain_sum = ${vf}(0.0);` : ''}
-${each((k) => `    { let h = ${h(k)}; let g = grad_${k} * weight_${k}; along_sum += g * h; dweight_${k} += grad_${k} * h;${layer ? ` plain_sum += g; dbias_${k} += grad_${k};` : ''} }`)}
+${each((k) => `    { ${again ? `${loads(k)} ` : ''}let h = ${h(k)}; let g = grad_${k} * ${weight(k)}; along_sum += g * h; dweight_${k} += grad_${k} * h;${layer ? ` plain_sum += g; dbias_${k} += grad_${k};` : ''} }`)}
 ${layer ? `    let both = reduce_sum(vec2<f32>(${sumOf('along_sum', width)}, ${sumOf('plain_sum', width)}), lane) / length; let along = both.x; let plain = both.y;` : `    let along = reduce_sum(${sumOf('along_sum', width)}, lane) / length;`}
-${each((k) => `    if (live && has_${k}) { out[base + ${k * lanes}u] = ${type}(rstd * (grad_${k} * weight_${k}${layer ? ' - plain' : ''} - ${h(k)} * along)); }`)}
+${each((k) => `    if (live && has_${k}) { ${again ? `let grad_${k} = ${vf}(grad_in[base + ${k * lanes}u]); let x_${k} = ${vf}(x_in[base + ${k * lanes}u]); ` : ''}out[base + ${k * lanes}u] = ${type}(rstd * (grad_${k} * ${weight(k)}${layer ? ' - plain' : ''} - ${h(k)} * along)); }`)}
   }
 ${each((k) => `  if (has_${k}) { sums[piece * vectors + l + ${k * lanes}u] = dweight_${k};${layer ? ` sums[(pieces + piece) * vectors + l + ${k * lanes}u] = dbias_${k};` : ''} }`)}`)}`
   const buffers: BufferName[] = [{ input: 0 }, { input: 1 }, { input: 2 }, { input: 3 }, ...(layer ? [{ input: 4 }] : []), 'output', { scratch: 0 }]
