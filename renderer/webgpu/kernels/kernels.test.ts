@@ -201,11 +201,11 @@ describe('convolutions', () => {
     expect(line(64, 64, 64, 3, 4098).dims[1]).toBe(4096)
   })
   it('have as many workgroups as fill a device where sums are long, and no idle threads where they are short', () => {
-    // 64 positions, two at a time, and six parts of their sums, which the last of six workgroups joins.
+    // 64 positions and 8 filters, two at a time of each, and four parts of their sums, which the last of four workgroups joins.
     const split = build('conv1d', [1, 4096, 8, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 66, 3, 0, 64])
-    expect(split.steps.map((one) => one.groups)).toEqual([32 * 6])
-    expect(split.scratchBytes).toEqual([4 * (32 * 6 * 16 + 32)])
-    expect(line(1000, 2, 8, 2, 2).groups).toBe(Math.ceil(1000 / THREADS))
+    expect(split.steps.map((one) => one.groups)).toEqual([128 * 4])
+    expect(split.scratchBytes).toEqual([4 * (128 * 4 * 4 + 128)])
+    expect(line(1000, 2, 8, 2, 2).groups).toBe(Math.ceil(8000 / THREADS))
   })
 })
 

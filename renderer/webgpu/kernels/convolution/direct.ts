@@ -2,11 +2,12 @@ import { ARRIVAL_FUNCTIONS, arrivalBytes, ARRIVALS, eachArrival } from '../../wg
 import { entry, header, step, storage, THREADS } from '../../wgsl/header'
 import type { Program } from '../types'
 
-/** Most filters that a thread computes at its position: each element of x is read once for all of them. */
-const FILTERS = 8
+/** Filters that a thread computes at its position, most first: each element of x is read once for all of them. */
+const OWN = [8, 4, 2, 1]
+const FILTERS = OWN[0]!
 /** Terms of a sum from which on several threads share it, terms that are worth a thread then, and workgroups that fill a device. */
 const LONG = 64
-const LEAST_TERMS = 8
+const LEAST_TERMS = 4
 const FILLED = 128
 /** Workgroups of threads that take a sum alone, so that its terms are those of a whole workgroup, from which on none need share it. */
 const MANY = 1056
@@ -34,13 +35,16 @@ const LEAST_SHARED = 16
 
 /** Plan for `all` positions (of all images and groups), `filters` of each, sums of `terms`. */
 export function directPlan(all: number, filters: number, terms: number): DirectPlan {
-  const own = Math.min(filters, FILTERS)
-  const filterGroups = Math.ceil(filters / own)
-  const planned = (positions: number): DirectPlan => ({ positions, shares: THREADS / positions, filters: own, filterGroups, workgroups: Math.ceil((all * filterGroups) / positions), parts: 1 })
-  if (terms < LONG || planned(THREADS).workgroups >= MANY) return planned(THREADS)
-  // Sums are shared by more threads until there are enough workgroups.
-  const choices = [32, 8, 2].map(planned).filter(({ shares }) => terms >= shares * LEAST_TERMS)
-  const plan = choices.find(({ workgroups }) => workgroups >= FILLED) ?? choices.at(-1) ?? planned(32)
+  const planned = (positions: number, most: number): DirectPlan => {
+    const own = Math.min(filters, most)
+    const filterGroups = Math.ceil(filters / own)
+    return { positions, shares: THREADS / positions, filters: own, filterGroups, workgroups: Math.ceil((all * filterGroups) / positions), parts: 1 }
+  }
+  const fits = ({ workgroups }: DirectPlan) => workgroups >= FILLED
+  // Threads have fewer filters, and sums are shared by more threads, until there are enough workgroups.
+  if (terms < LONG || planned(THREADS, FILTERS).workgroups >= MANY) return OWN.map((most) => planned(THREADS, most)).find(fits) ?? planned(THREADS, 1)
+  const positions = [32, 8, 2].filter((count) => terms >= (THREADS / count) * LEAST_TERMS)
+  const plan = OWN.flatMap((most) => positions.map((count) => planned(count, most))).find(fits) ?? planned(positions.at(-1) ?? 32, OWN.at(-1)!)
   const parts = plan.workgroups > FEW_GROUPS ? 1 : Math.max(1, Math.min(Math.floor((4 * FEW_GROUPS) / plan.workgroups), Math.floor(terms / (plan.shares * LEAST_SHARED))))
   return { ...plan, parts, workgroups: plan.workgroups * parts }
 }
