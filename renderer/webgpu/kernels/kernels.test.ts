@@ -5,6 +5,7 @@ import { bindingTypes, dispatchSize, THREADS } from '../wgsl/header'
 import { planRows } from '../wgsl/rows'
 import { implementationsOf, KERNELS, supportedKernels } from './registry'
 import { planAcross } from './matmul/across'
+import { lanesFor } from './reduction/fold'
 import { uniformWords, type Program } from './types'
 
 const build = (op: string, dims: readonly number[], dtype: 'f32' | 'f16' = 'f32'): Program => KERNELS.get(op)!.build({ dtype, dims, scalars: [] })
@@ -242,6 +243,17 @@ describe('the programs of every kernel', () => {
     expect(scratchBytes).toEqual([4096])
     expect(KERNELS.get('layer_norm')!.build({ dtype: 'f32', dims: [2, 4_000_000], scalars: [1e-5] }).steps).toHaveLength(2)
     expect(KERNELS.get('softmax')!.build({ dtype: 'f32', dims: [5000, 40_000], scalars: [] }).steps).toHaveLength(1)
+  })
+})
+
+describe('lanesFor', () => {
+  it('gives every run a whole number of threads that divides a workgroup, however many runs there are', () => {
+    for (let length = 1; length <= 2048; length = length < 16 ? length + 1 : length * 2 + 1)
+      for (let runs = 1; runs <= 2 ** 28; runs *= 4)
+        for (const most of [256, 1024]) {
+          const lanes = lanesFor(length, runs, most)
+          expect(Number.isInteger(lanes) && lanes >= 1 && lanes <= most && most % lanes === 0, `${length} loads, ${runs} runs: ${lanes}`).toBe(true)
+        }
   })
 })
 

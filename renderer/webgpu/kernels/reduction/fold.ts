@@ -86,7 +86,7 @@ export function lanesFor(length: number, runs: number, most = THREADS): number {
   if (one * runs <= FEW_THREADS) return one
   let lanes = Math.min(THREADS, powerOfTwoFrom(Math.ceil(length / WANTED_PER_LANE)))
   // Combining threads of short runs takes as long as reading them: fewer of them read more.
-  while (length <= SHORT_RUN && lanes * MOST_PER_LANE >= 2 * length && (lanes / 2) * runs >= MANY_THREADS) lanes /= 2
+  while (lanes > 1 && length <= SHORT_RUN && lanes * MOST_PER_LANE >= 2 * length && (lanes / 2) * runs >= MANY_THREADS) lanes /= 2
   return lanes
 }
 
