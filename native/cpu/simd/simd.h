@@ -95,6 +95,12 @@ inline V vload_between(const T* p, int from, int to, float pad) {
 }
 #endif
 
+// What is read from behind the second-level cache beside other tensors, for vload() and vload_n().
+template <class T>
+inline const T* from_far(const T* p) {
+  return p;
+}
+
 // A vector of `count` elements.
 template <class T>
 inline V take(const T* p, int count) {

@@ -30,21 +30,29 @@ bool map_shape(const int64_t* d, int, int64_t* sizes) {
   return true;
 }
 
-template <class T, bool STREAM, class F>
+template <class T, bool STREAM, bool FAR, class F>
 inline void map(const Call& c, F f) {
   const Range r = part(c.dims[0], LINE, c.thread, c.threads);
   constexpr int inputs = arity(&F::operator());
+  const auto in = [&c](int i) {
+    if constexpr (FAR) return from_far(input<T>(c, i));
+    else return input<T>(c, i);
+  };
   if constexpr (inputs == 0) map0<STREAM>(output<T>(c), r.begin, r.end, f);
-  else if constexpr (inputs == 1) map1<STREAM>(input<T>(c, 0), output<T>(c), r.begin, r.end, f);
-  else if constexpr (inputs == 2) map2<STREAM>(input<T>(c, 0), input<T>(c, 1), output<T>(c), r.begin, r.end, f);
-  else map3<STREAM>(input<T>(c, 0), input<T>(c, 1), input<T>(c, 2), output<T>(c), r.begin, r.end, f);
+  else if constexpr (inputs == 1) map1<STREAM>(in(0), output<T>(c), r.begin, r.end, f);
+  else if constexpr (inputs == 2) map2<STREAM>(in(0), in(1), output<T>(c), r.begin, r.end, f);
+  else map3<STREAM>(in(0), in(1), in(2), output<T>(c), r.begin, r.end, f);
 }
+
+constexpr int64_t FAR_ELEMENTS = 1 << 18;  // of each of three tensors or more, which no second-level cache holds
 
 template <class T, class F>
 inline void run_map(const Call& c, int scalars) {
   const F f = with_scalars<F>(c, scalars);
-  if (c.stream || (c.stream_of_many && arity(&F::operator()) > 1)) map<T, true>(c, f);
-  else map<T, false>(c, f);
+  constexpr bool many = arity(&F::operator()) > 1, by_halves = many && W == 16 && sizeof(T) == sizeof(float);
+  if (c.stream || (c.stream_of_many && many)) map<T, true, by_halves>(c, f);
+  else if (by_halves && c.dims[0] >= FAR_ELEMENTS) map<T, false, by_halves>(c, f);
+  else map<T, false, false>(c, f);
   vfence();
 }
 
