@@ -1,37 +1,52 @@
 // Sums, sorting and selection along rows. dims: cumsum [rows, cols], sort [rows, cols, descending], topk [rows, cols, k]. Threads share
 // the rows; a few long rows of cumsum are shared by all threads.
 #include "simd/columns.h"
+#include "simd/keys.h"
 #include "simd/reduce.h"
 
 namespace {
 
 // ---- cumsum ----
 
-// out[i] = carry + x[0] + ... + x[i]. Vectors are added up by themselves, then four of them; what lies in front comes last.
-template <class T>
-void scan(const T* x, T* out, int64_t n, float carry) {
-  V before = vset(carry);
+// out[i] = before + x[0] + ... + x[i]; returns before + all. Vectors are added up by themselves, then four of them; what lies in front comes last.
+// STREAM: `out` starts with a line.
+template <bool STREAM, class T>
+V scan(const T* x, T* out, int64_t n, V before) {
   int64_t i = 0;
   for (; i + 4 * W <= n; i += 4 * W) {
     const V v0 = vscan(vload(x + i)), v1 = vscan(vload(x + i + W)), v2 = vscan(vload(x + i + 2 * W)), v3 = vscan(vload(x + i + 3 * W));
     const V one = vlast(v0), two = vadd(one, vlast(v1)), three = vadd(two, vlast(v2));
-    vstore(out + i, vadd(before, v0));
-    vstore(out + i + W, vadd(before, vadd(one, v1)));
-    vstore(out + i + 2 * W, vadd(before, vadd(two, v2)));
-    vstore(out + i + 3 * W, vadd(before, vadd(three, v3)));
+    put<STREAM>(out + i, vadd(before, v0));
+    put<STREAM>(out + i + W, vadd(before, vadd(one, v1)));
+    put<STREAM>(out + i + 2 * W, vadd(before, vadd(two, v2)));
+    put<STREAM>(out + i + 3 * W, vadd(before, vadd(three, v3)));
     before = vadd(before, vadd(three, vlast(v3)));
   }
   for (; i < n; i += W) {
     const int count = static_cast<int>(least(W, n - i));
     const V own = vscan(take(x + i, count)), sum = vadd(before, own);
-    if (count == W) vstore(out + i, sum);
+    if (count == W) put<STREAM>(out + i, sum);
     else vstore_n(out + i, sum, count);
     before = vadd(before, vlast(own));
   }
+  return before;
+}
+
+// The same from line to line, where that is asked for.
+template <class T>
+void scan_row(const T* x, T* out, int64_t n, float carry, bool stream) {
+  const V before = vset(carry);
+  if (!stream) {
+    scan<false>(x, out, n, before);
+    return;
+  }
+  const int64_t past = reinterpret_cast<uintptr_t>(out) / sizeof(T) % LINE, first = past == 0 ? 0 : least(LINE - past, n);
+  const V next = scan<false>(x, out, first, before);
+  scan<true>(x + first, out + first, n - first, next);
 }
 
 // The same of many rows of a few elements.
-template <class T>
+template <bool STREAM, class T>
 void scan_short_rows(const T* x, T* out, int64_t cols, int64_t rows) {
   alignas(64) float columns[LONGEST * AT_ONCE];
   for (int64_t from = 0; from < rows; from += AT_ONCE) {
@@ -44,22 +59,86 @@ void scan_short_rows(const T* x, T* out, int64_t cols, int64_t rows) {
         vstore(columns + k * AT_ONCE + r, sum);
       }
     }
-    scatter_rows(columns, cols, n, out + from * cols);
+    scatter_rows<STREAM>(columns, cols, n, out + from * cols);
   }
 }
 
+// Rows of so many vectors. The last vector reaches into the next row, which does not change the sums in front of it and is written after it; of the
+// last row it is cut. STREAM: as many rows as end with a line at a time, for `out` starts with one. Rows of three vectors and more do not win by it:
+// they are read again while their stores are on their way.
+template <int VECTORS, bool STREAM, class T>
+void scan_rows_of_vectors(const T* x, T* out, int64_t cols, int64_t rows) {
+  alignas(64) float flat[STREAM ? VECTORS * W * LINE + W : 1];
+  const auto scan_one = [&](const T* from, auto* to, int last) {
+    V before = vset(0);
+#pragma GCC unroll 4
+    for (int i = 0; i < VECTORS; i++) {
+      const bool whole = i + 1 < VECTORS || last == W;
+      const V own = vscan(whole ? vload(from + i * W) : vload_n(from + i * W, last, 0)), sum = i == 0 ? own : vadd(before, own);
+      if (whole) vstore(to + i * W, sum);
+      else vstore_n(to + i * W, sum, last);
+      if (i + 1 < VECTORS) before = vlast(sum);
+    }
+  };
+  const int rest = static_cast<int>(cols - (VECTORS - 1) * W);
+  const int64_t whole_rows = rows - 1;
+  for (int64_t from = 0; from < rows; from += LINE) {
+    const int64_t end = least(from + LINE, rows), whole = least(end, whole_rows);
+    if constexpr (STREAM) {
+      for (int64_t r = from; r < whole; r++) scan_one(x + r * cols, flat + (r - from) * cols, W);
+      if (whole < end) scan_one(x + whole * cols, flat + (whole - from) * cols, rest);
+      map1<true>(flat, out + from * cols, 0, (end - from) * cols, [](V v) { return v; });
+    } else {
+      for (int64_t r = from; r < whole; r++) scan_one(x + r * cols, out + r * cols, W);
+      if (whole < end) scan_one(x + whole * cols, out + whole * cols, rest);
+    }
+  }
+}
+
+// The best of both for many rows of up to MOST_OF_MANY elements.
+constexpr int64_t MOST_OF_MANY = W == 16 ? 4 * W : LONGEST;
+template <class T>
+constexpr int64_t MOST_BY_COLUMNS = W < 16 ? LONGEST : sizeof(T) == sizeof(float) ? 8 : 24;
+
+template <bool STREAM, class T>
+void scan_many_rows(const T* x, T* out, int64_t cols, int64_t rows) {
+  if constexpr (W == 16) {
+    if (cols > MOST_BY_COLUMNS<T>) {
+      switch ((cols + W - 1) / W) {
+        case 1: return scan_rows_of_vectors<1, STREAM>(x, out, cols, rows);
+        case 2: return scan_rows_of_vectors<2, STREAM>(x, out, cols, rows);
+        case 3: return scan_rows_of_vectors<3, false>(x, out, cols, rows);
+        default: return scan_rows_of_vectors<4, false>(x, out, cols, rows);
+      }
+    }
+  }
+  scan_short_rows<STREAM>(x, out, cols, rows);
+}
+
 bool cumsum_shared(const int64_t* d, int threads) { return d[0] < threads && d[1] >= 8192; }
+
+constexpr int64_t STREAMED_SCAN = 512;  // shorter rows that end within lines are not streamed, nor are 16-bit ones, whose vectors are half a line
 
 template <class T>
 void run_cumsum(const Call& c) {
   const int64_t rows = c.dims[0], cols = c.dims[1];
   const T* x = input<T>(c, 0);
   T* out = output<T>(c);
+  const bool stream = c.stream && sizeof(T) == sizeof(float) && (cols % LINE == 0 || cols >= STREAMED_SCAN);
   if (!cumsum_shared(c.dims, c.threads)) {
-    const Range r = part(rows, 1, c.thread, c.threads);
-    if (cols == 1) return map1<false>(x, out, r.begin, r.end, [](V v) { return v; });
-    if (is_short(r.end - r.begin, cols, LONGEST)) return scan_short_rows(x + r.begin * cols, out + r.begin * cols, cols, r.end - r.begin);
-    for (int64_t row = r.begin; row < r.end; row++) scan(x + row * cols, out + row * cols, cols, 0);
+    const bool many = is_short(rows / c.threads, cols, MOST_OF_MANY);
+    const Range r = part(rows, many || cols == 1 ? LINE : 1, c.thread, c.threads);
+    const int64_t first = r.begin * cols, count = r.end - r.begin;
+    if (cols == 1) {
+      if (c.stream) map1<true>(x, out, r.begin, r.end, [](V v) { return v; });
+      else map1<false>(x, out, r.begin, r.end, [](V v) { return v; });
+    } else if (many) {
+      if (c.stream) scan_many_rows<true>(x + first, out + first, cols, count);
+      else scan_many_rows<false>(x + first, out + first, cols, count);
+    } else {
+      for (int64_t row = r.begin; row < r.end; row++) scan_row(x + row * cols, out + row * cols, cols, 0, stream);
+    }
+    vfence();
     return;
   }
   const Range r = part(cols, LINE, c.thread, c.threads);
@@ -69,8 +148,9 @@ void run_cumsum(const Call& c) {
     c.barrier(c.team);
     float carry = 0;
     for (int t = 0; t < c.thread; t++) carry += sums[t * LINE];
-    scan(x + row * cols + r.begin, out + row * cols + r.begin, r.end - r.begin, carry);
+    scan_row(x + row * cols + r.begin, out + row * cols + r.begin, r.end - r.begin, carry, stream);
   }
+  vfence();
 }
 
 bool cumsum_shape(const int64_t* d, int, int64_t* sizes) {
@@ -81,104 +161,6 @@ bool cumsum_shape(const int64_t* d, int, int64_t* sizes) {
 size_t cumsum_scratch(const int64_t* d, int, int threads, size_t) { return cumsum_shared(d, threads) ? static_cast<size_t>(2 * LINE * threads) : 0; }
 
 // ---- sort and topk ----
-//
-// An element and its place in one integer: the upper half orders as the values do (equal ones, -0 and 0 among them, alike; NaN above all), the lower
-// half is the place, so that integers in ascending order are the stable order of the row.
-
-template <class T>
-inline uint64_t keyed(T x, int64_t place, bool descending) {
-  const float value = to_float(x) + 0.0f;
-  const uint32_t bits = float_bits(value), ascending = is_nan(value) ? UINT32_MAX : bits >> 31 ? ~bits : bits | 0x80000000u;
-  return static_cast<uint64_t>(descending ? ~ascending : ascending) << 32 | static_cast<uint32_t>(place);
-}
-
-constexpr int64_t FEW = 8, RUN = 16;
-constexpr int64_t LONG_FROM = 1024;  // elements from which three digits of 11 bits cost less than four of eight, which have an eighth of the buckets
-
-inline void insertion_sort(uint64_t* a, int64_t n) {
-  for (int64_t i = 1; i < n; i++) {
-    const uint64_t x = a[i];
-    int64_t j = i;
-    for (; j > 0 && a[j - 1] > x; j--) a[j] = a[j - 1];
-    a[j] = x;
-  }
-}
-
-// Each of a few goes to the place that the number of those below it is: without branches, which nothing predicts.
-template <int N>
-inline void place_few(const uint64_t* a, uint64_t* out, int64_t n) {
-  if constexpr (N > 1)
-    if (n < N) return place_few<N - 1>(a, out, n);
-  int below[N] = {};
-#pragma GCC unroll 8
-  for (int i = 1; i < N; i++) {
-#pragma GCC unroll 8
-    for (int j = 0; j < i; j++) {
-      const int first = a[j] < a[i];
-      below[i] += first;
-      below[j] += 1 - first;
-    }
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < N; i++) out[below[i]] = a[i];
-}
-
-// Bottom-up merges of runs. Returns which of the two holds the result.
-inline uint64_t* merge_sort(uint64_t* a, uint64_t* other, int64_t n) {
-  for (int64_t i = 0; i < n; i += RUN) insertion_sort(a + i, least(RUN, n - i));
-  for (int64_t width = RUN; width < n; width *= 2) {
-    for (int64_t i = 0; i < n; i += 2 * width) {
-      const int64_t middle = least(i + width, n), end = least(i + 2 * width, n);
-      int64_t left = i, right = middle;
-      for (int64_t k = i; k < end; k++) {
-        const bool from_left = right == end || (left < middle && a[left] < a[right]);
-        other[k] = from_left ? a[left++] : a[right++];
-      }
-    }
-    uint64_t* const swap = a;
-    a = other;
-    other = swap;
-  }
-  return a;
-}
-
-// Least significant digit first over the upper half, whose low bits may be known to be alike (16-bit types).
-template <int DIGIT>
-inline uint64_t* radix_sort(uint64_t* a, uint64_t* other, int64_t n, int from_bit) {
-  constexpr int BUCKETS = 1 << DIGIT;
-  uint32_t starts[BUCKETS];
-  for (int shift = 32 + from_bit; shift < 64; shift += DIGIT) {
-    for (int b = 0; b < BUCKETS; b++) starts[b] = 0;
-    for (int64_t i = 0; i < n; i++) starts[a[i] >> shift & (BUCKETS - 1)]++;
-    uint32_t total = 0;
-    for (int b = 0; b < BUCKETS; b++) {
-      const uint32_t count = starts[b];
-      starts[b] = total;
-      total += count;
-    }
-    for (int64_t i = 0; i < n; i++) other[starts[a[i] >> shift & (BUCKETS - 1)]++] = a[i];
-    uint64_t* const swap = a;
-    a = other;
-    other = swap;
-  }
-  return a;
-}
-
-// Bits of the upper half that are the same for all values of a type.
-template <class T>
-constexpr int SAME_BITS = 0;
-template <>
-constexpr int SAME_BITS<F16> = 13;
-template <>
-constexpr int SAME_BITS<BF16> = 16;
-
-template <class T>
-inline uint64_t* sorted(uint64_t* a, uint64_t* other, int64_t n) {
-  if (n <= FEW) return place_few<FEW>(a, other, n), other;
-  constexpr int64_t RADIX_FROM = sizeof(T) < sizeof(float) ? 128 : 256;
-  if (n < RADIX_FROM) return merge_sort(a, other, n);
-  return n < LONG_FROM ? radix_sort<8>(a, other, n, SAME_BITS<T>) : radix_sort<11>(a, other, n, SAME_BITS<T>);
-}
 
 // The first n of the order, as values and places.
 template <class T>
@@ -192,7 +174,7 @@ inline void write_order(const T* x, const uint64_t* order, int64_t n, T* values,
 // The first n of a row in order.
 template <class T>
 inline void sort_row(const T* x, int64_t cols, bool descending, uint64_t* a, uint64_t* other, int64_t n, T* values, int32_t* indices) {
-  for (int64_t i = 0; i < cols; i++) a[i] = keyed(x[i], i, descending);
+  key_row(x, cols, descending, a);
   write_order(x, sorted<T>(a, other, cols), n, values, indices);
 }
 
@@ -263,6 +245,64 @@ void top_of_row(const T* x, int64_t cols, int64_t k, uint64_t* a, uint64_t* othe
   write_order(x, sorted<T>(a, other, count), k, values, indices);
 }
 
+#if defined(OPSCOPE_KEY_VECTORS)
+// The least of groups of a row, one for each lane of four vectors: the k-th largest of their maxima is at most the k-th largest of the row.
+constexpr int64_t GROUPS = 4 * W;
+
+// What is below each of the k best of a row, or NaN where the row may have one.
+template <class T>
+inline float below_best(const T* x, int64_t cols, int64_t k) {
+  V most[4];
+  VNan seen = vnan_none();
+  for (int g = 0; g < 4; g++) most[g] = vload(x + g * W), seen = vnan_also(seen, most[g], most[g]);
+  int64_t i = GROUPS;
+  const auto join = [&](int g, V v) { seen = vnan_also(seen, v, v), most[g] = vmax(v, most[g]); };
+  for (; i + GROUPS <= cols; i += GROUPS)
+    for (int g = 0; g < 4; g++) join(g, vload(x + i + g * W));
+  for (; i + W <= cols; i += W) join(0, vload(x + i));
+  if (i < cols) join(1, vload_n(x + i, static_cast<int>(cols - i), -__builtin_inff()));
+  if (vnan_any(seen)) return __builtin_nanf("");
+  alignas(64) float maxima[GROUPS];
+  for (int g = 0; g < 4; g++) vstore(maxima + g * W, most[g]);
+  PaddedKeys keys;
+  uint64_t best[GROUPS / 2];
+  key_row(maxima, GROUPS, true, keys.at);
+  pick_first(keys, GROUPS, k, best);
+  const float last = maxima[static_cast<int32_t>(best[k - 1])];
+  if (last > __FLT_MAX__) return __FLT_MAX__;
+  return last - __builtin_fabsf(last) * 0x1p-20f - __FLT_MIN__;
+}
+
+// The k best of a row by vectors, where k is small; false where the row has NaN, or too many elements that may be among them.
+template <class T>
+bool top_by_vectors(const T* x, int64_t cols, int64_t k, T* values, int32_t* indices) {
+  if (k > GROUPS / 2) return false;
+  PaddedKeys keys;
+  uint64_t best[GROUPS / 2];
+  int64_t count = cols;
+  if (cols <= MOST_KEYS) {
+    key_row(x, cols, true, keys.at);
+  } else {
+    const float bound = below_best(x, cols, k);
+    if (is_nan(bound)) return false;
+    count = 0;
+    for (int64_t i = 0; i < cols; i += W) {
+      const int some = static_cast<int>(least(W, cols - i));
+      if (vall_at_most(some == W ? vload(x + i) : vload_n(x + i, some, -__builtin_inff()), vset(bound))) continue;
+      if (count + some > MOST_KEYS) return false;
+      for (int64_t j = i; j < i + some; j++) {
+        keys.at[count] = keyed(x[j], j, true);
+        count += to_float(x[j]) > bound;
+      }
+    }
+  }
+  keys.pad(count);
+  pick_first(keys, count, k, best);
+  write_order(x, best, k, values, indices);
+  return true;
+}
+#endif
+
 template <class T>
 void run_topk(const Call& c) {
   const int64_t cols = c.dims[1], k = c.dims[2], room = topk_room(cols, k);
@@ -271,6 +311,9 @@ void run_topk(const Call& c) {
   const Range r = part(c.dims[0], 1, c.thread, c.threads);
   for (int64_t row = r.begin; row < r.end; row++) {
     const T* const x = input<T>(c, 0) + row * cols;
+#if defined(OPSCOPE_KEY_VECTORS)
+    if (top_by_vectors(x, cols, k, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k)) continue;
+#endif
     if (room == cols) sort_row(x, cols, true, a, a + room, k, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
     else top_of_row(x, cols, k, a, a + room, output<T>(c) + row * k, output<int32_t>(c, 1) + row * k);
   }

@@ -46,8 +46,8 @@ inline void gather_columns(const T* x, int64_t cols, int64_t rows, float* column
     for (int64_t r = rows; r % W != 0; r++) columns[k * AT_ONCE + r] = 0;
 }
 
-// The reverse.
-template <class T>
+// The reverse. STREAM: `out` starts with a line.
+template <bool STREAM = false, class T>
 inline void scatter_rows(const float* columns, int64_t cols, int64_t rows, T* out) {
   alignas(64) float flat[LONGEST * AT_ONCE + LINE];
 #if defined(OPSCOPE_TRANSPOSE_TILE)
@@ -62,7 +62,7 @@ inline void scatter_rows(const float* columns, int64_t cols, int64_t rows, T* ou
   if (cols > 1)
     for (int64_t k = 0; k < cols; k++)
       for (int64_t r = 0; r < rows; r++) flat[r * cols + k] = columns[k * AT_ONCE + r];
-  map1<false>(cols == 1 ? columns : flat, out, 0, rows * cols, [](V v) { return v; });
+  map1<STREAM>(cols == 1 ? columns : flat, out, 0, rows * cols, [](V v) { return v; });
 }
 
 // Columns of rows of up to SHORT_ROW elements.
