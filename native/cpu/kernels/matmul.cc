@@ -62,6 +62,49 @@ void run_dots(const Call& c, const Size& s) {
   }
 }
 
+// Columns behind the last whole vector, where a vector of them would be mostly empty: by dot products, which fill vectors with terms. A last
+// vector of tiles takes as long as W columns of dot products, whose sums over the lanes take as long as so many terms.
+constexpr int64_t TERMS_OF_SUM = W < 16 ? 10 : 3, LEAST_TERMS = 24, LEAST_SHARE = 20;
+inline int64_t columns_by_dots(const Size& s, size_t element_bytes) {
+  const int64_t rest = s.p.n % W;
+  if (W < 8 || element_bytes != sizeof(float) || s.trans_a || rest == 0 || rest > W / 2) return 0;
+  if (W < 16 && (s.p.n - rest) % NR != 0) return 0;  // tiles of one vector would wait for their multiplications
+  const bool pays = s.p.k >= LEAST_TERMS && s.p.k * (W - rest) > TERMS_OF_SUM * W * rest && s.p.m >= rest + W / 2 && (W - rest) * LEAST_SHARE >= s.p.n;
+  return pays ? rest : 0;
+}
+inline int64_t turned_floats(const Size& s, int64_t columns) { return s.trans_b ? 0 : columns * ((s.p.k + LINE - 1) / LINE * LINE); }
+
+// The last `columns` of n columns and k rows as rows.
+inline void turn_last(const float* b, int64_t k, int64_t n, int64_t columns, float* to) {
+  const float* const last = b + n - columns;
+  int64_t p = 0;
+#if defined(OPSCOPE_TRANSPOSE_TILE)
+  constexpr int64_t SIDE = TILE<uint32_t>;
+  // Tiles reach into the next row, but not behind the last.
+  for (uint32_t tile[SIDE * SIDE]; columns <= SIDE && (p + SIDE) * n + SIDE <= k * n; p += SIDE) {
+    transpose_tile(reinterpret_cast<const uint32_t*>(last + p * n), n, tile, SIDE);
+    for (int64_t j = 0; j < columns; j++) __builtin_memcpy(to + j * k + p, tile + j * SIDE, SIDE * sizeof(float));
+  }
+#endif
+  for (; p < k; p++)
+    for (int64_t j = 0; j < columns; j++) to[j * k + p] = last[p * n + j];
+}
+
+// The last `columns` columns of all products. turned: place for them as rows, of this thread.
+void run_last_columns(const Call& c, const Size& s, int64_t columns, float* turned) {
+  const int64_t m = s.p.m, n = s.p.n, k = s.p.k;
+  const bool by_product = s.p.batch >= c.threads;
+  const Range products = by_product ? part(s.p.batch, 1, c.thread, c.threads) : Range{0, s.p.batch}, rows = by_product ? Range{0, m} : part(m, LINE, c.thread, c.threads);
+  for (int64_t i = products.begin; i < products.end; i++) {
+    const float *const b = input(c, 1) + i * n * k, *last = b + (n - columns) * k;
+    if (!s.trans_b) {
+      turn_last(b, k, n, columns, turned);
+      last = turned;
+    }
+    dots<MOST_DOT_ROWS>(last, input(c, 0) + i * m * k, columns, k, rows, output(c) + i * m * n + n - columns, 1, n);
+  }
+}
+
 // Products of few terms: a row of results at a time, so that what is written is written in order. Terms of b in rows.
 constexpr int FEW_TERMS_OF_ROW = 6;
 
@@ -146,6 +189,19 @@ struct Tiled {
 inline bool few_for_tiles(const Products& p) { return times(times(p.batch, p.m), times(p.n, p.k)) < 16384; }
 #endif
 
+// Of what goes through tiles.
+inline size_t products_scratch(const Size& size, size_t bytes, int threads) {
+  const bool rounded = bytes < sizeof(float) || other_way(size, bytes);
+  const Products s = other_way(size, bytes) ? turned(size.p) : size.p;
+  const auto larger = [](size_t a, size_t b) { return a > b ? a : b; };
+  // Any of them may be cut into the longest parts.
+  size_t floats = larger(s.scratch(threads, rounded), Products{s.batch, s.m, s.n, (s.k + 1) / 2}.scratch(threads, rounded));
+#if defined(OPSCOPE_TILES)
+  if (bytes == sizeof(BF16)) floats = larger(floats, in_tiles(s).scratch(threads, rounded));
+#endif
+  return floats;
+}
+
 template <class T, class Operands = Widened<T>>
 void run(const Call& c) {
   const Size s = size_of(c.dims);
@@ -170,7 +226,13 @@ void run(const Call& c) {
     });
     return;
   }
-  run_products(c, Operands::products(s.p), sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
+  Products tiled = s.p;
+  if (const int64_t last = columns_by_dots(s, sizeof(T)); last > 0) {
+    if constexpr (sizeof(T) == sizeof(float)) run_last_columns(c, s, last, c.scratch + products_scratch(s, sizeof(T), c.threads) + c.thread * turned_floats(s, last));
+    tiled.n -= last;
+    if (tiled.n == 0) return;
+  }
+  run_products(c, Operands::products(tiled), sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
     multiply_into(Operands::output(out + i * rows * cols), cols, sums, Operands::left(a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a, inner), Operands::right(b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner), multiply_by);
   });
 }
@@ -197,15 +259,7 @@ bool shape(const int64_t* d, int, int64_t* sizes) {
 size_t scratch(const int64_t* d, int, int threads, size_t bytes) {
   const Size size = size_of(d);
   if (size.p.m == 1 || size.p.n == 1 || by_dots(size) || by_rows_of_results(size)) return 0;
-  const bool rounded = bytes < sizeof(float) || other_way(size, bytes);
-  const Products s = other_way(size, bytes) ? turned(size.p) : size.p;
-  const auto larger = [](size_t a, size_t b) { return a > b ? a : b; };
-  // Any of them may be cut into the longest parts.
-  size_t floats = larger(s.scratch(threads, rounded), Products{s.batch, s.m, s.n, (s.k + 1) / 2}.scratch(threads, rounded));
-#if defined(OPSCOPE_TILES)
-  if (bytes == sizeof(BF16)) floats = larger(floats, in_tiles(s).scratch(threads, rounded));
-#endif
-  return floats;
+  return products_scratch(size, bytes, threads) + static_cast<size_t>(threads * turned_floats(size, columns_by_dots(size, bytes)));
 }
 
 }  // namespace

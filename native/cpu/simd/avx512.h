@@ -86,6 +86,17 @@ inline V vscan(V v) {
 }
 inline V vlast(V v) { return _mm512_permutexvar_ps(_mm512_set1_epi32(15), v); }
 inline float vsum(V v) { return _mm512_reduce_add_ps(v); }
+// The sums of eight vectors.
+inline __m256 vsums(const V (&v)[8]) {
+  const auto halves = [](V a, V b) { return _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)); };
+  const auto quarters = [&](int i) {
+    const __m512d a = _mm512_castps_pd(halves(v[i], v[i + 1])), b = _mm512_castps_pd(halves(v[i + 2], v[i + 3]));
+    return _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+  };
+  const V low = quarters(0), high = quarters(4), joined = _mm512_add_ps(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd));
+  return _mm512_castps512_ps256(_mm512_add_ps(_mm512_shuffle_f32x4(joined, joined, 0x88), _mm512_shuffle_f32x4(joined, joined, 0xdd)));
+}
+inline void vstore_sums(float* p, const V (&v)[8], int n) { _mm256_mask_storeu_ps(p, static_cast<__mmask8>((1u << n) - 1), vsums(v)); }
 inline float vpeak(V v) { return _mm512_reduce_max_ps(v); }
 inline float vtrough(V v) { return _mm512_reduce_min_ps(v); }
 using VNan = __mmask16;  // the lanes that held none

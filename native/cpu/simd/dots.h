@@ -35,9 +35,13 @@ inline void dot_tile(const T* a, const T* b, int64_t k, O* out, int64_t row, int
     V v[COLUMNS];
 #pragma GCC unroll 4
     for (int q = 0; q < COLUMNS; q++) v[q] = load(b + q * k + l);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int r = 0; r < ROWS; r++) {
-      const V x = load(a + r * k + l);
+      V x = load(a + r * k + l);
+#if defined(OPSCOPE_ISA_avx512) && defined(__GNUC__)
+      // Else compilers load it once for each column.
+      __asm__("" : "+v"(x));
+#endif
 #pragma GCC unroll 4
       for (int q = 0; q < COLUMNS; q++) sum[r][q] = vfma(x, v[q], sum[r][q]);
     }
@@ -45,18 +49,44 @@ inline void dot_tile(const T* a, const T* b, int64_t k, O* out, int64_t row, int
   int64_t l = 0;
   for (; l + W <= k; l += W) join([](const T* p) { return vload(p); }, l);
   if (const int rest = static_cast<int>(k - l); rest > 0) join([rest](const T* p) { return vload_n(p, rest, 0); }, l);
+#if defined(OPSCOPE_ISA_avx512)
+  // Eight sums over the lanes at a time.
+  if constexpr (ROWS <= 2 && ROWS * COLUMNS >= 4) {
+    V all[8];
+    alignas(32) float sums[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) all[i] = i < ROWS * COLUMNS ? sum[i / COLUMNS % ROWS][i % COLUMNS] : vset(0);
+    vstore_sums(sums, all, 8);
+    for (int r = 0; r < ROWS; r++)
+      for (int q = 0; q < COLUMNS; q++) set(out + r * row + q * column, sums[r * COLUMNS + q]);
+    return;
+  } else if constexpr (ROWS > 2 && sizeof(O) == sizeof(float)) {
+    if (row == 1) {
+#pragma GCC unroll 4
+      for (int q = 0; q < COLUMNS; q++) {
+        V of_column[8];
+#pragma GCC unroll 8
+        for (int r = 0; r < 8; r++) of_column[r] = r < ROWS ? sum[r % ROWS][q] : vset(0);
+        vstore_sums(out + q * column, of_column, ROWS);
+      }
+      return;
+    }
+  }
+#endif
   for (int r = 0; r < ROWS; r++)
     for (int q = 0; q < COLUMNS; q++) set(out + r * row + q * column, vsum(sum[r][q]));
 }
 
 constexpr int DOT_ROWS = 4, DOT_COLUMNS = W < 8 ? 2 : 4;
+constexpr int MOST_DOT_ROWS = W < 16 ? DOT_ROWS : 8;  // that registers hold, with fewer columns
 
 template <int ROWS, class T, class O>
 void dots(const T* a, const T* b, int64_t rows, int64_t k, Range columns, O* out, int64_t row, int64_t column) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return dots<ROWS - 1>(a, b, rows, k, columns, out, row, column);
+  constexpr int TOGETHER = ROWS > DOT_ROWS ? DOT_COLUMNS - 1 : DOT_COLUMNS;
   int64_t j = columns.begin;
-  for (; j + DOT_COLUMNS <= columns.end; j += DOT_COLUMNS) dot_tile<ROWS, DOT_COLUMNS>(a, b + j * k, k, out + j * column, row, column);
+  for (; j + TOGETHER <= columns.end; j += TOGETHER) dot_tile<ROWS, TOGETHER>(a, b + j * k, k, out + j * column, row, column);
   for (; j < columns.end; j++) dot_tile<ROWS, 1>(a, b + j * k, k, out + j * column, row, column);
 }
 
