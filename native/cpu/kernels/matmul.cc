@@ -232,8 +232,15 @@ void run(const Call& c) {
     tiled.n -= last;
     if (tiled.n == 0) return;
   }
-  run_products(c, Operands::products(tiled), sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
-    multiply_into(Operands::output(out + i * rows * cols), cols, sums, Operands::left(a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a, inner), Operands::right(b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner), multiply_by);
+  const Products products = Operands::products(tiled);
+  run_products(c, products, sizeof(T) < sizeof(float), [=](int64_t i, float* sums, const auto& multiply_by) {
+    const auto into = [&](const auto& left, const auto& right) {
+      auto* const to = Operands::output(out + i * rows * cols);
+      if constexpr (!Operands::TILES && sizeof(T) < sizeof(float))
+        if (products.terms() >= products.k) return multiply_by(left, right, once(to, cols));
+      multiply_into(to, cols, sums, left, right, multiply_by);
+    };
+    into(Operands::left(a + i * rows * inner, s.trans_a ? rows : inner, s.trans_a, inner), Operands::right(b + i * inner * cols, s.trans_b ? inner : cols, s.trans_b, inner));
   });
 }
 

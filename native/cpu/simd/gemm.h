@@ -38,6 +38,22 @@ struct Direct {
   void finish(const float*, Range, int64_t, Range, int64_t) const {}
 };
 
+// .. or once, rounded, where a slab has all terms and none of B stays where it lies ..
+template <class O>
+struct Once {
+  O* out;
+  int64_t stride;
+  static constexpr bool WAITS = false;
+  O* sums(int64_t j) const { return out + j; }
+  int64_t sum_stride(int64_t) const { return stride; }
+  void finish(const O*, Range, int64_t, Range, int64_t) const {}
+};
+
+template <class O>
+inline Once<O> once(O* out, int64_t stride) {
+  return {out, stride};
+}
+
 // .. or into buffers until they are complete; then finished(i, j, sums, n) writes n columns of row i from j on.
 template <class F>
 struct Rounded {
@@ -61,20 +77,20 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
   constexpr int64_t FAR_FLOATS = 500000, FAR_OF_ONE_TILE = 2000000;  // of the right operand: then its panels are fetched ahead
   const bool reused = kc >= all_terms && Out::WAITS;
   const int64_t stride = out.sum_stride(nc), all = rows.end - rows.begin;
-  float* const c = out.sums(jc) + rows.begin * stride;
+  auto* const c = out.sums(jc) + rows.begin * stride;
   const int64_t most = reused ? least(a.block_rows(kc), WAITING / nc < 4 * MR ? 4 * MR : WAITING / nc) : a.block_rows(kc);
   const int64_t height = all <= least(MC * 2 / 3, most) ? all : even_part(all, most);
   const bool once = packs && height >= all, far = all_terms * (cols.end - cols.begin) > (all > MR ? FAR_FLOATS : FAR_OF_ONE_TILE);
   for (int64_t i = rows.begin; i < rows.end; i += height) {
     const int64_t count = least(height, rows.end - i);
-    float* const own = c + (reused ? 0 : (i - rows.begin) * stride);
+    auto* const own = c + (reused ? 0 : (i - rows.begin) * stride);
     const Left left = a.block(i, count, l, kc, block);
     for (int64_t j = cols.begin; j < cols.end; j += NR) {
       const int columns = static_cast<int>(least(NR, cols.end - j));
       const int64_t lying = stays ? b.lying(l, kc, columns) : 0;
       float* const panel = slab + (once ? 0 : j - cols.begin) * kc;
       if (packs && lying < kc && i == rows.begin) b.pack(jc + j, columns, l + lying, kc - lying, panel);
-      float* const at = own + j;
+      auto* const at = own + j;
       const bool low = count <= LOW && stays && !left.by_terms && cols.end - j >= 2 * NR;
       const int64_t end = j + (low ? 2 * NR : NR);
       const bool last = end >= cols.end, ends = i + count >= rows.end;
@@ -92,7 +108,7 @@ void multiply(const A& a, const B& b, bool stays, bool packs, const Out& out, Ra
         continue;
       }
       const Left next = last ? (ends ? a.source(rows.begin, l + kc) : a.source(i + count, l)) : left;
-      const Later later{next, !last ? at + NR : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows};
+      const auto later = later_of(next, !last ? at + NR : ends || reused ? c + cols.begin : own + count * stride + cols.begin, last && !left.lies, left.lies && j == cols.begin, follows);
       if (lying > 0) multiply_panel(left, count, b.place(jc + j, l), lying, at, stride, columns, l == 0, later);
       if (lying < kc) multiply_panel(left.from(lying), count, typename B::Panel{panel, NR}, kc - lying, at, stride, columns, l == 0 && lying == 0, later);
     }

@@ -33,6 +33,13 @@ inline __m256i vnarrow(const RoundedBF16*, V v) {
   return __builtin_bit_cast(__m256i, _mm512_cvtneps_pbh(v));
 #endif
 }
+#if defined(__GNUC__)
+inline void vstore_two(RoundedBF16* p, V low, V high) {
+  __m512i narrow;
+  __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(narrow) : "v"(low), "v"(high));
+  _mm512_storeu_si512(p, narrow);
+}
+#endif
 inline RoundedBF16* rounded(BF16* p) { return reinterpret_cast<RoundedBF16*>(p); }
 
 inline int64_t pairs(int64_t terms) { return (terms + 1) / 2; }

@@ -11,10 +11,11 @@ constexpr int64_t SHORT = W < 8 ? INT64_MAX : W < 16 ? 128 : 56;  // of terms: w
 constexpr int SHARED_POINTER = 3;
 
 // What the next tile meets, fetched while this one is computed: its rows of A (unless by terms) and of C. b: a share of the panel of B that follows.
+template <class O>
 struct Ahead {
   const float* a;
   int64_t a_stride;
-  const float* c;
+  const O* c;
   Lines b = {};
 };
 
@@ -37,9 +38,15 @@ enum class Walk { rows, rows_ahead, terms };
     for (uintptr_t line = row_start & ~uintptr_t{63}; line < row_end; line += 64) vprefetch_far(reinterpret_cast<const void*>(line)); \
   }
 
-// c[ROWS x columns] = (`first`) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
-template <int ROWS, int VECTORS, Walk WALK, class B>
-OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+template <class O>
+inline void vstore_two(O* p, V a, V b) {
+  vstore(p, a);
+  vstore(p + W, b);
+}
+
+// c[ROWS x columns] = (`first`, always where c is no f32) or += rows of A times a panel of B of VECTORS vectors. The tile lives in registers.
+template <int ROWS, int VECTORS, Walk WALK, class B, class O>
+OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, O* c, int64_t c_stride, int columns, [[maybe_unused]] bool first, const Ahead<O>& next) {
   constexpr bool BY_TERMS = WALK == Walk::terms, AHEAD = WALK == Walk::rows_ahead, IN_PARTS = WALK != Walk::rows;
   constexpr int POINTERS = BY_TERMS ? 1 : (ROWS + SHARED_POINTER - 1) / SHARED_POINTER;
   const float* at[POINTERS];
@@ -84,58 +91,74 @@ OPSCOPE_APART void tile_of(const float* a, int64_t a_stride, B b, int64_t kc, fl
       }
     }
   }
+  if constexpr (sizeof(O) < sizeof(float) && VECTORS % 2 == 0)
+    if (columns >= VECTORS * W) {
+#pragma GCC unroll 16
+      for (int i = 0; i < ROWS; i++)
+#pragma GCC unroll 4
+        for (int v = 0; v < VECTORS; v += 2) vstore_two(c + i * c_stride + v * W, sum[i][v], sum[i][v + 1]);
+      return;
+    }
 #pragma GCC unroll 16
   for (int i = 0; i < ROWS; i++) {
 #pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++) {
-      float* to = c + i * c_stride + v * W;
+      O* to = c + i * c_stride + v * W;
       const int left = columns - v * W;
-      if (left >= W) vstore(to, first ? sum[i][v] : vadd(vload(to), sum[i][v]));
+      if constexpr (sizeof(O) < sizeof(float)) {
+        if (left >= W) vstore(to, sum[i][v]);
+        else if (left > 0) vstore_n(to, sum[i][v], left);
+      } else if (left >= W) vstore(to, first ? sum[i][v] : vadd(vload(to), sum[i][v]));
       else if (left > 0) vstore_n(to, first ? sum[i][v] : vadd(vload_n(to, left, 0), sum[i][v]), left);
     }
   }
 }
 
-template <int ROWS, int VECTORS, Walk WALK, class B>
-inline void tile_rows(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+template <int ROWS, int VECTORS, Walk WALK, class B, class O>
+inline void tile_rows(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, O* c, int64_t c_stride, int columns, bool first, const Ahead<O>& next) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return tile_rows<ROWS - 1, VECTORS, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
   tile_of<ROWS, VECTORS, WALK>(a, a_stride, b, kc, c, c_stride, columns, first, next);
 }
 
-template <Walk WALK, class B>
-inline void tile(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Ahead& next) {
+template <Walk WALK, class B, class O>
+inline void tile(int rows, const float* a, int64_t a_stride, const B& b, int64_t kc, O* c, int64_t c_stride, int columns, bool first, const Ahead<O>& next) {
   if (columns > W) tile_rows<MR, NV, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
   else tile_rows<MR, 1, WALK>(rows, a, a_stride, b, kc, c, c_stride, columns, first, next);
 }
 
-template <int ROWS, class B>
-inline void low_rows(int rows, const Left& a, const B& b, int64_t kc, float* c, int64_t c_stride, bool first, const Lines& lines) {
+template <int ROWS, class B, class O>
+inline void low_rows(int rows, const Left& a, const B& b, int64_t kc, O* c, int64_t c_stride, bool first, const Lines& lines) {
   if constexpr (ROWS > 1)
     if (rows < ROWS) return low_rows<ROWS - 1>(rows, a, b, kc, c, c_stride, first, lines);
-  if (lines.rows > 0) tile_of<ROWS, 2 * NV, Walk::rows_ahead>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, {a.data, a.stride, c + 2 * NR, lines});
-  else tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, {});
+  if (lines.rows > 0) tile_of<ROWS, 2 * NV, Walk::rows_ahead>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, Ahead<O>{a.data, a.stride, c + 2 * NR, lines});
+  else tile_of<ROWS, 2 * NV, Walk::rows>(a.data, a.stride, b, kc, c, c_stride, 2 * NR, first, Ahead<O>{});
 }
 
 // What follows a panel: where its columns of C start, and the rows of A that its tiles or (`instead` of those of this panel) the next block meet.
 // `unmet`: no panel has met the rows of this block yet.
+template <class O>
 struct Later {
   Left a;
-  const float* c;
+  const O* c;
   bool instead, unmet;
   Lines b = {};
 };
+template <class O>
+inline Later<O> later_of(const Left& a, const O* c, bool instead, bool unmet, const Lines& b) {
+  return {a, c, instead, unmet, b};
+}
 
 // c[rows x columns (<= NR)] = (`first`) or += kc terms of `rows` rows of A times a panel of B.
-template <class B>
-inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first, const Later& later) {
+template <class B, class O>
+inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, O* c, int64_t c_stride, int columns, bool first, const Later<O>& later) {
   const int64_t tiles = (rows + MR - 1) / MR;
   const bool ahead = kc >= SHORT && (W >= 16 || later.instead || later.unmet || later.b.rows > 0);
   for (int64_t t = 0; t < tiles; t++) {
     const int64_t i = rows * t / tiles, end = rows * (t + 1) / tiles;
     const int height = static_cast<int>(end - i);
     const bool inside = end < rows;
-    const Ahead next{later.instead ? later.a.row(i) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c, later.b.rows > 0 ? later.b.part(t, tiles) : Lines{}};
+    const Ahead<O> next{later.instead ? later.a.row(i) : inside ? a.row(end) : later.a.data, later.instead || !inside ? later.a.stride : a.stride, inside ? c + end * c_stride : later.c, later.b.rows > 0 ? later.b.part(t, tiles) : Lines{}};
     if (a.by_terms) tile<Walk::terms>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
     else if (!ahead || (height < MR / 2 && next.b.rows == 0)) tile<Walk::rows>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
     else tile<Walk::rows_ahead>(height, a.row(i), a.stride, b, kc, c + i * c_stride, c_stride, columns, first, next);
@@ -144,7 +167,7 @@ inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, 
 // The same where the next panel is the one to the right.
 template <class B>
 inline void multiply_panel(const Left& a, int64_t rows, const B& b, int64_t kc, float* c, int64_t c_stride, int columns, bool first) {
-  multiply_panel(a, rows, b, kc, c, c_stride, columns, first, Later{a, c + NR, false, false});
+  multiply_panel(a, rows, b, kc, c, c_stride, columns, first, Later<float>{a, c + NR, false, false});
 }
 
 }  // namespace
