@@ -1,5 +1,5 @@
-// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, and _each, _flat and _columns with the width of an access: _wide or _one; of values also
-// _columns_cluster (reduction/kernel.cuh, columns.cuh).
+// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, _each and _flat with the width of an access, _wide or _one, and _columns_wide and
+// _columns_shifted; of values also _columns_cluster (reduction/kernel.cuh, columns.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/columns.cuh"
 #include "reduction/pieces.cuh"
@@ -41,13 +41,14 @@ struct Places {
                                                                        op##_of::Part* shares, unsigned* counters) { \
     reduce_flat<op##_of, width, T>(x, {out, parts, count}, reduce, inner, rows_per_split, step, shares, counters); \
   }
-#define COLUMNS(T, op, name, width, blocks) \
+#define EACH(T, op, name, width) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_each_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long outer, long long reduce, long long inner) { \
     reduce_each<op##_of, width, T>(x, {out, parts, count}, outer, reduce, inner); \
-  } \
+  }
+#define COLUMNS(T, op, name, shifted, blocks) \
   extern "C" __global__ void __launch_bounds__(256, blocks) op##_##T##_columns_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, long long rows_per_split, \
                                                                                   op##_of::Part* shares, unsigned* counters) { \
-    reduce_columns<op##_of, width, T>(x, {out, parts, count}, reduce, inner, rows_per_split, shares, counters); \
+    reduce_columns<op##_of, LANES<T>, shifted, T>(x, {out, parts, count}, reduce, inner, rows_per_split, shares, counters); \
   }
 #define KERNELS(T, op, blocks) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_group(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, long long cols, int group) { \
@@ -56,7 +57,7 @@ struct Places {
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_tile(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, int cols, int tile_rows, int group) { \
     reduce_tile<op##_of, T>(x, {out, parts, count}, rows, cols, tile_rows, group); \
   } \
-  FLAT(T, op, wide, LANES<T>) FLAT(T, op, one, 1) COLUMNS(T, op, wide, LANES<T>, blocks) COLUMNS(T, op, one, 1, blocks) \
+  FLAT(T, op, wide, LANES<T>) FLAT(T, op, one, 1) EACH(T, op, wide, LANES<T>) EACH(T, op, one, 1) COLUMNS(T, op, wide, false, blocks) COLUMNS(T, op, shifted, true, blocks) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
                                                                       long long reduce, int lanes) {                                                               \
     reduce_groups<op##_of, T>(parts, {out, nullptr, count}, groups, cells, reduce, lanes);                                                                         \

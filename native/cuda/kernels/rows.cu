@@ -125,6 +125,7 @@ struct SoftmaxBackward : BySum {
 template <class T>
 struct RmsNorm : BySum {
   static constexpr int inputs = 1;
+  static constexpr bool weighted = true;
   const T *x, *weight;
   T* out;
   float cols, eps;
@@ -138,10 +139,14 @@ struct RmsNorm : BySum {
   }
   template <int N>
   __device__ void write(const Stats& s, long long i, float (&v)[1][N]) const {
-    const float scale = 1.0f / sqrtf(s.sum / cols + eps);
-    float(&f)[N] = v[0];
     float w[N];
     take_loose(weight + i, w);
+    write_weighted(s, i, v, w);
+  }
+  template <int N>
+  __device__ void write_weighted(const Stats& s, long long i, float (&v)[1][N], const float (&w)[N]) const {
+    const float scale = 1.0f / sqrtf(s.sum / cols + eps);
+    float(&f)[N] = v[0];
 #pragma unroll
     for (int j = 0; j < N; j++) f[j] = f[j] * scale * w[j];
     give(out + i, f);

@@ -177,9 +177,11 @@ void reductions() {
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
           const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
+          columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || !column.shifted);
           if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && column.tiles * column.width == outer * inner && aligned;
           else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
-          if (column.kind == ColumnSplit::Kind::tiled) columns_covered = columns_covered && aligned;
+          if (column.kind == ColumnSplit::Kind::tiled)
+            columns_covered = columns_covered && column.width == 16 / bytes && column.shifted == (inner % column.width != 0) && column.tile == (column.shifted ? 31 : 32) * column.width && inner > flat_columns && (!column.shifted || length >= shifted_rows);
           if (column.kind == ColumnSplit::Kind::cluster) columns_covered = columns_covered && clusters && aligned && column.width > 1 && (column.splits == 4 || column.splits == 8);
           // Steps are of whole rows and whole accesses, and slices and shares start at one.
           if (column.kind == ColumnSplit::Kind::flat)
@@ -199,6 +201,8 @@ void reductions() {
   expect(column_split(132, 4, 1, 4096, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");
+  expect(column_split(132, 2, 2, 4, 173'161).shifted && column_split(132, 2, 1, 887, 65'537).shifted && column_split(132, 4, 3, 2, 9999).kind == Kind::each && column_split(132, 2, 1 << 20, 9, 65).kind == Kind::each,
+         "rows of columns that do not start on 16 bytes are read in vectors, unless they are few or short");
   expect(column_split(132, 4, 1, 1 << 20, 3).splits > 132, "few columns of many rows take the whole GPU");
 }
 

@@ -1,7 +1,8 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner] where inner > 1, as in kernel.cuh.
 //   reduce_each     a thread owns W columns
 //   reduce_flat     few columns: a block owns a share of the rows; the last block joins the shares
-//   reduce_columns  a block owns 32 columns of W elements and a share of the rows; the last block joins the shares
+//   reduce_columns  a block owns 32 columns of W elements and a share of the rows; the last block joins the shares. Where rows do not start on 16 bytes,
+//                   it owns one column of W fewer, and reads what lies beside them too
 //   reduce_columns_cluster  the same by clusters of blocks that join their shares in shared memory
 #pragma once
 #include "kernel.cuh"
@@ -31,11 +32,12 @@ __device__ __forceinline__ void visit_rows(const T* p, long long r, long long to
 #pragma unroll
     for (int u = 0; u < U; u++) see(v[u], r + step * u);
   }
-  // The last rows together too: one that is behind the end is read from the last, and not seen.
+  // The last rows together too: one that is behind the end is read from the last that is not, and not seen.
   if (r >= to) return;
+  const long long last = r + (to - 1 - r) / step * step;
   typename Each::Word v[U];
 #pragma unroll
-  for (int u = 0; u < U; u++) v[u] = Each::load(p + min(r + step * u, to - 1) * inner);
+  for (int u = 0; u < U; u++) v[u] = Each::load(p + min(r + step * u, last) * inner);
 #pragma unroll
   for (int u = 0; u < U; u++)
     if (r + step * u < to) see(v[u], r + step * u);
@@ -154,34 +156,40 @@ __device__ __forceinline__ void reduce_flat(const T* x, Results<R, T> results, l
   if (t < inner) results.put(cell, total);
 }
 
-// grid: (column tiles of 32 * W, splits, outer); 256 threads = 32 columns groups x 8 rows. W elements per access.
-template <class R, int W, class T>
+// grid: (tiles, splits, outer); 256 threads = 32 columns of W elements x 8 groups, of which each has every eighth row. W elements per access.
+// SHIFTED: rows that do not start on 16 bytes. Those of one group start equally far off (W divides 8), so each group reads whole vectors, its first one up to W - 1
+// elements before the tile; the tile is one vector narrower, and what a thread reads beside it is left out when the groups are joined.
+template <class R, int W, bool SHIFTED, class T>
 __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results, long long reduce, long long inner, long long rows_per_split, typename R::Part* shares, unsigned* counters) {
   using Part = typename R::Part;
-  constexpr int tile = 32 * W;
-  __shared__ Part own[8][tile + 1];
+  constexpr int read = 32 * W, tile = SHIFTED ? read - W : read;
+  __shared__ Part own[8][read + 1];
   const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
-  const long long column = (static_cast<long long>(blockIdx.x) * 32 + lane) * W;
+  const long long tile_base = static_cast<long long>(blockIdx.x) * tile, outer_base = blockIdx.z * inner;
   const unsigned splits = gridDim.y;
   if (splits > 1 && threadIdx.x == 0) fetch_ahead(counters + blockIdx.z * gridDim.x + blockIdx.x);
   const long long from = blockIdx.y * rows_per_split, to = min(reduce, from + rows_per_split);
+  // Elements by which the vectors of a group start before the tile.
+  const auto shift_of = [&](int g) { return SHIFTED ? static_cast<int>((static_cast<unsigned>(blockIdx.z * reduce + from + g) * static_cast<unsigned>(inner) + static_cast<unsigned>(tile_base)) % W) : 0; };
+  const int first = lane * W - shift_of(group);
   Part part[W];
 #pragma unroll
   for (int j = 0; j < W; j++) part[j] = R::start();
-  if (column < inner) add_rows<R, 4, W>(part, x + (blockIdx.z * reduce) * inner + column, from + group, to, 8, inner);
+  if (first < tile && tile_base + first < inner) add_rows<R, 4, W>(part, x + blockIdx.z * reduce * inner + tile_base + first, from + group, to, 8, inner);
 #pragma unroll
   for (int j = 0; j < W; j++) own[group][j * 32 + lane] = part[j];
   __syncthreads();
   // One thread per column of the tile joins the eight shares.
-  const long long tile_base = static_cast<long long>(blockIdx.x) * tile;
-  const long long outer_base = blockIdx.z * inner;
   const unsigned cell = blockIdx.z * gridDim.x + blockIdx.x;
   const int c = threadIdx.x % tile;
   const bool has_result = threadIdx.x < tile && tile_base + c < inner;
   Part total = R::start();
   if (threadIdx.x < tile) {
 #pragma unroll
-    for (int g = 0; g < 8; g++) total = R::join(total, own[g][c % W * 32 + c / W]);
+    for (int g = 0; g < 8; g++) {
+      const int e = c + shift_of(g);
+      total = R::join(total, own[g][e % W * 32 + e / W]);
+    }
     if (splits > 1) shares[(static_cast<long long>(cell) * splits + blockIdx.y) * tile + c] = total;
   }
   if (splits == 1) {
@@ -193,10 +201,12 @@ __device__ __forceinline__ void reduce_columns(const T* x, Results<R, T> results
   constexpr int groups = 256 / tile;
   const Part* of_cell = shares + static_cast<long long>(cell) * splits * tile + c;
   total = R::start();
+  if (threadIdx.x < groups * tile) {
 #pragma unroll 8
-  for (unsigned s = threadIdx.x / tile; s < splits; s += groups) total = R::join(total, __ldcg(of_cell + static_cast<long long>(s) * tile));
+    for (unsigned s = threadIdx.x / tile; s < splits; s += groups) total = R::join(total, __ldcg(of_cell + static_cast<long long>(s) * tile));
+  }
   if constexpr (groups > 1) {
-    own[threadIdx.x / tile][c] = total;
+    if (threadIdx.x < groups * tile) own[threadIdx.x / tile][c] = total;
     __syncthreads();
     total = own[0][c];
 #pragma unroll

@@ -61,19 +61,26 @@ constexpr int64_t flat_columns = 64;
 //   each    a thread has `width` columns and meets all rows; `tiles` threads
 //   flat    few columns: rows run on behind each other, `step` elements of whole rows at a time, a block's threads keep their columns;
 //           `splits` shares of `rows` rows
-//   tiled   tiles of 32 threads' columns, and `splits` shares of `rows` rows
+//   tiled   tiles of 32 threads' columns, and `splits` shares of `rows` rows; `shifted`: tiles of 31, of rows that do not start on 16 bytes
 //   cluster the same, where the shares of a tile are a cluster of blocks
 struct ColumnSplit {
   enum class Kind { each, flat, tiled, cluster } kind;
   int64_t width, tile, tiles, rows, splits, step = 0;
+  bool shifted = false;
 };
+
+// Rows from which vectors pay where rows do not start on 16 bytes: they are spread over eight groups of a block.
+constexpr int64_t shifted_rows = 4;
 
 // `blocks` of the kernel for tiles fit on a multiprocessor. `clusters`: whether the GPU and the reduction have them.
 inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner, int blocks = 6, bool clusters = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / element_bytes;
-  const int64_t wide = inner % lanes == 0 ? lanes : 1, threads = outer * inner / wide;
-  if (reduce <= 8 || threads >= int64_t{sm_count} * 1024) return {ColumnSplit::Kind::each, wide, wide, threads, reduce, 1};
+  const bool aligned = inner % lanes == 0;
+  const int64_t wide = aligned ? lanes : 1, threads = outer * inner / wide, tile = aligned ? 32 * lanes : 31 * lanes;
+  // What would leave most of a shifted tile empty.
+  const bool narrow = inner <= flat_columns || inner * 2 < tile || outer > 65535;
+  if (aligned || narrow ? reduce <= 8 || threads >= int64_t{sm_count} * 1024 : reduce < shifted_rows) return {ColumnSplit::Kind::each, wide, wide, threads, reduce, 1};
   if (inner <= flat_columns) {
     // A slice of `outer` starts on 16 bytes, or elements are read one by one.
     const int64_t width = outer == 1 || reduce * inner % lanes == 0 ? lanes : 1;
@@ -84,13 +91,13 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), 32 * (256 / inner)}), 1, 1024));
     return {ColumnSplit::Kind::flat, width, inner, 1, each * rows_of_step, up(steps, each), step};
   }
-  const int64_t tile = 32 * wide, tiles = up(inner, tile);
+  const int64_t tiles = up(inner, tile);
   // Two blocks on a multiprocessor, or nearly one, each with at least eight rows for each of its eight groups (bf16 4096x4096 on an H200: 12.6 us, by 48 shares and a
   // counter 14.8).
   for (const int64_t size : {8, 4})
-    if (clusters && wide > 1 && tiles * outer * size <= sm_count * 2 && tiles * outer * size * 10 >= sm_count * 9 && reduce >= size * 64) {
+    if (clusters && aligned && tiles * outer * size <= sm_count * 2 && tiles * outer * size * 10 >= sm_count * 9 && reduce >= size * 64) {
       const int64_t rows = up(reduce, size);
-      if (up(reduce, rows) == size) return {ColumnSplit::Kind::cluster, wide, tile, tiles, rows, size};
+      if (up(reduce, rows) == size) return {ColumnSplit::Kind::cluster, lanes, tile, tiles, rows, size};
     }
   // As few splits as leave no large part of the GPU idle: blocks are as many as fit at once, or many times as many. A split has at least four rows for each of
   // its eight groups.
@@ -100,7 +107,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   for (int64_t splits = 1; splits <= most && busy(best) < 0.95; splits++)
     if (busy(splits) > busy(best)) best = splits;
   const int64_t rows = up(reduce, best);
-  return {ColumnSplit::Kind::tiled, wide, tile, tiles, rows, up(reduce, rows)};
+  return {ColumnSplit::Kind::tiled, lanes, tile, tiles, rows, up(reduce, rows), 0, !aligned};
 }
 
 }  // namespace opscope::cuda

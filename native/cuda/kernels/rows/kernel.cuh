@@ -5,6 +5,7 @@
 //   inputs, from(k)                       how many tensors have rows that are read, and the row of each
 //   add(stats, i, v)                      takes elements i .. i + N of the inputs into account, v[inputs][N]
 //   write(stats, i, v)                    writes what they give
+//   write_weighted(stats, i, v, w)        the same with the weights of the columns, where P::weighted says that it has some
 //   finish(stats)                         once per row, by one thread
 //
 // rows_held: a group of threads for a row, as few as one and as many as a block, which keep it in registers; rows that start on 16 bytes. rows_whole: the
@@ -166,6 +167,13 @@ __device__ __forceinline__ void rows_held(const RowArguments& a) {
   for (int u = 0; u < V; u++)
 #pragma unroll
     for (int k = 0; k < K; k++) kept[k][u] = thread + u * a.group < n ? load16(p.from(k) + (thread + u * a.group) * L) : uint4{0, 0, 0, 0};
+  // Weights come with the row, not after its statistic, where registers hold both.
+  constexpr bool EARLY = P::weighted && V <= 4;
+  [[maybe_unused]] uint4 weights[EARLY ? V : 1];
+  if constexpr (EARLY) {
+#pragma unroll
+    for (int u = 0; u < V; u++) weights[u] = thread + u * a.group < n ? load16(p.weight + (thread + u * a.group) * L) : uint4{0, 0, 0, 0};
+  }
   const auto each = [&](auto f) {
 #pragma unroll
     for (int u = 0; u < V; u++) {
@@ -174,15 +182,24 @@ __device__ __forceinline__ void rows_held(const RowArguments& a) {
       float v[K][L];
 #pragma unroll
       for (int k = 0; k < K; k++) unpack<T>(kept[k][u], v[k]);
-      f(i * L, v);
+      f(i * L, v, u);
     }
   };
   Stats s = P::start();
-  each([&](int i, auto& v) { p.add(s, i, v); });
+  each([&](int i, auto& v, int) { p.add(s, i, v); });
 #pragma unroll
   for (int k = 0; k < K; k++) keep_packed(kept[k]);
+  if constexpr (EARLY) keep_packed(weights);
   s = join_group<P>(s, a.group, scratch);
-  each([&](int i, auto& v) { p.write(s, i, v); });
+  each([&](int i, auto& v, [[maybe_unused]] int u) {
+    if constexpr (EARLY) {
+      float w[L];
+      unpack<T>(weights[u], w);
+      p.write_weighted(s, i, v, w);
+    } else {
+      p.write(s, i, v);
+    }
+  });
   if (n > 0 && thread == 0) p.finish(s);
   if constexpr (P::averaged)
     if (a.parts_at) mean_of_rows<T>(a);

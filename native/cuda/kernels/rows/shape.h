@@ -126,4 +126,30 @@ inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, in
   return {each, static_cast<unsigned>(threads), static_cast<unsigned>(groups), std::min(sm_count * resident, over(tokens, groups)), shared(groups)};
 }
 
+// The same in one launch, where elements are few or rows do not start on 16 bytes (norm_backward_few.cu).
+struct NormFewShape {
+  int64_t tiles = 0;  // of 32 columns; 0: other kernels take the case
+  int64_t splits = 0, rows_per_split = 0, row_blocks = 0;
+  int group = 0;
+};
+
+// Elements up to which reading grad and x twice, from a cache, takes less than a second launch.
+constexpr int64_t norm_few_most = int64_t{1} << 21;
+
+inline NormFewShape norm_few_shape(int sm_count, int64_t tokens, int64_t dim) {
+  const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  if (tokens < 1 || dim > norm_few_threads * norm_few_elements || tokens * dim > norm_few_most) return {};
+  NormFewShape s;
+  s.tiles = over(dim, 32);
+  // A thread reads eight tokens at a time, 64 a block.
+  const int64_t splits = std::clamp<int64_t>(std::min(over(int64_t{sm_count} * 4, s.tiles), over(tokens, 64)), 1, 256);
+  s.rows_per_split = over(tokens, splits);
+  s.splits = over(tokens, s.rows_per_split);
+  // Four elements of a row for each thread, or as many as there are.
+  s.group = 1;
+  while (s.group < norm_few_threads && (s.group * norm_few_elements < dim || (s.group < 32 && s.group * 4 < dim))) s.group *= 2;
+  s.row_blocks = over(tokens, norm_few_threads / s.group);
+  return s;
+}
+
 }  // namespace opscope::cuda

@@ -1,4 +1,4 @@
-// What row operations keep of a row. ahead: fetches what is read of other tensors when the statistic is known; nothing, unless the operation has its own. averaged: whether what each row gives is a loss, of which the mean is wanted.
+// What row operations keep of a row. ahead: fetches what is read of other tensors when the statistic is known; nothing, unless the operation has its own. averaged: whether what each row gives is a loss, of which the mean is wanted. weighted: whether rows_held reads weights.
 #pragma once
 #include "../common/arithmetic.cuh"
 #include "kernel.cuh"
@@ -12,7 +12,7 @@ __device__ __forceinline__ float sum_of_lanes(float v, int lanes) {
 // Largest element and the sum of e^(x - largest). Without branches, which would keep loads from overtaking them: where nothing is larger than -infinity,
 // the sum is of e^x, which is 0.
 struct ByMaxSum {
-  static constexpr bool averaged = false, at_once = true;
+  static constexpr bool averaged = false, at_once = true, weighted = false;
   struct Stats {
     float max, sum;
   };
@@ -48,7 +48,7 @@ struct ByMaxSum {
 };
 
 struct BySum {
-  static constexpr bool averaged = false, at_once = false;
+  static constexpr bool averaged = false, at_once = false, weighted = false;
   struct Stats {
     float sum;
   };
@@ -58,7 +58,7 @@ struct BySum {
 };
 
 struct ByTwoSums {
-  static constexpr bool averaged = false, at_once = false;
+  static constexpr bool averaged = false, at_once = false, weighted = false;
   struct Stats {
     float sum, dot;
   };
@@ -69,7 +69,7 @@ struct ByTwoSums {
 
 // Number of elements, mean, and sum of squared distances from it (Chan, Golub & LeVeque 1983).
 struct ByMoments {
-  static constexpr bool averaged = false, at_once = true;
+  static constexpr bool averaged = false, at_once = true, weighted = false;
   struct Stats {
     float count, mean, squares;
   };

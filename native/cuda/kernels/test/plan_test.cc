@@ -60,7 +60,7 @@ void registered() {
                          "transpose", "dropout", "adamw_step", "max_pool1d", "adaptive_avg_pool2d", "embedding", "gather", "scatter_add", "rope", "cumsum", "sort", "topk", "conv1d", "conv3d",
                          "scaled_dot_product_attention", "scaled_matmul", "mse_loss", "sum_to_shape"})
     expect(ops.count(op) == 1, std::string(op) + " is registered");
-  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "norm_backward", "cross_entropy", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
+  for (const char* module : {"elementwise", "reduction", "service", "softmax", "matmul_wgmma", "rows", "softmax_short", "norm_backward", "norm_backward_few", "cross_entropy", "order", "convolution"}) expect(find_fatbin(module) != nullptr, std::string(module) + " is embedded");
   expect(std::string(built_archs()).find_first_of("0123456789") == 0, "the build says for which GPUs its kernels are");
 }
 

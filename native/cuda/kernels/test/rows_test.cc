@@ -2,6 +2,7 @@
 #include "kernels/common/row.h"
 #include "kernels/group_norm/shape.h"
 #include "kernels/rows/shape.h"
+#include "kernels/softmax/shape.h"
 #include "kernels/test/expect.h"
 
 using namespace opscope;
@@ -53,6 +54,43 @@ void norm_shapes() {
   expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
   expect(norm_shape(132, 232'448, 8, 20'000, 1000).groups == 8 && norm_shape(132, 232'448, 8, 4096, 8192).groups == 1 && norm_shape(132, 232'448, 8, 20, 1000).groups == 1,
          "a block has several short rows of the gradients of a norm at a time, where there are many");
+}
+
+// Gradients of norms in one launch: every column and token is in one share, every row in one group that holds it.
+void norm_few_shapes() {
+  bool held = true, shared = true;
+  for (int64_t dim = 1; dim <= 6000; dim += dim % 89 + 1)
+    for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 / 2 + 1) {
+      const NormFewShape s = norm_few_shape(132, tokens, dim);
+      if (s.tiles == 0) {
+        held = held && (dim > 4096 || tokens * dim > norm_few_most);
+        continue;
+      }
+      shared = shared && s.tiles * 32 >= dim && (s.tiles - 1) * 32 < dim && s.splits >= 1 && s.rows_per_split * s.splits >= tokens && s.rows_per_split * (s.splits - 1) < tokens;
+      held = held && s.group >= 1 && s.group <= norm_few_threads && (s.group & (s.group - 1)) == 0 && s.group * norm_few_elements >= dim && s.row_blocks * (norm_few_threads / s.group) >= tokens &&
+             (s.row_blocks - 1) * (norm_few_threads / s.group) < tokens;
+    }
+  expect(shared, "shares of the tokens cover the gradients of weights once");
+  expect(held, "groups of threads hold the rows of gradients in one launch");
+  expect(norm_few_shape(132, 512, 512).splits == 8 && norm_few_shape(132, 123, 1899).group == 128 && norm_few_shape(132, 5059, 2961).tiles == 0, "few elements take one launch, many do not");
+}
+
+// Lanes hold short rows of softmax, whatever their alignment, and no block is without one.
+void short_rows() {
+  bool held = true, taken = true;
+  for (const int64_t lanes : {4, 8})
+    for (int64_t cols = 1; cols <= 1100; cols++)
+      for (int64_t rows = 1; rows <= int64_t{1} << 31; rows = rows * 5 + 2) {
+        const ShortShape s = short_shape(132, lanes, rows, cols);
+        const int64_t n = cols % lanes == 0 ? cols / lanes : cols;
+        taken = taken && (s.each > 0) == (cols > 1 && n <= 128);
+        if (s.each == 0) continue;
+        const int64_t group = int64_t{1} << s.group_log2;
+        held = held && (s.each == 1 || s.each == 2 || s.each == 4) && group <= 32 && s.each * group >= n && s.vectors == (cols % lanes == 0) && s.threads % 32 == 0 && s.threads <= 256 && s.blocks * s.threads >= rows * group &&
+               (s.blocks - 1) * s.threads < rows * group;
+      }
+  expect(held, "lanes of a warp hold a short row of softmax");
+  expect(taken, "rows of softmax of up to 128 elements, or of vectors that start on 16 bytes, take lanes");
 }
 
 // softmax and layer_norm have no kernels for parts of rows among those of rows.cu.
@@ -144,6 +182,8 @@ void row_shapes() {
   long_groups();
   row_splits();
   norm_shapes();
+  norm_few_shapes();
+  short_rows();
   softmax_rows();
   loss_shapes();
   stays();

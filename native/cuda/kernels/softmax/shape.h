@@ -1,0 +1,32 @@
+// Which short rows of softmax and log_softmax are taken by lanes of a warp (softmax_short.cu). Pure; rows_test.cc has what holds over the whole range.
+#pragma once
+#include <cstdint>
+
+namespace opscope::cuda {
+
+struct ShortShape {
+  int each = 0;         // elements of a lane, or vectors of 16 bytes; 0: other kernels take the case
+  bool vectors = false;
+  int group_log2 = 0;   // lanes of a row: a power of two up to 32
+  unsigned threads = 0;
+  int64_t blocks = 0;
+};
+
+// Elements of rows that do not start on 16 bytes, and vectors of others, up to which lanes of one warp hold a row.
+constexpr int64_t short_elements = 128, short_row_vectors = 128;
+
+// `lanes`: elements of 16 bytes.
+inline ShortShape short_shape(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
+  const bool vectors = cols % lanes == 0;
+  const int64_t n = vectors ? cols / lanes : cols;
+  if (cols < 2 || rows < 1 || n > (vectors ? short_row_vectors : short_elements)) return {};
+  const int64_t each = n <= 32 ? 1 : n <= 64 ? 2 : 4;
+  int log2 = 0;
+  while ((each << log2) < n) log2++;
+  const int64_t in_all = rows << log2;
+  // Few rows: small blocks, so that more multiprocessors have one.
+  const unsigned threads = in_all >= int64_t{sm_count} * 512 ? 256 : in_all >= int64_t{sm_count} * 128 ? 128 : 64;
+  return {static_cast<int>(each), vectors, log2, threads, (in_all + threads - 1) / threads};
+}
+
+}  // namespace opscope::cuda
