@@ -1,5 +1,5 @@
-// Gradients of layer_norm and rms_norm where rows start on 16 bytes and are neither short nor longer than the registers of a block hold sums for
-// (rows/shape.h): norm_backward_<layer|rms>_<t>_<V>. A block has one or several groups of threads, each with a row of its own at a time; V vectors of a row for
+// Gradients of layer_norm and rms_norm of rows that are neither short nor longer than the registers of a block hold sums for (rows/shape.h):
+// norm_backward_<layer|rms>_<t>_<V>, and .._ragged_<V> where rows do not start on 16 bytes. A block has one or several groups of threads, each with a row of its own at a time; V vectors of a row for
 // each thread, which fetches its own part of the rows to come while it works, and keeps what its columns add up to. Each tensor is read once. The groups of a
 // block join their sums in shared memory, and norm_columns_join (row_sums.cu) joins those of all blocks, in a fixed order, so results repeat bit for bit.
 // norm_backward_<layer|rms>_<t>_small: tensors of up to `norm_small` elements, by one block and one launch.
@@ -27,18 +27,22 @@ __device__ __forceinline__ float2 sum_of_warp(float2 v) {
 }
 
 // `threads` of a group. parts: [gridDim.x][2][dim], the sums of each block for weight and bias. Shared memory: 64 pairs of sums, then S rows of grad and of x for
-// each group, and when these are done the sums of the groups.
-template <bool CENTERED, int V, int S = norm_stages, class T>
+// each group, and when these are done the sums of the groups. RAGGED: a group's rows start equally far behind a boundary of 16 bytes (gridDim.x rows of all groups are
+// whole vectors); it reads the vectors that touch them, and what lies beside a row counts as 0.
+template <bool CENTERED, int V, bool RAGGED, int S = norm_stages, class T>
 __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const T* __restrict__ x, const T* __restrict__ weight, const float* __restrict__ mean, const float* __restrict__ rstd,
                                               T* __restrict__ out, float* __restrict__ parts, long long tokens, int dim, int threads) {
   constexpr int L = LANES<T>;
   // What is worked out of a row stays in registers until its sums are known, where these are enough.
-  constexpr bool KEEPS = V * L <= 16;
+  constexpr bool KEEPS = V * L <= (RAGGED ? 8 : 16);
   extern __shared__ uint4 shared[];
-  const int group = threadIdx.x / threads, groups = blockDim.x / threads, thread = threadIdx.x - group * threads, vectors = dim / L, warps = threads / 32;
+  const int group = threadIdx.x / threads, groups = blockDim.x / threads, thread = threadIdx.x - group * threads, warps = threads / 32;
   float2* scratch = reinterpret_cast<float2*>(shared) + group * warps;
   uint4 *rows_at = shared + norm_scratch_bytes / 16, *own = rows_at + group * (S * 2 * V * threads) + thread;
   const long long begin = blockIdx.x * static_cast<long long>(groups) + group, step = gridDim.x * static_cast<long long>(groups);
+  const int lead = RAGGED ? static_cast<int>(begin * dim % L) : 0, vectors = RAGGED ? (lead + dim + L - 1) / L : dim / L;
+  const auto ragged = [&](int i) { return RAGGED && (i == 0 || i == vectors - 1); };
+  const auto inside = [&](int i, int j) { return static_cast<unsigned>(i * L + j - lead) < static_cast<unsigned>(dim); };
   // Vector u of this thread of row `stage` of grad (0) or x (1).
   const auto place = [&](int stage, int tensor, int u) { return own + ((stage * 2 + tensor) * V + u) * threads; };
   const auto fetch = [&](long long row, int stage) {
@@ -47,8 +51,8 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
       for (int u = 0; u < V; u++) {
         const int i = thread + u * threads;
         if (i >= vectors) break;
-        fetch16(place(stage, 0, u), grad + row * dim + i * L);
-        fetch16(place(stage, 1, u), x + row * dim + i * L);
+        fetch16(place(stage, 0, u), grad + row * dim - lead + i * L);
+        fetch16(place(stage, 1, u), x + row * dim - lead + i * L);
       }
     }
     fetch_end();
@@ -58,7 +62,17 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
   float weight_sum[V][L] = {}, bias_sum[V][L] = {};
   uint4 w[V];
 #pragma unroll
-  for (int u = 0; u < V; u++) w[u] = thread + u * threads < vectors ? load16(weight + (thread + u * threads) * L) : uint4{0, 0, 0, 0};
+  for (int u = 0; u < V; u++) {
+    const int i = thread + u * threads;
+    if constexpr (RAGGED) {
+      float f[L];
+#pragma unroll
+      for (int j = 0; j < L; j++) f[j] = inside(i, j) ? to_float(weight[i * L + j - lead]) : 0.0f;
+      w[u] = pack<T>(f);
+    } else {
+      w[u] = i < vectors ? load16(weight + i * L) : uint4{0, 0, 0, 0};
+    }
+  }
   const float share = 1.0f / static_cast<float>(dim);
   int stage = 0, side = 0;
   const long long first = min(begin, tokens - 1);
@@ -79,6 +93,10 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
       unpack<T>(*place(stage, 0, u), g);
       unpack<T>(*place(stage, 1, u), h);
       unpack<T>(w[u], f);
+      if (ragged(thread + u * threads)) {
+#pragma unroll
+        for (int j = 0; j < L; j++) g[j] = inside(thread + u * threads, j) ? g[j] : 0.0f, h[j] = inside(thread + u * threads, j) ? h[j] : 0.0f;
+      }
 #pragma unroll
       for (int j = 0; j < L; j++) {
         const float own_h = (h[j] - m) * scale, own_g = g[j] * f[j];
@@ -113,7 +131,14 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
 #pragma unroll
         for (int j = 0; j < L; j++) g[j] = fmaf(g[j] * f[j], scale, fmaf(h[j] - m, of_x, of_one));
       }
-      store16(out + row * dim + i * L, pack<T>(g));
+      T* to = out + row * dim - lead + i * L;
+      if (!ragged(i)) {
+        store16(to, pack<T>(g));
+        continue;
+      }
+#pragma unroll
+      for (int j = 0; j < L; j++)
+        if (inside(i, j)) to[j] = from_float<T>(g[j]);
     }
     if (++stage == S) stage = 0;
   }
@@ -128,6 +153,15 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
   for (int u = 0; u < V; u++) {
     const int i = thread + u * threads;
     if (i >= vectors) break;
+    if constexpr (RAGGED) {
+#pragma unroll
+      for (int j = 0; j < L; j++) {
+        if (!inside(i, j)) continue;
+        total[i * L + j - lead] = weight_sum[u][j];
+        if (CENTERED) total[dim + i * L + j - lead] = bias_sum[u][j];
+      }
+      continue;
+    }
 #pragma unroll
     for (int j = 0; j < L; j += 4) {
       store16(total + i * L + j, pack<float>({weight_sum[u][j], weight_sum[u][j + 1], weight_sum[u][j + 2], weight_sum[u][j + 3]}));
@@ -136,6 +170,15 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
   }
   if (groups == 1) return;
   __syncthreads();
+  if constexpr (RAGGED) {
+    const float* all = reinterpret_cast<const float*>(rows_at);
+    for (int i = threadIdx.x; i < (CENTERED ? 2 : 1) * dim; i += blockDim.x) {
+      float sum = all[i];
+      for (int k = 1; k < groups; k++) sum += all[k * 2 * dim + i];
+      parts[blockIdx.x * 2LL * dim + i] = sum;
+    }
+    return;
+  }
   const float4* all = reinterpret_cast<const float4*>(rows_at);
   for (int i = threadIdx.x; i < (CENTERED ? 2 : 1) * dim / 4; i += blockDim.x) {
     float4 sum = all[i];
@@ -209,17 +252,19 @@ __device__ __forceinline__ void norm_backward_small(const T* __restrict__ grad, 
 
 }  // namespace
 
-#define NORM(T, name, CENTERED, V)                                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(norm_threads) norm_backward_##name##_##T##_##V(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out, float* parts, \
-                                                                                                      long long tokens, int dim, int threads) {                                         \
-    norm_backward<CENTERED, V>(grad, x, weight, mean, rstd, out, parts, tokens, dim, threads);                                                                                          \
+#define NORM(T, name, CENTERED, kind, RAGGED, V)                                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(norm_threads) norm_backward_##name##_##T##_##kind##V(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out, float* parts, \
+                                                                                                    long long tokens, int dim, int threads) {                                           \
+    norm_backward<CENTERED, V, RAGGED>(grad, x, weight, mean, rstd, out, parts, tokens, dim, threads);                                                                                  \
   }
 #define NORM_SMALL(T, name, CENTERED)                                                                                                                                                   \
   extern "C" __global__ void __launch_bounds__(norm_small_threads) norm_backward_##name##_##T##_small(const T* grad, const T* x, const T* weight, const float* mean, const float* rstd, T* out,             \
                                                                                                       T* weight_out, T* bias_out, int tokens, int dim, int group) {                     \
     norm_backward_small<CENTERED>(grad, x, weight, mean, rstd, out, weight_out, bias_out, tokens, dim, group);                                                                          \
   }
-#define NORMS(T) NORM_SMALL(T, layer, true) NORM_SMALL(T, rms, false) NORM(T, layer, true, 1) NORM(T, layer, true, 2) NORM(T, layer, true, 4) NORM(T, rms, false, 1) NORM(T, rms, false, 2) NORM(T, rms, false, 4)
+#define NORM_ROWS(T, name, CENTERED, kind, RAGGED) NORM(T, name, CENTERED, kind, RAGGED, 1) NORM(T, name, CENTERED, kind, RAGGED, 2) NORM(T, name, CENTERED, kind, RAGGED, 4)
+#define NORM_OF(T, name, CENTERED) NORM_SMALL(T, name, CENTERED) NORM_ROWS(T, name, CENTERED, , false) NORM_ROWS(T, name, CENTERED, ragged_, true)
+#define NORMS(T) NORM_OF(T, layer, true) NORM_OF(T, rms, false)
 NORMS(f32)
 NORMS(f16)
 NORMS(bf16)

@@ -75,19 +75,19 @@ void plan_norm_backward(Planner& p, bool centered) {
   const int64_t lanes = lanes_of(p.spec.dtype), bytes = tokens * dim * static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const NormShape whole = norm_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes, tokens, dim);
   // Between these sizes one launch takes less than two (bf16 512x512 in graphs on an H200: 5.8 us, by one pass 7.2).
-  const bool once = whole.vectors > 0 && (bytes <= int64_t{1} << 18 || bytes >= int64_t{1} << 22);
+  const bool aligned = dim % lanes == 0, once = whole.vectors > 0 && ((aligned && bytes <= int64_t{1} << 18) || bytes >= int64_t{1} << 22);
   if (const NormFewShape few = norm_few_shape(p.device.sm_count, tokens, dim); few.tiles > 0 && !once) {
     const bool split = few.splits > 1;
     const NormFewArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, split ? p.workspace(few.splits * 2 * dim * 4) : absent, split ? p.workspace(few.tiles * 4) : absent,
                                 static_cast<int>(tokens), static_cast<int>(dim), static_cast<int>(few.tiles), static_cast<int>(few.splits), static_cast<int>(few.rows_per_split), few.group};
-    const std::string name = std::string("norm_backward_few_") + (centered ? "layer_" : "rms_") + p.dtype() + (dim % lanes == 0 ? "_wide" : "_one");
+    const std::string name = std::string("norm_backward_few_") + (centered ? "layer_" : "rms_") + p.dtype() + (aligned ? "_wide" : "_one");
     p.launch(p.kernel_in("norm_backward_few", name), {few.tiles * few.splits + few.row_blocks}, norm_few_threads, 0, a);
     return;
   }
   if (once) {
     const CUdeviceptr parts = p.workspace(whole.blocks * 2 * dim * 4);
     const auto shared = static_cast<unsigned>(whole.shared);
-    p.launch(p.kernel_in("norm_backward", kernel + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads * whole.groups, shared,
+    p.launch(p.kernel_in("norm_backward", kernel + (aligned ? "" : "ragged_") + std::to_string(whole.vectors), shared), {whole.blocks}, whole.threads * whole.groups, shared,
              p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), parts, static_cast<long long>(tokens), static_cast<int>(dim), static_cast<int>(whole.threads));
     join(parts, whole.blocks);
     return;

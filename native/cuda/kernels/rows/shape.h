@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "../norm_backward.h"
 
@@ -112,8 +113,9 @@ struct NormShape {
 // `lanes`: elements of 16 bytes.
 inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, int64_t tokens, int64_t dim) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  const int64_t vectors = dim / lanes;
-  if (dim % lanes != 0 || vectors < 32 || vectors > 4 * norm_threads || tokens < 1) return {};
+  // A row that starts off a boundary of 16 bytes can touch one vector more.
+  const int64_t vectors = dim % lanes == 0 ? dim / lanes : over(dim + lanes - 1, lanes);
+  if (vectors < 32 || vectors > 4 * norm_threads || tokens < 1) return {};
   // Two vectors of a thread: half as many threads wait for each other (bf16 4096x4096 on an H200: 40 us, one vector 47).
   const int each = vectors <= 32 ? 1 : vectors <= 2 * norm_threads ? 2 : 4;
   const int64_t threads = over(over(vectors, each), 32) * 32;
@@ -123,7 +125,11 @@ inline NormShape norm_shape(int sm_count, int64_t most_shared, int64_t lanes, in
   while (groups > 1 && (tokens < groups * 32 || shared(groups) > most_shared)) groups /= 2;
   if (shared(groups) > most_shared) return {};
   const int64_t resident = norm_threads / (threads * groups);
-  return {each, static_cast<unsigned>(threads), static_cast<unsigned>(groups), std::min(sm_count * resident, over(tokens, groups)), shared(groups)};
+  int64_t blocks = std::min(sm_count * resident, over(tokens, groups));
+  // The rows of a group start equally far behind a boundary.
+  const int64_t whole = lanes / std::gcd(lanes, groups * dim);
+  if (blocks * groups < tokens) blocks = blocks / whole * whole;
+  return {each, static_cast<unsigned>(threads), static_cast<unsigned>(groups), blocks, shared(groups)};
 }
 
 // The same in one launch, where elements are few or rows do not start on 16 bytes (norm_backward_few.cu).
