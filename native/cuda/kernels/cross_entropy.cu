@@ -1,6 +1,5 @@
 // The losses of cross_entropy over rows that start on 16 bytes and have more than `warp_vectors` vectors (rows/shape.h): cross_entropy_<t>_<V>, a block for a row,
 // V vectors of a thread on their way before the first is worked on. Other rows are those of rows.cu. rows.plan.cc launches both.
-#include "common/early.cuh"
 #include "rows/stats.cuh"
 
 namespace {
@@ -12,8 +11,6 @@ __device__ __forceinline__ void cross_entropy(const RowArguments& a) {
   __shared__ Stats scratch[32];
   const int thread = threadIdx.x, threads = blockDim.x, vectors = static_cast<int>(a.cols / L);
   const long long row = blockIdx.x;
-  // The launch that takes the mean waits for all blocks anyway; it is there when they end.
-  next_may_start();
   const T* x = reinterpret_cast<const T*>(a.in[0]) + row * a.cols;
   if (a.parts_at && thread == 0) fetch_ahead(reinterpret_cast<const void*>(a.parts_at));
   Stats s = ByMaxSum::start();

@@ -1,5 +1,5 @@
-// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, _each and _flat with the width of an access, _wide or _one, and _columns_wide and
-// _columns_shifted; of values also _columns_cluster (reduction/kernel.cuh, columns.cuh).
+// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, _each, _flat and _columns with the width of an access, _wide or
+// _one; of values also _slots, _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/columns.cuh"
 #include "reduction/pieces.cuh"
@@ -41,14 +41,14 @@ struct Places {
                                                                        op##_of::Part* shares, unsigned* counters) { \
     reduce_flat<op##_of, width, T>(x, {out, parts, count}, reduce, inner, rows_per_split, step, shares, counters); \
   }
-#define EACH(T, op, name, width) \
-  extern "C" __global__ void __launch_bounds__(256) op##_##T##_each_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long outer, long long reduce, long long inner) { \
-    reduce_each<op##_of, width, T>(x, {out, parts, count}, outer, reduce, inner); \
+#define EACH(T, op, name, blocks, ...) \
+  extern "C" __global__ void __launch_bounds__(256, blocks) op##_##T##_each_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long outer, long long reduce, long long inner) { \
+    __VA_ARGS__(x, {out, parts, count}, outer, reduce, inner); \
   }
-#define COLUMNS(T, op, name, shifted, blocks) \
+#define COLUMNS(T, op, name, width, shifted, blocks) \
   extern "C" __global__ void __launch_bounds__(256, blocks) op##_##T##_columns_##name(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, long long rows_per_split, \
                                                                                   op##_of::Part* shares, unsigned* counters) { \
-    reduce_columns<op##_of, LANES<T>, shifted, T>(x, {out, parts, count}, reduce, inner, rows_per_split, shares, counters); \
+    reduce_columns<op##_of, width, shifted, T>(x, {out, parts, count}, reduce, inner, rows_per_split, shares, counters); \
   }
 #define KERNELS(T, op, blocks) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_group(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, long long cols, int group) { \
@@ -57,7 +57,8 @@ struct Places {
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_tile(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long rows, int cols, int tile_rows, int group) { \
     reduce_tile<op##_of, T>(x, {out, parts, count}, rows, cols, tile_rows, group); \
   } \
-  FLAT(T, op, wide, LANES<T>) FLAT(T, op, one, 1) EACH(T, op, wide, LANES<T>) EACH(T, op, one, 1) COLUMNS(T, op, wide, false, blocks) COLUMNS(T, op, shifted, true, blocks) \
+  FLAT(T, op, wide, LANES<T>) FLAT(T, op, one, 1) EACH(T, op, wide, 1, reduce_each<op##_of, LANES<T>, T>) EACH(T, op, one, blocks, reduce_each_single<op##_of, T>) \
+  COLUMNS(T, op, wide, LANES<T>, false, blocks) COLUMNS(T, op, one, 1, false, blocks) \
   extern "C" __global__ void __launch_bounds__(256) op##_##T##_groups(const op##_of::Part* parts, op##_of::Out<T>* out, long long count, long long groups, long long cells, \
                                                                       long long reduce, int lanes) {                                                               \
     reduce_groups<op##_of, T>(parts, {out, nullptr, count}, groups, cells, reduce, lanes);                                                                         \
@@ -92,12 +93,18 @@ struct Places {
   extern "C" __global__ void __launch_bounds__(256, 4) op##_##T##_columns_cluster(const T* x, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long reduce, long long inner, long long rows_per_split, \
                                                                                 int cluster) { \
     reduce_columns_cluster<op##_of, LANES<T>, T>(x, {out, parts, count}, reduce, inner, rows_per_split, cluster); \
+  } \
+  COLUMNS(T, op, shifted, LANES<T>, true, 6)
+#define SLOTS_KERNEL(T, op, blocks) \
+  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_slots(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, long long chunk, unsigned long long* slots) { \
+    reduce_slots<op##_of, T>(x, y, {out, parts, count}, cols, chunk, slots); \
   }
+#define SLOTS(op, blocks) SLOTS_KERNEL(f32, op, blocks) SLOTS_KERNEL(f16, op, blocks) SLOTS_KERNEL(bf16, op, blocks)
 #define ROWS(op, blocks) ROW_KERNEL(f32, op, blocks) ROW_KERNEL(f16, op, blocks) ROW_KERNEL(bf16, op, blocks)
 #define ALL(op, rows, columns) KERNELS(f32, op, columns) KERNELS(f16, op, columns) KERNELS(bf16, op, columns) ROWS(op, rows)
 
-#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op, 4, 6) CLUSTER(f32, op) CLUSTER(f16, op) CLUSTER(bf16, op)
-#define PRODUCT(op, ...) VALUES(op, __VA_ARGS__) static constexpr bool pair = true; }; ROWS(op, 2)
+#define REDUCTION(op, ...) VALUES(op, __VA_ARGS__) }; ALL(op, 4, 6) SLOTS(op, 3) CLUSTER(f32, op) CLUSTER(f16, op) CLUSTER(bf16, op)
+#define PRODUCT(op, ...) VALUES(op, __VA_ARGS__) static constexpr bool pair = true; }; ROWS(op, 2) SLOTS(op, 2)
 #define POSITION(op, element_of)                                                                                                                                   \
   struct op##_of : Places {                                                                                                                                        \
     static __device__ __forceinline__ float value(float a) { return element_of; }                                                                                  \

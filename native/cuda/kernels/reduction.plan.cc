@@ -103,7 +103,7 @@ class Reduction {
   }
 
   void plan_rows(int64_t rows, int64_t cols) {
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind != Row::position);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;
@@ -113,8 +113,9 @@ class Reduction {
                 static_cast<int>(cols), static_cast<int>(split.chunk), split.group);
       return;
     }
-    const CUdeviceptr shares = split.splits > 1 && !split.cluster ? p_.workspace(rows * split.splits * part_bytes_) : 0;
-    const CUdeviceptr counters = split.splits > 1 && !split.cluster ? p_.workspace(rows * 4) : 0;
+    const bool counted = split.splits > 1 && !split.cluster && !split.slots;
+    const CUdeviceptr shares = counted ? p_.workspace(rows * split.splits * part_bytes_) : split.slots ? p_.workspace(rows * split.splits * 8) : 0;
+    const CUdeviceptr counters = counted ? p_.workspace(rows * 4) : 0;
     slices(rows, [&](int64_t first, int64_t count) {
       const CUdeviceptr x = input_at(0, first * cols), y = input_at(row_.kind == Row::product ? 1 : 0, first * cols);
       const auto length = static_cast<long long>(cols), chunk = static_cast<long long>(split.chunk);
@@ -122,6 +123,8 @@ class Reduction {
         p_.launch(kernel("_short"), {1, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length);
       else if (split.cluster)
         p_.launch(kernel("_row_cluster"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk).cluster(static_cast<unsigned>(split.splits));
+      else if (split.slots)
+        p_.launch(kernel("_slots"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk, shares + static_cast<CUdeviceptr>(first * split.splits * 8));
       else
         p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk,
                   shares + static_cast<CUdeviceptr>(first * split.splits * part_bytes_), counters + static_cast<CUdeviceptr>(first * 4));
@@ -129,7 +132,7 @@ class Reduction {
   }
 
   void plan_columns(int64_t outer, int64_t reduce, int64_t inner) {
-    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4, row_.kind == Row::values && p_.device.major >= 9);
+    const ColumnSplit split = column_split(p_.device.sm_count, size_, outer, reduce, inner, row_.kind == Row::values ? 6 : 4, row_.kind == Row::values && p_.device.major >= 9, row_.kind == Row::values);
     const std::string width = split.width > 1 ? "_wide" : "_one";
     if (split.kind == ColumnSplit::Kind::each) {
       p_.launch(kernel("_each" + width), {ceil_div(split.tiles, 256)}, 256, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(outer), static_cast<long long>(reduce), static_cast<long long>(inner));
@@ -154,7 +157,7 @@ class Reduction {
       if (flat)
         p_.launch(kernel("_flat" + width), {split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<int>(inner), rows, static_cast<int>(split.step), own_shares, own_counters);
       else
-        p_.launch(kernel(split.shifted ? "_columns_shifted" : "_columns_wide"), {split.tiles, split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<long long>(inner), rows, own_shares, own_counters);
+        p_.launch(kernel(split.shifted ? "_columns_shifted" : "_columns" + width), {split.tiles, split.splits, count}, 256, 0, x, out, parts, count_, length, static_cast<long long>(inner), rows, own_shares, own_counters);
     });
   }
 

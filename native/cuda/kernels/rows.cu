@@ -273,8 +273,10 @@ using RmsNormBackward = NormBackward<T, false>;
 }  // namespace
 
 // INPUTS: those with rows; WRITES: whether the output has rows.
+#define WHOLE_ROWS_OF(T, op, Policy) \
+  extern "C" __global__ void __launch_bounds__(1024) rows_##op##_##T(const RowArguments a) { rows_whole<Policy<T>, T>(a); }
 #define SHORT_ROWS_OF(T, op, Policy, INPUTS, WRITES)                                                                                               \
-  extern "C" __global__ void __launch_bounds__(1024) rows_##op##_##T(const RowArguments a) { rows_whole<Policy<T>, T>(a); }                         \
+  WHOLE_ROWS_OF(T, op, Policy)                                                                                                                     \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_tile(const RowArguments a) { rows_tile<Policy<T>, T, INPUTS, WRITES>(a); }
 #define LONG_ROWS_OF(T, op, Policy)                                                                                                                \
   extern "C" __global__ void __launch_bounds__(256) rows_##op##_##T##_cluster(const RowArguments a) { rows_cluster<Policy<T>, T>(a); }              \
@@ -287,13 +289,14 @@ using RmsNormBackward = NormBackward<T, false>;
 #define HELD_LONG_ROWS_OF(T, op, Policy) \
   extern "C" __global__ void __launch_bounds__(512) rows_##op##_##T##_held_8(const RowArguments a) { rows_held<Policy<T>, T, 8>(a); }
 #define EACH_DTYPE(KERNELS, ...) KERNELS(f32, __VA_ARGS__) KERNELS(f16, __VA_ARGS__) KERNELS(bf16, __VA_ARGS__)
+#define WHOLE_ROWS(...) EACH_DTYPE(WHOLE_ROWS_OF, __VA_ARGS__)
 #define SHORT_ROWS(...) EACH_DTYPE(SHORT_ROWS_OF, __VA_ARGS__)
 #define HELD(...) EACH_DTYPE(HELD_ROWS_OF, __VA_ARGS__)
 #define HELD_LONG(...) HELD(__VA_ARGS__) EACH_DTYPE(HELD_LONG_ROWS_OF, __VA_ARGS__)
 #define ROWS(op, Policy, INPUTS, WRITES) EACH_DTYPE(SHORT_ROWS_OF, op, Policy, INPUTS, WRITES) EACH_DTYPE(LONG_ROWS_OF, op, Policy)
 
-SHORT_ROWS(softmax, Softmax, 1, true)
-SHORT_ROWS(log_softmax, LogSoftmax, 1, true)
+WHOLE_ROWS(softmax, Softmax)
+WHOLE_ROWS(log_softmax, LogSoftmax)
 SHORT_ROWS(layer_norm, LayerNorm, 1, true)
 ROWS(cross_entropy, CrossEntropy, 1, false)
 ROWS(cross_entropy_backward, CrossEntropyBackward, 1, true)

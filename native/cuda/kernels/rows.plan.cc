@@ -75,7 +75,7 @@ void plan_norm_backward(Planner& p, bool centered) {
   const int64_t lanes = lanes_of(p.spec.dtype), bytes = tokens * dim * static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const NormShape whole = norm_shape(p.device.sm_count, p.device.shared_bytes_per_block, lanes, tokens, dim);
   // Between these sizes one launch takes less than two (bf16 512x512 in graphs on an H200: 5.8 us, by one pass 7.2).
-  const bool aligned = dim % lanes == 0, once = whole.vectors > 0 && ((aligned && bytes <= int64_t{1} << 18) || bytes >= int64_t{1} << 22);
+  const bool aligned = dim % lanes == 0, once = whole.vectors > 0 && (aligned ? bytes <= int64_t{1} << 18 || bytes >= int64_t{1} << 22 : tokens * dim > norm_few_most);
   if (const NormFewShape few = norm_few_shape(p.device.sm_count, tokens, dim); few.tiles > 0 && !once) {
     const bool split = few.splits > 1;
     const NormFewArguments a = {p.input(0), p.input(1), p.input(2), mean, rstd, p.output(0), p.output(1), dbias, split ? p.workspace(few.splits * 2 * dim * 4) : absent, split ? p.workspace(few.tiles * 4) : absent,

@@ -1,5 +1,5 @@
-// softmax and log_softmax of short rows (softmax/shape.h): <op>_short_<t>_<E> and, for rows that start on 16 bytes, <op>_short_<t>_vectors_<V>. `1 << log2` lanes of
-// a warp hold a row, E elements or V vectors each; nothing is shared between warps, and the code is short, as a call that finds its data in no cache finds its
+// softmax and log_softmax of short rows (softmax/shape.h): <op>_short_<t>_<E>, E = 4 or 8, and, for rows that start on 16 bytes, <op>_short_<t>_vectors_<V>, V = 1, 2 or 4.
+// `1 << log2` lanes of a warp hold a row, E elements or V vectors each; nothing is shared between warps, and the code is short, as a call that finds its data in no cache finds its
 // code in none either.
 #include "common/arithmetic.cuh"
 #include "common/vec.cuh"
@@ -85,14 +85,15 @@ __device__ __forceinline__ void softmax_vectors(const T* __restrict__ x, T* __re
 
 }  // namespace
 
-#define SHORT_ROWS(op, LOG, T, N)                                                                                                               \
+#define SHORT_ELEMENTS(op, LOG, T, N)                                                                                                           \
   extern "C" __global__ void __launch_bounds__(256) op##_short_##T##_##N(const T* x, T* out, long long rows, int cols, int log2) {              \
     softmax_elements<LOG, T, N>(x, out, rows, cols, log2);                                                                                      \
-  }                                                                                                                                             \
+  }
+#define SHORT_VECTORS(op, LOG, T, N)                                                                                                            \
   extern "C" __global__ void __launch_bounds__(256) op##_short_##T##_vectors_##N(const T* x, T* out, long long rows, int cols, int log2) {      \
     softmax_vectors<LOG, T, N>(x, out, rows, cols, log2);                                                                                       \
   }
-#define SHORT_OF(op, LOG, T) SHORT_ROWS(op, LOG, T, 1) SHORT_ROWS(op, LOG, T, 2) SHORT_ROWS(op, LOG, T, 4)
+#define SHORT_OF(op, LOG, T) SHORT_ELEMENTS(op, LOG, T, 4) SHORT_ELEMENTS(op, LOG, T, 8) SHORT_VECTORS(op, LOG, T, 1) SHORT_VECTORS(op, LOG, T, 2) SHORT_VECTORS(op, LOG, T, 4)
 #define SHORT(T) SHORT_OF(softmax, false, T) SHORT_OF(log_softmax, true, T)
 SHORT(f32)
 SHORT(f16)

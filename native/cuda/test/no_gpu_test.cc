@@ -166,7 +166,8 @@ void reductions() {
   for (const auto& [bytes, clusters] : {std::pair<int64_t, bool>{2, false}, {4, false}, {2, true}, {4, true}})
     for (const int64_t outer : {1, 3, 131, 70'001, 3'000'017})
       for (const int64_t length : {1, 2, 3, 7, 31, 64, 511, 513, 4099, 1'000'003}) {
-        const RowSplit row = row_split(132, bytes, outer, length, 4, clusters);
+        const RowSplit row = row_split(132, bytes, outer, length, 4, clusters, clusters);
+        if (row.slots) rows_covered = rows_covered && !row.cluster && row.splits > 1 && row.splits * outer <= most_slots + outer && row.threads == slot_threads && row.chunk % (slot_threads * slot_vectors) == 0;
         if (row.cluster) rows_covered = rows_covered && clusters && (row.splits == 2 || row.splits == 4 || row.splits == 8);
         if (row.kind == RowSplit::Kind::block)
           rows_covered = rows_covered && row.threads % 32 == 0 && row.threads >= 32 && row.threads <= 1024 && row.chunk * row.splits >= length && row.chunk * (row.splits - 1) < length &&
@@ -175,13 +176,13 @@ void reductions() {
           tiles_aligned = tiles_aligned && row.group >= 1 && row.group <= 32 && (row.group & (row.group - 1)) == 0 &&
                           (row.kind == RowSplit::Kind::group ? length * bytes % 16 == 0 : row.chunk >= 8 && row.chunk % 8 == 0 && row.chunk * length * bytes <= 48 << 10);
         for (const int64_t inner : {2, 3, 8, 33, 64, 129, 256, 1000, 4096}) {
-          const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters);
+          const ColumnSplit column = column_split(132, bytes, outer, length, inner, 6, clusters, clusters);
           const bool aligned = inner * bytes % 16 == 0 || column.width == 1;
           columns_covered = columns_covered && (column.kind == ColumnSplit::Kind::tiled || !column.shifted);
-          if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && column.tiles * column.width == outer * inner && aligned;
+          if (column.kind == ColumnSplit::Kind::each) columns_covered = columns_covered && (column.width > 1 ? column.tiles * column.width == outer * inner : column.tiles * each_columns >= outer * inner && (column.tiles - 1) * each_columns < outer * inner) && aligned;
           else columns_covered = columns_covered && column.tile * column.tiles >= inner && column.tile * (column.tiles - 1) < inner && column.rows * column.splits >= length && column.rows * (column.splits - 1) < length && column.splits <= 65535;
           if (column.kind == ColumnSplit::Kind::tiled)
-            columns_covered = columns_covered && column.width == 16 / bytes && column.shifted == (inner % column.width != 0) && column.tile == (column.shifted ? 31 : 32) * column.width && inner > flat_columns && (!column.shifted || length >= shifted_rows);
+            columns_covered = columns_covered && (column.shifted ? column.width == 16 / bytes && inner % column.width != 0 && column.tile == 31 * column.width && length >= shifted_rows : aligned && column.tile == 32 * column.width);
           if (column.kind == ColumnSplit::Kind::cluster) columns_covered = columns_covered && clusters && aligned && column.width > 1 && (column.splits == 4 || column.splits == 8);
           // Steps are of whole rows and whole accesses, and slices and shares start at one.
           if (column.kind == ColumnSplit::Kind::flat)
@@ -194,6 +195,7 @@ void reductions() {
   expect(columns_covered, "tiles and shares cover each column once");
   expect(flat_whole, "few columns are met in steps of whole rows");
   expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1, "few long rows are split, many are not");
+  expect(row_split(132, 4, 1, 16 << 20, 4, true, true).splits == 2048 && row_split(132, 2, 1, int64_t{1} << 31, 4, true, true).splits == most_slots && !row_split(132, 4, 1, 32768, 4, true, true).slots, "long rows are taken by many blocks of one round");
   expect(row_split(132, 4, 1, 32768, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
   expect(row_split(132, 4, 1000, 128).group == 32 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;
@@ -201,7 +203,8 @@ void reductions() {
   expect(column_split(132, 4, 1, 4096, 4096, 6, true).splits == 8 && column_split(132, 2, 1, 4096, 4096, 6, true).kind == Kind::cluster && column_split(132, 4, 1, 65'536, 1024, 6, true).kind == Kind::tiled &&
              column_split(132, 4, 1, 4096, 4098, 6, true).kind == Kind::tiled,
          "the shares of a tile are a cluster where so many blocks fill the GPU");
-  expect(column_split(132, 2, 2, 4, 173'161).shifted && column_split(132, 2, 1, 887, 65'537).shifted && column_split(132, 4, 3, 2, 9999).kind == Kind::each && column_split(132, 2, 1 << 20, 9, 65).kind == Kind::each,
+  const auto shifts = [](int64_t outer, int64_t reduce, int64_t inner) { return column_split(132, 2, outer, reduce, inner, 6, true, true).shifted; };
+  expect(shifts(1, 887, 65'537) && shifts(5, 66, 109'013) && !shifts(1, 887, 65'536) && !shifts(1, 2, 692'644) && !shifts(1, 1731, 167) && !shifts(3000, 9, 301),
          "rows of columns that do not start on 16 bytes are read in vectors, unless they are few or short");
   expect(column_split(132, 4, 1, 1 << 20, 3).splits > 132, "few columns of many rows take the whole GPU");
 }

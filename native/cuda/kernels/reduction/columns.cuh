@@ -1,5 +1,5 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner] where inner > 1, as in kernel.cuh.
-//   reduce_each     a thread owns W columns
+//   reduce_each     a thread owns W columns; reduce_each_single: several single ones
 //   reduce_flat     few columns: a block owns a share of the rows; the last block joins the shares
 //   reduce_columns  a block owns 32 columns of W elements and a share of the rows; the last block joins the shares. Where rows do not start on 16 bytes,
 //                   it owns one column of W fewer, and reads what lies beside them too
@@ -86,6 +86,43 @@ __device__ __forceinline__ void reduce_each(const T* x, Results<R, T> results, l
   add_rows<R, 8, W>(part, x + o * reduce * inner + column, 0, reduce, 1, inner);
 #pragma unroll
   for (int j = 0; j < W; j++) results.put(o * inner + column + j, part[j]);
+}
+
+// As in column_split (shape.h).
+constexpr int each_columns = 4;
+
+// Columns that do not start on 16 bytes, one by one: a thread has `each_columns` of them, 32 apart, and two rows of each on their way.
+template <class R, class T>
+__device__ __forceinline__ void reduce_each_single(const T* x, Results<R, T> results, long long outer, long long reduce, long long inner) {
+  constexpr int C = each_columns, U = 2;
+  const long long cells = outer * inner, base = static_cast<long long>(blockIdx.x) * (blockDim.x * C) + threadIdx.x / 32 * (32 * C) + threadIdx.x % 32;
+  const T* p[C];
+  typename R::Part part[C];
+#pragma unroll
+  for (int k = 0; k < C; k++) {
+    // One behind the end is read from the last, and not written.
+    const long long cell = min(base + k * 32, cells - 1), o = (cell | inner) >> 32 ? cell / inner : static_cast<unsigned>(cell) / static_cast<unsigned>(inner);
+    p[k] = x + o * (reduce - 1) * inner + cell;
+    part[k] = R::start();
+  }
+  for (long long r = 0; r < reduce; r += U) {
+    T v[U][C] = {};
+#pragma unroll
+    for (int u = 0; u < U; u++)
+      if (r + u < reduce) {
+#pragma unroll
+        for (int k = 0; k < C; k++) v[u][k] = p[k][(r + u) * inner];
+      }
+#pragma unroll
+    for (int u = 0; u < U; u++)
+      if (r + u < reduce) {
+#pragma unroll
+        for (int k = 0; k < C; k++) part[k] = R::join(part[k], R::element(to_float(v[u][k]), 0.0f, static_cast<unsigned>(r + u)));
+      }
+  }
+#pragma unroll
+  for (int k = 0; k < C; k++)
+    if (base + k * 32 < cells) results.put(base + k * 32, part[k]);
 }
 
 // Values of `active` threads, thread t's of column t % inner, to the first `inner` threads. `own` holds one per thread.

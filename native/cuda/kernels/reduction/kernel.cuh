@@ -2,6 +2,7 @@
 //   reduce_group    inner = 1, short rows that start on 16 bytes: a warp or less per row
 //   reduce_tile     inner = 1, other short rows: the same through shared memory
 //   reduce_row      inner = 1: one or several blocks per row; a cluster joins its parts, else the last block to finish a row does
+//   reduce_slots    the same for values, by more blocks and without a counter
 //   reduce_short    inner = 1: a block for each row of at most `short_vectors` vectors a thread; little code, for a call that waits for its code too
 // columns.cuh has those of inner > 1, pieces.cuh what joins groups, where what is reduced does not lie in one piece.
 // Partial results are joined in a fixed order, so results repeat bit for bit.
@@ -96,6 +97,56 @@ __device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T>
   if (!last_to_arrive(counters + row, splits)) return;
   total = R::start();
   for (unsigned s = threadIdx.x; s < splits; s += blockDim.x) total = R::join(total, __ldcg(shares + row * splits + s));
+  total = block_reduce(total, R::start(), second, Join<R>());
+  if (threadIdx.x == 0) results.put(row, total);
+}
+
+// Vectors of a thread at a time. As in row_split (shape.h).
+constexpr int slot_vectors = 4;
+
+// grid: (splits, rows), of values alone. A block leaves its share in a slot of 64 bits with a mark above it, and the last block of a row reads all slots until each has
+// one: neither a fence nor a counter stands between a share and the result. Slots are zero before and after.
+template <class R, class T>
+__device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, T> results, long long cols, long long chunk, unsigned long long* slots) {
+  __shared__ float scratch[32], second[32];
+  constexpr unsigned long long mark = 1ull << 32;
+  const long long row = blockIdx.y, from = blockIdx.x * chunk, at = row * cols + from;
+  const unsigned splits = gridDim.x;
+  const Range<R, T> range(x + at, R::pair ? y + at : x, min(chunk, cols - from), 0);
+  float part[slot_vectors];
+#pragma unroll
+  for (int u = 0; u < slot_vectors; u++) part[u] = R::start();
+  const long long step = slot_vectors * static_cast<long long>(blockDim.x);
+  long long i = threadIdx.x;
+  for (long long left = range.vectors; left > step; left -= step, i += step) range.template round<slot_vectors>(part, i, blockDim.x);
+  float total = block_reduce(range.template rest<slot_vectors, true>(part, i, threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
+  unsigned long long* own = slots + row * splits;
+  if (threadIdx.x == 0) asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(own + blockIdx.x)), "l"(mark | __float_as_uint(total)) : "memory");
+  if (blockIdx.x + 1 < splits) return;
+  constexpr int U = 4;
+  total = R::start();
+  for (unsigned first = threadIdx.x; first < splits; first += U * blockDim.x) {
+    unsigned long long word[U];
+    bool all;
+    do {
+      all = true;
+#pragma unroll
+      for (int u = 0; u < U; u++) {
+        word[u] = mark;
+        const unsigned s = first + u * blockDim.x;
+        if (s < splits) asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word[u]) : "l"(__cvta_generic_to_global(own + s)) : "memory");
+      }
+#pragma unroll
+      for (int u = 0; u < U; u++) all = all && word[u] >= mark;
+    } while (!all);
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      const unsigned s = first + u * blockDim.x;
+      if (s >= splits) break;
+      total = R::join(total, __uint_as_float(static_cast<unsigned>(word[u])));
+      own[s] = 0;
+    }
+  }
   total = block_reduce(total, R::start(), second, Join<R>());
   if (threadIdx.x == 0) results.put(row, total);
 }

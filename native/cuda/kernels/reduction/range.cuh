@@ -34,6 +34,16 @@ struct Range {
     for (int j = 0; j < L; j += 2) into = R::join(into, R::join(R::element(f[j], g[j], place + j), R::element(f[j + 1], g[j + 1], place + j + 1)));
   }
 
+  // Vectors i, i + threads, .., N of them.
+  template <int N>
+  __device__ __forceinline__ void round(Part (&part)[N], I i, int threads) const {
+    uint4 a[N], b[N];
+#pragma unroll
+    for (int u = 0; u < N; u++) a[u] = of_x(i + u * threads), b[u] = of_y(i + u * threads);
+#pragma unroll
+    for (int u = 0; u < N; u++) add(part[u], a[u], b[u], i + u * threads);
+  }
+
   // Vectors i, i + threads, .., at most N of them, and thread t's elements of the ends. All are under way before one is waited for: a short range waits for
   // memory once.
   template <int N, bool EVEN, int PARTS>
@@ -183,13 +193,7 @@ __device__ __forceinline__ typename R::Part reduce_range(const T* x, const T* y,
 #pragma unroll
     for (int u = 0; u < U; u++) part[u] = R::start();
     long long i = t;
-    for (; i + (U - 1) * threads < range.vectors; i += U * threads) {
-      uint4 a[U], b[U];
-#pragma unroll
-      for (int u = 0; u < U; u++) a[u] = range.of_x(i + u * threads), b[u] = range.of_y(i + u * threads);
-#pragma unroll
-      for (int u = 0; u < U; u++) range.add(part[u], a[u], b[u], i + u * threads);
-    }
+    for (; i + (U - 1) * threads < range.vectors; i += U * threads) range.template round<U>(part, i, threads);
     return range.template rest<U - 1, false>(part, i, t, threads);
   }
 }

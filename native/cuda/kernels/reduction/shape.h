@@ -7,23 +7,24 @@
 namespace opscope::cuda {
 
 // Rows in one piece. group: that many threads of a warp for each; tile: the same through shared memory, `chunk` rows of a block at
-// a time; block: `splits` blocks for each, of `chunk` elements, which are a cluster where there are few.
+// a time; block: `splits` blocks for each, of `chunk` elements, which are a cluster where there are few, or leave their shares in slots.
 struct RowSplit {
   enum class Kind { group, tile, block } kind;
   unsigned threads;  // per block
   int group;
   int64_t chunk, splits;
   bool cluster = false;
+  bool slots = false;
 };
 
 // Blocks of a cluster that every GPU with clusters takes. 16 blocks by a counter are sooner done than 8 that read twice as much (131,072 f32 of a dot product on an H200: 7.9 and 8.3 us).
 constexpr int64_t most_of_cluster = 8;
 
-// Vectors of a thread where a row has one block and the kernel little code.
-constexpr int64_t short_vectors = 4;
+// Vectors of a thread where a row has one block and the kernel little code, and of one that leaves its share in a slot; threads of such a block, and slots in all.
+constexpr int64_t short_vectors = 4, slot_vectors = 4, slot_threads = 512, most_slots = 4096;
 
-// `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them.
-inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false) {
+// `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them. `slots`: whether the reduction has them.
+inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false, bool slots = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
   const int64_t vectors = up(cols, width);
@@ -50,6 +51,12 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
     const int64_t chunk = up(vectors, size) * width;
     if (up(cols, chunk) == size) return {RowSplit::Kind::block, threads, 32, chunk, size, true};
   }
+  // Blocks of one round, so that who is done has another: where all are there from the beginning, the slowest multiprocessor is waited for (f32 4096x4096 on an H100: 26.0
+  // us, by 528 blocks 28.2).
+  if (slots && splits > 1 && up(vectors, slot_threads * slot_vectors) >= splits) {
+    const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, most_slots), chunk = rounds * slot_threads * slot_vectors * width;
+    return {RowSplit::Kind::block, static_cast<unsigned>(slot_threads), 32, chunk, up(cols, chunk), false, up(cols, chunk) > 1};
+  }
   const int64_t chunk = up(vectors, splits) * width;
   return {RowSplit::Kind::block, threads, 32, chunk, up(cols, chunk)};
 }
@@ -58,7 +65,7 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
 constexpr int64_t flat_columns = 64;
 
 // Columns of [outer, reduce, inner], `width` elements of an access.
-//   each    a thread has `width` columns and meets all rows; `tiles` threads
+//   each    a thread has `width` columns, or `each_columns` of single elements, and meets all rows; `tiles` threads
 //   flat    few columns: rows run on behind each other, `step` elements of whole rows at a time, a block's threads keep their columns;
 //           `splits` shares of `rows` rows
 //   tiled   tiles of 32 threads' columns, and `splits` shares of `rows` rows; `shifted`: tiles of 31, of rows that do not start on 16 bytes
@@ -69,18 +76,20 @@ struct ColumnSplit {
   bool shifted = false;
 };
 
-// Rows from which vectors pay where rows do not start on 16 bytes: they are spread over eight groups of a block.
-constexpr int64_t shifted_rows = 4;
+// Columns of one thread where they are met one by one.
+constexpr int64_t each_columns = 4;
+// Rows from which vectors pay where rows do not start on 16 bytes: each of eight groups of a block has four of them.
+constexpr int64_t shifted_rows = 32;
 
-// `blocks` of the kernel for tiles fit on a multiprocessor. `clusters`: whether the GPU and the reduction have them.
-inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner, int blocks = 6, bool clusters = false) {
+// `blocks` of the kernel for tiles fit on a multiprocessor. `clusters`: whether the GPU and the reduction have them. `shifts`: whether the reduction has shifted tiles.
+inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t outer, int64_t reduce, int64_t inner, int blocks = 6, bool clusters = false, bool shifts = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  const int64_t lanes = 16 / element_bytes;
+  const int64_t lanes = 16 / element_bytes, narrower = 31 * lanes;
   const bool aligned = inner % lanes == 0;
-  const int64_t wide = aligned ? lanes : 1, threads = outer * inner / wide, tile = aligned ? 32 * lanes : 31 * lanes;
-  // What would leave most of a shifted tile empty.
-  const bool narrow = inner <= flat_columns || inner * 2 < tile || outer > 65535;
-  if (aligned || narrow ? reduce <= 8 || threads >= int64_t{sm_count} * 1024 : reduce < shifted_rows) return {ColumnSplit::Kind::each, wide, wide, threads, reduce, 1};
+  // Many whole tiles: their shares are few, and soon joined (f32 1731x167 on an H100: 12.0 us by shifted tiles, 8.0 by others).
+  const bool shifted = shifts && !aligned && reduce >= shifted_rows && inner >= narrower * 4 && up(inner, narrower) * outer * 2 >= sm_count;
+  const int64_t wide = aligned ? lanes : 1, threads = outer * inner / wide;
+  if (!shifted && (reduce <= 8 || threads >= int64_t{sm_count} * 1024)) return {ColumnSplit::Kind::each, wide, wide, aligned ? threads : up(threads, each_columns), reduce, 1};
   if (inner <= flat_columns) {
     // A slice of `outer` starts on 16 bytes, or elements are read one by one.
     const int64_t width = outer == 1 || reduce * inner % lanes == 0 ? lanes : 1;
@@ -91,7 +100,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
     const int64_t each = up(steps, std::clamp<int64_t>(std::min({wanted, up(steps, 4), 32 * (256 / inner)}), 1, 1024));
     return {ColumnSplit::Kind::flat, width, inner, 1, each * rows_of_step, up(steps, each), step};
   }
-  const int64_t tiles = up(inner, tile);
+  const int64_t tile = shifted ? narrower : 32 * wide, tiles = up(inner, tile);
   // Two blocks on a multiprocessor, or nearly one, each with at least eight rows for each of its eight groups (bf16 4096x4096 on an H200: 12.6 us, by 48 shares and a
   // counter 14.8).
   for (const int64_t size : {8, 4})
@@ -107,7 +116,7 @@ inline ColumnSplit column_split(int sm_count, int64_t element_bytes, int64_t out
   for (int64_t splits = 1; splits <= most && busy(best) < 0.95; splits++)
     if (busy(splits) > busy(best)) best = splits;
   const int64_t rows = up(reduce, best);
-  return {ColumnSplit::Kind::tiled, lanes, tile, tiles, rows, up(reduce, rows), 0, !aligned};
+  return {ColumnSplit::Kind::tiled, shifted ? lanes : wide, tile, tiles, rows, up(reduce, rows), 0, shifted};
 }
 
 }  // namespace opscope::cuda

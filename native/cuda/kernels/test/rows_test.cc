@@ -43,14 +43,14 @@ void norm_shapes() {
       for (int64_t tokens = 1; tokens <= int64_t{1} << 31; tokens = tokens * 3 + 1) {
         const NormShape s = norm_shape(132, 232'448, lanes, tokens, dim);
         if (s.vectors == 0) {
-          short_ones = short_ones && (dim / lanes < 32 || dim / lanes >= 2047);
+          short_ones = short_ones && (dim / lanes < 32 || dim / lanes >= (dim % lanes == 0 ? 2049 : 1023));
           continue;
         }
         held = held && s.threads % 32 == 0 && s.groups >= 1 && s.groups <= 8 && s.threads * s.groups <= 512 && s.threads * s.vectors * lanes >= dim && s.blocks >= 1 && (s.blocks - 1) * s.groups < tokens && (s.blocks * s.groups >= tokens || s.blocks * s.groups * dim % lanes == 0) && (dim % lanes == 0 || s.threads * s.vectors * lanes >= dim + lanes - 1) &&
                s.shared <= 232'448 && (s.groups == 1 || int64_t{s.groups} * 2 * dim * 4 <= s.shared - norm_scratch_bytes);
       }
   expect(held, "a block holds a row of the gradients of a norm, and no block is without one");
-  expect(short_ones, "gradients of norms of rows of 33 to 2046 vectors read each tensor once");
+  expect(short_ones, "gradients of norms of rows of 32 to 2048 vectors, or 1022 where they start off 16 bytes, read each tensor once");
   expect(norm_shape(132, 101'376, 4, 100, 8192).vectors == 0, "unless they need more shared memory than there is");
   expect(norm_shape(132, 232'448, 8, 20'000, 1000).groups == 8 && norm_shape(132, 232'448, 8, 4096, 8192).groups == 1 && norm_shape(132, 232'448, 8, 20, 1000).groups == 1,
          "a block has several short rows of the gradients of a norm at a time, where there are many");
@@ -72,6 +72,7 @@ void norm_few_shapes() {
     }
   expect(shared, "shares of the tokens cover the gradients of weights once");
   expect(held, "groups of threads hold the rows of gradients in one launch");
+  expect(rows_split(132, 8, 1024, 1024, true, 1, true).group == 64 && rows_split(132, 4, 1024, 1024, true, 1, true).group == 128 && rows_split(132, 4, 4096, 1024, true, 1, true).held == 4, "rows of a few hundred vectors take several warps");
   expect(norm_few_shape(132, 512, 512).splits == 8 && norm_few_shape(132, 123, 1899).group == 128 && norm_few_shape(132, 5059, 2961).tiles == 0, "few elements take one launch, many do not");
 }
 
@@ -86,7 +87,7 @@ void short_rows() {
         taken = taken && (s.each > 0) == (cols > 1 && n <= 128);
         if (s.each == 0) continue;
         const int64_t group = int64_t{1} << s.group_log2;
-        held = held && (s.each == 1 || s.each == 2 || s.each == 4) && group <= 32 && s.each * group >= n && s.vectors == (cols % lanes == 0) && s.threads % 32 == 0 && s.threads <= 256 && s.blocks * s.threads >= rows * group &&
+        held = held && (!s.vectors || s.each == 1 || s.each == 2 || s.each == 4) && group <= 32 && s.each * group >= n && s.vectors == (cols % lanes == 0) && (s.vectors || s.each == 4 || s.each == 8) && s.threads % 32 == 0 && s.threads <= 256 && s.blocks * s.threads >= rows * group &&
                (s.blocks - 1) * s.threads < rows * group;
       }
   expect(held, "lanes of a warp hold a short row of softmax");
