@@ -1,5 +1,5 @@
-// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _short, _groups, _pieces, _each, _flat and _columns with the width of an access, _wide or
-// _one; of values also _slots, _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh).
+// The kernels of reduction/table.h: <op>_<dtype>_group, _tile, _row, _row_cluster, _slots, _short, _groups, _pieces, _each, _flat and _columns with the width of an access, _wide or
+// _one; of values also _columns_shifted and _columns_cluster (reduction/kernel.cuh, columns.cuh).
 #include "elementwise/functions.cuh"
 #include "reduction/columns.cuh"
 #include "reduction/pieces.cuh"
@@ -68,13 +68,11 @@ struct Places {
   }
 // Registers for as many blocks on a multiprocessor as row_split and column_split (reduction/shape.h) count on.
 #define ROW_KERNEL(T, op, blocks) \
-  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, \
-                                                                    long long chunk, op##_of::Part* shares, unsigned* counters) {                                  \
-    reduce_row<op##_of, T, false>(x, y, {out, parts, count}, cols, chunk, shares, counters);                                                                       \
-  }                                                                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row_cluster(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, \
-                                                                    long long chunk) {                                                                             \
-    reduce_row<op##_of, T, true>(x, y, {out, parts, count}, cols, chunk, nullptr, nullptr);                                                                        \
+  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols) { \
+    reduce_row<op##_of, T, false>(x, y, {out, parts, count}, cols, cols); \
+  } \
+  extern "C" __global__ void __launch_bounds__(512, blocks) op##_##T##_row_cluster(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols, long long chunk) { \
+    reduce_row<op##_of, T, true>(x, y, {out, parts, count}, cols, chunk); \
   } \
   extern "C" __global__ void __launch_bounds__(1024) op##_##T##_short(const T* x, const T* y, op##_of::Out<T>* out, op##_of::Part* parts, long long count, long long cols) { \
     reduce_short<op##_of, T>(x, y, {out, parts, count}, cols); \
@@ -110,5 +108,5 @@ struct Places {
     static __device__ __forceinline__ float value(float a) { return element_of; }                                                                                  \
     static __device__ __forceinline__ Part element(float a, float, unsigned place) { return ranked(value(a), place); }                                             \
   };                                                                                                                                                               \
-  ALL(op, 2, 4)
+  ALL(op, 2, 4) SLOTS(op, 3)
 #include "reduction/table.h"

@@ -103,7 +103,7 @@ class Reduction {
   }
 
   void plan_rows(int64_t rows, int64_t cols) {
-    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9, row_.kind != Row::position);
+    const RowSplit split = row_split(p_.device.sm_count, size_, rows, cols, row_.kind == Row::values ? 4 : 2, p_.device.major >= 9);
     if (split.kind == RowSplit::Kind::group) {
       p_.launch(kernel("_group"), {ceil_div(rows * split.group, split.threads)}, split.threads, 0, p_.input(0), p_.output(), parts_, count_, static_cast<long long>(rows), static_cast<long long>(cols), split.group);
       return;
@@ -113,21 +113,16 @@ class Reduction {
                 static_cast<int>(cols), static_cast<int>(split.chunk), split.group);
       return;
     }
-    const bool counted = split.splits > 1 && !split.cluster && !split.slots;
-    const CUdeviceptr shares = counted ? p_.workspace(rows * split.splits * part_bytes_) : split.slots ? p_.workspace(rows * split.splits * 8) : 0;
-    const CUdeviceptr counters = counted ? p_.workspace(rows * 4) : 0;
+    const CUdeviceptr slots = split.slots ? p_.workspace(rows * split.splits * 8) : 0;
     slices(rows, [&](int64_t first, int64_t count) {
       const CUdeviceptr x = input_at(0, first * cols), y = input_at(row_.kind == Row::product ? 1 : 0, first * cols);
       const auto length = static_cast<long long>(cols), chunk = static_cast<long long>(split.chunk);
-      if (split.splits == 1 && cols <= static_cast<int64_t>(split.threads) * short_vectors * (16 / size_))
-        p_.launch(kernel("_short"), {1, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length);
+      if (split.slots)
+        p_.launch(kernel("_slots"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk, slots + static_cast<CUdeviceptr>(first * split.splits * 8));
       else if (split.cluster)
         p_.launch(kernel("_row_cluster"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk).cluster(static_cast<unsigned>(split.splits));
-      else if (split.slots)
-        p_.launch(kernel("_slots"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk, shares + static_cast<CUdeviceptr>(first * split.splits * 8));
       else
-        p_.launch(kernel("_row"), {split.splits, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length, chunk,
-                  shares + static_cast<CUdeviceptr>(first * split.splits * part_bytes_), counters + static_cast<CUdeviceptr>(first * 4));
+        p_.launch(kernel(cols <= static_cast<int64_t>(split.threads) * short_vectors * (16 / size_) ? "_short" : "_row"), {1, count}, split.threads, 0, x, y, out_at(first), parts_at(first), count_, length);
     });
   }
 

@@ -166,7 +166,8 @@ void reductions() {
   for (const auto& [bytes, clusters] : {std::pair<int64_t, bool>{2, false}, {4, false}, {2, true}, {4, true}})
     for (const int64_t outer : {1, 3, 131, 70'001, 3'000'017})
       for (const int64_t length : {1, 2, 3, 7, 31, 64, 511, 513, 4099, 1'000'003}) {
-        const RowSplit row = row_split(132, bytes, outer, length, 4, clusters, clusters);
+        const RowSplit row = row_split(132, bytes, outer, length, 4, clusters);
+        if (row.kind == RowSplit::Kind::block) rows_covered = rows_covered && (row.splits > 1) == (row.cluster || row.slots);
         if (row.slots) rows_covered = rows_covered && !row.cluster && row.splits > 1 && row.splits * outer <= most_slots + outer && row.threads == slot_threads && row.chunk % (slot_threads * slot_vectors) == 0;
         if (row.cluster) rows_covered = rows_covered && clusters && (row.splits == 2 || row.splits == 4 || row.splits == 8);
         if (row.kind == RowSplit::Kind::block)
@@ -195,7 +196,7 @@ void reductions() {
   expect(columns_covered, "tiles and shares cover each column once");
   expect(flat_whole, "few columns are met in steps of whole rows");
   expect(row_split(132, 4, 1, 64 << 20).splits > 132 && row_split(132, 4, 100'000, 4096).splits == 1, "few long rows are split, many are not");
-  expect(row_split(132, 4, 1, 16 << 20, 4, true, true).splits == 2048 && row_split(132, 2, 1, int64_t{1} << 31, 4, true, true).splits == most_slots && !row_split(132, 4, 1, 32768, 4, true, true).slots, "long rows are taken by many blocks of one round");
+  expect(row_split(132, 4, 1, 16 << 20, 4, true).splits == 2048 && row_split(132, 2, 1, int64_t{1} << 31, 4, true).splits == most_slots && !row_split(132, 4, 1, 32768, 4, true).slots, "long rows are taken by many blocks of one round");
   expect(row_split(132, 4, 1, 32768, 4, true).cluster && !row_split(132, 4, 1, 64 << 20, 4, true).cluster, "a row of a few blocks is a cluster");
   expect(row_split(132, 4, 1000, 128).group == 32 && row_split(132, 4, 1 << 20, 8).group == 2 && row_split(132, 4, 1 << 20, 3).kind == RowSplit::Kind::tile, "short rows take as many threads as they have vectors, or share a tile");
   using Kind = ColumnSplit::Kind;

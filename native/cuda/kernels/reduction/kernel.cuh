@@ -1,13 +1,14 @@
 // Reductions of x [outer, reduce, inner] to out [outer, inner]. R says what is reduced (reduction.cu).
 //   reduce_group    inner = 1, short rows that start on 16 bytes: a warp or less per row
 //   reduce_tile     inner = 1, other short rows: the same through shared memory
-//   reduce_row      inner = 1: one or several blocks per row; a cluster joins its parts, else the last block to finish a row does
-//   reduce_slots    the same for values, by more blocks and without a counter
+//   reduce_row      inner = 1: a block for each row, or a cluster
+//   reduce_slots    inner = 1: many blocks for each row
 //   reduce_short    inner = 1: a block for each row of at most `short_vectors` vectors a thread; little code, for a call that waits for its code too
 // columns.cuh has those of inner > 1, pieces.cuh what joins groups, where what is reduced does not lie in one piece.
 // Partial results are joined in a fixed order, so results repeat bit for bit.
 #pragma once
 #include "../common/cluster.cuh"
+#include "../common/slots.cuh"
 #include "places.cuh"
 #include "range.cuh"
 
@@ -71,79 +72,76 @@ __device__ __forceinline__ void reduce_tile(const T* x, Results<R, T> results, l
   }
 }
 
-// grid: (splits, rows). `chunk` elements per split, a multiple of the vector width. CLUSTER: the splits of a row are one; else `shares`
-// has room for a part per block.
+// grid: (1, rows), or where several blocks of a cluster have parts of `chunk` elements of a row, a multiple of the vector width, (blocks, rows).
 template <class R, class T, bool CLUSTER>
-__device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T> results, long long cols, long long chunk, typename R::Part* shares, unsigned* counters) {
+__device__ __forceinline__ void reduce_row(const T* x, const T* y, Results<R, T> results, long long cols, long long chunk) {
   using Part = typename R::Part;
-  __shared__ Part scratch[32], second[32];
-  const long long row = blockIdx.y;
-  const unsigned splits = gridDim.x;
-  const long long from = blockIdx.x * chunk;
-  const long long count = min(chunk, cols - from);
-  const long long at = row * cols + from;
-  if (!CLUSTER && splits > 1 && threadIdx.x == 0) fetch_ahead(counters + row);
-  Part total = block_reduce(reduce_range<R>(x + at, R::pair ? y + at : x, count, static_cast<unsigned>(from), threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
-  if (!CLUSTER && splits == 1) {
-    if (threadIdx.x == 0) results.put(row, total);
-    return;
-  }
+  __shared__ Part scratch[32];
+  const long long row = blockIdx.y, from = blockIdx.x * chunk, at = row * cols + from;
+  Part total = block_reduce(reduce_range<R>(x + at, R::pair ? y + at : x, min(chunk, cols - from), static_cast<unsigned>(from), threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
   if constexpr (CLUSTER) {
-    total = join_cluster(total, second[0], splits, Join<R>());
+    __shared__ Part slot;
+    total = join_cluster(total, slot, gridDim.x, Join<R>());
     if (blockIdx.x == 0 && threadIdx.x == 0) results.put(row, total);
-    return cluster_wait();
+    cluster_wait();
+  } else {
+    if (threadIdx.x == 0) results.put(row, total);
   }
-  if (threadIdx.x == 0) shares[row * splits + blockIdx.x] = total;
-  if (!last_to_arrive(counters + row, splits)) return;
-  total = R::start();
-  for (unsigned s = threadIdx.x; s < splits; s += blockDim.x) total = R::join(total, __ldcg(shares + row * splits + s));
-  total = block_reduce(total, R::start(), second, Join<R>());
-  if (threadIdx.x == 0) results.put(row, total);
 }
 
 // Vectors of a thread at a time. As in row_split (shape.h).
 constexpr int slot_vectors = 4;
 
-// grid: (splits, rows), of values alone. A block leaves its share in a slot of 64 bits with a mark above it, and the last block of a row reads all slots until each has
-// one: neither a fence nor a counter stands between a share and the result. Slots are zero before and after.
+// grid: (splits, rows). A block leaves its share in a slot of 64 bits that is not below `mark`, and the last block of a row reads all slots until each has one:
+// neither a fence nor a counter stands between a share and the result. Slots are zero before and after.
 template <class R, class T>
 __device__ __forceinline__ void reduce_slots(const T* x, const T* y, Results<R, T> results, long long cols, long long chunk, unsigned long long* slots) {
-  __shared__ float scratch[32], second[32];
-  constexpr unsigned long long mark = 1ull << 32;
-  const long long row = blockIdx.y, from = blockIdx.x * chunk, at = row * cols + from;
+  using Part = typename R::Part;
+  using Word = unsigned long long;
+  __shared__ Part scratch[32], second[32];
+  constexpr Word mark = Word{1} << 32;
+  // A place is below no mark: the order of its element in the upper half is never 0.
+  const auto word_of = [](Part p) -> Word {
+    if constexpr (R::placed) return p;
+    else return mark | __float_as_uint(p);
+  };
+  const auto part_of = [](Word w) -> Part {
+    if constexpr (R::placed) return w;
+    else return __uint_as_float(static_cast<unsigned>(w));
+  };
+  const long long row = blockIdx.y, from = blockIdx.x * chunk, at = row * cols + from, count = min(chunk, cols - from), step = slot_vectors * static_cast<long long>(blockDim.x);
   const unsigned splits = gridDim.x;
-  const Range<R, T> range(x + at, R::pair ? y + at : x, min(chunk, cols - from), 0);
-  float part[slot_vectors];
+  Part total = R::start();
+  if constexpr (R::placed) {
+    const int most = static_cast<int>(step) * LANES<T>;
+    for (long long done = 0; done < count; done += most) {
+      // Who is late has read what the round before left in shared memory.
+      if (done > 0) __syncthreads();
+      const Part own = first_largest<R, T, slot_vectors>(x + at + done, static_cast<int>(min(count - done, static_cast<long long>(most))), threadIdx.x, blockDim.x);
+      total = R::join(total, R::moved(own, static_cast<unsigned>(from + done)));
+    }
+  } else {
+    const Range<R, T> range(x + at, R::pair ? y + at : x, count, 0);
+    Part part[slot_vectors];
 #pragma unroll
-  for (int u = 0; u < slot_vectors; u++) part[u] = R::start();
-  const long long step = slot_vectors * static_cast<long long>(blockDim.x);
-  long long i = threadIdx.x;
-  for (long long left = range.vectors; left > step; left -= step, i += step) range.template round<slot_vectors>(part, i, blockDim.x);
-  float total = block_reduce(range.template rest<slot_vectors, true>(part, i, threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
-  unsigned long long* own = slots + row * splits;
-  if (threadIdx.x == 0) asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(own + blockIdx.x)), "l"(mark | __float_as_uint(total)) : "memory");
+    for (int u = 0; u < slot_vectors; u++) part[u] = R::start();
+    long long i = threadIdx.x;
+    for (long long left = range.vectors; left > step; left -= step, i += step) range.template round<slot_vectors>(part, i, blockDim.x);
+    total = block_reduce(range.template rest<slot_vectors, true>(part, i, threadIdx.x, blockDim.x), R::start(), scratch, Join<R>());
+  }
+  Word* own = slots + row * splits;
+  if (threadIdx.x == 0) leave_word(own + blockIdx.x, word_of(total));
   if (blockIdx.x + 1 < splits) return;
-  constexpr int U = 4;
   total = R::start();
+  constexpr int U = 4;
   for (unsigned first = threadIdx.x; first < splits; first += U * blockDim.x) {
-    unsigned long long word[U];
-    bool all;
-    do {
-      all = true;
-#pragma unroll
-      for (int u = 0; u < U; u++) {
-        word[u] = mark;
-        const unsigned s = first + u * blockDim.x;
-        if (s < splits) asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word[u]) : "l"(__cvta_generic_to_global(own + s)) : "memory");
-      }
-#pragma unroll
-      for (int u = 0; u < U; u++) all = all && word[u] >= mark;
-    } while (!all);
+    Word word[U];
+    await_words(word, own + first, static_cast<int>(blockDim.x), static_cast<int>((splits - first + blockDim.x - 1) / blockDim.x), mark);
 #pragma unroll
     for (int u = 0; u < U; u++) {
       const unsigned s = first + u * blockDim.x;
       if (s >= splits) break;
-      total = R::join(total, __uint_as_float(static_cast<unsigned>(word[u])));
+      total = R::join(total, part_of(word[u]));
       own[s] = 0;
     }
   }

@@ -7,7 +7,7 @@
 namespace opscope::cuda {
 
 // Rows in one piece. group: that many threads of a warp for each; tile: the same through shared memory, `chunk` rows of a block at
-// a time; block: `splits` blocks for each, of `chunk` elements, which are a cluster where there are few, or leave their shares in slots.
+// a time; block: `splits` blocks for each, of `chunk` elements: one, a cluster, or many that leave their shares in slots.
 struct RowSplit {
   enum class Kind { group, tile, block } kind;
   unsigned threads;  // per block
@@ -17,14 +17,14 @@ struct RowSplit {
   bool slots = false;
 };
 
-// Blocks of a cluster that every GPU with clusters takes. 16 blocks by a counter are sooner done than 8 that read twice as much (131,072 f32 of a dot product on an H200: 7.9 and 8.3 us).
+// Blocks of a cluster that every GPU with clusters takes.
 constexpr int64_t most_of_cluster = 8;
 
 // Vectors of a thread where a row has one block and the kernel little code, and of one that leaves its share in a slot; threads of such a block, and slots in all.
 constexpr int64_t short_vectors = 4, slot_vectors = 4, slot_threads = 512, most_slots = 4096;
 
-// `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them. `slots`: whether the reduction has them.
-inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false, bool slots = false) {
+// `blocks` of 512 threads fit on a multiprocessor. `clusters`: whether the GPU has them.
+inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int64_t cols, int blocks = 4, bool clusters = false) {
   const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t width = 16 / element_bytes;
   const int64_t vectors = up(cols, width);
@@ -51,14 +51,11 @@ inline RowSplit row_split(int sm_count, int64_t element_bytes, int64_t rows, int
     const int64_t chunk = up(vectors, size) * width;
     if (up(cols, chunk) == size) return {RowSplit::Kind::block, threads, 32, chunk, size, true};
   }
+  if (splits == 1) return {RowSplit::Kind::block, threads, 32, vectors * width, 1};
   // Blocks of one round, so that who is done has another: where all are there from the beginning, the slowest multiprocessor is waited for (f32 4096x4096 on an H100: 26.0
   // us, by 528 blocks 28.2).
-  if (slots && splits > 1 && up(vectors, slot_threads * slot_vectors) >= splits) {
-    const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, most_slots), chunk = rounds * slot_threads * slot_vectors * width;
-    return {RowSplit::Kind::block, static_cast<unsigned>(slot_threads), 32, chunk, up(cols, chunk), false, up(cols, chunk) > 1};
-  }
-  const int64_t chunk = up(vectors, splits) * width;
-  return {RowSplit::Kind::block, threads, 32, chunk, up(cols, chunk)};
+  const int64_t rounds = up(up(vectors, slot_threads * slot_vectors) * rows, most_slots), chunk = rounds * slot_threads * slot_vectors * width;
+  return {RowSplit::Kind::block, static_cast<unsigned>(slot_threads), 32, chunk, up(cols, chunk), false, true};
 }
 
 // Few columns.
