@@ -1,4 +1,5 @@
 // Sums of the elements up to each one along rows. cumsum_<t>: a group of threads per row, a warp or the block. cumsum_<t>_cluster: a cluster of blocks.
+// cumsum_<t>_tile: many short rows, some of them a block, by way of shared memory.
 // Rows that more blocks share: cumsum_<t>_part adds up each part, then the same kernel starts from what lies in front of it.
 #include "rows/stats.cuh"
 
@@ -92,11 +93,64 @@ __device__ __forceinline__ void part_sum(const T* x, float* sums, long long cols
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
+// grid: tiles of tile_rows rows, which start on 16 bytes. A group of lanes for each row, each of `every` neighbouring elements.
+template <class T>
+__device__ __forceinline__ void tile(const T* x, T* out, long long rows, int cols, int tile_rows, int group, int every) {
+  extern __shared__ float values[];
+  constexpr int L = LANES<T>;
+  const long long first = static_cast<long long>(blockIdx.x) * tile_rows;
+  const int height = static_cast<int>(min(static_cast<long long>(tile_rows), rows - first)), n = height * cols;
+  const T* const from = x + first * cols;
+  T* const to = out + first * cols;
+#pragma unroll 4
+  for (int v = threadIdx.x; v * L < n; v += blockDim.x) {
+    float f[L];
+    unpack<T>(load16(from + v * L), f);
+#pragma unroll
+    for (int e = 0; e < L; e += 4) *reinterpret_cast<float4*>(&values[v * L + e]) = make_float4(f[e], f[e + 1], f[e + 2], f[e + 3]);
+  }
+  __syncthreads();
+  const int lane = threadIdx.x % group, step = blockDim.x / group, start = lane * every, count = max(0, min(every, cols - start));
+  // Whole warps go round: threads without a row go along.
+  for (int base = 0; base < height; base += step) {
+    const int row = base + threadIdx.x / group;
+    float* const own = values + row * cols + start;
+    const int here = row < height ? count : 0;
+    float sum = 0;
+    for (int i = 0; i < here; i++) sum += own[i];
+    float before = sum;
+    for (int offset = 1; offset < group; offset *= 2) {
+      const float other = __shfl_up_sync(0xffffffffu, before, offset, group);
+      if (lane >= offset) before += other;
+    }
+    before = __shfl_up_sync(0xffffffffu, before, 1, group);
+    if (lane == 0) before = 0;
+    for (int i = 0; i < here; i++) own[i] = before += own[i];
+  }
+  __syncthreads();
+#pragma unroll 4
+  for (int v = threadIdx.x; v * L < n; v += blockDim.x) {
+    float f[L];
+#pragma unroll
+    for (int e = 0; e < L; e++) f[e] = values[v * L + e];
+    if ((v + 1) * L <= n) {
+      store16(to + v * L, pack<T>(f));
+      continue;
+    }
+#pragma unroll
+    for (int e = 0; e < L; e++)
+      if (v * L + e < n) to[v * L + e] = from_float<T>(f[e]);
+  }
+}
+
 }  // namespace
 
 #define CUMSUM(T)                                                                                                                                                            \
   extern "C" __global__ void __launch_bounds__(1024) cumsum_##T(const T* x, T* out, long long rows, long long cols, int group, int parts, long long part, const float* sums) { \
     scan<T, false>(x, out, rows, cols, group, parts, part, sums);                                                                                                            \
+  }                                                                                                                                                                          \
+  extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_tile(const T* x, T* out, long long rows, int cols, int tile_rows, int group, int every) {                     \
+    tile(x, out, rows, cols, tile_rows, group, every);                                                                                                                       \
   }                                                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256) cumsum_##T##_cluster(const T* x, T* out, long long rows, long long cols, int parts, long long part) {                    \
     scan<T, true>(x, out, rows, cols, 256, parts, part, nullptr);                                                                                                            \

@@ -1,3 +1,4 @@
+#include "cumsum/shape.h"
 #include "plan.h"
 #include "rows/shape.h"
 
@@ -5,8 +6,13 @@ namespace opscope::cuda {
 // dims: [rows, cols].
 static const Register registered({"cumsum", real_dtypes, {2}, [](const OpKernels&, const Dims& d) { return std::vector{in(d[0] * d[1]), out(d[0] * d[1])}; }, [](Planner& p) {
   const auto rows = static_cast<long long>(p.dim(0)), cols = static_cast<long long>(p.dim(1));
-  const RowsSplit split = rows_split(p.device.sm_count, 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), rows, cols, p.device.major >= 9);
+  const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype));
   const std::string name = "cumsum_" + p.dtype();
+  if (const CumsumTile t = cumsum_tiles(p.device.sm_count, lanes, rows, cols); t.rows > 0) {
+    p.launch(p.kernel(name + "_tile"), {t.blocks}, 256, static_cast<unsigned>(t.shared), p.input(0), p.output(), rows, static_cast<int>(cols), static_cast<int>(t.rows), t.group, t.each);
+    return;
+  }
+  const RowsSplit split = rows_split(p.device.sm_count, lanes, rows, cols, p.device.major >= 9);
   constexpr CUdeviceptr absent = 0;
   const auto part = static_cast<long long>(split.part);
   if (split.cluster) {

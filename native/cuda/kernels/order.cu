@@ -1,8 +1,7 @@
-// sort and topk along rows, by keys of an element and its place (order/keys.cuh). Every element of the order is different, so results are too.
-//   order_few_<t>     rows of up to 32: a lane for each element, which counts the smaller ones
-//   order_tile_<t>    sorts rows in shared memory, from x or from keys; also i32, for scatter_add
+// topk of long rows and sorted indices, by keys of an element and its place (order/keys.cuh). Every element of the order is different, so results are too.
 //   order_select_<t>  the first `keep` of parts of a row: what is above the last of the best so far is passed over
-// Results go to keys, or where those are null to values and their places, the first `keep` of each row. Longer rows: order_radix.cu.
+//   order_tile_<t>    sorts keys in shared memory: what parts leave; i32: indices, for scatter_add
+// Results go to keys, or where those are null to values and their places, the first `keep` of each row.
 #include <type_traits>
 
 #include "order/keys.cuh"
@@ -28,20 +27,6 @@ template <class T>
 __device__ __forceinline__ void put(const Rows<T>& r, long long row, long long length, long long at, Key key) {
   r.values[at] = element_of(key, r.x + row * length, r.descending);
   r.indices[at] = static_cast<int>(static_cast<unsigned>(key));
-}
-
-template <class T>
-__device__ __forceinline__ void few(const Rows<T>& r, long long rows, int group, int keep) {
-  const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x, row = thread / group;
-  const int lane = threadIdx.x % group;
-  const bool inside = row < rows && lane < r.cols;
-  const T x = inside ? r.x[row * r.cols + lane] : T(0.0f);
-  const Key own = inside ? keyed(x, lane, r.descending) : LAST;
-  int rank = 0;
-  for (int i = 0; i < group; i++) rank += __shfl_sync(0xffffffffu, own, i, group) < own;
-  if (!inside || rank >= keep) return;
-  r.values[row * keep + rank] = x;
-  r.indices[row * keep + rank] = lane;
 }
 
 // grid: rows. A row has at most as many keys as a block, eight per thread.
@@ -117,9 +102,6 @@ __device__ __forceinline__ void select(const Rows<T>& r, int parts, long long pa
 extern "C" __global__ void __launch_bounds__(1024) order_tile_i32(const int* x, Key* to, int cols) { tile<int>({x, nullptr, to, nullptr, nullptr, cols, 0}, cols, cols); }
 
 #define ORDER(T)                                                                                                                                                                           \
-  extern "C" __global__ void __launch_bounds__(256) order_few_##T(const T* x, T* values, int* indices, long long rows, long long cols, int group, int keep, int descending) {               \
-    few<T>({x, nullptr, nullptr, values, indices, cols, descending}, rows, group, keep);                                                                                                    \
-  }                                                                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(1024) order_tile_##T(const T* x, const Key* from, T* values, int* indices, long long cols, long long length, int keep, int descending) {    \
     tile<T>({x, from, nullptr, values, indices, cols, descending}, length, keep);                                                                                                          \
   }                                                                                                                                                                                        \

@@ -1,4 +1,4 @@
-// sort: [rows, cols, descending]; topk: [rows, cols, k]. See order.cu for the kernels and order/shape.h for which runs where.
+// sort: [rows, cols, descending]; topk: [rows, cols, k]. Kernels: order_few.cu, order_network.cu, order_best.cu, order_block.cu, order_radix.cu, order.cu; order/shape.h chooses.
 #include "order/launch.h"
 #include "order/shape.h"
 
@@ -44,28 +44,60 @@ class Radix {
 // The first `keep` of every row, in order.
 class Order {
  public:
-  Order(Planner& planner, int64_t keep, bool descending) : p_(planner), rows_(p_.dim(0)), cols_(p_.dim(1)), keep_(keep), descending_(descending) {
+  Order(Planner& planner, int64_t keep, bool descending) : p_(planner), rows_(p_.dim(0)), cols_(p_.dim(1)), keep_(keep), bytes_(static_cast<int64_t>(dtype_bytes(p_.spec.dtype))), descending_(descending) {
     if (cols_ >= int64_t{1} << 31) throw Error("unsupported", "The CUDA kernels for " + p_.spec.op + " take rows of less than 2^31 elements.");
   }
 
   void plan() {
-    if (cols_ <= few_columns) {
-      const int group = lanes_of_row(cols_);
-      p_.launch(kernel("few"), {ceil_div(rows_ * group, 256)}, 256, 0, p_.input(0), p_.output(0), p_.output(1), number(rows_), number(cols_), group, static_cast<int>(keep_), descending_);
-      return;
+    const OrderShape shape = order_shape(p_.device.sm_count, rows_, cols_, keep_, bytes_);
+    const CUdeviceptr x = p_.input(0), values = p_.output(0), indices = p_.output(1);
+    const int cols = static_cast<int>(cols_), keep = static_cast<int>(keep_);
+    switch (shape.kind) {
+      case OrderKind::rank:
+      case OrderKind::threads:
+        p_.launch(p_.kernel_in("order_few", (shape.kind == OrderKind::rank ? "order_rank_" : "order_threads_") + std::to_string(8 * bytes_)), {rows_}, static_cast<unsigned>(shape.threads), 0, x, values, indices, cols,
+                  keep, infinity(), flip());
+        return;
+      case OrderKind::network:
+        p_.launch(bits_kernel("network", shape.each), {ceil_div(rows_ * shape.threads, 128)}, 128, 0, x, values, indices, number(rows_), cols, shape.threads, keep, infinity(), flip());
+        return;
+      case OrderKind::best_warp:
+        p_.launch(p_.kernel_in("order_best", "order_best_warp_" + suffix(shape.each)), {ceil_div(rows_, 4)}, 128, 0, x, values, indices, number(rows_), cols, keep, infinity(), flip());
+        return;
+      case OrderKind::best:
+      case OrderKind::best_tile: {
+        const CUdeviceptr to = shape.parts > 1 ? p_.workspace(rows_ * shape.parts * keep_ * 8) : absent, arrived = shape.parts > 1 && shape.kind == OrderKind::best ? p_.workspace(rows_ * 4) : absent;
+        p_.launch(bits_kernel("best", shape.each), {rows_ * shape.parts}, static_cast<unsigned>(shape.threads), 0, x, values, indices, to, arrived, number(cols_), static_cast<int>(shape.parts),
+                  static_cast<int>(shape.part), keep, infinity(), flip());
+        if (shape.kind == OrderKind::best_tile) tile(to, shape.parts * keep_);
+        return;
+      }
+      case OrderKind::block: {
+        const auto shared = static_cast<unsigned>(block_shared(shape, bytes_));
+        p_.launch(bits_kernel("block", shape.each, shared), {rows_}, static_cast<unsigned>(shape.threads), shared, x, values, indices, cols, keep, infinity(), flip());
+        return;
+      }
+      case OrderKind::select: return select();
+      case OrderKind::radix: return radix();
     }
-    if (cols_ <= largest_tile) return tile(absent, cols_);
-    if (keep_ <= most_selected) return select();
-    const bool narrow = dtype_bytes(p_.spec.dtype) == 2;
-    Radix(p_, rows_, cols_).sort(p_.dtype(), narrow ? 2 : 4, false, p_.input(0), static_cast<uint32_t>(descending_), [&](Dim3 grid, CUdeviceptr from, CUdeviceptr to, CUdeviceptr counts, CUdeviceptr starts, int tiles, int shift) {
-      p_.launch(p_.kernel_in("order_radix", "radix_scatter_" + p_.dtype()), grid, 256, 0, p_.input(0), from, to, p_.output(0), p_.output(1), counts, starts, number(cols_), tiles, shift, number(keep_), descending_);
-    });
   }
 
  private:
   CUfunction kernel(const std::string& name, unsigned shared = 0) const { return p_.kernel_in("order", "order_" + name + "_" + p_.dtype(), shared); }
 
-  // Sorts rows of x, or of `cols` keys each.
+  // Kernels for elements of 16 or 32 bits, whatever their dtype.
+  std::string suffix(int each) const { return std::to_string(8 * bytes_) + "_" + std::to_string(each); }
+  CUfunction bits_kernel(const std::string& name, int each, unsigned shared = 0) const { return p_.kernel_in("order_" + name, "order_" + name + "_" + suffix(each), shared); }
+  unsigned infinity() const { return p_.spec.dtype == Dtype::f16 ? 0x7c00u : p_.spec.dtype == Dtype::bf16 ? 0x7f80u : 0x7f800000u; }
+  unsigned flip() const { return !descending_ ? 0 : bytes_ == 2 ? 0xffffu : ~0u; }
+
+  void radix() {
+    Radix(p_, rows_, cols_).sort(p_.dtype(), bytes_ == 2 ? 2 : 4, false, p_.input(0), static_cast<uint32_t>(descending_), [&](Dim3 grid, CUdeviceptr from, CUdeviceptr to, CUdeviceptr counts, CUdeviceptr starts, int tiles, int shift) {
+      p_.launch(p_.kernel_in("order_radix", "radix_scatter_" + p_.dtype()), grid, 256, 0, p_.input(0), from, to, p_.output(0), p_.output(1), counts, starts, number(cols_), tiles, shift, number(keep_), descending_);
+    });
+  }
+
+  // Sorts rows of `cols` keys each.
   void tile(CUdeviceptr from, int64_t cols) {
     const int64_t size = tile_of_row(cols);
     p_.launch(kernel("tile", shared_of(size)), {rows_}, static_cast<unsigned>(size / keys_of_thread), shared_of(size), p_.input(0), from, p_.output(0), p_.output(1), number(cols), number(cols_),
@@ -88,7 +120,7 @@ class Order {
   }
 
   Planner& p_;
-  const int64_t rows_, cols_, keep_;
+  const int64_t rows_, cols_, keep_, bytes_;
   const int descending_;
 };
 

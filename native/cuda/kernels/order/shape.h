@@ -5,18 +5,91 @@
 
 namespace opscope::cuda {
 
-constexpr int64_t few_columns = 32;    // a lane for each element
-constexpr int64_t largest_tile = 8192; // keys that a block sorts
+constexpr int64_t largest_tile = 8192; // keys that a block merges
 constexpr int64_t most_selected = 1024;
 constexpr int64_t keys_of_thread = 8;
 constexpr int64_t radix_tile = 4096;  // keys of a block of a radix sort (order/radix.cuh)
 constexpr int64_t radix_digits = 256;
 
-// Lanes of a row of few elements: a power of two.
-inline int lanes_of_row(int64_t cols) {
-  int group = 1;
-  while (group < cols) group *= 2;
-  return group;
+enum class OrderKind {
+  rank,       // few rows: a thread for each element counts the smaller ones
+  threads,    // few rows: a thread for each element, a bitonic sort
+  network,    // registers of a warp or of a part of it
+  best_warp,  // the first few out of the registers of a warp
+  best,       // the first few out of the registers of blocks, one or several to a row
+  best_tile,  // the same, and a block that sorts what the parts of a row leave
+  block,      // digits in the shared memory of a block
+  select,     // the best of parts of a row, of what those leave, and so on
+  radix,      // digits in memory
+};
+
+// Elements of a thread and threads of a row, or of a part of it.
+struct OrderShape {
+  OrderKind kind;
+  int each = 0, threads = 0;
+  int64_t part = 0, parts = 1;
+};
+
+// network: words of a lane and lanes of a row, a power of two. Few words where rows are short; 8 leave registers for many warps.
+inline OrderShape network_shape(int64_t cols) {
+  const int each = cols <= 16 ? 4 : cols <= 256 ? 8 : cols <= 512 ? 16 : 32;
+  int lanes = 1;
+  while (lanes * each < cols) lanes *= 2;
+  return {OrderKind::network, each, lanes, cols};
+}
+inline int64_t network_columns(int64_t element_bytes) { return element_bytes == 2 ? 1024 : 512; }
+
+// rank, threads: where every row finds a place at once, a thread for each element is sooner done than a network, most of whose time are its instructions' way from
+// memory.
+constexpr int64_t rank_columns = 128, threads_columns = 1024, resident_threads = 2048;
+inline OrderShape few_shape(int sm_count, int64_t rows, int64_t cols) {
+  if (cols > threads_columns) return {OrderKind::network};
+  const OrderKind kind = cols <= rank_columns ? OrderKind::rank : OrderKind::threads;
+  int threads = 32;
+  while (threads < cols) threads += kind == OrderKind::rank ? 32 : threads;
+  if (rows * threads > sm_count * (kind == OrderKind::rank ? resident_threads / 4 : resident_threads)) return {OrderKind::network};
+  return {kind, 1, threads, cols};
+}
+
+// best_warp, best: a row may start anywhere within 16 bytes.
+constexpr int64_t best_threads = 256, best_joined = 2048;  // keys of all parts of a row
+inline int64_t best_capacity(int64_t threads, int each, int64_t element_bytes) { return threads * each - (16 / element_bytes - 1); }
+inline int best_each(int64_t threads, int64_t n, int64_t element_bytes) {
+  for (int each = 8; each < 32; each *= 2)
+    if (n <= best_capacity(threads, each, element_bytes)) return each;
+  return 32;
+}
+inline bool best_of_warp(int64_t cols, int64_t keep, int64_t element_bytes) { return cols > 64 && keep <= 24 && cols <= best_capacity(32, 32, element_bytes); }
+
+// Parts as long as a block holds; shorter ones where rows are too few for every multiprocessor.
+inline OrderShape best_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+  const int64_t most = best_capacity(best_threads, 32, element_bytes), shortest = best_capacity(best_threads, 8, element_bytes);
+  const int64_t least_parts = (cols + most - 1) / most, wanted = std::min((2 * sm_count + rows - 1) / rows, cols / std::max(shortest, 8 * keep));
+  const int64_t parts = std::max(least_parts, std::min(wanted, best_joined / keep)), part = (cols + parts - 1) / parts;
+  const int64_t needed = (cols + part - 1) / part;
+  return {needed * keep <= best_joined || needed == 1 ? OrderKind::best : OrderKind::best_tile, best_each(best_threads, part, element_bytes), static_cast<int>(best_threads), part, needed};
+}
+
+// block: a multiple of 32 threads.
+constexpr int64_t block_columns = 16384;
+inline OrderShape block_shape(int64_t cols) {
+  const int each = cols <= 8192 ? 8 : 16;
+  return {OrderKind::block, each, static_cast<int>((cols + 32 * each - 1) / (32 * each) * 32), cols};
+}
+// Bytes of shared memory: words, and counts of 256 digits for each warp and for all.
+inline int64_t block_shared(const OrderShape& s, int64_t element_bytes) { return int64_t{s.each} * s.threads * 2 * element_bytes + (s.threads / 32 + 1) * 1024; }
+
+// Which kernels find the first `keep` of rows in order.
+inline OrderShape order_shape(int sm_count, int64_t rows, int64_t cols, int64_t keep, int64_t element_bytes) {
+  if (const OrderShape few = few_shape(sm_count, rows, cols); few.threads > 0) return few;
+  if (best_of_warp(cols, keep, element_bytes)) return {OrderKind::best_warp, best_each(32, cols, element_bytes), 32, cols};
+  if (cols <= network_columns(element_bytes)) return network_shape(cols);
+  if (keep <= most_selected && keep * 4 <= cols) {
+    const OrderShape best = best_shape(sm_count, rows, cols, keep, element_bytes);
+    if (best.parts * keep <= largest_tile) return best;
+  }
+  if (cols <= block_columns) return block_shape(cols);
+  return {keep <= most_selected ? OrderKind::select : OrderKind::radix};
 }
 
 // Keys of a tile: a power of two, of a warp's keys at least.

@@ -12,3 +12,5 @@ inline void expect(bool right, const std::string& what) {
 
 // rows_test.cc
 void row_shapes();
+// order_test.cc
+void order_shapes();

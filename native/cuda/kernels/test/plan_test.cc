@@ -8,7 +8,6 @@
 #include "kernels/matmul/f32.h"
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
-#include "kernels/order/shape.h"
 #include "kernels/plan.h"
 #include "kernels/scaled_dot_product_attention.h"
 #include "kernels/test/expect.h"
@@ -184,26 +183,6 @@ void convolutions() {
   expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
 }
 
-// Tiles hold what they sort, parts of a row cover it once and leave less than they read.
-void orders() {
-  bool tiles = true, parts = true;
-  for (int64_t cols = 33; cols <= int64_t{1} << 31; cols = cols * 3 / 2 + 1) {
-    const int64_t tile = tile_of_row(cols);
-    tiles = tiles && (tile & (tile - 1)) == 0 && tile / keys_of_thread >= 32 && tile / keys_of_thread <= 1024 && (tile >= cols || tile == largest_tile);
-    for (const int64_t rows : {1, 3, 100, 100'000})
-      for (const int64_t keep : {1, 125, 1024}) {
-        if (cols <= largest_tile) continue;
-        const SelectSplit s = select_split(132, rows, cols, keep);
-        parts = parts && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols && (s.parts == 1 || s.parts * keep * 4 <= cols);
-      }
-  }
-  expect(tiles, "tiles of keys are powers of two that a block sorts");
-  expect(parts, "parts of a row cover it once and leave a quarter of it at most");
-  expect(radix_passes(1) == 1 && radix_passes(255) == 1 && radix_passes(256) == 2 && radix_passes(0xffffffffu) == 4, "a radix sort takes a pass for each eight bits");
-  expect(lanes_of_row(1) == 1 && lanes_of_row(17) == 32 && lanes_of_row(32) == 32, "rows of a few elements take as many lanes");
-  expect(select_split(132, 3, 4'194'305, 125).parts > 100, "few long rows take the whole GPU");
-}
-
 void attentions() {
   expect(attention_splits(132, 1, 17) == 8 && attention_splits(132, 1, 1 << 20) == 128, "keys of few queries are split");
   expect(attention_splits(132, 100, 1000) == 1 && attention_splits(132, 1, 3) == 1, "those of many queries, and few keys, are not");
@@ -293,7 +272,7 @@ int main() {
   planes(expect);
   products();
   convolutions();
-  orders();
+  order_shapes();
   attentions();
   launches();
   libraries();

@@ -1,0 +1,28 @@
+// Which cumsum takes whole rows of a tile in shared memory. Pure; see plan_test.cc.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+namespace opscope::cuda {
+
+constexpr int64_t cumsum_tile = 4096, cumsum_tile_columns = 512;  // elements of a tile, and of a row at most
+
+// rows: of a tile, whole vectors of 16 bytes; 0: other kernels take the case. group: lanes of a row. each: neighbouring elements of a lane, an odd number, so that
+// lanes meet different banks.
+struct CumsumTile {
+  int64_t rows = 0, blocks = 0;
+  int group = 1, each = 1;
+  int64_t shared = 0;
+};
+
+// `lanes`: elements of 16 bytes. Few rows wait for each other less by a warp each.
+inline CumsumTile cumsum_tiles(int sm_count, int64_t lanes, int64_t rows, int64_t cols) {
+  if (cols > cumsum_tile_columns || rows * cols < cumsum_tile * sm_count) return {};
+  const int64_t part = std::max(lanes, cumsum_tile / cols / lanes * lanes);
+  int group = 1;
+  while (group < 32 && group * 8 < cols) group *= 2;
+  const int64_t each = (cols + group - 1) / group | 1;
+  return {part, (rows + part - 1) / part, group, static_cast<int>(each), part * cols * 4};
+}
+
+}  // namespace opscope::cuda

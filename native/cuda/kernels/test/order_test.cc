@@ -1,0 +1,85 @@
+// Which kernels order rows and sum along them.
+#include "kernels/cumsum/shape.h"
+#include "kernels/order/shape.h"
+#include "kernels/test/expect.h"
+
+using namespace opscope::cuda;
+
+namespace {
+
+// Every shape holds the row, or parts that cover it once, and fits a block.
+void orders() {
+  bool tiles = true, parts = true, holds = true, fits = true, joins = true;
+  for (int64_t cols = 1; cols <= int64_t{1} << 31; cols = cols * 3 / 2 + 1)
+    for (const int64_t rows : {1, 3, 100, 100'000})
+      for (const int64_t keep : {int64_t{1}, int64_t{5}, int64_t{24}, int64_t{125}, int64_t{1024}, int64_t{5000}, cols})
+        for (const int64_t bytes : {2, 4}) {
+          if (keep > cols) continue;
+          const OrderShape s = order_shape(132, rows, cols, keep, bytes);
+          const auto power = [](int64_t n) { return (n & (n - 1)) == 0; };
+          switch (s.kind) {
+            case OrderKind::rank: holds = holds && s.threads >= cols; fits = fits && s.threads <= 256 && s.threads % 32 == 0; break;
+            case OrderKind::threads: holds = holds && s.threads >= cols; fits = fits && s.threads <= 1024 && s.threads >= 32 && power(s.threads); break;
+            case OrderKind::network: holds = holds && int64_t{s.each} * s.threads >= cols; fits = fits && s.threads <= 32 && power(s.threads) && s.each <= (bytes == 2 ? 32 : 16); break;
+            case OrderKind::best_warp: holds = holds && best_capacity(32, s.each, bytes) >= cols; fits = fits && keep <= 32 && s.each <= 32; break;
+            case OrderKind::block: holds = holds && int64_t{s.each} * s.threads >= cols; fits = fits && s.threads <= 1024 && block_shared(s, bytes) <= 227 << 10; break;
+            case OrderKind::best:
+            case OrderKind::best_tile:
+              holds = holds && best_capacity(best_threads, s.each, bytes) >= s.part;
+              parts = parts && s.part * s.parts >= cols && s.part * (s.parts - 1) < cols;
+              joins = joins && (s.parts == 1 || s.parts * keep <= (s.kind == OrderKind::best ? best_joined : largest_tile));
+              break;
+            case OrderKind::select: {
+              const SelectSplit split = select_split(132, rows, cols, keep);
+              parts = parts && split.part * split.parts >= cols && split.part * (split.parts - 1) < cols && (split.parts == 1 || split.parts * keep * 4 <= cols);
+              fits = fits && keep <= most_selected;
+              break;
+            }
+            case OrderKind::radix: fits = fits && keep > most_selected; break;
+          }
+          const int64_t tile = tile_of_row(cols);
+          tiles = tiles && power(tile) && tile / keys_of_thread >= 32 && tile / keys_of_thread <= 1024 && (tile >= cols || tile == largest_tile);
+        }
+  expect(tiles, "tiles of keys are powers of two that a block sorts");
+  expect(holds, "the threads of a row hold it");
+  expect(fits, "blocks that order rows fit a multiprocessor");
+  expect(parts, "parts of a row cover it once and leave a quarter of it at most");
+  expect(joins, "what the parts of a row leave is joined at once");
+  const auto kind = [](int64_t rows, int64_t cols, int64_t keep, int64_t bytes) { return order_shape(132, rows, cols, keep, bytes).kind; };
+  expect(kind(3, 89, 89, 2) == OrderKind::rank && kind(3, 953, 953, 2) == OrderKind::threads && kind(1, 1024, 1024, 4) == OrderKind::threads, "few rows take a thread for each element");
+  expect(kind(100'000, 27, 27, 4) == OrderKind::network && kind(100'000, 1024, 1024, 2) == OrderKind::network && kind(100'000, 512, 171, 2) == OrderKind::network, "many short rows are sorted in registers");
+  expect(kind(100'000, 1024, 1024, 4) == OrderKind::block && kind(52, 4273, 4273, 2) == OrderKind::block && kind(13'943, 9979, 9979, 4) == OrderKind::block, "rows of up to 16384 are sorted by a block");
+  expect(kind(15'181, 165, 17, 2) == OrderKind::best_warp && kind(1301, 1488, 5, 2) == OrderKind::best, "a few of a row come out of registers");
+  expect(order_shape(132, 1, 131'072, 1, 4).parts > 30 && order_shape(132, 29, 86'907, 10, 2).parts > 10, "few long rows take the whole GPU");
+  expect(kind(3, 1'000'003, 20, 4) == OrderKind::best_tile && kind(3, 4'194'305, 125, 4) == OrderKind::select, "where parts leave many, another launch joins them");
+  expect(kind(65, 71'043, 71'043, 4) == OrderKind::radix, "long rows are sorted by digits in memory");
+  expect(radix_passes(1) == 1 && radix_passes(255) == 1 && radix_passes(256) == 2 && radix_passes(0xffffffffu) == 4, "a radix sort takes a pass for each eight bits");
+  expect(select_split(132, 3, 4'194'305, 125).parts > 100, "few long rows take the whole GPU");
+}
+
+// Tiles of whole rows start on 16 bytes, fit and hold every element.
+void running_sums() {
+  bool starts = true, fits = true, holds = true;
+  for (int64_t cols = 1; cols <= 600; cols++)
+    for (const int64_t lanes : {4, 8}) {
+      const CumsumTile t = cumsum_tiles(132, lanes, 10'000'000, cols);
+      if (cols > cumsum_tile_columns) {
+        starts = starts && t.rows == 0;
+        continue;
+      }
+      starts = starts && t.rows > 0 && t.rows % lanes == 0 && t.rows * t.blocks >= 10'000'000;
+      fits = fits && t.shared <= 48 << 10 && t.group <= 32 && (t.group & (t.group - 1)) == 0;
+      holds = holds && int64_t{t.group} * t.each >= cols && t.each % 2 == 1;
+    }
+  expect(starts, "tiles of running sums are whole rows that start on 16 bytes");
+  expect(fits, "tiles of running sums fit a block");
+  expect(holds, "the lanes of a row hold its running sums");
+  expect(cumsum_tiles(132, 4, 3, 128).rows == 0, "few rows of running sums take a warp each");
+}
+
+}  // namespace
+
+void order_shapes() {
+  orders();
+  running_sums();
+}
