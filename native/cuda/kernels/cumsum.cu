@@ -132,7 +132,10 @@ __device__ __forceinline__ void tile(const T* x, T* out, long long rows, int col
   for (int v = threadIdx.x; v * L < n; v += blockDim.x) {
     float f[L];
 #pragma unroll
-    for (int e = 0; e < L; e++) f[e] = values[v * L + e];
+    for (int e = 0; e < L; e += 4) {
+      const float4 some = *reinterpret_cast<const float4*>(&values[v * L + e]);
+      f[e] = some.x, f[e + 1] = some.y, f[e + 2] = some.z, f[e + 3] = some.w;
+    }
     if ((v + 1) * L <= n) {
       store16(to + v * L, pack<T>(f));
       continue;

@@ -54,10 +54,12 @@ struct Bound {
 template <class E, class Count>
 __device__ __forceinline__ Bound exact_bound(int k, Count count) {
   unsigned word = 0, place = 0;
+#pragma unroll 1
   for (int bit = 31; bit >= 0; bit--)
     if (count([=](unsigned other, unsigned) { return other <= (word | ((1u << bit) - 1)); }) < k) word |= 1u << bit;
   if (sizeof(E) == 2) return {word, NONE};
   const int left = k - count([=](unsigned other, unsigned) { return other < word; });
+#pragma unroll 1
   for (int bit = 15; bit >= 0; bit--)
     if (count([=](unsigned other, unsigned at) { return other == word && at <= (place | ((1u << bit) - 1)); }) < left) place |= 1u << bit;
   return {word, place};

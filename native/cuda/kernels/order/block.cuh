@@ -1,25 +1,12 @@
 // Radix sort of a row by one block, eight bits at a time from the lowest, each pass keeping what has the same digit in its order. Words stay in registers
 // while they are ranked, and move through shared memory. Rows may have up to R * blockDim.x words.
 #pragma once
+#include "digit.cuh"
 #include "words.cuh"
 
 namespace block {
 
 constexpr int DIGITS = 256;
-
-// Lanes of the warp whose digit is the same as this one's: four instructions for each bit. __match_any_sync is slower (NOTES.md).
-__device__ __forceinline__ unsigned same_digit(unsigned digit) {
-  unsigned same = 0xffffffffu;
-#pragma unroll
-  for (int bit = 0; bit < 8; bit++)
-    asm volatile(
-        "{\n\t.reg .pred set;\n\t.reg .b32 own, votes;\n\t"
-        "and.b32 own, %1, %2;\n\tsetp.ne.u32 set, own, 0;\n\tvote.sync.ballot.b32 votes, set, 0xffffffff;\n\t"
-        "@!set not.b32 votes, votes;\n\tand.b32 %0, %0, votes;\n\t}"
-        : "+r"(same)
-        : "r"(digit), "r"(1u << bit));
-  return same;
-}
 
 __device__ __forceinline__ unsigned digit_at(unsigned long long word, int shift) { return static_cast<unsigned>(word >> shift) & (DIGITS - 1); }
 __device__ __forceinline__ unsigned digit_at(unsigned word, int shift) { return word >> shift & (DIGITS - 1); }

@@ -3,6 +3,7 @@
 // places; then each tile moves its keys there, by way of shared memory, so that keys of a digit are written side by side.
 #pragma once
 #include "../common/reduce.cuh"
+#include "digit.cuh"
 #include "keys.cuh"
 
 namespace radix {
@@ -94,7 +95,7 @@ __device__ __forceinline__ void scatter(const Places& places, long long cols, in
   // Keys of the same digit before this one in the warp's keys. What lies after the end of the row comes after all others of its digit.
 #pragma unroll
   for (int j = 0; j < OWN; j++) {
-    const unsigned digit = digit_of(key[j], shift), same = __match_any_sync(0xffffffffu, digit), before = ranks[warp][digit], below = same & ((1u << lane) - 1);
+    const unsigned digit = digit_of(key[j], shift), same = same_digit(digit), before = ranks[warp][digit], below = same & ((1u << lane) - 1);
     rank[j / 2] |= (before + __popc(below)) << j % 2 * 16;
     __syncwarp();
     if (below == 0) ranks[warp][digit] = before + __popc(same);

@@ -53,6 +53,8 @@ inline OrderShape few_shape(int sm_count, int64_t rows, int64_t cols) {
 
 // best_warp, best: a row may start anywhere within 16 bytes.
 constexpr int64_t best_threads = 256, best_joined = 2048;  // keys of all parts of a row
+// Of more, every element is met again for each bit of the bound: a block sorts such rows sooner, where it holds them.
+constexpr int64_t best_kept = best_threads / 2;
 inline int64_t best_capacity(int64_t threads, int each, int64_t element_bytes) { return threads * each - (16 / element_bytes - 1); }
 inline int best_each(int64_t threads, int64_t n, int64_t element_bytes) {
   for (int each = 8; each < 32; each *= 2)
@@ -72,8 +74,9 @@ inline OrderShape best_shape(int sm_count, int64_t rows, int64_t cols, int64_t k
 
 // block: a multiple of 32 threads.
 constexpr int64_t block_columns = 16384;
-inline OrderShape block_shape(int64_t cols) {
-  const int each = cols <= 8192 ? 8 : 16;
+inline OrderShape block_shape(int sm_count, int64_t rows, int64_t cols) {
+  // Many rows gain by fewer threads that count more, few rows by more threads.
+  const int each = cols <= 4096 || (cols <= 8192 && rows < sm_count * 2) ? 8 : 16;
   return {OrderKind::block, each, static_cast<int>((cols + 32 * each - 1) / (32 * each) * 32), cols};
 }
 // Bytes of shared memory: words, and counts of 256 digits for each warp and for all.
@@ -84,11 +87,11 @@ inline OrderShape order_shape(int sm_count, int64_t rows, int64_t cols, int64_t 
   if (const OrderShape few = few_shape(sm_count, rows, cols); few.threads > 0) return few;
   if (best_of_warp(cols, keep, element_bytes)) return {OrderKind::best_warp, best_each(32, cols, element_bytes), 32, cols};
   if (cols <= network_columns(element_bytes)) return network_shape(cols);
-  if (keep <= most_selected && keep * 4 <= cols) {
+  if (keep <= (cols <= block_columns ? best_kept : most_selected) && keep * 4 <= cols) {
     const OrderShape best = best_shape(sm_count, rows, cols, keep, element_bytes);
     if (best.parts * keep <= largest_tile) return best;
   }
-  if (cols <= block_columns) return block_shape(cols);
+  if (cols <= block_columns) return block_shape(sm_count, rows, cols);
   return {keep <= most_selected ? OrderKind::select : OrderKind::radix};
 }
 
