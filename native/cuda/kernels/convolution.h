@@ -9,3 +9,26 @@ struct ConvSizes {
   int batch, channels, filters, groups, stride, dilation;
   ConvAxis depth, height, width;
 };
+
+// What convolution_pack.cu writes: for each image and group the positions that windows reach, padding among them, and for each position its channels. A piece is 8 or 4
+// channels of one position, the last ones filled up with zeros. `filters` and `pieces` are those of a group.
+struct PackedConv {
+  int groups, filters, columns;  // columns: outputs of a filter, over all images
+  int pieces, run;               // of a position; those of them that follow each other in the sum
+  int kernel_depth, kernel_height, kernel_width;
+  int terms;          // pieces of a filter
+  int pitch;          // pieces from one filter to the next
+  int plane, area, width;  // outputs of an image, of one depth, of a row
+  int stride;         // in positions
+  unsigned image, slab, line;                     // pieces of an image, of one depth, of a row
+  unsigned tap_depth, tap_height, tap_width;      // pieces from one element of the kernel to the next
+};
+
+// How its blocks share the work: `input_blocks` take tiles of `tile_channels` by 2^position_bits positions, the others `block_filters` filters or `block_channels`
+// channels of one.
+struct ConvPacking {
+  int channels, taps;  // of a group; of a filter
+  int tile_channels, position_bits, tiles_channels, block_channels, block_filters, filter_parts;
+  int padded_depth, padded_height, padded_width;
+  long long tiles_positions, input_blocks;
+};

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "convolution/depthwise.h"
+#include "convolution/packed.h"
 #include "convolution/tiles.h"
 #include "matmul/launch.h"
 
@@ -42,6 +44,23 @@ void plan_mma(Planner& p, const ConvSizes& s, int axes, const ConvShape& shape) 
   const CUdeviceptr shares = shares_of(p, shape.outputs(), splits);
   p.launch(p.kernel_in("convolution_mma", "convolution_mma_" + p.dtype() + "_" + std::to_string(side) + "_" + std::to_string(axes), shared),
            {ceil_div(shape.columns, side), ceil_div(shape.filters, side), s.groups * splits}, tiling.tile->warps * 32, shared, p.input(0), p.input(1), p.output(), s, shares, static_cast<int>(splits));
+  launch_join(p, shares, p.output(), shape.outputs(), splits);
+}
+
+// Shares are as many as a launch can hold beside the groups.
+void plan_wgmma(Planner& p, const ConvSizes& s, const ConvPacked& packed, const ConvShape& shape) {
+  const ConvTiling tiling = conv_wgmma_tiling(p.device.sm_count, shape);
+  const ConvTile& tile = *tiling.tile;
+  const PackedConv& c = packed.conv;
+  const int64_t splits = std::min(tiling.splits, Launch::max_blocks_yz / s.groups), tiles = ceil_div(shape.filters, tile.filters);
+  const CUdeviceptr input = p.workspace(packed.input_elements * 2), filters = p.workspace(packed.filter_elements * 2), shares = shares_of(p, shape.outputs(), splits);
+  const std::string grain = std::to_string(packed.grain);
+  p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, p.input(0), p.input(1), input, filters, s, packed.packing, c);
+  // Stages of 128 bytes of the sum, whose swizzle repeats every 1024 bytes.
+  const unsigned shared = conv_wgmma_stages(tile) * static_cast<unsigned>(tile.filters + tile.outputs) * 128 + 1024;
+  p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
+           p.output(), c, shares, static_cast<int>(splits), static_cast<int>(tiles))
+      .early(p.device);
   launch_join(p, shares, p.output(), shape.outputs(), splits);
 }
 
@@ -86,6 +105,11 @@ void plan_direct(Planner& p, const ConvSizes& s, const ConvShape& shape, int gro
   p.launch(p.kernel_in("convolution_direct", "convolution_direct_" + p.dtype()), {ceil_div(outputs * group, 256)}, 256, 0, p.input(0), p.input(1), p.output(), s, static_cast<long long>(outputs), group);
 }
 
+void plan_depthwise(Planner& p, const ConvSizes& s, const PoolTiling& tiling) {
+  p.launch(p.kernel_in("convolution_depthwise", "convolution_depthwise_" + p.dtype() + "_" + conv_depthwise_kernel(tiling.tile)), {tiling.blocks}, pool_tile_threads, static_cast<unsigned>(tiling.shared), p.input(0), p.input(1),
+           p.output(), tiling.tile, s.channels);
+}
+
 void plan_point(Planner& p, const ConvSizes& s, int64_t plane) {
   const int64_t lanes = 16 / static_cast<int64_t>(dtype_bytes(p.spec.dtype)), filters = s.filters / s.groups, blocks = ceil_div(filters, 4);
   const bool wide = plane % lanes == 0;
@@ -108,14 +132,24 @@ void plan(Planner& p) {
   }
   const int64_t plane = int64_t{s.depth.output} * s.height.output * s.width.output, terms = p.dim(1) / p.dim(3) * s.depth.kernel * s.height.kernel * s.width.kernel;
   if (plane >= most || terms >= most) throw Error("unsupported", "The CUDA kernels for " + p.spec.op + " take images and filters of less than 2^31 elements.");
-  const ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0, p.dim(1) / p.dim(3)};
+  ConvShape shape = {p.dim(0) * plane, p.dim(2) / p.dim(3), p.dim(3), terms, plane, point, p.spec.dtype != Dtype::f32 && packed_axes(p.spec.dims, s) > 0, p.dim(1) / p.dim(3)};
+  const bool hopper = p.device.major == 9 && p.device.minor == 0 && p.spec.dtype != Dtype::f32;
+  const ConvPacked packed = hopper ? conv_packed(s) : ConvPacked{};
+  if (packed.grain > 0) {
+    shape.packed_terms = int64_t{packed.conv.terms} * packed.grain;
+    shape.packed_bytes = 2 * (packed.input_elements + packed.filter_elements + p.spec.tensors[0].elements + p.spec.tensors[1].elements);
+  }
+  const PoolTiling planes = conv_depthwise(static_cast<int64_t>(dtype_bytes(p.spec.dtype)), s);
+  shape.depthwise = planes.blocks > 0;
   switch (conv_kind(p.device.sm_count, shape)) {
+    case ConvKind::depthwise: return plan_depthwise(p, s, planes);
     case ConvKind::direct: return plan_direct(p, s, shape, 1);
     case ConvKind::direct_warp: return plan_direct(p, s, shape, 32);
     case ConvKind::point: return plan_point(p, s, plane);
     case ConvKind::product:
       return launch_product(p, {p.dim(0) * p.dim(3), static_cast<int>(shape.filters), static_cast<int>(plane), static_cast<int>(terms), false, false, p.dim(3)}, p.input(1), p.input(0), p.output());
     case ConvKind::mma: return plan_mma(p, s, packed_axes(p.spec.dims, s), shape);
+    case ConvKind::wgmma: return plan_wgmma(p, s, packed, shape);
     case ConvKind::tiles: return plan_tiles(p, s, shape);
   }
 }

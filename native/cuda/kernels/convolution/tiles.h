@@ -8,11 +8,13 @@
 namespace opscope::cuda {
 
 enum class ConvKind {
+  depthwise,    // tiles of planes (convolution_depthwise.cu)
   direct,       // a thread for each output (convolution_direct.cu, convolution_window.cu)
   direct_warp,  // a warp for each output
   point,        // four filters and 16 bytes of positions of a thread (convolution_direct.cu)
   product,      // a batched product (matmul.plan.cc)
   mma,          // tiles on tensor cores (convolution_mma.cu)
+  wgmma,        // tiles on Hopper's tensor cores, of packed operands (convolution_wgmma.cu)
   tiles,        // tiles in f32 (convolution.cu)
 };
 
@@ -32,6 +34,16 @@ inline constexpr ConvTile conv_tiles[] = {
 // The one that 16-bit types have where tensor cores cannot serve them.
 inline constexpr const ConvTile& conv_tile_16bit = conv_tiles[1];
 inline constexpr ConvTile conv_mma_64 = {"64", 64, 64, 32, 1, 4, 199'000, 1.34, 2.1, 4}, conv_mma_128 = {"128", 128, 128, 32, 1, 8, 390'000, 4.1, 2.0, 2};
+
+// Of packed operands: a stage has 64 elements of the sum.
+inline constexpr ConvTile conv_wgmma_tiles[] = {
+  {"64x128", 64, 128, 64, 1, 8, 1'500'000, 0.6, 4.0, 2}, {"64x192", 64, 192, 64, 1, 8, 1'500'000, 0.7, 4.0, 2}, {"64x256", 64, 256, 64, 1, 8, 1'500'000, 0.7, 4.0, 1},
+  {"128x128", 128, 128, 64, 1, 8, 2'000'000, 0.7, 4.0, 2}, {"128x256", 128, 256, 64, 1, 8, 2'200'000, 1.0, 4.0, 1}, {"256x128", 256, 128, 64, 1, 8, 2'200'000, 1.0, 4.0, 1},
+};
+// Stages of a tile that are on their way, as convolution_wgmma.cu is built.
+inline unsigned conv_wgmma_stages(const ConvTile& t) { return t.filters + t.outputs == 256 ? 3 : 4; }
+// Packing: microseconds of the launch, and bytes read and written in one.
+constexpr double conv_pack_launch = 2.5, conv_pack_bytes = 2.5e6;
 
 // Elements of a kernel up to which a mask says which of them lie inside of the input (convolution.cu).
 constexpr int64_t most_masked = 32;
@@ -78,6 +90,17 @@ inline ConvTiling conv_mma_tiling(int sm_count, const ConvShape& c) {
   return conv_splits(sm_count, c, large ? conv_mma_128 : conv_mma_64);
 }
 
+// By the best of the tiles for packed operands.
+inline ConvTiling conv_wgmma_tiling(int sm_count, ConvShape c) {
+  const double packing = conv_pack_launch + static_cast<double>(c.packed_bytes) / conv_pack_bytes;
+  c.terms = c.packed_terms;
+  ConvTiling best = conv_splits(sm_count, c, conv_wgmma_tiles[0]);
+  for (const ConvTile& t : conv_wgmma_tiles)
+    if (const ConvTiling tiling = conv_splits(sm_count, c, t); tiling.cost < best.cost) best = tiling;
+  best.cost += packing;
+  return best;
+}
+
 // Of the kernels without tiles: microseconds of a thread, of each term of its sum and of each term of each filter beyond what is read for all of them, and of a term
 // where nothing else is to be done.
 struct ConvThreads {
@@ -103,10 +126,12 @@ inline ConvKind conv_kind(int sm_count, const ConvShape& c) {
   const double products = static_cast<double>(c.outputs()) * static_cast<double>(c.terms);
   constexpr double few_products = 1e7;
   constexpr int64_t narrow = 16, least_plane = 64;
+  if (c.depthwise) return ConvKind::depthwise;
   if (c.point && c.plane >= 32 && (std::min(c.filters, c.terms) <= narrow || products < few_products)) return ConvKind::point;
   if (c.point && c.plane >= least_plane) return ConvKind::product;
   const bool mma = c.tensor_cores && c.terms >= 8;
   const double thread = conv_threads_cost(sm_count, c, 1), warp = conv_threads_cost(sm_count, c, 32), tiles = (mma ? conv_mma_tiling(sm_count, c) : conv_tiling(sm_count, c)).cost;
+  if (c.packed_terms > 0 && conv_wgmma_tiling(sm_count, c).cost < std::min({thread, warp, tiles})) return ConvKind::wgmma;
   // Tiles in f32 of 16-bit types are for what neither tensor cores nor threads serve.
   if (c.tensor_cores && !mma && (c.terms <= 4 || products < few_products)) return thread <= warp ? ConvKind::direct : ConvKind::direct_warp;
   if (tiles < std::min(thread, warp)) return mma ? ConvKind::mma : ConvKind::tiles;

@@ -1,0 +1,101 @@
+// How a convolution's input and filters are packed for tensor cores (convolution_pack.cu, convolution_wgmma.cu), and what cannot be. Pure; see plan_test.cc.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "../convolution.h"
+#include "../matmul/shape.h"
+
+namespace opscope::cuda {
+
+// Elements of a kernel, as many as of which a block of convolution_pack.cu has 8 channels in shared memory.
+constexpr int64_t most_packed_taps = 1024;
+
+struct ConvPacked {
+  int grain = 0;  // channels of a piece; 0 where kernels cannot take the convolution packed
+  PackedConv conv = {};
+  ConvPacking packing = {};
+  int64_t input_elements = 0, filter_elements = 0, blocks = 0;  // of the copies, and what writes them
+};
+
+// Pieces of a position, in runs of at most as many as a stage of the sum has; up to a ninth of them are added where that makes runs longer.
+inline void conv_runs(PackedConv& c, int64_t pieces, int64_t stage) {
+  c.run = static_cast<int>(pieces);
+  if (pieces > stage) {
+    c.run = 8;
+    for (const int run : {7, 6, 5, 4})
+      if (up(pieces, run) * run < up(pieces, c.run) * c.run) c.run = run;
+  }
+  c.pieces = static_cast<int>(up(pieces, c.run) * c.run);
+}
+
+// Positions of a block's tile, as a power of two, so that few of them lie behind the last one.
+inline int conv_position_bits(int64_t positions, int64_t channels) {
+  int best = 3;
+  int64_t least = 0;
+  for (int bits = 3; bits <= 8 && channels << bits <= 4096; bits++) {
+    constexpr int64_t overhead = 1024;
+    const int64_t cost = up(positions, int64_t{1} << bits) * ((channels << bits) + overhead);
+    if (least == 0 || cost <= least) least = cost, best = bits;
+  }
+  return best;
+}
+
+inline ConvPacked conv_packed(const ConvSizes& s) {
+  ConvPacked p;
+  PackedConv& c = p.conv;
+  const int64_t channels = s.channels / s.groups, taps = int64_t{s.depth.kernel} * s.height.kernel * s.width.kernel, images = int64_t{s.batch} * s.groups, grain = channels <= 4 ? 4 : 8;
+  const auto extent = [&](const ConvAxis& axis) { return int64_t{axis.output - 1} * s.stride + int64_t{s.dilation} * (axis.kernel - 1) + 1; };
+  const int64_t depth = extent(s.depth), height = extent(s.height), width = extent(s.width), plane = int64_t{s.depth.output} * s.height.output * s.width.output, columns = s.batch * plane;
+  conv_runs(c, up(channels, grain), 64 / grain);
+  // What the kernels count with 32 bits.
+  constexpr int64_t most = int64_t{1} << 31;
+  constexpr double most_pieces = 2e9;
+  const int64_t terms = c.pieces * taps, pitch = up(terms, 8 / grain) * (8 / grain);
+  const double positions = static_cast<double>(depth) * static_cast<double>(height) * static_cast<double>(width), input = static_cast<double>(s.batch) * s.channels * s.depth.input * s.height.input * s.width.input;
+  constexpr double most_growth = 16;
+  if (taps > most_packed_taps || terms >= int64_t{1} << 26 || columns >= most - 512 || s.groups > 65'535 || positions * static_cast<double>(images * c.pieces) > most_pieces ||
+      positions * static_cast<double>(images * c.pieces * grain) > most_growth * input + (1 << 20))
+    return p;
+  const int64_t padded = depth * height * width;
+  c.groups = s.groups;
+  c.filters = s.filters / s.groups;
+  c.columns = static_cast<int>(columns);
+  c.kernel_depth = s.depth.kernel, c.kernel_height = s.height.kernel, c.kernel_width = s.width.kernel;
+  c.terms = static_cast<int>(terms);
+  c.pitch = static_cast<int>(pitch);
+  c.plane = static_cast<int>(plane);
+  c.area = s.height.output * s.width.output;
+  c.width = s.width.output;
+  c.stride = s.stride;
+  c.line = static_cast<unsigned>(width * c.pieces);
+  c.slab = static_cast<unsigned>(height) * c.line;
+  c.image = static_cast<unsigned>(depth) * c.slab;
+  c.tap_width = static_cast<unsigned>(s.dilation * c.pieces);
+  c.tap_height = static_cast<unsigned>(s.dilation) * c.line;
+  c.tap_depth = static_cast<unsigned>(s.dilation) * c.slab;
+
+  ConvPacking& k = p.packing;
+  k.channels = static_cast<int>(channels);
+  k.taps = static_cast<int>(taps);
+  k.padded_depth = static_cast<int>(depth), k.padded_height = static_cast<int>(height), k.padded_width = static_cast<int>(width);
+  k.tiles_channels = static_cast<int>(up(c.pieces * grain, 64));
+  k.tile_channels = static_cast<int>(up(c.pieces, k.tiles_channels) * grain);
+  k.position_bits = conv_position_bits(padded, k.tile_channels);
+  k.tiles_positions = up(padded, int64_t{1} << k.position_bits);
+  k.input_blocks = images * k.tiles_channels * k.tiles_positions;
+  // Several small filters of a block, or some channels of one.
+  constexpr int64_t most_elements = 8192, few_elements = 2048;
+  const bool whole = channels * taps <= most_elements;
+  k.block_channels = static_cast<int>(whole ? channels : most_elements / taps / grain * grain);
+  k.block_filters = static_cast<int>(whole ? std::clamp<int64_t>(few_elements / (channels * taps), 1, s.filters) : 1);
+  k.filter_parts = static_cast<int>(up(channels, k.block_channels));
+  p.input_elements = images * padded * c.pieces * grain;
+  p.filter_elements = s.filters * pitch * grain;
+  p.blocks = k.input_blocks + up(s.filters, k.block_filters) * k.filter_parts;
+  if (p.blocks >= most || up(columns, 128) * up(c.filters, 64) >= most) return p;
+  p.grain = static_cast<int>(grain);
+  return p;
+}
+
+}  // namespace opscope::cuda

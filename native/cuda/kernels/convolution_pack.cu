@@ -1,0 +1,87 @@
+// What the kernels of convolution_wgmma.cu read: positions with their channels side by side instead of one plane after another, and filters in the order of their sums.
+// convolution_pack_<channels of a piece>, for f16 and bf16: padding and missing channels become zeros.
+#include "common/early.cuh"
+#include "common/vec.cuh"
+#include "convolution.h"
+
+namespace {
+
+constexpr int THREADS = 256, MOST = 8192;  // elements in shared memory
+
+template <int GRAIN>
+__device__ __forceinline__ void store_piece(uint16_t* to, const uint16_t (&v)[GRAIN]) {
+  uint32_t w[GRAIN / 2];
+#pragma unroll
+  for (int j = 0; j < GRAIN / 2; j++) w[j] = v[2 * j] | static_cast<uint32_t>(v[2 * j + 1]) << 16;
+  if constexpr (GRAIN == 8) *reinterpret_cast<uint4*>(to) = make_uint4(w[0], w[1], w[2], w[3]);
+  else *reinterpret_cast<uint2*>(to) = make_uint2(w[0], w[1]);
+}
+
+// A tile of channels and positions, turned in shared memory.
+template <int GRAIN>
+__device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, int pieces, uint16_t* tile) {
+  const int positions = 1 << p.position_bits, pitch = positions + 2, t = threadIdx.x;
+  const unsigned block = blockIdx.x, run = block / static_cast<unsigned>(p.tiles_positions), image = run / p.tiles_channels;
+  const long long first = static_cast<long long>(block - run * static_cast<unsigned>(p.tiles_positions)) << p.position_bits, padded = static_cast<long long>(p.padded_depth) * p.padded_height * p.padded_width;
+  const int channel0 = static_cast<int>(run - image * p.tiles_channels) * p.tile_channels;
+  const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input, position = first + (t & (positions - 1));
+  const unsigned row = static_cast<unsigned>(position) / p.padded_width;
+  const int w = static_cast<int>(static_cast<unsigned>(position) - row * p.padded_width) - s.width.padding, h = static_cast<int>(row % p.padded_height) - s.height.padding,
+            d = static_cast<int>(row / p.padded_height) - s.depth.padding;
+  const bool inside = position < padded && static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input) &&
+                      static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
+  const uint16_t* source = x + (static_cast<long long>(image) * p.channels + channel0) * in_plane + (static_cast<long long>(d) * s.height.input + h) * s.width.input + w;
+  const int channels = inside ? min(p.tile_channels, p.channels - channel0) : 0;
+#pragma unroll 8
+  for (int c = t >> p.position_bits; c < p.tile_channels; c += THREADS >> p.position_bits) tile[c * pitch + (t & (positions - 1))] = c < channels ? source[c * in_plane] : uint16_t{0};
+  __syncthreads();
+  const int across = p.tile_channels / GRAIN, piece0 = channel0 / GRAIN;
+  for (int i = t; i < across << p.position_bits; i += THREADS) {
+    const int at = i / across, piece = i - at * across;
+    if (first + at >= padded || piece0 + piece >= pieces) continue;
+    uint16_t v[GRAIN];
+#pragma unroll
+    for (int j = 0; j < GRAIN; j++) v[j] = tile[(piece * GRAIN + j) * pitch + at];
+    store_piece<GRAIN>(to + ((static_cast<long long>(image) * padded + first + at) * pieces + piece0 + piece) * GRAIN, v);
+  }
+}
+
+// Several whole filters, or some channels of one, which lie together. Pieces that only fill up a run stay as the workspace was made, zero.
+template <int GRAIN>
+__device__ __forceinline__ void pack_filters(const uint16_t* __restrict__ weight, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, const PackedConv& c, uint16_t* part) {
+  const int block = static_cast<int>(blockIdx.x - p.input_blocks), first = block / p.filter_parts * p.block_filters, channel0 = block % p.filter_parts * p.block_channels;
+  const int filters = min(p.block_filters, s.filters - first), channels = min(p.block_channels, p.channels - channel0), elements = filters * channels * p.taps;
+  const uint16_t* source = weight + (static_cast<long long>(first) * p.channels + channel0) * p.taps;
+#pragma unroll 8
+  for (int i = threadIdx.x; i < elements; i += THREADS) part[i] = source[i];
+  __syncthreads();
+  const int pieces = (channels + GRAIN - 1) / GRAIN, each = pieces * p.taps;
+  for (int i = threadIdx.x; i < filters * each; i += THREADS) {
+    const int filter = i / each, term = i - filter * each, tap = term / pieces, piece = term - tap * pieces;
+    const uint16_t* from = part + (filter * channels + piece * GRAIN) * p.taps + tap;
+    uint16_t v[GRAIN];
+#pragma unroll
+    for (int j = 0; j < GRAIN; j++) v[j] = piece * GRAIN + j < channels ? from[j * p.taps] : uint16_t{0};
+    const int all = channel0 / GRAIN + piece, of_run = all / c.run;
+    store_piece<GRAIN>(to + (static_cast<long long>(first + filter) * c.pitch + (static_cast<long long>(of_run) * p.taps + tap) * c.run + (all - of_run * c.run)) * GRAIN, v);
+  }
+}
+
+template <int GRAIN>
+__device__ __forceinline__ void pack(const uint16_t* __restrict__ x, const uint16_t* __restrict__ weight, uint16_t* __restrict__ packed_x, uint16_t* __restrict__ packed_weight, const ConvSizes& s,
+                                     const ConvPacking& p, const PackedConv& c) {
+  __shared__ uint16_t shared[MOST];
+  next_may_start();
+  if (blockIdx.x < p.input_blocks) pack_input<GRAIN>(x, packed_x, s, p, c.pieces, shared);
+  else pack_filters<GRAIN>(weight, packed_weight, s, p, c, shared);
+}
+
+}  // namespace
+
+#define PACK(GRAIN)                                                                                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(THREADS) convolution_pack_##GRAIN(const uint16_t* x, const uint16_t* weight, uint16_t* packed_x, uint16_t* packed_weight, const ConvSizes s,   \
+                                                                                 const ConvPacking p, const PackedConv c) {                                                                 \
+    pack<GRAIN>(x, weight, packed_x, packed_weight, s, p, c);                                                                                                                              \
+  }
+PACK(8)
+PACK(4)
