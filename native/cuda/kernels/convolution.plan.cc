@@ -57,7 +57,7 @@ void plan_wgmma(Planner& p, const ConvSizes& s, const ConvPacked& packed, const 
   const std::string grain = std::to_string(packed.grain);
   p.launch(p.kernel_in("convolution_pack", "convolution_pack_" + grain), {packed.blocks}, 256, 0, p.input(0), p.input(1), input, filters, s, packed.packing, c);
   // Stages of 128 bytes of the sum, whose swizzle repeats every 1024 bytes.
-  const unsigned shared = conv_wgmma_stages(tile) * static_cast<unsigned>(tile.filters + tile.outputs) * 128 + 1024;
+  const unsigned shared = conv_wgmma_shared(tile);
   p.launch(p.kernel_in("convolution_wgmma", "convolution_wgmma_" + p.dtype() + "_" + tile.name + "_" + grain, shared), {ceil_div(shape.columns, tile.outputs) * tiles, s.groups * splits}, 256, shared, input, filters,
            p.output(), c, shares, static_cast<int>(splits), static_cast<int>(tiles))
       .early(p.device);

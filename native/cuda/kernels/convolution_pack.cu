@@ -17,6 +17,30 @@ __device__ __forceinline__ void store_piece(uint16_t* to, const uint16_t (&v)[GR
   else *reinterpret_cast<uint2*>(to) = make_uint2(w[0], w[1]);
 }
 
+// Where a packed position lies in a plane of the input, -1 for padding.
+__device__ __forceinline__ long long place_of(const ConvSizes& s, const ConvPacking& p, long long position) {
+  const unsigned row = static_cast<unsigned>(position) / p.padded_width;
+  const int w = static_cast<int>(static_cast<unsigned>(position) - row * p.padded_width) - s.width.padding, h = static_cast<int>(row % p.padded_height) - s.height.padding,
+            d = static_cast<int>(row / p.padded_height) - s.depth.padding;
+  const bool inside = static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input) && static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
+  return inside ? (static_cast<long long>(d) * s.height.input + h) * s.width.input + w : -1;
+}
+
+// Up to four channels: several positions of a thread, a block apart.
+__device__ __forceinline__ void pack_few(const uint16_t* __restrict__ source, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, long long first, long long padded, long long in_plane) {
+  constexpr int U = 4;
+  uint16_t v[U][4];
+#pragma unroll
+  for (int u = 0; u < U; u++) {
+    const long long position = first + u * THREADS + threadIdx.x, place = position < padded ? place_of(s, p, position) : -1;
+#pragma unroll
+    for (int c = 0; c < 4; c++) v[u][c] = place >= 0 && c < p.channels ? source[c * in_plane + place] : uint16_t{0};
+  }
+#pragma unroll
+  for (int u = 0; u < U; u++)
+    if (const long long position = first + u * THREADS + threadIdx.x; position < padded) store_piece<4>(to + position * 4, v[u]);
+}
+
 // A tile of channels and positions, turned in shared memory.
 template <int GRAIN>
 __device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint16_t* __restrict__ to, const ConvSizes& s, const ConvPacking& p, int pieces, uint16_t* tile) {
@@ -24,14 +48,14 @@ __device__ __forceinline__ void pack_input(const uint16_t* __restrict__ x, uint1
   const unsigned block = blockIdx.x, run = block / static_cast<unsigned>(p.tiles_positions), image = run / p.tiles_channels;
   const long long first = static_cast<long long>(block - run * static_cast<unsigned>(p.tiles_positions)) << p.position_bits, padded = static_cast<long long>(p.padded_depth) * p.padded_height * p.padded_width;
   const int channel0 = static_cast<int>(run - image * p.tiles_channels) * p.tile_channels;
-  const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input, position = first + (t & (positions - 1));
-  const unsigned row = static_cast<unsigned>(position) / p.padded_width;
-  const int w = static_cast<int>(static_cast<unsigned>(position) - row * p.padded_width) - s.width.padding, h = static_cast<int>(row % p.padded_height) - s.height.padding,
-            d = static_cast<int>(row / p.padded_height) - s.depth.padding;
-  const bool inside = position < padded && static_cast<unsigned>(w) < static_cast<unsigned>(s.width.input) && static_cast<unsigned>(h) < static_cast<unsigned>(s.height.input) &&
-                      static_cast<unsigned>(d) < static_cast<unsigned>(s.depth.input);
-  const uint16_t* source = x + (static_cast<long long>(image) * p.channels + channel0) * in_plane + (static_cast<long long>(d) * s.height.input + h) * s.width.input + w;
-  const int channels = inside ? min(p.tile_channels, p.channels - channel0) : 0;
+  const long long in_plane = static_cast<long long>(s.depth.input) * s.height.input * s.width.input;
+  // Images of a group after one another, those of a group of the input beside each other.
+  const unsigned group = image / s.batch, of_batch = image - group * s.batch;
+  const uint16_t* source = x + ((static_cast<long long>(of_batch) * s.groups + group) * p.channels + channel0) * in_plane;
+  if constexpr (GRAIN == 4) return pack_few(source, to + image * padded * 4, s, p, first, padded, in_plane);
+  const long long position = first + (t & (positions - 1)), place = position < padded ? place_of(s, p, position) : -1;
+  const int channels = place >= 0 ? min(p.tile_channels, p.channels - channel0) : 0;
+  source += place;
 #pragma unroll 8
   for (int c = t >> p.position_bits; c < p.tile_channels; c += THREADS >> p.position_bits) tile[c * pitch + (t & (positions - 1))] = c < channels ? source[c * in_plane] : uint16_t{0};
   __syncthreads();

@@ -2,9 +2,7 @@
 // outputs of all images. It reads what convolution_pack.cu writes, where the channels of a position lie side by side and padding is there: what a window adds to a stage of
 // the sum are whole pieces of 8 or 4 channels, which each thread copies asynchronously. Stages of 64 elements lie in a ring; two warp groups multiply one while the next are on
 // their way. Where tiles are few, shares of the sum go to f32 sums of their own, which matmul_join adds up (matmul_parts.cu).
-//   convolution_wgmma_<t>_<filters>x<outputs of a tile>_<channels of a piece>
-#include <type_traits>
-
+//   convolution_wgmma_<t>_<filters>x<outputs of a tile>x<stages>_<channels of a piece>
 #include "common/early.cuh"
 #include "common/wgmma_pair.cuh"
 #include "convolution.h"
@@ -43,13 +41,19 @@ struct Place {
   }
 };
 
-#ifndef OPSCOPE_WINDOW_COPY
-#define OPSCOPE_WINDOW_COPY "cp.async.cg"
-#endif
-template <int BYTES>
+template <bool VALUE>
+struct Choice {
+  static constexpr bool value = VALUE;
+};
+template <class T>
+__device__ T pointee(T*);
+
+// Copies BYTES, of which only `bytes` are read and the rest are zeros. SHARED: through the first cache, for pieces that share their lines with those of other threads.
+template <int BYTES, bool SHARED>
 __device__ __forceinline__ void copy_piece(uint32_t to, const void* from, int bytes) {
-  if constexpr (BYTES == 16) asm volatile(OPSCOPE_WINDOW_COPY ".shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
-  else asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes));
+  if constexpr (BYTES == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes));
+  else if constexpr (SHARED) asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
+  else copy_async_16(to, from, bytes);
 }
 
 // Writes the sums that lie in shared memory, rows of BN + 8, to their planes: V outputs at a time. `places`: where the outputs of the first filter lie, -1 beyond the last.
@@ -94,11 +98,12 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
   // This thread copies one 16-byte chunk of every ROWS-th row. Past the last output: that one again, whose sum is not written.
   const int chunk = thread % 8, row = thread / 8;
   const uint32_t to = base + row * ROW + (chunk ^ (row & 7)) * 16;
+  const int batch = s.columns / s.plane;
   unsigned origin[BN / ROWS];
 #pragma unroll
   for (int i = 0; i < BN / ROWS; i++) {
     const int c = min(column0 + row + i * ROWS, s.columns - 1), image = c / s.plane, o = c - image * s.plane, d = o / s.area, in_area = o - d * s.area, h = in_area / s.width, w = in_area - h * s.width;
-    origin[i] = (static_cast<unsigned>(image) * s.groups + group) * s.image + d * s.stride * s.slab + h * s.stride * s.line + w * s.stride * s.pieces;
+    origin[i] = (static_cast<unsigned>(group) * batch + image) * s.image + d * s.stride * s.slab + h * s.stride * s.line + w * s.stride * s.pieces;
   }
   const char* const windows = reinterpret_cast<const char*>(x);
   const char* from_filters = reinterpret_cast<const char*>(filters + (static_cast<long long>(group) * s.filters + filter0 + row) * s.pitch * GRAIN) + (static_cast<long long>(first) * 8 + chunk) * 16;
@@ -118,13 +123,17 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
     from_filters += ROW;
     const unsigned offset = valid > 0 ? place.offset(s) : 0;
     const int bytes = min(valid, GRAIN * 2);
+    const auto copy_windows = [&](auto shares_lines) {
 #pragma unroll
-    for (int i = 0; i < BN / ROWS; i++) copy_piece<GRAIN * 2>(b + i * ROWS * ROW, windows + static_cast<unsigned long long>(origin[i] + offset) * (GRAIN * 2), bytes);
+      for (int i = 0; i < BN / ROWS; i++) copy_piece<GRAIN * 2, decltype(shares_lines)::value>(b + i * ROWS * ROW, windows + static_cast<unsigned long long>(origin[i] + offset) * (GRAIN * 2), bytes);
+    };
+    if (s.run == STEP) copy_windows(Choice<false>());
+    else copy_windows(Choice<true>());
     place.advance(s, step);
     if constexpr (PIECES == 2) {
       const unsigned after = valid > 8 ? second.offset(s) : 0;
 #pragma unroll
-      for (int i = 0; i < BN / ROWS; i++) copy_piece<8>(b + i * ROWS * ROW + 8, windows + static_cast<unsigned long long>(origin[i] + after) * 8, valid - bytes);
+      for (int i = 0; i < BN / ROWS; i++) copy_piece<8, true>(b + i * ROWS * ROW + 8, windows + static_cast<unsigned long long>(origin[i] + after) * 8, valid - bytes);
       second.advance(s, step);
     }
   };
@@ -167,7 +176,7 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
 
   // Through shared memory, so that neighbouring lanes write neighbouring outputs.
   const auto store = [&](auto* to_outputs) {
-    using To = std::remove_reference_t<decltype(*to_outputs)>;
+    using To = decltype(pointee(to_outputs));
     To* rows = reinterpret_cast<To*>(shared + (base - shared_address(shared)));
 #pragma unroll
     for (int m = 0; m < MI; m++)
@@ -196,12 +205,14 @@ __device__ __forceinline__ void convolve(const T* __restrict__ x, const T* __res
 }  // namespace
 
 #define CONVOLUTION(T, BM, BN, WM, STAGES, GRAIN, BLOCKS)                                                                                                                                  \
-  extern "C" __global__ void __launch_bounds__(256, BLOCKS) convolution_wgmma_##T##_##BM##x##BN##_##GRAIN(const T* x, const T* filters, T* out, const PackedConv s, float* shares, int splits, \
-                                                                                                       int tiles) {                                                                        \
+  extern "C" __global__ void __launch_bounds__(256, BLOCKS) convolution_wgmma_##T##_##BM##x##BN##x##STAGES##_##GRAIN(const T* x, const T* filters, T* out, const PackedConv s, float* shares, \
+                                                                                                                   int splits, int tiles) {                                                  \
     convolve<T, BM, BN, WM, STAGES, GRAIN>(x, filters, out, s, shares, splits, tiles);                                                                                                     \
   }
-#define CONVOLUTIONS(T, GRAIN) \
-  CONVOLUTION(T, 64, 128, 1, 4, GRAIN, 2) CONVOLUTION(T, 64, 192, 1, 3, GRAIN, 2) CONVOLUTION(T, 64, 256, 1, 4, GRAIN, 1) CONVOLUTION(T, 128, 128, 2, 3, GRAIN, 2) CONVOLUTION(T, 128, 256, 2, 4, GRAIN, 1) CONVOLUTION(T, 256, 128, 2, 4, GRAIN, 1)
+#define CONVOLUTIONS(T, GRAIN)                                                                                                                                    \
+  CONVOLUTION(T, 64, 128, 1, 4, GRAIN, 2) CONVOLUTION(T, 64, 128, 1, 8, GRAIN, 1) CONVOLUTION(T, 64, 192, 1, 3, GRAIN, 2) CONVOLUTION(T, 64, 192, 1, 6, GRAIN, 1)    \
+  CONVOLUTION(T, 64, 256, 1, 4, GRAIN, 1) CONVOLUTION(T, 128, 128, 2, 3, GRAIN, 2) CONVOLUTION(T, 128, 128, 2, 6, GRAIN, 1) CONVOLUTION(T, 128, 256, 2, 4, GRAIN, 1) \
+  CONVOLUTION(T, 256, 128, 2, 4, GRAIN, 1)
 CONVOLUTIONS(f16, 8)
 CONVOLUTIONS(f16, 4)
 CONVOLUTIONS(bf16, 8)

@@ -16,7 +16,8 @@ inline std::string conv_depthwise_kernel(const PoolTile& t) {
 
 // No blocks: other kernels take it. `size`: bytes of an element.
 inline PoolTiling conv_depthwise(int64_t size, const ConvSizes& s) {
-  const auto narrow = [](const ConvAxis& a) { return 2 * a.padding <= a.kernel; };
+  // Every window has an element of the plane.
+  const auto narrow = [](const ConvAxis& a) { return a.padding < a.kernel; };
   if (s.groups != s.channels || s.groups != s.filters || s.dilation != 1 || s.depth.input != 1 || s.depth.kernel != 1 || s.depth.padding != 0 || !narrow(s.height) || !narrow(s.width)) return {};
   PoolTile t = {};
   t.planes = static_cast<long long>(s.batch) * s.channels;
@@ -26,7 +27,10 @@ inline PoolTiling conv_depthwise(int64_t size, const ConvSizes& s) {
   // Elements of a plane are counted with 32 bits.
   constexpr int64_t most = int64_t{1} << 30;
   if (conv_depthwise_kernel(t).empty() || int64_t{t.height} * t.width >= most || int64_t{t.out_height} * t.out_width >= most) return {};
-  const PoolTiling tiling = plane_tiling(size, t);
+  // Small inputs make smaller tiles, so that there are enough of them.
+  constexpr int64_t least = 1 << 10, blocks = 264;
+  const int64_t bytes = t.planes * t.height * t.width * size;
+  const PoolTiling tiling = plane_tiling(size, t, std::clamp(bytes / blocks, least, pool_tile_bytes(bytes)));
   return tiling.blocks < int64_t{1} << 31 ? tiling : PoolTiling{};
 }
 

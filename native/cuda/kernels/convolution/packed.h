@@ -81,7 +81,8 @@ inline ConvPacked conv_packed(const ConvSizes& s) {
   k.padded_depth = static_cast<int>(depth), k.padded_height = static_cast<int>(height), k.padded_width = static_cast<int>(width);
   k.tiles_channels = static_cast<int>(up(c.pieces * grain, 64));
   k.tile_channels = static_cast<int>(up(c.pieces, k.tiles_channels) * grain);
-  k.position_bits = conv_position_bits(padded, k.tile_channels);
+  // Few channels need no shared memory.
+  k.position_bits = grain == 4 ? 10 : conv_position_bits(padded, k.tile_channels);
   k.tiles_positions = up(padded, int64_t{1} << k.position_bits);
   k.input_blocks = images * k.tiles_channels * k.tiles_positions;
   // Several small filters of a block, or some channels of one.

@@ -1,6 +1,7 @@
 // Which kernel a convolution takes, its tiles, and into how many shares its sum is split: what a model of the time says. Pure; see plan_test.cc.
 #pragma once
 #include <cmath>
+#include <string_view>
 
 #include "../matmul/shape.h"
 #include "shape.h"
@@ -35,22 +36,30 @@ inline constexpr ConvTile conv_tiles[] = {
 inline constexpr const ConvTile& conv_tile_16bit = conv_tiles[1];
 inline constexpr ConvTile conv_mma_64 = {"64", 64, 64, 32, 1, 4, 199'000, 1.34, 2.1, 4}, conv_mma_128 = {"128", 128, 128, 32, 1, 8, 390'000, 4.1, 2.0, 2};
 
-// Of packed operands: a stage has 64 elements of the sum.
+// Of packed operands, with the stages of 64 elements of the sum that are on their way: few where two blocks of a multiprocessor take turns, many where a block has it to itself.
 inline constexpr ConvTile conv_wgmma_tiles[] = {
-  {"64x128", 64, 128, 64, 1, 8, 1'500'000, 0.6, 4.0, 2}, {"64x192", 64, 192, 64, 1, 8, 1'500'000, 0.7, 4.0, 2}, {"64x256", 64, 256, 64, 1, 8, 1'500'000, 0.7, 4.0, 1},
-  {"128x128", 128, 128, 64, 1, 8, 2'000'000, 0.7, 4.0, 2}, {"128x256", 128, 256, 64, 1, 8, 2'200'000, 1.0, 4.0, 1}, {"256x128", 256, 128, 64, 1, 8, 2'200'000, 1.0, 4.0, 1},
+  {"64x128x4", 64, 128, 64, 1, 8, 2'790'000, 0.6, 4.7, 2}, {"64x128x8", 64, 128, 64, 1, 8, 3'600'000, 0.32, 7.6, 1}, {"64x192x3", 64, 192, 64, 1, 8, 2'180'000, 0.93, 3.4, 2},
+  {"64x192x6", 64, 192, 64, 1, 8, 3'600'000, 0.45, 6.5, 1}, {"64x256x4", 64, 256, 64, 1, 8, 3'070'000, 0.5, 6.7, 1}, {"128x128x3", 128, 128, 64, 1, 8, 3'180'000, 0.89, 4.3, 2},
+  {"128x128x6", 128, 128, 64, 1, 8, 3'600'000, 0.43, 7.0, 1}, {"128x256x4", 128, 256, 64, 1, 8, 3'240'000, 0.5, 6.9, 1}, {"256x128x4", 256, 128, 64, 1, 8, 3'100'000, 0.5, 6.7, 1},
 };
-// Stages of a tile that are on their way, as convolution_wgmma.cu is built.
-inline unsigned conv_wgmma_stages(const ConvTile& t) { return t.filters + t.outputs == 256 ? 3 : 4; }
-// Packing: microseconds of the launch, and bytes read and written in one.
-constexpr double conv_pack_launch = 2.5, conv_pack_bytes = 2.5e6;
-
+// Bytes of shared memory: the stages, whose swizzle repeats every 1024 bytes.
+inline unsigned conv_wgmma_shared(const ConvTile& t) {
+  const std::string_view name = t.name;
+  return static_cast<unsigned>((name.back() - '0') * (t.filters + t.outputs) * 128 + 1024);
+}
 // Elements of a kernel up to which a mask says which of them lie inside of the input (convolution.cu).
 constexpr int64_t most_masked = 32;
 constexpr int64_t most_conv_splits = 64;
 
-// Microseconds.
-constexpr double conv_launch = 2.2, conv_join = 4.1, conv_join_elements = 2.65e6;
+// Microseconds of a launch, of adding shares up, and elements of shares in one.
+struct ConvLaunches {
+  double first, join, join_elements;
+};
+constexpr double conv_launch = 2.2;
+constexpr ConvLaunches conv_launches = {conv_launch, 4.1, 2.65e6};
+// With that of packing, which reads and writes so many bytes in a microsecond; shares are written in f32, too.
+constexpr ConvLaunches conv_packed_launches = {4.0, 3.2, 0.52e6};
+constexpr double conv_pack_bytes = 2.3e6;
 
 struct ConvTiling {
   const ConvTile* tile;
@@ -58,20 +67,20 @@ struct ConvTiling {
   double cost;
 };
 
-inline double conv_tile_cost(int sm_count, const ConvShape& c, const ConvTile& t, int64_t splits) {
+inline double conv_tile_cost(int sm_count, const ConvShape& c, const ConvTile& t, int64_t splits, const ConvLaunches& launches) {
   const int64_t blocks = up(c.columns, t.outputs) * up(c.filters, t.filters) * c.groups * splits, rounds = up(blocks, sm_count);
   const double steps = static_cast<double>(up(up(c.terms, t.depth), splits * t.slices)) + t.ends, products = static_cast<double>(t.slices * t.filters * t.outputs * t.depth);
   const double work = static_cast<double>(rounds) * steps * products / t.rate, waiting = steps * t.latency * static_cast<double>(up(rounds, t.resident));
-  return conv_launch + std::hypot(work, waiting) + (splits > 1 ? conv_join + static_cast<double>(splits * c.outputs()) / conv_join_elements : 0);
+  return launches.first + std::hypot(work, waiting) + (splits > 1 ? launches.join + static_cast<double>(splits * c.outputs()) / launches.join_elements : 0);
 }
 
 // The best number of shares, none of them empty.
-inline ConvTiling conv_splits(int sm_count, const ConvShape& c, const ConvTile& t) {
-  ConvTiling best = {&t, 1, conv_tile_cost(sm_count, c, t, 1)};
+inline ConvTiling conv_splits(int sm_count, const ConvShape& c, const ConvTile& t, const ConvLaunches& launches = conv_launches) {
+  ConvTiling best = {&t, 1, conv_tile_cost(sm_count, c, t, 1, launches)};
   const int64_t steps = up(up(c.terms, t.depth), t.slices);
   for (int64_t wanted = 2; wanted <= std::min(most_conv_splits, steps); wanted++) {
     const int64_t splits = up(steps, up(steps, wanted));
-    if (const double cost = conv_tile_cost(sm_count, c, t, splits); cost < best.cost) best = {&t, splits, cost};
+    if (const double cost = conv_tile_cost(sm_count, c, t, splits, launches); cost < best.cost) best = {&t, splits, cost};
   }
   return best;
 }
@@ -92,12 +101,11 @@ inline ConvTiling conv_mma_tiling(int sm_count, const ConvShape& c) {
 
 // By the best of the tiles for packed operands.
 inline ConvTiling conv_wgmma_tiling(int sm_count, ConvShape c) {
-  const double packing = conv_pack_launch + static_cast<double>(c.packed_bytes) / conv_pack_bytes;
   c.terms = c.packed_terms;
-  ConvTiling best = conv_splits(sm_count, c, conv_wgmma_tiles[0]);
+  ConvTiling best = conv_splits(sm_count, c, conv_wgmma_tiles[0], conv_packed_launches);
   for (const ConvTile& t : conv_wgmma_tiles)
-    if (const ConvTiling tiling = conv_splits(sm_count, c, t); tiling.cost < best.cost) best = tiling;
-  best.cost += packing;
+    if (const ConvTiling tiling = conv_splits(sm_count, c, t, conv_packed_launches); tiling.cost < best.cost) best = tiling;
+  best.cost += static_cast<double>(c.packed_bytes) / conv_pack_bytes;
   return best;
 }
 

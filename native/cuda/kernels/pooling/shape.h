@@ -26,11 +26,11 @@ inline std::string pool_tile_kernel(const PoolTile& t) {
 constexpr int64_t most_of_pool_tile = 16 << 10;
 inline int64_t pool_tile_bytes(int64_t bytes) { return bytes < int64_t{4} << 20 ? 4 << 10 : bytes < int64_t{32} << 20 ? 8 << 10 : most_of_pool_tile; }
 
-// `size`: bytes of an element. The tile has planes, extents and windows.
-inline PoolTiling plane_tiling(int64_t size, PoolTile t) {
+// `size`: bytes of an element. The tile has planes, extents and windows; its input should have `tile_bytes`.
+inline PoolTiling plane_tiling(int64_t size, PoolTile t, int64_t tile_bytes) {
   const auto over = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t lanes = 16 / size, plane = int64_t{t.height} * t.width, out_plane = int64_t{t.out_height} * t.out_width;
-  int64_t room = pool_tile_bytes(t.planes * plane * size) / size;
+  int64_t room = tile_bytes / size;
   while (t.height > 1 && int64_t{t.kernel_down} * t.width > room && room * size < most_of_pool_tile) room *= 2;
   // Rows that do not fit.
   if (t.height > 1 && int64_t{t.kernel_down} * t.width > room) return {};
@@ -65,6 +65,6 @@ inline PoolTiling plane_tiling(int64_t size, PoolTile t) {
   return {t, over(t.planes, t.together) * t.bands * t.splits, (t.out_at + lanes + over(outputs + lanes, lanes) * lanes) * size};
 }
 
-inline PoolTiling pool_tiling(int64_t size, const PoolTile& t) { return pool_tile_kernel(t).empty() ? PoolTiling{} : plane_tiling(size, t); }
+inline PoolTiling pool_tiling(int64_t size, const PoolTile& t) { return pool_tile_kernel(t).empty() ? PoolTiling{} : plane_tiling(size, t, pool_tile_bytes(t.planes * t.height * t.width * size)); }
 
 }  // namespace opscope::cuda

@@ -14,3 +14,5 @@ inline void expect(bool right, const std::string& what) {
 void row_shapes();
 // order_test.cc
 void order_shapes();
+// convolution_test.cc
+void convolution_shapes();

@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 
-#include "kernels/convolution/tiles.h"
 #include "kernels/matmul/f32.h"
 #include "kernels/matmul/shallow.h"
 #include "kernels/matmul/shape.h"
@@ -124,65 +123,6 @@ void products() {
   expect(is_shallow(2, 128LL << 20) && !is_shallow(9, 128LL << 20) && !is_shallow(2, 4096), "a few elements of k and a large result take threads of their own, a small result tiles");
 }
 
-// Every convolution has a kernel that can compute it, and few filters or a long sum of few outputs are not left to nearly empty tiles.
-void convolutions() {
-  bool possible = true;
-  for (const int64_t columns : {1, 9, 64, 1000, 1'000'000})
-    for (const int64_t filters : {1, 2, 17, 64, 512})
-      for (const int64_t groups : {1, 7, 4096})
-        for (const int64_t terms : {1, 9, 100, 65'536})
-          for (const int64_t plane : {int64_t{1}, int64_t{31}, columns})
-            for (const bool point : {false, true})
-              for (const bool tensor_cores : {false, true}) {
-                const ConvKind kind = conv_kind(132, {columns, filters, groups, terms, plane, point, tensor_cores});
-                if (kind == ConvKind::point || kind == ConvKind::product) possible = possible && point;
-                if (kind == ConvKind::mma) possible = possible && tensor_cores;
-              }
-  expect(possible, "kernels for products and for tensor cores get what they can compute");
-  expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
-  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");
-  bool covered = true;
-  for (const int64_t columns : {1LL, 49LL, 100'003LL, 1LL << 33})
-    for (const int64_t filters : {1LL, 11LL, 512LL, 5'000'000LL})
-      for (const int64_t groups : {1, 4096})
-        for (const int64_t terms : {1LL, 17LL, 4608LL, 1LL << 30}) {
-          const ConvShape shape = {columns, filters, groups, terms, 1, false, true, 1};
-          for (const ConvTiling& tiling : {conv_tiling(132, shape), conv_mma_tiling(132, shape), conv_splits(132, shape, conv_tile_16bit)}) {
-            const int64_t steps = up(up(terms, tiling.tile->depth), tiling.tile->slices), each = up(steps, tiling.splits);
-            covered = covered && tiling.splits >= 1 && tiling.splits <= most_conv_splits && each * (tiling.splits - 1) < steps && tiling.cost > 0;
-          }
-          covered = covered && (filters < 5'000'000 || conv_tiling(132, shape).tile->filters == 64);
-        }
-  expect(covered, "no share of a sum is empty, and a launch holds the tiles");
-  const auto takes = [](const ConvShape& shape, int filters, bool split) { return conv_tiling(132, shape).tile->filters == filters && (conv_tiling(132, shape).splits > 1) == split; };
-  expect(takes({50'176, 64, 1, 576, 3136, false, false, 64}, 64, false) && takes({392, 512, 1, 4608, 49, false, false, 512}, 64, true) && takes({30'592, 31, 1, 2058, 239, false, false, 686}, 32, true) &&
-             takes({46'395, 11, 47, 27, 45, false, false, 1}, 16, false),
-         "tiles have as many filters as there are, and share the sum where outputs are few");
-  bool filled = true;
-  for (const int64_t columns : {1, 1000, 100'000, 10'000'000})
-    for (const int64_t filters : {1, 2, 3, 5, 8, 17})
-      for (const int group : {1, 32}) {
-        const int together = conv_filters_together(132, {columns, filters, 1, 100, columns, false, false}, group);
-        const int64_t threads = columns * ((filters + together - 1) / together) * group;
-        filled = filled && together >= 1 && together <= 8 && (together & (together - 1)) == 0 && (together == 1 || (threads >= 132 * 1024 && together < filters * 2));
-      }
-  expect(filled, "filters are computed together where enough threads are left, and no more of them than there are");
-  expect(conv_filters_together(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 1) == 8 && conv_filters_together(132, {27'885, 4, 1, 5000, 2145, false, false}, 32) == 4 && conv_filters_together(132, {600, 4, 1, 21, 600, false, false}, 1) == 1,
-         "by a thread, by a warp, and not where outputs are few");
-  expect(conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 55, 2) && !conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 5, 2) && !conv_shares_window(132, {600, 2, 1, 165, 600, false, true}, 55, 2) &&
-             !conv_shares_window(132, {25'312, 8, 1, 2000, 791, false, true}, 500, 8),
-         "warps of a block share many channels of enough outputs");
-  expect(conv_shares_window(132, {256, 32, 1, 144, 256, false, false}, 16, 1) && !conv_shares_window(132, {256, 32, 1, 4608, 256, false, false}, 512, 1) && !conv_shares_window(132, {2052, 2, 1, 129, 4, false, false}, 129, 1) &&
-             conv_kind(132, {256, 32, 1, 144, 256, false, false, 16}) == ConvKind::direct_warp,
-         "fewer outputs are enough where each warp has few channels");
-  expect(conv_takes_window(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 8) && conv_takes_window(132, {300'000, 1, 16, 9, 4032, false, false}, 1) && !conv_takes_window(132, {100'000, 1, 1, 9, 4032, false, false}, 1) &&
-             !conv_takes_window(132, {11'160'315, 5, 1, 2000, 21'755, false, false}, 8),
-         "several positions of a thread where outputs are many and the weights lie in shared memory");
-  expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
-  expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && conv_mma_tiling(132, {432, 17, 1, 65'536, 24, false, true}).splits > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
-  expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
-}
-
 void attentions() {
   expect(attention_splits(132, 1, 17) == 8 && attention_splits(132, 1, 1 << 20) == 128, "keys of few queries are split");
   expect(attention_splits(132, 100, 1000) == 1 && attention_splits(132, 1, 3) == 1, "those of many queries, and few keys, are not");
@@ -271,7 +211,7 @@ int main() {
   row_shapes();
   planes(expect);
   products();
-  convolutions();
+  convolution_shapes();
   order_shapes();
   attentions();
   launches();

@@ -1,0 +1,190 @@
+// Which kernel a convolution takes and how its work is shared (convolution/): a part of opscope_cuda_plan_test.
+#include <set>
+
+#include "kernels/convolution/depthwise.h"
+#include "kernels/convolution/packed.h"
+#include "kernels/convolution/tiles.h"
+#include "kernels/plan.h"
+#include "kernels/test/expect.h"
+
+using namespace opscope;
+using namespace opscope::cuda;
+
+namespace {
+
+// Every convolution has a kernel that can compute it, and few filters or a long sum of few outputs are not left to nearly empty tiles.
+void kinds() {
+  bool possible = true;
+  for (const int64_t columns : {1, 9, 64, 1000, 1'000'000})
+    for (const int64_t filters : {1, 2, 17, 64, 512})
+      for (const int64_t groups : {1, 7, 4096})
+        for (const int64_t terms : {1, 9, 100, 65'536})
+          for (const int64_t plane : {int64_t{1}, int64_t{31}, columns})
+            for (const bool point : {false, true})
+              for (const bool tensor_cores : {false, true}) {
+                const ConvKind kind = conv_kind(132, {columns, filters, groups, terms, plane, point, tensor_cores});
+                if (kind == ConvKind::point || kind == ConvKind::product) possible = possible && point;
+                if (kind == ConvKind::mma) possible = possible && tensor_cores;
+              }
+  expect(possible, "kernels for products and for tensor cores get what they can compute");
+  expect(conv_kind(132, {11'160'315, 5, 1, 21, 21'755, false, false}) == ConvKind::direct && conv_kind(132, {50'176, 64, 1, 576, 3136, false, false, 64}) == ConvKind::tiles, "few filters are no tile, more of them are");
+  expect(conv_kind(132, {340'416, 32, 1, 1, 1728, false, true}) == ConvKind::direct && conv_kind(132, {729, 423, 1, 2, 9, false, true}) == ConvKind::direct, "few terms are no tile, whatever the filters");
+  bool covered = true;
+  for (const int64_t columns : {1LL, 49LL, 100'003LL, 1LL << 33})
+    for (const int64_t filters : {1LL, 11LL, 512LL, 5'000'000LL})
+      for (const int64_t groups : {1, 4096})
+        for (const int64_t terms : {1LL, 17LL, 4608LL, 1LL << 30}) {
+          const ConvShape shape = {columns, filters, groups, terms, 1, false, true, 1};
+          for (const ConvTiling& tiling : {conv_tiling(132, shape), conv_mma_tiling(132, shape), conv_splits(132, shape, conv_tile_16bit)}) {
+            const int64_t steps = up(up(terms, tiling.tile->depth), tiling.tile->slices), each = up(steps, tiling.splits);
+            covered = covered && tiling.splits >= 1 && tiling.splits <= most_conv_splits && each * (tiling.splits - 1) < steps && tiling.cost > 0;
+          }
+          covered = covered && (filters < 5'000'000 || conv_tiling(132, shape).tile->filters == 64);
+        }
+  expect(covered, "no share of a sum is empty, and a launch holds the tiles");
+  const auto takes = [](const ConvShape& shape, int filters, bool split) { return conv_tiling(132, shape).tile->filters == filters && (conv_tiling(132, shape).splits > 1) == split; };
+  expect(takes({50'176, 64, 1, 576, 3136, false, false, 64}, 64, false) && takes({392, 512, 1, 4608, 49, false, false, 512}, 64, true) && takes({30'592, 31, 1, 2058, 239, false, false, 686}, 32, true) &&
+             takes({46'395, 11, 47, 27, 45, false, false, 1}, 16, false),
+         "tiles have as many filters as there are, and share the sum where outputs are few");
+  bool filled = true;
+  for (const int64_t columns : {1, 1000, 100'000, 10'000'000})
+    for (const int64_t filters : {1, 2, 3, 5, 8, 17})
+      for (const int group : {1, 32}) {
+        const int together = conv_filters_together(132, {columns, filters, 1, 100, columns, false, false}, group);
+        const int64_t threads = columns * ((filters + together - 1) / together) * group;
+        filled = filled && together >= 1 && together <= 8 && (together & (together - 1)) == 0 && (together == 1 || (threads >= 132 * 1024 && together < filters * 2));
+      }
+  expect(filled, "filters are computed together where enough threads are left, and no more of them than there are");
+  expect(conv_filters_together(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 1) == 8 && conv_filters_together(132, {27'885, 4, 1, 5000, 2145, false, false}, 32) == 4 && conv_filters_together(132, {600, 4, 1, 21, 600, false, false}, 1) == 1,
+         "by a thread, by a warp, and not where outputs are few");
+  expect(conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 55, 2) && !conv_shares_window(132, {25'312, 2, 1, 165, 791, false, true}, 5, 2) && !conv_shares_window(132, {600, 2, 1, 165, 600, false, true}, 55, 2) &&
+             !conv_shares_window(132, {25'312, 8, 1, 2000, 791, false, true}, 500, 8),
+         "warps of a block share many channels of enough outputs");
+  expect(conv_shares_window(132, {256, 32, 1, 144, 256, false, false}, 16, 1) && !conv_shares_window(132, {256, 32, 1, 4608, 256, false, false}, 512, 1) && !conv_shares_window(132, {2052, 2, 1, 129, 4, false, false}, 129, 1) &&
+             conv_kind(132, {256, 32, 1, 144, 256, false, false, 16}) == ConvKind::direct_warp,
+         "fewer outputs are enough where each warp has few channels");
+  expect(conv_takes_window(132, {11'160'315, 5, 1, 21, 21'755, false, false}, 8) && conv_takes_window(132, {300'000, 1, 16, 9, 4032, false, false}, 1) && !conv_takes_window(132, {100'000, 1, 1, 9, 4032, false, false}, 1) &&
+             !conv_takes_window(132, {11'160'315, 5, 1, 2000, 21'755, false, false}, 8),
+         "several positions of a thread where outputs are many and the weights lie in shared memory");
+  expect(conv_kind(132, {278'568, 260, 1, 39, 30'952, true, true}) == ConvKind::product, "a kernel of one element is a batched product");
+  expect(conv_kind(132, {432, 17, 1, 65'536, 24, false, true}) == ConvKind::mma && conv_mma_tiling(132, {432, 17, 1, 65'536, 24, false, true}).splits > 30, "a long sum of few outputs takes tensor cores and the whole GPU");
+  expect(conv_kind(132, {6000, 2, 1, 100, 2000, false, true}) == ConvKind::direct_warp, "a long sum takes a warp");
+}
+
+ConvAxis axis(int input, int kernel, int padding, int stride, int dilation) { return {input, kernel, padding, (input + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1}; }
+
+// f(sizes) for convolutions over the range, as they are drawn.
+template <class F>
+void each_convolution(F f) {
+  for (const int batch : {1, 3, 64, 5000})
+    for (const int channels : {1, 3, 8, 13, 64, 72, 96, 130, 512, 4096})
+      for (const int filters : {1, 17, 64, 300, 4096})
+        for (const int groups : {1, 8})
+          for (const int stride : {1, 2, 5})
+            for (const int dilation : {1, 3})
+              for (const auto& [depth, height, width] : {std::tuple{1, 1, 1}, {1, 1, 3001}, {1, 7, 7}, {1, 56, 57}, {1, 224, 224}, {9, 10, 11}, {1, 3, 1 << 20}})
+                for (const int kernel : {1, 2, 3, 7, 11, 31})
+                  for (const int padding : {0, kernel / 2, 40}) {
+                    if (channels % groups != 0 || filters % groups != 0) continue;
+                    const int span = dilation * (kernel - 1) + 1;
+                    ConvSizes s = {batch, channels, filters, groups, stride, dilation, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(width, kernel, padding, stride, dilation)};
+                    if (height > 1) s.height = axis(height, kernel, padding, stride, dilation);
+                    if (depth > 1) s.depth = axis(depth, kernel, padding, stride, dilation);
+                    if (width + 2 * padding < span || (height > 1 && height + 2 * padding < span) || (depth > 1 && depth + 2 * padding < span)) continue;
+                    f(s);
+                  }
+}
+
+// Packed operands hold every window, blocks cover them, and what a block keeps fits its shared memory.
+void packed() {
+  bool runs = true, windows = true, tiles = true, filters = true;
+  int64_t taken = 0, left = 0;
+  each_convolution([&](const ConvSizes& s) {
+    const ConvPacked p = conv_packed(s);
+    if (p.grain == 0) {
+      left++;
+      return;
+    }
+    taken++;
+    const PackedConv& c = p.conv;
+    const ConvPacking& k = p.packing;
+    const int64_t channels = s.channels / s.groups, least = up(channels, p.grain), padded = int64_t{k.padded_depth} * k.padded_height * k.padded_width;
+    runs = runs && (p.grain == 8 ? channels > 4 : channels <= 4) && c.pieces >= least && c.pieces * 8 <= least * 9 + 7 && c.pieces % c.run == 0 && c.run * p.grain <= 64 && (c.run == c.pieces || c.run >= 4) && c.terms == c.pieces * k.taps &&
+           c.pitch >= c.terms && c.pitch * p.grain % 8 == 0;
+    const auto last = [&](const ConvAxis& a) { return int64_t{a.output - 1} * s.stride + int64_t{a.kernel - 1} * s.dilation; };
+    const int64_t at = last(s.depth) * c.slab + last(s.height) * c.line + last(s.width) * c.pieces + c.pieces - 1;
+    windows = windows && at == int64_t{c.image} - 1 && int64_t{c.image} == padded * c.pieces && static_cast<double>(c.image) * s.batch * s.groups < 4e9 && p.input_elements == int64_t{c.image} * s.batch * s.groups * p.grain;
+    tiles = tiles && (p.grain == 4 ? k.tiles_channels == 1 && k.position_bits == 10 : int64_t{k.tile_channels} * ((1 << k.position_bits) + 2) <= 8192 && k.position_bits <= 8) && k.tiles_positions << k.position_bits >= padded && (k.tiles_positions - 1) << k.position_bits < padded &&
+            k.tile_channels % p.grain == 0 && int64_t{k.tiles_channels} * k.tile_channels >= int64_t{c.pieces} * p.grain && int64_t{k.tiles_channels - 1} * k.tile_channels < int64_t{c.pieces} * p.grain && p.blocks <= Launch::max_blocks_x;
+    filters = filters && int64_t{k.block_filters} * k.block_channels * k.taps <= 8192 && int64_t{k.filter_parts} * k.block_channels >= channels && int64_t{k.filter_parts - 1} * k.block_channels < channels &&
+              (k.filter_parts == 1 || (k.block_filters == 1 && k.block_channels % p.grain == 0)) && p.blocks - k.input_blocks == up(s.filters, k.block_filters) * k.filter_parts;
+  });
+  expect(runs, "pieces of a position come in runs that a stage holds");
+  expect(windows, "the last window ends where a packed image does");
+  expect(tiles, "tiles of positions and channels cover the input");
+  expect(filters, "parts of filters cover them");
+  expect(taken > 10'000 && left > 100, "convolutions of many kinds are packed, the largest are left to others");
+  bool covered = true;
+  for (const int64_t columns : {1LL, 49LL, 100'003LL, 1LL << 30})
+    for (const int64_t count : {1LL, 65LL, 512LL})
+      for (const int64_t terms : {8LL, 72LL, 4608LL, 1LL << 26}) {
+        ConvShape shape = {columns, count, 1, terms, 1, false, true, 8};
+        shape.packed_terms = terms;
+        const ConvTiling tiling = conv_wgmma_tiling(132, shape);
+        const int64_t steps = up(terms, tiling.tile->depth), each = up(steps, tiling.splits);
+        covered = covered && tiling.splits >= 1 && each * (tiling.splits - 1) < steps && conv_wgmma_shared(*tiling.tile) <= 227 * 1024;
+      }
+  expect(covered, "no share of a packed sum is empty, and stages fit shared memory");
+  // Batch, channels, filters, groups, stride, then height and width each of: input, kernel, padding.
+  const auto kind = [](int batch, int channels, int filters, int groups, int stride, ConvAxis height, ConvAxis width) {
+    const ConvSizes s = {batch, channels, filters, groups, stride, 1, {1, 1, 0, 1}, height, width};
+    const ConvPacked p = conv_packed(s);
+    const int64_t plane = int64_t{height.output} * width.output, terms = int64_t{channels} / groups * height.kernel * width.kernel;
+    ConvShape c = {batch * plane, filters / groups, groups, terms, plane, false, true, channels / groups};
+    c.packed_terms = int64_t{p.conv.terms} * p.grain;
+    c.packed_bytes = 2 * (p.input_elements + p.filter_elements + int64_t{batch} * channels * height.input * width.input + filters * terms);
+    return std::pair{conv_kind(132, c), conv_wgmma_tiling(132, c)};
+  };
+  const auto takes = [&](const auto& choice, const std::string& tile, bool split) { return choice.first == ConvKind::wgmma && choice.second.tile->name == tile && (choice.second.splits > 1) == split; };
+  const auto three = [](int input) { return axis(input, 3, 1, 1, 1); };
+  expect(takes(kind(16, 64, 64, 1, 1, three(56), three(56)), "64x192x3", false) && takes(kind(64, 256, 256, 1, 1, three(28), three(28)), "128x256x4", false) && takes(kind(32, 512, 512, 1, 1, three(7), three(7)), "64x128x8", false) &&
+             takes(kind(1, 256, 256, 1, 1, three(14), three(14)), "64x128x8", true) && takes(kind(8, 3, 64, 1, 2, axis(224, 7, 3, 2, 1), axis(224, 7, 3, 2, 1)), "64x192x3", false),
+         "tiles are as wide as the GPU stays filled, and have many stages where a block is alone");
+  expect(kind(1, 16, 32, 1, 1, three(16), three(16)).first == ConvKind::direct_warp && kind(32, 128, 128, 32, 1, three(28), three(28)).first == ConvKind::direct && kind(8, 8, 8, 1, 1, three(256), three(256)).first == ConvKind::direct,
+         "small convolutions, small groups and few filters of few channels are not packed");
+}
+
+// Planes that tiles take have a kernel, and tiles meet every output once.
+void depthwise() {
+  std::set<std::string> kernels;
+  bool own = true, whole = true;
+  for (const int64_t size : {2, 4})
+    for (const int channels : {1, 3, 512})
+      for (const auto& [height, width] : {std::pair{1, 1}, {1, 5000}, {7, 7}, {57, 112}, {512, 512}, {20, 5000}})
+        for (const int kernel : {1, 2, 3, 4, 5, 6, 7, 9})
+          for (const int stride : {1, 2, 3})
+            for (const int padding : {0, 1, kernel / 2, kernel}) {
+              if (width + 2 * padding < kernel || (height > 1 && height + 2 * padding < kernel)) continue;
+              ConvSizes s = {2, channels, channels, channels, stride, 1, {1, 1, 0, 1}, {1, 1, 0, 1}, axis(width, kernel, padding, stride, 1)};
+              if (height > 1) s.height = axis(height, kernel, padding, stride, 1);
+              const PoolTiling t = conv_depthwise(size, s);
+              if (t.blocks == 0) continue;
+              kernels.insert(conv_depthwise_kernel(t.tile));
+              own = own && padding < kernel;
+              whole = whole && up(t.tile.planes, t.tile.together) * t.tile.bands * t.tile.splits == t.blocks && t.tile.rows * t.tile.bands >= t.tile.out_height && t.tile.cols * t.tile.splits >= t.tile.out_width && t.shared <= 48 << 10;
+            }
+  expect(own && kernels == std::set<std::string>{"1_3_1", "1_4_1", "1_5_1", "1_7_1", "3_3_1", "3_3_2", "5_5_1", "5_5_2", "7_7_1"}, "planes of a kernel's windows take it, and every kernel has some");
+  expect(whole, "tiles of planes cover the outputs");
+  ConvSizes s = {1, 8, 16, 8, 1, 1, {1, 1, 0, 1}, axis(9, 3, 1, 1, 1), axis(9, 3, 1, 1, 1)};
+  const bool more_filters = conv_depthwise(4, s).blocks > 0;
+  s.filters = 8, s.dilation = 2;
+  expect(!more_filters && conv_depthwise(4, s).blocks == 0, "several filters of a plane, and windows with gaps, are left to others");
+}
+
+}  // namespace
+
+void convolution_shapes() {
+  kinds();
+  packed();
+  depthwise();
+}
