@@ -55,6 +55,11 @@ describe('WGSL kernels', () => {
     expect(build('sum', [1, 1_000_000, 4]).steps).toHaveLength(1)
   })
 
+  it('have a thread at least for each of many short runs, and fewer threads that read more', () => {
+    expect(build('min', [1_048_576, 8, 1]).steps.map(({ groups }) => groups)).toEqual([1_048_576 / THREADS])
+    expect(build('mean', [8192, 3136, 1]).steps.map(({ groups }) => groups)).toEqual([8192 / 4])
+  })
+
   it('find an extreme in one step', () => {
     for (const dims of [[85, 20_607, 1], [1, 300_000, 1], [1, 65_536, 7], [65, 23, 1, 16]]) expect(build('argmax', dims).steps, dims.join(' ')).toHaveLength(1)
     expect(build('argmax', [65, 23, 1, 16]).scratchBytes).toEqual([4 * (2 * 65 * 16 + 65)])
@@ -178,7 +183,9 @@ describe('products', () => {
     // A long row is read as vectors, by few rows at a time.
     expect(build('matmul', [1, 8192, 1, 8192, 0, 0]).steps.map(({ groups }) => groups)).toEqual([1024])
     expect(build('matmul', [1, 8192, 1, 8192, 0, 0]).steps[0]!.wgsl).toContain('array<vec4<f32>>')
-    expect(build('matmul', [1, 5, 7, 200, 0, 0]).steps.map(({ groups }) => groups)).toEqual([2])
+    // The longer side is cut until no multiprocessor is idle.
+    expect(build('matmul', [1, 5, 7, 200, 0, 0]).steps.map(({ groups }) => groups)).toEqual([7])
+    expect(build('matmul', [1, 87, 2, 1811, 0, 0]).steps.map(({ groups }) => groups)).toEqual([87])
     expect(build('matmul', [1, 2048, 2048, 65536, 0, 0]).steps).toHaveLength(1)
   })
 })

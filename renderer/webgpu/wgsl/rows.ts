@@ -24,6 +24,8 @@ const FEW_VECTORS = 2 ** 16
 const FEW_ROWS = 264
 /** f32 that the threads of a workgroup keep together: half the registers of a multiprocessor. */
 const KEPT_OF_GROUP = 2 ** 15
+/** Rows up to which several workgroups share a row rather than that threads keep more than MAX_KEPT of its elements. */
+const FEWEST_ROWS = 64
 
 export interface RowLimits {
   /** Most vectors of each tensor that a thread keeps. */
@@ -41,7 +43,7 @@ export function planRows(rows: number, length: number, { kept = MAX_KEPT, tensor
   const wanted = powerOfTwoFrom(rows * vectors <= FEW_VECTORS ? vectors : Math.ceil(vectors / WANTED_PER_LANE))
   const usual = Math.min(THREADS, wanted)
   const large = Math.min(threads, rows <= FEW_ROWS ? Math.max(THREADS, powerOfTwoFrom(Math.ceil(vectors / WANTED_PER_LANE))) : threads)
-  const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.floor(KEPT_OF_GROUP / lanes / width / tensors))
+  const fits = (lanes: number) => Math.ceil(vectors / lanes) <= (lanes <= THREADS ? kept : Math.min(rows <= FEWEST_ROWS ? MAX_KEPT : Infinity, Math.floor(KEPT_OF_GROUP / lanes / width / tensors)))
   const spread = large > THREADS && vectors > THREADS && fits(large) && (rows <= FEW_ROWS || !fits(usual))
   const lanes = spread ? large : usual
   const group = Math.max(THREADS, lanes)

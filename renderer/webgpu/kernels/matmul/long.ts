@@ -12,6 +12,8 @@ const MOST_OUTPUTS = 32
 const MOST_SHORT = 8
 /** Outputs along the longer side where a thread takes several steps of k: longer runs of fewer rows are read faster. */
 const MOST_LONG = 8
+/** Blocks of outputs that leave no multiprocessor idle: the longer side is cut until there are as many. */
+const ENOUGH_BLOCKS = 132
 /** Elements of an operand's row that a thread reads together, where k is long enough. */
 const AT_ONCE = 4
 /** Workgroups that fill a device, and steps of k that are worth a workgroup and the step that joins it. */
@@ -29,7 +31,9 @@ export function longProduct(shape: KernelShape): Program | undefined {
   if (k <= LONG || Math.min(m, n) > FEW || (m > FEW && transA === 1) || (n > FEW && transB === 0)) return undefined
   const short = evenly(Math.min(m, n), MOST_SHORT)
   const several = k >= AT_ONCE * THREADS
-  const long = evenly(Math.max(m, n), Math.min(several ? MOST_LONG : MOST_OUTPUTS, Math.floor(MOST_OUTPUTS / short.size)))
+  let most = Math.min(several ? MOST_LONG : MOST_OUTPUTS, Math.floor(MOST_OUTPUTS / short.size))
+  while (most > 1 && k < 2 * LEAST_STEPS && batch * short.count * Math.ceil(Math.max(m, n) / most) < ENOUGH_BLOCKS) most = Math.floor(most / 2)
+  const long = evenly(Math.max(m, n), most)
   const [alongA, alongB] = [transA === 0 || m === 1, transB === 1 || n === 1]
   const width: Width = several && alongA && alongB ? widthFor(k) : 1
   const steps = Array.from({ length: several && width === 1 ? AT_ONCE : 1 }, (_, u) => u)

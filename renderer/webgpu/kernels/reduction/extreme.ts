@@ -132,7 +132,7 @@ const MOST_AWAITED = 64
 /** The indices of the largest (`>`) or smallest elements over groups and reduce. */
 export function extremes(better: '>' | '<', { outer, reduce, inner, groups }: Geometry, type: Float, subgroups?: number): Program {
   const rows = groups * outer
-  const parts = inner === 1 ? Math.min(MOST_JOINED, pieces(reduce, 4 * SHORTEST_RUN, rows)) : Math.min(columnParts(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
+  const parts = inner === 1 ? Math.min(MOST_JOINED, pieces(reduce, SHORTEST_RUN, rows)) : Math.min(columnParts(rows, reduce, inner), (MOST_AWAITED * THREADS) / columnsOf(reduce, inner))
   const x: Source = { x: { input: 0 }, type }
   if (parts * groups === 1) return { scratchBytes: [], steps: [findExtreme(better, { outer, reduce, inner, parts }, x, { indices: 'output' }, subgroups)] }
   if (groups === 1 || (inner === 1 && groups * parts <= MOST_JOINED && rows * parts <= MOST_GROUPS)) {
