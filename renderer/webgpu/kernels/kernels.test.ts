@@ -278,6 +278,8 @@ describe('planRows', () => {
     expect(plan(4096, 1023)).toMatchObject({ lanes: 256, kept: 4 })
     expect(plan(4096, 16383)).toMatchObject({ lanes: 1024, kept: 16 })
     expect(plan(9, 16383, 3).kept).toBeUndefined()
+    // Few rows of so many single elements are shared by workgroups.
+    expect([plan(11, 30_617).kept, plan(4096, 30_617).kept]).toEqual([undefined, 30])
   })
   it('reduces few rows in one dispatch of large workgroups', () => {
     const groups = (dims: readonly number[], threads?: number) => KERNELS.get('mean')!.build({ dtype: 'f32', dims, scalars: [], threads }).steps.map((one) => one.groups)

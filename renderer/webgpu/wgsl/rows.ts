@@ -25,7 +25,7 @@ const FEW_ROWS = 264
 /** f32 that the threads of a workgroup keep together: half the registers of a multiprocessor. */
 const KEPT_OF_GROUP = 2 ** 15
 /** Rows up to which several workgroups share a row rather than that threads keep more than MAX_KEPT of its elements. */
-const FEWEST_ROWS = 64
+const FEWEST_ROWS = 16
 
 export interface RowLimits {
   /** Most vectors of each tensor that a thread keeps. */
