@@ -160,12 +160,12 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
         total[i * L + j - lead] = weight_sum[u][j];
         if (CENTERED) total[dim + i * L + j - lead] = bias_sum[u][j];
       }
-      continue;
-    }
+    } else {
 #pragma unroll
-    for (int j = 0; j < L; j += 4) {
-      store16(total + i * L + j, pack<float>({weight_sum[u][j], weight_sum[u][j + 1], weight_sum[u][j + 2], weight_sum[u][j + 3]}));
-      if (CENTERED) store16(total + dim + i * L + j, pack<float>({bias_sum[u][j], bias_sum[u][j + 1], bias_sum[u][j + 2], bias_sum[u][j + 3]}));
+      for (int j = 0; j < L; j += 4) {
+        store16(total + i * L + j, pack<float>({weight_sum[u][j], weight_sum[u][j + 1], weight_sum[u][j + 2], weight_sum[u][j + 3]}));
+        if (CENTERED) store16(total + dim + i * L + j, pack<float>({bias_sum[u][j], bias_sum[u][j + 1], bias_sum[u][j + 2], bias_sum[u][j + 3]}));
+      }
     }
   }
   if (groups == 1) return;
@@ -177,16 +177,16 @@ __device__ __forceinline__ void norm_backward(const T* __restrict__ grad, const 
       for (int k = 1; k < groups; k++) sum += all[k * 2 * dim + i];
       parts[blockIdx.x * 2LL * dim + i] = sum;
     }
-    return;
-  }
-  const float4* all = reinterpret_cast<const float4*>(rows_at);
-  for (int i = threadIdx.x; i < (CENTERED ? 2 : 1) * dim / 4; i += blockDim.x) {
-    float4 sum = all[i];
-    for (int k = 1; k < groups; k++) {
-      const float4 more = all[k * (dim / 2) + i];
-      sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+  } else {
+    const float4* all = reinterpret_cast<const float4*>(rows_at);
+    for (int i = threadIdx.x; i < (CENTERED ? 2 : 1) * dim / 4; i += blockDim.x) {
+      float4 sum = all[i];
+      for (int k = 1; k < groups; k++) {
+        const float4 more = all[k * (dim / 2) + i];
+        sum.x += more.x, sum.y += more.y, sum.z += more.z, sum.w += more.w;
+      }
+      reinterpret_cast<float4*>(parts + blockIdx.x * 2LL * dim)[i] = sum;
     }
-    reinterpret_cast<float4*>(parts + blockIdx.x * 2LL * dim)[i] = sum;
   }
 }
 

@@ -1,8 +1,6 @@
 // Gradients of layer_norm and rms_norm of few elements or of rows that do not start on 16 bytes, in one launch (rows/shape.h): norm_backward_few_<layer|rms>_<t>_wide
 // and .._one, by the width of an access. The first blocks have tiles of 32 columns and a share of the tokens each, and add up what weight and bias get; the block
 // that comes last of a tile joins its shares. The others have rows, each in the registers of a group of threads. Both read grad and x, one of them from a cache.
-#include <type_traits>
-
 #include "common/reduce.cuh"
 #include "common/vec.cuh"
 #include "norm_backward.h"
@@ -11,12 +9,15 @@ namespace {
 
 __device__ __forceinline__ float2 add(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
 
-// W elements at p.
+// What W elements are read as.
 template <int W, class T>
-__device__ __forceinline__ void take(const T* p, float (&f)[W]) {
-  if constexpr (W == 1) f[0] = to_float(*p);
-  else unpack<T>(load16(p), f);
-}
+struct Access {
+  using Word = uint4;
+};
+template <class T>
+struct Access<1, T> {
+  using Word = T;
+};
 
 // Sums over the tokens of grad * (x - mean) * rstd and of grad, of the tile's columns.
 template <bool CENTERED, class T>
@@ -92,7 +93,7 @@ __device__ __forceinline__ void few_rows(const NormFewArguments& a) {
   float g[U][W], h[U][W], w[W];
   const float mean = CENTERED ? reinterpret_cast<const float*>(a.mean)[own] : 0.0f, rstd = reinterpret_cast<const float*>(a.rstd)[own];
   // All loads before the first use: one that is behind the row is read from its last.
-  using Word = std::conditional_t<W == 1, T, uint4>;
+  using Word = typename Access<W, T>::Word;
   Word kept_g[U], kept_x[U], kept_w[U];
 #pragma unroll
   for (int u = 0; u < U; u++) {
